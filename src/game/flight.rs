@@ -1,0 +1,5 @@
+//! (to be written)
+
+/// Free flight.
+#[derive(Debug)]
+pub struct Flight;

@@ -1,0 +1,136 @@
+//! The boundary between the engine and the rules of a game.
+//!
+//! [`Game`] is what a server asks the rules; [`Host`] is what the rules ask back. Both are modelled on
+//! the game interface's entries and services, so that bytecode and native modules can stand behind
+//! them too: the server reads entities and player states by view, wherever the game keeps them.
+//!
+//! Invariants: a game knows nothing of packets; a [`Host`] call never calls back into the game (a drop
+//! asked for is carried out after the entry returns). Source: the game interface, version 8.
+
+mod flight;
+pub mod profile;
+
+use crate::model::{
+    ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, UserCmd,
+    Words,
+};
+
+pub use flight::Flight;
+pub use profile::Profile;
+
+/// What a level begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LevelStart {
+    /// Level time of the load.
+    pub time: LevelTime,
+    /// Seed of all chance in the level.
+    pub seed: u32,
+    /// Restarted in place: configstrings and clients stay.
+    pub restart: bool,
+}
+
+/// One entity as the engine sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct EntityView<'a> {
+    /// What clients are told.
+    pub state: &'a EntityState,
+    /// What only the server knows.
+    pub shared: &'a EntityShared,
+}
+
+/// The rules of a game.
+pub trait Game {
+    /// A level begins. Configstrings are empty unless it is a restart.
+    fn init(&mut self, host: &mut dyn Host, start: LevelStart);
+
+    /// The level ends.
+    fn shutdown(&mut self, host: &mut dyn Host, restart: bool);
+
+    /// A client wants in, or stays over a level change (`first_time` false).
+    ///
+    /// # Errors
+    /// The refusal that the client is shown.
+    fn client_connect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        first_time: bool,
+        is_bot: bool,
+    ) -> Result<(), String>;
+
+    /// A client has loaded the level and enters it.
+    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum);
+
+    /// A client's userinfo is new; read it through the host.
+    fn client_userinfo_changed(&mut self, host: &mut dyn Host, client: ClientNum);
+
+    /// A client is gone. Its slot is still readable through the host.
+    fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum);
+
+    /// A client typed a command that the engine does not take itself.
+    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words);
+
+    /// One accepted usercmd of a client in the game.
+    fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd);
+
+    /// One server frame.
+    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime);
+
+    /// A console line that the engine does not know. True when it was the game's.
+    fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool;
+
+    /// One more than the highest entity number that may be in use.
+    fn entity_count(&self) -> usize;
+
+    /// An entity in use, or `None`.
+    fn entity(&self, number: EntityNum) -> Option<EntityView<'_>>;
+
+    /// The state that a client views from: its own, or that of the player it follows.
+    fn player(&self, client: ClientNum) -> &PlayerState;
+
+    /// The player's ping, written by the server before each frame.
+    fn set_ping(&mut self, client: ClientNum, ping_ms: i32);
+}
+
+/// What the engine does for the rules.
+pub trait Host {
+    /// Writes a line to the server's console.
+    fn print(&mut self, text: &str);
+
+    /// A setting's value; empty when there is none of that name.
+    fn setting(&self, name: &str) -> &str;
+
+    /// Changes a setting. Refusals are printed to the console.
+    fn set_setting(&mut self, name: &str, value: &str);
+
+    /// Queues a reliable command for one client, or for everybody. Text longer than 1022 bytes is
+    /// discarded.
+    fn send_command(&mut self, to: Option<ClientNum>, text: &str);
+
+    /// Replaces a configstring; the same text again does nothing.
+    fn set_configstring(&mut self, index: ConfigIndex, text: &str);
+
+    /// A configstring, empty when unset.
+    fn configstring(&self, index: ConfigIndex) -> &str;
+
+    /// A client's userinfo as an info string; empty for a free slot.
+    fn userinfo(&self, client: ClientNum) -> &str;
+
+    /// Replaces a client's userinfo and the name cached from it.
+    fn set_userinfo(&mut self, client: ClientNum, text: &str);
+
+    /// Drops a client once the current entry has returned.
+    fn drop_client(&mut self, client: ClientNum, reason: &str);
+
+    /// Queues a console line, run after the current frame.
+    fn queue_console(&mut self, line: &str);
+
+    /// Whether the client's address is this machine's own (passwords are not asked of it).
+    fn is_local(&self, client: ClientNum) -> bool;
+
+    /// Makes an entity part of the world: computes its bounds and its `solid` for prediction.
+    fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared);
+
+    /// Takes an entity out of the world.
+    fn unlink_entity(&mut self, shared: &mut EntityShared);
+}

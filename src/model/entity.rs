@@ -1,0 +1,206 @@
+//! What clients are told of an entity, and what only the server knows of it.
+//!
+//! Layout of [`EntityState`] (208 bytes) and [`EntityShared`] (100 bytes) equals the game interface's,
+//! so a game module's memory can be viewed as them. The bits that travel are in `wire`.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::{EntityNum, LevelTime, Vec3};
+
+/// How a value moves with time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum TrajectoryKind {
+    /// At rest at the base.
+    Stationary = 0,
+    /// The client interpolates between snapshots.
+    Interpolate = 1,
+    /// Base plus velocity times time.
+    Linear = 2,
+    /// Linear until the duration is over.
+    LinearStop = 3,
+    /// Swings about the base by the delta, once per duration.
+    Sine = 4,
+    /// Thrown: falls with gravity.
+    Gravity = 5,
+}
+
+/// A moving position or angle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Trajectory {
+    /// A [`TrajectoryKind`] as travelling; other numbers are the sender's fault.
+    pub kind: i32,
+    /// Level time of the base.
+    pub time: i32,
+    /// Milliseconds, where the kind has an end or a period.
+    pub duration: i32,
+    /// Value at `time`.
+    pub base: Vec3,
+    /// Change per second, or amplitude.
+    pub delta: Vec3,
+}
+
+impl Trajectory {
+    /// Something that clients interpolate between snapshots.
+    #[must_use]
+    pub const fn interpolate(base: Vec3, delta: Vec3) -> Self {
+        Self { kind: TrajectoryKind::Interpolate as i32, time: 0, duration: 0, base, delta }
+    }
+}
+
+/// The part of an entity that snapshots carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the field's standard names; meanings depend on the entity type")]
+pub struct EntityState {
+    pub number: i32,
+    pub e_type: i32,
+    pub e_flags: i32,
+    pub pos: Trajectory,
+    pub apos: Trajectory,
+    pub time: i32,
+    pub time2: i32,
+    pub origin: Vec3,
+    pub origin2: Vec3,
+    pub angles: Vec3,
+    pub angles2: Vec3,
+    pub other_entity_num: i32,
+    pub other_entity_num2: i32,
+    pub ground_entity_num: i32,
+    pub constant_light: i32,
+    pub loop_sound: i32,
+    pub modelindex: i32,
+    pub modelindex2: i32,
+    pub client_num: i32,
+    pub frame: i32,
+    pub solid: i32,
+    pub event: i32,
+    pub event_parm: i32,
+    pub powerups: i32,
+    pub weapon: i32,
+    pub legs_anim: i32,
+    pub torso_anim: i32,
+    pub generic1: i32,
+}
+
+const _: () = assert!(size_of::<EntityState>() == 208);
+
+impl EntityState {
+    /// Words of the struct, its number included.
+    pub const WORDS: usize = size_of::<Self>() / 4;
+
+    /// The all-zero state of one entity.
+    #[must_use]
+    pub fn numbered(number: EntityNum) -> Self {
+        Self { number: number.index() as i32, ..Self::default() }
+    }
+
+    /// The struct as plain words, in memory order.
+    #[must_use]
+    pub fn words(&self) -> &[u32; Self::WORDS] {
+        bytemuck::must_cast_ref(self)
+    }
+
+    /// The struct as plain words, to be written.
+    pub fn words_mut(&mut self) -> &mut [u32; Self::WORDS] {
+        bytemuck::must_cast_mut(self)
+    }
+}
+
+/// Server-only flags of an entity: who may be told of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct SvFlags(pub i32);
+
+impl SvFlags {
+    /// Never sent.
+    pub const NO_CLIENT: Self = Self(0x1);
+    /// Sent only to clients whose bit is set in `single_client`.
+    pub const CLIENT_MASK: Self = Self(0x2);
+    /// A bot's entity.
+    pub const BOT: Self = Self(0x8);
+    /// Sent to everybody, seen or not.
+    pub const BROADCAST: Self = Self(0x20);
+    /// Adds what is seen from `origin2`.
+    pub const PORTAL: Self = Self(0x40);
+    /// Linked by `current_origin` and not by the state's origin.
+    pub const USE_CURRENT_ORIGIN: Self = Self(0x80);
+    /// Sent only to client `single_client`.
+    pub const SINGLE_CLIENT: Self = Self(0x100);
+    /// The client is not sent serverinfo changes.
+    pub const NO_SERVERINFO: Self = Self(0x200);
+    /// Collides as a capsule.
+    pub const CAPSULE: Self = Self(0x400);
+    /// Sent to everybody but client `single_client`.
+    pub const NOT_SINGLE_CLIENT: Self = Self(0x800);
+
+    /// Whether all bits of `flags` are set.
+    #[must_use]
+    pub const fn contains(self, flags: Self) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+}
+
+impl std::ops::BitOr for SvFlags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// The part of an entity that the server needs and clients never get.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct EntityShared {
+    /// Non-zero while part of the world.
+    pub linked: i32,
+    /// Grows with each link.
+    pub linkcount: i32,
+    /// Who may be told of it.
+    pub sv_flags: SvFlags,
+    /// Client number or mask, as the flags say.
+    pub single_client: i32,
+    /// Non-zero for a brush model of the map.
+    pub bmodel: i32,
+    /// Box relative to the origin.
+    pub mins: Vec3,
+    /// Box relative to the origin.
+    pub maxs: Vec3,
+    /// Contents bits that traces test.
+    pub contents: i32,
+    /// Box in the world; set by linking.
+    pub absmin: Vec3,
+    /// Box in the world; set by linking.
+    pub absmax: Vec3,
+    /// Where it stands for collision.
+    pub current_origin: Vec3,
+    /// How it is turned for collision.
+    pub current_angles: Vec3,
+    /// Traces of the owner pass through it.
+    pub owner_num: i32,
+}
+
+const _: () = assert!(size_of::<EntityShared>() == 516 - 416);
+
+impl EntityShared {
+    /// Whether the entity is part of the world.
+    #[must_use]
+    pub const fn is_linked(&self) -> bool {
+        self.linked != 0
+    }
+}
+
+impl Trajectory {
+    /// A thing at rest since `time`.
+    #[must_use]
+    pub const fn stationary(base: Vec3, time: LevelTime) -> Self {
+        Self {
+            kind: TrajectoryKind::Stationary as i32,
+            time: time.0,
+            duration: 0,
+            base,
+            delta: Vec3::ZERO,
+        }
+    }
+}

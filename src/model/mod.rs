@@ -1,0 +1,25 @@
+//! The nouns that all rooms share: numbers with names, time, vectors, entities, players, commands.
+//!
+//! Imports nothing. Layouts of [`EntityState`], [`PlayerState`] and [`UserCmd`] are those of the
+//! engine's shared structures, word for word, so that game code of any kind (native, bytecode) can be
+//! read in place. Source: the Quake III game interface, version 8.
+
+mod entity;
+mod ids;
+pub mod limits;
+mod player;
+pub mod text;
+mod time;
+mod usercmd;
+mod vec3;
+mod words;
+
+pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};
+pub use ids::{
+    Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, Qport, Sequence, ServerId,
+};
+pub use player::PlayerState;
+pub use time::{LevelTime, Millis};
+pub use usercmd::{Buttons, UserCmd};
+pub use vec3::Vec3;
+pub use words::Words;

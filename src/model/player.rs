@@ -1,0 +1,77 @@
+//! What a client needs to know of the player it views from, enough to predict the next step.
+//!
+//! Layout (468 bytes) equals the game interface's; the bits that travel are in `wire`.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::Vec3;
+
+/// A player's whole state. The last five members never travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the field's standard names; meanings are the game's")]
+pub struct PlayerState {
+    pub command_time: i32,
+    pub pm_type: i32,
+    pub bob_cycle: i32,
+    pub pm_flags: i32,
+    pub pm_time: i32,
+    pub origin: Vec3,
+    pub velocity: Vec3,
+    pub weapon_time: i32,
+    pub gravity: i32,
+    pub speed: i32,
+    pub delta_angles: [i32; 3],
+    pub ground_entity_num: i32,
+    pub legs_timer: i32,
+    pub legs_anim: i32,
+    pub torso_timer: i32,
+    pub torso_anim: i32,
+    pub movement_dir: i32,
+    pub grapple_point: Vec3,
+    pub e_flags: i32,
+    pub event_sequence: i32,
+    pub events: [i32; 2],
+    pub event_parms: [i32; 2],
+    pub external_event: i32,
+    pub external_event_parm: i32,
+    pub external_event_time: i32,
+    pub client_num: i32,
+    pub weapon: i32,
+    pub weaponstate: i32,
+    pub viewangles: Vec3,
+    pub viewheight: i32,
+    pub damage_event: i32,
+    pub damage_yaw: i32,
+    pub damage_pitch: i32,
+    pub damage_count: i32,
+    pub stats: [i32; 16],
+    pub persistant: [i32; 16],
+    pub powerups: [i32; 16],
+    pub ammo: [i32; 16],
+    pub generic1: i32,
+    pub loop_sound: i32,
+    pub jumppad_ent: i32,
+    pub ping: i32,
+    pub pmove_framecount: i32,
+    pub jumppad_frame: i32,
+    pub entity_event_sequence: i32,
+}
+
+const _: () = assert!(size_of::<PlayerState>() == 468);
+
+impl PlayerState {
+    /// Words of the struct.
+    pub const WORDS: usize = size_of::<Self>() / 4;
+
+    /// The struct as plain words, in memory order.
+    #[must_use]
+    pub fn words(&self) -> &[u32; Self::WORDS] {
+        bytemuck::must_cast_ref(self)
+    }
+
+    /// The struct as plain words, to be written.
+    pub fn words_mut(&mut self) -> &mut [u32; Self::WORDS] {
+        bytemuck::must_cast_mut(self)
+    }
+}

@@ -1,0 +1,99 @@
+//! Text as players see it: colour codes and bytes that no terminal should meet.
+
+use std::fmt::Write as _;
+
+/// Whether `rest` begins with a colour code: `^` and any byte but `^` and the end.
+fn begins_with_colour(rest: &[u8]) -> bool {
+    rest.len() >= 2 && rest[0] == b'^' && rest[1] != b'^'
+}
+
+/// The text without colour codes and without bytes outside printable ASCII, as name matching sees it.
+#[must_use]
+pub fn without_colours(text: &str) -> String {
+    let mut rest = text.as_bytes();
+    let mut plain = String::with_capacity(rest.len());
+    while let Some(&byte) = rest.first() {
+        if begins_with_colour(rest) {
+            rest = &rest[2..];
+        } else {
+            if (0x20..0x7f).contains(&byte) {
+                plain.push(byte as char);
+            }
+            rest = &rest[1..];
+        }
+    }
+    plain
+}
+
+/// The text for a log line: everything outside printable ASCII escaped, so that nobody can forge a
+/// line or drive a terminal.
+#[must_use]
+pub fn escaped(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        match byte {
+            0x20..=0x7e if byte != b'\\' => shown.push(byte as char),
+            b'\\' => shown.push_str("\\\\"),
+            b'\n' => shown.push_str("\\n"),
+            _ => {
+                let _ = write!(shown, "\\x{byte:02x}");
+            }
+        }
+    }
+    shown
+}
+
+/// At most `len` bytes of `text`, cut at a character border.
+#[must_use]
+pub fn truncated(text: &str, len: usize) -> &str {
+    let mut end = len.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The number a C program would read at the start of `text`: sign, digits, then anything; 0 otherwise.
+/// Saturates instead of overflowing.
+#[must_use]
+pub fn leading_int(text: &str) -> i32 {
+    let text = text.trim_start();
+    let (negative, digits) = match text.as_bytes().first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let mut value: i64 = 0;
+    for digit in digits.bytes().take_while(u8::is_ascii_digit) {
+        value = (value * 10 + i64::from(digit - b'0')).min(1 << 32);
+    }
+    if negative {
+        value = -value;
+    }
+    value.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_and_control_bytes_go() {
+        assert_eq!(without_colours("^1Sa^^7rge\x1b[2J"), "Sa^rge[2J");
+        assert_eq!(without_colours("end^"), "end^");
+    }
+
+    #[test]
+    fn log_text_cannot_break_its_line() {
+        assert_eq!(escaped(b"a\n\x1b\xff\\"), "a\\n\\x1b\\xff\\\\");
+    }
+
+    #[test]
+    fn numbers_are_read_as_c_reads_them() {
+        for (text, value) in
+            [("12abc", 12), ("", 0), ("-7", -7), ("  +3", 3), ("99999999999", i32::MAX), ("x", 0)]
+        {
+            assert_eq!(leading_int(text), value, "{text:?}");
+        }
+    }
+}

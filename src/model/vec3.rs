@@ -1,0 +1,86 @@
+//! Three single-precision numbers. Every operation is one IEEE rounding per component, in the order
+//! written, so that results are the same on every machine and equal to a client's.
+
+use std::ops::{Add, AddAssign, Index, IndexMut, Mul, Sub};
+
+use bytemuck::{Pod, Zeroable};
+
+/// A point, a direction or a set of Euler angles (pitch, yaw, roll in degrees).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Vec3(pub [f32; 3]);
+
+impl Vec3 {
+    /// All components zero.
+    pub const ZERO: Self = Self([0.0; 3]);
+
+    /// A vector of these components.
+    #[must_use]
+    pub const fn new(x: f32, y: f32, z: f32) -> Self {
+        Self([x, y, z])
+    }
+
+    /// `(x·x' + y·y') + z·z'`.
+    #[must_use]
+    pub fn dot(self, other: Self) -> f32 {
+        self[0] * other[0] + self[1] * other[1] + self[2] * other[2]
+    }
+
+    /// Square root of the dot product with itself.
+    #[must_use]
+    pub fn length(self) -> f32 {
+        self.dot(self).sqrt()
+    }
+
+    /// `self + direction · scale`: the product first, then the sum.
+    #[must_use]
+    pub fn add_scaled(self, direction: Self, scale: f32) -> Self {
+        self + direction * scale
+    }
+
+    /// Each component cut toward zero, as the engine "snaps" what it publishes.
+    #[must_use]
+    pub fn truncated(self) -> Self {
+        Self(self.0.map(f32::trunc))
+    }
+}
+
+impl Add for Vec3 {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self([self[0] + other[0], self[1] + other[1], self[2] + other[2]])
+    }
+}
+
+impl AddAssign for Vec3 {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Vec3 {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self([self[0] - other[0], self[1] - other[1], self[2] - other[2]])
+    }
+}
+
+impl Mul<f32> for Vec3 {
+    type Output = Self;
+    fn mul(self, scale: f32) -> Self {
+        Self(self.0.map(|component| component * scale))
+    }
+}
+
+impl Index<usize> for Vec3 {
+    type Output = f32;
+    fn index(&self, axis: usize) -> &f32 {
+        &self.0[axis]
+    }
+}
+
+impl IndexMut<usize> for Vec3 {
+    fn index_mut(&mut self, axis: usize) -> &mut f32 {
+        &mut self.0[axis]
+    }
+}
