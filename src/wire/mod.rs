@@ -5,9 +5,18 @@
 //! Source: Quake III protocol 68 and its descendants.
 
 pub mod bits;
+pub mod client_message;
 pub mod connectionless;
+pub mod download;
+pub mod entity;
+pub mod fields;
+pub mod gamestate;
 pub mod huffman;
 pub mod info;
+pub mod player;
+pub mod server_message;
+pub mod snapshot;
+pub mod usercmd;
 
 use thiserror::Error;
 
