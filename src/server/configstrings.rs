@@ -3,7 +3,7 @@
 //! Invariants: no string holds a quote or is longer than a client stores; all together fit what a
 //! client can hold. Source: Quake III protocol 68, configstrings.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::model::{
     ConfigIndex,
@@ -17,7 +17,7 @@ const PIECE_LIMIT: usize = 1000;
 /// All configstrings of a level.
 #[derive(Debug)]
 pub(super) struct Configstrings {
-    texts: Vec<Rc<str>>,
+    texts: Vec<Arc<str>>,
     /// Each string with its terminator, plus one.
     chars: usize,
 }
@@ -35,7 +35,7 @@ pub(super) enum Outcome {
 
 impl Configstrings {
     pub(super) fn new() -> Self {
-        Self { texts: vec![Rc::from(""); MAX_CONFIGSTRINGS], chars: 1 }
+        Self { texts: vec![Arc::from(""); MAX_CONFIGSTRINGS], chars: 1 }
     }
 
     pub(super) fn get(&self, index: ConfigIndex) -> &str {
@@ -56,7 +56,7 @@ impl Configstrings {
             return Outcome::Refused;
         }
         self.chars = chars;
-        *old = Rc::from(value);
+        *old = Arc::from(value);
         Outcome::Changed
     }
 
@@ -69,7 +69,7 @@ impl Configstrings {
     }
 
     /// The reliable commands that tell a string's present value.
-    pub(super) fn commands(&self, index: ConfigIndex) -> Vec<Rc<str>> {
+    pub(super) fn commands(&self, index: ConfigIndex) -> Vec<Arc<str>> {
         let value = self.get(index);
         if value.len() < PIECE_LIMIT {
             return vec![format!("cs {index} \"{value}\"\n").into()];

@@ -1,0 +1,206 @@
+//! One client as the server keeps it: who it is, how far it has come, what it was sent.
+//!
+//! Invariants: a free slot is `None` in the table; a stage holds what only that stage needs; nothing is
+//! sent before the client's dialect is known.
+
+use std::net::SocketAddr;
+
+use super::{backlog::Backlog, limiter::Bucket, snapshot::History};
+use crate::{
+    model::{
+        Challenge, ClientNum, Dialect, Millis, Qport, Sequence, ServerId, UserCmd,
+        limits::MAX_CLIENTS,
+    },
+    netchan::{Channel, End, IncomingCommands, Remote},
+    wire::info::Info,
+};
+
+/// What a message is to the server, given back by the channel when it leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MessageKind {
+    Gamestate,
+    Snapshot,
+}
+
+/// How far a client has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Accepted, or back from another level: owed a gamestate.
+    Connected,
+    /// The gamestate is on its way; the first move enters the world.
+    Primed,
+    /// In the game.
+    Active,
+    /// Gone; kept until its last words had time to arrive.
+    Zombie {
+        /// When it was dropped.
+        since: Millis,
+    },
+}
+
+/// The last gamestate that left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SentGamestate {
+    /// Its message, known once it has begun to leave.
+    pub(super) sequence: Option<Sequence>,
+    /// The level it tells of.
+    pub(super) server_id: ServerId,
+    pub(super) at: Millis,
+}
+
+/// How fast a client wants to be served, as far as the server grants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pace {
+    /// Bytes per second, headers of the network included.
+    pub(super) rate_bytes_per_sec: u32,
+    /// Time between two snapshots.
+    pub(super) snapshot_interval: Millis,
+}
+
+/// A slot in use.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) remote: Remote,
+    pub(super) channel: Channel<MessageKind>,
+    /// The wire is found out by the first packet; it was pinned, or it has arrived.
+    pub(super) dialect_known: bool,
+    pub(super) backlog: Backlog,
+    /// Commands of the client.
+    pub(super) incoming: IncomingCommands,
+    pub(super) userinfo: Info,
+    pub(super) name: String,
+    pub(super) stage: Stage,
+    pub(super) pace: Pace,
+
+    pub(super) connected_at: Millis,
+    pub(super) heard_at: Millis,
+    /// Frames in a row that found the client silent for too long.
+    pub(super) silent_frames: u8,
+
+    pub(super) gamestate: Option<SentGamestate>,
+    /// What the client says it has, as a base for snapshots.
+    pub(super) base: Option<Sequence>,
+    pub(super) history: History,
+    /// Frame clock of the last snapshot.
+    pub(super) snapshot_at: Millis,
+    /// Time of the last datagram, for what it costs of the rate.
+    pub(super) sent_at: Millis,
+    /// A snapshot was skipped because of the rate.
+    pub(super) rate_delayed: bool,
+
+    pub(super) last_move: UserCmd,
+    /// Messages and moves of this server frame, which are bounded.
+    pub(super) frame_messages: u32,
+    pub(super) frame_moves: u32,
+    pub(super) command_bucket: Bucket,
+    pub(super) userinfo_bucket: Bucket,
+}
+
+impl Client {
+    /// A client whose address is proven.
+    pub(super) fn new(
+        address: SocketAddr,
+        qport: Qport,
+        challenge: Challenge,
+        dialect: Option<Dialect>,
+        now: Millis,
+    ) -> Self {
+        let guess = dialect.unwrap_or(Dialect::Compat);
+        Self {
+            remote: Remote::new(address, qport),
+            channel: Channel::new(End::Server, guess, challenge, qport),
+            dialect_known: dialect.is_some(),
+            backlog: Backlog::default(),
+            incoming: IncomingCommands::new(),
+            userinfo: Info::normal(),
+            name: String::new(),
+            stage: Stage::Connected,
+            pace: Pace { rate_bytes_per_sec: 3000, snapshot_interval: Millis(50) },
+            connected_at: now,
+            heard_at: now,
+            silent_frames: 0,
+            gamestate: None,
+            base: None,
+            history: History::new(),
+            snapshot_at: Millis(0),
+            sent_at: Millis(0),
+            rate_delayed: false,
+            last_move: UserCmd::default(),
+            frame_messages: 0,
+            frame_moves: 0,
+            command_bucket: Bucket::default(),
+            userinfo_bucket: Bucket::default(),
+        }
+    }
+
+    pub(super) fn is_active(&self) -> bool {
+        self.stage == Stage::Active
+    }
+
+    pub(super) fn is_zombie(&self) -> bool {
+        matches!(self.stage, Stage::Zombie { .. })
+    }
+
+    /// Whether the client's commands and configstrings are kept for it: it has a gamestate.
+    pub(super) fn has_level(&self) -> bool {
+        matches!(self.stage, Stage::Primed | Stage::Active)
+    }
+
+    /// Whether anything was heard since it connected.
+    pub(super) fn was_heard(&self) -> bool {
+        self.channel.last_received() != Sequence(0)
+    }
+
+    /// Mean round trip in milliseconds, 999 while it is not in the game.
+    pub(super) fn ping_ms(&self) -> i32 {
+        if self.is_active() { self.history.ping_ms() } else { 999 }
+    }
+}
+
+/// All slots.
+#[derive(Debug)]
+pub(super) struct Clients {
+    slots: Vec<Option<Box<Client>>>,
+}
+
+impl Clients {
+    pub(super) fn new() -> Self {
+        Self { slots: (0..MAX_CLIENTS).map(|_| None).collect() }
+    }
+
+    pub(super) fn get(&self, number: ClientNum) -> Option<&Client> {
+        self.slots[number.index()].as_deref()
+    }
+
+    pub(super) fn get_mut(&mut self, number: ClientNum) -> Option<&mut Client> {
+        self.slots[number.index()].as_deref_mut()
+    }
+
+    pub(super) fn put(&mut self, number: ClientNum, client: Client) {
+        self.slots[number.index()] = Some(Box::new(client));
+    }
+
+    pub(super) fn free(&mut self, number: ClientNum) {
+        self.slots[number.index()] = None;
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ClientNum, &Client)> {
+        ClientNum::all().filter_map(|number| Some((number, self.get(number)?)))
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (ClientNum, &mut Client)> {
+        ClientNum::all()
+            .zip(&mut self.slots)
+            .filter_map(|(number, slot)| Some((number, slot.as_deref_mut()?)))
+    }
+
+    /// Numbers of the slots in use.
+    pub(super) fn numbers(&self) -> Vec<ClientNum> {
+        self.iter().map(|(number, _)| number).collect()
+    }
+
+    /// Those that are neither gone nor free.
+    pub(super) fn present(&self) -> impl Iterator<Item = (ClientNum, &Client)> {
+        self.iter().filter(|(_, client)| !client.is_zombie())
+    }
+}
