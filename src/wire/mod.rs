@@ -5,9 +5,12 @@
 //! Source: Quake III protocol 68 and its descendants.
 
 pub mod bits;
+pub mod connect;
 pub mod connectionless;
 pub mod huffman;
 pub mod info;
+pub mod text;
+pub mod userinfo;
 
 use thiserror::Error;
 
