@@ -5,6 +5,7 @@
 //! read in place. Source: the Quake III game interface, version 8.
 
 mod entity;
+mod frames;
 mod ids;
 pub mod limits;
 mod player;
@@ -15,6 +16,7 @@ mod vec3;
 mod words;
 
 pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};
+pub use frames::{Baselines, Entry, FrameNum, FrameRing, Recording, SlotId};
 pub use ids::{
     Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, Qport, Sequence, ServerId,
 };

@@ -5,11 +5,20 @@
 //! Source: Quake III protocol 68 and its descendants.
 
 pub mod bits;
+pub mod client_message;
 pub mod connect;
 pub mod connectionless;
+pub mod download;
+pub mod entity;
+pub mod fields;
+pub mod gamestate;
 pub mod huffman;
 pub mod info;
+pub mod player;
+pub mod server_message;
+pub mod snapshot;
 pub mod text;
+pub mod usercmd;
 pub mod userinfo;
 
 use thiserror::Error;

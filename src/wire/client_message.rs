@@ -1,0 +1,166 @@
+//! Messages from a client to a server: what it has seen, its commands, its moves.
+//!
+//! ```text
+//! serverId long | messageAcknowledge long | reliableAcknowledge long |
+//! { 4 | number long | string }* | [ 2 or 3 | count byte | usercmds ] | 5
+//! ```
+//!
+//! Invariant of what was read: 1 to 32 usercmds. Source: Quake III protocol 68, client messages.
+
+use super::{
+    Result, WireError,
+    bits::{BitReader, BitWriter},
+    server_message::skip,
+    usercmd,
+};
+use crate::model::{CommandNum, Sequence, ServerId, UserCmd, limits::MAX_PACKET_USERCMDS};
+
+mod code {
+    pub(super) const MOVE: u8 = 2;
+    pub(super) const MOVE_NO_DELTA: u8 = 3;
+    pub(super) const COMMAND: u8 = 4;
+    pub(super) const END: u8 = 5;
+    pub(super) const VOICE_SPEEX: u8 = 6;
+    pub(super) const VOICE_OPUS: u8 = 7;
+}
+
+/// The numbers that begin a client message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientHead {
+    /// The level that the client knows; 0 before its first gamestate.
+    pub server_id: ServerId,
+    /// The last complete message received; 0 if none. As sent, so it may be any number.
+    pub message_acknowledge: i32,
+    /// The last server command received.
+    pub reliable_acknowledge: CommandNum,
+}
+
+impl ClientHead {
+    /// The message acknowledged, or `None` for a number that no message has.
+    #[must_use]
+    pub fn acknowledged(&self) -> Option<Sequence> {
+        u32::try_from(self.message_acknowledge).ok().map(Sequence)
+    }
+
+    /// Reads the head.
+    ///
+    /// # Errors
+    /// As [`BitReader::bits`].
+    pub fn read(reader: &mut BitReader<'_>) -> Result<Self> {
+        Ok(Self {
+            server_id: ServerId(reader.long()?),
+            message_acknowledge: reader.long()?,
+            reliable_acknowledge: CommandNum(reader.long()?),
+        })
+    }
+}
+
+/// One part of a client message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientPart {
+    /// A reliable command.
+    Command {
+        /// Its number.
+        number: CommandNum,
+        /// Its text.
+        text: String,
+    },
+    /// Moves follow, to be read by [`read_moves`].
+    Moves {
+        /// Whether snapshots may be relative to the message acknowledged.
+        delta: bool,
+    },
+    /// The message ends.
+    End,
+}
+
+/// Reads the next part. Voice is skipped.
+///
+/// # Errors
+/// As [`BitReader::bits`], and [`WireError::Operation`].
+pub fn read_part(reader: &mut BitReader<'_>) -> Result<ClientPart> {
+    loop {
+        return match reader.byte()? {
+            code::COMMAND => {
+                let number = CommandNum(reader.long()?);
+                Ok(ClientPart::Command { number, text: reader.string()? })
+            }
+            code::MOVE => Ok(ClientPart::Moves { delta: true }),
+            code::MOVE_NO_DELTA => Ok(ClientPart::Moves { delta: false }),
+            code::END => Ok(ClientPart::End),
+            code::VOICE_SPEEX | code::VOICE_OPUS => {
+                skip_voice(reader)?;
+                continue;
+            }
+            unknown => Err(WireError::Operation(unknown)),
+        };
+    }
+}
+
+/// A voice packet: generation, sequence, frames, eight bytes of recipients, flags, length, sound.
+fn skip_voice(reader: &mut BitReader<'_>) -> Result<()> {
+    reader.byte()?;
+    reader.long()?;
+    reader.byte()?;
+    reader.data(&mut [0; 8])?;
+    reader.byte()?;
+    let len = reader.short()?;
+    skip(reader, len)
+}
+
+/// Reads the usercmds of a move into `moves` and returns how many there are.
+///
+/// # Errors
+/// As [`BitReader::bits`], and [`WireError::UsercmdCount`].
+pub fn read_moves(
+    reader: &mut BitReader<'_>,
+    key: u32,
+    moves: &mut [UserCmd; MAX_PACKET_USERCMDS],
+) -> Result<usize> {
+    let count = reader.byte()?;
+    if count == 0 {
+        return Err(WireError::UsercmdCount(count));
+    }
+    let moves = moves.get_mut(..usize::from(count)).ok_or(WireError::UsercmdCount(count))?;
+    let mut from = UserCmd::default();
+    for command in moves.iter_mut() {
+        from = usercmd::read_delta(reader, key, &from)?;
+        *command = from;
+    }
+    Ok(moves.len())
+}
+
+/// Begins a message.
+pub fn begin(writer: &mut BitWriter, head: &ClientHead) {
+    writer.clear();
+    writer.long(head.server_id.0);
+    writer.long(head.message_acknowledge);
+    writer.long(head.reliable_acknowledge.0);
+}
+
+/// Adds a reliable command.
+pub fn write_command(writer: &mut BitWriter, number: CommandNum, text: &[u8]) {
+    writer.byte(code::COMMAND);
+    writer.long(number.0);
+    writer.string(text);
+}
+
+/// Adds the moves: 1 to 32; more are cut to the newest 32, none writes nothing.
+pub fn write_moves(writer: &mut BitWriter, delta: bool, key: u32, moves: &[UserCmd]) {
+    let moves = &moves[moves.len().saturating_sub(MAX_PACKET_USERCMDS)..];
+    if moves.is_empty() {
+        return;
+    }
+    writer.byte(if delta { code::MOVE } else { code::MOVE_NO_DELTA });
+    writer.byte(moves.len() as u8);
+    let mut from = UserCmd::default();
+    for command in moves {
+        usercmd::write_delta(writer, key, &from, command);
+        from = *command;
+    }
+}
+
+/// Ends a message.
+pub fn end(writer: &mut BitWriter) {
+    writer.byte(code::END);
+}

@@ -1,0 +1,139 @@
+//! Entity records of snapshots and baselines, and the list that a snapshot carries.
+//!
+//! ```text
+//! record:  number (10 bits) | remove | has delta | fields        list ends with number 1023
+//! ```
+//!
+//! Invariants: numbers ascend strictly; an entity that is in the old list travels relative to it, a
+//! new one relative to its baseline. Source: Quake III protocol 68, entity list.
+
+use super::{
+    Result, WireError,
+    bits::{BitReader, BitWriter, Run},
+    fields::ENTITY,
+};
+use crate::model::{EntityNum, EntityState};
+
+/// A record's number and the flags behind it.
+fn head(number: u32, flags: u64, flags_len: u32) -> Run {
+    Run::default().then_int(number, 10).then_raw(flags, flags_len)
+}
+
+/// Writes an entity relative to `from`. Nothing at all when nothing differs, unless `force`.
+pub fn write_delta(writer: &mut BitWriter, from: &EntityState, to: &EntityState, force: bool) {
+    let changed = ENTITY.changed(from.words(), to.words());
+    if changed != 0 {
+        writer.put(head(to.number as u32, 0b10, 2).then_byte(ENTITY.count(changed)));
+        ENTITY.write(writer, changed, to.words());
+    } else if force {
+        writer.put(head(to.number as u32, 0b00, 2));
+    }
+}
+
+/// Writes that an entity of the old list is gone.
+pub fn write_removal(writer: &mut BitWriter, number: i32) {
+    writer.put(head(number as u32, 1, 1));
+}
+
+/// Writes the end of an entity list.
+pub fn write_end(writer: &mut BitWriter) {
+    writer.put(head(EntityNum::NONE.index() as u32, 0, 0));
+}
+
+/// Writes what turns the list `old` into `new`, and the end. Both ascend by number; an entity that is
+/// the same object in both is not even compared.
+pub fn write_list<'a>(
+    writer: &mut BitWriter,
+    old: impl Iterator<Item = &'a EntityState>,
+    new: impl Iterator<Item = &'a EntityState>,
+    baseline: impl Fn(i32) -> &'a EntityState,
+) {
+    let mut old = old.peekable();
+    for entity in new {
+        while let Some(gone) = old.next_if(|before| before.number < entity.number) {
+            write_removal(writer, gone.number);
+        }
+        match old.next_if(|before| before.number == entity.number) {
+            Some(before) if std::ptr::eq(before, entity) => {}
+            Some(before) => write_delta(writer, before, entity, false),
+            None => write_delta(writer, baseline(entity.number), entity, true),
+        }
+    }
+    for gone in old {
+        write_removal(writer, gone.number);
+    }
+    write_end(writer);
+}
+
+/// Reads the number that begins a record; [`EntityNum::NONE`] ends a list.
+///
+/// # Errors
+/// As [`BitReader::bits`].
+pub fn read_number(reader: &mut BitReader<'_>) -> Result<EntityNum> {
+    let number = reader.bits(10)?;
+    Ok(EntityNum::new(number as usize).unwrap_or(EntityNum::NONE))
+}
+
+/// Reads a record behind its number. `None` when the entity is gone.
+///
+/// # Errors
+/// As [`BitReader::bits`], and [`WireError::FieldCount`].
+pub fn read_delta(
+    reader: &mut BitReader<'_>,
+    from: &EntityState,
+    number: EntityNum,
+) -> Result<Option<EntityState>> {
+    if reader.flag()? {
+        return Ok(None);
+    }
+    let mut to = EntityState { number: number.index() as i32, ..*from };
+    if reader.flag()? {
+        ENTITY.read(reader, to.words_mut())?;
+    }
+    Ok(Some(to))
+}
+
+/// One entity of a list that was read.
+#[derive(Clone, Copy, Debug)]
+pub enum Listed<'a> {
+    /// Carried over from the old list.
+    Kept(&'a EntityState),
+    /// Travelled: new, or changed.
+    Told(EntityState),
+}
+
+/// Reads a list relative to `old` (ascending by number) and hands each entity of the new list to
+/// `take`, ascending.
+///
+/// # Errors
+/// As [`read_delta`], and [`WireError::EntityOrder`] when numbers do not ascend.
+pub fn read_list<'a>(
+    reader: &mut BitReader<'_>,
+    old: impl Iterator<Item = &'a EntityState>,
+    baseline: impl Fn(EntityNum) -> &'a EntityState,
+    mut take: impl FnMut(Listed<'a>),
+) -> Result<()> {
+    let mut old = old.peekable();
+    let mut last = -1;
+    loop {
+        let number = read_number(reader)?;
+        if number == EntityNum::NONE {
+            break;
+        }
+        let wire = number.index() as i32;
+        if wire <= last {
+            return Err(WireError::EntityOrder(wire as u16));
+        }
+        last = wire;
+        while let Some(kept) = old.next_if(|before| before.number < wire) {
+            take(Listed::Kept(kept));
+        }
+        let before = old.next_if(|before| before.number == wire);
+        let from = before.unwrap_or_else(|| baseline(number));
+        if let Some(entity) = read_delta(reader, from, number)? {
+            take(Listed::Told(entity));
+        }
+    }
+    old.for_each(|kept| take(Listed::Kept(kept)));
+    Ok(())
+}

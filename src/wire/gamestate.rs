@@ -1,0 +1,110 @@
+//! All that a client needs to load a level: configstrings, baselines, its own number.
+//!
+//! ```text
+//! command number long | { 3 | index short | big string }* | { 4 | entity record }* | 8 |
+//! client number long | checksum feed long
+//! ```
+//!
+//! Invariants of one that was read: indices and numbers are in range, and the text is no more than a
+//! client can hold. Source: Quake III protocol 68, gamestate.
+
+use super::{
+    Result, WireError,
+    bits::{BitReader, BitWriter},
+    entity,
+    server_message::Operation,
+};
+use crate::model::{
+    ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState,
+    limits::{MAX_CONFIGSTRINGS, MAX_GAMESTATE_CHARS},
+};
+
+/// A gamestate, as a client takes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gamestate {
+    /// Number of the last server command that the server has queued for this client.
+    pub command_num: CommandNum,
+    /// Configstrings that are not empty, in the order they came.
+    pub configstrings: Vec<(ConfigIndex, String)>,
+    /// Baselines in the order they came.
+    pub baselines: Vec<EntityState>,
+    /// The client's own number.
+    pub client_num: ClientNum,
+    /// Part of the key of usercmds, and of pure checksums.
+    pub checksum_feed: i32,
+}
+
+/// Writes the body of a gamestate, behind its operation byte.
+pub fn write<'a>(
+    writer: &mut BitWriter,
+    command_num: CommandNum,
+    configstrings: impl Iterator<Item = (ConfigIndex, &'a [u8])>,
+    baselines: impl Iterator<Item = &'a EntityState>,
+    client_num: ClientNum,
+    checksum_feed: i32,
+) {
+    writer.long(command_num.0);
+    for (index, text) in configstrings {
+        writer.byte(Operation::Configstring as u8);
+        writer.short(index.index() as i16);
+        writer.big_string(text);
+    }
+    let nothing = EntityState::default();
+    for baseline in baselines {
+        writer.byte(Operation::Baseline as u8);
+        entity::write_delta(writer, &nothing, baseline, true);
+    }
+    writer.byte(Operation::End as u8);
+    writer.long(client_num.index() as i32);
+    writer.long(checksum_feed);
+}
+
+/// Reads the body of a gamestate.
+///
+/// # Errors
+/// As [`BitReader::bits`]; an index or a number out of range; an operation that does not belong here;
+/// more text than a client can hold.
+pub fn read(reader: &mut BitReader<'_>) -> Result<Gamestate> {
+    let command_num = CommandNum(reader.long()?);
+    let mut configstrings = Vec::new();
+    let mut baselines = Vec::new();
+    let mut chars = 1;
+    loop {
+        match Operation::read(reader)? {
+            Operation::End => break,
+            Operation::Configstring => {
+                let index = reader.short()?;
+                let index = usize::try_from(index).ok().and_then(ConfigIndex::new).ok_or(
+                    WireError::OutOfRange { what: "configstring", number: i64::from(index) },
+                )?;
+                let text = reader.big_string()?;
+                chars += text.len() + 1;
+                if chars > MAX_GAMESTATE_CHARS || configstrings.len() == MAX_CONFIGSTRINGS {
+                    return Err(WireError::GamestateOverflow);
+                }
+                configstrings.push((index, text));
+            }
+            Operation::Baseline => {
+                let number = entity::read_number(reader)?;
+                if number == EntityNum::NONE {
+                    return Err(WireError::OutOfRange { what: "baseline", number: 1023 });
+                }
+                if baselines.len() == EntityNum::NONE.index() {
+                    return Err(WireError::GamestateOverflow);
+                }
+                let nothing = EntityState::default();
+                if let Some(baseline) = entity::read_delta(reader, &nothing, number)? {
+                    baselines.push(baseline);
+                }
+            }
+            other => return Err(WireError::Operation(other as u8)),
+        }
+    }
+    let number = reader.long()?;
+    let client_num = usize::try_from(number)
+        .ok()
+        .and_then(ClientNum::new)
+        .ok_or(WireError::OutOfRange { what: "client number", number: i64::from(number) })?;
+    let checksum_feed = reader.long()?;
+    Ok(Gamestate { command_num, configstrings, baselines, client_num, checksum_feed })
+}
