@@ -157,7 +157,7 @@ mod tests {
     fn words_are_found_where_they_stand() {
         let ranges: Vec<_> = WordRanges::new(b"rcon \"a b\" \xff").collect();
         assert_eq!(ranges, [0..4, 6..9, 11..12]);
-        assert_eq!(WordRanges::new(b"\"").collect::<Vec<_>>(), [1..1]);
+        assert_eq!(WordRanges::new(b"\"").next(), Some(1..1));
         check("t\u{e9}l\u{e9} \"\u{e9}", &["t\u{e9}l\u{e9}", "\u{e9}"]);
     }
 

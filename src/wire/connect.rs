@@ -86,7 +86,8 @@ impl<'a> Connect<'a> {
     /// Appends the text to `out`, at most [`MAX_CONNECT_TEXT`] bytes of it.
     ///
     /// # Errors
-    /// [`ConnectError::PacketTooLong`] and [`ConnectError::Truncated`].
+    /// [`ConnectError::PacketTooLong`], [`ConnectError::Truncated`], and
+    /// [`ConnectError::UserinfoTooLong`] when there is more text than is decompressed.
     pub fn decompress(self, out: &mut Vec<u8>) -> Result<(), ConnectError> {
         let packet_len = CONNECT_PREFIX.len() + self.compressed.len();
         if packet_len > MAX_CONNECT_PACKET {
@@ -95,7 +96,8 @@ impl<'a> Connect<'a> {
         let Some((announced, stream)) = self.compressed.split_first_chunk() else {
             return Err(ConnectError::Truncated(0));
         };
-        let len = usize::from(u16::from_be_bytes(*announced)).min(MAX_CONNECT_TEXT);
+        let announced = usize::from(u16::from_be_bytes(*announced));
+        let len = announced.min(MAX_CONNECT_TEXT);
         let mut bits = Bits { bytes: stream, at: 0 };
         let mut tree = Tree::new();
         for number in 0..len {
@@ -107,6 +109,9 @@ impl<'a> Connect<'a> {
             let symbol = symbol.ok_or(ConnectError::Truncated(number))?;
             tree.add(symbol);
             out.push(symbol);
+        }
+        if announced > len {
+            return Err(ConnectError::UserinfoTooLong(announced));
         }
         Ok(())
     }
@@ -244,7 +249,12 @@ mod tests {
     #[test]
     fn what_comes_out_is_bounded() {
         let mut many = vec![0xff; MAX_CONNECT_PACKET - CONNECT_PREFIX.len()];
-        assert_eq!(decompressed(&many).map(|text| text.len()), Ok(MAX_CONNECT_TEXT));
+        let mut text = Vec::new();
+        let result = Connect::new(&many).decompress(&mut text);
+        assert_eq!(result, Err(ConnectError::UserinfoTooLong(65535)));
+        assert_eq!(text.len(), MAX_CONNECT_TEXT);
+        many[..2].copy_from_slice(&[4, 0]);
+        assert_eq!(decompressed(&many), Ok(text));
         many.push(0xff);
         assert_eq!(decompressed(&many), Err(ConnectError::PacketTooLong(2049)));
     }

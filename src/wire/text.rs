@@ -9,11 +9,7 @@ use std::fmt::{self, Write as _};
 
 use crate::model::{WordRanges, text};
 
-/// What a byte of text becomes on the wire.
-#[must_use]
-pub const fn filtered(byte: u8) -> u8 {
-    if byte > 127 || byte == b'%' { b'.' } else { byte }
-}
+use super::bits::safe_byte;
 
 /// Bytes of a datagram read as text. Equal when they are equal behind the filter.
 #[derive(Clone, Copy, Default)]
@@ -31,7 +27,7 @@ impl<'a> Text<'a> {
 
     /// The filtered bytes.
     pub fn bytes(self) -> impl ExactSizeIterator<Item = u8> + Clone + 'a {
-        self.0.iter().map(|&byte| filtered(byte))
+        self.0.iter().map(|&byte| safe_byte(byte))
     }
 
     /// Number of bytes.
@@ -81,6 +77,69 @@ impl<'a> Text<'a> {
     #[must_use]
     pub const fn eq_ignore_case(self, other: &str) -> bool {
         self.0.eq_ignore_ascii_case(other.as_bytes())
+    }
+
+    /// All but the first `len` bytes.
+    #[must_use]
+    pub fn skip(self, len: usize) -> Self {
+        Self(self.0.get(len..).unwrap_or_default())
+    }
+
+    /// The lines, without their ends.
+    pub fn lines(self) -> impl Iterator<Item = Self> + 'a {
+        self.0.split(|&byte| byte == b'\n').map(Self)
+    }
+
+    /// Whether it is a number and nothing else.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        let digits = self.0.strip_prefix(b"-").unwrap_or(self.0);
+        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    }
+
+    /// Without the separators at its beginning.
+    #[must_use]
+    pub fn trimmed(self) -> Self {
+        self.skip(self.0.iter().take_while(|&&byte| byte <= b' ').count())
+    }
+
+    /// What stands before the first separator, and the rest from there on.
+    #[must_use]
+    pub fn split_at_space(self) -> (Self, Self) {
+        let word = self.up_to(|byte| byte <= b' ');
+        (word, self.skip(word.len()))
+    }
+
+    /// What follows the first quote; nothing when there is none.
+    #[must_use]
+    pub fn after_quote(self) -> Self {
+        self.skip(self.up_to(|byte| byte == b'"').len() + 1)
+    }
+
+    /// What stands between the first quote and the last.
+    #[must_use]
+    pub fn between_quotes(self) -> Option<Self> {
+        let first = self.0.iter().position(|&byte| byte == b'"')?;
+        let last = self.0.iter().rposition(|&byte| byte == b'"')?;
+        self.0.get(first + 1..last).map(Self)
+    }
+
+    /// What follows `prefix`, if it begins so.
+    #[must_use]
+    pub fn strip_prefix(self, prefix: &str) -> Option<Self> {
+        self.0.strip_prefix(prefix.as_bytes()).map(Self)
+    }
+
+    /// Appends the text as one word of a command line: between quotes where it must be, and without
+    /// bytes that would end the word or the line.
+    pub fn push_word_to(self, out: &mut Vec<u8>) {
+        let comment = |pair: &[u8]| matches!(pair, b"//" | b"/*");
+        let quoted = self.0.is_empty() || self.0.contains(&b' ') || self.0.windows(2).any(comment);
+        let harmless = |byte: u8| if byte == b'"' || byte.is_ascii_control() { b'.' } else { byte };
+        let quote = if quoted { &b"\""[..] } else { b"" };
+        out.extend_from_slice(quote);
+        out.extend(self.bytes().map(harmless));
+        out.extend_from_slice(quote);
     }
 
     /// Appends the filtered bytes.
@@ -151,6 +210,22 @@ mod tests {
         assert_eq!(Text::new(b"a\0\nb").first_line(), "a");
         assert_eq!(Text::new(b"a\nb\0c").up_to_zero(), "a\nb");
         assert_eq!(Text::new(b"abc").first_line(), "abc");
+    }
+
+    #[test]
+    fn a_word_stays_one_word() {
+        for (text, word) in [
+            ("abc", "abc"),
+            ("a b", "\"a b\""),
+            ("", "\"\""),
+            ("http://x", "\"http://x\""),
+            ("a\"b\nc", "a.b.c"),
+        ] {
+            let mut out = Vec::new();
+            Text::from(text).push_word_to(&mut out);
+            assert_eq!(out, word.as_bytes());
+            assert_eq!(Text::new(&out).words().count(), 1);
+        }
     }
 
     #[test]
