@@ -295,7 +295,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cut_stream_is_an_error(text in prop::collection::vec(b'a'..b'z', 1..80)) {
+        fn a_cut_stream_is_an_error(text in prop::collection::vec(b'a'..=b'z', 1..80)) {
             let mut compressed = Vec::new();
             compress(&text, &mut compressed);
             // The last byte may be the one that holds nothing.

@@ -75,7 +75,7 @@ impl<'a> Text<'a> {
 
     /// Equality as command names are compared.
     #[must_use]
-    pub const fn eq_ignore_case(self, other: &str) -> bool {
+    pub fn eq_ignore_case(self, other: &str) -> bool {
         self.0.eq_ignore_ascii_case(other.as_bytes())
     }
 

@@ -1,10 +1,14 @@
 //! The compressed `connect` packet against packets that the original code made.
 
-use fragd::wire::{
-    connect::{CONNECT_PREFIX, ConnectError, compress, write_connect},
-    connectionless::Message,
-    info::Info,
-    text::Text,
+use fragd::{
+    model::Challenge,
+    wire::{
+        connect::{CONNECT_PREFIX, ConnectError, compress, write_connect},
+        connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
+        info::Info,
+        text::Text,
+        userinfo::Userinfo,
+    },
 };
 
 use crate::vectors::{Row, table};
@@ -77,5 +81,43 @@ fn connect_vectors_survive_junk_behind_them_but_no_cut() {
         for len in CONNECT_PREFIX.len()..needed {
             assert!(connect(&packet[..len]).is_err(), "{name} cut to {len} bytes");
         }
+    }
+}
+
+#[test]
+fn handshakes_of_session_vectors_are_read_and_written() {
+    for (file, client, server) in [
+        ("session_legacy.csv", 1_397_871_145, -202_620_007),
+        ("session_native.csv", 271_293_545, -199_566_577),
+    ] {
+        let rows = table(file);
+        let packets: Vec<_> = rows[..4].iter().map(|row| row.bytes("datagram_hex")).collect();
+        let messages: Vec<_> =
+            packets.iter().map(|packet| Message::parse(packet).expect("a message")).collect();
+        let (client, server) = (Challenge(client), Challenge(server));
+        let asked = GetChallenge { client_challenge: Some(client), gamename: "Quake3Arena".into() };
+        assert_eq!(messages[0], Message::GetChallenge(asked), "{file}");
+        let granted = ChallengeResponse {
+            challenge: server,
+            client_challenge: Some(client),
+            protocol: Some(71),
+        };
+        assert_eq!(messages[1], Message::ChallengeResponse(granted), "{file}");
+        let Message::Connect(connect) = messages[2] else { panic!("{file}: {:?}", messages[2]) };
+        let info = connect.userinfo().expect("userinfo");
+        let userinfo = Userinfo(&info);
+        assert_eq!((userinfo.challenge(), userinfo.protocol()), (Some(server), Some(71)), "{file}");
+        assert!(userinfo.qport().is_some() && !userinfo.name().is_empty(), "{file}: {info}");
+        let accepted = ConnectResponse { challenge: Some(server), protocol: None };
+        assert_eq!(messages[3], Message::ConnectResponse(accepted), "{file}");
+        for (message, packet) in messages.iter().zip(&packets) {
+            let mut written = Vec::new();
+            message.write(&mut written);
+            assert_eq!(&written, packet, "{file}");
+        }
+        let mut written = Vec::new();
+        write_connect(&info, &mut written).expect("fits");
+        // The last byte may be junk.
+        assert_eq!(written[..written.len() - 1], packets[2][..packets[2].len() - 1], "{file}");
     }
 }
