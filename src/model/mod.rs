@@ -24,4 +24,4 @@ pub use player::PlayerState;
 pub use time::{LevelTime, Millis};
 pub use usercmd::{Buttons, UserCmd};
 pub use vec3::Vec3;
-pub use words::Words;
+pub use words::{MAX_WORDS, WordRanges, Words};

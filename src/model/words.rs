@@ -5,8 +5,10 @@
 //! escapes; a quote inside a bare word begins a new word; `//` ends the line; `/* … */` is skipped.
 //! Source: Quake III protocol 68, connectionless packets.
 
+use std::ops::Range;
+
 /// Words kept of one line; the rest of the line is dropped.
-const MAX_WORDS: usize = 1024;
+pub const MAX_WORDS: usize = 1024;
 
 /// The words of one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,26 +20,8 @@ impl Words {
     /// Cuts `line`.
     #[must_use]
     pub fn parse(line: &str) -> Self {
-        let mut words = Vec::new();
-        let mut rest = line;
-        while words.len() < MAX_WORDS {
-            rest = rest.trim_start_matches(|c: char| c <= ' ');
-            if rest.is_empty() || rest.starts_with("//") {
-                break;
-            }
-            if let Some(comment) = rest.strip_prefix("/*") {
-                rest = comment.find("*/").map_or("", |end| &comment[end + 2..]);
-            } else if let Some(quoted) = rest.strip_prefix('"') {
-                let end = quoted.find('"').unwrap_or(quoted.len());
-                words.push(quoted[..end].to_owned());
-                rest = quoted.get(end + 1..).unwrap_or("");
-            } else {
-                let end = bare_word_end(rest);
-                words.push(rest[..end].to_owned());
-                rest = &rest[end..];
-            }
-        }
-        Self { words }
+        let word = |range: Range<usize>| line.get(range).unwrap_or_default().to_owned();
+        Self { words: WordRanges::new(line.as_bytes()).map(word).collect() }
     }
 
     /// Word `index`, or the empty string.
@@ -82,14 +66,68 @@ impl Words {
     }
 }
 
-/// Where a bare word ends: at a separator, a quote, or the start of a comment.
-fn bare_word_end(text: &str) -> usize {
-    text.char_indices()
-        .find(|&(at, c)| {
-            let comment = c == '/' && matches!(text.as_bytes().get(at + 1), Some(b'/' | b'*'));
-            c <= ' ' || c == '"' || comment
-        })
-        .map_or(text.len(), |(at, _)| at)
+/// Where the words of a line are, found one by one without copying; at most [`MAX_WORDS`] of them.
+///
+/// A range lies within the line, holds no quotes, and begins and ends at character borders when the
+/// line is UTF-8: every separator is ASCII.
+#[derive(Clone, Debug)]
+pub struct WordRanges<'a> {
+    line: &'a [u8],
+    at: usize,
+    left: usize,
+}
+
+impl<'a> WordRanges<'a> {
+    /// The words of `line`.
+    #[must_use]
+    pub const fn new(line: &'a [u8]) -> Self {
+        Self { line, at: 0, left: MAX_WORDS }
+    }
+
+    /// The range of `len` bytes at the present place; the place moves on to `next`.
+    fn word(&mut self, len: usize, next: usize) -> Option<Range<usize>> {
+        let range = self.at..self.at + len;
+        self.at = next.min(self.line.len());
+        self.left -= 1;
+        Some(range)
+    }
+}
+
+impl Iterator for WordRanges<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        while self.left > 0 {
+            let rest = self.line.get(self.at..)?;
+            match rest {
+                [] | [b'/', b'/', ..] => return None,
+                [0..=b' ', ..] => self.at += 1,
+                [b'/', b'*', comment @ ..] => {
+                    let end = comment.windows(2).position(|pair| pair == b"*/");
+                    self.at = end.map_or(self.line.len(), |end| self.at + 2 + end + 2);
+                }
+                [b'"', quoted @ ..] => {
+                    let len = quoted.iter().position(|&byte| byte == b'"').unwrap_or(quoted.len());
+                    self.at += 1;
+                    return self.word(len, self.at + len + 1);
+                }
+                bare => {
+                    let len = bare_word_len(bare);
+                    return self.word(len, self.at + len);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// How long a bare word is: up to a separator, a quote, or the start of a comment.
+fn bare_word_len(text: &[u8]) -> usize {
+    let ends = |at: usize| {
+        let comment = matches!(text[at..], [b'/', b'/' | b'*', ..]);
+        text[at] <= b' ' || text[at] == b'"' || comment
+    };
+    (0..text.len()).find(|&at| ends(at)).unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -113,6 +151,14 @@ mod tests {
         check("say \"\" x", &["say", "", "x"]);
         check("", &[]);
         check("\t \r\n", &[]);
+    }
+
+    #[test]
+    fn words_are_found_where_they_stand() {
+        let ranges: Vec<_> = WordRanges::new(b"rcon \"a b\" \xff").collect();
+        assert_eq!(ranges, [0..4, 6..9, 11..12]);
+        assert_eq!(WordRanges::new(b"\"").next(), Some(1..1));
+        check("t\u{e9}l\u{e9} \"\u{e9}", &["t\u{e9}l\u{e9}", "\u{e9}"]);
     }
 
     #[test]

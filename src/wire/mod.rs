@@ -6,6 +6,7 @@
 
 pub mod bits;
 pub mod client_message;
+pub mod connect;
 pub mod connectionless;
 pub mod download;
 pub mod entity;
@@ -16,7 +17,9 @@ pub mod info;
 pub mod player;
 pub mod server_message;
 pub mod snapshot;
+pub mod text;
 pub mod usercmd;
+pub mod userinfo;
 
 use thiserror::Error;
 

@@ -2,5 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
 
+mod connect_vectors;
+mod connectionless;
+mod discovery_vectors;
 mod snapshot_vectors;
 mod vectors;

@@ -3,7 +3,7 @@
 //! `FRAGD_VECTORS` names another directory of the same layout; files missing there fall back to the
 //! repository's own.
 
-use std::{env, fs, path::PathBuf};
+use std::{collections::HashMap, env, fs, path::PathBuf, str::FromStr};
 
 use serde_json::{Map, Value};
 
@@ -20,6 +20,42 @@ pub(crate) fn read(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// One line of a table, by the names of its columns.
+#[derive(Debug)]
+pub(crate) struct Row(HashMap<String, String>);
+
+impl Row {
+    /// A column as text.
+    pub(crate) fn text(&self, column: &str) -> &str {
+        self.0.get(column).unwrap_or_else(|| panic!("no column {column} in {self:?}"))
+    }
+
+    /// A column as a number.
+    pub(crate) fn number<T: FromStr>(&self, column: &str) -> T {
+        let text = self.text(column);
+        text.parse().unwrap_or_else(|_| panic!("{column}: {text:?} is no number that fits"))
+    }
+
+    /// A column of hexadecimal digits as bytes.
+    pub(crate) fn bytes(&self, column: &str) -> Vec<u8> {
+        from_hex(self.text(column))
+    }
+}
+
+/// The rows of a table whose first line names its columns. There is at least one.
+pub(crate) fn table(name: &str) -> Vec<Row> {
+    let mut records = records(&read(name)).into_iter();
+    let columns = records.next().unwrap_or_else(|| panic!("{name} is empty"));
+    let rows: Vec<_> = records
+        .map(|fields| {
+            assert_eq!(fields.len(), columns.len(), "{name}: {fields:?}");
+            Row(columns.iter().cloned().zip(fields).collect())
+        })
+        .collect();
+    assert!(!rows.is_empty(), "{name} has no rows");
+    rows
+}
+
 pub(crate) fn from_hex(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
@@ -30,3 +66,37 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
 
 /// The datagrams of a server message in both dialects.
 pub(crate) fn check_server_datagrams(_case: &Map<String, Value>, _message: &[u8]) {}
+
+/// Records of comma-separated text: a field may stand in quotes, and then hold commas, line ends and,
+/// doubled, quotes.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let mut records = Vec::new();
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let field = fields.last_mut().expect("never empty");
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                field.push('"');
+                chars.next();
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            '\r' if !quoted => {}
+            '\n' if !quoted => records.push(std::mem::replace(&mut fields, vec![String::new()])),
+            _ => field.push(c),
+        }
+    }
+    assert!(!quoted, "a quote is never closed");
+    if fields != [""] {
+        records.push(fields);
+    }
+    records
+}
+
+#[test]
+fn quoted_fields_are_read() {
+    let read = records("a,\"b,\"\"c\"\"\n\",\r\n\"\",d,e");
+    assert_eq!(read, [["a", "b,\"c\"\n", ""], ["", "d", "e"]]);
+}

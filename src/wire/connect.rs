@@ -1,0 +1,307 @@
+//! The one compressed packet outside a connection: `connect`, with the client's userinfo.
+//!
+//! ```text
+//! FF FF FF FF "connect "   12 plain bytes, the space included
+//! u16, big endian          bytes of text that the stream stands for
+//! bits …                   a Huffman code that grows with the text; at the end maybe a junk byte
+//! ```
+//!
+//! A byte seen before is its present code; a new one is the escape's code and the eight bits of the
+//! byte, highest first. Bits fill bytes from the lowest up. The text is the rest of the command line,
+//! as a rule the userinfo between quotes.
+//!
+//! Invariants: a packet over [`MAX_CONNECT_PACKET`] is not looked at, no more than
+//! [`MAX_CONNECT_TEXT`] bytes come out of one, and a stream that ends early is an error.
+//! Source: Quake III protocol 68, adaptive stream; golden packets `tests/vectors/connect_vectors.csv`.
+
+use thiserror::Error;
+
+use crate::model::limits::MAX_STRING_LEN;
+
+use super::{
+    huffman::tree::{Code, Symbol, Tree},
+    info::{Info, InfoError},
+    text::Text,
+    userinfo::check_userinfo,
+};
+
+/// What a `connect` packet begins with. The compressed text follows the space.
+pub const CONNECT_PREFIX: &[u8] = b"\xff\xff\xff\xffconnect ";
+/// Longest packet that is looked at, in bytes.
+pub const MAX_CONNECT_PACKET: usize = 2048;
+/// Most text that is decompressed, in bytes.
+pub const MAX_CONNECT_TEXT: usize = 1024;
+/// Longest userinfo that a command line of [`MAX_STRING_LEN`] holds between quotes after `connect `.
+pub const MAX_CONNECT_USERINFO: usize = MAX_STRING_LEN - b"connect \"\"".len();
+
+const _: () = assert!(MAX_CONNECT_USERINFO < MAX_CONNECT_TEXT);
+
+/// Why a `connect` packet was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ConnectError {
+    /// More bytes than any client sends.
+    #[error("{0} bytes are too many for a connect packet")]
+    PacketTooLong(usize),
+    /// The stream ends before the announced text does.
+    #[error("the stream ends after {0} bytes of text")]
+    Truncated(usize),
+    /// The userinfo does not fit a command line.
+    #[error("userinfo of {0} bytes or more does not fit a connect packet")]
+    UserinfoTooLong(usize),
+    /// The userinfo holds what it may not hold.
+    #[error("userinfo: {0}")]
+    Userinfo(#[from] InfoError),
+}
+
+/// A `connect` packet as it arrived. Nothing is decompressed until it is asked for, so that a limiter
+/// can come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connect<'a> {
+    /// What follows [`CONNECT_PREFIX`].
+    compressed: &'a [u8],
+}
+
+impl<'a> Connect<'a> {
+    /// A packet whose bytes after [`CONNECT_PREFIX`] are these.
+    #[must_use]
+    pub const fn new(compressed: &'a [u8]) -> Self {
+        Self { compressed }
+    }
+
+    /// Decompresses the text and takes the userinfo out of it.
+    ///
+    /// # Errors
+    /// See [`ConnectError`].
+    pub fn userinfo(self) -> Result<Info, ConnectError> {
+        let mut text = Vec::new();
+        self.decompress(&mut text)?;
+        let line = Text::new(&text).first_line();
+        let userinfo = line.words().next().unwrap_or_default();
+        if userinfo.len() > MAX_CONNECT_USERINFO {
+            return Err(ConnectError::UserinfoTooLong(userinfo.len()));
+        }
+        Ok(check_userinfo(&userinfo.to_string())?)
+    }
+
+    /// Appends the text to `out`, at most [`MAX_CONNECT_TEXT`] bytes of it.
+    ///
+    /// # Errors
+    /// [`ConnectError::PacketTooLong`], [`ConnectError::Truncated`], and
+    /// [`ConnectError::UserinfoTooLong`] when there is more text than is decompressed.
+    pub fn decompress(self, out: &mut Vec<u8>) -> Result<(), ConnectError> {
+        let packet_len = CONNECT_PREFIX.len() + self.compressed.len();
+        if packet_len > MAX_CONNECT_PACKET {
+            return Err(ConnectError::PacketTooLong(packet_len));
+        }
+        let Some((announced, stream)) = self.compressed.split_first_chunk() else {
+            return Err(ConnectError::Truncated(0));
+        };
+        let announced = usize::from(u16::from_be_bytes(*announced));
+        let len = announced.min(MAX_CONNECT_TEXT);
+        let mut bits = Bits { bytes: stream, at: 0 };
+        let mut tree = Tree::new();
+        for number in 0..len {
+            let symbol = match tree.decode(|| bits.next()) {
+                Some(Symbol::Known(symbol)) => Some(symbol),
+                Some(Symbol::New) => bits.byte(),
+                None => None,
+            };
+            let symbol = symbol.ok_or(ConnectError::Truncated(number))?;
+            tree.add(symbol);
+            out.push(symbol);
+        }
+        if announced > len {
+            return Err(ConnectError::UserinfoTooLong(announced));
+        }
+        Ok(())
+    }
+
+    /// Appends the whole packet to `out`.
+    pub fn write(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(CONNECT_PREFIX);
+        out.extend_from_slice(self.compressed);
+    }
+}
+
+/// Appends a whole `connect` packet with this userinfo to `out`.
+///
+/// # Errors
+/// [`ConnectError::UserinfoTooLong`]; then nothing is appended.
+pub fn write_connect(userinfo: &Info, out: &mut Vec<u8>) -> Result<(), ConnectError> {
+    let userinfo = userinfo.as_str();
+    if userinfo.len() > MAX_CONNECT_USERINFO {
+        return Err(ConnectError::UserinfoTooLong(userinfo.len()));
+    }
+    let mut text = Vec::with_capacity(userinfo.len() + 2);
+    text.push(b'"');
+    Text::from(userinfo).push_to(&mut text);
+    text.push(b'"');
+    out.extend_from_slice(CONNECT_PREFIX);
+    compress(&text, out);
+    Ok(())
+}
+
+/// Appends the length of `text` and its compressed form to `out`.
+///
+/// # Panics
+/// When `text` is longer than [`MAX_CONNECT_TEXT`].
+pub fn compress(text: &[u8], out: &mut Vec<u8>) {
+    assert!(text.len() <= MAX_CONNECT_TEXT, "{} bytes in a connect packet", text.len());
+    out.extend_from_slice(&(text.len() as u16).to_be_bytes());
+    let mut bits = BitSink { out, free: 0 };
+    let mut tree = Tree::new();
+    for &symbol in text {
+        if let Some(code) = tree.code(symbol) {
+            bits.push(code);
+        } else {
+            bits.push(tree.escape());
+            bits.push(Code { bits: u32::from(symbol.reverse_bits()), len: 8 });
+        }
+        tree.add(symbol);
+    }
+    // Every peer ends the stream with one byte that holds less than eight bits of it, maybe none.
+    if bits.free == 0 {
+        bits.out.push(0);
+    }
+}
+
+/// Bits of bytes, lowest first.
+struct Bits<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Bits<'_> {
+    fn next(&mut self) -> Option<bool> {
+        let byte = self.bytes.get(self.at / 8)?;
+        let bit = byte >> (self.at % 8) & 1;
+        self.at += 1;
+        Some(bit == 1)
+    }
+
+    /// Eight bits, the highest first.
+    fn byte(&mut self) -> Option<u8> {
+        (0..8).try_fold(0, |byte, _| Some(byte << 1 | u8::from(self.next()?)))
+    }
+}
+
+/// Bits appended to bytes, lowest first.
+struct BitSink<'a> {
+    out: &'a mut Vec<u8>,
+    /// Bits of the last byte that are not used yet.
+    free: u8,
+}
+
+impl BitSink<'_> {
+    fn push(&mut self, code: Code) {
+        for number in 0..code.len {
+            if self.free == 0 {
+                self.out.push(0);
+                self.free = 8;
+            }
+            let bit = (code.bits >> number & 1) as u8;
+            if let Some(last) = self.out.last_mut() {
+                *last |= bit << (8 - self.free);
+            }
+            self.free -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decompressed(compressed: &[u8]) -> Result<Vec<u8>, ConnectError> {
+        let mut text = Vec::new();
+        Connect::new(compressed).decompress(&mut text).map(|()| text)
+    }
+
+    fn userinfo_of(text: &[u8]) -> Result<String, ConnectError> {
+        let mut compressed = Vec::new();
+        compress(text, &mut compressed);
+        Connect::new(&compressed).userinfo().map(|info| info.as_str().to_owned())
+    }
+
+    #[test]
+    fn the_userinfo_is_the_first_word_of_the_text() {
+        assert_eq!(userinfo_of(b"\"\\name\\a b\"").as_deref(), Ok("\\name\\a b"));
+        assert_eq!(userinfo_of(b"\"\\name\\a b\" more\nlines").as_deref(), Ok("\\name\\a b"));
+        assert_eq!(userinfo_of(b"\"\\name\\100%\xff\"").as_deref(), Ok("\\name\\100.."));
+        assert_eq!(userinfo_of(b"\"\\name\\a\0\\b\\1\"").as_deref(), Ok("\\name\\a"));
+        assert_eq!(userinfo_of(b"").as_deref(), Ok(""));
+        assert!(matches!(userinfo_of(b"\"\\name\\a;b\""), Err(ConnectError::Userinfo(_))));
+    }
+
+    #[test]
+    fn a_stub_that_announces_much_yields_little() {
+        let mut stub = Vec::new();
+        compress(b"\"\\protocol\\68", &mut stub);
+        stub[..2].copy_from_slice(&[0xff, 0xff]);
+        assert!(matches!(decompressed(&stub), Err(ConnectError::Truncated(13..=32))));
+        assert_eq!(decompressed(&[]), Err(ConnectError::Truncated(0)));
+        assert_eq!(decompressed(&[1]), Err(ConnectError::Truncated(0)));
+        assert_eq!(decompressed(&[0, 0]), Ok(vec![]));
+    }
+
+    #[test]
+    fn what_comes_out_is_bounded() {
+        let mut many = vec![0xff; MAX_CONNECT_PACKET - CONNECT_PREFIX.len()];
+        let mut text = Vec::new();
+        let result = Connect::new(&many).decompress(&mut text);
+        assert_eq!(result, Err(ConnectError::UserinfoTooLong(65535)));
+        assert_eq!(text.len(), MAX_CONNECT_TEXT);
+        many[..2].copy_from_slice(&[4, 0]);
+        assert_eq!(decompressed(&many), Ok(text));
+        many.push(0xff);
+        assert_eq!(decompressed(&many), Err(ConnectError::PacketTooLong(2049)));
+    }
+
+    #[test]
+    fn userinfo_that_no_command_line_holds_is_refused_by_both_ends() {
+        let of_len = |len: usize| format!("\\a\\{}", "x".repeat(len - 3));
+        let mut packet = Vec::new();
+        for (len, result) in [(1013, Ok(())), (1014, Err(ConnectError::UserinfoTooLong(1014)))] {
+            packet.clear();
+            let info = Info::parse(&of_len(len));
+            assert_eq!(write_connect(&info, &mut packet), result);
+            assert_eq!(packet.is_empty(), result.is_err());
+            let read = userinfo_of(format!("\"{}\"", of_len(len)).as_bytes());
+            assert_eq!(read.map(|text| assert_eq!(text, of_len(len))), result);
+        }
+        let longest = userinfo_of(format!("\"{}", of_len(1023)).as_bytes());
+        assert_eq!(longest, Err(ConnectError::UserinfoTooLong(1023)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_survives(text in prop::collection::vec(any::<u8>(), 0..=MAX_CONNECT_TEXT)) {
+            let mut compressed = Vec::new();
+            compress(&text, &mut compressed);
+            // New bytes cost more than they save, so only text that repeats fits a packet.
+            if compressed.len() + CONNECT_PREFIX.len() <= MAX_CONNECT_PACKET {
+                prop_assert_eq!(decompressed(&compressed), Ok(text));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_safe(bytes in prop::collection::vec(any::<u8>(), 0..2100)) {
+            if let Ok(text) = decompressed(&bytes) {
+                prop_assert!(text.len() <= MAX_CONNECT_TEXT);
+            }
+            let _ = Connect::new(&bytes).userinfo();
+        }
+
+        #[test]
+        fn a_cut_stream_is_an_error(text in prop::collection::vec(b'a'..=b'z', 1..80)) {
+            let mut compressed = Vec::new();
+            compress(&text, &mut compressed);
+            // The last byte may be the one that holds nothing.
+            for len in 0..compressed.len() - 1 {
+                prop_assert!(decompressed(&compressed[..len]).is_err());
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Userinfo: the info string in which a client says who it is and what it wants.
+//!
+//! Invariant: what [`check_userinfo`] lets through is normalised, so whoever reads it later sees one
+//! value for each key. Nothing here clamps: a number is judged where it is used.
+//! Source: Quake III protocol 68, userinfo keys and the texts of refusals.
+
+use crate::model::{
+    Challenge, Qport,
+    limits::{MAX_INFO_LEN, MAX_NAME_LEN},
+    text::{leading_int, truncated},
+};
+
+use super::info::{Info, InfoError, is_forbidden};
+
+/// Userinfo that came from a client, made fit to be kept.
+///
+/// The key `ip` goes: only the server says where a client is.
+///
+/// # Errors
+/// Bytes that no honest client sends, and text over the limit.
+pub fn check_userinfo(text: &str) -> Result<Info, InfoError> {
+    let forbidden = |byte| byte != b'\\' && is_forbidden(byte);
+    if let Some(at) = text.bytes().position(forbidden) {
+        return Err(InfoError::Forbidden { byte: text.as_bytes()[at], at });
+    }
+    if text.len() > MAX_INFO_LEN {
+        return Err(InfoError::TooLong { len: text.len(), limit: MAX_INFO_LEN });
+    }
+    let mut info = Info::parse(text);
+    info.remove("ip");
+    Ok(info)
+}
+
+/// What an engine reads in a client's userinfo. Numbers are as the client sent them, unless said
+/// otherwise; `None` where a key is missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Userinfo<'a>(pub &'a Info);
+
+impl<'a> Userinfo<'a> {
+    /// The value of any key, empty when it is missing.
+    #[must_use]
+    pub fn text(self, key: &str) -> &'a str {
+        self.0.get(key).unwrap_or("")
+    }
+
+    /// The player's name, cut to the bytes that the engine keeps.
+    #[must_use]
+    pub fn name(self) -> &'a str {
+        truncated(self.text("name"), MAX_NAME_LEN)
+    }
+
+    /// Bytes per second that the client wants.
+    #[must_use]
+    pub fn rate(self) -> Option<i32> {
+        self.0.int("rate")
+    }
+
+    /// Snapshots per second that the client wants.
+    #[must_use]
+    pub fn snaps(self) -> Option<i32> {
+        self.0.int("snaps")
+    }
+
+    /// Health at the start in percent, `1..=100`. Anything else, and text of more than four
+    /// characters, counts as 100.
+    #[must_use]
+    pub fn handicap(self) -> i32 {
+        let text = self.text("handicap");
+        let handicap = leading_int(text);
+        if text.len() <= 4 && (1..=100).contains(&handicap) { handicap } else { 100 }
+    }
+
+    /// The password for the server or for its private slots.
+    #[must_use]
+    pub fn password(self) -> &'a str {
+        self.text("password")
+    }
+
+    /// The protocol number.
+    #[must_use]
+    pub fn protocol(self) -> Option<i32> {
+        self.0.int("protocol")
+    }
+
+    /// The port number that survives address translation: the low 16 bits of what was sent.
+    #[must_use]
+    pub fn qport(self) -> Option<Qport> {
+        self.0.int("qport").map(|qport| Qport(qport as u16))
+    }
+
+    /// The challenge that the client echoes.
+    #[must_use]
+    pub fn challenge(self) -> Option<Challenge> {
+        self.0.int("challenge").map(Challenge)
+    }
+
+    /// The client's address, as the server added it.
+    #[must_use]
+    pub fn ip(self) -> &'a str {
+        self.text("ip")
+    }
+
+    /// The player's lasting identity, 32 hexadecimal digits where a game asks for it.
+    #[must_use]
+    pub fn guid(self) -> &'a str {
+        self.text("cl_guid")
+    }
+
+    /// Name and version of the client program, which only one family of engines sends.
+    #[must_use]
+    pub fn client(self) -> &'a str {
+        self.text("client")
+    }
+
+    /// The player's model.
+    #[must_use]
+    pub fn model(self) -> &'a str {
+        self.text("model")
+    }
+
+    /// The model of the player's head.
+    #[must_use]
+    pub fn head_model(self) -> &'a str {
+        self.text("headmodel")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn userinfo_from_the_network_is_checked_before_it_is_kept() {
+        let info = check_userinfo("\\name\\a b\\ip\\1.2.3.4\\rate\\1\\Name\\c").expect("honest");
+        assert_eq!(info.as_str(), "\\name\\a b\\rate\\1");
+        for hostile in ["\\name\\a\"b", "\\name\\a;quit", "\\name\\\x01", "\\n\0\\a", "\\\x7f\\a"] {
+            assert!(
+                matches!(check_userinfo(hostile), Err(InfoError::Forbidden { .. })),
+                "{hostile:?}"
+            );
+        }
+        let of_len = |len: usize| format!("\\a\\{}", "x".repeat(len - 3));
+        assert!(check_userinfo(&of_len(1023)).is_ok());
+        for len in [1024, 2000] {
+            let error = InfoError::TooLong { len, limit: 1023 };
+            assert_eq!(check_userinfo(&of_len(len)), Err(error));
+        }
+    }
+
+    #[test]
+    fn numbers_in_userinfo_are_read_and_abuse_is_seen() {
+        let info = Info::parse(
+            "\\rate\\-1\\snaps\\nan\\handicap\\101\\qport\\65537\\challenge\\-5\\name\\\
+             0123456789012345678901234567890123",
+        );
+        let user = Userinfo(&info);
+        assert_eq!((user.rate(), user.snaps(), user.protocol()), (Some(-1), Some(0), None));
+        assert_eq!((user.qport(), user.challenge()), (Some(Qport(1)), Some(Challenge(-5))));
+        assert_eq!(user.name().len(), 31);
+        for (text, handicap) in [("0", 100), ("1", 1), ("50", 50), ("00050", 100), ("x", 100)] {
+            let info = Info::parse(&format!("\\handicap\\{text}"));
+            assert_eq!(Userinfo(&info).handicap(), handicap, "{text}");
+        }
+    }
+}
