@@ -6,6 +6,7 @@
 
 mod dialect;
 mod entity;
+mod frames;
 mod ids;
 pub mod limits;
 mod player;
@@ -17,6 +18,7 @@ mod words;
 
 pub use dialect::Dialect;
 pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};
+pub use frames::{Baselines, Entry, FrameNum, FrameRing, Recording, SlotId};
 pub use ids::{
     Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, Qport, Sequence, ServerId,
 };

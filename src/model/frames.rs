@@ -1,0 +1,297 @@
+//! Entity states of many frames, each distinct state stored once.
+//!
+//! A frame lists its entities by number and says where each one's state lies. A state that does not
+//! change from one frame to the next is one slot that both frames share, so an unchanged entity is
+//! recognised without a look at it. A server keeps one ring for all its clients, by server frame; a
+//! client keeps one, by message number.
+//!
+//! Invariants: a frame's entries ascend strictly by number; a slot lives exactly as long as a frame of
+//! the ring lists it; a frame is found under its own number only.
+
+use super::{EntityNum, EntityState};
+
+/// Number of a frame.
+pub type FrameNum = u32;
+
+/// Where a state lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SlotId(u32);
+
+/// One entity of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Which entity.
+    pub number: EntityNum,
+    /// Its state.
+    pub slot: SlotId,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    state: EntityState,
+    /// Frames that list it.
+    uses: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Frame {
+    number: Option<FrameNum>,
+    entries: Vec<Entry>,
+}
+
+/// The last frames, as many as the ring is long.
+#[derive(Clone, Debug)]
+pub struct FrameRing {
+    frames: Vec<Frame>,
+    slots: Vec<Slot>,
+    free: Vec<SlotId>,
+}
+
+impl FrameRing {
+    /// A ring of `len` frames, all absent.
+    #[must_use]
+    pub fn new(len: usize) -> Self {
+        assert!(len > 0, "a ring has a place");
+        Self { frames: vec![Frame::default(); len], slots: Vec::new(), free: Vec::new() }
+    }
+
+    /// The entities of frame `number`, ascending, or `None` when it is not there (any more).
+    #[must_use]
+    pub fn frame(&self, number: FrameNum) -> Option<&[Entry]> {
+        let frame = &self.frames[self.place(number)];
+        (frame.number == Some(number)).then_some(&frame.entries)
+    }
+
+    /// The state that an entry of a present frame names.
+    #[must_use]
+    pub fn state(&self, slot: SlotId) -> &EntityState {
+        &self.slots[slot.0 as usize].state
+    }
+
+    /// Begins frame `number` in place of the oldest; it is there once [`Recording::finish`] is called.
+    pub fn begin(&mut self, number: FrameNum) -> Recording<'_> {
+        let place = self.place(number);
+        let mut entries = std::mem::take(&mut self.frames[place].entries);
+        self.frames[place].number = None;
+        for entry in entries.drain(..) {
+            self.release(entry.slot);
+        }
+        Recording { ring: self, number, entries }
+    }
+
+    /// Records frame `number` whole, sharing what did not change since frame `previous`. The states
+    /// must ascend by number; one that does not is left out.
+    pub fn record<'a>(
+        &mut self,
+        number: FrameNum,
+        previous: FrameNum,
+        states: impl Iterator<Item = (EntityNum, &'a EntityState)>,
+    ) {
+        let previous = self.place(previous);
+        let mut cursor = 0;
+        let mut recording = self.begin(number);
+        for (entity, state) in states {
+            let before = recording.ring.frames[previous].entries.get(cursor..).unwrap_or(&[]);
+            let skipped = before.iter().take_while(|entry| entry.number < entity).count();
+            cursor += skipped;
+            let same = before
+                .get(skipped)
+                .filter(|entry| entry.number == entity)
+                .filter(|entry| recording.ring.state(entry.slot).words() == state.words());
+            match same.copied() {
+                Some(entry) => recording.keep(entry),
+                None => recording.tell(entity, state),
+            }
+        }
+        recording.finish();
+    }
+
+    /// Forgets frame `number`.
+    pub fn forget(&mut self, number: FrameNum) {
+        if self.frame(number).is_some() {
+            drop(self.begin(number));
+        }
+    }
+
+    /// States stored now.
+    #[must_use]
+    pub fn states_in_use(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    fn place(&self, number: FrameNum) -> usize {
+        number as usize % self.frames.len()
+    }
+
+    fn release(&mut self, slot: SlotId) {
+        let uses = &mut self.slots[slot.0 as usize].uses;
+        *uses -= 1;
+        if *uses == 0 {
+            self.free.push(slot);
+        }
+    }
+
+    fn store(&mut self, state: &EntityState) -> SlotId {
+        let slot = Slot { state: *state, uses: 1 };
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id.0 as usize] = slot;
+                id
+            }
+            None => {
+                self.slots.push(slot);
+                SlotId((self.slots.len() - 1) as u32)
+            }
+        }
+    }
+}
+
+/// A frame being recorded. Dropped unfinished, it never was.
+#[derive(Debug)]
+pub struct Recording<'a> {
+    ring: &'a mut FrameRing,
+    number: FrameNum,
+    entries: Vec<Entry>,
+}
+
+impl Recording<'_> {
+    /// Lists an entity as another present frame does.
+    pub fn keep(&mut self, entry: Entry) {
+        if self.ascends(entry.number) {
+            self.ring.slots[entry.slot.0 as usize].uses += 1;
+            self.entries.push(entry);
+        }
+    }
+
+    /// Lists an entity with a state of its own.
+    pub fn tell(&mut self, number: EntityNum, state: &EntityState) {
+        if self.ascends(number) {
+            let slot = self.ring.store(state);
+            self.entries.push(Entry { number, slot });
+        }
+    }
+
+    /// The state that an entry of a present frame names.
+    #[must_use]
+    pub fn state(&self, slot: SlotId) -> &EntityState {
+        self.ring.state(slot)
+    }
+
+    /// The frame is there from now on.
+    pub fn finish(mut self) {
+        let place = self.ring.place(self.number);
+        let frame = &mut self.ring.frames[place];
+        frame.number = Some(self.number);
+        frame.entries = std::mem::take(&mut self.entries);
+    }
+
+    fn ascends(&self, number: EntityNum) -> bool {
+        self.entries.last().is_none_or(|last| last.number < number)
+    }
+}
+
+impl Drop for Recording<'_> {
+    fn drop(&mut self) {
+        for entry in self.entries.drain(..) {
+            self.ring.release(entry.slot);
+        }
+    }
+}
+
+/// What each entity of a level looked like at its start: the base of entities newly seen.
+#[derive(Clone, Debug, Default)]
+pub struct Baselines {
+    /// Ascending by number.
+    states: Vec<EntityState>,
+    nothing: EntityState,
+}
+
+impl Baselines {
+    /// The baselines `states`; of two with one number the later counts.
+    #[must_use]
+    pub fn new(mut states: Vec<EntityState>) -> Self {
+        states.reverse();
+        states.sort_by_key(|state| state.number);
+        states.dedup_by_key(|state| state.number);
+        Self { states, nothing: EntityState::default() }
+    }
+
+    /// The baseline of an entity; all zero where none was set.
+    #[must_use]
+    pub fn get(&self, number: i32) -> &EntityState {
+        match self.states.binary_search_by_key(&number, |state| state.number) {
+            Ok(at) => &self.states[at],
+            Err(_) => &self.nothing,
+        }
+    }
+
+    /// All that were set, ascending.
+    #[must_use]
+    pub fn all(&self) -> &[EntityState] {
+        &self.states
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entity(number: usize, time: i32) -> (EntityNum, EntityState) {
+        let number = EntityNum::new(number).unwrap();
+        (number, EntityState { time, ..EntityState::numbered(number) })
+    }
+
+    fn record(ring: &mut FrameRing, number: FrameNum, states: &[(EntityNum, EntityState)]) {
+        ring.record(number, number.wrapping_sub(1), states.iter().map(|(n, state)| (*n, state)));
+    }
+
+    #[test]
+    fn unchanged_states_are_shared_and_freed_with_their_last_frame() {
+        let mut ring = FrameRing::new(4);
+        for frame in 1..=4 {
+            record(&mut ring, frame, &[entity(1, 7), entity(2, frame as i32), entity(9, 7)]);
+        }
+        assert_eq!(ring.states_in_use(), 2 + 4);
+        let slots = |ring: &FrameRing, frame| {
+            ring.frame(frame).unwrap().iter().map(|entry| entry.slot).collect::<Vec<_>>()
+        };
+        let (third, fourth) = (slots(&ring, 3), slots(&ring, 4));
+        assert_eq!((third[0], third[2]), (fourth[0], fourth[2]));
+        assert_ne!(third[1], fourth[1]);
+
+        for frame in 5..=8 {
+            record(&mut ring, frame, &[entity(2, 0)]);
+        }
+        assert_eq!(ring.states_in_use(), 1);
+        assert!(ring.frame(4).is_none());
+    }
+
+    #[test]
+    fn a_recording_that_is_dropped_never_was() {
+        let mut ring = FrameRing::new(2);
+        let (number, state) = entity(3, 1);
+        ring.begin(1).tell(number, &state);
+        assert!(ring.frame(1).is_none());
+        assert_eq!(ring.states_in_use(), 0);
+        ring.record(1, 0, std::iter::once((number, &state)));
+        assert_eq!(ring.state(ring.frame(1).unwrap()[0].slot).time, 1);
+        ring.forget(1);
+        assert_eq!(ring.states_in_use(), 0);
+    }
+
+    #[test]
+    fn entities_out_of_order_are_left_out() {
+        let mut ring = FrameRing::new(2);
+        record(&mut ring, 1, &[entity(5, 0), entity(4, 0), entity(5, 1), entity(6, 0)]);
+        let numbers: Vec<_> = ring.frame(1).unwrap().iter().map(|e| e.number.index()).collect();
+        assert_eq!(numbers, [5, 6]);
+        assert_eq!(ring.states_in_use(), 2);
+    }
+
+    #[test]
+    fn a_baseline_that_was_never_set_is_zero() {
+        let states = vec![entity(8, 1).1, entity(2, 2).1, entity(8, 3).1];
+        let baselines = Baselines::new(states);
+        assert_eq!([2, 3, 8].map(|number| baselines.get(number).time), [2, 0, 3]);
+    }
+}

@@ -1,0 +1,183 @@
+//! How often an address may ask: leaky buckets, one for each address and some for all together.
+//!
+//! Addresses are counted per IPv4 address and per IPv6 /64, in a table of fixed size with lookup and
+//! eviction in constant time, so that forged sources cost no more than honest ones.
+//! Invariant: a bucket lets `burst` through at once and one more per `period`.
+
+use std::{
+    hash::Hasher,
+    net::{IpAddr, SocketAddr},
+};
+
+use siphasher::sip::SipHasher13;
+
+use crate::model::Millis;
+
+/// How much a bucket lets through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Allowance {
+    /// At once.
+    pub(super) burst: u32,
+    /// Time for one more.
+    pub(super) period: Millis,
+}
+
+/// One leaky bucket: how full it is, and since when it leaks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bucket {
+    level: u32,
+    last: Millis,
+}
+
+impl Bucket {
+    /// Whether one more is let through now.
+    pub(super) fn allows(&mut self, now: Millis, allowance: Allowance) -> bool {
+        let period = allowance.period.0.max(1);
+        let leaked = now.since(self.last).0 / period;
+        match u32::try_from(leaked) {
+            Ok(leaked) if leaked < self.level => {
+                self.level -= leaked;
+                self.last += Millis(u64::from(leaked) * period);
+            }
+            _ => {
+                self.level = 0;
+                self.last = now;
+            }
+        }
+        if self.level >= allowance.burst {
+            return false;
+        }
+        self.level += 1;
+        true
+    }
+
+    fn is_idle(&self, now: Millis, allowance: Allowance) -> bool {
+        now.since(self.last).0 >= u64::from(allowance.burst) * allowance.period.0
+    }
+}
+
+/// Entries that share a hash; one that is idle or oldest makes room.
+const WAYS: usize = 4;
+const SETS: usize = 1024;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// The address, or 0 for none.
+    key: u64,
+    bucket: Bucket,
+}
+
+/// Buckets of many addresses.
+#[derive(Debug)]
+pub(super) struct AddressLimiter {
+    sets: Box<[[Entry; WAYS]]>,
+    seed: u64,
+}
+
+impl AddressLimiter {
+    /// An empty table; `seed` keeps outsiders from choosing which addresses collide.
+    pub(super) fn new(seed: u64) -> Self {
+        Self { sets: vec![[Entry::default(); WAYS]; SETS].into_boxed_slice(), seed }
+    }
+
+    /// Whether the address may once more.
+    pub(super) fn allows(&mut self, now: Millis, from: SocketAddr, allowance: Allowance) -> bool {
+        let key = address_key(from.ip());
+        let mut hasher = SipHasher13::new_with_keys(self.seed, !self.seed);
+        hasher.write_u64(key);
+        let set = &mut self.sets[hasher.finish() as usize % SETS];
+        let way = (0..WAYS)
+            .find(|&way| set[way].key == key)
+            .or_else(|| (0..WAYS).find(|&way| set[way].bucket.is_idle(now, allowance)))
+            .unwrap_or_else(|| {
+                (0..WAYS).min_by_key(|&way| set[way].bucket.last).expect("a set has ways")
+            });
+        if set[way].key != key {
+            set[way] = Entry { key, bucket: Bucket { level: 0, last: now } };
+        }
+        set[way].bucket.allows(now, allowance)
+    }
+}
+
+/// What stands for an address in limits: an IPv4 address, or an IPv6 /64. Never 0.
+fn address_key(ip: IpAddr) -> u64 {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => 1 << 32 | u64::from(ip.to_bits()),
+        IpAddr::V6(ip) => (ip.to_bits() >> 64) as u64 | 1 << 63,
+    }
+}
+
+/// Whether two addresses count as one in limits.
+pub(super) fn same_host(a: SocketAddr, b: SocketAddr) -> bool {
+    address_key(a.ip()) == address_key(b.ip())
+}
+
+/// Whether an address is of the local network: loopback, private, link-local or unique-local.
+pub(super) fn is_lan(from: SocketAddr) -> bool {
+    match from.ip().to_canonical() {
+        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private(),
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unicast_link_local() || ip.is_unique_local(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEN: Allowance = Allowance { burst: 10, period: Millis(1000) };
+
+    fn address(ip: &str) -> SocketAddr {
+        SocketAddr::new(ip.parse().unwrap(), 27960)
+    }
+
+    #[test]
+    fn a_burst_passes_then_one_per_period() {
+        let mut limiter = AddressLimiter::new(1);
+        let from = address("192.0.2.7");
+        let mut allowed = |now| (0..30).filter(|_| limiter.allows(now, from, TEN)).count();
+        assert_eq!(allowed(Millis(5000)), 10);
+        assert_eq!(allowed(Millis(8050)), 3);
+        assert_eq!(allowed(Millis(60_000)), 10);
+    }
+
+    #[test]
+    fn neighbours_of_one_ipv6_network_are_one() {
+        let mut limiter = AddressLimiter::new(1);
+        let allowed = (0..30)
+            .filter(|i| limiter.allows(Millis(9), address(&format!("2001:db8::{i:x}")), TEN))
+            .count();
+        assert_eq!(allowed, 10);
+        assert!(limiter.allows(Millis(9), address("2001:db8:0:1::1"), TEN));
+        assert!(same_host(address("::ffff:192.0.2.7"), address("192.0.2.7")));
+    }
+
+    #[test]
+    fn forged_sources_do_not_lock_out_an_honest_one() {
+        let mut limiter = AddressLimiter::new(3);
+        let honest = address("192.0.2.7");
+        let mut answered = 0;
+        for i in 0..100_000u32 {
+            limiter.allows(Millis(u64::from(i / 100)), address(&ip(i)), TEN);
+            if i % 10_000 == 0 {
+                answered += u32::from(limiter.allows(Millis(u64::from(i / 100)), honest, TEN));
+            }
+        }
+        assert_eq!(answered, 10);
+    }
+
+    fn ip(i: u32) -> String {
+        std::net::Ipv4Addr::from_bits(0x0a00_0000 | i).to_string()
+    }
+
+    #[test]
+    fn local_networks_are_told_from_the_world() {
+        for lan in
+            ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.9.9", "::1", "fe80::1", "fd00::1"]
+        {
+            assert!(is_lan(address(lan)), "{lan}");
+        }
+        for wan in ["8.8.8.8", "172.32.0.1", "2001:db8::1"] {
+            assert!(!is_lan(address(wan)), "{wan}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What one client is shown: which entities of a server frame, and relative to which earlier snapshot.
+//!
+//! Entity states lie in the ring of server frames that all clients share; a client remembers, for each
+//! snapshot it was sent, the frame, a bit set of the entities seen and its own playerstate.
+//!
+//! Invariants: a remembered snapshot is found under its own message number only, so a gamestate or a
+//! download can't serve as a base; a client's own entity is never in its set.
+//! Source: Quake III protocol 68, snapshot building; the game interface, who gets an entity.
+
+use crate::{
+    game::EntityView,
+    model::{
+        ClientNum, EntityNum, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState,
+        Sequence, SvFlags,
+        limits::{MAX_ENTITIES, MAX_SNAPSHOT_ENTITIES, PACKET_BACKUP},
+    },
+};
+
+/// A base must be at most this many messages old: the client's ring is longer, so that what is on its
+/// way does not overtake it.
+const MAX_BASE_AGE: i32 = PACKET_BACKUP as i32 - 4;
+
+/// A set of entities.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct EntitySet([u64; MAX_ENTITIES / 64]);
+
+impl EntitySet {
+    pub(super) fn insert(&mut self, number: EntityNum) {
+        self.0[number.index() / 64] |= 1 << (number.index() % 64);
+    }
+
+    pub(super) fn contains(&self, number: EntityNum) -> bool {
+        self.0[number.index() / 64] >> (number.index() % 64) & 1 != 0
+    }
+}
+
+/// One snapshot that was sent.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    sequence: Sequence,
+    pub(super) frame: FrameNum,
+    pub(super) player: PlayerState,
+    pub(super) seen: EntitySet,
+    sent_at: Millis,
+    acked_at: Option<Millis>,
+}
+
+impl Sent {
+    /// The entities of this snapshot, as the frame's `entries` list them.
+    pub(super) fn entities<'a>(
+        &'a self,
+        frames: &'a FrameRing,
+        entries: &'a [Entry],
+    ) -> impl Iterator<Item = &'a EntityState> {
+        entries.iter().filter(|e| self.seen.contains(e.number)).map(|e| frames.state(e.slot))
+    }
+}
+
+/// The last snapshots sent to one client.
+#[derive(Debug)]
+pub(super) struct History {
+    ring: Box<[Option<Sent>; PACKET_BACKUP]>,
+}
+
+impl History {
+    pub(super) fn new() -> Self {
+        Self { ring: Box::new([const { None }; PACKET_BACKUP]) }
+    }
+
+    /// The snapshot that message `sequence` carried, while it is remembered.
+    pub(super) fn get(&self, sequence: Sequence) -> Option<&Sent> {
+        self.ring[place(sequence)].as_ref().filter(|sent| sent.sequence == sequence)
+    }
+
+    /// Remembers a snapshot, in place of the oldest.
+    pub(super) fn remember(
+        &mut self,
+        sequence: Sequence,
+        frame: FrameNum,
+        player: &PlayerState,
+        seen: EntitySet,
+        now: Millis,
+    ) -> &Sent {
+        self.ring[place(sequence)].insert(Sent {
+            sequence,
+            frame,
+            player: *player,
+            seen,
+            sent_at: now,
+            acked_at: None,
+        })
+    }
+
+    /// Forgets all: nothing of before may serve as a base.
+    pub(super) fn clear(&mut self) {
+        self.ring.fill(None);
+    }
+
+    /// Notes that the client has that message. The first time counts.
+    pub(super) fn acknowledge(&mut self, sequence: Sequence, now: Millis) {
+        if let Some(sent) = &mut self.ring[place(sequence)]
+            && sent.sequence == sequence
+        {
+            sent.acked_at.get_or_insert(now);
+        }
+    }
+
+    /// Mean time from sending to acknowledgement over the remembered snapshots, 999 when there is
+    /// none.
+    pub(super) fn ping_ms(&self) -> i32 {
+        let (mut total, mut count) = (0, 0);
+        for sent in self.ring.iter().flatten() {
+            if let Some(acked_at) = sent.acked_at {
+                total += acked_at.since(sent.sent_at).0;
+                count += 1;
+            }
+        }
+        total.checked_div(count).map_or(999, |mean| mean.min(999) as i32)
+    }
+
+    /// The snapshot that the message to be sent as `sequence` may be relative to, and how many numbers
+    /// back it is. `wanted` is what the client said it has.
+    pub(super) fn base(
+        &self,
+        sequence: Sequence,
+        wanted: Option<Sequence>,
+        frames: &FrameRing,
+    ) -> Option<(u8, &Sent)> {
+        let wanted = wanted?;
+        let age = sequence.distance(wanted);
+        let sent = self.get(wanted)?;
+        let usable = (1..=MAX_BASE_AGE).contains(&age) && frames.frame(sent.frame).is_some();
+        usable.then_some((age as u8, sent))
+    }
+}
+
+fn place(sequence: Sequence) -> usize {
+    sequence.0 as usize % PACKET_BACKUP
+}
+
+/// Which entities of a frame a client is told of, at most as many as a snapshot holds.
+pub(super) fn visible<'a>(
+    entries: &[Entry],
+    viewer: &PlayerState,
+    view: impl Fn(EntityNum) -> Option<EntityView<'a>>,
+) -> EntitySet {
+    let mut seen = EntitySet::default();
+    let mut count = 0;
+    let viewer = usize::try_from(viewer.client_num).ok().and_then(ClientNum::new);
+    for entry in entries {
+        let is_own = viewer.is_some_and(|viewer| entry.number == viewer.into());
+        let Some(entity) = view(entry.number).filter(|_| !is_own) else { continue };
+        if is_for(viewer, entity) {
+            seen.insert(entry.number);
+            count += 1;
+            if count == MAX_SNAPSHOT_ENTITIES {
+                break;
+            }
+        }
+    }
+    seen
+}
+
+/// Whether the entity's flags let that viewer know of it.
+fn is_for(viewer: Option<ClientNum>, entity: EntityView<'_>) -> bool {
+    let flags = entity.shared.sv_flags;
+    let number = viewer.map_or(-1, |viewer| viewer.index() as i32);
+    let single = entity.shared.single_client;
+    !(flags.contains(SvFlags::NO_CLIENT)
+        || flags.contains(SvFlags::SINGLE_CLIENT) && single != number
+        || flags.contains(SvFlags::NOT_SINGLE_CLIENT) && single == number
+        || flags.contains(SvFlags::CLIENT_MASK) && !(0..32).contains(&number)
+        || flags.contains(SvFlags::CLIENT_MASK) && single >> (number & 31) & 1 == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::EntityShared;
+
+    fn viewer(number: i32) -> PlayerState {
+        PlayerState { client_num: number, ..PlayerState::default() }
+    }
+
+    #[test]
+    fn a_base_is_a_snapshot_the_client_has_and_not_too_old() {
+        let mut history = History::new();
+        let mut frames = FrameRing::new(64);
+        for sequence in 1..=40 {
+            frames.record(sequence, sequence - 1, std::iter::empty());
+            // Message 39 is a gamestate.
+            if sequence != 39 {
+                let seen = EntitySet::default();
+                history.remember(Sequence(sequence), sequence, &viewer(0), seen, Millis(1));
+            }
+        }
+        let age = |wanted: Option<u32>| {
+            history.base(Sequence(41), wanted.map(Sequence), &frames).map(|(age, _)| age)
+        };
+        assert_eq!(age(None), None);
+        assert_eq!(age(Some(40)), Some(1));
+        assert_eq!(age(Some(39)), None, "no snapshot");
+        assert_eq!(age(Some(13)), Some(28));
+        for too_old in [12, 10, 9, 8, 0] {
+            assert_eq!(age(Some(too_old)), None, "{too_old}");
+        }
+        assert_eq!(age(Some(41)), None, "not sent yet");
+        assert_eq!(age(Some(u32::MAX)), None);
+        frames.forget(40);
+        assert!(history.base(Sequence(41), Some(Sequence(40)), &frames).is_none());
+    }
+
+    #[test]
+    fn ping_is_the_mean_of_first_acknowledgements() {
+        let mut history = History::new();
+        assert_eq!(history.ping_ms(), 999);
+        for (sequence, sent, acked) in [(1, 0, 40), (2, 50, 110)] {
+            let seen = EntitySet::default();
+            history.remember(Sequence(sequence), 0, &viewer(0), seen, Millis(sent));
+            history.acknowledge(Sequence(sequence), Millis(acked));
+            history.acknowledge(Sequence(sequence), Millis(acked + 500));
+        }
+        history.acknowledge(Sequence(33), Millis(1));
+        assert_eq!(history.ping_ms(), 50);
+    }
+
+    #[test]
+    fn flags_say_who_is_told() {
+        let state = EntityState::default();
+        let check = |flags: SvFlags, single_client, expected: [bool; 3]| {
+            let shared = EntityShared { sv_flags: flags, single_client, ..EntityShared::default() };
+            let view = EntityView { state: &state, shared: &shared };
+            let told = [0, 5, 40].map(|number| is_for(ClientNum::new(number), view));
+            assert_eq!(told, expected, "{flags:?} {single_client}");
+        };
+        check(SvFlags::default(), 0, [true, true, true]);
+        check(SvFlags::NO_CLIENT, 0, [false, false, false]);
+        check(SvFlags::SINGLE_CLIENT, 5, [false, true, false]);
+        check(SvFlags::NOT_SINGLE_CLIENT, 5, [true, false, true]);
+        check(SvFlags::CLIENT_MASK, 0b10_0001, [true, true, false]);
+        check(SvFlags::CLIENT_MASK, 0b1, [true, false, false]);
+        check(SvFlags::BROADCAST, 0, [true, true, true]);
+    }
+}

@@ -1,0 +1,181 @@
+//! The `status` table, in the three forms that tools in the wild read.
+//!
+//! Source: the replies of ioquake3, of the 1.32 release and of Quake3e.
+
+use std::fmt::Write as _;
+
+use crate::model::text;
+
+/// Which server's table to print.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// ioquake3's.
+    #[default]
+    Ioq3,
+    /// 1.32's and OpenArena's.
+    Quake3,
+    /// Quake3e's.
+    Quake3e,
+}
+
+/// How a client stands, as the ping column shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Connected, gamestate not sent.
+    Connecting,
+    /// Gamestate sent.
+    Primed { ping_ms: i32 },
+    /// In the game.
+    Active { ping_ms: i32 },
+    /// Gone, lingering.
+    Zombie,
+}
+
+/// One client's line.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) slot: usize,
+    pub(super) score: i32,
+    pub(super) standing: Standing,
+    pub(super) name: String,
+    pub(super) last_packet_ms: u64,
+    pub(super) address: String,
+    pub(super) qport: u16,
+    pub(super) rate: u32,
+}
+
+/// The whole table, ending with a blank line.
+pub(super) fn table(dialect: Dialect, map: &str, rows: &[Row]) -> String {
+    let mut out = format!("map: {map}\n");
+    match dialect {
+        Dialect::Ioq3 => ioq3(&mut out, rows),
+        Dialect::Quake3 => quake3(&mut out, rows),
+        Dialect::Quake3e => quake3e(&mut out, rows),
+    }
+    out.push('\n');
+    out
+}
+
+fn padding(width: usize, used: usize, at_least: usize) -> String {
+    " ".repeat(width.saturating_sub(used).max(at_least))
+}
+
+fn ioq3(out: &mut String, rows: &[Row]) {
+    out.push_str(
+        "cl score ping name            address                                 rate \n\
+         -- ----- ---- --------------- --------------------------------------- -----\n",
+    );
+    for row in rows {
+        // The state words are one column short; tools count on it.
+        let ping = match row.standing {
+            Standing::Connecting => "CON ".to_owned(),
+            Standing::Zombie => "ZMB ".to_owned(),
+            Standing::Primed { ping_ms } | Standing::Active { ping_ms } => format!("{ping_ms:4} "),
+        };
+        let name_pad = padding(16, text::without_colours(&row.name).len(), 1);
+        let address_pad = padding(39, row.address.len(), 1);
+        let _ = writeln!(
+            out,
+            "{:2} {:5} {ping}{}{name_pad}^7{}{address_pad} {:5}",
+            row.slot, row.score, row.name, row.address, row.rate
+        );
+    }
+}
+
+fn quake3(out: &mut String, rows: &[Row]) {
+    out.push_str(
+        "num score ping name            lastmsg address               qport rate\n\
+         --- ----- ---- --------------- ------- --------------------- ----- -----\n",
+    );
+    for row in rows {
+        let ping = match row.standing {
+            Standing::Connecting => "CNCT".to_owned(),
+            Standing::Zombie => "ZMBI".to_owned(),
+            Standing::Primed { ping_ms } | Standing::Active { ping_ms } => format!("{ping_ms:4}"),
+        };
+        let name_pad = padding(16, row.name.len(), 0);
+        let address_pad = padding(22, row.address.len(), 0);
+        let _ = writeln!(
+            out,
+            "{:3} {:5} {ping} {}^7{name_pad}{:7} {}{address_pad}{:5} {:5}",
+            row.slot, row.score, row.name, row.last_packet_ms, row.address, row.qport, row.rate
+        );
+    }
+}
+
+fn quake3e(out: &mut String, rows: &[Row]) {
+    let name_len = |row: &Row| text::without_colours(&row.name).len();
+    let name_width = rows.iter().map(name_len).max().unwrap_or(0).max(4);
+    let address_width = rows.iter().map(|row| row.address.len()).max().unwrap_or(0).max(7);
+    let _ = writeln!(out, "cl score ping {:name_width$} {:address_width$} rate", "name", "address");
+    let _ = writeln!(out, "-- ----- ---- {:-<name_width$} {:-<address_width$} -----", "", "");
+    for row in rows {
+        let ping = match row.standing {
+            Standing::Connecting => " CON ".to_owned(),
+            Standing::Primed { .. } => " PRM ".to_owned(),
+            Standing::Zombie => " ZMB ".to_owned(),
+            Standing::Active { ping_ms } => format!("{:4} ", ping_ms.min(999)),
+        };
+        let name_pad = padding(name_width, name_len(row), 0);
+        let _ = writeln!(
+            out,
+            "{:2} {:5} {ping}{}{name_pad} ^7{:address_width$} {:5}",
+            row.slot, row.score, row.name, row.address, row.rate
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(standing: Standing) -> Row {
+        Row {
+            slot: 0,
+            score: 0,
+            standing,
+            name: "Sarge".into(),
+            last_packet_ms: 50,
+            address: "bot".into(),
+            qport: 7,
+            rate: 16384,
+        }
+    }
+
+    #[test]
+    fn the_ioquake3_table_is_the_one_that_was_observed() {
+        let expected = "map: oa_dm1\n\
+            cl score ping name            address                                 rate \n\
+            -- ----- ---- --------------- --------------------------------------- -----\n \
+            0     0    0 Sarge           ^7bot                                     16384\n\n";
+        assert_eq!(
+            table(Dialect::Ioq3, "oa_dm1", &[row(Standing::Active { ping_ms: 0 })]),
+            expected
+        );
+    }
+
+    #[test]
+    fn every_form_gives_slot_score_and_state_from_the_left_and_rate_from_the_right() {
+        let standings = [
+            Standing::Connecting,
+            Standing::Primed { ping_ms: 999 },
+            Standing::Active { ping_ms: 48 },
+            Standing::Zombie,
+        ];
+        for dialect in [Dialect::Ioq3, Dialect::Quake3, Dialect::Quake3e] {
+            let rows: Vec<_> = standings
+                .into_iter()
+                .map(|standing| Row { name: "^1two words".into(), ..row(standing) })
+                .collect();
+            let table = table(dialect, "q3dm17", &rows);
+            let lines: Vec<_> = table.lines().skip(3).filter(|line| !line.is_empty()).collect();
+            assert_eq!(lines.len(), rows.len());
+            for line in lines {
+                let words: Vec<_> = line.split_whitespace().collect();
+                assert_eq!((words[0], words[1]), ("0", "0"), "{dialect:?} {line}");
+                assert!(words[2].parse::<u32>().is_ok() || words[2].len() <= 4, "{line}");
+                assert_eq!(words.last(), Some(&"16384"), "{dialect:?} {line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The public surface, tested from outside in one binary.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
+
+mod snapshot_vectors;
+mod vectors;
