@@ -77,21 +77,26 @@ impl ConfigIndex {
     }
 }
 
-/// Number of a netchan message, 31 bits, from 1 on; 0 means "none yet".
+/// Number of a netchan message, 31 bits, from 1 on; 0 means "none yet". The highest bit of the word
+/// it travels in says something else, so it is never part of the number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sequence(pub u32);
 
 impl Sequence {
-    /// The number after this one.
+    /// The bits that are the number.
+    pub const MASK: u32 = 0x7fff_ffff;
+
+    /// The number after this one; after the highest comes 0.
     #[must_use]
     pub const fn next(self) -> Self {
-        Self(self.0.wrapping_add(1))
+        Self(self.0.wrapping_add(1) & Self::MASK)
     }
 
-    /// `self - other`, negative when `self` is older.
+    /// `self - other` by the shorter way around, negative when `self` is older.
     #[must_use]
     pub const fn distance(self, other: Self) -> i32 {
-        self.0.wrapping_sub(other.0) as i32
+        // Shifted up, the 31-bit difference takes its sign from its own highest bit.
+        ((self.0.wrapping_sub(other.0) << 1) as i32) >> 1
     }
 }
 
@@ -110,6 +115,12 @@ impl CommandNum {
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.wrapping_add(1))
+    }
+
+    /// `self - other`, negative when `self` is older. These numbers do not go around.
+    #[must_use]
+    pub const fn distance(self, other: Self) -> i64 {
+        self.0 as i64 - other.0 as i64
     }
 }
 
@@ -165,6 +176,10 @@ mod tests {
     #[test]
     fn sequences_are_compared_by_their_difference() {
         assert_eq!(Sequence(5).distance(Sequence(9)), -4);
-        assert_eq!(Sequence(2).distance(Sequence(u32::MAX)), 3);
+        assert_eq!(Sequence(2).distance(Sequence(Sequence::MASK)), 3);
+        assert_eq!(Sequence(Sequence::MASK).distance(Sequence(2)), -3);
+        assert_eq!(Sequence(Sequence::MASK).next(), Sequence(0));
+        assert_eq!(Sequence(0x3fff_ffff).distance(Sequence(0)), 0x3fff_ffff);
+        assert_eq!(Sequence(0x4000_0000).distance(Sequence(0)), -0x4000_0000);
     }
 }

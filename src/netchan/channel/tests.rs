@@ -1,0 +1,478 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    model::{CommandNum, ServerId},
+    netchan::{
+        commands::OutgoingCommands,
+        header::{MAX_DATAGRAM_LEN, peek_client_header},
+        opening::OpenError,
+    },
+    wire::{bits::BitWriter, client_message::ClientHead, server_message},
+};
+
+const CHALLENGE: Challenge = Challenge(-0x3579_bdf1);
+const QPORT: Qport = Qport(0xbeef);
+
+/// Both ends of a connection, and what the receiving one was last given.
+struct Pair {
+    server: Channel<u32>,
+    client: Channel<u32>,
+    message: Vec<u8>,
+}
+
+impl Pair {
+    fn new(dialect: Dialect) -> Self {
+        let end = |end| Channel::new(end, dialect, CHALLENGE, QPORT);
+        Self { server: end(End::Server), client: end(End::Client), message: Vec::new() }
+    }
+
+    /// The sending and the receiving end.
+    fn towards(&mut self, receiver: End) -> (&mut Channel<u32>, &mut Channel<u32>, &mut Vec<u8>) {
+        match receiver {
+            End::Server => (&mut self.client, &mut self.server, &mut self.message),
+            End::Client => (&mut self.server, &mut self.client, &mut self.message),
+        }
+    }
+}
+
+/// Every datagram of a message, the way a client sends: at once.
+fn datagrams(sender: &mut Channel<u32>, message: &[u8], text: &str) -> Vec<Vec<u8>> {
+    let mut datagrams = vec![Vec::new()];
+    let sent = sender.send(message, &text.into(), 0, &mut datagrams[0]);
+    assert!(sent.expect("sent").expect("at once").first);
+    while sender.is_busy() {
+        let mut datagram = Vec::new();
+        assert!(sender.transmit_next(&mut datagram).is_some());
+        datagrams.push(datagram);
+    }
+    datagrams
+}
+
+/// A compat server message made of a number and letters.
+fn server_message(acknowledged: i32, len: usize) -> Vec<u8> {
+    let mut writer = BitWriter::new();
+    server_message::begin(&mut writer, CommandNum(acknowledged));
+    let mut message = writer.message().to_vec();
+    message.extend((message.len()..len).map(|at| at as u8));
+    message
+}
+
+fn client_message(head: &ClientHead, len: usize) -> Vec<u8> {
+    let mut writer = BitWriter::new();
+    crate::wire::client_message::begin(&mut writer, head);
+    let mut message = writer.message().to_vec();
+    message.extend((message.len()..len).map(|at| at as u8));
+    message
+}
+
+/// What `receiver` makes of a datagram, committed.
+fn deliver(
+    receiver: &mut Channel<u32>,
+    datagram: &[u8],
+    message: &mut Vec<u8>,
+) -> Result<bool, Dropped> {
+    match receiver.receive(datagram, message)? {
+        Some(received) => {
+            receiver.commit(received);
+            Ok(true)
+        }
+        None => Ok(false),
+    }
+}
+
+#[test]
+fn numbers_begin_at_one_and_duplicates_and_late_messages_are_dropped() {
+    for dialect in Dialect::ALL {
+        let mut pair = Pair::new(dialect);
+        let (sender, receiver, message) = pair.towards(End::Client);
+        let sent: Vec<_> = (0..4).map(|_| datagrams(sender, b"abc", "").remove(0)).collect();
+        assert_eq!(sent[0][..4], [1, 0, 0, 0]);
+        let first = receiver.receive(&sent[0], message).expect("taken").expect("whole");
+        assert_eq!(first, Received { sequence: Sequence(1), lost: 0, far_ahead: false });
+        receiver.commit(first);
+        assert!(matches!(receiver.receive(&sent[0], message), Err(Dropped::Old { .. })));
+        let fourth = receiver.receive(&sent[3], message).expect("taken").expect("whole");
+        assert_eq!(fourth.lost, 2);
+        receiver.commit(fourth);
+        assert_eq!((receiver.last_received(), receiver.lost()), (Sequence(4), 2));
+        let late = Dropped::Old { sequence: Sequence(3), last: Sequence(4) };
+        assert_eq!(receiver.receive(&sent[2], message), Err(late));
+    }
+}
+
+#[test]
+fn n1_n2_what_is_not_committed_changes_nothing() {
+    let mut pair = Pair::new(Dialect::Compat);
+    let (sender, receiver, message) = pair.towards(End::Server);
+    let head = client_message(&ClientHead::default(), 20);
+    assert_eq!(deliver(receiver, &datagrams(sender, &head, "")[0], message), Ok(true));
+
+    let forged = |sequence: u32| {
+        let mut datagram = sequence.to_le_bytes().to_vec();
+        datagram.extend_from_slice(&QPORT.0.to_le_bytes());
+        datagram.extend_from_slice(b"garbage");
+        datagram
+    };
+    for (sequence, far_ahead) in [(2 + MAX_LOST, false), (3 + MAX_LOST, true), (0x3fff_ffff, true)]
+    {
+        let received = receiver.receive(&forged(sequence), message).expect("taken").expect("whole");
+        assert_eq!(received.far_ahead, far_ahead, "{sequence}");
+    }
+    // By the shorter way around it lies behind.
+    assert!(matches!(receiver.receive(&forged(0x7fff_fffe), message), Err(Dropped::Old { .. })));
+    assert_eq!(receiver.last_received(), Sequence(1));
+    assert_eq!(deliver(receiver, &datagrams(sender, &head, "")[0], message), Ok(true));
+}
+
+#[test]
+fn a_fresh_channel_believes_only_numbers_near_one() {
+    for (dialect, far_ahead) in [(Dialect::Compat, true), (Dialect::Native, false)] {
+        let mut pair = Pair::new(dialect);
+        let (sender, receiver, message) = pair.towards(End::Client);
+        sender.next_sequence = Sequence(MAX_LOST_AT_START + 2);
+        let received = receiver.receive(&datagrams(sender, b"abc", "")[0], message);
+        assert_eq!(received.expect("taken").expect("whole").far_ahead, far_ahead, "{dialect}");
+    }
+}
+
+#[test]
+fn n3_numbers_go_around() {
+    for dialect in Dialect::ALL {
+        let mut pair = Pair::new(dialect);
+        let (sender, receiver, message) = pair.towards(End::Client);
+        let start = Sequence(Sequence::MASK - 3);
+        (sender.next_sequence, receiver.last_received) = (start.next(), start);
+        for expected in [Sequence::MASK - 2, Sequence::MASK - 1] {
+            let sent = datagrams(sender, &server_message(0, 1400), "");
+            assert_eq!(sent.len(), 2);
+            assert_eq!(deliver(receiver, &sent[0], message), Ok(false));
+            assert_eq!(deliver(receiver, &sent[1], message), Ok(true));
+            assert_eq!(receiver.last_received(), Sequence(expected));
+        }
+        // Here we stop; a peer that goes on is followed.
+        assert_eq!(sender.send(b"abc", &"".into(), 0, &mut Vec::new()), Err(SendError::Exhausted));
+        sender.next_sequence = Sequence(1);
+        assert_eq!(deliver(receiver, &datagrams(sender, b"abc", "")[0], message), Ok(true));
+        assert_eq!((receiver.last_received(), receiver.lost()), (Sequence(1), 2));
+    }
+}
+
+#[test]
+fn n3_a_connection_ends_long_before_its_numbers() {
+    let mut channel = Pair::new(Dialect::Native).server;
+    channel.next_sequence = Sequence(EXHAUSTED.0 - 1);
+    assert!(!channel.outgoing_exhausted());
+    datagrams(&mut channel, b"abc", "");
+    assert!(channel.outgoing_exhausted());
+    datagrams(&mut channel, b"goodbye", "");
+}
+
+#[test]
+fn n4_a_wrong_checksum_is_noticed_before_anything_else() {
+    let mut pair = Pair::new(Dialect::Native);
+    let (sender, receiver, message) = pair.towards(End::Server);
+    let sent = datagrams(sender, b"abc", "");
+    assert_eq!(deliver(receiver, &sent[0], message), Ok(true));
+    let mut stranger = Channel::new(End::Client, Dialect::Native, Challenge(1), QPORT);
+    // Number 1 has the same checksum under every challenge.
+    assert_eq!(datagrams(&mut stranger, b"abc", "")[0], sent[0]);
+    stranger.next_sequence = Sequence(5);
+    for datagram in datagrams(&mut stranger, &[0; 1300], "") {
+        let dropped = Dropped::Checksum(Sequence(5));
+        assert_eq!(receiver.receive(&datagram, message), Err(dropped));
+    }
+    receiver.last_received = Sequence(9);
+    stranger.next_sequence = Sequence(5);
+    let dropped = receiver.receive(&datagrams(&mut stranger, b"abc", "")[0], message);
+    assert_eq!(dropped, Err(Dropped::Checksum(Sequence(5))), "though it is old, too");
+    assert!(receiver.assembly.is_idle());
+}
+
+#[test]
+fn fragments_carry_the_same_number_and_checksum_and_are_cut_at_1300() {
+    let mut pair = Pair::new(Dialect::Native);
+    let message = vec![7; 2600];
+    let sent = datagrams(&mut pair.client, &message, "");
+    assert_eq!(sent.iter().map(Vec::len).collect::<Vec<_>>(), [1314, 1314, 14]);
+    assert_eq!(sent[0].len(), MAX_DATAGRAM_LEN);
+    for (datagram, start) in sent.iter().zip([0_u16, 1300, 2600]) {
+        assert_eq!(datagram[..4], [1, 0, 0, 0x80]);
+        assert_eq!(peek_client_header(datagram), Some((Sequence(1), QPORT)));
+        assert_eq!(datagram[6..10], checksum(CHALLENGE, Sequence(1)).to_le_bytes());
+        assert_eq!(datagram[10..12], start.to_le_bytes());
+    }
+    assert_eq!(pair.client.last_datagram_len(), 14);
+    assert_eq!(datagrams(&mut pair.client, &[7; 1299], "")[0].len(), 1309);
+    assert_eq!(pair.client.last_datagram_len(), 1309);
+}
+
+#[test]
+fn a_newer_whole_message_ends_an_assembly() {
+    let mut pair = Pair::new(Dialect::Compat);
+    let (sender, receiver, message) = pair.towards(End::Client);
+    let long = datagrams(sender, &server_message(0, 1500), "");
+    let short = datagrams(sender, &server_message(0, 10), "");
+    assert_eq!(deliver(receiver, &long[0], message), Ok(false));
+    assert_eq!(deliver(receiver, &short[0], message), Ok(true));
+    assert!(receiver.assembly.is_idle(), "its memory is free");
+    assert!(matches!(deliver(receiver, &long[1], message), Err(Dropped::Old { .. })));
+}
+
+#[test]
+fn while_fragments_wait_messages_queue_and_get_number_and_key_when_they_leave() {
+    let mut pair = Pair::new(Dialect::Compat);
+    let mut out = Vec::new();
+    let mut wire: Vec<Vec<u8>> = Vec::new();
+    let gamestate = server_message(0, 2000);
+    let sent = pair.server.send(&gamestate, &"".into(), 70, &mut out);
+    let expected = Transmitted { sequence: Sequence(1), kind: 70, first: true, last: false };
+    assert_eq!(sent, Ok(Some(expected)));
+    wire.push(std::mem::take(&mut out));
+    assert_eq!((pair.server.last_sent(), pair.server.next_sequence()), (Sequence(0), Sequence(2)));
+
+    // Two more with different commands acknowledged, so with different texts.
+    let texts: [Arc<str>; 2] = ["userinfo".into(), "say hi".into()];
+    let waiting = [server_message(1, 1300), server_message(2, 30)];
+    for (kind, (message, text)) in (71..).zip(waiting.iter().zip(&texts)) {
+        assert_eq!(pair.server.send(message, text, kind, &mut out), Ok(None));
+    }
+    assert!(out.is_empty() && pair.server.is_busy());
+
+    let mut seen = Vec::new();
+    while let Some(sent) = pair.server.transmit_next(&mut out) {
+        seen.push((sent.sequence.0, sent.kind, sent.first, sent.last));
+        wire.push(std::mem::take(&mut out));
+    }
+    assert_eq!(
+        seen,
+        [(1, 70, false, true), (2, 71, true, false), (2, 71, false, true), (3, 72, true, true)]
+    );
+    assert!(!pair.server.is_busy());
+    assert_eq!(pair.server.last_sent(), Sequence(3));
+
+    let mut commands = OutgoingCommands::new();
+    for text in &texts {
+        assert!(commands.add(text.clone()).is_ok());
+    }
+    let mut arrived = Vec::new();
+    for datagram in &wire {
+        let received = pair.client.receive(datagram, &mut pair.message).expect("taken");
+        let Some(received) = received else { continue };
+        let sequence = received.sequence;
+        let command = pair.client.open_server_message(sequence, &commands, &mut pair.message);
+        assert_eq!(commands.acknowledge(command.expect("opened")), Ok(()));
+        pair.client.commit(received);
+        arrived.push(pair.message.clone());
+    }
+    assert_eq!(arrived, [&gamestate[..], &waiting[0], &waiting[1]]);
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused() {
+    let mut server = Pair::new(Dialect::Compat).server;
+    let mut out = Vec::new();
+    let text = Arc::default();
+    assert_eq!(server.send(&[0; 16_385], &text, 0, &mut out), Err(SendError::TooLong(16_385)));
+    assert!(server.send(&[0; 16_384], &text, 0, &mut out).is_ok());
+    for _ in 0..MAX_QUEUED {
+        assert_eq!(server.send(&[0; 16_384], &text, 0, &mut out), Ok(None));
+    }
+    assert_eq!(server.send(b"x", &text, 0, &mut out), Err(SendError::QueueFull));
+    server.clear_unsent();
+    assert!(!server.is_busy());
+    assert_eq!(server.transmit_next(&mut out), None);
+    let mut client = Pair::new(Dialect::Compat).client;
+    assert_eq!(client.send(b"", &text, 0, &mut out), Err(SendError::Headless));
+    assert_eq!(client.next_sequence(), Sequence(1));
+}
+
+#[test]
+fn a_message_keyed_by_a_command_that_is_not_kept_is_refused() {
+    let mut pair = Pair::new(Dialect::Compat);
+    let head = ClientHead { reliable_acknowledge: CommandNum(3), ..ClientHead::default() };
+    let sent = datagrams(&mut pair.client, &client_message(&head, 40), "cs 1");
+    let received = pair.server.receive(&sent[0], &mut pair.message);
+    assert!(matches!(received, Ok(Some(_))));
+    let opened = pair.server.open_client_message(&OutgoingCommands::new(), &mut pair.message);
+    assert_eq!(opened, Err(OpenError::UnknownCommand(3)));
+}
+
+#[test]
+fn numbers_that_reach_into_the_scrambled_bytes_still_make_the_key() {
+    // Codes of these bytes are the longest there are, so the last long ends behind the twelfth byte.
+    let head = ClientHead {
+        server_id: ServerId(0x59cd_cdcd),
+        message_acknowledge: 0x59cd_cdcd,
+        reliable_acknowledge: CommandNum(0x0001_cdcd),
+    };
+    let mut commands = OutgoingCommands::new();
+    let mut clear = client_message(&head, 0);
+    assert!(clear.len() > 13, "{} bytes: the test needs other bytes", clear.len());
+    clear.resize(60, 0xab);
+    for number in 1..=head.reliable_acknowledge.0 {
+        assert!(commands.add(Arc::default()).is_ok());
+        assert_eq!(commands.acknowledge(CommandNum(number)), Ok(()));
+    }
+    assert!(commands.add("one more".into()).is_ok());
+    let mut pair = Pair::new(Dialect::Compat);
+    let sent = datagrams(&mut pair.client, &clear, "");
+    assert!(matches!(pair.server.receive(&sent[0], &mut pair.message), Ok(Some(_))));
+    assert_ne!(pair.message, clear);
+    assert_eq!(pair.server.open_client_message(&commands, &mut pair.message), Ok(head));
+    assert_eq!(pair.message, clear);
+}
+
+#[test]
+fn an_idle_channel_is_small() {
+    assert!(size_of::<Channel<u64>>() <= 256, "{} bytes", size_of::<Channel<u64>>());
+}
+
+fn dialects() -> impl Strategy<Value = Dialect> {
+    prop_oneof![Just(Dialect::Compat), Just(Dialect::Native)]
+}
+
+fn ends() -> impl Strategy<Value = End> {
+    prop_oneof![Just(End::Server), Just(End::Client)]
+}
+
+/// A message of that length at most, or a little more, that begins as `receiver`'s messages do.
+fn message_for(receiver: End, acknowledged: i32, len: usize) -> Vec<u8> {
+    match receiver {
+        End::Client => server_message(acknowledged, len),
+        End::Server => {
+            let head = ClientHead {
+                server_id: ServerId(len as i32 * 77),
+                message_acknowledge: 5,
+                reliable_acknowledge: CommandNum(acknowledged),
+            };
+            client_message(&head, len)
+        }
+    }
+}
+
+fn open(
+    channel: &Channel<u32>,
+    sequence: Sequence,
+    commands: &OutgoingCommands,
+    message: &mut [u8],
+) -> Result<(), OpenError> {
+    match channel.end {
+        End::Server => channel.open_client_message(commands, message).map(|_| ()),
+        End::Client => channel.open_server_message(sequence, commands, message).map(|_| ()),
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_message_crosses(
+        dialect in dialects(),
+        receiver in ends(),
+        len in prop_oneof![
+            0..40_usize,
+            1290..1310_usize,
+            Just(2600), Just(3900), Just(15_600),
+            16_370..=16_384_usize,
+            0..=16_384_usize
+        ],
+        text in "[ -~]{0,40}",
+    ) {
+        let mut pair = Pair::new(dialect);
+        let mut commands = OutgoingCommands::new();
+        prop_assert!(commands.add(text.as_str().into()).is_ok());
+        let clear = message_for(receiver, 1, len);
+        let (sender, receiver, message) = pair.towards(receiver);
+        let sent = datagrams(sender, &clear, &text);
+        let (last, earlier) = sent.split_last().expect("one at least");
+        for datagram in earlier {
+            prop_assert_eq!(receiver.receive(datagram, message), Ok(None));
+        }
+        let received = receiver.receive(last, message).expect("taken").expect("whole");
+        prop_assert_eq!(open(receiver, received.sequence, &commands, message), Ok(()));
+        prop_assert_eq!(&*message, &clear);
+        receiver.commit(received);
+        prop_assert!(receiver.assembly.is_idle());
+    }
+
+    #[test]
+    fn raw_bytes_of_any_length_cross_native(
+        receiver in ends(),
+        bytes in proptest::collection::vec(any::<u8>(), 0..3000),
+    ) {
+        let mut pair = Pair::new(Dialect::Native);
+        let (sender, receiver, message) = pair.towards(receiver);
+        let mut whole = false;
+        for datagram in datagrams(sender, &bytes, "ignored") {
+            whole = deliver(receiver, &datagram, message).expect("taken");
+        }
+        prop_assert!(whole);
+        prop_assert_eq!(&*message, &bytes);
+    }
+
+    /// Datagrams of several messages, each of which is lost, doubled, or overtaken by others.
+    #[test]
+    fn a_bad_network_yields_the_exact_message_or_nothing_and_never_one_twice(
+        dialect in dialects(),
+        receiver in ends(),
+        lens in proptest::collection::vec(0..4000_usize, 1..8),
+        fates in proptest::collection::vec((0..8_usize, 0..6_usize), 64),
+    ) {
+        let mut pair = Pair::new(dialect);
+        let mut commands = OutgoingCommands::new();
+        prop_assert!(commands.add("print \"50% off\"".into()).is_ok());
+        let (sender, end, message) = pair.towards(receiver);
+        let mut sent = Vec::new();
+        let mut network = Vec::new();
+        for len in lens {
+            let clear = message_for(receiver, 1, len);
+            for datagram in datagrams(sender, &clear, "print \"50% off\"") {
+                let at = network.len();
+                let (copies, delay) = fates[at % fates.len()];
+                for copy in 0..[0, 1, 1, 1, 1, 1, 1, 2][copies] {
+                    network.push((at + [0, 0, 0, 0, 1, 4][delay] + copy, datagram.clone()));
+                }
+            }
+            sent.push(clear);
+        }
+        network.sort_by_key(|(due, _)| *due);
+        let mut newest = 0;
+        for (_, datagram) in network {
+            let Ok(Some(received)) = end.receive(&datagram, message) else { continue };
+            let number = received.sequence.0 as usize;
+            prop_assert!(number > newest);
+            prop_assert_eq!(received.lost as usize, number - newest - 1);
+            newest = number;
+            prop_assert_eq!(open(end, received.sequence, &commands, message), Ok(()));
+            prop_assert_eq!(&*message, &sent[number - 1]);
+            end.commit(received);
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_a_channel_panic(
+        dialect in dialects(),
+        receiver in ends(),
+        datagrams in proptest::collection::vec(
+            (proptest::collection::vec(any::<u8>(), 0..60), any::<bool>(), any::<bool>()), 1..20),
+    ) {
+        let mut pair = Pair::new(dialect);
+        let (_, channel, message) = pair.towards(receiver);
+        let commands = OutgoingCommands::new();
+        for (at, (mut bytes, near, signed)) in datagrams.into_iter().enumerate() {
+            // Random numbers and checksums would nearly all be dropped at once.
+            if near && bytes.len() >= 10 {
+                let number = [at as u8 + 1, 0, 0, bytes[3] & 0x80];
+                bytes[..4].copy_from_slice(&number);
+                let at_checksum = if receiver == End::Server { 6 } else { 4 };
+                if signed && dialect == Dialect::Native {
+                    let checksum = checksum(CHALLENGE, Sequence(at as u32 + 1)).to_le_bytes();
+                    bytes[at_checksum..at_checksum + 4].copy_from_slice(&checksum);
+                }
+            }
+            if let Ok(Some(received)) = channel.receive(&bytes, message) {
+                let _ = open(channel, received.sequence, &commands, message);
+                channel.commit(received);
+            }
+        }
+    }
+}

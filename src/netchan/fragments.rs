@@ -1,0 +1,258 @@
+//! Fragments of one message, incoming and outgoing.
+//!
+//! A message of [`FRAGMENT_LEN`] bytes or more travels as several datagrams with one sequence number.
+//! All but the last are full; the last is shorter, if need be empty: so the other end knows that the
+//! message is whole. A lost fragment is never sent again, its message is lost.
+//!
+//! Invariants: one message at most is assembled and one sent; an assembly never exceeds the largest
+//! message, and its only allocation is made by a first fragment and freed with the assembly.
+//! Source: Quake III protocol 68, netchan receiving and sending.
+
+use thiserror::Error;
+
+use super::header::{FRAGMENT_LEN, Span};
+use crate::model::{Sequence, limits::MAX_MESSAGE_LEN};
+
+/// Why a fragment was not taken. What was collected before stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum FragmentError {
+    /// It does not begin where the collected bytes end.
+    #[error("a fragment from byte {start} where {expected} was due")]
+    Misplaced {
+        /// Where it begins.
+        start: u16,
+        /// Bytes collected.
+        expected: usize,
+    },
+    /// The message would exceed the largest.
+    #[error("fragments of {0} bytes, more than a message holds")]
+    TooLong(usize),
+    /// Its sequence number is so far ahead that it is not believed while one nearer is assembled.
+    #[error("a fragment far ahead of the message being assembled")]
+    FarAhead,
+}
+
+/// The message being put together, if any.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    current: Option<Collected>,
+}
+
+#[derive(Debug)]
+struct Collected {
+    sequence: Sequence,
+    far_ahead: bool,
+    bytes: Vec<u8>,
+}
+
+impl Assembly {
+    /// Takes a fragment of the message `sequence`, and moves the message to `message` when it is whole.
+    /// `far_ahead` marks a sequence number that is not to be believed.
+    pub(super) fn take(
+        &mut self,
+        sequence: Sequence,
+        far_ahead: bool,
+        span: Span,
+        bytes: &[u8],
+        message: &mut Vec<u8>,
+    ) -> Result<bool, FragmentError> {
+        let collected = self.collected_for(sequence, far_ahead, span)?;
+        let expected = collected.bytes.len();
+        if usize::from(span.start) != expected {
+            return Err(FragmentError::Misplaced { start: span.start, expected });
+        }
+        if expected + bytes.len() > MAX_MESSAGE_LEN {
+            return Err(FragmentError::TooLong(expected + bytes.len()));
+        }
+        collected.bytes.extend_from_slice(bytes);
+        if bytes.len() == FRAGMENT_LEN {
+            return Ok(false);
+        }
+        message.clear();
+        message.extend_from_slice(&collected.bytes);
+        self.current = None;
+        Ok(true)
+    }
+
+    /// What was collected of that message. A first fragment of another one starts over.
+    fn collected_for(
+        &mut self,
+        sequence: Sequence,
+        far_ahead: bool,
+        span: Span,
+    ) -> Result<&mut Collected, FragmentError> {
+        let same = self.current.as_ref().is_some_and(|current| current.sequence == sequence);
+        if !same {
+            if span.start != 0 {
+                return Err(FragmentError::Misplaced { start: span.start, expected: 0 });
+            }
+            if far_ahead && self.current.as_ref().is_some_and(|current| !current.far_ahead) {
+                return Err(FragmentError::FarAhead);
+            }
+            self.current = None;
+        }
+        Ok(self.current.get_or_insert_with(|| Collected {
+            sequence,
+            far_ahead,
+            bytes: Vec::with_capacity(MAX_MESSAGE_LEN),
+        }))
+    }
+
+    /// Gives up a message that is not newer than `sequence`.
+    pub(super) fn forget_until(&mut self, sequence: Sequence) {
+        if self.current.as_ref().is_some_and(|current| current.sequence.distance(sequence) <= 0) {
+            self.current = None;
+        }
+    }
+
+    /// Whether a message is being assembled.
+    #[cfg(test)]
+    pub(super) fn is_idle(&self) -> bool {
+        self.current.is_none()
+    }
+}
+
+/// A message that leaves piece by piece.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Pieces {
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        assert!(bytes.len() <= MAX_MESSAGE_LEN, "a piece's place is counted in 16 bits");
+        Self { bytes, start: 0 }
+    }
+
+    /// Whether nothing has left yet.
+    pub(super) fn is_first(&self) -> bool {
+        self.start == 0
+    }
+
+    /// The next piece with its place. A piece that is not full is the last.
+    pub(super) fn take(&mut self) -> (Span, &[u8]) {
+        let len = (self.bytes.len() - self.start).min(FRAGMENT_LEN);
+        let span = Span { start: self.start as u16, len: len as u16 };
+        let piece = &self.bytes[self.start..self.start + len];
+        self.start += len;
+        (span, piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: [u8; FRAGMENT_LEN] = [7; FRAGMENT_LEN];
+
+    /// A fragment for `assembly`, its length told by its bytes.
+    fn put(
+        assembly: &mut Assembly,
+        sequence: u32,
+        start: u16,
+        bytes: &[u8],
+    ) -> Result<Option<usize>, FragmentError> {
+        let span = Span { start, len: bytes.len() as u16 };
+        let mut message = Vec::new();
+        let whole = assembly.take(Sequence(sequence), false, span, bytes, &mut message)?;
+        Ok(whole.then_some(message.len()))
+    }
+
+    #[test]
+    fn n5_overlap_and_gap_are_dropped_and_the_collected_part_is_kept() {
+        let mut assembly = Assembly::default();
+        assert_eq!(put(&mut assembly, 1, 0, &FULL), Ok(None));
+        for start in [0, 650, 1299, 1301, 2600, 0x8000, 0xffff] {
+            let error = FragmentError::Misplaced { start, expected: 1300 };
+            assert_eq!(put(&mut assembly, 1, start, &FULL), Err(error));
+        }
+        assert_eq!(put(&mut assembly, 1, 1300, b"end"), Ok(Some(1303)));
+        assert!(assembly.is_idle());
+    }
+
+    #[test]
+    fn n6_a_piece_that_begins_beyond_any_message_allocates_nothing() {
+        let mut assembly = Assembly::default();
+        assert!(put(&mut assembly, 1, 0x8000, &FULL).is_err());
+        assert!(assembly.is_idle());
+    }
+
+    #[test]
+    fn n7_an_endless_message_stops_at_the_largest() {
+        let mut assembly = Assembly::default();
+        for start in (0..12).map(|piece| piece * 1300) {
+            assert_eq!(put(&mut assembly, 1, start, &FULL), Ok(None));
+        }
+        let error = FragmentError::TooLong(16_900);
+        assert_eq!(put(&mut assembly, 1, 15_600, &FULL), Err(error));
+        let capacity = assembly.current.as_ref().map(|current| current.bytes.capacity());
+        assert_eq!(capacity, Some(MAX_MESSAGE_LEN));
+        let error = FragmentError::TooLong(MAX_MESSAGE_LEN + 1);
+        assert_eq!(put(&mut assembly, 1, 15_600, &[0; 785]), Err(error));
+        assert_eq!(put(&mut assembly, 1, 15_600, &[0; 784]), Ok(Some(MAX_MESSAGE_LEN)));
+    }
+
+    #[test]
+    fn n8_a_first_fragment_of_another_message_starts_over() {
+        let mut assembly = Assembly::default();
+        assert_eq!(put(&mut assembly, 5, 0, &FULL), Ok(None));
+        assert_eq!(put(&mut assembly, 6, 0, &FULL), Ok(None));
+        let error = FragmentError::Misplaced { start: 1300, expected: 0 };
+        assert_eq!(put(&mut assembly, 5, 1300, b"end of 5"), Err(error));
+        assert_eq!(
+            put(&mut assembly, 6, 1300, b"end"),
+            Ok(Some(1303)),
+            "a late piece harms nothing"
+        );
+    }
+
+    #[test]
+    fn n9_a_message_without_its_empty_end_waits_for_a_newer_one() {
+        let mut assembly = Assembly::default();
+        assert_eq!(put(&mut assembly, 5, 0, &FULL), Ok(None));
+        assembly.forget_until(Sequence(4));
+        assert!(!assembly.is_idle());
+        assert_eq!(put(&mut assembly, 5, 1300, b""), Ok(Some(1300)), "the empty end ends it");
+        assert_eq!(put(&mut assembly, 6, 0, &FULL), Ok(None));
+        assembly.forget_until(Sequence(6));
+        assert!(assembly.is_idle());
+    }
+
+    #[test]
+    fn a_forged_number_far_ahead_takes_no_assembly_away() {
+        let mut assembly = Assembly::default();
+        let mut message = Vec::new();
+        let span = Span { start: 0, len: 1300 };
+        assert_eq!(put(&mut assembly, 5, 0, &FULL), Ok(None));
+        let far = assembly.take(Sequence(1 << 20), true, span, &FULL, &mut message);
+        assert_eq!(far, Err(FragmentError::FarAhead));
+        assert_eq!(put(&mut assembly, 5, 1300, b"end"), Ok(Some(1303)));
+        let far = assembly.take(Sequence(1 << 20), true, span, &FULL, &mut message);
+        assert_eq!(far, Ok(false), "with nothing to lose it is collected");
+        assert_eq!(put(&mut assembly, 6, 0, &FULL), Ok(None), "and gives way");
+        assert_eq!(put(&mut assembly, 6, 1300, b"end"), Ok(Some(1303)));
+    }
+
+    #[test]
+    fn pieces_end_with_one_that_is_not_full() {
+        for (len, expected) in [
+            (0, vec![(0, 0)]),
+            (1299, vec![(0, 1299)]),
+            (1300, vec![(0, 1300), (1300, 0)]),
+            (2601, vec![(0, 1300), (1300, 1300), (2600, 1)]),
+        ] {
+            let mut pieces = Pieces::new(vec![1; len]);
+            let mut taken = Vec::new();
+            loop {
+                let (span, bytes) = pieces.take();
+                assert_eq!(bytes.len(), usize::from(span.len));
+                taken.push((span.start, span.len));
+                if bytes.len() < FRAGMENT_LEN {
+                    break;
+                }
+            }
+            assert_eq!(taken, expected);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! What stands before a message, or a piece of one, in its datagram.
+//!
+//! ```text
+//! u32 sequence, highest bit: a fragment | u16 qport | u32 checksum | u16 start | u16 len | bytes
+//!                                         to server   native only    └── fragment only ─┘
+//! ```
+//!
+//! All little endian. Which of the optional fields are there depends on who sends, on the dialect and
+//! on the fragment bit; [`Layout`] is that table and drives reading and writing.
+//! Source: Quake III protocol 68, ioquake3 protocol 71: netchan headers and checksum.
+
+use thiserror::Error;
+
+use crate::model::{Challenge, Dialect, Qport, Sequence};
+
+/// Bytes of a full fragment, and the length from which a message leaves in fragments.
+pub const FRAGMENT_LEN: usize = 1300;
+/// The longest header: native, from a client, of a fragment.
+pub const MAX_HEADER_LEN: usize = 14;
+/// The longest datagram a channel sends, in bytes.
+pub const MAX_DATAGRAM_LEN: usize = FRAGMENT_LEN + MAX_HEADER_LEN;
+/// The shortest datagram that a server can find a client by.
+pub const MIN_CLIENT_DATAGRAM_LEN: usize = 6;
+
+const FRAGMENT_BIT: u32 = !Sequence::MASK;
+
+/// One of a connection's two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// The end that accepted.
+    Server,
+    /// The end that asked.
+    Client,
+}
+
+impl End {
+    /// The end that this one talks with.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Server => Self::Client,
+            Self::Client => Self::Server,
+        }
+    }
+}
+
+/// Whether a datagram is a command outside any connection rather than part of one.
+#[must_use]
+pub fn is_connectionless(datagram: &[u8]) -> bool {
+    datagram.starts_with(&[0xff; 4])
+}
+
+/// Sequence and qport of a datagram that came to a server, by which it finds the client before it
+/// knows the dialect. `None` for what is too short, or connectionless.
+#[must_use]
+pub fn peek_client_header(datagram: &[u8]) -> Option<(Sequence, Qport)> {
+    if is_connectionless(datagram) {
+        return None;
+    }
+    let (sequence, rest) = datagram.split_first_chunk()?;
+    let (qport, _) = rest.split_first_chunk()?;
+    let sequence = u32::from_le_bytes(*sequence) & Sequence::MASK;
+    Some((Sequence(sequence), Qport(u16::from_le_bytes(*qport))))
+}
+
+/// What a client speaks, told by a sequenced datagram of its: native when the word behind the qport is
+/// the right checksum.
+///
+/// Compat messages begin with codes, which are never the 0 that the first native checksum is; later one
+/// compat datagram in four billion looks native. A native datagram of an earlier connection from the
+/// same address looks compat, so what this says holds only once the message has proved good.
+#[must_use]
+pub fn detect_dialect(challenge: Challenge, datagram: &[u8]) -> Dialect {
+    let native = Layout::new(End::Client, Dialect::Native);
+    match native.read(datagram) {
+        Ok((header, _)) if header.checksum == checksum(challenge, header.sequence) => {
+            Dialect::Native
+        }
+        Ok(_) | Err(_) => Dialect::Compat,
+    }
+}
+
+/// The checksum of a native header: who does not know the challenge cannot make one, save for message
+/// 1, where it is 0 under every challenge.
+#[must_use]
+pub const fn checksum(challenge: Challenge, sequence: Sequence) -> u32 {
+    let challenge = challenge.0 as u32;
+    challenge ^ sequence.0.wrapping_mul(challenge)
+}
+
+/// The fields of a header. One that the layout lacks is 0 when read and ignored when written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// Number of the message.
+    pub sequence: Sequence,
+    /// Which client sends.
+    pub qport: Qport,
+    /// See [`checksum`].
+    pub checksum: u32,
+    /// The piece that follows, when it is not the whole message.
+    pub fragment: Option<Span>,
+}
+
+/// Which piece of its message a fragment is, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Offset in the message.
+    pub start: u16,
+    /// Length; a full [`FRAGMENT_LEN`] says that more follows.
+    pub len: u16,
+}
+
+/// Why a datagram has no header that could be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum HeaderError {
+    /// It ends inside its header.
+    #[error("{0} bytes are too short for a netchan header")]
+    Short(usize),
+    /// It announces a piece that no sender cuts, or more than it holds.
+    #[error("a fragment of {len} bytes announced, {left} are there")]
+    FragmentLen {
+        /// Bytes announced.
+        len: u16,
+        /// Bytes behind the header.
+        left: usize,
+    },
+}
+
+/// Which of the optional fields stand in a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    qport: bool,
+    checksum: bool,
+}
+
+impl Layout {
+    /// The layout of what `sender` sends.
+    #[must_use]
+    pub const fn new(sender: End, dialect: Dialect) -> Self {
+        Self { qport: matches!(sender, End::Client), checksum: matches!(dialect, Dialect::Native) }
+    }
+
+    /// Splits a datagram into header and bytes. A fragment's bytes are as many as it announces.
+    ///
+    /// # Errors
+    /// [`HeaderError`]. A connectionless datagram is the caller's to keep away.
+    pub fn read(self, datagram: &[u8]) -> Result<(Header, &[u8]), HeaderError> {
+        let mut reader = Fields { rest: datagram, len: datagram.len() };
+        let word = reader.u32()?;
+        let mut header = Header { sequence: Sequence(word & Sequence::MASK), ..Header::default() };
+        if self.qport {
+            header.qport = Qport(reader.u16()?);
+        }
+        if self.checksum {
+            header.checksum = reader.u32()?;
+        }
+        if word & FRAGMENT_BIT == 0 {
+            return Ok((header, reader.rest));
+        }
+        let span = Span { start: reader.u16()?, len: reader.u16()? };
+        header.fragment = Some(span);
+        let left = reader.rest.len();
+        match reader.rest.get(..usize::from(span.len)) {
+            Some(bytes) if bytes.len() <= FRAGMENT_LEN => Ok((header, bytes)),
+            Some(_) | None => Err(HeaderError::FragmentLen { len: span.len, left }),
+        }
+    }
+
+    /// Appends the header to `out`.
+    pub fn write(self, header: &Header, out: &mut Vec<u8>) {
+        let fragment_bit = if header.fragment.is_some() { FRAGMENT_BIT } else { 0 };
+        out.extend_from_slice(&(header.sequence.0 | fragment_bit).to_le_bytes());
+        if self.qport {
+            out.extend_from_slice(&header.qport.0.to_le_bytes());
+        }
+        if self.checksum {
+            out.extend_from_slice(&header.checksum.to_le_bytes());
+        }
+        if let Some(span) = header.fragment {
+            out.extend_from_slice(&span.start.to_le_bytes());
+            out.extend_from_slice(&span.len.to_le_bytes());
+        }
+    }
+}
+
+/// Takes fields from the front of a datagram.
+struct Fields<'a> {
+    rest: &'a [u8],
+    /// Of the whole datagram.
+    len: usize,
+}
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], HeaderError> {
+        let (field, rest) = self.rest.split_first_chunk().ok_or(HeaderError::Short(self.len))?;
+        self.rest = rest;
+        Ok(*field)
+    }
+
+    fn u32(&mut self) -> Result<u32, HeaderError> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn u16(&mut self) -> Result<u16, HeaderError> {
+        self.take().map(u16::from_le_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every layout with its bytes spelled out: sender, dialect, fragment or not, header.
+    const LAYOUTS: [(End, Dialect, bool, &[u8]); 8] = [
+        (End::Client, Dialect::Compat, false, &[5, 1, 0, 0, 0x34, 0x12]),
+        (End::Client, Dialect::Native, false, &[5, 1, 0, 0, 0x34, 0x12, 9, 8, 7, 6]),
+        (End::Client, Dialect::Compat, true, &[5, 1, 0, 0x80, 0x34, 0x12, 0x14, 5, 3, 0]),
+        (
+            End::Client,
+            Dialect::Native,
+            true,
+            &[5, 1, 0, 0x80, 0x34, 0x12, 9, 8, 7, 6, 0x14, 5, 3, 0],
+        ),
+        (End::Server, Dialect::Compat, false, &[5, 1, 0, 0]),
+        (End::Server, Dialect::Native, false, &[5, 1, 0, 0, 9, 8, 7, 6]),
+        (End::Server, Dialect::Compat, true, &[5, 1, 0, 0x80, 0x14, 5, 3, 0]),
+        (End::Server, Dialect::Native, true, &[5, 1, 0, 0x80, 9, 8, 7, 6, 0x14, 5, 3, 0]),
+    ];
+
+    #[test]
+    fn each_layout_is_written_and_read() {
+        for (sender, dialect, fragment, bytes) in LAYOUTS {
+            let layout = Layout::new(sender, dialect);
+            let header = Header {
+                sequence: Sequence(0x105),
+                qport: Qport(if sender == End::Client { 0x1234 } else { 0 }),
+                checksum: if dialect == Dialect::Native { 0x0607_0809 } else { 0 },
+                fragment: fragment.then_some(Span { start: 1300, len: 3 }),
+            };
+            let mut datagram = Vec::new();
+            layout.write(&header, &mut datagram);
+            assert_eq!(datagram, bytes, "{sender:?} {dialect} {fragment}");
+            datagram.extend_from_slice(b"abc");
+            assert_eq!(layout.read(&datagram), Ok((header, &b"abc"[..])));
+            for len in 0..bytes.len() {
+                let short = layout.read(&datagram[..len]);
+                assert_eq!(short, Err(HeaderError::Short(len)), "{sender:?} {dialect} {fragment}");
+            }
+        }
+    }
+
+    #[test]
+    fn n6_a_fragment_longer_than_its_datagram_or_than_any_is_refused() {
+        let layout = Layout::new(End::Server, Dialect::Compat);
+        let datagram = |start: u16, len: u16, bytes: usize| {
+            let mut datagram = vec![1, 0, 0, 0x80];
+            datagram.extend_from_slice(&start.to_le_bytes());
+            datagram.extend_from_slice(&len.to_le_bytes());
+            datagram.resize(8 + bytes, 0);
+            datagram
+        };
+        for (len, left) in [(0xffff, 0), (0xffff, 1300), (4, 3), (1301, 1301), (0x8000, 0x8000)] {
+            assert_eq!(
+                layout.read(&datagram(0, len, left)),
+                Err(HeaderError::FragmentLen { len, left })
+            );
+        }
+        let datagram = datagram(0, 2, 9);
+        assert_eq!(layout.read(&datagram).expect("fits").1.len(), 2, "the rest is ignored");
+    }
+
+    #[test]
+    fn a_server_finds_clients_before_it_knows_the_dialect() {
+        assert_eq!(
+            peek_client_header(&[1, 0, 0, 0x80, 0x34, 0x12]),
+            Some((Sequence(1), Qport(0x1234)))
+        );
+        assert_eq!(peek_client_header(&[1, 0, 0, 0, 0x34]), None);
+        assert_eq!(peek_client_header(&[0xff; 8]), None);
+        assert_eq!(peek_client_header(&[]), None);
+    }
+
+    #[test]
+    fn the_first_datagram_tells_the_dialect() {
+        let challenge = Challenge(-0x1234_5678);
+        let mut datagram = Vec::new();
+        let header = Header {
+            sequence: Sequence(3),
+            checksum: checksum(challenge, Sequence(3)),
+            ..Header::default()
+        };
+        Layout::new(End::Client, Dialect::Native).write(&header, &mut datagram);
+        assert_eq!(detect_dialect(challenge, &datagram), Dialect::Native);
+        assert_eq!(detect_dialect(Challenge(7), &datagram), Dialect::Compat);
+        assert_eq!(detect_dialect(challenge, &datagram[..9]), Dialect::Compat);
+        assert_eq!(detect_dialect(challenge, &[]), Dialect::Compat);
+    }
+
+    #[test]
+    fn the_checksum_wraps_and_ignores_the_fragment_bit() {
+        assert_eq!(checksum(Challenge(3), Sequence(5)), 3 ^ 15);
+        assert_eq!(checksum(Challenge(-1), Sequence(2)), 0xffff_ffff ^ 0xffff_fffe);
+        assert_eq!(checksum(Challenge(0), Sequence(2)), 0);
+        let layout = Layout::new(End::Server, Dialect::Native);
+        let mut datagram = Vec::new();
+        let span = Some(Span { start: 0, len: 0 });
+        let header = Header { sequence: Sequence(9), fragment: span, ..Header::default() };
+        layout.write(&header, &mut datagram);
+        assert_eq!(layout.read(&datagram).expect("whole").0.sequence, Sequence(9));
+    }
+}

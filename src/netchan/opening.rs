@@ -1,0 +1,73 @@
+//! What a received message begins with, and its scrambling undone.
+//!
+//! The numbers that make the key stand at the message's beginning. Of those only the low bytes are
+//! certain to lie in the bytes that stay clear; so they are read twice, first for the key and then, the
+//! message being clear, for themselves. Source: Quake III protocol 68, scrambling.
+
+use thiserror::Error;
+
+use super::{channel::Channel, commands::OutgoingCommands, scramble::Scrambler};
+use crate::{
+    model::{CommandNum, Dialect, Sequence, ServerId},
+    wire::{self, WireError, bits::BitReader, client_message::ClientHead},
+};
+
+/// Why the beginning of a message is not one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum OpenError {
+    /// Its numbers could not be read.
+    #[error(transparent)]
+    Unreadable(#[from] WireError),
+    /// It acknowledges a command whose text is not kept, so nobody can have keyed it.
+    #[error("the message is keyed by command {0} (low byte), which is not outstanding")]
+    UnknownCommand(u8),
+}
+
+/// Key of a client's message, from the numbers it begins with, and the low byte of the command it
+/// acknowledges. The message may be clear or scrambled.
+pub(super) fn client_numbers(message: &[u8]) -> wire::Result<(ServerId, i32, u8)> {
+    let mut reader = BitReader::new(message);
+    Ok((ServerId(reader.long()?), reader.long()?, reader.byte()?))
+}
+
+impl<K: Copy> Channel<K> {
+    /// At the server: clears a client's message in place and returns what it begins with. `commands`
+    /// are those the server sent to that client.
+    ///
+    /// # Errors
+    /// [`OpenError`]: the message is to be ignored.
+    pub fn open_client_message(
+        &self,
+        commands: &OutgoingCommands,
+        message: &mut [u8],
+    ) -> Result<ClientHead, OpenError> {
+        if self.dialect() == Dialect::Compat {
+            let (server_id, message_acknowledge, command) = client_numbers(message)?;
+            let (_, text) =
+                commands.get_by_low_byte(command).ok_or(OpenError::UnknownCommand(command))?;
+            Scrambler::client(self.challenge(), server_id, message_acknowledge)
+                .apply(text.as_bytes(), message);
+        }
+        Ok(ClientHead::read(&mut BitReader::new(message))?)
+    }
+
+    /// At the client: clears the server's message `sequence` in place and returns the client command it
+    /// acknowledges, which it begins with. `commands` are those the client sent.
+    ///
+    /// # Errors
+    /// [`OpenError`]: the message is to be ignored.
+    pub fn open_server_message(
+        &self,
+        sequence: Sequence,
+        commands: &OutgoingCommands,
+        message: &mut [u8],
+    ) -> Result<CommandNum, OpenError> {
+        if self.dialect() == Dialect::Compat {
+            let command = BitReader::new(message).byte()?;
+            let (_, text) =
+                commands.get_by_low_byte(command).ok_or(OpenError::UnknownCommand(command))?;
+            Scrambler::server(self.challenge(), sequence).apply(text.as_bytes(), message);
+        }
+        Ok(CommandNum(BitReader::new(message).long()?))
+    }
+}

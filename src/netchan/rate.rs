@@ -1,0 +1,30 @@
+//! What a datagram costs of a peer's rate: the time until the next may follow.
+//!
+//! Source: ioquake3's byte accounting, which counts the headers of IP and UDP.
+
+/// Bytes of IPv4 and UDP headers.
+const IPV4_OVERHEAD: u64 = 28;
+/// Bytes of IPv6 and UDP headers.
+const IPV6_OVERHEAD: u64 = 48;
+
+/// Milliseconds that a datagram of `datagram_len` bytes, netchan header included, takes at
+/// `rate_bytes_per_sec`, rounded down. A rate of 0 counts as 1.
+#[must_use]
+pub fn cost_ms(datagram_len: usize, is_ipv6: bool, rate_bytes_per_sec: u32) -> u64 {
+    let overhead = if is_ipv6 { IPV6_OVERHEAD } else { IPV4_OVERHEAD };
+    (datagram_len as u64 + overhead) * 1000 / u64::from(rate_bytes_per_sec.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_fragment_costs_what_was_measured() {
+        for (rate, cost) in [(1000, 1336), (3000, 445), (25_000, 53)] {
+            assert_eq!(cost_ms(1308, false, rate), cost, "rate {rate}");
+        }
+        assert_eq!(cost_ms(1308, true, 1000), 1356);
+        assert_eq!(cost_ms(72, false, 0), 100_000);
+    }
+}
