@@ -1,0 +1,260 @@
+//! The door: challenges, `connect`, and why somebody is refused.
+//!
+//! Nothing is kept of an address before it has echoed its challenge. Every test comes in the order and
+//! with the words that clients know. Source: Quake III protocol 68, connect; ioquake3's texts.
+
+use super::{
+    Server,
+    client::{Client, Stage},
+    core::Core,
+    limiter::{is_lan, same_host},
+};
+use crate::{
+    model::{ClientNum, Dialect, Millis, text},
+    netchan::Sender,
+    node::Route,
+    observe::{Counter, Event},
+    settings::{Wire71, key},
+    wire::{
+        connect::{Connect, ConnectError},
+        connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
+        info::Info,
+        userinfo::Userinfo,
+    },
+};
+
+/// A client's place is given to a newcomer of its host and qport once it has been silent this long.
+const ABANDONED_AFTER: Millis = Millis::seconds(5);
+
+/// Why a `connect` is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Refusal {
+    /// The client is told this.
+    Told(String),
+    /// A repeated request, answered as the first was.
+    AnswerAgain,
+    /// Not worth an answer.
+    Silence,
+}
+
+impl Refusal {
+    fn told(text: &str) -> Self {
+        Self::Told(text.to_owned())
+    }
+}
+
+const USERINFO_TOO_LONG: &str =
+    "Userinfo string length exceeded.  Try removing setu cvars from your config.";
+
+impl Core {
+    /// Answers a request for a challenge.
+    pub(super) fn handle_get_challenge(&mut self, route: Route, request: GetChallenge<'_>) {
+        let ours = self.settings.text(key::COM_GAMENAME);
+        // A request without a name comes from a client of the older protocol.
+        if !request.gamename.is_empty() && request.gamename.to_string() != ours {
+            let text = format!("Game mismatch: This is a {ours} server\n");
+            self.refuse(route, &text);
+            return;
+        }
+        if !self.limits.allows_challenge(self.now, route.remote) {
+            self.counters.bump(Counter::ChallengesLimited);
+            return;
+        }
+        let challenge = self.challenges.make(self.now, route.remote);
+        let protocol = request.client_challenge.map(|_| self.settings.int(key::COM_PROTOCOL));
+        let client_challenge = request.client_challenge;
+        let response = ChallengeResponse { challenge, client_challenge, protocol };
+        self.answer(route, |out| Message::ChallengeResponse(response).write(out));
+    }
+
+    /// Tells a client why it is refused, as often as its address may be told.
+    fn refuse(&mut self, route: Route, text: &str) {
+        if self.limits.allows_refusal(self.now, route.remote) {
+            self.answer(route, |out| Message::Print(text.into()).write(out));
+        }
+    }
+
+    /// What a protocol number means on the wire, as far as the number tells. `None`: not served.
+    fn dialect_of(&self, protocol: i32) -> Option<Option<Dialect>> {
+        let newest = self.settings.int(key::COM_PROTOCOL);
+        let legacy = self.settings.int(key::COM_LEGACYPROTOCOL);
+        if protocol == 68 && (newest == 68 || legacy == 68) {
+            return Some(Some(Dialect::Compat));
+        }
+        (protocol == newest || protocol == legacy && legacy != 0).then(|| {
+            match self.settings.choice(key::SV_WIRE71) {
+                Wire71::Auto => None,
+                Wire71::Compat => Some(Dialect::Compat),
+                Wire71::Native => Some(Dialect::Native),
+            }
+        })
+    }
+
+    /// The slot that a newcomer from there takes over: its own from before.
+    fn earlier_slot(&self, route: Route, userinfo: Userinfo<'_>) -> Option<ClientNum> {
+        let qport = userinfo.qport().unwrap_or_default();
+        let stale = |client: &Client| {
+            client.is_zombie() || self.now.since(client.heard_at) >= ABANDONED_AFTER
+        };
+        self.clients
+            .iter()
+            .find(|(_, client)| match client.remote.compare(route.remote, qport) {
+                Sender::Same => true,
+                Sender::OtherPort => stale(client),
+                Sender::Stranger => client.remote.address() == route.remote && stale(client),
+            })
+            .map(|(number, _)| number)
+    }
+
+    /// The tests of a `connect` up to the choice of a slot.
+    fn judge(
+        &self,
+        route: Route,
+        info: &Info,
+        earlier: Option<ClientNum>,
+    ) -> Result<Option<Dialect>, Refusal> {
+        let userinfo = Userinfo(info);
+        let protocol = userinfo.protocol().unwrap_or(0);
+        let dialect = self.dialect_of(protocol).ok_or_else(|| {
+            Refusal::Told(format!(
+                "Server uses protocol version {} (yours is {protocol}).",
+                self.settings.int(key::PROTOCOL)
+            ))
+        })?;
+        let challenge = userinfo.challenge().unwrap_or_default();
+        if let Some(client) = earlier.and_then(|number| self.clients.get(number)) {
+            if client.channel.challenge() == challenge && !client.was_heard() && !client.is_zombie()
+            {
+                // Our answer was lost.
+                return Err(Refusal::AnswerAgain);
+            }
+            let limit = Millis::seconds(self.settings.int(key::SV_RECONNECTLIMIT).max(0) as u64);
+            let passed = self.now.since(client.connected_at);
+            if passed < limit {
+                let seconds = limit.since(passed).0.div_ceil(1000);
+                let plural = if seconds == 1 { "" } else { "s" };
+                let text = format!("Reconnecting, please wait {seconds} second{plural}.");
+                return Err(Refusal::Told(text));
+            }
+        }
+        if !self.challenges.check(self.now, route.remote, challenge) {
+            return Err(Refusal::told("No or bad challenge for your address."));
+        }
+        let most = self.settings.int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs() as usize;
+        if most != 0 && !is_lan(route.remote) {
+            let same =
+                |client: &Client| same_host(client.remote.address(), route.remote);
+            let others = self.clients.present().filter(|(number, client)| {
+                Some(*number) != earlier && same(client)
+            });
+            if others.count() >= most {
+                return Err(Refusal::told("Too many connections."));
+            }
+        }
+        Ok(dialect)
+    }
+
+    /// The first free slot that this userinfo may have.
+    fn free_slot(&self, info: &Info) -> Option<ClientNum> {
+        let password = self.settings.text(key::SV_PRIVATE_PASSWORD);
+        let private = self.settings.int(key::SV_PRIVATE_CLIENTS).unsigned_abs() as usize;
+        let may_be_private = !password.is_empty() && Userinfo(info).password() == password;
+        let first = if may_be_private { 0 } else { private };
+        ClientNum::all()
+            .take(self.slots())
+            .skip(first)
+            .find(|&number| self.clients.get(number).is_none())
+    }
+
+    fn accept(&mut self, route: Route, challenge: crate::model::Challenge) {
+        let response = ConnectResponse { challenge: Some(challenge), protocol: None };
+        self.answer(route, |out| Message::ConnectResponse(response).write(out));
+    }
+}
+
+impl Server {
+    /// Lets a client in, or says why not.
+    pub(super) fn handle_connect(&mut self, route: Route, request: Connect<'_>) {
+        let info = match request.userinfo() {
+            Ok(info) => info,
+            Err(error) => {
+                self.core.note_connectionless_fault(route, &error);
+                match error {
+                    ConnectError::UserinfoTooLong => {
+                        self.turn_away(route, Refusal::told(USERINFO_TOO_LONG));
+                    }
+                    ConnectError::Userinfo(_) => {
+                        self.turn_away(route, Refusal::told("Invalid userinfo."));
+                    }
+                    ConnectError::PacketTooLong(_) | ConnectError::Truncated { .. } => {}
+                }
+                return;
+            }
+        };
+        if let Err(refusal) = self.admit(route, info) {
+            self.turn_away(route, refusal);
+        }
+    }
+
+    fn turn_away(&mut self, route: Route, refusal: Refusal) {
+        match refusal {
+            Refusal::Told(text) => {
+                self.core.counters.bump(Counter::ConnectsRefused);
+                if self.core.log_limiter.allows(Event::Refusal, self.core.now).is_some() {
+                    log::info!("{} refused: {text}", route.remote);
+                }
+                self.core.refuse(route, &format!("{text}\n"));
+            }
+            Refusal::AnswerAgain | Refusal::Silence => {}
+        }
+    }
+
+    fn admit(&mut self, route: Route, mut info: Info) -> Result<(), Refusal> {
+        let earlier = self.core.earlier_slot(route, Userinfo(&info));
+        let challenge = Userinfo(&info).challenge().unwrap_or_default();
+        let dialect = match self.core.judge(route, &info, earlier) {
+            Err(Refusal::AnswerAgain) => {
+                self.core.accept(route, challenge);
+                return Ok(());
+            }
+            judged => judged?,
+        };
+        let qport = Userinfo(&info).qport().unwrap_or_default();
+        let ip = route.remote.ip().to_canonical().to_string();
+        // The address goes in last, so what does not fit is the client's doing.
+        info.set("ip", &ip).map_err(|_| Refusal::told(USERINFO_TOO_LONG))?;
+
+        let number = match earlier {
+            Some(number) => {
+                // Never a new player over a live one: the old one leaves first.
+                self.drop_client(number, "reconnected");
+                self.core.clients.free(number);
+                number
+            }
+            None => self.core.free_slot(&info).ok_or(Refusal::told("Server is full"))?,
+        };
+        for engine_only in ["challenge", "qport", "protocol"] {
+            info.remove(engine_only);
+        }
+        let client = Client::new(route.remote, qport, challenge, dialect, self.core.now);
+        self.core.clients.put(number, client);
+        self.core.store_userinfo(number, info);
+        if let Err(reason) = self.game.client_connect(&mut self.core, number, true, false) {
+            self.core.clients.free(number);
+            return Err(Refusal::Told(reason));
+        }
+        self.game.client_userinfo_changed(&mut self.core, number);
+        self.carry_out_requests();
+        self.core.accept(route, challenge);
+        self.core.counters.bump(Counter::ConnectsAccepted);
+        if let Some(client) = self.core.clients.get(number) {
+            debug_assert_eq!(client.stage, Stage::Connected);
+            log::info!(
+                "client {number} \"{}\" connects from {}",
+                text::escaped(client.name.as_bytes()),
+                route.remote
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,238 @@
+//! What the server holds besides the game: everything the rules may ask for, and the tools of sending.
+//!
+//! The game and this core stand side by side in [`super::Server`], so that a game's entry can be handed
+//! the core as its [`Host`]. Invariant: no [`Host`] call reaches back into the game; drops and console
+//! lines that the game asks for are carried out after its entry has returned.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use rand_pcg::Pcg32;
+
+use super::{
+    challenge::Challenges,
+    client::{Client, Clients},
+    configstrings::Outcome,
+    level::Level,
+    limits::Limits,
+};
+use crate::{
+    game::Host,
+    model::{
+        ClientNum, ConfigIndex, EntityShared, EntityState, FrameNum, FrameRing, Millis,
+        limits::{MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
+        text,
+    },
+    node::{LocalPort, Outbox, Route},
+    observe::{Counter, Counters, LogLimiter},
+    settings::{Settings, key},
+    wire::{bits::BitWriter, info::Info},
+};
+
+/// Server frames whose entities are kept. A client's base is at most 28 snapshots old; at the slowest
+/// usual pace of 20 in a second and 125 frames a second that is 175 frames.
+const FRAMES_KEPT: usize = 256;
+
+/// Everything but the game.
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) settings: Settings,
+    pub(super) clients: Clients,
+    pub(super) level: Level,
+    pub(super) challenges: Challenges,
+    pub(super) limits: Limits,
+    pub(super) counters: Counters,
+    pub(super) log_limiter: LogLimiter,
+    /// All chance of the engine. The game gets a seed of its own.
+    pub(super) random: Pcg32,
+
+    /// Time of the call being served.
+    pub(super) now: Millis,
+    /// Time as frames count it: grows by a whole frame with each.
+    pub(super) frame_clock: Millis,
+    pub(super) frames: FrameRing,
+    pub(super) frame_num: FrameNum,
+
+    pub(super) outbox: Outbox,
+    /// The message being written, and the one being read: memory used again and again.
+    pub(super) writer: BitWriter,
+    pub(super) message: Vec<u8>,
+
+    /// Text for the operator.
+    pub(super) output: VecDeque<String>,
+    /// Collects what commands print while a remote console waits for it.
+    pub(super) redirect: Option<Vec<String>>,
+    /// Asked for by the game, done when its entry has returned.
+    pub(super) drops: Vec<(ClientNum, String)>,
+    pub(super) console: VecDeque<String>,
+}
+
+impl Core {
+    pub(super) fn new(settings: Settings, entropy: [u8; 32]) -> Self {
+        let (key, rest) = entropy.split_at(16);
+        let word = |at: usize| {
+            u64::from_le_bytes(rest[at..at + 8].try_into().expect("eight bytes of sixteen"))
+        };
+        Self {
+            settings,
+            clients: Clients::new(),
+            level: Level::none(),
+            challenges: Challenges::new(key.try_into().expect("sixteen bytes")),
+            limits: Limits::new(word(0)),
+            counters: Counters::default(),
+            log_limiter: LogLimiter::default(),
+            random: Pcg32::new(word(8), 0),
+            now: Millis(0),
+            frame_clock: Millis(0),
+            frames: FrameRing::new(FRAMES_KEPT),
+            frame_num: 0,
+            outbox: Outbox::default(),
+            writer: BitWriter::new(),
+            message: Vec::new(),
+            output: VecDeque::new(),
+            redirect: None,
+            drops: Vec::new(),
+            console: VecDeque::new(),
+        }
+    }
+
+    /// Queues a connectionless answer.
+    pub(super) fn answer(&mut self, route: Route, write: impl FnOnce(&mut Vec<u8>)) {
+        self.outbox.push_with(route, write);
+        self.counters.bump(Counter::PacketsOutConnectionless);
+    }
+
+    /// Prints for whoever typed the command: the operator, or a remote console.
+    pub(super) fn print_line(&mut self, text: impl Into<String>) {
+        let mut text = text.into();
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        match &mut self.redirect {
+            Some(collected) => collected.push(text),
+            None => self.output.push_back(text),
+        }
+    }
+
+    /// Queues a reliable command for one client, if it has the level.
+    pub(super) fn tell(&mut self, number: ClientNum, text: &Arc<str>) {
+        let Some(client) = self.clients.get_mut(number).filter(|client| client.has_level()) else {
+            return;
+        };
+        if client.backlog.push_text(Arc::clone(text)).is_err() {
+            self.counters.bump(Counter::ReliableOverflows);
+            self.drops.push((number, "Server command overflow".to_owned()));
+        }
+    }
+
+    /// Queues a reliable command for every client that has the level.
+    pub(super) fn tell_everybody(&mut self, text: &str) {
+        let text = Arc::from(text);
+        for number in ClientNum::all() {
+            self.tell(number, &text);
+        }
+    }
+
+    /// Replaces a configstring and queues the change for those who have the level.
+    pub(super) fn publish(&mut self, index: ConfigIndex, value: &str) {
+        match self.level.configstrings.set(index, value) {
+            Outcome::Unchanged => {}
+            Outcome::Refused => {
+                log::warn!(
+                    "configstring {index} is refused: with it the level's text would be more than \
+                     clients can hold"
+                );
+            }
+            Outcome::Changed if self.level.starting => {}
+            Outcome::Changed => {
+                for (_, client) in self.clients.iter_mut().filter(|(_, c)| c.has_level()) {
+                    client.backlog.push_configstring(index);
+                }
+            }
+        }
+    }
+
+    /// Keeps a client's userinfo and what the engine reads in it.
+    pub(super) fn store_userinfo(&mut self, number: ClientNum, info: Info) {
+        let Some(client) = self.clients.get_mut(number) else { return };
+        let name = info.get("name").unwrap_or("");
+        client.name = text::truncated(name, MAX_NAME_LEN).to_owned();
+        client.pace = super::rate::pace(&self.settings, &info, client.remote.address());
+        client.userinfo = info;
+    }
+
+    /// The way to a client.
+    pub(super) fn route(client: &Client) -> Route {
+        Route { local: LocalPort(0), remote: client.remote.address() }
+    }
+
+    /// How many slots there are.
+    pub(super) fn slots(&self) -> usize {
+        self.settings.int(key::SV_MAXCLIENTS).max(1).unsigned_abs() as usize
+    }
+}
+
+impl Host for Core {
+    fn print(&mut self, text: &str) {
+        log::info!(target: "game", "{}", text::escaped(text.trim_end_matches('\n').as_bytes()));
+    }
+
+    fn setting(&self, name: &str) -> &str {
+        self.settings.get(name).unwrap_or("")
+    }
+
+    fn set_setting(&mut self, name: &str, value: &str) {
+        if let Err(error) = self.settings.force(name, value) {
+            log::warn!("the game can't set {name}: {error}");
+        }
+    }
+
+    fn send_command(&mut self, to: Option<ClientNum>, text: &str) {
+        if text.len() > MAX_SERVER_COMMAND_LEN || text.contains('\0') {
+            log::debug!("a server command of {} bytes is discarded", text.len());
+            return;
+        }
+        match to {
+            Some(number) => self.tell(number, &Arc::from(text)),
+            None => self.tell_everybody(text),
+        }
+    }
+
+    fn set_configstring(&mut self, index: ConfigIndex, text: &str) {
+        self.publish(index, text);
+    }
+
+    fn configstring(&self, index: ConfigIndex) -> &str {
+        self.level.configstrings.get(index)
+    }
+
+    fn userinfo(&self, client: ClientNum) -> &str {
+        self.clients.get(client).map_or("", |client| client.userinfo.as_str())
+    }
+
+    fn set_userinfo(&mut self, client: ClientNum, text: &str) {
+        self.store_userinfo(client, Info::parse(text));
+    }
+
+    fn drop_client(&mut self, client: ClientNum, reason: &str) {
+        self.drops.push((client, reason.to_owned()));
+    }
+
+    fn queue_console(&mut self, line: &str) {
+        self.console.push_back(line.to_owned());
+    }
+
+    fn is_local(&self, client: ClientNum) -> bool {
+        // A player on this machine connects over loopback like everybody else; the engine's own
+        // "local client" does not exist here.
+        let _ = client;
+        false
+    }
+
+    fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
+        super::link::link(state, shared);
+    }
+
+    fn unlink_entity(&mut self, shared: &mut EntityShared) {
+        shared.linked = 0;
+    }
+}

@@ -1,0 +1,109 @@
+//! How clients leave: dropped with a reason, timed out, told that the server stops.
+//!
+//! Invariant: a client is dropped once; its last words are repeated in snapshots until its slot is
+//! freed. Source: Quake III protocol 68, dropping and shutdown.
+
+use std::sync::Arc;
+
+use super::{
+    Server,
+    client::Stage,
+};
+use crate::{
+    model::{ClientNum, Millis, text},
+    observe::Counter,
+    settings::key,
+};
+
+/// A client that says nothing at all after it connected is forgotten this soon.
+const SILENT_NEWCOMER: Millis = Millis::seconds(5);
+/// Frames in a row that must find a client silent before it is dropped: time may jump once.
+const SILENT_FRAMES: u8 = 5;
+
+impl Server {
+    /// Ends a client's part in the game and says why. It lingers until its last words have arrived.
+    pub(super) fn drop_client(&mut self, number: ClientNum, reason: &str) {
+        let Some(client) = self.core.clients.get(number).filter(|client| !client.is_zombie()) else {
+            return;
+        };
+        log::info!(
+            "client {number} \"{}\" leaves: {}",
+            text::escaped(client.name.as_bytes()),
+            text::escaped(reason.as_bytes())
+        );
+        self.core.counters.bump(Counter::ClientsDropped);
+        let farewell = format!("print \"{}^7 {}\n\"", client.name, harmless(reason));
+        self.core.tell_everybody(&farewell);
+        self.game.client_disconnect(&mut self.core, number);
+        let since = self.core.now;
+        if let Some(client) = self.core.clients.get_mut(number) {
+            // What waited is of no use to one who leaves; the reason goes out with what is under way.
+            client.backlog.clear_waiting();
+            let goodbye = format!("disconnect \"{}\"", harmless(reason));
+            let _ = client.backlog.commands.add_farewell(Arc::from(goodbye));
+            client.stage = Stage::Zombie { since };
+            client.name.clear();
+            client.snapshot_at = Millis(0);
+        }
+    }
+
+    /// Does what the game asked for while it ran: drops.
+    pub(super) fn carry_out_requests(&mut self) {
+        // A drop may cause another (its print overflows somebody); each client goes once, so this ends.
+        while let Some((number, reason)) = self.core.drops.pop() {
+            self.drop_client(number, &reason);
+        }
+    }
+
+    /// Drops who has been silent for too long and frees the slots of those who are gone.
+    pub(super) fn check_silence(&mut self) {
+        let now = self.core.now;
+        let seconds = |key| Millis::seconds(self.core.settings.int(key).max(0) as u64);
+        let (timeout, linger) = (seconds(key::SV_TIMEOUT), seconds(key::SV_ZOMBIETIME));
+        for number in self.core.clients.numbers() {
+            let Some(client) = self.core.clients.get_mut(number) else { continue };
+            let silence = now.since(client.heard_at);
+            if let Stage::Zombie { since } = client.stage {
+                if now.since(since) >= linger {
+                    self.core.clients.free(number);
+                }
+                continue;
+            }
+            let newcomer = !client.was_heard() && silence >= SILENT_NEWCOMER;
+            client.silent_frames =
+                if silence >= timeout || newcomer { client.silent_frames + 1 } else { 0 };
+            if client.silent_frames > SILENT_FRAMES {
+                self.drop_client(number, "timed out");
+                // Nobody is there to hear last words.
+                self.core.clients.free(number);
+            }
+        }
+        self.carry_out_requests();
+    }
+
+    /// Tells every client that the server stops, twice, whatever their rates.
+    pub(super) fn say_goodbye(&mut self, reason: &str) {
+        let reason = harmless(reason);
+        let words: [Arc<str>; 2] =
+            [format!("print \"{reason}\n\"\n").into(), format!("disconnect \"{reason}\"").into()];
+        for _ in 0..2 {
+            for number in self.core.clients.numbers() {
+                let Some(client) = self.core.clients.get_mut(number) else { continue };
+                if client.is_zombie() {
+                    continue;
+                }
+                client.backlog.clear_waiting();
+                client.channel.clear_unsent();
+                for text in &words {
+                    let _ = client.backlog.commands.add_farewell(Arc::clone(text));
+                }
+                self.send_snapshot(number);
+            }
+        }
+    }
+}
+
+/// A reason as it may stand inside a quoted word.
+fn harmless(reason: &str) -> String {
+    reason.chars().map(|c| if c == '"' || c.is_control() { '\'' } else { c }).collect()
+}

@@ -1,0 +1,78 @@
+//! Who may be answered how often, all in one place.
+//!
+//! Replies to unproven addresses draw from one budget per address and one over all; addresses of
+//! players draw from a share of their own, so that a flood does not make the server invisible to them.
+
+use std::net::SocketAddr;
+
+use super::limiter::{AddressLimiter, Allowance, Bucket};
+use crate::{
+    model::Millis,
+    settings::{Settings, key},
+};
+
+/// Refusals of `connect` to one address.
+const REFUSALS: Allowance = Allowance { burst: 3, period: Millis(1000) };
+/// Refusals to all addresses.
+const REFUSALS_OVER_ALL: Allowance = Allowance { burst: 20, period: Millis(50) };
+/// Requests for a challenge by one address: a whole room may join at once.
+const CHALLENGES: Allowance = Allowance { burst: 100, period: Millis(10) };
+/// Requests for a challenge by all addresses: the reply is no longer than the request.
+const CHALLENGES_OVER_ALL: Allowance = Allowance { burst: 200, period: Millis(1) };
+
+/// All budgets.
+#[derive(Debug)]
+pub(super) struct Limits {
+    queries: AddressLimiter,
+    queries_over_all: Bucket,
+    queries_of_players: Bucket,
+    refusals: AddressLimiter,
+    refusals_over_all: Bucket,
+    challenges: AddressLimiter,
+    challenges_over_all: Bucket,
+}
+
+impl Limits {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            queries: AddressLimiter::new(seed),
+            queries_over_all: Bucket::default(),
+            queries_of_players: Bucket::default(),
+            refusals: AddressLimiter::new(seed ^ 1),
+            refusals_over_all: Bucket::default(),
+            challenges: AddressLimiter::new(seed ^ 2),
+            challenges_over_all: Bucket::default(),
+        }
+    }
+
+    /// Whether a getinfo or getstatus may be answered. `is_player`: a client plays from there.
+    pub(super) fn allows_query(
+        &mut self,
+        settings: &Settings,
+        now: Millis,
+        from: SocketAddr,
+        is_player: bool,
+    ) -> bool {
+        let allowance = |burst, period| Allowance {
+            burst: settings.int(burst).unsigned_abs(),
+            period: Millis(u64::from(settings.int(period).unsigned_abs())),
+        };
+        let each = allowance(key::SV_QUERY_BURST, key::SV_QUERY_PERIOD);
+        let all = allowance(key::SV_QUERY_GLOBAL_BURST, key::SV_QUERY_GLOBAL_PERIOD);
+        let shared =
+            if is_player { &mut self.queries_of_players } else { &mut self.queries_over_all };
+        self.queries.allows(now, from, each) && shared.allows(now, all)
+    }
+
+    /// Whether a `connect` may be told why it is refused.
+    pub(super) fn allows_refusal(&mut self, now: Millis, from: SocketAddr) -> bool {
+        self.refusals.allows(now, from, REFUSALS)
+            && self.refusals_over_all.allows(now, REFUSALS_OVER_ALL)
+    }
+
+    /// Whether a request for a challenge may be answered.
+    pub(super) fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
+        self.challenges.allows(now, from, CHALLENGES)
+            && self.challenges_over_all.allows(now, CHALLENGES_OVER_ALL)
+    }
+}

@@ -1,0 +1,100 @@
+//! Answers to server browsers.
+//!
+//! Source: Quake III protocol 68, getinfo and getstatus; the keys are ioquake3's.
+
+use super::{Server, core::Core, limiter::same_host};
+use crate::{
+    node::Route,
+    observe::Counter,
+    settings::key,
+    wire::{
+        connectionless::{self, Echo, Message, Player, Query, Summary, write_status_response},
+        info::Info,
+    },
+};
+
+/// Longest reply: one datagram that no network cuts.
+const MAX_REPLY_LEN: usize = 1400;
+/// While this game type is set nobody is answered: it is played alone.
+const SINGLE_PLAYER: i32 = 2;
+
+impl Core {
+    fn may_answer(&mut self, route: Route) -> bool {
+        let is_player =
+            self.clients.iter().any(|(_, c)| same_host(c.remote.address(), route.remote));
+        let allowed = self.settings.int(key::G_GAMETYPE) != SINGLE_PLAYER
+            && self.limits.allows_query(&self.settings, self.now, route.remote, is_player);
+        self.counters.bump(if allowed { Counter::QueriesAnswered } else { Counter::QueriesLimited });
+        allowed
+    }
+
+    /// Answers a getinfo.
+    pub(super) fn handle_get_info(&mut self, route: Route, query: Query<'_>) {
+        let echo = query.echo();
+        if echo == Echo::Silence || !self.may_answer(route) {
+            return;
+        }
+        let settings = &self.settings;
+        let int = |key| settings.int(key).max(0).unsigned_abs();
+        let private = int(key::SV_PRIVATE_CLIENTS);
+        let public = self.clients.present().filter(|(n, _)| n.index() >= private as usize);
+        let clients = public.count() as u32;
+        let summary = Summary {
+            gamename: settings.text(key::COM_GAMENAME),
+            protocol: settings.int(key::PROTOCOL),
+            hostname: settings.text(key::SV_HOSTNAME),
+            mapname: &self.level.map,
+            clients,
+            humans: Some(clients),
+            max_clients: (self.slots() as u32).saturating_sub(private),
+            gametype: settings.int(key::G_GAMETYPE),
+            pure: settings.int(key::SV_PURE) != 0,
+            needs_password: Some(settings.flag(key::G_NEEDPASS)),
+            voip: "",
+            min_ping: int(key::SV_MIN_PING),
+            max_ping: int(key::SV_MAX_PING),
+            game: settings.text(key::FS_GAME),
+        };
+        let challenge = if let Echo::Send(challenge) = echo { Some(challenge) } else { None };
+        let info = summary.to_info(challenge);
+        self.answer(route, |out| Message::InfoResponse(info.as_str().into()).write(out));
+    }
+
+    /// The serverinfo as an info string, after an optional challenge.
+    pub(super) fn serverinfo(&self) -> Info {
+        let mut info = Info::normal();
+        for (name, value) in self.settings.serverinfo() {
+            // A set that does not fit was refused by the settings.
+            let _ = info.set_cleaned(name, value);
+        }
+        info
+    }
+}
+
+impl Server {
+    /// Answers a getstatus.
+    pub(super) fn handle_get_status(&mut self, route: Route, query: Query<'_>) {
+        let echo = query.echo();
+        if echo == Echo::Silence || !self.core.may_answer(route) {
+            return;
+        }
+        let mut info = self.core.serverinfo();
+        if let connectionless::Echo::Send(challenge) = echo {
+            let _ = info.set("challenge", &challenge.to_string());
+        }
+        let Self { core, game } = self;
+        let players: Vec<_> = core
+            .clients
+            .present()
+            .map(|(number, client)| Player {
+                score: game.player(number).persistant[0],
+                ping: client.ping_ms(),
+                name: client.name.as_str().into(),
+            })
+            .collect();
+        core.outbox.push_with(route, |out| {
+            write_status_response(out, &info, players, MAX_REPLY_LEN);
+        });
+        core.counters.bump(Counter::PacketsOutConnectionless);
+    }
+}
