@@ -2,5 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
 
+mod netchan_vectors;
 mod snapshot_vectors;
 mod vectors;
