@@ -1,1 +1,27 @@
-//! (to be written)
+//! The one door outside: sockets, clock, files, signals, the terminal. A thin shell.
+//!
+//! Nothing here knows what a datagram means. [`run`] drives any [`crate::node::Node`]: a server on one
+//! port, thousands of bots on one port each, a query that ends after one reply. Every other room takes
+//! time and datagrams as arguments, so whatever needs a test against bad weather is tested without this
+//! room.
+
+mod batch;
+pub mod clock;
+pub mod console;
+pub mod counters;
+pub mod event_loop;
+pub mod files;
+pub mod logging;
+pub mod resolve;
+mod send_queue;
+pub mod signals;
+pub mod socket;
+
+pub use clock::{Clock, random_bytes};
+pub use console::Console;
+pub use counters::Counters;
+pub use event_loop::{Ending, Options, Progress, Summary, run};
+pub use files::{FileError, read_config};
+pub use resolve::resolve;
+pub use signals::Signals;
+pub use socket::{BindError, Listen, Sockets};

@@ -1,0 +1,86 @@
+//! The process's clock and its source of secrets.
+//!
+//! [`Clock`] is monotonic: it neither goes back nor jumps when somebody sets the time of day. It starts
+//! at zero with the process, so nothing may read an instant as a date; dates come from
+//! [`unix_millis`] and belong in log files only.
+
+use std::{
+    io,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use crate::model::Millis;
+
+/// A monotonic clock in whole milliseconds, zero at its making.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start: Instant,
+}
+
+impl Clock {
+    /// A clock that starts now.
+    #[must_use]
+    pub fn start() -> Self {
+        Self { start: Instant::now() }
+    }
+
+    /// Milliseconds since the start, rounded down: an instant is reported only once it has come.
+    #[must_use]
+    pub fn now(&self) -> Millis {
+        Millis(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// How long until [`Clock::now`] reports `instant`; zero when it has come, `None` when it never will.
+    ///
+    /// Exact below the millisecond, so that who sleeps this long wakes neither early nor a whole
+    /// millisecond late.
+    #[must_use]
+    pub fn until(&self, instant: Millis) -> Option<Duration> {
+        if instant == Millis::NEVER {
+            return None;
+        }
+        Some(Duration::from_millis(instant.0).saturating_sub(self.start.elapsed()))
+    }
+}
+
+/// Milliseconds since 1970-01-01 UTC by the machine's time of day, which may jump. Zero before that.
+#[must_use]
+pub fn unix_millis() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// `N` unpredictable bytes from the operating system, for keys and seeds.
+pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| io::Error::other(format!("the system gives no random bytes: {error}")))?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleeping_until_an_instant_is_neither_early_nor_never() {
+        let clock = Clock::start();
+        let target = clock.now() + Millis(5);
+        std::thread::sleep(clock.until(target).unwrap());
+        assert!(clock.now() >= target);
+        assert_eq!(clock.until(target), Some(Duration::ZERO));
+        assert_eq!(clock.until(Millis(0)), Some(Duration::ZERO));
+        assert_eq!(clock.until(Millis::NEVER), None);
+    }
+
+    #[test]
+    fn secrets_differ() {
+        assert_ne!(random_bytes::<16>().unwrap(), random_bytes::<16>().unwrap());
+    }
+
+    #[test]
+    fn the_time_of_day_is_of_this_century() {
+        assert!(unix_millis() > 1_600_000_000_000);
+    }
+}

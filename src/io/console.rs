@@ -1,0 +1,238 @@
+//! Lines that the operator types or pipes in.
+//!
+//! A thread reads, for standard input may be a terminal, a pipe, a plain file or nothing, and only a
+//! blocking read treats all alike: the end of input ends the thread and nothing else. Invariants: at most
+//! `LINES_WAITING_MAX` lines wait; a line of more than [`LINE_BYTES_MAX`] bytes is reported and never
+//! run, not even its beginning.
+//! Source of the length: the field's limit of one console line.
+
+use std::{
+    io::{self, Read},
+    sync::{
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread,
+};
+
+/// Longest line taken, in bytes without its end.
+pub const LINE_BYTES_MAX: usize = 1023;
+
+/// Lines that may wait to be run; the reader then waits too.
+pub(super) const LINES_WAITING_MAX: usize = 64;
+
+/// Where console lines come from.
+#[derive(Default)]
+pub enum Console {
+    /// Nowhere.
+    #[default]
+    Off,
+    /// Standard input, as long as it is open. The reading thread lives until it ends, or the process.
+    Stdin,
+    /// Any reader. Its thread ends with it, or at the first line after the loop has ended.
+    Reader(Box<dyn Read + Send>),
+}
+
+/// What the reader found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Input {
+    /// A line without its end. Bytes that are no UTF-8 are replaced.
+    Line(String),
+    /// A line that was too long.
+    TooLong,
+}
+
+/// The loop's end of the reading thread.
+pub(super) struct Lines {
+    receiver: Receiver<Input>,
+    /// Kept, for a thread that ends would take its own away, and unseen wakes with it.
+    _waker: Arc<mio::Waker>,
+}
+
+impl Lines {
+    /// Starts reading; `None` when there is nothing to read. The waker is called after each input.
+    pub(super) fn start(
+        console: Console,
+        waker: impl FnOnce() -> io::Result<mio::Waker>,
+    ) -> io::Result<Option<Self>> {
+        let mut reader: Box<dyn Read + Send> = match console {
+            Console::Off => return Ok(None),
+            Console::Stdin => Box::new(Stdin(io::stdin())),
+            Console::Reader(reader) => reader,
+        };
+        let waker = Arc::new(waker()?);
+        let theirs = Arc::clone(&waker);
+        let (sender, receiver) = sync_channel(LINES_WAITING_MAX);
+        thread::Builder::new()
+            .name("console".to_owned())
+            .spawn(move || read_lines(&mut reader, &sender, &theirs))?;
+        Ok(Some(Self { receiver, _waker: waker }))
+    }
+
+    /// The next input, if one waits.
+    pub(super) fn next(&self) -> Option<Input> {
+        self.receiver.try_recv().ok()
+    }
+}
+
+fn read_lines(reader: &mut dyn Read, sender: &SyncSender<Input>, waker: &mio::Waker) {
+    let mut splitter = Splitter::default();
+    let mut chunk = [0; 4096];
+    loop {
+        let count = match reader.read(&mut chunk) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                log::info!("console input ends: {error}");
+                0
+            }
+        };
+        let gone = |input| sender.send(input).is_err() || waker.wake().is_err();
+        if splitter.split(&chunk[..count], gone) || count == 0 {
+            return;
+        }
+    }
+}
+
+/// Cuts bytes into lines, holding never more than one.
+#[derive(Default)]
+struct Splitter {
+    line: Vec<u8>,
+    too_long: bool,
+}
+
+impl Splitter {
+    /// Hands each line that ends in `bytes` to `gone`; at the end of input, marked by no bytes, also an
+    /// unended one. Stops and is true as soon as `gone` is.
+    fn split(&mut self, bytes: &[u8], mut gone: impl FnMut(Input) -> bool) -> bool {
+        if bytes.is_empty() {
+            return (self.too_long || !self.line.is_empty()) && gone(self.take());
+        }
+        for &byte in bytes {
+            if byte == b'\n' {
+                if gone(self.take()) {
+                    return true;
+                }
+            } else if self.line.len() <= LINE_BYTES_MAX {
+                // One byte over the bound, for that may be the carriage return.
+                self.line.push(byte);
+            } else {
+                self.too_long = true;
+            }
+        }
+        false
+    }
+
+    fn take(&mut self) -> Input {
+        if self.line.last() == Some(&b'\r') && !self.too_long {
+            self.line.pop();
+        }
+        let input = if self.too_long || self.line.len() > LINE_BYTES_MAX {
+            Input::TooLong
+        } else {
+            Input::Line(String::from_utf8_lossy(&self.line).into_owned())
+        };
+        self.line.clear();
+        self.too_long = false;
+        input
+    }
+}
+
+/// Standard input that leaves a terminal alone while another program owns it.
+///
+/// Reading from the terminal in the background would stop the whole process (SIGTTIN), and with it the
+/// players' game.
+struct Stdin(io::Stdin);
+
+impl Read for Stdin {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        wait_for_terminal(&self.0)?;
+        self.0.lock().read(buffer)
+    }
+}
+
+/// Waits until there is something to read and nobody else to read it.
+#[cfg(unix)]
+fn wait_for_terminal(stdin: &io::Stdin) -> io::Result<()> {
+    use rustix::{
+        event::{PollFd, PollFlags, poll},
+        process::getpgrp,
+        termios::tcgetpgrp,
+    };
+    use std::{io::IsTerminal as _, time::Duration};
+
+    /// How long to leave the terminal to its owner before looking again.
+    const LOOK_AGAIN: Duration = Duration::from_millis(500);
+
+    if !stdin.is_terminal() {
+        return Ok(());
+    }
+    loop {
+        poll(&mut [PollFd::new(stdin, PollFlags::IN)], None)?;
+        match tcgetpgrp(stdin) {
+            Ok(owner) if owner != getpgrp() => thread::sleep(LOOK_AGAIN),
+            // A terminal that is not our session's has no foreground, and stops nobody.
+            _ => return Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn split_all(chunks: &[&[u8]]) -> Vec<Input> {
+        let mut splitter = Splitter::default();
+        let mut found = Vec::new();
+        for chunk in chunks {
+            splitter.split(chunk, |input| {
+                found.push(input);
+                false
+            });
+            assert!(splitter.line.capacity() <= 4 * LINE_BYTES_MAX);
+        }
+        splitter.split(b"", |input| {
+            found.push(input);
+            false
+        });
+        found
+    }
+
+    fn line(text: &str) -> Input {
+        Input::Line(text.to_owned())
+    }
+
+    #[test]
+    fn lines_end_by_newline_or_by_the_end_of_input() {
+        assert_eq!(
+            split_all(&[b"sta", b"tus\nmap q3dm1", b"7\r\n\nquit"]),
+            [line("status"), line("map q3dm17"), line(""), line("quit"),]
+        );
+        assert_eq!(split_all(&[]), []);
+        assert_eq!(split_all(&[b"caf\xe9\n"]), [line("caf\u{fffd}")]);
+    }
+
+    #[test]
+    fn a_long_line_is_reported_and_not_run_in_part() {
+        let longest = "x".repeat(LINE_BYTES_MAX);
+        assert_eq!(split_all(&[longest.as_bytes(), b"\n"]), [line(&longest)]);
+        assert_eq!(split_all(&[longest.as_bytes(), b"\r\n"]), [line(&longest)]);
+        assert_eq!(split_all(&[longest.as_bytes(), b"y\nquit\n"]), [Input::TooLong, line("quit")]);
+        assert_eq!(split_all(&[&vec![b'x'; 1 << 20]]), [Input::TooLong]);
+    }
+
+    proptest! {
+        #[test]
+        fn however_the_bytes_are_cut_the_lines_are_the_same(
+            bytes in proptest::collection::vec(
+                prop_oneof![3 => Just(b'a'), 1 => Just(b'\n'), 1 => any::<u8>()], 0..3000),
+            cut in 1usize..1500,
+        ) {
+            let whole = split_all(&[&bytes]);
+            let cut = split_all(&bytes.chunks(cut).collect::<Vec<_>>());
+            prop_assert_eq!(whole, cut);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Files that the operator names, read with a bound.
+//!
+//! Invariant: no file costs more memory than its bound, whatever its size claims to be.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+};
+
+use thiserror::Error;
+
+/// Largest config file taken, in bytes.
+pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Why a file could not be used; each names the file and what to do.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// Nothing there.
+    #[error("{path}: no such file; check the name, or leave it out to run with the defaults")]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Not allowed to read it.
+    #[error("{path}: this user may not read it; check its owner and mode")]
+    Forbidden {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A directory.
+    #[error("{path}: is a directory; name the file in it")]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Larger than its kind may be.
+    #[error("{path}: longer than {max} bytes; is it the right file?")]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// The bound in bytes.
+        max: u64,
+    },
+    /// Not text.
+    #[error("{path}:{line}: is not UTF-8 text; save the file as UTF-8")]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// Line of the first wrong byte, from 1.
+        line: usize,
+    },
+    /// Whatever else the system says.
+    #[error("{path}: cannot be read: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// The text of the config file at `path`, of at most [`CONFIG_BYTES_MAX`] bytes of UTF-8.
+pub fn read_config(path: &Path) -> Result<String, FileError> {
+    let named = || path.to_owned();
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => FileError::Missing { path: named() },
+        io::ErrorKind::PermissionDenied => FileError::Forbidden { path: named() },
+        io::ErrorKind::IsADirectory => FileError::Directory { path: named() },
+        _ => FileError::Io { path: named(), source },
+    };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(CONFIG_BYTES_MAX + 1).read_to_end(&mut bytes))
+        .map_err(failed)?;
+    if bytes.len() as u64 > CONFIG_BYTES_MAX {
+        return Err(FileError::TooLong { path: named(), max: CONFIG_BYTES_MAX });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+        FileError::NotText { path: named(), line }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{env, fs, process};
+
+    fn scratch(name: &str, bytes: &[u8]) -> PathBuf {
+        let path = env::temp_dir().join(format!("fragd-files-{}-{name}", process::id()));
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_config_comes_back_whole() {
+        let path = scratch("good", "sv_hostname = \"Größe\"\n".as_bytes());
+        assert_eq!(read_config(&path).unwrap(), "sv_hostname = \"Größe\"\n");
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_config_of_exactly_the_bound_passes_and_one_byte_more_does_not() {
+        let path = scratch("bound", &vec![b'#'; CONFIG_BYTES_MAX as usize]);
+        assert_eq!(read_config(&path).unwrap().len() as u64, CONFIG_BYTES_MAX);
+        fs::write(&path, vec![b'#'; CONFIG_BYTES_MAX as usize + 1]).unwrap();
+        let error = read_config(&path).unwrap_err();
+        assert!(matches!(error, FileError::TooLong { .. }), "{error}");
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn errors_name_path_and_line() {
+        let path = scratch("latin1", b"a = 1\nb = \"\xe9\"\n");
+        let error = read_config(&path).unwrap_err().to_string();
+        assert!(error.contains("latin1:2:"), "{error}");
+        fs::remove_file(path).unwrap();
+        let error = read_config(Path::new("/no/such/fragd.toml")).unwrap_err().to_string();
+        assert!(error.starts_with("/no/such/fragd.toml: no such file"), "{error}");
+        let error = read_config(&env::temp_dir()).unwrap_err();
+        assert!(matches!(error, FileError::Directory { .. }), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_endless_file_is_refused() {
+        let error = read_config(Path::new("/dev/zero")).unwrap_err();
+        assert!(matches!(error, FileError::TooLong { .. }), "{error}");
+    }
+}

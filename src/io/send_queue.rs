@@ -1,0 +1,203 @@
+//! What one socket could not send at once.
+//!
+//! Invariants: datagrams leave in the order in which they came; at most [`WAITING_MAX`] wait, later ones
+//! are dropped and counted; nothing is allocated unless the kernel's own queue is full.
+
+use std::{collections::VecDeque, io, net::SocketAddr};
+
+use super::counters::Counters;
+
+/// Datagrams that may wait for room in the kernel's queue.
+pub(super) const WAITING_MAX: usize = 256;
+
+/// Datagrams waiting, oldest first.
+#[derive(Default)]
+pub(super) struct SendQueue {
+    waiting: VecDeque<(SocketAddr, Box<[u8]>)>,
+}
+
+impl SendQueue {
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Sends each datagram to its address in `to`, or lets it wait its turn.
+    ///
+    /// `send` takes any number of them from the front and says how many; its error is the first one's.
+    pub(super) fn offer(
+        &mut self,
+        datagrams: &[Vec<u8>],
+        to: &[SocketAddr],
+        mut send: impl FnMut(&[Vec<u8>], &[SocketAddr]) -> io::Result<usize>,
+        counters: &mut Counters,
+    ) {
+        debug_assert_eq!(datagrams.len(), to.len(), "each has its address");
+        let mut done = 0;
+        while done < to.len() && self.waiting.is_empty() {
+            match send(&datagrams[done..], &to[done..]) {
+                Ok(sent) => {
+                    // A sender that takes none and calls that success would hold us for ever.
+                    let sent = sent.clamp(1, to.len() - done);
+                    for datagram in &datagrams[done..done + sent] {
+                        went(datagram, counters);
+                    }
+                    done += sent;
+                }
+                Err(error) => match error.kind() {
+                    io::ErrorKind::Interrupted => {}
+                    io::ErrorKind::WouldBlock => break,
+                    _ => {
+                        refused(to[done], &error, counters);
+                        done += 1;
+                    }
+                },
+            }
+        }
+        for (datagram, to) in datagrams[done..].iter().zip(&to[done..]) {
+            if self.waiting.len() < WAITING_MAX {
+                self.waiting.push_back((*to, datagram.as_slice().into()));
+            } else {
+                counters.unsent += 1;
+            }
+        }
+    }
+
+    /// Sends what waits until `send`, which takes one datagram, finds no room.
+    pub(super) fn retry(
+        &mut self,
+        mut send: impl FnMut(&[u8], SocketAddr) -> io::Result<usize>,
+        counters: &mut Counters,
+    ) {
+        while let Some((to, datagram)) = self.waiting.front() {
+            match send(datagram, *to) {
+                Ok(_) => went(datagram, counters),
+                Err(error) => match error.kind() {
+                    io::ErrorKind::Interrupted => continue,
+                    io::ErrorKind::WouldBlock => return,
+                    _ => refused(*to, &error, counters),
+                },
+            }
+            self.waiting.pop_front();
+        }
+    }
+}
+
+fn went(datagram: &[u8], counters: &mut Counters) {
+    counters.sent += 1;
+    counters.sent_bytes += datagram.len() as u64;
+}
+
+/// Counts a datagram that the system did not take: nobody there, no way there, too long.
+fn refused(to: SocketAddr, error: &io::Error, counters: &mut Counters) {
+    counters.send_errors += 1;
+    log::debug!("a datagram for {to} was not sent: {error}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel with room for so many datagrams, which refuses those for port 13.
+    #[derive(Default)]
+    struct Kernel {
+        room: usize,
+        took: Vec<u8>,
+    }
+
+    impl Kernel {
+        fn one(&mut self, datagram: &[u8], to: SocketAddr) -> io::Result<usize> {
+            if to.port() == 13 {
+                return Err(io::ErrorKind::ConnectionRefused.into());
+            }
+            if self.room == 0 {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            self.room -= 1;
+            self.took.push(datagram[0]);
+            Ok(datagram.len())
+        }
+
+        fn many(&mut self, datagrams: &[Vec<u8>], to: &[SocketAddr]) -> io::Result<usize> {
+            for (number, (datagram, to)) in datagrams.iter().zip(to).enumerate() {
+                match self.one(datagram, *to) {
+                    Err(error) if number == 0 => return Err(error),
+                    Err(_) => return Ok(number),
+                    Ok(_) => {}
+                }
+            }
+            Ok(datagrams.len())
+        }
+    }
+
+    fn batch(numbers: std::ops::Range<u8>) -> (Vec<Vec<u8>>, Vec<SocketAddr>) {
+        let address = |n: u8| SocketAddr::from(([10, 0, 0, 1], u16::from(n)));
+        numbers.map(|n| (vec![n; 10], address(n))).unzip()
+    }
+
+    #[test]
+    fn a_full_kernel_delays_and_keeps_the_order() {
+        let mut queue = SendQueue::default();
+        let mut kernel = Kernel { room: 3, ..Kernel::default() };
+        let mut counters = Counters::default();
+        let (datagrams, to) = batch(0..5);
+        queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
+        assert_eq!((counters.sent, counters.sent_bytes), (3, 30));
+        assert!(!queue.is_empty());
+
+        // There is room again, but what came first goes first.
+        kernel.room = 2;
+        let (datagrams, to) = batch(5..7);
+        queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
+        assert_eq!(kernel.took, [0, 1, 2]);
+        queue.retry(|d, t| kernel.one(d, t), &mut counters);
+        assert_eq!(kernel.took, [0, 1, 2, 3, 4]);
+        assert!(!queue.is_empty());
+        kernel.room = 9;
+        queue.retry(|d, t| kernel.one(d, t), &mut counters);
+        assert_eq!(kernel.took, [0, 1, 2, 3, 4, 5, 6]);
+        assert!(queue.is_empty());
+        assert_eq!((counters.sent, counters.unsent, counters.send_errors), (7, 0, 0));
+    }
+
+    #[test]
+    fn one_unreachable_peer_costs_the_others_nothing() {
+        let mut queue = SendQueue::default();
+        let mut kernel = Kernel { room: 100, ..Kernel::default() };
+        let mut counters = Counters::default();
+        let (datagrams, to) = batch(11..16);
+        queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
+        assert_eq!(kernel.took, [11, 12, 14, 15]);
+        assert_eq!((counters.sent, counters.send_errors), (4, 1));
+
+        kernel.room = 0;
+        queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
+        kernel.room = 100;
+        queue.retry(|d, t| kernel.one(d, t), &mut counters);
+        assert_eq!(kernel.took, [11, 12, 14, 15, 11, 12, 14, 15]);
+        assert_eq!(counters.send_errors, 2);
+    }
+
+    #[test]
+    fn the_queue_is_bounded_and_the_rest_counted() {
+        let mut queue = SendQueue::default();
+        let mut counters = Counters::default();
+        let full = |_: &[Vec<u8>], _: &[SocketAddr]| Err(io::ErrorKind::WouldBlock.into());
+        let (datagrams, to) = batch(0..64);
+        for _ in 0..5 {
+            queue.offer(&datagrams, &to, full, &mut counters);
+        }
+        assert_eq!(queue.waiting.len(), WAITING_MAX);
+        assert_eq!(counters.unsent, 5 * 64 - WAITING_MAX as u64);
+        assert_eq!(counters.sent, 0);
+    }
+
+    #[test]
+    fn a_sender_that_never_takes_anything_does_not_hold_us() {
+        let mut queue = SendQueue::default();
+        let mut counters = Counters::default();
+        let (datagrams, to) = batch(0..3);
+        queue.offer(&datagrams, &to, |_, _| Ok(0), &mut counters);
+        assert!(queue.is_empty());
+    }
+}

@@ -1,0 +1,509 @@
+//! A node's ports: UDP sockets, bound and ready, IPv4 and IPv6 side by side.
+//!
+//! One [`LocalPort`] is served by up to two sockets, one per address family; the remote address chooses.
+//! Invariants: IPv6 sockets take IPv6 only, so both families can hold one port number; a busy port is an
+//! error unless the operator allowed others, never a silent move; the poll is asked for room to write
+//! only while something waits for it.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
+
+use mio::{Interest, Registry, Token, net::UdpSocket};
+use socket2::{Domain, Protocol, Socket as RawSocket, Type};
+use thiserror::Error;
+
+use super::{
+    batch::{self, Batching, Family, canonical},
+    counters::Counters,
+    send_queue::SendQueue,
+};
+use crate::node::{LocalPort, Route};
+
+/// The kernel's queue for each direction of a listening socket, in bytes. It holds a second of a full
+/// server's traffic; the kernel may grant less.
+pub const LISTEN_BUFFER_BYTES: usize = 4 << 20;
+
+/// The same for each of many client sockets.
+pub const CLIENT_BUFFER_BYTES: usize = 256 << 10;
+
+/// Where one [`LocalPort`] listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listen {
+    /// IPv4 address, if any.
+    pub ip4: Option<Ipv4Addr>,
+    /// IPv6 address, if any. On a machine without IPv6, `::` is left out without an error as long as
+    /// there is an IPv4 address.
+    pub ip6: Option<Ipv6Addr>,
+    /// Port for IPv4, and for IPv6 unless `port6` says otherwise. 0 is any free one.
+    pub port: u16,
+    /// Port for IPv6, when it differs.
+    pub port6: Option<u16>,
+    /// How many of the following ports may be tried when one is busy.
+    pub next_ports: u16,
+    /// The kernel's queue for each direction, in bytes, as far as it grants it.
+    pub buffer_bytes: usize,
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        Self {
+            ip4: Some(Ipv4Addr::UNSPECIFIED),
+            ip6: Some(Ipv6Addr::UNSPECIFIED),
+            port: 27960,
+            port6: None,
+            next_ports: 0,
+            buffer_bytes: LISTEN_BUFFER_BYTES,
+        }
+    }
+}
+
+/// Why a port could not be opened; each says what to do.
+#[derive(Debug, Error)]
+pub enum BindError {
+    /// Somebody else has the port.
+    #[error(
+        "UDP port {} on {} is in use, perhaps by another server: stop that one, or choose another \
+         port (net_port for IPv4, net_port6 for IPv6)",
+        .address.port(), .address.ip()
+    )]
+    Busy {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The address belongs to no interface.
+    #[error(
+        "{} is not an address of this machine: set net_ip (IPv4) or net_ip6 (IPv6) to one that is, \
+         or to {} for all",
+        .address.ip(), if .address.is_ipv4() { "0.0.0.0" } else { "::" }
+    )]
+    NotOurs {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The port is reserved.
+    #[error(
+        "this user may not open UDP port {} on {}: choose a port from 1024 on",
+        .address.port(), .address.ip()
+    )]
+    Forbidden {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// More sockets than the process may have files.
+    #[error(
+        "no more than {opened} sockets could be opened, {wanted} are wanted: raise the limit of open \
+         files (ulimit -n)"
+    )]
+    TooManyFiles {
+        /// How many are open.
+        opened: usize,
+        /// How many there should be.
+        wanted: usize,
+    },
+    /// Both families are switched off.
+    #[error("neither an IPv4 nor an IPv6 address to listen on: give at least one")]
+    NoFamily,
+    /// Whatever else the system says.
+    #[error("cannot open UDP port {} on {}: {source}", .address.port(), .address.ip())]
+    Io {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl BindError {
+    fn new(address: SocketAddr, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::AddrInUse => Self::Busy { address },
+            io::ErrorKind::AddrNotAvailable => Self::NotOurs { address },
+            io::ErrorKind::PermissionDenied => Self::Forbidden { address },
+            _ => Self::Io { address, source },
+        }
+    }
+}
+
+/// The sockets of one node, numbered by [`LocalPort`].
+pub struct Sockets {
+    pub(super) sockets: Vec<Socket>,
+    ports: Vec<Port>,
+    pub(super) batching: Batching,
+}
+
+/// Which sockets serve a port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Port {
+    v4: Option<usize>,
+    v6: Option<usize>,
+}
+
+impl Sockets {
+    /// Opens one port for each of `listens`, in their order.
+    pub fn listen(listens: &[Listen]) -> Result<Self, BindError> {
+        let mut sockets = Self { sockets: Vec::new(), ports: Vec::new(), batching: Batching::BEST };
+        for listen in listens {
+            let opened = (0..=listen.next_ports)
+                .find_map(|offset| match open_pair(listen, offset) {
+                    Err(BindError::Busy { .. }) if offset < listen.next_ports => None,
+                    result => Some(result),
+                })
+                .unwrap_or(Err(BindError::NoFamily))?;
+            sockets.push(opened);
+        }
+        Ok(sockets)
+    }
+
+    /// Opens `count` ports with numbers of the system's choice, to talk with `remote`.
+    ///
+    /// Raises the process's limit of open files as far as it may be raised.
+    pub fn ephemeral(count: u16, remote: IpAddr) -> Result<Self, BindError> {
+        let wanted = usize::from(count);
+        #[cfg(unix)]
+        raise_open_files(wanted as u64 + 64);
+        let ip: IpAddr = match remote.to_canonical() {
+            IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let mut sockets = Self { sockets: Vec::new(), ports: Vec::new(), batching: Batching::BEST };
+        for opened in 0..wanted {
+            match open(SocketAddr::new(ip, 0), CLIENT_BUFFER_BYTES) {
+                Ok(socket) => sockets.push([Some(socket), None]),
+                Err(BindError::Io { source, .. }) if is_file_limit(&source) => {
+                    return Err(BindError::TooManyFiles { opened, wanted });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(sockets)
+    }
+
+    /// Gives the opened sockets the next port.
+    fn push(&mut self, opened: [Option<UdpSocket>; 2]) {
+        let local =
+            LocalPort(u16::try_from(self.ports.len()).expect("ports are counted in 16 bits"));
+        let mut port = Port::default();
+        for udp in opened.into_iter().flatten() {
+            let number = self.sockets.len();
+            let socket = Socket::new(udp, local);
+            match socket.family {
+                Family::V4 => port.v4 = Some(number),
+                Family::V6 => port.v6 = Some(number),
+            }
+            self.sockets.push(socket);
+        }
+        self.ports.push(port);
+    }
+
+    /// How many ports there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ports.is_empty()
+    }
+
+    /// The addresses that `local` is bound to: IPv4 first.
+    pub fn addresses(&self, local: LocalPort) -> impl Iterator<Item = SocketAddr> {
+        self.ports
+            .get(usize::from(local.0))
+            .into_iter()
+            .flat_map(|port| [port.v4, port.v6])
+            .flatten()
+            .filter_map(|number| self.sockets[number].udp.local_addr().ok())
+    }
+
+    /// The socket that `route` leaves by, and the address as that socket wants it.
+    pub(super) fn way(&self, route: Route) -> Option<(usize, SocketAddr)> {
+        let port = self.ports.get(usize::from(route.local.0))?;
+        let remote = canonical(route.remote);
+        let number = match Family::of(&remote) {
+            Family::V4 => port.v4,
+            Family::V6 => port.v6,
+        }?;
+        Some((number, remote))
+    }
+}
+
+/// One socket, and what waits to leave by it.
+pub(super) struct Socket {
+    pub(super) udp: UdpSocket,
+    pub(super) local: LocalPort,
+    pub(super) family: Family,
+    /// Whether it stands in the loop's queue of sockets to read from.
+    pub(super) is_queued: bool,
+    /// Errors since something last arrived.
+    pub(super) errors_in_a_row: u32,
+    waiting: SendQueue,
+}
+
+impl Socket {
+    fn new(udp: UdpSocket, local: LocalPort) -> Self {
+        let family = match udp.local_addr() {
+            Ok(SocketAddr::V6(_)) => Family::V6,
+            _ => Family::V4,
+        };
+        let waiting = SendQueue::default();
+        Self { udp, local, family, is_queued: false, errors_in_a_row: 0, waiting }
+    }
+
+    /// Whether something waits for room in the kernel's queue.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Sends each datagram to its address in `to`, or lets it wait its turn.
+    pub(super) fn send(
+        &mut self,
+        datagrams: &[Vec<u8>],
+        to: &[SocketAddr],
+        batching: Batching,
+        poll: (&Registry, Token),
+        counters: &mut Counters,
+    ) {
+        let waited = self.is_waiting();
+        let send = |datagrams: &_, to: &_| batch::send(&self.udp, datagrams, to, batching);
+        self.waiting.offer(datagrams, to, send, counters);
+        if self.is_waiting() && !waited {
+            self.watch(poll, Interest::READABLE | Interest::WRITABLE);
+        }
+    }
+
+    /// Sends what waits, as far as there is room.
+    pub(super) fn send_waiting(&mut self, poll: (&Registry, Token), counters: &mut Counters) {
+        if !self.is_waiting() {
+            return;
+        }
+        self.waiting.retry(|datagram, to| self.udp.send_to(datagram, to), counters);
+        if !self.is_waiting() {
+            self.watch(poll, Interest::READABLE);
+        }
+    }
+
+    /// Tells the poll what to wake for. Were it always asked for room to write, each datagram that
+    /// leaves the machine would wake the loop.
+    fn watch(&mut self, (registry, token): (&Registry, Token), interest: Interest) {
+        if let Err(error) = registry.reregister(&mut self.udp, token, interest) {
+            log::warn!("cannot wait for port {}: {error}", self.local.0);
+        }
+    }
+}
+
+/// Opens both families of `listen`, `offset` ports on.
+fn open_pair(listen: &Listen, offset: u16) -> Result<[Option<UdpSocket>; 2], BindError> {
+    /// How often a free IPv4 port is looked for that is also free in IPv6.
+    const FREE_PAIR_TRIES: u32 = 8;
+
+    let shifted = |port: u16| if port == 0 { 0 } else { port.saturating_add(offset) };
+    let mut tries_left = FREE_PAIR_TRIES;
+    loop {
+        let v4 = match listen.ip4 {
+            Some(ip) => Some(open((ip, shifted(listen.port)).into(), listen.buffer_bytes)?),
+            None => None,
+        };
+        let Some(ip6) = listen.ip6 else {
+            return if v4.is_some() { Ok([v4, None]) } else { Err(BindError::NoFamily) };
+        };
+        let port4 = v4.as_ref().and_then(|socket| socket.local_addr().ok()).map(|a| a.port());
+        let port6 = match listen.port6 {
+            Some(port) => shifted(port),
+            None => port4.unwrap_or(shifted(listen.port)),
+        };
+        tries_left -= 1;
+        return match open((ip6, port6).into(), listen.buffer_bytes) {
+            Ok(v6) => Ok([v4, Some(v6)]),
+            Err(BindError::Busy { .. })
+                if v4.is_some() && listen.port == 0 && listen.port6.is_none() && tries_left > 0 =>
+            {
+                continue;
+            }
+            Err(error) if v4.is_some() && ip6.is_unspecified() && lacks_family(&error) => {
+                log::info!("this machine has no IPv6: listening on IPv4 only");
+                Ok([v4, None])
+            }
+            Err(error) => Err(error),
+        };
+    }
+}
+
+/// Whether the system does not know the address family at all.
+fn lacks_family(error: &BindError) -> bool {
+    match error {
+        // `::` belongs to every machine that has IPv6.
+        BindError::NotOurs { .. } => true,
+        BindError::Io { source, .. } => {
+            #[cfg(unix)]
+            {
+                let code = source.raw_os_error();
+                let known = [rustix::io::Errno::AFNOSUPPORT, rustix::io::Errno::PROTONOSUPPORT];
+                known.iter().any(|errno| code == Some(errno.raw_os_error()))
+            }
+            #[cfg(not(unix))]
+            {
+                source.kind() == io::ErrorKind::Unsupported
+            }
+        }
+        BindError::Busy { .. }
+        | BindError::Forbidden { .. }
+        | BindError::TooManyFiles { .. }
+        | BindError::NoFamily => false,
+    }
+}
+
+fn open(address: SocketAddr, buffer_bytes: usize) -> Result<UdpSocket, BindError> {
+    let open = || {
+        let socket =
+            RawSocket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+        if address.is_ipv6() {
+            socket.set_only_v6(true)?;
+        }
+        socket.set_nonblocking(true)?;
+        // Best effort: the kernel grants what its own limits allow, and small queues only cost loss.
+        let _ = socket.set_recv_buffer_size(buffer_bytes);
+        let _ = socket.set_send_buffer_size(buffer_bytes);
+        if let Ok(granted) = socket.recv_buffer_size()
+            && granted < buffer_bytes
+        {
+            log::debug!(
+                "the kernel grants {granted} of {buffer_bytes} bytes to receive into; raise \
+                 net.core.rmem_max for more"
+            );
+        }
+        socket.bind(&address.into())?;
+        Ok(UdpSocket::from_std(socket.into()))
+    };
+    open().map_err(|source| BindError::new(address, source))
+}
+
+/// Whether `error` is the process's or the system's limit of open files.
+fn is_file_limit(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        let code = error.raw_os_error();
+        let limits = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE];
+        limits.iter().any(|errno| code == Some(errno.raw_os_error()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = error;
+        false
+    }
+}
+
+/// Raises the soft limit of open files to at least `wanted`, or as far as the hard limit allows.
+#[cfg(unix)]
+fn raise_open_files(wanted: u64) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let Some(current) = limit.current else { return };
+    if current < wanted {
+        let current = Some(wanted.min(limit.maximum.unwrap_or(wanted)));
+        let _ = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
+    }
+}
+
+/// Why no honest datagram comes from `from`, if so. An answer would reach nobody, or everybody.
+///
+/// The broadcast address of a subnet cannot be told without its mask, and is not looked for.
+pub(super) fn impossible_source(from: SocketAddr) -> Option<&'static str> {
+    let ip = from.ip();
+    let is_broadcast = matches!(ip, IpAddr::V4(ip) if ip.is_broadcast());
+    if from.port() == 0 {
+        Some("sent from port 0")
+    } else if ip.is_multicast() || is_broadcast {
+        Some("sent from a multicast or broadcast address")
+    } else if ip.is_unspecified() {
+        Some("sent from no address")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loopback(port: u16) -> Listen {
+        Listen {
+            ip4: Some(Ipv4Addr::LOCALHOST),
+            ip6: None,
+            port,
+            buffer_bytes: 1 << 20,
+            ..Listen::default()
+        }
+    }
+
+    fn port_of(sockets: &Sockets) -> u16 {
+        sockets.addresses(LocalPort(0)).next().unwrap().port()
+    }
+
+    #[test]
+    fn a_busy_port_is_named_and_not_left_silently() {
+        let first = Sockets::listen(&[loopback(0)]).unwrap();
+        let port = port_of(&first);
+        let Err(error) = Sockets::listen(&[loopback(port)]) else { panic!("bound twice") };
+        let text = error.to_string();
+        assert!(text.contains(&format!("port {port} on 127.0.0.1 is in use")), "{text}");
+        assert!(text.contains("net_port"), "{text}");
+
+        let second = Sockets::listen(&[Listen { next_ports: 9, ..loopback(port) }]).unwrap();
+        assert!((port + 1..=port + 9).contains(&port_of(&second)));
+    }
+
+    #[test]
+    fn a_foreign_address_is_named() {
+        // Reserved for documentation.
+        let listen = Listen { ip4: Some(Ipv4Addr::new(203, 0, 113, 77)), ..loopback(0) };
+        let Err(error) = Sockets::listen(&[listen]) else { panic!("bound a foreign address") };
+        let text = error.to_string();
+        assert!(text.starts_with("203.0.113.77 is not an address of this machine"), "{text}");
+        let Err(error) = Sockets::listen(&[Listen { ip4: None, ..loopback(0) }]) else {
+            panic!("bound nothing")
+        };
+        assert!(matches!(error, BindError::NoFamily));
+    }
+
+    #[test]
+    fn both_families_share_a_port_number() {
+        let both = Listen { ip6: Some(Ipv6Addr::LOCALHOST), ..loopback(0) };
+        // Without IPv6 loopback there is nothing to test.
+        let Ok(sockets) = Sockets::listen(&[both, loopback(0)]) else { return };
+        assert_eq!(sockets.len(), 2);
+        let addresses: Vec<_> = sockets.addresses(LocalPort(0)).collect();
+        assert_eq!(addresses.len(), 2);
+        assert_eq!(addresses[0].port(), addresses[1].port());
+
+        let way = |local, remote: &str| {
+            sockets.way(Route { local: LocalPort(local), remote: remote.parse().unwrap() })
+        };
+        assert_eq!(way(0, "127.0.0.1:9"), Some((0, "127.0.0.1:9".parse().unwrap())));
+        assert_eq!(way(0, "[::1]:9"), Some((1, "[::1]:9".parse().unwrap())));
+        assert_eq!(way(0, "[::ffff:1.2.3.4]:9"), Some((0, "1.2.3.4:9".parse().unwrap())));
+        assert_eq!(way(1, "127.0.0.1:9"), Some((2, "127.0.0.1:9".parse().unwrap())));
+        assert_eq!(way(1, "[::1]:9"), None, "the second port has no IPv6");
+        assert_eq!(way(2, "127.0.0.1:9"), None, "there is no third port");
+    }
+
+    #[test]
+    fn sources_that_nobody_has() {
+        for (source, honest) in [
+            ("10.0.0.1:27960", true),
+            ("10.0.0.1:0", false),
+            ("255.255.255.255:27960", false),
+            ("224.0.0.1:27960", false),
+            ("0.0.0.0:27960", false),
+            ("[ff02::1]:27960", false),
+            ("[::]:27960", false),
+            ("[fe80::1]:27960", true),
+            ("[fe80::1]:0", false),
+        ] {
+            assert_eq!(impossible_source(source.parse().unwrap()).is_none(), honest, "{source}");
+        }
+    }
+}

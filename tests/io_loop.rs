@@ -1,0 +1,586 @@
+//! The loop over real sockets, on the loopback interface: what arrives arrives whole, frames keep their
+//! time under a flood, nothing spins, goodbyes leave. Times are asserted generously: a busy machine is
+//! slow, a broken loop is slower.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use std::{
+    cell::RefCell,
+    io::{Cursor, Write},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    rc::Rc,
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use fragd::{
+    io::{Clock, Console, Counters, Ending, Listen, Options, Progress, Sockets, Summary, run},
+    model::Millis,
+    node::{LocalPort, Node, Outbox, Route},
+};
+
+const FRAME: Millis = Millis(20);
+
+/// Sends back what it gets, reversed.
+#[derive(Default)]
+struct Echo {
+    outbox: Outbox,
+    output: Vec<String>,
+    lines: Vec<String>,
+    seen: u64,
+    /// What handling a datagram costs.
+    work: Duration,
+    frames: u64,
+    started: Option<Millis>,
+    next: Millis,
+    last_frame: Millis,
+    longest_gap: Millis,
+    latest: Millis,
+    /// Who is told when it ends.
+    peers: Vec<Route>,
+    /// A datagram of these bytes finishes it.
+    last_word: &'static [u8],
+    finished: bool,
+    stop_reason: Option<String>,
+    stubborn: bool,
+    silent: bool,
+}
+
+impl Echo {
+    fn at(&mut self, now: Millis) {
+        assert!(now >= self.latest, "time went back");
+        self.latest = now;
+    }
+}
+
+impl Node for Echo {
+    fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        self.at(now);
+        self.seen += 1;
+        let begun = Instant::now();
+        while begun.elapsed() < self.work {}
+        if !self.last_word.is_empty() && bytes == self.last_word {
+            self.finished = true;
+        }
+        if !self.silent {
+            self.outbox.push_with(route, |packet| packet.extend(bytes.iter().rev()));
+        }
+    }
+
+    fn handle_line(&mut self, now: Millis, line: &str) {
+        self.at(now);
+        self.output.push(format!("ran {line}\n"));
+        self.lines.push(line.to_owned());
+        if line == "quit" {
+            self.finished = true;
+        }
+    }
+
+    fn frame(&mut self, now: Millis) {
+        self.at(now);
+        assert!(now >= self.next, "a frame ran early");
+        let started = *self.started.get_or_insert(now);
+        if self.frames > 0 {
+            self.longest_gap = self.longest_gap.max(now.since(self.last_frame));
+        }
+        self.last_frame = now;
+        self.frames += 1;
+        self.next = started + Millis(self.frames * FRAME.0);
+    }
+
+    fn next_frame(&self) -> Millis {
+        self.next
+    }
+
+    fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
+        self.outbox.pop(packet)
+    }
+
+    fn poll_output(&mut self) -> Option<String> {
+        (!self.output.is_empty()).then(|| self.output.remove(0))
+    }
+
+    fn stop(&mut self, now: Millis, reason: &str) {
+        self.at(now);
+        self.stop_reason = Some(reason.to_owned());
+        for (number, route) in self.peers.iter().enumerate() {
+            self.outbox.push(*route, format!("goodbye {number} {reason}").as_bytes());
+        }
+        self.finished = !self.stubborn;
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
+
+fn listen(ip: IpAddr) -> Option<Sockets> {
+    let listen = match ip {
+        IpAddr::V4(ip) => Listen { ip4: Some(ip), ip6: None, port: 0, ..Listen::default() },
+        IpAddr::V6(ip) => Listen { ip4: None, ip6: Some(ip), port: 0, ..Listen::default() },
+    };
+    Sockets::listen(&[listen]).ok()
+}
+
+fn localhost() -> Sockets {
+    listen(Ipv4Addr::LOCALHOST.into()).expect("a loopback interface")
+}
+
+fn address(sockets: &Sockets) -> SocketAddr {
+    sockets.addresses(LocalPort(0)).next().expect("bound")
+}
+
+fn client(ip: IpAddr) -> UdpSocket {
+    let socket = UdpSocket::bind((ip, 0)).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    socket
+}
+
+/// Whatever goes wrong, the loop ends.
+fn within<'a, N>(seconds: u64) -> Options<'a, N> {
+    Options { deadline: Millis::seconds(seconds), ..Options::default() }
+}
+
+#[test]
+fn datagrams_arrive_whole_both_ways() {
+    for ip in [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()] {
+        // A machine without IPv6 has nothing to show here.
+        let Some(sockets) = listen(ip) else { continue };
+        let server = address(&sockets);
+        let asker = thread::spawn(move || {
+            let client = client(ip);
+            let (rounds, window) = (40u32, 50u32);
+            let packet = |number: u32| -> Vec<u8> {
+                let len = 4 + number as usize * 37 % 1397;
+                let filler = (0..len - 4).map(|at| (at as u32 * 31 + number) as u8);
+                number.to_le_bytes().into_iter().chain(filler).collect()
+            };
+            let mut buffer = [0; 4096];
+            for round in 0..rounds {
+                for number in round * window..(round + 1) * window {
+                    client.send_to(&packet(number), server).unwrap();
+                }
+                for number in round * window..(round + 1) * window {
+                    let (len, from) = client.recv_from(&mut buffer).unwrap();
+                    assert_eq!(from, server);
+                    buffer[..len].reverse();
+                    assert_eq!(buffer[..len], packet(number), "datagram {number}");
+                }
+            }
+            client.send_to(b"bye", server).unwrap();
+            let (len, _) = client.recv_from(&mut buffer).unwrap();
+            assert_eq!(&buffer[..len], b"eyb", "even the last datagram is answered");
+            u64::from(rounds * window)
+        });
+        let mut node = Echo { last_word: b"bye", ..Echo::default() };
+        let summary = run(&mut node, sockets, &Clock::start(), within(20)).unwrap();
+        let asked = asker.join().unwrap();
+        assert_eq!(summary.ending, Ending::Finished);
+        assert_eq!(node.stop_reason, None, "ended by the last word, not by the deadline");
+        assert_eq!(summary.counters.received, asked + 1);
+        assert_eq!(summary.counters.sent, asked + 1);
+        assert_eq!(summary.counters.received_bytes, summary.counters.sent_bytes);
+    }
+}
+
+#[test]
+fn a_flood_costs_datagrams_and_not_frames() {
+    // Twice as much as the node can handle, for a second.
+    const FLOOD: u64 = 20_000;
+    const WORK: Duration = Duration::from_micros(100);
+    let sockets = localhost();
+    let server = address(&sockets);
+    let flood = thread::spawn(move || {
+        let client = client(Ipv4Addr::LOCALHOST.into());
+        let packet = [0xff; 1000];
+        let started = Instant::now();
+        for number in 0..FLOOD {
+            while started.elapsed() < WORK / 2 * u32::try_from(number).unwrap() {
+                thread::sleep(Duration::from_micros(500));
+            }
+            let _ = client.send_to(&packet, server);
+        }
+        // Whatever was lost, one of these gets through.
+        for _ in 0..100 {
+            thread::sleep(Duration::from_millis(10));
+            let _ = client.send_to(b"bye", server);
+        }
+    });
+    let mut node = Echo { last_word: b"bye", silent: true, work: WORK, ..Echo::default() };
+    let summary = run(&mut node, sockets, &Clock::start(), within(30)).unwrap();
+    flood.join().unwrap();
+    assert_eq!(node.stop_reason, None, "the flood ended before the deadline");
+    assert!(node.seen > FLOOD / 20, "{} datagrams arrived", node.seen);
+    let due = node.latest.since(node.started.unwrap()).0 / FRAME.0;
+    assert!(due >= 40, "the flood lasted");
+    assert!(node.frames > due / 2, "{} of {due} frames: {summary:?}", node.frames);
+    let longest = node.longest_gap.max(node.latest.since(node.last_frame));
+    assert!(longest < Millis(500), "no frame for {longest}");
+}
+
+#[test]
+fn an_idle_loop_wakes_once_a_frame() {
+    let mut node = Echo::default();
+    let options = Options { deadline: Millis(1000), ..Options::default() };
+    let Summary { counters, ending } =
+        run(&mut node, localhost(), &Clock::start(), options).unwrap();
+    assert_eq!(ending, Ending::Finished);
+    assert_eq!(node.stop_reason.as_deref(), Some("Time is up"));
+    assert_eq!(counters.frames, node.frames);
+    assert!((25..=51).contains(&counters.frames), "{counters:?}");
+    assert!(counters.wakes < 2 * counters.frames, "{counters:?}");
+}
+
+#[test]
+fn goodbyes_leave_before_the_end() {
+    const PEERS: usize = 150;
+    let sockets = localhost();
+    let client = client(Ipv4Addr::LOCALHOST.into());
+    let remote = client.local_addr().unwrap();
+    let peers = vec![Route { local: LocalPort(0), remote }; PEERS];
+    let mut node = Echo { peers, ..Echo::default() };
+    let options = Options { deadline: Millis(50), ..Options::default() };
+    let summary = run(&mut node, sockets, &Clock::start(), options).unwrap();
+    assert_eq!(summary.counters.sent, PEERS as u64);
+    let mut buffer = [0; 100];
+    for number in 0..PEERS {
+        let len = client.recv(&mut buffer).unwrap();
+        assert_eq!(buffer[..len], *format!("goodbye {number} Time is up").as_bytes());
+    }
+}
+
+#[test]
+fn a_node_that_does_not_finish_is_left() {
+    let mut node = Echo { stubborn: true, ..Echo::default() };
+    let options = Options { deadline: Millis(20), grace: Millis(100), ..Options::default() };
+    let started = Instant::now();
+    let summary = run(&mut node, localhost(), &Clock::start(), options).unwrap();
+    assert_eq!(summary.ending, Ending::GraceOver);
+    assert!(started.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
+fn what_is_too_long_or_has_no_way_is_counted_and_harms_nobody() {
+    let sockets = localhost();
+    let server = address(&sockets);
+    let client = client(Ipv4Addr::LOCALHOST.into());
+    let closed = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let mut node = Echo { last_word: b"bye", ..Echo::default() };
+    for remote in [closed, "[::1]:9".parse().unwrap(), closed] {
+        node.outbox.push(Route { local: LocalPort(0), remote }, b"anybody there?");
+    }
+    node.outbox.push(Route { local: LocalPort(7), remote: closed }, b"from a port we lack");
+    client.send_to(&[1; 2049], server).unwrap();
+    client.send_to(&[2; 30_000], server).unwrap();
+    client.send_to(&[3; 2048], server).unwrap();
+    client.send_to(b"", server).unwrap();
+    client.send_to(b"bye", server).unwrap();
+    let summary = run(&mut node, sockets, &Clock::start(), within(10)).unwrap();
+    assert_eq!(node.stop_reason, None);
+    let Counters { received, oversize, no_way, .. } = summary.counters;
+    assert_eq!((received, oversize, no_way), (3, 2, 2));
+    let mut buffer = [0; 4096];
+    assert_eq!(client.recv(&mut buffer).unwrap(), 2048);
+}
+
+/// Text that a test reads back.
+#[derive(Clone, Default)]
+struct Screen(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn console_lines_run_in_order_and_long_ones_do_not() {
+    let mut text = String::new();
+    for number in 0..500 {
+        text += &format!("echo {number}\n");
+    }
+    text += &"x".repeat(5000);
+    text += "\nstatus\r\nquit";
+    let screen = Screen::default();
+    let mut node = Echo::default();
+    let options = Options {
+        console: Console::Reader(Box::new(Cursor::new(text))),
+        output: Box::new(screen.clone()),
+        ..within(10)
+    };
+    run(&mut node, localhost(), &Clock::start(), options).unwrap();
+    assert_eq!(node.stop_reason, None);
+    assert_eq!(node.lines.len(), 502);
+    assert_eq!(node.lines[499..], ["echo 499", "status", "quit"]);
+    let shown = String::from_utf8(screen.0.borrow().clone()).unwrap();
+    assert!(shown.starts_with("ran echo 0\nran echo 1\n"), "{shown}");
+    assert!(shown.ends_with("ran status\nran quit\n"), "{shown}");
+}
+
+#[test]
+fn the_end_of_console_input_stops_nothing() {
+    let mut node = Echo::default();
+    let options = Options {
+        console: Console::Reader(Box::new(std::io::empty())),
+        deadline: Millis(300),
+        ..Options::default()
+    };
+    let summary = run(&mut node, localhost(), &Clock::start(), options).unwrap();
+    assert_eq!(node.stop_reason.as_deref(), Some("Time is up"));
+    assert!(summary.counters.wakes < 2 * summary.counters.frames + 2, "{summary:?}");
+}
+
+#[test]
+fn a_broken_screen_stops_nothing() {
+    struct Broken;
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+    }
+    let mut node = Echo::default();
+    let options = Options {
+        console: Console::Reader(Box::new(Cursor::new("a\nb\nquit\n"))),
+        output: Box::new(Broken),
+        ..within(10)
+    };
+    run(&mut node, localhost(), &Clock::start(), options).unwrap();
+    assert_eq!(node.lines, ["a", "b", "quit"]);
+}
+
+#[test]
+fn progress_is_told_now_and_then() {
+    let told = RefCell::new(Vec::new());
+    let mut node = Echo::default();
+    let options = Options {
+        deadline: Millis(500),
+        progress: Some(Progress {
+            interval: Millis(100),
+            call: Box::new(|node: &Echo, now, counters: &Counters| {
+                assert_eq!(node.frames, counters.frames);
+                told.borrow_mut().push(now);
+            }),
+        }),
+        ..Options::default()
+    };
+    run(&mut node, localhost(), &Clock::start(), options).unwrap();
+    let told = told.into_inner();
+    assert!((2..=5).contains(&told.len()), "{told:?}");
+    assert!(told.windows(2).all(|pair| pair[1].since(pair[0]) >= Millis(100)), "{told:?}");
+}
+
+/// A client on each of its ports, each awaiting its own answer.
+struct Crowd {
+    ports: u16,
+    outbox: Outbox,
+    answered: Vec<u32>,
+    server: SocketAddr,
+    next: Millis,
+    stopped: bool,
+}
+
+impl Node for Crowd {
+    fn handle_datagram(&mut self, _: Millis, route: Route, bytes: &[u8]) {
+        assert_eq!(route.remote, self.server);
+        let port = u16::from_be_bytes(bytes.try_into().unwrap());
+        assert_eq!(port, route.local.0, "an answer came to another port than asked");
+        self.answered[usize::from(port)] += 1;
+    }
+    fn frame(&mut self, now: Millis) {
+        // Those that lost their answer ask again.
+        for port in (0..self.ports).filter(|port| self.answered[usize::from(*port)] == 0) {
+            let route = Route { local: LocalPort(port), remote: self.server };
+            self.outbox.push(route, &port.to_le_bytes());
+        }
+        self.next = now + Millis(200);
+    }
+    fn next_frame(&self) -> Millis {
+        self.next
+    }
+    fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
+        self.outbox.pop(packet)
+    }
+    fn local_ports(&self) -> u16 {
+        self.ports
+    }
+    fn stop(&mut self, _: Millis, _: &str) {
+        self.stopped = true;
+    }
+    fn is_finished(&self) -> bool {
+        self.stopped || self.answered.iter().all(|count| *count > 0)
+    }
+}
+
+#[test]
+fn hundreds_of_ports_talk_with_one_server() {
+    const PORTS: u16 = 600;
+    let server_sockets = localhost();
+    let server = address(&server_sockets);
+    let (done, ending) = mpsc::channel();
+    let echo = thread::spawn(move || {
+        let mut node = Echo { last_word: b"bye", ..Echo::default() };
+        let summary = run(&mut node, server_sockets, &Clock::start(), within(20)).unwrap();
+        done.send(()).unwrap();
+        summary
+    });
+    let sockets = Sockets::ephemeral(PORTS, server.ip()).unwrap();
+    assert_eq!(sockets.len(), usize::from(PORTS));
+    let mut crowd = Crowd {
+        ports: PORTS,
+        outbox: Outbox::default(),
+        answered: vec![0; usize::from(PORTS)],
+        server,
+        next: Millis(0),
+        stopped: false,
+    };
+    let summary = run(&mut crowd, sockets, &Clock::start(), within(10)).unwrap();
+    assert!(!crowd.stopped, "{:?} {summary:?}", crowd.answered);
+    assert!(summary.counters.sent >= u64::from(PORTS));
+    let client = client(Ipv4Addr::LOCALHOST.into());
+    while ending.recv_timeout(Duration::from_millis(50)).is_err() {
+        client.send_to(b"bye", server).unwrap();
+    }
+    assert!(echo.join().unwrap().counters.received > u64::from(PORTS));
+}
+
+#[test]
+fn a_node_with_more_ports_than_sockets_is_refused() {
+    let mut crowd = Crowd {
+        ports: 2,
+        outbox: Outbox::default(),
+        answered: vec![0; 2],
+        server: "127.0.0.1:9".parse().unwrap(),
+        next: Millis(0),
+        stopped: false,
+    };
+    let error = run(&mut crowd, localhost(), &Clock::start(), within(1)).unwrap_err();
+    assert!(error.to_string().contains("1 ports for a node of 2"), "{error}");
+}
+
+/// Signals belong to the whole process, so each test of them runs itself again as a child.
+#[cfg(unix)]
+mod signals {
+    use super::*;
+    use fragd::io::Signals;
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::{
+        env,
+        io::{BufRead as _, BufReader, Read as _},
+        process::{self, Child, Command, ExitStatus, Stdio},
+    };
+
+    const ROLE: &str = "FRAGD_TEST_SIGNALS";
+
+    struct Runner {
+        child: Child,
+        text: BufReader<process::ChildStdout>,
+    }
+
+    /// Starts `the_child_part` and waits until it runs.
+    fn start(role: &str) -> Runner {
+        let mut child = Command::new(env::current_exe().unwrap())
+            .args(["signals::the_child_part", "--exact", "--nocapture"])
+            .env(ROLE, role)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut text = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("child runs") {
+            line.clear();
+            assert_ne!(text.read_line(&mut line).unwrap(), 0, "the child ended early");
+        }
+        Runner { child, text }
+    }
+
+    impl Runner {
+        fn signal(&self, signal: Signal) {
+            let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+            kill_process(pid, signal).unwrap();
+        }
+
+        fn end(mut self) -> (ExitStatus, String) {
+            let mut rest = String::new();
+            self.text.read_to_string(&mut rest).unwrap();
+            (self.child.wait().unwrap(), rest)
+        }
+
+        fn await_line(&mut self, hint: &str) {
+            let mut line = String::new();
+            while !line.contains(hint) {
+                line.clear();
+                assert_ne!(self.text.read_line(&mut line).unwrap(), 0, "the child ended early");
+            }
+        }
+    }
+
+    /// Does nothing unless a test below starts it.
+    #[test]
+    fn the_child_part() {
+        let Ok(role) = env::var(ROLE) else { return };
+        let mut node = Echo { stubborn: role == "stubborn", ..Echo::default() };
+        node.output.push("child runs\n".to_owned());
+        let options = Options {
+            signals: Some(Signals::install().unwrap()),
+            on_hangup: Some(Box::new(|| println!("hung up"))),
+            console: Console::Stdin,
+            grace: Millis::seconds(15),
+            ..within(20)
+        };
+        if role == "hanging" {
+            println!("child runs");
+            thread::sleep(Duration::from_secs(20));
+        }
+        let summary = run(&mut node, localhost(), &Clock::start(), options).unwrap();
+        println!("told: {:?}", node.stop_reason);
+        println!("{} wakes, {} frames", summary.counters.wakes, summary.counters.frames);
+        process::exit(if summary.counters.wakes < 2 * summary.counters.frames + 10 {
+            0
+        } else {
+            9
+        });
+    }
+
+    #[test]
+    fn a_first_signal_says_goodbye() {
+        for (signal, number) in [(Signal::TERM, 15), (Signal::INT, 2)] {
+            let child = start("polite");
+            thread::sleep(Duration::from_millis(200));
+            child.signal(signal);
+            let (status, text) = child.end();
+            assert!(text.contains(&format!("told: Some(\"Received signal {number}\")")), "{text}");
+            assert!(status.success(), "{status}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_second_signal_ends_at_once_even_a_hanging_process() {
+        for role in ["stubborn", "hanging"] {
+            let child = start(role);
+            let started = Instant::now();
+            child.signal(Signal::TERM);
+            thread::sleep(Duration::from_millis(100));
+            child.signal(Signal::TERM);
+            let (status, _) = child.end();
+            assert_eq!(status.code(), Some(128 + 15), "{role}");
+            assert!(started.elapsed() < Duration::from_secs(8), "{role}");
+        }
+    }
+
+    #[test]
+    fn a_hangup_calls_the_hook_and_ends_nothing() {
+        let mut child = start("polite");
+        child.signal(Signal::HUP);
+        child.await_line("hung up");
+        child.signal(Signal::TERM);
+        assert!(child.end().0.success());
+    }
+}
