@@ -243,7 +243,6 @@ impl Server {
             self.core.clients.free(number);
             return Err(Refusal::Told(reason));
         }
-        self.game.client_userinfo_changed(&mut self.core, number);
         self.carry_out_requests();
         self.core.accept(route, challenge);
         self.core.counters.bump(Counter::ConnectsAccepted);

@@ -19,6 +19,8 @@ use crate::{
 
 /// Commands under way at most. Places are left for what a client is told when it is dropped.
 const MAX_UNDER_WAY: usize = MAX_RELIABLE_COMMANDS - 4;
+/// Bytes under way at most, so that a message with all of them has room for a snapshot.
+const MAX_BYTES_UNDER_WAY: usize = 9 * 1024;
 /// Texts that wait at most.
 const MAX_WAITING_TEXTS: usize = 256;
 
@@ -84,7 +86,11 @@ impl Backlog {
                 Waiting::Text(text) => vec![Arc::clone(text)],
                 Waiting::Configstring(index) => configstrings.commands(*index),
             };
-            if self.commands.outstanding() + pieces.len() > MAX_UNDER_WAY {
+            let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
+            let under_way: usize = self.commands.unacknowledged().map(|(_, text)| text.len()).sum();
+            let fits = self.commands.outstanding() + pieces.len() <= MAX_UNDER_WAY
+                && (bytes + under_way <= MAX_BYTES_UNDER_WAY || under_way == 0);
+            if !fits {
                 break;
             }
             if let Some(Waiting::Text(_)) = self.waiting.pop_front() {

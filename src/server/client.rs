@@ -20,6 +20,7 @@ use crate::{
 pub(super) enum MessageKind {
     Gamestate,
     Snapshot,
+    Download,
 }
 
 /// How far a client has come.

@@ -38,6 +38,11 @@ impl Configstrings {
         Self { texts: vec![Arc::from(""); MAX_CONFIGSTRINGS], chars: 1 }
     }
 
+    /// Whether none is set.
+    pub(super) fn is_empty(&self) -> bool {
+        self.chars == 1
+    }
+
     pub(super) fn get(&self, index: ConfigIndex) -> &str {
         &self.texts[index.index()]
     }

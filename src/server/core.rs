@@ -14,6 +14,7 @@ use super::{
     configstrings::Outcome,
     level::Level,
     limits::Limits,
+    rcon::RconGuard,
 };
 use crate::{
     game::Host,
@@ -40,6 +41,7 @@ pub(super) struct Core {
     pub(super) level: Level,
     pub(super) challenges: Challenges,
     pub(super) limits: Limits,
+    pub(super) rcon: RconGuard,
     pub(super) counters: Counters,
     pub(super) log_limiter: LogLimiter,
     /// All chance of the engine. The game gets a seed of its own.
@@ -78,6 +80,7 @@ impl Core {
             level: Level::none(),
             challenges: Challenges::new(key.try_into().expect("sixteen bytes")),
             limits: Limits::new(word(0)),
+            rcon: RconGuard::new(!word(0)),
             counters: Counters::default(),
             log_limiter: LogLimiter::default(),
             random: Pcg32::new(word(8), 0),
@@ -158,6 +161,15 @@ impl Core {
         client.name = text::truncated(name, MAX_NAME_LEN).to_owned();
         client.pace = super::rate::pace(&self.settings, &info, client.remote.address());
         client.userinfo = info;
+    }
+
+    /// Ping of every client in the game.
+    pub(super) fn pings(&self) -> Vec<(ClientNum, i32)> {
+        self.clients
+            .iter()
+            .filter(|(_, client)| client.is_active())
+            .map(|(number, client)| (number, client.ping_ms()))
+            .collect()
     }
 
     /// The way to a client.

@@ -1,10 +1,26 @@
-//! The level that is played: its name and numbers, its clock, its configstrings and baselines.
+//! The level that is played: its name and numbers, its clock, its configstrings and baselines; and how
+//! one level follows another.
 //!
 //! Invariants: server ids grow and are never 0; the clock never goes back, across levels too, so that
 //! no client ever sees time run backwards. Source: Quake III protocol 68, map change.
 
-use super::configstrings::Configstrings;
-use crate::model::{Baselines, LevelTime, ServerId};
+use rand_pcg::rand_core::Rng as _;
+
+use super::{
+    Server,
+    client::Stage,
+    configstrings::Configstrings,
+};
+use crate::{
+    game::LevelStart,
+    model::{Baselines, ConfigIndex, EntityNum, LevelTime, ServerId, UserCmd},
+    settings::key,
+};
+
+/// Steps of the clock while a level settles.
+const SETTLE_MS: i32 = 100;
+/// Game frames before clients are let in: things fall to the floor, doors find their teams.
+const SETTLE_FRAMES: usize = 3;
 
 /// The level in force.
 #[derive(Debug)]
@@ -49,6 +65,123 @@ impl Level {
     /// Whether a client that names `id` knows this level but not its latest restart.
     pub(super) fn is_earlier_restart(&self, id: ServerId) -> bool {
         (self.loaded_id..self.server_id).contains(&id)
+    }
+}
+
+impl Server {
+    /// Plays another map. Clients stay and are sent its gamestate when they are next heard.
+    pub(super) fn load_level(&mut self, map: &str) {
+        if !self.core.level.map.is_empty() {
+            self.game.shutdown(&mut self.core, false);
+        }
+        let core = &mut self.core;
+        core.settings.apply_latched();
+        let level = &mut core.level;
+        level.starting = true;
+        level.odd = !level.odd;
+        level.map = map.to_owned();
+        level.configstrings = Configstrings::new();
+        level.checksum_feed = core.random.next_u32() as i32;
+        level.server_id = level.next_id();
+        level.loaded_id = level.server_id;
+        let id = level.server_id;
+        self.publish_id(id);
+        // The name was checked, and no reader is left behind by a setting of the server's own.
+        let _ = self.core.settings.write(key::MAPNAME, map);
+        self.begin_level(false);
+        self.set_baselines();
+
+        let slots = self.core.slots();
+        for number in self.core.clients.numbers() {
+            let Some(client) = self.core.clients.get_mut(number).filter(|c| !c.is_zombie()) else {
+                continue;
+            };
+            client.stage = Stage::Connected;
+            client.base = None;
+            client.history.clear();
+            client.backlog.clear_waiting();
+            // What waits tells of the old level.
+            client.channel.clear_unsent();
+            if number.index() >= slots {
+                self.drop_client(number, "the server has fewer slots now");
+                continue;
+            }
+            if let Err(reason) = self.game.client_connect(&mut self.core, number, false, false) {
+                self.drop_client(number, &reason);
+            }
+        }
+        self.settle(1);
+        self.core.level.starting = false;
+        self.publish_settings();
+        self.carry_out_requests();
+        log::info!("map {map}: server id {id}");
+    }
+
+    /// Begins the level anew in place. Clients in the game stay in it.
+    pub(super) fn restart_level(&mut self) {
+        self.game.shutdown(&mut self.core, true);
+        let level = &mut self.core.level;
+        level.odd = !level.odd;
+        level.server_id = level.next_id();
+        let id = level.server_id;
+        self.publish_id(id);
+        self.begin_level(true);
+        for number in self.core.clients.numbers() {
+            let Some(client) = self.core.clients.get_mut(number) else { continue };
+            match client.stage {
+                Stage::Zombie { .. } => continue,
+                // It loads a level that is over: it is sent the gamestate again.
+                Stage::Connected | Stage::Primed => client.stage = Stage::Connected,
+                Stage::Active => {
+                    // An overflow drops the client by way of its own request.
+                    self.core.tell(number, &"map_restart\n".into());
+                }
+            }
+            if let Err(reason) = self.game.client_connect(&mut self.core, number, false, false) {
+                self.drop_client(number, &reason);
+                continue;
+            }
+            let active = self.core.clients.get(number).filter(|client| client.is_active());
+            if let Some(last_move) = active.map(|client| client.last_move) {
+                self.enter_world(number, UserCmd { buttons: Default::default(), ..last_move });
+            }
+        }
+        self.settle(1);
+        self.publish_settings();
+        self.carry_out_requests();
+        log::info!("map {} restarts: server id {id}", self.core.level.map);
+    }
+
+    /// Has the game set up a level and lets it settle.
+    fn begin_level(&mut self, restart: bool) {
+        let start =
+            LevelStart { time: self.core.level.time, seed: self.core.random.next_u32(), restart };
+        self.game.init(&mut self.core, start);
+        let time = self.core.level.time;
+        self.game.run_frame(&mut self.core, time);
+        self.settle(SETTLE_FRAMES - 1);
+    }
+
+    fn settle(&mut self, frames: usize) {
+        for _ in 0..frames {
+            self.core.level.time = self.core.level.time + SETTLE_MS;
+            let time = self.core.level.time;
+            self.game.run_frame(&mut self.core, time);
+        }
+    }
+
+    fn set_baselines(&mut self) {
+        let game = &self.game;
+        let states = EntityNum::all()
+            .take(game.entity_count())
+            .filter_map(|number| game.entity(number))
+            .filter(|entity| entity.shared.is_linked() && entity.state.number != 0)
+            .map(|entity| *entity.state);
+        self.core.level.baselines = Baselines::new(states.collect());
+    }
+
+    fn publish_id(&mut self, id: ServerId) {
+        let _ = self.core.settings.write(key::SV_SERVERID, id);
     }
 }
 

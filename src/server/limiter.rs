@@ -107,6 +107,11 @@ fn address_key(ip: IpAddr) -> u64 {
     }
 }
 
+/// What stands for an address's host in limits.
+pub(super) fn host_key(address: SocketAddr) -> u64 {
+    address_key(address.ip())
+}
+
 /// Whether two addresses count as one in limits.
 pub(super) fn same_host(a: SocketAddr, b: SocketAddr) -> bool {
     address_key(a.ip()) == address_key(b.ip())

@@ -1,6 +1,222 @@
-//! (to be written)
+//! The server: who is connected, and what each is told.
+//!
+//! ```text
+//! datagram ─ receive ─┬ connectionless: query, admission, rcon
+//!                     └ a client's message: commands, moves ─ game ─┐
+//! frame ─ level clock ─ game ─ frame ring ─ send: snapshots ────────┴ outbox
+//! ```
+//!
+//! A [`Server`] is a [`Node`]: it is handed datagrams and time and drained of datagrams. It knows the
+//! rules only as a [`Game`]. Invariants: nothing is kept of an address that has not proven itself; no
+//! client can make another one wait, lag or leave; the level clock never goes back.
+
+mod admission;
+mod backlog;
 mod challenge;
+mod client;
+mod commands;
 mod configstrings;
+mod console;
+mod core;
+mod departure;
+mod level;
 mod limiter;
+mod limits;
+mod link;
+mod query;
+mod rate;
+mod rcon;
+mod receive;
+mod send;
 mod snapshot;
 mod status;
+
+use self::core::Core;
+use crate::{
+    game::Game,
+    model::{ClientNum, ConfigIndex, EntityNum, Millis, PlayerState, SvFlags},
+    node::{Node, Route},
+    observe::{Counter, Counters},
+    settings::{Settings, key},
+};
+
+/// Frames that are made up for after a stall. What is longer ago is forfeited: a burst of frames would
+/// only stall everybody again.
+const MAX_CATCH_UP: u64 = 5;
+
+/// A dedicated server of one level at a time.
+pub struct Server {
+    core: Core,
+    game: Box<dyn Game>,
+    /// When the next frame runs; `None` before the first.
+    due: Option<Millis>,
+    /// Serverinfo and systeminfo as last published.
+    published: (u32, u32),
+    finished: bool,
+}
+
+impl Server {
+    /// A server that plays the map of its settings by the rules of `game`. `entropy` comes from the
+    /// operating system's random source: challenges depend on nobody knowing it.
+    #[must_use]
+    pub fn new(settings: Settings, game: Box<dyn Game>, entropy: [u8; 32]) -> Self {
+        let map = settings.text(key::MAP).to_owned();
+        let core = Core::new(settings, entropy);
+        let mut server = Self { core, game, due: None, published: (0, 0), finished: false };
+        server.load_level(&map);
+        server
+    }
+
+    /// The settings in force.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.core.settings
+    }
+
+    /// What the server has counted.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.core.counters
+    }
+
+    /// Clients that are in the game.
+    #[must_use]
+    pub fn active_clients(&self) -> usize {
+        self.core.clients.iter().filter(|(_, client)| client.is_active()).count()
+    }
+
+    /// The state that a client in the game views from.
+    #[must_use]
+    pub fn player(&self, number: ClientNum) -> Option<&PlayerState> {
+        self.core.clients.get(number).filter(|client| client.is_active())?;
+        Some(self.game.player(number))
+    }
+
+    fn frame_length(&self) -> Millis {
+        Millis(1000 / u64::from(self.core.settings.int(key::SV_FPS).max(1).unsigned_abs()))
+    }
+
+    /// How many frames are due, and notes when the next one will be.
+    fn take_due_frames(&mut self) -> u64 {
+        let now = self.core.now;
+        let length = self.frame_length();
+        let due = *self.due.get_or_insert(now);
+        if now < due {
+            return 0;
+        }
+        let owed = now.since(due).0 / length.0 + 1;
+        if owed > MAX_CATCH_UP {
+            self.core.counters.add(Counter::FramesForfeited, owed - MAX_CATCH_UP);
+        }
+        // The grid of frames stays where it is, so they do not drift.
+        self.due = Some(due + Millis(owed * length.0));
+        owed.min(MAX_CATCH_UP)
+    }
+
+    fn run_frames(&mut self, frames: u64) {
+        let scaled = self.frame_length().0 as f64 * f64::from(self.core.settings.float(key::TIMESCALE));
+        let step = Millis((scaled as u64).max(1));
+        self.publish_settings();
+        for (number, ping_ms) in self.core.pings() {
+            self.game.set_ping(number, ping_ms);
+        }
+        for _ in 0..frames {
+            self.core.level.time = self.core.level.time + step.0 as i32;
+            self.core.frame_clock += step;
+            let time = self.core.level.time;
+            self.game.run_frame(&mut self.core, time);
+            self.core.counters.bump(Counter::Frames);
+        }
+        self.carry_out_requests();
+        while let Some(line) = self.core.console.pop_front() {
+            self.run_line(&line);
+        }
+        self.check_silence();
+        self.record_frame();
+        self.send_snapshots();
+        self.carry_out_requests();
+        for (_, client) in self.core.clients.iter_mut() {
+            client.frame_messages = 0;
+            client.frame_moves = 0;
+        }
+    }
+
+    /// Keeps the states of all entities that anybody may be told of.
+    fn record_frame(&mut self) {
+        if self.core.clients.iter().next().is_none() {
+            return;
+        }
+        let game = &self.game;
+        let previous = self.core.frame_num;
+        self.core.frame_num = previous.wrapping_add(1);
+        let states = EntityNum::all()
+            .take(game.entity_count().min(EntityNum::WORLD.index()))
+            .filter_map(|number| Some((number, game.entity(number)?)))
+            .filter(|(_, entity)| {
+                entity.shared.is_linked() && !entity.shared.sv_flags.contains(SvFlags::NO_CLIENT)
+            })
+            .map(|(number, entity)| (number, entity.state));
+        self.core.frames.record(self.core.frame_num, previous, states);
+    }
+
+    /// Puts serverinfo and systeminfo into their configstrings, if a setting in them has changed.
+    fn publish_settings(&mut self) {
+        let settings = &self.core.settings;
+        let versions = (settings.serverinfo_version(), settings.systeminfo_version());
+        if versions == self.published && !self.core.level.configstrings.is_empty() {
+            return;
+        }
+        self.published = versions;
+        let serverinfo = self.core.serverinfo();
+        let systeminfo = self.core.systeminfo();
+        self.core.publish(ConfigIndex::SYSTEMINFO, systeminfo.as_str());
+        self.core.publish(ConfigIndex::SERVERINFO, serverinfo.as_str());
+    }
+}
+
+impl Node for Server {
+    fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        self.core.now = now;
+        self.receive(route, bytes);
+    }
+
+    fn handle_line(&mut self, now: Millis, line: &str) {
+        self.core.now = now;
+        self.run_line(line);
+    }
+
+    fn frame(&mut self, now: Millis) {
+        self.core.now = now;
+        self.core.send_waiting();
+        let frames = self.take_due_frames();
+        if frames > 0 {
+            self.run_frames(frames);
+        }
+    }
+
+    fn next_frame(&self) -> Millis {
+        self.due.unwrap_or_default().min(self.core.next_waiting())
+    }
+
+    fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
+        self.core.outbox.pop(packet)
+    }
+
+    fn poll_output(&mut self) -> Option<String> {
+        self.core.output.pop_front()
+    }
+
+    fn stop(&mut self, now: Millis, reason: &str) {
+        if self.finished {
+            return;
+        }
+        self.core.now = now;
+        self.say_goodbye(reason);
+        self.game.shutdown(&mut self.core, false);
+        self.finished = true;
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+}

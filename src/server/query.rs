@@ -60,7 +60,16 @@ impl Core {
         self.answer(route, |out| Message::InfoResponse(info.as_str().into()).write(out));
     }
 
-    /// The serverinfo as an info string, after an optional challenge.
+    /// The systeminfo as an info string.
+    pub(super) fn systeminfo(&self) -> Info {
+        let mut info = Info::big();
+        for (name, value) in self.settings.systeminfo() {
+            let _ = info.set_cleaned(name, value);
+        }
+        info
+    }
+
+    /// The serverinfo as an info string.
     pub(super) fn serverinfo(&self) -> Info {
         let mut info = Info::normal();
         for (name, value) in self.settings.serverinfo() {

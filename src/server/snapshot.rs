@@ -12,7 +12,7 @@ use crate::{
     model::{
         ClientNum, EntityNum, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState,
         Sequence, SvFlags,
-        limits::{MAX_ENTITIES, MAX_SNAPSHOT_ENTITIES, PACKET_BACKUP},
+        limits::{MAX_ENTITIES, PACKET_BACKUP},
     },
 };
 
@@ -45,15 +45,13 @@ pub(super) struct Sent {
     acked_at: Option<Millis>,
 }
 
-impl Sent {
-    /// The entities of this snapshot, as the frame's `entries` list them.
-    pub(super) fn entities<'a>(
-        &'a self,
-        frames: &'a FrameRing,
-        entries: &'a [Entry],
-    ) -> impl Iterator<Item = &'a EntityState> {
-        entries.iter().filter(|e| self.seen.contains(e.number)).map(|e| frames.state(e.slot))
-    }
+/// The entities of a frame's `entries` that are in a set.
+pub(super) fn listed<'a>(
+    frames: &'a FrameRing,
+    entries: &'a [Entry],
+    seen: &'a EntitySet,
+) -> impl Iterator<Item = &'a EntityState> {
+    entries.iter().filter(|e| seen.contains(e.number)).map(|e| frames.state(e.slot))
 }
 
 /// The last snapshots sent to one client.
@@ -138,10 +136,11 @@ fn place(sequence: Sequence) -> usize {
     sequence.0 as usize % PACKET_BACKUP
 }
 
-/// Which entities of a frame a client is told of, at most as many as a snapshot holds.
+/// Which entities of a frame a client is told of, at most `limit`.
 pub(super) fn visible<'a>(
     entries: &[Entry],
     viewer: &PlayerState,
+    limit: usize,
     view: impl Fn(EntityNum) -> Option<EntityView<'a>>,
 ) -> EntitySet {
     let mut seen = EntitySet::default();
@@ -149,13 +148,13 @@ pub(super) fn visible<'a>(
     let viewer = usize::try_from(viewer.client_num).ok().and_then(ClientNum::new);
     for entry in entries {
         let is_own = viewer.is_some_and(|viewer| entry.number == viewer.into());
+        if count == limit {
+            break;
+        }
         let Some(entity) = view(entry.number).filter(|_| !is_own) else { continue };
         if is_for(viewer, entity) {
             seen.insert(entry.number);
             count += 1;
-            if count == MAX_SNAPSHOT_ENTITIES {
-                break;
-            }
         }
     }
     seen

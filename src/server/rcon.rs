@@ -1,0 +1,194 @@
+//! The remote console: a password, a command, what it printed.
+//!
+//! Wrong passwords lock an address out, each time for twice as long; the right one from a network that
+//! the operator allows always works. Nothing is answered that a stranger could not have earned.
+//! Source: Quake III protocol 68, rcon; known attacks on it.
+
+use std::{collections::HashMap, net::SocketAddr};
+
+use subtle::ConstantTimeEq;
+
+use super::{
+    Server,
+    core::Core,
+    limiter::{AddressLimiter, Allowance, Bucket, host_key},
+};
+use crate::{
+    model::{Millis, text},
+    node::Route,
+    observe::{Counter, Event},
+    settings::{Settings, key},
+    wire::connectionless::{MAX_RCON_OUTPUT, Message, Rcon},
+};
+
+/// Addresses that are remembered for wrong passwords. When there are more the oldest are forgotten.
+const MAX_LOCKOUTS: usize = 256;
+/// Wrong passwords before an address is locked out.
+const FREE_FAILURES: u32 = 3;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Lockout {
+    failures: u32,
+    last: Millis,
+    until: Millis,
+}
+
+/// Who may use the remote console how often.
+#[derive(Debug)]
+pub(super) struct RconGuard {
+    requests: AddressLimiter,
+    failures_over_all: Bucket,
+    lockouts: HashMap<u64, Lockout>,
+}
+
+impl RconGuard {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            requests: AddressLimiter::new(seed),
+            failures_over_all: Bucket::default(),
+            lockouts: HashMap::new(),
+        }
+    }
+
+    fn allowance(settings: &Settings) -> Allowance {
+        Allowance {
+            burst: settings.int(key::SV_RCON_BURST).unsigned_abs(),
+            period: Millis(u64::from(settings.int(key::SV_RCON_PERIOD).unsigned_abs())),
+        }
+    }
+
+    fn is_locked_out(&self, now: Millis, from: SocketAddr) -> bool {
+        self.lockouts.get(&host_key(from)).is_some_and(|lockout| now < lockout.until)
+    }
+
+    /// Notes a wrong password. True when it may be answered.
+    fn note_failure(&mut self, settings: &Settings, now: Millis, from: SocketAddr) -> bool {
+        if self.lockouts.len() >= MAX_LOCKOUTS && !self.lockouts.contains_key(&host_key(from)) {
+            let oldest = self.lockouts.iter().min_by_key(|(host, lockout)| (lockout.last, **host));
+            if let Some(host) = oldest.map(|(host, _)| *host) {
+                self.lockouts.remove(&host);
+            }
+        }
+        let lockout = self.lockouts.entry(host_key(from)).or_default();
+        let first_of_second = lockout.failures == 0 || now.since(lockout.last) >= Millis(1000);
+        lockout.failures += 1;
+        lockout.last = now;
+        let longest = u64::from(settings.int(key::SV_RCON_LOCKOUT).unsigned_abs());
+        if lockout.failures >= FREE_FAILURES && longest != 0 {
+            let doublings = (lockout.failures - FREE_FAILURES).min(16);
+            lockout.until = now + Millis::seconds((1 << doublings).min(longest));
+        }
+        first_of_second && self.failures_over_all.allows(now, Self::allowance(settings))
+    }
+
+    fn note_success(&mut self, from: SocketAddr) {
+        self.lockouts.remove(&host_key(from));
+    }
+}
+
+impl Server {
+    /// Runs a remote command, or refuses it.
+    pub(super) fn handle_rcon(&mut self, route: Route, request: Rcon<'_>) {
+        let Core { settings, rcon, now, .. } = &mut self.core;
+        let (now, from) = (*now, route.remote);
+        let trusted = settings.networks(key::SV_RCON_ALLOW).contains(from.ip());
+        let ours = settings.text(key::RCON_PASSWORD).as_bytes();
+        let theirs: Vec<u8> = request.password.bytes().collect();
+        let right = !ours.is_empty() && bool::from(ours.ct_eq(&theirs));
+
+        let refusal = if !trusted || rcon.is_locked_out(now, from) && !right {
+            // As if nobody were there.
+            None
+        } else if !right {
+            let answered = rcon.note_failure(settings, now, from);
+            let text = if ours.is_empty() {
+                "No rconpassword set on the server.\n"
+            } else {
+                "Bad rconpassword.\n"
+            };
+            answered.then_some(text)
+        } else if !rcon.requests.allows(now, from, RconGuard::allowance(settings)) {
+            None
+        } else {
+            rcon.note_success(from);
+            self.core.counters.bump(Counter::RconAccepted);
+            let command = request.command.to_string();
+            log::info!("rcon from {from}: {}", text::escaped(command.as_bytes()));
+            let output = self.run_redirected(&command);
+            for packet in packets(&output) {
+                self.core.answer(route, |out| Message::Print(packet.as_str().into()).write(out));
+            }
+            return;
+        };
+        self.core.counters.bump(Counter::RconRefused);
+        if let Some(suppressed) = self.core.log_limiter.allows(Event::BadRcon, now) {
+            log::warn!("bad rcon from {from}{suppressed}");
+        }
+        if let Some(text) = refusal {
+            self.core.answer(route, |out| Message::Print(text.into()).write(out));
+        }
+    }
+
+    /// Runs a command and returns what it printed, print by print.
+    fn run_redirected(&mut self, line: &str) -> Vec<String> {
+        self.core.redirect = Some(Vec::new());
+        self.run_line(line);
+        self.core.redirect.take().unwrap_or_default()
+    }
+}
+
+/// Prints packed into as few packets as they fit, none of them cut unless it is too long by itself. At
+/// least one, so that whoever asks is answered.
+fn packets(prints: &[String]) -> Vec<String> {
+    let mut packets = vec![String::new()];
+    for print in prints {
+        let print = text::truncated(print, MAX_RCON_OUTPUT);
+        match packets.last_mut() {
+            Some(last) if last.len() + print.len() <= MAX_RCON_OUTPUT => last.push_str(print),
+            _ => packets.push(print.to_owned()),
+        }
+    }
+    packets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_packed_without_cutting_a_print() {
+        assert_eq!(packets(&[]), [""]);
+        let prints = vec!["x".repeat(600), "y".repeat(400), "z".repeat(100), "w".repeat(2000)];
+        let lens: Vec<_> = packets(&prints).iter().map(String::len).collect();
+        assert_eq!(lens, [1000, 100, 1007]);
+    }
+
+    #[test]
+    fn wrong_passwords_lock_out_for_longer_and_longer() {
+        let settings = Settings::default();
+        let mut guard = RconGuard::new(1);
+        let from: SocketAddr = "192.0.2.1:1".parse().unwrap();
+        let mut now = Millis(10_000);
+        let mut lengths = Vec::new();
+        for _ in 0..8 {
+            guard.note_failure(&settings, now, from);
+            let until = guard.lockouts[&host_key(from)].until;
+            lengths.push(until.since(now).0 / 1000);
+            now = now.max(until);
+        }
+        assert_eq!(lengths, [0, 0, 1, 2, 4, 8, 16, 32]);
+        guard.note_success(from);
+        assert!(!guard.is_locked_out(now, from));
+    }
+
+    #[test]
+    fn many_addresses_cost_no_more_memory() {
+        let settings = Settings::default();
+        let mut guard = RconGuard::new(1);
+        for i in 0..10_000u32 {
+            let from = SocketAddr::new(std::net::Ipv4Addr::from_bits(i).into(), 1);
+            guard.note_failure(&settings, Millis(u64::from(i)), from);
+        }
+        assert_eq!(guard.lockouts.len(), MAX_LOCKOUTS);
+    }
+}

@@ -1,0 +1,355 @@
+//! What arrives: datagrams to clients, messages to what they say.
+//!
+//! Invariants: nothing of a client changes before its whole message was read, its netchan state and its
+//! address least of all; a message that can't be read is ignored whole; what one client may ask for in
+//! one server frame is bounded. Source: Quake III protocol 68, client messages.
+
+use std::sync::Arc;
+
+use super::{
+    Server,
+    client::{Client, Stage},
+    core::Core,
+};
+use crate::{
+    model::{ClientNum, CommandNum, Dialect, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS},
+    netchan::{Channel, End, Order, Received, Sender, detect_dialect, peek_client_header, usercmd_key},
+    node::Route,
+    observe::{Counter, Event},
+    wire::{
+        WireError,
+        bits::BitReader,
+        client_message::{ClientHead, ClientPart, read_moves, read_part},
+        connectionless::{ConnectionlessError, Message, OUT_OF_BAND},
+    },
+};
+
+/// Messages of one client that are heard in one server frame: a client at 125 frames a second sends
+/// seven in a frame of 50 ms.
+const MAX_FRAME_MESSAGES: u32 = 64;
+/// Moves of one client that are run in one server frame.
+const MAX_FRAME_MOVES: u32 = 256;
+
+/// A client message that was read to its end.
+struct Parsed {
+    head: ClientHead,
+    commands: Vec<(CommandNum, String)>,
+    moves: Option<Moves>,
+}
+
+/// Its moves, which lie in the caller's buffer.
+struct Moves {
+    delta: bool,
+    count: usize,
+}
+
+impl Server {
+    /// Takes a datagram from outside.
+    pub(super) fn receive(&mut self, route: Route, datagram: &[u8]) {
+        self.core.counters.add(Counter::BytesIn, datagram.len() as u64);
+        if datagram.starts_with(OUT_OF_BAND) {
+            self.core.counters.bump(Counter::PacketsInConnectionless);
+            self.receive_connectionless(route, datagram);
+        } else if let Some((_, qport)) = peek_client_header(datagram) {
+            let found = self.core.find_client(|client| client.remote.compare(route.remote, qport));
+            match found {
+                Some(number) => {
+                    self.core.counters.bump(Counter::PacketsInSequenced);
+                    self.receive_sequenced(number, route, datagram);
+                }
+                // A stranger is told nothing: the address may be forged.
+                None => self.core.counters.bump(Counter::PacketsInStray),
+            }
+        } else {
+            self.core.counters.bump(Counter::MalformedHeader);
+        }
+    }
+
+    fn receive_connectionless(&mut self, route: Route, datagram: &[u8]) {
+        match Message::parse(datagram) {
+            Ok(Message::GetInfo(query)) => self.core.handle_get_info(route, query),
+            Ok(Message::GetStatus(query)) => self.handle_get_status(route, query),
+            Ok(Message::GetChallenge(request)) => self.core.handle_get_challenge(route, request),
+            Ok(Message::Connect(request)) => self.handle_connect(route, request),
+            Ok(Message::Rcon(request)) => self.handle_rcon(route, request),
+            // Replies never cause replies, and only a client's own command ends its connection.
+            Ok(
+                Message::ChallengeResponse(_)
+                | Message::ConnectResponse(_)
+                | Message::InfoResponse(_)
+                | Message::StatusResponse(_)
+                | Message::Print(_)
+                | Message::Echo(_)
+                | Message::Disconnect
+                | Message::Heartbeat(_)
+                | Message::GetServers(_)
+                | Message::ServerList(_)
+                | Message::Retired(_)
+                | Message::Unknown(_),
+            ) => self.core.counters.bump(Counter::ConnectionlessIgnored),
+            Err(error) => self.core.note_connectionless_fault(route, &error),
+        }
+    }
+
+    fn receive_sequenced(&mut self, number: ClientNum, route: Route, datagram: &[u8]) {
+        let mut message = std::mem::take(&mut self.core.message);
+        let received = self.core.open_datagram(number, datagram, &mut message);
+        if let Some(received) = received {
+            self.hear(number, route, received, &mut message);
+        }
+        self.core.message = message;
+    }
+
+    /// Takes a whole message of a client, scrambled as it came.
+    fn hear(&mut self, number: ClientNum, route: Route, received: Received, message: &mut [u8]) {
+        let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
+        let Some(client) = self.core.clients.get_mut(number) else { return };
+        if client.is_zombie() {
+            // Its numbers go on, what it says does not matter any more.
+            client.channel.commit(received);
+            return;
+        }
+        let feed = self.core.level.checksum_feed;
+        let parsed = match parse(client, feed, message, &mut moves) {
+            Ok(parsed) => parsed,
+            Err(fault) => {
+                self.core.note_client_fault(number, Counter::MalformedMessage, fault);
+                return;
+            }
+        };
+        let head = parsed.head;
+        // Nothing can be acknowledged that was not sent.
+        let Some(acknowledged) =
+            head.acknowledged().filter(|ack| ack.distance(client.channel.last_sent()) <= 0)
+        else {
+            self.core.note_client_fault(number, Counter::FalseAcknowledge, "a message not sent");
+            return;
+        };
+        if let Err(fault) = client.backlog.commands.acknowledge(head.reliable_acknowledge) {
+            self.core.note_client_fault(number, Counter::FalseAcknowledge, fault);
+            return;
+        }
+
+        // The message is good: now it counts.
+        client.channel.commit(received);
+        client.dialect_known = true;
+        client.heard_at = self.core.now;
+        if client.remote.follow(self.core.now, route.remote) {
+            log::info!("client {number} goes on from {}", route.remote);
+        }
+        client.frame_messages += 1;
+
+        if !self.has_this_level(number, &head, acknowledged) {
+            return;
+        }
+        for (command, text) in parsed.commands {
+            if !self.take_command(number, command, &text) {
+                return;
+            }
+        }
+        if let Some(Moves { delta, count }) = parsed.moves {
+            self.take_moves(number, delta, acknowledged, &moves[..count]);
+        }
+    }
+
+    /// Whether the client knows the level in force. If not, it may be owed a gamestate.
+    fn has_this_level(&mut self, number: ClientNum, head: &ClientHead, ack: Sequence) -> bool {
+        let level = &self.core.level;
+        if head.server_id == level.server_id {
+            return true;
+        }
+        let Some(client) = self.core.clients.get(number) else { return false };
+        if client.is_active() && level.is_earlier_restart(head.server_id) {
+            // It has not yet read of the restart.
+            return false;
+        }
+        let owed = match client.gamestate {
+            None => true,
+            Some(sent) if sent.server_id != level.server_id => true,
+            Some(sent) => {
+                // It has received something newer and still does not know: the gamestate was lost.
+                let lost = sent.sequence.is_some_and(|sequence| ack.distance(sequence) > 0);
+                lost && self.core.now.since(sent.at) >= Millis::seconds(1)
+            }
+        };
+        if owed && !client.channel.is_busy() {
+            self.send_gamestate(number);
+        }
+        false
+    }
+
+    fn take_moves(&mut self, number: ClientNum, delta: bool, ack: Sequence, moves: &[UserCmd]) {
+        let now = self.core.now;
+        let Some(client) = self.core.clients.get_mut(number) else { return };
+        client.base = delta.then_some(ack);
+        client.history.acknowledge(ack, now);
+        let Some(last) = moves.last() else { return };
+        if client.stage == Stage::Primed {
+            self.enter_world(number, moves[0]);
+        }
+        for command in moves {
+            let Some(client) = self.core.clients.get_mut(number).filter(|c| c.is_active()) else {
+                return;
+            };
+            let newer = |a: i32, b: i32| a.wrapping_sub(b) > 0;
+            // Later than the packet's last: left over from before a restart.
+            if newer(command.server_time, last.server_time)
+                || !newer(command.server_time, client.last_move.server_time)
+            {
+                continue;
+            }
+            if client.frame_moves >= MAX_FRAME_MOVES {
+                self.core.counters.bump(Counter::MovesOverLimit);
+                return;
+            }
+            client.frame_moves += 1;
+            client.last_move = *command;
+            self.core.counters.bump(Counter::Moves);
+            self.game.client_think(&mut self.core, number, command);
+        }
+        self.carry_out_requests();
+    }
+
+    /// The client has loaded the level: it enters with its first move.
+    pub(super) fn enter_world(&mut self, number: ClientNum, first_move: UserCmd) {
+        let Some(client) = self.core.clients.get_mut(number) else { return };
+        client.stage = Stage::Active;
+        client.base = None;
+        client.last_move = first_move;
+        // The next snapshot goes out at once.
+        client.snapshot_at = Millis(0);
+        self.game.client_begin(&mut self.core, number);
+        self.carry_out_requests();
+    }
+
+    /// Takes one reliable command. False when the rest of the message is to be left alone.
+    fn take_command(&mut self, number: ClientNum, command: CommandNum, text: &str) -> bool {
+        let Some(client) = self.core.clients.get(number).filter(|c| !c.is_zombie()) else {
+            return false;
+        };
+        match client.incoming.order(command) {
+            Order::Duplicate => true,
+            Order::Lost => {
+                self.drop_client(number, "Lost reliable commands");
+                false
+            }
+            Order::Next => {
+                if !self.run_client_command(number, text) {
+                    return false;
+                }
+                if let Some(client) = self.core.clients.get_mut(number) {
+                    client.incoming.take(command, text);
+                }
+                true
+            }
+        }
+    }
+}
+
+impl Core {
+    /// The client of a datagram: from exactly there, or else from another port of its host.
+    fn find_client(&self, compare: impl Fn(&Client) -> Sender) -> Option<ClientNum> {
+        let mut other_port = None;
+        for (number, client) in self.clients.iter() {
+            match compare(client) {
+                Sender::Same => return Some(number),
+                Sender::OtherPort => other_port = other_port.or(Some(number)),
+                Sender::Stranger => {}
+            }
+        }
+        other_port
+    }
+
+    /// Takes a client's datagram off its channel; a whole message lies in `message` then.
+    fn open_datagram(
+        &mut self,
+        number: ClientNum,
+        datagram: &[u8],
+        message: &mut Vec<u8>,
+    ) -> Option<Received> {
+        let client = self.clients.get_mut(number)?;
+        if client.frame_messages >= MAX_FRAME_MESSAGES {
+            self.counters.bump(Counter::MessagesOverLimit);
+            return None;
+        }
+        if !client.dialect_known {
+            // Nothing was sent yet, so the channel can be made anew for what this packet speaks.
+            let challenge = client.channel.challenge();
+            let dialect = detect_dialect(challenge, datagram);
+            if dialect != client.channel.dialect() {
+                let qport = client.remote.qport();
+                client.channel = Channel::new(End::Server, dialect, challenge, qport);
+            }
+        }
+        match client.channel.receive(datagram, message) {
+            Ok(received) => received,
+            Err(crate::netchan::Dropped::Old { .. }) => {
+                // Duplicates and late packets are the network's, not the client's.
+                self.counters.bump(Counter::PacketsOutOfOrder);
+                None
+            }
+            Err(fault) => {
+                self.note_client_fault(number, Counter::MalformedPacket, fault);
+                None
+            }
+        }
+    }
+
+    /// Counts what was wrong with a client's message, and logs it now and then.
+    pub(super) fn note_client_fault(
+        &mut self,
+        number: ClientNum,
+        counter: Counter,
+        fault: impl std::fmt::Display,
+    ) {
+        self.counters.bump(counter);
+        if let Some(suppressed) = self.log_limiter.allows(Event::ClientFault, self.now) {
+            let address = self.clients.get(number).map(|client| client.remote.address());
+            let from = address.map_or_else(String::new, |address| format!(" ({address})"));
+            log::warn!("client {number}{from}: {fault}{suppressed}");
+        }
+    }
+
+    /// Counts a connectionless packet that could not be read, and logs it now and then.
+    pub(super) fn note_connectionless_fault(
+        &mut self,
+        route: Route,
+        fault: &impl std::fmt::Display,
+    ) {
+        self.counters.bump(Counter::MalformedConnectionless);
+        if let Some(suppressed) = self.log_limiter.allows(Event::ConnectionlessFault, self.now) {
+            log::warn!("{}: {fault}{suppressed}", route.remote);
+        }
+    }
+}
+
+/// Reads a client's message to its end. Nothing changes but `message`, which is cleared of its scrambling.
+fn parse(
+    client: &Client,
+    feed: i32,
+    message: &mut [u8],
+    moves: &mut [UserCmd; MAX_PACKET_USERCMDS],
+) -> Result<Parsed, Box<dyn std::error::Error>> {
+    let head = client.channel.open_client_message(&client.backlog.commands, message)?;
+    let mut reader = BitReader::new(message);
+    ClientHead::read(&mut reader)?;
+    let mut parsed = Parsed { head, commands: Vec::new(), moves: None };
+    loop {
+        match read_part(&mut reader)? {
+            ClientPart::Command { number, text } => {
+                if client.incoming.order(number) != Order::Duplicate {
+                    parsed.commands.push((number, text));
+                }
+            }
+            ClientPart::Moves { delta } => {
+                let text = client.backlog.commands.get(head.reliable_acknowledge);
+                let text = text.map_or(&b""[..], |text| text.as_bytes());
+                let key = usercmd_key(feed, head.message_acknowledge, text);
+                let count = read_moves(&mut reader, key, moves)?;
+                parsed.moves = Some(Moves { delta, count });
+                return Ok(parsed);
+            }
+            ClientPart::End => return Ok(parsed),
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! What leaves: gamestates, snapshots, fragments, each as its client's rate allows.
+//!
+//! Invariants: no snapshot is made while anything of the client's waits, for nobody knows what number it
+//! would get; a message that would be too long loses entities, never commands.
+//! Source: Quake III protocol 68, gamestate, snapshot, rate and pacing; the rules are ioquake3's.
+
+use super::{
+    Server,
+    client::{Client, MessageKind, SentGamestate, Stage},
+    core::Core,
+    rate,
+    snapshot::{EntitySet, listed, visible},
+};
+use crate::{
+    model::{ClientNum, Millis, PlayerState, limits::MAX_SNAPSHOT_ENTITIES},
+    netchan::Transmitted,
+    observe::Counter,
+    settings::key,
+    wire::{
+        download, gamestate,
+        server_message::{self, Operation},
+        snapshot::{self, AreaMask, SnapFlags, SnapshotHead, View},
+    },
+};
+
+/// Time between two snapshots to a client that is not in the game.
+const IDLE_INTERVAL: Millis = Millis(1000);
+
+impl Server {
+    /// Sends the level to a client.
+    pub(super) fn send_gamestate(&mut self, number: ClientNum) {
+        let Core { clients, level, writer, .. } = &mut self.core;
+        let Some(client) = clients.get_mut(number) else { return };
+        // The gamestate has the newest of everything that waits.
+        client.backlog.clear_waiting();
+        begin_message(writer, client);
+        writer.byte(Operation::Gamestate as u8);
+        gamestate::write(
+            writer,
+            client.backlog.commands.last(),
+            level.configstrings.iter().map(|(index, text)| (index, text.as_bytes())),
+            level.baselines.all().iter(),
+            number,
+            level.checksum_feed,
+        );
+        server_message::end(writer);
+        if writer.overflowed() {
+            log::error!("the gamestate of {} is longer than a message", level.map);
+            self.drop_client(number, "gamestate overflow");
+            return;
+        }
+        client.stage = Stage::Primed;
+        client.base = None;
+        client.history.clear();
+        client.gamestate =
+            Some(SentGamestate { sequence: None, server_id: level.server_id, at: self.core.now });
+        self.core.counters.bump(Counter::GamestatesSent);
+        self.core.transmit(number, MessageKind::Gamestate);
+    }
+
+    /// Tells a client that it can't have a file.
+    pub(super) fn send_download_refusal(&mut self, number: ClientNum, text: &str) {
+        let Core { clients, writer, .. } = &mut self.core;
+        let Some(client) = clients.get_mut(number) else { return };
+        server_message::begin(writer, client.incoming.last());
+        writer.byte(Operation::Download as u8);
+        download::write_refusal(writer, text.as_bytes());
+        server_message::end(writer);
+        self.core.transmit(number, MessageKind::Download);
+    }
+
+    /// Sends a snapshot to every client that is due for one.
+    pub(super) fn send_snapshots(&mut self) {
+        for number in ClientNum::all() {
+            if self.core.is_due(number) {
+                self.send_snapshot(number);
+            }
+        }
+    }
+
+    /// Sends a snapshot, whatever the client's rate.
+    pub(super) fn send_snapshot(&mut self, number: ClientNum) {
+        let mut limit = MAX_SNAPSHOT_ENTITIES;
+        while !self.write_snapshot(number, limit) {
+            if limit == 0 {
+                // The commands alone are bounded to fit; this can't be.
+                self.drop_client(number, "snapshot overflow");
+                return;
+            }
+            limit /= 2;
+            self.core.counters.bump(Counter::SnapshotsCut);
+        }
+    }
+
+    /// Writes and sends a snapshot with at most that many entities. False when it is too long even so.
+    fn write_snapshot(&mut self, number: ClientNum, limit: usize) -> bool {
+        let Self { core, game } = self;
+        let Core { clients, level, writer, frames, .. } = core;
+        let Some(client) = clients.get_mut(number) else { return true };
+        client.backlog.advance(&level.configstrings);
+        begin_message(writer, client);
+        let active = client.is_active();
+        let nobody = PlayerState::default();
+        let entries = frames.frame(core.frame_num).unwrap_or(&[]);
+        let (player, seen) = if active {
+            let player = game.player(number);
+            (player, visible(entries, player, limit, |number| game.entity(number)))
+        } else {
+            (&nobody, EntitySet::default())
+        };
+        let sequence = client.channel.next_sequence();
+        let base = client.history.base(sequence, client.base.filter(|_| active), frames);
+        let head = SnapshotHead {
+            server_time: level.time,
+            delta_num: base.map_or(0, |(age, _)| age),
+            flags: SnapFlags::default()
+                .with(SnapFlags::RATE_DELAYED, client.rate_delayed)
+                .with(SnapFlags::NOT_ACTIVE, !active)
+                .with(SnapFlags::SERVER_COUNT, level.odd),
+            areas: AreaMask::default(),
+        };
+        let none = EntitySet::default();
+        let (old_player, old_seen, old_entries) = match base {
+            Some((_, sent)) => {
+                (&sent.player, &sent.seen, frames.frame(sent.frame).unwrap_or(&[]))
+            }
+            None => (&nobody, &none, &[][..]),
+        };
+        let is_delta = base.is_some();
+        writer.byte(Operation::Snapshot as u8);
+        snapshot::write(
+            writer,
+            &head,
+            View { player: old_player, entities: listed(frames, old_entries, old_seen) },
+            View { player, entities: listed(frames, entries, &seen) },
+            |number| level.baselines.get(number),
+        );
+        server_message::end(writer);
+        if writer.overflowed() {
+            return false;
+        }
+        client.history.remember(sequence, core.frame_num, player, seen, core.now);
+        client.snapshot_at = core.frame_clock;
+        client.rate_delayed = false;
+        core.counters.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });
+        core.transmit(number, MessageKind::Snapshot);
+        true
+    }
+}
+
+impl Core {
+    /// Whether a client is to get a snapshot in this frame. One that is held up for its rate is told so
+    /// with the next.
+    fn is_due(&mut self, number: ClientNum) -> bool {
+        let Some(client) = self.clients.get(number) else { return false };
+        let interval = match client.stage {
+            // Nobody knows what it speaks before its first packet, and after that it gets a gamestate.
+            Stage::Connected => return false,
+            Stage::Primed => IDLE_INTERVAL,
+            Stage::Active | Stage::Zombie { .. } => client.pace.snapshot_interval,
+        };
+        let scaled = (interval.0 as f64 * f64::from(self.settings.float(key::TIMESCALE))) as u64;
+        let fresh = client.snapshot_at == Millis(0);
+        if !fresh && self.frame_clock.since(client.snapshot_at) < Millis(scaled)
+            || client.is_zombie() && !client.dialect_known
+        {
+            return false;
+        }
+        let held_up = if client.channel.is_busy() {
+            Some(Counter::SnapshotsHeldByQueue)
+        } else if rate::wait(&self.settings, client, self.now) > Millis(0) {
+            Some(Counter::SnapshotsHeldByRate)
+        } else {
+            None
+        };
+        if let Some(counter) = held_up {
+            self.counters.bump(counter);
+            if let Some(client) = self.clients.get_mut(number) {
+                client.rate_delayed = true;
+            }
+        }
+        held_up.is_none()
+    }
+
+    /// Sends the message in the writer, or queues it behind what the client's rate still holds back.
+    fn transmit(&mut self, number: ClientNum, kind: MessageKind) {
+        let Self { clients, writer, outbox, counters, now, .. } = self;
+        let Some(client) = clients.get_mut(number) else { return };
+        let route = Self::route(client);
+        let mut result = Ok(None);
+        outbox.push_with(route, |out| {
+            result = client.channel.send(writer.message(), client.incoming.text(), kind, out);
+        });
+        match result {
+            Ok(transmitted) => note_transmitted(client, counters, *now, transmitted),
+            Err(error) => {
+                log::debug!("client {number}: {error}");
+                self.drops.push((number, error.to_string()));
+            }
+        }
+    }
+
+    /// Sends what waits behind fragments, as far as the clients' rates allow.
+    pub(super) fn send_waiting(&mut self) {
+        let Self { clients, outbox, counters, now, settings, .. } = self;
+        for (_, client) in clients.iter_mut() {
+            while client.channel.is_busy() && rate::wait(settings, client, *now) == Millis(0) {
+                let route = Self::route(client);
+                let mut transmitted = None;
+                outbox.push_with(route, |out| transmitted = client.channel.transmit_next(out));
+                note_transmitted(client, counters, *now, transmitted);
+            }
+        }
+    }
+
+    /// When [`Self::send_waiting`] has something to do next.
+    pub(super) fn next_waiting(&self) -> Millis {
+        self.clients
+            .iter()
+            .filter(|(_, client)| client.channel.is_busy())
+            .map(|(_, client)| self.now + rate::wait(&self.settings, client, self.now))
+            .min()
+            .unwrap_or(Millis::NEVER)
+    }
+}
+
+/// Begins a message with the commands that the client has yet to acknowledge.
+fn begin_message(writer: &mut crate::wire::bits::BitWriter, client: &Client) {
+    server_message::begin(writer, client.incoming.last());
+    for (number, text) in client.backlog.commands.unacknowledged() {
+        server_message::write_command(writer, number, text.as_bytes());
+    }
+}
+
+/// Keeps what is to be known of a datagram that left.
+fn note_transmitted(
+    client: &mut Client,
+    counters: &mut crate::observe::Counters,
+    now: Millis,
+    transmitted: Option<Transmitted<MessageKind>>,
+) {
+    let Some(transmitted) = transmitted else { return };
+    client.sent_at = now;
+    counters.bump(Counter::PacketsOutSequenced);
+    counters.add(Counter::BytesOut, client.channel.last_datagram_len() as u64);
+    if transmitted.kind == MessageKind::Gamestate
+        && transmitted.first
+        && let Some(gamestate) = &mut client.gamestate
+    {
+        gamestate.sequence = Some(transmitted.sequence);
+    }
+}
