@@ -7,8 +7,14 @@
 //! Invariants: a game knows nothing of packets; a [`Host`] call never calls back into the game (a drop
 //! asked for is carried out after the entry returns). Source: the game interface, version 8.
 
+pub mod configstring;
+#[cfg(test)]
+mod conformance;
 mod flight;
+pub mod movement;
+pub mod numbers;
 pub mod profile;
+pub mod userinfo;
 
 use crate::model::{
     ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, UserCmd,
@@ -115,6 +121,10 @@ pub trait Host {
 
     /// A client's userinfo as an info string; empty for a free slot.
     fn userinfo(&self, client: ClientNum) -> &str;
+
+    /// The last usercmd received from a client, also one that only brought it into the game; all zero
+    /// before the first.
+    fn usercmd(&self, client: ClientNum) -> UserCmd;
 
     /// Replaces a client's userinfo and the name cached from it.
     fn set_userinfo(&mut self, client: ClientNum, text: &str);

@@ -1,5 +1,326 @@
-//! (to be written)
+//! What differs between the games that clients may have, as one table with a column for each game.
+//!
+//! A rule that is the same in both has no row here. Rules ask the table and never which game it is.
+//! Source: OpenArena 0.8.8 and the 1999 release 1.32 with its ioquake3 build.
 
-/// Which game data the clients have.
-#[derive(Debug)]
-pub struct Profile;
+/// Where each statistic stands in a player state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatLayout {
+    /// Health.
+    pub health: usize,
+    /// Item index of the holdable.
+    pub holdable: usize,
+    /// Item index of the rune, in games that have them.
+    pub rune: Option<usize>,
+    /// One bit for each weapon owned.
+    pub weapons: usize,
+    /// Armour.
+    pub armor: usize,
+    /// Yaw of the view when dead, degrees.
+    pub dead_yaw: usize,
+    /// Bits of the clients that are ready to leave the scoreboard.
+    pub clients_ready: usize,
+    /// Highest health that items give.
+    pub max_health: usize,
+}
+
+/// The form of the scoreboard command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScoresForm {
+    /// Milliseconds from the level's start to the round's, sent as a fourth number when there.
+    pub round_start_ms: Option<i32>,
+    /// Whether each client has a fifteenth number: eliminated.
+    pub eliminated: bool,
+    /// Bytes that all clients' numbers together stay under.
+    pub entries_limit: usize,
+}
+
+/// What a player without a visible name is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nameless {
+    /// The same for everybody.
+    Fixed(&'static str),
+    /// Followed by the client number.
+    Numbered(&'static str),
+}
+
+/// How a player's entity moves between snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Smoothing {
+    /// Clients interpolate.
+    Interpolate,
+    /// Goes on in a line from the last command for so many milliseconds, unless the setting
+    /// `g_smoothClients` is 0.
+    LinearStop(i32),
+}
+
+/// How long a client may be silent before others see it as having connection trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// Milliseconds.
+    Millis(i32),
+    /// Server frames.
+    Frames(u32),
+}
+
+/// How often a player may change name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RenameLimit {
+    /// Milliseconds between two changes.
+    pub period_ms: i32,
+    /// Changes in all.
+    pub most: u32,
+    /// Said when the period is not over.
+    pub too_soon: &'static str,
+    /// Said when there were too many.
+    pub too_many: &'static str,
+}
+
+/// Refusals by role: which commands only players, or only spectators, may give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoleRefusals {
+    /// Said to a spectator who asks for something players do.
+    pub players_only: &'static str,
+    /// Said to a player who asks for something spectators do.
+    pub spectators_only: &'static str,
+}
+
+/// A setting that a game adds to the serverinfo or the systeminfo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfoSetting {
+    /// Its key.
+    pub name: &'static str,
+    /// Its value unless an operator says otherwise.
+    pub default: &'static str,
+}
+
+const fn info(name: &'static str, default: &'static str) -> InfoSetting {
+    InfoSetting { name, default }
+}
+
+/// One game that clients may have: the data behind every rule that differs.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Folder of the game's data; also its `gamename`.
+    pub folder: &'static str,
+    /// What configstring 20 must say, letter for letter.
+    pub version: &'static str,
+    /// Where statistics stand.
+    pub stats: StatLayout,
+    /// Items in the client's list, placeholder 0 included; an entity must not name more.
+    pub items: usize,
+    /// Items of the weapons that everybody spawns with; clients must load them at the start.
+    pub starting_items: &'static [usize],
+    /// Highest weapon number.
+    pub last_weapon: i32,
+    /// Form of the scoreboard.
+    pub scores: ScoresForm,
+    /// What the nameless are called.
+    pub nameless: Nameless,
+    /// Limits on changing one's name.
+    pub rename_limit: Option<RenameLimit>,
+    /// Answer to an unknown command, before the command.
+    pub unknown_command: &'static str,
+    /// Answer to a command that needs cheats.
+    pub cheats_off: &'static str,
+    /// Answer to `team` without a word, from a player.
+    pub playing_team: &'static str,
+    /// Refusals by role; without them spectators' commands turn a player into a spectator.
+    pub role_refusals: Option<RoleRefusals>,
+    /// Whether a wrong player number has its own answers, apart from a wrong name.
+    pub slot_refusals: bool,
+    /// Whether the use button ends following.
+    pub use_stops_following: bool,
+    /// Userinfo key that says which team a newcomer wants.
+    pub team_preference: &'static str,
+    /// Sent to a client whenever it spawns.
+    pub spawn_commands: &'static [&'static str],
+    /// Default of `pmove_msec`.
+    pub pmove_msec: i32,
+    /// Bit of `dmflags` that changes how everything accelerates; 0 when there is none.
+    pub no_bunny_dmflag: i32,
+    /// How player entities move between snapshots.
+    pub smoothing: Smoothing,
+    /// When a silent client is shown as in trouble.
+    pub silence: Silence,
+    /// Whether a new level empties the intermission string.
+    pub clears_intermission: bool,
+    /// Whether the setting `g_music` replaces the level's own music.
+    pub music_setting: bool,
+    /// Serverinfo keys that the client's game reads or shows, besides those of every game.
+    pub serverinfo: &'static [InfoSetting],
+    /// Systeminfo keys that the client's game predicts by.
+    pub systeminfo: &'static [InfoSetting],
+}
+
+impl Profile {
+    /// OpenArena 0.8.8.
+    pub const BASEOA: &'static Self = &Self {
+        folder: "baseoa",
+        version: "baseoa-1",
+        stats: StatLayout {
+            health: 0,
+            holdable: 1,
+            rune: Some(2),
+            weapons: 3,
+            armor: 4,
+            dead_yaw: 5,
+            clients_ready: 6,
+            max_health: 7,
+        },
+        items: 61,
+        starting_items: &[8, 10],
+        last_weapon: 13,
+        scores: ScoresForm { round_start_ms: Some(7000), eliminated: true, entries_limit: 1024 },
+        nameless: Nameless::Numbered("Nameless"),
+        rename_limit: Some(RenameLimit {
+            period_ms: 10_000,
+            most: 50,
+            too_soon: "Name change spam protection (g_minNameChangePeriod = 10)",
+            too_many: "Maximum name changes reached (g_maxNameChanges = 50)",
+        }),
+        unknown_command: "Unknown command ",
+        cheats_off: "Cheats are not enabled on this server",
+        playing_team: "Deathmatch-Playing",
+        role_refusals: Some(RoleRefusals {
+            players_only: "Join a team first",
+            spectators_only: "Cannot use this command when on a team",
+        }),
+        slot_refusals: true,
+        use_stops_following: true,
+        team_preference: "team",
+        spawn_commands: &["respawn 0"],
+        pmove_msec: 11,
+        no_bunny_dmflag: 128,
+        smoothing: Smoothing::Interpolate,
+        silence: Silence::Frames(2),
+        clears_intermission: false,
+        music_setting: true,
+        serverinfo: &[
+            info("videoflags", "7"),
+            info("elimflags", "0"),
+            info("voteflags", "767"),
+            info("elimination_roundtime", "120"),
+            info("g_doWarmup", "0"),
+            info("g_rockets", "0"),
+            info("g_instantgib", "0"),
+            info("g_lms_mode", "0"),
+            info("g_delagHitscan", "0"),
+            info("g_altExcellent", "0"),
+        ],
+        systeminfo: &[
+            info("pmove_fixed", "0"),
+            info("pmove_msec", "11"),
+            info("pmove_float", "1"),
+            info("g_synchronousClients", "0"),
+            info("sv_fps", "20"),
+        ],
+    };
+
+    /// The base game: release 1.32 and ioquake3's build of it.
+    pub const BASEQ3: &'static Self = &Self {
+        folder: "baseq3",
+        version: "baseq3-1",
+        stats: StatLayout {
+            health: 0,
+            holdable: 1,
+            rune: None,
+            weapons: 2,
+            armor: 3,
+            dead_yaw: 4,
+            clients_ready: 5,
+            max_health: 6,
+        },
+        items: 36,
+        starting_items: &[8, 10],
+        last_weapon: 10,
+        scores: ScoresForm { round_start_ms: None, eliminated: false, entries_limit: 1000 },
+        nameless: Nameless::Fixed("UnnamedPlayer"),
+        rename_limit: None,
+        unknown_command: "unknown cmd ",
+        cheats_off: "Cheats are not enabled on this server.",
+        playing_team: "Free team",
+        role_refusals: None,
+        slot_refusals: false,
+        use_stops_following: false,
+        team_preference: "teampref",
+        spawn_commands: &[],
+        pmove_msec: 8,
+        no_bunny_dmflag: 0,
+        smoothing: Smoothing::LinearStop(50),
+        silence: Silence::Millis(1000),
+        clears_intermission: true,
+        music_setting: false,
+        serverinfo: &[],
+        systeminfo: &[
+            info("pmove_fixed", "0"),
+            info("pmove_msec", "8"),
+            info("g_synchronousClients", "0"),
+        ],
+    };
+
+    /// Every profile, the default first.
+    pub const ALL: [&'static Self; 2] = [Self::BASEOA, Self::BASEQ3];
+
+    /// The profile of a game folder.
+    #[must_use]
+    pub fn of_folder(folder: &str) -> Option<&'static Self> {
+        Self::ALL.into_iter().find(|profile| profile.folder.eq_ignore_ascii_case(folder))
+    }
+
+    /// The item string in which only the starting items are marked.
+    #[must_use]
+    pub fn item_bits(&self) -> String {
+        let bit = |item| if self.starting_items.contains(&item) { '1' } else { '0' };
+        (0..self.items).map(bit).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn item_strings_mark_gauntlet_and_machine_gun() {
+        for (profile, length) in [(Profile::BASEQ3, 36), (Profile::BASEOA, 61)] {
+            let bits = profile.item_bits();
+            assert_eq!(bits.len(), length);
+            let marked: Vec<_> = bits.match_indices('1').map(|(at, _)| at).collect();
+            assert_eq!(marked, [8, 10], "{}", profile.folder);
+        }
+    }
+
+    #[test]
+    fn statistics_have_places_of_their_own() {
+        for profile in Profile::ALL {
+            let s = profile.stats;
+            let mut places = vec![
+                s.health,
+                s.holdable,
+                s.weapons,
+                s.armor,
+                s.dead_yaw,
+                s.clients_ready,
+                s.max_health,
+            ];
+            places.extend(s.rune);
+            places.sort_unstable();
+            assert_eq!(places, (0..places.len()).collect::<Vec<_>>(), "{}", profile.folder);
+        }
+    }
+
+    #[test]
+    fn the_step_length_is_said_the_same_everywhere() {
+        for profile in Profile::ALL {
+            let told = profile.systeminfo.iter().find(|setting| setting.name == "pmove_msec");
+            let told = told.and_then(|setting| setting.default.parse().ok());
+            assert_eq!(told, Some(profile.pmove_msec), "{}", profile.folder);
+        }
+    }
+
+    #[test]
+    fn profiles_are_found_by_folder() {
+        assert_eq!(Profile::of_folder("BaseQ3"), Some(Profile::BASEQ3));
+        assert_eq!(Profile::of_folder("missionpack"), None);
+    }
+}

@@ -38,10 +38,15 @@ impl Vec3 {
         self + direction * scale
     }
 
-    /// Each component cut toward zero, as the engine "snaps" what it publishes.
+    /// Each component cut toward zero, as the engine "snaps" what it publishes. It goes through a 32-bit
+    /// integer there: no negative zero comes out, and what does not fit becomes the lowest integer.
     #[must_use]
     pub fn truncated(self) -> Self {
-        Self(self.0.map(f32::trunc))
+        const LIMIT: f32 = 2_147_483_648.0;
+        Self(self.0.map(|component| {
+            let whole = component.trunc() + 0.0;
+            if whole.abs() < LIMIT { whole } else { -LIMIT }
+        }))
     }
 }
 
@@ -82,5 +87,21 @@ impl Index<usize> for Vec3 {
 impl IndexMut<usize> for Vec3 {
     fn index_mut(&mut self, axis: usize) -> &mut f32 {
         &mut self.0[axis]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cutting_goes_through_an_integer() {
+        for (value, cut) in [(1.9, 1.0), (-1.9, -1.0), (-0.5, 0.0), (3e9, -2_147_483_648.0)] {
+            let bits = Vec3::new(value, 0.0, 0.0).truncated()[0].to_bits();
+            assert_eq!(bits, f32::to_bits(cut), "{value}");
+        }
+        assert!(
+            Vec3::new(f32::NAN, f32::INFINITY, 0.0).truncated().0.iter().all(|f| f.is_finite())
+        );
     }
 }

@@ -1,5 +1,0 @@
-//! (to be written)
-
-/// Free flight.
-#[derive(Debug)]
-pub struct Flight;

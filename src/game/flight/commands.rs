@@ -1,0 +1,235 @@
+//! What a client may type: one table of commands, and who may give them.
+//!
+//! Invariants: whatever is typed, answers are whole, quoted and short; words come from hostile clients.
+//! Source: the base game's client commands and answers; OpenArena's.
+
+use super::Flight;
+use crate::game::{
+    Host, Profile,
+    userinfo::{Userinfo, clean_text},
+};
+use crate::model::{
+    ClientNum, Words,
+    text::{leading_int, without_colours},
+};
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verb {
+    Say,
+    Tell,
+    Scores,
+    Team,
+    Follow,
+    FollowNext,
+    FollowPrevious,
+    StopFollowing,
+    Kill,
+    Where,
+    CallVote,
+    Vote,
+    TeamTask,
+    Cheat,
+    /// Taken without an answer: nothing in the air that it could do.
+    Silent,
+}
+
+/// Who may give a command, in games that refuse by role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Anyone,
+    Player,
+    Spectator,
+}
+
+/// One command.
+struct Row {
+    name: &'static str,
+    verb: Verb,
+    who: Who,
+    /// The only game that knows it.
+    only: Option<&'static Profile>,
+}
+
+const fn row(name: &'static str, verb: Verb, who: Who) -> Row {
+    Row { name, verb, who, only: None }
+}
+
+const fn only(name: &'static str, verb: Verb, who: Who, profile: &'static Profile) -> Row {
+    Row { name, verb, who, only: Some(profile) }
+}
+
+const COMMANDS: &[Row] = &[
+    row("say", Verb::Say, Who::Anyone),
+    row("say_team", Verb::Say, Who::Anyone),
+    row("tell", Verb::Tell, Who::Anyone),
+    row("score", Verb::Scores, Who::Anyone),
+    row("team", Verb::Team, Who::Anyone),
+    row("follow", Verb::Follow, Who::Spectator),
+    row("follownext", Verb::FollowNext, Who::Spectator),
+    row("followprev", Verb::FollowPrevious, Who::Spectator),
+    only("freespectator", Verb::StopFollowing, Who::Spectator, Profile::BASEOA),
+    row("kill", Verb::Kill, Who::Player),
+    row("where", Verb::Where, Who::Anyone),
+    row("callvote", Verb::CallVote, Who::Anyone),
+    row("vote", Verb::Vote, Who::Anyone),
+    row("callteamvote", Verb::CallVote, Who::Player),
+    row("teamvote", Verb::Vote, Who::Player),
+    row("teamtask", Verb::TeamTask, Who::Player),
+    row("give", Verb::Cheat, Who::Anyone),
+    row("god", Verb::Cheat, Who::Anyone),
+    row("notarget", Verb::Cheat, Who::Anyone),
+    row("noclip", Verb::Cheat, Who::Anyone),
+    row("setviewpos", Verb::Cheat, Who::Anyone),
+    row("levelshot", Verb::Cheat, Who::Anyone),
+    row("stats", Verb::Silent, Who::Anyone),
+    row("gc", Verb::Silent, Who::Anyone),
+    row("vsay", Verb::Silent, Who::Anyone),
+    row("vsay_team", Verb::Silent, Who::Anyone),
+    row("vtell", Verb::Silent, Who::Anyone),
+    row("vosay", Verb::Silent, Who::Anyone),
+    row("vosay_team", Verb::Silent, Who::Anyone),
+    row("votell", Verb::Silent, Who::Anyone),
+    row("vtaunt", Verb::Silent, Who::Anyone),
+    only("vsay_local", Verb::Silent, Who::Anyone, Profile::BASEOA),
+    only("vosay_local", Verb::Silent, Who::Anyone, Profile::BASEOA),
+    only("acc", Verb::Silent, Who::Anyone, Profile::BASEOA),
+    only("getmappage", Verb::Silent, Who::Anyone, Profile::BASEOA),
+];
+
+/// Longest part of a typed word that an answer repeats, in bytes.
+const MAX_ECHO_LEN: usize = 64;
+
+impl Flight {
+    pub(super) fn run_client_command(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        words: &Words,
+    ) {
+        let known = COMMANDS.iter().find(|row| {
+            row.name.eq_ignore_ascii_case(words.command())
+                && row.only.is_none_or(|profile| profile == self.profile)
+        });
+        let Some(row) = known else {
+            let typed = clean_text(words.command(), MAX_ECHO_LEN);
+            answer(host, client, &format!("{}{typed}", self.profile.unknown_command));
+            return;
+        };
+        if let Some(refusals) = self.profile.role_refusals {
+            let plays = self.role(client).plays();
+            match row.who {
+                Who::Player if !plays => return answer(host, client, refusals.players_only),
+                Who::Spectator if plays => return answer(host, client, refusals.spectators_only),
+                Who::Anyone | Who::Player | Who::Spectator => {}
+            }
+        }
+        match row.verb {
+            Verb::Say => self.say(host, client, &words.from(1)),
+            Verb::Tell => {
+                if let Some(target) = self.named_player(host, client, words.get(1)) {
+                    self.tell(host, client, target, &words.from(2));
+                }
+            }
+            Verb::Scores => self.send_scores(host, client),
+            Verb::Team => self.team_command(host, client, words.get(1)),
+            Verb::Follow if words.len() < 2 => self.stop_following(client),
+            Verb::Follow => {
+                if let Some(target) = self.named_player(host, client, words.get(1)) {
+                    self.follow(host, client, target);
+                }
+            }
+            Verb::FollowNext => self.follow_next(host, client, 1),
+            Verb::FollowPrevious => self.follow_next(host, client, -1),
+            Verb::StopFollowing => self.stop_following(client),
+            Verb::Kill => self.kill(host, client),
+            Verb::Where => {
+                let Some(player) = self.player(client) else { return };
+                let [x, y, z] = player.seen().origin.0.map(|along| along as i32);
+                answer(host, client, &format!("({x} {y} {z})"));
+            }
+            Verb::CallVote => answer(host, client, "Voting not allowed here."),
+            Verb::Vote => answer(host, client, "No vote in progress."),
+            Verb::TeamTask => self.set_team_task(host, client, leading_int(words.get(1))),
+            Verb::Cheat if leading_int(host.setting("sv_cheats")) == 0 => {
+                answer(host, client, self.profile.cheats_off);
+            }
+            Verb::Cheat | Verb::Silent => {}
+        }
+    }
+
+    /// Begins anew somewhere else. Nothing is lost by it: nobody scores in the air.
+    fn kill(&mut self, host: &mut dyn Host, client: ClientNum) {
+        if !self.plays(client) {
+            return;
+        }
+        let spot = self.spot(client);
+        let role = self.role(client);
+        let Some((player, around)) = self.in_context(client) else { return };
+        player.spawn(host, client, spot, role, &around);
+        for command in around.profile.spawn_commands {
+            host.send_command(Some(client), command);
+        }
+    }
+
+    fn set_team_task(&mut self, host: &mut dyn Host, client: ClientNum, task: i32) {
+        let text = host.userinfo(client).to_owned();
+        if let Some(info) = Userinfo::parse(&text) {
+            host.set_userinfo(client, &info.with("teamtask", &task.to_string()));
+            self.read_userinfo(host, client, true);
+        }
+    }
+
+    /// The player that a word names, by number or by name without colours and case. The client is told
+    /// when there is none.
+    fn named_player(
+        &self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        word: &str,
+    ) -> Option<ClientNum> {
+        let shown = clean_text(word, MAX_ECHO_LEN);
+        let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number {
+            let slot = word.parse().ok().and_then(ClientNum::new);
+            if let Some(found) = slot.filter(|&slot| self.active(slot).is_some()) {
+                return Some(found);
+            }
+            if self.profile.slot_refusals {
+                let refusal = match slot {
+                    Some(slot) => format!("Client {slot} is not active"),
+                    None => format!("Bad client slot: {shown}"),
+                };
+                answer(host, client, &refusal);
+                return None;
+            }
+        }
+        let wanted = without_colours(word);
+        let found = ClientNum::all().find(|&other| {
+            self.active(other)
+                .is_some_and(|player| without_colours(&player.name).eq_ignore_ascii_case(&wanted))
+        });
+        if found.is_none() {
+            answer(host, client, &format!("User {shown} is not on the server"));
+        }
+        found
+    }
+}
+
+/// Prints a line to one client. The text is clean.
+fn answer(host: &mut dyn Host, client: ClientNum, text: &str) {
+    host.send_command(Some(client), &format!("print \"{text}\n\""));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_one_row() {
+        for (at, row) in COMMANDS.iter().enumerate() {
+            assert!(COMMANDS[at + 1..].iter().all(|other| other.name != row.name), "{}", row.name);
+            assert_eq!(row.name, row.name.to_ascii_lowercase());
+        }
+    }
+}

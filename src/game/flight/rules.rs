@@ -1,0 +1,151 @@
+//! The settings that free flight goes by, read once a frame.
+//!
+//! Numbers are whole and within what travels, whatever an operator wrote.
+//! Source: the base game's settings and their limits; OpenArena's defaults.
+
+use crate::game::{Host, Profile, movement::Acceleration, profile::Smoothing};
+use crate::model::text::leading_int;
+
+/// Settings whose changes are announced to everybody.
+const ANNOUNCED: [&str; 6] =
+    ["dmflags", "fraglimit", "timelimit", "g_speed", "g_gravity", "g_inactivity"];
+/// Limits of `pmove_msec`.
+const FIXED_STEP_MS: (i32, i32) = (8, 33);
+/// What travels of speed and gravity: 16 bits.
+const TRAVELLING: (i32, i32) = (0, 0xffff);
+/// Speed of spectators, units per second.
+pub(super) const SPECTATOR_SPEED: i32 = 400;
+
+/// What the settings say now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Rules {
+    /// Speed of players, units per second.
+    pub(super) speed: i32,
+    /// Gravity, units per second squared: told to clients, felt by nobody in the air.
+    pub(super) gravity: i32,
+    /// Length of fixed movement steps.
+    pub(super) fixed_step_ms: Option<i32>,
+    /// Commands run once a frame and not as they come.
+    pub(super) synchronous: bool,
+    /// How speed is gained.
+    pub(super) acceleration: Acceleration,
+    /// How long player entities go on in a line.
+    pub(super) linear_stop_ms: Option<i32>,
+    /// Milliseconds without a move after which a player is dropped.
+    pub(super) inactivity_ms: Option<i32>,
+    /// Players at a time; further ones watch.
+    pub(super) max_players: Option<usize>,
+    announced: [String; ANNOUNCED.len()],
+    /// The flag that browsers see, as last published.
+    needs_password: Option<bool>,
+}
+
+impl Rules {
+    /// Reads everything, announcing nothing.
+    pub(super) fn read(host: &mut dyn Host, profile: &Profile) -> Self {
+        let mut rules = Self::default();
+        for (slot, name) in rules.announced.iter_mut().zip(ANNOUNCED) {
+            host.setting(name).clone_into(slot);
+        }
+        rules.refresh(host, profile);
+        rules
+    }
+
+    /// Reads everything again, and says to everybody which of the announced settings changed.
+    pub(super) fn refresh(&mut self, host: &mut dyn Host, profile: &Profile) {
+        let number = |name, default| number(host, name, default);
+        self.speed = number("g_speed", 320).clamp(TRAVELLING.0, TRAVELLING.1);
+        self.gravity = number("g_gravity", 800).clamp(TRAVELLING.0, TRAVELLING.1);
+        self.synchronous = number("g_synchronousClients", 0) != 0;
+        let fixed =
+            number("pmove_msec", profile.pmove_msec).clamp(FIXED_STEP_MS.0, FIXED_STEP_MS.1);
+        self.fixed_step_ms = (number("pmove_fixed", 0) != 0).then_some(fixed);
+        let no_bunny = number("dmflags", 0) & profile.no_bunny_dmflag != 0;
+        self.acceleration = if no_bunny { Acceleration::NoBunny } else { Acceleration::Plain };
+        self.linear_stop_ms = match profile.smoothing {
+            Smoothing::LinearStop(ms) if number("g_smoothClients", 1) != 0 => Some(ms),
+            Smoothing::LinearStop(_) | Smoothing::Interpolate => None,
+        };
+        let inactivity = number("g_inactivity", 0);
+        self.inactivity_ms = (inactivity > 0).then(|| inactivity.saturating_mul(1000));
+        self.max_players = usize::try_from(number("g_maxGameClients", 0)).ok().filter(|&n| n > 0);
+        self.announce_changes(host);
+        self.publish_password_flag(host);
+    }
+
+    fn announce_changes(&mut self, host: &mut dyn Host) {
+        for (last, name) in self.announced.iter_mut().zip(ANNOUNCED) {
+            let now = host.setting(name);
+            if now != last {
+                now.clone_into(last);
+                let value = crate::game::userinfo::clean_text(last, 64);
+                host.send_command(None, &format!("print \"Server: {name} changed to {value}\n\""));
+            }
+        }
+    }
+
+    fn publish_password_flag(&mut self, host: &mut dyn Host) {
+        let needed = password(host).is_some();
+        if self.needs_password != Some(needed) {
+            self.needs_password = Some(needed);
+            host.set_setting("g_needpass", if needed { "1" } else { "0" });
+        }
+    }
+}
+
+/// The password that newcomers must give, if any.
+pub(super) fn password(host: &dyn Host) -> Option<&str> {
+    let password = host.setting("g_password");
+    (!password.is_empty() && !password.eq_ignore_ascii_case("none")).then_some(password)
+}
+
+/// A setting as a number; `default` when it is not set.
+pub(super) fn number(host: &dyn Host, name: &str, default: i32) -> i32 {
+    match host.setting(name) {
+        "" => default,
+        text => leading_int(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::conformance::TestHost;
+
+    #[test]
+    fn settings_out_of_range_are_brought_back() {
+        let mut host = TestHost::default();
+        for (name, value) in [("g_speed", "nan"), ("pmove_msec", "100"), ("pmove_fixed", "1")] {
+            host.set_setting(name, value);
+        }
+        host.set_setting("g_gravity", "-99999999999");
+        let rules = Rules::read(&mut host, Profile::BASEQ3);
+        assert_eq!((rules.speed, rules.gravity, rules.fixed_step_ms), (0, 0, Some(33)));
+        assert_eq!(rules.linear_stop_ms, Some(50));
+        assert_eq!(Rules::read(&mut host, Profile::BASEOA).linear_stop_ms, None);
+    }
+
+    #[test]
+    fn nothing_set_means_the_games_defaults() {
+        let mut host = TestHost::default();
+        let rules = Rules::read(&mut host, Profile::BASEOA);
+        assert_eq!((rules.speed, rules.gravity, rules.fixed_step_ms), (320, 800, None));
+        assert_eq!((rules.inactivity_ms, rules.max_players), (None, None));
+        assert_eq!(host.setting("g_needpass"), "0");
+    }
+
+    #[test]
+    fn changes_are_announced_once() {
+        let mut host = TestHost::default();
+        let mut rules = Rules::read(&mut host, Profile::BASEOA);
+        host.set_setting("g_speed", "400\"");
+        host.set_setting("g_password", "secret");
+        rules.refresh(&mut host, Profile::BASEOA);
+        rules.refresh(&mut host, Profile::BASEOA);
+        assert_eq!(host.sent_to_all(), ["print \"Server: g_speed changed to 400\n\""]);
+        assert_eq!(host.setting("g_needpass"), "1");
+        host.set_setting("g_password", "None");
+        rules.refresh(&mut host, Profile::BASEOA);
+        assert_eq!(host.setting("g_needpass"), "0");
+    }
+}

@@ -1,0 +1,228 @@
+//! Ranks, the score strings and the scoreboard.
+//!
+//! Source: the base game's ranking and scoreboard command; OpenArena's longer form of it.
+
+use super::{
+    Flight,
+    player::{Role, Stage},
+};
+use crate::game::{
+    Host, configstring,
+    numbers::{TIED, persistant},
+    profile::ScoresForm,
+};
+use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
+
+use std::{cmp::Reverse, fmt::Write as _};
+
+/// Largest ping that is shown.
+const MAX_SHOWN_PING: i32 = 999;
+/// Ping of a client that still loads.
+const CONNECTING_PING: i32 = -1;
+/// Longest header: the command, three numbers and a time.
+const MAX_HEADER_LEN: usize = "scores 64 -9999 -9999 -2147483648".len();
+
+/// One client's line of the scoreboard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Line {
+    client: usize,
+    score: i32,
+    ping: i32,
+    minutes: i32,
+    impressive: i32,
+    excellent: i32,
+    gauntlet: i32,
+    defend: i32,
+    assist: i32,
+    perfect: bool,
+    captures: i32,
+}
+
+/// The connected clients in the order of the scoreboard.
+struct Ranking {
+    order: [Option<ClientNum>; MAX_CLIENTS],
+}
+
+impl Ranking {
+    fn clients(&self) -> impl Iterator<Item = ClientNum> {
+        self.order.iter().copied().flatten()
+    }
+}
+
+impl Flight {
+    /// Gives everybody a rank and publishes the two best scores.
+    pub(super) fn rank(&mut self, host: &mut dyn Host) {
+        let ranking = self.ranking();
+        let mut position = 0;
+        let mut place = 0;
+        let mut ahead: Option<(i32, ClientNum)> = None;
+        for client in ranking.clients() {
+            if !self.plays(client) {
+                continue;
+            }
+            let score = self.score(client);
+            if let Some((_, tied)) = ahead.filter(|&(other, _)| other == score) {
+                self.set_rank(tied, place | TIED);
+                self.set_rank(client, place | TIED);
+            } else {
+                place = position;
+                self.set_rank(client, place);
+            }
+            ahead = Some((score, client));
+            position += 1;
+        }
+        self.publish_scores(host);
+    }
+
+    /// Publishes the two best scores.
+    pub(super) fn publish_scores(&self, host: &mut dyn Host) {
+        let ranking = self.ranking();
+        let mut best = ranking.clients().map(|client| self.score(client));
+        for index in [configstring::SCORES1, configstring::SCORES2] {
+            let score = best.next().unwrap_or(configstring::NO_SCORE);
+            if host.configstring(index).parse() != Ok(score) {
+                host.set_configstring(index, &score.to_string());
+            }
+        }
+    }
+
+    /// Sends a client the scoreboard.
+    pub(super) fn send_scores(&self, host: &mut dyn Host, client: ClientNum) {
+        if self.player(client).is_some_and(|player| player.is_bot) {
+            return;
+        }
+        let ranking = self.ranking();
+        let lines = ranking.clients().filter_map(|client| self.line(client));
+        host.send_command(Some(client), &scoreboard(self.profile.scores, self.started, lines));
+    }
+
+    fn line(&self, client: ClientNum) -> Option<Line> {
+        let player = self.player(client)?;
+        let values = &player.state.persistant;
+        Some(Line {
+            client: client.index(),
+            score: values[persistant::SCORE],
+            ping: match player.stage {
+                Stage::Connecting => CONNECTING_PING,
+                Stage::Active => player.ping_ms.min(MAX_SHOWN_PING),
+            },
+            minutes: self.now.distance(player.entered) / 60_000,
+            impressive: values[persistant::IMPRESSIVE],
+            excellent: values[persistant::EXCELLENT],
+            gauntlet: values[persistant::GAUNTLET],
+            defend: values[persistant::DEFEND],
+            assist: values[persistant::ASSIST],
+            perfect: values[persistant::RANK] == 0 && values[persistant::DEATHS] == 0,
+            captures: values[persistant::CAPTURES],
+        })
+    }
+
+    fn ranking(&self) -> Ranking {
+        let mut order = [None; MAX_CLIENTS];
+        let connected = ClientNum::all().filter(|&client| self.player(client).is_some());
+        for (slot, client) in order.iter_mut().zip(connected) {
+            *slot = Some(client);
+        }
+        // Free slots last; then by what a client does; the client number decides the rest, so that
+        // the order never depends on the sort.
+        order.sort_unstable_by_key(|&client| {
+            let Some(client) = client else { return (4, 0, Reverse(0), 0) };
+            let session = &self.sessions[client.index()];
+            let connecting = self.active(client).is_none();
+            let (group, waiting) = match session.role {
+                Role::Scoreboard | Role::FollowingPlace(_) => (3, 0),
+                _ if connecting => (2, 0),
+                Role::Watching | Role::Following(_) => (1, session.waiting_since),
+                Role::Playing => (0, 0),
+            };
+            (group, waiting, Reverse(self.score(client)), client.index())
+        });
+        Ranking { order }
+    }
+
+    fn score(&self, client: ClientNum) -> i32 {
+        self.player(client).map_or(0, |player| player.state.persistant[persistant::SCORE])
+    }
+
+    fn set_rank(&mut self, client: ClientNum, rank: i32) {
+        if let Some(player) = self.players[client.index()].as_mut() {
+            player.state.persistant[persistant::RANK] = rank;
+        }
+    }
+}
+
+/// The scoreboard command, with as many lines as fit.
+fn scoreboard(form: ScoresForm, started: LevelTime, lines: impl Iterator<Item = Line>) -> String {
+    let longest = crate::model::limits::MAX_SERVER_COMMAND_LEN - MAX_HEADER_LEN;
+    let limit = form.entries_limit.min(longest);
+    let mut entries = String::with_capacity(limit);
+    let mut count = 0;
+    for line in lines {
+        let whole = entries.len();
+        let Line { client, score, ping, minutes, .. } = line;
+        // Flags, powerups and accuracy: nobody has any in the air.
+        let _ = write!(entries, " {client} {score} {ping} {minutes} 0 0 0");
+        for value in [
+            line.impressive,
+            line.excellent,
+            line.gauntlet,
+            line.defend,
+            line.assist,
+            i32::from(line.perfect),
+            line.captures,
+        ] {
+            let _ = write!(entries, " {value}");
+        }
+        if form.eliminated {
+            entries.push_str(" 0");
+        }
+        if entries.len() >= limit {
+            entries.truncate(whole);
+            break;
+        }
+        count += 1;
+    }
+    match form.round_start_ms {
+        Some(ms) => format!("scores {count} 0 0 {}{entries}", started + ms),
+        None => format!("scores {count} 0 0{entries}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Profile;
+
+    fn line(client: usize, score: i32, ping: i32, minutes: i32, perfect: bool) -> Line {
+        Line { client, score, ping, minutes, perfect, ..Line::default() }
+    }
+
+    #[test]
+    fn scoreboards_have_the_documented_form() {
+        let q3 = [line(0, 0, 4, 1, true), line(1, -1, 0, 1, false)];
+        assert_eq!(
+            scoreboard(Profile::BASEQ3.scores, LevelTime(0), q3.into_iter()),
+            "scores 2 0 0 0 0 4 1 0 0 0 0 0 0 0 0 1 0 1 -1 0 1 0 0 0 0 0 0 0 0 0 0"
+        );
+        let oa = [line(0, 1, 38, 0, true), line(1, 0, 28, 0, false)];
+        assert_eq!(
+            scoreboard(Profile::BASEOA.scores, LevelTime(239_050), oa.into_iter()),
+            "scores 2 0 0 246050 0 1 38 0 0 0 0 0 0 0 0 0 1 0 0 1 0 28 0 0 0 0 0 0 0 0 0 0 0 0"
+        );
+    }
+
+    #[test]
+    fn a_full_scoreboard_is_cut_at_a_whole_line() {
+        for profile in Profile::ALL {
+            let lines = (0..64).map(|client| line(client, -32_768, 999, 100_000, true));
+            let text = scoreboard(profile.scores, LevelTime(i32::MAX), lines);
+            assert!(text.len() <= 1022, "{} bytes", text.len());
+            let numbers = text.split(' ').count();
+            let (header, each) = if profile.scores.eliminated { (5, 15) } else { (4, 14) };
+            let count: usize =
+                text.split(' ').nth(1).and_then(|n| n.parse().ok()).expect("a count");
+            assert_eq!(numbers, header + each * count);
+            assert!((10..64).contains(&count), "{count} lines");
+        }
+    }
+}

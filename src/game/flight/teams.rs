@@ -1,0 +1,165 @@
+//! Playing and watching: the `team` command, and seeing through another's eyes.
+//!
+//! Source: the base game's team and spectator rules; OpenArena's refusals.
+
+use super::{Flight, player::Role};
+use crate::game::Host;
+use crate::model::{Buttons, ClientNum, PlayerState, limits::MAX_CLIENTS};
+
+/// How long after a change of team the next has to wait.
+const TEAM_CHANGE_MS: i32 = 5000;
+
+impl Flight {
+    /// The `team` command.
+    pub(super) fn team_command(&mut self, host: &mut dyn Host, client: ClientNum, wanted: &str) {
+        let now = self.now;
+        let full = self.is_full(client);
+        let current = self.role(client);
+        let playing_team = self.profile.playing_team;
+        let Some(player) = self.players[client.index()].as_mut() else { return };
+        if wanted.is_empty() {
+            let team = if current.plays() { playing_team } else { "Spectator team" };
+            host.send_command(Some(client), &format!("print \"{team}\n\""));
+            return;
+        }
+        if player.team_change_at.distance(now) > 0 {
+            let text = "print \"May not switch teams more than once per 5 seconds.\n\"";
+            host.send_command(Some(client), text);
+            return;
+        }
+        player.team_change_at = now + TEAM_CHANGE_MS;
+        let role = match wanted.to_ascii_lowercase().as_str() {
+            "spectator" | "s" => Role::Watching,
+            "follow1" => Role::FollowingPlace(0),
+            "follow2" => Role::FollowingPlace(1),
+            "scoreboard" | "score" => Role::Scoreboard,
+            _ if full => Role::Watching,
+            _ => Role::Playing,
+        };
+        self.change_role(host, client, role);
+    }
+
+    /// Leaves one role for another and enters the level anew. A player who stays one keeps flying.
+    fn change_role(&mut self, host: &mut dyn Host, client: ClientNum, role: Role) {
+        let old = self.role(client);
+        if old.plays() && role.plays() {
+            return;
+        }
+        self.set_role(client, role);
+        if let Some(player) = self.player(client) {
+            let joined = match (old.plays(), role.plays()) {
+                (_, true) => Some("joined the battle."),
+                (true, false) => Some("joined the spectators."),
+                (false, false) => None,
+            };
+            if let Some(joined) = joined {
+                let name = &player.name;
+                host.send_command(None, &format!("cp \"{name}^7 {joined}\n\""));
+            }
+        }
+        if old.plays() {
+            self.free_followers_of(host, client);
+        }
+        self.read_userinfo(host, client, false);
+        self.begin(host, client);
+        self.refresh_follower(host, client);
+    }
+
+    /// Sees what `target` sees, who must play. A player becomes a spectator first.
+    pub(super) fn follow(&mut self, host: &mut dyn Host, client: ClientNum, target: ClientNum) {
+        if target == client || !self.plays(target) {
+            return;
+        }
+        if self.role(client).plays() {
+            self.change_role(host, client, Role::Watching);
+        }
+        self.set_role(client, Role::Following(target));
+        self.refresh_follower(host, client);
+    }
+
+    /// The next player to follow, `step` slots on (1 or -1) from the one followed now.
+    pub(super) fn follow_next(&mut self, host: &mut dyn Host, client: ClientNum, step: i32) {
+        let slots = MAX_CLIENTS as i32;
+        let from = self.target(client).unwrap_or(client).index() as i32;
+        let next = (1..slots)
+            .filter_map(|n| ClientNum::new((from + n * step).rem_euclid(slots) as usize))
+            .find(|&other| other != client && self.plays(other));
+        if let Some(next) = next {
+            self.follow(host, client, next);
+        }
+    }
+
+    /// Watches alone, from where the one followed was.
+    pub(super) fn stop_following(&mut self, client: ClientNum) {
+        if self.target(client).is_none() {
+            return;
+        }
+        self.sessions[client.index()].role = Role::Watching;
+        let now = self.now;
+        if let Some(player) = self.players[client.index()].as_mut() {
+            player.stop_following(now);
+        }
+    }
+
+    /// What a spectator's newly pressed buttons do.
+    pub(super) fn watch_buttons(&mut self, host: &mut dyn Host, client: ClientNum, pressed: i32) {
+        let pressed = Buttons(pressed);
+        if pressed.contains(Buttons::ATTACK) {
+            self.follow_next(host, client, 1);
+        } else if pressed.contains(Buttons::USE_HOLDABLE) && self.profile.use_stops_following {
+            self.stop_following(client);
+        }
+    }
+
+    /// Everybody who follows sees what its player has become in this frame.
+    pub(super) fn refresh_followers(&mut self, host: &mut dyn Host) {
+        for client in ClientNum::all() {
+            if self.active(client).is_some() {
+                self.refresh_follower(host, client);
+            }
+        }
+    }
+
+    fn refresh_follower(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let role = self.role(client);
+        if !matches!(role, Role::Following(_) | Role::FollowingPlace(_)) {
+            return;
+        }
+        let seen: Option<PlayerState> =
+            self.target(client).and_then(|target| self.player(target)).map(|other| other.state);
+        match (seen, self.players[client.index()].as_mut()) {
+            (Some(seen), Some(player)) => player.follow(&seen),
+            (None, Some(player)) if matches!(role, Role::FollowingPlace(_)) => {
+                // The place may be taken again.
+                player.stop_following(self.now);
+            }
+            (None, Some(_)) => {
+                self.sessions[client.index()].role = Role::Watching;
+                self.begin(host, client);
+            }
+            (_, None) => {}
+        }
+    }
+
+    /// Whoever followed a client that stopped playing watches alone.
+    pub(super) fn free_followers_of(&mut self, host: &mut dyn Host, gone: ClientNum) {
+        for client in ClientNum::all() {
+            if self.role(client) == Role::Following(gone) && self.active(client).is_some() {
+                self.sessions[client.index()].role = Role::Watching;
+                self.begin(host, client);
+            }
+        }
+    }
+
+    /// Whom a client follows.
+    fn target(&self, client: ClientNum) -> Option<ClientNum> {
+        let target = match self.role(client) {
+            Role::Following(target) => Some(target),
+            Role::FollowingPlace(place) => ClientNum::all()
+                .filter(|&other| other != client && self.plays(other))
+                .nth(usize::from(place)),
+            Role::Playing | Role::Watching | Role::Scoreboard => None,
+        };
+        target.filter(|&target| self.plays(target))
+    }
+}

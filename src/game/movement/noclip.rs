@@ -1,0 +1,130 @@
+//! Flying through everything: the one kind of movement that needs no map.
+//!
+//! Velocity is never rounded here, in neither game, so whether `pmove_float` is set does not matter.
+//! Source: the base game's movement; checked against 250 commands run by its bytecode.
+
+use super::{
+    Acceleration, Step, begin_step, drop_timers, flying_wish, run_command,
+    velocity::{GROUND_FRICTION, STOP_SPEED, accelerated, command_scale, normalised, slowed},
+};
+use crate::game::numbers::player_box::VIEW_HEIGHT;
+use crate::model::{PlayerState, UserCmd, Vec3};
+
+/// Half as much again as on the ground.
+const FRICTION: f32 = GROUND_FRICTION * 1.5;
+/// As on the ground.
+const ACCELERATION: f32 = 10.0;
+
+/// Runs one command of a flier.
+pub fn fly_through(
+    state: &mut PlayerState,
+    command: &UserCmd,
+    fixed_ms: Option<i32>,
+    how: Acceleration,
+) {
+    run_command(state, command, fixed_ms, |state, command| {
+        let step = begin_step(state, command);
+        fly(state, command, &step, how);
+        drop_timers(state, step.ms);
+    });
+}
+
+fn fly(state: &mut PlayerState, command: &UserCmd, step: &Step, how: Acceleration) {
+    state.viewheight = VIEW_HEIGHT;
+    let speed = state.velocity.length();
+    state.velocity = if speed < 1.0 {
+        Vec3::ZERO
+    } else {
+        slowed(state.velocity, speed, speed.max(STOP_SPEED) * FRICTION * step.seconds)
+    };
+    let scale = command_scale(command, state.speed);
+    let (direction, length) = normalised(flying_wish(command, step));
+    state.velocity =
+        accelerated(state.velocity, direction, length * scale, ACCELERATION, step.seconds, how);
+    state.origin = state.origin.add_scaled(state.velocity, step.seconds);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::numbers::pm_flag;
+
+    /// The state from which the vectors start: just spawned, looking along y.
+    fn spawned() -> PlayerState {
+        let mut state = PlayerState {
+            command_time: 1000,
+            pm_type: 1,
+            pm_flags: pm_flag::RESPAWNED | pm_flag::TIME_KNOCKBACK,
+            pm_time: 100,
+            origin: Vec3::new(104.0, 1392.0, 33.0),
+            gravity: 800,
+            speed: 320,
+            delta_angles: [0, 16_384, 0],
+            ..PlayerState::default()
+        };
+        state.stats[0] = 125;
+        state
+    }
+
+    #[test]
+    fn noclip_vector() {
+        let mut state = spawned();
+        for line in include_str!("../../../tests/vectors/flight/noclip.csv").lines().skip(1) {
+            let column: Vec<&str> = line.split(',').collect();
+            let number = |at: usize| column[at].parse::<i32>().expect("a number");
+            let word = |at: usize| u32::from_str_radix(column[at], 16).expect("a word");
+            let command = UserCmd {
+                server_time: number(0),
+                angles: [number(1), number(2), 0],
+                forwardmove: number(3) as i8,
+                rightmove: number(4) as i8,
+                upmove: number(5) as i8,
+                ..UserCmd::default()
+            };
+            fly_through(&mut state, &command, None, Acceleration::Plain);
+            assert_eq!((state.pm_flags, state.pmove_framecount), (number(6), number(7)), "{line}");
+            let ours = [state.origin.0, state.velocity.0].concat();
+            let ours: Vec<u32> = ours.iter().map(|f| f.to_bits()).collect();
+            let theirs: Vec<u32> = (8..14).map(word).collect();
+            assert_eq!(ours, theirs, "{line}");
+            let view = [state.viewangles[0], state.viewangles[1]].map(f32::to_bits);
+            assert_eq!(view, [word(14), word(15)], "{line}");
+            assert_eq!(state.viewheight, 26);
+        }
+    }
+
+    #[test]
+    fn one_step_by_hand() {
+        let mut state = spawned();
+        state.velocity = Vec3::new(200.0, 0.0, 0.0);
+        let command = UserCmd { server_time: 1050, ..UserCmd::default() };
+        fly_through(&mut state, &command, None, Acceleration::Plain);
+        // 200·9·0.05 = 90 lost; 110·0.05 = 5.5 flown.
+        assert!((state.velocity[0] - 110.0).abs() < 1e-4, "{:?}", state.velocity);
+        assert!((state.origin[0] - 109.5).abs() < 1e-4, "{:?}", state.origin);
+
+        let mut state = spawned();
+        state.velocity = Vec3::new(0.5, 0.5, 0.0);
+        fly_through(&mut state, &command, None, Acceleration::Plain);
+        assert_eq!((state.velocity, state.origin), (Vec3::ZERO, spawned().origin));
+
+        let mut state = spawned();
+        let up = UserCmd { upmove: 127, ..command };
+        fly_through(&mut state, &up, None, Acceleration::Plain);
+        // From rest: 10·0.05·320 = 160 straight up, for 0.05 s.
+        assert!((state.velocity[2] - 160.0).abs() < 1e-4, "{:?}", state.velocity);
+        assert!((state.origin[2] - 41.0).abs() < 1e-4, "{:?}", state.origin);
+    }
+
+    #[test]
+    fn fixed_steps_give_the_same_flight_however_commands_are_cut() {
+        let command = |server_time| UserCmd { server_time, forwardmove: 127, ..UserCmd::default() };
+        let mut whole = spawned();
+        fly_through(&mut whole, &command(1064), Some(8), Acceleration::Plain);
+        let mut cut = spawned();
+        for time in [1008, 1032, 1064] {
+            fly_through(&mut cut, &command(time), Some(8), Acceleration::Plain);
+        }
+        assert_eq!((whole.origin, whole.velocity), (cut.origin, cut.velocity));
+    }
+}

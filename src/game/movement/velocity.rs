@@ -1,0 +1,128 @@
+//! Speed gained and lost: what the moves have in common.
+//!
+//! Source: the base game's movement; OpenArena's variant of acceleration.
+
+use crate::model::{UserCmd, Vec3};
+
+/// Speed below which friction on the ground does not weaken further, units per second.
+pub const STOP_SPEED: f32 = 100.0;
+/// Friction on the ground.
+pub const GROUND_FRICTION: f32 = 6.0;
+
+/// How a wish becomes velocity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Acceleration {
+    /// Only the part of the velocity along the wish counts, so that turning gains speed.
+    #[default]
+    Plain,
+    /// The whole difference to the wish counts.
+    NoBunny,
+}
+
+/// Turns the moves of a command into a speed: all of them together are at most `speed`.
+#[must_use]
+pub fn command_scale(command: &UserCmd, speed: i32) -> f32 {
+    let moves = [command.forwardmove, command.rightmove, command.upmove].map(i32::from);
+    let largest = moves.map(i32::abs).into_iter().max().unwrap_or(0);
+    if largest == 0 {
+        return 0.0;
+    }
+    let squares: i32 = moves.iter().map(|along| along * along).sum();
+    let total = (squares as f32).sqrt();
+    (speed as f32 * largest as f32) / (127.0 * total)
+}
+
+/// The vector with length 1, and its length before; a zero vector stays.
+#[must_use]
+pub fn normalised(v: Vec3) -> (Vec3, f32) {
+    let length = v.length();
+    if length == 0.0 {
+        return (v, 0.0);
+    }
+    (v * (1.0 / length), length)
+}
+
+/// A velocity of length `speed` after losing `drop` of it.
+#[must_use]
+pub fn slowed(velocity: Vec3, speed: f32, drop: f32) -> Vec3 {
+    velocity * ((speed - drop).max(0.0) / speed)
+}
+
+/// A velocity after `seconds` of acceleration toward `wish_speed` along `direction`.
+#[must_use]
+pub fn accelerated(
+    velocity: Vec3,
+    direction: Vec3,
+    wish_speed: f32,
+    rate: f32,
+    seconds: f32,
+    how: Acceleration,
+) -> Vec3 {
+    match how {
+        Acceleration::Plain => {
+            let missing = wish_speed - velocity.dot(direction);
+            if missing <= 0.0 {
+                return velocity;
+            }
+            let gain = (rate * seconds * wish_speed).min(missing);
+            velocity.add_scaled(direction, gain)
+        }
+        Acceleration::NoBunny => {
+            let (push, missing) = normalised(direction * wish_speed - velocity);
+            let gain = (rate * seconds * wish_speed).min(missing);
+            velocity.add_scaled(push, gain)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moves(forwardmove: i8, rightmove: i8, upmove: i8) -> UserCmd {
+        UserCmd { forwardmove, rightmove, upmove, ..UserCmd::default() }
+    }
+
+    #[test]
+    fn diagonal_moves_are_no_faster() {
+        assert_eq!(command_scale(&moves(0, 0, 0), 320), 0.0);
+        // 320·127 / (127·127)
+        assert_eq!(command_scale(&moves(127, 0, 0), 320), 320.0 / 127.0);
+        // √(2·127²) = 179.60512; 320·127 / (127·179.60512) = 1.7816863
+        let diagonal = command_scale(&moves(127, -127, 0), 320);
+        assert!((diagonal - 1.781_686_3).abs() < 1e-6, "{diagonal}");
+        // The field's most negative move has no positive counterpart.
+        assert!(command_scale(&moves(-128, -128, -128), 320).is_finite());
+    }
+
+    #[test]
+    fn friction_takes_its_part_and_no_more() {
+        let velocity = Vec3::new(300.0, 400.0, 0.0);
+        // 500 − 50 = 450, nine tenths of each component.
+        let slower = slowed(velocity, 500.0, 50.0);
+        assert_eq!(slower, Vec3::new(300.0 * 0.9, 400.0 * 0.9, 0.0));
+        assert_eq!(slowed(velocity, 500.0, 900.0), Vec3::ZERO);
+    }
+
+    #[test]
+    fn acceleration_stops_at_the_wish() {
+        let forward = Vec3::new(1.0, 0.0, 0.0);
+        let plain = Acceleration::Plain;
+        // 10 · 0.05 · 320 = 160
+        assert_eq!(accelerated(Vec3::ZERO, forward, 320.0, 10.0, 0.05, plain)[0], 160.0);
+        // Only 20 are missing.
+        let fast = Vec3::new(300.0, 0.0, 0.0);
+        assert_eq!(accelerated(fast, forward, 320.0, 10.0, 0.05, plain)[0], 320.0);
+        let faster = Vec3::new(400.0, 0.0, 0.0);
+        assert_eq!(accelerated(faster, forward, 320.0, 10.0, 0.05, plain), faster);
+    }
+
+    #[test]
+    fn without_bunny_hopping_sideways_speed_is_given_up() {
+        // Wish (320,0,0) from (320,240,0): the difference is (0,−240,0), gain at most 160.
+        let velocity = Vec3::new(320.0, 240.0, 0.0);
+        let forward = Vec3::new(1.0, 0.0, 0.0);
+        let v = accelerated(velocity, forward, 320.0, 10.0, 0.05, Acceleration::NoBunny);
+        assert_eq!(v, Vec3::new(320.0, 80.0, 0.0));
+    }
+}

@@ -1,0 +1,203 @@
+//! Numbers that the rules share with the client's game: kinds of movement, flags, indices, weapons.
+//!
+//! Both games of the family agree on all of these; what differs stands in [`Profile`](super::Profile).
+//! Source: the base game's interface between server and client game.
+
+/// How a player moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(i32)]
+pub enum PmType {
+    /// Walks, swims, falls.
+    Normal = 0,
+    /// Flies through everything.
+    Noclip = 1,
+    /// Flies, stopped by walls.
+    Spectator = 2,
+    /// Lies.
+    Dead = 3,
+    /// Cannot move.
+    Freeze = 4,
+    /// Looks at the scoreboard.
+    Intermission = 5,
+    /// The same, in the single-player game.
+    SinglePlayerIntermission = 6,
+}
+
+/// Bits of a player state's movement flags.
+pub mod pm_flag {
+    /// Crouched.
+    pub const DUCKED: i32 = 1;
+    /// Jump is still held.
+    pub const JUMP_HELD: i32 = 2;
+    /// The jump went backwards.
+    pub const BACKWARDS_JUMP: i32 = 8;
+    /// Runs backwards.
+    pub const BACKWARDS_RUN: i32 = 16;
+    /// The movement timer counts a landing.
+    pub const TIME_LAND: i32 = 32;
+    /// The movement timer counts knockback.
+    pub const TIME_KNOCKBACK: i32 = 64;
+    /// The movement timer counts a leap out of water.
+    pub const TIME_WATERJUMP: i32 = 256;
+    /// Just appeared: nothing fires until fire and use were both up.
+    pub const RESPAWNED: i32 = 512;
+    /// The use button is still held.
+    pub const USE_ITEM_HELD: i32 = 1024;
+    /// The hook pulls.
+    pub const GRAPPLE_PULL: i32 = 2048;
+    /// The state is another player's, watched.
+    pub const FOLLOW: i32 = 4096;
+    /// Sees only the scoreboard.
+    pub const SCOREBOARD: i32 = 8192;
+    /// The shell of invulnerability is open.
+    pub const INVULEXPAND: i32 = 16384;
+    /// Everything the movement timer may count.
+    pub const ALL_TIMES: i32 = TIME_LAND | TIME_KNOCKBACK | TIME_WATERJUMP;
+}
+
+/// Bits of an entity's flags.
+pub mod entity_flag {
+    /// Dead.
+    pub const DEAD: i32 = 0x1;
+    /// Flips whenever the origin jumps, so that clients do not interpolate.
+    pub const TELEPORT: i32 = 0x4;
+    /// Event of a player, shown apart from its entity.
+    pub const PLAYER_EVENT: i32 = 0x10;
+    /// Not drawn.
+    pub const NODRAW: i32 = 0x80;
+    /// Fires.
+    pub const FIRING: i32 = 0x100;
+    /// Types or is in a menu.
+    pub const TALK: i32 = 0x1000;
+    /// Has not been heard of.
+    pub const CONNECTION: i32 = 0x2000;
+    /// Has voted.
+    pub const VOTED: i32 = 0x4000;
+    /// Has voted within the team.
+    pub const TEAM_VOTED: i32 = 0x8_0000;
+}
+
+/// What an entity is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(i32)]
+pub enum EntityType {
+    /// A plain model, or nothing.
+    General = 0,
+    /// A player or a corpse.
+    Player = 1,
+    /// Something to pick up.
+    Item = 2,
+    /// A projectile.
+    Missile = 3,
+    /// A moving part of the map.
+    Mover = 4,
+    /// A laser.
+    Beam = 5,
+    /// A mirror or a window.
+    Portal = 6,
+    /// A repeating sound.
+    Speaker = 7,
+    /// A jump pad.
+    PushTrigger = 8,
+    /// A teleporter.
+    TeleportTrigger = 9,
+    /// Not drawn.
+    Invisible = 10,
+    /// A hook.
+    Grapple = 11,
+    /// Base of a team.
+    Team = 12,
+    /// An event at a place; the event's number is added.
+    Events = 13,
+}
+
+/// Indices of a player state's persistent values.
+pub mod persistant {
+    /// Score.
+    pub const SCORE: usize = 0;
+    /// Hits on others, counted up and down.
+    pub const HITS: usize = 1;
+    /// Place in the ranking, with [`super::TIED`].
+    pub const RANK: usize = 2;
+    /// A [`super::Team`].
+    pub const TEAM: usize = 3;
+    /// Times spawned.
+    pub const SPAWN_COUNT: usize = 4;
+    /// Deaths.
+    pub const DEATHS: usize = 8;
+    /// Awards and captures, in the order of the scoreboard.
+    pub const IMPRESSIVE: usize = 9;
+    /// Two frags in a row.
+    pub const EXCELLENT: usize = 10;
+    /// Frags in defence.
+    pub const DEFEND: usize = 11;
+    /// Assists.
+    pub const ASSIST: usize = 12;
+    /// Frags with the gauntlet.
+    pub const GAUNTLET: usize = 13;
+    /// Flags captured.
+    pub const CAPTURES: usize = 14;
+}
+
+/// Added to a rank that several players share.
+pub const TIED: i32 = 0x4000;
+
+/// Which side a player is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Team {
+    /// Everyone for themselves.
+    Free = 0,
+    /// Red.
+    Red = 1,
+    /// Blue.
+    Blue = 2,
+    /// Watches.
+    Spectator = 3,
+}
+
+/// Weapon numbers.
+pub mod weapon {
+    /// No weapon.
+    pub const NONE: i32 = 0;
+    /// The saw on the hand.
+    pub const GAUNTLET: i32 = 1;
+    /// The machine gun.
+    pub const MACHINEGUN: i32 = 2;
+    /// The hook.
+    pub const GRAPPLE: i32 = 10;
+    /// What an endless supply of ammunition is written as.
+    pub const ENDLESS: i32 = -1;
+}
+
+/// Weapon states.
+pub mod weapon_state {
+    /// May fire.
+    pub const READY: i32 = 0;
+}
+
+/// Animations, without the toggle bit.
+pub mod animation {
+    /// Torso: weapon ready.
+    pub const TORSO_STAND: i32 = 11;
+    /// Legs: standing.
+    pub const LEGS_IDLE: i32 = 22;
+}
+
+/// Contents bits of an entity.
+pub mod contents {
+    /// A living player.
+    pub const BODY: i32 = 0x200_0000;
+}
+
+/// Box of a standing player, relative to the origin.
+pub mod player_box {
+    use crate::model::Vec3;
+
+    /// Lower corner.
+    pub const MINS: Vec3 = Vec3::new(-15.0, -15.0, -24.0);
+    /// Upper corner, standing.
+    pub const MAXS: Vec3 = Vec3::new(15.0, 15.0, 32.0);
+    /// Height of the eyes above the origin, standing.
+    pub const VIEW_HEIGHT: i32 = 26;
+}
