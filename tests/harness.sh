@@ -208,7 +208,7 @@ server_try() {
       ;;
   esac
   server_pid=$launched
-  await 30 server_up
+  await 30 server_up && alive "$server_pid"
 }
 
 # Up is who answers; dead is who never will.
