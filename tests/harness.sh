@@ -1,0 +1,416 @@
+# shellcheck shell=bash
+# What the shell checks share: counting, waiting, processes, ports, servers, real clients.
+#
+# A check script sources this file, calls `begin`, runs checks, and ends with `finish`. Every check
+# is one line, `ok …` or `FAIL …`; the last line is `N passed, N failed`. Logs and pictures go to one
+# directory, which is removed when all passed unless the caller named it. Whatever was started is
+# ended on the way out, however that comes about, and every wait has an end.
+#
+# A server is `fragd`, `ioq3ded` (ioquake3's dedicated server with OpenArena's game) or a running
+# server's HOST:PORT. A client is the unmodified ioquake3 with OpenArena's data on an X server of its
+# own; it takes console commands through a pipe (its setting `com_pipefile`), so that a script acts
+# when it has seen something, not when it hopes that enough frames have gone by.
+#
+# Invariant: only what lies outside fragd (an X server that does not come up, a port taken by
+# somebody else) is tried a second time, and that is said. What fails inside is never tried again.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+client_engine=${IOQUAKE3:-/usr/lib/ioquake3/ioquake3}
+client_data=${OPENARENA_DATA:-/usr/lib/openarena}
+peer_engine=${IOQ3DED:-/usr/lib/ioquake3/ioq3ded}
+peer_data=${OPENARENA_SERVER_DATA:-/usr/lib/openarena-server}
+rcon_password=look-but-do-not-touch
+
+passed=0 failed=0
+work='' keep_work=0
+declare -A mark=()          # log file → bytes of it that are in the past
+declare -a started=()       # process ids, oldest first
+
+# --- Counting -----------------------------------------------------------------------------------
+
+ok() { passed=$((passed + 1)); echo "ok   $*"; }
+fail() { failed=$((failed + 1)); echo "FAIL $*"; }
+note() { echo "     $*"; }
+
+# check TEXT COMMAND...: the command's exit code is the verdict.
+check() {
+  local text=$1
+  shift
+  if "$@"; then ok "$text"; else fail "$text"; return 1; fi
+}
+
+# begin NAME [DIRECTORY]: prepares the place for logs, and the cleaning up.
+begin() {
+  if [ -n "${2:-}" ]; then
+    mkdir -p "$2" && work=$(cd "$2" && pwd) && keep_work=1
+  else
+    work=$(mktemp -d "${TMPDIR:-/tmp}/fragd-$1.XXXXXX")
+  fi
+  trap clean_up EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+}
+
+# finish: the summary and the script's exit code.
+finish() {
+  [ "$failed" -eq 0 ] || { keep_work=1; note "logs are in $work"; }
+  [ "$keep_work" -eq 0 ] || note "everything is kept in $work"
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+  exit
+}
+
+clean_up() {
+  trap '' INT TERM
+  local pid
+  for pid in "${started[@]}"; do kill -TERM "$pid" 2>/dev/null; done
+  for pid in "${started[@]}"; do await 3 gone "$pid" || kill -KILL "$pid" 2>/dev/null; done
+  wait 2>/dev/null
+  [ "$keep_work" -eq 1 ] || rm -rf "$work"
+}
+
+# need PROGRAM-OR-PATH...: what is not installed is a failure, not a reason to check less.
+need() {
+  local one missing=0
+  for one; do
+    command -v "$one" >/dev/null 2>&1 || [ -d "$one" ] || { fail "$one is not installed"; missing=1; }
+  done
+  [ "$missing" -eq 0 ] || finish
+}
+
+# --- Time and processes -------------------------------------------------------------------------
+
+# now: seconds with a fraction, for intervals.
+now() { echo "${EPOCHREALTIME/,/.}"; }
+
+# since SECONDS: how long ago that was, one decimal.
+since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'; }
+
+# await SECONDS COMMAND...: runs it ten times a second until it succeeds.
+await() {
+  local tries=$(($1 * 10))
+  shift
+  until "$@"; do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || return 1
+    sleep 0.1
+  done
+}
+
+# gone PID: has it ended? An unreaped child has.
+gone() {
+  local state
+  kill -0 "$1" 2>/dev/null || return 0
+  state=$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null)
+  [ "$state" = Z ] || [ -z "$state" ]
+}
+
+alive() { ! gone "$1"; }
+
+# launch INPUT LOG COMMAND...: in the background; leaves its id in `launched`.
+launch() {
+  local input=$1 log=$2
+  shift 2
+  "$@" <"$input" >>"$log" 2>&1 &
+  launched=$!
+  started+=("$launched")
+}
+
+# stop PID SECONDS [SIGNAL]: asks, waits, then forces. True when asking was enough.
+stop() {
+  kill -"${3:-TERM}" "$1" 2>/dev/null
+  await "$2" gone "$1" && return 0
+  kill -KILL "$1" 2>/dev/null
+  return 1
+}
+
+# --- Logs ---------------------------------------------------------------------------------------
+
+# here LOG: what the log holds now is past.
+here() { mark[$1]=$(stat -c %s "$1" 2>/dev/null || echo 0); }
+
+# fresh LOG: what came since `here`, with colour codes and carriage returns taken out.
+fresh() { tail -c "+$((${mark[$1]:-0} + 1))" "$1" 2>/dev/null | tr -d '\r' | sed 's/\^[0-9]//g'; }
+
+# says LOG REGEX: did such a line come since `here`?
+says() { fresh "$1" | grep -aqE -- "$2"; }
+
+# hears SECONDS LOG REGEX: will one come?
+hears() { await "$1" says "$2" "$3"; }
+
+# --- Ports --------------------------------------------------------------------------------------
+
+udp_port_taken() {
+  local hex
+  hex=$(printf '%04X' "$1")
+  cat /proc/net/udp /proc/net/udp6 2>/dev/null | awk -v end=":$hex" '
+    substr($2, length($2) - 4) == end { found = 1 } END { exit !found }'
+}
+
+# free_port: leaves a UDP port that nobody has in `port`. Drawn from below the kernel's own range.
+free_port() {
+  port=$((20000 + RANDOM % 7000))
+  while udp_port_taken "$port"; do port=$((port + 1)); done
+}
+
+# --- Servers ------------------------------------------------------------------------------------
+
+# The fragd to check: $FRAGD, else the release build of this tree, made when it is not up to date.
+find_fragd() {
+  fragd=${FRAGD:-}
+  [ -z "$fragd" ] || { need "$fragd"; return; }
+  (cd "$root" && cargo build --release --quiet) >"$work/build.log" 2>&1 ||
+    { fail "release build (build.log)"; finish; }
+  fragd=${CARGO_TARGET_DIR:-$root/target}/release/fragd
+}
+
+# server_start KIND WIRE MAP CLIENTS [NAME VALUE]...: leaves server_{address,log,pid,console}.
+#
+# KIND is fragd, ioq3ded or HOST:PORT. WIRE matters to ioq3ded alone, which serves only some at once.
+server_start() {
+  server_kind=$1
+  server_pid='' server_log=/dev/null
+  case $server_kind in
+    fragd | ioq3ded) ;;
+    *) server_address=$server_kind; return 0 ;;
+  esac
+  server_try "$@" && return 0
+  grep -aqiE 'in use|EADDRINUSE' "$server_log" || return 1
+  note "the port was taken meanwhile; trying another one"
+  server_try "$@"
+}
+
+server_try() {
+  local kind=$1 wire=$2 map=$3 clients=$4 legacy
+  local -a settings=(+set sv_hostname "checked by $kind" +set sv_maxclients "$clients"
+    +set rconPassword "$rcon_password")
+  shift 4
+  while [ $# -gt 0 ]; do settings+=(+set "$1" "$2"); shift 2; done
+  free_port
+  server_address=127.0.0.1:$port
+  server_log=$work/server-$port.log
+  server_console=$work/server-$port.in
+  mkfifo "$server_console"
+  exec {server_input}<>"$server_console"
+  case $kind in
+    fragd)
+      launch "$server_console" "$server_log" "$fragd" serve --port "$port" --map "$map" "${settings[@]}"
+      ;;
+    ioq3ded)
+      legacy=68
+      [ "$wire" != compat ] || legacy=71
+      launch "$server_console" "$server_log" env HOME="$work/server-$port" "$peer_engine" \
+        +set dedicated 1 +set com_basegame baseoa +set fs_basepath "$peer_data" \
+        +set com_homepath .oa +set com_hunkmegs 128 +set com_protocol 71 \
+        +set com_legacyprotocol "$legacy" +set net_enabled 1 +set net_ip 127.0.0.1 \
+        +set net_port "$port" +set sv_pure 0 +set sv_master1 '' "${settings[@]}" +devmap "$map"
+      ;;
+  esac
+  server_pid=$launched
+  await 30 server_up && alive "$server_pid"
+}
+
+# Up is who answers; dead is who never will.
+server_up() { gone "$server_pid" || asked "$server_address" getinfo infoResponse; } 2>/dev/null
+
+# server_order LINE: types it on the server's console.
+server_order() { echo "$1" >&"$server_input"; }
+
+# asked HOST:PORT QUESTION WORD: does the answer to the out-of-band question begin with that word?
+asked() { [ "$(ask "$1" "$2" | head -n 1)" = "$3" ]; }
+
+# ask HOST:PORT QUESTION: the first reply's text after the four bytes 255.
+ask() {
+  local socket
+  exec {socket}<>"/dev/udp/${1%:*}/${1##*:}" || return 1
+  printf '\377\377\377\377%s' "$2" >&"$socket"
+  timeout 1 dd bs=65536 count=1 <&"$socket" 2>/dev/null | tail -c +5 | tr '\0' '.'
+  exec {socket}>&-
+}
+
+# server_faults: lines of the server's log that nobody should ever see.
+server_faults() {
+  grep -aiE 'panicked|RUST_BACKTRACE|\bERROR\b|overflow|SV_.*(bad|illegal)|Received signal' "$server_log"
+}
+
+# --- Real clients -------------------------------------------------------------------------------
+
+declare -A client_pid=() client_log=() client_input=() client_home=() client_display=()
+
+# client_start NAME WIRE: up to its main menu. Tried twice, for that is X's and Mesa's affair.
+client_start() {
+  client_try "$@" && return 0
+  note "client $1 or its X server did not come up; trying once more"
+  client_end "$1"
+  client_try "$@"
+}
+
+client_try() {
+  local name=$1 wire=$2 newest oldest home log display
+  case $wire in
+    compat) newest=71 oldest=71 ;;
+    native) newest=71 oldest=68 ;;
+    68) newest=68 oldest=68 ;;
+  esac
+  home=$(mktemp -d "$work/client-$name-$wire.XXX")
+  log=$home/console.log
+  client_home[$name]=$home client_log[$name]=$log
+  : >"$log"
+
+  # The X server picks a free display itself and says which.
+  : >"$home/display"
+  # shellcheck disable=SC2317 # called by `launch`
+  x_server() { exec Xvfb -displayfd 3 -screen 0 320x240x24 -nolisten tcp 3>"$home/display"; }
+  launch /dev/null "$home/x.log" x_server
+  client_display[$name]=$launched
+  await 20 test -s "$home/display" || return 1
+  display=$(cat "$home/display")
+
+  # The engine takes at most 32 groups of its command line, so that holds only what it wants there.
+  free_port
+  mkdir -p "$home/.oa/baseoa"
+  cat >"$home/.oa/baseoa/autoexec.cfg" <<SETTINGS
+set name "$name"
+set net_enabled 1
+set net_ip 127.0.0.1
+set net_port $port
+set rconPassword "$rcon_password"
+set com_pipefile orders
+set showdrop 1
+set cl_motd 0
+set cl_allowDownload 0
+set com_maxfps 40
+set com_introplayed 1
+set s_initsound 0
+set in_joystick 0
+set in_nograb 1
+set cl_renderer opengl1
+set r_fullscreen 0
+set r_mode -1
+set r_customwidth 320
+set r_customheight 240
+set r_vertexlight 1
+set r_dynamiclight 0
+set r_picmip 6
+set r_fastsky 1
+set cg_marks 0
+SETTINGS
+  launch /dev/null "$log" env HOME="$home" DISPLAY=":$display" LIBGL_ALWAYS_SOFTWARE=1 \
+    SDL_AUDIODRIVER=dummy stdbuf -oL -eL "$client_engine" \
+    +set com_basegame baseoa +set fs_basepath "$client_data" +set com_homepath .oa \
+    +set com_protocol "$newest" +set com_legacyprotocol "$oldest" +set com_hunkmegs 128 \
+    +set ttycon 0
+  client_pid[$name]=$launched
+  await 40 client_ready "$name" || return 1
+  gone "$launched" && return 1
+  exec {fd}<>"$home/.oa/baseoa/orders"
+  client_input[$name]=$fd
+}
+
+client_ready() {
+  gone "${client_pid[$1]}" && return 0
+  [ -p "${client_home[$1]}/.oa/baseoa/orders" ] &&
+    grep -aq 'Common Initialization Complete' "${client_log[$1]}"
+}
+
+# client_end NAME: leaves as a player does, by `quit`; true when it did.
+client_end() {
+  local good=0 input=${client_input[$1]:-}
+  if [ -n "$input" ]; then
+    order "$1" quit
+    await 5 gone "${client_pid[$1]}" || good=1
+    exec {input}>&-
+  fi
+  [ -z "${client_pid[$1]:-}" ] || stop "${client_pid[$1]}" 2
+  [ -z "${client_display[$1]:-}" ] || stop "${client_display[$1]}" 3
+  unset "client_input[$1]" "client_pid[$1]" "client_display[$1]"
+  return $good
+}
+
+# sweep: ends the server and all clients, so that what a broken-off check left behind takes no time
+# from the next one.
+sweep() {
+  local name
+  for name in "${!client_display[@]}"; do client_end "$name"; done
+  [ -z "${server_pid:-}" ] || gone "$server_pid" || stop "$server_pid" 5
+  server_pid=''
+}
+
+# order NAME LINE: types it on the client's console.
+order() { echo "$2" >&"${client_input[$1]}"; }
+
+# join NAME: connects, and waits for the first frame in the game.
+join() {
+  expect_game "$1"
+  order "$1" "connect $server_address"
+  in_game "$1"
+}
+
+# expect_game NAME: to be said before whatever leads into a game; the engine forgets it each time.
+expect_game() {
+  here "${client_log[$1]}"
+  order "$1" 'set activeAction "echo first frame in the game"'
+}
+
+# in_game NAME: the game's word that the player is in, and the engine's that it draws the world.
+in_game() {
+  hears 40 "${client_log[$1]}" "^$1 entered the game" &&
+    hears 20 "${client_log[$1]}" '^first frame in the game'
+}
+
+# where NAME: leaves the eye's position and yaw as `x y z yaw` in `place`.
+where() {
+  here "${client_log[$1]}"
+  order "$1" viewpos
+  hears 5 "${client_log[$1]}" '^\(-?[0-9]+ -?[0-9]+ -?[0-9]+\) : ' || { place=''; return 1; }
+  # shellcheck disable=SC2034 # for the caller
+  place=$(fresh "${client_log[$1]}" | sed -n 's/^(\(.*\)) : \(-\{0,1\}[0-9]*\)$/\1 \2/p' | tail -n 1)
+}
+
+# hold NAME BUTTON SECONDS
+hold() {
+  order "$1" "+$2"
+  sleep "$3"
+  order "$1" "-$2"
+}
+
+# picture NAME FILE: a screenshot taken by the client itself.
+picture() {
+  local file=${client_home[$1]}/.oa/baseoa/screenshots/$2.jpg
+  order "$1" "screenshotJPEG $2"
+  await 5 test -s "$file" && sleep 0.3 && cp "$file" "$work/$2.jpg"
+}
+
+# colours FILE: how many different ones the picture has; an empty window has a handful.
+colours() { identify -format '%k' "$1" 2>/dev/null || echo 0; }
+
+# client_faults NAME: lines since `here` that a client writes when something is not as it should be.
+client_faults() {
+  fresh "${client_log[$1]}" | grep -aiE "$fault_lines" | grep -avE "$harmless_lines"
+}
+
+# One kind per line. Whoever extends it: a line here has been written by an engine or a game module.
+fault_lines=$(paste -sd '|' <<'LINES'
+^\*{4,}
+error
+warning
+server disconnected
+connection (timed out|refused|reset)
+illegible|illegal|invalid|mismatch
+\b(bad|unhandled|unknown)\b
+read past end
+: end of message
+delta (from|frame|parse)
+dropped (a|[0-9]+)
+out of order
+not allowed
+overflow|exceed
+couldn.?t|could not|can.?t|cannot|unable
+not found|missing|failed
+LINES
+)
+
+# What a faultless session prints nevertheless: the driver's extension list; what `cg_showmiss` tells
+# (judged separately); a client of 68 alone, whose challenge every server answers with its own number.
+harmless_lines='^GL_EXTENSIONS|errorcode [0-9]+ at|^prediction error|^Prediction miss|Trying legacy protocol 68'
