@@ -33,8 +33,6 @@ enum Refusal {
     Told(String),
     /// A repeated request, answered as the first was.
     AnswerAgain,
-    /// Not worth an answer.
-    Silence,
 }
 
 impl Refusal {
@@ -142,11 +140,11 @@ impl Core {
         }
         let most = self.settings.int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs() as usize;
         if most != 0 && !is_lan(route.remote) {
-            let same =
-                |client: &Client| same_host(client.remote.address(), route.remote);
-            let others = self.clients.present().filter(|(number, client)| {
-                Some(*number) != earlier && same(client)
-            });
+            let same = |client: &Client| same_host(client.remote.address(), route.remote);
+            let others = self
+                .clients
+                .present()
+                .filter(|(number, client)| Some(*number) != earlier && same(client));
             if others.count() >= most {
                 return Err(Refusal::told("Too many connections."));
             }
@@ -180,7 +178,7 @@ impl Server {
             Err(error) => {
                 self.core.note_connectionless_fault(route, &error);
                 match error {
-                    ConnectError::UserinfoTooLong => {
+                    ConnectError::UserinfoTooLong(_) => {
                         self.turn_away(route, Refusal::told(USERINFO_TOO_LONG));
                     }
                     ConnectError::Userinfo(_) => {
@@ -205,7 +203,7 @@ impl Server {
                 }
                 self.core.refuse(route, &format!("{text}\n"));
             }
-            Refusal::AnswerAgain | Refusal::Silence => {}
+            Refusal::AnswerAgain => {}
         }
     }
 

@@ -19,13 +19,13 @@ use super::{
 use crate::{
     game::Host,
     model::{
-        ClientNum, ConfigIndex, EntityShared, EntityState, FrameNum, FrameRing, Millis,
+        ClientNum, ConfigIndex, EntityShared, EntityState, FrameNum, FrameRing, Millis, UserCmd,
         limits::{MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
     node::{LocalPort, Outbox, Route},
     observe::{Counter, Counters, LogLimiter},
-    settings::{Settings, key},
+    settings::{SetCommand, Settings, Writer, key},
     wire::{bits::BitWriter, info::Info},
 };
 
@@ -193,7 +193,7 @@ impl Host for Core {
     }
 
     fn set_setting(&mut self, name: &str, value: &str) {
-        if let Err(error) = self.settings.force(name, value) {
+        if let Err(error) = self.settings.set_with(SetCommand::Set, Writer::Game, name, value) {
             log::warn!("the game can't set {name}: {error}");
         }
     }
@@ -219,6 +219,10 @@ impl Host for Core {
 
     fn userinfo(&self, client: ClientNum) -> &str {
         self.clients.get(client).map_or("", |client| client.userinfo.as_str())
+    }
+
+    fn usercmd(&self, client: ClientNum) -> UserCmd {
+        self.clients.get(client).map(|client| client.last_move).unwrap_or_default()
     }
 
     fn set_userinfo(&mut self, client: ClientNum, text: &str) {

@@ -5,10 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Server,
-    client::Stage,
-};
+use super::{Server, client::Stage};
 use crate::{
     model::{ClientNum, Millis, text},
     observe::Counter,
@@ -23,7 +20,8 @@ const SILENT_FRAMES: u8 = 5;
 impl Server {
     /// Ends a client's part in the game and says why. It lingers until its last words have arrived.
     pub(super) fn drop_client(&mut self, number: ClientNum, reason: &str) {
-        let Some(client) = self.core.clients.get(number).filter(|client| !client.is_zombie()) else {
+        let Some(client) = self.core.clients.get(number).filter(|client| !client.is_zombie())
+        else {
             return;
         };
         log::info!(

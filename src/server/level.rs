@@ -6,14 +6,10 @@
 
 use rand_pcg::rand_core::Rng as _;
 
-use super::{
-    Server,
-    client::Stage,
-    configstrings::Configstrings,
-};
+use super::{Server, client::Stage, configstrings::Configstrings};
 use crate::{
     game::LevelStart,
-    model::{Baselines, ConfigIndex, EntityNum, LevelTime, ServerId, UserCmd},
+    model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
     settings::key,
 };
 

@@ -114,7 +114,8 @@ impl Server {
     }
 
     fn run_frames(&mut self, frames: u64) {
-        let scaled = self.frame_length().0 as f64 * f64::from(self.core.settings.float(key::TIMESCALE));
+        let scaled =
+            self.frame_length().0 as f64 * f64::from(self.core.settings.float(key::TIMESCALE));
         let step = Millis((scaled as u64).max(1));
         self.publish_settings();
         for (number, ping_ms) in self.core.pings() {

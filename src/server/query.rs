@@ -24,7 +24,11 @@ impl Core {
             self.clients.iter().any(|(_, c)| same_host(c.remote.address(), route.remote));
         let allowed = self.settings.int(key::G_GAMETYPE) != SINGLE_PLAYER
             && self.limits.allows_query(&self.settings, self.now, route.remote, is_player);
-        self.counters.bump(if allowed { Counter::QueriesAnswered } else { Counter::QueriesLimited });
+        self.counters.bump(if allowed {
+            Counter::QueriesAnswered
+        } else {
+            Counter::QueriesLimited
+        });
         allowed
     }
 
@@ -91,7 +95,7 @@ impl Server {
         if let connectionless::Echo::Send(challenge) = echo {
             let _ = info.set("challenge", &challenge.to_string());
         }
-        let Self { core, game } = self;
+        let Self { core, game, .. } = self;
         let players: Vec<_> = core
             .clients
             .present()

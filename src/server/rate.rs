@@ -4,7 +4,10 @@
 
 use std::net::SocketAddr;
 
-use super::{client::{Client, Pace}, limiter::is_lan};
+use super::{
+    client::{Client, Pace},
+    limiter::is_lan,
+};
 use crate::{
     model::Millis,
     netchan::cost_ms,
@@ -23,9 +26,7 @@ const LEAST_LIMIT: i32 = 1000;
 
 /// Whether a client's rate does not matter: it is of the local network, and that is set free.
 pub(super) fn is_unlimited(settings: &Settings, address: SocketAddr) -> bool {
-    settings.int(key::DEDICATED) != 2
-        && settings.flag(key::SV_LAN_FORCE_RATE)
-        && is_lan(address)
+    settings.int(key::DEDICATED) != 2 && settings.flag(key::SV_LAN_FORCE_RATE) && is_lan(address)
 }
 
 /// What a client's userinfo asks for, within the operator's limits.
@@ -60,7 +61,8 @@ pub(super) fn wait(settings: &Settings, client: &Client, now: Millis) -> Millis 
     if is_unlimited(settings, address) {
         return Millis(0);
     }
-    let scaled = f64::from(client.pace.rate_bytes_per_sec) * f64::from(settings.float(key::TIMESCALE));
+    let scaled =
+        f64::from(client.pace.rate_bytes_per_sec) * f64::from(settings.float(key::TIMESCALE));
     let is_ipv6 = address.ip().to_canonical().is_ipv6();
     let cost = cost_ms(client.channel.last_datagram_len(), is_ipv6, scaled as u32);
     (client.sent_at + Millis(cost)).since(now)

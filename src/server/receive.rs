@@ -4,23 +4,22 @@
 //! address least of all; a message that can't be read is ignored whole; what one client may ask for in
 //! one server frame is bounded. Source: Quake III protocol 68, client messages.
 
-use std::sync::Arc;
-
 use super::{
     Server,
     client::{Client, Stage},
     core::Core,
 };
 use crate::{
-    model::{ClientNum, CommandNum, Dialect, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS},
-    netchan::{Channel, End, Order, Received, Sender, detect_dialect, peek_client_header, usercmd_key},
+    model::{ClientNum, CommandNum, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS},
+    netchan::{
+        Channel, End, Order, Received, Sender, detect_dialect, peek_client_header, usercmd_key,
+    },
     node::Route,
     observe::{Counter, Event},
     wire::{
-        WireError,
         bits::BitReader,
         client_message::{ClientHead, ClientPart, read_moves, read_part},
-        connectionless::{ConnectionlessError, Message, OUT_OF_BAND},
+        connectionless::{Message, OUT_OF_BAND},
     },
 };
 

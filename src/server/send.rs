@@ -29,7 +29,7 @@ const IDLE_INTERVAL: Millis = Millis(1000);
 impl Server {
     /// Sends the level to a client.
     pub(super) fn send_gamestate(&mut self, number: ClientNum) {
-        let Core { clients, level, writer, .. } = &mut self.core;
+        let Core { clients, level, writer, now, .. } = &mut self.core;
         let Some(client) = clients.get_mut(number) else { return };
         // The gamestate has the newest of everything that waits.
         client.backlog.clear_waiting();
@@ -53,7 +53,7 @@ impl Server {
         client.base = None;
         client.history.clear();
         client.gamestate =
-            Some(SentGamestate { sequence: None, server_id: level.server_id, at: self.core.now });
+            Some(SentGamestate { sequence: None, server_id: level.server_id, at: *now });
         self.core.counters.bump(Counter::GamestatesSent);
         self.core.transmit(number, MessageKind::Gamestate);
     }
@@ -94,7 +94,7 @@ impl Server {
 
     /// Writes and sends a snapshot with at most that many entities. False when it is too long even so.
     fn write_snapshot(&mut self, number: ClientNum, limit: usize) -> bool {
-        let Self { core, game } = self;
+        let Self { core, game, .. } = self;
         let Core { clients, level, writer, frames, .. } = core;
         let Some(client) = clients.get_mut(number) else { return true };
         client.backlog.advance(&level.configstrings);
@@ -121,9 +121,7 @@ impl Server {
         };
         let none = EntitySet::default();
         let (old_player, old_seen, old_entries) = match base {
-            Some((_, sent)) => {
-                (&sent.player, &sent.seen, frames.frame(sent.frame).unwrap_or(&[]))
-            }
+            Some((_, sent)) => (&sent.player, &sent.seen, frames.frame(sent.frame).unwrap_or(&[])),
             None => (&nobody, &none, &[][..]),
         };
         let is_delta = base.is_some();

@@ -4,19 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::text;
-
-/// Which server's table to print.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Dialect {
-    /// ioquake3's.
-    #[default]
-    Ioq3,
-    /// 1.32's and OpenArena's.
-    Quake3,
-    /// Quake3e's.
-    Quake3e,
-}
+use crate::{model::text, settings::StatusStyle};
 
 /// How a client stands, as the ping column shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +33,12 @@ pub(super) struct Row {
 }
 
 /// The whole table, ending with a blank line.
-pub(super) fn table(dialect: Dialect, map: &str, rows: &[Row]) -> String {
+pub(super) fn table(style: StatusStyle, map: &str, rows: &[Row]) -> String {
     let mut out = format!("map: {map}\n");
-    match dialect {
-        Dialect::Ioq3 => ioq3(&mut out, rows),
-        Dialect::Quake3 => quake3(&mut out, rows),
-        Dialect::Quake3e => quake3e(&mut out, rows),
+    match style {
+        StatusStyle::Ioq3 => ioq3(&mut out, rows),
+        StatusStyle::Q3 => quake3(&mut out, rows),
+        StatusStyle::Quake3e => quake3e(&mut out, rows),
     }
     out.push('\n');
     out
@@ -149,7 +137,7 @@ mod tests {
             -- ----- ---- --------------- --------------------------------------- -----\n \
             0     0    0 Sarge           ^7bot                                     16384\n\n";
         assert_eq!(
-            table(Dialect::Ioq3, "oa_dm1", &[row(Standing::Active { ping_ms: 0 })]),
+            table(StatusStyle::Ioq3, "oa_dm1", &[row(Standing::Active { ping_ms: 0 })]),
             expected
         );
     }
@@ -162,19 +150,19 @@ mod tests {
             Standing::Active { ping_ms: 48 },
             Standing::Zombie,
         ];
-        for dialect in [Dialect::Ioq3, Dialect::Quake3, Dialect::Quake3e] {
+        for style in [StatusStyle::Ioq3, StatusStyle::Q3, StatusStyle::Quake3e] {
             let rows: Vec<_> = standings
                 .into_iter()
                 .map(|standing| Row { name: "^1two words".into(), ..row(standing) })
                 .collect();
-            let table = table(dialect, "q3dm17", &rows);
+            let table = table(style, "q3dm17", &rows);
             let lines: Vec<_> = table.lines().skip(3).filter(|line| !line.is_empty()).collect();
             assert_eq!(lines.len(), rows.len());
             for line in lines {
                 let words: Vec<_> = line.split_whitespace().collect();
-                assert_eq!((words[0], words[1]), ("0", "0"), "{dialect:?} {line}");
+                assert_eq!((words[0], words[1]), ("0", "0"), "{style:?} {line}");
                 assert!(words[2].parse::<u32>().is_ok() || words[2].len() <= 4, "{line}");
-                assert_eq!(words.last(), Some(&"16384"), "{dialect:?} {line}");
+                assert_eq!(words.last(), Some(&"16384"), "{style:?} {line}");
             }
         }
     }

@@ -1,0 +1,512 @@
+//! Console commands, typed by the operator or sent through the remote console.
+//!
+//! One table names them, explains them and runs them; `cmdlist` and `help` print it. A line that names
+//! no command is a setting to show or change, or else the game's.
+//! Source: console commands of Quake III servers and the replies that tools match on.
+
+use std::fmt::Write as _;
+
+use super::{
+    Server,
+    client::Stage,
+    core::Core,
+    level::is_map_name,
+    status::{self, Row, Standing},
+};
+use crate::{
+    model::{ClientNum, Words, text},
+    settings::{SetCommand, Writer, key, name_matches},
+};
+
+/// Lines that one line may lead to: `vstr` of a variable that names itself must end.
+const MAX_NESTING: u8 = 16;
+
+/// One command.
+struct Command {
+    name: &'static str,
+    /// What follows the name.
+    usage: &'static str,
+    /// One sentence.
+    help: &'static str,
+    run: fn(&mut Server, &Words, u8),
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "clientkick",
+        usage: "<slot>",
+        help: "Drops the player of that slot.",
+        run: |server, words, _| server.client_kick(words),
+    },
+    Command {
+        name: "cmdlist",
+        usage: "[pattern]",
+        help: "Lists the commands.",
+        run: |server, words, _| server.list_commands(words),
+    },
+    Command {
+        name: "counters",
+        usage: "[pattern]",
+        help: "Shows what the server has counted since it started.",
+        run: |server, words, _| server.list_counters(words),
+    },
+    Command {
+        name: "cvarlist",
+        usage: "[pattern]",
+        help: "Lists the settings with their values.",
+        run: |server, words, _| server.list_settings(words),
+    },
+    Command {
+        name: "dumpuser",
+        usage: "<name or slot>",
+        help: "Shows a player's userinfo.",
+        run: |server, words, _| server.dump_user(words),
+    },
+    Command {
+        name: "echo",
+        usage: "<text>",
+        help: "Prints the text.",
+        run: |server, words, _| server.core.print_line(words.from(1)),
+    },
+    Command {
+        name: "help",
+        usage: "[command]",
+        help: "Explains a command, or all of them.",
+        run: |server, words, _| server.explain(words),
+    },
+    Command {
+        name: "kick",
+        usage: "<name, slot or all>",
+        help: "Drops a player, or everybody.",
+        run: |server, words, _| server.kick(words),
+    },
+    Command {
+        name: "kicknum",
+        usage: "<slot>",
+        help: "Drops the player of that slot.",
+        run: |server, words, _| server.client_kick(words),
+    },
+    Command {
+        name: "map",
+        usage: "<name>",
+        help: "Plays another map.",
+        run: |server, words, _| server.change_map(words),
+    },
+    Command {
+        name: "map_restart",
+        usage: "",
+        help: "Begins the level anew; players stay in it.",
+        run: |server, _, _| server.restart_or_reload(),
+    },
+    Command {
+        name: "quit",
+        usage: "[reason]",
+        help: "Tells the players and stops the server.",
+        run: |server, words, _| server.quit(words),
+    },
+    Command {
+        name: "say",
+        usage: "<text>",
+        help: "Says something to all players.",
+        run: |server, words, _| server.say(words),
+    },
+    Command {
+        name: "serverinfo",
+        usage: "",
+        help: "Shows what browsers and players are told of the server.",
+        run: |server, _, _| {
+            let info = server.core.serverinfo();
+            server.core.print_line("Server info settings:");
+            server.core.print_pairs(info.iter());
+        },
+    },
+    Command {
+        name: "set",
+        usage: "<name> <value>",
+        help: "Changes a setting.",
+        run: |server, words, _| server.set(words, SetCommand::Set),
+    },
+    Command {
+        name: "seta",
+        usage: "<name> <value>",
+        help: "Changes a setting, as set does.",
+        run: |server, words, _| server.set(words, SetCommand::Seta),
+    },
+    Command {
+        name: "sets",
+        usage: "<name> <value>",
+        help: "Changes a setting and shows it in the serverinfo.",
+        run: |server, words, _| server.set(words, SetCommand::Sets),
+    },
+    Command {
+        name: "setu",
+        usage: "<name> <value>",
+        help: "Changes a setting, as set does.",
+        run: |server, words, _| server.set(words, SetCommand::Setu),
+    },
+    Command {
+        name: "status",
+        usage: "",
+        help: "Lists the players.",
+        run: |server, _, _| server.show_status(),
+    },
+    Command {
+        name: "systeminfo",
+        usage: "",
+        help: "Shows the settings that players' programs take over.",
+        run: |server, _, _| {
+            let info = server.core.systeminfo();
+            server.core.print_line("System info settings:");
+            server.core.print_pairs(info.iter());
+        },
+    },
+    Command {
+        name: "tell",
+        usage: "<name or slot> <text>",
+        help: "Says something to one player.",
+        run: |server, words, _| server.tell_player(words),
+    },
+    Command {
+        name: "vstr",
+        usage: "<name>",
+        help: "Runs the value of a variable as a console line.",
+        run: Server::run_variable,
+    },
+];
+
+/// Why no player was found.
+enum NotFound {
+    BadSlot(usize),
+    NotActive(usize),
+    NoSuchName(String),
+}
+
+impl std::fmt::Display for NotFound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::BadSlot(slot) => write!(f, "Bad client slot: {slot}"),
+            Self::NotActive(slot) => write!(f, "Client {slot} is not active"),
+            Self::NoSuchName(name) => write!(f, "Player {name} is not on the server"),
+        }
+    }
+}
+
+impl Server {
+    /// Runs a console line: one or more commands separated by `;` outside quotes.
+    pub(super) fn run_line(&mut self, line: &str) {
+        self.run_nested(line, 0);
+    }
+
+    fn run_nested(&mut self, line: &str, depth: u8) {
+        if depth >= MAX_NESTING {
+            self.core.print_line("a variable leads back to itself, or too deep: nothing is run");
+            return;
+        }
+        for command in split_commands(line) {
+            let words = Words::parse(command);
+            if !words.is_empty() {
+                self.run_command(&words, depth);
+            }
+        }
+    }
+
+    fn run_command(&mut self, words: &Words, depth: u8) {
+        // A slash in front is a habit from the players' console.
+        let name = words.command().trim_start_matches(['/', '\\']);
+        if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
+            (command.run)(self, words, depth);
+        } else if self.core.settings.get(name).is_some() {
+            if words.len() == 1 {
+                self.core.show_setting(name);
+            } else {
+                let value = words.from(1);
+                self.core.change_setting(SetCommand::Set, name, &value);
+            }
+        } else if self.game.console_command(&mut self.core, words) {
+            self.carry_out_requests();
+        } else {
+            self.core.print_line(format!("unknown command: {name}"));
+        }
+    }
+
+    fn run_variable(&mut self, words: &Words, depth: u8) {
+        let line = self.core.settings.get(words.get(1)).unwrap_or("").to_owned();
+        self.run_nested(&line, depth + 1);
+    }
+
+    fn explain(&mut self, words: &Words) {
+        let wanted = words.get(1);
+        let mut out = String::new();
+        for command in COMMANDS {
+            if wanted.is_empty() || command.name.eq_ignore_ascii_case(wanted) {
+                let head = format!("{} {}", command.name, command.usage);
+                let _ = writeln!(out, "{head:<30} {}", command.help);
+            }
+        }
+        if out.is_empty() {
+            out = format!("there is no command {wanted}; cmdlist lists them");
+        }
+        self.core.print_line(out);
+    }
+
+    fn list_commands(&mut self, words: &Words) {
+        let named = |command: &&Command| name_matches(words.get(1), command.name);
+        let names: Vec<_> = COMMANDS.iter().filter(named).map(|command| command.name).collect();
+        for name in &names {
+            self.core.print_line(*name);
+        }
+        self.core.print_line(format!("{} commands", names.len()));
+    }
+
+    fn list_settings(&mut self, words: &Words) {
+        let list = self.core.settings.cvarlist(words.get(1));
+        self.core.print_lines(&list);
+    }
+
+    fn list_counters(&mut self, words: &Words) {
+        let lines: Vec<_> = self
+            .core
+            .counters
+            .iter()
+            .filter(|(counter, _)| name_matches(words.get(1), counter.name()))
+            .map(|(counter, value)| format!("{:<36} {value}", counter.name()))
+            .collect();
+        lines.into_iter().for_each(|line| self.core.print_line(line));
+    }
+
+    fn set(&mut self, words: &Words, command: SetCommand) {
+        if words.len() < 2 {
+            self.core.print_line(format!("Usage: {} <name> <value>", words.command()));
+        } else if words.len() == 2 {
+            self.core.show_setting(words.get(1));
+        } else {
+            self.core.change_setting(command, words.get(1), &words.from(2));
+        }
+    }
+
+    fn change_map(&mut self, words: &Words) {
+        let map = words.get(1).to_owned();
+        if !is_map_name(&map) {
+            self.core
+                .print_line(format!("Can't find map maps/{}.bsp", text::escaped(map.as_bytes())));
+            return;
+        }
+        self.load_level(&map);
+    }
+
+    fn restart_or_reload(&mut self) {
+        let latched = |name| self.core.settings.latched(name).is_some();
+        if latched("sv_maxclients") || latched("g_gametype") {
+            self.core.print_line("variable change -- restarting.");
+            let map = self.core.level.map.clone();
+            self.load_level(&map);
+        } else {
+            self.restart_level();
+        }
+    }
+
+    fn quit(&mut self, words: &Words) {
+        let reason = words.from(1);
+        let now = self.core.now;
+        crate::node::Node::stop(self, now, if reason.is_empty() { "Server quit" } else { &reason });
+    }
+
+    fn say(&mut self, words: &Words) {
+        let said = speakable(&words.from(1));
+        self.core.tell_everybody(&format!("chat \"console: {said}\"\n"));
+        self.core.print_line(format!("console: {said}"));
+    }
+
+    fn tell_player(&mut self, words: &Words) {
+        if words.len() < 3 {
+            self.core.print_line("Usage: tell <name or slot> <text>");
+            return;
+        }
+        match self.core.find_player(words.get(1)) {
+            Ok(number) => {
+                let said = speakable(&words.from(2));
+                let command = format!("chat \"console_tell: {said}\"\n");
+                self.core.tell(number, &command.into());
+                self.core.print_line(format!("console_tell: {said}"));
+            }
+            Err(error) => self.core.print_line(error.to_string()),
+        }
+    }
+
+    fn kick(&mut self, words: &Words) {
+        let wanted = words.from(1);
+        if wanted.is_empty() {
+            self.core.print_line(
+                "Usage: kick <player name>\nkick all = kick everyone\nkick allbots = kick all bots",
+            );
+        } else if wanted.eq_ignore_ascii_case("all") {
+            for number in self.core.clients.numbers() {
+                self.drop_client(number, "was kicked");
+            }
+        } else if !wanted.eq_ignore_ascii_case("allbots") {
+            match self.core.find_player(&wanted) {
+                Ok(number) => self.drop_client(number, "was kicked"),
+                Err(error) => self.core.print_line(error.to_string()),
+            }
+        }
+        self.carry_out_requests();
+    }
+
+    fn client_kick(&mut self, words: &Words) {
+        let slot = words.get(1);
+        if words.len() != 2 {
+            self.core.print_line(format!("Usage: {} <client number>", words.command()));
+        } else if slot.is_empty() || !slot.bytes().all(|byte| byte.is_ascii_digit()) {
+            self.core.print_line(format!("Bad slot number: {slot}"));
+        } else {
+            let slot = usize::try_from(text::leading_int(slot)).unwrap_or(usize::MAX);
+            match self.core.player_in(slot) {
+                Ok(number) => self.drop_client(number, "was kicked"),
+                Err(error) => self.core.print_line(error.to_string()),
+            }
+        }
+        self.carry_out_requests();
+    }
+
+    fn dump_user(&mut self, words: &Words) {
+        match self.core.find_player(words.get(1)) {
+            Ok(number) => {
+                let info = self.core.clients.get(number).map(|c| c.userinfo.clone());
+                self.core.print_line("userinfo\n--------");
+                let info = info.unwrap_or_default();
+                self.core.print_pairs(info.iter().filter(|(name, _)| *name != "password"));
+            }
+            Err(error) => self.core.print_line(error.to_string()),
+        }
+    }
+
+    fn show_status(&mut self) {
+        let game = &self.game;
+        let core = &self.core;
+        let rows: Vec<_> = core
+            .clients
+            .iter()
+            .map(|(number, client)| Row {
+                slot: number.index(),
+                score: game.player(number).persistant[0],
+                standing: match client.stage {
+                    Stage::Connected => Standing::Connecting,
+                    Stage::Primed => Standing::Primed { ping_ms: client.ping_ms() },
+                    Stage::Active => Standing::Active { ping_ms: client.ping_ms() },
+                    Stage::Zombie { .. } => Standing::Zombie,
+                },
+                name: client.name.clone(),
+                last_packet_ms: core.now.since(client.heard_at).0,
+                address: client.remote.address().to_string(),
+                qport: client.remote.qport().0,
+                rate: client.pace.rate_bytes_per_sec,
+            })
+            .collect();
+        let style = core.settings.choice(key::SV_STATUS_STYLE);
+        let table = status::table(style, &core.level.map, &rows);
+        self.core.print_lines(&table);
+    }
+}
+
+impl Core {
+    fn change_setting(&mut self, command: SetCommand, name: &str, value: &str) {
+        match self.settings.set_with(command, Writer::Operator, name, value) {
+            Ok(crate::settings::Change::Latched) => {
+                self.print_line(format!("{name} will be changed upon restarting."));
+            }
+            Ok(_) => {}
+            Err(error) => self.print_line(error.to_string()),
+        }
+        while let Some(note) = self.settings.poll_note() {
+            self.print_line(note);
+        }
+    }
+
+    fn show_setting(&mut self, name: &str) {
+        let shown = self.settings.describe(name);
+        self.print_lines(&shown.unwrap_or_else(|| format!("there is no setting {name}\n")));
+    }
+
+    /// Prints line by line, so that a remote console's packets end where lines end.
+    fn print_lines(&mut self, text: &str) {
+        for line in text.split_inclusive('\n') {
+            self.print_line(line);
+        }
+    }
+
+    fn print_pairs<'a>(&mut self, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
+        for (name, value) in pairs {
+            self.print_line(format!("{name:<20} {value}"));
+        }
+    }
+
+    fn player_in(&self, slot: usize) -> Result<ClientNum, NotFound> {
+        let number = ClientNum::new(slot).filter(|number| number.index() < self.slots());
+        let number = number.ok_or(NotFound::BadSlot(slot))?;
+        match self.clients.get(number) {
+            Some(client) if !client.is_zombie() => Ok(number),
+            _ => Err(NotFound::NotActive(slot)),
+        }
+    }
+
+    /// A player by slot, or by name: exactly, or without colours and case.
+    fn find_player(&self, wanted: &str) -> Result<ClientNum, NotFound> {
+        if let Ok(slot) = wanted.parse::<usize>()
+            && slot < self.slots()
+        {
+            return self.player_in(slot);
+        }
+        let plain = text::without_colours(wanted);
+        let exact = self.clients.present().find(|(_, client)| client.name == wanted);
+        exact
+            .or_else(|| {
+                self.clients.present().find(|(_, client)| {
+                    text::without_colours(&client.name).eq_ignore_ascii_case(&plain)
+                })
+            })
+            .map(|(number, _)| number)
+            .ok_or_else(|| NotFound::NoSuchName(wanted.to_owned()))
+    }
+}
+
+/// Text as it may stand inside a quoted word.
+fn speakable(said: &str) -> String {
+    let safe = |c: char| {
+        if c == '"' {
+            '\''
+        } else if c.is_control() {
+            ' '
+        } else {
+            c
+        }
+    };
+    text::truncated(said, 900).chars().map(safe).collect()
+}
+
+/// The commands of a line: separated by `;` and line ends outside quotes.
+fn split_commands(line: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    line.split(move |c| {
+        quoted ^= c == '"';
+        c == '\n' || c == ';' && !quoted
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_named_once_and_explained() {
+        assert!(COMMANDS.is_sorted_by_key(|command| command.name));
+        assert!(COMMANDS.windows(2).all(|pair| pair[0].name != pair[1].name));
+        assert!(COMMANDS.iter().all(|command| command.help.ends_with('.')));
+    }
+
+    #[test]
+    fn lines_are_split_outside_quotes() {
+        let split = |line| split_commands(line).collect::<Vec<_>>();
+        assert_eq!(split("a;b \"c;d\"; e"), ["a", "b \"c;d\"", " e"]);
+        assert_eq!(split("a\nb"), ["a", "b"]);
+    }
+}
