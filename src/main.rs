@@ -17,12 +17,16 @@ fn main() {
     let clock = io::Clock::start();
     let mut server =
         Server::new(settings, Box::new(Flight::new(&Profile::BASEOA)), io::random_bytes().unwrap());
-    let sockets =
-        io::Sockets::listen(&[io::Listen { port, ..io::Listen::default() }]).unwrap();
-    let summary = io::run(&mut server, sockets, &clock, io::Options {
-        signals: Some(io::Signals::install().unwrap()),
-        console: io::Console::Stdin,
-        ..io::Options::default()
-    });
+    let sockets = io::Sockets::listen(&[io::Listen { port, ..io::Listen::default() }]).unwrap();
+    let summary = io::run(
+        &mut server,
+        sockets,
+        &clock,
+        io::Options {
+            signals: Some(io::Signals::install().unwrap()),
+            console: io::Console::Stdin,
+            ..io::Options::default()
+        },
+    );
     println!("{summary:?}");
 }
