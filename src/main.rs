@@ -1,2 +1,50 @@
-//! (to be written)
-fn main() {}
+//! The program: arguments to one role.
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use fragd::{
+    cli::{self, Command, Outcome, SettingsOptions},
+    settings::{self, Settings},
+};
+
+fn main() -> ExitCode {
+    let outcome = match cli::parse(std::env::args_os()) {
+        Ok(Command::Settings(options)) => explain(&options),
+        Ok(_) => {
+            eprintln!("fragd: this role is not built in");
+            Outcome::Failed
+        }
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    outcome.into()
+}
+
+/// Prints the settings.
+fn explain(options: &SettingsOptions) -> Outcome {
+    let settings = Settings::new(options.game);
+    let name = options.name.as_deref();
+    let text = if options.toml {
+        Ok(settings::config_template())
+    } else if options.json {
+        settings::json(&settings, name).map(|json| format!("{json:#}\n"))
+    } else {
+        settings::listing(&settings, name)
+    };
+    match text {
+        Ok(text) => {
+            // A reader that has seen enough, such as `head`, is no failure.
+            let _ = io::stdout().write_all(text.as_bytes());
+            Outcome::Done
+        }
+        Err(what) => {
+            eprintln!("fragd: {what}");
+            Outcome::Misused
+        }
+    }
+}
