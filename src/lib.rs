@@ -5,6 +5,7 @@
 //! and datagrams as arguments and gives datagrams back as values.
 
 pub mod bots;
+pub mod cli;
 pub mod client;
 pub mod game;
 pub mod io;

@@ -1,32 +1,50 @@
-//! (temporary)
-use fragd::{
-    game::{Flight, Profile},
-    io,
-    server::Server,
-    settings::Settings,
+//! The program: arguments to one role.
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
 };
 
-fn main() {
-    let mut settings = Settings::default();
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    for chunk in args.chunks(2) {
-        settings.set(&chunk[0], &chunk[1]).unwrap();
+use fragd::{
+    cli::{self, Command, Outcome, SettingsOptions},
+    settings::{self, Settings},
+};
+
+fn main() -> ExitCode {
+    let outcome = match cli::parse(std::env::args_os()) {
+        Ok(Command::Settings(options)) => explain(&options),
+        Ok(_) => {
+            eprintln!("fragd: this role is not built in");
+            Outcome::Failed
+        }
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    outcome.into()
+}
+
+/// Prints the settings.
+fn explain(options: &SettingsOptions) -> Outcome {
+    let settings = Settings::new(options.game);
+    let name = options.name.as_deref();
+    let text = if options.toml {
+        Ok(settings::config_template())
+    } else if options.json {
+        settings::json(&settings, name).map(|json| format!("{json:#}\n"))
+    } else {
+        settings::listing(&settings, name)
+    };
+    match text {
+        Ok(text) => {
+            // A reader that has seen enough, such as `head`, is no failure.
+            let _ = io::stdout().write_all(text.as_bytes());
+            Outcome::Done
+        }
+        Err(what) => {
+            eprintln!("fragd: {what}");
+            Outcome::Misused
+        }
     }
-    io::logging::init(log::LevelFilter::Debug);
-    let port = settings.int(fragd::settings::key::NET_PORT) as u16;
-    let clock = io::Clock::start();
-    let mut server =
-        Server::new(settings, Box::new(Flight::new(&Profile::BASEOA)), io::random_bytes().unwrap());
-    let sockets = io::Sockets::listen(&[io::Listen { port, ..io::Listen::default() }]).unwrap();
-    let summary = io::run(
-        &mut server,
-        sockets,
-        &clock,
-        io::Options {
-            signals: Some(io::Signals::install().unwrap()),
-            console: io::Console::Stdin,
-            ..io::Options::default()
-        },
-    );
-    println!("{summary:?}");
 }

@@ -1,0 +1,356 @@
+//! The command line: what the program can be asked to do, and what a server is started with.
+//!
+//! [`parse`] turns arguments into a [`Command`]; [`ServeOptions::build`] turns a server's options and
+//! its config file into settings. The text of the file is an argument: nothing here touches a file.
+//! Invariant: whatever the arguments are, they are parsed or refused with a sentence and an exit code.
+
+mod address;
+mod plus;
+mod serve;
+
+use std::{ffi::OsString, process::ExitCode};
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, error::ErrorKind};
+
+pub use address::ServerAddress;
+pub use plus::{PlusCommands, split};
+pub use serve::ServeOptions;
+
+use crate::settings::{GameProfile, SETTINGS};
+
+/// How a run of the program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// What was asked for was done.
+    Done = 0,
+    /// It failed, or nobody answered.
+    Failed = 1,
+    /// The command line or the config file is wrong.
+    Misused = 2,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(outcome as u8)
+    }
+}
+
+/// What the program is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Host a server.
+    Serve(ServeOptions),
+    /// Ask a server what it plays.
+    Query(QueryOptions),
+    /// Send bots to a server.
+    Bots(BotsOptions),
+    /// Explain the settings.
+    Settings(SettingsOptions),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fragd                                        host OpenArena's oa_dm1 on UDP 27960
+  fragd --config fragd.toml                    with the settings of a file
+  fragd +set sv_hostname \"My server\" +map oa_dm3
+  fragd query 127.0.0.1                        ask a server what it plays
+  fragd bots --connect 127.0.0.1 -n 16 --seconds 30
+  fragd settings sv_fps                        explain a setting
+
+Exit codes: 0 done, 1 failed or no answer, 2 wrong command line or config file.";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  fragd serve --config fragd.toml
+  fragd serve --port 27961 --map oa_dm3
+  fragd serve --game baseq3 --map q3dm6
+  fragd serve +set dedicated 2 +set sv_hostname \"My server\" +map oa_dm1 +say hello
+
+From the first word that begins with + on, the line holds console commands as other servers of the
+family take them. +set, +seta, +sets and +setu change settings and win over the file; +map names the
+first map; all others run in order once the server is up.";
+
+const QUERY_EXAMPLES: &str = "\
+Examples:
+  fragd query 127.0.0.1
+  fragd query dm.example.org:27961 --players
+  fragd query [::1]:27960 --json --timeout 500";
+
+const BOTS_EXAMPLES: &str = "\
+Examples:
+  fragd bots --connect 127.0.0.1
+  fragd bots --connect 127.0.0.1:27961 -n 64 --seconds 60 --wire native --json
+  fragd bots --connect [::1] -n 8 --seed 42 --name-prefix probe";
+
+const SETTINGS_EXAMPLES: &str = "\
+Examples:
+  fragd settings                               all, with values, ranges and defaults
+  fragd settings sv_maxRate                    one of them
+  fragd settings --json --game baseq3
+  fragd settings --toml >fragd.toml            a config file to start from";
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "fragd",
+    version,
+    about = "A headless Quake III Arena dedicated server, load tester and protocol toolbox",
+    after_help = EXAMPLES,
+    args_conflicts_with_subcommands = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    role: Option<Role>,
+    #[command(flatten)]
+    serve: ServeOptions,
+}
+
+#[derive(Debug, Subcommand)]
+enum Role {
+    /// Host a server (also without a subcommand)
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeOptions),
+    /// Ask a server what it plays and who is there
+    #[command(after_help = QUERY_EXAMPLES)]
+    Query(QueryOptions),
+    /// Send bots to a server, measure, and sum up
+    #[command(after_help = BOTS_EXAMPLES)]
+    Bots(BotsOptions),
+    /// Explain the settings
+    #[command(after_help = SETTINGS_EXAMPLES)]
+    Settings(SettingsOptions),
+}
+
+/// What `query` is asked.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct QueryOptions {
+    /// Server to ask; the port is 27960 unless given
+    #[arg(value_name = "HOST[:PORT]")]
+    pub server: ServerAddress,
+    /// Answer as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Milliseconds to wait for an answer
+    #[arg(long = "timeout", value_name = "MS", default_value_t = 2000,
+        value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    pub timeout_ms: u32,
+    /// List the players too
+    #[arg(long)]
+    pub players: bool,
+}
+
+/// The wire that bots speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BotWire {
+    /// Number 71 as OpenArena speaks it
+    Compat,
+    /// Number 71 as ioquake3 speaks it
+    Native,
+    /// Protocol 68, Quake III Arena 1.32
+    #[value(name = "68")]
+    Legacy68,
+}
+
+/// What `bots` is asked.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct BotsOptions {
+    /// Server to join; the port is 27960 unless given
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub connect: ServerAddress,
+    /// How many bots
+    #[arg(short = 'n', long = "bots", value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub count: u16,
+    /// How long they stay
+    #[arg(long, value_name = "S", default_value_t = 30,
+        value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub seconds: u32,
+    /// Wire they speak
+    #[arg(long, value_enum, default_value_t = BotWire::Compat)]
+    pub wire: BotWire,
+    /// Seed of all chance; without it every run is another
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Packets that each bot sends in a second
+    #[arg(long, value_name = "N", default_value_t = 30,
+        value_parser = clap::value_parser!(u16).range(1..=250))]
+    pub packets_per_second: u16,
+    /// What the bots' names begin with
+    #[arg(long, value_name = "TEXT", default_value = "bot", value_parser = name_prefix)]
+    pub name_prefix: String,
+    /// Sum up as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `settings` is asked.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct SettingsOptions {
+    /// Setting to explain; all without it
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// As a config file, every setting at its default
+    #[arg(long, conflicts_with_all = ["json", "name", "game"])]
+    pub toml: bool,
+    /// Defaults of this game
+    #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = serve::game_profile)]
+    pub game: GameProfile,
+}
+
+/// Reads the program's arguments, its own name first.
+///
+/// # Errors
+/// Usage to show, which includes what `--help` and `--version` ask for; `error.exit_code()` and
+/// `error.print()` say the rest.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let (flags, plus) = split(arguments.into_iter().collect());
+    let mut program = program();
+    let matches = program.try_get_matches_from_mut(flags)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
+    let refuse = |program: &mut clap::Command, kind, what: String| {
+        Err(clap::Error::raw(kind, what).format(program))
+    };
+    let plus = match PlusCommands::read(&plus) {
+        Ok(plus) => plus,
+        Err(what) => return refuse(&mut program, ErrorKind::InvalidValue, what),
+    };
+    let command = match cli.role {
+        None => Command::Serve(cli.serve.with_plus(plus)),
+        Some(Role::Serve(serve)) => Command::Serve(serve.with_plus(plus)),
+        Some(_) if !plus.is_empty() => {
+            let what = "only a server takes commands that begin with +".to_owned();
+            return refuse(&mut program, ErrorKind::ArgumentConflict, what);
+        }
+        Some(Role::Query(query)) => Command::Query(query),
+        Some(Role::Bots(bots)) => Command::Bots(bots),
+        Some(Role::Settings(settings)) => Command::Settings(settings),
+    };
+    Ok(command)
+}
+
+/// The program's usage. The long help of `serve` lists the settings from their table.
+fn program() -> clap::Command {
+    Cli::command().mut_subcommand("serve", |serve| {
+        let width = SETTINGS.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
+        let settings: String = SETTINGS
+            .iter()
+            .map(|setting| format!("  {:width$}  {}\n", setting.name, setting.help))
+            .collect();
+        serve.after_long_help(format!(
+            "{SERVE_EXAMPLES}\n\nSettings (more of each: fragd settings NAME):\n{settings}"
+        ))
+    })
+}
+
+/// A prefix that leaves room for a number in a player's name.
+fn name_prefix(text: &str) -> Result<String, String> {
+    let legal = |c: char| matches!(c, ' '..='~') && !"\\\";%".contains(c);
+    if text.is_empty() || text.len() > 24 || !text.chars().all(legal) {
+        return Err("1 to 24 printable ASCII characters without \\, \", ; and %".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn run(line: &str) -> Result<Command, clap::Error> {
+        parse(std::iter::once("fragd").chain(line.split_whitespace()).map(OsString::from))
+    }
+
+    #[track_caller]
+    fn refused(line: &str, because: &str) {
+        let error = run(line).expect_err("refused");
+        assert_eq!(error.exit_code(), 2, "{line}");
+        let text = error.to_string();
+        assert!(text.contains(because), "{line}: {text}");
+    }
+
+    #[test]
+    fn the_definitions_are_sound() {
+        program().debug_assert();
+    }
+
+    #[test]
+    fn no_subcommand_serves() {
+        let Ok(Command::Serve(plain)) = run("") else { panic!("serves") };
+        assert_eq!(plain, ServeOptions::default());
+        let Ok(Command::Serve(bare)) = run("--port 28000 +map oa_dm3") else { panic!("serves") };
+        let Ok(Command::Serve(named)) = run("serve --port 28000 +map oa_dm3") else {
+            panic!("serves")
+        };
+        assert_eq!(bare, named);
+        assert_eq!(bare.port, Some(28000));
+    }
+
+    #[test]
+    fn roles_take_their_options() {
+        let Ok(Command::Query(query)) = run("query dm.example.org:27961 --json --timeout 500")
+        else {
+            panic!("queries")
+        };
+        assert_eq!((query.server.port, query.timeout_ms, query.json), (27961, 500, true));
+        let Ok(Command::Bots(bots)) =
+            run("bots --connect [::1] -n 64 --seconds 5 --wire 68 --seed 7 --name-prefix probe")
+        else {
+            panic!("sends bots")
+        };
+        assert_eq!((bots.count, bots.seconds, bots.wire), (64, 5, BotWire::Legacy68));
+        assert_eq!((bots.seed, bots.name_prefix.as_str()), (Some(7), "probe"));
+        assert_eq!((bots.connect.host.as_str(), bots.connect.port), ("::1", 27960));
+        let Ok(Command::Settings(settings)) = run("settings sv_fps --game baseq3 --json") else {
+            panic!("explains")
+        };
+        assert_eq!(settings.name.as_deref(), Some("sv_fps"));
+        assert_eq!(settings.game, GameProfile::BaseQ3);
+    }
+
+    #[test]
+    fn misuse_is_refused_with_a_sentence() {
+        refused("--port 70000", "70000");
+        refused("serve --game quake2", "baseoa or baseq3");
+        refused("query", "HOST[:PORT]");
+        refused("query 127.0.0.1:0", "1 to 65535");
+        refused("query 127.0.0.1 --timeout 0", "1..=60000");
+        refused("bots -n 4", "--connect");
+        refused("bots --connect x -n 0", "1..=1024");
+        refused("bots --connect x --wire 66", "68");
+        refused("bots --connect x --name-prefix a;b", "printable");
+        refused("query 127.0.0.1 +map x", "only a server takes commands that begin with +");
+        refused("frobnicate", "frobnicate");
+        refused("+set sv_fps", "+set takes a name and a value");
+    }
+
+    #[test]
+    fn help_shows_examples_and_settings() {
+        for (line, part) in [
+            ("--help", "fragd --config fragd.toml"),
+            ("serve -h", "+say hello"),
+            ("serve --help", "sv_hostname"),
+            ("query --help", "--players"),
+            ("bots --help", "--packets-per-second"),
+            ("settings --help", "fragd settings --toml"),
+        ] {
+            let help = run(line).expect_err("help");
+            assert_eq!(help.exit_code(), 0, "{line}");
+            assert!(help.to_string().contains(part), "{line}: {help}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_panics(words in proptest::collection::vec(
+            "\\PC{0,12}|serve|query|bots|settings|--port|--config|--game|-n|\\+set|\\+map|\\+|sv_fps|20", 0..12,
+        )) {
+            let arguments = std::iter::once("fragd".to_owned()).chain(words).map(OsString::from);
+            if let Ok(Command::Serve(options)) = parse(arguments) {
+                let _ = options.build(None);
+            }
+        }
+    }
+}

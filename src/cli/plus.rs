@@ -1,0 +1,223 @@
+//! Console commands on the command line, as the family's servers take them:
+//! `+set net_port 27961 +map q3dm17 +say hello`.
+//!
+//! A word that begins with `+` and holds no space begins a command; a lone `+` takes the next word for
+//! its command. Everything before the first such word is for the program's own flags.
+
+use std::ffi::{OsStr, OsString};
+
+use crate::{model::text::truncated, settings::SetCommand};
+
+/// Commands given on the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlusCommands {
+    /// `+set` and its kin in order: command, name, value.
+    pub sets: Vec<(SetCommand, String, String)>,
+    /// The last `+map`.
+    pub map: Option<String>,
+    /// All others in order, as lines for the console.
+    pub lines: Vec<String>,
+}
+
+/// Parts arguments at the first that begins a command.
+#[must_use]
+pub fn split(mut arguments: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
+    // The first argument is the program's own name, whatever it looks like.
+    let own = arguments.iter().skip(1).take_while(|word| !begins_command(word)).count();
+    let plus = arguments.split_off(arguments.len().min(own + 1));
+    (arguments, plus)
+}
+
+fn begins_command(word: &OsStr) -> bool {
+    let bytes = word.as_encoded_bytes();
+    bytes.first() == Some(&b'+') && !bytes.iter().any(|byte| byte.is_ascii_whitespace())
+}
+
+impl PlusCommands {
+    /// Reads the arguments from the first command on.
+    ///
+    /// # Errors
+    /// A sentence when a command lacks what it needs.
+    pub fn read(arguments: &[OsString]) -> Result<Self, String> {
+        let mut commands = Self::default();
+        let mut rest = arguments;
+        while let Some(first) = rest.first() {
+            let words = 1 + rest[1..].iter().take_while(|word| !begins_command(word)).count();
+            let (command, others) = rest.split_at(words);
+            rest = others;
+            let mut words = Vec::with_capacity(command.len());
+            for word in command {
+                let text = word.to_str();
+                words.push(unquoted(
+                    text.ok_or_else(|| format!("{} is not UTF-8", word.to_string_lossy()))?,
+                ));
+            }
+            if first == "+" {
+                words.remove(0);
+            } else {
+                words[0] = words[0].trim_start_matches('+');
+            }
+            commands.take(&words)?;
+        }
+        Ok(commands)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn take(&mut self, words: &[&str]) -> Result<(), String> {
+        let (Some(&command), arguments) = (words.first(), words.get(1..).unwrap_or(&[])) else {
+            return Ok(());
+        };
+        if let Some(set) = SetCommand::named(command) {
+            let [name, value @ ..] = arguments else {
+                return Err(format!("+{command} takes a name and a value"));
+            };
+            if value.is_empty() {
+                let name = truncated(name, 64);
+                return Err(format!("+{command} takes a name and a value: what is {name} to be?"));
+            }
+            self.sets.push((set, (*name).to_owned(), value.join(" ")));
+        } else if command.eq_ignore_ascii_case("map") {
+            let [map] = arguments else {
+                return Err("+map takes the name of one map".to_owned());
+            };
+            self.map = Some((*map).to_owned());
+        } else if !command.is_empty() {
+            self.lines.push(words.iter().map(|word| requoted(word)).collect::<Vec<_>>().join(" "));
+        }
+        Ok(())
+    }
+}
+
+/// A word without the quotes around it, which files of arguments often leave there.
+fn unquoted(word: &str) -> &str {
+    word.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(word)
+}
+
+/// A word as the console will read it as one word again. It knows no escapes, so inner quotes go, and
+/// so do line ends.
+fn requoted(word: &str) -> String {
+    let plain = !word.is_empty()
+        && word.chars().all(|c| c > ' ' && c != ';' && c != '"')
+        && !word.contains("//")
+        && !word.contains("/*");
+    if plain {
+        return word.to_owned();
+    }
+    let inner: String = word.chars().filter(|&c| c != '"' && (c >= ' ' || c == '\t')).collect();
+    format!("\"{inner}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::Words;
+
+    fn arguments(words: &[&str]) -> Vec<OsString> {
+        words.iter().map(OsString::from).collect()
+    }
+
+    fn read(words: &[&str]) -> Result<PlusCommands, String> {
+        PlusCommands::read(&arguments(words))
+    }
+
+    #[test]
+    fn flags_end_where_commands_begin() {
+        for (words, own) in [
+            (&["fragd"][..], 1),
+            (&["fragd", "serve", "--port", "1", "+set", "a", "b"], 4),
+            (&["fragd", "+map", "x", "--port", "1"], 1),
+            (&["+fragd", "--port", "1"], 3),
+            (&["fragd", "--config", "+ +.toml", "+", "map", "x"], 3),
+            (&[], 0),
+        ] {
+            let (flags, plus) = split(arguments(words));
+            assert_eq!((flags.len(), plus.len()), (own, words.len() - own), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn commands_are_sorted_by_when_they_are_due() {
+        let commands = read(&[
+            "+set",
+            "sv_hostname",
+            "My server",
+            "+SETA",
+            "g_motd",
+            "two",
+            "words",
+            "+map",
+            "oa_dm1",
+            "+",
+            "say",
+            "hi there; all",
+            "+sets",
+            "Admin",
+            "\"Kim\"",
+            "+addbot",
+            "sarge",
+            "4",
+            "+set",
+            "g_password",
+            "",
+            "+map",
+            "oa_dm3",
+            "+",
+            "+status",
+        ])
+        .unwrap();
+        let sets = [
+            (SetCommand::Set, "sv_hostname", "My server"),
+            (SetCommand::Seta, "g_motd", "two words"),
+            (SetCommand::Sets, "Admin", "Kim"),
+            (SetCommand::Set, "g_password", ""),
+        ];
+        let sets = sets.map(|(set, name, value)| (set, name.to_owned(), value.to_owned()));
+        assert_eq!(commands.sets, sets);
+        assert_eq!(commands.map.as_deref(), Some("oa_dm3"));
+        assert_eq!(commands.lines, ["say \"hi there; all\"", "addbot sarge 4", "status"]);
+    }
+
+    #[test]
+    fn what_lacks_a_part_is_refused() {
+        assert_eq!(read(&["+set"]).unwrap_err(), "+set takes a name and a value");
+        let error = read(&["+set", "sv_fps", "+map", "x"]).unwrap_err();
+        assert_eq!(error, "+set takes a name and a value: what is sv_fps to be?");
+        assert_eq!(read(&["+map"]).unwrap_err(), "+map takes the name of one map");
+        assert_eq!(read(&["+map", "a", "b"]).unwrap_err(), "+map takes the name of one map");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn bytes_that_are_no_text_are_refused() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let words = [OsString::from("+say"), OsString::from_vec(vec![b'a', 0xff])];
+        assert!(PlusCommands::read(&words).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_is_read_as_the_words_that_made_it(
+            words in proptest::collection::vec("[^\"\\p{Cc}]{0,20}", 1..6),
+        ) {
+            let mut given = vec!["+echo".to_owned()];
+            given.extend(words.iter().filter(|word| !begins_command(OsStr::new(word))).cloned());
+            let given: Vec<&str> = given.iter().map(String::as_str).collect();
+            let commands = read(&given).unwrap();
+            let line = Words::parse(&commands.lines[0]);
+            prop_assert_eq!(line.arguments(), &given[1..]);
+        }
+
+        #[test]
+        fn no_arguments_panic(words in proptest::collection::vec("\\PC{0,9}|\\+|\\+set|\\+map", 0..9)) {
+            let (_, plus) = split(words.iter().map(OsString::from).collect());
+            let _ = PlusCommands::read(&plus);
+        }
+    }
+}

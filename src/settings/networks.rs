@@ -1,0 +1,112 @@
+//! A list of networks, as an operator writes it: addresses with or without `/length`, separated by
+//! spaces; `any` is every address, and the empty list none.
+//!
+//! Invariant: prefix lengths fit their address family. An IPv4 address inside IPv6 counts as IPv4.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::setting::Kind;
+
+/// Networks that an address may belong to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Networks(Vec<Network>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Network {
+    address: IpAddr,
+    prefix_len: u8,
+}
+
+impl Networks {
+    pub(super) const fn list() -> Kind {
+        Kind::Networks
+    }
+
+    /// Reads a list; `None` when a part of it is no network.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut networks = Vec::new();
+        for part in text.split_ascii_whitespace() {
+            if part.eq_ignore_ascii_case("any") {
+                networks.push(Network { address: Ipv4Addr::UNSPECIFIED.into(), prefix_len: 0 });
+                networks.push(Network { address: Ipv6Addr::UNSPECIFIED.into(), prefix_len: 0 });
+            } else {
+                networks.push(Network::parse(part)?);
+            }
+        }
+        Some(Self(networks))
+    }
+
+    /// Whether `address` belongs to one of the networks.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|network| network.contains(address))
+    }
+}
+
+impl Network {
+    fn parse(text: &str) -> Option<Self> {
+        let (address, prefix) = match text.split_once('/') {
+            Some((address, prefix)) => (address, Some(prefix)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().ok()?;
+        let longest = if address.is_ipv4() { 32 } else { 128 };
+        let prefix_len = match prefix {
+            Some(prefix) => prefix.parse().ok().filter(|&len| len <= longest)?,
+            None => longest,
+        };
+        Some(Self { address, prefix_len })
+    }
+
+    fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(ours), IpAddr::V4(theirs)) => {
+                let differing = ours.to_bits() ^ theirs.to_bits();
+                differing.leading_zeros() >= u32::from(self.prefix_len)
+            }
+            (IpAddr::V6(ours), IpAddr::V6(theirs)) => {
+                let differing = ours.to_bits() ^ theirs.to_bits();
+                differing.leading_zeros() >= u32::from(self.prefix_len)
+            }
+            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(list: &str, address: &str, expected: bool) {
+        let networks = Networks::parse(list).unwrap_or_else(|| panic!("{list:?} is a list"));
+        assert_eq!(networks.contains(address.parse().unwrap()), expected, "{address} in {list:?}");
+    }
+
+    #[test]
+    fn addresses_are_matched_by_their_prefix() {
+        check("127.0.0.0/8 ::1", "127.3.2.1", true);
+        check("127.0.0.0/8 ::1", "128.0.0.1", false);
+        check("127.0.0.0/8 ::1", "::1", true);
+        check("127.0.0.0/8 ::1", "::2", false);
+        check("127.0.0.0/8", "::ffff:127.0.0.1", true);
+        check("10.1.2.3", "10.1.2.3", true);
+        check("10.1.2.3", "10.1.2.2", false);
+        check("0.0.0.0/0", "2001:db8::1", false);
+        check("2001:db8::/33", "2001:db8:7fff::1", true);
+        check("2001:db8::/33", "2001:db8:8000::1", false);
+        check("any", "2001:db8::1", true);
+        check("any", "8.8.8.8", true);
+        check("", "127.0.0.1", false);
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused() {
+        for list in
+            ["10.0.0.0/33", "::/129", "10.0.0", "localhost", "10.0.0.0/", "1.2.3.4/-1", "/8"]
+        {
+            assert_eq!(Networks::parse(list), None, "{list:?}");
+        }
+    }
+}

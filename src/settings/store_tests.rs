@@ -1,0 +1,395 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::settings::{LogLevel, StatusStyle, Wire71};
+
+fn started() -> Settings {
+    let mut settings = Settings::default();
+    settings.start().expect("defaults are right together");
+    settings
+}
+
+#[track_caller]
+fn refused(settings: &mut Settings, name: &str, value: &str, sentence: &str) {
+    let before = settings.get(name).map(str::to_owned);
+    let error = settings.set(name, value).expect_err("refused");
+    assert_eq!(error.to_string(), sentence);
+    assert_eq!(settings.get(name).map(str::to_owned), before, "a refusal changes nothing");
+}
+
+#[test]
+fn names_are_found_in_any_case() {
+    let mut settings = started();
+    assert_eq!(settings.set("SV_HostName", "mine"), Ok(Change::Changed));
+    assert_eq!(settings.get("sv_hostname"), Some("mine"));
+    assert_eq!(settings.text(key::SV_HOSTNAME), "mine");
+    assert_eq!(settings.set("sv_hostname", "mine"), Ok(Change::Unchanged));
+    assert_eq!(settings.get("nobody"), None);
+}
+
+#[test]
+fn keys_read_what_was_set() {
+    let mut settings = started();
+    for (name, value) in
+        [("sv_fps", "40"), ("g_gravity", "650.5"), ("sv_wire71", "Native"), ("g_allowVote", "0")]
+    {
+        assert_eq!(settings.set(name, value), Ok(Change::Changed), "{name}");
+    }
+    assert_eq!(settings.int(key::SV_FPS), 40);
+    assert_eq!(settings.float(key::G_GRAVITY), 650.5);
+    assert_eq!(settings.choice(key::SV_WIRE71), Wire71::Native);
+    assert_eq!(settings.choice(key::SV_STATUS_STYLE), StatusStyle::Ioq3);
+    assert_eq!(settings.choice(key::SV_LOG_LEVEL), LogLevel::Info);
+    assert!(!settings.flag(key::G_ALLOW_VOTE));
+    assert_eq!(settings.address(key::NET_IP6), IpAddr::from([0_u16; 8]));
+    assert!(settings.networks(key::SV_RCON_ALLOW).contains(IpAddr::from([127, 0, 0, 1])));
+}
+
+#[test]
+fn refusals_name_the_setting_and_what_would_be_right() {
+    let mut settings = started();
+    refused(
+        &mut settings,
+        "SV_FPS",
+        "9",
+        "sv_fps cannot be \"9\": it takes a whole number from 10 to 125",
+    );
+    refused(
+        &mut settings,
+        "g_gravity",
+        "nan",
+        "g_gravity cannot be \"nan\": it takes a number from -32768 to 32767",
+    );
+    refused(&mut settings, "mapname", "x", "mapname is read only.");
+    refused(
+        &mut settings,
+        "net_port",
+        "27961",
+        "net_port is write protected. It is chosen at start, in the config file or with +set",
+    );
+    refused(&mut settings, "timescale", "2", "timescale is cheat protected.");
+    refused(
+        &mut settings,
+        "sv_hostname",
+        "a;quit",
+        "sv_hostname cannot contain ;: it takes printable ASCII without \\, \" and ;",
+    );
+    refused(
+        &mut settings,
+        "sv_pure",
+        "1",
+        "sv_pure cannot be \"1\": it takes only 0 in this version",
+    );
+    refused(
+        &mut settings,
+        "sv_privateClients",
+        "9",
+        "sv_privateClients cannot be 9: sv_maxclients leaves at most 8",
+    );
+    refused(
+        &mut settings,
+        "a b",
+        "1",
+        "\"a b\" cannot be a name: a name has 1 to 63 printable ASCII characters without spaces, \\, \" and ;",
+    );
+    let sets = |settings: &mut Settings, name| {
+        settings.set_with(SetCommand::Sets, Writer::Operator, name, "longenough")
+    };
+    assert_eq!(
+        sets(&mut settings, "rconPassword").map_err(|error| error.to_string()),
+        Err("rconPassword is secret and stays out of the serverinfo".to_owned())
+    );
+}
+
+#[test]
+fn what_is_chosen_at_start_can_be_chosen_before_it() {
+    let mut settings = Settings::default();
+    assert_eq!(settings.set("net_port", "28000"), Ok(Change::Changed));
+    assert_eq!(settings.set("sv_maxclients", "16"), Ok(Change::Changed), "nothing to wait for");
+    settings.start().unwrap();
+    assert_eq!(settings.int(key::NET_PORT), 28000);
+    assert_eq!(settings.set("net_port", "28000"), Ok(Change::Unchanged));
+}
+
+#[test]
+fn latched_values_wait_for_the_next_map() {
+    let mut settings = started();
+    let version = settings.serverinfo_version();
+    assert_eq!(settings.set("sv_maxclients", "16"), Ok(Change::Latched));
+    assert_eq!(
+        (settings.int(key::SV_MAXCLIENTS), settings.latched("sv_maxclients")),
+        (8, Some("16"))
+    );
+    assert_eq!(settings.serverinfo_version(), version);
+    settings.apply_latched();
+    assert_eq!((settings.int(key::SV_MAXCLIENTS), settings.latched("sv_maxclients")), (16, None));
+    assert_eq!(settings.serverinfo_version(), version + 1);
+    settings.set("sv_maxclients", "4").unwrap();
+    assert_eq!(settings.set("sv_maxclients", "16"), Ok(Change::Unchanged), "taken back");
+    settings.apply_latched();
+    assert_eq!(settings.int(key::SV_MAXCLIENTS), 16);
+    settings.set("sv_maxclients", "2").unwrap();
+    refused(
+        &mut settings,
+        "sv_privateClients",
+        "3",
+        "sv_privateClients cannot be 3: sv_maxclients leaves at most 2",
+    );
+}
+
+#[test]
+fn a_public_server_wants_a_long_rcon_password_in_whatever_order() {
+    let sentence = "rconPassword needs at least 8 characters while dedicated is 2, or none at all";
+    for order in [["rconPassword", "dedicated"], ["dedicated", "rconPassword"]] {
+        let mut settings = Settings::default();
+        for name in order {
+            let value = if name == "dedicated" { "2" } else { "1234567" };
+            assert_eq!(settings.set(name, value), Ok(Change::Changed));
+        }
+        assert_eq!(settings.start().unwrap_err().to_string(), sentence);
+        settings.set("rconPassword", "12345678").unwrap();
+        settings.start().unwrap();
+        refused(&mut settings, "rconPassword", "1234567", sentence);
+        assert_eq!(settings.set("rconPassword", ""), Ok(Change::Changed));
+    }
+    let mut lan = Settings::default();
+    lan.set("rconPassword", "x").unwrap();
+    assert_eq!(lan.start(), Ok(()));
+}
+
+#[test]
+fn the_server_writes_what_nobody_else_may() {
+    let mut settings = started();
+    let versions =
+        |settings: &Settings| (settings.serverinfo_version(), settings.systeminfo_version());
+    let (server, system) = versions(&settings);
+    assert_eq!(settings.write(key::MAPNAME, "oa_dm1"), Ok(Change::Changed));
+    assert_eq!(versions(&settings), (server + 1, system));
+    assert_eq!(settings.write(key::SV_SERVERID, 7), Ok(Change::Changed));
+    assert_eq!(settings.write(key::SV_SERVERID, 7), Ok(Change::Unchanged));
+    assert_eq!(versions(&settings), (server + 1, system + 1));
+    assert!(settings.write(key::SV_SERVERID, -1).is_err());
+    assert!(settings.write(key::MAPNAME, "../x").is_err());
+    assert_eq!(
+        settings.set_with(SetCommand::Set, Writer::Game, "g_needpass", "1"),
+        Ok(Change::Changed)
+    );
+    assert!(settings.flag(key::G_NEEDPASS));
+    assert!(settings.set_with(SetCommand::Set, Writer::Game, "net_port", "1").is_err());
+}
+
+#[test]
+fn names_in_no_table_become_variables_with_a_word_about_it() {
+    let mut settings = started();
+    assert_eq!(settings.set("sv_hostnam", "x"), Ok(Change::Changed));
+    assert_eq!(
+        settings.poll_note().as_deref(),
+        Some(
+            "no setting is named sv_hostnam: kept as a variable of your own; did you mean sv_hostname?"
+        )
+    );
+    settings.set("d1", "map q3dm1 ; set nextmap vstr d2").unwrap();
+    assert_eq!(
+        settings.poll_note().as_deref(),
+        Some("no setting is named d1: kept as a variable of your own")
+    );
+    settings.set("d1", "changed").unwrap();
+    for ignored in ["com_hunkmegs", "fs_homepath", "VM_GAME"] {
+        assert_eq!(settings.set(ignored, "256"), Ok(Change::Changed));
+        assert_eq!(settings.get(ignored), Some("256"));
+    }
+    let sets = SetCommand::named("SETS").unwrap();
+    settings.set_with(sets, Writer::Operator, "Admin", "Kim").unwrap();
+    assert_eq!(settings.poll_note(), None);
+    assert!(settings.serverinfo().any(|pair| pair == ("Admin", "Kim")));
+    assert!(!settings.serverinfo().any(|(name, _)| name == "d1"));
+    assert_eq!(settings.set("admin", "Kai"), Ok(Change::Changed));
+    assert!(settings.serverinfo().any(|pair| pair == ("Admin", "Kai") || pair == ("admin", "Kai")));
+}
+
+#[test]
+fn variables_are_bounded() {
+    let mut settings = started();
+    for number in 0..MAX_VARIABLES {
+        settings.set(&format!("own{number}"), "x").unwrap();
+    }
+    let error = settings.set("one_more", "x").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "one_more is one variable too many: at most 512 of your own are kept"
+    );
+    assert_eq!(settings.set("own7", "y"), Ok(Change::Changed));
+    assert!(settings.set("own7", &"y".repeat(MAX_STRING_LEN + 1)).is_err());
+}
+
+#[test]
+fn sets_shows_a_setting_in_the_serverinfo() {
+    let mut settings = started();
+    let version = settings.serverinfo_version();
+    let shown = settings.set_with(SetCommand::Sets, Writer::Operator, "g_speed", "320");
+    assert_eq!(shown, Ok(Change::Changed));
+    assert!(settings.serverinfo().any(|pair| pair == ("g_speed", "320")));
+    assert!(settings.serverinfo_version() > version);
+    assert!(settings.set_with(SetCommand::Sets, Writer::Operator, "g_motd", "a;b").is_err());
+    assert!(!settings.serverinfo().any(|(name, _)| name == "g_motd"));
+}
+
+#[test]
+fn the_serverinfo_warns_before_it_refuses() {
+    let mut settings = started();
+    assert_eq!(settings.poll_note(), None);
+    let mut sets = |name: &str, len: usize| {
+        let value = "x".repeat(len);
+        let result = settings.set_with(SetCommand::Sets, Writer::Operator, name, &value);
+        (result, settings.poll_note(), settings.shown_len())
+    };
+    let (result, note, len) = sets("own", 150);
+    assert_eq!(result, Ok(Change::Changed));
+    let sentence =
+        format!("serverinfo takes {len} bytes of at most 1023; beyond that, changes are refused");
+    assert_eq!(note, Some(sentence));
+    let (result, _, after) = sets("another", 300);
+    let sentence = result.unwrap_err().to_string();
+    assert!(sentence.starts_with("another does not fit: the serverinfo would take "), "{sentence}");
+    assert!(
+        sentence.ends_with(" of at most 1023; shorten it or another of its values"),
+        "{sentence}"
+    );
+    assert_eq!(after, len, "nothing changed");
+}
+
+#[test]
+fn the_server_s_own_values_always_have_room() {
+    let mut settings = started();
+    settings.set("sv_maxclients", "64").unwrap();
+    let mut len = 0;
+    while settings.set_with(SetCommand::Sets, Writer::Operator, "own", &"x".repeat(len)).is_ok() {
+        len += 1;
+    }
+    assert!(len > 0);
+    settings.apply_latched();
+    settings.write(key::MAPNAME, "m".repeat(63)).unwrap();
+    settings.write(key::G_TIMESTAMP, "2026-01-01 00:00:00").unwrap();
+    settings.write(key::GAMENAME, "g".repeat(31)).unwrap();
+    assert_eq!(settings.shown_len(), MAX_INFO_LEN);
+}
+
+#[test]
+fn a_game_brings_its_defaults_and_leaves_what_was_chosen() {
+    let mut settings = Settings::default();
+    assert_eq!(settings.int(key::PMOVE_MSEC), 11);
+    settings.set("map", "oa_dm1").unwrap();
+    settings.set("game", "BASEQ3").unwrap();
+    assert_eq!(settings.game(), GameProfile::BaseQ3);
+    assert_eq!(settings.choice(key::GAME), GameProfile::BaseQ3);
+    assert_eq!(settings.int(key::PMOVE_MSEC), 8);
+    assert_eq!(settings.text(key::GAMENAME), "baseq3");
+    assert_eq!(settings.text(key::MAP), "oa_dm1", "chosen, though it was the default");
+    assert!(!settings.serverinfo().any(|(name, _)| name == "videoflags"));
+    assert!(!settings.systeminfo().any(|(name, _)| name == "pmove_float" || name == "sv_fps"));
+    let fresh = Settings::new(GameProfile::BaseQ3);
+    assert_eq!(fresh.text(key::MAP), "q3dm17");
+    assert_eq!(fresh.choice(key::GAME), GameProfile::BaseQ3);
+    settings.start().unwrap();
+    assert!(settings.set("game", "baseoa").is_err());
+}
+
+#[test]
+fn infos_hold_what_a_client_game_reads() {
+    let settings = started();
+    let server: Vec<_> = settings.serverinfo().collect();
+    for pair in [
+        ("mapname", "nomap"),
+        ("g_gametype", "0"),
+        ("sv_maxclients", "8"),
+        ("dmflags", "0"),
+        ("fraglimit", "20"),
+        ("timelimit", "0"),
+        ("capturelimit", "8"),
+        ("g_needpass", "0"),
+        ("gamename", "baseoa"),
+        ("com_gamename", "Quake3Arena"),
+        ("protocol", "71"),
+        ("videoflags", "7"),
+        ("voteflags", "767"),
+        ("elimination_roundtime", "120"),
+    ] {
+        assert!(server.contains(&pair), "{pair:?} in {server:?}");
+    }
+    let system: Vec<_> = settings.systeminfo().collect();
+    for pair in [
+        ("sv_serverid", "0"),
+        ("sv_cheats", "0"),
+        ("sv_pure", "0"),
+        ("sv_paks", ""),
+        ("fs_game", ""),
+        ("sv_fps", "20"),
+        ("timescale", "1"),
+        ("pmove_fixed", "0"),
+        ("pmove_msec", "11"),
+        ("pmove_float", "1"),
+        ("g_synchronousClients", "0"),
+    ] {
+        assert!(system.contains(&pair), "{pair:?} in {system:?}");
+    }
+    assert!(server.iter().all(|(_, value)| !value.is_empty()));
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_set_keeps_the_infos_whole(
+        changes in proptest::collection::vec((0..SETTINGS.len() + 3, ".{0,40}|[0-9]{1,4}|x{0,400}", 0..4_usize), 0..60),
+    ) {
+        let commands = [SetCommand::Set, SetCommand::Sets, SetCommand::Seta, SetCommand::Setu];
+        let mut settings = started();
+        for (row, value, command) in changes {
+            let own = format!("own{row}");
+            let name = SETTINGS.get(row).map_or(own.as_str(), |setting| setting.name);
+            let _ = settings.set_with(commands[command], Writer::Operator, name, &value);
+            settings.apply_latched();
+            prop_assert!(settings.shown_len() <= MAX_INFO_LEN);
+            for (name, value) in settings.serverinfo().chain(settings.systeminfo()) {
+                let clean = |text: &str| text.chars().all(|c| matches!(c, ' '..='~') && !"\\\";".contains(c));
+                prop_assert!(clean(name) && clean(value), "{name} {value}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_table_is_sound() {
+    for (row, setting) in SETTINGS.iter().enumerate() {
+        let name = setting.name;
+        assert_eq!(row_named(name), Some(row), "{name} is there twice");
+        assert!(!is_ignored(name), "{name} is ignored and is not");
+        assert!(
+            name.len() <= MAX_NAME_LEN
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        );
+        assert!(setting.help.ends_with('.'), "{name}: a help is a sentence");
+        assert!(setting.help.is_ascii() && !setting.help.contains("  "), "{name}");
+        assert!(
+            setting.help.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit()),
+            "{name}"
+        );
+        assert!(
+            SETTINGS[..row]
+                .iter()
+                .rev()
+                .skip_while(|s| s.group == setting.group)
+                .all(|s| s.group != setting.group),
+            "{name}: groups stand together"
+        );
+        for &game in GameProfile::ALL {
+            let column = setting.column(game);
+            let value = Value::parse(name, &setting.kind, column.flags, column.default);
+            assert_eq!(
+                value.map(|value| value.text).as_deref(),
+                Ok(column.default),
+                "{name}: plainest form"
+            );
+            let secret_travels = column.flags.has(Flags::SECRET) && column.flags.travels();
+            assert!(!secret_travels, "{name}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! A setting's value: its text as everybody sees it, and the number in it, read once.
+//!
+//! Invariants: a value is made by [`Value::parse`] alone, so it is one that its kind takes; numbers are
+//! finite; text is printable ASCII without quotes, and without `\` and `;` where it travels in an info
+//! string.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::{
+    error::{SettingError, quoted},
+    networks::Networks,
+    setting::{Flags, Kind},
+};
+
+/// One value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Value {
+    /// As it is shown and sent; numbers in their plainest form.
+    pub(super) text: String,
+    /// Whole numbers; flags as 0 and 1; choices as their place; 0 for all else.
+    pub(super) int: i32,
+    /// Finite numbers; 0 for all else.
+    pub(super) float: f32,
+}
+
+impl Value {
+    /// Reads what an operator wrote for the setting `name`.
+    pub(super) fn parse(
+        name: &str,
+        kind: &Kind,
+        flags: Flags,
+        given: &str,
+    ) -> Result<Self, SettingError> {
+        let wrong = || SettingError::Value {
+            name: name.to_owned(),
+            given: if flags.has(Flags::SECRET) { "that".to_owned() } else { quoted(given) },
+            right: kind.to_string(),
+        };
+        let word = given.trim_ascii();
+        let whole = |fits: &dyn Fn(i32) -> bool| match word.parse::<i32>() {
+            Ok(int) if fits(int) => Ok(Self::whole(int)),
+            _ => Err(wrong()),
+        };
+        match kind {
+            Kind::Flag if word.eq_ignore_ascii_case("true") => Ok(Self::whole(1)),
+            Kind::Flag if word.eq_ignore_ascii_case("false") => Ok(Self::whole(0)),
+            Kind::Flag => whole(&|int| int == 0 || int == 1),
+            Kind::Int { min, max } => whole(&|int| (*min..=*max).contains(&int)),
+            Kind::IntOrOff { min, max } => whole(&|int| int == 0 || (*min..=*max).contains(&int)),
+            Kind::Float { min, max } => match word.parse::<f32>() {
+                // A comparison with NaN is false, so ranges keep it out, as they do the infinities.
+                Ok(float) if (*min..=*max).contains(&float) => {
+                    Ok(Self { text: (float + 0.0).to_string(), int: 0, float: float + 0.0 })
+                }
+                _ => Err(wrong()),
+            },
+            Kind::Text { max } => {
+                check_text(name, flags, given, *max)?;
+                Ok(Self::words(given))
+            }
+            Kind::Name { max } => {
+                let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+                let fits = word.len() <= *max && word.bytes().all(legal) && !word.contains("..");
+                if fits { Ok(Self::words(word)) } else { Err(wrong()) }
+            }
+            Kind::Ipv4 => match word.parse::<Ipv4Addr>() {
+                Ok(address) => Ok(Self::words(&address.to_string())),
+                Err(_) => Err(wrong()),
+            },
+            Kind::Ipv6 => match word.parse::<Ipv6Addr>() {
+                Ok(address) => Ok(Self::words(&address.to_string())),
+                Err(_) => Err(wrong()),
+            },
+            Kind::Networks => {
+                check_text(name, flags, given, 1023)?;
+                if Networks::parse(word).is_some() { Ok(Self::words(word)) } else { Err(wrong()) }
+            }
+            Kind::Choice(names) => {
+                let at = names.iter().position(|name| name.eq_ignore_ascii_case(word));
+                let at = at.ok_or_else(wrong)?;
+                Ok(Self { text: names[at].to_owned(), int: at as i32, float: 0.0 })
+            }
+        }
+    }
+
+    fn whole(int: i32) -> Self {
+        Self { text: int.to_string(), int, float: int as f32 }
+    }
+
+    fn words(text: &str) -> Self {
+        Self { text: text.to_owned(), int: 0, float: 0.0 }
+    }
+}
+
+/// Checks text that may end in a configstring, a log line or a password.
+pub(super) fn check_text(
+    name: &str,
+    flags: Flags,
+    text: &str,
+    max: usize,
+) -> Result<(), SettingError> {
+    // Clients turn '%' into '.' before they send it, so a password with one would open nothing.
+    let (forbidden, shown) = if flags.has(Flags::SECRET) {
+        ("\"%", "\" and %")
+    } else if flags.travels() {
+        ("\"\\;", "\\, \" and ;")
+    } else {
+        ("\"", "\"")
+    };
+    let bad = |c: &char| !matches!(c, ' '..='~') || forbidden.contains(*c);
+    if let Some(character) = text.chars().find(bad) {
+        return Err(SettingError::Character {
+            name: name.to_owned(),
+            character: match character {
+                '!'..='~' => character.to_string(),
+                _ => character.escape_unicode().to_string(),
+            },
+            forbidden: shown,
+        });
+    }
+    if text.len() > max {
+        return Err(SettingError::TooLong { name: name.to_owned(), len: text.len(), max });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(kind: Kind, flags: Flags, given: &str) -> Result<String, String> {
+        match Value::parse("x", &kind, flags, given) {
+            Ok(value) => Ok(value.text),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[track_caller]
+    fn accept(kind: Kind, given: &str, text: &str) {
+        assert_eq!(read(kind, Flags::PLAIN, given).as_deref(), Ok(text));
+    }
+
+    #[track_caller]
+    fn refuse(kind: Kind, flags: Flags, given: &str, sentence: &str) {
+        assert_eq!(read(kind, flags, given), Err(sentence.to_owned()));
+    }
+
+    #[test]
+    fn values_take_their_plainest_form() {
+        let int = Kind::Int { min: -5, max: 500 };
+        accept(int, " 007 ", "7");
+        accept(int, "+12", "12");
+        accept(int, "-5", "-5");
+        accept(Kind::IntOrOff { min: 10, max: 20 }, "0", "0");
+        accept(Kind::Float { min: 0.0, max: 1e3 }, "8e2", "800");
+        accept(Kind::Float { min: 0.0, max: 1e3 }, "-0", "0");
+        accept(Kind::Flag, "TRUE", "1");
+        accept(Kind::Choice(&["auto", "native"]), "NATIVE", "native");
+        accept(Kind::Ipv6, "0:0::1", "::1");
+        accept(Kind::Text { max: 4 }, " a\\;", " a\\;");
+    }
+
+    #[test]
+    fn refusals_say_what_would_be_right() {
+        let plain = Flags::PLAIN;
+        let int = Kind::Int { min: 10, max: 125 };
+        for given in ["9", "126", "", "20fps", "2 0", "20.5", "99999999999", "nan"] {
+            let sentence =
+                format!("x cannot be \"{given}\": it takes a whole number from 10 to 125");
+            refuse(int, plain, given, &sentence);
+        }
+        let float = Kind::Float { min: -1.0, max: 1e4 };
+        for given in ["nan", "-NaN", "inf", "-infinity", "1e39", "0x10", "", "-1.5"] {
+            let sentence = format!("x cannot be \"{given}\": it takes a number from -1 to 10000");
+            refuse(float, plain, given, &sentence);
+        }
+        refuse(Kind::Flag, plain, "2", "x cannot be \"2\": it takes 0 or 1");
+        refuse(
+            Kind::IntOrOff { min: 1000, max: 2000 },
+            plain,
+            "5",
+            "x cannot be \"5\": it takes 0 for off, or a whole number from 1000 to 2000",
+        );
+        refuse(
+            Kind::Int { min: 0, max: 0 },
+            plain,
+            "1",
+            "x cannot be \"1\": it takes only 0 in this version",
+        );
+        refuse(
+            Kind::Choice(&["auto", "compat", "native"]),
+            plain,
+            "71",
+            "x cannot be \"71\": it takes auto, compat or native",
+        );
+        refuse(
+            Kind::Ipv4,
+            plain,
+            "localhost",
+            "x cannot be \"localhost\": it takes an IPv4 address such as 0.0.0.0",
+        );
+        refuse(
+            Kind::Ipv6,
+            plain,
+            "1.2.3.4",
+            "x cannot be \"1.2.3.4\": it takes an IPv6 address such as ::",
+        );
+        refuse(
+            Kind::Networks,
+            plain,
+            "10.0.0.0/40",
+            "x cannot be \"10.0.0.0/40\": it takes networks separated by spaces, such as 10.0.0.0/8 ::1, or any, or nothing",
+        );
+        for given in ["../x", "a/b", "a b", "x;touch y", "a..b", "abcdefghi"] {
+            let sentence = format!(
+                "x cannot be \"{given}\": it takes a name of at most 8 letters, digits, '.', '_' and '-', without '..'"
+            );
+            refuse(Kind::Name { max: 8 }, plain, given, &sentence);
+        }
+    }
+
+    #[test]
+    fn characters_are_refused_by_where_the_text_goes() {
+        let text = Kind::Text { max: 5 };
+        let info = "x cannot contain ;: it takes printable ASCII without \\, \" and ;";
+        refuse(text, Flags::SERVERINFO, "a;b", info);
+        let backslash = "x cannot contain \\: it takes printable ASCII without \\, \" and ;";
+        refuse(text, Flags::SYSTEMINFO, "a\\b", backslash);
+        let quote = "x cannot contain \": it takes printable ASCII without \"";
+        refuse(text, Flags::PLAIN, "a\"b", quote);
+        let bell = "x cannot contain \\u{7}: it takes printable ASCII without \"";
+        refuse(text, Flags::PLAIN, "a\u{7}", bell);
+        let accent = "x cannot contain \\u{e9}: it takes printable ASCII without \"";
+        refuse(text, Flags::PLAIN, "é", accent);
+        let percent = "x cannot contain %: it takes printable ASCII without \" and %";
+        refuse(text, Flags::SECRET, "a%b", percent);
+        let long = "x cannot be 6 characters long: it takes at most 5";
+        refuse(text, Flags::PLAIN, "abcdef", long);
+    }
+
+    #[test]
+    fn a_refusal_repeats_little_of_a_long_value() {
+        let error = read(Kind::Flag, Flags::PLAIN, &"\u{1b}z".repeat(5000)).unwrap_err();
+        assert!(error.len() < 400, "{error}");
+        assert!(error.contains("\\x1b"), "{error}");
+    }
+}
