@@ -1,5 +1,7 @@
 //! The program: arguments to one role.
 
+mod roles;
+
 use std::{
     io::{self, Write as _},
     process::ExitCode,
@@ -12,6 +14,7 @@ use fragd::{
 
 fn main() -> ExitCode {
     let outcome = match cli::parse(std::env::args_os()) {
+        Ok(Command::Serve(options)) => roles::serve::run(&options),
         Ok(Command::Settings(options)) => explain(&options),
         Ok(_) => {
             eprintln!("fragd: this role is not built in");

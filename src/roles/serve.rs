@@ -1,0 +1,109 @@
+//! Hosting a server.
+
+use fragd::{
+    cli::{Outcome, ServeOptions},
+    game::{Flight, Profile},
+    io::{self, Clock, Console, Ending, Listen, Options, Signals, Sockets},
+    model::Millis,
+    node::{LocalPort, Node as _},
+    server::Server,
+    settings::{Choice as _, LogLevel, Settings, key},
+};
+
+/// Hosts a server until it is told to stop.
+pub(crate) fn run(options: &ServeOptions) -> Outcome {
+    let config = match options.config.as_deref().map(|path| (path, io::read_config(path))) {
+        None => None,
+        Some((path, Ok(text))) => Some((path.display().to_string(), text)),
+        Some((_, Err(error))) => {
+            eprintln!("fragd: {error}");
+            return Outcome::Misused;
+        }
+    };
+    let config = config.as_ref().map(|(path, text)| (path.as_str(), text.as_str()));
+    let (mut settings, lines) = match options.build(config) {
+        Ok(built) => built,
+        Err(faults) => {
+            for fault in faults.lines() {
+                eprintln!("fragd: {fault}");
+            }
+            return Outcome::Misused;
+        }
+    };
+    io::logging::init(level(settings.choice(key::SV_LOG_LEVEL)));
+    while let Some(note) = settings.poll_note() {
+        log::warn!("{note}");
+    }
+    match host(settings, &lines) {
+        Ok(()) => Outcome::Done,
+        Err(what) => {
+            eprintln!("fragd: {what}");
+            Outcome::Failed
+        }
+    }
+}
+
+fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
+    // The sockets first: a busy port should be the only thing that is said.
+    let sockets = Sockets::listen(&[listen(&settings)]).map_err(|error| error.to_string())?;
+    let folder = settings.choice(key::GAME).name();
+    let profile = Profile::of_folder(folder).ok_or(format!("there is no game {folder}"))?;
+    let entropy = io::random_bytes().map_err(|error| format!("no random numbers: {error}"))?;
+    let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;
+
+    let clock = Clock::start();
+    let mut server = Server::new(settings, Box::new(Flight::new(profile)), entropy);
+    for line in lines {
+        server.handle_line(clock.now(), line);
+    }
+    for address in sockets.addresses(LocalPort(0)) {
+        log::info!("listening on UDP {address}");
+    }
+    log::info!(
+        "no map geometry is used: players fly freely on {} from their own {folder} data",
+        server.settings().text(key::MAPNAME)
+    );
+    let options = Options {
+        signals: Some(signals),
+        console: Console::Stdin,
+        grace: Millis(1000),
+        ..Options::default()
+    };
+    let summary = io::run(&mut server, sockets, &clock, options)
+        .map_err(|error| format!("the event loop failed: {error}"))?;
+    if summary.ending == Ending::Finished {
+        log::info!("stopped");
+    }
+    Ok(())
+}
+
+/// Where the settings say to listen.
+fn listen(settings: &Settings) -> Listen {
+    let families = settings.int(key::NET_ENABLED);
+    let port = |key| u16::try_from(settings.int(key)).ok();
+    let v4 = match settings.address(key::NET_IP) {
+        std::net::IpAddr::V4(ip) => Some(ip),
+        std::net::IpAddr::V6(_) => None,
+    };
+    let v6 = match settings.address(key::NET_IP6) {
+        std::net::IpAddr::V6(ip) => Some(ip),
+        std::net::IpAddr::V4(_) => None,
+    };
+    Listen {
+        ip4: v4.filter(|_| families & 1 != 0),
+        ip6: v6.filter(|_| families & 2 != 0),
+        port: port(key::NET_PORT).unwrap_or(27960),
+        port6: port(key::NET_PORT6).filter(|&port| port != 0),
+        ..Listen::default()
+    }
+}
+
+fn level(level: LogLevel) -> log::LevelFilter {
+    match level {
+        LogLevel::Error => log::LevelFilter::Error,
+        LogLevel::Warn => log::LevelFilter::Warn,
+        LogLevel::Info => log::LevelFilter::Info,
+        LogLevel::Debug => log::LevelFilter::Debug,
+        LogLevel::Trace => log::LevelFilter::Trace,
+    }
+}
