@@ -49,7 +49,7 @@ impl Core {
     pub(super) fn handle_get_challenge(&mut self, route: Route, request: GetChallenge<'_>) {
         let ours = self.settings.text(key::COM_GAMENAME);
         // A request without a name comes from a client of the older protocol.
-        if !request.gamename.is_empty() && request.gamename != ours.into() {
+        if !request.gamename.is_empty() && request.gamename != *ours {
             let text = format!("Game mismatch: This is a {ours} server\n");
             self.refuse(route, &text);
             return;
