@@ -31,7 +31,7 @@ pub const MAX_LOST: u32 = 2048;
 /// left over from an earlier connection.
 pub const MAX_LOST_AT_START: u32 = 64;
 /// Messages that may wait behind fragments.
-pub const MAX_QUEUED: usize = 16;
+pub const MAX_QUEUED: usize = 8;
 /// From here on numbers run out, at twenty messages a second after twenty months.
 const EXHAUSTED: Sequence = Sequence(1 << 30);
 /// A fragment of the number behind this one would look connectionless.
@@ -166,6 +166,13 @@ impl<K: Copy> Channel<K> {
             queue: VecDeque::new(),
             last_datagram_len: 0,
         }
+    }
+
+    /// The same connection further on: for a relay or a replay that joins in its middle. The next
+    /// message to leave is `next_sequence`, the newest that arrived is `last_received`.
+    #[must_use]
+    pub fn resumed(self, next_sequence: Sequence, last_received: Sequence) -> Self {
+        Self { next_sequence, last_received, ..self }
     }
 
     /// What both ends speak.

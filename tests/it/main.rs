@@ -5,5 +5,6 @@
 mod connect_vectors;
 mod connectionless;
 mod discovery_vectors;
+mod netchan_vectors;
 mod snapshot_vectors;
 mod vectors;

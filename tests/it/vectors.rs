@@ -3,8 +3,12 @@
 //! `FRAGD_VECTORS` names another directory of the same layout; files missing there fall back to the
 //! repository's own.
 
-use std::{collections::HashMap, env, fs, path::PathBuf, str::FromStr};
+use std::{collections::HashMap, env, fs, path::PathBuf, str::FromStr, sync::Arc};
 
+use fragd::{
+    model::{Challenge, Dialect, Qport, Sequence},
+    netchan::{Channel, End, scramble::Scrambler},
+};
 use serde_json::{Map, Value};
 
 /// The text of a vector file.
@@ -64,8 +68,46 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The datagrams of a server message in both dialects.
-pub(crate) fn check_server_datagrams(_case: &Map<String, Value>, _message: &[u8]) {}
+/// The datagrams of a server message in both dialects: what the server sends equals them, and what the
+/// client gets out of them equals the message.
+pub(crate) fn check_server_datagrams(case: &Map<String, Value>, message: &[u8]) {
+    let id = case["id"].as_str().unwrap();
+    let int = |key: &str| case[key].as_i64().unwrap();
+    let challenge = Challenge(int("challenge") as i32);
+    let sequence = Sequence(u32::try_from(int("sequence")).unwrap());
+    // One character of the file is one byte, and a server's reader would store those as dots.
+    let text = case["last_client_command"].as_str().unwrap();
+    let text: Arc<str> = text.replace(|c: char| !c.is_ascii(), ".").into();
+    for (dialect, key) in
+        [(Dialect::Native, "datagrams_native"), (Dialect::Compat, "datagrams_compat")]
+    {
+        let expected: Vec<_> = case[key].as_array().unwrap().iter().collect();
+        let mut server =
+            Channel::new(End::Server, dialect, challenge, Qport(0)).resumed(sequence, Sequence(0));
+        let mut client = Channel::<()>::new(End::Client, dialect, challenge, Qport(0))
+            .resumed(Sequence(1), Sequence(sequence.0 - 1));
+        let mut datagrams = vec![Vec::new()];
+        let sent = server.send(message, &text, (), &mut datagrams[0]).unwrap().unwrap();
+        assert_eq!(sent.sequence, sequence, "{id}");
+        while server.is_busy() {
+            let mut datagram = Vec::new();
+            server.transmit_next(&mut datagram).unwrap();
+            datagrams.push(datagram);
+        }
+        assert_eq!(datagrams.len(), expected.len(), "{id} {dialect}");
+        let (mut received, mut arrived) = (Vec::new(), false);
+        for (datagram, expected) in datagrams.iter().zip(expected) {
+            assert_eq!(to_hex(datagram), expected.as_str().unwrap(), "{id} {dialect}");
+            assert!(!arrived, "{id} {dialect}: datagrams behind the end");
+            arrived = client.receive(datagram, &mut received).unwrap().is_some();
+        }
+        assert!(arrived, "{id} {dialect}");
+        if dialect == Dialect::Compat {
+            Scrambler::server(challenge, sequence).apply(text.as_bytes(), &mut received);
+        }
+        assert_eq!(received, message, "{id} {dialect}");
+    }
+}
 
 /// Records of comma-separated text: a field may stand in quotes, and then hold commas, line ends and,
 /// doubled, quotes.
