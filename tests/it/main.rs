@@ -8,6 +8,7 @@ mod discovery_vectors;
 mod huffman_vectors;
 mod message_vectors;
 mod netchan_vectors;
+mod session_vectors;
 mod snapshot_vectors;
 mod states;
 mod vectors;
