@@ -5,6 +5,7 @@
 mod connect_vectors;
 mod connectionless;
 mod discovery_vectors;
+mod hostile;
 mod huffman_vectors;
 mod message_vectors;
 mod netchan_vectors;

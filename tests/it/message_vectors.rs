@@ -21,6 +21,7 @@ use crate::{
 
 /// One thing written.
 #[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "a handful at a time")]
 enum Step {
     Byte(u8),
     Short(i16),

@@ -72,7 +72,7 @@ fn latin1(text: &Value) -> Vec<u8> {
 }
 
 /// What a reader must get: `decoded` where the wire loses something, else `to`.
-fn expected<'a>(case: &'a Case) -> &'a Value {
+fn expected(case: &Case) -> &Value {
     case.0.get("decoded").unwrap_or(&case.0["to"])
 }
 
