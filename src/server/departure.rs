@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Server, client::Stage};
+use super::{Server, client::Stage, core::Core};
 use crate::{
     model::{ClientNum, Millis, text},
     observe::Counter,
@@ -31,11 +31,16 @@ impl Server {
         );
         self.core.counters.bump(Counter::ClientsDropped);
         let farewell = format!("print \"{}^7 {}\n\"", client.name, harmless(reason));
+        if let Some(client) = self.core.clients.get_mut(number) {
+            // What waited is of no use to one who leaves; only the reason still goes out.
+            client.backlog.clear_waiting();
+        }
         self.core.tell_everybody(&farewell);
         self.game.client_disconnect(&mut self.core, number);
         let since = self.core.now;
-        if let Some(client) = self.core.clients.get_mut(number) {
-            // What waited is of no use to one who leaves; the reason goes out with what is under way.
+        let Core { clients, level, .. } = &mut self.core;
+        if let Some(client) = clients.get_mut(number) {
+            client.backlog.advance(&level.configstrings);
             client.backlog.clear_waiting();
             let goodbye = format!("disconnect \"{}\"", harmless(reason));
             let _ = client.backlog.commands.add_farewell(Arc::from(goodbye));

@@ -247,6 +247,14 @@ impl<'a> BitReader<'a> {
         u64::from_le_bytes(word)
     }
 
+    /// Why the bits behind the next `used` ones stand for nothing: zeros behind the end may have made
+    /// the one code without a meaning out of the beginning of another.
+    #[cold]
+    fn no_code(&self, used: u32) -> WireError {
+        let whole = self.at + (used + MAX_CODE_LEN) as usize <= self.bytes.len() * 8;
+        if whole { WireError::BadCode } else { WireError::Truncated }
+    }
+
     #[inline]
     fn advance(&mut self, used: u32) -> Result<()> {
         let at = self.at + used as usize;
@@ -285,7 +293,7 @@ impl<'a> BitReader<'a> {
         while have < n {
             let decoded = DECODE[(window & ((1 << MAX_CODE_LEN) - 1)) as usize];
             if decoded.len == 0 {
-                return Err(WireError::BadCode);
+                return Err(self.no_code(used));
             }
             value |= u32::from(decoded.symbol) << have;
             window >>= decoded.len;

@@ -5,6 +5,11 @@
 mod connect_vectors;
 mod connectionless;
 mod discovery_vectors;
+mod hostile;
+mod huffman_vectors;
+mod message_vectors;
 mod netchan_vectors;
+mod session_vectors;
 mod snapshot_vectors;
+mod states;
 mod vectors;

@@ -6,20 +6,24 @@ use fragd::{
         PlayerState, UserCmd,
     },
     wire::{
-        bits::{BitReader, BitWriter},
+        bits::{BitReader, BitWriter, safe_byte},
         entity::{self, Listed},
-        fields, gamestate, player,
+        fields::{self, Kind},
+        gamestate, player,
         server_message::{self, Operation},
         snapshot::{self, AreaMask, SnapFlags, SnapshotHead, View},
         usercmd,
     },
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::vectors;
+use crate::{
+    states::{Scene, entity_of, player_of},
+    vectors,
+};
 
 /// One line of the file.
-struct Case(Map<String, Value>);
+struct Case(Value);
 
 impl Case {
     fn id(&self) -> String {
@@ -67,56 +71,8 @@ fn latin1(text: &Value) -> Vec<u8> {
     text.as_str().unwrap().chars().map(|c| u8::try_from(c).unwrap()).collect()
 }
 
-fn word(value: &Value) -> u32 {
-    match value {
-        Value::String(hex) => u32::from_str_radix(hex, 16).unwrap(),
-        number => number.as_i64().unwrap() as u32,
-    }
-}
-
-fn entity_of(value: &Value) -> EntityState {
-    let mut state = EntityState::default();
-    for (name, value) in value.as_object().unwrap() {
-        if name == "number" {
-            state.number = value.as_i64().unwrap() as i32;
-        } else {
-            let at = fields::ENTITY.word_of(name).unwrap_or_else(|| panic!("field {name}"));
-            state.words_mut()[at] = word(value);
-        }
-    }
-    state
-}
-
-fn player_of(value: &Value) -> PlayerState {
-    let mut state = PlayerState::default();
-    let Some(members) = value.as_object() else { return state };
-    for (name, value) in members {
-        let array_at = name.find('[').map(|at| (&name[..at], name[at + 1..at + 2].to_owned()));
-        let index = name.split(['[', ']']).nth(1).and_then(|i| i.parse::<usize>().ok());
-        let int = word(value) as i32;
-        match (array_at.as_ref().map(|(array, _)| *array), index) {
-            (Some("stats"), Some(i)) => state.stats[i] = int,
-            (Some("persistant"), Some(i)) => state.persistant[i] = int,
-            (Some("ammo"), Some(i)) => state.ammo[i] = int,
-            (Some("powerups"), Some(i)) => state.powerups[i] = int,
-            _ => match name.as_str() {
-                "ping" => state.ping = int,
-                "pmove_framecount" => state.pmove_framecount = int,
-                "jumppad_frame" => state.jumppad_frame = int,
-                "entityEventSequence" => state.entity_event_sequence = int,
-                "externalEventTime" => state.external_event_time = int,
-                _ => {
-                    let at = fields::PLAYER.word_of(name).unwrap_or_else(|| panic!("{name}"));
-                    state.words_mut()[at] = word(value);
-                }
-            },
-        }
-    }
-    state
-}
-
 /// What a reader must get: `decoded` where the wire loses something, else `to`.
-fn expected<'a>(case: &'a Case) -> &'a Value {
+fn expected(case: &Case) -> &Value {
     case.0.get("decoded").unwrap_or(&case.0["to"])
 }
 
@@ -198,59 +154,44 @@ fn usercmd_vectors_both_ways() {
     }
 }
 
-/// A list of entities, where a plain integer stands for the old one of that number.
-fn entities_of(list: &Value, old: &[EntityState]) -> Vec<EntityState> {
-    let one = |value: &Value| match value.as_i64() {
-        Some(number) => *old.iter().find(|e| i64::from(e.number) == number).unwrap(),
-        None => entity_of(value),
-    };
-    list.as_array().unwrap().iter().map(one).collect()
+/// Writes the message of a snapshot case that shows `new`.
+fn write_snapshot(
+    writer: &mut BitWriter,
+    case: &Case,
+    scene: &Scene,
+    new: (&PlayerState, &[EntityState]),
+) {
+    server_message::begin(writer, CommandNum(case.int("ack") as i32));
+    for command in case.list("commands") {
+        let number = CommandNum(command["seq"].as_i64().unwrap() as i32);
+        server_message::write_command(writer, number, &latin1(&command["text"]));
+    }
+    writer.byte(Operation::Snapshot as u8);
+    snapshot::write(
+        writer,
+        &head_of(case),
+        View { player: &scene.old.0, entities: scene.old.1.iter() },
+        View { player: new.0, entities: new.1.iter() },
+        |number| scene.baseline(number),
+    );
+    server_message::end(writer);
 }
 
-/// The baseline of that number, or the zero state.
-fn baseline_of<'a>(
-    baselines: &'a [EntityState],
-    nothing: &'a EntityState,
-    number: i32,
-) -> &'a EntityState {
-    baselines.iter().find(|baseline| baseline.number == number).unwrap_or(nothing)
+fn head_of(case: &Case) -> SnapshotHead {
+    SnapshotHead {
+        server_time: LevelTime(case.int("server_time") as i32),
+        delta_num: case.int("delta_num") as u8,
+        flags: SnapFlags(case.int("snap_flags") as u8),
+        areas: AreaMask::new(&vectors::from_hex(case.text("areamask"))).unwrap(),
+    }
 }
 
 #[test]
 fn snapshot_vectors_both_ways() {
     for case in cases("snapshot") {
-        let nobody = PlayerState::default();
-        let nothing = EntityState::default();
-        let (old_player, old_entities) = match &case.0["old"] {
-            Value::Null => (nobody, Vec::new()),
-            old => (player_of(&old["ps"]), entities_of(&old["entities"], &[])),
-        };
-        let new = &case.0["new"];
-        let new_player = player_of(&new["ps"]);
-        let new_entities = entities_of(&new["entities"], &old_entities);
-        let baselines: Vec<_> = case.list("baselines").iter().map(entity_of).collect();
-        let head = SnapshotHead {
-            server_time: LevelTime(case.int("server_time") as i32),
-            delta_num: case.int("delta_num") as u8,
-            flags: SnapFlags(case.int("snap_flags") as u8),
-            areas: AreaMask::new(&vectors::from_hex(case.text("areamask"))).unwrap(),
-        };
-
+        let scene = Scene::of(&case.0);
         let mut writer = BitWriter::new();
-        server_message::begin(&mut writer, CommandNum(case.int("ack") as i32));
-        for command in case.list("commands") {
-            let number = CommandNum(command["seq"].as_i64().unwrap() as i32);
-            server_message::write_command(&mut writer, number, &latin1(&command["text"]));
-        }
-        writer.byte(Operation::Snapshot as u8);
-        snapshot::write(
-            &mut writer,
-            &head,
-            View { player: &old_player, entities: old_entities.iter() },
-            View { player: &new_player, entities: new_entities.iter() },
-            |number| baseline_of(&baselines, &nothing, number),
-        );
-        server_message::end(&mut writer);
+        write_snapshot(&mut writer, &case, &scene, (&scene.new.0, &scene.new.1));
         case.check_bits(&mut writer);
         vectors::check_server_datagrams(&case.0, writer.message());
 
@@ -263,17 +204,16 @@ fn snapshot_vectors_both_ways() {
             let (number, text) = server_message::read_command(&mut reader).unwrap();
             assert_eq!(i64::from(number.0), command["seq"].as_i64().unwrap());
             let sent = latin1(&command["text"]);
-            let safe: String =
-                sent.iter().map(|&b| char::from(fragd::wire::bits::safe_byte(b))).collect();
+            let safe: String = sent.iter().map(|&b| char::from(safe_byte(b))).collect();
             assert_eq!(text, if sent.len() > 1023 { String::new() } else { safe }, "{}", case.id());
         }
         assert_eq!(Operation::read(&mut reader), Ok(Operation::Snapshot));
-        assert_eq!(snapshot::read_head(&mut reader), Ok(head), "{}", case.id());
-        let read_player = player::read_delta(&mut reader, &old_player).unwrap();
-        let mut read_entities = Vec::new();
-        let baseline = |number: EntityNum| baseline_of(&baselines, &nothing, number.index() as i32);
-        entity::read_list(&mut reader, old_entities.iter(), baseline, |listed| {
-            read_entities.push(match listed {
+        assert_eq!(snapshot::read_head(&mut reader), Ok(head_of(&case)), "{}", case.id());
+        let player = player::read_delta(&mut reader, &scene.old.0).unwrap();
+        let mut entities = Vec::new();
+        let baseline = |number: EntityNum| scene.baseline(number.index() as i32);
+        entity::read_list(&mut reader, scene.old.1.iter(), baseline, |listed| {
+            entities.push(match listed {
                 Listed::Kept(kept) => *kept,
                 Listed::Told(told) => told,
             });
@@ -282,15 +222,76 @@ fn snapshot_vectors_both_ways() {
         assert_eq!(Operation::read(&mut reader), Ok(Operation::End));
         assert_eq!(reader.bit_position() as i64, case.int("bits"), "{}", case.id());
 
-        // Writing again what was read says the same bits: nothing that travels was lost.
-        let mut again = BitWriter::new();
-        player::write_delta(&mut again, &old_player, &read_player);
-        let mut first = BitWriter::new();
-        player::write_delta(&mut first, &old_player, &new_player);
-        assert_eq!(again.bit_len(), first.bit_len(), "{}: player", case.id());
-        let numbers = |list: &[EntityState]| list.iter().map(|e| e.number).collect::<Vec<_>>();
-        assert_eq!(numbers(&read_entities), numbers(&new_entities), "{}: entities", case.id());
+        let expected = arriving(&fields::PLAYER, "player_fields.csv", scene.old.0.words(), {
+            scene.new.0.words()
+        });
+        let fields_of = |words| fields::PLAYER.dump(words).collect::<Vec<_>>();
+        assert_eq!(fields_of(player.words()), fields_of(&expected), "{}: player", case.id());
+        let (from, to) = (&scene.old.0, &scene.new.0);
+        let short = |entry: i32| i32::from(entry as i16);
+        for (array, from, to) in [
+            (player.stats, from.stats, to.stats.map(short)),
+            (player.persistant, from.persistant, to.persistant.map(short)),
+            (player.ammo, from.ammo, to.ammo.map(short)),
+            (player.powerups, from.powerups, to.powerups),
+        ] {
+            assert!((0..16).all(|i| array[i] == to[i] || array[i] == from[i]), "{}", case.id());
+        }
+        assert_eq!(entities.len(), scene.new.1.len(), "{}", case.id());
+        for (entity, sent) in entities.iter().zip(&scene.new.1) {
+            let number = sent.number;
+            let from = scene.old.1.iter().find(|old| old.number == number);
+            let from = from.unwrap_or(scene.baseline(number)).words();
+            let expected = arriving(&fields::ENTITY, "entity_fields.csv", from, sent.words());
+            assert_eq!(*entity.words(), expected, "{}: entity {number}", case.id());
+        }
     }
+}
+
+/// What of the fields of `to` arrives where `from` is known: changed ones lose what their width in the
+/// list of fields cannot carry, and the sign of zero.
+fn arriving<const F: usize, const W: usize>(
+    table: &fields::Table<F, W>,
+    widths: &str,
+    from: &[u32; W],
+    to: &[u32; W],
+) -> [u32; W] {
+    let mut arrived = *to;
+    for row in vectors::table(widths) {
+        let at = table.word_of(row.text("name")).unwrap();
+        if from[at] == to[at] {
+            continue;
+        }
+        arrived[at] = match row.number::<i32>("bits") {
+            0 if to[at] == 0x8000_0000 => 0,
+            0 => to[at],
+            bits => {
+                let unused = 32 - bits.unsigned_abs();
+                let high = to[at] << unused;
+                if bits < 0 { (high as i32 >> unused) as u32 } else { high >> unused }
+            }
+        };
+    }
+    arrived
+}
+
+#[test]
+fn field_vectors_equal_the_tables() {
+    fn check<const F: usize, const W: usize>(table: &fields::Table<F, W>, file: &str) {
+        let rows = vectors::table(file);
+        let names: Vec<_> = rows.iter().map(|row| row.text("name")).collect();
+        assert_eq!(names, table.fields.each_ref().map(|field| field.name), "{file}");
+        for (row, field) in rows.iter().zip(&table.fields) {
+            let bits = match field.kind {
+                Kind::Float => 0,
+                Kind::Int(bits) => i32::from(bits),
+                Kind::Signed(bits) => -i32::from(bits),
+            };
+            assert_eq!(bits, row.number::<i32>("bits"), "{file}: {}", field.name);
+        }
+    }
+    check(&fields::ENTITY, "entity_fields.csv");
+    check(&fields::PLAYER, "player_fields.csv");
 }
 
 #[test]
@@ -333,10 +334,17 @@ fn gamestate_vectors_both_ways() {
             (read.command_num, read.client_num, read.checksum_feed),
             (command_num, client_num, feed)
         );
-        assert_eq!(read.configstrings.len(), strings.len(), "{}", case.id());
-        for ((index, text), (sent_index, sent)) in read.configstrings.iter().zip(&strings) {
-            assert_eq!((index, text.len()), (sent_index, sent.len()), "{}", case.id());
-        }
+        let texts: Vec<_> = strings
+            .iter()
+            .map(|(index, text)| (*index, text.iter().map(|&b| char::from(safe_byte(b))).collect()))
+            .collect::<Vec<(_, String)>>();
+        assert_eq!(read.configstrings, texts, "{}", case.id());
         assert_eq!(read.baselines.len(), baselines.len(), "{}", case.id());
+        let nothing = EntityState::default();
+        for (baseline, sent) in read.baselines.iter().zip(&baselines) {
+            let nothing = nothing.words();
+            let expected = arriving(&fields::ENTITY, "entity_fields.csv", nothing, sent.words());
+            assert_eq!(*baseline.words(), expected, "{}: {}", case.id(), sent.number);
+        }
     }
 }
