@@ -50,7 +50,7 @@ pub(super) struct Bot {
 impl Bot {
     pub(super) fn new(options: &BotsOptions, number: u16, starts: Millis) -> Self {
         Self {
-            name: format!("bot{:02}", u32::from(number) + 1),
+            name: format!("{}{:02}", options.name_prefix, u32::from(number) + 1),
             client: None,
             number,
             starts,

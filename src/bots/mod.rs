@@ -54,6 +54,8 @@ pub struct BotsOptions {
     pub rate_bytes_per_sec: u32,
     /// Snapshots a second that each bot asks for.
     pub snaps: u32,
+    /// What the bots' names begin with; a number follows.
+    pub name_prefix: String,
     /// Whether bots say something now and then.
     pub chat: bool,
     /// The server's password; empty for none.
@@ -63,7 +65,7 @@ pub struct BotsOptions {
 impl BotsOptions {
     /// `count` bots join `server` for `duration`, with the values that players use.
     #[must_use]
-    pub const fn new(server: SocketAddr, wire: ClientWire, count: u16, duration: Millis) -> Self {
+    pub fn new(server: SocketAddr, wire: ClientWire, count: u16, duration: Millis) -> Self {
         Self {
             server,
             wire,
@@ -74,6 +76,7 @@ impl BotsOptions {
             packets_per_second: 30,
             rate_bytes_per_sec: 25_000,
             snaps: 20,
+            name_prefix: "bot".to_owned(),
             chat: false,
             password: String::new(),
         }

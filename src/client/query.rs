@@ -7,7 +7,7 @@
 
 use std::{
     collections::BTreeMap,
-    fmt::{self, Write as _},
+    fmt,
     net::SocketAddr,
 };
 
@@ -247,6 +247,16 @@ impl QueryResult {
         serde_json::to_string_pretty(self).expect("text and numbers")
     }
 
+    /// Every setting that the server tells of, a line each.
+    #[must_use]
+    pub fn settings(&self) -> String {
+        let width = self.status.keys().map(|key| without_colours(key).len()).max().unwrap_or(0);
+        let line = |(key, value): (&String, &String)| {
+            format!("{:<width$}  {}\n", without_colours(key), without_colours(value))
+        };
+        self.status.iter().map(line).collect()
+    }
+
     /// A value of either answer, without colours, or a dash.
     fn shown(&self, keys: &[&str]) -> String {
         let value = |key: &&str| self.info.get(*key).or_else(|| self.status.get(*key));
@@ -254,7 +264,7 @@ impl QueryResult {
     }
 }
 
-/// The answer for people: what matters on top, then the players, then every setting.
+/// The answer for people: what matters on top, then the players.
 impl fmt::Display for QueryResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut info = Info::normal();
@@ -284,14 +294,6 @@ impl fmt::Display for QueryResult {
             writeln!(f, "\n{:>6} {:>5}  name", "score", "ping")?;
             for QueryPlayer { score, ping_ms, name, .. } in &self.players {
                 writeln!(f, "{score:>6} {ping_ms:>5}  {name}")?;
-            }
-        }
-        if !self.status.is_empty() {
-            f.write_char('\n')?;
-            let width = self.status.keys().map(|key| without_colours(key).len()).max().unwrap_or(0);
-            for (key, value) in &self.status {
-                let (key, value) = (without_colours(key), without_colours(value));
-                writeln!(f, "{key:<width$}  {value}")?;
             }
         }
         Ok(())
