@@ -5,11 +5,7 @@
 //! query ends when both answers are there or its time is over.
 //! Source: Quake III protocol 68, connectionless queries.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    net::SocketAddr,
-};
+use std::{collections::BTreeMap, fmt, net::SocketAddr};
 
 use rand_pcg::{
     Pcg64Mcg,

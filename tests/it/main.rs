@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
 
+mod arena;
 mod connect_vectors;
 mod connectionless;
 mod discovery_vectors;
@@ -10,6 +11,7 @@ mod huffman_vectors;
 mod message_vectors;
 mod netchan_vectors;
 mod session_vectors;
+mod simulation;
 mod snapshot_vectors;
 mod states;
 mod vectors;
