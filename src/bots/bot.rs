@@ -42,6 +42,8 @@ pub(super) struct Bot {
     record: Record,
     /// When its owner will run it.
     pub(super) scheduled: Millis,
+    /// Whether its owner knows that it has ended.
+    pub(super) is_counted_out: bool,
     asks_for_team: Millis,
     lines: VecDeque<String>,
     lines_left: u32,
@@ -57,6 +59,7 @@ impl Bot {
             mind: Mind::new(seed_of(options.seed, number)),
             record: Record::new(starts),
             scheduled: starts,
+            is_counted_out: false,
             asks_for_team: Millis(0),
             lines: VecDeque::new(),
             lines_left: MAX_LINES,

@@ -92,6 +92,8 @@ pub struct Bots {
     wakes: BinaryHeap<Reverse<(Millis, u16)>>,
     began: Millis,
     now: Millis,
+    /// Bots that have not ended.
+    left: usize,
     finished: bool,
     outbox: Outbox,
     lines: Vec<String>,
@@ -125,6 +127,7 @@ impl Bots {
         let wakes = (0..).zip(&bots).map(|(number, bot)| Reverse((bot.scheduled, number)));
         Self {
             wakes: wakes.collect(),
+            left: bots.len(),
             bots,
             began: now,
             now,
@@ -179,6 +182,10 @@ impl Bots {
             if self.lines.len() < MAX_LINES {
                 self.lines.push(line);
             }
+        }
+        if bot.has_ended() && !std::mem::replace(&mut bot.is_counted_out, true) {
+            self.left -= 1;
+            self.finished |= self.left == 0;
         }
         let next = bot.next_frame();
         if next != bot.scheduled {
@@ -260,9 +267,6 @@ impl Node for Bots {
             self.after(number);
         }
         self.drop_old_wakes();
-        if self.bots.iter().all(Bot::has_ended) {
-            self.finished = true;
-        }
     }
 
     fn next_frame(&self) -> Millis {

@@ -30,7 +30,8 @@ pub(super) struct Record {
     pub(super) ending: Option<Ending>,
 }
 
-/// A histogram of milliseconds up to a minute, to two digits: 10 KB, and small enough for thousands.
+/// A histogram of milliseconds up to a minute, to two digits. It takes 5 KB, so
+/// thousands of bots may have theirs.
 pub(super) fn milliseconds() -> Histogram<u32> {
     Histogram::new_with_bounds(1, 60_000, 2).expect("bounds in order")
 }

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 
 use crate::{
     model::{Challenge, Dialect, Millis, Qport},
-    node::{Outbox, Route},
+    node::{LocalPort, Outbox, Route},
     wire::{
         connect::{ConnectError, write_connect},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
@@ -160,9 +160,9 @@ pub(super) fn check_userinfo(userinfo: &Info) -> Result<(), ConnectError> {
     write_connect(&info, &mut Vec::new())
 }
 
-/// Address a question goes to.
-pub(super) fn to(remote: SocketAddr) -> Route {
-    Route { local: crate::node::LocalPort(0), remote }
+/// The way to `remote`. A client has one port; which of its owner's it is, the owner adds.
+pub(super) fn route_to(remote: SocketAddr) -> Route {
+    Route { local: LocalPort(0), remote }
 }
 
 #[cfg(test)]

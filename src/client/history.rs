@@ -231,12 +231,13 @@ mod tests {
     fn a_base_outside_the_ring_is_none() {
         let mut history = History::new();
         let a = world(1, &[1]);
-        for sequence in 1..=40 {
+        for sequence in (1..=40).filter(|sequence| *sequence != 38) {
             assert!(take(&mut history, sequence, &message(None, 0, &a)));
         }
         for delta_num in 1..=255 {
             let usable = take(&mut history.clone_for_test(), 41, &message(Some(&a), delta_num, &a));
-            assert_eq!(usable, delta_num <= 31, "{delta_num}");
+            // In the place of 38, which never came, 6 still lies.
+            assert_eq!(usable, delta_num <= 31 && delta_num != 3, "{delta_num}");
         }
     }
 

@@ -6,6 +6,7 @@
 use crate::{
     model::{Baselines, CommandNum, Dialect, Sequence},
     wire::{
+        WireError,
         bits::BitReader,
         download,
         gamestate::{self, Gamestate},
@@ -83,7 +84,7 @@ impl Inbound {
                 | Operation::Baseline
                 | Operation::VoiceSpeex
                 | Operation::VoiceOpus) => {
-                    return Err(Stopped::Wire(crate::wire::WireError::Operation(other as u8)));
+                    return Err(Stopped::Wire(WireError::Operation(other as u8)));
                 }
             }
         }
@@ -100,11 +101,11 @@ impl Inbound {
 /// Why reading stopped.
 enum Stopped {
     Second,
-    Wire(crate::wire::WireError),
+    Wire(WireError),
 }
 
-impl From<crate::wire::WireError> for Stopped {
-    fn from(error: crate::wire::WireError) -> Self {
+impl From<WireError> for Stopped {
+    fn from(error: WireError) -> Self {
         Self::Wire(error)
     }
 }

@@ -255,7 +255,7 @@ impl QueryResult {
 
     /// A value of either answer, without colours, or a dash.
     fn shown(&self, keys: &[&str]) -> String {
-        let value = |key: &&str| self.info.get(*key).or_else(|| self.status.get(*key));
+        let value = |key: &&str| self.status.get(*key).or_else(|| self.info.get(*key));
         keys.iter().find_map(value).map_or_else(|| "-".to_owned(), |value| without_colours(value))
     }
 }

@@ -205,7 +205,7 @@ impl Client {
 
     /// Sends back what the server wants to see.
     fn echo(&mut self, text: Text<'_>) {
-        self.outbox.push_with(handshake::to(self.server), |out| {
+        self.outbox.push_with(handshake::route_to(self.server), |out| {
             out.extend_from_slice(OUT_OF_BAND);
             text.push_to(out);
         });
@@ -213,7 +213,7 @@ impl Client {
 
     /// Runs whatever is due.
     pub fn frame(&mut self, now: Millis) {
-        let route = handshake::to(self.server);
+        let route = handshake::route_to(self.server);
         match &mut self.phase {
             Phase::Handshake(handshake) => {
                 let ClientOptions { qport, gamename, userinfo, .. } = &self.options;
@@ -306,7 +306,7 @@ impl Client {
             connection.add_farewell();
             for _ in 0..FAREWELLS {
                 // Without numbers left nothing more can be said.
-                let _ = connection.send(now, handshake::to(self.server), &mut self.outbox);
+                let _ = connection.send(now, handshake::route_to(self.server), &mut self.outbox);
             }
         }
         self.end(ending);

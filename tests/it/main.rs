@@ -3,13 +3,20 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
 
 mod arena;
+mod bots;
+mod client;
+mod client_sessions;
+mod connect_vectors;
 mod connect_vectors;
 mod connectionless;
+mod connectionless;
+mod discovery_vectors;
 mod discovery_vectors;
 mod hostile;
 mod huffman_vectors;
 mod message_vectors;
 mod netchan_vectors;
+mod scripted_server;
 mod session_vectors;
 mod simulation;
 mod snapshot_vectors;
