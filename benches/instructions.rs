@@ -11,6 +11,8 @@ use std::{
     process::{Command, ExitCode},
 };
 
+use operations::{GROUPS, Operation};
+
 /// The first run also takes every input once, so that memory is touched before it is counted.
 const FEW: u64 = 600;
 const MANY: u64 = 1800;
@@ -18,24 +20,25 @@ const MANY: u64 = 1800;
 fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match arguments.as_slice() {
-        [run, name, times] if run == "--run" => {
-            let times = times.parse().expect("a number");
-            let mut operations = operations::all();
-            let operation = operations.iter_mut().find(|operation| operation.name == *name);
-            (operation.expect("an operation of that name").run)(times);
+        [run, group, at, times] if run == "--run" => {
+            let [group, at] = [group, at].map(|index| index.parse::<usize>().expect("an index"));
+            let mut operation = GROUPS[group]().swap_remove(at);
+            (operation.run)(times.parse().expect("a number"));
         }
         parts => {
             println!("{:>10}  {:<12}  operation", "instr.", "size");
-            for operation in operations::all() {
-                let name = operation.name;
-                if !parts.iter().all(|part| name.contains(part)) {
-                    continue;
+            for (group, make) in GROUPS.iter().enumerate() {
+                for (at, Operation { name, size, .. }) in make().into_iter().enumerate() {
+                    if !parts.iter().all(|part| name.contains(part)) {
+                        continue;
+                    }
+                    let count = |times| counted(group, at, times);
+                    let (Some(few), Some(many)) = (count(FEW), count(MANY)) else {
+                        eprintln!("valgrind did not count {name}; is it installed?");
+                        return ExitCode::FAILURE;
+                    };
+                    println!("{:>10}  {size:<12}  {name}", (many - few) / (MANY - FEW));
                 }
-                let (Some(few), Some(many)) = (counted(&name, FEW), counted(&name, MANY)) else {
-                    eprintln!("valgrind did not count {name}; is it installed?");
-                    return ExitCode::FAILURE;
-                };
-                println!("{:>10}  {:<12}  {name}", (many - few) / (MANY - FEW), operation.size);
             }
         }
     }
@@ -43,11 +46,11 @@ fn main() -> ExitCode {
 }
 
 /// Instructions of this program doing an operation that many times.
-fn counted(name: &str, times: u64) -> Option<u64> {
+fn counted(group: usize, at: usize, times: u64) -> Option<u64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(env::current_exe().ok()?)
-        .args(["--run", name, &times.to_string()])
+        .args(["--run", &group.to_string(), &at.to_string(), &times.to_string()])
         .output()
         .ok()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

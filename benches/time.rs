@@ -8,7 +8,7 @@ use criterion::Criterion;
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
-    for mut operation in operations::all() {
+    for mut operation in operations::GROUPS.iter().flat_map(|make| make()) {
         let name = format!("{} ({})", operation.name, operation.size);
         criterion.bench_function(&name, |bencher| {
             bencher.iter_custom(|times| {

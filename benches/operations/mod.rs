@@ -37,16 +37,14 @@ impl Operation {
     }
 }
 
-/// All operations.
-pub(crate) fn all() -> Vec<Operation> {
-    let mut operations = Vec::new();
-    operations.extend(huffman::operations());
-    operations.extend(delta::operations());
-    operations.extend(snapshot::operations());
-    operations.extend(netchan::operations());
-    operations.extend(connect::operations());
-    operations
-}
+/// All operations, in groups that are made at once.
+pub(crate) const GROUPS: &[fn() -> Vec<Operation>] = &[
+    huffman::operations,
+    delta::operations,
+    snapshot::operations,
+    netchan::operations,
+    connect::operations,
+];
 
 /// The average of what `size` says of the inputs, in words.
 fn average<T>(inputs: &[T], unit: &str, size: impl FnMut(&T) -> usize) -> String {
