@@ -327,7 +327,7 @@ mod tests {
             ("--help", "fragd --config fragd.toml"),
             ("serve -h", "+say hello"),
             ("serve --help", "sv_hostname"),
-            ("query --help", "--players"),
+            ("query --help", "--settings"),
             ("bots --help", "--packets-per-second"),
             ("settings --help", "fragd settings --toml"),
         ] {

@@ -369,8 +369,9 @@ mod tests {
             result.to_string(),
             "address   10.0.0.1:27960\nping      30 ms\nname      Frag\nmap       oa_dm1\n\
              game      Quake3Arena\nprotocol  71\nplayers   1 (1 human) of 8\n\n \
-             score  ping  name\n    -3    48  Sarge\n\nfraglimit    20\nsv_hostname  Frag\n"
+             score  ping  name\n    -3    48  Sarge\n"
         );
+        assert_eq!(result.settings(), "fraglimit    20\nsv_hostname  Frag\n");
         let json: serde_json::Value = serde_json::from_str(&result.to_json()).unwrap();
         assert_eq!(json["info"]["hostname"], "^1Frag");
         assert_eq!(json["info"].get("challenge"), None);
