@@ -15,6 +15,7 @@ mod hostile;
 mod huffman_vectors;
 mod message_vectors;
 mod netchan_vectors;
+mod pace;
 mod scripted_server;
 mod session_vectors;
 mod simulation;
