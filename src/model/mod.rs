@@ -4,6 +4,7 @@
 //! engine's shared structures, word for word, so that game code of any kind (native, bytecode) can be
 //! read in place. Source: the Quake III game interface, version 8.
 
+pub mod contents;
 mod dialect;
 mod entity;
 mod frames;
@@ -12,6 +13,7 @@ pub mod limits;
 mod player;
 pub mod text;
 mod time;
+mod trace;
 mod usercmd;
 mod vec3;
 mod words;
@@ -24,6 +26,7 @@ pub use ids::{
 };
 pub use player::PlayerState;
 pub use time::{LevelTime, Millis};
+pub use trace::{Trace, TracePlane};
 pub use usercmd::{Buttons, UserCmd};
 pub use vec3::Vec3;
 pub use words::{MAX_WORDS, WordRanges, Words};
