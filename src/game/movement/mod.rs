@@ -15,8 +15,8 @@ mod noclip;
 mod publish;
 pub mod velocity;
 
-use super::numbers::{PmType, entity_flag, persistant, pm_flag};
-use crate::model::{Buttons, PlayerState, UserCmd, Vec3};
+use super::numbers::{PmType, entity_flag, pm_flag};
+use crate::model::{Buttons, PlayerState, UserCmd, Vec3, trig::Axes};
 
 pub use noclip::fly_through;
 pub use publish::{Publication, player_entity};
@@ -43,7 +43,7 @@ pub struct Step {
     /// Length in seconds.
     pub seconds: f32,
     /// Where the view points, as axes.
-    pub axes: angles::Axes,
+    pub axes: Axes,
 }
 
 /// Runs `step` over the command in pieces of at most [`LONGEST_STEP_MS`], or of `fixed_ms`.
@@ -141,11 +141,6 @@ pub fn flying_wish(command: &UserCmd, step: &Step) -> Vec3 {
     let mut wish = step.axes.forward * forward + step.axes.right * right;
     wish[2] += f32::from(command.upmove);
     wish
-}
-
-/// Whether a state is a spectator's.
-fn is_spectator(state: &PlayerState) -> bool {
-    state.persistant[persistant::TEAM] == super::numbers::Team::Spectator as i32
 }
 
 fn clear_moves(command: &mut UserCmd) {
