@@ -8,6 +8,7 @@ mod discovery_vectors;
 mod hostile;
 mod huffman_vectors;
 mod message_vectors;
+mod movement_tables;
 mod netchan_vectors;
 mod session_vectors;
 mod snapshot_vectors;

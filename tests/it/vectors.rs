@@ -3,25 +3,132 @@
 //! `FRAGD_VECTORS` names another directory of the same layout; files missing there fall back to the
 //! repository's own.
 
-use std::{collections::HashMap, env, fs, path::PathBuf, str::FromStr, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    env, fs,
+    io::Read as _,
+    path::PathBuf,
+    str::FromStr,
+    sync::Arc,
+};
 
+use flate2::read::GzDecoder;
 use fragd::{
-    model::{Challenge, Dialect, Qport, Sequence},
+    model::{Challenge, Dialect, Qport, Sequence, Vec3},
     netchan::{Channel, End, scramble::Scrambler},
 };
 use serde_json::Value;
 
-/// The text of a vector file.
-pub(crate) fn read(name: &str) -> String {
+/// Where vector files may lie, the first place first.
+fn places() -> Vec<PathBuf> {
     let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors");
     let other = env::var_os("FRAGD_VECTORS").map(PathBuf::from);
     // A directory may keep its files flat or, as the reference does, some of them in `vectors/`.
-    let places = other.iter().flat_map(|dir| [dir.clone(), dir.join("vectors")]).chain([own]);
-    let path = places
+    let others = other.iter().flat_map(|dir| [dir.clone(), dir.join("vectors")]);
+    others.chain([own]).collect()
+}
+
+/// The text of a vector file, unpacked when its name ends in `.gz`.
+pub(crate) fn read(name: &str) -> String {
+    let path = places()
+        .into_iter()
         .map(|dir| dir.join(name))
         .find(|path| path.exists())
         .unwrap_or_else(|| panic!("no vector file {name}"));
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut text = String::new();
+    let size = if name.ends_with(".gz") {
+        GzDecoder::new(&bytes[..]).read_to_string(&mut text)
+    } else {
+        (&bytes[..]).read_to_string(&mut text)
+    };
+    size.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text
+}
+
+/// The maps for which there are vectors `{kind}_{map}.csv.gz`: those of the first place that has any.
+pub(crate) fn maps(kind: &str) -> BTreeSet<String> {
+    let map = |name: &str| {
+        let map = name.strip_prefix(kind)?.strip_prefix('_')?.strip_suffix(".csv.gz")?;
+        // Other kinds whose names begin the same.
+        let other = ["dp_", "models_", "openarena_"].iter().any(|kind| map.starts_with(kind));
+        (!other).then(|| map.to_owned())
+    };
+    places()
+        .into_iter()
+        .filter_map(|place| fs::read_dir(place).ok())
+        .map(|entries| entries.filter_map(|entry| map(entry.ok()?.file_name().to_str()?)).collect())
+        .find(|maps: &BTreeSet<_>| !maps.is_empty())
+        .unwrap_or_default()
+}
+
+/// A table of many rows without quotes; its first line names the columns.
+pub(crate) struct Table {
+    name: String,
+    columns: HashMap<String, usize>,
+    lines: Vec<String>,
+}
+
+/// One row of a [`Table`].
+pub(crate) struct Line<'a> {
+    table: &'a Table,
+    /// Number in the file, from 1.
+    pub(crate) number: usize,
+    fields: Vec<&'a str>,
+}
+
+impl Table {
+    /// The table of a vector file; it has at least one row.
+    pub(crate) fn read(name: &str) -> Self {
+        let text = read(name);
+        let mut lines = text.lines().map(str::to_owned);
+        let header = lines.next().unwrap_or_else(|| panic!("{name} is empty"));
+        let columns = header.split(',').enumerate().map(|(at, name)| (name.to_owned(), at));
+        let table =
+            Self { name: name.to_owned(), columns: columns.collect(), lines: lines.collect() };
+        assert!(!table.lines.is_empty(), "{name} has no rows");
+        table
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Line<'_>> {
+        self.lines.iter().enumerate().map(|(at, line)| {
+            let fields: Vec<_> = line.split(',').collect();
+            assert_eq!(fields.len(), self.columns.len(), "{}: line {}", self.name, at + 2);
+            Line { table: self, number: at + 2, fields }
+        })
+    }
+}
+
+impl<'a> Line<'a> {
+    /// A column as text.
+    pub(crate) fn text(&self, column: &str) -> &'a str {
+        let at = self.table.columns.get(column);
+        at.map_or_else(|| panic!("{}: no column {column}", self.table.name), |&at| self.fields[at])
+    }
+
+    /// A column as a number.
+    pub(crate) fn number<T: FromStr>(&self, column: &str) -> T {
+        let text = self.text(column);
+        text.parse().unwrap_or_else(|_| panic!("{self}: {column}: {text:?} is no number that fits"))
+    }
+
+    /// A column of the eight digits of a single's bits.
+    pub(crate) fn float(&self, column: &str) -> f32 {
+        let text = self.text(column);
+        let bits = u32::from_str_radix(text, 16).ok().filter(|_| text.len() == 8);
+        f32::from_bits(bits.unwrap_or_else(|| panic!("{self}: {column}: {text:?} is no single")))
+    }
+
+    /// Three columns of singles.
+    pub(crate) fn vec3(&self, columns: [&str; 3]) -> Vec3 {
+        Vec3(columns.map(|column| self.float(column)))
+    }
+}
+
+impl std::fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, line {}", self.table.name, self.number)
+    }
 }
 
 /// One line of a table, by the names of its columns.
