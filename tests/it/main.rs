@@ -9,6 +9,7 @@ mod hostile;
 mod huffman_vectors;
 mod message_vectors;
 mod movement_tables;
+mod movement_vectors;
 mod netchan_vectors;
 mod session_vectors;
 mod snapshot_vectors;
