@@ -4,6 +4,7 @@
 //! the same on every machine: single-precision arithmetic in a fixed order.
 
 pub mod bsp;
+pub mod collision;
 
 pub mod visibility;
 
