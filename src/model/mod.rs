@@ -4,6 +4,7 @@
 //! engine's shared structures, word for word, so that game code of any kind (native, bytecode) can be
 //! read in place. Source: the Quake III game interface, version 8.
 
+mod checksum;
 pub mod contents;
 mod dialect;
 mod entity;
@@ -19,6 +20,7 @@ mod usercmd;
 mod vec3;
 mod words;
 
+pub use checksum::block_checksum;
 pub use dialect::Dialect;
 pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};
 pub use frames::{Baselines, Entry, FrameNum, FrameRing, Recording, SlotId};

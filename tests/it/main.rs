@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
 
+mod collision_vectors;
 mod connect_vectors;
 mod connectionless;
 mod discovery_vectors;
 mod hostile;
 mod huffman_vectors;
+mod maps;
 mod message_vectors;
 mod movement_tables;
 mod movement_vectors;

@@ -7,10 +7,14 @@ use fragd::{
     game::movement::{
         Conditions, OpenSpace, Outcome, Rules, Settings, Surroundings, Variant, move_player,
     },
-    model::{Buttons, PlayerState, UserCmd, Vec3},
+    model::{Buttons, PlayerState, Trace, UserCmd, Vec3},
+    world::collision::{CollisionMap, Family},
 };
 
-use crate::vectors::{Line, Table, maps};
+use crate::{
+    maps,
+    vectors::{Line, Table, maps_with},
+};
 
 /// One run: the state before it, and what holds during all of it.
 struct Run {
@@ -298,9 +302,48 @@ impl Tables {
 
 #[test]
 fn fliers_through_walls_need_no_map() {
-    for map in maps("pmoveinit") {
+    for map in maps_with("pmoveinit") {
         for tables in [Tables::classic(&map), Tables::double(&map), Tables::openarena(&map)] {
             tables.check(&mut OpenSpace, |run| run == "noclip");
         }
     }
+}
+
+/// The world of a map and nothing in it.
+struct World(CollisionMap);
+
+impl Surroundings for World {
+    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
+        self.0.trace(start, mins, maxs, end, mask)
+    }
+
+    fn point_contents(&mut self, point: Vec3) -> i32 {
+        self.0.point_contents(point)
+    }
+}
+
+/// Runs everything on every map that has tables and is installed.
+fn check_on_maps(family: Family, tables: impl Fn(&str) -> Tables) {
+    for map in maps_with("pmoveinit") {
+        let Some(bsp) = maps::load(&map) else { continue };
+        let mut world = World(CollisionMap::new(&bsp, family).unwrap());
+        let tables = tables(&map);
+        let commands = tables.check(&mut world, |_| true);
+        println!("{map}, {}, {family:?}: {commands} commands", tables.variant.name);
+    }
+}
+
+#[test]
+fn players_move_as_in_the_base_game() {
+    check_on_maps(Family::Single, Tables::classic);
+}
+
+#[test]
+fn players_move_as_on_engines_of_double_precision() {
+    check_on_maps(Family::Double, Tables::double);
+}
+
+#[test]
+fn players_move_as_in_openarena() {
+    check_on_maps(Family::Single, Tables::openarena);
 }

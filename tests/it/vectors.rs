@@ -4,62 +4,65 @@
 //! repository's own.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     env, fs,
-    io::Read as _,
-    path::PathBuf,
+    io::Read,
+    path::{Path, PathBuf},
     str::FromStr,
     sync::Arc,
 };
 
-use flate2::read::GzDecoder;
 use fragd::{
     model::{Challenge, Dialect, Qport, Sequence, Vec3},
     netchan::{Channel, End, scramble::Scrambler},
 };
 use serde_json::Value;
 
-/// Where vector files may lie, the first place first.
-fn places() -> Vec<PathBuf> {
-    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors");
-    let other = env::var_os("FRAGD_VECTORS").map(PathBuf::from);
-    // A directory may keep its files flat or, as the reference does, some of them in `vectors/`.
-    let others = other.iter().flat_map(|dir| [dir.clone(), dir.join("vectors")]);
-    others.chain([own]).collect()
-}
-
-/// The text of a vector file, unpacked when its name ends in `.gz`.
+/// The text of a vector file, unpacked when it is compressed.
 pub(crate) fn read(name: &str) -> String {
     let path = places()
-        .into_iter()
         .map(|dir| dir.join(name))
         .find(|path| path.exists())
         .unwrap_or_else(|| panic!("no vector file {name}"));
-    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut text = String::new();
-    let size = if name.ends_with(".gz") {
-        GzDecoder::new(&bytes[..]).read_to_string(&mut text)
-    } else {
-        (&bytes[..]).read_to_string(&mut text)
-    };
-    size.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text
+    read_path(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The maps for which there are vectors `{kind}_{map}.csv.gz`: those of the first place that has any.
-pub(crate) fn maps(kind: &str) -> BTreeSet<String> {
-    let map = |name: &str| {
-        let map = name.strip_prefix(kind)?.strip_prefix('_')?.strip_suffix(".csv.gz")?;
-        // Other kinds whose names begin the same.
-        let other = ["dp_", "models_", "openarena_"].iter().any(|kind| map.starts_with(kind));
-        (!other).then(|| map.to_owned())
+/// Directories to look in, the first that has a file wins.
+fn places() -> impl Iterator<Item = PathBuf> {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors");
+    let other = env::var_os("FRAGD_VECTORS").map(PathBuf::from);
+    // A directory may keep its files flat or, as the reference does, some of them in `vectors/`.
+    other.into_iter().flat_map(|dir| [dir.join("vectors"), dir]).chain([own])
+}
+
+fn read_path(path: &Path) -> std::io::Result<String> {
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        return fs::read_to_string(path);
+    }
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(fs::File::open(path)?).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Names of the maps that there is a table `<kind>_<map>.csv.gz` for, ascending: those of the first
+/// directory that has any.
+pub(crate) fn maps_with(kind: &str) -> Vec<String> {
+    let names_in = |dir: PathBuf| {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let map = name.strip_suffix(".csv.gz")?.strip_prefix(kind)?.strip_prefix('_')?;
+                // A longer kind, not a map of this one.
+                let is_other = ["dp_", "models_", "openarena_"].iter().any(|k| map.starts_with(k));
+                (!is_other).then(|| map.to_owned())
+            })
+            .collect();
+        names.sort_unstable();
+        names
     };
-    places()
-        .into_iter()
-        .filter_map(|place| fs::read_dir(place).ok())
-        .map(|entries| entries.filter_map(|entry| map(entry.ok()?.file_name().to_str()?)).collect())
-        .find(|maps: &BTreeSet<_>| !maps.is_empty())
-        .unwrap_or_default()
+    let found = places().map(names_in).find(|names| !names.is_empty());
+    found.unwrap_or_else(|| panic!("no vector file {kind}_*.csv.gz"))
 }
 
 /// A table of many rows without quotes; its first line names the columns.
@@ -145,6 +148,18 @@ impl Row {
     pub(crate) fn number<T: FromStr>(&self, column: &str) -> T {
         let text = self.text(column);
         text.parse().unwrap_or_else(|_| panic!("{column}: {text:?} is no number that fits"))
+    }
+
+    /// A column of the eight hexadecimal digits of a single's bits.
+    pub(crate) fn float(&self, column: &str) -> f32 {
+        let text = self.text(column);
+        let bits = u32::from_str_radix(text, 16);
+        f32::from_bits(bits.unwrap_or_else(|_| panic!("{column}: {text:?} are no bits")))
+    }
+
+    /// Three columns of bits.
+    pub(crate) fn vec3(&self, columns: [&str; 3]) -> Vec3 {
+        Vec3(columns.map(|column| self.float(column)))
     }
 
     /// A column of hexadecimal digits as bytes.
