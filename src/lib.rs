@@ -17,3 +17,4 @@ pub mod server;
 pub mod settings;
 pub mod sim;
 pub mod wire;
+pub mod world;

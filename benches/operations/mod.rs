@@ -5,6 +5,9 @@
 mod connect;
 mod delta;
 mod huffman;
+#[path = "../../tests/it/maps.rs"]
+mod maps;
+mod movement;
 mod netchan;
 mod recorded;
 mod snapshot;
@@ -44,6 +47,7 @@ pub(crate) const GROUPS: &[fn() -> Vec<Operation>] = &[
     snapshot::operations,
     netchan::operations,
     connect::operations,
+    movement::operations,
 ];
 
 /// The average of what `size` says of the inputs, in words.

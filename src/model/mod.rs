@@ -4,6 +4,8 @@
 //! engine's shared structures, word for word, so that game code of any kind (native, bytecode) can be
 //! read in place. Source: the Quake III game interface, version 8.
 
+mod checksum;
+pub mod contents;
 mod dialect;
 mod entity;
 mod frames;
@@ -12,10 +14,13 @@ pub mod limits;
 mod player;
 pub mod text;
 mod time;
+mod trace;
+pub mod trig;
 mod usercmd;
 mod vec3;
 mod words;
 
+pub use checksum::block_checksum;
 pub use dialect::Dialect;
 pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};
 pub use frames::{Baselines, Entry, FrameNum, FrameRing, Recording, SlotId};
@@ -24,6 +29,7 @@ pub use ids::{
 };
 pub use player::PlayerState;
 pub use time::{LevelTime, Millis};
+pub use trace::{Trace, TracePlane};
 pub use usercmd::{Buttons, UserCmd};
 pub use vec3::Vec3;
 pub use words::{MAX_WORDS, WordRanges, Words};

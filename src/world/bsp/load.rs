@@ -1,0 +1,247 @@
+//! From lumps to tables, each record checked against those it points at.
+
+use crate::model::{Vec3, block_checksum};
+
+use super::super::visibility::Visibility;
+use super::error::{BspError, Lump, LumpFault, RecordFault};
+use super::file::{Lumps, Record};
+use super::table::{AreaNum, Span, Table, TableIndex};
+use super::{
+    Brush, BrushSide, Bsp, Child, Leaf, MAX_AREAS, MAX_MODELS, MAX_PATCH_POINTS, MAX_PATCH_SIDE,
+    Model, Node, PatchGrid, Plane, Shader, Surface, tree,
+};
+
+/// How far from 1 a normal's length may be. Compilers' own are right to the last bits.
+const NORMAL_SLACK: f32 = 0.001;
+/// A surface that is a curved patch.
+const PATCH: i32 = 2;
+
+pub(super) fn load(file: &[u8]) -> Result<Bsp, BspError> {
+    let lumps = Lumps::split(file)?;
+    check_counts(&lumps)?;
+
+    let shaders: Table<_, Shader> = table(&lumps, Lump::Shaders, shader)?;
+    let planes: Table<_, Plane> = table(&lumps, Lump::Planes, plane)?;
+    let brush_sides: Table<_, BrushSide> = table(&lumps, Lump::BrushSides, |record| {
+        let shader = record.number(4, "shader", shaders.len())?;
+        Ok(BrushSide {
+            plane: record.number(0, "plane", planes.len())?,
+            shader,
+            surface_flags: shaders[shader].surface_flags,
+        })
+    })?;
+
+    let mut claims = Claims::new("sides", brush_sides.len());
+    let brushes: Table<_, Brush> = table(&lumps, Lump::Brushes, |record| {
+        let sides = record.span(0, "sides", brush_sides.len())?;
+        claims.add(record, sides)?;
+        if (1..6).contains(&sides.len()) {
+            return Err(record.fault(RecordFault::FewSides { sides: sides.len() }));
+        }
+        let shader = record.number(8, "shader", shaders.len())?;
+        let (mins, maxs) = brush_bounds(&brush_sides[sides], &planes);
+        Ok(Brush { sides, shader, contents: shaders[shader].contents, mins, maxs })
+    })?;
+
+    let vertices = table(&lumps, Lump::Vertices, |record| record.vec3(0, "position"))?;
+    let mut claims = Claims::new("control points", vertices.len());
+    let surfaces: Table<_, Surface> = table(&lumps, Lump::Surfaces, |record| {
+        if record.int(8) != PATCH {
+            return Ok(Surface { patch: None });
+        }
+        let patch = patch(record, &shaders, vertices.len())?;
+        claims.add(record, patch.points)?;
+        Ok(Surface { patch: Some(patch) })
+    })?;
+
+    let leaf_surfaces = table(&lumps, Lump::LeafSurfaces, |record| {
+        // Public maps exist that say -1 here and mean the first.
+        record.checked(record.int(0).max(-1).max(0), "surface", surfaces.len())
+    })?;
+    let leaf_brushes =
+        table(&lumps, Lump::LeafBrushes, |record| record.number(0, "brush", brushes.len()))?;
+    let mut surface_claims = Claims::new("leaf surfaces", leaf_surfaces.len());
+    let mut brush_claims = Claims::new("leaf brushes", leaf_brushes.len());
+    let leaf_count = lumps.count(Lump::Leafs);
+    let leafs: Table<_, Leaf> = table(&lumps, Lump::Leafs, |record| {
+        let leaf = Leaf {
+            // There is no cluster without a leaf, so the leafs bound their number.
+            cluster: record.optional(0, "cluster", leaf_count)?,
+            area: record.optional(4, "area", MAX_AREAS)?,
+            mins: record.ints(8),
+            maxs: record.ints(20),
+            surfaces: record.span(32, "leaf surfaces", leaf_surfaces.len())?,
+            brushes: record.span(40, "leaf brushes", leaf_brushes.len())?,
+        };
+        surface_claims.add(record, leaf.surfaces)?;
+        brush_claims.add(record, leaf.brushes)?;
+        Ok(leaf)
+    })?;
+
+    let mut surface_claims = Claims::new("surfaces", surfaces.len());
+    let mut brush_claims = Claims::new("brushes", brushes.len());
+    let models = table(&lumps, Lump::Models, |record| {
+        let grown = Vec3::new(1.0, 1.0, 1.0);
+        let model = Model {
+            mins: record.vec3(0, "lower bound")? - grown,
+            maxs: record.vec3(12, "upper bound")? + grown,
+            surfaces: record.span(24, "surfaces", surfaces.len())?,
+            brushes: record.span(32, "brushes", brushes.len())?,
+        };
+        surface_claims.add(record, model.surfaces)?;
+        brush_claims.add(record, model.brushes)?;
+        Ok(model)
+    })?;
+
+    let node_count = lumps.count(Lump::Nodes);
+    let nodes = table(&lumps, Lump::Nodes, |record| {
+        Ok(Node {
+            plane: record.number(0, "plane", planes.len())?,
+            children: [
+                child(record, 4, node_count, leaf_count)?,
+                child(record, 8, node_count, leaf_count)?,
+            ],
+        })
+    })?;
+    tree::check(&nodes, leafs.len())?;
+
+    let cluster_count = leafs.iter().filter_map(|leaf| leaf.cluster);
+    let cluster_count = cluster_count.max().map_or(0, |highest| highest.index() + 1);
+    let area_count = leafs.iter().filter_map(|leaf| leaf.area);
+    let area_count = area_count.max().map_or(0, |highest| AreaNum::index(highest) + 1);
+    let mut warnings = Vec::new();
+    let visibility =
+        Visibility::read(lumps.bytes(Lump::Visibility), cluster_count).unwrap_or_else(|fault| {
+            warnings.push(format!("{}: {fault}; everything sees everything", Lump::Visibility));
+            Visibility::unrestricted(cluster_count)
+        });
+
+    Ok(Bsp {
+        checksum: block_checksum(file),
+        entity_text: lumps.bytes(Lump::Entities).into(),
+        shaders,
+        planes,
+        nodes,
+        leafs,
+        leaf_surfaces,
+        leaf_brushes,
+        models,
+        brushes,
+        brush_sides,
+        vertices,
+        surfaces,
+        visibility,
+        area_count,
+        warnings,
+    })
+}
+
+/// What every map has, and what no map has more of.
+fn check_counts(lumps: &Lumps<'_>) -> Result<(), BspError> {
+    for lump in [Lump::Shaders, Lump::Planes, Lump::Nodes, Lump::Leafs, Lump::Models] {
+        if lumps.count(lump) == 0 {
+            return Err(BspError::Lump { lump, fault: LumpFault::Empty });
+        }
+    }
+    let (lump, count, max) = (Lump::Models, lumps.count(Lump::Models), MAX_MODELS);
+    if count > max {
+        return Err(BspError::Lump { lump, fault: LumpFault::TooMany { count, max } });
+    }
+    Ok(())
+}
+
+fn table<'a, N: TableIndex, T>(
+    lumps: &Lumps<'a>,
+    lump: Lump,
+    read: impl FnMut(Record<'a>) -> Result<T, BspError>,
+) -> Result<Table<N, T>, BspError> {
+    Ok(Table::new(lumps.records(lump).map(read).collect::<Result<_, _>>()?))
+}
+
+fn shader(record: Record<'_>) -> Result<Shader, BspError> {
+    let name = record.bytes()[..64].split(|&byte| byte == 0).next().unwrap_or_default();
+    Ok(Shader {
+        name: String::from_utf8_lossy(name).into(),
+        surface_flags: record.int(64),
+        contents: record.int(68),
+    })
+}
+
+fn plane(record: Record<'_>) -> Result<Plane, BspError> {
+    let plane = Plane::new(record.vec3(0, "normal")?, record.float(12, "distance")?);
+    let length = plane.normal.length();
+    // An overflow makes an infinite length, which is outside as well.
+    if !(1.0 - NORMAL_SLACK..=1.0 + NORMAL_SLACK).contains(&length) {
+        return Err(record.fault(RecordFault::Normal { length }));
+    }
+    Ok(plane)
+}
+
+/// Box of a brush, as the planes of its first six sides say.
+fn brush_bounds(sides: &[BrushSide], planes: &Table<super::PlaneNum, Plane>) -> (Vec3, Vec3) {
+    let &[west, east, south, north, bottom, top, ..] = sides else {
+        return (Vec3::ZERO, Vec3::ZERO);
+    };
+    let dist = |side: BrushSide| planes[side.plane].dist;
+    (
+        Vec3::new(-dist(west), -dist(south), -dist(bottom)),
+        Vec3::new(dist(east), dist(north), dist(top)),
+    )
+}
+
+fn patch(
+    record: Record<'_>,
+    shaders: &Table<super::ShaderNum, Shader>,
+    vertex_count: usize,
+) -> Result<PatchGrid, BspError> {
+    let (width, height) = (record.int(96), record.int(100));
+    let side = |points: i32| {
+        u16::try_from(points).ok().filter(|&p| p % 2 == 1 && (3..=MAX_PATCH_SIDE).contains(&p))
+    };
+    let sides = side(width).zip(side(height));
+    let (columns, rows) = sides
+        .filter(|&(w, h)| usize::from(w) * usize::from(h) <= MAX_PATCH_POINTS)
+        .ok_or_else(|| record.fault(RecordFault::PatchSize { width, height }))?;
+    let shader = record.number(0, "shader", shaders.len())?;
+    Ok(PatchGrid {
+        width: columns,
+        height: rows,
+        points: record.checked_span(record.int(12), width * height, "vertices", vertex_count)?,
+        shader,
+        contents: shaders[shader].contents,
+        surface_flags: shaders[shader].surface_flags,
+    })
+}
+
+fn child(record: Record<'_>, at: usize, nodes: usize, leafs: usize) -> Result<Child, BspError> {
+    let child = record.int(at);
+    if child >= 0 {
+        record.checked(child, "child node", nodes).map(Child::Node)
+    } else {
+        // -1 is leaf 0. The complement cannot overflow, unlike the difference.
+        record.checked(!child, "child leaf", leafs).map(Child::Leaf)
+    }
+}
+
+/// Counts what records claim together. Compilers give every entry to one record only; a file that
+/// gives one to many would make queries slow and what is built from them large.
+struct Claims {
+    field: &'static str,
+    available: usize,
+    claimed: usize,
+}
+
+impl Claims {
+    const fn new(field: &'static str, available: usize) -> Self {
+        Self { field, available, claimed: 0 }
+    }
+
+    fn add<N: TableIndex>(&mut self, record: Record<'_>, span: Span<N>) -> Result<(), BspError> {
+        self.claimed += span.len();
+        if self.claimed > self.available {
+            let (field, available) = (self.field, self.available);
+            return Err(record.fault(RecordFault::Shared { field, available }));
+        }
+        Ok(())
+    }
+}

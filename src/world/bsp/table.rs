@@ -1,0 +1,199 @@
+//! Records with numbers of their own: a table is indexed by its own kind of number and by no other.
+//!
+//! Invariant: numbers and spans are made by the loader only, which checks them against the table that
+//! they point into. So indexing with those of the same map never fails.
+
+use std::{
+    fmt,
+    marker::PhantomData,
+    ops::{Deref, Index},
+};
+
+/// A number that indexes one kind of [`Table`].
+pub trait TableIndex: Copy {
+    /// The number as an index.
+    fn index(self) -> usize;
+    /// The number from an index that the caller has checked.
+    #[doc(hidden)]
+    fn from_checked(index: usize) -> Self;
+}
+
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The number as an index.
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl TableIndex for $name {
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            fn from_checked(index: usize) -> Self {
+                debug_assert!(index <= i32::MAX as usize);
+                Self(index as u32)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+    )+};
+}
+
+numbers! {
+    /// Number of a [`Shader`](super::Shader).
+    ShaderNum
+    /// Number of a [`Plane`](super::Plane).
+    PlaneNum
+    /// Number of a [`Node`](super::Node).
+    NodeNum
+    /// Number of a [`Leaf`](super::Leaf).
+    LeafNum
+    /// Place in the list of the leafs' surfaces.
+    LeafSurfaceNum
+    /// Place in the list of the leafs' brushes.
+    LeafBrushNum
+    /// Number of a [`Model`](super::Model): 0 is the world, others are brush entities.
+    ModelNum
+    /// Number of a [`Brush`](super::Brush).
+    BrushNum
+    /// Number of a [`BrushSide`](super::BrushSide).
+    BrushSideNum
+    /// Number of a drawn vertex.
+    VertexNum
+    /// Number of a [`Surface`](super::Surface).
+    SurfaceNum
+    /// Number of a cluster of leafs that see the same.
+    ClusterNum
+    /// Number of an area, `0..256`: a part of the map that doors shut off.
+    AreaNum
+}
+
+impl NodeNum {
+    /// Where the tree begins.
+    pub const ROOT: Self = Self(0);
+}
+
+impl ModelNum {
+    /// The world itself.
+    pub const WORLD: Self = Self(0);
+}
+
+/// Records of one kind, indexed by `N`. A slice in all else.
+#[derive(Clone, PartialEq)]
+pub struct Table<N, T> {
+    records: Box<[T]>,
+    number: PhantomData<fn(N) -> T>,
+}
+
+impl<N: TableIndex, T> Table<N, T> {
+    pub(super) fn new(records: Vec<T>) -> Self {
+        Self { records: records.into_boxed_slice(), number: PhantomData }
+    }
+
+    /// The record of that number, or `None` when the table has no such.
+    pub fn get_by_number(&self, number: N) -> Option<&T> {
+        self.records.get(number.index())
+    }
+
+    /// The number at an index, or `None` when the table has no such record.
+    #[must_use]
+    pub fn number(&self, index: usize) -> Option<N> {
+        (index < self.records.len()).then(|| N::from_checked(index))
+    }
+
+    /// Every record with its number, ascending.
+    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (N, &T)> {
+        self.records.iter().enumerate().map(|(index, record)| (N::from_checked(index), record))
+    }
+}
+
+impl<N, T> Deref for Table<N, T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.records
+    }
+}
+
+impl<N: TableIndex, T> Index<N> for Table<N, T> {
+    type Output = T;
+    fn index(&self, number: N) -> &T {
+        &self.records[number.index()]
+    }
+}
+
+impl<N: TableIndex, T> Index<Span<N>> for Table<N, T> {
+    type Output = [T];
+    fn index(&self, span: Span<N>) -> &[T] {
+        let first = span.first as usize;
+        &self.records[first..first + span.len()]
+    }
+}
+
+impl<N, T: fmt::Debug> fmt::Debug for Table<N, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.records.iter()).finish()
+    }
+}
+
+/// Consecutive records of a table, perhaps none.
+pub struct Span<N> {
+    first: u32,
+    count: u32,
+    number: PhantomData<fn() -> N>,
+}
+
+impl<N> Clone for Span<N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<N> Copy for Span<N> {}
+
+impl<N> PartialEq for Span<N> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.first, self.count) == (other.first, other.count)
+    }
+}
+
+impl<N> fmt::Debug for Span<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.first, self.first + self.count)
+    }
+}
+
+impl<N: TableIndex> Span<N> {
+    /// A span that the caller has checked against its table.
+    pub(super) const fn from_checked(first: u32, count: u32) -> Self {
+        Self { first, count, number: PhantomData }
+    }
+
+    /// How many records it spans.
+    #[must_use]
+    pub const fn len(self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether it spans none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.count == 0
+    }
+
+    /// The numbers of its records, ascending.
+    pub fn numbers(self) -> impl DoubleEndedIterator<Item = N> + ExactSizeIterator {
+        (self.first..self.first + self.count).map(|number| N::from_checked(number as usize))
+    }
+}

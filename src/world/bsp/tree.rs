@@ -1,0 +1,128 @@
+//! Walks down the tree: where a point is, what a box touches.
+
+use crate::model::Vec3;
+
+use super::error::{BspError, Lump, RecordFault};
+use super::table::{LeafNum, NodeNum, Table};
+use super::{Bsp, Child, MAX_TREE_DEPTH, Node, Plane};
+
+/// Which sides of a plane a box is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sides {
+    /// In front of it alone.
+    Front,
+    /// Behind it alone.
+    Back,
+    /// Both.
+    Both,
+}
+
+impl Plane {
+    /// How far `point` is in front; negative behind. One subtraction for axial planes.
+    #[must_use]
+    pub fn distance_to(&self, point: Vec3) -> f32 {
+        match self.kind.axis() {
+            Some(axis) => point[axis] - self.dist,
+            None => self.normal.dot(point) - self.dist,
+        }
+    }
+
+    /// Which sides the box is on. Touching an axial plane is being on one side.
+    #[must_use]
+    pub fn sides_of(&self, mins: Vec3, maxs: Vec3) -> Sides {
+        if let Some(axis) = self.kind.axis() {
+            return if self.dist <= mins[axis] {
+                Sides::Front
+            } else if self.dist >= maxs[axis] {
+                Sides::Back
+            } else {
+                Sides::Both
+            };
+        }
+        let (mut far, mut near) = (maxs, mins);
+        for axis in 0..3 {
+            if self.signbits & 1 << axis != 0 {
+                (far[axis], near[axis]) = (mins[axis], maxs[axis]);
+            }
+        }
+        match (self.normal.dot(far) >= self.dist, self.normal.dot(near) < self.dist) {
+            (true, false) => Sides::Front,
+            (false, true) => Sides::Back,
+            // Neither can only be with a box that is inside out or no numbers.
+            (true, true) | (false, false) => Sides::Both,
+        }
+    }
+}
+
+impl Bsp {
+    /// The leaf that holds a point. A point on a plane is in front of it.
+    #[must_use]
+    pub fn leaf_at(&self, point: Vec3) -> LeafNum {
+        let mut child = Self::ROOT;
+        loop {
+            match child {
+                Child::Leaf(leaf) => return leaf,
+                Child::Node(number) => {
+                    let node = &self.nodes[number];
+                    let behind = self.planes[node.plane].distance_to(point) < 0.0;
+                    child = node.children[usize::from(behind)];
+                }
+            }
+        }
+    }
+
+    /// Calls `visit` with each leaf that a box touches, solid ones too, front before back, until it
+    /// returns `false`.
+    pub fn leafs_in_box(&self, mins: Vec3, maxs: Vec3, mut visit: impl FnMut(LeafNum) -> bool) {
+        self.visit_box(Self::ROOT, mins, maxs, &mut visit);
+    }
+
+    /// Recursion ends within [`MAX_TREE_DEPTH`] steps.
+    fn visit_box(
+        &self,
+        child: Child,
+        mins: Vec3,
+        maxs: Vec3,
+        visit: &mut impl FnMut(LeafNum) -> bool,
+    ) -> bool {
+        match child {
+            Child::Leaf(leaf) => visit(leaf),
+            Child::Node(number) => {
+                let node = &self.nodes[number];
+                let [front, back] = node.children;
+                match self.planes[node.plane].sides_of(mins, maxs) {
+                    Sides::Front => self.visit_box(front, mins, maxs, visit),
+                    Sides::Back => self.visit_box(back, mins, maxs, visit),
+                    Sides::Both => {
+                        self.visit_box(front, mins, maxs, visit)
+                            && self.visit_box(back, mins, maxs, visit)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Refuses a tree that comes back to a node or a leaf, or is too deep.
+pub(super) fn check(nodes: &Table<NodeNum, Node>, leaf_count: usize) -> Result<(), BspError> {
+    let mut met_nodes = vec![false; nodes.len()];
+    let mut met_leafs = vec![false; leaf_count];
+    let mut left = vec![(Bsp::ROOT, 0)];
+    while let Some((child, depth)) = left.pop() {
+        let (lump, record, met) = match child {
+            Child::Node(node) => (Lump::Nodes, node.index(), &mut met_nodes),
+            Child::Leaf(leaf) => (Lump::Leafs, leaf.index(), &mut met_leafs),
+        };
+        let fault = |fault| Err(BspError::Record { lump, record, fault });
+        if std::mem::replace(&mut met[record], true) {
+            return fault(RecordFault::Revisited);
+        }
+        if depth > MAX_TREE_DEPTH {
+            return fault(RecordFault::TooDeep { max: MAX_TREE_DEPTH });
+        }
+        if let Child::Node(node) = child {
+            left.extend(nodes[node].children.map(|below| (below, depth + 1)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! A map as geometry: what the file says, what is solid, what is seen from where.
+//!
+//! Imports [`crate::model`] only. Files come in as bytes, time does not exist here, and every answer is
+//! the same on every machine: single-precision arithmetic in a fixed order.
+
+pub mod bsp;
+pub mod collision;
+
+pub mod visibility;
+
+pub use bsp::{Bsp, BspError};
+
+pub use visibility::{Row, Visibility};

@@ -1,0 +1,144 @@
+//! What may be seen from where: one bit for each pair of clusters.
+//!
+//! Invariants: a cluster of the map has a row of its own, or all rows are one: everything. Nobody's
+//! cluster (a viewer in solid rock, or outside) sees everything, and nothing sees what has no cluster.
+//!
+//! Source: IBSP 46. The engine gives viewers outside the row of cluster 0, by accident; that is not
+//! repeated.
+
+use thiserror::Error;
+
+use super::bsp::ClusterNum;
+
+/// Clusters, and what may be seen from each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visibility {
+    cluster_count: usize,
+    /// Bytes of a row; 0 when everything sees everything.
+    row_len: usize,
+    rows: Box<[u8]>,
+}
+
+/// What may be seen from one place. Players in one cluster share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Row<'a> {
+    /// Every cluster.
+    Everything,
+    /// A bit for each cluster, lowest bit first.
+    Clusters(&'a [u8]),
+}
+
+/// Why the visibility of a map cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum VisibilityFault {
+    /// Too short for its own two numbers.
+    #[error("{0} bytes are too few")]
+    TooShort(usize),
+    /// Fewer clusters than the leafs name.
+    #[error("{clusters} clusters, but leafs name {wanted}")]
+    TooFew {
+        /// As the lump says.
+        clusters: i32,
+        /// As the leafs say.
+        wanted: usize,
+    },
+    /// Rows that do not hold a bit for each cluster.
+    #[error("rows of {row_len} bytes for {clusters} clusters")]
+    RowTooShort {
+        /// Bytes of a row.
+        row_len: i32,
+        /// Clusters.
+        clusters: usize,
+    },
+    /// Rows that are not there.
+    #[error("{clusters} rows of {row_len} bytes do not fit into {len}")]
+    Truncated {
+        /// Clusters.
+        clusters: usize,
+        /// Bytes of a row.
+        row_len: usize,
+        /// Bytes there.
+        len: usize,
+    },
+}
+
+impl Visibility {
+    /// Everything sees everything.
+    #[must_use]
+    pub fn unrestricted(cluster_count: usize) -> Self {
+        Self { cluster_count, row_len: 0, rows: Box::default() }
+    }
+
+    /// The visibility lump of a map whose leafs name `cluster_count` clusters. An empty one restricts
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the lump has no room for a bit for each pair of its clusters, or too few clusters.
+    pub fn read(lump: &[u8], cluster_count: usize) -> Result<Self, VisibilityFault> {
+        if lump.is_empty() {
+            return Ok(Self::unrestricted(cluster_count));
+        }
+        let Some((header, rows)) = lump.split_first_chunk::<8>() else {
+            return Err(VisibilityFault::TooShort(lump.len()));
+        };
+        let [clusters, row_len] = [0, 4].map(|at| {
+            i32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        });
+        let count = usize::try_from(clusters).ok().filter(|&count| count >= cluster_count);
+        let count = count.ok_or(VisibilityFault::TooFew { clusters, wanted: cluster_count })?;
+        let len = usize::try_from(row_len).ok().filter(|&len| len >= count.div_ceil(8));
+        let len = len.ok_or(VisibilityFault::RowTooShort { row_len, clusters: count })?;
+        let rows = count.checked_mul(len).and_then(|wanted| rows.get(..wanted));
+        let truncated =
+            VisibilityFault::Truncated { clusters: count, row_len: len, len: lump.len() };
+        let rows = rows.ok_or(truncated)?;
+        Ok(Self { cluster_count: count, row_len: len, rows: rows.into() })
+    }
+
+    /// How many clusters there are.
+    #[must_use]
+    pub const fn cluster_count(&self) -> usize {
+        self.cluster_count
+    }
+
+    /// Bytes of a row; 0 when the map does not restrict what is seen.
+    #[must_use]
+    pub const fn row_len(&self) -> usize {
+        self.row_len
+    }
+
+    /// What may be seen from a cluster, or from none.
+    #[must_use]
+    pub fn row(&self, from: Option<ClusterNum>) -> Row<'_> {
+        let Some(from) = from.filter(|_| self.row_len > 0) else {
+            return Row::Everything;
+        };
+        let start = from.index() * self.row_len;
+        self.rows.get(start..start + self.row_len).map_or(Row::Everything, Row::Clusters)
+    }
+
+    /// Whether `to` may be seen from `from`.
+    #[must_use]
+    pub fn sees(&self, from: Option<ClusterNum>, to: Option<ClusterNum>) -> bool {
+        to.is_some_and(|to| self.row(from).contains(to))
+    }
+
+    pub(super) fn memory_len(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+impl Row<'_> {
+    /// Whether the cluster may be seen.
+    #[must_use]
+    pub fn contains(self, cluster: ClusterNum) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Clusters(bits) => {
+                let index = cluster.index();
+                bits.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 != 0)
+            }
+        }
+    }
+}
