@@ -3,10 +3,16 @@
 //! Imports [`crate::model`] only. Files come in as bytes, time does not exist here, and every answer is
 //! the same on every machine: single-precision arithmetic in a fixed order.
 
+pub mod areas;
 pub mod bsp;
+pub mod entities;
+pub mod occupancy;
 
 pub mod visibility;
 
+pub use areas::{AreaMask, Areas, PortalError};
 pub use bsp::{Bsp, BspError};
+pub use entities::{Entities, EntityTextError};
+pub use occupancy::{Occupancy, Viewpoint};
 
 pub use visibility::{Row, Visibility};
