@@ -5,6 +5,7 @@
 
 pub mod areas;
 pub mod bsp;
+pub mod collision;
 pub mod entities;
 pub mod occupancy;
 

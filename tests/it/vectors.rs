@@ -3,25 +3,66 @@
 //! `FRAGD_VECTORS` names another directory of the same layout; files missing there fall back to the
 //! repository's own.
 
-use std::{collections::HashMap, env, fs, path::PathBuf, str::FromStr, sync::Arc};
+use std::{
+    collections::HashMap,
+    env, fs,
+    io::Read,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+};
 
 use fragd::{
-    model::{Challenge, Dialect, Qport, Sequence},
+    model::{Challenge, Dialect, Qport, Sequence, Vec3},
     netchan::{Channel, End, scramble::Scrambler},
 };
 use serde_json::Value;
 
-/// The text of a vector file.
+/// The text of a vector file, unpacked when it is compressed.
 pub(crate) fn read(name: &str) -> String {
-    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors");
-    let other = env::var_os("FRAGD_VECTORS").map(PathBuf::from);
-    // A directory may keep its files flat or, as the reference does, some of them in `vectors/`.
-    let places = other.iter().flat_map(|dir| [dir.clone(), dir.join("vectors")]).chain([own]);
-    let path = places
+    let path = places()
         .map(|dir| dir.join(name))
         .find(|path| path.exists())
         .unwrap_or_else(|| panic!("no vector file {name}"));
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    read_path(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Directories to look in, the first that has a file wins.
+fn places() -> impl Iterator<Item = PathBuf> {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors");
+    let other = env::var_os("FRAGD_VECTORS").map(PathBuf::from);
+    // A directory may keep its files flat or, as the reference does, some of them in `vectors/`.
+    other.into_iter().flat_map(|dir| [dir.join("vectors"), dir]).chain([own])
+}
+
+fn read_path(path: &Path) -> std::io::Result<String> {
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        return fs::read_to_string(path);
+    }
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(fs::File::open(path)?).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Names of the maps that there is a table `<kind>_<map>.csv.gz` for, ascending: those of the first
+/// directory that has any.
+pub(crate) fn maps_with(kind: &str) -> Vec<String> {
+    let names_in = |dir: PathBuf| {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let map = name.strip_suffix(".csv.gz")?.strip_prefix(kind)?.strip_prefix('_')?;
+                // A longer kind, not a map of this one.
+                let is_other = ["dp_", "models_", "openarena_"].iter().any(|k| map.starts_with(k));
+                (!is_other).then(|| map.to_owned())
+            })
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    let found = places().map(names_in).find(|names| !names.is_empty());
+    found.unwrap_or_else(|| panic!("no vector file {kind}_*.csv.gz"))
 }
 
 /// One line of a table, by the names of its columns.
@@ -38,6 +79,18 @@ impl Row {
     pub(crate) fn number<T: FromStr>(&self, column: &str) -> T {
         let text = self.text(column);
         text.parse().unwrap_or_else(|_| panic!("{column}: {text:?} is no number that fits"))
+    }
+
+    /// A column of the eight hexadecimal digits of a single's bits.
+    pub(crate) fn float(&self, column: &str) -> f32 {
+        let text = self.text(column);
+        let bits = u32::from_str_radix(text, 16);
+        f32::from_bits(bits.unwrap_or_else(|_| panic!("{column}: {text:?} are no bits")))
+    }
+
+    /// Three columns of bits.
+    pub(crate) fn vec3(&self, columns: [&str; 3]) -> Vec3 {
+        Vec3(columns.map(|column| self.float(column)))
     }
 
     /// A column of hexadecimal digits as bytes.

@@ -38,7 +38,7 @@ impl Folder {
     pub fn locate(&self, path: &GamePath) -> Option<(PathBuf, u64)> {
         let found = self.resolve(path)?;
         let metadata = fs::metadata(&found).ok()?;
-        metadata.is_file().then(|| (found, metadata.len()))
+        metadata.is_file().then_some((found, metadata.len()))
     }
 
     /// A whole file of at most `max` bytes; `None` when it is not here.

@@ -41,7 +41,7 @@ pub struct GameData {
 enum Source {
     Folder(Folder),
     /// An archive and its place in the list of archives.
-    Pack(Pack, usize),
+    Pack(Box<Pack>, usize),
 }
 
 impl GameData {
@@ -83,7 +83,7 @@ impl GameData {
                 Ok(pack) => {
                     self.warnings.extend(pack.warning());
                     self.packs.push(pack.info().clone());
-                    self.sources.push(Source::Pack(pack, self.packs.len() - 1));
+                    self.sources.push(Source::Pack(Box::new(pack), self.packs.len() - 1));
                 }
                 Err(error) => self.warnings.push(format!("{error}; it is left out")),
             }

@@ -1,0 +1,216 @@
+//! Brushes: convex volumes, as the map has them and as entities' boxes.
+//!
+//! Nearly all sides are square to the axes, in the order −x, +x, −y, +y, −z, +z; those are computed from
+//! the bounds alone. For planes whose normal is exactly ±1 along an axis that gives the same bits as the
+//! general formula.
+//!
+//! Source: the collision document, brushes, position test; checked by the trace and point vectors.
+
+use super::{
+    arithmetic::{Arithmetic, sign_bits},
+    sweep::{Passage, Sweep},
+};
+use crate::{
+    model::{TracePlane, Vec3, contents::content},
+    world::bsp::{self, Bsp},
+};
+
+/// Sides of a box.
+const BOX_SIDES: usize = 6;
+
+/// A convex volume of the map.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Brush {
+    contents: i32,
+    /// The first of its sides.
+    first_side: u32,
+    side_count: u32,
+    /// The first six sides are exactly the bounds'.
+    is_boxed: bool,
+    bounds: [Vec3; 2],
+}
+
+/// One side of a brush.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side {
+    plane: TracePlane,
+    surface_flags: i32,
+    sign_bits: u8,
+}
+
+/// All brushes of a map.
+#[derive(Debug)]
+pub(super) struct Brushes {
+    /// By brush, where moves pass it by: what most questions need of most brushes.
+    reach: Box<[[Vec3; 2]]>,
+    brushes: Box<[Brush]>,
+    sides: Box<[Side]>,
+}
+
+impl Brushes {
+    pub(super) fn new<A: Arithmetic>(bsp: &Bsp) -> Self {
+        let mut sides = Vec::with_capacity(bsp.brush_sides.len());
+        let brushes: Box<[Brush]> = bsp
+            .brushes
+            .iter()
+            .map(|brush| {
+                let first_side = sides.len();
+                sides.extend(bsp.brush_sides[brush.sides].iter().map(|side| Side::new(bsp, side)));
+                Brush {
+                    contents: brush.contents,
+                    first_side: first_side as u32,
+                    side_count: brush.sides.len() as u32,
+                    is_boxed: is_boxed(&sides[first_side..]),
+                    bounds: [brush.mins, brush.maxs],
+                }
+            })
+            .collect();
+        let reach = brushes
+            .iter()
+            .map(|brush| match brush.side_count {
+                // Nothing can collide with it.
+                0 => [Vec3([f32::INFINITY; 3]), Vec3([f32::NEG_INFINITY; 3])],
+                _ => [
+                    Vec3(brush.bounds[0].0.map(A::reach_up)),
+                    Vec3(brush.bounds[1].0.map(A::reach_down)),
+                ],
+            })
+            .collect();
+        Self { reach, brushes, sides: sides.into() }
+    }
+
+    /// Memory that they take, in bytes.
+    pub(super) fn size(&self) -> usize {
+        size_of_val(&*self.reach) + size_of_val(&*self.brushes) + size_of_val(&*self.sides)
+    }
+
+    /// Stops the sweep at a brush.
+    pub(super) fn stop<A: Arithmetic>(&self, number: u32, sweep: &mut Sweep) {
+        if sweep.misses(&self.reach[number as usize]) {
+            return;
+        }
+        let brush = &self.brushes[number as usize];
+        if brush.contents & sweep.contents_mask == 0 || !sweep.first_look(number) {
+            return;
+        }
+        let mut passage = Passage::new();
+        if brush.is_boxed && !meets_box::<A>(&mut passage, &brush.bounds, sweep) {
+            return;
+        }
+        let sides = self.sides_of(brush);
+        let skipped = if brush.is_boxed { BOX_SIDES } else { 0 };
+        for (n, side) in sides.iter().enumerate().skip(skipped) {
+            let over = A::dot(sweep.corner(side.sign_bits), side.plane.normal);
+            let dist = A::of(side.plane.dist) - over;
+            let from = A::dot(sweep.start, side.plane.normal) - dist;
+            let to = A::dot(sweep.end, side.plane.normal) - dist;
+            if !passage.cross(n, from, to) {
+                return;
+            }
+        }
+        if let Some(hit) = passage.stop(&mut sweep.found, brush.contents) {
+            let side = &sides[hit];
+            sweep.found.plane = side.plane;
+            sweep.found.surface_flags = side.surface_flags;
+        }
+    }
+
+    /// Whether the box, which does not move, is inside a brush that matters, and the brush's contents
+    /// then.
+    pub(super) fn holds<A: Arithmetic>(&self, number: u32, sweep: &Sweep) -> Option<i32> {
+        let brush = &self.brushes[number as usize];
+        if brush.contents & sweep.contents_mask == 0
+            || brush.side_count == 0
+            || sweep.is_outside(&brush.bounds)
+        {
+            return None;
+        }
+        let is_behind = |side: &Side| {
+            // Here both families round the moved plane.
+            let dist = side.plane.dist - sweep.corner(side.sign_bits).dot(side.plane.normal);
+            A::dot(sweep.start, side.plane.normal) - A::of(dist) <= A::ZERO
+        };
+        self.sides_of(brush)[BOX_SIDES..].iter().all(is_behind).then_some(brush.contents)
+    }
+
+    /// The contents of a brush where it holds the point, or none.
+    pub(super) fn contents_at(&self, number: u32, point: Vec3) -> i32 {
+        let [low, high] = &self.reach[number as usize];
+        let outside = (0..3).fold(false, |outside, axis| {
+            outside | (point[axis] < low[axis]) | (point[axis] > high[axis])
+        });
+        if outside {
+            return 0;
+        }
+        let brush = &self.brushes[number as usize];
+        let is_behind = |side: &Side| point.dot(side.plane.normal) <= side.plane.dist;
+        if self.sides_of(brush).iter().all(is_behind) { brush.contents } else { 0 }
+    }
+
+    fn sides_of(&self, brush: &Brush) -> &[Side] {
+        &self.sides[brush.first_side as usize..][..brush.side_count as usize]
+    }
+}
+
+impl Side {
+    fn new(bsp: &Bsp, side: &bsp::BrushSide) -> Self {
+        let plane = &bsp.planes[side.plane];
+        Self {
+            plane: TracePlane { normal: plane.normal, dist: plane.dist },
+            surface_flags: side.surface_flags,
+            sign_bits: sign_bits(plane.normal),
+        }
+    }
+}
+
+/// Whether the first six sides face exactly −x, +x, −y, +y, −z, +z.
+fn is_boxed(sides: &[Side]) -> bool {
+    sides.len() >= BOX_SIDES
+        && sides[..BOX_SIDES].iter().enumerate().all(|(n, side)| {
+            let mut normal = Vec3::ZERO;
+            normal[n / 2] = if n % 2 == 0 { -1.0 } else { 1.0 };
+            side.plane.normal == normal
+        })
+}
+
+/// Takes in the six sides of a box, as numbers 0 to 5. False when the move does not meet it.
+fn meets_box<A: Arithmetic>(passage: &mut Passage, bounds: &[Vec3; 2], sweep: &Sweep) -> bool {
+    let [mins, maxs] = bounds;
+    for axis in 0..3 {
+        let from = A::of(sweep.start[axis]);
+        let to = A::of(sweep.end[axis]);
+        let low = A::of(mins[axis]) - A::of(sweep.size[1][axis]);
+        let high = A::of(maxs[axis]) - A::of(sweep.size[0][axis]);
+        if !passage.cross(2 * axis, low - from, low - to)
+            || !passage.cross(2 * axis + 1, from - high, to - high)
+        {
+            return false;
+        }
+    }
+    true
+}
+
+/// Stops a sweep at an entity's box, which counts as a brush of body.
+pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], sweep: &mut Sweep) {
+    let reach = [Vec3(bounds[0].0.map(A::reach_up)), Vec3(bounds[1].0.map(A::reach_down))];
+    if sweep.contents_mask & content::BODY == 0 || sweep.misses(&reach) {
+        return;
+    }
+    let mut passage = Passage::new();
+    if !meets_box::<A>(&mut passage, bounds, sweep) {
+        return;
+    }
+    if let Some(hit) = passage.stop(&mut sweep.found, content::BODY) {
+        let mut normal = Vec3::ZERO;
+        let (axis, is_high) = (hit / 2, hit % 2 == 1);
+        normal[axis] = if is_high { 1.0 } else { -1.0 };
+        let dist = if is_high { bounds[1][axis] } else { -bounds[0][axis] };
+        sweep.found.plane = TracePlane { normal, dist };
+        sweep.found.surface_flags = 0;
+    }
+}
+
+/// Whether a box that does not move is in an entity's box.
+pub(super) fn box_holds(bounds: &[Vec3; 2], sweep: &Sweep) -> bool {
+    sweep.contents_mask & content::BODY != 0 && !sweep.is_outside(bounds)
+}

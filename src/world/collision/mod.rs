@@ -1,0 +1,325 @@
+//! What a map stops: boxes and points swept through it, contents of points, models that move.
+//!
+//! A [`CollisionMap`] is made once from a [`Bsp`] for one [`Family`] of arithmetic, never changes, and
+//! answers the same on every machine, bit for bit as engines of that family do.
+//!
+//! Invariants: no question allocates; none fails, whatever it asks. Brushes of a leaf come before its
+//! patches; the first of several things hit at the same fraction is the one reported.
+//!
+//! Source: the collision document of the game's engines; checked by its vectors.
+
+mod arithmetic;
+mod brush;
+mod model;
+mod patch;
+mod sweep;
+mod tree;
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+pub use arithmetic::Family;
+pub use model::Target;
+pub use patch::{Border, Facet, Patch, PatchError};
+
+use super::bsp::{AreaNum, Bsp, ClusterNum, SurfaceNum};
+use crate::model::{Trace, Vec3};
+use arithmetic::Arithmetic;
+use brush::Brushes;
+use patch::{Budget, Source};
+use sweep::{Sweep, reached};
+use tree::Tree;
+
+/// Leafs that a box at rest is looked for in at most.
+const MAX_REST_LEAFS: usize = 1024;
+/// Marks the numbers of patches apart from those of brushes.
+const PATCH_MARK: u32 = 1 << 31;
+
+/// Why a sound map cannot be collided with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("surfaces, record {surface}: the patch cannot be collided with: {fault}")]
+pub struct CollisionError {
+    /// Number of the surface.
+    pub surface: SurfaceNum,
+    /// What is wrong with it.
+    pub fault: PatchError,
+}
+
+/// A map, prepared for collision.
+#[derive(Debug)]
+pub struct CollisionMap {
+    family: Family,
+    tree: Tree,
+    leafs: Box<[Leaf]>,
+    leaf_brushes: Box<[u32]>,
+    leaf_patches: Box<[u32]>,
+    brushes: Brushes,
+    patches: Box<[Patch]>,
+    models: Box<[Model]>,
+}
+
+/// What is in a leaf, or in a model that moves.
+#[derive(Clone, Debug)]
+struct Leaf {
+    /// Places in the list of brush numbers.
+    brushes: Range<u32>,
+    /// Places in the list of patch numbers.
+    patches: Range<u32>,
+    cluster: Option<ClusterNum>,
+    area: Option<AreaNum>,
+}
+
+/// A brush model.
+#[derive(Clone, Debug)]
+struct Model {
+    bounds: [Vec3; 2],
+    /// Its brushes and patches; those of the world are in the tree.
+    contents: Leaf,
+}
+
+impl CollisionMap {
+    /// Prepares a map.
+    ///
+    /// # Errors
+    /// A patch that engines could not collide with either, or patches that would cost too much.
+    pub fn new(bsp: &Bsp, family: Family) -> Result<Self, CollisionError> {
+        match family {
+            Family::Single => Self::prepare::<f32>(bsp, family),
+            Family::Double => Self::prepare::<f64>(bsp, family),
+        }
+    }
+
+    fn prepare<A: Arithmetic>(bsp: &Bsp, family: Family) -> Result<Self, CollisionError> {
+        let mut patches = Vec::new();
+        // By surface, its patch.
+        let mut patch_of = vec![None; bsp.surfaces.len()];
+        let mut budget = Budget::default();
+        for (surface, grid) in bsp.patches() {
+            let controls: Vec<Vec3> =
+                grid.points.numbers().map(|vertex| bsp.vertices[vertex]).collect();
+            let source = Source {
+                surface: surface.index(),
+                width: usize::from(grid.width),
+                controls: &controls,
+                contents: grid.contents,
+                surface_flags: grid.surface_flags,
+            };
+            let patch = Patch::new::<A>(source, &mut budget)
+                .map_err(|fault| CollisionError { surface, fault })?;
+            patch_of[surface.index()] = Some(patches.len() as u32);
+            patches.push(patch);
+        }
+
+        let mut leaf_brushes = Vec::with_capacity(bsp.leaf_brushes.len());
+        let mut leaf_patches = Vec::new();
+        let mut list = |brushes: &mut dyn Iterator<Item = u32>,
+                        surfaces: &mut dyn Iterator<Item = SurfaceNum>| {
+            let first = (leaf_brushes.len() as u32, leaf_patches.len() as u32);
+            leaf_brushes.extend(brushes);
+            leaf_patches.extend(surfaces.filter_map(|surface| patch_of[surface.index()]));
+            (first.0..leaf_brushes.len() as u32, first.1..leaf_patches.len() as u32)
+        };
+        let leafs = bsp
+            .leafs
+            .iter()
+            .map(|leaf| {
+                let (brushes, patches) = list(
+                    &mut bsp.leaf_brushes[leaf.brushes].iter().map(|brush| brush.index() as u32),
+                    &mut bsp.leaf_surfaces[leaf.surfaces].iter().copied(),
+                );
+                Leaf { brushes, patches, cluster: leaf.cluster, area: leaf.area }
+            })
+            .collect();
+        let models = bsp
+            .models
+            .iter()
+            .enumerate()
+            .map(|(number, model)| {
+                // The world's own are in its leafs.
+                let (brushes, patches) = if number == 0 {
+                    (0..0, 0..0)
+                } else {
+                    list(
+                        &mut model.brushes.numbers().map(|brush| brush.index() as u32),
+                        &mut model.surfaces.numbers(),
+                    )
+                };
+                let contents = Leaf { brushes, patches, cluster: None, area: None };
+                Model { bounds: [model.mins, model.maxs], contents }
+            })
+            .collect();
+        Ok(Self {
+            family,
+            tree: Tree::new(bsp),
+            leafs,
+            leaf_brushes: leaf_brushes.into(),
+            leaf_patches: leaf_patches.into(),
+            brushes: Brushes::new::<A>(bsp),
+            patches: patches.into(),
+            models,
+        })
+    }
+
+    /// Whose arithmetic the answers equal.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// Lower and upper corner of a model's box, grown by one unit as engines do. Model 0 is the world.
+    /// `None` when the map has no such model.
+    #[must_use]
+    pub fn model_bounds(&self, model: usize) -> Option<[Vec3; 2]> {
+        Some(self.models.get(model)?.bounds)
+    }
+
+    /// Number of models, the world included.
+    #[must_use]
+    pub fn model_count(&self) -> usize {
+        self.models.len()
+    }
+
+    /// The patches of the map, by surface number.
+    #[must_use]
+    pub fn patches(&self) -> &[Patch] {
+        &self.patches
+    }
+
+    /// Memory that it takes, in bytes.
+    #[must_use]
+    pub fn memory_len(&self) -> usize {
+        size_of::<Self>()
+            + self.tree.size()
+            + size_of_val(&*self.leafs)
+            + size_of_val(&*self.leaf_brushes)
+            + size_of_val(&*self.leaf_patches)
+            + self.brushes.size()
+            + self.patches.iter().map(Patch::size).sum::<usize>()
+            + size_of_val(&*self.models)
+    }
+
+    /// How far a box gets through the world. Its corners `mins` and `maxs` are relative to the point
+    /// that goes from `start` to `end`; only contents that meet `contents_mask` stop it.
+    #[must_use]
+    pub fn trace(
+        &self,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+    ) -> Trace {
+        let mut sweep = Sweep::new(start, mins, maxs, end, contents_mask);
+        self.run(0, start == end, &mut sweep);
+        let fraction = sweep.found.fraction;
+        let endpos = if fraction == 1.0 { end } else { reached(start, end, fraction) };
+        sweep.found.trace(endpos)
+    }
+
+    /// What the world is filled with at a point. Patches have no inside.
+    #[must_use]
+    pub fn point_contents(&self, point: Vec3) -> i32 {
+        self.contents_in(&self.leafs[self.tree.leaf_at(point)], point)
+    }
+
+    /// Area and cluster at a point: `None` in solid rock and outside.
+    #[must_use]
+    pub fn place_at(&self, point: Vec3) -> (Option<AreaNum>, Option<ClusterNum>) {
+        let leaf = &self.leafs[self.tree.leaf_at(point)];
+        (leaf.area, leaf.cluster)
+    }
+
+    /// Calls `visit` with number, area and cluster of each leaf that a box touches, in the order in
+    /// which the tree meets them, until it returns false.
+    pub fn leafs_in_box(
+        &self,
+        mins: Vec3,
+        maxs: Vec3,
+        mut visit: impl FnMut(usize, Option<AreaNum>, Option<ClusterNum>) -> bool,
+    ) {
+        self.tree.leafs_in_box(mins, maxs, |number| {
+            let leaf = &self.leafs[number];
+            visit(number, leaf.area, leaf.cluster)
+        });
+    }
+
+    /// Runs a sweep, or looks what holds a box at rest, in the world or in a model.
+    fn run(&self, model: usize, at_rest: bool, sweep: &mut Sweep) {
+        match self.family {
+            Family::Single => self.run_in::<f32>(model, at_rest, sweep),
+            Family::Double => self.run_in::<f64>(model, at_rest, sweep),
+        }
+    }
+
+    fn run_in<A: Arithmetic>(&self, model: usize, at_rest: bool, sweep: &mut Sweep) {
+        let Some(contents) = self.models.get(model).map(|model| &model.contents) else { return };
+        match (model, at_rest) {
+            (0, true) => self.rest_in_world::<A>(sweep),
+            (0, false) => {
+                let mut visit = |leaf: usize, sweep: &mut Sweep| {
+                    self.stop::<A>(&self.leafs[leaf], sweep);
+                };
+                self.tree.sweep::<A>(sweep, &mut visit);
+            }
+            (_, true) => self.rest::<A>(contents, sweep),
+            (_, false) => self.stop::<A>(contents, sweep),
+        }
+    }
+
+    /// Stops a sweep at what is in a leaf.
+    fn stop<A: Arithmetic>(&self, leaf: &Leaf, sweep: &mut Sweep) {
+        for &brush in self.brushes_in(leaf) {
+            self.brushes.stop::<A>(brush, sweep);
+            if sweep.found.fraction == 0.0 {
+                return;
+            }
+        }
+        for &patch in self.patches_in(leaf) {
+            if sweep.first_look(patch | PATCH_MARK) {
+                self.patches[patch as usize].stop(sweep);
+                if sweep.found.fraction == 0.0 {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn rest_in_world<A: Arithmetic>(&self, sweep: &mut Sweep) {
+        let margin = Vec3::new(1.0, 1.0, 1.0);
+        let mins = sweep.start + sweep.size[0] - margin;
+        let maxs = sweep.start + sweep.size[1] + margin;
+        let mut left = MAX_REST_LEAFS;
+        self.tree.leafs_in_box(mins, maxs, |leaf| {
+            self.rest::<A>(&self.leafs[leaf], sweep);
+            left -= 1;
+            left > 0 && !sweep.found.allsolid
+        });
+    }
+
+    /// Finds what in a leaf a box at rest is inside of.
+    fn rest<A: Arithmetic>(&self, leaf: &Leaf, sweep: &mut Sweep) {
+        let held_by_brush =
+            self.brushes_in(leaf).iter().find_map(|&n| self.brushes.holds::<A>(n, sweep));
+        let held_by = held_by_brush.or_else(|| {
+            let mut patches = self.patches_in(leaf).iter().map(|&n| &self.patches[n as usize]);
+            patches.find(|patch| patch.holds(sweep)).map(Patch::contents)
+        });
+        if let Some(contents) = held_by {
+            sweep.is_stuck(contents);
+        }
+    }
+
+    fn contents_in(&self, leaf: &Leaf, point: Vec3) -> i32 {
+        let brushes = self.brushes_in(leaf).iter();
+        brushes.fold(0, |contents, &brush| contents | self.brushes.contents_at(brush, point))
+    }
+
+    fn brushes_in(&self, leaf: &Leaf) -> &[u32] {
+        &self.leaf_brushes[leaf.brushes.start as usize..leaf.brushes.end as usize]
+    }
+
+    fn patches_in(&self, leaf: &Leaf) -> &[u32] {
+        &self.leaf_patches[leaf.patches.start as usize..leaf.patches.end as usize]
+    }
+}

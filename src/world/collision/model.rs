@@ -1,0 +1,120 @@
+//! Things that stand or turn somewhere in the world: the map's brush models and entities' boxes.
+//!
+//! Source: the collision document, models; checked by the vectors of traces against models.
+
+use super::{
+    CollisionMap, Family,
+    arithmetic::model_axes,
+    brush::{box_holds, stop_at_box},
+    sweep::{Sweep, reached},
+};
+use crate::model::{Trace, Vec3, contents::content};
+
+/// What a trace is asked about other than the world as it lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// A model of the map, by number. One that the map does not have is nowhere.
+    Model(usize),
+    /// A box around an entity's origin, all of it body. It does not turn.
+    Box {
+        /// Lower corner, relative to the origin.
+        mins: Vec3,
+        /// Upper corner, relative to the origin.
+        maxs: Vec3,
+    },
+}
+
+/// A change of direction into a model's frame: rows that a vector is multiplied with.
+#[derive(Clone, Copy, Debug)]
+struct Rotation([Vec3; 3]);
+
+impl Rotation {
+    /// By a model's angles; `None` where nothing turns.
+    fn new(target: Target, angles: Vec3) -> Option<Self> {
+        let turns = matches!(target, Target::Model(_)) && angles != Vec3::ZERO;
+        turns.then(|| Self(model_axes(angles)))
+    }
+
+    fn into_model(self, vector: Vec3) -> Vec3 {
+        Vec3(self.0.map(|row| row.dot(vector)))
+    }
+
+    fn into_world(self, vector: Vec3) -> Vec3 {
+        let column = |axis: usize| Vec3(self.0.map(|row| row[axis]));
+        Vec3([0, 1, 2].map(|axis| column(axis).dot(vector)))
+    }
+}
+
+impl CollisionMap {
+    /// How far a box gets past a target that stands at `origin`, turned by `angles`; as
+    /// [`CollisionMap::trace`] in all else. The box itself is never turned. A plane's distance stays
+    /// that of the target's own frame.
+    #[must_use]
+    #[expect(clippy::too_many_arguments, reason = "a move and a place")]
+    pub fn trace_target(
+        &self,
+        target: Target,
+        origin: Vec3,
+        angles: Vec3,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+    ) -> Trace {
+        let offset = (mins + maxs) * 0.5;
+        let (low, high) = (mins - offset, maxs - offset);
+        let rotation = Rotation::new(target, angles);
+        let into_model = |point: Vec3| {
+            let moved = point + offset - origin;
+            rotation.map_or(moved, |rotation| rotation.into_model(moved))
+        };
+        let (from, to) = (into_model(start), into_model(end));
+        let mut sweep = Sweep::new(from, low, high, to, contents_mask);
+        self.run_against(target, from == to, &mut sweep);
+        if let Some(rotation) = rotation
+            && sweep.found.fraction != 1.0
+        {
+            sweep.found.plane.normal = rotation.into_world(sweep.found.plane.normal);
+        }
+        // Even a free way is computed, and need not end at the last bit of `end`.
+        sweep.found.trace(reached(start, end, sweep.found.fraction))
+    }
+
+    /// What a target that stands at `origin`, turned by `angles`, is filled with at a point.
+    #[must_use]
+    pub fn target_contents(&self, target: Target, origin: Vec3, angles: Vec3, point: Vec3) -> i32 {
+        let moved = point - origin;
+        let rotation = Rotation::new(target, angles);
+        let point = rotation.map_or(moved, |rotation| rotation.into_model(moved));
+        match target {
+            Target::Model(0) => self.point_contents(point),
+            Target::Model(number) => {
+                self.models.get(number).map_or(0, |model| self.contents_in(&model.contents, point))
+            }
+            Target::Box { mins, maxs } => {
+                let inside = |axis: usize| (mins[axis]..=maxs[axis]).contains(&point[axis]);
+                if (0..3).all(inside) { content::BODY } else { 0 }
+            }
+        }
+    }
+
+    fn run_against(&self, target: Target, at_rest: bool, sweep: &mut Sweep) {
+        match target {
+            Target::Model(number) => self.run(number, at_rest, sweep),
+            Target::Box { mins, maxs } => {
+                let bounds = [mins, maxs];
+                if at_rest {
+                    if box_holds(&bounds, sweep) {
+                        sweep.is_stuck(content::BODY);
+                    }
+                    return;
+                }
+                match self.family {
+                    Family::Single => stop_at_box::<f32>(&bounds, sweep),
+                    Family::Double => stop_at_box::<f64>(&bounds, sweep),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! One question under way: a box or a point on its way from start to end, and what it ran into so far.
+//!
+//! Invariants: start and end are those of the box's middle; `found.fraction` never grows. Source: the
+//! collision document, preparing a trace; checked by the trace vectors.
+
+use super::arithmetic::Arithmetic;
+use crate::model::{EntityNum, Trace, TracePlane, Vec3};
+
+/// Brushes that are remembered as looked at.
+const RECENT: usize = 64;
+
+/// A sweep, or a box at rest.
+#[derive(Debug)]
+pub(super) struct Sweep {
+    /// Where the middle of the box is first.
+    pub(super) start: Vec3,
+    /// Where it wants to be.
+    pub(super) end: Vec3,
+    /// Lower and upper corner of the box from its middle.
+    pub(super) size: [Vec3; 2],
+    /// Lower and upper corner of the space moved through.
+    low: Vec3,
+    high: Vec3,
+    /// Contents that matter.
+    pub(super) contents_mask: i32,
+    /// The box has no size.
+    pub(super) is_point: bool,
+    /// What was found so far.
+    pub(super) found: Found,
+    /// Brushes looked at, each in the place of its number's low bits. To look twice changes nothing, so
+    /// what falls out costs time only.
+    recent: [u32; RECENT],
+}
+
+/// What a sweep ran into.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) fraction: f32,
+    pub(super) plane: TracePlane,
+    pub(super) allsolid: bool,
+    pub(super) startsolid: bool,
+    pub(super) contents: i32,
+    pub(super) surface_flags: i32,
+}
+
+impl Sweep {
+    /// Moves a box with corners `mins` and `maxs` from its reference point, which goes from `start` to
+    /// `end`.
+    pub(super) fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, contents_mask: i32) -> Self {
+        let offset = (mins + maxs) * 0.5;
+        let size = [mins - offset, maxs - offset];
+        let (start, end) = (start + offset, end + offset);
+        let mut low = Vec3::ZERO;
+        let mut high = Vec3::ZERO;
+        for axis in 0..3 {
+            let (least, most) = if start[axis] < end[axis] {
+                (start[axis], end[axis])
+            } else {
+                (end[axis], start[axis])
+            };
+            low[axis] = least + size[0][axis];
+            high[axis] = most + size[1][axis];
+        }
+        Self {
+            start,
+            end,
+            size,
+            low,
+            high,
+            contents_mask,
+            is_point: size[0] == Vec3::ZERO,
+            found: Found {
+                fraction: 1.0,
+                plane: TracePlane::default(),
+                allsolid: false,
+                startsolid: false,
+                contents: 0,
+                surface_flags: 0,
+            },
+            recent: [u32::MAX; RECENT],
+        }
+    }
+
+    /// The corner of the box that reaches farthest against a normal with these sign bits.
+    pub(super) fn corner(&self, sign_bits: u8) -> Vec3 {
+        let pick = |axis: usize| self.size[usize::from(sign_bits >> axis & 1)][axis];
+        Vec3::new(pick(0), pick(1), pick(2))
+    }
+
+    /// Whether the whole move is outside of a box; its `reach` says from where on.
+    pub(super) fn misses(&self, reach: &[Vec3; 2]) -> bool {
+        (0..3).fold(false, |outside, axis| {
+            outside | (self.high[axis] < reach[0][axis]) | (self.low[axis] > reach[1][axis])
+        })
+    }
+
+    /// Whether a box that does not move is outside of bounds; touching is inside.
+    pub(super) fn is_outside(&self, bounds: &[Vec3; 2]) -> bool {
+        self.misses(bounds)
+    }
+
+    /// Whether a brush is looked at for the first time, as far as remembered.
+    pub(super) fn first_look(&mut self, brush: u32) -> bool {
+        std::mem::replace(&mut self.recent[brush as usize % RECENT], brush) != brush
+    }
+
+    /// The box is inside something: nothing else matters.
+    pub(super) fn is_stuck(&mut self, contents: i32) {
+        self.found.startsolid = true;
+        self.found.allsolid = true;
+        self.found.fraction = 0.0;
+        self.found.contents = contents;
+    }
+}
+
+impl Found {
+    /// The answer, for a way from `start` to `end`.
+    pub(super) fn trace(&self, endpos: Vec3) -> Trace {
+        Trace {
+            fraction: self.fraction,
+            endpos,
+            plane: self.plane,
+            allsolid: self.allsolid,
+            startsolid: self.startsolid,
+            contents: self.contents,
+            surface_flags: self.surface_flags,
+            entity: if self.fraction == 1.0 { EntityNum::NONE } else { EntityNum::WORLD },
+        }
+    }
+}
+
+/// The part of a way that is free.
+pub(super) fn reached(start: Vec3, end: Vec3, fraction: f32) -> Vec3 {
+    start + (end - start) * fraction
+}
+
+/// How a move gets into and out of a convex volume.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passage {
+    enter: f32,
+    leave: f32,
+    start_out: bool,
+    end_out: bool,
+    /// The side that it enters through last.
+    side: Option<usize>,
+}
+
+impl Passage {
+    /// Before any side was looked at.
+    pub(super) const fn new() -> Self {
+        Self { enter: -1.0, leave: 1.0, start_out: false, end_out: false, side: None }
+    }
+
+    /// Takes in one side, `from` and `to` being how far start and end are in front of it. False when the
+    /// move stays in front: it does not meet the volume at all.
+    #[must_use]
+    pub(super) fn cross<A: Arithmetic>(&mut self, side: usize, from: A, to: A) -> bool {
+        use super::arithmetic::SURFACE_CLIP;
+        let (from_out, to_out) = (from > A::ZERO, to > A::ZERO);
+        self.start_out |= from_out;
+        self.end_out |= to_out;
+        if from_out && (to.double() >= SURFACE_CLIP || to >= from) {
+            return false;
+        }
+        if from <= A::ZERO && to <= A::ZERO {
+            return true;
+        }
+        if from > to {
+            let part = A::part(from, to, -SURFACE_CLIP).max(0.0);
+            if part > self.enter {
+                self.enter = part;
+                self.side = Some(side);
+            }
+        } else {
+            self.leave = self.leave.min(A::part(from, to, SURFACE_CLIP));
+        }
+        true
+    }
+
+    /// Stops a sweep by a volume all of whose sides were taken in. The side that it hit, if it did.
+    pub(super) fn stop(&self, found: &mut Found, contents: i32) -> Option<usize> {
+        if !self.start_out {
+            found.startsolid = true;
+            if !self.end_out {
+                found.allsolid = true;
+                found.fraction = 0.0;
+                found.contents = contents;
+            }
+            return None;
+        }
+        if self.enter < self.leave && self.enter > -1.0 && self.enter < found.fraction {
+            found.fraction = self.enter;
+            found.contents = contents;
+            return self.side;
+        }
+        None
+    }
+}

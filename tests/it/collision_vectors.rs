@@ -1,0 +1,261 @@
+//! Traces, contents and patches equal their reference vectors, bit for bit, in both families.
+
+use fragd::{
+    model::{Trace, Vec3},
+    world::{
+        Bsp,
+        collision::{CollisionMap, Family, Target},
+    },
+};
+
+use crate::{
+    maps,
+    vectors::{Row, maps_with, table},
+};
+
+/// Both families, with what marks their files.
+const FAMILIES: [(Family, &str); 2] = [(Family::Single, ""), (Family::Double, "dp_")];
+
+/// Runs `check` for each map that has tables of a kind and is installed.
+fn for_maps(kind: &str, mut check: impl FnMut(&str, &Bsp)) {
+    for name in maps_with(kind) {
+        if let Some(bsp) = maps::load(&name) {
+            check(&name, &bsp);
+        }
+    }
+}
+
+fn prepared(bsp: &Bsp, family: Family) -> CollisionMap {
+    CollisionMap::new(bsp, family).unwrap()
+}
+
+/// Counts rows that differ, shows some of them, and fails when there are any.
+#[derive(Default)]
+struct Tally {
+    rows: usize,
+    differing: usize,
+}
+
+impl Tally {
+    fn compare(&mut self, what: &str, got: &str, expected: &str) {
+        self.rows += 1;
+        if got != expected {
+            self.differing += 1;
+            if self.differing <= 5 {
+                println!("{what}\n     got {got}\nexpected {expected}");
+            }
+        }
+    }
+
+    fn finish(self, name: &str) {
+        println!("{name}: {} of {} rows differ", self.differing, self.rows);
+        assert!(self.rows > 0, "{name}");
+        assert_eq!(self.differing, 0, "{name}");
+    }
+}
+
+/// The result columns of traces.
+const RESULT: [&str; 12] = [
+    "fraction",
+    "endx",
+    "endy",
+    "endz",
+    "nx",
+    "ny",
+    "nz",
+    "dist",
+    "startsolid",
+    "allsolid",
+    "contents",
+    "surfaceFlags",
+];
+
+fn trace_text(trace: &Trace) -> String {
+    let Trace { fraction, endpos, plane, startsolid, allsolid, contents, surface_flags, .. } =
+        *trace;
+    let bits: String = [fraction]
+        .into_iter()
+        .chain(endpos.0)
+        .chain(plane.normal.0)
+        .chain([plane.dist])
+        .map(|float| format!("{:08x},", float.to_bits()))
+        .collect();
+    format!("{bits}{},{},{contents},{surface_flags}", i32::from(startsolid), i32::from(allsolid))
+}
+
+fn columns(row: &Row, names: &[&str]) -> String {
+    names.iter().map(|name| row.text(name)).collect::<Vec<_>>().join(",")
+}
+
+/// Start, mins, maxs, end.
+fn movement(row: &Row) -> [Vec3; 4] {
+    [
+        row.vec3(["sx", "sy", "sz"]),
+        row.vec3(["minx", "miny", "minz"]),
+        row.vec3(["maxx", "maxy", "maxz"]),
+        row.vec3(["ex", "ey", "ez"]),
+    ]
+}
+
+#[test]
+fn traces_through_the_world() {
+    for_maps("trace", |name, bsp| {
+        let questions = table(&format!("trace_{name}.csv.gz"));
+        for (family, tag) in FAMILIES {
+            let map = prepared(bsp, family);
+            let answers = table(&format!("trace_{tag}{name}.csv.gz"));
+            let mut tally = Tally::default();
+            for (question, answer) in questions.iter().zip(&answers) {
+                assert_eq!(question.text("id"), answer.text("id"));
+                let [start, mins, maxs, end] = movement(question);
+                let trace = map.trace(start, mins, maxs, end, question.number("mask"));
+                let what = format!("{name} {} {}", question.text("id"), question.text("kind"));
+                tally.compare(&what, &trace_text(&trace), &columns(answer, &RESULT));
+            }
+            tally.finish(&format!("trace_{tag}{name}"));
+        }
+    });
+}
+
+#[test]
+fn traces_against_models() {
+    for_maps("trace_models", |name, bsp| {
+        let map = prepared(bsp, Family::Single);
+        let mut tally = Tally::default();
+        for row in table(&format!("trace_models_{name}.csv.gz")) {
+            let target = match row.number::<i32>("model") {
+                -1 => Target::Box {
+                    mins: row.vec3(["bminx", "bminy", "bminz"]),
+                    maxs: row.vec3(["bmaxx", "bmaxy", "bmaxz"]),
+                },
+                model => Target::Model(usize::try_from(model).unwrap()),
+            };
+            let [start, mins, maxs, end] = movement(&row);
+            let trace = map.trace_target(
+                target,
+                row.vec3(["ox", "oy", "oz"]),
+                row.vec3(["pitch", "yaw", "roll"]),
+                start,
+                mins,
+                maxs,
+                end,
+                row.number("mask"),
+            );
+            let what = format!("{name} {}", row.text("id"));
+            tally.compare(&what, &trace_text(&trace), &columns(&row, &RESULT));
+        }
+        tally.finish(&format!("trace_models_{name}"));
+    });
+}
+
+#[test]
+fn contents_of_points() {
+    for_maps("points", |name, bsp| {
+        for (family, tag) in FAMILIES {
+            let map = prepared(bsp, family);
+            let mut tally = Tally::default();
+            for row in table(&format!("points_{name}.csv.gz")) {
+                let point = row.vec3(["x", "y", "z"]);
+                let (area, cluster) = map.place_at(point);
+                let got = format!(
+                    "{},{},{}",
+                    map.point_contents(point),
+                    cluster.map_or(-1, |cluster| cluster.index() as i32),
+                    area.map_or(-1, |area| area.index() as i32),
+                );
+                let expected = columns(&row, &["contents", "cluster", "area"]);
+                tally.compare(&format!("{name} {point:?}"), &got, &expected);
+            }
+            tally.finish(&format!("points_{tag}{name}"));
+        }
+    });
+}
+
+#[test]
+fn patches() {
+    for_maps("patch", |name, bsp| {
+        for (family, tag) in FAMILIES {
+            let map = prepared(bsp, family);
+            let of = |kind: &str| table(&format!("{kind}_{tag}{name}.csv.gz"));
+            let mut tally = Tally::default();
+            let sizes: Vec<_> = bsp.patches().map(|(_, grid)| (grid.width, grid.height)).collect();
+            let rows = of("patch");
+            assert_eq!((map.patches().len(), sizes.len()), (rows.len(), rows.len()), "{name}");
+            for ((row, patch), (width, height)) in rows.iter().zip(map.patches()).zip(sizes) {
+                let bounds: String = patch
+                    .bounds()
+                    .iter()
+                    .flat_map(|corner| corner.0)
+                    .fold(String::new(), |text, float| format!("{text},{:08x}", float.to_bits()));
+                let got = format!(
+                    "{},{width},{height},{},{},{},{}{bounds}",
+                    patch.surface(),
+                    patch.contents(),
+                    patch.surface_flags(),
+                    patch.planes().len(),
+                    patch.facets().count(),
+                );
+                let names = [
+                    "surface",
+                    "width",
+                    "height",
+                    "contents",
+                    "surfaceFlags",
+                    "numPlanes",
+                    "numFacets",
+                    "minx",
+                    "miny",
+                    "minz",
+                    "maxx",
+                    "maxy",
+                    "maxz",
+                ];
+                tally.compare(name, &got, &columns(row, &names));
+            }
+            tally.finish(&format!("patch_{tag}{name}"));
+
+            let planes = map.patches().iter().flat_map(|patch| {
+                patch.planes().iter().enumerate().map(|(index, plane)| {
+                    let [x, y, z] = plane.normal.0.map(f32::to_bits);
+                    let dist = plane.dist.to_bits();
+                    format!("{},{index},{x:08x},{y:08x},{z:08x},{dist:08x}", patch.surface())
+                })
+            });
+            check_rows(
+                &format!("patchplanes_{tag}{name}"),
+                planes,
+                &of("patchplanes"),
+                &["surface", "plane", "nx", "ny", "nz", "dist"],
+            );
+
+            let facets = map.patches().iter().flat_map(|patch| {
+                patch.facets().enumerate().map(|(index, (facet, borders))| {
+                    let borders: Vec<_> = borders
+                        .iter()
+                        .map(|border| {
+                            format!("{}{}", border.plane, ["", "i"][usize::from(border.inward)])
+                        })
+                        .collect();
+                    format!("{},{index},{},{}", patch.surface(), facet.surface, borders.join(";"))
+                })
+            });
+            check_rows(
+                &format!("patchfacets_{tag}{name}"),
+                facets,
+                &of("patchfacets"),
+                &["surface", "facet", "surfacePlane", "borders"],
+            );
+        }
+    });
+}
+
+/// Every row of a table, in order, and no more.
+fn check_rows(name: &str, got: impl Iterator<Item = String>, rows: &[Row], names: &[&str]) {
+    let got: Vec<_> = got.collect();
+    let mut tally = Tally::default();
+    for (got, row) in got.iter().zip(rows) {
+        tally.compare(name, got, &columns(row, names));
+    }
+    tally.finish(name);
+    assert_eq!(got.len(), rows.len(), "{name}");
+}

@@ -1,0 +1,58 @@
+//! Maps and archives for tests, from the data that is installed.
+//!
+//! `FRAGD_BASEPATH` names directories, separated as in `PATH`; otherwise the usual places are searched.
+//! `FRAGD_REQUIRE_MAPS` makes missing data a failure; without it, tests say that they are skipped.
+
+use std::{env, path::PathBuf};
+
+use fragd::{
+    io::assets::{Pack, base_paths},
+    model::assets::Assets,
+    world::{Bsp, bsp::MAX_FILE_LEN},
+};
+
+use fragd::io::GameData;
+
+/// The game whose data the vectors are from.
+const GAME: &str = "baseoa";
+
+/// A map by name, or `None`, and a line that says so, when it is not installed.
+pub(crate) fn load(name: &str) -> Option<Bsp> {
+    let bytes = read(&format!("maps/{name}.bsp"))?;
+    Some(Bsp::load(&bytes).unwrap_or_else(|error| panic!("{name}: {error}")))
+}
+
+/// A game file, or `None`, and a line that says so, when it is not installed.
+pub(crate) fn read(path: &str) -> Option<Vec<u8>> {
+    let data = data();
+    if data.find(path).is_none() {
+        missing(path);
+        return None;
+    }
+    Some(data.read(path, MAX_FILE_LEN as u64).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// All data that is installed.
+pub(crate) fn data() -> GameData {
+    GameData::open(&base_paths("", GAME), &[GAME])
+}
+
+/// An archive by name, or `None`, and a line that says so, when it is not installed.
+pub(crate) fn pack(name: &str) -> Option<Pack> {
+    let file = format!("{name}.pk3");
+    let paths = base_paths("", GAME).into_iter();
+    let mut candidates = paths.flat_map(|base| {
+        // Some of the archives that have vectors belong to mods.
+        [GAME, "missionpack"].map(|folder| base.join(folder).join(&file))
+    });
+    let Some(path): Option<PathBuf> = candidates.find(|path| path.exists()) else {
+        missing(&file);
+        return None;
+    };
+    Some(Pack::open(&path, GAME).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn missing(what: &str) {
+    assert!(env::var_os("FRAGD_REQUIRE_MAPS").is_none(), "{what} is not installed");
+    println!("skipped: {what} is not installed");
+}
