@@ -15,3 +15,4 @@ mod session_vectors;
 mod snapshot_vectors;
 mod states;
 mod vectors;
+mod world_vectors;
