@@ -16,10 +16,8 @@ fn main() -> ExitCode {
     let outcome = match cli::parse(std::env::args_os()) {
         Ok(Command::Serve(options)) => roles::serve::run(&options),
         Ok(Command::Settings(options)) => explain(&options),
-        Ok(_) => {
-            eprintln!("fragd: this role is not built in");
-            Outcome::Failed
-        }
+        Ok(Command::Query(options)) => roles::query::run(&options),
+        Ok(Command::Bots(options)) => roles::bots::run(&options),
         Err(error) => {
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));

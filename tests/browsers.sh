@@ -91,6 +91,7 @@ busy_server() {
   check 'quakestat: counts 2 players' populate || return
   check 'quakestat: names them' \
     [ "$(sed 1d "$work/quakestat.txt" | grep -c '|')" -eq 2 ]
+  sleep 3 # let the limits of the questions above recover
   reply=$(ask "$server_address" getinfo)
   check 'getinfo: counts 2 players' [ "$(value clients "$reply")" = 2 ]
   reply=$(ask "$server_address" getstatus)

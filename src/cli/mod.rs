@@ -10,13 +10,16 @@ mod serve;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 pub use address::ServerAddress;
 pub use plus::{PlusCommands, split};
 pub use serve::ServeOptions;
 
-use crate::settings::{GameProfile, SETTINGS};
+use crate::{
+    client::ClientWire,
+    settings::{GameProfile, SETTINGS},
+};
 
 /// How a run of the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +76,7 @@ first map; all others run in order once the server is up.";
 const QUERY_EXAMPLES: &str = "\
 Examples:
   fragd query 127.0.0.1
-  fragd query dm.example.org:27961 --players
+  fragd query dm.example.org:27961 --settings
   fragd query [::1]:27960 --json --timeout 500";
 
 const BOTS_EXAMPLES: &str = "\
@@ -133,21 +136,9 @@ pub struct QueryOptions {
     #[arg(long = "timeout", value_name = "MS", default_value_t = 2000,
         value_parser = clap::value_parser!(u32).range(1..=60_000))]
     pub timeout_ms: u32,
-    /// List the players too
+    /// List every setting too
     #[arg(long)]
-    pub players: bool,
-}
-
-/// The wire that bots speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BotWire {
-    /// Number 71 as OpenArena speaks it
-    Compat,
-    /// Number 71 as ioquake3 speaks it
-    Native,
-    /// Protocol 68, Quake III Arena 1.32
-    #[value(name = "68")]
-    Legacy68,
+    pub settings: bool,
 }
 
 /// What `bots` is asked.
@@ -164,15 +155,19 @@ pub struct BotsOptions {
     #[arg(long, value_name = "S", default_value_t = 30,
         value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub seconds: u32,
-    /// Wire they speak
-    #[arg(long, value_enum, default_value_t = BotWire::Compat)]
-    pub wire: BotWire,
+    /// What they speak: compat (71 as OpenArena), native (71 as ioquake3) or 68
+    #[arg(long, value_name = "WIRE", default_value_t = ClientWire::Compat71)]
+    pub wire: ClientWire,
     /// Seed of all chance; without it every run is another
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Bots that begin to join in a second
+    #[arg(long, value_name = "N", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub ramp: u32,
     /// Packets that each bot sends in a second
     #[arg(long, value_name = "N", default_value_t = 30,
-        value_parser = clap::value_parser!(u16).range(1..=250))]
+        value_parser = clap::value_parser!(u16).range(15..=125))]
     pub packets_per_second: u16,
     /// What the bots' names begin with
     #[arg(long, value_name = "TEXT", default_value = "bot", value_parser = name_prefix)]
@@ -300,7 +295,7 @@ mod tests {
         else {
             panic!("sends bots")
         };
-        assert_eq!((bots.count, bots.seconds, bots.wire), (64, 5, BotWire::Legacy68));
+        assert_eq!((bots.count, bots.seconds, bots.wire), (64, 5, ClientWire::Protocol68));
         assert_eq!((bots.seed, bots.name_prefix.as_str()), (Some(7), "probe"));
         assert_eq!((bots.connect.host.as_str(), bots.connect.port), ("::1", 27960));
         let Ok(Command::Settings(settings)) = run("settings sv_fps --game baseq3 --json") else {
@@ -332,7 +327,7 @@ mod tests {
             ("--help", "fragd --config fragd.toml"),
             ("serve -h", "+say hello"),
             ("serve --help", "sv_hostname"),
-            ("query --help", "--players"),
+            ("query --help", "--settings"),
             ("bots --help", "--packets-per-second"),
             ("settings --help", "fragd settings --toml"),
         ] {

@@ -1,1 +1,38 @@
-//! (to be written)
+//! The other end of a connection: what a player's game does on the network, without the game.
+//!
+//! ```text
+//! datagrams ─ Client ┬ Handshake ── getchallenge, connect ── Connection
+//!                    └ Connection ─┬ inbound: a message taken apart, nothing believed yet
+//!                                  ├ Level: configstrings, baselines, which level it is
+//!                                  ├ History: snapshots, each a delta of an earlier one
+//!                                  └ Moves: usercmds, sent again until a packet surely had them
+//! ```
+//!
+//! A [`Client`] is fed and drained: datagrams and time go in, datagrams and [`ClientEvent`]s come out.
+//! Its owner makes the usercmds and says what a player would type; everything a server can demand of
+//! the network side it does by itself. A server is not trusted: what it sends wrong is a [`Fault`] with
+//! the place where it stands, and memory is bounded whatever it sends.
+//!
+//! [`Query`] is the role that asks one server for its info and status.
+//!
+//! Source: Quake III protocol 68, ioquake3 protocol 71: what a client must do.
+
+mod connection;
+mod event;
+mod handshake;
+mod history;
+mod inbound;
+mod level;
+mod moves;
+mod options;
+pub mod query;
+mod session;
+mod statistics;
+
+pub use event::{ClientEvent, Ending, Fault, FaultKind};
+pub use history::Snapshot;
+pub use options::{ClientOptions, ClientWire, UnknownWire};
+pub use query::{Query, QueryOptions, QueryResult};
+
+pub use session::{Client, CommandError, Stage};
+pub use statistics::Statistics;

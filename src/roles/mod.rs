@@ -1,3 +1,5 @@
 //! The program's roles: each builds a node, gives it sockets and a clock, and lets the loop run.
 
+pub(crate) mod bots;
+pub(crate) mod query;
 pub(crate) mod serve;

@@ -58,6 +58,9 @@ pub(super) struct Pace {
     pub(super) snapshot_interval: Millis,
 }
 
+/// What one client costs beside what waits for it: far below 64 KiB.
+const _: () = assert!(size_of::<Client>() + History::BYTES < 32 * 1024);
+
 /// A slot in use.
 #[derive(Debug)]
 pub(super) struct Client {

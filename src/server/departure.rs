@@ -72,6 +72,10 @@ impl Server {
                 }
                 continue;
             }
+            if client.channel.outgoing_exhausted() {
+                self.drop_client(number, "connection too old, please reconnect");
+                continue;
+            }
             let newcomer = !client.was_heard() && silence >= SILENT_NEWCOMER;
             client.silent_frames =
                 if silence >= timeout || newcomer { client.silent_frames + 1 } else { 0 };

@@ -34,10 +34,13 @@ mod status;
 use self::core::Core;
 use crate::{
     game::Game,
-    model::{ClientNum, ConfigIndex, EntityNum, Millis, PlayerState, SvFlags},
+    model::{
+        ClientNum, ConfigIndex, EntityNum, EntityState, Millis, PlayerState, Sequence, SvFlags,
+    },
     node::{Node, Route},
     observe::{Counter, Counters},
     settings::{Settings, key},
+    wire::snapshot::View,
 };
 
 /// Frames that are made up for after a stall. What is longer ago is forfeited: a burst of frames would
@@ -90,6 +93,19 @@ impl Server {
     pub fn player(&self, number: ClientNum) -> Option<&PlayerState> {
         self.core.clients.get(number).filter(|client| client.is_active())?;
         Some(self.game.player(number))
+    }
+
+    /// What the snapshot in message `sequence` told a client, while it is remembered.
+    #[must_use]
+    pub fn sent_view(
+        &self,
+        number: ClientNum,
+        sequence: Sequence,
+    ) -> Option<View<'_, impl Iterator<Item = &EntityState>>> {
+        let sent = self.core.clients.get(number)?.history.get(sequence)?;
+        let entries = self.core.frames.frame(sent.frame)?;
+        let entities = snapshot::listed(&self.core.frames, entries, &sent.seen);
+        Some(View { player: &sent.player, entities })
     }
 
     fn frame_length(&self) -> Millis {

@@ -117,9 +117,9 @@ impl Server {
             }
         };
         let head = parsed.head;
-        // Nothing can be acknowledged that was not sent.
+        // Nothing can be acknowledged that was not sent. A channel ends long before its numbers wrap.
         let Some(acknowledged) =
-            head.acknowledged().filter(|ack| ack.distance(client.channel.last_sent()) <= 0)
+            head.acknowledged().filter(|ack| *ack <= client.channel.last_sent())
         else {
             self.core.note_client_fault(number, Counter::FalseAcknowledge, "a message not sent");
             return;

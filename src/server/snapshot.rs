@@ -61,6 +61,9 @@ pub(super) struct History {
 }
 
 impl History {
+    /// Memory of one client's history.
+    pub(super) const BYTES: usize = size_of::<[Option<Sent>; PACKET_BACKUP]>();
+
     pub(super) fn new() -> Self {
         Self { ring: Box::new([const { None }; PACKET_BACKUP]) }
     }

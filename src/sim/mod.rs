@@ -4,6 +4,10 @@
 //! Invariants: the same nodes, seed and faults give the same run, datagram for datagram; the clock moves
 //! to the next arrival or frame and nowhere else.
 
+mod actor;
 mod network;
+mod player;
 
+pub use actor::Actor;
 pub use network::{Faults, Network, NodeId};
+pub use player::{Player, SeenView};

@@ -119,11 +119,11 @@ impl Network {
     ///
     /// # Panics
     /// When a node sends a datagram that no network carries whole, or asks for frames without end.
-    pub fn run_until(
+    pub fn run_until<N: Node>(
         &mut self,
-        nodes: &mut [&mut dyn Node],
+        nodes: &mut [N],
         end: Millis,
-        mut check: impl FnMut(Millis, &mut [&mut dyn Node]),
+        mut check: impl FnMut(Millis, &mut [N]),
     ) {
         let mut idle_steps = 0;
         loop {
@@ -158,7 +158,7 @@ impl Network {
     }
 
     /// Hands out what has arrived.
-    fn deliver(&mut self, nodes: &mut [&mut dyn Node]) {
+    fn deliver(&mut self, nodes: &mut [impl Node]) {
         while let Some(next) = self.flights.peek_mut() {
             if next.0.arrival > self.now {
                 break;
@@ -172,7 +172,7 @@ impl Network {
     }
 
     /// Takes what the nodes send.
-    fn collect(&mut self, nodes: &mut [&mut dyn Node]) {
+    fn collect(&mut self, nodes: &mut [impl Node]) {
         let mut packet = std::mem::take(&mut self.packet);
         for (id, node) in nodes.iter_mut().enumerate() {
             while let Some(route) = node.poll_transmit(&mut packet) {
@@ -290,10 +290,10 @@ mod tests {
     }
 
     fn run(seed: u64, faults: Faults) -> [Vec<(Millis, u8)>; 2] {
-        let (mut a, mut b) = (Ticker::new(1), Ticker::new(0));
+        let mut nodes = [Ticker::new(1), Ticker::new(0)];
         let mut network = Network::new(seed, faults, Millis(0));
-        network.run_until(&mut [&mut a, &mut b], Millis(2000), |_, _| {});
-        [a.received, b.received]
+        network.run_until(&mut nodes, Millis(2000), |_, _| {});
+        nodes.map(|node| node.received)
     }
 
     #[test]

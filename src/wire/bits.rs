@@ -17,67 +17,107 @@ use super::{
 };
 use crate::model::limits::{MAX_BIG_STRING_LEN, MAX_MESSAGE_LEN, MAX_STRING_LEN};
 
-/// Bits one [`BitWriter::put`] takes: what fits beside the up to seven bits of an unfinished byte.
-pub(super) const MAX_PUT: u32 = 56;
+/// A message's memory. Eight spare bytes behind the largest let every store be a whole word.
+pub(super) type Buffer = [u8; MAX_MESSAGE_LEN + 8];
 
-/// Code and length of each byte in one small table: the low 12 bits are the code.
-static PACKED_CODES: [u16; 256] = {
-    let mut packed = [0; 256];
+/// The code of each byte, at the top of a word.
+static CODE_TOPS: [u64; 256] = {
+    let mut tops = [0; 256];
     let mut symbol = 0;
     while symbol < 256 {
-        packed[symbol] = CODES[symbol].bits as u16 | (CODES[symbol].len as u16) << 12;
+        tops[symbol] = (CODES[symbol].bits as u64) << (64 - CODES[symbol].len);
         symbol += 1;
     }
-    packed
+    tops
 };
 
-/// Bits in sending order, lowest first, that are put at once.
+/// The length of each byte's code.
+static CODE_LENS: [u8; 256] = {
+    let mut lens = [0; 256];
+    let mut symbol = 0;
+    while symbol < 256 {
+        lens[symbol] = CODES[symbol].len;
+        symbol += 1;
+    }
+    lens
+};
+
+/// Symbols that fit a word besides the bits of an unfinished byte, however long their codes.
+const SYMBOLS_PER_STORE: usize = 5;
+const _: () = assert!(SYMBOLS_PER_STORE * MAX_CODE_LEN as usize <= Pen::MAX_BITS as usize);
+
+/// Where a writer stands, and the bits that it has not stored yet.
+///
+/// These are the topmost of a word, the newest highest; what lies below them was stored before. So new
+/// bits shift the word down and come in at its top, and nothing has to be cleared. Whoever writes
+/// several values takes the pen, writes, and puts it back: meanwhile it stays in registers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Run {
-    pub(super) bits: u64,
-    pub(super) len: u32,
+pub(super) struct Pen {
+    word: u64,
+    /// Bits not stored: after a store those of the unfinished byte.
+    filled: u32,
+    /// Whole bytes stored.
+    len: usize,
 }
 
-impl Run {
-    /// This run, then raw bits. Together at most [`MAX_PUT`].
+impl Pen {
+    /// Bits that may be written between two stores.
+    pub(super) const MAX_BITS: u32 = 64 - 7;
+
+    /// The `n` low bits of `bits`, which has no others.
     #[inline]
-    pub(super) fn then_raw(self, bits: u64, len: u32) -> Self {
-        Self { bits: self.bits | bits << self.len, len: self.len + len }
+    pub(super) fn raw(&mut self, bits: u64, n: u32) {
+        debug_assert!(n <= Self::MAX_BITS && bits >> n == 0);
+        self.word = self.word >> n | bits.rotate_right(n);
+        self.filled += n;
     }
 
-    /// This run, then a byte's code.
+    /// A byte, as its code.
     #[inline]
-    pub(super) fn then_byte(self, byte: u8) -> Self {
-        let packed = PACKED_CODES[usize::from(byte)];
-        self.then_raw(u64::from(packed & 0xfff), u32::from(packed >> 12))
+    pub(super) fn byte(&mut self, byte: u8) {
+        let len = u32::from(CODE_LENS[usize::from(byte)]);
+        self.word = self.word >> len | CODE_TOPS[usize::from(byte)];
+        self.filled += len;
     }
 
-    /// This run, then a value of `n` bits: at most 7 raw bits and three codes, or four codes.
+    /// The low bytes of `value`.
     #[inline]
-    pub(super) fn then_int(self, value: u32, n: u32) -> Self {
+    pub(super) fn bytes(&mut self, mut value: u32, count: u32) {
+        for _ in 0..count {
+            self.byte(value as u8);
+            value >>= 8;
+        }
+    }
+
+    /// A value of `n` bits: at most 7 raw bits and three codes, or four codes.
+    #[inline]
+    pub(super) fn int(&mut self, value: u32, n: u32) {
         debug_assert!((1..=32).contains(&n));
         let raw = n & 7;
-        let mut run = self.then_raw(u64::from(value & ((1 << raw) - 1)), raw);
-        let mut rest = value >> raw;
-        for _ in 0..n >> 3 {
-            run = run.then_byte(rest as u8);
-            rest >>= 8;
+        self.raw(u64::from(value & ((1 << raw) - 1)), raw);
+        self.bytes(value >> raw, n >> 3);
+    }
+
+    /// Stores what was written since the last time.
+    #[inline]
+    pub(super) fn store(&mut self, bytes: &mut Buffer) {
+        debug_assert!(self.filled <= 64);
+        // With nothing to store the shift is by nothing, and so is what the word counts for.
+        let word = self.word.wrapping_shr(64 - self.filled);
+        // What comes behind the largest message is not kept.
+        if self.len < MAX_MESSAGE_LEN {
+            bytes[self.len..self.len + 8].copy_from_slice(&word.to_le_bytes());
+            self.len += (self.filled >> 3) as usize;
         }
-        run
+        self.filled &= 7;
     }
 }
 
 /// Writes one message.
 #[derive(Clone, Debug)]
 pub struct BitWriter {
-    /// Eight spare bytes behind the largest message let every put store a whole word.
-    bytes: Box<[u8; MAX_MESSAGE_LEN + 8]>,
-    /// Whole bytes written.
-    len: usize,
-    /// Bits of the unfinished byte, and how many (below 8).
-    pending: u64,
-    pending_len: u32,
-    overflowed: bool,
+    pub(super) bytes: Box<Buffer>,
+    pub(super) pen: Pen,
 }
 
 impl Default for BitWriter {
@@ -90,74 +130,56 @@ impl BitWriter {
     /// An empty message.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            bytes: Box::new([0; MAX_MESSAGE_LEN + 8]),
-            len: 0,
-            pending: 0,
-            pending_len: 0,
-            overflowed: false,
-        }
+        Self { bytes: Box::new([0; MAX_MESSAGE_LEN + 8]), pen: Pen::default() }
     }
 
     /// Begins a new message in the same memory.
     pub fn clear(&mut self) {
-        (self.len, self.pending, self.pending_len, self.overflowed) = (0, 0, 0, false);
+        self.pen = Pen::default();
     }
 
     /// Bits written.
     #[must_use]
     pub fn bit_len(&self) -> usize {
-        self.len * 8 + self.pending_len as usize
+        self.pen.len * 8 + self.pen.filled as usize
     }
 
     /// Whether more was written than the largest message holds. What stands then is not a message.
     #[must_use]
     pub fn overflowed(&self) -> bool {
-        self.overflowed
+        self.pen.len >= MAX_MESSAGE_LEN
     }
 
     /// The message: the bytes begun, and one more when the last is full, which is zero.
     pub fn message(&mut self) -> &[u8] {
-        self.bytes[self.len] = self.pending as u8;
-        &self.bytes[..=self.len]
+        let Pen { word, filled, len } = self.pen;
+        self.bytes[len] = if filled == 0 { 0 } else { (word >> (64 - filled)) as u8 };
+        &self.bytes[..=len]
     }
 
+    /// Writes up to [`Pen::MAX_BITS`] bits.
     #[inline]
-    pub(super) fn put(&mut self, run: Run) {
-        debug_assert!(run.len <= MAX_PUT && run.bits >> run.len == 0);
-        let word = self.pending | run.bits << self.pending_len;
-        let filled = self.pending_len + run.len;
-        // A full buffer keeps its length: everything after the overflow lands on the spare bytes.
-        if self.len >= MAX_MESSAGE_LEN {
-            self.overflowed = true;
-            return;
-        }
-        self.bytes[self.len..self.len + 8].copy_from_slice(&word.to_le_bytes());
-        self.len += (filled >> 3) as usize;
-        self.pending = word >> (filled & !7);
-        self.pending_len = filled & 7;
-        if self.len >= MAX_MESSAGE_LEN {
-            self.overflowed = true;
-            self.len = MAX_MESSAGE_LEN;
-        }
+    pub(super) fn put(&mut self, write: impl FnOnce(&mut Pen)) {
+        write(&mut self.pen);
+        self.pen.store(&mut self.bytes);
     }
 
     /// One raw bit.
     #[inline]
     pub fn flag(&mut self, value: bool) {
-        self.put(Run { bits: u64::from(value), len: 1 });
+        self.put(|pen| pen.raw(u64::from(value), 1));
     }
 
     /// The `n` low bits of `value`, `n` in 1..=32.
     #[inline]
     pub fn bits(&mut self, value: u32, n: u32) {
-        self.put(Run::default().then_int(value, n));
+        self.put(|pen| pen.int(value, n));
     }
 
     /// 8 bits.
     #[inline]
     pub fn byte(&mut self, value: u8) {
-        self.put(Run::default().then_byte(value));
+        self.put(|pen| pen.byte(value));
     }
 
     /// 16 bits.
@@ -184,19 +206,28 @@ impl BitWriter {
     }
 
     fn string_up_to(&mut self, text: &[u8], limit: usize) {
-        if text.len() <= limit {
-            for &byte in text.iter().take_while(|&&byte| byte != 0) {
-                self.byte(safe_byte(byte));
-            }
-        }
+        let text = if text.len() <= limit { text } else { &[] };
+        let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+        self.symbols(&text[..end], safe_byte);
         self.byte(0);
     }
 
     /// Bytes one after the other, as a download block carries them.
     pub fn data(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(4) {
-            self.put(chunk.iter().fold(Run::default(), |run, &byte| run.then_byte(byte)));
+        self.symbols(bytes, |byte| byte);
+    }
+
+    #[inline]
+    fn symbols(&mut self, bytes: &[u8], change: impl Fn(u8) -> u8) {
+        let mut pen = self.pen;
+        let (chunks, rest) = bytes.as_chunks::<SYMBOLS_PER_STORE>();
+        for chunk in chunks {
+            chunk.iter().for_each(|&byte| pen.byte(change(byte)));
+            pen.store(&mut self.bytes);
         }
+        rest.iter().for_each(|&byte| pen.byte(change(byte)));
+        pen.store(&mut self.bytes);
+        self.pen = pen;
     }
 }
 
@@ -205,6 +236,66 @@ impl BitWriter {
 #[must_use]
 pub const fn safe_byte(byte: u8) -> u8 {
     if byte > 127 || byte == b'%' { b'.' } else { byte }
+}
+
+/// The next bits of a message, to be taken from the lowest on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    bits: u64,
+    /// Bits taken.
+    used: u32,
+}
+
+impl Window {
+    /// Bits that a window shows, at least.
+    pub(super) const BITS: u32 = 64 - 7;
+
+    /// How many bits are 0 before the next 1.
+    #[inline]
+    pub(super) fn zeros(self) -> u32 {
+        self.bits.trailing_zeros()
+    }
+
+    /// Raw bits.
+    #[inline]
+    pub(super) fn raw(&mut self, n: u32) -> u32 {
+        let value = self.bits as u32 & ((1 << n) - 1);
+        self.pass(n);
+        value
+    }
+
+    /// One raw bit.
+    #[inline]
+    pub(super) fn flag(&mut self) -> bool {
+        self.raw(1) != 0
+    }
+
+    #[inline]
+    pub(super) fn pass(&mut self, n: u32) {
+        self.bits >>= n;
+        self.used += n;
+    }
+
+    /// A byte from its code; `None` for the code that stands for nothing.
+    #[inline]
+    pub(super) fn byte(&mut self) -> Option<u8> {
+        let decoded = DECODE[self.bits as usize % DECODE.len()];
+        self.pass(u32::from(decoded.len));
+        (decoded.len != 0).then_some(decoded.symbol)
+    }
+
+    /// A value of `n` bits.
+    #[inline]
+    pub(super) fn int(&mut self, n: u32) -> Option<u32> {
+        let raw = n & 7;
+        let mut value = self.raw(raw);
+        let mut have = raw;
+        while have < n {
+            value |= u32::from(self.byte()?) << have;
+            have += 8;
+        }
+        Some(value)
+    }
 }
 
 /// Reads one message.
@@ -228,15 +319,15 @@ impl<'a> BitReader<'a> {
         self.at
     }
 
-    /// The next 57 bits or more, zeros behind the end.
+    /// The next [`Window::BITS`] bits or more, zeros behind the end.
     #[inline]
-    fn window(&self) -> u64 {
+    pub(super) fn window(&self) -> Window {
         let start = self.at >> 3;
         let word = match self.bytes.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
             Some(whole) => u64::from_le_bytes(*whole),
             None => self.last_word(start),
         };
-        word >> (self.at & 7)
+        Window { bits: word >> (self.at & 7), used: 0 }
     }
 
     #[cold]
@@ -247,22 +338,23 @@ impl<'a> BitReader<'a> {
         u64::from_le_bytes(word)
     }
 
-    /// Why the bits behind the next `used` ones stand for nothing: zeros behind the end may have made
-    /// the one code without a meaning out of the beginning of another.
-    #[cold]
-    fn no_code(&self, used: u32) -> WireError {
-        let whole = self.at + (used + MAX_CODE_LEN) as usize <= self.bytes.len() * 8;
-        if whole { WireError::BadCode } else { WireError::Truncated }
-    }
-
+    /// Goes on behind what was taken of the current window.
     #[inline]
-    fn advance(&mut self, used: u32) -> Result<()> {
-        let at = self.at + used as usize;
+    pub(super) fn follow(&mut self, window: Window) -> Result<()> {
+        let at = self.at + window.used as usize;
         if at > self.bytes.len() * 8 {
             return Err(WireError::Truncated);
         }
         self.at = at;
         Ok(())
+    }
+
+    /// Why a code of the current window stands for nothing: zeros behind the end may have made the one
+    /// code without a meaning out of the beginning of another.
+    #[cold]
+    pub(super) fn no_code(&self, window: Window) -> WireError {
+        let whole = self.at + (window.used + MAX_CODE_LEN) as usize <= self.bytes.len() * 8;
+        if whole { WireError::BadCode } else { WireError::Truncated }
     }
 
     /// One raw bit.
@@ -285,22 +377,8 @@ impl<'a> BitReader<'a> {
     pub fn bits(&mut self, n: u32) -> Result<u32> {
         debug_assert!((1..=32).contains(&n));
         let mut window = self.window();
-        let raw = n & 7;
-        let mut value = window as u32 & ((1 << raw) - 1);
-        window >>= raw;
-        let mut used = raw;
-        let mut have = raw;
-        while have < n {
-            let decoded = DECODE[(window & ((1 << MAX_CODE_LEN) - 1)) as usize];
-            if decoded.len == 0 {
-                return Err(self.no_code(used));
-            }
-            value |= u32::from(decoded.symbol) << have;
-            window >>= decoded.len;
-            used += u32::from(decoded.len);
-            have += 8;
-        }
-        self.advance(used)?;
+        let value = window.int(n).ok_or_else(|| self.no_code(window))?;
+        self.follow(window)?;
         Ok(value)
     }
 
@@ -363,12 +441,12 @@ impl<'a> BitReader<'a> {
     /// # Errors
     /// As [`Self::bits`].
     pub fn data(&mut self, bytes: &mut [u8]) -> Result<()> {
-        let mut words = bytes.chunks_exact_mut(4);
-        for word in &mut words {
-            word.copy_from_slice(&self.bits(32)?.to_le_bytes());
-        }
-        for byte in words.into_remainder() {
-            *byte = self.byte()?;
+        for chunk in bytes.chunks_mut(SYMBOLS_PER_STORE) {
+            let mut window = self.window();
+            for byte in chunk {
+                *byte = window.byte().ok_or_else(|| self.no_code(window))?;
+            }
+            self.follow(window)?;
         }
         Ok(())
     }

@@ -9,35 +9,41 @@
 
 use super::{
     Result, WireError,
-    bits::{BitReader, BitWriter, Run},
-    fields::ENTITY,
+    bits::{BitReader, BitWriter},
+    fields::{Differences, ENTITY},
 };
 use crate::model::{EntityNum, EntityState};
 
-/// A record's number and the flags behind it.
-fn head(number: u32, flags: u64, flags_len: u32) -> Run {
-    Run::default().then_int(number, 10).then_raw(flags, flags_len)
-}
-
 /// Writes an entity relative to `from`. Nothing at all when nothing differs, unless `force`.
 pub fn write_delta(writer: &mut BitWriter, from: &EntityState, to: &EntityState, force: bool) {
-    let changed = ENTITY.changed(from.words(), to.words());
+    let changed = ENTITY.changed(&Differences::between(from.words(), to.words()));
+    let number = to.number as u32;
     if changed != 0 {
-        writer.put(head(to.number as u32, 0b10, 2).then_byte(ENTITY.count(changed)));
+        writer.put(|pen| {
+            pen.int(number, 10);
+            pen.raw(0b10, 2);
+            pen.byte(ENTITY.count(changed));
+        });
         ENTITY.write(writer, changed, to.words());
     } else if force {
-        writer.put(head(to.number as u32, 0b00, 2));
+        writer.put(|pen| {
+            pen.int(number, 10);
+            pen.raw(0b00, 2);
+        });
     }
 }
 
 /// Writes that an entity of the old list is gone.
 pub fn write_removal(writer: &mut BitWriter, number: i32) {
-    writer.put(head(number as u32, 1, 1));
+    writer.put(|pen| {
+        pen.int(number as u32, 10);
+        pen.raw(1, 1);
+    });
 }
 
 /// Writes the end of an entity list.
 pub fn write_end(writer: &mut BitWriter) {
-    writer.put(head(EntityNum::NONE.index() as u32, 0, 0));
+    writer.bits(EntityNum::NONE.index() as u32, 10);
 }
 
 /// Writes what turns the list `old` into `new`, and the end. Both ascend by number; an entity that is

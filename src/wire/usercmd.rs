@@ -6,7 +6,7 @@
 
 use super::{
     Result,
-    bits::{BitReader, BitWriter, Run},
+    bits::{BitReader, BitWriter},
 };
 use crate::model::{Buttons, UserCmd};
 
@@ -36,24 +36,36 @@ fn read_move(value: u32) -> i8 {
 
 /// Writes `to` relative to `from`, mixed with the message's `key`.
 pub fn write_delta(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCmd) {
-    let step = to.server_time.wrapping_sub(from.server_time);
-    let run = match u8::try_from(step) {
-        Ok(step) => Run { bits: 1, len: 1 }.then_byte(step),
-        Err(_) => Run { bits: 0, len: 1 }.then_int(to.server_time as u32, 32),
-    };
-    writer.put(run);
     let changed = FIELDS.each_ref().map(|field| (field.get)(from) != (field.get)(to));
-    writer.flag(changed.contains(&true));
-    if !changed.contains(&true) {
+    let any = changed.contains(&true);
+    let step = to.server_time.wrapping_sub(from.server_time);
+    writer.put(|pen| {
+        match u8::try_from(step) {
+            Ok(step) => {
+                pen.raw(1, 1);
+                pen.byte(step);
+            }
+            Err(_) => {
+                pen.raw(0, 1);
+                pen.int(to.server_time as u32, 32);
+            }
+        }
+        pen.raw(u64::from(any), 1);
+    });
+    if !any {
         return;
     }
     let key = key ^ to.server_time as u32;
-    for (field, changed) in FIELDS.iter().zip(changed) {
-        let mut run = Run { bits: u64::from(changed), len: 1 };
-        if changed {
-            run = run.then_int((field.get)(to) ^ key, u32::from(field.bits));
-        }
-        writer.put(run);
+    // Of two fields at most 2 * (1 + 22) bits.
+    for (pair, changed) in FIELDS.as_chunks::<2>().0.iter().zip(changed.as_chunks::<2>().0) {
+        writer.put(|pen| {
+            for (field, &changed) in pair.iter().zip(changed) {
+                pen.raw(u64::from(changed), 1);
+                if changed {
+                    pen.int((field.get)(to) ^ key, u32::from(field.bits));
+                }
+            }
+        });
     }
 }
 

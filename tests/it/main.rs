@@ -2,16 +2,24 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
 
+mod architecture;
+mod arena;
+mod bots;
+mod client;
+mod client_sessions;
 mod collision_vectors;
 mod connect_vectors;
 mod connectionless;
 mod discovery_vectors;
+mod door;
 mod hostile;
 mod huffman_vectors;
 mod maps;
 mod message_vectors;
 mod netchan_vectors;
+mod scripted_server;
 mod session_vectors;
+mod simulation;
 mod snapshot_vectors;
 mod states;
 mod vectors;

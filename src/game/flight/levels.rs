@@ -1,11 +1,11 @@
 //! Where players begin in levels whose geometry is not known: a table of well-known levels, and a ring
 //! in the open for all others.
 //!
-//! Source: the entity lists of OpenArena's levels, as `levels.csv` beside this file has them.
+//! Source: the entity lists of OpenArena's levels, as `maps/levels.csv` has them.
 
 use crate::model::Vec3;
 
-const TABLE: &str = include_str!("levels.csv");
+const TABLE: &str = include_str!("../../../maps/levels.csv");
 
 /// How far above its spot a player appears.
 const SPAWN_RISE: f32 = 9.0;

@@ -1,0 +1,53 @@
+//! What the benchmarks measure: operations by name, each over hundreds of different inputs, since a
+//! small set repeated flatters whatever predicts branches. The names are those of the table of peers'
+//! figures in README.md.
+
+mod connect;
+mod delta;
+mod huffman;
+mod netchan;
+mod recorded;
+mod snapshot;
+#[path = "../../tests/it/states.rs"]
+mod states;
+
+/// One thing measured.
+pub(crate) struct Operation {
+    /// What it is, first word first.
+    pub(crate) name: String,
+    /// What one operation makes or takes on average.
+    pub(crate) size: String,
+    /// Does it that many times.
+    pub(crate) run: Box<dyn FnMut(u64)>,
+}
+
+impl Operation {
+    /// `work` on one input after the other, again and again.
+    fn over<T: 'static>(
+        name: impl Into<String>,
+        size: impl Into<String>,
+        inputs: Vec<T>,
+        mut work: impl FnMut(&T) + 'static,
+    ) -> Self {
+        assert!(inputs.len() >= 64, "too few inputs to be varied");
+        let run = move |times: u64| {
+            inputs.iter().cycle().take(times as usize).for_each(&mut work);
+        };
+        Self { name: name.into(), size: size.into(), run: Box::new(run) }
+    }
+}
+
+/// All operations, in groups that are made at once.
+pub(crate) const GROUPS: &[fn() -> Vec<Operation>] = &[
+    huffman::operations,
+    delta::operations,
+    snapshot::operations,
+    netchan::operations,
+    connect::operations,
+];
+
+/// The average of what `size` says of the inputs, in words.
+fn average<T>(inputs: &[T], unit: &str, size: impl FnMut(&T) -> usize) -> String {
+    let total: usize = inputs.iter().map(size).sum();
+    format!("{:.0} {unit}", total as f64 / inputs.len() as f64)
+}

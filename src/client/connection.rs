@@ -1,0 +1,476 @@
+//! A connection that stands: messages in both directions, and what they change.
+//!
+//! ```text
+//! receive ─ channel ─ open ─ Inbound::read ─┬ a fault: as if the message never came
+//!                                           └ good: acknowledge, commands, gamestate or snapshot
+//! send ──── numbers, unacknowledged commands, usercmds ─ channel
+//! ```
+//!
+//! Invariants: a message counts whole or not at all; commands are obeyed once, in order, before the
+//! snapshot they precede; the level's time never goes back while the client is in it.
+//! Source: Quake III protocol 68, packets of a client, delta requests, commands.
+
+use std::sync::Arc;
+
+use crate::{
+    model::{
+        Baselines, CommandNum, ConfigIndex, LevelTime, Millis, Qport, Sequence, ServerId, UserCmd,
+        limits::{MAX_MESSAGE_LEN, MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
+    },
+    netchan::{
+        AckError, AddError, Channel, End, IncomingCommands, Order, OutgoingCommands, Received,
+        SendError, usercmd_key,
+    },
+    node::{Outbox, Route},
+    wire::{
+        bits::BitWriter,
+        client_message::{self, ClientHead},
+    },
+};
+
+use super::{
+    event::{ClientEvent, Ending, Events, Fault, FaultKind},
+    handshake::Granted,
+    history::History,
+    inbound::Inbound,
+    level::{Level, Obeyed},
+    moves::Moves,
+    statistics::Statistics,
+};
+
+/// Time between packets before the first gamestate.
+const IDLE_INTERVAL: Millis = Millis(1000);
+/// A message this long takes no further command: the longest one and all usercmds still fit.
+const COMMAND_BITS: usize = (MAX_MESSAGE_LEN - 4096) * 8;
+
+/// One connection, from the server's yes on.
+#[derive(Debug)]
+pub(super) struct Connection {
+    channel: Channel,
+    commands: OutgoingCommands,
+    server_commands: IncomingCommands,
+    level: Option<Level>,
+    nothing: Baselines,
+    history: History,
+    moves: Moves,
+    clock: LevelClock,
+    ping: Option<Millis>,
+    packet_interval: Millis,
+    next_packet: Millis,
+    pub(super) last_heard: Millis,
+    // Memory used again for every message.
+    message: Vec<u8>,
+    inbound: Inbound,
+    writer: BitWriter,
+}
+
+/// What happened to a datagram.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// Nobody of ours sent it, or it came too late.
+    Dropped,
+    /// It was taken, or is a fault of the server's.
+    Taken,
+    /// It ends the connection.
+    Ended(Ending),
+}
+
+impl Connection {
+    pub(super) fn new(
+        now: Millis,
+        granted: Granted,
+        qport: Qport,
+        packets_per_second: u32,
+        packet_dup: u32,
+    ) -> Self {
+        let dialect = granted.wire.dialect();
+        let interval = 1000 / packets_per_second.clamp(15, 125);
+        Self {
+            channel: Channel::new(End::Client, dialect, granted.challenge, qport),
+            commands: OutgoingCommands::new(),
+            server_commands: IncomingCommands::new(),
+            level: None,
+            nothing: Baselines::default(),
+            history: History::new(),
+            moves: Moves::new(packet_dup),
+            clock: LevelClock::default(),
+            ping: None,
+            packet_interval: Millis(u64::from(interval)),
+            next_packet: now,
+            last_heard: now,
+            message: Vec::new(),
+            inbound: Inbound::default(),
+            writer: BitWriter::new(),
+        }
+    }
+
+    pub(super) fn level(&self) -> Option<&Level> {
+        self.level.as_ref()
+    }
+
+    pub(super) fn history(&self) -> &History {
+        &self.history
+    }
+
+    pub(super) fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    pub(super) fn ping(&self) -> Option<Millis> {
+        self.ping
+    }
+
+    pub(super) fn last_server_command(&self) -> CommandNum {
+        self.server_commands.last()
+    }
+
+    pub(super) fn commands(&self) -> &OutgoingCommands {
+        &self.commands
+    }
+
+    pub(super) fn next_packet(&self) -> Millis {
+        self.next_packet
+    }
+
+    pub(super) fn level_time(&self, now: Millis) -> LevelTime {
+        let time = self.clock.read(now);
+        match self.moves.last() {
+            Some(last) if time.distance(LevelTime(last.server_time)) < 0 => {
+                LevelTime(last.server_time)
+            }
+            _ => time,
+        }
+    }
+
+    pub(super) fn last_move(&self) -> Option<&UserCmd> {
+        self.moves.last()
+    }
+
+    pub(super) fn push_move(&mut self, usercmd: UserCmd) {
+        if self.level.is_some() {
+            self.moves.push(usercmd);
+        }
+    }
+
+    pub(super) fn add_command(&mut self, text: Arc<str>) -> Result<CommandNum, AddError> {
+        self.commands.add(text)
+    }
+
+    /// Adds the client's last command, for which there is always room.
+    pub(super) fn add_farewell(&mut self) {
+        // Refused only when it is there already.
+        let _ = self.commands.add_farewell("disconnect".into());
+    }
+
+    /// Takes a sequenced datagram of the server's.
+    pub(super) fn receive(
+        &mut self,
+        now: Millis,
+        datagram: &[u8],
+        events: &mut Events,
+        statistics: &mut Statistics,
+    ) -> Outcome {
+        let received = match self.channel.receive(datagram, &mut self.message) {
+            Ok(Some(received)) => received,
+            Ok(None) => {
+                self.last_heard = now;
+                return Outcome::Taken;
+            }
+            Err(_) => return Outcome::Dropped,
+        };
+        let sequence = received.sequence;
+        if let Err(kind) = self.read(&received) {
+            if received.far_ahead {
+                return Outcome::Dropped;
+            }
+            fault(events, statistics, sequence, kind);
+            return Outcome::Taken;
+        }
+        self.last_heard = now;
+        statistics.messages += 1;
+        statistics.lost_messages += u64::from(received.lost);
+        self.channel.commit(received);
+        match self.apply(now, sequence, events, statistics) {
+            Some(ending) => Outcome::Ended(ending),
+            None => Outcome::Taken,
+        }
+    }
+
+    /// Reads the message, and believes its acknowledgement once all of it could be read.
+    fn read(&mut self, received: &Received) -> Result<(), FaultKind> {
+        let sequence = received.sequence;
+        let acknowledged =
+            self.channel.open_server_message(sequence, &self.commands, &mut self.message)?;
+        let baselines = self.level.as_ref().map_or(&self.nothing, |level| &level.baselines);
+        let dialect = self.channel.dialect();
+        let history = &mut self.history;
+        self.inbound.read(&self.message, sequence, dialect, history, baselines)?;
+        match self.commands.acknowledge(acknowledged) {
+            Err(AckError::TooOld { .. }) => self.commands.acknowledge_all(),
+            Err(error @ AckError::Future { .. }) => return Err(FaultKind::Acknowledge(error)),
+            Ok(()) => {}
+        }
+        Ok(())
+    }
+
+    /// Lets a message that proved good take effect.
+    fn apply(
+        &mut self,
+        now: Millis,
+        sequence: Sequence,
+        events: &mut Events,
+        statistics: &mut Statistics,
+    ) -> Option<Ending> {
+        let mut commands = std::mem::take(&mut self.inbound.commands);
+        let mut ending = None;
+        for (number, text) in commands.drain(..) {
+            if ending.is_none() {
+                ending = self.command(sequence, number, text, events, statistics);
+            }
+        }
+        self.inbound.commands = commands;
+        if ending.is_some() {
+            return ending;
+        }
+        if let Some(gamestate) = self.inbound.gamestate.take() {
+            self.server_commands.skip_to(gamestate.command_num);
+            let level = Level::new(gamestate);
+            if level.server_id == ServerId(0) {
+                fault(events, statistics, sequence, FaultKind::NoServerId);
+            }
+            self.level = Some(level);
+            self.history.forget();
+            self.moves.forget();
+            self.clock = LevelClock::default();
+            self.ping = None;
+            // The server waits for the first usercmd.
+            self.next_packet = now;
+            events.push(ClientEvent::Gamestate);
+        }
+        self.apply_snapshot(now, sequence, events, statistics);
+        None
+    }
+
+    /// Takes a reliable command that is new.
+    fn command(
+        &mut self,
+        sequence: Sequence,
+        number: CommandNum,
+        text: String,
+        events: &mut Events,
+        statistics: &mut Statistics,
+    ) -> Option<Ending> {
+        let last = self.server_commands.last();
+        match self.server_commands.order(number) {
+            Order::Duplicate => return None,
+            Order::Next => {}
+            // What is missing never comes. A client of the game goes on as long as its ring might
+            // have held it, and keys its messages with what came.
+            Order::Lost => {
+                fault(events, statistics, sequence, FaultKind::CommandGap { last, got: number });
+                if number.distance(last) > MAX_RELIABLE_COMMANDS as i64 {
+                    return None;
+                }
+                self.server_commands.skip_to(CommandNum(number.0 - 1));
+            }
+        }
+        self.server_commands.take(number, &text);
+        statistics.server_commands += 1;
+        let obeyed = match &mut self.level {
+            Some(level) => level.obey(&text),
+            // Without a level only a goodbye has a meaning.
+            None if text.starts_with("disconnect") => {
+                Ok(Obeyed::Disconnect(text["disconnect".len()..].trim().replace('"', "")))
+            }
+            None => Ok(Obeyed::Passed),
+        };
+        match obeyed {
+            Ok(Obeyed::Configstring(index)) => events.push(ClientEvent::Configstring(index)),
+            Ok(Obeyed::Piece) => {}
+            Ok(Obeyed::MapRestart) => {
+                self.moves.forget();
+                events.push(ClientEvent::MapRestart);
+            }
+            Ok(Obeyed::Disconnect(reason)) => return Some(Ending::ServerSaid(reason)),
+            Ok(Obeyed::Passed) => events.push(ClientEvent::ServerCommand(text)),
+            Err(kind) => fault(events, statistics, sequence, kind),
+        }
+        None
+    }
+
+    fn apply_snapshot(
+        &mut self,
+        now: Millis,
+        sequence: Sequence,
+        events: &mut Events,
+        statistics: &mut Statistics,
+    ) {
+        let Some(staged) = self.inbound.snapshot.take() else { return };
+        let Some(level) = &mut self.level else {
+            statistics.early_snapshots += 1;
+            return;
+        };
+        if !staged.usable {
+            statistics.discarded_snapshots += 1;
+            return;
+        }
+        let after = staged.head.server_time;
+        // Times of snapshots from before the client was in the game may belong to the level before.
+        if level.entered
+            && let Some(before) = self.history.current().map(|current| current.head.server_time)
+            && after.distance(before) < 0
+        {
+            fault(events, statistics, sequence, FaultKind::TimeBackwards { before, after });
+            return;
+        }
+        statistics.snapshots += 1;
+        statistics.delta_snapshots += u64::from(staged.head.delta_num != 0);
+        self.history.accept(sequence, staged, self.server_commands.last());
+        let Some(current) = self.history.current() else { return };
+        if current.is_active() {
+            self.clock.set(now, after);
+            let round_trip = self.moves.round_trip(now, current.player.command_time);
+            self.ping = round_trip.or(self.ping);
+            if !level.entered {
+                level.entered = true;
+                events.push(ClientEvent::Entered);
+            }
+        }
+        events.push(ClientEvent::Snapshot);
+    }
+
+    /// Sends a packet if it is time.
+    ///
+    /// # Errors
+    /// When the connection has used up its numbers.
+    pub(super) fn frame(
+        &mut self,
+        now: Millis,
+        route: Route,
+        outbox: &mut Outbox,
+    ) -> Result<(), SendError> {
+        if now < self.next_packet {
+            return Ok(());
+        }
+        let interval = if self.level.is_some() { self.packet_interval } else { IDLE_INTERVAL };
+        self.next_packet += interval;
+        if self.next_packet <= now {
+            self.next_packet = now + interval;
+        }
+        self.send(now, route, outbox)
+    }
+
+    /// Sends a packet.
+    ///
+    /// # Errors
+    /// As [`Channel::send`].
+    pub(super) fn send(
+        &mut self,
+        now: Millis,
+        route: Route,
+        outbox: &mut Outbox,
+    ) -> Result<(), SendError> {
+        let writer = &mut self.writer;
+        let head = ClientHead {
+            server_id: self.level.as_ref().map_or(ServerId(0), |level| level.server_id),
+            message_acknowledge: self.channel.last_received().0 as i32,
+            reliable_acknowledge: self.server_commands.last(),
+        };
+        client_message::begin(writer, &head);
+        for (number, text) in self.commands.unacknowledged() {
+            // The rest follows when these are acknowledged.
+            if writer.bit_len() > COMMAND_BITS {
+                break;
+            }
+            client_message::write_command(writer, number, text.as_bytes());
+        }
+        let text = self.server_commands.text();
+        if let Some(level) = &self.level {
+            let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
+            let count = self.moves.select(&mut moves);
+            let key = usercmd_key(level.checksum_feed, head.message_acknowledge, text.as_bytes());
+            // Only a message that is a snapshot we have may be built upon.
+            let newest = self.history.current().map(|current| current.sequence);
+            let delta = newest == Some(self.channel.last_received());
+            client_message::write_moves(writer, delta, key, &moves[..count]);
+            self.moves.sent(now);
+        }
+        client_message::end(writer);
+        debug_assert!(!writer.overflowed(), "a packet of a client is bounded");
+        let channel = &mut self.channel;
+        let mut sent = Ok(());
+        outbox.push_with(route, |out| {
+            sent = channel.send(writer.message(), text, (), out).map(|_| ());
+        });
+        while channel.is_busy() {
+            outbox.push_with(route, |out| {
+                channel.transmit_next(out);
+            });
+        }
+        sent
+    }
+
+    pub(super) fn configstring(&self, index: ConfigIndex) -> &str {
+        self.level.as_ref().map_or("", |level| level.configstring(index))
+    }
+}
+
+fn fault(events: &mut Events, statistics: &mut Statistics, sequence: Sequence, kind: FaultKind) {
+    statistics.faults += 1;
+    events.push(ClientEvent::Fault(Fault { sequence, kind }));
+}
+
+/// The level's time as the client takes it to be: it goes on with the client's own clock, and is drawn
+/// gently after the snapshots.
+#[derive(Clone, Copy, Debug, Default)]
+struct LevelClock {
+    /// Level time less own time, in milliseconds.
+    offset: Option<i64>,
+}
+
+impl LevelClock {
+    /// So far away that the client begins anew.
+    const JUMP_MS: i64 = 500;
+    /// So far away that it goes half the way at once.
+    const FAR_MS: i64 = 100;
+
+    /// A snapshot of that time is here.
+    fn set(&mut self, now: Millis, time: LevelTime) {
+        let heard = i64::from(time.0) - now.0 as i64;
+        self.offset = Some(match self.offset {
+            None => heard,
+            Some(offset) => {
+                let off = heard - offset;
+                match off.abs() {
+                    0..=Self::FAR_MS => offset + off.signum(),
+                    ..=Self::JUMP_MS => offset + off / 2,
+                    _ => heard,
+                }
+            }
+        });
+    }
+
+    /// 0 until the level's time is known.
+    fn read(self, now: Millis) -> LevelTime {
+        LevelTime(self.offset.map_or(0, |offset| (now.0 as i64).wrapping_add(offset) as i32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_follows_without_haste() {
+        let mut clock = LevelClock::default();
+        assert_eq!(clock.read(Millis(50)), LevelTime(0));
+        clock.set(Millis(1000), LevelTime(7000));
+        assert_eq!(clock.read(Millis(1010)), LevelTime(7010));
+        clock.set(Millis(1050), LevelTime(7100));
+        assert_eq!(clock.read(Millis(1050)), LevelTime(7051), "jitter moves it by one");
+        clock.set(Millis(1100), LevelTime(6901));
+        assert_eq!(clock.read(Millis(1100)), LevelTime(7001), "far: half the way");
+        clock.set(Millis(1150), LevelTime(100));
+        assert_eq!(clock.read(Millis(1150)), LevelTime(100), "another time altogether");
+    }
+}

@@ -1,0 +1,250 @@
+//! How a client gets a place at a server: a challenge, then a connection that carries it.
+//!
+//! ```text
+//! getchallenge, every 3 s ── challengeResponse ── connect, every 3 s ── connectResponse
+//!        └───────────────────────── refused: print ───────┘
+//! ```
+//!
+//! A refusal sends the client back to the beginning, for the challenge may have grown old; the next
+//! question waits its time all the same. Source: Quake III protocol 68 and ioquake3 protocol 71: the
+//! client's side of the handshake.
+
+use std::net::SocketAddr;
+
+use crate::{
+    model::{Challenge, Dialect, Millis, Qport},
+    node::{LocalPort, Outbox, Route},
+    wire::{
+        connect::{ConnectError, write_connect},
+        connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
+        info::{Info, InfoError},
+        text::Text,
+    },
+};
+
+use super::options::ClientWire;
+
+/// Time between two questions.
+const RETRANSMIT: Millis = Millis(3000);
+
+/// A handshake under way.
+#[derive(Debug)]
+pub(super) struct Handshake {
+    /// The client's own number, by which an answer to it is known.
+    client_challenge: Challenge,
+    /// `None` until a challenge is granted.
+    granted: Option<Granted>,
+    next_send: Millis,
+}
+
+/// What a server granted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Granted {
+    pub(super) challenge: Challenge,
+    /// What is spoken from here on.
+    pub(super) wire: ClientWire,
+}
+
+impl Handshake {
+    pub(super) fn new(client_challenge: Challenge, now: Millis) -> Self {
+        Self { client_challenge, granted: None, next_send: now }
+    }
+
+    pub(super) fn granted(&self) -> Option<Granted> {
+        self.granted
+    }
+
+    pub(super) fn next_send(&self) -> Millis {
+        self.next_send
+    }
+
+    /// Asks what is to be asked, if it is time.
+    ///
+    /// # Errors
+    /// As [`write_connect`].
+    pub(super) fn frame(
+        &mut self,
+        now: Millis,
+        route: Route,
+        outbox: &mut Outbox,
+        gamename: &str,
+        userinfo: impl FnOnce(Granted) -> Result<Info, ConnectError>,
+    ) -> Result<(), ConnectError> {
+        if now < self.next_send {
+            return Ok(());
+        }
+        self.next_send = now + RETRANSMIT;
+        let Some(granted) = self.granted else {
+            let client_challenge = Some(self.client_challenge);
+            let request = GetChallenge { client_challenge, gamename: Text::from(gamename) };
+            outbox.push_with(route, |out| Message::GetChallenge(request).write(out));
+            return Ok(());
+        };
+        let userinfo = userinfo(granted)?;
+        let mut result = Ok(());
+        outbox.push_with(route, |out| result = write_connect(&userinfo, out));
+        result
+    }
+
+    /// Takes a challenge. True when it is one for us: then `from` is where the server is.
+    pub(super) fn challenge_response(
+        &mut self,
+        now: Millis,
+        response: ChallengeResponse,
+        from_server: bool,
+        wire: ClientWire,
+        falls_back: bool,
+    ) -> bool {
+        if self.granted.is_some() {
+            return false;
+        }
+        let knows = response.protocol == Some(wire.protocol());
+        let wire = match wire {
+            ClientWire::Native71 if falls_back && !knows => ClientWire::Protocol68,
+            ClientWire::Native71 | ClientWire::Compat71 | ClientWire::Protocol68 => wire,
+        };
+        // Old servers answer without our number; then the address must do.
+        let echoed = response.client_challenge == Some(self.client_challenge);
+        if !echoed && (wire.dialect() == Dialect::Native || !from_server) {
+            return false;
+        }
+        self.granted = Some(Granted { challenge: response.challenge, wire });
+        self.next_send = now;
+        true
+    }
+
+    /// Takes the answer to `connect`, from the server's own address: what is spoken, if it is ours.
+    pub(super) fn connect_response(&self, response: ConnectResponse) -> Option<Granted> {
+        let granted = self.granted?;
+        let ours = match response.challenge {
+            Some(challenge) => challenge == granted.challenge,
+            // Old servers say no more than yes.
+            None => granted.wire.dialect() == Dialect::Compat,
+        };
+        ours.then_some(granted)
+    }
+
+    /// The server said no.
+    pub(super) fn refused(&mut self) {
+        self.granted = None;
+    }
+}
+
+/// The userinfo of `connect`: the player's, and what the handshake adds.
+///
+/// # Errors
+/// When it does not fit.
+pub(super) fn connect_userinfo(
+    userinfo: &Info,
+    qport: Qport,
+    granted: Granted,
+) -> Result<Info, ConnectError> {
+    let mut info = userinfo.clone();
+    let set = |info: &mut Info| -> Result<(), InfoError> {
+        info.set("protocol", &granted.wire.protocol().to_string())?;
+        info.set("qport", &qport.to_string())?;
+        info.set("challenge", &granted.challenge.to_string())
+    };
+    set(&mut info)?;
+    Ok(info)
+}
+
+/// Whether that userinfo fits into `connect` whatever the server grants.
+///
+/// # Errors
+/// When it does not.
+pub(super) fn check_userinfo(userinfo: &Info) -> Result<(), ConnectError> {
+    // The longest that the numbers can be.
+    let granted = Granted { challenge: Challenge(i32::MIN), wire: ClientWire::Protocol68 };
+    let info = connect_userinfo(userinfo, Qport(u16::MAX), granted)?;
+    write_connect(&info, &mut Vec::new())
+}
+
+/// The way to `remote`. A client has one port; which of its owner's it is, the owner adds.
+pub(super) fn route_to(remote: SocketAddr) -> Route {
+    Route { local: LocalPort(0), remote }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: Challenge = Challenge(77);
+
+    fn respond(
+        wire: ClientWire,
+        falls_back: bool,
+        from_server: bool,
+        client_challenge: Option<i32>,
+        protocol: Option<i32>,
+    ) -> Option<ClientWire> {
+        let mut handshake = Handshake::new(OURS, Millis(0));
+        let response = ChallengeResponse {
+            challenge: Challenge(-5),
+            client_challenge: client_challenge.map(Challenge),
+            protocol,
+        };
+        let taken =
+            handshake.challenge_response(Millis(9), response, from_server, wire, falls_back);
+        assert_eq!(handshake.granted().is_some(), taken);
+        handshake.granted().map(|granted| granted.wire)
+    }
+
+    #[test]
+    fn a_challenge_is_taken_from_whom_it_was_asked() {
+        use ClientWire::{Compat71, Native71, Protocol68};
+        for (wire, from_server, echo, protocol, taken) in [
+            (Native71, true, Some(77), Some(71), Some(Native71)),
+            (Native71, false, Some(77), Some(71), Some(Native71)),
+            (Native71, true, Some(78), Some(71), None),
+            // A server that does not know 71.
+            (Native71, true, Some(77), Some(68), Some(Protocol68)),
+            (Native71, true, None, None, Some(Protocol68)),
+            (Native71, false, None, None, None),
+            (Compat71, true, Some(78), Some(71), Some(Compat71)),
+            (Compat71, false, Some(78), Some(71), None),
+            (Compat71, false, Some(77), None, Some(Compat71)),
+            (Protocol68, true, None, None, Some(Protocol68)),
+            (Protocol68, true, Some(77), Some(71), Some(Protocol68)),
+            (Protocol68, false, None, None, None),
+        ] {
+            let result = respond(wire, true, from_server, echo, protocol);
+            assert_eq!(result, taken, "{wire} {from_server} {echo:?} {protocol:?}");
+        }
+        assert_eq!(respond(Native71, false, true, Some(77), Some(68)), Some(Native71));
+        assert_eq!(respond(Native71, false, true, None, None), None);
+    }
+
+    #[test]
+    fn a_connection_is_taken_only_for_the_challenge_it_was_asked_with() {
+        for (wire, answer, taken) in [
+            (ClientWire::Native71, Some(-5), true),
+            (ClientWire::Native71, Some(-6), false),
+            (ClientWire::Native71, None, false),
+            (ClientWire::Compat71, Some(-5), true),
+            (ClientWire::Compat71, Some(-6), false),
+            (ClientWire::Compat71, None, true),
+        ] {
+            let mut handshake = Handshake::new(OURS, Millis(0));
+            let response = ConnectResponse { challenge: answer.map(Challenge), protocol: None };
+            assert!(handshake.connect_response(response).is_none(), "not asked yet");
+            let granted = ChallengeResponse {
+                challenge: Challenge(-5),
+                client_challenge: Some(OURS),
+                protocol: Some(71),
+            };
+            assert!(handshake.challenge_response(Millis(0), granted, true, wire, true));
+            let result = handshake.connect_response(response);
+            assert_eq!(result.is_some(), taken, "{wire} {answer:?}");
+        }
+    }
+
+    #[test]
+    fn userinfo_that_would_not_fit_is_known_at_once() {
+        let of_len = |len: usize| Info::parse(&format!("\\a\\{}", "x".repeat(len - 3)));
+        // 12 + 12 + 22 bytes are added, and 1013 fit.
+        assert_eq!(check_userinfo(&of_len(1013 - 46)), Ok(()));
+        assert_eq!(check_userinfo(&of_len(1013 - 45)), Err(ConnectError::UserinfoTooLong(1014)));
+        assert!(matches!(check_userinfo(&of_len(1023)), Err(ConnectError::Userinfo(_))));
+    }
+}

@@ -1,0 +1,280 @@
+//! The snapshots that a client remembers, so that the next may be relative to one of them.
+//!
+//! Invariants: a snapshot is found under its own message number only, so those that never came, or
+//! were thrown away, are no base; reading one changes nothing until it is accepted; entity states that
+//! did not change are stored once. Source: Quake III protocol 68, snapshot acceptance.
+
+use crate::{
+    model::{
+        Baselines, CommandNum, EntityNum, EntityState, FrameRing, PlayerState, Sequence,
+        limits::PACKET_BACKUP,
+    },
+    wire::{
+        self,
+        bits::BitReader,
+        entity::{self, Listed},
+        player,
+        snapshot::{self, SnapFlags, SnapshotHead},
+    },
+};
+
+/// A snapshot that was accepted, without its entities.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The message that brought it.
+    pub sequence: Sequence,
+    /// Time, flags, areas; whether it was relative to another.
+    pub head: SnapshotHead,
+    /// The player viewed from.
+    pub player: PlayerState,
+    /// The newest server command that precedes it.
+    pub command: CommandNum,
+}
+
+impl Snapshot {
+    /// Whether it shows the client in the game.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        !self.head.flags.contains(SnapFlags::NOT_ACTIVE)
+    }
+}
+
+/// A snapshot that was read, its entities waiting in the [`History`].
+#[derive(Clone, Debug)]
+pub(super) struct Staged {
+    pub(super) head: SnapshotHead,
+    pub(super) player: PlayerState,
+    /// Whether the client has what it is relative to.
+    pub(super) usable: bool,
+}
+
+/// The last snapshots.
+#[derive(Debug)]
+pub(super) struct History {
+    snapshots: Box<[Option<Snapshot>; PACKET_BACKUP]>,
+    /// Entities of each, under the number of its message.
+    entities: FrameRing,
+    current: Option<Sequence>,
+    /// Entities of the snapshot that was read last.
+    staged: Vec<EntityState>,
+}
+
+fn place(sequence: u32) -> usize {
+    sequence as usize % PACKET_BACKUP
+}
+
+impl History {
+    pub(super) fn new() -> Self {
+        Self {
+            snapshots: Box::new([const { None }; PACKET_BACKUP]),
+            entities: FrameRing::new(PACKET_BACKUP),
+            current: None,
+            staged: Vec::new(),
+        }
+    }
+
+    /// Forgets all snapshots: another level begins.
+    pub(super) fn forget(&mut self) {
+        self.snapshots.fill(None);
+        self.entities = FrameRing::new(PACKET_BACKUP);
+        self.current = None;
+    }
+
+    /// The newest snapshot.
+    pub(super) fn current(&self) -> Option<&Snapshot> {
+        self.current.and_then(|sequence| self.get(sequence.0))
+    }
+
+    /// The entities of the newest snapshot, ascending by number.
+    pub(super) fn entities(&self) -> impl ExactSizeIterator<Item = &EntityState> {
+        let entries = self.current.and_then(|sequence| self.entities.frame(sequence.0));
+        entries.unwrap_or_default().iter().map(|entry| self.entities.state(entry.slot))
+    }
+
+    fn get(&self, sequence: u32) -> Option<&Snapshot> {
+        self.snapshots[place(sequence)].as_ref().filter(|found| found.sequence.0 == sequence)
+    }
+
+    /// Reads the snapshot of message `sequence` behind its operation byte. One that is relative to a
+    /// snapshot that is not there is read all the same, for what follows it in the message.
+    ///
+    /// # Errors
+    /// As the readers of `wire`. Nothing has changed then.
+    pub(super) fn read(
+        &mut self,
+        reader: &mut BitReader<'_>,
+        sequence: Sequence,
+        baselines: &Baselines,
+    ) -> wire::Result<Staged> {
+        let head = snapshot::read_head(reader)?;
+        let base = self.base(sequence, head.delta_num);
+        let usable = head.delta_num == 0 || base.is_some();
+        let nobody = PlayerState::default();
+        let (old_player, entries) =
+            match base.and_then(|base| Some((base, self.entities.frame(base.sequence.0)?))) {
+                Some((base, entries)) => (&base.player, entries),
+                None => (&nobody, &[][..]),
+            };
+        let player = player::read_delta(reader, old_player)?;
+        let old = entries.iter().map(|entry| self.entities.state(entry.slot));
+        let baseline = |number: EntityNum| baselines.get(number.index() as i32);
+        self.staged.clear();
+        entity::read_list(reader, old, baseline, |listed| {
+            self.staged.push(match listed {
+                Listed::Kept(kept) => *kept,
+                Listed::Told(told) => told,
+            });
+        })?;
+        Ok(Staged { head, player, usable })
+    }
+
+    /// What a snapshot of message `sequence` is relative to, if it is there. A base as old as the ring
+    /// is long lies where the new snapshot will, and no server goes that far back.
+    fn base(&self, sequence: Sequence, delta_num: u8) -> Option<&Snapshot> {
+        let back = u32::from(delta_num);
+        if back == 0 || back as usize >= PACKET_BACKUP {
+            return None;
+        }
+        self.get(sequence.0.checked_sub(back)?)
+    }
+
+    /// Keeps the snapshot that was read last as that of message `sequence`.
+    pub(super) fn accept(&mut self, sequence: Sequence, staged: Staged, command: CommandNum) {
+        debug_assert!(staged.usable, "relative to something unknown");
+        let previous = self.current.unwrap_or(sequence);
+        let states = self.staged.iter().filter_map(|state| {
+            let number = usize::try_from(state.number).ok().and_then(EntityNum::new)?;
+            Some((number, state))
+        });
+        self.entities.record(sequence.0, previous.0, states);
+        let Staged { head, player, .. } = staged;
+        self.snapshots[place(sequence.0)] = Some(Snapshot { sequence, head, player, command });
+        self.current = Some(sequence);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        model::{LevelTime, limits::MAX_ENTITIES},
+        wire::{bits::BitWriter, snapshot::View},
+    };
+
+    type World = (PlayerState, Vec<EntityState>);
+
+    fn world(time: i32, numbers: &[usize]) -> World {
+        let player = PlayerState { command_time: time, ..PlayerState::default() };
+        let entities = numbers.iter().map(|&number| EntityState {
+            time,
+            ..EntityState::numbered(EntityNum::new(number).unwrap())
+        });
+        (player, entities.collect())
+    }
+
+    fn message(base: Option<&World>, delta_num: u8, new: &World) -> Vec<u8> {
+        let nothing = EntityState::default();
+        let zero = World::default();
+        let base = base.unwrap_or(&zero);
+        let head = SnapshotHead {
+            server_time: LevelTime(new.0.command_time),
+            delta_num,
+            ..SnapshotHead::default()
+        };
+        let mut writer = BitWriter::new();
+        snapshot::write(
+            &mut writer,
+            &head,
+            View { player: &base.0, entities: base.1.iter() },
+            View { player: &new.0, entities: new.1.iter() },
+            |_| &nothing,
+        );
+        writer.message().to_vec()
+    }
+
+    /// Reads a snapshot and keeps it if it is usable.
+    fn take(history: &mut History, sequence: u32, bytes: &[u8]) -> bool {
+        let mut reader = BitReader::new(bytes);
+        let baselines = Baselines::default();
+        let staged = history.read(&mut reader, Sequence(sequence), &baselines).unwrap();
+        let usable = staged.usable;
+        if usable {
+            history.accept(Sequence(sequence), staged, CommandNum(0));
+        }
+        usable
+    }
+
+    fn shown(history: &History) -> (i32, Vec<(i32, i32)>) {
+        let entities = history.entities().map(|entity| (entity.number, entity.time)).collect();
+        (history.current().unwrap().player.command_time, entities)
+    }
+
+    #[test]
+    fn snapshots_build_on_those_that_came() {
+        let mut history = History::new();
+        let [a, b, c] = [world(1, &[2, 5]), world(2, &[2, 9]), world(3, &[9])];
+        assert!(take(&mut history, 7, &message(None, 0, &a)));
+        assert!(take(&mut history, 8, &message(Some(&a), 1, &b)));
+        assert_eq!(shown(&history), (2, vec![(2, 2), (9, 2)]));
+        // 9 never came; 10 goes back to 7.
+        assert!(take(&mut history, 10, &message(Some(&a), 3, &c)));
+        assert_eq!(shown(&history), (3, vec![(9, 3)]));
+        assert!(!take(&mut history, 11, &message(Some(&b), 2, &c)), "9 never came");
+        assert_eq!(shown(&history), (3, vec![(9, 3)]), "nothing has changed");
+        assert!(!take(&mut history, 12, &message(Some(&b), 1, &c)), "11 was thrown away");
+        history.forget();
+        assert!(history.current().is_none() && history.entities().len() == 0);
+        assert!(!take(&mut history, 13, &message(Some(&c), 3, &c)), "of another level");
+    }
+
+    #[test]
+    fn a_base_outside_the_ring_is_none() {
+        let mut history = History::new();
+        let a = world(1, &[1]);
+        for sequence in (1..=40).filter(|sequence| *sequence != 38) {
+            assert!(take(&mut history, sequence, &message(None, 0, &a)));
+        }
+        for delta_num in 1..=255 {
+            let usable = take(&mut history.clone_for_test(), 41, &message(Some(&a), delta_num, &a));
+            // In the place of 38, which never came, 6 still lies.
+            assert_eq!(usable, delta_num <= 31 && delta_num != 3, "{delta_num}");
+        }
+    }
+
+    impl History {
+        fn clone_for_test(&self) -> Self {
+            Self {
+                snapshots: self.snapshots.clone(),
+                entities: self.entities.clone(),
+                current: self.current,
+                staged: Vec::new(),
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_cut_short_changes_nothing() {
+        let mut history = History::new();
+        let (a, b) = (world(1, &[2, 5]), world(2, &[2, 5, 1000]));
+        assert!(take(&mut history, 1, &message(None, 0, &a)));
+        let bytes = message(Some(&a), 1, &b);
+        // The last byte may be the spare one.
+        for len in 0..bytes.len() - 1 {
+            let mut reader = BitReader::new(&bytes[..len]);
+            assert!(history.read(&mut reader, Sequence(2), &Baselines::default()).is_err());
+            assert_eq!(shown(&history), (1, vec![(2, 1), (5, 1)]));
+        }
+        assert!(take(&mut history, 2, &bytes));
+    }
+
+    #[test]
+    fn unchanged_entities_are_stored_once() {
+        let mut history = History::new();
+        let many = world(1, &(1..MAX_ENTITIES - 1).collect::<Vec<_>>());
+        take(&mut history, 1, &message(None, 0, &many));
+        for sequence in 2..=100 {
+            assert!(take(&mut history, sequence, &message(Some(&many), 1, &many)));
+        }
+        assert_eq!(history.entities.states_in_use(), MAX_ENTITIES - 2);
+    }
+}

@@ -1,0 +1,111 @@
+//! A server message taken apart: read to its end before anything in it is believed.
+//!
+//! Invariant: reading changes nothing that the client relies on; a message has at most one gamestate
+//! or snapshot. Source: Quake III protocol 68, server messages.
+
+use crate::{
+    model::{Baselines, CommandNum, Dialect, Sequence},
+    wire::{
+        WireError,
+        bits::BitReader,
+        download,
+        gamestate::{self, Gamestate},
+        server_message::{self, Operation},
+    },
+};
+
+use super::{
+    event::FaultKind,
+    history::{History, Staged},
+};
+
+/// What a message holds. Used again and again for its memory.
+#[derive(Debug, Default)]
+pub(super) struct Inbound {
+    /// Reliable commands, as they came.
+    pub(super) commands: Vec<(CommandNum, String)>,
+    pub(super) gamestate: Option<Gamestate>,
+    pub(super) snapshot: Option<Staged>,
+}
+
+impl Inbound {
+    /// Reads the message `sequence`, which is clear.
+    ///
+    /// # Errors
+    /// [`FaultKind::Unreadable`] and [`FaultKind::SecondPart`].
+    pub(super) fn read(
+        &mut self,
+        message: &[u8],
+        sequence: Sequence,
+        dialect: Dialect,
+        history: &mut History,
+        baselines: &Baselines,
+    ) -> Result<(), FaultKind> {
+        self.commands.clear();
+        self.gamestate = None;
+        self.snapshot = None;
+        let mut reader = BitReader::new(message);
+        let result = self.read_parts(&mut reader, sequence, dialect, history, baselines);
+        result.map_err(|error| match error {
+            Stopped::Second => FaultKind::SecondPart,
+            Stopped::Wire(error) => FaultKind::Unreadable { at_bit: reader.bit_position(), error },
+        })
+    }
+
+    fn read_parts(
+        &mut self,
+        reader: &mut BitReader<'_>,
+        sequence: Sequence,
+        dialect: Dialect,
+        history: &mut History,
+        baselines: &Baselines,
+    ) -> Result<(), Stopped> {
+        // The acknowledgement, which opening the message has read.
+        reader.long()?;
+        loop {
+            match Operation::read(reader)? {
+                Operation::End => return Ok(()),
+                Operation::Nop => {}
+                Operation::Command => self.commands.push(server_message::read_command(reader)?),
+                Operation::Gamestate => {
+                    self.only_part()?;
+                    self.gamestate = Some(gamestate::read(reader)?);
+                }
+                Operation::Snapshot => {
+                    self.only_part()?;
+                    self.snapshot = Some(history.read(reader, sequence, baselines)?);
+                }
+                // Never asked for, so a server that sends one begins with the first.
+                Operation::Download => drop(download::read(reader, 0)?),
+                Operation::VoiceSpeex | Operation::VoiceOpus if dialect == Dialect::Native => {
+                    server_message::read_voice(reader)?;
+                }
+                other @ (Operation::Configstring
+                | Operation::Baseline
+                | Operation::VoiceSpeex
+                | Operation::VoiceOpus) => {
+                    return Err(Stopped::Wire(WireError::Operation(other as u8)));
+                }
+            }
+        }
+    }
+
+    fn only_part(&self) -> Result<(), Stopped> {
+        if self.gamestate.is_some() || self.snapshot.is_some() {
+            return Err(Stopped::Second);
+        }
+        Ok(())
+    }
+}
+
+/// Why reading stopped.
+enum Stopped {
+    Second,
+    Wire(WireError),
+}
+
+impl From<WireError> for Stopped {
+    fn from(error: WireError) -> Self {
+        Self::Wire(error)
+    }
+}

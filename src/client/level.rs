@@ -1,0 +1,244 @@
+//! The level that a client is in: its configstrings, its baselines, which one it is.
+//!
+//! Invariants: configstring text stays within what a client of the game holds, whatever the server
+//! sends; the server id is that of the systeminfo in force.
+//! Source: Quake III protocol 68, server commands that the client itself obeys, systeminfo.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    model::{
+        Baselines, ClientNum, ConfigIndex, ServerId, Words,
+        limits::{MAX_BIG_STRING_LEN, MAX_GAMESTATE_CHARS},
+        text::leading_int,
+    },
+    wire::{gamestate::Gamestate, info::Info},
+};
+
+use super::event::FaultKind;
+
+/// What a client knows of a level.
+#[derive(Debug)]
+pub(super) struct Level {
+    configstrings: BTreeMap<ConfigIndex, Box<str>>,
+    /// As the game's client counts them: each with its terminator, and one byte more.
+    chars: usize,
+    pub(super) baselines: Baselines,
+    pub(super) client_num: ClientNum,
+    pub(super) checksum_feed: i32,
+    pub(super) server_id: ServerId,
+    /// Whether a snapshot has shown the client in the game.
+    pub(super) entered: bool,
+    /// A configstring that comes in pieces.
+    pieces: Option<(i32, String)>,
+}
+
+/// What a command of the server asks of the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Obeyed {
+    /// A configstring has changed.
+    Configstring(ConfigIndex),
+    /// Nothing yet: a piece of one.
+    Piece,
+    /// The level begins anew.
+    MapRestart,
+    /// To leave.
+    Disconnect(String),
+    /// Nothing: it is the game's.
+    Passed,
+}
+
+impl Level {
+    /// The level of a gamestate, which the reader holds within what a client can keep.
+    pub(super) fn new(gamestate: Gamestate) -> Self {
+        let mut level = Self {
+            configstrings: BTreeMap::new(),
+            chars: 1,
+            baselines: Baselines::new(gamestate.baselines),
+            client_num: gamestate.client_num,
+            checksum_feed: gamestate.checksum_feed,
+            server_id: ServerId(0),
+            entered: false,
+            pieces: None,
+        };
+        for (index, text) in gamestate.configstrings {
+            level.insert(index, &text);
+        }
+        level.read_systeminfo();
+        level
+    }
+
+    /// A configstring; empty where none is set.
+    pub(super) fn configstring(&self, index: ConfigIndex) -> &str {
+        self.configstrings.get(&index).map_or("", |text| text)
+    }
+
+    /// Obeys a command of the server as far as it is the client's to obey.
+    ///
+    /// # Errors
+    /// [`FaultKind`]; the level is as before.
+    pub(super) fn obey(&mut self, text: &str) -> Result<Obeyed, FaultKind> {
+        // The game's commands are by far the most; they are not cut up.
+        let name = text.trim_start_matches(|c: char| c <= ' ');
+        let name = &name[..name.find(|c: char| c <= ' ').unwrap_or(name.len())];
+        if !matches!(name, "cs" | "bcs0" | "bcs1" | "bcs2" | "map_restart" | "disconnect") {
+            return Ok(Obeyed::Passed);
+        }
+        let words = Words::parse(text);
+        let index = leading_int(words.get(1));
+        match name {
+            "cs" => self.set(index, &words.from(2)),
+            "bcs0" => {
+                self.pieces = None;
+                self.append(index, String::new(), words.get(2))
+            }
+            "map_restart" => Ok(Obeyed::MapRestart),
+            "disconnect" => Ok(Obeyed::Disconnect(words.get(1).trim_end().to_owned())),
+            // The middle, or the end.
+            _ => {
+                let (index, begun) = self.pieces.take().ok_or(FaultKind::ConfigPieces)?;
+                self.append(index, begun, words.get(2))?;
+                if name == "bcs1" {
+                    return Ok(Obeyed::Piece);
+                }
+                let (index, whole) = self.pieces.take().ok_or(FaultKind::ConfigPieces)?;
+                self.set(index, &whole)
+            }
+        }
+    }
+
+    /// Puts a piece behind those that came before it.
+    fn append(&mut self, index: i32, mut begun: String, piece: &str) -> Result<Obeyed, FaultKind> {
+        if begun.len() + piece.len() > MAX_BIG_STRING_LEN {
+            return Err(FaultKind::ConfigPieces);
+        }
+        begun.push_str(piece);
+        self.pieces = Some((index, begun));
+        Ok(Obeyed::Piece)
+    }
+
+    fn set(&mut self, number: i32, text: &str) -> Result<Obeyed, FaultKind> {
+        let index = usize::try_from(number).ok().and_then(ConfigIndex::new);
+        let index = index.ok_or(FaultKind::ConfigIndex(number))?;
+        let chars = self.chars + pair_len(text) - pair_len(self.configstring(index));
+        if chars > MAX_GAMESTATE_CHARS {
+            return Err(FaultKind::ConfigOverflow);
+        }
+        self.insert(index, text);
+        if index == ConfigIndex::SYSTEMINFO {
+            self.read_systeminfo();
+        }
+        Ok(Obeyed::Configstring(index))
+    }
+
+    fn insert(&mut self, index: ConfigIndex, text: &str) {
+        self.chars = self.chars + pair_len(text) - pair_len(self.configstring(index));
+        if text.is_empty() {
+            self.configstrings.remove(&index);
+        } else {
+            self.configstrings.insert(index, text.into());
+        }
+    }
+
+    fn read_systeminfo(&mut self) {
+        let systeminfo = Info::parse_big(self.configstring(ConfigIndex::SYSTEMINFO));
+        self.server_id = ServerId(systeminfo.int("sv_serverid").unwrap_or(0));
+    }
+}
+
+/// What a configstring takes of a client's room; nothing where none is set.
+fn pair_len(text: &str) -> usize {
+    if text.is_empty() { 0 } else { text.len() + 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::CommandNum;
+
+    fn level(configstrings: &[(u16, &str)]) -> Level {
+        Level::new(Gamestate {
+            command_num: CommandNum(0),
+            configstrings: configstrings
+                .iter()
+                .map(|&(index, text)| (ConfigIndex::at(index), text.to_owned()))
+                .collect(),
+            baselines: Vec::new(),
+            client_num: ClientNum::new(3).unwrap(),
+            checksum_feed: 0,
+        })
+    }
+
+    #[test]
+    fn a_configstring_is_all_that_follows_its_index() {
+        let mut level = level(&[(5, "old")]);
+        for (command, value) in [
+            ("cs 5 \"a  b\"\n", "a  b"),
+            ("cs 5 a   b \"c\"", "a b c"),
+            ("cs 5 \"\"", ""),
+            ("cs 5 \"\\a\\1\"", "\\a\\1"),
+        ] {
+            let index = ConfigIndex::at(5);
+            assert_eq!(level.obey(command), Ok(Obeyed::Configstring(index)), "{command}");
+            assert_eq!(level.configstring(index), value, "{command}");
+        }
+        for (command, number) in [("cs 1024 x", 1024), ("cs -1 x", -1)] {
+            assert_eq!(level.obey(command), Err(FaultKind::ConfigIndex(number)));
+        }
+    }
+
+    #[test]
+    fn systeminfo_says_which_level_it_is() {
+        let mut level = level(&[(1, "\\sv_serverid\\12")]);
+        assert_eq!(level.server_id, ServerId(12));
+        level.obey("cs 1 \"\\sv_pure\\0\\sv_serverid\\13\"").unwrap();
+        assert_eq!(level.server_id, ServerId(13));
+        level.obey("cs 1 \"\"").unwrap();
+        assert_eq!(level.server_id, ServerId(0));
+    }
+
+    #[test]
+    fn long_configstrings_come_in_pieces() {
+        let mut level = level(&[]);
+        assert_eq!(level.obey("bcs0 7 \"one \"\n"), Ok(Obeyed::Piece));
+        assert_eq!(level.obey("print \"between\""), Ok(Obeyed::Passed));
+        assert_eq!(level.obey("bcs1 7 \" two \"\n"), Ok(Obeyed::Piece));
+        let index = ConfigIndex::at(7);
+        assert_eq!(level.obey("bcs2 7 \"three\"\n"), Ok(Obeyed::Configstring(index)));
+        assert_eq!(level.configstring(index), "one  two three");
+        for command in ["bcs1 7 \"x\"", "bcs2 7 \"x\""] {
+            assert_eq!(level.obey(command), Err(FaultKind::ConfigPieces), "nothing was begun");
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded_by_what_a_client_holds() {
+        let mut level = level(&[]);
+        let piece = "x".repeat(999);
+        level.obey(&format!("bcs0 2 \"{piece}\"")).unwrap();
+        for _ in 0..7 {
+            level.obey(&format!("bcs1 2 \"{piece}\"")).unwrap();
+        }
+        assert_eq!(level.obey(&format!("bcs1 2 \"{piece}\"")), Err(FaultKind::ConfigPieces));
+        let overflows = (0..1024)
+            .filter(|index| level.obey(&format!("cs {index} \"{piece}\"")).is_err())
+            .count();
+        assert_eq!(overflows, 1024 - 15, "each counts 1000 of 16 000, one is taken");
+        assert_eq!(level.obey("cs 3 \"short\""), Ok(Obeyed::Configstring(ConfigIndex::at(3))));
+    }
+
+    #[test]
+    fn goodbyes_and_restarts_are_obeyed_and_the_rest_is_the_games() {
+        let mut level = level(&[]);
+        for (command, obeyed) in [
+            ("disconnect", Obeyed::Disconnect(String::new())),
+            ("disconnect \"was kicked\"", Obeyed::Disconnect("was kicked".to_owned())),
+            ("map_restart\n", Obeyed::MapRestart),
+            ("print \"cs 5 x\"", Obeyed::Passed),
+            ("disconnected", Obeyed::Passed),
+            ("", Obeyed::Passed),
+        ] {
+            assert_eq!(level.obey(command), Ok(obeyed), "{command}");
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! Asks one server what browsers ask: `getinfo` and `getstatus`.
+//!
+//! Each question carries a challenge of its own, so an answer is known to belong to it, and how long
+//! it took. Invariants: answers from elsewhere, or without a challenge of ours, count for nothing; a
+//! query ends when both answers are there or its time is over.
+//! Source: Quake III protocol 68, connectionless queries.
+
+use std::{collections::BTreeMap, fmt, net::SocketAddr};
+
+use rand_pcg::{
+    Pcg64Mcg,
+    rand_core::{Rng as _, SeedableRng as _},
+};
+use serde::Serialize;
+
+use crate::{
+    model::{Millis, text::without_colours},
+    node::{LocalPort, Node, Outbox, Route},
+    wire::{
+        connectionless::{self, Message, StatusResponse, Summary},
+        info::Info,
+        text::Text,
+    },
+};
+
+/// Players of one answer that are kept. Any server has fewer.
+const MAX_PLAYERS: usize = 256;
+
+/// How a server is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryOptions {
+    /// The server.
+    pub server: SocketAddr,
+    /// What the challenges grow from: nobody else should know it.
+    pub seed: u64,
+    /// Time until a question is asked again.
+    pub retry: Millis,
+    /// Time until the query gives up.
+    pub timeout: Millis,
+}
+
+impl QueryOptions {
+    /// Asks `server` once a second for four seconds.
+    #[must_use]
+    pub const fn new(server: SocketAddr, seed: u64) -> Self {
+        Self { server, seed, retry: Millis(1000), timeout: Millis(4000) }
+    }
+}
+
+/// What a server answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QueryResult {
+    /// Where it is.
+    pub address: String,
+    /// Round trip of the quicker answer, in milliseconds.
+    pub ping_ms: u64,
+    /// The pairs of `infoResponse`, but for our challenge; empty when it did not come.
+    pub info: BTreeMap<String, String>,
+    /// The pairs of `statusResponse`, but for our challenge; empty when it did not come.
+    pub status: BTreeMap<String, String>,
+    /// Players, in the order of their slots.
+    pub players: Vec<QueryPlayer>,
+}
+
+/// A player of a server that was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct QueryPlayer {
+    /// Score.
+    pub score: i32,
+    /// Round trip as the server takes it, in milliseconds; 0 for its own bots.
+    pub ping_ms: i32,
+    /// Name without colours.
+    pub name: String,
+    /// Name as it came.
+    pub coloured_name: String,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    Info,
+    Status,
+}
+
+/// One question, asked until it is answered.
+#[derive(Debug)]
+struct Question {
+    asks: Asked,
+    /// Challenge and time of each time it was asked.
+    asked: Vec<(String, Millis)>,
+    answered: bool,
+}
+
+/// The role that asks one server. Owns one port.
+#[derive(Debug)]
+pub struct Query {
+    options: QueryOptions,
+    challenges: Pcg64Mcg,
+    info: Question,
+    status: Question,
+    /// What is known so far; the ping is that of the quickest answer.
+    result: Option<QueryResult>,
+    next_ask: Millis,
+    give_up: Millis,
+    finished: bool,
+    outbox: Outbox,
+}
+
+impl Query {
+    /// A query that begins at `now`.
+    #[must_use]
+    pub fn new(options: QueryOptions, now: Millis) -> Self {
+        let question = |asks| Question { asks, asked: Vec::new(), answered: false };
+        Self {
+            challenges: Pcg64Mcg::seed_from_u64(options.seed),
+            info: question(Asked::Info),
+            status: question(Asked::Status),
+            result: None,
+            next_ask: now,
+            give_up: now + options.timeout,
+            finished: false,
+            outbox: Outbox::default(),
+            options,
+        }
+    }
+
+    /// What is known so far. `None` when the server has not answered: then, once the query is
+    /// finished, it never will.
+    #[must_use]
+    pub fn result(&self) -> Option<&QueryResult> {
+        self.result.as_ref()
+    }
+
+    fn route(&self) -> Route {
+        Route { local: LocalPort(0), remote: self.options.server }
+    }
+
+    fn ask(&mut self, now: Millis) {
+        let route = self.route();
+        for question in [&mut self.info, &mut self.status] {
+            if question.answered {
+                continue;
+            }
+            let challenge = format!("{:016x}", self.challenges.next_u64());
+            let query = connectionless::Query { challenge: Text::from(challenge.as_str()) };
+            let message = match question.asks {
+                Asked::Info => Message::GetInfo(query),
+                Asked::Status => Message::GetStatus(query),
+            };
+            self.outbox.push_with(route, |out| message.write(out));
+            question.asked.push((challenge, now));
+        }
+    }
+
+    /// Takes an answer's pairs, if it is one to a question of ours: the time it was asked.
+    fn pairs(question: &Question, info: Text<'_>) -> Option<(BTreeMap<String, String>, Millis)> {
+        let info = Info::from_wire(info);
+        let echoed = info.get("challenge")?;
+        let (_, asked) = question.asked.iter().find(|(challenge, _)| challenge == echoed)?;
+        let pairs = info.iter().filter(|(key, _)| !key.eq_ignore_ascii_case("challenge"));
+        let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        Some((pairs.collect(), *asked))
+    }
+
+    fn answered(&mut self, now: Millis, asked: Millis) -> &mut QueryResult {
+        let ping_ms = now.since(asked).0;
+        let result = self.result.get_or_insert_with(|| QueryResult {
+            address: self.options.server.to_string(),
+            ping_ms,
+            ..QueryResult::default()
+        });
+        result.ping_ms = result.ping_ms.min(ping_ms);
+        result
+    }
+}
+
+impl Node for Query {
+    fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        if route.remote != self.options.server || self.finished {
+            return;
+        }
+        match Message::parse(bytes) {
+            Ok(Message::InfoResponse(info)) if !self.info.answered => {
+                let Some((pairs, asked)) = Self::pairs(&self.info, info) else { return };
+                self.info.answered = true;
+                self.answered(now, asked).info = pairs;
+            }
+            Ok(Message::StatusResponse(status)) if !self.status.answered => {
+                let Some((pairs, asked)) = Self::pairs(&self.status, status.info) else { return };
+                self.status.answered = true;
+                let result = self.answered(now, asked);
+                result.status = pairs;
+                result.players = players(status);
+            }
+            _ => {}
+        }
+        self.finished = self.info.answered && self.status.answered;
+    }
+
+    fn frame(&mut self, now: Millis) {
+        if now >= self.give_up {
+            self.finished = true;
+        } else if now >= self.next_ask && !self.finished {
+            self.next_ask = now + self.options.retry;
+            self.ask(now);
+        }
+    }
+
+    fn next_frame(&self) -> Millis {
+        if self.finished { Millis::NEVER } else { self.next_ask.min(self.give_up) }
+    }
+
+    fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
+        self.outbox.pop(packet)
+    }
+
+    fn stop(&mut self, _now: Millis, _reason: &str) {
+        self.finished = true;
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
+
+fn players(status: StatusResponse<'_>) -> Vec<QueryPlayer> {
+    let player = |player: connectionless::Player<'_>| {
+        let coloured_name = player.name.to_string();
+        QueryPlayer {
+            score: player.score,
+            ping_ms: player.ping,
+            name: without_colours(&coloured_name),
+            coloured_name,
+        }
+    };
+    status.players().take(MAX_PLAYERS).map(player).collect()
+}
+
+impl QueryResult {
+    /// The answer as one JSON object.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("text and numbers")
+    }
+
+    /// Every setting that the server tells of, a line each.
+    #[must_use]
+    pub fn settings(&self) -> String {
+        let width = self.status.keys().map(|key| without_colours(key).len()).max().unwrap_or(0);
+        let line = |(key, value): (&String, &String)| {
+            format!("{:<width$}  {}\n", without_colours(key), without_colours(value))
+        };
+        self.status.iter().map(line).collect()
+    }
+
+    /// A value of either answer, without colours, or a dash.
+    fn shown(&self, keys: &[&str]) -> String {
+        let value = |key: &&str| self.status.get(*key).or_else(|| self.info.get(*key));
+        keys.iter().find_map(value).map_or_else(|| "-".to_owned(), |value| without_colours(value))
+    }
+}
+
+/// The answer for people: what matters on top, then the players.
+impl fmt::Display for QueryResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut info = Info::normal();
+        for (key, value) in &self.info {
+            // What came out of an info string fits into one.
+            let _ = info.set(key, value);
+        }
+        let summary = Summary::from_info(&info);
+        let clients = match summary.humans {
+            _ if self.info.is_empty() => self.players.len().to_string(),
+            Some(humans) => format!("{} ({humans} human)", summary.clients),
+            None => summary.clients.to_string(),
+        };
+        let players = format!("{clients} of {}", self.shown(&["sv_maxclients"]));
+        for (name, value) in [
+            ("address", self.address.clone()),
+            ("ping", format!("{} ms", self.ping_ms)),
+            ("name", self.shown(&["hostname", "sv_hostname"])),
+            ("map", self.shown(&["mapname"])),
+            ("game", self.shown(&["game", "gamename"])),
+            ("protocol", self.shown(&["protocol", "com_protocol"])),
+            ("players", players),
+        ] {
+            writeln!(f, "{name:<10}{value}")?;
+        }
+        if !self.players.is_empty() {
+            writeln!(f, "\n{:>6} {:>5}  name", "score", "ping")?;
+            for QueryPlayer { score, ping_ms, name, .. } in &self.players {
+                writeln!(f, "{score:>6} {ping_ms:>5}  {name}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::connectionless::{Kind, Player, write_status_response};
+
+    fn server() -> SocketAddr {
+        ([10, 0, 0, 1], 27_960).into()
+    }
+
+    fn route(remote: SocketAddr) -> Route {
+        Route { local: LocalPort(0), remote }
+    }
+
+    /// What the query asks now: which question, with which challenge.
+    fn asked(query: &mut Query, now: u64) -> Vec<(Kind, String)> {
+        query.frame(Millis(now));
+        let mut packet = Vec::new();
+        let mut asked = Vec::new();
+        while let Some(to) = query.poll_transmit(&mut packet) {
+            assert_eq!(to, route(server()));
+            let message = Message::parse(&packet).unwrap();
+            let (Message::GetInfo(query) | Message::GetStatus(query)) = message else {
+                panic!("{message:?}")
+            };
+            asked.push((message.kind(), query.challenge.to_string()));
+        }
+        asked
+    }
+
+    fn info_response(challenge: &str) -> Vec<u8> {
+        let text = format!(
+            "\\challenge\\{challenge}\\hostname\\^1Frag\\mapname\\oa_dm1\\clients\\1\
+            \\sv_maxclients\\8\\g_humanplayers\\1\\gamename\\Quake3Arena\\protocol\\71"
+        );
+        let mut out = Vec::new();
+        Message::InfoResponse(Text::from(text.as_str())).write(&mut out);
+        out
+    }
+
+    fn status_response(challenge: &str) -> Vec<u8> {
+        let info =
+            Info::parse(&format!("\\sv_hostname\\^1Frag\\fraglimit\\20\\challenge\\{challenge}"));
+        let player = Player { score: -3, ping: 48, name: Text::from("^2Sarge") };
+        let mut out = Vec::new();
+        write_status_response(&mut out, &info, [player], 1400);
+        out
+    }
+
+    #[test]
+    fn both_answers_make_a_result() {
+        let mut query = Query::new(QueryOptions::new(server(), 7), Millis(100));
+        let first = asked(&mut query, 100);
+        let [(Kind::GetInfo, info), (Kind::GetStatus, status)] = &first[..] else {
+            panic!("{first:?}")
+        };
+        assert_ne!(info, status);
+        query.handle_datagram(Millis(130), route(server()), &info_response(info));
+        assert!(!query.is_finished());
+        // Only what is missing is asked again.
+        let again = asked(&mut query, 1100);
+        assert_eq!(again.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [Kind::GetStatus]);
+        query.handle_datagram(Millis(1150), route(server()), &status_response(&again[0].1));
+        assert!(query.is_finished());
+        assert_eq!(query.next_frame(), Millis::NEVER);
+
+        let result = query.result().unwrap();
+        assert_eq!(result.ping_ms, 30);
+        assert_eq!(
+            result.to_string(),
+            "address   10.0.0.1:27960\nping      30 ms\nname      Frag\nmap       oa_dm1\n\
+             game      Quake3Arena\nprotocol  71\nplayers   1 (1 human) of 8\n\n \
+             score  ping  name\n    -3    48  Sarge\n"
+        );
+        assert_eq!(result.settings(), "fraglimit    20\nsv_hostname  Frag\n");
+        let json: serde_json::Value = serde_json::from_str(&result.to_json()).unwrap();
+        assert_eq!(json["info"]["hostname"], "^1Frag");
+        assert_eq!(json["info"].get("challenge"), None);
+        assert_eq!(json["status"]["fraglimit"], "20");
+        assert_eq!(json["players"][0]["score"], -3);
+        assert_eq!(json["players"][0]["name"], "Sarge");
+    }
+
+    #[test]
+    fn a_late_answer_counts_from_its_own_question() {
+        let mut query = Query::new(QueryOptions::new(server(), 7), Millis(0));
+        let first = asked(&mut query, 0);
+        asked(&mut query, 1000);
+        query.handle_datagram(Millis(1200), route(server()), &info_response(&first[0].1));
+        assert_eq!(query.result().map(|result| result.ping_ms), Some(1200));
+    }
+
+    #[test]
+    fn answers_that_nobody_asked_for_count_for_nothing() {
+        let mut query = Query::new(QueryOptions::new(server(), 7), Millis(0));
+        let first = asked(&mut query, 0);
+        let stranger = route(([10, 0, 0, 2], 27_960).into());
+        query.handle_datagram(Millis(1), stranger, &info_response(&first[0].1));
+        query.handle_datagram(Millis(1), route(server()), &info_response(&first[1].1));
+        query.handle_datagram(Millis(1), route(server()), &info_response("xyz"));
+        query.handle_datagram(Millis(1), route(server()), b"\xff\xff\xff\xffinfoResponse\n\\a\\1");
+        assert_eq!(query.result(), None);
+    }
+
+    #[test]
+    fn silence_ends_it() {
+        let mut query = Query::new(QueryOptions::new(server(), 7), Millis(0));
+        let mut questions = 0;
+        while !query.is_finished() {
+            let now = query.next_frame();
+            assert!(now <= Millis(4000));
+            questions += asked(&mut query, now.0).len();
+        }
+        assert_eq!(questions, 8);
+        assert_eq!(query.result(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_answer_is_safe(body in prop::collection::vec(any::<u8>(), 0..300), status in any::<bool>()) {
+            let mut query = Query::new(QueryOptions::new(server(), 7), Millis(0));
+            let first = asked(&mut query, 0);
+            let mut datagram = b"\xff\xff\xff\xff".to_vec();
+            datagram.extend_from_slice(if status { b"statusResponse\n" } else { b"infoResponse\n" });
+            let challenge = &first[usize::from(status)].1;
+            datagram.extend_from_slice(format!("\\challenge\\{challenge}\\x\\").as_bytes());
+            datagram.extend_from_slice(&body);
+            query.handle_datagram(Millis(1), route(server()), &datagram);
+            let result = query.result().map(ToString::to_string).unwrap_or_default();
+            prop_assert!(result.bytes().all(|byte| byte == b'\n' || (0x20..0x7f).contains(&byte)));
+        }
+    }
+}

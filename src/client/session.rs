@@ -1,0 +1,449 @@
+//! A client from its first question to its end: the state that owns handshake and connection.
+//!
+//! Invariants: datagrams of others than the server change nothing, save that a challenge may come
+//! from another address if it names our number; after [`ClientEvent::Disconnected`] nothing is sent
+//! but what waits already. Source: Quake III protocol 68, what a client must do.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use thiserror::Error;
+
+use crate::{
+    model::{
+        Challenge, ClientNum, CommandNum, ConfigIndex, EntityState, LevelTime, Millis, PlayerState,
+        ServerId, UserCmd,
+    },
+    netchan::{AddError, OutgoingCommands, is_connectionless},
+    node::Outbox,
+    wire::{
+        connect::ConnectError,
+        connectionless::{ConnectResponse, Message, OUT_OF_BAND},
+        info::Info,
+        text::Text,
+    },
+};
+
+use super::{
+    connection::{Connection, Outcome},
+    event::{ClientEvent, Ending, Events},
+    handshake::{self, Granted, Handshake},
+    history::Snapshot,
+    options::{ClientOptions, ClientWire},
+    statistics::Statistics,
+};
+
+/// Times that a goodbye is sent.
+const FAREWELLS: usize = 3;
+/// Silence after which a server is believed that says it knows of no connection.
+const FORGOTTEN_AFTER: Millis = Millis(3000);
+
+/// How far a client has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Asks for a challenge.
+    Connecting,
+    /// Asks for a place.
+    Challenging,
+    /// Has a place, and waits for the level.
+    Connected,
+    /// Knows the level, and is let in by its first usercmd.
+    Primed,
+    /// Is in the game.
+    Active,
+    /// Has ended; [`Client::ending`] says why.
+    Disconnected,
+}
+
+/// What one stage needs lives in that stage.
+#[derive(Debug)]
+enum Phase {
+    Handshake(Handshake),
+    Connection(Box<Connection>),
+    Ended(Ending),
+}
+
+/// Why a command was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CommandError {
+    /// There is no connection to send it over.
+    #[error("not connected")]
+    NotConnected,
+    /// See [`AddError`]. Overflow ends the connection.
+    #[error(transparent)]
+    Refused(#[from] AddError),
+}
+
+/// One client of one server. It talks from one port; where that is, is its owner's business.
+#[derive(Debug)]
+pub struct Client {
+    options: ClientOptions,
+    /// Where the server is, as it turned out.
+    server: SocketAddr,
+    wire: ClientWire,
+    phase: Phase,
+    outbox: Outbox,
+    events: Events,
+    statistics: Statistics,
+}
+
+impl Client {
+    /// A client that begins to join at `now`.
+    ///
+    /// # Errors
+    /// Userinfo that does not fit into `connect`.
+    pub fn new(options: ClientOptions, now: Millis) -> Result<Self, ConnectError> {
+        handshake::check_userinfo(&options.userinfo)?;
+        // A positive number, as every server reads and repeats one.
+        let client_challenge = Challenge((options.seed ^ options.seed >> 32) as i32 & i32::MAX);
+        Ok(Self {
+            server: options.server,
+            wire: options.wire,
+            phase: Phase::Handshake(Handshake::new(client_challenge, now)),
+            outbox: Outbox::default(),
+            events: Events::default(),
+            statistics: Statistics::default(),
+            options,
+        })
+    }
+
+    /// Takes one datagram that arrived from `from`.
+    pub fn handle_datagram(&mut self, now: Millis, from: SocketAddr, datagram: &[u8]) {
+        let from_server = from == self.server;
+        if from_server {
+            self.statistics.datagrams_in += 1;
+            self.statistics.bytes_in += datagram.len() as u64;
+        }
+        let taken = if is_connectionless(datagram) {
+            Message::parse(datagram)
+                .is_ok_and(|message| self.handle_connectionless(now, from, message))
+        } else {
+            from_server && self.handle_sequenced(now, datagram)
+        };
+        if !taken {
+            self.statistics.dropped_datagrams += 1;
+        }
+    }
+
+    fn handle_sequenced(&mut self, now: Millis, datagram: &[u8]) -> bool {
+        let Phase::Connection(connection) = &mut self.phase else { return false };
+        match connection.receive(now, datagram, &mut self.events, &mut self.statistics) {
+            Outcome::Dropped => false,
+            Outcome::Taken => true,
+            Outcome::Ended(ending) => {
+                self.end(ending);
+                true
+            }
+        }
+    }
+
+    /// True when the message meant something here.
+    fn handle_connectionless(
+        &mut self,
+        now: Millis,
+        from: SocketAddr,
+        message: Message<'_>,
+    ) -> bool {
+        let from_server = from == self.server;
+        if matches!(self.phase, Phase::Ended(_)) {
+            return false;
+        }
+        match message {
+            Message::ChallengeResponse(response) => {
+                let Phase::Handshake(handshake) = &mut self.phase else { return false };
+                let ClientOptions { wire, falls_back, .. } = self.options;
+                let taken =
+                    handshake.challenge_response(now, response, from_server, wire, falls_back);
+                if let Some(granted) = handshake.granted().filter(|_| taken) {
+                    self.server = from;
+                    self.wire = granted.wire;
+                }
+                taken
+            }
+            Message::ConnectResponse(response) if from_server => {
+                self.connect_response(now, response)
+            }
+            Message::Print(text) if from_server => {
+                let text = text.to_string();
+                if let Phase::Handshake(handshake) = &mut self.phase {
+                    handshake.refused();
+                    self.events.push(ClientEvent::Refused(text.trim().to_owned()));
+                } else {
+                    self.events.push(ClientEvent::Print(text));
+                }
+                true
+            }
+            Message::Echo(text) if from_server => {
+                self.echo(text);
+                true
+            }
+            Message::Disconnect if from_server => match &self.phase {
+                // Anybody can forge it, so a server that is heard is not believed.
+                Phase::Connection(connection)
+                    if now.since(connection.last_heard) >= FORGOTTEN_AFTER =>
+                {
+                    self.end(Ending::Forgotten);
+                    true
+                }
+                Phase::Connection(_) | Phase::Handshake(_) | Phase::Ended(_) => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn connect_response(&mut self, now: Millis, response: ConnectResponse) -> bool {
+        let Phase::Handshake(handshake) = &self.phase else { return false };
+        let Some(granted) = handshake.connect_response(response) else { return false };
+        self.phase = Phase::Connection(Box::new(self.connection(now, granted)));
+        self.events.push(ClientEvent::Connected);
+        true
+    }
+
+    fn connection(&self, now: Millis, granted: Granted) -> Connection {
+        let ClientOptions { qport, packets_per_second, packet_dup, .. } = self.options;
+        Connection::new(now, granted, qport, packets_per_second, packet_dup)
+    }
+
+    /// Sends back what the server wants to see.
+    fn echo(&mut self, text: Text<'_>) {
+        self.outbox.push_with(handshake::route_to(self.server), |out| {
+            out.extend_from_slice(OUT_OF_BAND);
+            text.push_to(out);
+        });
+    }
+
+    /// Runs whatever is due.
+    pub fn frame(&mut self, now: Millis) {
+        let route = handshake::route_to(self.server);
+        match &mut self.phase {
+            Phase::Handshake(handshake) => {
+                let ClientOptions { qport, gamename, userinfo, .. } = &self.options;
+                let sent = handshake.frame(now, route, &mut self.outbox, gamename, |granted| {
+                    handshake::connect_userinfo(userinfo, *qport, granted)
+                });
+                debug_assert!(sent.is_ok(), "userinfo is checked when it is set");
+            }
+            Phase::Connection(connection) => {
+                if now.since(connection.last_heard) > self.options.timeout {
+                    self.end(Ending::TimedOut);
+                } else if connection.channel().outgoing_exhausted() {
+                    self.leave(now, Ending::Exhausted);
+                } else if connection.frame(now, route, &mut self.outbox).is_err() {
+                    self.end(Ending::Exhausted);
+                }
+            }
+            Phase::Ended(_) => {}
+        }
+    }
+
+    /// When [`Client::frame`] wants to run next; usercmds for the next packet must be there before.
+    #[must_use]
+    pub fn next_frame(&self) -> Millis {
+        match &self.phase {
+            Phase::Handshake(handshake) => handshake.next_send(),
+            Phase::Connection(connection) => connection.next_packet(),
+            Phase::Ended(_) => Millis::NEVER,
+        }
+    }
+
+    /// Fills `packet` and names its destination, or `None` when nothing waits.
+    pub fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<SocketAddr> {
+        let route = self.outbox.pop(packet)?;
+        self.statistics.datagrams_out += 1;
+        self.statistics.bytes_out += packet.len() as u64;
+        Some(route.remote)
+    }
+
+    /// What happened, oldest first, or `None` when all is told.
+    pub fn poll_event(&mut self) -> Option<ClientEvent> {
+        self.events.pop()
+    }
+
+    /// Sends a reliable command, for instance `say hello`, with the next packets.
+    ///
+    /// # Errors
+    /// [`CommandError`]; on overflow the connection has ended.
+    pub fn send_command(&mut self, now: Millis, text: &str) -> Result<CommandNum, CommandError> {
+        let Phase::Connection(connection) = &mut self.phase else {
+            return Err(CommandError::NotConnected);
+        };
+        let added = connection.add_command(Arc::from(text));
+        if added == Err(AddError::Overflow) {
+            self.leave(now, Ending::CommandOverflow);
+        }
+        Ok(added?)
+    }
+
+    /// Becomes another player, or the same one with other wishes.
+    ///
+    /// # Errors
+    /// Userinfo that does not fit into `connect`; the old one stays.
+    pub fn set_userinfo(&mut self, now: Millis, userinfo: Info) -> Result<(), ConnectError> {
+        handshake::check_userinfo(&userinfo)?;
+        let command = format!("userinfo \"{userinfo}\"");
+        self.options.userinfo = userinfo;
+        // Without a connection, `connect` will say it; an overflow shows in how the connection ended.
+        let _ = self.send_command(now, &command);
+        Ok(())
+    }
+
+    /// Adds a usercmd, to leave with the next packet. Nothing happens before a level is known; a
+    /// usercmd older than the last gets the last one's time.
+    pub fn push_move(&mut self, usercmd: UserCmd) {
+        if let Phase::Connection(connection) = &mut self.phase {
+            connection.push_move(usercmd);
+        }
+    }
+
+    /// Leaves politely: the goodbye is sent at once, three times.
+    pub fn disconnect(&mut self, now: Millis) {
+        if !matches!(self.phase, Phase::Ended(_)) {
+            self.leave(now, Ending::Left);
+        }
+    }
+
+    fn leave(&mut self, now: Millis, ending: Ending) {
+        if let Phase::Connection(connection) = &mut self.phase {
+            connection.add_farewell();
+            for _ in 0..FAREWELLS {
+                // Without numbers left nothing more can be said.
+                let _ = connection.send(now, handshake::route_to(self.server), &mut self.outbox);
+            }
+        }
+        self.end(ending);
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.phase = Phase::Ended(ending.clone());
+        self.events.push(ClientEvent::Disconnected(ending));
+    }
+
+    /// How far the client has come.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        match &self.phase {
+            Phase::Handshake(handshake) if handshake.granted().is_none() => Stage::Connecting,
+            Phase::Handshake(_) => Stage::Challenging,
+            Phase::Connection(connection) => match connection.level() {
+                None => Stage::Connected,
+                Some(level) if level.entered => Stage::Active,
+                Some(_) => Stage::Primed,
+            },
+            Phase::Ended(_) => Stage::Disconnected,
+        }
+    }
+
+    /// Why the client has ended, if it has.
+    #[must_use]
+    pub fn ending(&self) -> Option<&Ending> {
+        match &self.phase {
+            Phase::Ended(ending) => Some(ending),
+            Phase::Handshake(_) | Phase::Connection(_) => None,
+        }
+    }
+
+    /// The server's address, as it answered.
+    #[must_use]
+    pub fn server(&self) -> SocketAddr {
+        self.server
+    }
+
+    /// What is spoken; final once a challenge was granted.
+    #[must_use]
+    pub fn wire(&self) -> ClientWire {
+        self.wire
+    }
+
+    /// The player as the server knows it.
+    #[must_use]
+    pub fn userinfo(&self) -> &Info {
+        &self.options.userinfo
+    }
+
+    fn connected(&self) -> Option<&Connection> {
+        match &self.phase {
+            Phase::Connection(connection) => Some(connection),
+            Phase::Handshake(_) | Phase::Ended(_) => None,
+        }
+    }
+
+    /// The newest snapshot of the level.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.connected()?.history().current()
+    }
+
+    /// The player of the newest snapshot.
+    #[must_use]
+    pub fn player(&self) -> Option<&PlayerState> {
+        self.snapshot().map(|snapshot| &snapshot.player)
+    }
+
+    /// The entities of the newest snapshot, ascending by number.
+    pub fn entities(&self) -> impl Iterator<Item = &EntityState> {
+        self.connected().into_iter().flat_map(|connection| connection.history().entities())
+    }
+
+    /// A configstring of the level; empty where none is set.
+    #[must_use]
+    pub fn configstring(&self, index: ConfigIndex) -> &str {
+        self.connected().map_or("", |connection| connection.configstring(index))
+    }
+
+    /// The client's own number in the level.
+    #[must_use]
+    pub fn client_num(&self) -> Option<ClientNum> {
+        Some(self.connected()?.level()?.client_num)
+    }
+
+    /// Which level the client knows.
+    #[must_use]
+    pub fn server_id(&self) -> Option<ServerId> {
+        Some(self.connected()?.level()?.server_id)
+    }
+
+    /// The level's time at `now`, as a usercmd made then should carry it. 0 until a snapshot shows the
+    /// client in the game: the usercmd that lets a client in carries no time.
+    #[must_use]
+    pub fn level_time(&self, now: Millis) -> LevelTime {
+        self.connected().map_or(LevelTime(0), |connection| connection.level_time(now))
+    }
+
+    /// The newest usercmd of the level.
+    #[must_use]
+    pub fn last_move(&self) -> Option<&UserCmd> {
+        self.connected()?.last_move()
+    }
+
+    /// Time between the sending of a usercmd and the snapshot that shows it executed, in milliseconds;
+    /// `None` until there was one.
+    #[must_use]
+    pub fn ping_ms(&self) -> Option<u64> {
+        self.connected()?.ping().map(|ping| ping.0)
+    }
+
+    /// The newest reliable command of the server.
+    #[must_use]
+    pub fn last_server_command(&self) -> CommandNum {
+        self.connected().map_or(CommandNum(0), Connection::last_server_command)
+    }
+
+    /// The client's own reliable commands that the server has not acknowledged.
+    #[must_use]
+    pub fn unacknowledged_commands(&self) -> usize {
+        self.connected().map_or(0, |connection| connection.commands().outstanding())
+    }
+
+    /// Whether a reliable command has arrived at the server.
+    #[must_use]
+    pub fn is_acknowledged(&self, command: CommandNum) -> bool {
+        let acknowledged =
+            self.connected().map(Connection::commands).map(OutgoingCommands::acknowledged);
+        acknowledged.is_some_and(|acknowledged| command.distance(acknowledged) <= 0)
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+}

@@ -1,0 +1,53 @@
+//! Asking a server what it plays.
+
+use std::io::Write as _;
+
+use fragd::{
+    cli::{Outcome, QueryOptions},
+    client::query::{self, Query},
+    io::{self, Clock, Options, Sockets},
+    model::Millis,
+};
+
+/// Asks a server and prints what it answers.
+pub(crate) fn run(options: &QueryOptions) -> Outcome {
+    match ask(options) {
+        Ok(text) => {
+            // A reader that has seen enough, such as `head`, is no failure.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            Outcome::Done
+        }
+        Err(what) => {
+            eprintln!("fragd: {what}");
+            Outcome::Failed
+        }
+    }
+}
+
+fn ask(options: &QueryOptions) -> Result<String, String> {
+    let server = io::resolve(&options.server.to_string(), options.server.port)?;
+    let entropy = io::random_bytes().map_err(|error| format!("no random numbers: {error}"))?;
+    let timeout = Millis(u64::from(options.timeout_ms));
+    let clock = Clock::start();
+    let asked = query::QueryOptions {
+        timeout,
+        retry: Millis(timeout.0.clamp(1, 1000)),
+        ..query::QueryOptions::new(server, u64::from_le_bytes(entropy))
+    };
+    let mut query = Query::new(asked, clock.now());
+    let sockets = Sockets::ephemeral(1, server.ip()).map_err(|error| error.to_string())?;
+    io::run(&mut query, sockets, &clock, Options::default())
+        .map_err(|error| format!("the event loop failed: {error}"))?;
+    let result = query.result().ok_or_else(|| {
+        format!(
+            "no answer from {server} within {timeout}: is a server running there, and does a \
+             firewall let UDP through?"
+        )
+    })?;
+    if options.json {
+        return Ok(result.to_json() + "\n");
+    }
+    let settings =
+        if options.settings { format!("\n{}", result.settings()) } else { String::new() };
+    Ok(format!("{result}{settings}"))
+}

@@ -1,0 +1,155 @@
+//! The rooms import what `ARCHITECTURE.md` says they import, and nothing else; and what must be absent
+//! is absent.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Rooms and what each may import, as in the table of `ARCHITECTURE.md`.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("settings", &["model"]),
+    ("node", &["model"]),
+    ("wire", &["model"]),
+    ("netchan", &["model", "wire"]),
+    ("game", &["model"]),
+    ("observe", &["model"]),
+    ("server", &["game", "model", "netchan", "node", "observe", "settings", "wire"]),
+    ("client", &["model", "netchan", "node", "wire"]),
+    ("bots", &["client", "model", "node", "wire"]),
+    ("io", &["model", "node"]),
+    ("sim", &["bots", "client", "model", "node", "server", "wire"]),
+    ("cli", &["client", "model", "settings"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// Every source file of a room.
+fn files(room: &str) -> Vec<PathBuf> {
+    let mut open = vec![root().join(room)];
+    let mut files = vec![root().join(format!("{room}.rs"))];
+    while let Some(dir) = open.pop() {
+        let Ok(entries) = fs::read_dir(&dir) else { continue };
+        for path in entries.map(|entry| entry.unwrap().path()) {
+            if path.is_dir() { open.push(path) } else { files.push(path) }
+        }
+    }
+    files.retain(|path| path.extension().is_some_and(|e| e == "rs") && path.exists());
+    assert!(!files.is_empty(), "room {room} has no files");
+    files
+}
+
+/// The rooms that a source text names behind `crate::`.
+fn imports(source: &str) -> BTreeSet<String> {
+    let mut rooms = BTreeSet::new();
+    for (at, path) in source.match_indices("crate::") {
+        let rest = &source[at + path.len()..];
+        match rest.strip_prefix('{') {
+            Some(list) => rooms.extend(first_words_of_group(list)),
+            None => rooms.extend(first_word(rest)),
+        }
+    }
+    rooms
+}
+
+fn first_word(text: &str) -> Option<String> {
+    let word: String =
+        text.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    (!word.is_empty()).then_some(word)
+}
+
+/// The first words of `a::b, c::{d, e}, f}`.
+fn first_words_of_group(list: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let (mut depth, mut fresh) = (0, true);
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => fresh = true,
+            c if fresh && depth == 0 && !c.is_whitespace() => {
+                words.extend(first_word(&list[at..]));
+                fresh = false;
+            }
+            _ => {}
+        }
+    }
+    words
+}
+
+#[test]
+fn imports_are_read_in_all_their_forms() {
+    let source =
+        "use crate::{\n    model::{A, B},\n    wire::x,\n};\nuse crate::netchan::Y; crate::io::z()";
+    let expected = ["io", "model", "netchan", "wire"].map(String::from);
+    assert_eq!(imports(source), BTreeSet::from(expected));
+}
+
+#[test]
+fn rooms_import_what_the_plan_allows() {
+    let known: BTreeSet<_> = ROOMS.iter().map(|(room, _)| *room).collect();
+    for (room, allowed) in ROOMS {
+        for file in files(room) {
+            for import in imports(&fs::read_to_string(&file).unwrap()) {
+                let legal = import == *room || allowed.contains(&import.as_str());
+                assert!(
+                    legal || !known.contains(import.as_str()),
+                    "{}: {room} must not import {import}",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_plan_is_written_down() {
+    let document = fs::read_to_string(root().parent().unwrap().join("ARCHITECTURE.md")).unwrap();
+    for (room, allowed) in ROOMS {
+        let row = document
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{room}` |")))
+            .unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for {room}"));
+        let named: BTreeSet<_> = row.rsplit('|').nth(1).unwrap().split_whitespace().collect();
+        let allowed: BTreeSet<_> = allowed.iter().copied().collect();
+        let named: BTreeSet<_> = named.into_iter().filter(|word| *word != "–").collect();
+        assert_eq!(named, allowed, "row {room}");
+    }
+    let declared = fs::read_to_string(root().join("lib.rs")).unwrap();
+    for line in declared.lines().filter_map(|line| line.strip_prefix("pub mod ")) {
+        let room = line.trim_end_matches(';');
+        assert!(ROOMS.iter().any(|(known, _)| *known == room), "{room} has no row");
+    }
+}
+
+/// Clocks, sockets, files, threads and globals live in `io` and nowhere else.
+#[test]
+fn only_io_touches_the_world() {
+    let forbidden = [
+        "std::net::UdpSocket",
+        "std::fs",
+        "std::thread",
+        "Instant::now",
+        "SystemTime",
+        "static mut",
+        "thread_local!",
+        "OnceLock",
+        "LazyLock",
+        "std::env",
+        "std::process",
+    ];
+    for (room, _) in ROOMS.iter().filter(|(room, _)| !["io", "cli"].contains(room)) {
+        for file in files(room) {
+            let source = fs::read_to_string(&file).unwrap();
+            let production = source.split("#[cfg(test)]").next().unwrap();
+            for word in forbidden {
+                assert!(!production.contains(word), "{}: {word}", file.display());
+            }
+        }
+    }
+}

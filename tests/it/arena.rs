@@ -1,0 +1,119 @@
+//! A simulated server with players, and what must hold at every step.
+
+use fragd::{
+    client::ClientWire,
+    game::{Flight, Profile},
+    model::Millis,
+    node::{LocalPort, Node as _},
+    server::Server,
+    settings::Settings,
+    sim::{Actor, Faults, Network, Player},
+};
+
+/// The server's place among the nodes.
+pub(crate) const SERVER: usize = 0;
+
+/// Server, players and the network between them.
+pub(crate) struct Arena {
+    pub(crate) network: Network,
+    pub(crate) actors: Vec<Actor>,
+    /// Snapshots that were compared with what the server meant.
+    pub(crate) compared: u64,
+    seed: u64,
+}
+
+pub(crate) fn server(set: &[(&str, &str)]) -> Server {
+    let mut settings = Settings::default();
+    for (name, value) in set {
+        settings.set(name, value).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let mut entropy = [0; 32];
+    entropy.iter_mut().zip(1..).for_each(|(byte, i)| *byte = i);
+    Server::new(settings, Box::new(Flight::new(Profile::BASEOA)), entropy)
+}
+
+impl Arena {
+    /// A server with these settings on a network that only takes time.
+    pub(crate) fn new(seed: u64, set: &[(&str, &str)]) -> Self {
+        let mut all = vec![("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0")];
+        all.extend_from_slice(set);
+        Self {
+            network: Network::new(seed, Faults::latency(Millis(20)), Millis(1000)),
+            actors: vec![Actor::Server(Box::new(server(&all)))],
+            compared: 0,
+            seed,
+        }
+    }
+
+    /// Lets a player begin to join and returns its place among the nodes.
+    pub(crate) fn join(&mut self, wire: ClientWire, name: &str) -> usize {
+        let node = self.actors.len();
+        let server = Network::address(SERVER, LocalPort(0));
+        let seed = self.seed * 1000 + node as u64;
+        let player = Player::new(server, wire, name, seed, self.network.now());
+        self.actors.push(Actor::Player(Box::new(player)));
+        node
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        self.actors[SERVER].server().unwrap()
+    }
+
+    pub(crate) fn console(&mut self, line: &str) {
+        let now = self.network.now();
+        self.actors[SERVER].handle_line(now, line);
+    }
+
+    pub(crate) fn player(&mut self, node: usize) -> &mut Player {
+        self.actors[node].player().unwrap()
+    }
+
+    pub(crate) fn players(&mut self) -> impl Iterator<Item = &mut Player> {
+        self.actors.iter_mut().filter_map(Actor::player)
+    }
+
+    /// Lets time pass. At every step each snapshot that a client took equals what the server sent it.
+    pub(crate) fn run_for(&mut self, span: Millis) {
+        let end = self.network.now() + span;
+        let Self { network, actors, compared, seed } = self;
+        network.run_until(actors, end, |now, actors| {
+            let (server, players) = actors.split_at_mut(1);
+            let server = server[0].server().unwrap();
+            for player in players.iter_mut().filter_map(Actor::player) {
+                let Some(number) = player.client().client_num() else { continue };
+                for seen in std::mem::take(&mut player.seen) {
+                    let Some(sent) = server.sent_view(number, seen.sequence) else { continue };
+                    let place = format!("seed {seed}, {now}, client {number}, {}", seen.sequence);
+                    let travelled = travelled(sent.player);
+                    assert_eq!(seen.player.words(), travelled.words(), "{place}: player");
+                    let entities: Vec<_> = sent.entities.copied().collect();
+                    assert_eq!(seen.entities.len(), entities.len(), "{place}: entities");
+                    for (seen, sent) in seen.entities.iter().zip(&entities) {
+                        assert_eq!(seen.words(), sent.words(), "{place}: entity {}", sent.number);
+                    }
+                    *compared += 1;
+                }
+            }
+        });
+    }
+
+    /// Nobody met a fault.
+    pub(crate) fn check_no_faults(&mut self) {
+        let seed = self.seed;
+        for (i, player) in self.players().enumerate() {
+            assert!(player.faults.is_empty(), "seed {seed}, player {i}: {:?}", player.faults);
+        }
+    }
+}
+
+/// A playerstate as it arrives: without what never travels, numbers cut to what travels of them.
+fn travelled(player: &fragd::model::PlayerState) -> fragd::model::PlayerState {
+    use fragd::wire::{
+        bits::{BitReader, BitWriter},
+        player,
+    };
+    let mut writer = BitWriter::new();
+    let nothing = fragd::model::PlayerState::default();
+    player::write_delta(&mut writer, &nothing, player);
+    player::read_delta(&mut BitReader::new(writer.message()), &nothing).unwrap()
+}

@@ -1,0 +1,753 @@
+//! A client and a scripted server, without a network: what a client must do, line by line.
+
+use std::net::SocketAddr;
+
+use fragd::{
+    client::{
+        Client, ClientEvent, ClientOptions, ClientWire, CommandError, Ending, FaultKind, Stage,
+    },
+    model::{
+        Challenge, ClientNum, ConfigIndex, EntityNum, EntityState, LevelTime, Millis, Qport,
+        Sequence, ServerId, UserCmd,
+    },
+    netchan::AddError,
+    wire::{
+        bits::BitWriter,
+        connectionless::Message,
+        info::Info,
+        server_message::{self, Operation},
+        text::Text,
+    },
+};
+use proptest::prelude::*;
+
+use crate::scripted_server::{Level, Peer, ScriptedServer, World, command};
+
+fn server_address() -> SocketAddr {
+    ([10, 0, 0, 1], 27_960).into()
+}
+
+/// A client, a server, and the time.
+struct Pair {
+    client: Client,
+    server: ScriptedServer,
+    now: Millis,
+    events: Vec<ClientEvent>,
+    /// Datagrams of the client since the last look.
+    sent: usize,
+}
+
+fn options(wire: ClientWire) -> ClientOptions {
+    let userinfo = Info::parse("\\name\\probe\\rate\\25000");
+    ClientOptions::new(server_address(), wire, userinfo, Qport(4660), 99)
+}
+
+impl Pair {
+    fn new(wire: ClientWire) -> Self {
+        let now = Millis(5000);
+        Self {
+            client: Client::new(options(wire), now).unwrap(),
+            server: ScriptedServer::new(wire),
+            now,
+            events: Vec::new(),
+            sent: 0,
+        }
+    }
+
+    /// In the level with that id, and in the game.
+    fn playing(wire: ClientWire) -> Self {
+        let mut pair = Self::new(wire);
+        pair.join();
+        pair.level(&Level::with_id(10));
+        pair.show(&World::at(1000, &[]));
+        assert_eq!(pair.client.stage(), Stage::Active);
+        pair.events.clear();
+        pair
+    }
+
+    fn peer(&mut self) -> &mut Peer {
+        self.server.peers.get_mut(&0).unwrap()
+    }
+
+    fn deliver(&mut self, datagrams: &[Vec<u8>]) {
+        for datagram in datagrams {
+            self.client.handle_datagram(self.now, server_address(), datagram);
+        }
+        self.listen();
+    }
+
+    fn listen(&mut self) {
+        while let Some(event) = self.client.poll_event() {
+            self.events.push(event);
+        }
+    }
+
+    /// Lets that much time pass and everything the client says reach the server, and back.
+    fn pass(&mut self, ms: u64) {
+        for _ in 0..ms {
+            self.now += Millis(1);
+            if self.client.next_frame() <= self.now {
+                self.client.frame(self.now);
+            }
+            let mut packet = Vec::new();
+            while let Some(to) = self.client.poll_transmit(&mut packet) {
+                assert_eq!(to, server_address());
+                assert!(packet.len() <= 1400);
+                self.sent += 1;
+                let replies = self.server.handle(0, &packet);
+                self.deliver(&replies);
+            }
+        }
+        self.listen();
+    }
+
+    fn join(&mut self) {
+        self.pass(5);
+        assert_eq!(self.client.stage(), Stage::Connected);
+    }
+
+    fn level(&mut self, level: &Level) {
+        let datagrams = self.peer().gamestate(level);
+        self.deliver(&datagrams);
+    }
+
+    fn show(&mut self, world: &World) {
+        let datagrams = self.peer().next_snapshot(world);
+        self.deliver(&datagrams);
+    }
+
+    fn move_at(&mut self, server_time: i32) {
+        self.client.push_move(UserCmd { server_time, forwardmove: 127, ..UserCmd::default() });
+    }
+
+    fn faults(&self) -> Vec<FaultKind> {
+        let fault = |event: &ClientEvent| match event {
+            ClientEvent::Fault(fault) => Some(fault.kind),
+            _ => None,
+        };
+        self.events.iter().filter_map(fault).collect()
+    }
+}
+
+#[test]
+fn a_client_joins_over_every_wire() {
+    for wire in ClientWire::ALL {
+        let mut pair = Pair::new(wire);
+        assert_eq!(pair.client.stage(), Stage::Connecting);
+        pair.join();
+        assert_eq!(pair.events, [ClientEvent::Connected]);
+        assert_eq!(pair.client.wire(), wire);
+        assert!(pair.peer().userinfo.contains("\\name\\probe"));
+        // The first packet comes at once, the next a second later, and they say nothing.
+        assert_eq!((pair.peer().packets, pair.sent), (1, 3));
+        assert_eq!(pair.peer().head, Default::default());
+        pair.pass(2000);
+        assert_eq!(pair.peer().packets, 3);
+        assert_eq!(pair.peer().last_move, None);
+    }
+}
+
+#[test]
+fn questions_are_repeated_every_three_seconds() {
+    let mut pair = Pair::new(ClientWire::Native71);
+    let mut packet = Vec::new();
+    let mut times = Vec::new();
+    for _ in 0..9001 {
+        pair.client.frame(pair.now);
+        while pair.client.poll_transmit(&mut packet).is_some() {
+            assert!(matches!(Message::parse(&packet), Ok(Message::GetChallenge(_))));
+            times.push(pair.now.0);
+        }
+        pair.now += Millis(1);
+    }
+    assert_eq!(times, [5000, 8000, 11_000, 14_000]);
+}
+
+#[test]
+fn a_refused_client_says_so_and_asks_again() {
+    let mut pair = Pair::new(ClientWire::Compat71);
+    pair.server.refusal = Some("Server is full\n".to_owned());
+    pair.pass(5);
+    assert_eq!(pair.events, [ClientEvent::Refused("Server is full".to_owned())]);
+    assert_eq!(pair.client.stage(), Stage::Connecting);
+    pair.pass(2900);
+    assert_eq!(pair.sent, 2);
+    pair.server.refusal = None;
+    pair.pass(200);
+    assert_eq!(pair.client.stage(), Stage::Connected);
+}
+
+#[test]
+fn strangers_change_nothing() {
+    let mut pair = Pair::playing(ClientWire::Compat71);
+    let stranger = ([10, 0, 0, 2], 27_960).into();
+    let datagrams = pair.peer().next_snapshot(&World::at(1050, &[]));
+    for text in ["print\nhello", "disconnect", "echo x", "connectResponse -123456"] {
+        let datagram = [b"\xff\xff\xff\xff", text.as_bytes()].concat();
+        pair.client.handle_datagram(pair.now, stranger, &datagram);
+    }
+    pair.client.handle_datagram(pair.now, stranger, &datagrams[0]);
+    pair.listen();
+    assert_eq!(pair.events, []);
+    assert_eq!(pair.client.snapshot().map(|s| s.head.server_time), Some(LevelTime(1000)));
+    let statistics = pair.client.statistics();
+    assert_eq!((statistics.dropped_datagrams, statistics.faults), (5, 0));
+}
+
+#[test]
+fn a_gamestate_in_fragments_makes_a_level() {
+    for wire in ClientWire::ALL {
+        let mut pair = Pair::new(wire);
+        pair.join();
+        let mut level = Level::with_id(4711);
+        for index in 100..120 {
+            let text = (0..400).map(|i| char::from(b'a' + (i * index % 26) as u8)).collect();
+            level.configstrings.push((index, text));
+        }
+        let baseline =
+            EntityState { e_type: 9, ..EntityState::numbered(EntityNum::new(70).unwrap()) };
+        level.baselines.push(baseline);
+        let datagrams = pair.peer().gamestate(&level);
+        assert!(datagrams.len() > 3, "{}", datagrams.len());
+        pair.events.clear();
+        pair.deliver(&datagrams);
+        assert_eq!(pair.events, [ClientEvent::Gamestate]);
+        assert_eq!(pair.client.stage(), Stage::Primed);
+        assert_eq!(pair.client.server_id(), Some(ServerId(4711)));
+        assert_eq!(pair.client.client_num(), ClientNum::new(5));
+        for (index, text) in &level.configstrings {
+            assert_eq!(pair.client.configstring(ConfigIndex::at(*index)), text);
+        }
+        // The first usercmd is understood, so its key is right; nothing may be built on yet.
+        pair.move_at(0);
+        pair.pass(1);
+        assert_eq!(pair.peer().head.server_id, ServerId(4711));
+        assert_eq!(pair.peer().last_move, Some((1, false)));
+        assert_eq!(pair.peer().moves.len(), 1);
+        assert_eq!(pair.peer().moves[0].forwardmove, 127);
+
+        // An entity that is new comes from its baseline.
+        let mut world = World::at(1000, &[70]);
+        world.entities[0].e_type = 9;
+        pair.show(&world);
+        assert_eq!(pair.client.stage(), Stage::Active);
+        assert_eq!(pair.client.entities().copied().collect::<Vec<_>>(), world.entities);
+    }
+}
+
+#[test]
+fn a_snapshot_before_the_gamestate_is_read_and_forgotten() {
+    let mut pair = Pair::new(ClientWire::Protocol68);
+    pair.join();
+    pair.show(&World::at(500, &[3]).not_active());
+    assert_eq!(pair.client.statistics().early_snapshots, 1);
+    assert!(pair.client.snapshot().is_none());
+    assert_eq!(pair.client.stage(), Stage::Connected);
+    pair.pass(1000);
+    assert_eq!(pair.peer().head.message_acknowledge, 1, "it is acknowledged all the same");
+}
+
+#[test]
+fn snapshots_are_built_on_each_other() {
+    for wire in ClientWire::ALL {
+        let mut pair = Pair::playing(wire);
+        for step in 1..60 {
+            let numbers: Vec<_> = (1..40).filter(|n| (n + step) % 7 != 0).collect();
+            pair.move_at(1000 + step as i32 * 50);
+            pair.pass(50);
+            assert!(pair.peer().last_move.unwrap().1, "step {step}: a delta is welcome");
+            let world = World::at(1000 + step as i32 * 50, &numbers);
+            pair.show(&world);
+            assert_eq!(pair.client.entities().copied().collect::<Vec<_>>(), world.entities);
+            assert_eq!(pair.client.player(), Some(&world.player));
+        }
+        let statistics = pair.client.statistics();
+        assert_eq!((statistics.snapshots, statistics.delta_snapshots), (60, 59));
+        assert_eq!(pair.faults(), []);
+    }
+}
+
+#[test]
+fn a_snapshot_built_on_nothing_is_thrown_away_and_a_full_one_asked_for() {
+    let mut pair = Pair::playing(ClientWire::Native71);
+    pair.move_at(1000);
+    pair.pass(40);
+    // The client never gets the first of these.
+    let base = pair.peer().channel.next_sequence();
+    pair.peer().next_snapshot(&World::at(1050, &[1, 2]));
+    let datagrams = pair.peer().snapshot(&World::at(1100, &[1, 2, 3]), Some(base));
+    pair.deliver(&datagrams);
+    let statistics = pair.client.statistics();
+    assert_eq!((statistics.discarded_snapshots, statistics.lost_messages), (1, 1));
+    assert_eq!(pair.client.snapshot().map(|s| s.head.server_time), Some(LevelTime(1000)));
+    assert_eq!(pair.faults(), []);
+
+    pair.move_at(1050);
+    pair.pass(40);
+    assert_eq!(pair.peer().last_move.map(|(_, delta)| delta), Some(false));
+    let world = World::at(1150, &[1, 2, 3, 4]);
+    pair.show(&world);
+    assert_eq!(pair.client.entities().count(), 4);
+    pair.move_at(1100);
+    pair.pass(40);
+    assert_eq!(pair.peer().last_move.map(|(_, delta)| delta), Some(true));
+}
+
+#[test]
+fn level_time_never_goes_back() {
+    let mut pair = Pair::playing(ClientWire::Compat71);
+    pair.show(&World::at(999, &[]));
+    let (before, after) = (LevelTime(1000), LevelTime(999));
+    assert_eq!(pair.faults(), [FaultKind::TimeBackwards { before, after }]);
+    assert_eq!(pair.client.snapshot().map(|s| s.head.server_time), Some(before));
+    pair.show(&World::at(1000, &[]));
+    assert_eq!(pair.faults().len(), 1, "the same time is no fault");
+}
+
+#[test]
+fn packets_leave_at_their_pace_and_repeat_usercmds() {
+    let mut pair = Pair::playing(ClientWire::Native71);
+    let before = pair.peer().packets;
+    for ms in 0..990 {
+        if ms % 11 == 0 {
+            pair.move_at(1000 + ms);
+        }
+        pair.pass(1);
+    }
+    assert_eq!(pair.peer().packets - before, 31, "one at both ends, 33 ms between them");
+    assert_eq!(pair.peer().last_move, Some((6, true)), "three new ones and three again");
+    let times: Vec<_> = pair.peer().moves.iter().map(|usercmd| usercmd.server_time).collect();
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] == 11), "{times:?}");
+    assert!(times.len() >= 88);
+}
+
+#[test]
+fn a_round_trip_is_from_usercmd_to_snapshot() {
+    let mut pair = Pair::playing(ClientWire::Compat71);
+    assert_eq!(pair.client.ping_ms(), None);
+    pair.pass(40);
+    pair.move_at(1040);
+    let due = pair.client.next_frame();
+    pair.pass(due.since(pair.now).0 + 70);
+    let mut world = World::at(1100, &[]);
+    world.player.command_time = 1040;
+    pair.show(&world);
+    assert_eq!(pair.client.ping_ms(), Some(70));
+}
+
+#[test]
+fn reliable_commands_arrive_once_and_in_order_under_loss() {
+    for wire in ClientWire::ALL {
+        let mut pair = Pair::playing(wire);
+        let mut random = 12_345_u32;
+        let mut lost = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            random >> 30 == 0
+        };
+        let mut packet = Vec::new();
+        for step in 1..=400 {
+            if step <= 300 && step % 2 == 0 {
+                pair.client.send_command(pair.now, &format!("say {step}%")).unwrap();
+                pair.peer().commands.add(format!("chat \"{step}\"").into()).unwrap();
+            }
+            pair.now += Millis(34);
+            pair.move_at(1000 + step * 34);
+            pair.client.frame(pair.now);
+            while pair.client.poll_transmit(&mut packet).is_some() {
+                if !lost() {
+                    pair.server.handle(0, &packet);
+                }
+            }
+            let datagrams = pair.peer().next_snapshot(&World::at(1000 + step * 34, &[1]));
+            if !lost() {
+                pair.deliver(&datagrams);
+            }
+        }
+        let expected: Vec<_> = (1..=150).map(|n| format!("say {}.", n * 2)).collect();
+        assert_eq!(pair.peer().heard, expected);
+        let heard: Vec<_> = pair
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                ClientEvent::ServerCommand(text) => Some(text.clone()),
+                _ => None,
+            })
+            .collect();
+        let expected: Vec<_> = (1..=150).map(|n| format!("chat \"{}\"", n * 2)).collect();
+        assert_eq!(heard, expected);
+        assert_eq!(pair.faults(), []);
+        assert_eq!(pair.client.last_server_command(), command(150));
+        assert_eq!(pair.client.unacknowledged_commands(), 0);
+        assert!(pair.client.is_acknowledged(command(150)));
+        // Their keys followed the commands.
+        assert!(pair.peer().moves.iter().all(|usercmd| usercmd.forwardmove == 127));
+        assert!(pair.client.statistics().lost_messages > 50);
+    }
+}
+
+#[test]
+fn long_configstrings_are_joined_and_a_restart_has_a_new_id() {
+    let mut pair = Pair::playing(ClientWire::Compat71);
+    pair.move_at(1001);
+    let long = "abcdefghij".repeat(250);
+    let pieces = [("bcs0", &long[..999]), ("bcs1", &long[999..1998]), ("bcs2", &long[1998..])];
+    for (name, piece) in pieces {
+        pair.peer().commands.add(format!("{name} 30 \"{piece}\"\n").into()).unwrap();
+    }
+    pair.peer().commands.add("map_restart\n".into()).unwrap();
+    pair.peer().commands.add("cs 1 \"\\sv_serverid\\11\"\n".into()).unwrap();
+    let world = World::at(1050, &[]);
+    // The client sees them twice, for its acknowledgement is still on its way.
+    pair.show(&world);
+    pair.show(&world);
+    assert_eq!(
+        pair.events,
+        [
+            ClientEvent::Configstring(ConfigIndex::at(30)),
+            ClientEvent::MapRestart,
+            ClientEvent::Configstring(ConfigIndex::SYSTEMINFO),
+            ClientEvent::Snapshot,
+            ClientEvent::Snapshot,
+        ]
+    );
+    assert_eq!(pair.client.configstring(ConfigIndex::at(30)), long);
+    assert_eq!(pair.client.stage(), Stage::Active);
+    pair.pass(40);
+    assert_eq!(pair.peer().head.server_id, ServerId(11));
+    assert_eq!(pair.peer().last_move, None, "usercmds of before are forgotten");
+    pair.move_at(1060);
+    pair.pass(40);
+    assert_eq!(pair.peer().last_move, Some((1, true)));
+}
+
+#[test]
+fn a_map_change_begins_anew_on_the_same_connection() {
+    for wire in ClientWire::ALL {
+        let mut pair = Pair::playing(wire);
+        pair.client.send_command(pair.now, "say before").unwrap();
+        pair.peer().commands.add("print \"before\"".into()).unwrap();
+        pair.move_at(1000);
+        pair.show(&World::at(1010, &[4]));
+        pair.pass(40);
+        pair.peer().commands.add("print \"with it\"".into()).unwrap();
+        pair.events.clear();
+        pair.level(&Level::with_id(20));
+        let told = ClientEvent::ServerCommand("print \"with it\"".to_owned());
+        assert_eq!(pair.events, [told, ClientEvent::Gamestate]);
+        assert_eq!(pair.client.stage(), Stage::Primed);
+        assert!(pair.client.snapshot().is_none());
+        assert_eq!(pair.client.level_time(pair.now), LevelTime(0));
+        pair.move_at(0);
+        pair.pass(40);
+        assert_eq!(pair.peer().head.server_id, ServerId(20));
+        assert_eq!(pair.peer().last_move, Some((1, false)));
+        // The new level's time is its own, and begins when the client is in.
+        pair.show(&World::at(9000, &[]).not_active());
+        assert_eq!(pair.client.stage(), Stage::Primed);
+        pair.show(&World::at(40, &[7]));
+        assert_eq!(pair.client.stage(), Stage::Active);
+        assert_eq!(pair.client.level_time(pair.now + Millis(5)), LevelTime(45));
+        assert_eq!(pair.faults(), []);
+        pair.client.send_command(pair.now, "say after").unwrap();
+        pair.pass(40);
+        assert_eq!(pair.peer().heard, ["say before", "say after"]);
+    }
+}
+
+#[test]
+fn a_gamestate_says_where_the_servers_commands_stand() {
+    let mut pair = Pair::playing(ClientWire::Native71);
+    for _ in 0..3 {
+        pair.peer().commands.add("print \"never sent\"".into()).unwrap();
+    }
+    pair.peer().commands.acknowledge_all();
+    pair.level(&Level::with_id(20));
+    assert_eq!(pair.client.last_server_command(), command(3));
+    pair.peer().commands.add("print \"sent\"".into()).unwrap();
+    pair.show(&World::at(40, &[]));
+    assert_eq!(pair.client.last_server_command(), command(4));
+    assert_eq!(pair.faults(), []);
+}
+
+#[test]
+fn userinfo_changes_are_told() {
+    let mut pair = Pair::playing(ClientWire::Native71);
+    pair.client.set_userinfo(pair.now, Info::parse("\\name\\other")).unwrap();
+    pair.pass(40);
+    assert_eq!(pair.peer().heard, ["userinfo \"\\name\\other\""]);
+    let long = Info::parse(&format!("\\name\\{}", "x".repeat(1000)));
+    assert!(pair.client.set_userinfo(pair.now, long).is_err());
+    assert_eq!(pair.client.userinfo().get("name"), Some("other"));
+}
+
+#[test]
+fn a_goodbye_is_said_three_times() {
+    let mut pair = Pair::playing(ClientWire::Compat71);
+    let before = pair.peer().packets;
+    pair.client.disconnect(pair.now);
+    pair.pass(1000);
+    assert_eq!(pair.peer().packets - before, 3);
+    assert_eq!(pair.peer().heard, ["disconnect"]);
+    assert_eq!(pair.events, [ClientEvent::Disconnected(Ending::Left)]);
+    assert_eq!(pair.client.stage(), Stage::Disconnected);
+    assert_eq!(pair.client.next_frame(), Millis::NEVER);
+    assert_eq!(pair.client.send_command(pair.now, "say x"), Err(CommandError::NotConnected));
+}
+
+#[test]
+fn a_client_does_as_the_server_says() {
+    let mut pair = Pair::playing(ClientWire::Compat71);
+    pair.peer().commands.add("disconnect \"was kicked\"".into()).unwrap();
+    pair.show(&World::at(1050, &[]));
+    let ending = Ending::ServerSaid("was kicked".to_owned());
+    assert_eq!(pair.events, [ClientEvent::Disconnected(ending.clone())]);
+    assert_eq!(pair.client.ending(), Some(&ending));
+    pair.show(&World::at(1100, &[]));
+    pair.pass(3000);
+    assert_eq!(pair.events.len(), 1, "nothing follows");
+}
+
+#[test]
+fn a_server_that_forgot_is_believed_when_it_is_silent() {
+    let mut pair = Pair::playing(ClientWire::Protocol68);
+    let goodbye = vec![b"\xff\xff\xff\xffdisconnect".to_vec()];
+    pair.pass(2999);
+    pair.deliver(&goodbye);
+    assert_eq!(pair.events, []);
+    pair.pass(1);
+    pair.deliver(&goodbye);
+    assert_eq!(pair.events, [ClientEvent::Disconnected(Ending::Forgotten)]);
+}
+
+#[test]
+fn silence_ends_a_connection() {
+    let mut pair = Pair::playing(ClientWire::Native71);
+    pair.now += Millis::seconds(199);
+    pair.pass(40);
+    assert_eq!(pair.client.stage(), Stage::Active);
+    pair.now += Millis::seconds(1);
+    pair.pass(40);
+    assert_eq!(pair.client.ending(), Some(&Ending::TimedOut));
+}
+
+#[test]
+fn too_many_commands_end_a_connection_politely() {
+    let mut pair = Pair::playing(ClientWire::Compat71);
+    for _ in 0..64 {
+        pair.client.send_command(pair.now, &"x".repeat(1022)).unwrap();
+    }
+    let overflow = Err(CommandError::Refused(AddError::Overflow));
+    assert_eq!(pair.client.send_command(pair.now, "one more"), overflow);
+    assert_eq!(pair.client.ending(), Some(&Ending::CommandOverflow));
+    // What fits into a packet is sent, in order: a packet of them all would be no message.
+    pair.pass(1);
+    assert!((8..=64).contains(&pair.peer().heard.len()), "{}", pair.peer().heard.len());
+}
+
+#[test]
+fn commands_that_do_not_fit_one_packet_follow_in_the_next() {
+    let mut pair = Pair::playing(ClientWire::Compat71);
+    for number in 0..64 {
+        pair.client.send_command(pair.now, &format!("{number} {}", "xyz".repeat(300))).unwrap();
+    }
+    for step in 1..20 {
+        pair.move_at(1000 + step * 40);
+        pair.pass(40);
+        pair.show(&World::at(1000 + step * 40, &[]));
+    }
+    assert_eq!(pair.peer().heard.len(), 64);
+    assert_eq!(pair.client.unacknowledged_commands(), 0);
+}
+
+#[test]
+fn faults_name_their_place_and_the_message_does_not_count() {
+    let mut pair = Pair::playing(ClientWire::Native71);
+    let sequence = pair.peer().channel.next_sequence();
+    let mut writer = BitWriter::new();
+    let message = |writer: &mut BitWriter, write: &dyn Fn(&mut BitWriter)| {
+        server_message::begin(writer, command(0));
+        writer.byte(Operation::Nop as u8);
+        server_message::write_command(writer, command(1), b"print \"x\"");
+        write(writer);
+        server_message::end(writer);
+        writer.message().to_vec()
+    };
+    for write in [
+        &(|w: &mut BitWriter| w.byte(77)) as &dyn Fn(&mut BitWriter),
+        &|w| w.byte(Operation::Configstring as u8),
+        // A gamestate with a configstring that has no place.
+        &|w| {
+            w.byte(Operation::Gamestate as u8);
+            w.long(0);
+            w.byte(Operation::Configstring as u8);
+            w.short(1024);
+            w.big_string(b"x");
+        },
+    ] {
+        let bytes = message(&mut writer, write);
+        let datagrams = pair.peer().send(&bytes);
+        pair.deliver(&datagrams);
+        let fault = pair.faults().pop();
+        assert!(
+            matches!(fault, Some(FaultKind::Unreadable { at_bit, .. }) if at_bit > 100),
+            "{fault:?}"
+        );
+        assert_eq!(pair.client.last_server_command(), command(0), "no part of it counts");
+    }
+    assert_eq!(pair.client.statistics().faults, 3);
+    let ClientEvent::Fault(first) = &pair.events[0] else { panic!("{:?}", pair.events) };
+    assert_eq!(first.sequence, sequence);
+    assert!(first.to_string().starts_with(&format!("server message {sequence}: at bit ")));
+
+    // It goes on, and says what it has.
+    let world = World::at(1050, &[1]);
+    pair.show(&world);
+    assert_eq!(pair.client.entities().count(), 1);
+    // An acknowledgement of what was never sent is a fault too.
+    server_message::begin(&mut writer, command(9));
+    server_message::end(&mut writer);
+    let bytes = writer.message().to_vec();
+    let datagrams = pair.peer().send(&bytes);
+    pair.deliver(&datagrams);
+    assert!(matches!(pair.faults().last(), Some(FaultKind::Acknowledge(_))));
+}
+
+#[test]
+fn forged_numbers_far_ahead_are_not_believed() {
+    let mut pair = Pair::playing(ClientWire::Compat71);
+    let mut forged = 0x7fff_fffe_u32.to_le_bytes().to_vec();
+    forged.extend_from_slice(&[0x55; 40]);
+    pair.deliver(&[forged]);
+    pair.show(&World::at(1050, &[1]));
+    assert_eq!(pair.client.entities().count(), 1);
+    assert_eq!(pair.client.statistics().faults, 0);
+}
+
+/// A client at each stage.
+fn at_every_stage(wire: ClientWire) -> [Pair; 4] {
+    let mut connected = Pair::new(wire);
+    connected.join();
+    let mut primed = Pair::new(wire);
+    primed.join();
+    primed.level(&Level::with_id(3));
+    [Pair::new(wire), connected, primed, Pair::playing(wire)]
+}
+
+const COMMANDS: &[&str] =
+    &["challengeResponse ", "connectResponse ", "print\n", "echo ", "disconnect"];
+
+proptest! {
+    #[test]
+    fn any_datagram_is_safe(
+        datagrams in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..8),
+        sequence in 0..200_u32,
+        fragment in any::<bool>(),
+    ) {
+        for wire in ClientWire::ALL {
+            for mut pair in at_every_stage(wire) {
+                for (number, bytes) in datagrams.iter().enumerate() {
+                    pair.deliver(std::slice::from_ref(bytes));
+                    let bit = if fragment { 1 << 31 } else { 0 };
+                    let head = (sequence + number as u32) | bit;
+                    pair.deliver(&[[&head.to_le_bytes()[..], bytes].concat()]);
+                    let command = COMMANDS[number % COMMANDS.len()].as_bytes();
+                    pair.deliver(&[[b"\xff\xff\xff\xff", command, bytes].concat()]);
+                }
+                pair.now += Millis(5000);
+                pair.client.frame(pair.now);
+                while pair.client.poll_transmit(&mut Vec::new()).is_some() {}
+            }
+        }
+    }
+
+    #[test]
+    fn any_message_of_the_server_is_safe(
+        bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..400), 1..12),
+        operations in prop::collection::vec(0..12_u8, 12),
+    ) {
+        let mut pair = Pair::playing(ClientWire::Native71);
+        for (body, operation) in bodies.iter().zip(&operations) {
+            let mut writer = BitWriter::new();
+            server_message::begin(&mut writer, command(0));
+            writer.byte(*operation);
+            writer.data(body);
+            let message = writer.message().to_vec();
+            let datagrams = pair.peer().send(&message);
+            pair.deliver(&datagrams);
+            pair.client.push_move(UserCmd::default());
+            pair.now += Millis(40);
+            pair.client.frame(pair.now);
+        }
+        // Whatever it was told, it still speaks, unless it was told to go.
+        let waits = pair.client.poll_transmit(&mut Vec::new()).is_some();
+        prop_assert!(waits || pair.client.ending().is_some());
+    }
+
+    #[test]
+    fn any_bit_of_a_genuine_message_may_flip(flips in prop::collection::vec((0..2000_usize, 0..8_u8), 1..4)) {
+        let mut pair = Pair::new(ClientWire::Native71);
+        pair.join();
+        let mut level = Level::with_id(3);
+        level.configstrings.push((40, "text ".repeat(60)));
+        let mut datagrams = pair.peer().gamestate(&level);
+        datagrams.extend(pair.peer().snapshot(&World::at(10, &[1, 2, 3]), None));
+        for (at, bit) in flips {
+            // Behind the header, which the checksum guards.
+            let datagram = &mut datagrams[at % 2];
+            let len = datagram.len() - 8;
+            datagram[8 + at % len] ^= 1 << bit;
+        }
+        pair.deliver(&datagrams);
+        pair.pass(40);
+    }
+
+    #[test]
+    fn any_command_of_the_server_is_safe(
+        texts in prop::collection::vec(r#"(cs|bcs0|bcs1|bcs2|map_restart|disconnect|print) ?-?[0-9]{0,5} ?"?[\x01-\x7f]{0,300}"#, 1..40)
+    ) {
+        let mut pair = Pair::playing(ClientWire::Compat71);
+        for (step, text) in texts.into_iter().enumerate() {
+            pair.peer().commands.add(text.into()).unwrap();
+            pair.show(&World::at(1000 + step as i32, &[]));
+            pair.move_at(1000 + step as i32);
+            pair.pass(34);
+        }
+    }
+}
+
+#[test]
+fn a_native_client_goes_over_to_68_where_it_must() {
+    for (falls_back, expected) in [(true, ClientWire::Protocol68), (false, ClientWire::Native71)] {
+        let mut options = options(ClientWire::Native71);
+        options.falls_back = falls_back;
+        let mut client = Client::new(options, Millis(0)).unwrap();
+        client.frame(Millis(0));
+        let mut packet = Vec::new();
+        assert!(client.poll_transmit(&mut packet).is_some());
+        let Ok(Message::GetChallenge(request)) = Message::parse(&packet) else { panic!() };
+        assert_eq!(request.gamename, "Quake3Arena");
+        let ours = request.client_challenge.unwrap();
+        assert!(ours != Challenge(0));
+        let text = format!("challengeResponse 5 {ours} 68");
+        let mut datagram = b"\xff\xff\xff\xff".to_vec();
+        Text::from(text.as_str()).push_to(&mut datagram);
+        client.handle_datagram(Millis(1), server_address(), &datagram);
+        assert_eq!(client.wire(), expected);
+        assert_eq!(client.stage(), Stage::Challenging);
+        client.frame(Millis(1));
+        client.poll_transmit(&mut packet);
+        let Ok(Message::Connect(connect)) = Message::parse(&packet) else { panic!() };
+        assert_eq!(connect.userinfo().unwrap().int("protocol"), Some(expected.protocol()));
+    }
+}
+
+#[test]
+fn snapshots_know_the_message_that_brought_them() {
+    let mut pair = Pair::playing(ClientWire::Native71);
+    pair.peer().commands.add("print \"x\"".into()).unwrap();
+    let sequence: Sequence = pair.peer().channel.next_sequence();
+    pair.show(&World::at(1050, &[]));
+    let snapshot = pair.client.snapshot().unwrap();
+    assert_eq!((snapshot.sequence, snapshot.command), (sequence, command(1)));
+    assert!(snapshot.is_active());
+}

@@ -1,0 +1,298 @@
+//! A server that does what a test tells it, made of the same codecs but none of the server's code.
+
+use std::collections::HashMap;
+
+use fragd::{
+    client::ClientWire,
+    model::{
+        Challenge, ClientNum, CommandNum, ConfigIndex, Dialect, EntityNum, EntityState, LevelTime,
+        PlayerState, Qport, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS,
+    },
+    netchan::{
+        Channel, End, IncomingCommands, Order, OutgoingCommands, is_connectionless, usercmd_key,
+    },
+    wire::{
+        bits::{BitReader, BitWriter},
+        client_message::{self, ClientHead, ClientPart},
+        connectionless::{ChallengeResponse, ConnectResponse, Message},
+        gamestate,
+        server_message::{self, Operation},
+        snapshot::{self, SnapFlags, SnapshotHead, View},
+        text::Text,
+        userinfo::Userinfo,
+    },
+};
+
+/// What a snapshot shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct World {
+    pub(crate) time: i32,
+    pub(crate) flags: SnapFlags,
+    pub(crate) player: PlayerState,
+    pub(crate) entities: Vec<EntityState>,
+}
+
+impl World {
+    /// A world at that time with entities of those numbers, which change with time.
+    pub(crate) fn at(time: i32, numbers: &[usize]) -> Self {
+        let entity = |&number: &usize| EntityState {
+            time,
+            ..EntityState::numbered(EntityNum::new(number).unwrap())
+        };
+        let player = PlayerState { command_time: time, ..PlayerState::default() };
+        let entities = numbers.iter().map(entity).collect();
+        Self { time, flags: SnapFlags(0), player, entities }
+    }
+
+    pub(crate) fn not_active(mut self) -> Self {
+        self.flags = SnapFlags::NOT_ACTIVE;
+        self
+    }
+}
+
+/// The level a gamestate tells of.
+#[derive(Clone, Debug)]
+pub(crate) struct Level {
+    pub(crate) configstrings: Vec<(u16, String)>,
+    pub(crate) baselines: Vec<EntityState>,
+    pub(crate) checksum_feed: i32,
+}
+
+impl Level {
+    pub(crate) fn with_id(server_id: i32) -> Self {
+        Self {
+            configstrings: vec![
+                (0, "\\mapname\\test".to_owned()),
+                (1, format!("\\sv_serverid\\{server_id}")),
+            ],
+            baselines: Vec::new(),
+            checksum_feed: server_id * 77,
+        }
+    }
+}
+
+/// One client of the server.
+pub(crate) struct Peer {
+    pub(crate) channel: Channel,
+    pub(crate) commands: OutgoingCommands,
+    client_commands: IncomingCommands,
+    writer: BitWriter,
+    message: Vec<u8>,
+    /// What each message showed.
+    shown: HashMap<u32, World>,
+    checksum_feed: i32,
+    baselines: Vec<EntityState>,
+    /// Commands that the client sent, each once.
+    pub(crate) heard: Vec<String>,
+    /// Usercmds that were new.
+    pub(crate) moves: Vec<UserCmd>,
+    /// What stood in the client's last packet.
+    pub(crate) head: ClientHead,
+    pub(crate) packets: usize,
+    /// Usercmds in the last packet, and whether deltas are welcome; `None` without a move.
+    pub(crate) last_move: Option<(usize, bool)>,
+    pub(crate) userinfo: String,
+}
+
+impl Peer {
+    fn new(dialect: Dialect, challenge: Challenge, qport: Qport, userinfo: String) -> Self {
+        Self {
+            channel: Channel::new(End::Server, dialect, challenge, qport),
+            commands: OutgoingCommands::new(),
+            client_commands: IncomingCommands::new(),
+            writer: BitWriter::new(),
+            message: Vec::new(),
+            shown: HashMap::new(),
+            checksum_feed: 0,
+            baselines: Vec::new(),
+            heard: Vec::new(),
+            moves: Vec::new(),
+            head: ClientHead::default(),
+            packets: 0,
+            last_move: None,
+            userinfo,
+        }
+    }
+
+    fn receive(&mut self, datagram: &[u8]) {
+        let Ok(Some(received)) = self.channel.receive(datagram, &mut self.message) else { return };
+        let head = self.channel.open_client_message(&self.commands, &mut self.message).unwrap();
+        self.commands.acknowledge(head.reliable_acknowledge).unwrap();
+        let text = self.commands.get(head.reliable_acknowledge).unwrap().clone();
+        let key = usercmd_key(self.checksum_feed, head.message_acknowledge, text.as_bytes());
+        let mut reader = BitReader::new(&self.message);
+        ClientHead::read(&mut reader).unwrap();
+        self.last_move = None;
+        loop {
+            match client_message::read_part(&mut reader).unwrap() {
+                ClientPart::Command { number, text } => {
+                    match self.client_commands.take(number, &text) {
+                        Order::Next => self.heard.push(text),
+                        Order::Duplicate => {}
+                        Order::Lost => panic!("command {number} after a gap"),
+                    }
+                }
+                ClientPart::Moves { delta } => {
+                    let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
+                    let count = client_message::read_moves(&mut reader, key, &mut moves).unwrap();
+                    self.last_move = Some((count, delta));
+                    for usercmd in &moves[..count] {
+                        let newest = self.moves.last().map_or(i32::MIN, |last| last.server_time);
+                        if usercmd.server_time > newest {
+                            self.moves.push(*usercmd);
+                        }
+                    }
+                }
+                ClientPart::End => break,
+            }
+        }
+        self.head = head;
+        self.packets += 1;
+        self.channel.commit(received);
+    }
+
+    fn begin(&mut self) {
+        server_message::begin(&mut self.writer, self.client_commands.last());
+        for (number, text) in self.commands.unacknowledged() {
+            server_message::write_command(&mut self.writer, number, text.as_bytes());
+        }
+    }
+
+    /// Ends the message and cuts it into datagrams.
+    fn finish(&mut self) -> Vec<Vec<u8>> {
+        server_message::end(&mut self.writer);
+        assert!(!self.writer.overflowed());
+        let message = self.writer.message().to_vec();
+        self.send(&message)
+    }
+
+    /// Sends any bytes as a message.
+    pub(crate) fn send(&mut self, message: &[u8]) -> Vec<Vec<u8>> {
+        let text = self.client_commands.text().clone();
+        let mut datagram = Vec::new();
+        self.channel.send(message, &text, (), &mut datagram).unwrap();
+        let mut datagrams = vec![datagram];
+        while self.channel.is_busy() {
+            let mut datagram = Vec::new();
+            self.channel.transmit_next(&mut datagram);
+            datagrams.push(datagram);
+        }
+        datagrams
+    }
+
+    pub(crate) fn gamestate(&mut self, level: &Level) -> Vec<Vec<u8>> {
+        self.checksum_feed = level.checksum_feed;
+        self.baselines = level.baselines.clone();
+        self.moves.clear();
+        self.shown.clear();
+        self.begin();
+        self.writer.byte(Operation::Gamestate as u8);
+        gamestate::write(
+            &mut self.writer,
+            self.commands.last(),
+            level.configstrings.iter().map(|(i, text)| (ConfigIndex::at(*i), text.as_bytes())),
+            level.baselines.iter(),
+            ClientNum::new(5).unwrap(),
+            level.checksum_feed,
+        );
+        self.finish()
+    }
+
+    /// A snapshot relative to that message; the test's fault when nothing was shown then.
+    pub(crate) fn snapshot(&mut self, world: &World, base: Option<Sequence>) -> Vec<Vec<u8>> {
+        let sequence = self.channel.next_sequence();
+        let zero = World::default();
+        let old = base.map_or(&zero, |base| &self.shown[&base.0]);
+        let head = SnapshotHead {
+            server_time: LevelTime(world.time),
+            delta_num: base.map_or(0, |base| sequence.distance(base) as u8),
+            flags: world.flags,
+            ..SnapshotHead::default()
+        };
+        server_message::begin(&mut self.writer, self.client_commands.last());
+        for (number, text) in self.commands.unacknowledged() {
+            server_message::write_command(&mut self.writer, number, text.as_bytes());
+        }
+        self.writer.byte(Operation::Snapshot as u8);
+        let nothing = EntityState::default();
+        let baselines = &self.baselines;
+        snapshot::write(
+            &mut self.writer,
+            &head,
+            View { player: &old.player, entities: old.entities.iter() },
+            View { player: &world.player, entities: world.entities.iter() },
+            |number| baselines.iter().find(|state| state.number == number).unwrap_or(&nothing),
+        );
+        self.shown.insert(sequence.0, world.clone());
+        self.finish()
+    }
+
+    /// The snapshot as a server would send it: relative to what the client has, if it may be.
+    pub(crate) fn next_snapshot(&mut self, world: &World) -> Vec<Vec<u8>> {
+        let wanted = self.last_move.is_some_and(|(_, delta)| delta);
+        let base =
+            self.head.acknowledged().filter(|base| wanted && self.shown.contains_key(&base.0));
+        let near = |base: &Sequence| self.channel.next_sequence().distance(*base) < 29;
+        self.snapshot(world, base.filter(near))
+    }
+}
+
+/// A server of one wire that lets everybody in.
+pub(crate) struct ScriptedServer {
+    pub(crate) wire: ClientWire,
+    pub(crate) challenge: Challenge,
+    /// By whatever tells clients apart.
+    pub(crate) peers: HashMap<u16, Peer>,
+    /// What `connect` is refused with.
+    pub(crate) refusal: Option<String>,
+}
+
+impl ScriptedServer {
+    pub(crate) fn new(wire: ClientWire) -> Self {
+        Self { wire, challenge: Challenge(-123_456), peers: HashMap::new(), refusal: None }
+    }
+
+    /// Takes a client's datagram; what is answered to it at once.
+    pub(crate) fn handle(&mut self, from: u16, datagram: &[u8]) -> Vec<Vec<u8>> {
+        if !is_connectionless(datagram) {
+            if let Some(peer) = self.peers.get_mut(&from) {
+                peer.receive(datagram);
+            }
+            return Vec::new();
+        }
+        let reply = |message: Message<'_>| {
+            let mut out = Vec::new();
+            message.write(&mut out);
+            vec![out]
+        };
+        match Message::parse(datagram).unwrap() {
+            Message::GetChallenge(request) => {
+                reply(Message::ChallengeResponse(ChallengeResponse {
+                    challenge: self.challenge,
+                    client_challenge: request.client_challenge,
+                    protocol: Some(self.wire.protocol()),
+                }))
+            }
+            Message::Connect(connect) => {
+                let info = connect.userinfo().unwrap();
+                let user = Userinfo(&info);
+                assert_eq!(user.protocol(), Some(self.wire.protocol()));
+                assert_eq!(user.challenge(), Some(self.challenge));
+                if let Some(refusal) = &self.refusal {
+                    return reply(Message::Print(Text::from(refusal.as_str())));
+                }
+                let (qport, userinfo) = (user.qport().unwrap(), info.to_string());
+                let peer = Peer::new(self.wire.dialect(), self.challenge, qport, userinfo);
+                self.peers.insert(from, peer);
+                let challenge = Some(self.challenge);
+                reply(Message::ConnectResponse(ConnectResponse { challenge, protocol: None }))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Number of a command, for tests that compare.
+pub(crate) fn command(number: i32) -> CommandNum {
+    CommandNum(number)
+}
