@@ -12,7 +12,7 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-use super::{Game, Host, LevelStart, configstring};
+use super::{Game, Host, LevelStart, World, configstring};
 use crate::model::{
     Buttons, ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime, UserCmd,
     Vec3, Words,
@@ -108,6 +108,14 @@ impl Host for TestHost {
     fn is_local(&self, _client: ClientNum) -> bool {
         self.local
     }
+    fn world(&self) -> Option<&World> {
+        None
+    }
+
+    fn world_mut(&mut self) -> Option<&mut World> {
+        None
+    }
+
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
         let one = Vec3::new(1.0, 1.0, 1.0);
         shared.absmin = shared.current_origin + shared.mins - one;
@@ -116,7 +124,7 @@ impl Host for TestHost {
         shared.linked = 1;
         shared.linkcount += 1;
     }
-    fn unlink_entity(&mut self, shared: &mut EntityShared) {
+    fn unlink_entity(&mut self, _number: EntityNum, shared: &mut EntityShared) {
         shared.linked = 0;
     }
 }

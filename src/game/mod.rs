@@ -16,9 +16,12 @@ pub mod numbers;
 pub mod profile;
 pub mod userinfo;
 
-use crate::model::{
-    ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, UserCmd,
-    Words,
+use crate::{
+    model::{
+        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime, PlayerState,
+        UserCmd, Words,
+    },
+    world::World,
 };
 
 pub use flight::Flight;
@@ -138,9 +141,15 @@ pub trait Host {
     /// Whether the client's address is this machine's own (passwords are not asked of it).
     fn is_local(&self, client: ClientNum) -> bool;
 
+    /// The map's geometry and what is linked into it; `None` when the server has no such map.
+    fn world(&self) -> Option<&World>;
+
+    /// The same, to open and close the portals between areas.
+    fn world_mut(&mut self) -> Option<&mut World>;
+
     /// Makes an entity part of the world: computes its bounds and its `solid` for prediction.
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared);
 
     /// Takes an entity out of the world.
-    fn unlink_entity(&mut self, shared: &mut EntityShared);
+    fn unlink_entity(&mut self, number: EntityNum, shared: &mut EntityShared);
 }

@@ -27,6 +27,7 @@ use crate::{
     observe::{Counter, Counters, LogLimiter},
     settings::{SetCommand, Settings, Writer, key},
     wire::{bits::BitWriter, info::Info},
+    world::World,
 };
 
 /// Server frames whose entities are kept. A client's base is at most 28 snapshots old; at the slowest
@@ -244,11 +245,19 @@ impl Host for Core {
         false
     }
 
+    fn world(&self) -> Option<&World> {
+        None
+    }
+
+    fn world_mut(&mut self) -> Option<&mut World> {
+        None
+    }
+
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
         super::link::link(state, shared);
     }
 
-    fn unlink_entity(&mut self, shared: &mut EntityShared) {
+    fn unlink_entity(&mut self, _number: EntityNum, shared: &mut EntityShared) {
         shared.linked = 0;
     }
 }

@@ -9,6 +9,7 @@
 mod sectors;
 
 use super::{
+    areas::Areas,
     bsp::Bsp,
     collision::{CollisionError, CollisionMap, Family, Target},
     occupancy::Occupancy,
@@ -42,6 +43,8 @@ pub struct World {
     bsp: Bsp,
     map: CollisionMap,
     sectors: Sectors,
+    /// Which areas are joined by open doors.
+    areas: Areas,
     /// By entity, where it was seen last when it was linked.
     occupancies: Box<[Occupancy]>,
 }
@@ -55,7 +58,8 @@ impl World {
         let map = CollisionMap::new(&bsp, family)?;
         let bounds = [bsp.world().mins, bsp.world().maxs];
         let occupancies = vec![Occupancy::default(); MAX_ENTITIES].into();
-        Ok(Self { bsp, map, sectors: Sectors::new(bounds), occupancies })
+        let areas = Areas::new(bsp.area_count);
+        Ok(Self { bsp, map, sectors: Sectors::new(bounds), areas, occupancies })
     }
 
     /// The map's file: entity text, visibility, areas.
@@ -70,6 +74,17 @@ impl World {
         &self.map
     }
 
+    /// Which areas are joined by open doors.
+    #[must_use]
+    pub fn areas(&self) -> &Areas {
+        &self.areas
+    }
+
+    /// The same, to open and close doors.
+    pub fn areas_mut(&mut self) -> &mut Areas {
+        &mut self.areas
+    }
+
     /// Memory that it takes, in bytes.
     #[must_use]
     pub fn memory_len(&self) -> usize {
@@ -79,6 +94,7 @@ impl World {
     /// Takes all entities out, for a new level on the same map.
     pub fn clear(&mut self) {
         self.sectors = Sectors::new([self.bsp.world().mins, self.bsp.world().maxs]);
+        self.areas = Areas::new(self.bsp.area_count);
     }
 
     /// Makes an entity part of the world where its current origin and angles put it: sets its bounds,

@@ -269,7 +269,8 @@ impl Player {
     /// Takes the player out of the world.
     pub(super) fn unlink(&mut self, host: &mut dyn Host) {
         if self.shared.is_linked() {
-            host.unlink_entity(&mut self.shared);
+            let number = EntityNum::new(self.entity.number as usize).unwrap_or(EntityNum::NONE);
+            host.unlink_entity(number, &mut self.shared);
         }
     }
 
