@@ -106,9 +106,9 @@ impl Recorded {
         }
     }
 
-    fn vary<const F: usize, const W: usize>(
+    fn vary<const F: usize, const W: usize, const Z: bool>(
         &mut self,
-        table: &Table<F, W>,
+        table: &Table<F, W, Z>,
         from: &[u32; W],
         to: &mut [u32; W],
     ) {

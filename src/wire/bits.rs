@@ -441,12 +441,16 @@ impl<'a> BitReader<'a> {
     /// # Errors
     /// As [`Self::bits`].
     pub fn data(&mut self, bytes: &mut [u8]) -> Result<()> {
-        for chunk in bytes.chunks_mut(SYMBOLS_PER_STORE) {
+        let (chunks, rest) = bytes.as_chunks_mut::<SYMBOLS_PER_STORE>();
+        for chunk in chunks {
             let mut window = self.window();
             for byte in chunk {
                 *byte = window.byte().ok_or_else(|| self.no_code(window))?;
             }
             self.follow(window)?;
+        }
+        for byte in rest {
+            *byte = self.byte()?;
         }
         Ok(())
     }
