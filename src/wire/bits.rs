@@ -44,6 +44,8 @@ static CODE_LENS: [u8; 256] = {
 
 /// Symbols that fit a word besides the bits of an unfinished byte, however long their codes.
 const SYMBOLS_PER_STORE: usize = 5;
+/// The longest value, 31 bits with 7 of them raw or 32 bits, lies in one window.
+const _: () = assert!(7 + 4 * MAX_CODE_LEN <= Window::BITS);
 const _: () = assert!(SYMBOLS_PER_STORE * MAX_CODE_LEN as usize <= Pen::MAX_BITS as usize);
 
 /// Where a writer stands, and the bits that it has not stored yet.
