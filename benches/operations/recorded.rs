@@ -106,9 +106,9 @@ impl Recorded {
         }
     }
 
-    fn vary<const F: usize, const W: usize>(
+    fn vary<const F: usize, const W: usize, const Z: bool>(
         &mut self,
-        table: &Table<F, W>,
+        table: &Table<F, W, Z>,
         from: &[u32; W],
         to: &mut [u32; W],
     ) {
@@ -127,7 +127,7 @@ impl Recorded {
                 },
                 // Times pass.
                 Kind::Int(32) => value.wrapping_add(random % 500),
-                Kind::Int(bits) | Kind::Signed(bits) if random % 4 == 0 => {
+                Kind::Int(bits) | Kind::Signed(bits) if random.is_multiple_of(4) => {
                     (value ^ random >> 16) & ((1 << (bits - 1)) - 1)
                 }
                 Kind::Int(_) | Kind::Signed(_) => value,

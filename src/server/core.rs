@@ -186,7 +186,8 @@ impl Core {
 
 impl Host for Core {
     fn print(&mut self, text: &str) {
-        log::info!(target: "game", "{}", text::escaped(text.trim_end_matches('\n').as_bytes()));
+        // The log shows control characters as escapes; a backslash is a separator here and stays.
+        log::info!(target: "game", "{}", text.trim_end_matches('\n'));
     }
 
     fn setting(&self, name: &str) -> &str {

@@ -44,6 +44,8 @@ static CODE_LENS: [u8; 256] = {
 
 /// Symbols that fit a word besides the bits of an unfinished byte, however long their codes.
 const SYMBOLS_PER_STORE: usize = 5;
+/// The longest value, 31 bits with 7 of them raw or 32 bits, lies in one window.
+const _: () = assert!(7 + 4 * MAX_CODE_LEN <= Window::BITS);
 const _: () = assert!(SYMBOLS_PER_STORE * MAX_CODE_LEN as usize <= Pen::MAX_BITS as usize);
 
 /// Where a writer stands, and the bits that it has not stored yet.
@@ -441,12 +443,16 @@ impl<'a> BitReader<'a> {
     /// # Errors
     /// As [`Self::bits`].
     pub fn data(&mut self, bytes: &mut [u8]) -> Result<()> {
-        for chunk in bytes.chunks_mut(SYMBOLS_PER_STORE) {
+        let (chunks, rest) = bytes.as_chunks_mut::<SYMBOLS_PER_STORE>();
+        for chunk in chunks {
             let mut window = self.window();
             for byte in chunk {
                 *byte = window.byte().ok_or_else(|| self.no_code(window))?;
             }
             self.follow(window)?;
+        }
+        for byte in rest {
+            *byte = self.byte()?;
         }
         Ok(())
     }

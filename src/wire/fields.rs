@@ -4,6 +4,8 @@
 //! changed one, then for each of them a flag and, if it changed, its value. Comparison is on raw words,
 //! so -0.0 differs from 0.0 and a NaN equals itself. Source: Quake III protocol 68, delta codecs.
 
+use std::ops::Range;
+
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter, Window},
@@ -32,13 +34,12 @@ pub struct Field {
     word: u8,
 }
 
-/// The fields of a struct of `WORDS` 32-bit words that travel, at most 64 of them.
+/// The fields of a struct of `WORDS` 32-bit words that travel, at most 64 of them. With `ZERO_FLAGS` a
+/// flag in front of each value says whether it is other than zero.
 #[derive(Debug)]
-pub struct Table<const FIELDS: usize, const WORDS: usize> {
+pub struct Table<const FIELDS: usize, const WORDS: usize, const ZERO_FLAGS: bool> {
     /// In the order of the wire: most often changed first, by and large.
     pub fields: [Field; FIELDS],
-    /// Whether a flag in front of each value says that it is zero.
-    zero_flags: bool,
     /// The field that a word is, as the bit of its place; 0 where a word does not travel.
     bit_of_word: [u64; WORDS],
 }
@@ -56,10 +57,10 @@ macro_rules! fields {
 use Kind::{Float, Int, Signed};
 
 /// What travels of an entity, besides its number.
-pub static ENTITY: Table<51, { EntityState::WORDS }> = Table::new(ENTITY_FIELDS, true);
+pub static ENTITY: Table<51, { EntityState::WORDS }, true> = Table::new(ENTITY_FIELDS);
 
 /// What travels of a player, besides its four arrays.
-pub static PLAYER: Table<48, { PlayerState::WORDS }> = Table::new(PLAYER_FIELDS, false);
+pub static PLAYER: Table<48, { PlayerState::WORDS }, false> = Table::new(PLAYER_FIELDS);
 
 const ENTITY_FIELDS: [Field; 51] = fields!(EntityState {
     "pos.trTime" => pos.time: Int(32),
@@ -166,42 +167,10 @@ const PLAYER_FIELDS: [Field; 48] = fields!(PlayerState {
     "loopSound" => loop_sound: Int(16),
 });
 
-/// Which words of two structs differ: bit `w` for word `w`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Differences(u128);
-
-impl Differences {
-    #[inline]
-    pub(super) fn between<const WORDS: usize>(from: &[u32; WORDS], to: &[u32; WORDS]) -> Self {
-        const { assert!(32 <= WORDS && WORDS <= 128) };
-        let mut words = 0;
-        let (from_chunks, to_chunks) = (from.as_chunks().0, to.as_chunks().0);
-        for (i, (from, to)) in from_chunks.iter().zip(to_chunks).enumerate() {
-            words |= u128::from(differing(from, to)) << (i * 32);
-        }
-        // The last words may have been compared already, which does no harm.
-        if let (Some(from), Some(to)) = (from.last_chunk(), to.last_chunk()) {
-            words |= u128::from(differing(from, to)) << (WORDS - 32);
-        }
-        Self(words)
-    }
-
-    /// Of the sixteen words from `word` on.
-    #[inline]
-    pub(super) fn sixteen(self, word: usize) -> u16 {
-        (self.0 >> word) as u16
-    }
-}
-
-/// Which of 32 words differ. Alone in its function this becomes eight comparisons of four words each.
-#[inline(never)]
-fn differing(from: &[u32; 32], to: &[u32; 32]) -> u32 {
-    let bits: [u32; 32] = std::array::from_fn(|i| if from[i] != to[i] { 1 << i } else { 0 });
-    bits.iter().fold(0, |all, bit| all | bit)
-}
-
-impl<const FIELDS: usize, const WORDS: usize> Table<FIELDS, WORDS> {
-    const fn new(fields: [Field; FIELDS], zero_flags: bool) -> Self {
+impl<const FIELDS: usize, const WORDS: usize, const ZERO_FLAGS: bool>
+    Table<FIELDS, WORDS, ZERO_FLAGS>
+{
+    const fn new(fields: [Field; FIELDS]) -> Self {
         assert!(FIELDS <= 64);
         let mut bit_of_word = [0; WORDS];
         let mut i = 0;
@@ -209,19 +178,23 @@ impl<const FIELDS: usize, const WORDS: usize> Table<FIELDS, WORDS> {
             bit_of_word[fields[i].word as usize] = 1 << i;
             i += 1;
         }
-        Self { fields, zero_flags, bit_of_word }
+        Self { fields, bit_of_word }
     }
 
-    /// Which fields differ: bit `i` for field `i`.
+    /// Which fields differ, of those among `words`: bit `i` for field `i`.
+    ///
+    /// In the order of memory and without a branch: the compiler makes it comparisons of four words each.
     #[inline]
-    pub(super) fn changed(&self, differences: &Differences) -> u64 {
+    pub(super) fn changed(
+        &self,
+        words: Range<usize>,
+        from: &[u32; WORDS],
+        to: &[u32; WORDS],
+    ) -> u64 {
+        let pairs = from[words.clone()].iter().zip(&to[words.clone()]);
         let mut changed = 0;
-        for (i, bits) in self.bit_of_word.chunks(64).enumerate() {
-            let mut rest = (differences.0 >> (i * 64)) as u64;
-            while rest != 0 {
-                changed |= bits[rest.trailing_zeros() as usize];
-                rest &= rest - 1;
-            }
+        for ((from, to), bit) in pairs.zip(&self.bit_of_word[words]) {
+            changed |= bit & u64::from(from != to).wrapping_neg();
         }
         changed
     }
@@ -235,6 +208,7 @@ impl<const FIELDS: usize, const WORDS: usize> Table<FIELDS, WORDS> {
     /// Writes the flags and values behind the count.
     pub(super) fn write(&self, writer: &mut BitWriter, changed: u64, to: &[u32; WORDS]) {
         let mut pen = writer.pen;
+        let bytes = &mut *writer.bytes;
         let mut rest = changed;
         let mut next = 0;
         while rest != 0 {
@@ -246,36 +220,39 @@ impl<const FIELDS: usize, const WORDS: usize> Table<FIELDS, WORDS> {
             // most 8 + 3 + 44 bits.
             if unchanged > 8 {
                 pen.raw(0, unchanged);
-                pen.store(&mut writer.bytes);
+                pen.store(bytes);
                 unchanged = 0;
             }
             let field = &self.fields[i as usize];
             let value = to[usize::from(field.word)];
-            let zero = match field.kind {
-                Float => value << 1 == 0,
-                Int(_) | Signed(_) => value == 0,
+            // The flags, then what of the value is raw, then the bytes of the rest.
+            let mut raw = |bits: u32, len: u32| {
+                let flags = if ZERO_FLAGS { 0b11 | bits << 2 } else { 0b1 | bits << 1 };
+                let flags_len = if ZERO_FLAGS { 2 } else { 1 };
+                pen.raw(u64::from(flags) << unchanged, unchanged + flags_len + len);
             };
-            if self.zero_flags && zero {
-                pen.raw(0b01 << unchanged, unchanged + 2);
-                pen.store(&mut writer.bytes);
-                continue;
-            }
-            // Raw bits: the flags, and what of the value is raw.
-            let (flags, flags_len) = if self.zero_flags { (0b11, 2) } else { (0b1, 1) };
-            let (raw, raw_len, coded, coded_bytes) = match field.kind {
+            match field.kind {
+                Float if ZERO_FLAGS && value << 1 == 0 => pen.raw(0b01 << unchanged, unchanged + 2),
                 Float => match small_whole(f32::from_bits(value)) {
-                    Some(whole) => (whole << 1 & 0b11_1110, 6, whole >> 5, 1),
-                    None => (1, 1, value, 4),
+                    Some(whole) => {
+                        raw((whole & 0x1f) << 1, 1 + 5);
+                        pen.byte((whole >> 5) as u8);
+                    }
+                    None => {
+                        raw(1, 1);
+                        pen.bytes(value, 4);
+                    }
                 },
-                Int(bits) | Signed(bits) => {
-                    let raw_len = u32::from(bits) & 7;
-                    (value & ((1 << raw_len) - 1), raw_len, value >> raw_len, u32::from(bits) >> 3)
+                Int(_) | Signed(_) if ZERO_FLAGS && value == 0 => {
+                    pen.raw(0b01 << unchanged, unchanged + 2);
                 }
-            };
-            let raw = flags | u64::from(raw) << flags_len;
-            pen.raw(raw << unchanged, unchanged + flags_len + raw_len);
-            pen.bytes(coded, coded_bytes);
-            pen.store(&mut writer.bytes);
+                Int(bits) | Signed(bits) => {
+                    let odd = u32::from(bits) & 7;
+                    raw(value & ((1 << odd) - 1), odd);
+                    pen.bytes(value >> odd, u32::from(bits) >> 3);
+                }
+            }
+            pen.store(bytes);
         }
         writer.pen = pen;
     }
@@ -283,34 +260,33 @@ impl<const FIELDS: usize, const WORDS: usize> Table<FIELDS, WORDS> {
     /// Reads a delta from its count byte on into `to`, which holds what it is relative to.
     pub(super) fn read(&self, reader: &mut BitReader<'_>, to: &mut [u32; WORDS]) -> Result<()> {
         let count = reader.byte()?;
-        let mut fields =
-            self.fields.get(..usize::from(count)).ok_or(WireError::FieldCount(count))?;
-        while !fields.is_empty() {
+        let fields = self.fields.get(..usize::from(count)).ok_or(WireError::FieldCount(count))?;
+        let mut next = 0;
+        while next < fields.len() {
             let mut window = reader.window();
+            // One window shows the flags of up to eight unchanged fields, a field's own flags, and its
+            // value.
             let unchanged = window.zeros() as usize;
-            let Some((field, behind)) = fields
-                .get(unchanged..)
-                .and_then(|rest| rest.split_first())
-                .filter(|_| unchanged <= 8)
-            else {
-                let passed = unchanged.min(fields.len()).min(Window::BITS as usize);
+            if unchanged > 8 || next + unchanged >= fields.len() {
+                let passed = unchanged.min(8).min(fields.len() - next);
                 window.pass(passed as u32);
                 reader.follow(window)?;
-                fields = &fields[passed..];
+                next += passed;
                 continue;
-            };
+            }
+            let field = &fields[next + unchanged];
             window.pass(unchanged as u32 + 1);
-            let value = self.read_value(&mut window, field.kind);
+            let value = Self::read_value(&mut window, field.kind);
             to[usize::from(field.word)] = value.ok_or_else(|| reader.no_code(window))?;
             reader.follow(window)?;
-            fields = behind;
+            next += unchanged + 1;
         }
         Ok(())
     }
 
     #[inline]
-    fn read_value(&self, window: &mut Window, kind: Kind) -> Option<u32> {
-        if self.zero_flags && !window.flag() {
+    fn read_value(window: &mut Window, kind: Kind) -> Option<u32> {
+        if ZERO_FLAGS && !window.flag() {
             return Some(0);
         }
         match kind {
@@ -367,7 +343,7 @@ mod tests {
 
     use super::*;
 
-    fn check_table<const F: usize, const W: usize>(table: &Table<F, W>) {
+    fn check_table<const F: usize, const W: usize, const Z: bool>(table: &Table<F, W, Z>) {
         let names: HashSet<_> = table.fields.iter().map(|field| field.name).collect();
         let words: HashSet<_> = table.fields.iter().map(|field| field.word).collect();
         assert_eq!((names.len(), words.len()), (F, F), "each field once");

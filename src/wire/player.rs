@@ -8,7 +8,7 @@ use std::mem::offset_of;
 use super::{
     Result,
     bits::{BitReader, BitWriter},
-    fields::{Differences, PLAYER},
+    fields::PLAYER,
 };
 use crate::model::PlayerState;
 
@@ -16,43 +16,69 @@ use crate::model::PlayerState;
 struct Array {
     /// Where it begins, in words.
     word: usize,
-    /// Bits of an entry, read back with its sign.
-    bits: u32,
+    /// Bytes of an entry, read back with its sign.
+    bytes: u32,
+}
+
+impl Array {
+    /// Which entries differ: bit `i` for entry `i`.
+    fn changed(&self, from: &[u32; PlayerState::WORDS], to: &[u32; PlayerState::WORDS]) -> u32 {
+        let range = self.word..self.word + 16;
+        let mut changed = 0;
+        for (i, (from, to)) in from[range.clone()].iter().zip(&to[range]).enumerate() {
+            changed |= (1 << i) & u32::from(from != to).wrapping_neg();
+        }
+        changed
+    }
 }
 
 macro_rules! array {
-    ($member:ident: $bits:literal) => {
-        Array { word: offset_of!(PlayerState, $member) / 4, bits: $bits }
+    ($member:ident: $bytes:literal) => {
+        Array { word: offset_of!(PlayerState, $member) / 4, bytes: $bytes }
     };
 }
 
 /// In the order of the wire.
 const ARRAYS: [Array; 4] =
-    [array!(stats: 16), array!(persistant: 16), array!(ammo: 16), array!(powerups: 32)];
+    [array!(stats: 2), array!(persistant: 2), array!(ammo: 2), array!(powerups: 4)];
+
+/// The words of the arrays, which lie one behind the other.
+const ARRAYS_BEGIN: usize = offset_of!(PlayerState, stats) / 4;
+const ARRAYS_END: usize = ARRAYS_BEGIN + 4 * 16;
 
 /// Writes a playerstate relative to `from`.
 pub fn write_delta(writer: &mut BitWriter, from: &PlayerState, to: &PlayerState) {
-    let differences = Differences::between(from.words(), to.words());
-    let changed = PLAYER.changed(&differences);
+    let (from, to) = (from.words(), to.words());
+    let changed = PLAYER.changed(0..ARRAYS_BEGIN, from, to)
+        | PLAYER.changed(ARRAYS_END..PlayerState::WORDS, from, to);
     writer.byte(PLAYER.count(changed));
-    PLAYER.write(writer, changed, to.words());
+    PLAYER.write(writer, changed, to);
 
-    let masks = ARRAYS.each_ref().map(|array| differences.sixteen(array.word));
-    writer.flag(masks != [0; 4]);
-    if masks == [0; 4] {
+    let masks = ARRAYS.each_ref().map(|array| array.changed(from, to));
+    let any = masks != [0; 4];
+    writer.flag(any);
+    if !any {
         return;
     }
+    let mut pen = writer.pen;
+    let bytes = &mut *writer.bytes;
     for (array, mask) in ARRAYS.iter().zip(masks) {
-        writer.flag(mask != 0);
+        pen.raw(u64::from(mask != 0), 1);
         if mask == 0 {
             continue;
         }
-        writer.bits(u32::from(mask), 16);
-        let values = &to.words()[array.word..array.word + 16];
-        for i in (0..16).filter(|i| mask >> i & 1 != 0) {
-            writer.bits(values[i], array.bits);
+        pen.bytes(mask, 2);
+        pen.store(bytes);
+        let entries = &to[array.word..array.word + 16];
+        let mut rest = mask;
+        while rest != 0 {
+            pen.bytes(entries[rest.trailing_zeros() as usize], array.bytes);
+            pen.store(bytes);
+            rest &= rest - 1;
         }
     }
+    pen.store(bytes);
+    writer.pen = pen;
 }
 
 /// Reads a playerstate relative to `from`.
@@ -69,11 +95,13 @@ pub fn read_delta(reader: &mut BitReader<'_>, from: &PlayerState) -> Result<Play
         if !reader.flag()? {
             continue;
         }
-        let mask = reader.bits(16)?;
-        let values = &mut to.words_mut()[array.word..array.word + 16];
-        for i in (0..16).filter(|i| mask >> i & 1 != 0) {
-            let unused = 32 - array.bits;
-            values[i] = ((reader.bits(array.bits)? << unused) as i32 >> unused) as u32;
+        let mut rest = reader.bits(16)?;
+        let entries = &mut to.words_mut()[array.word..array.word + 16];
+        while rest != 0 {
+            let unused = 32 - array.bytes * 8;
+            let entry = reader.bits(array.bytes * 8)?;
+            entries[rest.trailing_zeros() as usize] = ((entry << unused) as i32 >> unused) as u32;
+            rest &= rest - 1;
         }
     }
     Ok(to)

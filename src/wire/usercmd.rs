@@ -10,34 +10,38 @@ use super::{
 };
 use crate::model::{Buttons, UserCmd};
 
-/// One field of a usercmd behind its time.
-struct Field {
-    bits: u8,
-    get: fn(&UserCmd) -> u32,
-    set: fn(&mut UserCmd, u32),
+/// Bits of each field behind the time, in the order of the wire. Two of them fit one store of a writer,
+/// one window of a reader.
+const WIDTHS: [u32; 8] = [16, 16, 16, 8, 8, 8, 16, 8];
+
+/// The fields in the order of the wire.
+fn fields_of(usercmd: &UserCmd) -> [u32; 8] {
+    let UserCmd { angles, buttons, weapon, forwardmove, rightmove, upmove, .. } = *usercmd;
+    let [pitch, yaw, roll] = angles.map(|angle| angle as u32);
+    let [forward, right, up] = [forwardmove, rightmove, upmove].map(|step| step as u32);
+    [pitch, yaw, roll, forward, right, up, buttons.0 as u32, u32::from(weapon)]
 }
 
-/// In the order of the wire.
-const FIELDS: [Field; 8] = [
-    Field { bits: 16, get: |c| c.angles[0] as u32, set: |c, v| c.angles[0] = v as i32 },
-    Field { bits: 16, get: |c| c.angles[1] as u32, set: |c, v| c.angles[1] = v as i32 },
-    Field { bits: 16, get: |c| c.angles[2] as u32, set: |c, v| c.angles[2] = v as i32 },
-    Field { bits: 8, get: |c| c.forwardmove as u32, set: |c, v| c.forwardmove = read_move(v) },
-    Field { bits: 8, get: |c| c.rightmove as u32, set: |c, v| c.rightmove = read_move(v) },
-    Field { bits: 8, get: |c| c.upmove as u32, set: |c, v| c.upmove = read_move(v) },
-    Field { bits: 16, get: |c| c.buttons.0 as u32, set: |c, v| c.buttons = Buttons(v as i32) },
-    Field { bits: 8, get: |c| u32::from(c.weapon), set: |c, v| c.weapon = v as u8 },
-];
-
-/// A move as read: -128 does not exist.
-fn read_move(value: u32) -> i8 {
-    (value as u8 as i8).max(-127)
+/// The usercmd of those fields.
+fn usercmd_of(server_time: i32, fields: [u32; 8]) -> UserCmd {
+    let [pitch, yaw, roll, forward, right, up, buttons, weapon] = fields;
+    // A move of -128 does not exist.
+    let [forwardmove, rightmove, upmove] = [forward, right, up].map(|step| (step as i8).max(-127));
+    UserCmd {
+        server_time,
+        angles: [pitch, yaw, roll].map(|angle| angle as i32),
+        buttons: Buttons(buttons as i32),
+        weapon: weapon as u8,
+        forwardmove,
+        rightmove,
+        upmove,
+    }
 }
 
 /// Writes `to` relative to `from`, mixed with the message's `key`.
 pub fn write_delta(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCmd) {
-    let changed = FIELDS.each_ref().map(|field| (field.get)(from) != (field.get)(to));
-    let any = changed.contains(&true);
+    let (before, fields) = (fields_of(from), fields_of(to));
+    let any = before != fields;
     let step = to.server_time.wrapping_sub(from.server_time);
     writer.put(|pen| {
         match u8::try_from(step) {
@@ -47,7 +51,7 @@ pub fn write_delta(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCm
             }
             Err(_) => {
                 pen.raw(0, 1);
-                pen.int(to.server_time as u32, 32);
+                pen.bytes(to.server_time as u32, 4);
             }
         }
         pen.raw(u64::from(any), 1);
@@ -56,17 +60,19 @@ pub fn write_delta(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCm
         return;
     }
     let key = key ^ to.server_time as u32;
-    // Of two fields at most 2 * (1 + 22) bits.
-    for (pair, changed) in FIELDS.as_chunks::<2>().0.iter().zip(changed.as_chunks::<2>().0) {
-        writer.put(|pen| {
-            for (field, &changed) in pair.iter().zip(changed) {
-                pen.raw(u64::from(changed), 1);
-                if changed {
-                    pen.int((field.get)(to) ^ key, u32::from(field.bits));
-                }
-            }
-        });
+    let mut pen = writer.pen;
+    for (i, width) in WIDTHS.into_iter().enumerate() {
+        if before[i] == fields[i] {
+            pen.raw(0, 1);
+        } else {
+            pen.raw(1, 1);
+            pen.int(fields[i] ^ key, width);
+        }
+        if i % 2 == 1 {
+            pen.store(&mut writer.bytes);
+        }
     }
+    writer.pen = pen;
 }
 
 /// Reads a usercmd relative to `from`, mixed with the message's `key`.
@@ -74,21 +80,25 @@ pub fn write_delta(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCm
 /// # Errors
 /// As [`BitReader::bits`].
 pub fn read_delta(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Result<UserCmd> {
-    let mut to = *from;
-    to.server_time = if reader.flag()? {
+    let server_time = if reader.flag()? {
         from.server_time.wrapping_add(i32::from(reader.byte()?))
     } else {
         reader.long()?
     };
-    if reader.flag()? {
-        let key = key ^ to.server_time as u32;
-        for field in &FIELDS {
-            if reader.flag()? {
-                let bits = u32::from(field.bits);
-                let value = reader.bits(bits)? ^ key;
-                (field.set)(&mut to, value & ((1 << bits) - 1));
+    if !reader.flag()? {
+        return Ok(UserCmd { server_time, ..*from });
+    }
+    let key = key ^ server_time as u32;
+    let mut fields = fields_of(from);
+    for (fields, widths) in fields.chunks_mut(2).zip(WIDTHS.chunks(2)) {
+        let mut window = reader.window();
+        for (field, &width) in fields.iter_mut().zip(widths) {
+            if window.flag() {
+                let value = window.int(width).ok_or_else(|| reader.no_code(window))?;
+                *field = (value ^ key) & ((1 << width) - 1);
             }
         }
+        reader.follow(window)?;
     }
-    Ok(to)
+    Ok(usercmd_of(server_time, fields))
 }

@@ -250,8 +250,8 @@ fn snapshot_vectors_both_ways() {
 
 /// What of the fields of `to` arrives where `from` is known: changed ones lose what their width in the
 /// list of fields cannot carry, and the sign of zero.
-fn arriving<const F: usize, const W: usize>(
-    table: &fields::Table<F, W>,
+fn arriving<const F: usize, const W: usize, const Z: bool>(
+    table: &fields::Table<F, W, Z>,
     widths: &str,
     from: &[u32; W],
     to: &[u32; W],
@@ -277,7 +277,10 @@ fn arriving<const F: usize, const W: usize>(
 
 #[test]
 fn field_vectors_equal_the_tables() {
-    fn check<const F: usize, const W: usize>(table: &fields::Table<F, W>, file: &str) {
+    fn check<const F: usize, const W: usize, const Z: bool>(
+        table: &fields::Table<F, W, Z>,
+        file: &str,
+    ) {
         let rows = vectors::table(file);
         let names: Vec<_> = rows.iter().map(|row| row.text("name")).collect();
         assert_eq!(names, table.fields.each_ref().map(|field| field.name), "{file}");
