@@ -5,6 +5,7 @@
 //! time and datagrams as arguments, so whatever needs a test against bad weather is tested without this
 //! room.
 
+pub mod assets;
 mod batch;
 pub mod clock;
 pub mod console;
@@ -17,6 +18,7 @@ mod send_queue;
 pub mod signals;
 pub mod socket;
 
+pub use assets::GameData;
 pub use clock::{Clock, random_bytes};
 pub use console::Console;
 pub use counters::Counters;

@@ -4,6 +4,7 @@
 //! engine's shared structures, word for word, so that game code of any kind (native, bytecode) can be
 //! read in place. Source: the Quake III game interface, version 8.
 
+pub mod assets;
 mod checksum;
 pub mod contents;
 mod dialect;

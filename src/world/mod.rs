@@ -3,11 +3,18 @@
 //! Imports [`crate::model`] only. Files come in as bytes, time does not exist here, and every answer is
 //! the same on every machine: single-precision arithmetic in a fixed order.
 
+pub mod areas;
 pub mod bsp;
 pub mod collision;
-
+pub mod entities;
+pub mod links;
+pub mod occupancy;
 pub mod visibility;
 
+pub use areas::{AreaMask, Areas, PortalError};
 pub use bsp::{Bsp, BspError};
-
+pub use collision::{CollisionError, CollisionMap, Family, Target};
+pub use entities::{Entities, EntityTextError};
+pub use links::World;
+pub use occupancy::{Occupancy, Viewpoint};
 pub use visibility::{Row, Visibility};

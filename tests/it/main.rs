@@ -26,3 +26,4 @@ mod simulation;
 mod snapshot_vectors;
 mod states;
 mod vectors;
+mod world_vectors;

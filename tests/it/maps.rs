@@ -1,39 +1,58 @@
-//! Maps for tests, from the data that is installed.
+//! Maps and archives for tests, from the data that is installed.
 //!
 //! `FRAGD_BASEPATH` names directories, separated as in `PATH`; otherwise the usual places are searched.
-//! `FRAGD_REQUIRE_MAPS` makes a missing map a failure; without it, tests say that they are skipped.
+//! `FRAGD_REQUIRE_MAPS` makes missing data a failure; without it, tests say that they are skipped.
 
-use std::{env, fs, io::Read, path::PathBuf};
+use std::{env, path::PathBuf};
 
-use fragd::world::Bsp;
+use fragd::{
+    io::assets::{Pack, base_paths},
+    model::assets::Assets,
+    world::{Bsp, bsp::MAX_FILE_LEN},
+};
 
-/// Where distributions put OpenArena.
-const USUAL_PLACES: &str = "/usr/share/games/openarena:/usr/lib/openarena";
+use fragd::io::GameData;
+
+/// The game whose data the vectors are from.
+const GAME: &str = "baseoa";
 
 /// A map by name, or `None`, and a line that says so, when it is not installed.
 pub(crate) fn load(name: &str) -> Option<Bsp> {
-    let Some(bytes) = find(&format!("maps/{name}.bsp")) else {
-        assert!(env::var_os("FRAGD_REQUIRE_MAPS").is_none(), "map {name} is not installed");
-        println!("skipped: map {name} is not installed");
-        return None;
-    };
+    let bytes = read(&format!("maps/{name}.bsp"))?;
     Some(Bsp::load(&bytes).unwrap_or_else(|error| panic!("{name}: {error}")))
 }
 
-fn find(path: &str) -> Option<Vec<u8>> {
-    let places = env::var_os("FRAGD_BASEPATH").unwrap_or_else(|| USUAL_PLACES.into());
-    env::split_paths(&places).find_map(|base| {
-        let mut archives: Vec<PathBuf> = fs::read_dir(base.join("baseoa"))
-            .ok()?
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.extension().is_some_and(|extension| extension == "pk3"))
-            .collect();
-        archives.sort_unstable();
-        archives.iter().rev().find_map(|archive| {
-            let mut archive = zip::ZipArchive::new(fs::File::open(archive).ok()?).ok()?;
-            let mut bytes = Vec::new();
-            archive.by_name(path).ok()?.read_to_end(&mut bytes).ok()?;
-            Some(bytes)
-        })
-    })
+/// A game file, or `None`, and a line that says so, when it is not installed.
+pub(crate) fn read(path: &str) -> Option<Vec<u8>> {
+    let data = data();
+    if data.find(path).is_none() {
+        missing(path);
+        return None;
+    }
+    Some(data.read(path, MAX_FILE_LEN as u64).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// All data that is installed.
+pub(crate) fn data() -> GameData {
+    GameData::open(&base_paths("", GAME), &[GAME])
+}
+
+/// An archive by name, or `None`, and a line that says so, when it is not installed.
+pub(crate) fn pack(name: &str) -> Option<Pack> {
+    let file = format!("{name}.pk3");
+    let paths = base_paths("", GAME).into_iter();
+    let mut candidates = paths.flat_map(|base| {
+        // Some of the archives that have vectors belong to mods.
+        [GAME, "missionpack"].map(|folder| base.join(folder).join(&file))
+    });
+    let Some(path): Option<PathBuf> = candidates.find(|path| path.exists()) else {
+        missing(&file);
+        return None;
+    };
+    Some(Pack::open(&path, GAME).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn missing(what: &str) {
+    assert!(env::var_os("FRAGD_REQUIRE_MAPS").is_none(), "{what} is not installed");
+    println!("skipped: {what} is not installed");
 }

@@ -23,7 +23,7 @@ pub use arithmetic::Family;
 pub use model::Target;
 pub use patch::{Border, Facet, Patch, PatchError};
 
-use super::bsp::{AreaNum, Bsp, ClusterNum, SurfaceNum};
+use super::bsp::{Bsp, SurfaceNum};
 use crate::model::{Trace, Vec3};
 use arithmetic::Arithmetic;
 use brush::Brushes;
@@ -66,8 +66,6 @@ struct Leaf {
     brushes: Range<u32>,
     /// Places in the list of patch numbers.
     patches: Range<u32>,
-    cluster: Option<ClusterNum>,
-    area: Option<AreaNum>,
 }
 
 /// A brush model.
@@ -128,7 +126,7 @@ impl CollisionMap {
                     &mut bsp.leaf_brushes[leaf.brushes].iter().map(|brush| brush.index() as u32),
                     &mut bsp.leaf_surfaces[leaf.surfaces].iter().copied(),
                 );
-                Leaf { brushes, patches, cluster: leaf.cluster, area: leaf.area }
+                Leaf { brushes, patches }
             })
             .collect();
         let models = bsp
@@ -145,7 +143,7 @@ impl CollisionMap {
                         &mut model.surfaces.numbers(),
                     )
                 };
-                let contents = Leaf { brushes, patches, cluster: None, area: None };
+                let contents = Leaf { brushes, patches };
                 Model { bounds: [model.mins, model.maxs], contents }
             })
             .collect();
@@ -221,27 +219,6 @@ impl CollisionMap {
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
         self.contents_in(&self.leafs[self.tree.leaf_at(point)], point)
-    }
-
-    /// Area and cluster at a point: `None` in solid rock and outside.
-    #[must_use]
-    pub fn place_at(&self, point: Vec3) -> (Option<AreaNum>, Option<ClusterNum>) {
-        let leaf = &self.leafs[self.tree.leaf_at(point)];
-        (leaf.area, leaf.cluster)
-    }
-
-    /// Calls `visit` with number, area and cluster of each leaf that a box touches, in the order in
-    /// which the tree meets them, until it returns false.
-    pub fn leafs_in_box(
-        &self,
-        mins: Vec3,
-        maxs: Vec3,
-        mut visit: impl FnMut(usize, Option<AreaNum>, Option<ClusterNum>) -> bool,
-    ) {
-        self.tree.leafs_in_box(mins, maxs, |number| {
-            let leaf = &self.leafs[number];
-            visit(number, leaf.area, leaf.cluster)
-        });
     }
 
     /// Runs a sweep, or looks what holds a box at rest, in the world or in a model.

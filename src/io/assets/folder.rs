@@ -1,0 +1,98 @@
+//! Loose files below a folder, found without case on file systems that have it.
+//!
+//! Invariants: only regular files are read, so that a pipe cannot stop the server; a folder of more than
+//! [`MAX_ENTRIES`] entries is searched as far as that.
+
+use std::{
+    fs::{self, File},
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use crate::model::assets::{AssetError, GamePath};
+
+/// Entries of one folder that are looked at.
+pub(super) const MAX_ENTRIES: usize = 65_536;
+
+/// A folder that holds a game's loose files.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    /// The folder at `root`, which need not exist.
+    #[must_use]
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// The file on disk and its length, if it is here.
+    #[must_use]
+    pub fn locate(&self, path: &GamePath) -> Option<(PathBuf, u64)> {
+        let found = self.resolve(path)?;
+        let metadata = fs::metadata(&found).ok()?;
+        metadata.is_file().then_some((found, metadata.len()))
+    }
+
+    /// A whole file of at most `max` bytes; `None` when it is not here.
+    pub fn read(&self, path: &GamePath, max: u64) -> Option<Result<Vec<u8>, AssetError>> {
+        let (found, len) = self.locate(path)?;
+        let place = || self.root.display().to_string();
+        let too_long = |len| AssetError::TooLong { path: path.clone(), place: place(), len, max };
+        if len > max {
+            return Some(Err(too_long(len)));
+        }
+        let mut bytes = Vec::new();
+        // The file may have grown since its length was asked for.
+        let read = File::open(&found).and_then(|file| file.take(max + 1).read_to_end(&mut bytes));
+        Some(match read {
+            Err(error) => Err(AssetError::Unreadable {
+                path: path.clone(),
+                place: place(),
+                why: error.to_string(),
+            }),
+            Ok(_) if bytes.len() as u64 > max => Err(too_long(bytes.len() as u64)),
+            Ok(_) => Ok(bytes),
+        })
+    }
+
+    /// The files directly in a folder of it that end in `.extension`.
+    #[must_use]
+    pub fn list(&self, folder: &GamePath, extension: &str) -> Vec<GamePath> {
+        let Some(inner) = self.resolve(folder) else { return Vec::new() };
+        entries(&inner)
+            .filter(|(_, path)| path.is_file())
+            .filter_map(|(name, _)| GamePath::new(format!("{folder}/{name}").as_bytes()))
+            .filter(|path| path.is_in(folder, extension))
+            .collect()
+    }
+
+    /// The path on disk: each part as it is, or the first that differs in case only.
+    fn resolve(&self, path: &GamePath) -> Option<PathBuf> {
+        let mut found = self.root.clone();
+        for part in path.as_str().split('/') {
+            let exact = found.join(part);
+            found = if exact.exists() {
+                exact
+            } else {
+                entries(&found).find(|(name, _)| name.eq_ignore_ascii_case(part))?.1
+            };
+        }
+        Some(found)
+    }
+}
+
+/// Names and paths of what is in a folder.
+pub(super) fn entries(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().take(MAX_ENTRIES);
+    entries
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())))
+}

@@ -1,0 +1,155 @@
+//! Game data: archives and folders, in Quake III's order of search.
+//!
+//! A mod's folder is searched before the game's own; within one, the earlier base path before the later;
+//! within one of those, loose files, then archives, the alphabetically last first. The first place that
+//! has a file wins.
+//!
+//! Source: the search order of ioquake3; names are compared without case.
+
+mod folder;
+mod pack;
+mod places;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+pub use folder::Folder;
+pub use pack::{MAX_ENTRY_LEN, Pack, PackError, PackFault};
+pub use places::base_paths;
+
+use crate::model::assets::{AssetError, Assets, Found, GamePath, PackInfo};
+
+/// Archives of one folder that are opened.
+const MAX_PACKS: usize = 1024;
+
+/// The data of a game and perhaps a mod, ready to be read.
+#[derive(Debug, Default)]
+pub struct GameData {
+    /// In the order of search.
+    sources: Vec<Source>,
+    packs: Vec<PackInfo>,
+    folders: Vec<PathBuf>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Folder(Folder),
+    /// An archive and its place in the list of archives.
+    Pack(Box<Pack>, usize),
+}
+
+impl GameData {
+    /// Opens what lies below each of `base_paths` in each of `folders`, those searched first in front:
+    /// the mod's folder, then the game's own. Archives that cannot be used are left out with a warning.
+    #[must_use]
+    pub fn open(base_paths: &[PathBuf], folders: &[&str]) -> Self {
+        let mut data = Self::default();
+        let mut opened = HashSet::new();
+        for folder in folders.iter().filter(|folder| !folder.is_empty()) {
+            for base in base_paths {
+                data.add_folder(&base.join(folder), folder, &mut opened);
+            }
+        }
+        data
+    }
+
+    fn add_folder(&mut self, path: &Path, folder: &str, opened: &mut HashSet<PathBuf>) {
+        // Two base paths may lead to one folder, as links of packages do.
+        let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if !path.is_dir() || !opened.insert(canonical(path)) {
+            return;
+        }
+        self.folders.push(path.to_owned());
+        self.sources.push(Source::Folder(Folder::new(path)));
+        let mut names: Vec<_> =
+            folder::entries(path).filter(|(name, _)| places::is_pack_name(name)).collect();
+        names.sort_by_key(|(name, _)| std::cmp::Reverse(name.to_ascii_uppercase()));
+        if names.len() > MAX_PACKS {
+            let left = names.len() - MAX_PACKS;
+            self.warnings.push(format!("{}: {left} archives are left out", path.display()));
+            names.truncate(MAX_PACKS);
+        }
+        for (_, path) in names {
+            if !opened.insert(canonical(&path)) {
+                continue;
+            }
+            match Pack::open(&path, folder) {
+                Ok(pack) => {
+                    self.warnings.extend(pack.warning());
+                    self.packs.push(pack.info().clone());
+                    self.sources.push(Source::Pack(Box::new(pack), self.packs.len() - 1));
+                }
+                Err(error) => self.warnings.push(format!("{error}; it is left out")),
+            }
+        }
+    }
+
+    /// Whether there is nothing to read from.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.folders.is_empty()
+    }
+
+    /// The folders that are searched, in the order of search.
+    #[must_use]
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    /// What was left out, one sentence each, for the log.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+impl Assets for GameData {
+    fn find(&self, name: &str) -> Option<Found> {
+        let path = GamePath::new(name.as_bytes())?;
+        self.sources.iter().find_map(|source| {
+            let (place, pack, len) = match source {
+                Source::Folder(folder) => (folder.path(), None, folder.locate(&path)?.1),
+                Source::Pack(pack, number) => (pack.path(), Some(*number), pack.len_of(&path)?),
+            };
+            Some(Found { place: place.display().to_string(), pack, len })
+        })
+    }
+
+    fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
+        let path = GamePath::new(name.as_bytes())
+            .ok_or_else(|| AssetError::Name { name: name.to_owned() })?;
+        let mut sources = self.sources.iter();
+        let read = sources.find_map(|source| match source {
+            Source::Folder(folder) => folder.read(&path, max),
+            Source::Pack(pack, _) => pack.read(&path, max),
+        });
+        read.unwrap_or(Err(AssetError::Missing { path }))
+    }
+
+    fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
+        let Some(folder) = GamePath::new(folder.as_bytes()) else { return Vec::new() };
+        let extension = extension.to_ascii_lowercase();
+        let mut found = BTreeSet::new();
+        for source in &self.sources {
+            match source {
+                Source::Folder(loose) => found.extend(loose.list(&folder, &extension)),
+                Source::Pack(pack, _) => {
+                    found.extend(
+                        pack.files().filter(|path| path.is_in(&folder, &extension)).cloned(),
+                    );
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    fn packs(&self) -> &[PackInfo] {
+        &self.packs
+    }
+}

@@ -1,0 +1,248 @@
+//! One pk3: a zip archive of game files.
+//!
+//! The directory is read once, when the archive is opened; files are read when they are wanted. An
+//! archive that lies about itself is refused as a whole: names that differ in case alone or not at all,
+//! entries that overlap, more entries or more data than any game has. A name that would leave the game's
+//! folder makes that entry unreachable and the rest stays usable: real archives have such.
+//!
+//! Invariant: no file costs more memory than the caller's bound, whatever the archive says of it.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{self, BufReader, Read as _},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use thiserror::Error;
+use zip::{ZipArchive, result::ZipError};
+
+use crate::model::assets::{AssetError, GamePath, PackInfo};
+
+/// Most entries of an archive.
+const MAX_ENTRIES: usize = 65_535;
+/// Largest file read out of an archive, in bytes, whatever the caller would take.
+pub const MAX_ENTRY_LEN: u64 = 64 * 1024 * 1024;
+/// Unpacked bytes up to which nobody asks how well an archive is packed.
+const FREE_TOTAL_LEN: u64 = 1024 * 1024 * 1024;
+/// Beyond that, how many times its own size an archive may unpack to. Pictures and sounds stay far below.
+const MAX_TOTAL_RATIO: u64 = 20;
+/// Unpacked bytes of one file up to which nobody asks how well it is packed: plain-coloured pictures
+/// are small and pack a thousandfold.
+const FREE_ENTRY_LEN: u64 = 4 * 1024 * 1024;
+/// Beyond that, how many times its packed size a file may unpack to.
+const MAX_ENTRY_RATIO: u64 = 200;
+
+/// Bytes of an entry's own header before its name.
+const LOCAL_HEADER_LEN: u64 = 30;
+
+/// Why an archive is refused; each names it.
+#[derive(Debug, Error)]
+#[error("{}: {fault}", path.display())]
+pub struct PackError {
+    /// The archive.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub fault: PackFault,
+}
+
+/// What is wrong with an archive.
+#[derive(Debug, Error)]
+pub enum PackFault {
+    /// It cannot be read.
+    #[error("cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// It is no zip archive that makes sense.
+    #[error("is no sound pk3: {0}")]
+    Zip(ZipError),
+    /// Too many entries.
+    #[error("has {0} files, more than {MAX_ENTRIES}")]
+    TooManyEntries(usize),
+    /// Two entries of one name.
+    #[error("has two files named {0}")]
+    Twins(GamePath),
+    /// Two entries of exactly one name, which of them is not known.
+    #[error("has two files of one name")]
+    Duplicates,
+    /// Bytes that belong to two entries, or to an entry and the directory.
+    #[error("entry \"{0}\" overlaps with what follows it")]
+    Overlap(String),
+    /// A file that unpacks to far more than any real one.
+    #[error("entry \"{name}\" claims to unpack from {packed} bytes to {unpacked}")]
+    Bomb {
+        /// The entry.
+        name: String,
+        /// Its bytes in the archive.
+        packed: u64,
+        /// What they claim to become.
+        unpacked: u64,
+    },
+    /// An archive that unpacks to far more than any real one.
+    #[error("its {packed} bytes claim to unpack to {unpacked}")]
+    TotalBomb {
+        /// Bytes of the archive.
+        packed: u64,
+        /// What they claim to become.
+        unpacked: u64,
+    },
+}
+
+/// An open archive.
+#[derive(Debug)]
+pub struct Pack {
+    path: PathBuf,
+    info: PackInfo,
+    /// Entry and length of each file.
+    files: HashMap<GamePath, (usize, u64)>,
+    /// How many entries cannot be reached for their names, and the first of those.
+    unreachable: Option<(usize, String)>,
+    archive: Mutex<ZipArchive<BufReader<File>>>,
+}
+
+impl Pack {
+    /// Opens the archive at `path`, of the game folder `folder`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or lies about itself.
+    pub fn open(path: &Path, folder: &str) -> Result<Self, PackError> {
+        Self::read_directory(path, folder)
+            .map_err(|fault| PackError { path: path.to_owned(), fault })
+    }
+
+    fn read_directory(path: &Path, folder: &str) -> Result<Self, PackFault> {
+        let file = File::open(path)?;
+        let packed_len = file.metadata()?.len();
+        let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| match error {
+            ZipError::Io(error) => PackFault::Io(error),
+            error => PackFault::Zip(error),
+        })?;
+        if archive.len() > MAX_ENTRIES {
+            return Err(PackFault::TooManyEntries(archive.len()));
+        }
+        if archive.has_duplicate_names() {
+            return Err(PackFault::Duplicates);
+        }
+        let mut files = HashMap::with_capacity(archive.len());
+        let mut crcs = Vec::with_capacity(archive.len());
+        let mut extents = Vec::with_capacity(archive.len());
+        let mut unreachable: Option<(usize, String)> = None;
+        let mut total: u64 = 0;
+        for number in 0..archive.len() {
+            let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
+            let name = entry.name_raw();
+            let shown = || name.escape_ascii().to_string();
+            let (packed, unpacked) = (entry.compressed_size(), entry.size());
+            if unpacked > FREE_ENTRY_LEN && unpacked / MAX_ENTRY_RATIO > packed {
+                return Err(PackFault::Bomb { name: shown(), packed, unpacked });
+            }
+            total = total.saturating_add(unpacked);
+            if unpacked > 0 {
+                crcs.push(entry.crc32());
+            }
+            let start = entry.header_start();
+            let len = (LOCAL_HEADER_LEN + name.len() as u64).saturating_add(packed);
+            extents.push((start, start.saturating_add(len), number));
+            if name.ends_with(b"/") {
+                continue;
+            }
+            match GamePath::new(name) {
+                Some(path) => {
+                    if files.insert(path.clone(), (number, unpacked)).is_some() {
+                        return Err(PackFault::Twins(path));
+                    }
+                }
+                None => match &mut unreachable {
+                    Some((count, _)) => *count += 1,
+                    none => *none = Some((1, shown())),
+                },
+            }
+        }
+        if total > FREE_TOTAL_LEN && total / MAX_TOTAL_RATIO > packed_len {
+            return Err(PackFault::TotalBomb { packed: packed_len, unpacked: total });
+        }
+        extents.sort_unstable();
+        let starts = extents.iter().skip(1).map(|&(start, ..)| start);
+        let limits = starts.chain([archive.central_directory_start()]);
+        if let Some((&(.., number), _)) =
+            extents.iter().zip(limits).find(|((_, end, _), next)| end > next)
+        {
+            let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
+            return Err(PackFault::Overlap(entry.name_raw().escape_ascii().to_string()));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            info: PackInfo {
+                folder: folder.to_owned(),
+                name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                crcs: crcs.into(),
+            },
+            files,
+            unreachable,
+            archive: Mutex::new(archive),
+        })
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is known by.
+    #[must_use]
+    pub const fn info(&self) -> &PackInfo {
+        &self.info
+    }
+
+    /// A sentence for the log when some entries cannot be reached.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let (count, first) = self.unreachable.as_ref()?;
+        let path = self.path.display();
+        Some(format!(
+            "{path}: {count} entries are left out for their names, the first is \"{first}\""
+        ))
+    }
+
+    /// The files in it.
+    pub fn files(&self) -> impl Iterator<Item = &GamePath> {
+        self.files.keys()
+    }
+
+    /// Length of a file, if it is here.
+    #[must_use]
+    pub fn len_of(&self, path: &GamePath) -> Option<u64> {
+        self.files.get(path).map(|&(_, len)| len)
+    }
+
+    /// A whole file of at most `max` bytes, and never more than [`MAX_ENTRY_LEN`]; `None` when it is not
+    /// here.
+    pub fn read(&self, path: &GamePath, max: u64) -> Option<Result<Vec<u8>, AssetError>> {
+        let &(number, len) = self.files.get(path)?;
+        let max = max.min(MAX_ENTRY_LEN);
+        let place = || self.path.display().to_string();
+        let too_long = |len| AssetError::TooLong { path: path.clone(), place: place(), len, max };
+        if len > max {
+            return Some(Err(too_long(len)));
+        }
+        let unreadable =
+            |why: String| AssetError::Unreadable { path: path.clone(), place: place(), why };
+        // The lock guards the position in the file only, and every read begins by setting it.
+        let mut archive = self.archive.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = Vec::new();
+        let read = archive.by_index(number).map_err(|error| error.to_string()).and_then(|entry| {
+            bytes.reserve_exact(len as usize);
+            entry.take(max + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())
+        });
+        Some(match read {
+            Err(why) => Err(unreadable(why)),
+            Ok(_) if bytes.len() as u64 > max => Err(too_long(bytes.len() as u64)),
+            Ok(_) if bytes.len() as u64 != len => {
+                Err(unreadable(format!("has {} bytes instead of {len}", bytes.len())))
+            }
+            Ok(_) => Ok(bytes),
+        })
+    }
+}

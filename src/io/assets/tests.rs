@@ -1,0 +1,262 @@
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use super::*;
+
+/// A folder of this test's own, removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = env::temp_dir().join(format!("fragd-assets-{}-{number}", process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// An entry as its archive describes it, stored unless its lengths say otherwise.
+struct Entry<'a> {
+    name: &'a [u8],
+    bytes: &'a [u8],
+    /// Length that is claimed once unpacked.
+    claimed: Option<u32>,
+    method: u16,
+    /// Where the directory says it begins, if that is a lie.
+    start: Option<u32>,
+}
+
+fn entry<'a>(name: &'a str, bytes: &'a [u8]) -> Entry<'a> {
+    Entry { name: name.as_bytes(), bytes, claimed: None, method: 0, start: None }
+}
+
+/// CRC-32 as zip archives have it.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
+            crc >> 1 ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
+        })
+    })
+}
+
+/// An archive of these entries, byte for byte as they say.
+fn zip(entries: &[Entry<'_>]) -> Vec<u8> {
+    fn header(entry: &Entry<'_>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for half in [20, 0, entry.method, 0, 0x21] {
+            bytes.extend(half.to_le_bytes());
+        }
+        let len = entry.bytes.len() as u32;
+        for word in [crc32(entry.bytes), len, entry.claimed.unwrap_or(len)] {
+            bytes.extend(word.to_le_bytes());
+        }
+        bytes.extend((entry.name.len() as u16).to_le_bytes());
+        bytes.extend(0_u16.to_le_bytes());
+        bytes
+    }
+    let (mut file, mut directory) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let start = entry.start.unwrap_or(file.len() as u32);
+        file.extend(b"PK\x03\x04");
+        file.extend(header(entry));
+        file.extend(entry.name);
+        file.extend(entry.bytes);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend(header(entry));
+        directory.extend([0; 10]);
+        directory.extend(start.to_le_bytes());
+        directory.extend(entry.name);
+    }
+    let start = file.len() as u32;
+    let len = directory.len() as u32;
+    file.extend(directory);
+    file.extend(b"PK\x05\x06\0\0\0\0");
+    file.extend((entries.len() as u16).to_le_bytes());
+    file.extend((entries.len() as u16).to_le_bytes());
+    file.extend(len.to_le_bytes());
+    file.extend(start.to_le_bytes());
+    file.extend([0; 2]);
+    file
+}
+
+fn open(entries: &[Entry<'_>]) -> Result<Pack, PackError> {
+    let scratch = Scratch::new();
+    Pack::open(&scratch.write("test.pk3", &zip(entries)), "baseoa")
+}
+
+fn fault(entries: &[Entry<'_>]) -> String {
+    let text = open(entries).unwrap_err().to_string();
+    assert!(text.contains("test.pk3: "), "{text}");
+    text
+}
+
+fn path(name: &str) -> GamePath {
+    GamePath::new(name.as_bytes()).unwrap()
+}
+
+#[test]
+fn an_archive_gives_its_files_and_checksums() {
+    let pack = open(&[
+        entry("maps/", b""),
+        entry("Maps/One.bsp", b"one"),
+        entry("empty.txt", b""),
+        entry("two.txt", b"second"),
+    ])
+    .unwrap();
+    assert_eq!(*pack.info().crcs, [crc32(b"one"), crc32(b"second")]);
+    assert_eq!((pack.info().folder.as_str(), pack.info().name.as_str()), ("baseoa", "test"));
+    assert_eq!(pack.read(&path("maps/one.bsp"), 3).unwrap().unwrap(), b"one");
+    assert_eq!(pack.read(&path("empty.txt"), 0).unwrap().unwrap(), b"");
+    assert!(matches!(
+        pack.read(&path("two.txt"), 5),
+        Some(Err(AssetError::TooLong { len: 6, .. }))
+    ));
+    assert!(pack.read(&path("maps"), 10).is_none());
+}
+
+#[test]
+fn archives_that_lie_are_refused_by_name() {
+    assert!(fault(&[entry("a", b"1"), entry("a", b"2")]).contains("two files of one name"));
+    assert!(fault(&[entry("a/b", b"1"), entry("A\\B", b"2")]).contains("two files named a/b"));
+    let twice = Entry { start: Some(0), ..entry("b", b"0123456789") };
+    assert!(fault(&[entry("a", b"0123456789"), twice]).contains("overlaps"));
+    let beyond = Entry { start: Some(1 << 30), ..entry("b", b"") };
+    assert!(fault(&[entry("a", b""), beyond]).contains("test.pk3: "));
+    let bomb = Entry { claimed: Some(64 << 20), method: 8, ..entry("maps/b.bsp", &[0; 1000]) };
+    assert!(fault(&[bomb]).contains("unpack from 1000 bytes to 67108864"));
+    // 4000 files of 4 MiB each, every one of them innocent.
+    let names: Vec<_> = (0..4000).map(|number| number.to_string()).collect();
+    let many: Vec<_> = names
+        .iter()
+        .map(|name| Entry { claimed: Some(4 << 20), method: 8, ..entry(name, b"12345678") })
+        .collect();
+    assert!(fault(&many).contains("unpack to 16777216000"));
+    assert!(open(&many[..250]).is_ok());
+}
+
+#[test]
+fn names_that_would_leave_the_folder_are_unreachable_and_said_once() {
+    let pack = open(&[
+        entry("../../etc/passwd", b"1"),
+        entry("/etc/shadow", b"2"),
+        entry("maps\\..\\..\\x", b"3"),
+        Entry { name: b"nul\0.txt", ..entry("", b"4") },
+        entry("c:/x", b"5"),
+        entry("maps/ok.bsp", b"6"),
+    ])
+    .unwrap();
+    assert_eq!(pack.files().map(GamePath::as_str).collect::<Vec<_>>(), ["maps/ok.bsp"]);
+    let warning = pack.warning().unwrap();
+    assert!(
+        warning.contains("test.pk3: 5 entries") && warning.contains("../../etc/passwd"),
+        "{warning}"
+    );
+}
+
+#[test]
+fn a_length_that_was_a_lie_is_an_error_of_the_file() {
+    // A stream of deflate that holds more, and one that holds less, than the directory says.
+    let stored: &[u8] = b"\x01\x05\x00\xfa\xffhello";
+    for claimed in [2, 9] {
+        let lie = Entry { claimed: Some(claimed), method: 8, ..entry("a", stored) };
+        let pack = open(&[lie]).unwrap();
+        let error = pack.read(&path("a"), 1000).unwrap().unwrap_err();
+        assert!(error.to_string().starts_with("a in "), "{error}");
+    }
+}
+
+#[test]
+fn cut_and_tampered_archives_never_panic() {
+    let whole = zip(&[entry("maps/a.bsp", b"0123456789"), entry("b.txt", &[7; 300])]);
+    let scratch = Scratch::new();
+    let check = |bytes: &[u8]| {
+        let file = scratch.write("test.pk3", bytes);
+        if let Ok(pack) = Pack::open(&file, "baseoa") {
+            let names: Vec<_> = pack.files().cloned().collect();
+            for name in names {
+                if let Ok(read) = pack.read(&name, 1000).unwrap() {
+                    assert!(read.len() <= 1000);
+                }
+            }
+        }
+    };
+    for len in 0..whole.len() {
+        check(&whole[..len]);
+    }
+    for at in 0..whole.len() {
+        for value in [0, 0xff] {
+            let mut tampered = whole.clone();
+            tampered[at] = value;
+            check(&tampered);
+        }
+    }
+}
+
+#[test]
+fn the_order_of_search_is_that_of_the_game() {
+    let scratch = Scratch::new();
+    let pack = |text: &str| zip(&[entry("who.txt", text.as_bytes()), entry(text, b"x")]);
+    scratch.write("base/baseoa/pak0.pk3", &pack("pak0"));
+    scratch.write("base/baseoa/Pak1.PK3", &pack("pak1"));
+    scratch.write("base/baseoa/zbad.pk3", b"no archive");
+    scratch.write("home/baseoa/pak0.pk3", &pack("home0"));
+    scratch.write("base/mod/a.pk3", &pack("mod"));
+    let open = |folders: &[&str]| {
+        GameData::open(&[scratch.0.join("home"), scratch.0.join("base")], folders)
+    };
+    let who = |data: &GameData| String::from_utf8(data.read("WHO.txt", 99).unwrap()).unwrap();
+    let data = open(&["", "baseoa"]);
+    assert_eq!(who(&data), "home0");
+    let names: Vec<_> = data.packs().iter().map(|pack| pack.name.as_str()).collect();
+    assert_eq!(names, ["pak0", "Pak1", "pak0"]);
+    assert_eq!(data.warnings().len(), 1);
+    assert!(data.warnings()[0].contains("zbad.pk3: is no sound pk3"), "{:?}", data.warnings());
+    assert_eq!(who(&open(&["mod", "baseoa"])), "mod");
+    fs::remove_file(scratch.0.join("home/baseoa/pak0.pk3")).unwrap();
+    assert_eq!(who(&open(&["baseoa"])), "pak1");
+    scratch.write("base/baseoa/Who.TXT", b"loose");
+    let data = open(&["baseoa"]);
+    assert_eq!(who(&data), "loose");
+    assert_eq!(data.find("who.txt").unwrap().pack, None);
+    assert_eq!(data.find("pak1").unwrap().pack, Some(0));
+    scratch.write("base/baseoa/Maps/New.bsp", b"");
+    assert_eq!(open(&["baseoa"]).list("maps", "bsp"), [path("maps/new.bsp")]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_to_one_archive_are_one_archive() {
+    let scratch = Scratch::new();
+    let real = scratch.write("share/baseoa/pak0.pk3", &zip(&[entry("a", b"a")]));
+    fs::create_dir_all(scratch.0.join("lib/baseoa")).unwrap();
+    std::os::unix::fs::symlink(&real, scratch.0.join("lib/baseoa/pak0.pk3")).unwrap();
+    let data = GameData::open(&[scratch.0.join("lib"), scratch.0.join("share")], &["baseoa"]);
+    assert_eq!(data.packs().len(), 1);
+}
+
+#[test]
+fn a_folder_is_no_file() {
+    let scratch = Scratch::new();
+    scratch.write("baseoa/maps/a.bsp/x", b"");
+    let data = GameData::open(std::slice::from_ref(&scratch.0), &["baseoa"]);
+    assert!(matches!(data.read("maps/a.bsp", 9), Err(AssetError::Missing { .. })));
+    assert!(Path::new(&data.find("maps/a.bsp/x").unwrap().place).ends_with("baseoa"));
+}

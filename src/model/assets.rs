@@ -1,0 +1,263 @@
+//! Game files by their names in the game, wherever they are kept.
+//!
+//! Whoever needs a map asks an [`Assets`]; the files' room opens archives and folders, a test hands in
+//! bytes. Invariant: a [`GamePath`] cannot leave the game's folder, whatever made it.
+//!
+//! Source: Quake III's data files and the checksums that it knows them by.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use thiserror::Error;
+
+use super::checksum::block_checksum;
+
+/// Longest name of a game file, in bytes.
+pub const MAX_GAME_PATH_LEN: usize = 255;
+
+/// Name of a game file: lower case, parts between single slashes, none of them a way out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GamePath(Box<str>);
+
+impl GamePath {
+    /// The name as the game compares it: without case, with `\` equal to `/`. `None` for what is empty,
+    /// too long, absolute, not ASCII, or has a part such as `..`.
+    #[must_use]
+    pub fn new(name: &[u8]) -> Option<Self> {
+        let is_fine = |byte: &u8| matches!(byte, 0x20..=0x7e) && !b":*?\"<>|".contains(byte);
+        if name.len() > MAX_GAME_PATH_LEN || !name.iter().all(is_fine) {
+            return None;
+        }
+        let folded: String = name
+            .iter()
+            .map(|&byte| if byte == b'\\' { '/' } else { char::from(byte.to_ascii_lowercase()) })
+            .collect();
+        // A part of dots alone is a way up, or is read as one by some file system.
+        let is_way_out = |part: &str| part.bytes().all(|byte| byte == b'.' || byte == b' ');
+        (!folded.split('/').any(is_way_out)).then(|| Self(folded.into()))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the file lies directly in `folder` and ends in `.extension`.
+    #[must_use]
+    pub fn is_in(&self, folder: &Self, extension: &str) -> bool {
+        let rest = self.0.strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        rest.is_some_and(|name| {
+            let dot = name.len().checked_sub(extension.len() + 1);
+            !name.contains('/')
+                && dot.is_some_and(|dot| {
+                    name.is_char_boundary(dot)
+                        && name[dot..].strip_prefix('.').is_some_and(|own| own == extension)
+                })
+        })
+    }
+}
+
+impl fmt::Display for GamePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why a game file could not be had.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AssetError {
+    /// No name of a game file.
+    #[error("\"{}\" is no name of a game file", name.escape_default())]
+    Name {
+        /// What was asked for.
+        name: String,
+    },
+    /// In none of the places.
+    #[error("{path}: not in the game data")]
+    Missing {
+        /// The file.
+        path: GamePath,
+    },
+    /// Larger than its kind may be.
+    #[error("{path} in {place}: {len} bytes are more than the {max} that are read")]
+    TooLong {
+        /// The file.
+        path: GamePath,
+        /// Archive or folder.
+        place: String,
+        /// Bytes it has, as far as is known.
+        len: u64,
+        /// Most bytes taken.
+        max: u64,
+    },
+    /// Whatever else went wrong.
+    #[error("{path} in {place}: {why}")]
+    Unreadable {
+        /// The file.
+        path: GamePath,
+        /// Archive or folder.
+        place: String,
+        /// What the system or the archive says.
+        why: String,
+    },
+}
+
+/// Where a file would be read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Archive or folder, as an operator knows it.
+    pub place: String,
+    /// Which of [`Assets::packs`]; none for a loose file.
+    pub pack: Option<usize>,
+    /// Length in bytes.
+    pub len: u64,
+}
+
+/// What an archive is known by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackInfo {
+    /// Folder of the game that it belongs to, such as `baseoa`.
+    pub folder: String,
+    /// Its name without folder and extension.
+    pub name: String,
+    /// CRC-32 of each file in it that is not empty, in the order of its directory.
+    pub crcs: Arc<[u32]>,
+}
+
+impl PackInfo {
+    /// The checksum that servers list.
+    #[must_use]
+    pub fn checksum(&self) -> i32 {
+        self.sum(&[])
+    }
+
+    /// The checksum that a client proves its archive with, for the feed of its gamestate.
+    #[must_use]
+    pub fn pure_checksum(&self, feed: i32) -> i32 {
+        self.sum(&feed.to_le_bytes())
+    }
+
+    fn sum(&self, front: &[u8]) -> i32 {
+        let mut bytes = front.to_vec();
+        bytes.extend(self.crcs.iter().flat_map(|crc| crc.to_le_bytes()));
+        block_checksum(&bytes)
+    }
+}
+
+/// Something that has game files. Names are compared without case.
+pub trait Assets {
+    /// Where a file would be read from, if anywhere.
+    fn find(&self, name: &str) -> Option<Found>;
+
+    /// A whole file of at most `max` bytes.
+    ///
+    /// # Errors
+    ///
+    /// When there is none of that name, or it is longer, or it cannot be read.
+    fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError>;
+
+    /// Names of the files that lie directly in `folder` and end in `.extension`, each once, ascending.
+    fn list(&self, folder: &str, extension: &str) -> Vec<GamePath>;
+
+    /// The archives, those searched first in front.
+    fn packs(&self) -> &[PackInfo];
+}
+
+/// Files in memory: for tests, and for maps that come from elsewhere.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryAssets(BTreeMap<GamePath, Vec<u8>>);
+
+impl MemoryAssets {
+    /// Adds a file; one of the same name gives way.
+    ///
+    /// # Errors
+    ///
+    /// When that is no name of a game file.
+    pub fn insert(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), AssetError> {
+        self.0.insert(path(name)?, bytes);
+        Ok(())
+    }
+}
+
+impl Assets for MemoryAssets {
+    fn find(&self, name: &str) -> Option<Found> {
+        let bytes = self.0.get(&path(name).ok()?)?;
+        Some(Found { place: "memory".to_owned(), pack: None, len: bytes.len() as u64 })
+    }
+
+    fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
+        let path = path(name)?;
+        let Some(bytes) = self.0.get(&path) else {
+            return Err(AssetError::Missing { path });
+        };
+        let len = bytes.len() as u64;
+        if len > max {
+            return Err(AssetError::TooLong { path, place: "memory".to_owned(), len, max });
+        }
+        Ok(bytes.clone())
+    }
+
+    fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
+        let Ok(folder) = path(folder) else { return Vec::new() };
+        let extension = extension.to_ascii_lowercase();
+        self.0.keys().filter(|path| path.is_in(&folder, &extension)).cloned().collect()
+    }
+
+    fn packs(&self) -> &[PackInfo] {
+        &[]
+    }
+}
+
+fn path(name: &str) -> Result<GamePath, AssetError> {
+    GamePath::new(name.as_bytes()).ok_or_else(|| AssetError::Name { name: name.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_folded_and_cannot_leave() {
+        let folded = |name: &str| GamePath::new(name.as_bytes()).map(|path| path.to_string());
+        assert_eq!(folded("Maps\\OA_dm1.BSP").as_deref(), Some("maps/oa_dm1.bsp"));
+        assert_eq!(folded("a..b/.c").as_deref(), Some("a..b/.c"));
+        for name in [
+            "",
+            "/a",
+            "a/",
+            "a//b",
+            "..",
+            "../a",
+            "a/../b",
+            "a\\..\\b",
+            "./a",
+            "c:a",
+            "a\0",
+            "a\n",
+            "ä",
+            "a/...",
+            "a/.. /b",
+            "\\\\host\\a",
+        ] {
+            assert_eq!(folded(name), None, "{name:?}");
+        }
+        assert_eq!(folded(&"a".repeat(256)), None);
+    }
+
+    #[test]
+    fn memory_is_listed_and_read_like_a_folder() {
+        let mut assets = MemoryAssets::default();
+        for name in ["maps/B.bsp", "maps/a.bsp", "maps/c/d.bsp", "maps/bsp", "maps/e.aas"] {
+            assets.insert(name, vec![1, 2, 3]).unwrap();
+        }
+        let listed = assets.list("MAPS", "BSP");
+        assert_eq!(
+            listed.iter().map(GamePath::as_str).collect::<Vec<_>>(),
+            ["maps/a.bsp", "maps/b.bsp"]
+        );
+        assert_eq!(assets.read("MAPS/b.bsp", 3), Ok(vec![1, 2, 3]));
+        assert!(matches!(assets.read("maps/b.bsp", 2), Err(AssetError::TooLong { len: 3, .. })));
+        assert!(matches!(assets.read("maps/x.bsp", 2), Err(AssetError::Missing { .. })));
+        assert!(matches!(assets.read("../x", 2), Err(AssetError::Name { .. })));
+    }
+}

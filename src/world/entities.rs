@@ -1,0 +1,524 @@
+//! Entity text: what stands where on a map, as pairs of keys and values.
+//!
+//! Invariants: at most [`MAX_ENTITIES`] entities of at most [`MAX_PAIRS`] pairs and
+//! [`MAX_ENTITY_BYTES`] bytes; the first is the world; no number that the rules read as a place, an
+//! angle or a speed is infinite or no number. Text keeps its bytes: those beyond ASCII are Latin-1.
+//!
+//! Source: IBSP 46 and the base game's reading of it: tokens, limits, and which of two equal keys counts.
+
+use std::str;
+
+use thiserror::Error;
+
+use crate::model::{Vec3, text::leading_int};
+
+/// Most bytes of text.
+pub const MAX_TEXT_LEN: usize = 1024 * 1024;
+/// Most entities.
+pub const MAX_ENTITIES: usize = 1024;
+/// Most pairs of an entity.
+pub const MAX_PAIRS: usize = 64;
+/// Most bytes of an entity's keys and values, each counted with a terminator.
+pub const MAX_ENTITY_BYTES: usize = 4096;
+/// Longest key or value, in bytes; what is longer is cut.
+pub const MAX_TOKEN_LEN: usize = 1023;
+
+/// Keys that the rules read as numbers.
+const NUMBERS: [&str; 15] = [
+    "origin", "angles", "angle", "speed", "wait", "random", "delay", "height", "lip", "phase",
+    "radius", "light", "gravity", "dmg", "health",
+];
+
+/// The entities of a map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entities(Vec<Entity>);
+
+/// One entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entity {
+    line: u32,
+    pairs: Vec<(Box<str>, Box<str>)>,
+}
+
+/// Why entity text is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("entity text, line {line}: {fault}")]
+pub struct EntityTextError {
+    /// Line of the text, from 1.
+    pub line: u32,
+    /// What is wrong there.
+    pub fault: EntityFault,
+}
+
+/// What is wrong with entity text.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EntityFault {
+    /// Too much text.
+    #[error("the text has {len} bytes, more than {MAX_TEXT_LEN}")]
+    TooLong {
+        /// Bytes there.
+        len: usize,
+    },
+    /// Something other than an entity's beginning.
+    #[error("\"{found}\" where an entity's {{ was expected")]
+    NoEntity {
+        /// What is there.
+        found: Box<str>,
+    },
+    /// The text ended inside an entity.
+    #[error("the entity that began in line {since} is never closed")]
+    Unclosed {
+        /// Where it began.
+        since: u32,
+    },
+    /// A key without a value.
+    #[error("the key \"{key}\" has no value")]
+    NoValue {
+        /// The key.
+        key: Box<str>,
+    },
+    /// More entities than a level holds.
+    #[error("more than {MAX_ENTITIES} entities")]
+    TooManyEntities,
+    /// More pairs than an entity holds.
+    #[error("an entity of more than {MAX_PAIRS} pairs")]
+    TooManyPairs,
+    /// More text than an entity holds.
+    #[error("an entity of more than {MAX_ENTITY_BYTES} bytes")]
+    TooManyBytes,
+    /// A number that nothing can be computed with.
+    #[error("\"{key}\" is \"{value}\", no finite number")]
+    NotFinite {
+        /// The key.
+        key: Box<str>,
+        /// Its value.
+        value: Box<str>,
+    },
+    /// The first entity is another than the world, or there is none.
+    #[error("the first entity is no worldspawn")]
+    NoWorldspawn,
+}
+
+impl Entities {
+    /// Reads a map's entity text.
+    ///
+    /// # Errors
+    ///
+    /// When braces or pairs do not match, something is beyond its bound, or the world is not first.
+    pub fn parse(text: &[u8]) -> Result<Self, EntityTextError> {
+        let mut tokens = Tokens { text, at: 0, line: 1 };
+        if text.len() > MAX_TEXT_LEN {
+            return Err(tokens.fault(EntityFault::TooLong { len: text.len() }));
+        }
+        let mut entities = Vec::new();
+        while let Some(token) = tokens.next() {
+            if !token.starts_with(b"{") {
+                return Err(tokens.fault(EntityFault::NoEntity { found: latin1(token) }));
+            }
+            if entities.len() == MAX_ENTITIES {
+                return Err(tokens.fault(EntityFault::TooManyEntities));
+            }
+            let entity = entity(&mut tokens)?;
+            if entities.is_empty() && !entity.classname().eq_ignore_ascii_case("worldspawn") {
+                return Err(tokens.fault(EntityFault::NoWorldspawn));
+            }
+            entities.push(entity);
+        }
+        if entities.is_empty() {
+            return Err(tokens.fault(EntityFault::NoWorldspawn));
+        }
+        Ok(Self(entities))
+    }
+
+    /// The world: title, music, gravity.
+    #[must_use]
+    pub fn world(&self) -> &Entity {
+        // There is no list without it.
+        &self.0[0]
+    }
+
+    /// All of them in the order of the text, the world first.
+    #[must_use]
+    pub fn all(&self) -> &[Entity] {
+        &self.0
+    }
+
+    /// Those of a class, in the order of the text.
+    pub fn of_class(&self, class: &str) -> impl Iterator<Item = &Entity> {
+        self.0.iter().filter(move |entity| entity.classname().eq_ignore_ascii_case(class))
+    }
+
+    /// Those whose `targetname` is `name`, in the order of the text.
+    pub fn targets(&self, name: &str) -> impl Iterator<Item = &Entity> {
+        self.0.iter().filter(move |entity| {
+            entity.field("targetname").is_some_and(|own| own.eq_ignore_ascii_case(name))
+        })
+    }
+}
+
+impl Entity {
+    /// Line of the text on which it begins, from 1.
+    #[must_use]
+    pub const fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// Every pair as it was written.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|(key, value)| (&**key, &**value))
+    }
+
+    /// The first value of a key: what the rules get when they ask by name while they spawn a thing.
+    #[must_use]
+    pub fn spawn_value(&self, key: &str) -> Option<&str> {
+        self.pairs().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value)
+    }
+
+    /// The last value of a key: what ends up in a thing's own field.
+    #[must_use]
+    pub fn field(&self, key: &str) -> Option<&str> {
+        let mut pairs = self.pairs.iter().rev();
+        pairs.find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| &**value)
+    }
+
+    /// The last value of a key with its escapes resolved: `\n` ends a line; a backslash before any other
+    /// character stays, and that character is lost.
+    #[must_use]
+    pub fn text_field(&self, key: &str) -> Option<String> {
+        let mut resolved = String::new();
+        let mut chars = self.field(key)?.chars();
+        while let Some(char) = chars.next() {
+            match char {
+                '\\' if chars.next() == Some('n') => resolved.push('\n'),
+                other => resolved.push(other),
+            }
+        }
+        Some(resolved)
+    }
+
+    /// The class; empty when none is given.
+    #[must_use]
+    pub fn classname(&self) -> &str {
+        self.field("classname").unwrap_or_default()
+    }
+
+    /// The place; the coordinates' origin when none is given.
+    #[must_use]
+    pub fn origin(&self) -> Vec3 {
+        self.vec3("origin").unwrap_or(Vec3::ZERO)
+    }
+
+    /// Pitch, yaw and roll in degrees, from `angles`, or `angle` for yaw alone.
+    #[must_use]
+    pub fn angles(&self) -> Vec3 {
+        let mut angles = Vec3::ZERO;
+        // Both keys write the same field, so the last of either counts.
+        for (key, value) in self.pairs() {
+            if key.eq_ignore_ascii_case("angles") {
+                angles = vec3(value);
+            } else if key.eq_ignore_ascii_case("angle") {
+                angles = Vec3::new(0.0, finite_or_zero(leading_float(value)), 0.0);
+            }
+        }
+        angles
+    }
+
+    /// Three numbers; those that are missing or unreadable are 0.
+    #[must_use]
+    pub fn vec3(&self, key: &str) -> Option<Vec3> {
+        self.field(key).map(vec3)
+    }
+
+    /// A number; 0 when unreadable.
+    #[must_use]
+    pub fn float(&self, key: &str) -> Option<f32> {
+        self.field(key).map(|value| finite_or_zero(leading_float(value)))
+    }
+
+    /// A whole number; 0 when unreadable.
+    #[must_use]
+    pub fn int(&self, key: &str) -> Option<i32> {
+        self.field(key).map(leading_int)
+    }
+}
+
+fn entity(tokens: &mut Tokens<'_>) -> Result<Entity, EntityTextError> {
+    let line = tokens.line;
+    let unclosed = |tokens: &Tokens<'_>| tokens.fault(EntityFault::Unclosed { since: line });
+    let mut pairs = Vec::new();
+    let mut bytes = 0;
+    loop {
+        let key = tokens.next().ok_or_else(|| unclosed(tokens))?;
+        if key.starts_with(b"}") {
+            return Ok(Entity { line, pairs });
+        }
+        let value = tokens.next().ok_or_else(|| unclosed(tokens))?;
+        if value.starts_with(b"}") {
+            return Err(tokens.fault(EntityFault::NoValue { key: latin1(key) }));
+        }
+        bytes += key.len() + value.len() + 2;
+        if pairs.len() == MAX_PAIRS {
+            return Err(tokens.fault(EntityFault::TooManyPairs));
+        }
+        if bytes > MAX_ENTITY_BYTES {
+            return Err(tokens.fault(EntityFault::TooManyBytes));
+        }
+        let (key, value) = (latin1(key), latin1(value));
+        let is_number = NUMBERS.iter().any(|number| key.eq_ignore_ascii_case(number));
+        if is_number && !floats(&value).all(f32::is_finite) {
+            return Err(tokens.fault(EntityFault::NotFinite { key, value }));
+        }
+        pairs.push((key, value));
+    }
+}
+
+fn latin1(bytes: &[u8]) -> Box<str> {
+    match str::from_utf8(bytes) {
+        Ok(text) if text.is_ascii() => text.into(),
+        _ => bytes.iter().map(|&byte| char::from(byte)).collect::<String>().into(),
+    }
+}
+
+fn finite_or_zero(number: f32) -> f32 {
+    if number.is_finite() { number } else { 0.0 }
+}
+
+fn vec3(value: &str) -> Vec3 {
+    let mut numbers = floats(value).map(finite_or_zero);
+    let mut next = || numbers.next().unwrap_or(0.0);
+    Vec3::new(next(), next(), next())
+}
+
+/// The numbers at the start of `text`, up to the first word that is none.
+fn floats(text: &str) -> impl Iterator<Item = f32> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start();
+        let len = float_len(rest);
+        let number = rest[..len].parse().ok()?;
+        rest = &rest[len..];
+        Some(number)
+    })
+}
+
+/// The number that a C program would read at the start of `text`, 0 without one.
+fn leading_float(text: &str) -> f32 {
+    floats(text).next().unwrap_or(0.0)
+}
+
+/// Bytes of the number at the start of `text`: sign, digits, point, digits, exponent; or a word for
+/// infinity or no number.
+fn float_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let digits =
+        |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+    for word in ["infinity", "inf", "nan"] {
+        if bytes
+            .get(sign..sign + word.len())
+            .is_some_and(|it| it.eq_ignore_ascii_case(word.as_bytes()))
+        {
+            return sign + word.len();
+        }
+    }
+    let mut len = sign + digits(sign);
+    let mut count = len - sign;
+    if bytes.get(len) == Some(&b'.') {
+        let fraction = digits(len + 1);
+        count += fraction;
+        len += 1 + fraction;
+    }
+    if count == 0 {
+        return 0;
+    }
+    if matches!(bytes.get(len), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(len + 1), Some(b'+' | b'-')));
+        let exponent = if len + 1 + sign <= bytes.len() { digits(len + 1 + sign) } else { 0 };
+        if exponent > 0 {
+            len += 1 + sign + exponent;
+        }
+    }
+    len
+}
+
+/// Words of the text and the line that each ends on.
+struct Tokens<'a> {
+    text: &'a [u8],
+    at: usize,
+    line: u32,
+}
+
+impl<'a> Tokens<'a> {
+    fn fault(&self, fault: EntityFault) -> EntityTextError {
+        EntityTextError { line: self.line, fault }
+    }
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        self.skip_to_token();
+        let token = if self.peek() == Some(b'"') {
+            self.at += 1;
+            let token = self.take_while(|byte| byte != b'"');
+            // The closing quote, unless the text has ended.
+            self.at = self.text.len().min(self.at + 1);
+            token
+        } else {
+            self.peek()?;
+            self.take_while(|byte| !is_space(byte))
+        };
+        Some(&token[..token.len().min(MAX_TOKEN_LEN)])
+    }
+
+    fn skip_to_token(&mut self) {
+        loop {
+            self.take_while(is_space);
+            match self.text.get(self.at..self.at + 2) {
+                Some(b"//") => {
+                    self.take_while(|byte| byte != b'\n');
+                }
+                Some(b"/*") => {
+                    let body = &self.text[self.at + 2..];
+                    let len = body.windows(2).position(|pair| pair == b"*/");
+                    let end = len.map_or(self.text.len(), |len| self.at + 2 + len + 2);
+                    self.advance(end);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn take_while(&mut self, keep: impl Fn(u8) -> bool) -> &'a [u8] {
+        let start = self.at;
+        let len = self.text[start..].iter().position(|&byte| !keep(byte));
+        self.advance(len.map_or(self.text.len(), |len| start + len));
+        &self.text[start..self.at]
+    }
+
+    fn advance(&mut self, end: usize) {
+        let lines = self.text[self.at..end].iter().filter(|byte| **byte == b'\n').count();
+        self.line = self.line.saturating_add(lines as u32);
+        self.at = end;
+    }
+}
+
+/// What stands between words. Bytes beyond ASCII do too, as where characters are signed.
+const fn is_space(byte: u8) -> bool {
+    byte <= b' ' || byte >= 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const WORLD: &str = "{\n\"classname\" \"worldspawn\"\n}\n";
+
+    fn parse(rest: &str) -> Result<Entities, EntityTextError> {
+        Entities::parse(format!("{WORLD}{rest}").as_bytes())
+    }
+
+    fn one(pairs: &str) -> Entity {
+        parse(&format!("{{ {pairs} }}")).unwrap().all()[1].clone()
+    }
+
+    #[test]
+    fn tokens_are_formed_as_the_engine_does() {
+        let entity = one("a // no \"b\"\n b /* { } */ \"\" \"q r\n\"\t{foo x}y /**/");
+        let pairs: Vec<_> = entity.pairs().collect();
+        assert_eq!(pairs, [("a", "b"), ("", "q r\n"), ("{foo", "x}y")]);
+    }
+
+    #[test]
+    fn of_two_equal_keys_the_first_is_looked_up_and_the_last_is_the_field() {
+        let entity = one("\"Speed\" 1 SPEED 2 angles \"10 20 30\" angle 90");
+        assert_eq!((entity.spawn_value("speed"), entity.field("speed")), (Some("1"), Some("2")));
+        assert_eq!(entity.angles(), Vec3::new(0.0, 90.0, 0.0));
+        assert_eq!(one("message a\\nb\\c\\\\d").text_field("message").unwrap(), "a\nb\\\\d");
+    }
+
+    #[test]
+    fn numbers_are_read_as_c_reads_them() {
+        let entity = one("origin \"1.5 -2e1x 3\" light .5 wait 5. random +-1 count 1e dmg 7e");
+        assert_eq!(entity.origin(), Vec3::new(1.5, -20.0, 0.0));
+        assert_eq!(entity.float("light"), Some(0.5));
+        assert_eq!(entity.float("wait"), Some(5.0));
+        assert_eq!(entity.float("random"), Some(0.0));
+        assert_eq!(entity.float("dmg"), Some(7.0));
+        assert_eq!(entity.float("none"), None);
+    }
+
+    #[test]
+    fn faults_are_named_with_their_line() {
+        let fault = |text: &str| parse(text).unwrap_err().to_string();
+        assert_eq!(
+            fault("{\n\"a\" \"b\"\n"),
+            "entity text, line 6: the entity that began in line 4 is never closed"
+        );
+        assert_eq!(fault("\n{ a }"), "entity text, line 5: the key \"a\" has no value");
+        assert_eq!(fault("}"), "entity text, line 4: \"}\" where an entity's { was expected");
+        assert_eq!(
+            fault("{ origin \"0 nan 1\" }"),
+            "entity text, line 4: \"origin\" is \"0 nan 1\", no finite number"
+        );
+        assert_eq!(
+            fault("{ Origin \"0 1e99 1\" }"),
+            "entity text, line 4: \"Origin\" is \"0 1e99 1\", no finite number"
+        );
+        assert_eq!(
+            fault("{ \"a"),
+            "entity text, line 4: the entity that began in line 4 is never closed"
+        );
+        assert_eq!(
+            Entities::parse(b"").unwrap_err().to_string(),
+            "entity text, line 1: the first entity is no worldspawn"
+        );
+        assert!(Entities::parse(b"{ classname light }").is_err());
+    }
+
+    #[test]
+    fn bounds_hold_to_the_last_piece() {
+        let of = |count: usize, text: &str| parse(&text.repeat(count)).map(|all| all.all().len());
+        assert_eq!(of(MAX_ENTITIES - 1, "{ a b } "), Ok(MAX_ENTITIES));
+        assert_eq!(of(MAX_ENTITIES, "{ a b } ").unwrap_err().fault, EntityFault::TooManyEntities);
+        let pairs = |count: usize, pair: &str| parse(&format!("{{ {} }}", pair.repeat(count)));
+        assert!(pairs(MAX_PAIRS, "a b ").is_ok());
+        assert_eq!(pairs(MAX_PAIRS + 1, "a b ").unwrap_err().fault, EntityFault::TooManyPairs);
+        let long = |len: usize| format!("key {} ", "x".repeat(len));
+        assert!(pairs(4, &long(1019)).is_ok());
+        assert_eq!(pairs(4, &long(1020)).unwrap_err().fault, EntityFault::TooManyBytes);
+        let cut = one(&format!("key {}", "x".repeat(2000)));
+        assert_eq!(cut.field("key").map(str::len), Some(MAX_TOKEN_LEN));
+        let huge = vec![b' '; MAX_TEXT_LEN + 1];
+        assert_eq!(
+            Entities::parse(&huge).unwrap_err().fault,
+            EntityFault::TooLong { len: MAX_TEXT_LEN + 1 }
+        );
+    }
+
+    #[test]
+    fn bytes_beyond_ascii_part_words_and_stay_in_quotes() {
+        let text = [WORLD.as_bytes(), b"{ a\xe9b \"c\xe9d\" }"].concat();
+        let fault = Entities::parse(&text).unwrap_err().fault;
+        assert_eq!(fault, EntityFault::NoValue { key: "c\u{e9}d".into() });
+        let text = [WORLD.as_bytes(), b"{ a \"c\xe9d\" }\0"].concat();
+        assert_eq!(Entities::parse(&text).unwrap().all()[1].field("a"), Some("c\u{e9}d"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_strange(text in prop::collection::vec(
+            prop::sample::select(&b"{}\"\"  \n/*ab1.e-\\\xe9\0"[..]), 0..300,
+        )) {
+            let text = [WORLD.as_bytes(), &text].concat();
+            if let Ok(entities) = Entities::parse(&text) {
+                for entity in entities.all() {
+                    prop_assert!(entity.origin().0.iter().all(|axis| axis.is_finite()));
+                    let _ = (entity.angles(), entity.text_field("a"));
+                }
+            }
+        }
+    }
+}
