@@ -9,6 +9,7 @@ pub mod collision;
 pub mod entities;
 pub mod occupancy;
 
+pub mod survey;
 pub mod visibility;
 
 pub use areas::{AreaMask, Areas, PortalError};
@@ -16,4 +17,5 @@ pub use bsp::{Bsp, BspError};
 pub use entities::{Entities, EntityTextError};
 pub use occupancy::{Occupancy, Viewpoint};
 
+pub use survey::{Purpose, Survey};
 pub use visibility::{Row, Visibility};
