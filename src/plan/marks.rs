@@ -148,14 +148,24 @@ fn corners(at: Place, radius: f32, count: u16, turn: f32) -> Vec<Place> {
         .collect()
 }
 
-/// What the picture says beside the ground.
-pub(super) fn legend(
-    name: &str,
-    survey: &Survey,
-    [lowest, highest]: [f32; 2],
-    pixels_per_unit: f32,
-    [left, top]: Place,
-) -> Vec<Shape> {
+/// What the legend tells.
+pub(super) struct Facts<'a> {
+    pub(super) name: &'a str,
+    pub(super) survey: &'a Survey,
+    pub(super) entities: &'a Entities,
+    /// Lowest and highest floor, in units.
+    pub(super) heights: [f32; 2],
+    pub(super) pixels_per_unit: f32,
+}
+
+/// What the picture says beside the ground: the map, the signs that are used, heights and scale.
+pub(super) fn legend(facts: &Facts<'_>, [left, top]: Place) -> Vec<Shape> {
+    let Facts { name, survey, entities, heights: [lowest, highest], pixels_per_unit } = *facts;
+    let is_used = |style: &&Style| {
+        let mut all = entities.all().iter();
+        all.any(|entity| Purpose::of(entity.classname()) == style.purpose)
+    };
+    let used: Vec<&Style> = STYLES.iter().filter(is_used).collect();
     let mut shapes = Vec::new();
     let mut words = |at: Place, text: String, large: bool| {
         let form = Form::Text { at, text, large, centred: false };
@@ -169,7 +179,7 @@ pub(super) fn legend(
     let counts = format!("{} spawn points, {} items", survey.spawns, survey.items);
     words([left, top + 70.0], counts, false);
     let mut line = top + 96.0;
-    for style in STYLES {
+    for style in &used {
         words([left + 28.0, line + 4.0], style.label.to_owned(), false);
         line += 20.0;
     }
@@ -182,7 +192,7 @@ pub(super) fn legend(
         .unwrap_or(16.0);
     words([left, line + 116.0], format!("{unit:.0} units"), false);
 
-    for (row, style) in (0_u16..).zip(STYLES) {
+    for (row, style) in (0_u16..).zip(used) {
         let at = [left + 10.0, top + 96.0 + 20.0 * f32::from(row)];
         if matches!(style.sign, Sign::Outline) {
             let square = corners(at, 9.0, 4, 0.125);

@@ -145,7 +145,14 @@ pub fn draw(
     let mut shapes = marks::of_entities(map, entities, &projection);
     let legend_at = [width + 2.0 * MARGIN, MARGIN];
     let survey = Survey::of(map, entities);
-    shapes.extend(marks::legend(name, &survey, relief.heights(), pixels_per_unit, legend_at));
+    let facts = marks::Facts {
+        name,
+        survey: &survey,
+        entities,
+        heights: relief.heights(),
+        pixels_per_unit,
+    };
+    shapes.extend(marks::legend(&facts, legend_at));
     Scene { size: full.map(|length| length as u32), ground, ground_at: [MARGIN as u32; 2], shapes }
 }
 
@@ -155,11 +162,17 @@ fn extent(map: &Bsp, floors: &[&Triangle]) -> (Vec3, Vec3) {
     let Some(first) = corners.next() else {
         return (map.world().mins, map.world().maxs);
     };
-    corners.fold((first, first), |(mut mins, mut maxs), corner| {
+    let (mut mins, mut maxs) = corners.fold((first, first), |(mut mins, mut maxs), corner| {
         for axis in 0..3 {
             mins[axis] = mins[axis].min(corner[axis]);
             maxs[axis] = maxs[axis].max(corner[axis]);
         }
         (mins, maxs)
-    })
+    });
+    let world = map.world();
+    for axis in 0..3 {
+        mins[axis] = mins[axis].max(world.mins[axis]);
+        maxs[axis] = maxs[axis].min(world.maxs[axis]);
+    }
+    (mins, maxs)
 }

@@ -21,7 +21,10 @@ const FLOOR_SLOPE: f32 = 0.3;
 /// Steps higher than this are edges, in units: players cannot climb them.
 const CLIMBABLE: f32 = 18.0;
 /// Height above a floor at which its cluster is asked for, in units.
-const EYE: f32 = 8.0;
+const EYE: f32 = 7.3;
+/// Samples around one that make it an edge: rows and columns away.
+const EDGE_REACH: [(isize, isize); 8] =
+    [(0, 1), (0, -1), (1, 0), (-1, 0), (0, 3), (0, -3), (3, 0), (-3, 0)];
 /// Not drawn.
 const NODRAW: i32 = 0x80;
 
@@ -46,6 +49,11 @@ pub(super) fn floors<'a>(
     triangles.iter().filter(|triangle| {
         triangle.normal[2] > FLOOR_SLOPE
             && map.shaders[triangle.shader].surface_flags & (SKY | NODRAW) == 0
+            // Scenery far outside, seen through portals and sky only, would make all else small.
+            && triangle.corners.iter().any(|corner| {
+                let world = map.world();
+                (0..3).all(|axis| (world.mins[axis]..=world.maxs[axis]).contains(&corner[axis]))
+            })
     })
 }
 
@@ -185,7 +193,7 @@ impl Relief {
         let edge = self.edge(index);
         let ground = if sample.floor.is_nan() {
             // Walls: nothing to stand on, lit up where a floor ends at them.
-            mix(BACKGROUND, [8, 9, 12], edge)
+            mix(BACKGROUND, [150, 146, 134], edge * 0.6)
         } else {
             let share = (sample.floor - self.lowest) / (self.highest - self.lowest).max(1.0);
             let lit = gradient(share).map(|part| (f32::from(part) * sample.light) as u8);
@@ -204,10 +212,8 @@ impl Relief {
         let (row, column) = (index / self.width, index % self.width);
         let here = self.samples[index].floor;
         let mut edge = 0.0_f32;
-        for (y, x) in [(0, 1), (1, 0), (1, 2), (2, 1)] {
-            let (Some(y), Some(x)) = ((row + y).checked_sub(1), (column + x).checked_sub(1)) else {
-                continue;
-            };
+        for (y, x) in EDGE_REACH {
+            let (y, x) = (row.wrapping_add_signed(y), column.wrapping_add_signed(x));
             if y >= self.height || x >= self.width {
                 continue;
             }
