@@ -5,11 +5,15 @@
 mod connect;
 mod delta;
 mod huffman;
+#[path = "../../tests/it/maps.rs"]
+mod maps;
+mod movement;
 mod netchan;
 mod recorded;
 mod snapshot;
 #[path = "../../tests/it/states.rs"]
 mod states;
+mod world;
 
 /// One thing measured.
 pub(crate) struct Operation {
@@ -44,6 +48,8 @@ pub(crate) const GROUPS: &[fn() -> Vec<Operation>] = &[
     snapshot::operations,
     netchan::operations,
     connect::operations,
+    movement::operations,
+    world::operations,
 ];
 
 /// The average of what `size` says of the inputs, in words.

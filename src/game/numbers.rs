@@ -51,6 +51,8 @@ pub mod pm_flag {
     pub const SCOREBOARD: i32 = 8192;
     /// The shell of invulnerability is open.
     pub const INVULEXPAND: i32 = 16384;
+    /// Waits for a round of OpenArena's elimination games to begin: weapons rest.
+    pub const ELIMINATION_WARMUP: i32 = 32768;
     /// Everything the movement timer may count.
     pub const ALL_TIMES: i32 = TIME_LAND | TIME_KNOCKBACK | TIME_WATERJUMP;
 }
@@ -174,23 +176,150 @@ pub mod weapon {
 pub mod weapon_state {
     /// May fire.
     pub const READY: i32 = 0;
+    /// On its way up.
+    pub const RAISING: i32 = 1;
+    /// On its way down.
+    pub const DROPPING: i32 = 2;
+    /// Fires.
+    pub const FIRING: i32 = 3;
+}
+
+/// Indices of a player state's powerups: each holds the level time of its end.
+pub mod powerup {
+    /// Runs and fires faster.
+    pub const HASTE: usize = 3;
+    /// Flies.
+    pub const FLIGHT: usize = 6;
+    /// Stands in a shell that nothing enters.
+    pub const INVULNERABILITY: usize = 14;
+}
+
+/// Tags of holdable items: what using one means.
+pub mod holdable {
+    /// Heals.
+    pub const MEDKIT: i32 = 2;
+}
+
+/// Tags of runes: what carrying one means.
+pub mod rune {
+    /// Runs and fires faster.
+    pub const SCOUT: i32 = 10;
+    /// Gets ammunition back and fires faster.
+    pub const AMMO_REGEN: i32 = 13;
 }
 
 /// Animations, without the toggle bit.
 pub mod animation {
+    /// Flips whenever an animation starts, so that the same one can start again.
+    pub const TOGGLE: i32 = 128;
+    /// Torso: taunt.
+    pub const TORSO_GESTURE: i32 = 6;
+    /// Torso: shot.
+    pub const TORSO_ATTACK: i32 = 7;
+    /// Torso: saw.
+    pub const TORSO_ATTACK2: i32 = 8;
+    /// Torso: weapon goes down.
+    pub const TORSO_DROP: i32 = 9;
+    /// Torso: weapon comes up.
+    pub const TORSO_RAISE: i32 = 10;
     /// Torso: weapon ready.
     pub const TORSO_STAND: i32 = 11;
+    /// Torso: saw ready.
+    pub const TORSO_STAND2: i32 = 12;
+    /// Legs: crouched, forwards.
+    pub const LEGS_WALKCR: i32 = 13;
+    /// Legs: walking.
+    pub const LEGS_WALK: i32 = 14;
+    /// Legs: running.
+    pub const LEGS_RUN: i32 = 15;
+    /// Legs: running backwards.
+    pub const LEGS_BACK: i32 = 16;
+    /// Legs: swimming.
+    pub const LEGS_SWIM: i32 = 17;
+    /// Legs: jump.
+    pub const LEGS_JUMP: i32 = 18;
+    /// Legs: landing.
+    pub const LEGS_LAND: i32 = 19;
+    /// Legs: jump backwards.
+    pub const LEGS_JUMPB: i32 = 20;
+    /// Legs: landing backwards.
+    pub const LEGS_LANDB: i32 = 21;
     /// Legs: standing.
     pub const LEGS_IDLE: i32 = 22;
+    /// Legs: crouched.
+    pub const LEGS_IDLECR: i32 = 23;
+    /// Torso: orders to the team, from "get the flag" on.
+    pub const TORSO_GETFLAG: i32 = 25;
+    /// Torso: guard the base.
+    pub const TORSO_GUARDBASE: i32 = 26;
+    /// Torso: patrol.
+    pub const TORSO_PATROL: i32 = 27;
+    /// Torso: follow me.
+    pub const TORSO_FOLLOWME: i32 = 28;
+    /// Torso: yes.
+    pub const TORSO_AFFIRMATIVE: i32 = 29;
+    /// Torso: no.
+    pub const TORSO_NEGATIVE: i32 = 30;
+    /// Legs: crouched, backwards.
+    pub const LEGS_BACKCR: i32 = 32;
+    /// Legs: walking backwards.
+    pub const LEGS_BACKWALK: i32 = 33;
+}
+
+/// Events that movement raises: what others see and hear of it.
+pub mod event {
+    /// Nothing; a step on a silent surface.
+    pub const NONE: i32 = 0;
+    /// A step.
+    pub const FOOTSTEP: i32 = 1;
+    /// A step on metal.
+    pub const FOOTSTEP_METAL: i32 = 2;
+    /// A step in shallow water.
+    pub const FOOTSPLASH: i32 = 3;
+    /// A stroke.
+    pub const SWIM: i32 = 5;
+    /// Up a stair of less than 7 units; the three that follow are for less than 11, less than 15, more.
+    pub const STEP_4: i32 = 6;
+    /// Up a stair of less than 11.
+    pub const STEP_8: i32 = 7;
+    /// Up a stair of less than 15.
+    pub const STEP_12: i32 = 8;
+    /// Up a higher stair.
+    pub const STEP_16: i32 = 9;
+    /// Fell a bit.
+    pub const FALL_SHORT: i32 = 10;
+    /// Fell and hurts.
+    pub const FALL_MEDIUM: i32 = 11;
+    /// Fell and hurts more.
+    pub const FALL_FAR: i32 = 12;
+    /// Thrown by a jump pad; parameter 0 when rather flat, 1 when steep.
+    pub const JUMP_PAD: i32 = 13;
+    /// Jumps.
+    pub const JUMP: i32 = 14;
+    /// Feet get wet.
+    pub const WATER_TOUCH: i32 = 15;
+    /// Feet leave the water.
+    pub const WATER_LEAVE: i32 = 16;
+    /// Head goes under.
+    pub const WATER_UNDER: i32 = 17;
+    /// Head comes up.
+    pub const WATER_CLEAR: i32 = 18;
+    /// Out of ammunition.
+    pub const NOAMMO: i32 = 21;
+    /// Puts the weapon away.
+    pub const CHANGE_WEAPON: i32 = 22;
+    /// Fires.
+    pub const FIRE_WEAPON: i32 = 23;
+    /// Uses what it holds; the item's tag is added.
+    pub const USE_ITEM0: i32 = 24;
+    /// Taunts.
+    pub const TAUNT: i32 = 76;
 }
 
 /// Contents bits of an entity.
-pub mod contents {
-    /// A living player.
-    pub const BODY: i32 = 0x200_0000;
-}
+pub use crate::model::contents::content as contents;
 
-/// Box of a standing player, relative to the origin.
+/// Box of a player, relative to the origin.
 pub mod player_box {
     use crate::model::Vec3;
 
@@ -198,6 +327,14 @@ pub mod player_box {
     pub const MINS: Vec3 = Vec3::new(-15.0, -15.0, -24.0);
     /// Upper corner, standing.
     pub const MAXS: Vec3 = Vec3::new(15.0, 15.0, 32.0);
+    /// Upper corner, crouched.
+    pub const CROUCHED_MAXS: Vec3 = Vec3::new(15.0, 15.0, 16.0);
+    /// Upper corner, dead.
+    pub const DEAD_MAXS: Vec3 = Vec3::new(15.0, 15.0, -8.0);
     /// Height of the eyes above the origin, standing.
     pub const VIEW_HEIGHT: i32 = 26;
+    /// Height of the eyes above the origin, crouched.
+    pub const CROUCHED_VIEW_HEIGHT: i32 = 12;
+    /// Height of the eyes above the origin, dead.
+    pub const DEAD_VIEW_HEIGHT: i32 = -16;
 }

@@ -16,6 +16,7 @@ mod player;
 pub mod text;
 mod time;
 mod trace;
+pub mod trig;
 mod usercmd;
 mod vec3;
 mod words;

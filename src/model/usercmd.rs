@@ -18,6 +18,18 @@ impl Buttons {
     pub const GESTURE: Self = Self(8);
     /// Walk instead of run.
     pub const WALKING: Self = Self(16);
+    /// Tell the team "yes".
+    pub const AFFIRMATIVE: Self = Self(32);
+    /// Tell the team "no".
+    pub const NEGATIVE: Self = Self(64);
+    /// Tell the team to get the flag.
+    pub const GETFLAG: Self = Self(128);
+    /// Tell the team to guard the base.
+    pub const GUARDBASE: Self = Self(256);
+    /// Tell the team to patrol.
+    pub const PATROL: Self = Self(512);
+    /// Tell the team to follow.
+    pub const FOLLOWME: Self = Self(1024);
     /// Any key at all.
     pub const ANY: Self = Self(2048);
 

@@ -38,16 +38,33 @@ impl Vec3 {
         self + direction * scale
     }
 
+    /// The cross product `self × other`.
+    #[must_use]
+    pub fn cross(self, other: Self) -> Self {
+        let (Self([x, y, z]), Self([ox, oy, oz])) = (self, other);
+        Self([y * oz - z * oy, z * ox - x * oz, x * oy - y * ox])
+    }
+
     /// Each component cut toward zero, as the engine "snaps" what it publishes. It goes through a 32-bit
     /// integer there: no negative zero comes out, and what does not fit becomes the lowest integer.
     #[must_use]
     pub fn truncated(self) -> Self {
-        const LIMIT: f32 = 2_147_483_648.0;
-        Self(self.0.map(|component| {
-            let whole = component.trunc() + 0.0;
-            if whole.abs() < LIMIT { whole } else { -LIMIT }
-        }))
+        Self(self.0.map(|component| through_integer(component.trunc())))
     }
+
+    /// Each component brought to the nearest whole number, halves to the even one, as the engine "snaps"
+    /// velocities. The same limits as for [`truncated`](Self::truncated).
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        Self(self.0.map(|component| through_integer(component.round_ties_even())))
+    }
+}
+
+/// What is left of a whole number after a stay in a 32-bit integer.
+fn through_integer(whole: f32) -> f32 {
+    const LIMIT: f32 = 2_147_483_648.0;
+    let whole = whole + 0.0;
+    if whole.abs() < LIMIT { whole } else { -LIMIT }
 }
 
 impl Add for Vec3 {

@@ -343,7 +343,6 @@ pub const IGNORED: &[&str] = &[
     "com_standalone",
     "com_zoneMegs",
     "developer",
-    "fs_basepath",
     "fs_cdpath",
     "fs_copyfiles",
     "fs_debug",

@@ -3,8 +3,7 @@
 use fragd::{
     model::{Trace, Vec3},
     world::{
-        Bsp,
-        collision::{CollisionMap, Family, Target},
+        Bsp, CollisionMap, Family, Occupancy, Target, bsp::TableIndex, occupancy::MAX_BOX_LEAFS,
     },
 };
 
@@ -156,19 +155,64 @@ fn contents_of_points() {
             let mut tally = Tally::default();
             for row in table(&format!("points_{name}.csv.gz")) {
                 let point = row.vec3(["x", "y", "z"]);
-                let (area, cluster) = map.place_at(point);
-                let got = format!(
-                    "{},{},{}",
-                    map.point_contents(point),
-                    cluster.map_or(-1, |cluster| cluster.index() as i32),
-                    area.map_or(-1, |area| area.index() as i32),
-                );
-                let expected = columns(&row, &["contents", "cluster", "area"]);
+                let leaf = bsp.leaf_at(point);
+                let (cluster, area) = (bsp.leafs[leaf].cluster, bsp.leafs[leaf].area);
+                let contents = map.point_contents(point);
+                let (cluster, area) = (number_or(-1, cluster), number_or(-1, area));
+                let got = format!("{contents},{leaf},{cluster},{area}");
+                let expected = columns(&row, &["contents", "leaf", "cluster", "area"]);
                 tally.compare(&format!("{name} {point:?}"), &got, &expected);
             }
             tally.finish(&format!("points_{tag}{name}"));
         }
     });
+}
+
+#[test]
+fn places_of_linked_boxes() {
+    for_maps("link", |name, bsp| {
+        let mut tally = Tally::default();
+        for row in table(&format!("link_{name}.csv.gz")) {
+            let mins = row.vec3(["absminx", "absminy", "absminz"]);
+            let maxs = row.vec3(["absmaxx", "absmaxy", "absmaxz"]);
+            let mut leafs = Vec::new();
+            bsp.leafs_in_box(mins, maxs, |leaf| {
+                leafs.push(leaf);
+                true
+            });
+            let last = leafs.iter().rev().find(|&&leaf| bsp.leafs[leaf].cluster.is_some());
+            let last = number_or(0, last.copied());
+            leafs.truncate(MAX_BOX_LEAFS);
+            let occupancy = Occupancy::of_box(bsp, mins, maxs);
+            let [area, other] = occupancy.areas().map(|area| number_or(-1, area));
+            let got = format!(
+                "{},{},{last},{},{},{area},{other}",
+                leafs.len(),
+                joined(leafs.iter().copied()),
+                joined(occupancy.clusters()),
+                number_or(0, occupancy.last_cluster()),
+            );
+            let names = [
+                "num_leafs",
+                "leafs",
+                "last_leaf",
+                "clusters",
+                "last_cluster",
+                "areanum",
+                "areanum2",
+            ];
+            tally.compare(&format!("{name} {}", row.text("id")), &got, &columns(&row, &names));
+        }
+        tally.finish(&format!("link_{name}"));
+    });
+}
+
+fn number_or<N: TableIndex>(none: i32, number: Option<N>) -> i32 {
+    number.map_or(none, |number| number.index() as i32)
+}
+
+fn joined<N: TableIndex>(numbers: impl Iterator<Item = N>) -> String {
+    numbers.map(|number| number.index().to_string()).collect::<Vec<_>>().join(";")
 }
 
 #[test]

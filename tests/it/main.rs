@@ -17,6 +17,8 @@ mod hostile_maps;
 mod huffman_vectors;
 mod maps;
 mod message_vectors;
+mod movement_tables;
+mod movement_vectors;
 mod netchan_vectors;
 mod scripted_server;
 mod session_vectors;

@@ -65,6 +65,75 @@ pub(crate) fn maps_with(kind: &str) -> Vec<String> {
     found.unwrap_or_else(|| panic!("no vector file {kind}_*.csv.gz"))
 }
 
+/// A table of many rows without quotes; its first line names the columns.
+pub(crate) struct Table {
+    name: String,
+    columns: HashMap<String, usize>,
+    lines: Vec<String>,
+}
+
+/// One row of a [`Table`].
+pub(crate) struct Line<'a> {
+    table: &'a Table,
+    /// Number in the file, from 1.
+    pub(crate) number: usize,
+    fields: Vec<&'a str>,
+}
+
+impl Table {
+    /// The table of a vector file; it has at least one row.
+    pub(crate) fn read(name: &str) -> Self {
+        let text = read(name);
+        let mut lines = text.lines().map(str::to_owned);
+        let header = lines.next().unwrap_or_else(|| panic!("{name} is empty"));
+        let columns = header.split(',').enumerate().map(|(at, name)| (name.to_owned(), at));
+        let table =
+            Self { name: name.to_owned(), columns: columns.collect(), lines: lines.collect() };
+        assert!(!table.lines.is_empty(), "{name} has no rows");
+        table
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Line<'_>> {
+        self.lines.iter().enumerate().map(|(at, line)| {
+            let fields: Vec<_> = line.split(',').collect();
+            assert_eq!(fields.len(), self.columns.len(), "{}: line {}", self.name, at + 2);
+            Line { table: self, number: at + 2, fields }
+        })
+    }
+}
+
+impl<'a> Line<'a> {
+    /// A column as text.
+    pub(crate) fn text(&self, column: &str) -> &'a str {
+        let at = self.table.columns.get(column);
+        at.map_or_else(|| panic!("{}: no column {column}", self.table.name), |&at| self.fields[at])
+    }
+
+    /// A column as a number.
+    pub(crate) fn number<T: FromStr>(&self, column: &str) -> T {
+        let text = self.text(column);
+        text.parse().unwrap_or_else(|_| panic!("{self}: {column}: {text:?} is no number that fits"))
+    }
+
+    /// A column of the eight digits of a single's bits.
+    pub(crate) fn float(&self, column: &str) -> f32 {
+        let text = self.text(column);
+        let bits = u32::from_str_radix(text, 16).ok().filter(|_| text.len() == 8);
+        f32::from_bits(bits.unwrap_or_else(|| panic!("{self}: {column}: {text:?} is no single")))
+    }
+
+    /// Three columns of singles.
+    pub(crate) fn vec3(&self, columns: [&str; 3]) -> Vec3 {
+        Vec3(columns.map(|column| self.float(column)))
+    }
+}
+
+impl std::fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, line {}", self.table.name, self.number)
+    }
+}
+
 /// One line of a table, by the names of its columns.
 #[derive(Debug)]
 pub(crate) struct Row(HashMap<String, String>);

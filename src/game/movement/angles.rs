@@ -2,67 +2,92 @@
 //!
 //! Source: the base game's movement; checked against the values its bytecode computes.
 
-use super::{HEALTH, is_spectator};
+use super::HEALTH;
 use crate::game::numbers::PmType;
-use crate::model::{PlayerState, UserCmd, Vec3};
+use crate::model::{
+    PlayerState, UserCmd, Vec3,
+    trig::{Axes, arc_tangent},
+};
 
 /// Fractions of a turn in one turn.
 const TURN: f32 = 65_536.0;
 /// How far a player can look up or down, in fractions of a turn.
 const PITCH_LIMIT: i32 = 16_000;
-/// A degree in radians: π/180, rounded once.
-const RADIAN: f32 = 0.017_453_292;
-
-/// Three directions at right angles to each other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Axes {
-    /// Where the view points.
-    pub forward: Vec3,
-    /// Its right-hand side.
-    pub right: Vec3,
-    /// Its upper side.
-    pub up: Vec3,
-}
+/// Half a turn in radians, rounded once.
+const HALF_TURN: f32 = std::f32::consts::PI;
 
 /// The axes of view angles (pitch, yaw, roll in degrees).
 #[must_use]
 pub fn axes(angles: Vec3) -> Axes {
-    let [(sp, cp), (sy, cy), (sr, cr)] = angles.0.map(sine_and_cosine);
-    Axes {
-        forward: Vec3::new(cp * cy, cp * sy, -sp),
-        right: Vec3::new(-sr * sp * cy + -cr * -sy, -sr * sp * sy + -cr * cy, -sr * cp),
-        up: Vec3::new(cr * sp * cy + -sr * -sy, cr * sp * sy + -sr * cy, cr * cp),
-    }
-}
-
-/// Both are services of the engine: computed in double precision, then rounded.
-fn sine_and_cosine(degrees: f32) -> (f32, f32) {
-    let (sine, cosine) = f64::from(degrees * RADIAN).sin_cos();
-    (sine as f32, cosine as f32)
+    Axes::of_angles(angles)
 }
 
 /// Degrees as a 16-bit fraction of a turn, cut toward zero before wrapping.
 #[must_use]
 pub fn to_short(degrees: f32) -> i32 {
-    (degrees * TURN / 360.0) as i32 & 0xffff
+    whole(degrees * TURN / 360.0) & 0xffff
+}
+
+/// A 16-bit fraction of a turn in degrees, −180 to 180. Exact.
+#[must_use]
+pub fn from_short(short: i16) -> f32 {
+    f32::from(short) * (360.0 / TURN)
+}
+
+/// The same angle from 0 up to 360, cut to a 65536th of a turn.
+#[must_use]
+pub fn normalised_360(degrees: f32) -> f32 {
+    (360.0 / TURN) * (whole(degrees * (TURN / 360.0)) & 0xffff) as f32
+}
+
+/// The same angle from −180 to 180, cut to a 65536th of a turn.
+#[must_use]
+pub fn normalised_180(degrees: f32) -> f32 {
+    let degrees = normalised_360(degrees);
+    if degrees > 180.0 { degrees - 360.0 } else { degrees }
+}
+
+/// The angles (pitch from −360 to 0, yaw from 0 to 360, no roll) that look along a direction.
+#[must_use]
+pub fn of_direction(direction: Vec3) -> Vec3 {
+    let Vec3([x, y, z]) = direction;
+    let upright = |degrees: f32| if degrees < 0.0 { degrees + 360.0 } else { degrees };
+    if x == 0.0 && y == 0.0 {
+        return Vec3::new(if z > 0.0 { -90.0 } else { -270.0 }, 0.0, 0.0);
+    }
+    let yaw = if x != 0.0 {
+        arc_tangent(y, x) * 180.0 / HALF_TURN
+    } else if y > 0.0 {
+        90.0
+    } else {
+        270.0
+    };
+    let level = (x * x + y * y).sqrt();
+    let pitch = arc_tangent(z, level) * 180.0 / HALF_TURN;
+    Vec3::new(-upright(pitch), upright(yaw), 0.0)
+}
+
+/// Cut toward zero; what does not fit becomes the lowest integer.
+fn whole(value: f32) -> i32 {
+    if value.abs() < 2_147_483_648.0 { value as i32 } else { i32::MIN }
 }
 
 /// Follows the command's angles: view angles are the command's plus the state's delta, and pitch stops
 /// short of straight up and down by moving the delta.
 pub fn turn(state: &mut PlayerState, command: &UserCmd) {
     if state.pm_type >= PmType::Intermission as i32
-        || (state.stats[HEALTH] <= 0 && !is_spectator(state))
+        || (state.stats[HEALTH] <= 0 && state.pm_type != PmType::Spectator as i32)
     {
         return;
     }
     for axis in 0..3 {
-        let sum = command.angles[axis].wrapping_add(state.delta_angles[axis]);
-        let mut short = i32::from(sum as i16);
-        if axis == 0 && short.abs() > PITCH_LIMIT {
-            short = PITCH_LIMIT * short.signum();
-            state.delta_angles[0] = short.wrapping_sub(command.angles[0]);
+        let mut short = command.angles[axis].wrapping_add(state.delta_angles[axis]) as i16;
+        if axis == 0 && i32::from(short).abs() > PITCH_LIMIT {
+            let limit = PITCH_LIMIT * i32::from(short.signum());
+            state.delta_angles[0] = limit.wrapping_sub(command.angles[0]);
+            short = limit as i16;
         }
-        state.viewangles[axis] = short as f32 * (360.0 / TURN);
+        state.viewangles[axis] = from_short(short);
     }
 }
 
@@ -126,7 +151,7 @@ mod tests {
         let mut state = PlayerState::default();
         turn(&mut state, &command);
         assert_eq!(state.viewangles, Vec3::ZERO);
-        state.persistant[3] = 3;
+        state.pm_type = PmType::Spectator as i32;
         turn(&mut state, &command);
         assert_eq!(state.viewangles[1], 90.0);
     }

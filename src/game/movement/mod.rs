@@ -1,235 +1,55 @@
 //! The rules that turn a player state and a usercmd into the next player state, as the client's game
 //! predicts them.
 //!
-//! Pure functions on plain values. All arithmetic is single precision, one rounding per operation, in
-//! the documented order, so that a client arrives at the same bits. What every kind of movement shares
-//! is here: cutting a command into steps, what happens before and after the move of a step, the
-//! timers. The kinds themselves are one module each.
+//! Pure functions on plain values and a [`Surroundings`]. All arithmetic is single precision, one
+//! rounding per operation, in the documented order, so that a client arrives at the same bits. What a
+//! step does, in which order, is in `mover`; each kind of movement and each thing that goes with it is
+//! one module beside it.
 //!
-//! Invariants: a command runs a bounded number of steps (it may lag at most [`LONGEST_LAG_MS`]); the
-//! state's command time never goes back. Source: the base game's player movement, release 1.32, and
-//! OpenArena 0.8.8.
+//! Invariants: a command runs a bounded number of steps; nothing allocates; the state's command time
+//! never goes back. Source: the base game's player movement, release 1.32, and OpenArena 0.8.8.
 
 pub mod angles;
+mod animation;
+mod command;
+pub mod events;
+mod fly;
+mod footsteps;
+mod ground;
+mod mover;
 mod noclip;
+mod pace;
 mod publish;
+pub mod push;
+mod rules;
+mod slide;
+mod stance;
+mod surroundings;
+mod torso;
+pub mod trajectory;
 pub mod velocity;
+mod walk;
+mod water;
+mod weapons;
 
-use super::numbers::{PmType, entity_flag, persistant, pm_flag};
-use crate::model::{Buttons, PlayerState, UserCmd, Vec3};
-
+pub use command::{LONGEST_LAG_MS, LONGEST_STEP_MS};
+pub use mover::{Conditions, Outcome, Touched, move_player};
 pub use noclip::fly_through;
+pub use pace::{Timely, timely};
 pub use publish::{Publication, player_entity};
-pub use velocity::Acceleration;
+pub use rules::{FIXED_STEP_MS, Headroom, Rules, Settings, Variant};
+pub use surroundings::{OpenSpace, Surroundings};
+pub use velocity::{Acceleration, Length};
+
+use mover::Mover;
 
 /// Index of the health statistic, the same in every game.
 const HEALTH: usize = 0;
-/// Longest step, when steps are not fixed.
-pub const LONGEST_STEP_MS: i32 = 66;
-/// Time that one command can make up for.
-pub const LONGEST_LAG_MS: i32 = 1000;
-/// How many values the count of commands has (it travels in 6 bits of prediction's memory).
-const FRAME_COUNT_MASK: i32 = 63;
-/// Upward move that counts as a jump.
-const JUMP_MOVE: i8 = 10;
-/// Sideways or forward move up to which a player may walk.
-const WALK_MOVE: u8 = 64;
-
-/// One step of a command.
-#[derive(Clone, Copy, Debug)]
-pub struct Step {
-    /// Length in milliseconds, 1 to 200.
-    pub ms: i32,
-    /// Length in seconds.
-    pub seconds: f32,
-    /// Where the view points, as axes.
-    pub axes: angles::Axes,
-}
-
-/// Runs `step` over the command in pieces of at most [`LONGEST_STEP_MS`], or of `fixed_ms`.
-///
-/// Changes that a step makes to the command (moves cleared while talking) stay for the next.
-pub fn run_command(
-    state: &mut PlayerState,
-    command: &UserCmd,
-    fixed_ms: Option<i32>,
-    mut step: impl FnMut(&mut PlayerState, &mut UserCmd),
-) {
-    let end = command.server_time;
-    if end < state.command_time {
-        return;
-    }
-    let longest = fixed_ms.unwrap_or(LONGEST_STEP_MS).max(1);
-    state.command_time = state.command_time.max(end.saturating_sub(LONGEST_LAG_MS));
-    state.pmove_framecount = (state.pmove_framecount + 1) & FRAME_COUNT_MASK;
-    let mut command = *command;
-    while state.command_time < end {
-        let ms = (end - state.command_time).min(longest);
-        command.server_time = state.command_time + ms;
-        step(state, &mut command);
-        if state.pm_flags & pm_flag::JUMP_HELD != 0 {
-            command.upmove = 20;
-        }
-    }
-}
-
-/// What comes before the move in every step: buttons to flags, time, view angles.
-pub fn begin_step(state: &mut PlayerState, command: &mut UserCmd) -> Step {
-    if command.forwardmove.unsigned_abs() > WALK_MOVE
-        || command.rightmove.unsigned_abs() > WALK_MOVE
-    {
-        command.buttons.0 &= !Buttons::WALKING.0;
-    }
-    let down = |buttons| command.buttons.contains(buttons);
-    set(&mut state.e_flags, entity_flag::TALK, down(Buttons::TALK));
-    // The newer builds of the base game leave the flag clear while flying through walls; the
-    // bytecode that clients of 1.32 and OpenArena run does not.
-    let fires = down(Buttons::ATTACK)
-        && state.pm_flags & pm_flag::RESPAWNED == 0
-        && state.pm_type != PmType::Intermission as i32
-        && usize::try_from(state.weapon).ok().and_then(|weapon| state.ammo.get(weapon)) != Some(&0);
-    set(&mut state.e_flags, entity_flag::FIRING, fires);
-    if state.stats[HEALTH] > 0 && !down(Buttons::ATTACK) && !down(Buttons::USE_HOLDABLE) {
-        state.pm_flags &= !pm_flag::RESPAWNED;
-    }
-    if down(Buttons::TALK) {
-        command.buttons = Buttons::TALK;
-        clear_moves(command);
-    }
-
-    let ms = command.server_time.saturating_sub(state.command_time).clamp(1, 200);
-    state.command_time = command.server_time;
-    angles::turn(state, command);
-    let axes = angles::axes(state.viewangles);
-
-    if command.upmove < JUMP_MOVE {
-        state.pm_flags &= !pm_flag::JUMP_HELD;
-    }
-    if command.forwardmove < 0 {
-        state.pm_flags |= pm_flag::BACKWARDS_RUN;
-    } else if command.forwardmove > 0 || command.rightmove != 0 {
-        state.pm_flags &= !pm_flag::BACKWARDS_RUN;
-    }
-    if state.pm_type >= PmType::Dead as i32 {
-        clear_moves(command);
-    }
-    Step { ms, seconds: ms as f32 * 0.001, axes }
-}
-
-/// Lets a step's time pass on the movement timer and the animation timers.
-pub fn drop_timers(state: &mut PlayerState, ms: i32) {
-    if state.pm_time != 0 {
-        if ms >= state.pm_time {
-            state.pm_flags &= !pm_flag::ALL_TIMES;
-            state.pm_time = 0;
-        } else {
-            state.pm_time -= ms;
-        }
-    }
-    for timer in [&mut state.legs_timer, &mut state.torso_timer] {
-        if *timer > 0 {
-            *timer = (*timer - ms).max(0);
-        }
-    }
-}
-
-/// The wished velocity of a flier, in the scale of the usercmd: along the view, and straight up.
-#[must_use]
-pub fn flying_wish(command: &UserCmd, step: &Step) -> Vec3 {
-    let forward = f32::from(command.forwardmove);
-    let right = f32::from(command.rightmove);
-    let mut wish = step.axes.forward * forward + step.axes.right * right;
-    wish[2] += f32::from(command.upmove);
-    wish
-}
-
-/// Whether a state is a spectator's.
-fn is_spectator(state: &PlayerState) -> bool {
-    state.persistant[persistant::TEAM] == super::numbers::Team::Spectator as i32
-}
-
-fn clear_moves(command: &mut UserCmd) {
-    command.forwardmove = 0;
-    command.rightmove = 0;
-    command.upmove = 0;
-}
 
 fn set(flags: &mut i32, flag: i32, on: bool) {
     if on {
         *flags |= flag;
     } else {
         *flags &= !flag;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn steps_of(command_time: i32, server_time: i32, fixed_ms: Option<i32>) -> Vec<i32> {
-        let mut state = PlayerState { command_time, ..PlayerState::default() };
-        let command = UserCmd { server_time, ..UserCmd::default() };
-        let mut lengths = Vec::new();
-        run_command(&mut state, &command, fixed_ms, |state, command| {
-            lengths.push(begin_step(state, command).ms);
-        });
-        lengths
-    }
-
-    #[test]
-    fn long_commands_are_cut() {
-        assert_eq!(steps_of(0, 150, None), [66, 66, 18]);
-        assert_eq!(steps_of(0, 66, None), [66]);
-        assert_eq!(steps_of(100, 132, Some(8)), [8; 4]);
-        assert_eq!(steps_of(100, 99, None), [0; 0]);
-        assert_eq!(steps_of(0, 10_000, None).iter().sum::<i32>(), LONGEST_LAG_MS);
-        assert_eq!(steps_of(i32::MIN, i32::MAX, None).len(), 16);
-    }
-
-    #[test]
-    fn a_talking_player_neither_moves_nor_fires() {
-        let mut state = PlayerState { weapon: 2, ..PlayerState::default() };
-        state.stats[HEALTH] = 100;
-        state.ammo[2] = 10;
-        let mut command = UserCmd {
-            server_time: 8,
-            buttons: Buttons(Buttons::TALK.0 | Buttons::GESTURE.0),
-            forwardmove: 127,
-            ..UserCmd::default()
-        };
-        begin_step(&mut state, &mut command);
-        assert_eq!((command.forwardmove, command.buttons), (0, Buttons::TALK));
-        assert_eq!(state.e_flags, entity_flag::TALK);
-    }
-
-    #[test]
-    fn fire_waits_for_the_button_to_come_up_after_a_spawn() {
-        let mut state =
-            PlayerState { weapon: 2, pm_flags: pm_flag::RESPAWNED, ..PlayerState::default() };
-        state.stats[HEALTH] = 100;
-        state.ammo[2] = 10;
-        let mut shown = Vec::new();
-        for (buttons, server_time) in [(1, 8), (0, 16), (1, 24)] {
-            let mut command =
-                UserCmd { server_time, buttons: Buttons(buttons), ..UserCmd::default() };
-            begin_step(&mut state, &mut command);
-            shown.push(state.e_flags & entity_flag::FIRING);
-        }
-        assert_eq!(shown, [0, 0, entity_flag::FIRING]);
-    }
-
-    #[test]
-    fn the_movement_timer_takes_its_flags_along() {
-        let mut state = PlayerState {
-            pm_time: 100,
-            pm_flags: pm_flag::TIME_KNOCKBACK | pm_flag::DUCKED,
-            torso_timer: 20,
-            ..PlayerState::default()
-        };
-        drop_timers(&mut state, 66);
-        assert_eq!((state.pm_time, state.torso_timer), (34, 0));
-        assert_ne!(state.pm_flags & pm_flag::TIME_KNOCKBACK, 0);
-        drop_timers(&mut state, 34);
-        assert_eq!((state.pm_time, state.pm_flags), (0, pm_flag::DUCKED));
     }
 }

@@ -4,8 +4,11 @@
 //! Source: the base game's movement; checked against 250 commands run by its bytecode.
 
 use super::{
-    Acceleration, Step, begin_step, drop_timers, flying_wish, run_command,
-    velocity::{GROUND_FRICTION, STOP_SPEED, accelerated, command_scale, normalised, slowed},
+    Acceleration, Mover, Surroundings,
+    command::{Step, begin_step, drop_timers, run_command},
+    velocity::{
+        GROUND_FRICTION, Length, STOP_SPEED, accelerated, command_scale, normalised, slowed,
+    },
 };
 use crate::game::numbers::player_box::VIEW_HEIGHT;
 use crate::model::{PlayerState, UserCmd, Vec3};
@@ -15,7 +18,7 @@ const FRICTION: f32 = GROUND_FRICTION * 1.5;
 /// As on the ground.
 const ACCELERATION: f32 = 10.0;
 
-/// Runs one command of a flier.
+/// Runs one command of a flier by the rules that all games share, without asking for a world.
 pub fn fly_through(
     state: &mut PlayerState,
     command: &UserCmd,
@@ -23,13 +26,21 @@ pub fn fly_through(
     how: Acceleration,
 ) {
     run_command(state, command, fixed_ms, |state, command| {
-        let step = begin_step(state, command);
-        fly(state, command, &step, how);
+        let step = begin_step(state, command, true);
+        fly(state, command, &step, how, Length::Root);
         drop_timers(state, step.ms);
     });
 }
 
-fn fly(state: &mut PlayerState, command: &UserCmd, step: &Step, how: Acceleration) {
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    /// Flies through everything for the length of the step.
+    pub(super) fn fly_through(&mut self) {
+        let (how, length) = (self.rules.acceleration, self.rules.variant.length);
+        fly(self.state, self.command, &self.step, how, length);
+    }
+}
+
+fn fly(state: &mut PlayerState, command: &UserCmd, step: &Step, how: Acceleration, length: Length) {
     state.viewheight = VIEW_HEIGHT;
     let speed = state.velocity.length();
     state.velocity = if speed < 1.0 {
@@ -38,7 +49,10 @@ fn fly(state: &mut PlayerState, command: &UserCmd, step: &Step, how: Acceleratio
         slowed(state.velocity, speed, speed.max(STOP_SPEED) * FRICTION * step.seconds)
     };
     let scale = command_scale(command, state.speed);
-    let (direction, length) = normalised(flying_wish(command, step));
+    let mut wish = step.axes.forward * f32::from(command.forwardmove)
+        + step.axes.right * f32::from(command.rightmove);
+    wish[2] += f32::from(command.upmove);
+    let (direction, length) = normalised(wish, length);
     state.velocity =
         accelerated(state.velocity, direction, length * scale, ACCELERATION, step.seconds, how);
     state.origin = state.origin.add_scaled(state.velocity, step.seconds);

@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's conversion; checked against 120 states converted by it.
 
-use super::{HEALTH, set};
+use super::{HEALTH, events, set};
 use crate::game::numbers::{EntityType, PmType, entity_flag};
 use crate::model::{EntityState, PlayerState, Trajectory, TrajectoryKind, Vec3};
 
@@ -58,22 +58,7 @@ pub fn player_entity(state: &mut PlayerState, entity: &mut EntityState, how: Pub
         .iter()
         .enumerate()
         .fold(0, |bits, (powerup, &until)| bits | i32::from(until != 0) << powerup);
-    show_event(state, entity);
-}
-
-fn show_event(state: &mut PlayerState, entity: &mut EntityState) {
-    if state.external_event != 0 {
-        entity.event = state.external_event;
-        entity.event_parm = state.external_event_parm;
-    } else if state.entity_event_sequence < state.event_sequence {
-        // The ring holds two: older ones are lost.
-        let oldest = state.event_sequence - 2;
-        let sequence = state.entity_event_sequence.max(oldest);
-        let slot = (sequence & 1) as usize;
-        entity.event = state.events[slot] | (sequence & 3) << 8;
-        entity.event_parm = state.event_parms[slot];
-        state.entity_event_sequence = sequence + 1;
-    }
+    events::show_on_entity(state, entity);
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ pub const STOP_SPEED: f32 = 100.0;
 /// Friction on the ground.
 pub const GROUND_FRICTION: f32 = 6.0;
 
+/// How much more is taken away where a surface was run into.
+const OVERCLIP: f32 = 1.001;
+
 /// How a wish becomes velocity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acceleration {
@@ -32,14 +35,46 @@ pub fn command_scale(command: &UserCmd, speed: i32) -> f32 {
     (speed as f32 * largest as f32) / (127.0 * total)
 }
 
+/// What is taken for the length of a vector that is brought to length 1. The two may differ in the last
+/// bit, which goes on into the speed wished for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Length {
+    /// The square root of the squares' sum.
+    #[default]
+    Root,
+    /// The squares' sum times the reciprocal of its root.
+    Product,
+}
+
 /// The vector with length 1, and its length before; a zero vector stays.
 #[must_use]
-pub fn normalised(v: Vec3) -> (Vec3, f32) {
-    let length = v.length();
-    if length == 0.0 {
+pub fn normalised(v: Vec3, length: Length) -> (Vec3, f32) {
+    let squares = v.dot(v);
+    let root = squares.sqrt();
+    if root == 0.0 {
         return (v, 0.0);
     }
-    (v * (1.0 / length), length)
+    let reciprocal = 1.0 / root;
+    let length = match length {
+        Length::Root => root,
+        Length::Product => squares * reciprocal,
+    };
+    (v * reciprocal, length)
+}
+
+/// The direction of a vector: length 1, or zero.
+#[must_use]
+pub fn direction(v: Vec3) -> Vec3 {
+    normalised(v, Length::Root).0
+}
+
+/// A velocity that slides along a surface that it ran into: a little more than the part against the
+/// normal is taken away, so that it leads off the surface.
+#[must_use]
+pub fn clipped(velocity: Vec3, normal: Vec3) -> Vec3 {
+    let into = velocity.dot(normal);
+    let back = if into < 0.0 { into * OVERCLIP } else { into / OVERCLIP };
+    velocity - normal * back
 }
 
 /// A velocity of length `speed` after losing `drop` of it.
@@ -68,7 +103,7 @@ pub fn accelerated(
             velocity.add_scaled(direction, gain)
         }
         Acceleration::NoBunny => {
-            let (push, missing) = normalised(direction * wish_speed - velocity);
+            let (push, missing) = normalised(direction * wish_speed - velocity, Length::Root);
             let gain = (rate * seconds * wish_speed).min(missing);
             velocity.add_scaled(push, gain)
         }
@@ -115,6 +150,16 @@ mod tests {
         assert_eq!(accelerated(fast, forward, 320.0, 10.0, 0.05, plain)[0], 320.0);
         let faster = Vec3::new(400.0, 0.0, 0.0);
         assert_eq!(accelerated(faster, forward, 320.0, 10.0, 0.05, plain), faster);
+    }
+
+    #[test]
+    fn sliding_leads_off_the_surface() {
+        let floor = Vec3::new(0.0, 0.0, 1.0);
+        let slid = clipped(Vec3::new(10.0, 0.0, -100.0), floor);
+        assert_eq!(slid[0], 10.0);
+        assert!((slid[2] - 0.1).abs() < 1e-4, "{slid:?}");
+        let kept = clipped(Vec3::new(10.0, 0.0, 100.0), floor);
+        assert!((kept[2] - 0.1).abs() < 1e-4, "{kept:?}");
     }
 
     #[test]

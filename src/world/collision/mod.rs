@@ -12,6 +12,7 @@ mod arithmetic;
 mod brush;
 mod model;
 mod patch;
+mod reach;
 mod sweep;
 mod tree;
 
@@ -23,11 +24,12 @@ pub use arithmetic::Family;
 pub use model::Target;
 pub use patch::{Border, Facet, Patch, PatchError};
 
-use super::bsp::{AreaNum, Bsp, ClusterNum, SurfaceNum};
+use super::bsp::{Bsp, SurfaceNum};
 use crate::model::{Trace, Vec3};
 use arithmetic::Arithmetic;
 use brush::Brushes;
 use patch::{Budget, Source};
+use reach::Reach;
 use sweep::{Sweep, reached};
 use tree::Tree;
 
@@ -66,8 +68,6 @@ struct Leaf {
     brushes: Range<u32>,
     /// Places in the list of patch numbers.
     patches: Range<u32>,
-    cluster: Option<ClusterNum>,
-    area: Option<AreaNum>,
 }
 
 /// A brush model.
@@ -120,7 +120,7 @@ impl CollisionMap {
             leaf_patches.extend(surfaces.filter_map(|surface| patch_of[surface.index()]));
             (first.0..leaf_brushes.len() as u32, first.1..leaf_patches.len() as u32)
         };
-        let leafs = bsp
+        let leafs: Box<[Leaf]> = bsp
             .leafs
             .iter()
             .map(|leaf| {
@@ -128,7 +128,7 @@ impl CollisionMap {
                     &mut bsp.leaf_brushes[leaf.brushes].iter().map(|brush| brush.index() as u32),
                     &mut bsp.leaf_surfaces[leaf.surfaces].iter().copied(),
                 );
-                Leaf { brushes, patches, cluster: leaf.cluster, area: leaf.area }
+                Leaf { brushes, patches }
             })
             .collect();
         let models = bsp
@@ -145,17 +145,28 @@ impl CollisionMap {
                         &mut model.surfaces.numbers(),
                     )
                 };
-                let contents = Leaf { brushes, patches, cluster: None, area: None };
+                let contents = Leaf { brushes, patches };
                 Model { bounds: [model.mins, model.maxs], contents }
+            })
+            .collect();
+        let prepared = Brushes::new::<A>(bsp);
+        let reaches: Vec<Reach> = leafs
+            .iter()
+            .map(|leaf| {
+                let brushes = &leaf_brushes[within(&leaf.brushes)];
+                let brushes = brushes.iter().map(|&brush| prepared.reach(brush));
+                let curves = &leaf_patches[within(&leaf.patches)];
+                let curves = curves.iter().map(|&patch| patches[patch as usize].reach());
+                brushes.chain(curves).fold(Reach::NONE, Reach::union)
             })
             .collect();
         Ok(Self {
             family,
-            tree: Tree::new(bsp),
+            tree: Tree::new(bsp, &reaches),
             leafs,
             leaf_brushes: leaf_brushes.into(),
             leaf_patches: leaf_patches.into(),
-            brushes: Brushes::new::<A>(bsp),
+            brushes: prepared,
             patches: patches.into(),
             models,
         })
@@ -221,27 +232,6 @@ impl CollisionMap {
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
         self.contents_in(&self.leafs[self.tree.leaf_at(point)], point)
-    }
-
-    /// Area and cluster at a point: `None` in solid rock and outside.
-    #[must_use]
-    pub fn place_at(&self, point: Vec3) -> (Option<AreaNum>, Option<ClusterNum>) {
-        let leaf = &self.leafs[self.tree.leaf_at(point)];
-        (leaf.area, leaf.cluster)
-    }
-
-    /// Calls `visit` with number, area and cluster of each leaf that a box touches, in the order in
-    /// which the tree meets them, until it returns false.
-    pub fn leafs_in_box(
-        &self,
-        mins: Vec3,
-        maxs: Vec3,
-        mut visit: impl FnMut(usize, Option<AreaNum>, Option<ClusterNum>) -> bool,
-    ) {
-        self.tree.leafs_in_box(mins, maxs, |number| {
-            let leaf = &self.leafs[number];
-            visit(number, leaf.area, leaf.cluster)
-        });
     }
 
     /// Runs a sweep, or looks what holds a box at rest, in the world or in a model.
@@ -316,10 +306,14 @@ impl CollisionMap {
     }
 
     fn brushes_in(&self, leaf: &Leaf) -> &[u32] {
-        &self.leaf_brushes[leaf.brushes.start as usize..leaf.brushes.end as usize]
+        &self.leaf_brushes[within(&leaf.brushes)]
     }
 
     fn patches_in(&self, leaf: &Leaf) -> &[u32] {
-        &self.leaf_patches[leaf.patches.start as usize..leaf.patches.end as usize]
+        &self.leaf_patches[within(&leaf.patches)]
     }
+}
+
+fn within(places: &Range<u32>) -> Range<usize> {
+    places.start as usize..places.end as usize
 }

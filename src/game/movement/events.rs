@@ -1,0 +1,130 @@
+//! What others see and hear of a player: the ring of two predictable events, the one external event,
+//! and how both get to others.
+//!
+//! Clients raise predictable events themselves and skip those they have shown, so the sequence number
+//! must advance exactly as theirs. Everything else that happens to a player is external. Source: the
+//! base game's events.
+
+use super::publish::{Publication, player_entity};
+use crate::game::numbers::{EntityType, entity_flag};
+use crate::model::{EntityState, PlayerState};
+
+/// Bits above an event's number that count its occurrences.
+const COUNT_MASK: i32 = 0x300;
+/// One occurrence.
+const COUNT_STEP: i32 = 0x100;
+/// How long an event stays on an entity, in milliseconds.
+pub const EVENT_MS: i32 = 300;
+
+/// Queues a predictable event. Two fit; a third overwrites the first.
+pub fn queue(state: &mut PlayerState, event: i32, parm: i32) {
+    let slot = slot(state.event_sequence);
+    state.events[slot] = event;
+    state.event_parms[slot] = parm;
+    state.event_sequence = state.event_sequence.wrapping_add(1);
+}
+
+/// Shows an event that clients do not predict, at level time `now` in milliseconds.
+pub fn show_external(state: &mut PlayerState, event: i32, parm: i32, now: i32) {
+    let count = ((state.external_event & COUNT_MASK) + COUNT_STEP) & COUNT_MASK;
+    state.external_event = event | count;
+    state.external_event_parm = parm;
+    state.external_event_time = now;
+}
+
+/// Moves the next predictable event into the entity, or the external one as long as there is one.
+pub(super) fn show_on_entity(state: &mut PlayerState, entity: &mut EntityState) {
+    if state.external_event != 0 {
+        entity.event = state.external_event;
+        entity.event_parm = state.external_event_parm;
+    } else if state.entity_event_sequence < state.event_sequence {
+        // The ring holds two: older ones are lost.
+        let oldest = state.event_sequence - 2;
+        let sequence = state.entity_event_sequence.max(oldest);
+        entity.event = state.events[slot(sequence)] | (sequence & 3) << 8;
+        entity.event_parm = state.event_parms[slot(sequence)];
+        state.entity_event_sequence = sequence + 1;
+    }
+}
+
+/// The predictable event that the player's entity had no room for, as an entity of its own, to be sent
+/// for [`EVENT_MS`] to everybody but the player. `number` is the new entity's. None when all are shown.
+pub fn left_over(state: &mut PlayerState, number: i32) -> Option<EntityState> {
+    if state.entity_event_sequence >= state.event_sequence {
+        return None;
+    }
+    let external = std::mem::take(&mut state.external_event);
+    let mut entity = EntityState::default();
+    let how = Publication { truncated: true, linear_stop_ms: None };
+    player_entity(state, &mut entity, how);
+    state.external_event = external;
+    // The count of occurrences is part of the type, and lost where the type travels in 8 bits: so in
+    // every game.
+    entity.e_type = EntityType::Events as i32 + entity.event;
+    entity.number = number;
+    entity.e_flags |= entity_flag::PLAYER_EVENT;
+    entity.other_entity_num = state.client_num;
+    Some(entity)
+}
+
+const fn slot(sequence: i32) -> usize {
+    (sequence & 1) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::numbers::event;
+    use crate::model::Vec3;
+
+    #[test]
+    fn the_ring_keeps_the_last_two() {
+        let mut state = PlayerState::default();
+        for (at, event) in [event::JUMP, event::FOOTSTEP, event::SWIM].into_iter().enumerate() {
+            queue(&mut state, event, at as i32);
+        }
+        assert_eq!(state.events, [event::SWIM, event::FOOTSTEP]);
+        assert_eq!((state.event_parms, state.event_sequence), ([2, 1], 3));
+        let mut state = PlayerState { event_sequence: i32::MAX, ..PlayerState::default() };
+        queue(&mut state, event::JUMP, 0);
+        queue(&mut state, event::JUMP, 0);
+        assert_eq!(state.event_sequence, i32::MIN + 1);
+    }
+
+    #[test]
+    fn an_external_event_that_happens_again_looks_different() {
+        let mut state = PlayerState::default();
+        let shown: Vec<_> = (0..5)
+            .map(|now| {
+                show_external(&mut state, 56, 80, now);
+                state.external_event
+            })
+            .collect();
+        assert_eq!(shown, [56 | 0x100, 56 | 0x200, 56 | 0x300, 56, 56 | 0x100]);
+        assert_eq!((state.external_event_parm, state.external_event_time), (80, 4));
+    }
+
+    #[test]
+    fn what_the_entity_has_no_room_for_becomes_another_entity() {
+        let mut state = PlayerState {
+            client_num: 5,
+            origin: Vec3::new(1.5, -1.5, 0.0),
+            external_event: 56,
+            ..PlayerState::default()
+        };
+        assert_eq!(left_over(&mut state, 100), None);
+        queue(&mut state, event::JUMP, 0);
+        queue(&mut state, event::FOOTSTEP, 0);
+        state.external_event = 0;
+        let mut entity = EntityState::default();
+        show_on_entity(&mut state, &mut entity);
+        assert_eq!(entity.event, event::JUMP);
+        state.external_event = 56;
+        let other = left_over(&mut state, 100).expect("one is left");
+        assert_eq!((other.number, other.e_type), (100, 13 + (event::FOOTSTEP | 0x100)));
+        assert_eq!((other.pos.base, other.other_entity_num), (Vec3::new(1.0, -1.0, 0.0), 5));
+        assert_ne!(other.e_flags & entity_flag::PLAYER_EVENT, 0);
+        assert_eq!(state.external_event, 56);
+        assert_eq!(left_over(&mut state, 100), None);
+    }
+}

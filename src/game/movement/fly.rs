@@ -1,0 +1,51 @@
+//! Flying where walls stop: spectators, the flight powerup, and the pull of a hook.
+//!
+//! Source: the base game's movement.
+
+use super::{
+    Mover, Surroundings,
+    slide::Gravity,
+    velocity::{command_scale, direction, normalised},
+};
+use crate::model::Vec3;
+
+/// Rate of acceleration.
+const ACCELERATION: f32 = 8.0;
+/// How far before its point a hook stops pulling.
+const HOOK_LENGTH: f32 = 16.0;
+/// Speed of the pull, units per second, and the distance within which it gets weaker.
+const PULL_SPEED: f32 = 800.0;
+const PULL_NEAR: f32 = 100.0;
+
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    pub(super) fn fly(&mut self) {
+        self.slow_down();
+        let wish = self.flying_wish().unwrap_or(Vec3::ZERO);
+        let (wish, wish_speed) = normalised(wish, self.rules.variant.length);
+        self.accelerate(wish, wish_speed, ACCELERATION);
+        self.step_slide(Gravity::Off);
+    }
+
+    /// The wished velocity of who moves freely: along the view, and straight up. None without a wish.
+    pub(super) fn flying_wish(&self) -> Option<Vec3> {
+        let scale = command_scale(self.command, self.state.speed);
+        if scale == 0.0 {
+            return None;
+        }
+        let axes = &self.step.axes;
+        let mut wish = axes.forward * scale * f32::from(self.command.forwardmove)
+            + axes.right * scale * f32::from(self.command.rightmove);
+        wish[2] += scale * f32::from(self.command.upmove);
+        Some(wish)
+    }
+
+    /// Takes on the speed at which the hook pulls.
+    pub(super) fn follow_hook(&mut self) {
+        let hold = self.state.grapple_point.add_scaled(self.step.axes.forward, -HOOK_LENGTH);
+        let rope = hold - self.state.origin;
+        let length = rope.length();
+        let speed = if length <= PULL_NEAR { 10.0 * length } else { PULL_SPEED };
+        self.state.velocity = direction(rope) * speed;
+        self.ground.plane = false;
+    }
+}

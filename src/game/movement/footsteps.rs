@@ -1,0 +1,100 @@
+//! The bob of a player's walk: which legs show, and when a foot comes down.
+//!
+//! Source: the base game's movement.
+
+use super::{Mover, Surroundings, animation::continue_legs, events::queue};
+use crate::game::numbers::{animation, event, pm_flag};
+use crate::model::{Buttons, EntityNum, contents::surface};
+
+/// Horizontal speed below which a player without a wish stands, units per second.
+const STANDING: f32 = 5.0;
+/// A foot comes down whenever this bit of the bob changes, counted from [`BOB_START`].
+const FOOT_BIT: i32 = 128;
+const BOB_START: i32 = 64;
+
+/// A way to go on foot: bob per millisecond, legs forwards and backwards, whether it can be heard.
+struct Gait {
+    rate: f32,
+    forwards: i32,
+    backwards: i32,
+    loud: bool,
+}
+
+const CROUCHING: Gait = Gait {
+    rate: 0.5,
+    forwards: animation::LEGS_WALKCR,
+    backwards: animation::LEGS_BACKCR,
+    loud: false,
+};
+const RUNNING: Gait =
+    Gait { rate: 0.4, forwards: animation::LEGS_RUN, backwards: animation::LEGS_BACK, loud: true };
+const WALKING: Gait = Gait {
+    rate: 0.3,
+    forwards: animation::LEGS_WALK,
+    backwards: animation::LEGS_BACKWALK,
+    loud: false,
+};
+
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    /// Shows the legs of the way the player goes, and the steps.
+    pub(super) fn make_steps(&mut self) {
+        let velocity = self.state.velocity;
+        let speed = (velocity[0] * velocity[0] + velocity[1] * velocity[1]).sqrt();
+        self.outcome.xy_speed = speed;
+        let ducked = self.has(pm_flag::DUCKED);
+        if self.state.ground_entity_num == EntityNum::NONE.index() as i32 {
+            if self.is_invulnerable() {
+                continue_legs(self.state, animation::LEGS_IDLECR);
+            }
+            if self.outcome.water_level > 1 {
+                continue_legs(self.state, animation::LEGS_SWIM);
+            }
+            return;
+        }
+        if self.command.forwardmove == 0 && self.command.rightmove == 0 {
+            if speed < STANDING {
+                self.state.bob_cycle = 0;
+                let legs = if ducked { animation::LEGS_IDLECR } else { animation::LEGS_IDLE };
+                continue_legs(self.state, legs);
+            }
+            return;
+        }
+        let gait = if ducked {
+            CROUCHING
+        } else if self.command.buttons.contains(Buttons::WALKING) {
+            WALKING
+        } else {
+            RUNNING
+        };
+        let backwards = self.has(pm_flag::BACKWARDS_RUN);
+        continue_legs(self.state, if backwards { gait.backwards } else { gait.forwards });
+
+        let old = self.state.bob_cycle;
+        self.state.bob_cycle = (old as f32 + gait.rate * self.step.ms as f32) as i32 & 255;
+        let foot = |bob: i32| bob.wrapping_add(BOB_START) & FOOT_BIT;
+        if foot(old) != foot(self.state.bob_cycle) {
+            self.put_foot_down(gait.loud);
+        }
+    }
+
+    fn put_foot_down(&mut self, loud: bool) {
+        let event = match self.outcome.water_level {
+            0 if loud && !self.rules.silent_steps => self.footstep(),
+            1 => event::FOOTSPLASH,
+            2 => event::SWIM,
+            _ => return,
+        };
+        queue(self.state, event, 0);
+    }
+
+    /// The event of a foot on the ground. That of a silent surface is queued as well.
+    pub(super) fn footstep(&self) -> i32 {
+        if self.ground.has(surface::NOSTEPS) {
+            event::NONE
+        } else if self.ground.has(surface::METALSTEPS) {
+            event::FOOTSTEP_METAL
+        } else {
+            event::FOOTSTEP
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What a player stands on: finding it, leaving it, coming down on it.
+//!
+//! Source: the base game's movement.
+
+use super::{HEALTH, Mover, Surroundings, animation::force_legs, events::queue};
+use crate::game::numbers::{animation, event, pm_flag};
+use crate::model::{EntityNum, Trace, Vec3, contents::surface};
+
+/// How far below the box ground is looked for.
+const REACH: f32 = 0.25;
+/// How far below the box there must be nothing for a fall to show.
+const FALL_REACH: f32 = 64.0;
+/// Least z of a normal that can be walked on.
+pub(super) const LEAST_WALKABLE: f32 = 0.7;
+/// Speed off the ground from which on it is left, units per second.
+const KICK_OFF: f32 = 10.0;
+/// Downward speed from which on a landing keeps its player's speed on walls for a while.
+const HARD_LANDING: f32 = -200.0;
+/// That while, in milliseconds.
+const HARD_LANDING_MS: i32 = 250;
+/// How long legs show the landing, in milliseconds.
+const LANDING_MS: i32 = 130;
+/// Entity number of "no ground".
+const NOWHERE: i32 = EntityNum::NONE.index() as i32;
+
+/// What is under a player during one step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ground {
+    /// What was found below.
+    pub(super) trace: Trace,
+    /// Whether its plane counts: also on slopes too steep to walk on.
+    pub(super) plane: bool,
+    /// Whether it can be walked on.
+    pub(super) walking: bool,
+}
+
+impl Ground {
+    /// Nothing, as every step begins.
+    pub(super) const AIR: Self =
+        Self { trace: Trace::free(Vec3::ZERO), plane: false, walking: false };
+
+    /// The direction that the ground faces.
+    pub(super) const fn normal(&self) -> Vec3 {
+        self.trace.plane.normal
+    }
+
+    /// Whether the ground has one of these surface bits.
+    pub(super) const fn has(&self, flag: i32) -> bool {
+        self.trace.surface_flags & flag != 0
+    }
+}
+
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    /// Looks what is below, and lands on it or leaves it.
+    pub(super) fn find_ground(&mut self) {
+        let below = self.below(REACH);
+        self.ground.trace = self.trace(self.state.origin, below);
+        if self.ground.trace.allsolid && !self.is_freed() {
+            self.leave_ground(false);
+            return;
+        }
+        let trace = self.ground.trace;
+        let normal = trace.plane.normal;
+        if trace.fraction == 1.0 {
+            self.fall_off();
+        } else if self.state.velocity[2] > 0.0 && self.state.velocity.dot(normal) > KICK_OFF {
+            self.show_jump();
+            self.leave_ground(false);
+        } else if normal[2] < LEAST_WALKABLE {
+            self.leave_ground(true);
+        } else {
+            self.stand();
+        }
+    }
+
+    /// Whether the box, stuck in something, is free a unit away. The ground is then looked for again.
+    fn is_freed(&mut self) -> bool {
+        const NEAR: [f32; 3] = [-1.0, 0.0, 1.0];
+        for x in NEAR {
+            for y in NEAR {
+                for z in NEAR {
+                    let spot = self.state.origin + Vec3::new(x, y, z);
+                    if !self.trace(spot, spot).allsolid {
+                        let below = self.below(REACH);
+                        self.ground.trace = self.trace(self.state.origin, below);
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    fn fall_off(&mut self) {
+        if self.state.ground_entity_num != NOWHERE {
+            let below = self.below(FALL_REACH);
+            if self.trace(self.state.origin, below).fraction == 1.0 {
+                self.show_jump();
+            }
+        }
+        self.leave_ground(false);
+    }
+
+    fn stand(&mut self) {
+        self.ground.plane = true;
+        self.ground.walking = true;
+        if self.has(pm_flag::TIME_WATERJUMP) {
+            self.state.pm_flags &= !(pm_flag::TIME_WATERJUMP | pm_flag::TIME_LAND);
+            self.state.pm_time = 0;
+        }
+        if self.state.ground_entity_num == NOWHERE {
+            self.land();
+            if self.before.velocity[2] < HARD_LANDING {
+                self.state.pm_flags |= pm_flag::TIME_LAND;
+                self.state.pm_time = HARD_LANDING_MS;
+            }
+        }
+        let entity = self.ground.trace.entity;
+        self.state.ground_entity_num = entity.index() as i32;
+        self.touch(entity);
+    }
+
+    /// Stands on nothing; `sliding` when the slope below is only too steep.
+    pub(super) fn leave_ground(&mut self, sliding: bool) {
+        self.state.ground_entity_num = NOWHERE;
+        self.ground.plane = sliding;
+        self.ground.walking = false;
+    }
+
+    /// Shows the legs of a jump, and remembers which way it went.
+    pub(super) fn show_jump(&mut self) {
+        if self.command.forwardmove >= 0 {
+            force_legs(self.state, animation::LEGS_JUMP);
+            self.state.pm_flags &= !pm_flag::BACKWARDS_JUMP;
+        } else {
+            force_legs(self.state, animation::LEGS_JUMPB);
+            self.state.pm_flags |= pm_flag::BACKWARDS_JUMP;
+        }
+    }
+
+    fn land(&mut self) {
+        let backwards = self.has(pm_flag::BACKWARDS_JUMP);
+        let legs = if backwards { animation::LEGS_LANDB } else { animation::LEGS_LAND };
+        force_legs(self.state, legs);
+        self.state.legs_timer = LANDING_MS;
+
+        let Some(force) = self.landing_force() else { return };
+        if !self.ground.has(surface::NODAMAGE) {
+            if force > 60.0 {
+                queue(self.state, event::FALL_FAR, 0);
+            } else if force > 40.0 {
+                // Corpses do not moan.
+                if self.state.stats[HEALTH] > 0 {
+                    queue(self.state, event::FALL_MEDIUM, 0);
+                }
+            } else if force > 7.0 {
+                queue(self.state, event::FALL_SHORT, 0);
+            } else {
+                let step = self.footstep();
+                queue(self.state, step, 0);
+            }
+        }
+        self.state.bob_cycle = 0;
+    }
+
+    /// How hard the player comes down: speed at the moment of contact, which was somewhere within the
+    /// step, squared, in ten thousandths. None when it goes unnoticed.
+    fn landing_force(&self) -> Option<f32> {
+        let distance = self.state.origin[2] - self.before.origin[2];
+        let speed = self.before.velocity[2];
+        let acceleration = -(self.state.gravity as f32);
+        let half = acceleration / 2.0;
+        let discriminant = speed * speed - 4.0 * half * -distance;
+        if discriminant < 0.0 {
+            return None;
+        }
+        let time = (-speed - discriminant.sqrt()) / (2.0 * half);
+        let contact = speed + time * acceleration;
+        let mut force = contact * contact * 0.0001;
+        if self.has(pm_flag::DUCKED) {
+            force *= 2.0;
+        }
+        match self.outcome.water_level {
+            0 => {}
+            1 => force *= 0.5,
+            2 => force *= 0.25,
+            _ => return None,
+        }
+        (force >= 1.0).then_some(force)
+    }
+
+    fn below(&self, distance: f32) -> Vec3 {
+        let mut point = self.state.origin;
+        point[2] -= distance;
+        point
+    }
+}

@@ -1,0 +1,259 @@
+//! A player during one command: what a step does, in which order, and what comes of it besides the state.
+//!
+//! Source: the base game's movement.
+
+use super::{
+    HEALTH, Rules, Surroundings,
+    command::{Step, begin_step, drop_timers, run_command},
+    ground::Ground,
+};
+use crate::game::numbers::{PmType, contents, pm_flag, powerup};
+use crate::model::{EntityNum, PlayerState, Trace, UserCmd, Vec3, contents::surface};
+
+/// Most entities that one step remembers to have touched.
+const MAX_TOUCHED: usize = 32;
+
+/// What a command depends on, besides the state and the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// Content bits that stop the player.
+    pub mask: i32,
+    /// Whether the gauntlet reaches somebody. Clients never predict that.
+    pub gauntlet_hit: bool,
+}
+
+/// Entities run into during a step, each once; never the world.
+#[derive(Clone, Copy, Debug)]
+pub struct Touched {
+    entities: [EntityNum; MAX_TOUCHED],
+    len: usize,
+}
+
+impl Touched {
+    const NONE: Self = Self { entities: [EntityNum::NONE; MAX_TOUCHED], len: 0 };
+
+    /// The entities, in the order in which they were touched first.
+    #[must_use]
+    pub fn as_slice(&self) -> &[EntityNum] {
+        &self.entities[..self.len]
+    }
+
+    fn add(&mut self, entity: EntityNum) {
+        let known = entity == EntityNum::WORLD || self.as_slice().contains(&entity);
+        if !known && self.len < MAX_TOUCHED {
+            self.entities[self.len] = entity;
+            self.len += 1;
+        }
+    }
+}
+
+/// What comes of a command besides the state; all of it as the last step left it.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// Entities run into.
+    pub touched: Touched,
+    /// How deep in liquid: 0 dry, 1 feet, 2 waist, 3 eyes.
+    pub water_level: u8,
+    /// Content bits at the feet when they are in liquid.
+    pub water_type: i32,
+    /// Lower corner of the player's box; zero when the movement has none.
+    pub mins: Vec3,
+    /// Upper corner of the player's box.
+    pub maxs: Vec3,
+    /// Horizontal speed in units per second, where feet matter.
+    pub xy_speed: f32,
+}
+
+impl Outcome {
+    const NONE: Self = Self {
+        touched: Touched::NONE,
+        water_level: 0,
+        water_type: 0,
+        mins: Vec3::ZERO,
+        maxs: Vec3::ZERO,
+        xy_speed: 0.0,
+    };
+}
+
+/// Runs one usercmd of a player, in steps.
+///
+/// The command's time must have been brought near the level's (see [`timely`](super::timely)); one that
+/// is not newer than the state changes nothing.
+pub fn move_player<W: Surroundings + ?Sized>(
+    state: &mut PlayerState,
+    command: &UserCmd,
+    rules: &Rules,
+    conditions: Conditions,
+    world: &mut W,
+) -> Outcome {
+    let mut outcome = Outcome::NONE;
+    let mut mask = conditions.mask;
+    run_command(state, command, rules.fixed_step_ms, |state, command| {
+        // Others pass through the dead.
+        if state.stats[HEALTH] <= 0 {
+            mask &= !contents::BODY;
+        }
+        outcome.touched = Touched::NONE;
+        outcome.water_level = 0;
+        outcome.water_type = 0;
+        let (origin, velocity) = (state.origin, state.velocity);
+        let step = begin_step(state, command, rules.variant.noclip_fires);
+        let mut mover = Mover {
+            state,
+            command,
+            rules,
+            world,
+            mask,
+            gauntlet_hit: conditions.gauntlet_hit,
+            step,
+            ground: Ground::AIR,
+            before: Before { origin, velocity, water_level: 0 },
+            outcome: &mut outcome,
+        };
+        mover.step();
+    });
+    outcome
+}
+
+/// How a step began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    pub(super) origin: Vec3,
+    pub(super) velocity: Vec3,
+    pub(super) water_level: u8,
+}
+
+/// A player in the middle of a step.
+pub(super) struct Mover<'a, W: ?Sized> {
+    pub(super) state: &'a mut PlayerState,
+    pub(super) command: &'a mut UserCmd,
+    pub(super) rules: &'a Rules,
+    pub(super) world: &'a mut W,
+    pub(super) mask: i32,
+    pub(super) gauntlet_hit: bool,
+    pub(super) step: Step,
+    pub(super) ground: Ground,
+    pub(super) before: Before,
+    pub(super) outcome: &'a mut Outcome,
+}
+
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    /// Everything after the view angles.
+    fn step(&mut self) {
+        match self.state.pm_type {
+            kind if kind == PmType::Spectator as i32 => {
+                self.take_stance();
+                self.fly();
+                drop_timers(self.state, self.step.ms);
+            }
+            kind if kind == PmType::Noclip as i32 => {
+                self.fly_through();
+                drop_timers(self.state, self.step.ms);
+            }
+            kind if kind >= PmType::Freeze as i32 => {}
+            _ => self.step_among_things(),
+        }
+    }
+
+    /// The step of somebody whom the world can stop.
+    fn step_among_things(&mut self) {
+        self.measure_water();
+        self.before.water_level = self.outcome.water_level;
+        self.take_stance();
+        self.find_ground();
+        if self.state.pm_type == PmType::Dead as i32 {
+            self.slow_body();
+        }
+        drop_timers(self.state, self.step.ms);
+
+        self.make_move();
+
+        self.gesture();
+        self.find_ground();
+        self.measure_water();
+        if self.state.pm_flags & pm_flag::ELIMINATION_WARMUP == 0 {
+            self.handle_weapon();
+        }
+        if self.rules.variant.torso_last {
+            self.make_steps();
+            self.hold_weapon();
+        } else {
+            self.hold_weapon();
+            self.make_steps();
+        }
+        self.cross_water();
+        self.round_velocity();
+    }
+
+    /// The first kind of movement that applies.
+    fn make_move(&mut self) {
+        if self.rules.variant.invulnerability_holds && self.is_invulnerable() {
+            self.command.forwardmove = 0;
+            self.command.rightmove = 0;
+            self.command.upmove = 0;
+            self.state.velocity = Vec3::ZERO;
+        } else if self.state.powerups[powerup::FLIGHT] != 0 {
+            self.fly();
+        } else if self.has(pm_flag::GRAPPLE_PULL) {
+            self.follow_hook();
+            self.move_in_air();
+        } else if self.has(pm_flag::TIME_WATERJUMP) {
+            self.leap_from_water();
+        } else if self.outcome.water_level > 1 {
+            self.swim();
+        } else if self.ground.walking {
+            self.walk();
+        } else {
+            self.move_in_air();
+        }
+    }
+
+    fn round_velocity(&mut self) {
+        let slick = self.ground.trace.surface_flags & surface::SLICK != 0;
+        if self.rules.whole_velocity || (self.rules.variant.rounds_on_slick && slick) {
+            self.state.velocity = self.state.velocity.rounded();
+        }
+    }
+
+    /// How far the player's box gets.
+    pub(super) fn trace(&mut self, start: Vec3, end: Vec3) -> Trace {
+        self.world.trace(start, self.outcome.mins, self.outcome.maxs, end, self.mask)
+    }
+
+    /// Remembers to have touched an entity.
+    pub(super) fn touch(&mut self, entity: EntityNum) {
+        self.outcome.touched.add(entity);
+    }
+
+    /// Whether one of the movement flags is set.
+    pub(super) fn has(&self, flag: i32) -> bool {
+        self.state.pm_flags & flag != 0
+    }
+
+    /// Whether the player stands in a shell of invulnerability.
+    pub(super) fn is_invulnerable(&self) -> bool {
+        self.state.powerups[powerup::INVULNERABILITY] != 0
+    }
+
+    /// Gravity's change of vertical speed during the step.
+    pub(super) fn gravity_gain(&self) -> f32 {
+        self.state.gravity as f32 * self.step.seconds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn touched_entities_are_remembered_once_and_never_the_world() {
+        let mut touched = Touched::NONE;
+        let entity = |number| EntityNum::new(number).expect("in range");
+        for number in [5, 1022, 5, 7] {
+            touched.add(entity(number));
+        }
+        assert_eq!(touched.as_slice(), [entity(5), entity(7)]);
+        (100..200).for_each(|number| touched.add(entity(number)));
+        assert_eq!(touched.as_slice().len(), MAX_TOUCHED);
+    }
+}

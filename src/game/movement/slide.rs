@@ -1,0 +1,228 @@
+//! Moving until something is in the way, along it, and up stairs.
+//!
+//! Source: the base game's movement.
+
+use super::{
+    Mover, Surroundings,
+    events::queue,
+    ground::LEAST_WALKABLE,
+    velocity::{clipped, direction},
+};
+use crate::game::numbers::event;
+use crate::model::Vec3;
+
+/// Most surfaces that one slide minds.
+const MAX_PLANES: usize = 5;
+/// Most times that one slide runs into something.
+const MAX_BUMPS: u32 = 4;
+/// Cosine of the angle within which two surfaces count as the same.
+const SAME_PLANE: f32 = 0.99;
+/// Speed along a normal below which a velocity leads into the surface, units per second.
+const INTO_PLANE: f32 = 0.1;
+/// Highest stair, in units.
+const STEP_HEIGHT: f32 = 18.0;
+/// Stairs lower than this are not heard.
+const LEAST_STEP: f32 = 2.0;
+
+/// Whether gravity acts during a slide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gravity {
+    Off,
+    On,
+}
+
+/// The directions that a slide must not lead into.
+struct Planes {
+    normals: [Vec3; MAX_PLANES],
+    len: usize,
+}
+
+impl Planes {
+    fn as_slice(&self) -> &[Vec3] {
+        &self.normals[..self.len]
+    }
+
+    fn is_full(&self) -> bool {
+        self.len == MAX_PLANES
+    }
+
+    /// Adds a normal; there must be room.
+    fn push(&mut self, normal: Vec3) {
+        self.normals[self.len] = normal;
+        self.len += 1;
+    }
+}
+
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    /// Moves for the length of the step, along whatever is in the way. Whether anything was.
+    pub(super) fn slide(&mut self, gravity: Gravity) -> bool {
+        // What the velocity is when the movement timer runs: as if nothing had been hit.
+        let mut unhindered = self.state.velocity;
+        // The velocity at the end of the step; between, half of what gravity adds is there.
+        let mut end = self.state.velocity;
+        if gravity == Gravity::On {
+            end[2] -= self.gravity_gain();
+            self.state.velocity[2] = (self.state.velocity[2] + end[2]) * 0.5;
+            unhindered[2] = end[2];
+            if self.ground.plane {
+                self.state.velocity = clipped(self.state.velocity, self.ground.normal());
+            }
+        }
+        let mut planes = Planes { normals: [Vec3::ZERO; MAX_PLANES], len: 0 };
+        if self.ground.plane {
+            planes.push(self.ground.normal());
+        }
+        planes.push(direction(self.state.velocity));
+
+        let mut left = self.step.seconds;
+        let mut bumps = 0;
+        while bumps < MAX_BUMPS {
+            let goal = self.state.origin.add_scaled(self.state.velocity, left);
+            let trace = self.trace(self.state.origin, goal);
+            if trace.allsolid {
+                // Falling inside something would only gather speed.
+                self.state.velocity[2] = 0.0;
+                return true;
+            }
+            if trace.fraction > 0.0 {
+                self.state.origin = trace.endpos;
+            }
+            if trace.fraction == 1.0 {
+                break;
+            }
+            self.touch(trace.entity);
+            left -= left * trace.fraction;
+            bumps += 1;
+            if planes.is_full() {
+                self.state.velocity = Vec3::ZERO;
+                return true;
+            }
+            let normal = trace.plane.normal;
+            if planes.as_slice().iter().any(|plane| normal.dot(*plane) > SAME_PLANE) {
+                // Rounding kept the box at a surface it was to slide along: nudge it off.
+                self.state.velocity += normal;
+                continue;
+            }
+            planes.push(normal);
+            let Some((velocity, end_velocity)) =
+                deflected(self.state.velocity, end, planes.as_slice())
+            else {
+                self.state.velocity = Vec3::ZERO;
+                return true;
+            };
+            self.state.velocity = velocity;
+            end = end_velocity;
+        }
+        if gravity == Gravity::On {
+            self.state.velocity = end;
+        }
+        if self.state.pm_time != 0 {
+            self.state.velocity = unhindered;
+        }
+        bumps != 0
+    }
+
+    /// Slides, and where that hits something, tries the same a stair higher.
+    pub(super) fn step_slide(&mut self, gravity: Gravity) {
+        let (origin, velocity) = (self.state.origin, self.state.velocity);
+        if !self.slide(gravity) {
+            return;
+        }
+        let at_height = |z: f32| Vec3::new(origin[0], origin[1], z);
+        let floor = self.trace(origin, at_height(origin[2] - STEP_HEIGHT));
+        let on_stairs = floor.fraction != 1.0 && floor.plane.normal[2] >= LEAST_WALKABLE;
+        if self.state.velocity[2] > 0.0 && !on_stairs {
+            return;
+        }
+        let ceiling = self.trace(origin, at_height(origin[2] + STEP_HEIGHT));
+        if ceiling.allsolid {
+            return;
+        }
+        let height = ceiling.endpos[2] - origin[2];
+        self.state.origin = ceiling.endpos;
+        self.state.velocity = velocity;
+        self.slide(gravity);
+
+        let mut down = self.state.origin;
+        down[2] -= height;
+        let floor = self.trace(self.state.origin, down);
+        if !floor.allsolid {
+            self.state.origin = floor.endpos;
+        }
+        if floor.fraction < 1.0 {
+            self.state.velocity = clipped(self.state.velocity, floor.plane.normal);
+        }
+        self.show_stair(self.state.origin[2] - origin[2]);
+    }
+
+    fn show_stair(&mut self, height: f32) {
+        if height > LEAST_STEP {
+            let event = match height {
+                height if height < 7.0 => event::STEP_4,
+                height if height < 11.0 => event::STEP_8,
+                height if height < 15.0 => event::STEP_12,
+                _ => event::STEP_16,
+            };
+            queue(self.state, event, 0);
+        }
+    }
+}
+
+/// A velocity, and the one at the end of the step, turned so that they lead into none of the surfaces:
+/// along one, along the crease of two, or, between three, nowhere.
+fn deflected(velocity: Vec3, end: Vec3, planes: &[Vec3]) -> Option<(Vec3, Vec3)> {
+    let leads_into = |velocity: Vec3, plane: Vec3| velocity.dot(plane) < INTO_PLANE;
+    let Some(first) = planes.iter().position(|&plane| leads_into(velocity, plane)) else {
+        return Some((velocity, end));
+    };
+    let plane = planes[first];
+    let mut slid = (clipped(velocity, plane), clipped(end, plane));
+    for (second, &other) in planes.iter().enumerate() {
+        if second == first || !leads_into(slid.0, other) {
+            continue;
+        }
+        slid = (clipped(slid.0, other), clipped(slid.1, other));
+        if slid.0.dot(plane) >= 0.0 {
+            continue;
+        }
+        let crease = direction(plane.cross(other));
+        slid = (crease * crease.dot(velocity), crease * crease.dot(end));
+        let corner = |third: usize| third != first && third != second;
+        if planes.iter().enumerate().any(|(third, &p)| corner(third) && leads_into(slid.0, p)) {
+            return None;
+        }
+    }
+    Some(slid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const X: Vec3 = Vec3::new(-1.0, 0.0, 0.0);
+    const Y: Vec3 = Vec3::new(0.0, -1.0, 0.0);
+    const Z: Vec3 = Vec3::new(0.0, 0.0, 1.0);
+
+    #[test]
+    fn a_wall_takes_what_leads_into_it() {
+        let velocity = Vec3::new(100.0, 50.0, 1.0);
+        let (slid, _) = deflected(velocity, velocity, &[X]).expect("one wall is no corner");
+        // 0.1 % more than 100 is taken.
+        assert!((slid[0] + 0.1).abs() < 1e-4 && slid[1] == 50.0, "{slid:?}");
+        assert_eq!(deflected(X, X, &[X]), Some((X, X)));
+    }
+
+    #[test]
+    fn two_walls_leave_their_crease_and_three_nothing() {
+        // A sharp corner: along the first wall leads into the second and back.
+        let sharp = Vec3::new(0.6, -0.8, 0.0);
+        let velocity = Vec3::new(100.0, 50.0, 20.0);
+        let (slid, _) = deflected(velocity, velocity, &[X, sharp]).expect("up is free");
+        assert_eq!((slid[0], slid[1]), (0.0, 0.0));
+        assert!((slid[2] - 20.0).abs() < 1e-4, "{slid:?}");
+        assert_eq!(deflected(velocity, velocity, &[X, sharp, Z * -1.0]), None);
+        let (_, end) =
+            deflected(velocity, Vec3::new(1.0, 1.0, 7.0), &[X, Y, sharp]).expect("up is free");
+        assert!(end.0.iter().all(|part| part.is_finite()));
+    }
+}

@@ -1,0 +1,57 @@
+//! Standing, crouching, lying: the player's box and the height of the eyes.
+//!
+//! Source: the base game's movement.
+
+use super::{Mover, Surroundings};
+use crate::game::numbers::{
+    PmType,
+    player_box::{CROUCHED_MAXS, CROUCHED_VIEW_HEIGHT, DEAD_MAXS, DEAD_VIEW_HEIGHT, MAXS, MINS},
+    pm_flag,
+};
+use crate::model::Vec3;
+
+/// Half the side of the open shell of invulnerability.
+const SHELL: f32 = 42.0;
+
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    /// Sets the box and the eyes. Who wants to stand up does so only where there is room; who ducks is
+    /// not asked whether the box fits.
+    pub(super) fn take_stance(&mut self) {
+        if self.is_invulnerable() {
+            if self.has(pm_flag::INVULEXPAND) {
+                self.set_box(Vec3::new(-SHELL, -SHELL, -SHELL), Vec3::new(SHELL, SHELL, SHELL));
+            } else {
+                self.set_box(MINS, CROUCHED_MAXS);
+            }
+            self.state.pm_flags |= pm_flag::DUCKED;
+            self.state.viewheight = CROUCHED_VIEW_HEIGHT;
+            return;
+        }
+        self.state.pm_flags &= !pm_flag::INVULEXPAND;
+        if self.state.pm_type == PmType::Dead as i32 {
+            self.set_box(MINS, DEAD_MAXS);
+            self.state.viewheight = DEAD_VIEW_HEIGHT;
+            return;
+        }
+        if self.command.upmove < 0 {
+            self.state.pm_flags |= pm_flag::DUCKED;
+        } else if self.has(pm_flag::DUCKED) {
+            self.set_box(MINS, MAXS);
+            if !self.trace(self.state.origin, self.state.origin).allsolid {
+                self.state.pm_flags &= !pm_flag::DUCKED;
+            }
+        }
+        if self.has(pm_flag::DUCKED) {
+            self.set_box(MINS, CROUCHED_MAXS);
+            self.state.viewheight = CROUCHED_VIEW_HEIGHT;
+        } else {
+            self.set_box(MINS, MAXS);
+            self.state.viewheight = self.rules.view_height;
+        }
+    }
+
+    fn set_box(&mut self, mins: Vec3, maxs: Vec3) {
+        self.outcome.mins = mins;
+        self.outcome.maxs = maxs;
+    }
+}

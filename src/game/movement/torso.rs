@@ -1,0 +1,58 @@
+//! What the upper half of a player does: hold the weapon, taunt, give orders.
+//!
+//! Source: the base game's movement; OpenArena's team gestures.
+
+use super::{
+    Mover, Surroundings,
+    animation::{continue_torso, start_torso},
+    events::queue,
+};
+use crate::game::numbers::{animation, event, weapon, weapon_state};
+use crate::model::Buttons;
+
+/// How long a taunt is shown, in milliseconds.
+const TAUNT_MS: i32 = 2294;
+/// How long an order is shown, in milliseconds.
+const ORDER_MS: i32 = 600;
+
+/// Buttons of orders and what they show; the first that is down counts.
+const ORDERS: [(Buttons, i32); 6] = [
+    (Buttons::GETFLAG, animation::TORSO_GETFLAG),
+    (Buttons::GUARDBASE, animation::TORSO_GUARDBASE),
+    (Buttons::PATROL, animation::TORSO_PATROL),
+    (Buttons::FOLLOWME, animation::TORSO_FOLLOWME),
+    (Buttons::AFFIRMATIVE, animation::TORSO_AFFIRMATIVE),
+    (Buttons::NEGATIVE, animation::TORSO_NEGATIVE),
+];
+
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    /// Taunts or gives an order, if no such thing is being shown.
+    pub(super) fn gesture(&mut self) {
+        let down = |button| self.command.buttons.contains(button);
+        let taunts = down(Buttons::GESTURE);
+        let order = ORDERS.iter().find(|(button, _)| down(*button));
+        if self.state.torso_timer != 0 {
+            return;
+        }
+        if taunts {
+            start_torso(self.state, animation::TORSO_GESTURE);
+            self.state.torso_timer = TAUNT_MS;
+            queue(self.state, event::TAUNT, 0);
+        } else if let Some((_, animation)) = order.filter(|_| self.rules.variant.team_gestures) {
+            start_torso(self.state, *animation);
+            self.state.torso_timer = ORDER_MS;
+        }
+    }
+
+    /// Shows how a weapon is held that does nothing.
+    pub(super) fn hold_weapon(&mut self) {
+        if self.state.weaponstate == weapon_state::READY {
+            continue_torso(self.state, resting(self.state.weapon));
+        }
+    }
+}
+
+/// The torso that holds a weapon.
+pub(super) const fn resting(weapon: i32) -> i32 {
+    if weapon == weapon::GAUNTLET { animation::TORSO_STAND2 } else { animation::TORSO_STAND }
+}

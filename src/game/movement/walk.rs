@@ -1,0 +1,198 @@
+//! Walking, falling, jumping, lying: movement with feet.
+//!
+//! Source: the base game's movement.
+
+use super::{
+    Mover, Surroundings,
+    command::JUMP_MOVE,
+    events::queue,
+    slide::Gravity,
+    velocity::{
+        GROUND_FRICTION, STOP_SPEED, accelerated, clipped, command_scale, direction, normalised,
+        slowed,
+    },
+};
+use crate::game::numbers::{PmType, event, pm_flag, powerup};
+use crate::model::{Vec3, contents::surface};
+
+/// Rates of acceleration.
+const WALK_ACCELERATION: f32 = 10.0;
+const AIR_ACCELERATION: f32 = 1.0;
+/// Rates of friction, besides that of the ground.
+const WATER_FRICTION: f32 = 1.0;
+const FLIGHT_FRICTION: f32 = 3.0;
+const SPECTATOR_FRICTION: f32 = 5.0;
+/// Part of the speed that is left to who crouches.
+const CROUCH_SCALE: f32 = 0.25;
+/// Upward speed of a jump, units per second.
+const JUMP_SPEED: f32 = 270.0;
+/// Speed that a body loses in each step, units per second.
+const BODY_DRAG: f32 = 20.0;
+
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    pub(super) fn walk(&mut self) {
+        if self.outcome.water_level > 2 && self.step.axes.forward.dot(self.ground.normal()) > 0.0 {
+            // Looks away from the ground, under water.
+            self.swim();
+            return;
+        }
+        if self.jumps() {
+            if self.outcome.water_level > 1 {
+                self.swim();
+            } else {
+                self.move_in_air();
+            }
+            return;
+        }
+        self.slow_down();
+        let scale = command_scale(self.command, self.state.speed);
+        self.show_direction();
+
+        let normal = self.ground.normal();
+        let along_ground = |axis: Vec3| direction(clipped(flat(axis), normal));
+        let forward = along_ground(self.step.axes.forward);
+        let right = along_ground(self.step.axes.right);
+        let wish = forward * f32::from(self.command.forwardmove)
+            + right * f32::from(self.command.rightmove);
+        let (wish, length) = normalised(wish, self.rules.variant.length);
+        let mut wish_speed = length * scale;
+        let speed = self.state.speed as f32;
+        if self.has(pm_flag::DUCKED) {
+            wish_speed = at_most(wish_speed, speed * CROUCH_SCALE);
+        }
+        if self.outcome.water_level > 0 {
+            let depth = f32::from(self.outcome.water_level) / 3.0;
+            let part = 1.0 - (1.0 - self.rules.swim_scale) * depth;
+            wish_speed = at_most(wish_speed, speed * part);
+        }
+        let slips = self.ground.has(surface::SLICK) || self.has(pm_flag::TIME_KNOCKBACK);
+        let rate = if slips { AIR_ACCELERATION } else { WALK_ACCELERATION };
+        self.accelerate(wish, wish_speed, rate);
+        if slips {
+            self.state.velocity[2] -= self.gravity_gain();
+        }
+
+        // Up and down slopes at the same speed.
+        let speed = self.state.velocity.length();
+        self.state.velocity = direction(clipped(self.state.velocity, normal)) * speed;
+        if self.state.velocity[0] != 0.0 || self.state.velocity[1] != 0.0 {
+            self.step_slide(Gravity::Off);
+        }
+    }
+
+    pub(super) fn move_in_air(&mut self) {
+        self.slow_down();
+        let scale = command_scale(self.command, self.state.speed);
+        self.show_direction();
+        let forward = direction(flat(self.step.axes.forward));
+        let right = direction(flat(self.step.axes.right));
+        let wish = forward * f32::from(self.command.forwardmove)
+            + right * f32::from(self.command.rightmove);
+        let (wish, length) = normalised(flat(wish), self.rules.variant.length);
+        self.accelerate(wish, length * scale, AIR_ACCELERATION);
+        if self.ground.plane {
+            // A steep slope: slide down along it.
+            self.state.velocity = clipped(self.state.velocity, self.ground.normal());
+        }
+        self.step_slide(Gravity::On);
+    }
+
+    /// What lies comes to rest.
+    pub(super) fn slow_body(&mut self) {
+        if self.ground.walking {
+            let speed = self.state.velocity.length() - BODY_DRAG;
+            self.state.velocity =
+                if speed <= 0.0 { Vec3::ZERO } else { direction(self.state.velocity) * speed };
+        }
+    }
+
+    /// Jumps if the player wants to and may. A jump that is only held counts as no upward move, so that
+    /// it does not slow the walk.
+    fn jumps(&mut self) -> bool {
+        if self.has(pm_flag::RESPAWNED) || self.command.upmove < JUMP_MOVE {
+            return false;
+        }
+        if self.has(pm_flag::JUMP_HELD) {
+            self.command.upmove = 0;
+            return false;
+        }
+        self.leave_ground(false);
+        self.state.pm_flags |= pm_flag::JUMP_HELD;
+        self.state.velocity[2] = JUMP_SPEED;
+        queue(self.state, event::JUMP, 0);
+        self.show_jump();
+        true
+    }
+
+    /// Lets friction take its part of the velocity.
+    pub(super) fn slow_down(&mut self) {
+        let velocity = self.state.velocity;
+        let speed = if self.ground.walking { flat(velocity) } else { velocity }.length();
+        if speed < 1.0 {
+            // Sinking goes on.
+            self.state.velocity[0] = 0.0;
+            self.state.velocity[1] = 0.0;
+            return;
+        }
+        let seconds = self.step.seconds;
+        let level = self.outcome.water_level;
+        let mut drop = 0.0;
+        let holds = !self.ground.has(surface::SLICK) && !self.has(pm_flag::TIME_KNOCKBACK);
+        if level <= 1 && self.ground.walking && holds {
+            drop += speed.max(STOP_SPEED) * GROUND_FRICTION * seconds;
+        }
+        if level > 0 {
+            drop += speed * WATER_FRICTION * f32::from(level) * seconds;
+        }
+        if self.state.powerups[powerup::FLIGHT] != 0 {
+            drop += speed * FLIGHT_FRICTION * seconds;
+        }
+        if self.state.pm_type == PmType::Spectator as i32 {
+            drop += speed * SPECTATOR_FRICTION * seconds;
+        }
+        self.state.velocity = slowed(velocity, speed, drop);
+    }
+
+    /// Gains speed toward a wish.
+    pub(super) fn accelerate(&mut self, direction: Vec3, wish_speed: f32, rate: f32) {
+        self.state.velocity = accelerated(
+            self.state.velocity,
+            direction,
+            wish_speed,
+            rate,
+            self.step.seconds,
+            self.rules.acceleration,
+        );
+    }
+
+    /// Turns the legs the way the player moves, in eighths of a turn to the left.
+    fn show_direction(&mut self) {
+        let moves = (self.command.forwardmove.signum(), self.command.rightmove.signum());
+        self.state.movement_dir = match moves {
+            (1, 0) => 0,
+            (1, -1) => 1,
+            (0, -1) => 2,
+            (-1, -1) => 3,
+            (-1, 0) => 4,
+            (-1, 1) => 5,
+            (0, 1) => 6,
+            (1, 1) => 7,
+            // Who stops stands less sideways than who strafes.
+            _ => match self.state.movement_dir {
+                2 => 1,
+                6 => 7,
+                other => other,
+            },
+        };
+    }
+}
+
+/// The horizontal part.
+pub(super) const fn flat(Vec3([x, y, _]): Vec3) -> Vec3 {
+    Vec3::new(x, y, 0.0)
+}
+
+/// The speed, no more than `most`.
+pub(super) fn at_most(speed: f32, most: f32) -> f32 {
+    if speed > most { most } else { speed }
+}

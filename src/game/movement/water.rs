@@ -1,0 +1,130 @@
+//! In water, slime and lava: how deep, swimming, and the leap over an edge.
+//!
+//! Source: the base game's movement.
+
+use super::{
+    Mover, Surroundings,
+    events::queue,
+    rules::Headroom,
+    slide::Gravity,
+    velocity::{clipped, direction, normalised},
+    walk::{at_most, flat},
+};
+use crate::game::numbers::{event, player_box::MINS, pm_flag};
+use crate::model::{
+    Vec3,
+    contents::{content, mask},
+};
+
+/// Rate of acceleration under water.
+const ACCELERATION: f32 = 4.0;
+/// Speed at which who does nothing sinks, units per second.
+const SINKING: f32 = 60.0;
+/// How far ahead, and how high above the origin, an edge is looked for.
+const EDGE_AHEAD: f32 = 30.0;
+const EDGE_UP: f32 = 4.0;
+/// How far above that there must be room.
+const ROOM_UP: f32 = 16.0;
+/// Speeds of the leap, ahead and up, units per second.
+const LEAP_AHEAD: f32 = 200.0;
+const LEAP_UP: f32 = 350.0;
+/// Longest leap in milliseconds.
+const LEAP_MS: i32 = 2000;
+
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    /// Finds how deep the player stands in liquid: by three points between feet and eyes. The eyes are
+    /// where the last stance put them.
+    pub(super) fn measure_water(&mut self) {
+        self.outcome.water_level = 0;
+        self.outcome.water_type = 0;
+        let eyes = self.state.viewheight.wrapping_add(24);
+        let contents = self.contents_above_feet(1);
+        if contents & mask::WATER == 0 {
+            return;
+        }
+        self.outcome.water_type = contents;
+        self.outcome.water_level = 1;
+        for height in [eyes / 2, eyes] {
+            if self.contents_above_feet(height) & mask::WATER == 0 {
+                return;
+            }
+            self.outcome.water_level += 1;
+        }
+    }
+
+    fn contents_above_feet(&mut self, height: i32) -> i32 {
+        let Vec3([x, y, z]) = self.state.origin;
+        self.world.point_contents(Vec3::new(x, y, z + MINS[2] + height as f32))
+    }
+
+    /// Shows that feet or head went in or out since the step began.
+    pub(super) fn cross_water(&mut self) {
+        let (before, now) = (self.before.water_level, self.outcome.water_level);
+        let crossings = [
+            (before == 0 && now != 0, event::WATER_TOUCH),
+            (before != 0 && now == 0, event::WATER_LEAVE),
+            (before != 3 && now == 3, event::WATER_UNDER),
+            (before == 3 && now != 3, event::WATER_CLEAR),
+        ];
+        for (crossed, event) in crossings {
+            if crossed {
+                queue(self.state, event, 0);
+            }
+        }
+    }
+
+    pub(super) fn swim(&mut self) {
+        if self.starts_leap() {
+            self.leap_from_water();
+            return;
+        }
+        self.slow_down();
+        let wish = self.flying_wish().unwrap_or(Vec3::new(0.0, 0.0, -SINKING));
+        let (wish, wish_speed) = normalised(wish, self.rules.variant.length);
+        let most = self.state.speed as f32 * self.rules.swim_scale;
+        self.accelerate(wish, at_most(wish_speed, most), ACCELERATION);
+
+        let normal = self.ground.normal();
+        if self.ground.plane && self.state.velocity.dot(normal) < 0.0 {
+            let speed = self.state.velocity.length();
+            self.state.velocity = direction(clipped(self.state.velocity, normal)) * speed;
+        }
+        self.slide(Gravity::Off);
+    }
+
+    /// Leaps, if there is an edge ahead with room above it.
+    fn starts_leap(&mut self) -> bool {
+        if self.state.pm_time != 0 || self.outcome.water_level != 2 {
+            return false;
+        }
+        let ahead = direction(flat(self.step.axes.forward));
+        let mut spot = self.state.origin.add_scaled(ahead, EDGE_AHEAD);
+        spot[2] += EDGE_UP;
+        if self.world.point_contents(spot) & content::SOLID == 0 {
+            return false;
+        }
+        spot[2] += ROOM_UP;
+        let stops = match self.rules.variant.headroom {
+            Headroom::Empty => mask::ALL,
+            Headroom::Passable => mask::PLAYER_SOLID,
+        };
+        if self.world.point_contents(spot) & stops != 0 {
+            return false;
+        }
+        self.state.velocity = self.step.axes.forward * LEAP_AHEAD;
+        self.state.velocity[2] = LEAP_UP;
+        self.state.pm_flags |= pm_flag::TIME_WATERJUMP;
+        self.state.pm_time = LEAP_MS;
+        true
+    }
+
+    /// Flies on in a leap; it ends when it leads down.
+    pub(super) fn leap_from_water(&mut self) {
+        self.step_slide(Gravity::On);
+        self.state.velocity[2] -= self.gravity_gain();
+        if self.state.velocity[2] < 0.0 {
+            self.state.pm_flags &= !pm_flag::ALL_TIMES;
+            self.state.pm_time = 0;
+        }
+    }
+}

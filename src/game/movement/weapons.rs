@@ -1,0 +1,163 @@
+//! Weapons in a player's hands: changing, firing, using what is held. Only their timing and their
+//! events, which clients predict; what a shot does is another matter.
+//!
+//! Source: the base game's movement; OpenArena's runes and flags.
+
+use super::{HEALTH, Mover, Surroundings, animation::start_torso, events::queue, torso::resting};
+use crate::game::numbers::{
+    Team, animation, event, holdable, persistant, pm_flag, powerup, rune, weapon, weapon_state,
+};
+use crate::model::Buttons;
+
+/// Milliseconds from shot to shot, by weapon number; weapon 0 is none.
+const INTERVALS_MS: [i32; 14] =
+    [400, 400, 100, 1000, 800, 800, 50, 1500, 100, 200, 400, 1000, 800, 30];
+/// Those of a weapon without a number in the table.
+const OTHER_INTERVAL_MS: i32 = 400;
+/// Milliseconds that a weapon takes to go down and to come up.
+const DROP_MS: i32 = 200;
+const RAISE_MS: i32 = 250;
+/// Milliseconds until the next click of an empty weapon.
+const EMPTY_MS: i32 = 500;
+/// Health above the maximum from which on a medkit is kept.
+const MEDKIT_MARGIN: i32 = 25;
+
+impl<W: Surroundings + ?Sized> Mover<'_, W> {
+    pub(super) fn handle_weapon(&mut self) {
+        let watches = self.state.persistant[persistant::TEAM] == Team::Spectator as i32;
+        if self.has(pm_flag::RESPAWNED) || watches {
+            return;
+        }
+        if self.state.stats[HEALTH] <= 0 {
+            self.state.weapon = weapon::NONE;
+            return;
+        }
+        if self.uses_item() {
+            return;
+        }
+        if self.state.weapon_time > 0 {
+            self.state.weapon_time -= self.step.ms;
+        }
+        let fires = self.state.weaponstate == weapon_state::FIRING;
+        let wanted = i32::from(self.command.weapon);
+        if (self.state.weapon_time <= 0 || !fires) && self.state.weapon != wanted {
+            self.put_away(wanted);
+        }
+        if self.state.weapon_time > 0 {
+            return;
+        }
+        match self.state.weaponstate {
+            weapon_state::DROPPING => self.take_up(wanted),
+            weapon_state::RAISING => {
+                self.state.weaponstate = weapon_state::READY;
+                start_torso(self.state, resting(self.state.weapon));
+            }
+            _ => self.fire(),
+        }
+    }
+
+    /// Uses what is held when the button goes down. The step's weapons rest then.
+    fn uses_item(&mut self) -> bool {
+        if !self.command.buttons.contains(Buttons::USE_HOLDABLE) {
+            self.state.pm_flags &= !pm_flag::USE_ITEM_HELD;
+            return false;
+        }
+        if self.has(pm_flag::USE_ITEM_HELD) {
+            return false;
+        }
+        let variant = self.rules.variant;
+        let item = self.state.stats[variant.stats.holdable];
+        let tag = tag_of(variant.holdables, item).unwrap_or(0);
+        let most = self.state.stats[variant.stats.max_health].saturating_add(MEDKIT_MARGIN);
+        if tag != holdable::MEDKIT || self.state.stats[HEALTH] < most {
+            self.state.pm_flags |= pm_flag::USE_ITEM_HELD;
+            queue(self.state, event::USE_ITEM0 + tag, 0);
+            self.state.stats[variant.stats.holdable] = 0;
+        }
+        true
+    }
+
+    fn owns(&self, number: i32) -> bool {
+        let owned = self.state.stats[self.rules.variant.stats.weapons];
+        (1..=self.rules.variant.last_weapon).contains(&number) && owned >> number & 1 != 0
+    }
+
+    /// Begins to change to another weapon.
+    fn put_away(&mut self, wanted: i32) {
+        if !self.owns(wanted) || self.state.weaponstate == weapon_state::DROPPING {
+            return;
+        }
+        self.state.weaponstate = weapon_state::DROPPING;
+        if !self.rules.instant_weapons {
+            queue(self.state, event::CHANGE_WEAPON, 0);
+            self.state.weapon_time = self.state.weapon_time.saturating_add(DROP_MS);
+            start_torso(self.state, animation::TORSO_DROP);
+        }
+    }
+
+    /// Ends the change: the weapon that is wanted by now comes up, if it is owned.
+    fn take_up(&mut self, wanted: i32) {
+        self.state.weapon = if self.owns(wanted) { wanted } else { weapon::NONE };
+        self.state.weaponstate = weapon_state::RAISING;
+        if !self.rules.instant_weapons {
+            self.state.weapon_time = self.state.weapon_time.saturating_add(RAISE_MS);
+            start_torso(self.state, animation::TORSO_RAISE);
+        }
+    }
+
+    fn fire(&mut self) {
+        let saws = self.state.weapon == weapon::GAUNTLET;
+        let attacks = self.command.buttons.contains(Buttons::ATTACK);
+        if !attacks || (saws && !self.gauntlet_hit) {
+            self.state.weapon_time = 0;
+            self.state.weaponstate = weapon_state::READY;
+            return;
+        }
+        let torso = if saws { animation::TORSO_ATTACK2 } else { animation::TORSO_ATTACK };
+        start_torso(self.state, torso);
+        self.state.weaponstate = weapon_state::FIRING;
+        if !self.takes_ammunition() {
+            queue(self.state, event::NOAMMO, 0);
+            self.state.weapon_time = self.state.weapon_time.saturating_add(EMPTY_MS);
+            return;
+        }
+        queue(self.state, event::FIRE_WEAPON, 0);
+        self.state.weapon_time = self.state.weapon_time.saturating_add(self.interval_ms());
+    }
+
+    /// Takes what one shot needs. False when there is nothing left.
+    fn takes_ammunition(&mut self) -> bool {
+        let number = usize::try_from(self.state.weapon).ok();
+        let Some(ammo) = number.and_then(|number| self.state.ammo.get_mut(number)) else {
+            return false;
+        };
+        if *ammo == 0 {
+            return false;
+        }
+        let endless = *ammo == weapon::ENDLESS
+            || self.rules.variant.endless_from.is_some_and(|least| *ammo >= least);
+        if !endless {
+            *ammo -= 1;
+        }
+        true
+    }
+
+    fn interval_ms(&self) -> i32 {
+        let number = usize::try_from(self.state.weapon).ok();
+        let interval = number.and_then(|number| INTERVALS_MS.get(number));
+        let interval = interval.copied().unwrap_or(OTHER_INTERVAL_MS);
+        let variant = self.rules.variant;
+        let carried = variant.stats.rune.map(|stat| self.state.stats[stat]);
+        let rune = carried.and_then(|item| tag_of(variant.runes, item));
+        let hastens = match rune {
+            Some(rune::SCOUT) => Some(1.5),
+            Some(rune::AMMO_REGEN) => Some(1.3),
+            _ => (self.state.powerups[powerup::HASTE] != 0).then_some(1.3),
+        };
+        hastens.map_or(interval, |factor: f32| (interval as f32 / factor) as i32)
+    }
+}
+
+fn tag_of(items: &[(i32, i32)], item: i32) -> Option<i32> {
+    items.iter().find(|(index, _)| *index == item).map(|(_, tag)| *tag)
+}

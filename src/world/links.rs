@@ -1,0 +1,355 @@
+//! The world with entities in it: linking them, finding them, colliding with them.
+//!
+//! [`World`] knows where each linked entity reaches; what entities are (contents, owner, origin, angles,
+//! box) is read at each question from wherever the game keeps them, through [`EntityViews`].
+//!
+//! Invariants: no question allocates; entities are met in one order, that of the sectors they are linked
+//! in and, within a sector, the last linked first. Source: the collision document, linking, server trace.
+
+mod sectors;
+
+use super::{
+    bsp::Bsp,
+    collision::{CollisionError, CollisionMap, Family, Target},
+    occupancy::Occupancy,
+};
+use crate::model::{
+    EntityNum, EntityShared, EntityState, Trace, Vec3, contents::content, limits::MAX_ENTITIES,
+};
+use sectors::Sectors;
+
+/// Contents that clients predict collisions with.
+const PREDICTED: i32 = content::SOLID | content::BODY;
+/// `solid` of a brush model.
+const BRUSH_MODEL: i32 = 0x00ff_ffff;
+
+/// Entities, wherever the game keeps them.
+pub trait EntityViews {
+    /// What an entity is right now, or `None` when there is none of that number.
+    fn view(&self, number: EntityNum) -> Option<(&EntityState, &EntityShared)>;
+}
+
+/// No entities at all.
+impl EntityViews for () {
+    fn view(&self, _number: EntityNum) -> Option<(&EntityState, &EntityShared)> {
+        None
+    }
+}
+
+/// A map and which entities reach where in it.
+#[derive(Debug)]
+pub struct World {
+    bsp: Bsp,
+    map: CollisionMap,
+    sectors: Sectors,
+    /// By entity, where it was seen last when it was linked.
+    occupancies: Box<[Occupancy]>,
+}
+
+impl World {
+    /// Prepares a map for collision; nothing is linked.
+    ///
+    /// # Errors
+    /// A curved patch that cannot be collided with.
+    pub fn new(bsp: Bsp, family: Family) -> Result<Self, CollisionError> {
+        let map = CollisionMap::new(&bsp, family)?;
+        let bounds = [bsp.world().mins, bsp.world().maxs];
+        let occupancies = vec![Occupancy::default(); MAX_ENTITIES].into();
+        Ok(Self { bsp, map, sectors: Sectors::new(bounds), occupancies })
+    }
+
+    /// The map's file: entity text, visibility, areas.
+    #[must_use]
+    pub fn bsp(&self) -> &Bsp {
+        &self.bsp
+    }
+
+    /// The map without entities.
+    #[must_use]
+    pub fn map(&self) -> &CollisionMap {
+        &self.map
+    }
+
+    /// Memory that it takes, in bytes.
+    #[must_use]
+    pub fn memory_len(&self) -> usize {
+        self.bsp.memory_len() + self.map.memory_len() + size_of_val(&*self.occupancies)
+    }
+
+    /// Takes all entities out, for a new level on the same map.
+    pub fn clear(&mut self) {
+        self.sectors = Sectors::new([self.bsp.world().mins, self.bsp.world().maxs]);
+    }
+
+    /// Makes an entity part of the world where its current origin and angles put it: sets its bounds,
+    /// its `solid` for the clients' prediction, and counts the link.
+    pub fn link(&mut self, number: EntityNum, state: &mut EntityState, shared: &mut EntityShared) {
+        self.unlink(number, shared);
+        state.solid = solid(shared);
+        let [mins, maxs] = reach(shared);
+        (shared.absmin, shared.absmax) = (mins, maxs);
+        self.occupancies[number.index()] = Occupancy::of_box(&self.bsp, mins, maxs);
+        self.sectors.insert(number, [mins, maxs]);
+        shared.linkcount = shared.linkcount.wrapping_add(1);
+        shared.linked = 1;
+    }
+
+    /// Takes an entity out of the world.
+    pub fn unlink(&mut self, number: EntityNum, shared: &mut EntityShared) {
+        self.sectors.remove(number);
+        shared.linked = 0;
+    }
+
+    /// Where an entity can be seen, or `None` when it is not linked.
+    #[must_use]
+    pub fn occupancy(&self, number: EntityNum) -> Option<&Occupancy> {
+        self.sectors.contains(number).then(|| &self.occupancies[number.index()])
+    }
+
+    /// Writes the entities whose bounds touch a box into `found`, in the order in which all else meets
+    /// them, and returns how many there are: no more than fit.
+    pub fn entities_in_box(&self, mins: Vec3, maxs: Vec3, found: &mut [EntityNum]) -> usize {
+        let mut count = 0;
+        self.sectors.visit([mins, maxs], &mut |number| {
+            let Some(place) = found.get_mut(count) else { return false };
+            *place = number;
+            count += 1;
+            true
+        });
+        count
+    }
+
+    /// The world as an entity meets it, that is, without itself and what belongs to it;
+    /// [`EntityNum::NONE`] leaves nothing out.
+    pub fn scene<'a, E: EntityViews + ?Sized>(
+        &'a self,
+        entities: &'a E,
+        pass: EntityNum,
+    ) -> Scene<'a, E> {
+        Scene { world: self, entities, pass }
+    }
+}
+
+/// A world and its entities, one of them left out.
+#[derive(Debug)]
+pub struct Scene<'a, E: ?Sized> {
+    world: &'a World,
+    entities: &'a E,
+    pass: EntityNum,
+}
+
+impl<E: EntityViews + ?Sized> Scene<'_, E> {
+    /// How far a box (`mins` to `maxs`, relative to the moving point) gets from `start` to `end`
+    /// through map and entities with contents that meet `contents_mask`.
+    #[must_use]
+    pub fn trace(
+        &self,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+    ) -> Trace {
+        let mut best = self.world.map.trace(start, mins, maxs, end, contents_mask);
+        if best.fraction == 0.0 {
+            return best;
+        }
+        let mut low = Vec3::ZERO;
+        let mut high = Vec3::ZERO;
+        for axis in 0..3 {
+            let (least, most) = if end[axis] > start[axis] {
+                (start[axis], end[axis])
+            } else {
+                (end[axis], start[axis])
+            };
+            low[axis] = least + mins[axis] - 1.0;
+            high[axis] = most + maxs[axis] + 1.0;
+        }
+        let pass_owner = self.owner(self.pass);
+        self.world.sectors.visit([low, high], &mut |number| {
+            let Some((state, shared)) = self.entities.view(number) else { return true };
+            if self.pass != EntityNum::NONE
+                && (number == self.pass
+                    || shared.owner_num == self.pass.index() as i32
+                    || pass_owner == Some(shared.owner_num))
+            {
+                return true;
+            }
+            if shared.contents & contents_mask == 0 {
+                return true;
+            }
+            let trace = against(&self.world.map, state, shared).trace(
+                start,
+                mins,
+                maxs,
+                end,
+                contents_mask,
+            );
+            if trace.allsolid {
+                best.allsolid = true;
+            } else {
+                best.startsolid |= trace.startsolid;
+            }
+            if trace.fraction < best.fraction {
+                let startsolid = best.startsolid || trace.startsolid;
+                best = Trace { startsolid, entity: number, ..trace };
+            }
+            !best.allsolid
+        });
+        best
+    }
+
+    /// Content bits at a point, of the map and of whatever entities are there. An entity that is no
+    /// brush model is all body, whatever it says of itself.
+    #[must_use]
+    pub fn point_contents(&self, point: Vec3) -> i32 {
+        let mut contents = self.world.map.point_contents(point);
+        self.world.sectors.visit([point, point], &mut |number| {
+            if number != self.pass
+                && let Some((state, shared)) = self.entities.view(number)
+            {
+                contents |= against(&self.world.map, state, shared).contents(point);
+            }
+            true
+        });
+        contents
+    }
+
+    /// Whether a box in the world touches one entity's model or box.
+    #[must_use]
+    pub fn touches(&self, mins: Vec3, maxs: Vec3, entity: EntityNum) -> bool {
+        self.entities.view(entity).is_some_and(|(state, shared)| {
+            let at = Vec3::ZERO;
+            against(&self.world.map, state, shared).trace(at, mins, maxs, at, -1).startsolid
+        })
+    }
+
+    /// How far a box gets past one entity, as if there were nothing else.
+    #[must_use]
+    pub fn trace_entity(
+        &self,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+        entity: EntityNum,
+    ) -> Trace {
+        let Some((state, shared)) = self.entities.view(entity) else { return Trace::free(end) };
+        if shared.contents & contents_mask == 0 {
+            return Trace::free(end);
+        }
+        let mut trace =
+            against(&self.world.map, state, shared).trace(start, mins, maxs, end, contents_mask);
+        if trace.fraction < 1.0 {
+            trace.entity = entity;
+        }
+        trace
+    }
+
+    /// The owner of an entity, if it has any.
+    fn owner(&self, number: EntityNum) -> Option<i32> {
+        let (_, shared) = self.entities.view(number)?;
+        (shared.owner_num != EntityNum::NONE.index() as i32).then_some(shared.owner_num)
+    }
+}
+
+/// One entity as something to collide with.
+struct Body<'a> {
+    map: &'a CollisionMap,
+    target: Target,
+    origin: Vec3,
+    angles: Vec3,
+}
+
+fn against<'a>(map: &'a CollisionMap, state: &EntityState, shared: &EntityShared) -> Body<'a> {
+    let target = if shared.bmodel == 0 {
+        Target::Box { mins: shared.mins, maxs: shared.maxs }
+    } else {
+        // A number below zero is a model that no map has.
+        Target::Model(usize::try_from(state.modelindex).unwrap_or(usize::MAX))
+    };
+    Body { map, target, origin: shared.current_origin, angles: shared.current_angles }
+}
+
+impl Body<'_> {
+    fn trace(&self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
+        let Self { map, target, origin, angles } = *self;
+        map.trace_target(target, origin, angles, start, mins, maxs, end, mask)
+    }
+
+    fn contents(&self, point: Vec3) -> i32 {
+        self.map.target_contents(self.target, self.origin, self.angles, point)
+    }
+}
+
+/// The box packed into 24 bits for the clients' prediction: half width, depth below and height above
+/// the origin.
+#[must_use]
+pub fn solid(shared: &EntityShared) -> i32 {
+    if shared.bmodel != 0 {
+        return BRUSH_MODEL;
+    }
+    if shared.contents & PREDICTED == 0 {
+        return 0;
+    }
+    // The casts saturate, so no box is too strange.
+    let byte = |value: f32| (value as i32).clamp(1, 255);
+    let x = byte(shared.maxs[0]);
+    let down = byte(-shared.mins[2]);
+    let up = byte(shared.maxs[2] + 32.0);
+    up << 16 | down << 8 | x
+}
+
+/// The bounds that an entity is linked with: one unit more than it takes up.
+fn reach(shared: &EntityShared) -> [Vec3; 2] {
+    let origin = shared.current_origin;
+    let margin = Vec3::new(1.0, 1.0, 1.0);
+    let (mins, maxs) = if shared.bmodel != 0 && shared.current_angles != Vec3::ZERO {
+        // Whichever way it turns.
+        let farthest = |axis: usize| shared.mins[axis].abs().max(shared.maxs[axis].abs());
+        let radius = Vec3([0, 1, 2].map(farthest)).length();
+        let radius = Vec3([radius; 3]);
+        (origin - radius, origin + radius)
+    } else {
+        (origin + shared.mins, origin + shared.maxs)
+    };
+    [mins - margin, maxs + margin]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shared(mins: [f32; 3], maxs: [f32; 3], contents: i32) -> EntityShared {
+        EntityShared { mins: Vec3(mins), maxs: Vec3(maxs), contents, ..EntityShared::default() }
+    }
+
+    #[test]
+    fn boxes_are_packed_as_clients_expect() {
+        let standing = shared([-15.0, -15.0, -24.0], [15.0, 15.0, 32.0], content::BODY);
+        assert_eq!(solid(&standing), 0x0040_180f);
+        let ducked = shared([-15.0, -15.0, -24.0], [15.0, 15.0, 16.0], content::BODY);
+        assert_eq!(solid(&ducked), 0x0030_180f);
+        let fallen = shared([-15.0, -15.0, -24.0], [15.0, 15.0, -8.0], content::BODY);
+        assert_eq!(solid(&fallen), 0x0018_180f);
+        assert_eq!(solid(&EntityShared { contents: content::CORPSE, ..fallen }), 0);
+        assert_eq!(solid(&EntityShared { bmodel: 1, contents: 0, ..fallen }), 0x00ff_ffff);
+        let strange = shared([f32::NAN; 3], [f32::INFINITY; 3], content::SOLID);
+        assert_eq!(solid(&strange), 0x00ff_01ff);
+    }
+
+    #[test]
+    fn what_turns_reaches_everywhere_around() {
+        let door = EntityShared {
+            bmodel: 1,
+            current_origin: Vec3::new(100.0, 0.0, 0.0),
+            ..shared([-3.0, 0.0, 0.0], [1.0, 4.0, 0.0], -1)
+        };
+        assert_eq!(reach(&door), [Vec3::new(96.0, -1.0, -1.0), Vec3::new(102.0, 5.0, 1.0)]);
+        let turned = EntityShared { current_angles: Vec3::new(0.0, 1.0, 0.0), ..door };
+        assert_eq!(reach(&turned), [Vec3::new(94.0, -6.0, -6.0), Vec3::new(106.0, 6.0, 6.0)]);
+        let player = EntityShared { bmodel: 0, ..turned };
+        assert_eq!(reach(&player), reach(&door), "boxes do not turn");
+    }
+}
