@@ -14,6 +14,7 @@ mod recorded;
 mod snapshot;
 #[path = "../../tests/it/states.rs"]
 mod states;
+mod world;
 
 /// One thing measured.
 pub(crate) struct Operation {
@@ -49,6 +50,7 @@ pub(crate) const GROUPS: &[fn() -> Vec<Operation>] = &[
     netchan::operations,
     connect::operations,
     movement::operations,
+    world::operations,
 ];
 
 /// The average of what `size` says of the inputs, in words.

@@ -18,14 +18,14 @@ use rand_pcg::{
 
 use super::{Operation, maps};
 
-const MAPS: [&str; 2] = ["oa_dm1", "oa_dm4"];
+pub(super) const MAPS: [&str; 2] = ["oa_dm1", "oa_dm4"];
 /// Commands of each map.
 const INPUTS: usize = 4096;
 /// Commands of one player before another spawns.
 const LIFE: usize = 256;
 const CONDITIONS: Conditions = Conditions { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
 
-struct World(CollisionMap);
+pub(super) struct World(pub(super) CollisionMap);
 
 impl Surroundings for World {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
@@ -38,8 +38,7 @@ impl Surroundings for World {
 }
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let settings = Settings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
-    let rules = Rules::new(Variant::QUAKE3, settings);
+    let rules = rules();
     let measured = |map: &str| {
         let bsp = maps::load(map)?;
         let collision = CollisionMap::new(&bsp, Family::Single).expect("a sound map");
@@ -60,8 +59,17 @@ pub(crate) fn operations() -> Vec<Operation> {
     MAPS.into_iter().filter_map(measured).collect()
 }
 
+pub(super) fn rules() -> Rules {
+    let settings = Settings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
+    Rules::new(Variant::QUAKE3, settings)
+}
+
 /// States of players on their way, each with the command that follows.
-fn commands(bsp: &Bsp, rules: &Rules, world: &mut World) -> Vec<(PlayerState, UserCmd)> {
+pub(super) fn commands(
+    bsp: &Bsp,
+    rules: &Rules,
+    world: &mut impl Surroundings,
+) -> Vec<(PlayerState, UserCmd)> {
     let mut random = Pcg64Mcg::seed_from_u64(0x0dd_ba11);
     let mut below = |limit: u64| (random.next_u64() % limit) as i32;
     let spots = spawn_points(bsp);

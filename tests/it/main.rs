@@ -13,6 +13,7 @@ mod connectionless;
 mod discovery_vectors;
 mod door;
 mod hostile;
+mod hostile_maps;
 mod huffman_vectors;
 mod maps;
 mod message_vectors;

@@ -8,6 +8,7 @@
 
 use super::{
     arithmetic::{Arithmetic, sign_bits},
+    reach::{Reach, corner},
     sweep::{Passage, Sweep},
 };
 use crate::{
@@ -42,7 +43,7 @@ pub(super) struct Side {
 #[derive(Debug)]
 pub(super) struct Brushes {
     /// By brush, where moves pass it by: what most questions need of most brushes.
-    reach: Box<[[Vec3; 2]]>,
+    reach: Box<[Reach]>,
     brushes: Box<[Brush]>,
     sides: Box<[Side]>,
 }
@@ -69,11 +70,8 @@ impl Brushes {
             .iter()
             .map(|brush| match brush.side_count {
                 // Nothing can collide with it.
-                0 => [Vec3([f32::INFINITY; 3]), Vec3([f32::NEG_INFINITY; 3])],
-                _ => [
-                    Vec3(brush.bounds[0].0.map(A::reach_up)),
-                    Vec3(brush.bounds[1].0.map(A::reach_down)),
-                ],
+                0 => Reach::NONE,
+                _ => Reach::around::<A>(&brush.bounds),
             })
             .collect();
         Self { reach, brushes, sides: sides.into() }
@@ -82,6 +80,11 @@ impl Brushes {
     /// Memory that they take, in bytes.
     pub(super) fn size(&self) -> usize {
         size_of_val(&*self.reach) + size_of_val(&*self.brushes) + size_of_val(&*self.sides)
+    }
+
+    /// From where moves meet a brush.
+    pub(super) fn reach(&self, number: u32) -> Reach {
+        self.reach[number as usize]
     }
 
     /// Stops the sweep at a brush.
@@ -135,11 +138,8 @@ impl Brushes {
 
     /// The contents of a brush where it holds the point, or none.
     pub(super) fn contents_at(&self, number: u32, point: Vec3) -> i32 {
-        let [low, high] = &self.reach[number as usize];
-        let outside = (0..3).fold(false, |outside, axis| {
-            outside | (point[axis] < low[axis]) | (point[axis] > high[axis])
-        });
-        if outside {
+        let at = corner(point);
+        if self.reach[number as usize].excludes(&at, &at) {
             return 0;
         }
         let brush = &self.brushes[number as usize];
@@ -192,7 +192,7 @@ fn meets_box<A: Arithmetic>(passage: &mut Passage, bounds: &[Vec3; 2], sweep: &S
 
 /// Stops a sweep at an entity's box, which counts as a brush of body.
 pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], sweep: &mut Sweep) {
-    let reach = [Vec3(bounds[0].0.map(A::reach_up)), Vec3(bounds[1].0.map(A::reach_down))];
+    let reach = Reach::around::<A>(bounds);
     if sweep.contents_mask & content::BODY == 0 || sweep.misses(&reach) {
         return;
     }

@@ -12,6 +12,7 @@ mod arithmetic;
 mod brush;
 mod model;
 mod patch;
+mod reach;
 mod sweep;
 mod tree;
 
@@ -28,6 +29,7 @@ use crate::model::{Trace, Vec3};
 use arithmetic::Arithmetic;
 use brush::Brushes;
 use patch::{Budget, Source};
+use reach::Reach;
 use sweep::{Sweep, reached};
 use tree::Tree;
 
@@ -118,7 +120,7 @@ impl CollisionMap {
             leaf_patches.extend(surfaces.filter_map(|surface| patch_of[surface.index()]));
             (first.0..leaf_brushes.len() as u32, first.1..leaf_patches.len() as u32)
         };
-        let leafs = bsp
+        let leafs: Box<[Leaf]> = bsp
             .leafs
             .iter()
             .map(|leaf| {
@@ -147,13 +149,24 @@ impl CollisionMap {
                 Model { bounds: [model.mins, model.maxs], contents }
             })
             .collect();
+        let prepared = Brushes::new::<A>(bsp);
+        let reaches: Vec<Reach> = leafs
+            .iter()
+            .map(|leaf| {
+                let brushes = &leaf_brushes[within(&leaf.brushes)];
+                let brushes = brushes.iter().map(|&brush| prepared.reach(brush));
+                let curves = &leaf_patches[within(&leaf.patches)];
+                let curves = curves.iter().map(|&patch| patches[patch as usize].reach());
+                brushes.chain(curves).fold(Reach::NONE, Reach::union)
+            })
+            .collect();
         Ok(Self {
             family,
-            tree: Tree::new(bsp),
+            tree: Tree::new(bsp, &reaches),
             leafs,
             leaf_brushes: leaf_brushes.into(),
             leaf_patches: leaf_patches.into(),
-            brushes: Brushes::new::<A>(bsp),
+            brushes: prepared,
             patches: patches.into(),
             models,
         })
@@ -293,10 +306,14 @@ impl CollisionMap {
     }
 
     fn brushes_in(&self, leaf: &Leaf) -> &[u32] {
-        &self.leaf_brushes[leaf.brushes.start as usize..leaf.brushes.end as usize]
+        &self.leaf_brushes[within(&leaf.brushes)]
     }
 
     fn patches_in(&self, leaf: &Leaf) -> &[u32] {
-        &self.leaf_patches[leaf.patches.start as usize..leaf.patches.end as usize]
+        &self.leaf_patches[within(&leaf.patches)]
     }
+}
+
+fn within(places: &Range<u32>) -> Range<usize> {
+    places.start as usize..places.end as usize
 }

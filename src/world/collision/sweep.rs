@@ -3,11 +3,14 @@
 //! Invariants: start and end are those of the box's middle; `found.fraction` never grows. Source: the
 //! collision document, preparing a trace; checked by the trace vectors.
 
-use super::arithmetic::Arithmetic;
+use super::{
+    arithmetic::{Arithmetic, SURFACE_CLIP},
+    reach::{Corner, Reach},
+};
 use crate::model::{EntityNum, Trace, TracePlane, Vec3};
 
 /// Brushes that are remembered as looked at.
-const RECENT: usize = 64;
+const RECENT: usize = 16;
 
 /// A sweep, or a box at rest.
 #[derive(Debug)]
@@ -19,12 +22,14 @@ pub(super) struct Sweep {
     /// Lower and upper corner of the box from its middle.
     pub(super) size: [Vec3; 2],
     /// Lower and upper corner of the space moved through.
-    low: Vec3,
-    high: Vec3,
+    low: Corner,
+    high: Corner,
     /// Contents that matter.
     pub(super) contents_mask: i32,
     /// The box has no size.
     pub(super) is_point: bool,
+    /// How far the box reaches along each axis, as the tree sees it.
+    pub(super) extents: Vec3,
     /// What was found so far.
     pub(super) found: Found,
     /// Brushes looked at, each in the place of its number's low bits. To look twice changes nothing, so
@@ -49,9 +54,10 @@ impl Sweep {
     pub(super) fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, contents_mask: i32) -> Self {
         let offset = (mins + maxs) * 0.5;
         let size = [mins - offset, maxs - offset];
+        let is_point = size[0] == Vec3::ZERO;
         let (start, end) = (start + offset, end + offset);
-        let mut low = Vec3::ZERO;
-        let mut high = Vec3::ZERO;
+        let mut low = [0.0; 4];
+        let mut high = [0.0; 4];
         for axis in 0..3 {
             let (least, most) = if start[axis] < end[axis] {
                 (start[axis], end[axis])
@@ -68,7 +74,8 @@ impl Sweep {
             low,
             high,
             contents_mask,
-            is_point: size[0] == Vec3::ZERO,
+            is_point,
+            extents: if is_point { Vec3::ZERO } else { size[1] },
             found: Found {
                 fraction: 1.0,
                 plane: TracePlane::default(),
@@ -87,16 +94,16 @@ impl Sweep {
         Vec3::new(pick(0), pick(1), pick(2))
     }
 
-    /// Whether the whole move is outside of a box; its `reach` says from where on.
-    pub(super) fn misses(&self, reach: &[Vec3; 2]) -> bool {
-        (0..3).fold(false, |outside, axis| {
-            outside | (self.high[axis] < reach[0][axis]) | (self.low[axis] > reach[1][axis])
-        })
+    /// Whether the whole move passes something by.
+    #[inline]
+    pub(super) fn misses(&self, reach: &Reach) -> bool {
+        reach.excludes(&self.low, &self.high)
     }
 
     /// Whether a box that does not move is outside of bounds; touching is inside.
     pub(super) fn is_outside(&self, bounds: &[Vec3; 2]) -> bool {
-        self.misses(bounds)
+        let [mins, maxs] = bounds;
+        (0..3).any(|axis| self.high[axis] < mins[axis] || self.low[axis] > maxs[axis])
     }
 
     /// Whether a brush is looked at for the first time, as far as remembered.
@@ -155,7 +162,6 @@ impl Passage {
     /// move stays in front: it does not meet the volume at all.
     #[must_use]
     pub(super) fn cross<A: Arithmetic>(&mut self, side: usize, from: A, to: A) -> bool {
-        use super::arithmetic::SURFACE_CLIP;
         let (from_out, to_out) = (from > A::ZERO, to > A::ZERO);
         self.start_out |= from_out;
         self.end_out |= to_out;

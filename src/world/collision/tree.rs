@@ -7,6 +7,7 @@
 
 use super::{
     arithmetic::{Arithmetic, SURFACE_CLIP},
+    reach::Reach,
     sweep::Sweep,
 };
 use crate::{
@@ -22,41 +23,73 @@ type Below = i32;
 
 /// The tree of a map.
 #[derive(Debug)]
-pub(super) struct Tree(Box<[Node]>);
+pub(super) struct Tree {
+    nodes: Box<[Node]>,
+    /// By node, its plane as boxes are compared with it.
+    planes: Box<[Plane]>,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    plane: Plane,
+    normal: Vec3,
+    dist: f32,
+    /// The axis of an axial plane; anything else for a slanted one.
+    axis: u32,
     children: [Below; 2],
+    /// Where something below each child can be met: elsewhere there is no need to walk there.
+    reach: [Reach; 2],
 }
 
 /// The first node.
 const ROOT: Below = 0;
 
 impl Tree {
-    pub(super) fn new(bsp: &Bsp) -> Self {
+    /// The tree of a map, with where the contents of each leaf are reached.
+    pub(super) fn new(bsp: &Bsp, leafs: &[Reach]) -> Self {
         let below = |child: Child| match child {
             Child::Node(node) => node.index() as Below,
             Child::Leaf(leaf) => !(leaf.index() as Below),
         };
-        let node = |node: &crate::world::bsp::Node| Node {
-            plane: bsp.planes[node.plane],
-            children: node.children.map(below),
+        let node = |node: &crate::world::bsp::Node| {
+            let plane = &bsp.planes[node.plane];
+            Node {
+                normal: plane.normal,
+                dist: plane.dist,
+                axis: plane.kind as u32,
+                children: node.children.map(below),
+                reach: [Reach::NONE; 2],
+            }
         };
-        Self(bsp.nodes.iter().map(node).collect())
+        let mut tree = Self {
+            nodes: bsp.nodes.iter().map(node).collect(),
+            planes: bsp.nodes.iter().map(|node| bsp.planes[node.plane]).collect(),
+        };
+        tree.spread(ROOT, leafs);
+        tree
+    }
+
+    /// Fills in the reaches of all nodes below one, and gives the reach of all that is there.
+    fn spread(&mut self, below: Below, leafs: &[Reach]) -> Reach {
+        if below < 0 {
+            return leafs[!below as usize];
+        }
+        let children = self.nodes[below as usize].children;
+        let reach = children.map(|child| self.spread(child, leafs));
+        self.nodes[below as usize].reach = reach;
+        reach[0].union(reach[1])
     }
 
     /// Memory that it takes, in bytes.
     pub(super) fn size(&self) -> usize {
-        size_of_val(&*self.0)
+        size_of_val(&*self.nodes) + size_of_val(&*self.planes)
     }
 
     /// The leaf that holds a point.
     pub(super) fn leaf_at(&self, point: Vec3) -> usize {
         let mut below = ROOT;
         while below >= 0 {
-            let node = &self.0[below as usize];
-            below = node.children[usize::from(node.plane.distance_to(point) < 0.0)];
+            let node = &self.nodes[below as usize];
+            below = node.children[usize::from(node.distance_to(point) < 0.0)];
         }
         !below as usize
     }
@@ -79,8 +112,8 @@ impl Tree {
         visit: &mut impl FnMut(usize) -> bool,
     ) -> bool {
         while below >= 0 {
-            let node = &self.0[below as usize];
-            below = match node.plane.sides_of(mins, maxs) {
+            let node = &self.nodes[below as usize];
+            below = match self.planes[below as usize].sides_of(mins, maxs) {
                 Sides::Front => node.children[0],
                 Sides::Back => node.children[1],
                 Sides::Both => {
@@ -120,8 +153,8 @@ impl Tree {
                 visit(!below as usize, sweep);
                 return;
             }
-            let node = &self.0[below as usize];
-            let (start, end, reach) = distances::<A>(&node.plane, &way, sweep);
+            let node = &self.nodes[below as usize];
+            let (start, end, reach) = distances::<A>(node, &way, sweep);
             let clear = reach + A::ONE;
             if start >= clear && end >= clear {
                 below = node.children[0];
@@ -131,10 +164,25 @@ impl Tree {
                 below = node.children[1];
                 continue;
             }
-            let (near, until, since) = cuts(start, end, reach);
-            self.walk::<A>(node.children[near], way.up_to(until), sweep, visit);
-            way = way.beyond(since);
-            below = node.children[1 - near];
+            let split = Split::new(start, end, reach);
+            let (near, far) = (split.near, 1 - split.near);
+            if !sweep.misses(&node.reach[near]) {
+                self.walk::<A>(node.children[near], way.up_to(split.until()), sweep, visit);
+            }
+            if sweep.misses(&node.reach[far]) {
+                return;
+            }
+            way = way.beyond(split.since());
+            below = node.children[far];
+        }
+    }
+}
+
+impl Node {
+    fn distance_to(&self, point: Vec3) -> f32 {
+        match point.0.get(self.axis as usize) {
+            Some(&along) => along - self.dist,
+            None => self.normal.dot(point) - self.dist,
         }
     }
 }
@@ -166,33 +214,56 @@ impl Way {
 }
 
 /// How far both ends are in front of a plane, and how far the box reaches along its normal.
-fn distances<A: Arithmetic>(plane: &Plane, way: &Way, sweep: &Sweep) -> (A, A, A) {
-    match plane.kind.axis() {
-        Some(axis) => {
-            let of = |point: Vec3| A::of(point[axis] - plane.dist);
-            let reach = if sweep.is_point { 0.0 } else { sweep.size[1][axis] };
-            (of(way.start), of(way.end), A::of(reach))
-        }
-        None => {
-            let of = |point: Vec3| A::dot(plane.normal, point) - A::of(plane.dist);
-            let reach = if sweep.is_point { 0.0 } else { SLANTED_REACH };
-            (of(way.start), of(way.end), A::of(reach))
-        }
+fn distances<A: Arithmetic>(node: &Node, way: &Way, sweep: &Sweep) -> (A, A, A) {
+    let axis = node.axis as usize;
+    if axis < 3 {
+        let of = |point: Vec3| A::of(point[axis] - node.dist);
+        (of(way.start), of(way.end), A::of(sweep.extents[axis]))
+    } else {
+        let of = |point: Vec3| A::dot(node.normal, point) - A::of(node.dist);
+        let reach = if sweep.is_point { 0.0 } else { SLANTED_REACH };
+        (of(way.start), of(way.end), A::of(reach))
     }
 }
 
-/// The side to walk first, the part of the way up to which it matters, and the part from which the
-/// other side does.
-fn cuts<A: Arithmetic>(start: A, end: A, reach: A) -> (usize, f32, f32) {
-    let part = |distance: A, margin: f64| {
-        let inverse = (1.0 / (start - end).double()) as f32;
+/// A move that is on both sides of a plane, or near it.
+struct Split<A> {
+    /// The child to walk first.
+    near: usize,
+    start: A,
+    end: A,
+    reach: A,
+}
+
+impl<A: Arithmetic> Split<A> {
+    fn new(start: A, end: A, reach: A) -> Self {
+        Self { near: usize::from(start < end), start, end, reach }
+    }
+
+    /// The part of the way up to which the near side matters.
+    fn until(&self) -> f32 {
+        if self.start < self.end {
+            self.part(self.start - self.reach, SURFACE_CLIP)
+        } else if self.start > self.end {
+            self.part(self.start + self.reach, SURFACE_CLIP)
+        } else {
+            1.0
+        }
+    }
+
+    /// The part of the way from which the far side matters.
+    fn since(&self) -> f32 {
+        if self.start < self.end {
+            self.part(self.start + self.reach, SURFACE_CLIP)
+        } else if self.start > self.end {
+            self.part(self.start - self.reach, -SURFACE_CLIP)
+        } else {
+            0.0
+        }
+    }
+
+    fn part(&self, distance: A, margin: f64) -> f32 {
+        let inverse = (1.0 / (self.start - self.end).double()) as f32;
         ((distance.double() + margin) * f64::from(inverse)) as f32
-    };
-    if start < end {
-        (1, part(start - reach, SURFACE_CLIP), part(start + reach, SURFACE_CLIP))
-    } else if start > end {
-        (0, part(start + reach, SURFACE_CLIP), part(start - reach, -SURFACE_CLIP))
-    } else {
-        (0, 1.0, 0.0)
     }
 }

@@ -16,7 +16,10 @@ mod winding;
 
 use crate::model::{TracePlane, Vec3};
 
-use super::arithmetic::{Arithmetic, sign_bits};
+use super::{
+    arithmetic::{Arithmetic, sign_bits},
+    reach::Reach,
+};
 use facets::Builder;
 use grid::Grid;
 
@@ -70,8 +73,7 @@ pub struct Patch {
     /// The planes once more, in the order in which a box meets them: for each facet its surface, then
     /// its borders as they face.
     fences: Box<[Fence]>,
-    /// Ends of a move farther outside than these do not reach it.
-    pub(super) reach: [Vec3; 2],
+    reach: Reach,
 }
 
 /// A flat piece of a patch.
@@ -149,7 +151,7 @@ impl Patch {
             contents: source.contents,
             surface_flags: source.surface_flags,
             bounds,
-            reach: [Vec3(bounds[0].0.map(A::reach_up)), Vec3(bounds[1].0.map(A::reach_down))],
+            reach: Reach::around::<A>(&bounds),
             fences,
             planes: planes.into(),
             facets: facets.into(),
@@ -190,6 +192,11 @@ impl Patch {
     /// The facets with their borders, in the order in which they are tested.
     pub fn facets(&self) -> impl Iterator<Item = (Facet, &[Border])> {
         self.facets.iter().map(|&facet| (facet, facet.borders_in(&self.borders)))
+    }
+
+    /// From where moves meet it.
+    pub(super) fn reach(&self) -> Reach {
+        self.reach
     }
 
     /// Memory that it takes, in bytes.

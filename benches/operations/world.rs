@@ -1,0 +1,83 @@
+//! Questions that a game asks of a map: those of players who move about, and their shots. Without the
+//! map's data there is nothing to measure.
+
+use std::hint::black_box;
+
+use fragd::{
+    game::movement::{Surroundings, angles},
+    model::{Trace, Vec3, contents::mask},
+    world::collision::{CollisionMap, Family},
+};
+
+use super::{
+    Operation, maps,
+    movement::{MAPS, World, commands, rules},
+};
+
+/// How far shots go.
+const RANGE: f32 = 8192.0;
+
+/// A trace to be asked for.
+struct Question {
+    start: Vec3,
+    mins: Vec3,
+    maxs: Vec3,
+    end: Vec3,
+    mask: i32,
+}
+
+/// Keeps what movement asks.
+struct Recorder {
+    world: World,
+    traces: Vec<Question>,
+    points: Vec<Vec3>,
+}
+
+impl Surroundings for Recorder {
+    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
+        self.traces.push(Question { start, mins, maxs, end, mask });
+        self.world.trace(start, mins, maxs, end, mask)
+    }
+
+    fn point_contents(&mut self, point: Vec3) -> i32 {
+        self.points.push(point);
+        self.world.point_contents(point)
+    }
+}
+
+pub(crate) fn operations() -> Vec<Operation> {
+    MAPS.into_iter().filter_map(measured).flatten().collect()
+}
+
+fn measured(map: &str) -> Option<Vec<Operation>> {
+    let bsp = maps::load(map)?;
+    let prepared = || CollisionMap::new(&bsp, Family::Single).expect("a sound map");
+    let mut recorder =
+        Recorder { world: World(prepared()), traces: Vec::new(), points: Vec::new() };
+    let players = commands(&bsp, &rules(), &mut recorder);
+    // One of several questions that a step asks, so that they differ.
+    let boxes: Vec<_> = recorder.traces.into_iter().step_by(3).take(players.len()).collect();
+    let shots: Vec<_> = players
+        .iter()
+        .map(|(state, _)| {
+            let eye = state.origin + Vec3::new(0.0, 0.0, state.viewheight as f32);
+            let end = eye.add_scaled(angles::axes(state.viewangles).forward, RANGE);
+            Question { start: eye, mins: Vec3::ZERO, maxs: Vec3::ZERO, end, mask: mask::SHOT }
+        })
+        .collect();
+    let points = recorder.points.into_iter().step_by(2).collect();
+    let trace = |name: &str, questions: Vec<Question>| {
+        let world = prepared();
+        Operation::over(format!("{name}, {map}"), "", questions, move |q| {
+            black_box(world.trace(q.start, q.mins, q.maxs, q.end, q.mask));
+        })
+    };
+    let world = prepared();
+    Some(vec![
+        trace("trace of a player's box", boxes),
+        trace("trace of a shot", shots),
+        Operation::over(format!("point contents, {map}"), "", points, move |&point| {
+            black_box(world.point_contents(point));
+        }),
+    ])
+}

@@ -1,0 +1,56 @@
+//! Where things can be reached: boxes around brushes, patches and what is below a node, made for one
+//! quick look each.
+//!
+//! Four numbers stand for a corner, so that a processor compares them at once; the fourth decides
+//! nothing. Invariant: what is outside of a union's reach is outside of all that it was made of.
+
+use super::arithmetic::Arithmetic;
+use crate::model::Vec3;
+
+/// A corner, and a fourth number.
+pub(super) type Corner = [f32; 4];
+
+/// A point as a corner.
+pub(super) fn corner(point: Vec3) -> Corner {
+    [point[0], point[1], point[2], 0.0]
+}
+
+/// A box that moves pass by from outside of.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub(super) struct Reach {
+    low: Corner,
+    high: Corner,
+}
+
+impl Reach {
+    /// Reached by nothing.
+    pub(super) const NONE: Self = Self { low: [f32::INFINITY; 4], high: [f32::NEG_INFINITY; 4] };
+
+    /// Around bounds, as wide as the family of arithmetic has it.
+    pub(super) fn around<A: Arithmetic>(bounds: &[Vec3; 2]) -> Self {
+        let [low, high] = *bounds;
+        Self {
+            low: corner(Vec3(low.0.map(A::reach_up))),
+            high: corner(Vec3(high.0.map(A::reach_down))),
+        }
+    }
+
+    /// Around both.
+    pub(super) fn union(self, other: Self) -> Self {
+        let mut all = self;
+        for axis in 0..4 {
+            all.low[axis] = all.low[axis].min(other.low[axis]);
+            all.high[axis] = all.high[axis].max(other.high[axis]);
+        }
+        all
+    }
+
+    /// Whether a box from `low` to `high` is outside.
+    #[inline]
+    pub(super) fn excludes(&self, low: &Corner, high: &Corner) -> bool {
+        (0..4).fold(false, |outside, axis| {
+            outside | (high[axis] < self.low[axis]) | (low[axis] > self.high[axis])
+        })
+    }
+}
