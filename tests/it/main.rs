@@ -14,6 +14,7 @@ mod discovery_vectors;
 mod door;
 mod hostile;
 mod huffman_vectors;
+mod linked_entities;
 mod maps;
 mod message_vectors;
 mod movement_tables;
