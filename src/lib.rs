@@ -13,6 +13,7 @@ pub mod model;
 pub mod netchan;
 pub mod node;
 pub mod observe;
+pub mod plan;
 pub mod server;
 pub mod settings;
 pub mod sim;

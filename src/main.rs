@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     let outcome = match cli::parse(std::env::args_os()) {
         Ok(Command::Serve(options)) => roles::serve::run(&options),
         Ok(Command::Settings(options)) => explain(&options),
+        Ok(Command::Maps(options)) => roles::maps::run(&options),
         Ok(Command::Query(options)) => roles::query::run(&options),
         Ok(Command::Bots(options)) => roles::bots::run(&options),
         Err(error) => {

@@ -8,7 +8,7 @@ mod address;
 mod plus;
 mod serve;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
@@ -47,6 +47,8 @@ pub enum Command {
     Query(QueryOptions),
     /// Send bots to a server.
     Bots(BotsOptions),
+    /// List the maps that are installed, or draw one.
+    Maps(MapsOptions),
     /// Explain the settings.
     Settings(SettingsOptions),
 }
@@ -58,6 +60,7 @@ Examples:
   fragd +set sv_hostname \"My server\" +map oa_dm3
   fragd query 127.0.0.1                        ask a server what it plays
   fragd bots --connect 127.0.0.1 -n 16 --seconds 30
+  fragd maps oa_dm1 --draw oa_dm1.svg          draw a map from above
   fragd settings sv_fps                        explain a setting
 
 Exit codes: 0 done, 1 failed or no answer, 2 wrong command line or config file.";
@@ -84,6 +87,17 @@ Examples:
   fragd bots --connect 127.0.0.1
   fragd bots --connect 127.0.0.1:27961 -n 64 --seconds 60 --wire native --json
   fragd bots --connect [::1] -n 8 --seed 42 --name-prefix probe";
+
+const MAPS_EXAMPLES: &str = "\
+Examples:
+  fragd maps                                   all maps that are installed
+  fragd maps oa_dm1 --json                     one of them
+  fragd maps oa_dm1 --draw oa_dm1.png          from above, with spawn points and items
+  fragd maps oa_dm1 --draw oa_dm1.svg --clusters
+  fragd maps --basepath \"/srv/quake3:/home/me/.q3a\" --game baseq3
+
+Without --basepath, data is looked for where FRAGD_BASEPATH says, else in the usual places.
+Exit codes: 0 all sound, 1 nothing found or a map is not sound, 2 wrong command line.";
 
 const SETTINGS_EXAMPLES: &str = "\
 Examples:
@@ -118,6 +132,9 @@ enum Role {
     /// Send bots to a server, measure, and sum up
     #[command(after_help = BOTS_EXAMPLES)]
     Bots(BotsOptions),
+    /// List the maps that are installed, or draw one
+    #[command(after_help = MAPS_EXAMPLES)]
+    Maps(MapsOptions),
     /// Explain the settings
     #[command(after_help = SETTINGS_EXAMPLES)]
     Settings(SettingsOptions),
@@ -177,6 +194,36 @@ pub struct BotsOptions {
     pub json: bool,
 }
 
+/// What `maps` is asked.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct MapsOptions {
+    /// Map to look at; all without it
+    #[arg(value_name = "NAME", value_parser = folder_or_map)]
+    pub name: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Draw the map from above into this file, .svg or .png
+    #[arg(long, value_name = "FILE", requires = "name", value_parser = picture_file)]
+    pub draw: Option<PathBuf>,
+    /// Tint the drawing by the clusters that see the same
+    #[arg(long, requires = "draw")]
+    pub clusters: bool,
+    /// Longer side of the drawing, in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 1200, requires = "draw",
+        value_parser = clap::value_parser!(u16).range(200..=3000))]
+    pub size: u16,
+    /// Folders that hold the game's data folder, separated as in PATH
+    #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
+    pub basepath: String,
+    /// Folder of a mod, searched before the game's own
+    #[arg(long = "mod", value_name = "FOLDER", value_parser = folder_or_map)]
+    pub mod_folder: Option<String>,
+    /// Whose maps
+    #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = serve::game_profile)]
+    pub game: GameProfile,
+}
+
 /// What `settings` is asked.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct SettingsOptions {
@@ -220,6 +267,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, c
         }
         Some(Role::Query(query)) => Command::Query(query),
         Some(Role::Bots(bots)) => Command::Bots(bots),
+        Some(Role::Maps(maps)) => Command::Maps(maps),
         Some(Role::Settings(settings)) => Command::Settings(settings),
     };
     Ok(command)
@@ -237,6 +285,25 @@ fn program() -> clap::Command {
             "{SERVE_EXAMPLES}\n\nSettings (more of each: fragd settings NAME):\n{settings}"
         ))
     })
+}
+
+/// The name of a map or a folder: nothing that leads elsewhere.
+fn folder_or_map(text: &str) -> Result<String, String> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if text.is_empty() || text.len() > 63 || text.contains("..") || !text.chars().all(legal) {
+        return Err("a name has 1 to 63 letters, digits, ., _ and -".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// A file whose name says what kind of picture it is.
+fn picture_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    match extension {
+        Some("svg" | "png") => Ok(path),
+        _ => Err("a picture is a .svg or a .png".to_owned()),
+    }
 }
 
 /// A prefix that leaves room for a number in a player's name.

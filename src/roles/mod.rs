@@ -1,5 +1,6 @@
 //! The program's roles: each builds a node, gives it sockets and a clock, and lets the loop run.
 
 pub(crate) mod bots;
+pub(crate) mod maps;
 pub(crate) mod query;
 pub(crate) mod serve;

@@ -126,6 +126,9 @@ settings! {
         "Whether cheats are allowed.";
     FS_GAME, "fs_game", Text::name(63), all("", YI),
         "Folder of the mod that players load; empty for the game itself.";
+    FS_BASEPATH, "fs_basepath", Text::up_to(1023), all("", I),
+        "Folders that hold the game's data folder, separated as in PATH and searched in this order; \
+         empty looks in the usual places.";
     MAPNAME, "mapname", Text::name(63), all("nomap", SR),
         "The current map.";
     SV_SERVERID, "sv_serverid", Int::range(0, i32::MAX), all("0", YR),
@@ -340,7 +343,6 @@ pub const IGNORED: &[&str] = &[
     "com_standalone",
     "com_zoneMegs",
     "developer",
-    "fs_basepath",
     "fs_cdpath",
     "fs_copyfiles",
     "fs_debug",

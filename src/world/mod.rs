@@ -9,6 +9,7 @@ pub mod collision;
 pub mod entities;
 pub mod links;
 pub mod occupancy;
+pub mod survey;
 pub mod visibility;
 
 pub use areas::{AreaMask, Areas, PortalError};
@@ -17,4 +18,5 @@ pub use collision::{CollisionError, CollisionMap, Family, Target};
 pub use entities::{Entities, EntityTextError};
 pub use links::World;
 pub use occupancy::{Occupancy, Viewpoint};
+pub use survey::{Purpose, Survey};
 pub use visibility::{Row, Visibility};

@@ -14,6 +14,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("node", &["model"]),
     ("wire", &["model"]),
     ("netchan", &["model", "wire"]),
+    ("world", &["model"]),
+    ("plan", &["model", "world"]),
     ("game", &["model"]),
     ("observe", &["model"]),
     ("server", &["game", "model", "netchan", "node", "observe", "settings", "wire"]),

@@ -13,6 +13,7 @@ mod connectionless;
 mod discovery_vectors;
 mod door;
 mod hostile;
+mod hostile_maps;
 mod huffman_vectors;
 mod linked_entities;
 mod maps;

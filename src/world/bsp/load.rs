@@ -56,7 +56,8 @@ pub(super) fn load(file: &[u8]) -> Result<Bsp, BspError> {
 
     let leaf_surfaces = table(&lumps, Lump::LeafSurfaces, |record| {
         // Public maps exist that say -1 here and mean the first.
-        record.checked(record.int(0).max(-1).max(0), "surface", surfaces.len())
+        let surface = if record.int(0) == -1 { 0 } else { record.int(0) };
+        record.checked(surface, "surface", surfaces.len())
     })?;
     let leaf_brushes =
         table(&lumps, Lump::LeafBrushes, |record| record.number(0, "brush", brushes.len()))?;

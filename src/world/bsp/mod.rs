@@ -11,6 +11,7 @@
 mod error;
 mod file;
 mod load;
+pub mod mesh;
 mod table;
 mod tree;
 

@@ -1,0 +1,238 @@
+//! Marks upon the ground: where players appear, what lies about, what moves them; and the legend that
+//! says so.
+
+use std::f32::consts::TAU;
+
+use crate::{
+    model::Vec3,
+    world::{Bsp, Entities, Purpose, Survey, bsp::Model, entities::Entity},
+};
+
+use super::{Color, Form, INK, Place, Projection, Shape, relief};
+
+/// Radius of a mark, in pixels.
+const RADIUS: f32 = 6.0;
+/// Behind each mark, so that it shows on any ground.
+const RIM: Color = [10, 11, 14];
+
+/// How a purpose is drawn.
+struct Style {
+    purpose: Purpose,
+    sign: Sign,
+    color: Color,
+    label: &'static str,
+}
+
+#[derive(Clone, Copy)]
+enum Sign {
+    /// A disc with a beak towards where the player looks.
+    Looking,
+    Disc,
+    Diamond,
+    Square,
+    /// The outline of its model.
+    Outline,
+}
+
+const fn style(purpose: Purpose, sign: Sign, color: Color, label: &'static str) -> Style {
+    Style { purpose, sign, color, label }
+}
+
+/// In the order of the legend; what is lower is drawn over what is higher.
+const STYLES: &[Style] = &[
+    style(Purpose::Mover, Sign::Outline, [196, 170, 255], "door, lift, train"),
+    style(Purpose::Teleporter, Sign::Outline, [120, 230, 255], "teleporter"),
+    style(Purpose::JumpPad, Sign::Outline, [255, 214, 92], "jump pad"),
+    style(Purpose::Ammo, Sign::Square, [214, 170, 96], "ammunition"),
+    style(Purpose::Health, Sign::Disc, [96, 214, 120], "health"),
+    style(Purpose::Armor, Sign::Disc, [240, 200, 64], "armour"),
+    style(Purpose::Weapon, Sign::Diamond, [255, 120, 84], "weapon"),
+    style(Purpose::Powerup, Sign::Diamond, [224, 120, 240], "power-up"),
+    style(Purpose::Flag, Sign::Square, [255, 255, 255], "flag, obelisk"),
+    style(Purpose::Spawn, Sign::Looking, [255, 255, 255], "spawn point"),
+    style(Purpose::RedSpawn, Sign::Looking, [255, 92, 92], "red spawn point"),
+    style(Purpose::BlueSpawn, Sign::Looking, [112, 160, 255], "blue spawn point"),
+];
+
+/// The marks of a map's entities.
+pub(super) fn of_entities(map: &Bsp, entities: &Entities, projection: &Projection) -> Vec<Shape> {
+    let mut shapes = Vec::new();
+    for style in STYLES {
+        let all = entities.all().iter();
+        for entity in all.filter(|entity| Purpose::of(entity.classname()) == style.purpose) {
+            let model = entity.field("model").and_then(|name| map.inline_model(name));
+            match (style.sign, model) {
+                (Sign::Outline, Some(model)) => {
+                    shapes.extend(outline(&map.models[model], entities, entity, style, projection));
+                }
+                (Sign::Outline, None) => {}
+                (sign, _) => {
+                    let at = projection.place(entity.origin());
+                    let yaw = entity.angles()[1];
+                    shapes.extend(sign_at(sign, at, yaw, style.color, entity.classname()));
+                }
+            }
+        }
+    }
+    shapes
+}
+
+/// The box of a brush entity, and a line to where it takes players.
+fn outline(
+    model: &Model,
+    entities: &Entities,
+    entity: &Entity,
+    style: &Style,
+    projection: &Projection,
+) -> Vec<Shape> {
+    let [mins, maxs] = [model.mins, model.maxs].map(|corner| corner + entity.origin());
+    let corner = |x: f32, y: f32| projection.place(Vec3::new(x, y, 0.0));
+    let corners = [
+        corner(mins[0], mins[1]),
+        corner(maxs[0], mins[1]),
+        corner(maxs[0], maxs[1]),
+        corner(mins[0], maxs[1]),
+    ];
+    let shape = |form, opacity| Shape {
+        form,
+        color: style.color,
+        opacity,
+        name: entity.classname().to_owned(),
+    };
+    let mut shapes = vec![shape(Form::Polygon(corners.to_vec()), 0.25)];
+    for (from, to) in corners.into_iter().zip(corners.into_iter().cycle().skip(1)) {
+        shapes.push(shape(Form::Line { from, to, width: 1.5 }, 0.9));
+    }
+    let target = entity.field("target").and_then(|name| entities.targets(name).next());
+    let leads = matches!(style.purpose, Purpose::JumpPad | Purpose::Teleporter);
+    if let Some(target) = target.filter(|_| leads) {
+        let from = projection.place((mins + maxs) * 0.5);
+        let to = projection.place(target.origin());
+        shapes.push(shape(Form::Line { from, to, width: 1.5 }, 0.7));
+        shapes.push(shape(Form::Disc { at: to, radius: 3.0 }, 0.9));
+    }
+    shapes
+}
+
+fn sign_at(sign: Sign, at: Place, yaw: f32, color: Color, name: &str) -> Vec<Shape> {
+    let form = |radius: f32| match sign {
+        Sign::Disc | Sign::Outline | Sign::Looking => Form::Disc { at, radius },
+        Sign::Diamond => Form::Polygon(corners(at, radius * 1.2, 4, 0.0)),
+        Sign::Square => Form::Polygon(corners(at, radius * 1.2, 4, 0.125)),
+    };
+    let shape = |form, color| Shape { form, color, opacity: 1.0, name: name.to_owned() };
+    let mut shapes = vec![shape(form(RADIUS + 1.5), RIM)];
+    if matches!(sign, Sign::Looking) {
+        // North is up, so angles turn the other way in the picture.
+        let (sin, cos) = (-yaw.to_radians()).sin_cos();
+        let ahead = |along: f32, aside: f32| {
+            [at[0] + along * cos - aside * sin, at[1] + along * sin + aside * cos]
+        };
+        let beak = |reach: f32, half: f32| {
+            Form::Polygon(vec![ahead(reach, 0.0), ahead(0.0, half), ahead(0.0, -half)])
+        };
+        shapes.push(shape(beak(RADIUS * 2.4 + 2.5, RADIUS + 1.5), RIM));
+        shapes.push(shape(beak(RADIUS * 2.4, RADIUS), color));
+    }
+    shapes.push(shape(form(RADIUS), color));
+    shapes
+}
+
+/// Corners of an even polygon, the first `turn` turns from the right.
+fn corners(at: Place, radius: f32, count: u16, turn: f32) -> Vec<Place> {
+    (0..count)
+        .map(|corner| {
+            let (sin, cos) = ((f32::from(corner) / f32::from(count) + turn) * TAU).sin_cos();
+            [at[0] + radius * cos, at[1] + radius * sin]
+        })
+        .collect()
+}
+
+/// What the legend tells.
+pub(super) struct Facts<'a> {
+    pub(super) name: &'a str,
+    pub(super) survey: &'a Survey,
+    pub(super) entities: &'a Entities,
+    /// Lowest and highest floor, in units.
+    pub(super) heights: [f32; 2],
+    pub(super) pixels_per_unit: f32,
+}
+
+/// What the picture says beside the ground: the map, the signs that are used, heights and scale.
+pub(super) fn legend(facts: &Facts<'_>, [left, top]: Place) -> Vec<Shape> {
+    let Facts { name, survey, entities, heights: [lowest, highest], pixels_per_unit } = *facts;
+    let is_used = |style: &&Style| {
+        let mut all = entities.all().iter();
+        all.any(|entity| Purpose::of(entity.classname()) == style.purpose)
+    };
+    let used: Vec<&Style> = STYLES.iter().filter(is_used).collect();
+    let mut shapes = Vec::new();
+    let mut words = |at: Place, text: String, large: bool| {
+        let form = Form::Text { at, text, large, centred: false };
+        shapes.push(Shape { form, color: INK, opacity: 1.0, name: String::new() });
+    };
+    words([left, top + 16.0], name.to_owned(), true);
+    let title: String = survey.title.chars().filter(|c| matches!(c, ' '..='~')).take(30).collect();
+    words([left, top + 36.0], title, false);
+    let [width, depth, tall] = survey.size.0;
+    words([left, top + 54.0], format!("{width:.0} x {depth:.0} x {tall:.0} units"), false);
+    let counts = format!("{} spawn points, {} items", survey.spawns, survey.items);
+    words([left, top + 70.0], counts, false);
+    let mut line = top + 96.0;
+    for style in &used {
+        words([left + 28.0, line + 4.0], style.label.to_owned(), false);
+        line += 20.0;
+    }
+    line += 6.0;
+    words([left + 28.0, line + 8.0], format!("floor at {highest:.0}"), false);
+    words([left + 28.0, line + 72.0], format!("floor at {lowest:.0}"), false);
+    let unit = [2048.0, 1024.0, 512.0, 256.0, 128.0, 64.0, 32.0]
+        .into_iter()
+        .find(|units| units * pixels_per_unit <= 160.0)
+        .unwrap_or(16.0);
+    words([left, line + 116.0], format!("{unit:.0} units"), false);
+
+    for (row, style) in (0_u16..).zip(used) {
+        let at = [left + 10.0, top + 96.0 + 20.0 * f32::from(row)];
+        if matches!(style.sign, Sign::Outline) {
+            let square = corners(at, 9.0, 4, 0.125);
+            let shape = |form, opacity| Shape {
+                form,
+                color: style.color,
+                opacity,
+                name: style.label.to_owned(),
+            };
+            shapes.push(shape(Form::Polygon(square.clone()), 0.25));
+            for (&from, &to) in square.iter().zip(square.iter().cycle().skip(1)) {
+                shapes.push(shape(Form::Line { from, to, width: 1.5 }, 0.9));
+            }
+        } else {
+            shapes.extend(sign_at(style.sign, at, 0.0, style.color, style.label));
+        }
+    }
+    for step in 0_u16..36 {
+        let y = line + 2.0 * f32::from(step);
+        shapes.push(Shape {
+            form: Form::Polygon(vec![
+                [left + 3.0, y],
+                [left + 17.0, y],
+                [left + 17.0, y + 2.0],
+                [left + 3.0, y + 2.0],
+            ]),
+            color: relief::gradient(1.0 - f32::from(step) / 35.0),
+            opacity: 1.0,
+            name: String::new(),
+        });
+    }
+    let bar = line + 96.0;
+    let end = left + unit * pixels_per_unit;
+    for (from, to) in [
+        ([left, bar], [end, bar]),
+        ([left, bar - 4.0], [left, bar + 4.0]),
+        ([end, bar - 4.0], [end, bar + 4.0]),
+    ] {
+        let form = Form::Line { from, to, width: 1.5 };
+        shapes.push(Shape { form, color: INK, opacity: 1.0, name: String::new() });
+    }
+    shapes
+}

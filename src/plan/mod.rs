@@ -1,0 +1,178 @@
+//! A map seen from above, as a picture.
+//!
+//! [`draw`] makes a [`Scene`]: the ground as an image, shaded by height, and marks upon it as shapes with
+//! places, colours and names. [`svg`] and [`raster`] turn the same scene into a file's bytes. The
+//! picture's size is bounded by [`MAX_SIDE`], whatever the map.
+
+mod marks;
+mod raster;
+mod relief;
+mod svg;
+
+pub use raster::png;
+pub use svg::svg;
+
+use crate::{
+    model::Vec3,
+    world::{Bsp, Entities, Survey, bsp::mesh::Triangle},
+};
+
+/// Longest side of the ground's image, in pixels.
+pub const MAX_SIDE: usize = 3000;
+/// Pixels around the ground.
+const MARGIN: f32 = 24.0;
+/// Pixels of the legend beside it.
+const LEGEND_WIDTH: f32 = 220.0;
+/// Least height that the legend needs, in pixels.
+const LEGEND_HEIGHT: f32 = 420.0;
+
+/// Red, green, blue.
+pub(crate) type Color = [u8; 3];
+
+/// What surrounds everything.
+const BACKGROUND: Color = [24, 27, 34];
+/// Words.
+const INK: Color = [222, 220, 212];
+
+/// A point of the picture: pixels from its left and upper edge.
+type Place = [f32; 2];
+
+/// What is to be drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    size: [u32; 2],
+    ground: Image,
+    ground_at: [u32; 2],
+    shapes: Vec<Shape>,
+}
+
+/// Pixels, row after row from the top.
+#[derive(Clone, Debug, PartialEq)]
+struct Image {
+    width: usize,
+    height: usize,
+    pixels: Vec<Color>,
+}
+
+/// One mark.
+#[derive(Clone, Debug, PartialEq)]
+struct Shape {
+    form: Form,
+    color: Color,
+    /// 0 invisible to 1 solid.
+    opacity: f32,
+    /// What it stands for; a viewer may show it.
+    name: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Form {
+    Disc {
+        at: Place,
+        radius: f32,
+    },
+    Polygon(Vec<Place>),
+    Line {
+        from: Place,
+        to: Place,
+        width: f32,
+    },
+    /// One line of ASCII; its left end, or its middle, and its baseline.
+    Text {
+        at: Place,
+        text: String,
+        large: bool,
+        centred: bool,
+    },
+}
+
+/// What a drawing shows beyond the ground and the marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawOptions {
+    /// Longer side of the ground, in pixels: 1 to [`MAX_SIDE`].
+    pub side: usize,
+    /// Tints the ground by cluster.
+    pub clusters: bool,
+}
+
+/// Where things of the map lie in the picture. North is up.
+#[derive(Clone, Copy, Debug)]
+struct Projection {
+    /// West and north edge, in units.
+    west: f32,
+    north: f32,
+    /// Pixels of the picture to the left of and above the ground.
+    left: f32,
+    top: f32,
+    pixels_per_unit: f32,
+}
+
+impl Projection {
+    fn place(&self, point: Vec3) -> Place {
+        [
+            self.left + (point[0] - self.west) * self.pixels_per_unit,
+            self.top + (self.north - point[1]) * self.pixels_per_unit,
+        ]
+    }
+}
+
+/// Draws a map called `name` from above.
+#[must_use]
+pub fn draw(
+    name: &str,
+    map: &Bsp,
+    triangles: &[Triangle],
+    entities: &Entities,
+    options: DrawOptions,
+) -> Scene {
+    let floors: Vec<&Triangle> = relief::floors(map, triangles).collect();
+    let (mins, maxs) = extent(map, &floors);
+    let side = options.side.clamp(1, MAX_SIDE) as f32;
+    let extent = [maxs[0] - mins[0], maxs[1] - mins[1]].map(|length| length.max(1.0));
+    let pixels_per_unit = side / extent[0].max(extent[1]);
+    let [width, height] = extent.map(|length| (length * pixels_per_unit).ceil().clamp(1.0, side));
+
+    let projection =
+        Projection { west: mins[0], north: maxs[1], left: MARGIN, top: MARGIN, pixels_per_unit };
+    let relief = relief::Relief::new(
+        map,
+        &floors,
+        Projection { left: 0.0, top: 0.0, ..projection },
+        [width as usize, height as usize],
+    );
+    let ground = relief.image(map, options.clusters);
+    let full = [width + 3.0 * MARGIN + LEGEND_WIDTH, height.max(LEGEND_HEIGHT) + 2.0 * MARGIN];
+    let mut shapes = marks::of_entities(map, entities, &projection);
+    let legend_at = [width + 2.0 * MARGIN, MARGIN];
+    let survey = Survey::of(map, entities);
+    let facts = marks::Facts {
+        name,
+        survey: &survey,
+        entities,
+        heights: relief.heights(),
+        pixels_per_unit,
+    };
+    shapes.extend(marks::legend(&facts, legend_at));
+    Scene { size: full.map(|length| length as u32), ground, ground_at: [MARGIN as u32; 2], shapes }
+}
+
+/// Box around what can be stood on, or around the world when that is nothing.
+fn extent(map: &Bsp, floors: &[&Triangle]) -> (Vec3, Vec3) {
+    let mut corners = floors.iter().flat_map(|triangle| triangle.corners);
+    let Some(first) = corners.next() else {
+        return (map.world().mins, map.world().maxs);
+    };
+    let (mut mins, mut maxs) = corners.fold((first, first), |(mut mins, mut maxs), corner| {
+        for axis in 0..3 {
+            mins[axis] = mins[axis].min(corner[axis]);
+            maxs[axis] = maxs[axis].max(corner[axis]);
+        }
+        (mins, maxs)
+    });
+    let world = map.world();
+    for axis in 0..3 {
+        mins[axis] = mins[axis].max(world.mins[axis]);
+        maxs[axis] = maxs[axis].min(world.maxs[axis]);
+    }
+    (mins, maxs)
+}

@@ -1,0 +1,149 @@
+//! The scene as PNG: every mark is a polygon, drawn with its share of each pixel.
+
+use embedded_graphics::{
+    Drawable as _, Pixel,
+    draw_target::DrawTarget,
+    geometry::{OriginDimensions, Point, Size},
+    mono_font::{MonoTextStyle, ascii},
+    pixelcolor::{Rgb888, RgbColor as _},
+    text::{Alignment, Text},
+};
+
+use super::{BACKGROUND, Color, Form, Image, Place, Scene, Shape, relief::mix};
+
+/// Samples of a pixel along each side, at the rim of a shape.
+const SAMPLES: u16 = 4;
+/// Corners that a disc is drawn with.
+const DISC_CORNERS: u16 = 24;
+
+/// The scene as the bytes of a PNG file.
+///
+/// # Errors
+///
+/// When it cannot be packed, as a sentence.
+pub fn png(scene: &Scene) -> Result<Vec<u8>, String> {
+    let [width, height] = scene.size.map(|length| length as usize);
+    let mut picture = Image { width, height, pixels: vec![BACKGROUND; width * height] };
+    let [left, top] = scene.ground_at.map(|length| length as usize);
+    for (row, line) in scene.ground.pixels.chunks_exact(scene.ground.width).enumerate() {
+        let start = (top + row) * width + left;
+        picture.pixels[start..start + line.len()].copy_from_slice(line);
+    }
+    for shape in &scene.shapes {
+        picture.add(shape);
+    }
+    encode(&picture)
+}
+
+/// An image as the bytes of a PNG file.
+pub(super) fn encode(image: &Image) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, image.width as u32, image.height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Balanced);
+    encoder
+        .write_header()
+        .and_then(|mut writer| writer.write_image_data(image.pixels.as_flattened()))
+        .map_err(|error| format!("the picture cannot be packed: {error}"))?;
+    Ok(bytes)
+}
+
+impl Image {
+    fn add(&mut self, shape: &Shape) {
+        match &shape.form {
+            Form::Disc { at, radius } => {
+                let corner = |corner: u16| {
+                    let turn = f32::from(corner) / f32::from(DISC_CORNERS);
+                    let (sin, cos) = (turn * std::f32::consts::TAU).sin_cos();
+                    [at[0] + radius * cos, at[1] + radius * sin]
+                };
+                let corners: Vec<Place> = (0..DISC_CORNERS).map(corner).collect();
+                self.fill(&corners, shape.color, shape.opacity);
+            }
+            Form::Polygon(corners) => self.fill(corners, shape.color, shape.opacity),
+            Form::Line { from, to, width } => {
+                let along = [to[0] - from[0], to[1] - from[1]];
+                let length = along[0].hypot(along[1]).max(1e-3);
+                let aside = [-along[1] / length * width / 2.0, along[0] / length * width / 2.0];
+                let corner = |place: &Place, sign: f32| {
+                    [place[0] + sign * aside[0], place[1] + sign * aside[1]]
+                };
+                let corners =
+                    [corner(from, 1.0), corner(to, 1.0), corner(to, -1.0), corner(from, -1.0)];
+                self.fill(&corners, shape.color, shape.opacity);
+            }
+            Form::Text { at, text, large, centred } => {
+                let font = if *large { &ascii::FONT_10X20 } else { &ascii::FONT_6X13 };
+                let [red, green, blue] = shape.color;
+                let style = MonoTextStyle::new(font, Rgb888::new(red, green, blue));
+                let alignment = if *centred { Alignment::Center } else { Alignment::Left };
+                let place = Point::new(at[0] as i32, at[1] as i32);
+                let text = Text::with_alignment(text, place, style, alignment);
+                // Drawing into memory cannot fail.
+                let _ = text.draw(self);
+            }
+        }
+    }
+
+    /// Fills a convex polygon.
+    fn fill(&mut self, corners: &[Place], color: Color, opacity: f32) {
+        // A number that is out of range becomes the range's end.
+        let bound = |axis: usize, limit: usize| {
+            let values = corners.iter().map(|corner| corner[axis]);
+            let low = values.clone().fold(f32::INFINITY, f32::min);
+            let high = values.fold(f32::NEG_INFINITY, f32::max);
+            (low.max(0.0) as usize).min(limit)..((high + 1.0).max(0.0) as usize).min(limit)
+        };
+        for y in bound(1, self.height) {
+            for x in bound(0, self.width) {
+                let share = coverage(corners, x as f32, y as f32);
+                if share > 0.0 {
+                    let pixel = &mut self.pixels[y * self.width + x];
+                    *pixel = mix(*pixel, color, share * opacity);
+                }
+            }
+        }
+    }
+}
+
+/// The share of a pixel that lies inside a convex polygon.
+fn coverage(corners: &[Place], left: f32, top: f32) -> f32 {
+    let is_inside = |x: f32, y: f32| {
+        let mut sides = corners.iter().zip(corners.iter().cycle().skip(1)).map(|(from, to)| {
+            (to[0] - from[0]) * (y - from[1]) - (x - from[0]) * (to[1] - from[1])
+        });
+        let first = sides.next().unwrap_or(0.0);
+        sides.all(|side| side * first >= 0.0)
+    };
+    let at = |sample: u16| (f32::from(sample) + 0.5) / f32::from(SAMPLES);
+    let hits = (0..SAMPLES)
+        .flat_map(|y| (0..SAMPLES).map(move |x| (x, y)))
+        .filter(|&(x, y)| is_inside(left + at(x), top + at(y)))
+        .count();
+    hits as f32 / f32::from(SAMPLES * SAMPLES)
+}
+
+impl OriginDimensions for Image {
+    fn size(&self) -> Size {
+        Size::new(self.width as u32, self.height as u32)
+    }
+}
+
+impl DrawTarget for Image {
+    type Color = Rgb888;
+    type Error = std::convert::Infallible;
+
+    fn draw_iter<I>(&mut self, pixels: I) -> Result<(), Self::Error>
+    where
+        I: IntoIterator<Item = Pixel<Rgb888>>,
+    {
+        for Pixel(at, color) in pixels {
+            let place = usize::try_from(at.x).ok().zip(usize::try_from(at.y).ok());
+            if let Some((x, y)) = place.filter(|&(x, y)| x < self.width && y < self.height) {
+                self.pixels[y * self.width + x] = [color.r(), color.g(), color.b()];
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! The scene as SVG: the ground as an embedded PNG, the marks as shapes with names.
+
+use std::fmt::Write as _;
+
+use super::{BACKGROUND, Color, Form, Place, Scene, Shape, raster};
+
+/// The scene as the text of an SVG file.
+///
+/// # Errors
+///
+/// When the ground cannot be packed, as a sentence.
+pub fn svg(scene: &Scene) -> Result<String, String> {
+    let [width, height] = scene.size;
+    let ground = base64(&raster::encode(&scene.ground)?);
+    let [left, top] = scene.ground_at;
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n\
+         <image x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\" \
+         href=\"data:image/png;base64,{ground}\"/>\n",
+        hex(BACKGROUND),
+        scene.ground.width,
+        scene.ground.height,
+    );
+    for shape in &scene.shapes {
+        write_shape(&mut text, shape);
+    }
+    text.push_str("</svg>\n");
+    Ok(text)
+}
+
+fn write_shape(text: &mut String, shape: &Shape) {
+    let (color, opacity) = (hex(shape.color), shape.opacity);
+    // Writing to text cannot fail.
+    let _ = match &shape.form {
+        Form::Disc { at: [x, y], radius } => write!(
+            text,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{color}\" \
+             opacity=\"{opacity}\""
+        ),
+        Form::Polygon(corners) => {
+            let points: Vec<String> =
+                corners.iter().map(|[x, y]: &Place| format!("{x:.1},{y:.1}")).collect();
+            let points = points.join(" ");
+            write!(text, "<polygon points=\"{points}\" fill=\"{color}\" opacity=\"{opacity}\"")
+        }
+        Form::Line { from, to, width } => write!(
+            text,
+            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{color}\" \
+             stroke-width=\"{width}\" opacity=\"{opacity}\"",
+            from[0], from[1], to[0], to[1]
+        ),
+        Form::Text { at: [x, y], text: words, large, centred } => {
+            let size = if *large { 18 } else { 12 };
+            let anchor = if *centred { "middle" } else { "start" };
+            let words = escaped(words);
+            let _ = writeln!(
+                text,
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"{anchor}\" \
+                 fill=\"{color}\">{words}</text>"
+            );
+            return;
+        }
+    };
+    let tag = match shape.form {
+        Form::Disc { .. } => "circle",
+        Form::Polygon(_) => "polygon",
+        Form::Line { .. } | Form::Text { .. } => "line",
+    };
+    if shape.name.is_empty() {
+        text.push_str("/>\n");
+    } else {
+        let _ = writeln!(text, "><title>{}</title></{tag}>", escaped(&shape.name));
+    }
+}
+
+fn hex([red, green, blue]: Color) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// Text that cannot be taken for markup. What XML forbids is left out.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            ' '..='~' => escaped.push(char),
+            _ => {}
+        }
+    }
+    escaped
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let mut three = [0; 3];
+        three[..chunk.len()].copy_from_slice(chunk);
+        let word = u32::from_be_bytes([0, three[0], three[1], three[2]]);
+        for place in 0..4 {
+            let letter = LETTERS[(word >> (18 - 6 * place) & 63) as usize];
+            text.push(if place <= chunk.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_packed_as_the_standard_says() {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn names_from_a_map_are_no_markup() {
+        assert_eq!(escaped("<a b=\"&\u{7}\u{e9}\">"), "&lt;a b=&quot;&amp;&quot;&gt;");
+    }
+}

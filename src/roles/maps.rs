@@ -1,0 +1,198 @@
+//! Listing the maps that are installed, and drawing them.
+
+use std::{fs, io::Write as _, path::Path, time::Instant};
+
+use fragd::{
+    cli::{MapsOptions, Outcome},
+    io::{GameData, assets::base_paths},
+    model::assets::{Assets as _, GamePath},
+    plan::{self, DrawOptions},
+    settings::Choice as _,
+    world::{
+        Bsp, Entities, Survey,
+        bsp::{MAX_FILE_LEN, mesh},
+    },
+};
+use serde_json::{Value, json};
+
+/// Lists or draws maps.
+pub(crate) fn run(options: &MapsOptions) -> Outcome {
+    let game = options.game.name();
+    let bases = base_paths(&options.basepath, game);
+    let folders = [options.mod_folder.as_deref().unwrap_or_default(), game];
+    let data = GameData::open(&bases, &folders);
+    for warning in data.warnings() {
+        eprintln!("fragd: {warning}");
+    }
+    let maps = match &options.name {
+        Some(name) => vec![format!("maps/{}.bsp", name.to_ascii_lowercase())],
+        None => data.list("maps", "bsp").iter().map(GamePath::to_string).collect(),
+    };
+    if data.is_empty() || maps.is_empty() {
+        let places: Vec<_> = bases.iter().map(|base| base.display().to_string()).collect();
+        let places =
+            if places.is_empty() { "the usual places".to_owned() } else { places.join(", ") };
+        eprintln!("fragd: no maps of {game} in {places}; name their folder with --basepath");
+        return Outcome::Failed;
+    }
+    match &options.draw {
+        Some(file) => draw(&data, &maps[0], file, options),
+        None => list(&data, &maps, options.json),
+    }
+}
+
+/// A map as the list shows it.
+struct Listed {
+    name: String,
+    place: String,
+    file_len: u64,
+    load_ms: f64,
+    memory_len: usize,
+    checksum: Option<i32>,
+    warnings: Vec<String>,
+    found: Result<Survey, String>,
+}
+
+/// Reads one map and its entities.
+fn load(data: &GameData, path: &str) -> Result<(Vec<u8>, Bsp, Entities), String> {
+    let file = data.read(path, MAX_FILE_LEN as u64).map_err(|error| error.to_string())?;
+    let map = Bsp::load(&file).map_err(|error| error.to_string())?;
+    let entities = Entities::parse(&map.entity_text).map_err(|error| error.to_string())?;
+    Ok((file, map, entities))
+}
+
+fn look_at(data: &GameData, path: &str) -> Listed {
+    let name = map_name(path);
+    let found = data.find(path);
+    let (place, file_len) = found.map_or_else(Default::default, |found| (found.place, found.len));
+    let start = Instant::now();
+    let loaded = load(data, path);
+    let load_ms = start.elapsed().as_secs_f64() * 1000.0;
+    let mut listed = Listed {
+        name,
+        place,
+        file_len,
+        load_ms,
+        memory_len: 0,
+        checksum: None,
+        warnings: Vec::new(),
+        found: Err(String::new()),
+    };
+    listed.found = loaded.map(|(_, map, entities)| {
+        listed.memory_len = map.memory_len();
+        listed.checksum = Some(map.checksum);
+        listed.warnings.clone_from(&map.warnings);
+        Survey::of(&map, &entities)
+    });
+    listed
+}
+
+fn map_name(path: &str) -> String {
+    let name = path.strip_prefix("maps/").unwrap_or(path);
+    name.strip_suffix(".bsp").unwrap_or(name).to_owned()
+}
+
+fn list(data: &GameData, maps: &[String], as_json: bool) -> Outcome {
+    let listed: Vec<_> = maps.iter().map(|path| look_at(data, path)).collect();
+    let text = if as_json {
+        let all: Vec<_> = listed.iter().map(row_json).collect();
+        format!("{:#}\n", Value::from(all))
+    } else {
+        table(&listed)
+    };
+    // A reader that has seen enough, such as `head`, is no failure.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    if listed.iter().all(|map| map.found.is_ok()) { Outcome::Done } else { Outcome::Failed }
+}
+
+fn row_json(map: &Listed) -> Value {
+    let common = json!({
+        "name": map.name,
+        "file": map.place,
+        "bytes": map.file_len,
+        "sound": map.found.is_ok(),
+        "warnings": map.warnings,
+    });
+    let own = match &map.found {
+        Ok(survey) => json!({
+            "title": survey.title,
+            "checksum": map.checksum,
+            "load_ms": (map.load_ms * 100.0).round() / 100.0,
+            "memory_bytes": map.memory_len,
+            "entities": survey.entities,
+            "spawn_points": survey.spawns,
+            "items": survey.items,
+            "size": survey.size.0,
+            "brushes": survey.brushes,
+            "patches": survey.patches,
+            "clusters": survey.clusters,
+            "areas": survey.areas,
+        }),
+        Err(fault) => json!({ "fault": fault }),
+    };
+    match (common, own) {
+        (Value::Object(mut row), Value::Object(own)) => {
+            row.extend(own);
+            Value::Object(row)
+        }
+        (common, _) => common,
+    }
+}
+
+fn table(maps: &[Listed]) -> String {
+    let width = maps.iter().map(|map| map.name.len()).max().unwrap_or(0).max(4);
+    let mut text = format!(
+        "{:width$}  {:>8}  {:>6}  {:>6}  {:>5}  {:>17}  {:>7}  {:>7}  {}\n",
+        "map", "entities", "spawns", "items", "areas", "size", "KB", "load ms", "file"
+    );
+    for map in maps {
+        let row = match &map.found {
+            Ok(survey) => {
+                let size = survey.size.0.map(|length| format!("{length:.0}")).join("x");
+                format!(
+                    "{:width$}  {:>8}  {:>6}  {:>6}  {:>5}  {size:>17}  {:>7}  {:>7.1}  {}\n",
+                    map.name,
+                    survey.entities,
+                    survey.spawns,
+                    survey.items,
+                    survey.areas,
+                    map.file_len / 1024,
+                    map.load_ms,
+                    map.place,
+                )
+            }
+            Err(fault) => format!("{:width$}  NOT SOUND: {fault}\n", map.name),
+        };
+        text.push_str(&row);
+        for warning in &map.warnings {
+            text.push_str(&format!("{:width$}  {warning}\n", ""));
+        }
+    }
+    let sound = maps.iter().filter(|map| map.found.is_ok()).count();
+    text.push_str(&format!("{} maps, {sound} sound\n", maps.len()));
+    text
+}
+
+fn draw(data: &GameData, path: &str, file: &Path, options: &MapsOptions) -> Outcome {
+    match picture(data, path, file, options) {
+        Ok(()) => Outcome::Done,
+        Err(what) => {
+            eprintln!("fragd: {what}");
+            Outcome::Failed
+        }
+    }
+}
+
+fn picture(data: &GameData, path: &str, file: &Path, options: &MapsOptions) -> Result<(), String> {
+    let (bytes, map, entities) = load(data, path).map_err(|what| format!("{path}: {what}"))?;
+    let triangles = mesh::triangles(&bytes, &map).map_err(|error| format!("{path}: {error}"))?;
+    let options = DrawOptions { side: usize::from(options.size), clusters: options.clusters };
+    let scene = plan::draw(&map_name(path), &map, &triangles, &entities, options);
+    let bytes = if file.extension().is_some_and(|extension| extension == "svg") {
+        plan::svg(&scene)?.into_bytes()
+    } else {
+        plan::png(&scene)?
+    };
+    fs::write(file, bytes)
+        .map_err(|error| format!("{}: cannot be written: {error}", file.display()))
+}

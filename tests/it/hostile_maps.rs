@@ -1,0 +1,412 @@
+//! Map files that nobody should load: cut, tampered with, lying. Each is refused with its place, or is
+//! safe to use; none panics, and none costs more than its size explains.
+
+use fragd::{
+    model::Vec3,
+    plan::{self, DrawOptions},
+    world::{
+        Areas, Bsp, BspError, Entities, Occupancy,
+        bsp::{Lump, MAX_TREE_DEPTH, mesh},
+    },
+};
+use proptest::prelude::*;
+
+use crate::maps;
+
+/// A map of one room: what its lumps hold, to be changed at will.
+#[derive(Clone)]
+struct Sample {
+    version: i32,
+    lumps: [Vec<u8>; 17],
+}
+
+/// Numbers as a map file has them.
+trait Words {
+    fn bytes(&self) -> Vec<u8>;
+}
+
+impl Words for [i32] {
+    fn bytes(&self) -> Vec<u8> {
+        self.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+}
+
+impl Words for [f32] {
+    fn bytes(&self) -> Vec<u8> {
+        self.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+}
+
+const ENTITIES: &str = "{ classname worldspawn message Room }\n\
+    { classname info_player_deathmatch origin \"0 0 24\" angle 90 }\n\
+    { classname func_door model *1 }\n{ classname weapon_railgun origin \"8 8 8\" }\n\0";
+
+impl Sample {
+    /// Two leafs on both sides of x = 0, a brush in each, a door, a patch, two clusters.
+    fn new() -> Self {
+        let shader = |name: &str, contents: i32| {
+            let mut bytes = name.as_bytes().to_vec();
+            bytes.resize(64, 0);
+            [bytes, [0, contents][..].bytes()].concat()
+        };
+        let axial = |axis: usize, sign: f32| {
+            let mut plane = [0.0, 0.0, 0.0, 64.0];
+            plane[axis] = sign;
+            plane[..].bytes()
+        };
+        let planes = (0..3).flat_map(|axis| [axial(axis, -1.0), axial(axis, 1.0)].concat());
+        let middle = [1.0, 0.0, 0.0, 0.0_f32];
+        let sides: Vec<i32> = (0..3).flat_map(|_| (0..6).flat_map(|side| [side, 0])).collect();
+        let leaf = |cluster: i32| [cluster, 0, 0, 0, 0, 0, 0, 0, cluster, 1, cluster, 1];
+        let model = |brush: i32, brushes: i32, surfaces: i32| {
+            let bounds = [-64.0, -64.0, -64.0, 64.0, 64.0, 64.0_f32];
+            [bounds[..].bytes(), [0, surfaces, brush, brushes][..].bytes()].concat()
+        };
+        let vertex = |number: usize| {
+            let (x, y) = ((number % 3) as f32 * 32.0, (number / 3) as f32 * 32.0);
+            [x, y, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0][..].bytes()
+        };
+        let surface = |kind: i32, first: i32, count: i32, indexes: i32, side: i32| {
+            let mut words = vec![1, -1, kind, first, count, 0, indexes];
+            words.resize(24, 0);
+            words.extend([side, side]);
+            words.bytes()
+        };
+        let lumps = [
+            ENTITIES.as_bytes().to_vec(),
+            [shader("textures/room/wall", 1), shader("textures/room/curve", 1)].concat(),
+            planes.chain(middle[..].bytes()).collect(),
+            [6, -1, -2, 0, 0, 0, 0, 0, 0][..].bytes(),
+            [leaf(0)[..].bytes(), leaf(1)[..].bytes()].concat(),
+            [0, -1][..].bytes(),
+            [0, 1][..].bytes(),
+            [model(0, 2, 2), model(2, 1, 0)].concat(),
+            [0, 6, 0, 6, 6, 1, 12, 6, 0][..].bytes(),
+            sides.bytes(),
+            (0..12).flat_map(vertex).collect(),
+            [0, 1, 2][..].bytes(),
+            Vec::new(),
+            [surface(2, 0, 9, 0, 3), surface(1, 9, 3, 3, 0)].concat(),
+            Vec::new(),
+            Vec::new(),
+            [&[2, 8][..].bytes()[..], &[3, 0, 0, 0, 0, 0, 0, 0], &[2, 0, 0, 0, 0, 0, 0, 0]]
+                .concat(),
+        ];
+        Self { version: 46, lumps }
+    }
+
+    fn file(&self) -> Vec<u8> {
+        let mut file = [b"IBSP".to_vec(), self.version.to_le_bytes().to_vec()].concat();
+        let mut offset = 144;
+        for lump in &self.lumps {
+            file.extend([offset, lump.len() as i32][..].bytes());
+            offset += lump.len() as i32;
+        }
+        file.extend(self.lumps.concat());
+        file
+    }
+
+    fn load(&self) -> Result<Bsp, BspError> {
+        Bsp::load(&self.file())
+    }
+
+    /// The map with one word of a lump changed.
+    fn with(&self, lump: Lump, at: usize, value: i32) -> Self {
+        let mut changed = self.clone();
+        changed.lumps[lump as usize][at..at + 4].copy_from_slice(&value.to_le_bytes());
+        changed
+    }
+}
+
+/// Asks a map everything that a server and a drawing ask.
+fn use_up(file: &[u8], map: &Bsp) {
+    let areas = Areas::new(map.area_count);
+    let far = Vec3::new(3e38, -3e38, f32::NAN);
+    for point in [Vec3::ZERO, Vec3::new(-5.0, 1.0, 1.0), far, map.world().maxs] {
+        let leaf = &map.leafs[map.leaf_at(point)];
+        for &brush in &map.leaf_brushes[leaf.brushes] {
+            assert!(map.brush_sides[map.brushes[brush].sides].len() != 1);
+        }
+        assert!(
+            map.leaf_surfaces[leaf.surfaces]
+                .iter()
+                .all(|&s| map.surfaces.get_by_number(s).is_some())
+        );
+        let from = map.viewpoint(point);
+        let touched = Occupancy::of_box(map, point, map.world().maxs);
+        let _ = (touched.is_seen(&from, &areas), map.sees(point, Vec3::ZERO, Some(&areas)));
+    }
+    for (_, patch) in map.patches() {
+        assert_eq!(map.vertices[patch.points].len(), usize::from(patch.width * patch.height));
+    }
+    assert!(map.memory_len() <= 4096 + 4 * file.len());
+    let triangles = mesh::triangles(file, map).unwrap();
+    if let Ok(entities) = Entities::parse(&map.entity_text) {
+        let options = DrawOptions { side: 32, clusters: true };
+        let scene = plan::draw("<x>", map, &triangles, &entities, options);
+        assert!(plan::svg(&scene).unwrap().ends_with("</svg>\n"));
+        assert!(plan::png(&scene).unwrap().starts_with(b"\x89PNG"));
+    }
+}
+
+#[test]
+fn the_sample_is_sound() {
+    let sample = Sample::new();
+    let map = sample.load().unwrap();
+    assert_eq!((map.leafs.len(), map.area_count, map.visibility.cluster_count()), (2, 1, 2));
+    let [front, back] = [1.0, -1.0].map(|x| map.leafs[map.leaf_at(Vec3::new(x, 0.0, 0.0))].cluster);
+    assert_ne!(front, back);
+    assert!(map.visibility.sees(front, back) && !map.visibility.sees(back, front));
+    assert_eq!(map.visibility.row(None), fragd::world::Row::Everything);
+    let door = map.models[map.inline_model("*1").unwrap()];
+    assert_eq!(door.maxs, Vec3::new(65.0, 65.0, 65.0));
+    assert_eq!(map.brushes[door.brushes][0].mins, Vec3::new(-64.0, -64.0, -64.0));
+    assert!(map.inline_model("*0").is_none() && map.inline_model("*2").is_none());
+    assert_eq!(map.patches().count(), 1);
+    use_up(&sample.file(), &map);
+}
+
+#[test]
+fn what_is_wrong_is_named_with_lump_and_record() {
+    const NAN: i32 = 0x7fc0_0000;
+    let sample = Sample::new();
+    let cases = [
+        (Lump::Brushes, 12 + 8, 2, "brushes, record 1: shader 2 does not exist, there are 2"),
+        (Lump::Brushes, 8, -1, "brushes, record 0: shader -1 does not exist, there are 2"),
+        (
+            Lump::Brushes,
+            12 + 4,
+            5,
+            "brushes, record 1: 5 sides bound no volume; a brush has none or at least 6",
+        ),
+        (Lump::Brushes, 12, 13, "brushes, record 1: 6 sides from 13 on do not exist, there are 18"),
+        (
+            Lump::Brushes,
+            4,
+            i32::MAX,
+            "brushes, record 0: 2147483647 sides from 0 on do not exist, there are 18",
+        ),
+        (
+            Lump::Brushes,
+            4,
+            18,
+            "brushes, record 1: sides are claimed more often than they exist, 18",
+        ),
+        (Lump::BrushSides, 8, 7, "brush sides, record 1: plane 7 does not exist, there are 7"),
+        (Lump::Planes, 16, NAN, "planes, record 1: normal is no finite number"),
+        (Lump::Planes, 12, 0x7f80_0000, "planes, record 0: distance is no finite number"),
+        (Lump::Planes, 0, 0, "planes, record 0: the normal has length 0, not 1"),
+        (Lump::Nodes, 4, 0, "nodes, record 0: the tree comes here twice"),
+        (Lump::Nodes, 8, -1, "leafs, record 0: the tree comes here twice"),
+        (
+            Lump::Nodes,
+            8,
+            i32::MIN,
+            "nodes, record 0: child leaf 2147483647 does not exist, there are 2",
+        ),
+        (Lump::Nodes, 4, 1, "nodes, record 0: child node 1 does not exist, there are 1"),
+        (Lump::Nodes, 0, 7, "nodes, record 0: plane 7 does not exist, there are 7"),
+        (Lump::Leafs, 48, 2, "leafs, record 1: cluster 2 does not exist, there are 2"),
+        (Lump::Leafs, 52, 256, "leafs, record 1: area 256 does not exist, there are 256"),
+        (
+            Lump::Leafs,
+            48 + 44,
+            2,
+            "leafs, record 1: 2 leaf brushes from 1 on do not exist, there are 2",
+        ),
+        (
+            Lump::Leafs,
+            44,
+            2,
+            "leafs, record 1: leaf brushes are claimed more often than they exist, 2",
+        ),
+        (Lump::LeafBrushes, 4, 3, "leaf brushes, record 1: brush 3 does not exist, there are 3"),
+        (
+            Lump::LeafSurfaces,
+            0,
+            2,
+            "leaf surfaces, record 0: surface 2 does not exist, there are 2",
+        ),
+        (
+            Lump::LeafSurfaces,
+            0,
+            -2,
+            "leaf surfaces, record 0: surface -2 does not exist, there are 2",
+        ),
+        (
+            Lump::Models,
+            40 + 32,
+            3,
+            "models, record 1: 1 brushes from 3 on do not exist, there are 3",
+        ),
+        (
+            Lump::Models,
+            36,
+            3,
+            "models, record 1: brushes are claimed more often than they exist, 3",
+        ),
+        (Lump::Models, 0, NAN, "models, record 0: lower bound is no finite number"),
+        (Lump::Vertices, 44, NAN, "vertices, record 1: position is no finite number"),
+        (
+            Lump::Surfaces,
+            96,
+            4,
+            "surfaces, record 0: a patch of 4 by 3 points; both must be odd, 3 to 129, and make at most 1024",
+        ),
+        (
+            Lump::Surfaces,
+            100,
+            131,
+            "surfaces, record 0: a patch of 3 by 131 points; both must be odd, 3 to 129, and make at most 1024",
+        ),
+        (
+            Lump::Surfaces,
+            12,
+            4,
+            "surfaces, record 0: 9 vertices from 4 on do not exist, there are 12",
+        ),
+        (Lump::Surfaces, 0, 2, "surfaces, record 0: shader 2 does not exist, there are 2"),
+    ];
+    for (lump, at, value, expected) in cases {
+        let error = sample.with(lump, at, value).load().unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn headers_that_lie_are_refused() {
+    let sample = Sample::new();
+    let file = sample.file();
+    let refused = |at: usize, value: i32| {
+        let mut changed = file.clone();
+        changed[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        Bsp::load(&changed).unwrap_err().to_string()
+    };
+    assert_eq!(refused(4, 47), "is a map of version 47; version 46 is wanted");
+    assert!(refused(0, 0x5053_4252).contains("begins with \"RBSP\""));
+    let len = file.len();
+    for (offset, bytes) in [(-1, 8), (8, -8), (len as i32, 8), (i32::MAX, i32::MAX), (0, i32::MAX)]
+    {
+        let mut changed = file.clone();
+        changed[8 + 8..8 + 16].copy_from_slice(&[offset, bytes][..].bytes());
+        let expected =
+            format!("shaders: lies at {offset} with {bytes} bytes, but the file has {len}");
+        assert_eq!(Bsp::load(&changed).unwrap_err().to_string(), expected);
+    }
+    assert_eq!(refused(8 + 12, 73), "shaders: 73 bytes are no whole number of records of 72");
+    for (lump, name) in [(1, "shaders"), (2, "planes"), (3, "nodes"), (4, "leafs"), (7, "models")] {
+        assert_eq!(refused(8 + 8 * lump + 4, 0), format!("{name}: is empty"));
+    }
+    let mut many = sample.clone();
+    many.lumps[Lump::Models as usize] = sample.lumps[Lump::Models as usize][..40].repeat(255);
+    assert_eq!(many.load().unwrap_err().to_string(), "models: has 255 records, more than 254");
+}
+
+#[test]
+fn visibility_that_makes_no_sense_hides_nothing_and_is_said() {
+    let sample = Sample::new();
+    for (at, value, expected) in [
+        (0, 1, "visibility: 1 clusters, but leafs name 2; everything sees everything"),
+        (0, -1, "visibility: -1 clusters, but leafs name 2; everything sees everything"),
+        (4, 0, "visibility: rows of 0 bytes for 2 clusters; everything sees everything"),
+        (4, 9, "visibility: 2 rows of 9 bytes do not fit into 24; everything sees everything"),
+        (
+            0,
+            i32::MAX,
+            "visibility: rows of 8 bytes for 2147483647 clusters; everything sees everything",
+        ),
+    ] {
+        let map = sample.with(Lump::Visibility, at, value).load().unwrap();
+        assert_eq!(map.warnings, [expected]);
+        let clusters: Vec<_> = map.leafs.iter().map(|leaf| leaf.cluster).collect();
+        assert!(map.visibility.sees(clusters[1], clusters[0]));
+    }
+}
+
+#[test]
+fn a_tree_as_deep_as_allowed_is_walked_and_a_deeper_one_refused() {
+    let chain = |len: usize| {
+        let mut sample = Sample::new();
+        let nodes = (0..len as i32).flat_map(|node| {
+            let next = if node + 1 == len as i32 { -1 - len as i32 } else { node + 1 };
+            [6, -1 - node, next, 0, 0, 0, 0, 0, 0]
+        });
+        sample.lumps[Lump::Nodes as usize] = nodes.collect::<Vec<_>>().bytes();
+        let empty = [-1, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0_i32];
+        sample.lumps[Lump::Leafs as usize] = empty[..].bytes().repeat(len + 1);
+        sample.lumps[Lump::Visibility as usize].clear();
+        sample
+    };
+    let map = chain(MAX_TREE_DEPTH).load().unwrap();
+    assert_eq!(map.leaf_at(Vec3::new(-1.0, 0.0, 0.0)).index(), MAX_TREE_DEPTH);
+    let mut leafs = 0;
+    map.leafs_in_box(Vec3::new(-1.0, 0.0, 0.0), Vec3::new(1.0, 0.0, 0.0), |_| {
+        leafs += 1;
+        true
+    });
+    assert_eq!(leafs, MAX_TREE_DEPTH + 1);
+    let error = chain(MAX_TREE_DEPTH + 1).load().unwrap_err().to_string();
+    assert!(error.contains("the tree is deeper than"), "{error}");
+    assert!(chain(100_000).load().is_err());
+}
+
+#[test]
+fn a_map_cut_anywhere_is_refused() {
+    let file = Sample::new().file();
+    for len in 0..file.len() {
+        assert!(Bsp::load(&file[..len]).is_err(), "{len} of {} bytes", file.len());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn tampered_samples_are_refused_or_safe(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+    ) {
+        let mut file = Sample::new().file();
+        for (at, byte) in changes {
+            let at = at.index(file.len());
+            file[at] = byte;
+        }
+        if let Ok(map) = Bsp::load(&file) {
+            use_up(&file, &map);
+        }
+    }
+
+    #[test]
+    fn random_bytes_behind_a_header_are_refused_or_safe(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        spans in prop::collection::vec((0_i32..500, 0_i32..400), 17),
+    ) {
+        let mut file = [b"IBSP".to_vec(), 46_i32.to_le_bytes().to_vec()].concat();
+        for (offset, len) in spans {
+            file.extend([offset, len][..].bytes());
+        }
+        file.extend(bytes);
+        if let Ok(map) = Bsp::load(&file) {
+            use_up(&file, &map);
+        }
+    }
+}
+
+#[test]
+fn a_real_map_tampered_with_is_refused_or_safe() {
+    let Some(file) = maps::read("maps/oa_dm3.bsp") else { return };
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(24));
+    // Half of the changes hit the lumps that a server reads, which are a small part of the file.
+    let place = prop_oneof![0..144_usize, 144..file.len()];
+    let changes = prop::collection::vec((place, any::<u8>()), 1..6);
+    let result = runner.run(&changes, |changes| {
+        let mut file = file.clone();
+        for (at, byte) in changes {
+            file[at] = byte;
+        }
+        if let Ok(map) = Bsp::load(&file) {
+            use_up(&file, &map);
+        }
+        Ok(())
+    });
+    result.unwrap();
+}
