@@ -4,6 +4,8 @@
 //! The program runs itself under callgrind, once with few and once with many repetitions of an
 //! operation; the difference is the operation's own.
 
+#![allow(clippy::unwrap_used, reason = "a bench may fail by panic")]
+
 mod operations;
 
 use std::{

@@ -1,5 +1,7 @@
 //! Nanoseconds of each operation: `cargo bench --bench time`, with part of a name behind `--` for some.
 
+#![allow(clippy::unwrap_used, reason = "a bench may fail by panic")]
+
 mod operations;
 
 use std::time::Instant;

@@ -6,6 +6,7 @@ mod connect;
 mod delta;
 mod huffman;
 #[path = "../../tests/it/maps.rs"]
+#[allow(dead_code, reason = "tests need more of it")]
 mod maps;
 mod movement;
 mod netchan;

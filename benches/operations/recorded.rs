@@ -127,7 +127,7 @@ impl Recorded {
                 },
                 // Times pass.
                 Kind::Int(32) => value.wrapping_add(random % 500),
-                Kind::Int(bits) | Kind::Signed(bits) if random % 4 == 0 => {
+                Kind::Int(bits) | Kind::Signed(bits) if random.is_multiple_of(4) => {
                     (value ^ random >> 16) & ((1 << (bits - 1)) - 1)
                 }
                 Kind::Int(_) | Kind::Signed(_) => value,

@@ -88,6 +88,12 @@ impl Player {
         self.client.send_command(now, text).is_ok()
     }
 
+    /// Changes one pair of the userinfo. False when there is no room for it.
+    pub fn change_userinfo(&mut self, now: Millis, key: &str, value: &str) -> bool {
+        let mut info = self.client.userinfo().clone();
+        info.set(key, value).is_ok() && self.client.set_userinfo(now, info).is_ok()
+    }
+
     /// Leaves politely.
     pub fn leave(&mut self, now: Millis) {
         self.client.disconnect(now);

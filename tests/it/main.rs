@@ -21,6 +21,7 @@ mod message_vectors;
 mod movement_tables;
 mod movement_vectors;
 mod netchan_vectors;
+mod pace;
 mod scripted_server;
 mod session_vectors;
 mod simulation;

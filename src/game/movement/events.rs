@@ -39,7 +39,7 @@ pub(super) fn show_on_entity(state: &mut PlayerState, entity: &mut EntityState) 
         entity.event_parm = state.external_event_parm;
     } else if state.entity_event_sequence < state.event_sequence {
         // The ring holds two: older ones are lost.
-        let oldest = state.event_sequence - 2;
+        let oldest = state.event_sequence.saturating_sub(2);
         let sequence = state.entity_event_sequence.max(oldest);
         entity.event = state.events[slot(sequence)] | (sequence & 3) << 8;
         entity.event_parm = state.event_parms[slot(sequence)];

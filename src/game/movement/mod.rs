@@ -53,3 +53,6 @@ fn set(flags: &mut i32, flag: i32, on: bool) {
         *flags &= !flag;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! The two Huffman codes of the protocol: one fixed for messages, one growing for `connect`.
 //!
 //! The fixed code is computed when the program is built, by [`tree`] from [`frequencies`], and used
-//! through two tables: [`CODES`] to write, [`decode_table`] to read a symbol in one step.
+//! through two tables: [`CODES`] to write, [`DECODE`] to read a symbol in one step.
 //! Invariant: no code is longer than [`MAX_CODE_LEN`] bits. Source: Quake III protocol 68.
 
 pub mod frequencies;

@@ -80,9 +80,9 @@ pub struct Bsp {
 pub struct Shader {
     /// Its name, without extension.
     pub name: Box<str>,
-    /// Bits of [`surface`](crate::model::surface).
+    /// Bits of [`surface`](crate::model::contents::surface).
     pub surface_flags: i32,
-    /// Bits of [`content`](crate::model::content).
+    /// Bits of [`content`](crate::model::contents::content).
     pub contents: i32,
 }
 

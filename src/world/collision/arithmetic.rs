@@ -11,7 +11,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use crate::model::Vec3;
+use crate::model::{Vec3, trig::Axes};
 
 /// Distance that a move keeps from the surfaces it hits, in units.
 pub(super) const SURFACE_CLIP: f64 = 0.125;
@@ -152,20 +152,10 @@ impl Arithmetic for f64 {
     }
 }
 
-/// The axes (forward, left, up) of Euler angles in degrees, as the engine turns models by them: degrees
-/// become radians in double precision, while the rules of the game multiply in single.
+/// The axes (forward, left, up) of Euler angles in degrees, as the engine turns models by them.
 pub(super) fn model_axes(angles: Vec3) -> [Vec3; 3] {
-    let [(sp, cp), (sy, cy), (sr, cr)] = angles.0.map(|degrees| {
-        let radians = (f64::from(degrees) * (std::f64::consts::PI * 2.0 / 360.0)) as f32;
-        let (sine, cosine) = f64::from(radians).sin_cos();
-        (sine as f32, cosine as f32)
-    });
-    let right = Vec3::new(-sr * sp * cy + -cr * -sy, -sr * sp * sy + -cr * cy, -sr * cp);
-    [
-        Vec3::new(cp * cy, cp * sy, -sp),
-        Vec3(right.0.map(Neg::neg)),
-        Vec3::new(cr * sp * cy + -sr * -sy, cr * sp * sy + -sr * cy, cr * cp),
-    ]
+    let Axes { forward, right, up } = Axes::of_model(angles);
+    [forward, Vec3(right.0.map(Neg::neg)), up]
 }
 
 /// Bit k is set when component k is below zero (negative zero is not).

@@ -1,0 +1,522 @@
+//! What the vectors' maps do not have: slippery, ringing and silent floors, things that move, flags and
+//! runes, and states that no server makes.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::game::numbers::{
+    PmType, animation, contents, entity_flag, event, pm_flag, powerup, weapon, weapon_state,
+};
+use crate::model::{
+    Buttons, EntityNum, PlayerState, Trace, TracePlane, UserCmd, Vec3,
+    contents::{mask, surface},
+};
+
+/// A floor at height 0 without end, with what is at a height above it.
+struct Floor {
+    surface_flags: i32,
+    entity: EntityNum,
+    /// Contents from a height up to another.
+    layers: Vec<(f32, f32, i32)>,
+}
+
+impl Floor {
+    fn with(surface_flags: i32) -> Self {
+        Self { surface_flags, entity: EntityNum::WORLD, layers: Vec::new() }
+    }
+}
+
+impl Surroundings for Floor {
+    fn trace(&mut self, start: Vec3, mins: Vec3, _maxs: Vec3, end: Vec3, _mask: i32) -> Trace {
+        let (from, to) = (start[2] + mins[2], end[2] + mins[2]);
+        if to > 0.0 {
+            return Trace::free(end);
+        }
+        // Engines stop an eighth of a unit before what they hit.
+        let fraction = if from > to { ((from - 0.125) / (from - to)).max(0.0) } else { 0.0 };
+        Trace {
+            fraction,
+            endpos: start + (end - start) * fraction,
+            plane: TracePlane { normal: Vec3::new(0.0, 0.0, 1.0), dist: 0.0 },
+            allsolid: from <= 0.0,
+            startsolid: from <= 0.0,
+            contents: 1,
+            surface_flags: self.surface_flags,
+            entity: self.entity,
+        }
+    }
+
+    fn point_contents(&mut self, point: Vec3) -> i32 {
+        let here = |&&(from, to, _): &&(f32, f32, i32)| (from..to).contains(&point[2]);
+        self.layers.iter().filter(here).fold(0, |bits, (.., contents)| bits | contents)
+    }
+}
+
+const SETTINGS: Settings = Settings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
+const CONDITIONS: Conditions = Conditions { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
+
+/// A player who stands on the floor, with a machine gun.
+fn standing(rules: &Rules) -> PlayerState {
+    let mut state = PlayerState {
+        command_time: 1000,
+        origin: Vec3::new(0.0, 0.0, 24.125),
+        gravity: 800,
+        speed: 320,
+        weapon: weapon::MACHINEGUN,
+        viewheight: 26,
+        ground_entity_num: EntityNum::WORLD.index() as i32,
+        legs_anim: animation::LEGS_IDLE,
+        torso_anim: animation::TORSO_STAND,
+        ..PlayerState::default()
+    };
+    state.stats[HEALTH] = 100;
+    state.stats[rules.variant.stats.max_health] = 100;
+    state.stats[rules.variant.stats.weapons] = 0b11_1111_1111_1110;
+    state.ammo = [50; 16];
+    state.ammo[weapon::GAUNTLET as usize] = weapon::ENDLESS;
+    state
+}
+
+/// A player, what surrounds it, and the rules.
+struct Scene {
+    state: PlayerState,
+    rules: Rules,
+    conditions: Conditions,
+    floor: Floor,
+    command: UserCmd,
+}
+
+impl Scene {
+    fn new(variant: &'static Variant, settings: Settings, floor: Floor) -> Self {
+        let rules = Rules::new(variant, settings);
+        let state = standing(&rules);
+        let command = UserCmd { weapon: 2, ..UserCmd::default() };
+        Self { state, rules, conditions: CONDITIONS, floor, command }
+    }
+
+    /// Runs one step of so many milliseconds.
+    fn step(&mut self, ms: i32) -> Outcome {
+        self.command.server_time = self.state.command_time + ms;
+        let Self { state, rules, conditions, floor, command } = self;
+        move_player(state, command, rules, *conditions, floor)
+    }
+
+    /// Runs steps and lists the events that they raise.
+    fn events(&mut self, steps: u32, ms: i32) -> Vec<i32> {
+        let mut events = Vec::new();
+        for _ in 0..steps {
+            let before = self.state.event_sequence;
+            self.step(ms);
+            events.extend(
+                (before..self.state.event_sequence)
+                    .map(|sequence| self.state.events[(sequence & 1) as usize]),
+            );
+        }
+        events
+    }
+}
+
+fn quake3(floor: Floor) -> Scene {
+    Scene::new(Variant::QUAKE3, SETTINGS, floor)
+}
+
+fn openarena(dmflags: i32) -> Scene {
+    let settings = Settings { dmflags, ..SETTINGS };
+    Scene::new(Variant::OPENARENA, settings, Floor::with(0))
+}
+
+#[test]
+fn slippery_ground_does_not_slow_and_hardly_speeds_up() {
+    let speeds = [0, surface::SLICK].map(|flags| {
+        let mut scene = quake3(Floor::with(flags));
+        scene.state.velocity = Vec3::new(200.0, 0.0, 0.0);
+        scene.step(8);
+        let coasting = scene.state.velocity[0];
+        let mut scene = quake3(Floor::with(flags));
+        scene.command.forwardmove = 127;
+        scene.step(8);
+        (coasting, scene.state.velocity[0])
+    });
+    // 200 − 200·6·0.008 = 190.4; 320·10·0.008 = 25.6, or a tenth of that. Where it slips, gravity's 6.4
+    // of one step are turned along the ground as well: √(2.56² + 6.4²) = 6.9.
+    assert_eq!(speeds, [(190.0, 26.0), (200.0, 7.0)]);
+}
+
+#[test]
+fn feet_sound_as_the_floor_does() {
+    let steps = |flags, dmflags, buttons| {
+        let settings = Settings { dmflags, ..SETTINGS };
+        let mut scene = Scene::new(Variant::QUAKE3, settings, Floor::with(flags));
+        scene.command.forwardmove = if buttons == 0 { 127 } else { 64 };
+        scene.command.buttons = Buttons(buttons);
+        scene.events(60, 20)
+    };
+    // 1.2 s at 0.4 per millisecond: 480 of 256 a cycle, from 0: feet at 64, 192, 320, 448.
+    assert_eq!(steps(0, 0, 0), [event::FOOTSTEP; 4]);
+    assert_eq!(steps(surface::METALSTEPS, 0, 0), [event::FOOTSTEP_METAL; 4]);
+    assert_eq!(steps(surface::NOSTEPS, 0, 0), [event::NONE; 4]);
+    assert_eq!(steps(surface::NOSTEPS | surface::METALSTEPS, 0, 0), [event::NONE; 4]);
+    assert_eq!(steps(0, 32, 0), [0; 0]);
+    assert_eq!(steps(0, 0, Buttons::WALKING.0), [0; 0]);
+}
+
+#[test]
+fn falls_hurt_unless_the_floor_is_soft() {
+    let fall = |flags, speed: f32, dead: bool| {
+        let mut scene = quake3(Floor::with(flags));
+        scene.state.ground_entity_num = EntityNum::NONE.index() as i32;
+        scene.state.velocity[2] = -speed;
+        if dead {
+            scene.state.stats[HEALTH] = 0;
+            scene.state.pm_type = PmType::Dead as i32;
+        }
+        let events = scene.events(1, 8);
+        assert_eq!(scene.state.pm_time, if speed > 200.0 { 250 - 8 } else { 0 });
+        events
+    };
+    // Speed² / 10000 decides: 1, 7, 40, 60.
+    assert_eq!(fall(0, 90.0, false), [0; 0]);
+    assert_eq!(fall(0, 200.0, false), [event::FOOTSTEP]);
+    assert_eq!(fall(0, 300.0, false), [event::FALL_SHORT]);
+    assert_eq!(fall(0, 700.0, false), [event::FALL_MEDIUM]);
+    assert_eq!(fall(0, 700.0, true), [0; 0]);
+    assert_eq!(fall(0, 800.0, false), [event::FALL_FAR]);
+    assert_eq!(fall(surface::NODAMAGE, 800.0, false), [0; 0]);
+}
+
+#[test]
+fn who_stands_on_something_touches_it() {
+    let lift = EntityNum::new(77).expect("in range");
+    let mut scene = quake3(Floor { entity: lift, ..Floor::with(0) });
+    let outcome = scene.step(8);
+    assert_eq!(scene.state.ground_entity_num, 77);
+    assert_eq!(outcome.touched.as_slice(), [lift]);
+    scene.floor.entity = EntityNum::WORLD;
+    assert!(scene.step(8).touched.as_slice().is_empty());
+}
+
+#[test]
+fn holding_jump_jumps_once_and_does_not_slow_the_run() {
+    let mut scene = quake3(Floor::with(0));
+    scene.command.upmove = 127;
+    assert_eq!(scene.events(1, 50), [event::JUMP]);
+    // 270, less 50 ms of gravity.
+    assert_eq!(scene.state.velocity[2], 230.0);
+    scene.command.forwardmove = 127;
+    let landed = scene.events(100, 16);
+    assert!(!landed.contains(&event::JUMP), "{landed:?}");
+    assert_eq!(scene.state.velocity[0], 320.0);
+}
+
+#[test]
+fn weapons_change_in_time_or_in_none() {
+    let change = |dmflags| {
+        let mut scene = openarena(dmflags);
+        scene.command.weapon = 5;
+        let events = scene.events(1, 8);
+        let mut ms = 8;
+        while scene.state.weaponstate != weapon_state::READY && ms < 1000 {
+            scene.step(8);
+            ms += 8;
+        }
+        assert_eq!(scene.state.weapon, 5);
+        (events, ms)
+    };
+    let (events, ms) = change(0);
+    // 200 down, 250 up, in whole steps.
+    assert_eq!((events.as_slice(), ms), ([event::CHANGE_WEAPON].as_slice(), 8 + 200 + 256));
+    // Down, up and ready are a step each.
+    assert_eq!(change(64), (vec![], 16));
+}
+
+#[test]
+fn what_is_not_owned_cannot_be_wielded() {
+    for wanted in [0, 14, 200, 255] {
+        let mut scene = openarena(0);
+        scene.command.weapon = wanted;
+        scene.step(8);
+        assert_eq!((scene.state.weapon, scene.state.weaponstate), (2, weapon_state::READY));
+    }
+    // The base game ends with the hook, whatever the bits say.
+    let mut scene = quake3(Floor::with(0));
+    scene.command.weapon = 11;
+    scene.step(8);
+    assert_eq!(scene.state.weaponstate, weapon_state::READY);
+}
+
+/// Shots within two seconds.
+fn shots(scene: &mut Scene) -> usize {
+    scene.command.buttons = Buttons::ATTACK;
+    scene.events(1000, 2).into_iter().filter(|event| *event == event::FIRE_WEAPON).count()
+}
+
+#[test]
+fn runes_and_haste_fire_faster() {
+    let with = |item, haste| {
+        let mut scene = openarena(0);
+        let rune = scene.rules.variant.stats.rune.expect("OpenArena has runes");
+        scene.state.stats[rune] = item;
+        scene.state.powerups[powerup::HASTE] = haste;
+        let shots = shots(&mut scene);
+        (scene.state.weapon_time, shots)
+    };
+    // 100 ms; 76 ms hastened; 66 ms for scouts, who are not hastened on top; and no rune is no rune.
+    assert_eq!(with(0, 0).1, 20);
+    assert_eq!(with(0, 1).1, 27);
+    assert_eq!(with(42, 1).1, 31);
+    assert_eq!(with(45, 0).1, 27);
+    assert_eq!(with(43, 0).1, 20);
+}
+
+#[test]
+fn the_gauntlet_fires_only_when_it_hits() {
+    let mut scene = quake3(Floor::with(0));
+    scene.state.weapon = weapon::GAUNTLET;
+    scene.command.weapon = 1;
+    assert_eq!(shots(&mut scene), 0);
+    scene.conditions.gauntlet_hit = true;
+    assert_eq!(shots(&mut scene), 5);
+    assert_eq!(scene.state.ammo[1], weapon::ENDLESS);
+    assert_eq!(scene.state.torso_anim & !animation::TOGGLE, animation::TORSO_ATTACK2);
+}
+
+#[test]
+fn ammunition_runs_out_unless_it_is_endless() {
+    for (variant, ammo, left) in
+        [(Variant::QUAKE3, 999, 979), (Variant::OPENARENA, 999, 999), (Variant::OPENARENA, -1, -1)]
+    {
+        let mut scene = Scene::new(variant, SETTINGS, Floor::with(0));
+        scene.state.ammo[2] = ammo;
+        shots(&mut scene);
+        assert_eq!(scene.state.ammo[2], left, "{}", variant.name);
+    }
+    let mut scene = quake3(Floor::with(0));
+    scene.state.ammo[2] = 1;
+    scene.command.buttons = Buttons::ATTACK;
+    let clicks = scene.events(1000, 2);
+    // The shot, 100 ms, then a click every 500 ms.
+    assert_eq!(clicks, [vec![event::FIRE_WEAPON], vec![event::NOAMMO; 4]].concat());
+}
+
+#[test]
+fn weapons_rest_before_an_elimination_round() {
+    let mut scene = openarena(0);
+    scene.state.pm_flags |= pm_flag::ELIMINATION_WARMUP;
+    assert_eq!(shots(&mut scene), 0);
+}
+
+#[test]
+fn medkits_are_kept_by_the_healthy() {
+    for (health, used) in [(125, vec![]), (124, vec![event::USE_ITEM0 + 2])] {
+        let mut scene = quake3(Floor::with(0));
+        scene.state.stats[HEALTH] = health;
+        scene.state.stats[scene.rules.variant.stats.holdable] = 27;
+        scene.command.buttons = Buttons::USE_HOLDABLE;
+        assert_eq!(scene.events(3, 8), used, "at {health}");
+    }
+    // OpenArena's shell is item 38, tag 5.
+    let mut scene = openarena(0);
+    scene.state.stats[scene.rules.variant.stats.holdable] = 38;
+    scene.command.buttons = Buttons::USE_HOLDABLE;
+    assert_eq!(scene.events(1, 8), [event::USE_ITEM0 + 5]);
+    assert_eq!(scene.state.stats[scene.rules.variant.stats.holdable], 0);
+}
+
+#[test]
+fn orders_have_gestures_in_openarena_only() {
+    let shown = |mut scene: Scene, buttons| {
+        scene.command.buttons = Buttons(buttons);
+        let events = scene.events(1, 8);
+        (scene.state.torso_anim & !animation::TOGGLE, scene.state.torso_timer, events)
+    };
+    let orders = Buttons::PATROL.0 | Buttons::NEGATIVE.0;
+    assert_eq!(shown(openarena(0), orders), (animation::TORSO_PATROL, 600, vec![]));
+    assert_eq!(shown(quake3(Floor::with(0)), orders), (animation::TORSO_STAND, 0, vec![]));
+    let taunt = (animation::TORSO_GESTURE, 2294, vec![event::TAUNT]);
+    assert_eq!(shown(openarena(0), orders | Buttons::GESTURE.0), taunt);
+    assert_eq!(shown(quake3(Floor::with(0)), Buttons::GESTURE.0), taunt);
+}
+
+#[test]
+fn a_shell_of_invulnerability_holds_and_widens() {
+    let mut scene = openarena(0);
+    scene.state.powerups[powerup::INVULNERABILITY] = 1;
+    scene.state.pm_flags |= pm_flag::INVULEXPAND;
+    scene.state.origin[2] = 42.125;
+    scene.state.velocity = Vec3::new(100.0, 0.0, 0.0);
+    scene.command.forwardmove = 127;
+    let outcome = scene.step(8);
+    assert_eq!((outcome.mins, outcome.maxs), (Vec3([-42.0; 3]), Vec3([42.0; 3])));
+    assert_eq!((scene.state.velocity, scene.state.viewheight), (Vec3::ZERO, 12));
+}
+
+#[test]
+fn the_flag_against_bunnies_takes_sideways_speed() {
+    let run = |dmflags| {
+        let mut scene = openarena(dmflags);
+        scene.state.velocity = Vec3::new(0.0, 300.0, 0.0);
+        scene.command.forwardmove = 127;
+        for _ in 0..10 {
+            scene.step(16);
+        }
+        scene.state.velocity[1]
+    };
+    assert!(run(128) < run(0), "{} {}", run(128), run(0));
+}
+
+#[test]
+fn fire_shows_in_noclip_in_all_games_but_the_newer_builds() {
+    let fires = |variant| {
+        let mut scene = Scene::new(variant, SETTINGS, Floor::with(0));
+        scene.state.pm_type = PmType::Noclip as i32;
+        scene.command.buttons = Buttons::ATTACK;
+        scene.step(8);
+        scene.state.e_flags & entity_flag::FIRING != 0
+    };
+    assert_eq!(Variant::ALL.map(fires), [true, false, true, true]);
+}
+
+#[test]
+fn swimmers_climb_where_there_is_room() {
+    let climbs = |variant, above| {
+        let mut scene = Scene::new(variant, SETTINGS, Floor::with(0));
+        scene.state.origin[2] = 100.0;
+        // Water to the waist, an edge 4 above the origin, and what is 16 above that.
+        scene.floor.layers =
+            vec![(0.0, 102.0, 0x20), (103.0, 105.0, contents::SOLID), (119.0, 121.0, above)];
+        scene.command.forwardmove = 127;
+        scene.step(8);
+        scene.state.pm_flags & pm_flag::TIME_WATERJUMP != 0
+    };
+    for (above, everywhere, newer) in [
+        (0, true, true),
+        (contents::FOG, false, true),
+        (contents::PLAYERCLIP, false, false),
+        (contents::SOLID, false, false),
+    ] {
+        assert_eq!(climbs(Variant::QUAKE3, above), everywhere, "{above:#x}");
+        assert_eq!(climbs(Variant::IOQUAKE3, above), newer, "{above:#x}");
+        assert_eq!(climbs(Variant::OPENARENA, above), newer, "{above:#x}");
+    }
+}
+
+#[test]
+fn rounding_follows_the_settings() {
+    let is_whole = |variant, float, flags| {
+        let settings = Settings { float, ..SETTINGS };
+        let mut scene = Scene::new(variant, settings, Floor::with(flags));
+        scene.state.velocity = Vec3::new(100.25, 0.0, 0.0);
+        scene.step(8);
+        scene.state.velocity == scene.state.velocity.rounded()
+    };
+    assert!(is_whole(Variant::QUAKE3, true, 0));
+    assert!(is_whole(Variant::OPENARENA, false, 0));
+    assert!(!is_whole(Variant::OPENARENA, true, 0));
+    assert!(!is_whole(Variant::OPENARENA, true, surface::SLICK));
+    assert!(is_whole(Variant::OPENARENA_NEXT, true, surface::SLICK));
+    assert!(!is_whole(Variant::OPENARENA_NEXT, true, 0));
+}
+
+#[test]
+fn the_dead_lie_low_and_are_walked_through() {
+    struct Asked(i32);
+    impl Surroundings for Asked {
+        fn trace(&mut self, _: Vec3, _: Vec3, _: Vec3, end: Vec3, mask: i32) -> Trace {
+            self.0 |= mask;
+            Trace::free(end)
+        }
+        fn point_contents(&mut self, _: Vec3) -> i32 {
+            0
+        }
+    }
+    let rules = Rules::new(Variant::QUAKE3, SETTINGS);
+    let mut state = standing(&rules);
+    state.stats[HEALTH] = -5;
+    state.pm_type = PmType::Dead as i32;
+    let mut asked = Asked(0);
+    let command = UserCmd { server_time: 1100, forwardmove: 127, ..UserCmd::default() };
+    let outcome = move_player(&mut state, &command, &rules, CONDITIONS, &mut asked);
+    assert_eq!(asked.0, mask::DEAD_SOLID);
+    assert_eq!((outcome.maxs[2], state.viewheight, state.weapon), (-8.0, -16, weapon::NONE));
+}
+
+/// Answers anything at all, as a broken world might.
+struct Chaos(u64);
+
+impl Chaos {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 >> 33
+    }
+
+    fn float(&mut self) -> f32 {
+        match self.next() % 8 {
+            0 => f32::from_bits(self.next() as u32),
+            1 => 0.0,
+            _ => self.next() as f32 / 1e9 - 1.0,
+        }
+    }
+}
+
+impl Surroundings for Chaos {
+    fn trace(&mut self, _: Vec3, _: Vec3, _: Vec3, end: Vec3, _: i32) -> Trace {
+        let bits = self.next();
+        Trace {
+            fraction: [0.0, 1.0, self.float()][(bits % 3) as usize],
+            endpos: end,
+            plane: TracePlane {
+                normal: Vec3::new(self.float(), self.float(), self.float()),
+                dist: 0.0,
+            },
+            allsolid: bits & 4 != 0,
+            startsolid: bits & 8 != 0,
+            contents: self.next() as i32,
+            surface_flags: self.next() as i32,
+            entity: EntityNum::new((self.next() % 1024) as usize).expect("in range"),
+        }
+    }
+
+    fn point_contents(&mut self, _: Vec3) -> i32 {
+        self.next() as i32
+    }
+}
+
+proptest! {
+    /// States that no server makes, commands that no client sends, a world that contradicts itself: a
+    /// command ends, and time does not go back.
+    #[test]
+    fn nothing_panics(
+        words in prop::collection::vec(prop_oneof![Just(0u32), 0..200u32, any::<u32>()], PlayerState::WORDS),
+        pm_type in 0..7i32,
+        time in any::<i32>(),
+        span in prop_oneof![0..2000i32, any::<i32>()],
+        angles in any::<[i32; 3]>(),
+        buttons in any::<i32>(),
+        weapon in any::<u8>(),
+        moves in any::<[i8; 3]>(),
+        seed in any::<u64>(),
+        (variant, dmflags, fixed) in (0..4usize, any::<i32>(), any::<bool>()),
+    ) {
+        let mut state = PlayerState::default();
+        state.words_mut().copy_from_slice(&words);
+        state.pm_type = pm_type;
+        state.command_time = time;
+        let command = UserCmd {
+            server_time: time.wrapping_add(span),
+            angles,
+            buttons: Buttons(buttons),
+            weapon,
+            forwardmove: moves[0],
+            rightmove: moves[1],
+            upmove: moves[2],
+        };
+        let settings = Settings { fixed, fixed_step_ms: 8, float: fixed, dmflags };
+        let rules = Rules::new(Variant::ALL[variant], settings);
+        let outcome = move_player(&mut state, &command, &rules, CONDITIONS, &mut Chaos(seed));
+        prop_assert!(outcome.touched.as_slice().len() <= 32);
+        prop_assert_eq!(state.command_time, time.max(command.server_time));
+        let mut entity = crate::model::EntityState::default();
+        player_entity(&mut state, &mut entity, Publication { truncated: true, linear_stop_ms: None });
+        events::left_over(&mut state, 100);
+    }
+}

@@ -1,0 +1,115 @@
+//! How fast clients are served and how frames keep their time.
+
+use fragd::{
+    client::ClientWire,
+    model::{Millis, Sequence},
+    node::Node as _,
+    observe::Counter,
+};
+
+use crate::arena::{Arena, server};
+
+/// What one player receives in ten seconds, in bytes with network headers, and in snapshots.
+fn served(rate: &str, snaps: &str, crowd: usize, set: &[(&str, &str)]) -> (u64, u64) {
+    let mut arena = Arena::new(5, set);
+    let node = arena.join(ClientWire::Compat71, "slow");
+    for i in 0..crowd {
+        arena.join(ClientWire::Native71, &format!("p{i}"));
+    }
+    arena.run_for(Millis::seconds(5));
+    let now = arena.network.now();
+    assert!(arena.player(node).change_userinfo(now, "rate", rate));
+    assert!(arena.player(node).change_userinfo(now, "snaps", snaps));
+    arena.run_for(Millis::seconds(3));
+    let before = arena.player(node).client().statistics();
+    arena.run_for(Millis::seconds(10));
+    let after = arena.player(node).client().statistics();
+    arena.check_no_faults();
+    let datagrams = after.datagrams_in - before.datagrams_in;
+    let bytes = after.bytes_in - before.bytes_in + 28 * datagrams;
+    (bytes, after.snapshots - before.snapshots)
+}
+
+#[test]
+fn snaps_are_what_was_asked_for() {
+    for (snaps, expected) in [("20", 200), ("10", 100), ("5", 50), ("1", 10), ("1000", 200)] {
+        let (_, snapshots) = served("90000", snaps, 2, &[]);
+        assert!(snapshots.abs_diff(expected) <= 1, "snaps {snaps}: {snapshots}");
+    }
+}
+
+#[test]
+fn nobody_is_sent_more_than_the_rate_allows() {
+    for rate in [3000u64, 8000, 25_000] {
+        let (bytes, snapshots) = served(&rate.to_string(), "20", 30, &[]);
+        assert!(bytes <= rate * 10 + rate / 10, "rate {rate}: {bytes} bytes in ten seconds");
+        // And the rate is used, as far as there is something to say.
+        assert!(bytes * 10 >= rate * 10 * 5 || snapshots >= 199, "rate {rate}: {bytes} bytes");
+    }
+}
+
+#[test]
+fn the_operator_bounds_the_rate() {
+    let (bytes, _) = served("90000", "20", 30, &[("sv_maxRate", "4000")]);
+    assert!(bytes <= 44_000, "{bytes}");
+    let (_, snapshots) = served("1000", "20", 30, &[("sv_minRate", "90000")]);
+    assert!(snapshots >= 199, "{snapshots}");
+}
+
+#[test]
+fn skipped_snapshots_are_told() {
+    let mut arena = Arena::new(6, &[]);
+    let node = arena.join(ClientWire::Compat71, "slow");
+    for i in 0..30 {
+        arena.join(ClientWire::Native71, &format!("p{i}"));
+    }
+    arena.run_for(Millis::seconds(5));
+    let now = arena.network.now();
+    arena.player(node).change_userinfo(now, "rate", "3000");
+    arena.run_for(Millis::seconds(5));
+    assert!(arena.server().counters().get(Counter::SnapshotsHeldByRate) > 10);
+    let flags = arena.player(node).client().snapshot().unwrap().head.flags;
+    assert!(flags.contains(fragd::wire::snapshot::SnapFlags::RATE_DELAYED));
+}
+
+#[test]
+fn frames_neither_drift_nor_burst() {
+    let mut server = server(&[]);
+    let mut now = Millis(1000);
+    server.frame(now);
+    let first = server.counters().get(Counter::Frames);
+    // A clock that is always a little late: still twenty frames a second, on the same grid.
+    for _ in 0..2000 {
+        now = server.next_frame() + Millis(7);
+        server.frame(now);
+    }
+    assert_eq!(server.counters().get(Counter::Frames) - first, 2000);
+    assert_eq!(server.next_frame(), Millis(1000 + 2001 * 50));
+    assert_eq!(server.counters().get(Counter::FramesForfeited), 0);
+
+    // Ten seconds lost: a few frames are made up for, the rest is forfeited, the grid stays.
+    now += Millis::seconds(10);
+    server.frame(now);
+    let made_up = server.counters().get(Counter::Frames) - first - 2000;
+    assert_eq!(made_up, 5);
+    assert_eq!(server.counters().get(Counter::FramesForfeited), 195);
+    let next = server.next_frame();
+    assert!(next > now && next <= now + Millis(50) && next.0.is_multiple_of(50), "{next}");
+    server.frame(now + Millis(1));
+    assert_eq!(server.counters().get(Counter::Frames) - first - 2000, 5, "not due yet");
+}
+
+#[test]
+fn a_client_that_asks_for_no_delta_gets_none() {
+    // Its first snapshots are whole; from the first acknowledged one on they are deltas.
+    let mut arena = Arena::new(8, &[]);
+    let node = arena.join(ClientWire::Protocol68, "p");
+    arena.join(ClientWire::Protocol68, "q");
+    arena.run_for(Millis::seconds(3));
+    let statistics = arena.player(node).client().statistics();
+    let whole = statistics.snapshots - statistics.delta_snapshots;
+    assert!((1..=4).contains(&whole), "{whole} whole snapshots");
+    assert!(statistics.delta_snapshots > 40);
+    let latest = arena.player(node).client().snapshot().unwrap();
+    assert!(latest.head.delta_num >= 1 && latest.sequence > Sequence(40));
+}
