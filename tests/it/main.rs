@@ -15,6 +15,7 @@ mod door;
 mod hostile;
 mod hostile_maps;
 mod huffman_vectors;
+mod linked_entities;
 mod maps;
 mod message_vectors;
 mod movement_tables;
