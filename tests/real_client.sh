@@ -449,7 +449,7 @@ right:0.45'
 
 # roam NAME SECONDS: leaves how far the player got, as steps between places, in `roamed`.
 roam() {
-  local name=$1 begun buttons button span last='' step
+  local name=$1 begun buttons button span last='' step lines=0
   roamed=0
   begun=$(now)
   while :; do
@@ -457,13 +457,15 @@ roam() {
       for button in $buttons; do order "$name" "+$button"; done
       sleep "$span"
       for button in $buttons; do order "$name" "-$button"; done
+      lines=$((lines + 1))
+      if [ $((lines % 5)) -eq 0 ]; then
+        where "$name" || return
+        [ -z "$last" ] || { step=$(moved "$last" "$place"); roamed=$((roamed + ${step% *})); }
+        last=$place
+        order "$name" centerview
+      fi
       awk -v a="$begun" -v b="$(now)" -v s="$2" 'BEGIN { exit !(b - a < s) }' || return 0
     done <<<"$walk_script"
-    order "$name" centerview
-    step=$last
-    where "$name" && last=$place
-    [ -z "$step" ] || step=$(moved "$step" "$last")
-    roamed=$((roamed + ${step%% *}))
   done
 }
 
@@ -488,6 +490,7 @@ predict_on() {
   order "$name" 'cg_showmiss 0'
   picture "$name" "walk-$on-$wire-$level"
   note "$on, $wire, $level: $misses misses, $(fresh "$console" | grep -ac '^Prediction teleport') teleports, $roamed units between stops"
+  check "$name: gets about on $on" [ "$roamed" -ge $((seconds * 20)) ]
   client_end "$name" >/dev/null
   [ "$on" = ioq3ded ] || [ -z "$server_pid" ] || end_server
 }

@@ -228,7 +228,8 @@ settings! {
     GAMENAME, "gamename", Text::name(31), oa_q3(("baseoa", SR), ("baseq3", SR)),
         "The game that is played.";
     G_RULES, "g_rules", Rules::one_of(), all("auto", I),
-        "flight lets players fly and needs no map files; auto does so only where they are missing.";
+        "How players move: flight lets them fly and reads no map files, auto does so only where those are \
+         missing.";
     CM_PRECISION, "cm_precision", Precision::one_of(), all("single", L),
         "Arithmetic of collisions: single as in ioquake3 and OpenArena, double as in Quake3e; players' \
          programs should have the same.";
