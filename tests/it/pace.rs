@@ -94,7 +94,7 @@ fn frames_neither_drift_nor_burst() {
     assert_eq!(made_up, 5);
     assert_eq!(server.counters().get(Counter::FramesForfeited), 195);
     let next = server.next_frame();
-    assert!(next > now && next <= now + Millis(50) && next.0 % 50 == 0, "{next}");
+    assert!(next > now && next <= now + Millis(50) && next.0.is_multiple_of(50), "{next}");
     server.frame(now + Millis(1));
     assert_eq!(server.counters().get(Counter::Frames) - first - 2000, 5, "not due yet");
 }
