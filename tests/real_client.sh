@@ -2,7 +2,7 @@
 # Joins a server with the unmodified ioquake3 client over each wire, and with several at once.
 #
 #   tests/real_client.sh [--wire compat|native|68]... [--server fragd|ioq3ded|HOST:PORT]
-#                        [--alone | --together | --predict] [--seconds 5] [--map oa_dm1]...
+#                        [--alone | --together | --predict | --sight] [--seconds 5] [--map oa_dm1]...
 #                        [--out DIRECTORY]
 #
 # --wire      only these; otherwise all three
@@ -18,6 +18,7 @@
 #             over compat, and on the first over native too; the client logs each step that the
 #             server took otherwise. The same is done on ioquake3's own server, and ours may be
 #             wrong no more often
+# --sight     only: two clients walk about on a map, are sent each other in sight, and not behind walls
 # --seconds   least play of each client that is alone
 # --out       where logs, demos and pictures go and stay
 #
@@ -28,7 +29,7 @@ set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
 
-wires=() kind=fragd alone=1 together=1 predict=0 seconds= maps=() out=
+wires=() kind=fragd alone=1 together=1 predict=0 sight=0 seconds= maps=() out=
 while [ $# -gt 0 ]; do
   case $1 in
     --wire)
@@ -39,6 +40,7 @@ while [ $# -gt 0 ]; do
     --together) alone=0; shift ;;
     --predict) predict=1 alone=0 together=0; shift ;;
     --seconds) seconds=${2:?}; shift 2 ;;
+    --sight) sight=1 alone=0 together=0; shift ;;
     --map) maps+=("${2:?}"); shift 2 ;;
     --out) out=${2:?}; shift 2 ;;
     *) echo "$0: unknown option $1" >&2; exit 2 ;;
@@ -155,7 +157,7 @@ play_alone() {
   local name=Flyer wire=$1 begun console misses before=$failed
   echo "-- $kind, wire $wire"
   sweep
-  server_start "$kind" "$wire" "$map" 8 || { fail "$kind: does not answer"; return; }
+  server_start "$kind" "$wire" "$map" 8 g_rules flight || { fail "$kind: does not answer"; return; }
   client_start "$name" "$wire" || { fail "$name: the client does not start"; return; }
   console=${client_log[$name]}
 
@@ -334,7 +336,7 @@ play_together() {
   [ ${#on[@]} -gt 1 ] || on+=("${on[0]}")
   echo "-- $kind, together: ${on[*]}"
   sweep
-  server_start "$kind" native "$map" ${#on[@]} || { fail "$kind: does not answer"; return; }
+  server_start "$kind" native "$map" ${#on[@]} g_rules flight || { fail "$kind: does not answer"; return; }
 
   for wire in "${on[@]}"; do
     name=$(printf 'Ann Bob Cid' | cut -d' ' -f$((index + 1)))
@@ -512,6 +514,40 @@ play_prediction() {
   done
 }
 
+# --- Sight --------------------------------------------------------------------------------------
+
+# Two who walk about meet and part; each is to be sent the other at times, and at times not.
+play_sight() {
+  local name round seen both='' met=0 parted=0
+  echo "-- $kind, in sight and out of it on $map"
+  sweep
+  server_start "$kind" native "$map" 8 || { fail "$kind: does not answer"; return; }
+  for name in Ann Bob; do
+    client_start "$name" native || { fail "$name: the client does not start"; return; }
+    join "$name" || { fail "$name: enters the game"; return; }
+  done
+  for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+    for name in Ann Bob; do
+      seen=$(seen_players "$name")
+      both=$both${seen% *}
+      if [ "${seen% *}" -eq 0 ]; then
+        [ $parted -gt 0 ] || picture "$name" sight-parted
+        parted=$((parted + 1))
+      else
+        [ $met -gt 0 ] || picture "$name" sight-met
+        met=$((met + 1))
+      fi
+    done
+    [ $met -lt 2 ] || [ $parted -lt 2 ] || break
+    for name in Ann Bob; do roam "$name" 4; done
+  done
+  note "players sent, in turns: $both"
+  check "Ann and Bob are sent each other in sight ($met times) and not behind walls ($parted times)" \
+    [ $met -gt 0 -a $parted -gt 0 ]
+  for name in Ann Bob; do client_end "$name" >/dev/null; done
+  own_server && end_server
+}
+
 # from_start NAME: back to where the menu was reached.
 from_start() {
   local log=${client_log[$1]} offset
@@ -532,5 +568,6 @@ begun_at=$(now)
 if [ "$alone" -eq 1 ]; then for one in "${wires[@]}"; do play_alone "$one"; done; fi
 [ "$together" -eq 0 ] || play_together
 [ "$predict" -eq 0 ] || play_prediction
+[ "$sight" -eq 0 ] || play_sight
 note "took $(since "$begun_at") s"
 finish
