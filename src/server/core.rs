@@ -19,7 +19,8 @@ use super::{
 use crate::{
     game::Host,
     model::{
-        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, FrameNum, FrameRing, Millis, UserCmd,
+        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, FrameNum, FrameRing, Millis,
+        UserCmd,
         limits::{MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
