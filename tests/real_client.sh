@@ -2,7 +2,8 @@
 # Joins a server with the unmodified ioquake3 client over each wire, and with several at once.
 #
 #   tests/real_client.sh [--wire compat|native|68]... [--server fragd|ioq3ded|HOST:PORT]
-#                        [--alone | --together] [--seconds 5] [--map oa_dm1] [--out DIRECTORY]
+#                        [--alone | --together | --predict | --sight] [--seconds 5] [--map oa_dm1]...
+#                        [--out DIRECTORY]
 #
 # --wire      only these; otherwise all three
 #             compat  protocol number 71 on the protocol-68 wire, as OpenArena's players have it
@@ -12,6 +13,12 @@
 #             own server, to check these checks; or a server that runs already and lets its players
 #             fly, of which nothing is asked that needs its console
 # --alone     one client after the other only; --together: all at once only
+# --predict   the prediction run only: one client after the other walks, strafes, jumps, ducks and
+#             swims by a script for 60 seconds (or --seconds) on each of four maps (or each --map)
+#             over compat, and on the first over native too; the client logs each step that the
+#             server took otherwise. The same is done on ioquake3's own server, and ours may be
+#             wrong no more often
+# --sight     only: two clients walk about on a map, are sent each other in sight, and not behind walls
 # --seconds   least play of each client that is alone
 # --out       where logs, demos and pictures go and stay
 #
@@ -22,7 +29,7 @@ set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
 
-wires=() kind=fragd alone=1 together=1 seconds=5 map=oa_dm1 out=
+wires=() kind=fragd alone=1 together=1 predict=0 sight=0 seconds= maps=() out=
 while [ $# -gt 0 ]; do
   case $1 in
     --wire)
@@ -31,13 +38,20 @@ while [ $# -gt 0 ]; do
     --server) kind=${2:?}; shift 2 ;;
     --alone) together=0; shift ;;
     --together) alone=0; shift ;;
+    --predict) predict=1 alone=0 together=0; shift ;;
     --seconds) seconds=${2:?}; shift 2 ;;
-    --map) map=${2:?}; shift 2 ;;
+    --sight) sight=1 alone=0 together=0; shift ;;
+    --map) maps+=("${2:?}"); shift 2 ;;
     --out) out=${2:?}; shift 2 ;;
     *) echo "$0: unknown option $1" >&2; exit 2 ;;
   esac
 done
 [ ${#wires[@]} -gt 0 ] || wires=(compat native 68)
+if [ "$predict" -eq 1 ]; then
+  [ ${#maps[@]} -gt 0 ] || maps=(oa_dm1 oa_dm3 oa_dm4 kaos2)
+  seconds=${seconds:-60}
+fi
+map=${maps[0]:-oa_dm1} seconds=${seconds:-5}
 
 # A second level for the change of maps, from the same data.
 other_map=oa_dm4
@@ -143,7 +157,7 @@ play_alone() {
   local name=Flyer wire=$1 begun console misses before=$failed
   echo "-- $kind, wire $wire"
   sweep
-  server_start "$kind" "$wire" "$map" 8 || { fail "$kind: does not answer"; return; }
+  server_start "$kind" "$wire" "$map" 8 g_rules flight || { fail "$kind: does not answer"; return; }
   client_start "$name" "$wire" || { fail "$name: the client does not start"; return; }
   console=${client_log[$name]}
 
@@ -322,7 +336,7 @@ play_together() {
   [ ${#on[@]} -gt 1 ] || on+=("${on[0]}")
   echo "-- $kind, together: ${on[*]}"
   sweep
-  server_start "$kind" native "$map" ${#on[@]} || { fail "$kind: does not answer"; return; }
+  server_start "$kind" native "$map" ${#on[@]} g_rules flight || { fail "$kind: does not answer"; return; }
 
   for wire in "${on[@]}"; do
     name=$(printf 'Ann Bob Cid' | cut -d' ' -f$((index + 1)))
@@ -410,6 +424,130 @@ play_together() {
   [ "$failed" -eq "$before" ] || keep_work=1
 }
 
+# --- Prediction ---------------------------------------------------------------------------------
+
+# What the player does, over and over: buttons held together, and for how long. Straight on long
+# enough to meet pads, water and walls; the dead rise by a shot.
+walk_script='forward:0.9
+forward right:0.6
+forward moveup:0.7
+forward moveleft:0.6
+forward left moveup:0.5
+moveright moveup:0.6
+movedown forward:0.8
+forward:1.1
+attack:0.15
+forward left:0.5
+back moveup:0.6
+forward speed:0.6
+forward moveup right:0.8
+movedown:0.3
+forward:1.3
+lookdown forward:0.3
+forward moveup:0.9
+lookup forward:0.3
+moveleft back:0.5
+right:0.45'
+
+# roam NAME SECONDS: leaves how far the player got, as steps between places, in `roamed`.
+roam() {
+  local name=$1 begun buttons button span last='' step lines=0
+  roamed=0
+  begun=$(now)
+  while :; do
+    while IFS=: read -r buttons span; do
+      for button in $buttons; do order "$name" "+$button"; done
+      sleep "$span"
+      for button in $buttons; do order "$name" "-$button"; done
+      lines=$((lines + 1))
+      if [ $((lines % 5)) -eq 0 ]; then
+        where "$name" || return
+        [ -z "$last" ] || { step=$(moved "$last" "$place"); roamed=$((roamed + ${step% *})); }
+        last=$place
+        order "$name" centerview
+      fi
+      awk -v a="$begun" -v b="$(now)" -v s="$2" 'BEGIN { exit !(b - a < s) }' || return 0
+    done <<<"$walk_script"
+  done
+}
+
+# predict_on KIND WIRE MAP: leaves the misses in `misses`, or nothing when there was no run.
+predict_on() {
+  local name=Walker on=$1 wire=$2 level=$3 console from
+  misses=
+  sweep
+  server_start "$on" "$wire" "$level" 8 || { fail "$on: does not answer on $level"; return; }
+  client_start "$name" "$wire" || { fail "$name: the client does not start"; return; }
+  console=${client_log[$name]}
+  join "$name" || { fail "$name: enters the game on $level"; return; }
+  sleep 1.1
+  order "$name" 'cg_showmiss 1'
+  sleep 0.2
+  here "$console"
+  from=${mark[$console]}
+  roam "$name" "$seconds"
+  mark[$console]=$from
+  misses=$(fresh "$console" | grep -acE '^Prediction miss')
+  cp "$console" "$work/walk-$on-$wire-$level.log"
+  order "$name" 'cg_showmiss 0'
+  picture "$name" "walk-$on-$wire-$level"
+  note "$on, $wire, $level: $misses misses, $(fresh "$console" | grep -ac '^Prediction teleport') teleports, $roamed units between stops"
+  check "$name: gets about on $on" [ "$roamed" -ge $((seconds * 20)) ]
+  client_end "$name" >/dev/null
+  [ "$on" = ioq3ded ] || [ -z "$server_pid" ] || end_server
+}
+
+play_prediction() {
+  local level wire ours theirs
+  for level in "${maps[@]}"; do
+    for wire in compat native; do
+      [ "$wire" = compat ] || [ "$level" = "${maps[0]}" ] || continue
+      echo "-- prediction on $level, wire $wire"
+      predict_on ioq3ded "$wire" "$level"
+      theirs=$misses
+      [ "$kind" != ioq3ded ] || continue
+      predict_on "$kind" "$wire" "$level"
+      ours=$misses
+      check "$level, $wire: ${ours:-no} misses on $kind, ${theirs:-no} on ioq3ded" \
+        [ -n "$ours" -a -n "$theirs" -a "${ours:-1}" -le "${theirs:-0}" ]
+    done
+  done
+}
+
+# --- Sight --------------------------------------------------------------------------------------
+
+# Two who walk about meet and part; each is to be sent the other at times, and at times not.
+play_sight() {
+  local name round seen both='' met=0 parted=0
+  echo "-- $kind, in sight and out of it on $map"
+  sweep
+  server_start "$kind" native "$map" 8 || { fail "$kind: does not answer"; return; }
+  for name in Ann Bob; do
+    client_start "$name" native || { fail "$name: the client does not start"; return; }
+    join "$name" || { fail "$name: enters the game"; return; }
+  done
+  for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+    for name in Ann Bob; do
+      seen=$(seen_players "$name")
+      both=$both${seen% *}
+      if [ "${seen% *}" -eq 0 ]; then
+        [ $parted -gt 0 ] || picture "$name" sight-parted
+        parted=$((parted + 1))
+      else
+        [ $met -gt 0 ] || picture "$name" sight-met
+        met=$((met + 1))
+      fi
+    done
+    [ $met -lt 2 ] || [ $parted -lt 2 ] || break
+    for name in Ann Bob; do roam "$name" 4; done
+  done
+  note "players sent, in turns: $both"
+  check "Ann and Bob are sent each other in sight ($met times) and not behind walls ($parted times)" \
+    [ $met -gt 0 -a $parted -gt 0 ]
+  for name in Ann Bob; do client_end "$name" >/dev/null; done
+  own_server && end_server
+}
+
 # from_start NAME: back to where the menu was reached.
 from_start() {
   local log=${client_log[$1]} offset
@@ -425,8 +563,11 @@ case $kind in
   *:*) ;;
   *) echo "$0: no server '$kind'" >&2; exit 2 ;;
 esac
+[ "$predict" -eq 0 ] || need "$peer_engine" "$peer_data"
 begun_at=$(now)
 if [ "$alone" -eq 1 ]; then for one in "${wires[@]}"; do play_alone "$one"; done; fi
 [ "$together" -eq 0 ] || play_together
+[ "$predict" -eq 0 ] || play_prediction
+[ "$sight" -eq 0 ] || play_sight
 note "took $(since "$begun_at") s"
 finish

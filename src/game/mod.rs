@@ -13,6 +13,7 @@ mod conformance;
 mod flight;
 pub mod movement;
 pub mod numbers;
+mod people;
 pub mod profile;
 pub mod userinfo;
 

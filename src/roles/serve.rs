@@ -2,12 +2,12 @@
 
 use fragd::{
     cli::{Outcome, ServeOptions},
-    game::{Flight, Profile},
-    io::{self, Clock, Console, Ending, Listen, Options, Signals, Sockets},
-    model::Millis,
+    game::{Flight, Game, Profile},
+    io::{self, Clock, Console, Ending, GameData, Listen, Options, Signals, Sockets},
+    model::{Millis, assets::Assets as _},
     node::{LocalPort, Node as _},
     server::Server,
-    settings::{Choice as _, LogLevel, Settings, key},
+    settings::{Choice as _, LogLevel, Rules, Settings, key},
 };
 
 /// Hosts a server until it is told to stop.
@@ -52,17 +52,17 @@ fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
     let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;
 
     let clock = Clock::start();
-    let mut server = Server::new(settings, Box::new(Flight::new(profile)), entropy);
+    let data = Box::new(find_data(&settings, folder));
+    let rules = Box::new(move |_geometry| -> Box<dyn Game> { Box::new(Flight::new(profile)) });
+    let begun = clock.now();
+    let mut server = Server::new(settings, data, rules, entropy);
+    log::info!("the first level is ready after {} ms", clock.now().since(begun).0);
     for line in lines {
         server.handle_line(clock.now(), line);
     }
     for address in sockets.addresses(LocalPort(0)) {
         log::info!("listening on UDP {address}");
     }
-    log::info!(
-        "no map geometry is used: players fly freely on {} from their own {folder} data",
-        server.settings().text(key::MAPNAME)
-    );
     let options = Options {
         signals: Some(signals),
         console: Console::Stdin,
@@ -75,6 +75,31 @@ fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
         log::info!("stopped");
     }
     Ok(())
+}
+
+/// The game's data, and a line in the log that says where it is.
+fn find_data(settings: &Settings, folder: &str) -> GameData {
+    if settings.choice(key::G_RULES) == Rules::Flight {
+        log::info!("players fly freely, as g_rules says; no map files are read");
+        return GameData::default();
+    }
+    let paths = io::assets::base_paths(settings.text(key::FS_BASEPATH), folder);
+    let data = GameData::open(&paths, &[settings.text(key::FS_GAME), folder]);
+    for warning in data.warnings() {
+        log::warn!("{warning}");
+    }
+    let maps = data.list("maps", "bsp").len();
+    if maps == 0 {
+        log::warn!(
+            "no {folder} map files are found, so players fly freely on maps of their own; \
+             fs_basepath says where to look"
+        );
+    } else {
+        let folders: Vec<_> =
+            data.folders().iter().map(|path| path.display().to_string()).collect();
+        log::info!("{maps} maps are found in {}", folders.join(", "));
+    }
+    data
 }
 
 /// Where the settings say to listen.

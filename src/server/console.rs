@@ -291,7 +291,14 @@ impl Server {
                 .print_line(format!("Can't find map maps/{}.bsp", text::escaped(map.as_bytes())));
             return;
         }
-        self.load_level(&map);
+        self.play(&map);
+    }
+
+    /// Plays a map, or says why it can't be played.
+    fn play(&mut self, map: &str) {
+        if let Err(error) = self.load_level(map) {
+            self.core.print_line(error.to_string());
+        }
     }
 
     fn restart_or_reload(&mut self) {
@@ -299,7 +306,7 @@ impl Server {
         if latched("sv_maxclients") || latched("g_gametype") {
             self.core.print_line("variable change -- restarting.");
             let map = self.core.level.map.clone();
-            self.load_level(&map);
+            self.play(&map);
         } else {
             self.restart_level();
         }

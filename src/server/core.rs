@@ -15,11 +15,13 @@ use super::{
     level::Level,
     limits::Limits,
     rcon::RconGuard,
+    sight::Sight,
 };
 use crate::{
     game::Host,
     model::{
-        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, FrameNum, FrameRing, Millis, UserCmd,
+        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, FrameNum, FrameRing, Millis,
+        UserCmd,
         limits::{MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
@@ -27,7 +29,7 @@ use crate::{
     observe::{Counter, Counters, LogLimiter},
     settings::{SetCommand, Settings, Writer, key},
     wire::{bits::BitWriter, info::Info},
-    world::World,
+    world::{World, links},
 };
 
 /// Server frames whose entities are kept. A client's base is at most 28 snapshots old; at the slowest
@@ -40,6 +42,10 @@ pub(super) struct Core {
     pub(super) settings: Settings,
     pub(super) clients: Clients,
     pub(super) level: Level,
+    /// The level's map, when its file is at hand.
+    pub(super) world: Option<World>,
+    /// What is seen from where in the newest frame.
+    pub(super) sight: Sight,
     pub(super) challenges: Challenges,
     pub(super) limits: Limits,
     pub(super) rcon: RconGuard,
@@ -79,6 +85,8 @@ impl Core {
             settings,
             clients: Clients::new(),
             level: Level::none(),
+            world: None,
+            sight: Sight::default(),
             challenges: Challenges::new(key.try_into().expect("sixteen bytes")),
             limits: Limits::new(word(0)),
             rcon: RconGuard::new(!word(0)),
@@ -247,18 +255,25 @@ impl Host for Core {
     }
 
     fn world(&self) -> Option<&World> {
-        None
+        self.world.as_ref()
     }
 
     fn world_mut(&mut self) -> Option<&mut World> {
-        None
+        self.world.as_mut()
     }
 
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
-        super::link::link(state, shared);
+        let number = usize::try_from(state.number).ok().and_then(EntityNum::new);
+        match self.world.as_mut().zip(number) {
+            Some((world, number)) => world.link(number, state, shared),
+            None => links::measure(state, shared),
+        }
     }
 
-    fn unlink_entity(&mut self, _number: EntityNum, shared: &mut EntityShared) {
-        shared.linked = 0;
+    fn unlink_entity(&mut self, number: EntityNum, shared: &mut EntityShared) {
+        match &mut self.world {
+            Some(world) => world.unlink(number, shared),
+            None => shared.linked = 0,
+        }
     }
 }

@@ -6,11 +6,12 @@
 
 use rand_pcg::rand_core::Rng as _;
 
-use super::{Server, client::Stage, configstrings::Configstrings};
+use super::{Geometry, Server, client::Stage, configstrings::Configstrings, maps::MapError};
 use crate::{
     game::LevelStart,
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
-    settings::key,
+    settings::{self, Choice as _, Precision, key},
+    world::World,
 };
 
 /// Steps of the clock while a level settles.
@@ -65,13 +66,61 @@ impl Level {
 }
 
 impl Server {
+    /// Plays the first map, without geometry if need be.
+    pub(super) fn load_first_level(&mut self, map: &str) {
+        match self.load_world(map) {
+            Ok(world) => self.begin_map(map, world),
+            Err(error) => {
+                log::warn!("{error}; players fly on {map} instead");
+                self.begin_map(map, None);
+            }
+        }
+    }
+
     /// Plays another map. Clients stay and are sent its gamestate when they are next heard.
-    pub(super) fn load_level(&mut self, map: &str) {
+    ///
+    /// # Errors
+    /// The map can't be played; the running one goes on.
+    pub(super) fn load_level(&mut self, map: &str) -> Result<(), MapError> {
+        let world = self.load_world(map)?;
+        self.begin_map(map, world);
+        Ok(())
+    }
+
+    /// The geometry of a level; none where levels are played without.
+    fn load_world(&mut self, map: &str) -> Result<Option<World>, MapError> {
+        let settings = &self.core.settings;
+        if self.maps.is_empty() || settings.choice(key::G_RULES) == settings::Rules::Flight {
+            return Ok(None);
+        }
+        // What waits for the next map is in force on it.
+        let precision = settings.latched("cm_precision").and_then(Precision::named);
+        let precision = precision.unwrap_or(settings.choice(key::CM_PRECISION));
+        self.maps.load(map, precision).map(Some)
+    }
+
+    fn begin_map(&mut self, map: &str, world: Option<World>) {
         if !self.core.level.map.is_empty() {
             self.game.shutdown(&mut self.core, false);
         }
+        let geometry = if world.is_some() { Geometry::Map } else { Geometry::None };
+        if geometry != self.geometry {
+            self.geometry = geometry;
+            self.game = (self.rules)(geometry);
+        }
         let core = &mut self.core;
         core.settings.apply_latched();
+        let checksum = world.as_ref().map_or(0, |world| world.bsp().checksum);
+        // The server's own settings take what it writes.
+        let _ = core.settings.write(key::SV_MAP_CHECKSUM, checksum);
+        if let Some(world) = &world {
+            for warning in &world.bsp().warnings {
+                log::warn!("map {map}: {warning}");
+            }
+            log::info!("map {map}: geometry takes {} KiB", world.memory_len() / 1024);
+        }
+        core.world = world;
+        core.sight.begin();
         let level = &mut core.level;
         level.starting = true;
         level.odd = !level.odd;
@@ -116,6 +165,10 @@ impl Server {
     /// Begins the level anew in place. Clients in the game stay in it.
     pub(super) fn restart_level(&mut self) {
         self.game.shutdown(&mut self.core, true);
+        if let Some(world) = &mut self.core.world {
+            world.clear();
+        }
+        self.core.sight.begin();
         let level = &mut self.core.level;
         level.odd = !level.odd;
         level.server_id = level.next_id();

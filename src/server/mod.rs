@@ -22,20 +22,22 @@ mod departure;
 mod level;
 mod limiter;
 mod limits;
-mod link;
+mod maps;
 mod query;
 mod rate;
 mod rcon;
 mod receive;
 mod send;
+mod sight;
 mod snapshot;
 mod status;
 
-use self::core::Core;
+use self::{core::Core, maps::Maps};
 use crate::{
     game::Game,
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityState, Millis, PlayerState, Sequence, SvFlags,
+        assets::Assets,
     },
     node::{Node, Route},
     observe::{Counter, Counters},
@@ -47,10 +49,26 @@ use crate::{
 /// only stall everybody again.
 const MAX_CATCH_UP: u64 = 5;
 
+/// Makes the rules of a level, which has geometry or has not.
+pub type MakeGame = Box<dyn Fn(Geometry) -> Box<dyn Game>>;
+
+/// Whether a level's map is at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Geometry {
+    /// It is: things collide.
+    Map,
+    /// It is not: there is only open space.
+    None,
+}
+
 /// A dedicated server of one level at a time.
 pub struct Server {
     core: Core,
+    maps: Maps,
+    rules: MakeGame,
     game: Box<dyn Game>,
+    /// What the game was made for.
+    geometry: Geometry,
     /// When the next frame runs; `None` before the first.
     due: Option<Millis>,
     /// Serverinfo and systeminfo as last published.
@@ -59,15 +77,31 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that plays the map of its settings by the rules of `game`. `entropy` comes from the
+    /// A server that plays the map of its settings, from `assets`, by `rules`. A map that is not there
+    /// or not sound is played without geometry, and the log says why. `entropy` comes from the
     /// operating system's random source: challenges depend on nobody knowing it.
     #[must_use]
-    pub fn new(settings: Settings, game: Box<dyn Game>, entropy: [u8; 32]) -> Self {
+    pub fn new(
+        settings: Settings,
+        assets: Box<dyn Assets>,
+        rules: MakeGame,
+        entropy: [u8; 32],
+    ) -> Self {
         let map = settings.text(key::MAP).to_owned();
+        let maps = Maps::new(assets);
         let core = Core::new(settings, entropy);
-        let mut server = Self { core, game, due: None, published: (0, 0), finished: false };
-        server.load_level(&map);
+        let (geometry, due) = (Geometry::None, None);
+        let game = rules(geometry);
+        let (published, finished) = ((0, 0), false);
+        let mut server = Self { core, maps, rules, game, geometry, due, published, finished };
+        server.load_first_level(&map);
         server
+    }
+
+    /// Whether the level's map is at hand.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
     }
 
     /// The settings in force.
@@ -166,14 +200,17 @@ impl Server {
         let game = &self.game;
         let previous = self.core.frame_num;
         self.core.frame_num = previous.wrapping_add(1);
+        let Core { frames, frame_num, sight, .. } = &mut self.core;
+        sight.begin();
         let states = EntityNum::all()
             .take(game.entity_count().min(EntityNum::WORLD.index()))
             .filter_map(|number| Some((number, game.entity(number)?)))
             .filter(|(_, entity)| {
                 entity.shared.is_linked() && !entity.shared.sv_flags.contains(SvFlags::NO_CLIENT)
             })
+            .inspect(|&(number, entity)| sight.add(number, entity))
             .map(|(number, entity)| (number, entity.state));
-        self.core.frames.record(self.core.frame_num, previous, states);
+        frames.record(*frame_num, previous, states);
     }
 
     /// Puts serverinfo and systeminfo into their configstrings, if a setting in them has changed.

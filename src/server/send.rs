@@ -9,7 +9,7 @@ use super::{
     client::{Client, MessageKind, SentGamestate, Stage},
     core::Core,
     rate,
-    snapshot::{EntitySet, listed, visible},
+    snapshot::{EntitySet, listed},
 };
 use crate::{
     model::{ClientNum, Millis, PlayerState, limits::MAX_SNAPSHOT_ENTITIES},
@@ -19,7 +19,7 @@ use crate::{
     wire::{
         download, gamestate,
         server_message::{self, Operation},
-        snapshot::{self, AreaMask, SnapFlags, SnapshotHead, View},
+        snapshot::{self, SnapFlags, SnapshotHead, View},
     },
 };
 
@@ -95,18 +95,18 @@ impl Server {
     /// Writes and sends a snapshot with at most that many entities. False when it is too long even so.
     fn write_snapshot(&mut self, number: ClientNum, limit: usize) -> bool {
         let Self { core, game, .. } = self;
-        let Core { clients, level, writer, frames, .. } = core;
+        let Core { clients, level, writer, frames, world, sight, .. } = core;
         let Some(client) = clients.get_mut(number) else { return true };
         client.backlog.advance(&level.configstrings);
         begin_message(writer, client);
         let active = client.is_active();
         let nobody = PlayerState::default();
         let entries = frames.frame(core.frame_num).unwrap_or(&[]);
-        let (player, seen) = if active {
+        let (player, (seen, areas)) = if active {
             let player = game.player(number);
-            (player, visible(entries, player, limit, |number| game.entity(number)))
+            (player, sight.seen_by(player, world.as_ref(), limit))
         } else {
-            (&nobody, EntitySet::default())
+            (&nobody, Default::default())
         };
         let sequence = client.channel.next_sequence();
         let base = client.history.base(sequence, client.base.filter(|_| active), frames);
@@ -117,7 +117,7 @@ impl Server {
                 .with(SnapFlags::RATE_DELAYED, client.rate_delayed)
                 .with(SnapFlags::NOT_ACTIVE, !active)
                 .with(SnapFlags::SERVER_COUNT, level.odd),
-            areas: AreaMask::default(),
+            areas,
         };
         let none = EntitySet::default();
         let (old_player, old_seen, old_entries) = match base {

@@ -1,19 +1,15 @@
-//! What one client is shown: which entities of a server frame, and relative to which earlier snapshot.
+//! What one client was shown, and relative to which earlier snapshot it can be shown the next.
 //!
 //! Entity states lie in the ring of server frames that all clients share; a client remembers, for each
 //! snapshot it was sent, the frame, a bit set of the entities seen and its own playerstate.
 //!
 //! Invariants: a remembered snapshot is found under its own message number only, so a gamestate or a
 //! download can't serve as a base; a client's own entity is never in its set.
-//! Source: Quake III protocol 68, snapshot building; the game interface, who gets an entity.
+//! Source: Quake III protocol 68, snapshot building.
 
-use crate::{
-    game::EntityView,
-    model::{
-        ClientNum, EntityNum, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState,
-        Sequence, SvFlags,
-        limits::{MAX_ENTITIES, PACKET_BACKUP},
-    },
+use crate::model::{
+    EntityNum, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
+    limits::{MAX_ENTITIES, PACKET_BACKUP},
 };
 
 /// A base must be at most this many messages old: the client's ring is longer, so that what is on its
@@ -27,6 +23,38 @@ pub(super) struct EntitySet([u64; MAX_ENTITIES / 64]);
 impl EntitySet {
     pub(super) fn insert(&mut self, number: EntityNum) {
         self.0[number.index() / 64] |= 1 << (number.index() % 64);
+    }
+
+    pub(super) fn remove(&mut self, number: EntityNum) {
+        self.0[number.index() / 64] &= !(1 << (number.index() % 64));
+    }
+
+    /// Adds what is in another set.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Takes out all but the `limit` lowest numbers.
+    pub(super) fn keep_lowest(&mut self, limit: usize) {
+        let mut left = limit;
+        for word in &mut self.0 {
+            while word.count_ones() as usize > left {
+                *word &= !(1 << (63 - word.leading_zeros()));
+            }
+            left -= word.count_ones() as usize;
+        }
+    }
+
+    /// The numbers, ascending.
+    pub(super) fn iter(&self) -> impl Iterator<Item = EntityNum> {
+        self.0.iter().enumerate().flat_map(|(place, &word)| {
+            let mut left = word;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                EntityNum::new(place * 64 + bit)
+            })
+        })
     }
 
     pub(super) fn contains(&self, number: EntityNum) -> bool {
@@ -139,46 +167,9 @@ fn place(sequence: Sequence) -> usize {
     sequence.0 as usize % PACKET_BACKUP
 }
 
-/// Which entities of a frame a client is told of, at most `limit`.
-pub(super) fn visible<'a>(
-    entries: &[Entry],
-    viewer: &PlayerState,
-    limit: usize,
-    view: impl Fn(EntityNum) -> Option<EntityView<'a>>,
-) -> EntitySet {
-    let mut seen = EntitySet::default();
-    let mut count = 0;
-    let viewer = usize::try_from(viewer.client_num).ok().and_then(ClientNum::new);
-    for entry in entries {
-        let is_own = viewer.is_some_and(|viewer| entry.number == viewer.into());
-        if count == limit {
-            break;
-        }
-        let Some(entity) = view(entry.number).filter(|_| !is_own) else { continue };
-        if is_for(viewer, entity) {
-            seen.insert(entry.number);
-            count += 1;
-        }
-    }
-    seen
-}
-
-/// Whether the entity's flags let that viewer know of it.
-fn is_for(viewer: Option<ClientNum>, entity: EntityView<'_>) -> bool {
-    let flags = entity.shared.sv_flags;
-    let number = viewer.map_or(-1, |viewer| viewer.index() as i32);
-    let single = entity.shared.single_client;
-    !(flags.contains(SvFlags::NO_CLIENT)
-        || flags.contains(SvFlags::SINGLE_CLIENT) && single != number
-        || flags.contains(SvFlags::NOT_SINGLE_CLIENT) && single == number
-        || flags.contains(SvFlags::CLIENT_MASK) && !(0..32).contains(&number)
-        || flags.contains(SvFlags::CLIENT_MASK) && single >> (number & 31) & 1 == 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::EntityShared;
 
     fn viewer(number: i32) -> PlayerState {
         PlayerState { client_num: number, ..PlayerState::default() }
@@ -227,20 +218,21 @@ mod tests {
     }
 
     #[test]
-    fn flags_say_who_is_told() {
-        let state = EntityState::default();
-        let check = |flags: SvFlags, single_client, expected: [bool; 3]| {
-            let shared = EntityShared { sv_flags: flags, single_client, ..EntityShared::default() };
-            let view = EntityView { state: &state, shared: &shared };
-            let told = [0, 5, 40].map(|number| is_for(ClientNum::new(number), view));
-            assert_eq!(told, expected, "{flags:?} {single_client}");
-        };
-        check(SvFlags::default(), 0, [true, true, true]);
-        check(SvFlags::NO_CLIENT, 0, [false, false, false]);
-        check(SvFlags::SINGLE_CLIENT, 5, [false, true, false]);
-        check(SvFlags::NOT_SINGLE_CLIENT, 5, [true, false, true]);
-        check(SvFlags::CLIENT_MASK, 0b10_0001, [true, true, false]);
-        check(SvFlags::CLIENT_MASK, 0b1, [true, false, false]);
-        check(SvFlags::BROADCAST, 0, [true, true, true]);
+    fn sets_of_entities_keep_the_lowest() {
+        let mut set = EntitySet::default();
+        let numbers = [0, 63, 64, 65, 200, 1023].map(|number| EntityNum::new(number).unwrap());
+        numbers.into_iter().for_each(|number| set.insert(number));
+        assert!(set.iter().eq(numbers));
+        set.remove(numbers[2]);
+        let mut other = EntitySet::default();
+        other.insert(numbers[2]);
+        other.add_all(&set);
+        assert!(other.iter().eq(numbers));
+        other.keep_lowest(4);
+        assert!(other.iter().eq(numbers[..4].iter().copied()));
+        other.keep_lowest(1);
+        assert!(other.iter().eq([numbers[0]]));
+        other.keep_lowest(0);
+        assert_eq!(other, EntitySet::default());
     }
 }

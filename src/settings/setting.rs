@@ -339,6 +339,20 @@ choices! {
         /// The wire of ioquake3.
         Native = "native",
     }
+    /// Which rules a level is played by.
+    Rules {
+        /// Players walk where the map's file is at hand, and fly where it is not.
+        Auto = "auto",
+        /// Players fly, and no map file is read.
+        Flight = "flight",
+    }
+    /// Which engines' arithmetic collisions are computed in.
+    Precision {
+        /// ioquake3 and OpenArena.
+        Single = "single",
+        /// Quake3e, and nearly 1.32.
+        Double = "double",
+    }
     /// Columns of the console's `status`.
     StatusStyle {
         /// ioquake3.

@@ -6,8 +6,8 @@
 
 use super::networks::Networks;
 use super::setting::{
-    Address, Column, Flag, Flags, Float, GameProfile, Group, Int, Key, LogLevel, Setting,
-    StatusStyle, Text, Wire71,
+    Address, Column, Flag, Flags, Float, GameProfile, Group, Int, Key, LogLevel, Precision, Rules,
+    Setting, StatusStyle, Text, Wire71,
 };
 
 // The flags' letters in this table.
@@ -124,6 +124,9 @@ settings! {
         "How fast the game's time runs.";
     SV_CHEATS, "sv_cheats", Flag::either(), all("0", YR),
         "Whether cheats are allowed.";
+    FS_BASEPATH, "fs_basepath", Text::up_to(1023), all("", I),
+        "Folders that hold the game's folder with its pk3 files, separated as in PATH; empty searches \
+         the usual places.";
     FS_GAME, "fs_game", Text::name(63), all("", YI),
         "Folder of the mod that players load; empty for the game itself.";
     FS_BASEPATH, "fs_basepath", Text::up_to(1023), all("", I),
@@ -131,6 +134,8 @@ settings! {
          empty looks in the usual places.";
     MAPNAME, "mapname", Text::name(63), all("nomap", SR),
         "The current map.";
+    SV_MAP_CHECKSUM, "sv_mapChecksum", Int::range(i32::MIN, i32::MAX), all("0", R),
+        "Checksum of the current map's file; 0 when there is none.";
     SV_SERVERID, "sv_serverid", Int::range(0, i32::MAX), all("0", YR),
         "Number of the current level, new with each map.";
     SV_PAKS, "sv_paks", Text::up_to(4095), all("", YR),
@@ -225,6 +230,12 @@ settings! {
     ["match", "The match"]
     GAMENAME, "gamename", Text::name(31), oa_q3(("baseoa", SR), ("baseq3", SR)),
         "The game that is played.";
+    G_RULES, "g_rules", Rules::one_of(), all("auto", I),
+        "How players move: flight lets them fly and reads no map files, auto does so only where those are \
+         missing.";
+    CM_PRECISION, "cm_precision", Precision::one_of(), all("single", L),
+        "Arithmetic of collisions: single as in ioquake3 and OpenArena, double as in Quake3e; players' \
+         programs should have the same.";
     G_GAMETYPE, "g_gametype", Int::range(0, 12), all("0", SL),
         "0 free for all, 1 tournament, 2 single player (answers no queries), 3 team deathmatch, 4 \
          capture the flag, beyond that as the game numbers them.";
@@ -360,7 +371,6 @@ pub const IGNORED: &[&str] = &[
     "sv_clientTLD",
     "sv_killserver",
     "sv_levelTimeReset",
-    "sv_mapChecksum",
     "sv_padPackets",
     "sv_showloss",
     "sv_strictAuth",

@@ -101,13 +101,10 @@ impl World {
     /// its `solid` for the clients' prediction, and counts the link.
     pub fn link(&mut self, number: EntityNum, state: &mut EntityState, shared: &mut EntityShared) {
         self.unlink(number, shared);
-        state.solid = solid(shared);
-        let [mins, maxs] = reach(shared);
-        (shared.absmin, shared.absmax) = (mins, maxs);
+        measure(state, shared);
+        let (mins, maxs) = (shared.absmin, shared.absmax);
         self.occupancies[number.index()] = Occupancy::of_box(&self.bsp, mins, maxs);
         self.sectors.insert(number, [mins, maxs]);
-        shared.linkcount = shared.linkcount.wrapping_add(1);
-        shared.linked = 1;
     }
 
     /// Takes an entity out of the world.
@@ -297,6 +294,14 @@ impl Body<'_> {
     fn contents(&self, point: Vec3) -> i32 {
         self.map.target_contents(self.target, self.origin, self.angles, point)
     }
+}
+
+/// Links an entity as far as it goes without a map: sets its bounds and its `solid`, and counts the link.
+pub fn measure(state: &mut EntityState, shared: &mut EntityShared) {
+    state.solid = solid(shared);
+    [shared.absmin, shared.absmax] = reach(shared);
+    shared.linkcount = shared.linkcount.wrapping_add(1);
+    shared.linked = 1;
 }
 
 /// The box packed into 24 bits for the clients' prediction: half width, depth below and height above

@@ -2,8 +2,11 @@
 
 use fragd::{
     client::ClientWire,
-    game::{Flight, Profile},
-    model::Millis,
+    game::{Flight, Game, Profile},
+    model::{
+        Millis,
+        assets::{Assets, MemoryAssets},
+    },
     node::{LocalPort, Node as _},
     server::Server,
     settings::Settings,
@@ -23,13 +26,19 @@ pub(crate) struct Arena {
 }
 
 pub(crate) fn server(set: &[(&str, &str)]) -> Server {
+    server_with(Box::new(MemoryAssets::default()), set)
+}
+
+/// A server that reads its maps from `assets`.
+pub(crate) fn server_with(assets: Box<dyn Assets>, set: &[(&str, &str)]) -> Server {
     let mut settings = Settings::default();
     for (name, value) in set {
         settings.set(name, value).unwrap_or_else(|error| panic!("{error}"));
     }
     let mut entropy = [0; 32];
     entropy.iter_mut().zip(1..).for_each(|(byte, i)| *byte = i);
-    Server::new(settings, Box::new(Flight::new(Profile::BASEOA)), entropy)
+    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Profile::BASEOA)) });
+    Server::new(settings, assets, rules, entropy)
 }
 
 impl Arena {
@@ -37,9 +46,14 @@ impl Arena {
     pub(crate) fn new(seed: u64, set: &[(&str, &str)]) -> Self {
         let mut all = vec![("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0")];
         all.extend_from_slice(set);
+        Self::around(seed, server(&all))
+    }
+
+    /// A server that was made elsewhere, on such a network.
+    pub(crate) fn around(seed: u64, server: Server) -> Self {
         Self {
             network: Network::new(seed, Faults::latency(Millis(20)), Millis(1000)),
-            actors: vec![Actor::Server(Box::new(server(&all)))],
+            actors: vec![Actor::Server(Box::new(server))],
             compared: 0,
             seed,
         }

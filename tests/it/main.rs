@@ -24,6 +24,7 @@ mod netchan_vectors;
 mod pace;
 mod scripted_server;
 mod session_vectors;
+mod sight;
 mod simulation;
 mod snapshot_vectors;
 mod states;

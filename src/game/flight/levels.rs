@@ -3,6 +3,7 @@
 //!
 //! Source: the entity lists of OpenArena's levels, as `maps/levels.csv` has them.
 
+use crate::game::people::Spot;
 use crate::model::Vec3;
 
 const TABLE: &str = include_str!("../../../maps/levels.csv");
@@ -11,15 +12,6 @@ const TABLE: &str = include_str!("../../../maps/levels.csv");
 const SPAWN_RISE: f32 = 9.0;
 /// Places of the ring, and its size, where nothing is known of a level.
 const RING: (u8, f32, f32) = (16, 192.0, 64.0);
-
-/// A place to be and a direction to look.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Spot {
-    /// Where the player's origin goes.
-    pub(super) origin: Vec3,
-    /// Pitch, yaw, roll in degrees.
-    pub(super) angles: Vec3,
-}
 
 /// What is known of a level. At least one spawn spot.
 #[derive(Clone, Debug, PartialEq)]

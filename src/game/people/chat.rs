@@ -3,7 +3,7 @@
 //! Invariants: nothing a player types can end its quotes or its line; no command is longer than every
 //! client takes. Source: the base game's chat commands and their escape byte, which clients strip.
 
-use super::Flight;
+use super::People;
 use crate::game::{Host, userinfo::clean_text};
 use crate::model::{ClientNum, text::truncated};
 
@@ -12,9 +12,9 @@ const MAX_SAY_LEN: usize = 149;
 /// Longest name before a text, in bytes.
 const MAX_SPEAKER_LEN: usize = 63;
 
-impl Flight {
-    /// Says something to everybody. There are no teams in the air to say it to.
-    pub(super) fn say(&self, host: &mut dyn Host, client: ClientNum, text: &str) {
+impl People {
+    /// Says something to everybody. There are no teams to say it to.
+    pub(in crate::game) fn say(&self, host: &mut dyn Host, client: ClientNum, text: &str) {
         let text = clean_text(text, MAX_SAY_LEN);
         let Some(player) = self.player(client).filter(|_| !text.is_empty()) else { return };
         let name = truncated(&player.name, MAX_SPEAKER_LEN);
@@ -23,7 +23,7 @@ impl Flight {
     }
 
     /// Says something to one player, and shows the sender that it was said.
-    pub(super) fn tell(
+    pub(in crate::game) fn tell(
         &self,
         host: &mut dyn Host,
         client: ClientNum,

@@ -3,7 +3,7 @@
 //! Invariants: whatever is typed, answers are whole, quoted and short; words come from hostile clients.
 //! Source: the base game's client commands and answers; OpenArena's.
 
-use super::Flight;
+use super::{People, Populated};
 use crate::game::{
     Host, Profile,
     userinfo::{Userinfo, clean_text},
@@ -30,7 +30,7 @@ enum Verb {
     Vote,
     TeamTask,
     Cheat,
-    /// Taken without an answer: nothing in the air that it could do.
+    /// Taken without an answer: nothing yet that it could do.
     Silent,
 }
 
@@ -100,8 +100,8 @@ const COMMANDS: &[Row] = &[
 /// Longest part of a typed word that an answer repeats, in bytes.
 const MAX_ECHO_LEN: usize = 64;
 
-impl Flight {
-    pub(super) fn run_client_command(
+impl dyn Populated + '_ {
+    pub(in crate::game) fn run_client_command(
         &mut self,
         host: &mut dyn Host,
         client: ClientNum,
@@ -109,15 +109,15 @@ impl Flight {
     ) {
         let known = COMMANDS.iter().find(|row| {
             row.name.eq_ignore_ascii_case(words.command())
-                && row.only.is_none_or(|profile| profile == self.profile)
+                && row.only.is_none_or(|profile| profile == self.people().profile)
         });
         let Some(row) = known else {
             let typed = clean_text(words.command(), MAX_ECHO_LEN);
-            answer(host, client, &format!("{}{typed}", self.profile.unknown_command));
+            answer(host, client, &format!("{}{typed}", self.people().profile.unknown_command));
             return;
         };
-        if let Some(refusals) = self.profile.role_refusals {
-            let plays = self.role(client).plays();
+        if let Some(refusals) = self.people().profile.role_refusals {
+            let plays = self.people().role(client).plays();
             match row.who {
                 Who::Player if !plays => return answer(host, client, refusals.players_only),
                 Who::Spectator if plays => return answer(host, client, refusals.spectators_only),
@@ -125,53 +125,43 @@ impl Flight {
             }
         }
         match row.verb {
-            Verb::Say => self.say(host, client, &words.from(1)),
+            Verb::Say => self.people().say(host, client, &words.from(1)),
             Verb::Tell => {
-                if let Some(target) = self.named_player(host, client, words.get(1)) {
-                    self.tell(host, client, target, &words.from(2));
+                if let Some(target) = self.people().named_player(host, client, words.get(1)) {
+                    self.people().tell(host, client, target, &words.from(2));
                 }
             }
-            Verb::Scores => self.send_scores(host, client),
+            Verb::Scores => self.people().send_scores(host, client),
             Verb::Team => self.team_command(host, client, words.get(1)),
             Verb::Follow if words.len() < 2 => self.stop_following(client),
             Verb::Follow => {
-                if let Some(target) = self.named_player(host, client, words.get(1)) {
+                if let Some(target) = self.people().named_player(host, client, words.get(1)) {
                     self.follow(host, client, target);
                 }
             }
             Verb::FollowNext => self.follow_next(host, client, 1),
             Verb::FollowPrevious => self.follow_next(host, client, -1),
             Verb::StopFollowing => self.stop_following(client),
-            Verb::Kill => self.kill(host, client),
+            Verb::Kill if self.people().plays(client) => self.kill(host, client),
             Verb::Where => {
-                let Some(player) = self.player(client) else { return };
+                let Some(player) = self.people().player(client) else { return };
                 let [x, y, z] = player.seen().origin.0.map(|along| along as i32);
                 answer(host, client, &format!("({x} {y} {z})"));
             }
             Verb::CallVote => answer(host, client, "Voting not allowed here."),
             Verb::Vote => answer(host, client, "No vote in progress."),
-            Verb::TeamTask => self.set_team_task(host, client, leading_int(words.get(1))),
-            Verb::Cheat if leading_int(host.setting("sv_cheats")) == 0 => {
-                answer(host, client, self.profile.cheats_off);
+            Verb::TeamTask => {
+                self.people_mut().set_team_task(host, client, leading_int(words.get(1)))
             }
-            Verb::Cheat | Verb::Silent => {}
+            Verb::Cheat if leading_int(host.setting("sv_cheats")) == 0 => {
+                answer(host, client, self.people().profile.cheats_off);
+            }
+            Verb::Kill | Verb::Cheat | Verb::Silent => {}
         }
     }
+}
 
-    /// Begins anew somewhere else. Nothing is lost by it: nobody scores in the air.
-    fn kill(&mut self, host: &mut dyn Host, client: ClientNum) {
-        if !self.plays(client) {
-            return;
-        }
-        let spot = self.spot(client);
-        let role = self.role(client);
-        let Some((player, around)) = self.in_context(client) else { return };
-        player.spawn(host, client, spot, role, &around);
-        for command in around.profile.spawn_commands {
-            host.send_command(Some(client), command);
-        }
-    }
-
+impl People {
     fn set_team_task(&mut self, host: &mut dyn Host, client: ClientNum, task: i32) {
         let text = host.userinfo(client).to_owned();
         if let Some(info) = Userinfo::parse(&text) {

@@ -1,4 +1,4 @@
-//! The settings that free flight goes by, read once a frame.
+//! The settings that every game goes by, read once a frame.
 //!
 //! Numbers are whole and within what travels, whatever an operator wrote.
 //! Source: the base game's settings and their limits; OpenArena's defaults.
@@ -14,27 +14,27 @@ const FIXED_STEP_MS: (i32, i32) = (8, 33);
 /// What travels of speed and gravity: 16 bits.
 const TRAVELLING: (i32, i32) = (0, 0xffff);
 /// Speed of spectators, units per second.
-pub(super) const SPECTATOR_SPEED: i32 = 400;
+pub(in crate::game) const SPECTATOR_SPEED: i32 = 400;
 
 /// What the settings say now.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Rules {
+pub(in crate::game) struct Rules {
     /// Speed of players, units per second.
-    pub(super) speed: i32,
-    /// Gravity, units per second squared: told to clients, felt by nobody in the air.
-    pub(super) gravity: i32,
+    pub(in crate::game) speed: i32,
+    /// Gravity, units per second squared: told to clients.
+    pub(in crate::game) gravity: i32,
     /// Length of fixed movement steps.
-    pub(super) fixed_step_ms: Option<i32>,
+    pub(in crate::game) fixed_step_ms: Option<i32>,
     /// Commands run once a frame and not as they come.
-    pub(super) synchronous: bool,
+    pub(in crate::game) synchronous: bool,
     /// How speed is gained.
-    pub(super) acceleration: Acceleration,
+    pub(in crate::game) acceleration: Acceleration,
     /// How long player entities go on in a line.
-    pub(super) linear_stop_ms: Option<i32>,
+    pub(in crate::game) linear_stop_ms: Option<i32>,
     /// Milliseconds without a move after which a player is dropped.
-    pub(super) inactivity_ms: Option<i32>,
+    pub(in crate::game) inactivity_ms: Option<i32>,
     /// Players at a time; further ones watch.
-    pub(super) max_players: Option<usize>,
+    pub(in crate::game) max_players: Option<usize>,
     announced: [String; ANNOUNCED.len()],
     /// The flag that browsers see, as last published.
     needs_password: Option<bool>,
@@ -42,7 +42,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// Reads everything, announcing nothing.
-    pub(super) fn read(host: &mut dyn Host, profile: &Profile) -> Self {
+    pub(in crate::game) fn read(host: &mut dyn Host, profile: &Profile) -> Self {
         let mut rules = Self::default();
         for (slot, name) in rules.announced.iter_mut().zip(ANNOUNCED) {
             host.setting(name).clone_into(slot);
@@ -52,7 +52,7 @@ impl Rules {
     }
 
     /// Reads everything again, and says to everybody which of the announced settings changed.
-    pub(super) fn refresh(&mut self, host: &mut dyn Host, profile: &Profile) {
+    pub(in crate::game) fn refresh(&mut self, host: &mut dyn Host, profile: &Profile) {
         let number = |name, default| number(host, name, default);
         self.speed = number("g_speed", 320).clamp(TRAVELLING.0, TRAVELLING.1);
         self.gravity = number("g_gravity", 800).clamp(TRAVELLING.0, TRAVELLING.1);
@@ -94,13 +94,13 @@ impl Rules {
 }
 
 /// The password that newcomers must give, if any.
-pub(super) fn password(host: &dyn Host) -> Option<&str> {
+pub(in crate::game) fn password(host: &dyn Host) -> Option<&str> {
     let password = host.setting("g_password");
     (!password.is_empty() && !password.eq_ignore_ascii_case("none")).then_some(password)
 }
 
 /// A setting as a number; `default` when it is not set.
-pub(super) fn number(host: &dyn Host, name: &str, default: i32) -> i32 {
+pub(in crate::game) fn number(host: &dyn Host, name: &str, default: i32) -> i32 {
     match host.setting(name) {
         "" => default,
         text => leading_int(text),

@@ -2,10 +2,7 @@
 //!
 //! Source: the base game's ranking and scoreboard command; OpenArena's longer form of it.
 
-use super::{
-    Flight,
-    player::{Role, Stage},
-};
+use super::{People, Role, Stage};
 use crate::game::{
     Host, configstring,
     numbers::{TIED, persistant},
@@ -24,7 +21,7 @@ const MAX_HEADER_LEN: usize = "scores 64 -9999 -9999 -2147483648".len();
 
 /// One client's line of the scoreboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(in crate::game) struct Line {
     client: usize,
     score: i32,
     ping: i32,
@@ -49,9 +46,9 @@ impl Ranking {
     }
 }
 
-impl Flight {
+impl People {
     /// Gives everybody a rank and publishes the two best scores.
-    pub(super) fn rank(&mut self, host: &mut dyn Host) {
+    pub(in crate::game) fn rank(&mut self, host: &mut dyn Host) {
         let ranking = self.ranking();
         let mut position = 0;
         let mut place = 0;
@@ -75,7 +72,7 @@ impl Flight {
     }
 
     /// Publishes the two best scores.
-    pub(super) fn publish_scores(&self, host: &mut dyn Host) {
+    pub(in crate::game) fn publish_scores(&self, host: &mut dyn Host) {
         let ranking = self.ranking();
         let mut best = ranking.clients().map(|client| self.score(client));
         for index in [configstring::SCORES1, configstring::SCORES2] {
@@ -87,7 +84,7 @@ impl Flight {
     }
 
     /// Sends a client the scoreboard.
-    pub(super) fn send_scores(&self, host: &mut dyn Host, client: ClientNum) {
+    pub(in crate::game) fn send_scores(&self, host: &mut dyn Host, client: ClientNum) {
         if self.player(client).is_some_and(|player| player.is_bot) {
             return;
         }
@@ -160,7 +157,7 @@ fn scoreboard(form: ScoresForm, started: LevelTime, lines: impl Iterator<Item = 
     for line in lines {
         let whole = entries.len();
         let Line { client, score, ping, minutes, .. } = line;
-        // Flags, powerups and accuracy: nobody has any in the air.
+        // Flags, powerups and accuracy: nobody has any without items and weapons.
         let _ = write!(entries, " {client} {score} {ping} {minutes} 0 0 0");
         for value in [
             line.impressive,

@@ -2,21 +2,27 @@
 //!
 //! Source: the base game's team and spectator rules; OpenArena's refusals.
 
-use super::{Flight, player::Role};
+use super::{People, Populated, Role};
 use crate::game::Host;
 use crate::model::{Buttons, ClientNum, PlayerState, limits::MAX_CLIENTS};
 
 /// How long after a change of team the next has to wait.
 const TEAM_CHANGE_MS: i32 = 5000;
 
-impl Flight {
+impl dyn Populated + '_ {
     /// The `team` command.
-    pub(super) fn team_command(&mut self, host: &mut dyn Host, client: ClientNum, wanted: &str) {
-        let now = self.now;
-        let full = self.is_full(client);
-        let current = self.role(client);
-        let playing_team = self.profile.playing_team;
-        let Some(player) = self.players[client.index()].as_mut() else { return };
+    pub(in crate::game) fn team_command(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        wanted: &str,
+    ) {
+        let people = self.people_mut();
+        let now = people.now;
+        let full = people.is_full(client);
+        let current = people.role(client);
+        let playing_team = people.profile.playing_team;
+        let Some(player) = people.players[client.index()].as_mut() else { return };
         if wanted.is_empty() {
             let team = if current.plays() { playing_team } else { "Spectator team" };
             host.send_command(Some(client), &format!("print \"{team}\n\""));
@@ -39,14 +45,18 @@ impl Flight {
         self.change_role(host, client, role);
     }
 
-    /// Leaves one role for another and enters the level anew. A player who stays one keeps flying.
+    /// Leaves one role for another and enters the level anew. A player who stays one goes on.
     fn change_role(&mut self, host: &mut dyn Host, client: ClientNum, role: Role) {
-        let old = self.role(client);
+        let old = self.people().role(client);
         if old.plays() && role.plays() {
             return;
         }
-        self.set_role(client, role);
-        if let Some(player) = self.player(client) {
+        if old.plays() {
+            self.retire(host, client);
+        }
+        let people = self.people_mut();
+        people.set_role(client, role);
+        if let Some(player) = people.player(client) {
             let joined = match (old.plays(), role.plays()) {
                 (_, true) => Some("joined the battle."),
                 (true, false) => Some("joined the spectators."),
@@ -60,81 +70,100 @@ impl Flight {
         if old.plays() {
             self.free_followers_of(host, client);
         }
-        self.read_userinfo(host, client, false);
+        self.people_mut().read_userinfo(host, client, false);
         self.begin(host, client);
         self.refresh_follower(host, client);
     }
 
     /// Sees what `target` sees, who must play. A player becomes a spectator first.
-    pub(super) fn follow(&mut self, host: &mut dyn Host, client: ClientNum, target: ClientNum) {
-        if target == client || !self.plays(target) {
+    pub(in crate::game) fn follow(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        target: ClientNum,
+    ) {
+        if target == client || !self.people().plays(target) {
             return;
         }
-        if self.role(client).plays() {
+        if self.people().role(client).plays() {
             self.change_role(host, client, Role::Watching);
         }
-        self.set_role(client, Role::Following(target));
+        self.people_mut().set_role(client, Role::Following(target));
         self.refresh_follower(host, client);
     }
 
     /// The next player to follow, `step` slots on (1 or -1) from the one followed now.
-    pub(super) fn follow_next(&mut self, host: &mut dyn Host, client: ClientNum, step: i32) {
+    pub(in crate::game) fn follow_next(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        step: i32,
+    ) {
         let slots = MAX_CLIENTS as i32;
-        let from = self.target(client).unwrap_or(client).index() as i32;
+        let from = self.people().target(client).unwrap_or(client).index() as i32;
         let next = (1..slots)
             .filter_map(|n| ClientNum::new((from + n * step).rem_euclid(slots) as usize))
-            .find(|&other| other != client && self.plays(other));
+            .find(|&other| other != client && self.people().plays(other));
         if let Some(next) = next {
             self.follow(host, client, next);
         }
     }
 
     /// Watches alone, from where the one followed was.
-    pub(super) fn stop_following(&mut self, client: ClientNum) {
-        if self.target(client).is_none() {
+    pub(in crate::game) fn stop_following(&mut self, client: ClientNum) {
+        if self.people().target(client).is_none() {
             return;
         }
-        self.sessions[client.index()].role = Role::Watching;
-        let now = self.now;
-        if let Some(player) = self.players[client.index()].as_mut() {
+        let people = self.people_mut();
+        people.sessions[client.index()].role = Role::Watching;
+        let now = people.now;
+        if let Some(player) = people.players[client.index()].as_mut() {
             player.stop_following(now);
         }
     }
 
     /// What a spectator's newly pressed buttons do.
-    pub(super) fn watch_buttons(&mut self, host: &mut dyn Host, client: ClientNum, pressed: i32) {
+    pub(in crate::game) fn watch_buttons(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        pressed: i32,
+    ) {
         let pressed = Buttons(pressed);
         if pressed.contains(Buttons::ATTACK) {
             self.follow_next(host, client, 1);
-        } else if pressed.contains(Buttons::USE_HOLDABLE) && self.profile.use_stops_following {
+        } else if pressed.contains(Buttons::USE_HOLDABLE)
+            && self.people().profile.use_stops_following
+        {
             self.stop_following(client);
         }
     }
 
     /// Everybody who follows sees what its player has become in this frame.
-    pub(super) fn refresh_followers(&mut self, host: &mut dyn Host) {
+    pub(in crate::game) fn refresh_followers(&mut self, host: &mut dyn Host) {
         for client in ClientNum::all() {
-            if self.active(client).is_some() {
+            if self.people().active(client).is_some() {
                 self.refresh_follower(host, client);
             }
         }
     }
 
     fn refresh_follower(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let role = self.role(client);
+        let people = self.people_mut();
+        let role = people.role(client);
         if !matches!(role, Role::Following(_) | Role::FollowingPlace(_)) {
             return;
         }
         let seen: Option<PlayerState> =
-            self.target(client).and_then(|target| self.player(target)).map(|other| other.state);
-        match (seen, self.players[client.index()].as_mut()) {
+            people.target(client).and_then(|target| people.player(target)).map(|other| other.state);
+        match (seen, people.players[client.index()].as_mut()) {
             (Some(seen), Some(player)) => player.follow(&seen),
             (None, Some(player)) if matches!(role, Role::FollowingPlace(_)) => {
                 // The place may be taken again.
-                player.stop_following(self.now);
+                player.stop_following(people.now);
             }
             (None, Some(_)) => {
-                self.sessions[client.index()].role = Role::Watching;
+                people.sessions[client.index()].role = Role::Watching;
                 self.begin(host, client);
             }
             (_, None) => {}
@@ -142,15 +171,18 @@ impl Flight {
     }
 
     /// Whoever followed a client that stopped playing watches alone.
-    pub(super) fn free_followers_of(&mut self, host: &mut dyn Host, gone: ClientNum) {
+    pub(in crate::game) fn free_followers_of(&mut self, host: &mut dyn Host, gone: ClientNum) {
         for client in ClientNum::all() {
-            if self.role(client) == Role::Following(gone) && self.active(client).is_some() {
-                self.sessions[client.index()].role = Role::Watching;
+            let people = self.people_mut();
+            if people.role(client) == Role::Following(gone) && people.active(client).is_some() {
+                people.sessions[client.index()].role = Role::Watching;
                 self.begin(host, client);
             }
         }
     }
+}
 
+impl People {
     /// Whom a client follows.
     fn target(&self, client: ClientNum) -> Option<ClientNum> {
         let target = match self.role(client) {

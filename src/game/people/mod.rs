@@ -1,0 +1,278 @@
+//! The people in a game, whatever they do there: names, teams, chat, watching, ranks, the scoreboard.
+//!
+//! [`People`] is what every game keeps of its clients; [`Populated`] is what the rest asks of a game
+//! (how one enters, how one dies), so that each command is written once.
+//!
+//! Invariants: a slot without a player has no entity and an empty player entry; sessions survive level
+//! changes as long as this value lives. Source: the base game's client lifecycle; OpenArena's.
+
+mod chat;
+mod commands;
+mod player;
+mod rules;
+mod scores;
+mod teams;
+
+pub(in crate::game) use self::{
+    player::{Player, Role, Session, Spot, Stage},
+    rules::{Rules, SPECTATOR_SPEED, password},
+};
+use super::{
+    Host, Profile, configstring,
+    profile::Silence,
+    userinfo::{Standing, Userinfo, player_entry},
+};
+use crate::game::numbers::entity_flag;
+use crate::model::{ClientNum, LevelTime, UserCmd, limits::MAX_CLIENTS};
+
+/// A game with people in it.
+pub(in crate::game) trait Populated {
+    /// Who is there.
+    fn people(&self) -> &People;
+
+    /// The same, to change it.
+    fn people_mut(&mut self) -> &mut People;
+
+    /// Enters, or enters anew: a place, everything a newcomer has, and what the client is told of it.
+    fn begin(&mut self, host: &mut dyn Host, client: ClientNum);
+
+    /// Somebody who plays wants to die.
+    fn kill(&mut self, host: &mut dyn Host, client: ClientNum);
+
+    /// Somebody who plays is about to watch only.
+    fn retire(&mut self, _host: &mut dyn Host, _client: ClientNum) {}
+}
+
+/// Everybody who is connected, and what all games know of them.
+#[derive(Debug)]
+pub(in crate::game) struct People {
+    pub(in crate::game) profile: &'static Profile,
+    pub(in crate::game) rules: Rules,
+    /// Level time of the last frame.
+    pub(in crate::game) now: LevelTime,
+    pub(in crate::game) started: LevelTime,
+    /// By client number; `None` for a free slot.
+    pub(in crate::game) players: Vec<Option<Player>>,
+    /// By client number; kept over level changes.
+    pub(in crate::game) sessions: [Session; MAX_CLIENTS],
+    /// Order number of the next client that starts to watch.
+    next_waiting: u32,
+}
+
+impl People {
+    /// Nobody.
+    pub(in crate::game) fn new(profile: &'static Profile) -> Self {
+        Self {
+            profile,
+            rules: Rules::default(),
+            now: LevelTime::default(),
+            started: LevelTime::default(),
+            players: vec![None; MAX_CLIENTS],
+            sessions: [Session { role: Role::Playing, waiting_since: 0 }; MAX_CLIENTS],
+            next_waiting: 0,
+        }
+    }
+
+    /// A level begins: sessions stay, players have to connect again.
+    pub(in crate::game) fn start(&mut self, host: &mut dyn Host, now: LevelTime) {
+        self.now = now;
+        self.started = now;
+        self.players.fill(None);
+        self.rules = Rules::read(host, self.profile);
+    }
+
+    pub(in crate::game) fn player(&self, client: ClientNum) -> Option<&Player> {
+        self.players[client.index()].as_ref()
+    }
+
+    /// A player that is in the game.
+    pub(in crate::game) fn active(&self, client: ClientNum) -> Option<&Player> {
+        self.player(client).filter(|player| player.stage == Stage::Active)
+    }
+
+    pub(in crate::game) fn role(&self, client: ClientNum) -> Role {
+        self.sessions[client.index()].role
+    }
+
+    /// Players in the game that can be followed.
+    pub(in crate::game) fn plays(&self, client: ClientNum) -> bool {
+        self.active(client).is_some() && self.role(client).plays()
+    }
+
+    /// Changes a role; who starts to watch goes to the end of those who wait.
+    pub(in crate::game) fn set_role(&mut self, client: ClientNum, role: Role) {
+        let session = &mut self.sessions[client.index()];
+        if session.role.plays() && !role.plays() {
+            self.next_waiting += 1;
+            session.waiting_since = self.next_waiting;
+        }
+        session.role = role;
+    }
+
+    /// Whether no further player may take part, not counting `client`.
+    pub(in crate::game) fn is_full(&self, client: ClientNum) -> bool {
+        let others = ClientNum::all()
+            .filter(|&other| other != client && self.player(other).is_some())
+            .filter(|&other| self.role(other).plays())
+            .count();
+        self.rules.max_players.is_some_and(|most| others >= most)
+    }
+
+    /// What a newcomer does first.
+    pub(in crate::game) fn first_role(&self, client: ClientNum, info: &Userinfo<'_>) -> Role {
+        let wanted = info.value(self.profile.team_preference);
+        let watches = wanted.starts_with(['s', 'S']);
+        if watches || self.is_full(client) { Role::Watching } else { Role::Playing }
+    }
+
+    /// What everybody who enters begins with, before a spot is found.
+    pub(in crate::game) fn enter(&mut self, client: ClientNum) {
+        let now = self.now;
+        if let Some(player) = self.players[client.index()].as_mut() {
+            player.stage = Stage::Active;
+            player.entered = now;
+            player.heard_at = now;
+            player.frames_missed = 0;
+        }
+    }
+
+    /// Tells everybody that somebody has entered, who stands in the ranking from then on.
+    pub(in crate::game) fn entered(&mut self, host: &mut dyn Host, client: ClientNum) {
+        if let Some(player) = self.player(client).filter(|_| self.role(client).plays()) {
+            host.send_command(None, &format!("print \"{}^7 entered the game\n\"", player.name));
+        }
+        host.print(&format!("ClientBegin: {client}"));
+        self.rank(host);
+    }
+
+    /// A command has come. True when it runs now, and not with the next frame.
+    pub(in crate::game) fn hear(&mut self, client: ClientNum, command: &UserCmd) -> bool {
+        let (synchronous, now) = (self.rules.synchronous, self.now);
+        let active = self.players[client.index()].as_mut();
+        let Some(player) = active.filter(|player| player.stage == Stage::Active) else {
+            return false;
+        };
+        player.command = *command;
+        player.heard_at = now;
+        player.frames_missed = 0;
+        !synchronous && !player.is_bot
+    }
+
+    /// A frame ends: shows whose connection is interrupted.
+    pub(in crate::game) fn watch_connection(&mut self, client: ClientNum) {
+        let (silence, now) = (self.profile.silence, self.now);
+        let Some(player) = self.players[client.index()].as_mut() else { return };
+        let silent = match silence {
+            Silence::Millis(ms) => now.distance(player.heard_at) > ms,
+            Silence::Frames(frames) => player.frames_missed > frames,
+        };
+        player.frames_missed = player.frames_missed.saturating_add(1);
+        player.state.e_flags &= !entity_flag::CONNECTION;
+        if silent {
+            player.state.e_flags |= entity_flag::CONNECTION;
+        }
+    }
+
+    /// Reads the userinfo and publishes the player entry. `announce` tells everybody of a new name.
+    pub(in crate::game) fn read_userinfo(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        announce: bool,
+    ) {
+        let text = host.userinfo(client).to_owned();
+        let Some(info) = Userinfo::parse(&text) else {
+            host.drop_client(client, "Invalid userinfo");
+            return;
+        };
+        let role = self.role(client);
+        let (nameless, limit, now) = (self.profile.nameless, self.profile.rename_limit, self.now);
+        let Some(player) = self.players[client.index()].as_mut() else { return };
+
+        let mut name = info.name(client, nameless);
+        if role == Role::Scoreboard {
+            "scoreboard".clone_into(&mut name);
+        }
+        if announce && player.stage == Stage::Active && name != player.name {
+            let refusal = limit.and_then(|limit| {
+                let too_soon =
+                    player.renamed_at.is_some_and(|last| now.distance(last) < limit.period_ms);
+                let too_many = player.renames >= limit.most;
+                too_many.then_some(limit.too_many).or(too_soon.then_some(limit.too_soon))
+            });
+            if let Some(refusal) = refusal {
+                host.send_command(Some(client), &format!("print \"{refusal}\n\""));
+                host.set_userinfo(client, &info.with("name", &player.name));
+                name.clone_from(&player.name);
+            } else {
+                player.renamed_at = Some(now);
+                player.renames = player.renames.saturating_add(1);
+                let old = &player.name;
+                host.send_command(None, &format!("print \"{old}^7 renamed to {name}\n\""));
+            }
+        }
+        player.name = name;
+        player.max_health = info.handicap();
+
+        let standing = Standing {
+            team: role.team() as i32,
+            wins: 0,
+            losses: 0,
+            leader: false,
+            bot: player.is_bot,
+        };
+        let entry = player_entry(&info, &player.name, &standing);
+        host.set_configstring(configstring::player(client), &entry);
+        host.print(&format!("ClientUserinfoChanged: {client} {entry}"));
+    }
+
+    /// A client wants in.
+    pub(in crate::game) fn connect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        first_time: bool,
+        is_bot: bool,
+    ) -> Result<(), String> {
+        let text = host.userinfo(client).to_owned();
+        let info = Userinfo::parse(&text).ok_or("Invalid userinfo")?;
+        let trusted = is_bot || host.is_local(client);
+        let wrong = password(host).is_some_and(|right| right != info.value("password"));
+        if wrong && !trusted {
+            return Err("Invalid password".to_owned());
+        }
+
+        if let Some(mut old) = self.players[client.index()].take() {
+            old.unlink(host);
+        }
+        if first_time {
+            let role = self.first_role(client, &info);
+            self.sessions[client.index()].role = Role::Playing;
+            self.set_role(client, role);
+        }
+        self.players[client.index()] = Some(Player::new(client, is_bot, self.now));
+        self.read_userinfo(host, client, false);
+        host.print(&format!("ClientConnect: {client}"));
+        if first_time && let Some(player) = self.player(client) {
+            host.send_command(None, &format!("print \"{}^7 connected\n\"", player.name));
+        }
+        self.rank(host);
+        Ok(())
+    }
+}
+
+impl dyn Populated + '_ {
+    /// A client is gone.
+    pub(in crate::game) fn disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let people = self.people_mut();
+        if let Some(mut player) = people.players[client.index()].take() {
+            player.unlink(host);
+        }
+        people.sessions[client.index()].role = Role::Playing;
+        // Also of a client that was refused over a restart: its entry is still there.
+        host.set_configstring(configstring::player(client), "");
+        host.print(&format!("ClientDisconnect: {client}"));
+        self.free_followers_of(host, client);
+        self.people_mut().rank(host);
+    }
+}

@@ -1,0 +1,120 @@
+//! Map files: which levels can be played, and their geometry.
+//!
+//! Invariant: a map that is refused changes nothing, and the refusal names the file and the place in it.
+//! Source: Quake III's map files; the spawn points are those that the games know.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::{
+    model::assets::{AssetError, Assets},
+    settings::Precision,
+    world::{
+        Bsp, BspError, CollisionError, Entities, EntityTextError, Family, World, bsp::MAX_FILE_LEN,
+    },
+};
+
+/// Where players may enter a level.
+const SPAWN_POINTS: &[&str] = &[
+    "info_player_deathmatch",
+    "info_player_start",
+    "team_CTF_redplayer",
+    "team_CTF_blueplayer",
+    "team_CTF_redspawn",
+    "team_CTF_bluespawn",
+];
+
+/// Where maps come from.
+pub(super) struct Maps {
+    assets: Box<dyn Assets>,
+    is_empty: bool,
+}
+
+/// Why a map can't be played.
+#[derive(Debug, PartialEq, Error)]
+pub(super) enum MapError {
+    /// There is no such file.
+    #[error("Can't find map {0}")]
+    Missing(String),
+    /// It can't be read.
+    #[error("{0}")]
+    Unreadable(AssetError),
+    /// It isn't sound.
+    #[error("{file} in {place}: {fault}")]
+    Unsound { file: String, place: String, fault: MapFault },
+}
+
+/// What is wrong in a map's file.
+#[derive(Debug, PartialEq, Error)]
+pub(super) enum MapFault {
+    #[error(transparent)]
+    File(#[from] BspError),
+    #[error(transparent)]
+    Collision(#[from] CollisionError),
+    #[error(transparent)]
+    Entities(#[from] EntityTextError),
+    #[error("there is no place where players could enter")]
+    NoSpawnPoint,
+}
+
+impl Maps {
+    pub(super) fn new(assets: Box<dyn Assets>) -> Self {
+        let is_empty = assets.list("maps", "bsp").is_empty();
+        Self { assets, is_empty }
+    }
+
+    /// Whether there is no map at all. Then every level is played without one.
+    pub(super) fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    /// Loads a map and checks all of it.
+    pub(super) fn load(&self, map: &str, precision: Precision) -> Result<World, MapError> {
+        let file = format!("maps/{map}.bsp");
+        let Some(found) = self.assets.find(&file) else { return Err(MapError::Missing(file)) };
+        let bytes = self.assets.read(&file, MAX_FILE_LEN as u64).map_err(MapError::Unreadable)?;
+        build(&bytes, precision).map_err(|fault| MapError::Unsound {
+            file,
+            place: found.place,
+            fault,
+        })
+    }
+}
+
+impl fmt::Debug for Maps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Maps").field("is_empty", &self.is_empty).finish_non_exhaustive()
+    }
+}
+
+fn build(bytes: &[u8], precision: Precision) -> Result<World, MapFault> {
+    let bsp = Bsp::load(bytes)?;
+    let entities = Entities::parse(&bsp.entity_text)?;
+    if !SPAWN_POINTS.iter().any(|class| entities.of_class(class).next().is_some()) {
+        return Err(MapFault::NoSpawnPoint);
+    }
+    let family = match precision {
+        Precision::Single => Family::Single,
+        Precision::Double => Family::Double,
+    };
+    Ok(World::new(bsp, family)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::assets::MemoryAssets;
+
+    #[test]
+    fn refusals_name_file_and_place() {
+        let mut assets = MemoryAssets::default();
+        assert!(Maps::new(Box::new(assets.clone())).is_empty());
+        assets.insert("maps/cut.bsp", b"IBSP".to_vec()).unwrap();
+        let maps = Maps::new(Box::new(assets));
+        assert!(!maps.is_empty());
+        let refusal = |name: &str| maps.load(name, Precision::Single).unwrap_err().to_string();
+        assert_eq!(refusal("x"), "Can't find map maps/x.bsp");
+        assert!(refusal("CUT").starts_with("maps/CUT.bsp in memory: "), "{}", refusal("CUT"));
+    }
+}
