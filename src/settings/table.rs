@@ -129,9 +129,6 @@ settings! {
          the usual places.";
     FS_GAME, "fs_game", Text::name(63), all("", YI),
         "Folder of the mod that players load; empty for the game itself.";
-    FS_BASEPATH, "fs_basepath", Text::up_to(1023), all("", I),
-        "Folders that hold the game's data folder, separated as in PATH and searched in this order; \
-         empty looks in the usual places.";
     MAPNAME, "mapname", Text::name(63), all("nomap", SR),
         "The current map.";
     SV_MAP_CHECKSUM, "sv_mapChecksum", Int::range(i32::MIN, i32::MAX), all("0", R),
