@@ -252,12 +252,6 @@ impl Window {
     /// Bits that a window shows, at least.
     pub(super) const BITS: u32 = 64 - 7;
 
-    /// How many bits are 0 before the next 1.
-    #[inline]
-    pub(super) fn zeros(self) -> u32 {
-        self.bits.trailing_zeros()
-    }
-
     /// Raw bits.
     #[inline]
     pub(super) fn raw(&mut self, n: u32) -> u32 {
@@ -273,7 +267,7 @@ impl Window {
     }
 
     #[inline]
-    pub(super) fn pass(&mut self, n: u32) {
+    fn pass(&mut self, n: u32) {
         self.bits >>= n;
         self.used += n;
     }

@@ -261,25 +261,14 @@ impl<const FIELDS: usize, const WORDS: usize, const ZERO_FLAGS: bool>
     pub(super) fn read(&self, reader: &mut BitReader<'_>, to: &mut [u32; WORDS]) -> Result<()> {
         let count = reader.byte()?;
         let fields = self.fields.get(..usize::from(count)).ok_or(WireError::FieldCount(count))?;
-        let mut next = 0;
-        while next < fields.len() {
+        for field in fields {
+            // One window shows a field whole: at most 3 flags and 44 bits.
             let mut window = reader.window();
-            // One window shows the flags of up to eight unchanged fields, a field's own flags, and its
-            // value.
-            let unchanged = window.zeros() as usize;
-            if unchanged > 8 || next + unchanged >= fields.len() {
-                let passed = unchanged.min(8).min(fields.len() - next);
-                window.pass(passed as u32);
-                reader.follow(window)?;
-                next += passed;
-                continue;
+            if window.flag() {
+                let value = Self::read_value(&mut window, field.kind);
+                to[usize::from(field.word)] = value.ok_or_else(|| reader.no_code(window))?;
             }
-            let field = &fields[next + unchanged];
-            window.pass(unchanged as u32 + 1);
-            let value = Self::read_value(&mut window, field.kind);
-            to[usize::from(field.word)] = value.ok_or_else(|| reader.no_code(window))?;
             reader.follow(window)?;
-            next += unchanged + 1;
         }
         Ok(())
     }
