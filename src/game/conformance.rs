@@ -285,7 +285,9 @@ impl Drive {
             let Some(entity) = self.game.entity(number) else { continue };
             assert_eq!(entity.state.number, number.index() as i32);
             let state = entity.state;
-            assert!((0..=89).contains(&state.e_type), "entity type {}", state.e_type);
+            // The count of an event's occurrences goes with its type, and is lost on the way.
+            assert!((0..=89).contains(&(state.e_type & 0xff)), "entity type {}", state.e_type);
+            assert!(state.e_type < 0x400, "entity type {}", state.e_type);
             assert!((0..32).contains(&state.weapon));
             for v in [state.pos.base, state.pos.delta, state.apos.base, state.origin] {
                 assert!(v.0.iter().all(|f| f.is_finite()), "{state:?}");
@@ -489,7 +491,7 @@ fn everybody_comes_and_goes(game: Box<dyn Game>) {
             drive.run(&Input::Command(client, "score".to_owned()));
         }
         drive.run(&Input::Frame(50));
-        assert_eq!(drive.game.entity_count(), MAX_CLIENTS);
+        assert!(drive.game.entity_count() >= MAX_CLIENTS);
         match round {
             0 => drive.run(&Input::Restart),
             1 => {
@@ -503,5 +505,7 @@ fn everybody_comes_and_goes(game: Box<dyn Game>) {
         drive.run(&Input::Disconnect(client));
         drive.run(&Input::Frame(50));
     }
-    assert_eq!(drive.game.entity_count(), 0);
+    for client in ClientNum::all() {
+        assert!(drive.game.entity(client.into()).is_none());
+    }
 }

@@ -10,6 +10,7 @@
 pub mod configstring;
 #[cfg(test)]
 mod conformance;
+mod deathmatch;
 mod flight;
 pub mod movement;
 pub mod numbers;
@@ -25,6 +26,7 @@ use crate::{
     world::World,
 };
 
+pub use deathmatch::Deathmatch;
 pub use flight::Flight;
 pub use profile::Profile;
 

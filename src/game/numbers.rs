@@ -212,6 +212,8 @@ pub mod rune {
 pub mod animation {
     /// Flips whenever an animation starts, so that the same one can start again.
     pub const TOGGLE: i32 = 128;
+    /// Legs and torso: the first of three deaths; each is followed by the body it leaves.
+    pub const BOTH_DEATH1: i32 = 0;
     /// Torso: taunt.
     pub const TORSO_GESTURE: i32 = 6;
     /// Torso: shot.
@@ -312,8 +314,64 @@ pub mod event {
     pub const FIRE_WEAPON: i32 = 23;
     /// Uses what it holds; the item's tag is added.
     pub const USE_ITEM0: i32 = 24;
+    /// Something was removed by a door.
+    pub const ITEM_POP: i32 = 41;
+    /// Somebody appears here.
+    pub const PLAYER_TELEPORT_IN: i32 = 42;
+    /// Somebody vanishes here.
+    pub const PLAYER_TELEPORT_OUT: i32 = 43;
+    /// A sound from this place; the parameter is its number.
+    pub const GENERAL_SOUND: i32 = 45;
+    /// A sound that is heard everywhere.
+    pub const GLOBAL_SOUND: i32 = 46;
+    /// Hurt; the parameter is the health left.
+    pub const PAIN: i32 = 56;
+    /// Dies, with the first of three sounds; the parameter is the killer.
+    pub const DEATH1: i32 = 57;
+    /// Somebody died; the parameter is the means.
+    pub const OBITUARY: i32 = 60;
+    /// A body goes to pieces; the parameter is the killer.
+    pub const GIB_PLAYER: i32 = 64;
+    /// Points that somebody gets or loses.
+    pub const SCOREPLUM: i32 = 65;
     /// Taunts.
     pub const TAUNT: i32 = 76;
+}
+
+/// What somebody died of, as obituaries name it; both games agree on these.
+pub mod means {
+    /// Drowned.
+    pub const WATER: i32 = 14;
+    /// Melted.
+    pub const SLIME: i32 = 15;
+    /// Burnt.
+    pub const LAVA: i32 = 16;
+    /// Under a moving part of the map.
+    pub const CRUSH: i32 = 17;
+    /// Stood where another appeared.
+    pub const TELEFRAG: i32 = 18;
+    /// Fell.
+    pub const FALLING: i32 = 19;
+    /// By their own command.
+    pub const SUICIDE: i32 = 20;
+    /// In a place that hurts.
+    pub const TRIGGER_HURT: i32 = 22;
+
+    /// The name in the server's log, of those above.
+    #[must_use]
+    pub fn name(means: i32) -> &'static str {
+        match means {
+            WATER => "MOD_WATER",
+            SLIME => "MOD_SLIME",
+            LAVA => "MOD_LAVA",
+            CRUSH => "MOD_CRUSH",
+            TELEFRAG => "MOD_TELEFRAG",
+            FALLING => "MOD_FALLING",
+            SUICIDE => "MOD_SUICIDE",
+            TRIGGER_HURT => "MOD_TRIGGER_HURT",
+            _ => "MOD_UNKNOWN",
+        }
+    }
 }
 
 /// Contents bits of an entity.

@@ -85,6 +85,24 @@ pub struct RoleRefusals {
     pub spectators_only: &'static str,
 }
 
+/// How a spot to begin at is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpotRule {
+    /// By chance among the half of the free spots that is farthest from where the player was.
+    FarHalf,
+    /// Any free spot by chance, rarely the one nearest to where the player was.
+    NotNearest,
+}
+
+/// Who pays for a death by one's own hand or by the level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Penance {
+    /// Who dies loses a point.
+    Own,
+    /// Who dies loses a point that it has; in small games every other player gets one for a suicide.
+    Lenient,
+}
+
 /// A setting that a game adds to the serverinfo or the systeminfo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InfoSetting {
@@ -135,6 +153,17 @@ pub struct Profile {
     pub team_preference: &'static str,
     /// Sent to a client whenever it spawns.
     pub spawn_commands: &'static [&'static str],
+    /// How a spot to begin at is chosen.
+    pub spots: SpotRule,
+    /// Who pays for a suicide.
+    pub penance: Penance,
+    /// Whether whoever appears is shown as coming out of a teleporter at each spawn, at the spot;
+    /// otherwise on entering and on coming back to life, where the player is then.
+    pub shown_at_spot: bool,
+    /// Whether the dead are told when they may come back, which is later by the number of slots.
+    pub announces_respawn: bool,
+    /// Whether leaving the game is a death.
+    pub leaves_by_dying: bool,
     /// Default of `pmove_msec`.
     pub pmove_msec: i32,
     /// Bit of `dmflags` that changes how everything accelerates; 0 when there is none.
@@ -190,6 +219,11 @@ impl Profile {
         use_stops_following: true,
         team_preference: "team",
         spawn_commands: &["respawn 0"],
+        spots: SpotRule::NotNearest,
+        penance: Penance::Lenient,
+        shown_at_spot: false,
+        announces_respawn: true,
+        leaves_by_dying: true,
         pmove_msec: 11,
         no_bunny_dmflag: 128,
         smoothing: Smoothing::Interpolate,
@@ -245,6 +279,11 @@ impl Profile {
         use_stops_following: false,
         team_preference: "teampref",
         spawn_commands: &[],
+        spots: SpotRule::FarHalf,
+        penance: Penance::Own,
+        shown_at_spot: true,
+        announces_respawn: false,
+        leaves_by_dying: false,
         pmove_msec: 8,
         no_bunny_dmflag: 0,
         smoothing: Smoothing::LinearStop(50),

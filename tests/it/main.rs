@@ -10,6 +10,7 @@ mod client_sessions;
 mod collision_vectors;
 mod connect_vectors;
 mod connectionless;
+mod deathmatch;
 mod discovery_vectors;
 mod door;
 mod hostile;

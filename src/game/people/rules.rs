@@ -25,6 +25,14 @@ pub(in crate::game) struct Rules {
     pub(in crate::game) gravity: i32,
     /// Length of fixed movement steps.
     pub(in crate::game) fixed_step_ms: Option<i32>,
+    /// The setting `pmove_msec`, within its limits.
+    pub(in crate::game) step_ms: i32,
+    /// Velocities keep their fractions.
+    pub(in crate::game) float: bool,
+    /// The bits of `dmflags`.
+    pub(in crate::game) dmflags: i32,
+    /// Seconds after which the dead come back by themselves.
+    pub(in crate::game) forced_respawn_s: Option<i32>,
     /// Commands run once a frame and not as they come.
     pub(in crate::game) synchronous: bool,
     /// How speed is gained.
@@ -60,6 +68,10 @@ impl Rules {
         let fixed =
             number("pmove_msec", profile.pmove_msec).clamp(FIXED_STEP_MS.0, FIXED_STEP_MS.1);
         self.fixed_step_ms = (number("pmove_fixed", 0) != 0).then_some(fixed);
+        self.step_ms = fixed;
+        self.float = number("pmove_float", 1) != 0;
+        self.dmflags = number("dmflags", 0);
+        self.forced_respawn_s = Some(number("g_forcerespawn", 20)).filter(|&seconds| seconds > 0);
         let no_bunny = number("dmflags", 0) & profile.no_bunny_dmflag != 0;
         self.acceleration = if no_bunny { Acceleration::NoBunny } else { Acceleration::Plain };
         self.linear_stop_ms = match profile.smoothing {

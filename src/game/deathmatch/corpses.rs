@@ -1,0 +1,131 @@
+//! Bodies that stay behind when their players come back to life.
+//!
+//! Eight slots are used in turn. A body falls, lies, sinks and is gone. Source: the base game's body
+//! queue.
+
+use super::{
+    Deathmatch,
+    things::{Thing, What},
+};
+use crate::game::{
+    Host,
+    movement::trajectory,
+    numbers::{EntityType, animation, contents, entity_flag},
+};
+use crate::model::{
+    ClientNum, EntityNum, LevelTime, Trajectory, TrajectoryKind, Vec3, contents::mask,
+};
+
+/// How many bodies there are at most.
+const MAX_CORPSES: usize = 8;
+/// When a body begins to sink, how often it sinks by a unit, and when it is gone.
+const SINK_MS: i32 = 5000;
+const SINK_STEP_MS: i32 = 100;
+const GONE_MS: i32 = 6500;
+
+/// A body, or a place for one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Corpse {
+    since: LevelTime,
+}
+
+impl Deathmatch {
+    /// Makes room for bodies.
+    pub(super) fn dig_graves(&mut self) {
+        self.graves.clear();
+        self.next_grave = 0;
+        for _ in 0..MAX_CORPSES {
+            let grave = Thing::new(What::Corpse(Corpse::default()), Vec3::ZERO);
+            let (now, started) = self.clock();
+            self.graves.extend(self.things.add(grave, now, started));
+        }
+    }
+
+    /// Leaves a dead player's body where it lies.
+    pub(super) fn leave_body(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let now = self.people.now;
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        player.unlink(host);
+        let (state, shared) = (player.entity, player.shared);
+        if self.contents_at(host, shared.current_origin) & contents::NODROP != 0 {
+            return;
+        }
+        let Some(&number) = self.graves.get(self.next_grave) else { return };
+        self.next_grave = (self.next_grave + 1) % self.graves.len();
+        self.things.unlink(host, number);
+        let Some(body) = self.things.get_mut(number) else { return };
+        let own = body.state.number;
+        body.state = state;
+        body.state.number = own;
+        body.state.e_flags = entity_flag::DEAD;
+        body.state.powerups = 0;
+        body.state.loop_sound = 0;
+        body.state.event = 0;
+        body.what = What::Corpse(Corpse { since: now });
+        body.shared.mins = shared.mins;
+        body.shared.maxs = shared.maxs;
+        body.shared.sv_flags = Default::default();
+        body.shared.current_origin = shared.current_origin;
+        body.shared.owner_num = shared.owner_num;
+        body.shared.contents = contents::CORPSE;
+        let in_air = state.ground_entity_num == EntityNum::NONE.index() as i32;
+        let kind = if in_air { TrajectoryKind::Gravity } else { TrajectoryKind::Stationary };
+        body.state.pos = Trajectory {
+            kind: kind as i32,
+            time: now.0,
+            duration: 0,
+            base: shared.current_origin,
+            delta: if in_air { state.pos.delta } else { Vec3::ZERO },
+        };
+        let dying = state.legs_anim & !animation::TOGGLE;
+        if dying <= animation::BOTH_DEATH1 + 4 {
+            let dead = animation::BOTH_DEATH1 + (dying / 2) * 2 + 1;
+            body.state.legs_anim = dead;
+            body.state.torso_anim = dead;
+        }
+        if state.e_type == EntityType::Invisible as i32 {
+            body.shared.contents = 0;
+        }
+        body.think_at = Some(now + SINK_MS);
+        self.things.link(host, number);
+    }
+
+    /// A body's frame: it falls, sinks or is gone.
+    pub(super) fn run_corpse(&mut self, host: &mut dyn Host, number: EntityNum) {
+        let now = self.people.now;
+        let Some(body) = self.things.get(number) else { return };
+        let What::Corpse(Corpse { since }) = body.what else { return };
+        if !body.shared.is_linked() {
+            return;
+        }
+        if body.state.pos.kind == TrajectoryKind::Gravity as i32 {
+            let (from, to) =
+                (body.shared.current_origin, trajectory::position(&body.state.pos, now));
+            let (mins, maxs) = (body.shared.mins, body.shared.maxs);
+            let at = host.world().map(|world| {
+                let trace =
+                    world.scene(&*self, number).trace(from, mins, maxs, to, mask::DEAD_SOLID);
+                (trace.endpos, trace.fraction < 1.0 || trace.startsolid)
+            });
+            let (place, stopped) = at.unwrap_or((from, true));
+            if let Some(body) = self.things.get_mut(number) {
+                if stopped {
+                    body.put(place.truncated());
+                } else {
+                    body.shared.current_origin = place;
+                }
+            }
+            self.things.link(host, number);
+        }
+        let Some(body) = self.things.get_mut(number) else { return };
+        if body.think_at.is_some_and(|at| at.distance(now) <= 0) {
+            if now.distance(since) > GONE_MS {
+                body.think_at = None;
+                self.things.unlink(host, number);
+            } else {
+                body.state.pos.base[2] -= 1.0;
+                body.think_at = Some(now + SINK_STEP_MS);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What surrounds a player: water to drown in, lava and slime.
+//!
+//! Source: the base game's effects of the world.
+
+use super::{
+    Deathmatch,
+    harm::{AIR_MS, FIRST_GULP, Hit},
+};
+use crate::game::{
+    Host,
+    numbers::{contents, means},
+};
+use crate::model::ClientNum;
+
+/// How deep a head is under.
+const UNDER: u8 = 3;
+/// Between two gulps of water, in milliseconds; how much worse each is, and the worst.
+const GULP_MS: i32 = 1000;
+const GULP_GROWS: i32 = 2;
+const WORST_GULP: i32 = 15;
+/// Damage for each level of depth.
+const LAVA: i32 = 30;
+const SLIME: i32 = 10;
+/// Number of the sound of a player on fire.
+const FRY_SOUND: i32 = 1;
+
+impl Deathmatch {
+    /// A frame in water, lava, slime or none of them.
+    pub(super) fn feel_surroundings(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let now = self.people.now;
+        let alive = !self.is_dead(client);
+        let body = &mut self.bodies[client.index()];
+        let (level, kind) = (body.water_level, body.water_type);
+        let mut hits = [None; 3];
+        if level == UNDER {
+            if alive && now.distance(body.air_until) > 0 {
+                body.air_until = body.air_until + GULP_MS;
+                body.gulp = (body.gulp + GULP_GROWS).min(WORST_GULP);
+                body.quiet_until = now + 200;
+                hits[0] = Some((body.gulp, means::WATER));
+            }
+        } else {
+            body.air_until = now + AIR_MS;
+            body.gulp = FIRST_GULP;
+        }
+        let burns = level > 0 && kind & (contents::LAVA | contents::SLIME) != 0;
+        if burns && alive && now.distance(body.quiet_until) >= 0 {
+            if kind & contents::LAVA != 0 {
+                hits[1] = Some((LAVA * i32::from(level), means::LAVA));
+            }
+            if kind & contents::SLIME != 0 {
+                hits[2] = Some((SLIME * i32::from(level), means::SLIME));
+            }
+        }
+        if let Some(player) = self.people.players[client.index()].as_mut() {
+            player.state.loop_sound = if burns { FRY_SOUND } else { 0 };
+        }
+        for (points, means) in hits.into_iter().flatten() {
+            let hit = Hit { passes_armor: means == means::WATER, ..Hit::by_world(points, means) };
+            self.hurt(host, client, &hit);
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Movers push and carry: all parts of a team move, or none does.
+//!
+//! Invariants: what was moved for a blocked team is where it was before. Source: the base game's pusher.
+
+use super::{
+    Deathmatch,
+    harm::{HEALTH, Hit, LETHAL},
+    movers::{Kind, Leg},
+    things::What,
+};
+use crate::game::{
+    Host,
+    movement::{angles, trajectory},
+    numbers::{event, means},
+};
+use crate::model::{
+    ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
+};
+
+/// What somebody was before it was pushed.
+struct Pushed {
+    number: EntityNum,
+    origin: Vec3,
+    yaw: i32,
+}
+
+impl Deathmatch {
+    /// Moves a team to where it is now. False when something was in the way: everything is where it was.
+    pub(super) fn push_team(&mut self, host: &mut dyn Host, team: &[EntityNum]) -> bool {
+        let now = self.people.now;
+        let mut pushed = Vec::new();
+        let mut moved = Vec::new();
+        let mut obstacle = None;
+        for &part in team {
+            let Some(thing) = self.things.get(part) else { continue };
+            let old = (thing.shared.current_origin, thing.shared.current_angles);
+            let step = trajectory::position(&thing.state.pos, now) - old.0;
+            let turn = trajectory::position(&thing.state.apos, now) - old.1;
+            moved.push((part, old));
+            if let Err(blocker) = self.push(host, part, step, turn, &mut pushed) {
+                obstacle = Some((part, blocker));
+                break;
+            }
+        }
+        let Some((part, blocker)) = obstacle else { return true };
+        for (number, (origin, angles)) in moved {
+            if let Some(thing) = self.things.get_mut(number) {
+                thing.shared.current_origin = origin;
+                thing.shared.current_angles = angles;
+            }
+            self.things.link(host, number);
+        }
+        for before in pushed.iter().rev() {
+            self.put_back(host, before);
+        }
+        for &part in team {
+            if let Some(thing) = self.things.get_mut(part) {
+                thing.state.pos.time = thing.state.pos.time.wrapping_add(self.frame_ms);
+                thing.state.apos.time = thing.state.apos.time.wrapping_add(self.frame_ms);
+            }
+        }
+        self.crush(host, team, part, blocker);
+        false
+    }
+
+    /// Moves one part and what it takes along.
+    fn push(
+        &mut self,
+        host: &mut dyn Host,
+        part: EntityNum,
+        step: Vec3,
+        turn: Vec3,
+        pushed: &mut Vec<Pushed>,
+    ) -> Result<(), EntityNum> {
+        if step == Vec3::ZERO && turn == Vec3::ZERO {
+            return Ok(());
+        }
+        let Some(thing) = self.things.get(part) else { return Ok(()) };
+        let (low, high) = (thing.shared.absmin, thing.shared.absmax);
+        let swept = |axis: usize, at: f32, pick: fn(f32, f32) -> f32| pick(at, at + step[axis]);
+        let mins = Vec3([0, 1, 2].map(|axis| swept(axis, low[axis], f32::min)));
+        let maxs = Vec3([0, 1, 2].map(|axis| swept(axis, high[axis], f32::max)));
+        let mut found = [EntityNum::NONE; crate::model::limits::MAX_ENTITIES];
+        let count = host.world().map_or(0, |world| world.entities_in_box(mins, maxs, &mut found));
+        if let Some(thing) = self.things.get_mut(part) {
+            thing.shared.current_origin += step;
+            thing.shared.current_angles += turn;
+        }
+        self.things.link(host, part);
+        let sine = TrajectoryKind::Sine as i32;
+        for &number in &found[..count] {
+            let Some(ground) = self.pushable(number) else { continue };
+            let rides = ground == part.index() as i32;
+            if !rides && !self.overlaps(&*host, part, number) {
+                continue;
+            }
+            if self.try_push(host, part, number, step, turn, pushed) {
+                continue;
+            }
+            let Some(thing) = self.things.get(part) else { continue };
+            if thing.state.pos.kind == sine || thing.state.apos.kind == sine {
+                // What swings does not stop for anybody.
+                self.crush_one(host, number, LETHAL - 1);
+                continue;
+            }
+            return Err(number);
+        }
+        Ok(())
+    }
+
+    /// What a thing stands on, of those that movers push.
+    fn pushable(&self, number: EntityNum) -> Option<i32> {
+        if let Some(client) = ClientNum::new(number.index()) {
+            let player = self.people.player(client).filter(|_| self.people.plays(client))?;
+            let solid = player.shared.contents != 0 && player.shared.is_linked();
+            return solid.then_some(player.state.ground_entity_num);
+        }
+        let thing = self.things.get(number)?;
+        matches!(thing.what, What::Corpse(_)).then_some(thing.state.ground_entity_num)
+    }
+
+    /// Where a thing is, its box, and what stops it.
+    fn shape(&self, number: EntityNum) -> Option<(Vec3, Vec3, Vec3, i32)> {
+        if let Some(client) = ClientNum::new(number.index()) {
+            let player = self.people.player(client)?;
+            let alive = player.state.stats[HEALTH] > 0;
+            let mask = if alive { mask::PLAYER_SOLID } else { mask::DEAD_SOLID };
+            return Some((player.state.origin, player.shared.mins, player.shared.maxs, mask));
+        }
+        let thing = self.things.get(number)?;
+        let shared = &thing.shared;
+        Some((shared.current_origin, shared.mins, shared.maxs, mask::DEAD_SOLID))
+    }
+
+    /// Whether a thing is stuck where it is.
+    fn is_stuck(&self, host: &dyn Host, number: EntityNum) -> bool {
+        let Some((origin, mins, maxs, mask)) = self.shape(number) else { return false };
+        host.world().is_some_and(|world| {
+            world.scene(self, number).trace(origin, mins, maxs, origin, mask).startsolid
+        })
+    }
+
+    /// Whether a thing is inside a mover.
+    fn overlaps(&self, host: &dyn Host, part: EntityNum, number: EntityNum) -> bool {
+        let Some((origin, mins, maxs, mask)) = self.shape(number) else { return false };
+        host.world().is_some_and(|world| {
+            let scene = world.scene(self, number);
+            scene.trace_entity(origin, mins, maxs, origin, mask, part).startsolid
+        })
+    }
+
+    fn try_push(
+        &mut self,
+        host: &mut dyn Host,
+        part: EntityNum,
+        number: EntityNum,
+        step: Vec3,
+        turn: Vec3,
+        pushed: &mut Vec<Pushed>,
+    ) -> bool {
+        let Some((origin, ..)) = self.shape(number) else { return true };
+        let Some(mover) = self.things.get(part) else { return true };
+        let axis = mover.shared.current_origin - step;
+        let mut way = step;
+        if turn != Vec3::ZERO {
+            let arm = origin - axis;
+            let axes = angles::axes(turn);
+            let turned = axes.forward * arm[0] + axes.right * -arm[1] + axes.up * arm[2];
+            way += turned - arm;
+        }
+        let before = Pushed { number, origin, yaw: self.yaw_delta(number) };
+        let rides = self.pushable(number) == Some(part.index() as i32);
+        self.displace(number, way, angles::to_short(turn[1]), rides);
+        if !self.is_stuck(&*host, number) {
+            pushed.push(before);
+            self.relink_pushed(host, number);
+            return true;
+        }
+        // It may stay where it is, when the mover has left it free.
+        self.put_back(host, &before);
+        if !self.is_stuck(&*host, number) {
+            self.lift_off(number);
+            return true;
+        }
+        false
+    }
+
+    fn yaw_delta(&self, number: EntityNum) -> i32 {
+        ClientNum::new(number.index())
+            .and_then(|client| self.people.player(client))
+            .map_or(0, |player| player.state.delta_angles[1])
+    }
+
+    fn displace(&mut self, number: EntityNum, way: Vec3, yaw: i32, rides: bool) {
+        if let Some(player) = self.people.players.get_mut(number.index()) {
+            let Some(player) = player else { return };
+            player.state.origin += way;
+            player.entity.pos.base += way;
+            player.shared.current_origin = player.state.origin;
+            player.state.delta_angles[1] = player.state.delta_angles[1].wrapping_add(yaw);
+        } else if let Some(thing) = self.things.get_mut(number) {
+            thing.state.pos.base += way;
+            thing.shared.current_origin += way;
+        }
+        if !rides {
+            self.lift_off(number);
+        }
+    }
+
+    fn lift_off(&mut self, number: EntityNum) {
+        let none = EntityNum::NONE.index() as i32;
+        if let Some(player) = self.people.players.get_mut(number.index()) {
+            if let Some(player) = player {
+                player.entity.ground_entity_num = none;
+            }
+        } else if let Some(thing) = self.things.get_mut(number) {
+            thing.state.ground_entity_num = none;
+        }
+    }
+
+    fn put_back(&mut self, host: &mut dyn Host, before: &Pushed) {
+        let Some((origin, ..)) = self.shape(before.number) else { return };
+        if let Some(player) = self.people.players.get_mut(before.number.index()) {
+            if let Some(player) = player {
+                player.entity.pos.base = player.entity.pos.base + before.origin - origin;
+                player.state.origin = before.origin;
+                player.state.delta_angles[1] = before.yaw;
+                player.shared.current_origin = before.origin;
+            }
+        } else if let Some(thing) = self.things.get_mut(before.number) {
+            thing.state.pos.base = thing.state.pos.base + before.origin - origin;
+            thing.shared.current_origin = before.origin;
+        }
+        self.relink_pushed(host, before.number);
+    }
+
+    fn relink_pushed(&mut self, host: &mut dyn Host, number: EntityNum) {
+        if number.index() >= MAX_CLIENTS {
+            self.things.link(host, number);
+        } else if let Some(player) = self.people.players[number.index()].as_mut() {
+            host.link_entity(&mut player.entity, &mut player.shared);
+        }
+    }
+
+    /// What a team does to what is in its way.
+    fn crush(
+        &mut self,
+        host: &mut dyn Host,
+        team: &[EntityNum],
+        part: EntityNum,
+        blocker: EntityNum,
+    ) {
+        let captain = team.first().copied().unwrap_or(part);
+        let Some((_, mover)) = self.mover(captain) else { return };
+        let (damage, leg) = (mover.damage, mover.leg);
+        let turns = match mover.kind {
+            Kind::Door { crusher } => !crusher,
+            Kind::Plat => true,
+            Kind::Free | Kind::Button | Kind::Train(_) => false,
+        };
+        if damage != 0 {
+            self.crush_one(host, blocker, damage);
+        }
+        if let (true, Leg::To(end)) = (turns, leg) {
+            self.turn_around(host, captain, end);
+        }
+    }
+
+    fn crush_one(&mut self, host: &mut dyn Host, number: EntityNum, points: i32) {
+        if let Some(client) = ClientNum::new(number.index()) {
+            self.hurt(host, client, &Hit::by_world(points, means::CRUSH));
+        } else if let Some(thing) = self.things.get(number) {
+            let at = thing.shared.current_origin;
+            self.things.unlink(host, number);
+            self.flash(host, at, event::ITEM_POP, |_, _| {});
+        }
+    }
+}

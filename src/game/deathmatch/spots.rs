@@ -1,0 +1,155 @@
+//! Where players begin, and where those who watch do.
+//!
+//! Source: the base game's choice of a spawn spot, and OpenArena's.
+
+use super::Deathmatch;
+use crate::game::{movement::angles, numbers::player_box, people::Spot, profile::SpotRule};
+use crate::model::{ClientNum, Vec3};
+use crate::world::Entities;
+
+/// How far above its spot a player appears.
+const SPAWN_RISE: f32 = 9.0;
+/// Spots that are looked at.
+const MAX_SPOTS: usize = 128;
+/// How often a spot too near is given back.
+const MAX_SECOND_THOUGHTS: usize = 2;
+/// Spawn flag of a spot for those who are there from the start.
+const INITIAL: i32 = 1;
+
+/// A spot of the map.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    origin: Vec3,
+    angles: Vec3,
+    initial: bool,
+    bots: bool,
+    humans: bool,
+    /// The thing that stands for it, whose targets fire.
+    pub(super) number: Option<crate::model::EntityNum>,
+}
+
+/// All spots of the map.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spots {
+    starts: Vec<Start>,
+    view: Option<Spot>,
+}
+
+impl Spots {
+    pub(super) fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Where those who watch begin, as the map says it.
+    pub(super) fn read_view(&mut self, entities: &Entities) {
+        self.view = entities.of_class("info_player_intermission").next().map(|point| {
+            let target = point.field("target").and_then(|name| entities.targets(name).next());
+            let angles = target.map_or(point.angles(), |target| {
+                angles::of_direction(target.origin() - point.origin())
+            });
+            Spot { origin: point.origin(), angles }
+        });
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.starts.clear();
+        self.view = None;
+    }
+
+    pub(super) fn add(
+        &mut self,
+        entity: &crate::world::entities::Entity,
+        number: Option<crate::model::EntityNum>,
+    ) {
+        if self.starts.len() == MAX_SPOTS {
+            return;
+        }
+        let is = |key| entity.int(key).unwrap_or(0) != 0;
+        self.starts.push(Start {
+            origin: entity.origin(),
+            angles: entity.angles(),
+            initial: entity.int("spawnflags").unwrap_or(0) & INITIAL != 0,
+            bots: !is("nobots"),
+            humans: !is("nohumans"),
+            number,
+        });
+    }
+}
+
+impl Start {
+    fn spot(&self) -> Spot {
+        let mut origin = self.origin;
+        origin[2] += SPAWN_RISE;
+        Spot { origin, angles: self.angles }
+    }
+}
+
+impl Deathmatch {
+    /// Where those who watch begin.
+    pub(super) fn view_spot(&mut self) -> Spot {
+        match (self.spots.view, self.spots.starts.first()) {
+            (Some(view), _) => view,
+            (None, Some(first)) => first.spot(),
+            (None, None) => Spot { origin: Vec3::ZERO, angles: Vec3::ZERO },
+        }
+    }
+
+    /// Where a player begins who should not be near `avoided`; and which spot of the map that is.
+    pub(super) fn choose_spot(
+        &mut self,
+        client: ClientNum,
+        avoided: Vec3,
+        first: bool,
+    ) -> (Spot, Option<crate::model::EntityNum>) {
+        let is_bot = self.people.player(client).is_some_and(|player| player.is_bot);
+        let suits = |start: &Start| if is_bot { start.bots } else { start.humans };
+        let free: Vec<Start> = self
+            .spots
+            .starts
+            .iter()
+            .filter(|start| suits(start) && !self.is_taken(client, start.origin))
+            .copied()
+            .collect();
+        let chosen = if let Some(initial) = free.iter().find(|start| first && start.initial) {
+            Some(*initial)
+        } else if free.is_empty() {
+            self.spots.starts.first().copied()
+        } else {
+            Some(match self.people.profile.spots {
+                SpotRule::FarHalf => self.far_spot(free, avoided),
+                SpotRule::NotNearest => self.any_spot(&free, avoided),
+            })
+        };
+        chosen.map_or((Spot { origin: Vec3::ZERO, angles: Vec3::ZERO }, None), |start| {
+            (start.spot(), start.number)
+        })
+    }
+
+    fn far_spot(&mut self, mut free: Vec<Start>, avoided: Vec3) -> Start {
+        let away = |start: &Start| (start.origin - avoided).length();
+        free.sort_by(|a, b| away(b).total_cmp(&away(a)));
+        let half = free.len() / 2;
+        let pick = (self.chance() * half as f32) as usize;
+        free[pick.min(free.len() - 1)]
+    }
+
+    fn any_spot(&mut self, free: &[Start], avoided: Vec3) -> Start {
+        let away = |start: &Start| (start.origin - avoided).length();
+        let nearest = free.iter().map(away).fold(f32::INFINITY, f32::min);
+        let mut start = free[self.pick(free.len())];
+        for _ in 0..MAX_SECOND_THOUGHTS {
+            if away(&start) > nearest {
+                break;
+            }
+            start = free[self.pick(free.len())];
+        }
+        start
+    }
+
+    /// Whether somebody else stands where a player at `origin` would.
+    fn is_taken(&self, client: ClientNum, origin: Vec3) -> bool {
+        self.others_in(client, origin + player_box::MINS, origin + player_box::MAXS)
+            .next()
+            .is_some()
+    }
+}

@@ -1,0 +1,268 @@
+//! Everything in the level that is no player: one slot of a table each.
+//!
+//! Invariants: numbers run from 64 to 1021; a number is taken again only a second after it became free,
+//! so that clients do not take a new thing for the old one, unless the level has just begun or nothing
+//! else is left. Source: the base game's entity slots.
+
+use crate::game::Host;
+use crate::model::{
+    EntityNum, EntityShared, EntityState, LevelTime, SvFlags, Trajectory, Vec3, limits::MAX_CLIENTS,
+};
+
+use super::{
+    corpses::Corpse,
+    movers::Mover,
+    triggers::{Hurt, Trigger},
+};
+
+/// Most things at a time.
+const MAX_THINGS: usize = EntityNum::WORLD.index() - MAX_CLIENTS;
+/// How long a free number stays unused, in milliseconds.
+const REST_MS: i32 = 1000;
+/// How long after the start of a level numbers need no rest, in milliseconds.
+const RESTLESS_MS: i32 = 2000;
+
+/// What a thing does.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    /// Shows its event and is gone.
+    Event,
+    /// Is somewhere: a target.
+    Place,
+    /// A jump pad. Throws at the velocity in its state's `origin2`.
+    Pad,
+    /// A teleporter.
+    Teleporter {
+        /// Only for those who watch.
+        spectators_only: bool,
+    },
+    /// Hurts.
+    Hurt(Hurt),
+    /// Fires its targets.
+    Trigger(Trigger),
+    /// A moving part of the map.
+    Mover(Box<Mover>),
+    /// The space around a door that opens it.
+    DoorHelper(EntityNum),
+    /// The space above a lowered lift that raises it.
+    PlatHelper(EntityNum),
+    /// A place for a body.
+    Corpse(Corpse),
+    /// Something that only clients look at.
+    Scenery,
+}
+
+/// One thing.
+#[derive(Clone, Debug)]
+pub(super) struct Thing {
+    pub(super) state: EntityState,
+    pub(super) shared: EntityShared,
+    pub(super) what: What,
+    /// What it fires, and what it is fired by; empty for nothing.
+    pub(super) target: Box<str>,
+    pub(super) targetname: Box<str>,
+    pub(super) spawnflags: i32,
+    /// When it acts next by itself.
+    pub(super) think_at: Option<LevelTime>,
+    /// When its event was raised.
+    pub(super) event_at: LevelTime,
+}
+
+impl Thing {
+    /// A thing at rest at a place.
+    pub(super) fn new(what: What, origin: Vec3) -> Self {
+        let mut thing = Self {
+            state: EntityState::default(),
+            shared: EntityShared {
+                owner_num: EntityNum::NONE.index() as i32,
+                ..EntityShared::default()
+            },
+            what,
+            target: "".into(),
+            targetname: "".into(),
+            spawnflags: 0,
+            think_at: None,
+            event_at: LevelTime::default(),
+        };
+        thing.put(origin);
+        thing
+    }
+
+    /// Puts it somewhere, at rest.
+    pub(super) fn put(&mut self, origin: Vec3) {
+        self.state.pos = Trajectory::stationary(origin, LevelTime(0));
+        self.shared.current_origin = origin;
+    }
+
+    /// Raises an event on it.
+    pub(super) fn raise(&mut self, event: i32, parm: i32, now: LevelTime) {
+        let count = ((self.state.event & 0x300) + 0x100) & 0x300;
+        self.state.event = event | count;
+        self.state.event_parm = parm;
+        self.event_at = now;
+    }
+}
+
+/// A slot of the table.
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    thing: Option<Thing>,
+    freed_at: Option<LevelTime>,
+}
+
+/// The table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Things {
+    slots: Vec<Slot>,
+}
+
+impl Things {
+    pub(super) fn clear(&mut self) {
+        self.slots.clear();
+    }
+
+    /// One more than the highest number that may be in use; 0 when none is.
+    pub(super) fn end(&self) -> usize {
+        let last = self.slots.iter().rposition(|slot| slot.thing.is_some());
+        last.map_or(0, |last| MAX_CLIENTS + last + 1)
+    }
+
+    /// Every number that may be in use, ascending.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = EntityNum> + use<> {
+        (MAX_CLIENTS..MAX_CLIENTS + self.slots.len()).filter_map(EntityNum::new)
+    }
+
+    pub(super) fn get(&self, number: EntityNum) -> Option<&Thing> {
+        self.slots.get(number.index().checked_sub(MAX_CLIENTS)?)?.thing.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, number: EntityNum) -> Option<&mut Thing> {
+        self.slots.get_mut(number.index().checked_sub(MAX_CLIENTS)?)?.thing.as_mut()
+    }
+
+    /// The things of a target name.
+    pub(super) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = EntityNum> + 'a {
+        self.numbers().filter(move |&number| {
+            !name.is_empty()
+                && self.get(number).is_some_and(|thing| thing.targetname.eq_ignore_ascii_case(name))
+        })
+    }
+
+    /// Takes a slot for a thing. None when all are taken.
+    pub(super) fn add(
+        &mut self,
+        mut thing: Thing,
+        now: LevelTime,
+        started: LevelTime,
+    ) -> Option<EntityNum> {
+        let rested = |slot: &Slot| {
+            slot.freed_at.is_none_or(|freed| {
+                freed.distance(started) <= RESTLESS_MS || now.distance(freed) >= REST_MS
+            })
+        };
+        let free = |slot: &Slot| slot.thing.is_none();
+        let place = self.slots.iter().position(|slot| free(slot) && rested(slot));
+        let place = match place {
+            Some(place) => place,
+            None if self.slots.len() < MAX_THINGS => {
+                self.slots.push(Slot::default());
+                self.slots.len() - 1
+            }
+            None => self.slots.iter().position(free)?,
+        };
+        let number = EntityNum::new(MAX_CLIENTS + place)?;
+        thing.state.number = number.index() as i32;
+        self.slots[place] = Slot { thing: Some(thing), freed_at: None };
+        Some(number)
+    }
+
+    /// Removes a thing from the level.
+    pub(super) fn remove(&mut self, host: &mut dyn Host, number: EntityNum, now: LevelTime) {
+        let place = number.index().checked_sub(MAX_CLIENTS);
+        let Some(slot) = place.and_then(|place| self.slots.get_mut(place)) else { return };
+        if let Some(mut thing) = slot.thing.take() {
+            if thing.shared.is_linked() {
+                host.unlink_entity(number, &mut thing.shared);
+            }
+            slot.freed_at = Some(now);
+        }
+    }
+
+    /// Makes a thing part of the world where it is now.
+    pub(super) fn link(&mut self, host: &mut dyn Host, number: EntityNum) {
+        if let Some(thing) = self.get_mut(number) {
+            host.link_entity(&mut thing.state, &mut thing.shared);
+        }
+    }
+
+    /// Takes a thing out of the world.
+    pub(super) fn unlink(&mut self, host: &mut dyn Host, number: EntityNum) {
+        if let Some(thing) = self.get_mut(number).filter(|thing| thing.shared.is_linked()) {
+            host.unlink_entity(number, &mut thing.shared);
+        }
+    }
+
+    /// An event at a place, for a moment. `fill` says the rest of it.
+    pub(super) fn flash(
+        &mut self,
+        host: &mut dyn Host,
+        (now, started): (LevelTime, LevelTime),
+        origin: Vec3,
+        event: i32,
+        fill: impl FnOnce(&mut EntityState, &mut EntityShared),
+    ) {
+        let mut thing = Thing::new(What::Event, origin.truncated());
+        thing.state.e_type = crate::game::numbers::EntityType::Events as i32 + event;
+        thing.event_at = now;
+        fill(&mut thing.state, &mut thing.shared);
+        if let Some(number) = self.add(thing, now, started) {
+            self.link(host, number);
+        }
+    }
+}
+
+/// Who may be told of an event that concerns one client only.
+pub(super) fn only_for(shared: &mut EntityShared, client: usize) {
+    shared.sv_flags = SvFlags::SINGLE_CLIENT;
+    shared.single_client = client as i32;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::conformance::TestHost;
+
+    #[test]
+    fn numbers_rest_before_they_are_taken_again() {
+        let (mut things, mut host) = (Things::default(), TestHost::default());
+        let started = LevelTime(0);
+        let place = || Thing::new(What::Place, Vec3::ZERO);
+        let mut add = |things: &mut Things, at| {
+            things.add(place(), LevelTime(at), started).map(EntityNum::index)
+        };
+        assert_eq!((add(&mut things, 0), add(&mut things, 0)), (Some(64), Some(65)));
+        let first = EntityNum::new(64).unwrap();
+        things.remove(&mut host, first, LevelTime(100));
+        assert_eq!(add(&mut things, 150), Some(64), "the level has just begun");
+        things.remove(&mut host, first, LevelTime(5000));
+        assert_eq!(add(&mut things, 5999), Some(66));
+        assert_eq!(add(&mut things, 6000), Some(64));
+    }
+
+    #[test]
+    fn a_full_level_takes_no_more() {
+        let mut things = Things::default();
+        for _ in 0..MAX_THINGS {
+            assert!(
+                things
+                    .add(Thing::new(What::Place, Vec3::ZERO), LevelTime(0), LevelTime(0))
+                    .is_some()
+            );
+        }
+        assert_eq!(
+            things.add(Thing::new(What::Place, Vec3::ZERO), LevelTime(0), LevelTime(0)),
+            None
+        );
+        assert_eq!(things.end(), 1022);
+    }
+}

@@ -1,0 +1,389 @@
+//! How players begin, and what each of their commands does: the move, what it touches, what follows.
+//!
+//! The order is what clients rely on: the entity is linked where others see it (cut to whole units) and
+//! collides where the player really is. Source: the base game's think and spawn rules.
+
+use super::{
+    Deathmatch,
+    harm::{Body, HEALTH, Hit},
+};
+use crate::game::{
+    Host,
+    movement::{
+        Conditions, OpenSpace, Publication, Surroundings, Timely, events, move_player,
+        player_entity, push, timely,
+    },
+    numbers::{EntityType, PmType, contents, event, means, player_box},
+    people::{Populated, Role, SPECTATOR_SPEED},
+};
+use crate::model::{
+    Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
+};
+use crate::world::links::Scene;
+
+/// Damage of the two worse falls, and the bit of `dmflags` that spares it.
+const FALL_DAMAGE: [(i32, i32); 2] = [(event::FALL_MEDIUM, 5), (event::FALL_FAR, 10)];
+const NO_FALLING_DMFLAG: i32 = 8;
+/// How long after a fall nothing else is heard to hurt, in milliseconds.
+const FALL_QUIET_MS: i32 = 200;
+/// What happens once a second.
+const SECOND_MS: i32 = 1000;
+
+/// The world around one player.
+enum Around<'a> {
+    Map(Scene<'a, Deathmatch>),
+    Nothing(OpenSpace),
+}
+
+impl Surroundings for Around<'_> {
+    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
+        match self {
+            Self::Map(scene) => scene.trace(start, mins, maxs, end, mask),
+            Self::Nothing(space) => space.trace(start, mins, maxs, end, mask),
+        }
+    }
+
+    fn point_contents(&mut self, point: Vec3) -> i32 {
+        match self {
+            Self::Map(scene) => scene.point_contents(point),
+            Self::Nothing(space) => space.point_contents(point),
+        }
+    }
+}
+
+impl Deathmatch {
+    fn around<'a>(&'a self, host: &'a dyn Host, client: ClientNum) -> Around<'a> {
+        host.world().map_or(Around::Nothing(OpenSpace), |world| {
+            Around::Map(world.scene(self, client.into()))
+        })
+    }
+
+    /// How players' entities are made from their states.
+    fn publication(&self) -> Publication {
+        Publication { truncated: true, linear_stop_ms: self.people.rules.linear_stop_ms }
+    }
+
+    /// Puts a client into the level: at a spot, or at the view of those who watch.
+    pub(super) fn spawn(&mut self, host: &mut dyn Host, client: ClientNum, first: bool) {
+        let role = self.people.role(client);
+        let (now, profile) = (self.people.now, self.people.profile);
+        let Some(player) = self.people.player(client) else { return };
+        let avoided = player.state.origin;
+        let is_local_start = first && host.is_local(client);
+        let (spot, start) = if role.plays() {
+            self.choose_spot(client, avoided, is_local_start)
+        } else {
+            (self.view_spot(), None)
+        };
+        self.bodies[client.index()] = Body::new(now);
+        let People2 { player, rules } = self.player_and_rules(client);
+        let Some(player) = player else { return };
+        player.command = host.usercmd(client);
+        player.reset(client, spot, role, profile, rules, now);
+        player.shared.mins = player_box::MINS;
+        player.shared.maxs = player_box::MAXS;
+        player.shared.contents = contents::BODY;
+        player.shared.owner_num = EntityNum::NONE.index() as i32;
+        player.shared.current_origin = spot.origin;
+        player.entity.event = 0;
+        for command in profile.spawn_commands {
+            host.send_command(Some(client), command);
+        }
+        if role.plays() {
+            self.crush_others(host, client);
+            if let Some(start) = start {
+                self.fire_targets(host, start, Some(client));
+            }
+            if profile.shown_at_spot {
+                self.show_teleport(host, client, spot.origin, event::PLAYER_TELEPORT_IN);
+            }
+            self.publish(client);
+            self.link_player(host, client);
+        } else if let Some(player) = self.people.players[client.index()].as_mut() {
+            player.unlink(host);
+            player.shared.contents = 0;
+        }
+        // What the client had asked for runs at once, as far as it is not too old.
+        let command = self.people.player(client).map(|player| player.command);
+        if let Some(command) = command {
+            if role.plays() {
+                self.step(host, client, &command);
+            } else {
+                self.drift(host, client, &command);
+            }
+        }
+        self.end_frame(host, client);
+    }
+
+    /// Kills whoever stands where a player has just appeared.
+    pub(super) fn crush_others(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let Some(player) = self.people.player(client) else { return };
+        let (mins, maxs) = (player.shared.mins, player.shared.maxs);
+        let origin = player.state.origin;
+        let met: Vec<ClientNum> = self.others_in(client, origin + mins, origin + maxs).collect();
+        for other in met {
+            self.hurt(host, other, &Hit::telefrag(client));
+        }
+    }
+
+    /// Brings a player's entity up to date, and shows an event that it has no room for.
+    fn publish(&mut self, client: ClientNum) {
+        let how = self.publication();
+        let watches = !self.people.role(client).plays();
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        player_entity(&mut player.state, &mut player.entity, how);
+        if watches {
+            player.entity.e_type = EntityType::Invisible as i32;
+        }
+        if self.bodies[client.index()].gibbed {
+            player.entity.e_type = EntityType::Invisible as i32;
+        }
+    }
+
+    /// Shows one more predictable event to the others, when the entity could not.
+    fn show_left_over(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        let Some(shown) = events::left_over(&mut player.state, 0) else { return };
+        self.flash(host, shown.pos.base, 0, |state, shared| {
+            let number = state.number;
+            *state = shown;
+            state.number = number;
+            shared.sv_flags = SvFlags::NOT_SINGLE_CLIENT;
+            shared.single_client = client.index() as i32;
+        });
+    }
+
+    /// Links a player where others see it; it collides where it really is.
+    fn link_player(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        player.shared.current_origin = player.entity.pos.base;
+        host.link_entity(&mut player.entity, &mut player.shared);
+    }
+
+    /// Runs a client's last command.
+    pub(super) fn think(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let role = self.people.role(client);
+        let now = self.people.now;
+        let People2 { player, rules } = self.player_and_rules(client);
+        let Some(player) = player else { return };
+        let command = player.command;
+        if role.plays() {
+            if player.is_inactive(host, client, &command, rules, now) {
+                host.drop_client(client, "Dropped due to inactivity");
+                return;
+            }
+            self.step(host, client, &command);
+            return;
+        }
+        if player.followed.is_none() && role != Role::Scoreboard {
+            self.drift(host, client, &command);
+        }
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        let pressed = command.buttons.0 & !player.buttons.0;
+        player.buttons = command.buttons;
+        (self as &mut dyn Populated).watch_buttons(host, client, pressed);
+    }
+
+    /// One command of somebody who watches: flies, stopped by walls only.
+    fn drift(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
+        let rules = self.movement.with_free_steps();
+        let Some(player) = self.people.player(client) else { return };
+        let mut state = player.state;
+        let Some(timely) = timely(&state, command, &self.movement, self.people.now) else { return };
+        state.pm_type = PmType::Spectator as i32;
+        state.speed = SPECTATOR_SPEED;
+        state.gravity = self.people.rules.gravity;
+        let conditions = Conditions { mask: mask::DEAD_SOLID, gauntlet_hit: false };
+        let outcome = {
+            let mut around = self.around(&*host, client);
+            move_player(&mut state, &timely.command, &rules, conditions, &mut around)
+        };
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        player.state = state;
+        player.shared.mins = outcome.mins;
+        player.shared.maxs = outcome.maxs;
+        player.shared.current_origin = state.origin;
+        self.touch_triggers(host, client);
+        if let Some(player) = self.people.players[client.index()].as_mut() {
+            player.unlink(host);
+        }
+    }
+
+    /// One command of somebody who plays.
+    fn step(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
+        let Some(player) = self.people.player(client) else { return };
+        let (mut state, is_bot) = (player.state, player.is_bot);
+        let Some(Timely { command, ms }) = timely(&state, command, &self.movement, self.people.now)
+        else {
+            return;
+        };
+        let dead = state.stats[HEALTH] <= 0;
+        state.pm_type = if dead { PmType::Dead } else { PmType::Normal } as i32;
+        state.gravity = self.people.rules.gravity;
+        state.speed = self.people.rules.speed;
+        let mask = match (is_bot, dead) {
+            (true, _) => mask::BOT_SOLID,
+            (false, true) => mask::DEAD_SOLID,
+            (false, false) => mask::PLAYER_SOLID,
+        };
+        let seen_events = state.event_sequence;
+        let outcome = {
+            let mut around = self.around(&*host, client);
+            let conditions = Conditions { mask, gauntlet_hit: false };
+            move_player(&mut state, &command, &self.movement, conditions, &mut around)
+        };
+        let now = self.people.now;
+        let body = &mut self.bodies[client.index()];
+        body.water_level = outcome.water_level;
+        body.water_type = outcome.water_type;
+        if state.event_sequence != seen_events {
+            body.event_at = now;
+        }
+        let pressed = {
+            let Some(player) = self.people.players[client.index()].as_mut() else { return };
+            player.state = state;
+            player.shared.mins = outcome.mins;
+            player.shared.maxs = outcome.maxs;
+            let pressed = command.buttons.0 & !player.buttons.0;
+            player.buttons = command.buttons;
+            pressed
+        };
+        self.publish(client);
+        self.show_left_over(host, client);
+        self.feel_events(host, client, seen_events);
+        self.link_player(host, client);
+        self.touch_triggers(host, client);
+        if let Some(player) = self.people.players[client.index()].as_mut() {
+            player.shared.current_origin = player.state.origin;
+        }
+        for &number in outcome.touched.as_slice() {
+            self.bump(host, client, number);
+        }
+        if self.is_dead(client) {
+            self.wait_for_respawn(host, client, pressed);
+        } else {
+            self.pass_time(client, ms);
+        }
+    }
+
+    /// What the predictable events of a move do to the player: falls hurt.
+    fn feel_events(&mut self, host: &mut dyn Host, client: ClientNum, seen: i32) {
+        let Some(player) = self.people.player(client) else { return };
+        let PlayerState { event_sequence, events, .. } = player.state;
+        let first = seen.max(event_sequence.wrapping_sub(2));
+        for sequence in first..event_sequence {
+            let raised = events[(sequence & 1) as usize];
+            let Some((_, points)) = FALL_DAMAGE.into_iter().find(|(event, _)| *event == raised)
+            else {
+                continue;
+            };
+            let plays = self
+                .people
+                .player(client)
+                .is_some_and(|player| player.entity.e_type == EntityType::Player as i32);
+            if !plays || self.people.rules.dmflags & NO_FALLING_DMFLAG != 0 {
+                continue;
+            }
+            self.bodies[client.index()].quiet_until = self.people.now + FALL_QUIET_MS;
+            self.hurt(host, client, &Hit::by_world(points, means::FALLING));
+        }
+    }
+
+    /// What happens once a second: health and armour above their limits go down.
+    fn pass_time(&mut self, client: ClientNum, ms: i32) {
+        let stats = self.people.profile.stats;
+        let body = &mut self.bodies[client.index()];
+        body.second_ms += ms;
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        while body.second_ms >= SECOND_MS {
+            body.second_ms -= SECOND_MS;
+            let values = &mut player.state.stats;
+            let most = values[stats.max_health];
+            for stat in [stats.health, stats.armor] {
+                if values[stat] > most {
+                    values[stat] -= 1;
+                }
+            }
+        }
+    }
+
+    /// The dead come back when they ask for it, or after a while.
+    fn wait_for_respawn(&mut self, host: &mut dyn Host, client: ClientNum, _pressed: i32) {
+        let now = self.people.now;
+        let since = now.distance(self.bodies[client.index()].respawn_at);
+        if since <= 0 {
+            return;
+        }
+        let forced = self.people.rules.forced_respawn_s.map(|s| s.saturating_mul(1000));
+        let Some(player) = self.people.player(client) else { return };
+        let asked = player.buttons.0 & (Buttons::ATTACK.0 | Buttons::USE_HOLDABLE.0) != 0;
+        if asked || forced.is_some_and(|ms| since > ms) {
+            self.respawn(host, client);
+        }
+    }
+
+    /// Leaves the body and begins anew.
+    pub(super) fn respawn(&mut self, host: &mut dyn Host, client: ClientNum) {
+        self.leave_body(host, client);
+        self.spawn(host, client, false);
+        if !self.people.profile.shown_at_spot {
+            let at = self.people.player(client).map(|player| player.shared.current_origin);
+            let at = at.unwrap_or(Vec3::ZERO);
+            self.show_teleport(host, client, at, event::PLAYER_TELEPORT_IN);
+        }
+    }
+
+    /// What is due to a client at the end of each frame.
+    pub(super) fn end_frame(&mut self, host: &mut dyn Host, client: ClientNum) {
+        self.people.watch_connection(client);
+        if self.people.role(client).plays() {
+            self.feel_surroundings(host, client);
+            self.show_pain(client);
+        }
+        self.publish(client);
+        self.show_left_over(host, client);
+    }
+
+    /// Goes elsewhere: through a teleporter.
+    pub(super) fn teleport(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        origin: Vec3,
+        angles: Vec3,
+    ) {
+        let plays = self.people.role(client).plays();
+        let Some(player) = self.people.player(client) else { return };
+        let from = player.state.origin;
+        if plays {
+            self.show_teleport(host, client, from, event::PLAYER_TELEPORT_OUT);
+            self.show_teleport(host, client, origin, event::PLAYER_TELEPORT_IN);
+        }
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        player.unlink(host);
+        push::teleport(&mut player.state, origin, angles, &player.command);
+        if plays {
+            self.crush_others(host, client);
+        }
+        self.publish(client);
+        if let Some(player) = self.people.players[client.index()].as_mut() {
+            player.shared.current_origin = player.state.origin;
+            if plays {
+                host.link_entity(&mut player.entity, &mut player.shared);
+            }
+        }
+    }
+}
+
+/// A player, and the settings that everybody goes by.
+pub(super) struct People2<'a> {
+    pub(super) player: Option<&'a mut crate::game::people::Player>,
+    pub(super) rules: &'a crate::game::people::Rules,
+}
+
+impl Deathmatch {
+    pub(super) fn player_and_rules(&mut self, client: ClientNum) -> People2<'_> {
+        let people = &mut self.people;
+        People2 { player: people.players[client.index()].as_mut(), rules: &people.rules }
+    }
+}
