@@ -2,11 +2,11 @@
 
 use fragd::{
     cli::{Outcome, ServeOptions},
-    game::{Flight, Game, Profile},
+    game::{Deathmatch, Flight, Game, Profile},
     io::{self, Clock, Console, Ending, GameData, Listen, Options, Signals, Sockets},
     model::{Millis, assets::Assets as _},
     node::{LocalPort, Node as _},
-    server::Server,
+    server::{Geometry, Server},
     settings::{Choice as _, LogLevel, Rules, Settings, key},
 };
 
@@ -53,7 +53,12 @@ fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
 
     let clock = Clock::start();
     let data = Box::new(find_data(&settings, folder));
-    let rules = Box::new(move |_geometry| -> Box<dyn Game> { Box::new(Flight::new(profile)) });
+    let rules = Box::new(move |geometry| -> Box<dyn Game> {
+        match geometry {
+            Geometry::Map => Box::new(Deathmatch::new(profile)),
+            Geometry::None => Box::new(Flight::new(profile)),
+        }
+    });
     let begun = clock.now();
     let mut server = Server::new(settings, data, rules, entropy);
     log::info!("the first level is ready after {} ms", clock.now().since(begun).0);
