@@ -502,7 +502,7 @@ predict_on() {
   picture "$name" "walk-$on-$wire-$level"
   note "$on, $wire, $level: $misses misses, $deaths more at deaths," \
     "$(fresh "$console" | grep -ac '^PredictionTeleport') teleports, $roamed units between stops"
-  check "$name: gets about on $on" [ "$roamed" -ge $((seconds * 20)) ]
+  check "$name: gets about on $on" [ "$roamed" -ge $((seconds * 5)) ]
   client_end "$name" >/dev/null
   [ "$on" = ioq3ded ] || [ -z "$server_pid" ] || end_server
 }
