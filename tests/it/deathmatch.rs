@@ -8,7 +8,7 @@ use fragd::{
         Buttons, ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime,
         PlayerState, UserCmd, Vec3, Words,
     },
-    world::{Entities, Family, World},
+    world::{Bsp, Entities, Family, World, entities::Entity},
 };
 
 use crate::maps;
@@ -79,7 +79,19 @@ struct Level {
 
 impl Level {
     fn start(map: &str, profile: &'static Profile) -> Option<Self> {
-        let world = World::new(maps::load(map)?, Family::Single).expect("a sound map");
+        Self::on(maps::load(map)?, map, profile)
+    }
+
+    /// A map with other entities than its own.
+    fn with_entities(map: &str, profile: &'static Profile, entities: &str) -> Option<Self> {
+        let mut bsp = maps::load(map)?;
+        let text = format!("{{ classname worldspawn }}\n{entities}");
+        bsp.entity_text = text.into_bytes().into();
+        Self::on(bsp, map, profile)
+    }
+
+    fn on(bsp: Bsp, map: &str, profile: &'static Profile) -> Option<Self> {
+        let world = World::new(bsp, Family::Single).expect("a sound map");
         let host = PaperHost {
             world,
             settings: BTreeMap::from([("mapname".to_owned(), map.to_owned())]),
@@ -209,8 +221,6 @@ fn everything_on_every_map_starts() {
     }
 }
 
-/// Puts nobody anywhere: walks a client's state to a place by flying there is not possible, so triggers
-/// are tried with the spots nearest to them.
 #[test]
 fn pads_throw_so_that_their_target_is_the_top() {
     for map in ["oa_dm4", "oa_dm6", "aggressor", "oa_dm7"] {
@@ -230,5 +240,227 @@ fn pads_throw_so_that_their_target_is_the_top() {
             let nearest = targets.iter().map(|t| (*t - top).length()).fold(f32::MAX, f32::min);
             assert!(nearest < 1.0, "{map}: {nearest} units off");
         }
+    }
+}
+
+/// An entity as text.
+fn text(entity: &Entity) -> String {
+    let pairs: String =
+        entity.pairs().map(|(key, value)| format!("\"{key}\" \"{value}\"\n")).collect();
+    format!("{{\n{pairs}}}\n")
+}
+
+/// A spot at which a player appears with its origin at a place.
+fn spot_at(origin: Vec3) -> String {
+    let [x, y, z] = origin.0;
+    format!("{{ classname info_player_deathmatch origin \"{x} {y} {}\" }}\n", z - 9.0)
+}
+
+/// The middle of an entity's brushes, at a height where a player's feet are within them.
+fn inside(bsp: &Bsp, entity: &Entity) -> Vec3 {
+    let model = bsp.inline_model(entity.field("model").expect("brushes")).expect("a model");
+    let model = &bsp.models[model];
+    let mut middle = (model.mins + model.maxs) * 0.5 + entity.origin();
+    middle[2] = (model.mins[2] + 25.0).min(model.maxs[2] + 20.0) + entity.origin()[2];
+    middle
+}
+
+#[test]
+fn teleporters_take_players_to_their_target() {
+    let Some(bsp) = maps::load("oa_dm1") else { return };
+    let entities = Entities::parse(&bsp.entity_text).expect("entities");
+    let teleporter = entities.of_class("trigger_teleport").next().expect("a teleporter");
+    let target = teleporter.field("target").expect("a target");
+    let place = entities.targets(target).next().expect("the target");
+    let all = [spot_at(inside(&bsp, teleporter)), text(teleporter), text(place)].concat();
+    let mut level =
+        Level::with_entities("oa_dm1", Profile::BASEQ3, &all).expect("the map was there");
+    let client = level.join(0);
+    level.hold(client, Buttons::default(), 0);
+    let away = (level.state(client).origin - place.origin()).length();
+    assert!(away < 60.0, "{away} units from the target");
+    let events: Vec<i32> = level.entities().map(|(state, _)| state.e_type).collect();
+    assert!(events.contains(&(13 + 42)) && events.contains(&(13 + 43)), "{events:?}");
+    assert!(level.state(client).velocity.length() > 200.0, "it is thrown out");
+    level.idle(client, 500);
+    assert_eq!(level.of_type(13 + 43), 0, "events are gone after 300 ms");
+}
+
+#[test]
+fn pads_throw_players() {
+    let Some(bsp) = maps::load("oa_dm7") else { return };
+    let entities = Entities::parse(&bsp.entity_text).expect("entities");
+    let pad = entities.of_class("trigger_push").next().expect("a pad");
+    let place = entities.targets(pad.field("target").expect("a target")).next().expect("it");
+    let all = [spot_at(inside(&bsp, pad)), text(pad), text(place)].concat();
+    let mut level =
+        Level::with_entities("oa_dm7", Profile::BASEOA, &all).expect("the map was there");
+    let client = level.join(0);
+    let mut top = f32::MIN;
+    for _ in 0..40 {
+        level.hold(client, Buttons::default(), 0);
+        top = top.max(level.state(client).origin[2]);
+    }
+    assert!((top - place.origin()[2]).abs() < 48.0, "{top} and not {:?}", place.origin());
+}
+
+#[test]
+fn falls_hurt() {
+    let mut falls = 0;
+    for map in ["oa_dm1", "oa_dm4", "oa_dm7", "aggressor"] {
+        let Some(bsp) = maps::load(map) else { return };
+        let entities = Entities::parse(&bsp.entity_text).expect("entities");
+        let world = World::new(bsp, Family::Single).expect("a sound map");
+        for spot in entities.of_class("info_player_deathmatch") {
+            for (height, points) in [(300.0, 5), (450.0, 10)] {
+                let high = spot.origin() + Vec3::new(0.0, 0.0, height);
+                let from = spot.origin() + Vec3::new(0.0, 0.0, 9.0);
+                let (mins, maxs) = (Vec3::new(-15.0, -15.0, -24.0), Vec3::new(15.0, 15.0, 32.0));
+                if world.map().trace(from, mins, maxs, high, 1).fraction < 1.0 {
+                    continue;
+                }
+                let mut level = Level::with_entities(map, Profile::BASEQ3, &spot_at(high))
+                    .expect("the map was there");
+                let client = level.join(0);
+                let mut least = i32::MAX;
+                for _ in 0..30 {
+                    level.hold(client, Buttons::default(), 0);
+                    least = least.min(level.state(client).stats[0]);
+                }
+                assert!(
+                    [125 - points, 124 - points].contains(&least),
+                    "{least} after {height} units"
+                );
+                falls += 1;
+            }
+        }
+    }
+    println!("{falls} falls");
+    assert!(falls > 0);
+}
+
+/// Somewhere deep in something, where a player has room.
+fn deep_in(world: &World, kind: i32) -> Option<Vec3> {
+    let bounds = world.bsp().world();
+    let (mins, maxs) = (Vec3::new(-15.0, -15.0, -24.0), Vec3::new(15.0, 15.0, 32.0));
+    let steps = |axis: usize| ((bounds.maxs[axis] - bounds.mins[axis]) / 24.0) as usize;
+    for x in 0..steps(0) {
+        for y in 0..steps(1) {
+            for z in 0..steps(2) {
+                let at = Vec3::new(x as f32, y as f32, z as f32) * 24.0 + bounds.mins;
+                let wet = |up: f32| {
+                    let point = at + Vec3::new(0.0, 0.0, up);
+                    world.map().point_contents(point) & kind != 0
+                };
+                let room = || !world.map().trace(at, mins, maxs, at, 0x1_0001).startsolid;
+                let within = || world.bsp().viewpoint(at).cluster.is_some();
+                if wet(-23.0) && wet(30.0) && wet(90.0) && within() && room() {
+                    return Some(at);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The first map with a place deep in something.
+fn flooded(kind: i32) -> Option<(&'static str, Vec3)> {
+    [
+        "oa_dm1",
+        "oa_dm2",
+        "oa_dm3",
+        "oa_dm5",
+        "oa_dm6",
+        "oa_dm7",
+        "oa_rpg3dm2",
+        "am_lavaarena",
+        "wrackdm17",
+    ]
+    .into_iter()
+    .find_map(|map| {
+        let world = World::new(maps::load(map)?, Family::Single).expect("a sound map");
+        Some((map, deep_in(&world, kind)?))
+    })
+}
+
+#[test]
+fn air_ends_after_twelve_seconds() {
+    let Some((map, place)) = flooded(32) else { return println!("skipped: no deep water") };
+    println!("{map} {place:?}");
+    let mut level =
+        Level::with_entities(map, Profile::BASEQ3, &spot_at(place)).expect("the map was there");
+    let client = level.join(0);
+    level.idle(client, 11_900);
+    let mut before = level.state(client).stats[0];
+    assert!(before >= 100, "{before}");
+    let mut gulps = Vec::new();
+    for _ in 0..80 {
+        level.hold(client, Buttons::default(), 0);
+        let health = level.state(client).stats[0];
+        if before - health > 1 {
+            gulps.push(before - health);
+        }
+        before = health;
+    }
+    assert!(gulps.starts_with(&[4, 6, 8]), "{gulps:?}");
+}
+
+#[test]
+fn lava_burns_and_kills() {
+    let Some((map, place)) = flooded(8) else { return println!("skipped: no deep lava") };
+    println!("{map} {place:?}");
+    let mut level =
+        Level::with_entities(map, Profile::BASEQ3, &spot_at(place)).expect("the map was there");
+    let client = level.join(0);
+    level.hold(client, Buttons::default(), 0);
+    assert_eq!(level.state(client).stats[0], 125 - 90);
+    assert_eq!(level.state(client).loop_sound, 1);
+    level.idle(client, 800);
+    assert!(level.state(client).stats[0] <= 0);
+    let obituary = level.entities().find(|(state, _)| state.e_type == 13 + 60);
+    assert_eq!(obituary.map(|(state, _)| state.event_parm), Some(16));
+}
+
+#[test]
+fn doors_open_for_players_and_shut_behind_them() {
+    for map in ["oa_dm1", "oa_dm2", "oa_dm3", "oa_dm5"] {
+        let Some(bsp) = maps::load(map) else { return };
+        let entities = Entities::parse(&bsp.entity_text).expect("entities");
+        let own = |door: &&Entity| {
+            door.field("targetname").is_none()
+                && door.int("health").unwrap_or(0) == 0
+                && door.int("spawnflags").unwrap_or(0) & 1 == 0
+        };
+        let Some(door) = entities.of_class("func_door").find(own) else { continue };
+        let model = bsp.inline_model(door.field("model").expect("brushes")).expect("a model");
+        let model = &bsp.models[model];
+        let size = model.maxs - model.mins;
+        let thin = (0..2).fold(0, |thin, axis| if size[axis] < size[thin] { axis } else { thin });
+        let mut at = (model.mins + model.maxs) * 0.5;
+        at[thin] = model.maxs[thin] + 40.0;
+        at[2] = model.mins[2] + 26.0;
+        let all = [spot_at(at), text(door)].concat();
+        let mut level =
+            Level::with_entities(map, Profile::BASEQ3, &all).expect("the map was there");
+        let shut = level.host.world.areas().clone();
+        let client = level.join(0);
+        let kind = |level: &Level| {
+            level.entities().find(|(s, _)| s.e_type == 4).map(|(s, _)| s.pos.kind).expect("a door")
+        };
+        level.hold(client, Buttons::default(), 0);
+        println!("{map}: {:?}", door.field("model"));
+        assert_eq!(kind(&level), 3, "{map}: it opens");
+        let mut seen = Vec::new();
+        for _ in 0..60 {
+            level.hold(client, Buttons::default(), 0);
+            seen.push(kind(&level));
+        }
+        assert!(seen.contains(&0), "{map}: it arrives");
+        level.game.client_disconnect(&mut level.host, client);
+        for _ in 0..200 {
+            level.frame(FRAME_MS);
+        }
+        assert_eq!(kind(&level), 0, "{map}: it is shut again");
+        assert_eq!(*level.host.world.areas(), shut, "{map}: and hides what it hid");
     }
 }

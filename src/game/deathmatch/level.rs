@@ -184,10 +184,11 @@ impl Deathmatch {
         let set = |key| entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
         let listed = |key| entity.spawn_value(key).map(|list| list.contains("ffa"));
         let is_oa = self.people.profile == crate::game::Profile::BASEOA;
-        !set("notfree")
-            && !set("notq3a")
-            && listed("gametype") != Some(false)
-            && !(is_oa && listed("!gametype") == Some(true))
+        let unwanted = set("notfree")
+            || set("notq3a")
+            || listed("gametype") == Some(false)
+            || (is_oa && listed("!gametype") == Some(true));
+        !unwanted
     }
 
     /// Adds a thing that stands for an entity of the map.

@@ -75,6 +75,8 @@ pub(super) struct Mover {
     /// Leads the team; itself when it is alone.
     pub(super) captain: Option<EntityNum>,
     team: Box<str>,
+    /// Opened by damage only.
+    armoured: bool,
     activator: Option<ClientNum>,
     /// The corner of its way that a train is at or comes from.
     corner: usize,
@@ -93,6 +95,7 @@ impl Mover {
             end_sound: 0,
             captain: None,
             team: entity.field("team").unwrap_or_default().into(),
+            armoured: entity.int("health").unwrap_or(0) != 0,
             activator: None,
             corner: 0,
         }
@@ -418,7 +421,7 @@ impl Deathmatch {
         }
         for number in self.things.numbers() {
             let Some((thing, mover)) = self.mover(number) else { continue };
-            let is_door = matches!(mover.kind, Kind::Door { .. });
+            let is_door = matches!(mover.kind, Kind::Door { .. }) && !mover.armoured;
             if !is_door || mover.captain != Some(number) || !thing.targetname.is_empty() {
                 continue;
             }
@@ -638,7 +641,7 @@ impl Deathmatch {
     fn set_out_again(&mut self, host: &mut dyn Host, captain: EntityNum) {
         let now = self.people.now;
         let Some(thing) = self.things.get_mut(captain) else { return };
-        if !thing.think_at.is_some_and(|at| at.distance(now) <= 0) {
+        if thing.think_at.is_none_or(|at| at.distance(now) > 0) {
             return;
         }
         thing.think_at = None;
@@ -673,6 +676,7 @@ impl Mover {
             end_sound: 0,
             captain: None,
             team: "".into(),
+            armoured: false,
             activator: None,
             corner: 0,
         }

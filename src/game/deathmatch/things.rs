@@ -237,7 +237,7 @@ mod tests {
         let (mut things, mut host) = (Things::default(), TestHost::default());
         let started = LevelTime(0);
         let place = || Thing::new(What::Place, Vec3::ZERO);
-        let mut add = |things: &mut Things, at| {
+        let add = |things: &mut Things, at| {
             things.add(place(), LevelTime(at), started).map(EntityNum::index)
         };
         assert_eq!((add(&mut things, 0), add(&mut things, 0)), (Some(64), Some(65)));

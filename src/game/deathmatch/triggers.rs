@@ -339,7 +339,7 @@ impl Deathmatch {
     pub(super) fn run_trigger(&mut self, host: &mut dyn Host, number: EntityNum) {
         let now = self.people.now;
         let Some(thing) = self.things.get_mut(number) else { return };
-        if !thing.think_at.is_some_and(|at| at.distance(now) <= 0) {
+        if thing.think_at.is_none_or(|at| at.distance(now) > 0) {
             return;
         }
         thing.think_at = None;
