@@ -11,6 +11,7 @@ pub mod configstring;
 #[cfg(test)]
 mod conformance;
 mod deathmatch;
+mod direction_bytes;
 mod flight;
 pub mod movement;
 pub mod numbers;

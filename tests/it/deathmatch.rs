@@ -243,10 +243,13 @@ fn pads_throw_so_that_their_target_is_the_top() {
     }
 }
 
-/// An entity as text.
-fn text(entity: &Entity) -> String {
-    let pairs: String =
-        entity.pairs().map(|(key, value)| format!("\"{key}\" \"{value}\"\n")).collect();
+/// An entity as text, of its own: nothing else sets it off.
+fn alone(entity: &Entity) -> String {
+    let pairs: String = entity
+        .pairs()
+        .filter(|(key, _)| !["targetname", "health", "team"].contains(key))
+        .map(|(key, value)| format!("\"{key}\" \"{value}\"\n"))
+        .collect();
     format!("{{\n{pairs}}}\n")
 }
 
@@ -263,6 +266,13 @@ fn inside(bsp: &Bsp, entity: &Entity) -> Vec3 {
     let mut middle = (model.mins + model.maxs) * 0.5 + entity.origin();
     middle[2] = (model.mins[2] + 25.0).min(model.maxs[2] + 20.0) + entity.origin()[2];
     middle
+}
+
+/// An entity as text.
+fn text(entity: &Entity) -> String {
+    let pairs: String =
+        entity.pairs().map(|(key, value)| format!("\"{key}\" \"{value}\"\n")).collect();
+    format!("{{\n{pairs}}}\n")
 }
 
 #[test]
@@ -426,20 +436,22 @@ fn doors_open_for_players_and_shut_behind_them() {
     for map in ["oa_dm1", "oa_dm2", "oa_dm3", "oa_dm5"] {
         let Some(bsp) = maps::load(map) else { return };
         let entities = Entities::parse(&bsp.entity_text).expect("entities");
-        let own = |door: &&Entity| {
-            door.field("targetname").is_none()
-                && door.int("health").unwrap_or(0) == 0
-                && door.int("spawnflags").unwrap_or(0) & 1 == 0
-        };
+        let own = |door: &&Entity| door.int("spawnflags").unwrap_or(0) & 1 == 0;
         let Some(door) = entities.of_class("func_door").find(own) else { continue };
         let model = bsp.inline_model(door.field("model").expect("brushes")).expect("a model");
         let model = &bsp.models[model];
         let size = model.maxs - model.mins;
-        let thin = (0..2).fold(0, |thin, axis| if size[axis] < size[thin] { axis } else { thin });
+        let thin = (0..3).fold(0, |thin, axis| if size[axis] < size[thin] { axis } else { thin });
         let mut at = (model.mins + model.maxs) * 0.5;
         at[thin] = model.maxs[thin] + 40.0;
-        at[2] = model.mins[2] + 26.0;
-        let all = [spot_at(at), text(door)].concat();
+        if thin != 2 {
+            at[2] = model.mins[2] + 26.0;
+        }
+        if bsp.viewpoint(at).cluster.is_none() {
+            println!("skipped: no room in front of a door of {map}");
+            continue;
+        }
+        let all = [spot_at(at), alone(door)].concat();
         let mut level =
             Level::with_entities(map, Profile::BASEQ3, &all).expect("the map was there");
         let shut = level.host.world.areas().clone();
@@ -463,4 +475,34 @@ fn doors_open_for_players_and_shut_behind_them() {
         assert_eq!(kind(&level), 0, "{map}: it is shut again");
         assert_eq!(*level.host.world.areas(), shut, "{map}: and hides what it hid");
     }
+}
+
+#[test]
+fn lifts_carry_players_up() {
+    let mut rides = 0;
+    for map in ["oa_dm2", "oa_dm3", "oa_dm7"] {
+        let Some(bsp) = maps::load(map) else { return };
+        let entities = Entities::parse(&bsp.entity_text).expect("entities");
+        for plat in entities.of_class("func_plat") {
+            let model = bsp.inline_model(plat.field("model").expect("brushes")).expect("a model");
+            let model = &bsp.models[model];
+            let tall = model.maxs[2] - model.mins[2];
+            let way = plat.float("height").unwrap_or(tall - plat.float("lip").unwrap_or(8.0));
+            let mut at = (model.mins + model.maxs) * 0.5;
+            at[2] = model.maxs[2] - way + 26.0;
+            let all = [spot_at(at), alone(plat)].concat();
+            let mut level =
+                Level::with_entities(map, Profile::BASEQ3, &all).expect("the map was there");
+            let client = level.join(0);
+            let mut top = f32::MIN;
+            for _ in 0..100 {
+                level.hold(client, Buttons::default(), 0);
+                top = top.max(level.state(client).origin[2]);
+            }
+            println!("{map}: {way} up, from {} to {top}", at[2]);
+            assert!(top > at[2] + way - 8.0, "{map}: from {} to {top} of {way}", at[2]);
+            rides += 1;
+        }
+    }
+    assert!(rides > 0);
 }

@@ -9,7 +9,9 @@ use crate::game::{
     numbers::{animation, contents, event, means, persistant, weapon},
     profile::Penance,
 };
-use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
+use crate::model::{
+    ClientNum, EntityNum, LevelTime, SvFlags, Vec3, limits::MAX_CLIENTS, text::leading_int,
+};
 
 /// Index of the health statistic, the same in every game.
 pub(super) const HEALTH: usize = 0;
@@ -190,7 +192,7 @@ impl Deathmatch {
         self.people.send_scores(host, victim);
         let respawn_ms = DEATH_MS
             + if profile.announces_respawn {
-                self.people.players.iter().flatten().count() as i32
+                leading_int(host.setting("sv_maxclients")).clamp(0, MAX_CLIENTS as i32)
             } else {
                 0
             };

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::game::{
     Host, LevelStart, configstring,
+    direction_bytes::direction_byte,
     numbers::{EntityType, contents},
     userinfo::clean_text,
 };
@@ -142,6 +143,7 @@ impl Deathmatch {
         }
         self.dig_graves();
         self.join_mover_teams(host);
+        self.aim_portals();
         if !start.restart {
             self.people.publish_scores(host);
         }
@@ -150,6 +152,37 @@ impl Deathmatch {
         }
         let map = clean_text(host.setting("mapname"), 63);
         host.print(&format!("InitGame: \\gamename\\{}\\mapname\\{map}", profile.folder));
+    }
+
+    /// Portals show what their cameras see; those without are mirrors.
+    fn aim_portals(&mut self) {
+        for number in self.things.numbers() {
+            let is_portal = self
+                .things
+                .get(number)
+                .is_some_and(|thing| thing.state.e_type == EntityType::Portal as i32);
+            let Some(camera) = is_portal.then(|| self.pick_target(number)).flatten() else {
+                continue;
+            };
+            let Some(seen) = self.things.get(camera) else { continue };
+            let (at, angles) = (seen.state.origin, seen.state.angles);
+            let (flags, roll) = (seen.spawnflags, seen.state.client_num);
+            let looks_at = self.pick_target(camera).and_then(|target| self.things.get(target));
+            let direction = looks_at.map_or_else(
+                || Self::direction_of(angles),
+                |target| crate::game::movement::velocity::direction(target.state.origin - at),
+            );
+            let Some(thing) = self.things.get_mut(number) else { continue };
+            thing.state.origin2 = at;
+            thing.state.frame = match flags {
+                flags if flags & 1 != 0 => 25,
+                flags if flags & 2 != 0 => 75,
+                _ => 0,
+            };
+            thing.state.powerups = i32::from(flags & 4 == 0);
+            thing.state.client_num = roll;
+            thing.state.event_parm = direction_byte(direction);
+        }
     }
 
     fn spawn_entities(&mut self, host: &mut dyn Host, entities: &Entities) {

@@ -76,7 +76,7 @@ impl Deathmatch {
             (self.view_spot(), None)
         };
         self.bodies[client.index()] = Body::new(now);
-        let People2 { player, rules } = self.player_and_rules(client);
+        let Turn { player, rules } = self.player_and_rules(client);
         let Some(player) = player else { return };
         player.command = host.usercmd(client);
         player.reset(client, spot, role, profile, rules, now);
@@ -164,7 +164,7 @@ impl Deathmatch {
     pub(super) fn think(&mut self, host: &mut dyn Host, client: ClientNum) {
         let role = self.people.role(client);
         let now = self.people.now;
-        let People2 { player, rules } = self.player_and_rules(client);
+        let Turn { player, rules } = self.player_and_rules(client);
         let Some(player) = player else { return };
         let command = player.command;
         if role.plays() {
@@ -239,15 +239,11 @@ impl Deathmatch {
         if state.event_sequence != seen_events {
             body.event_at = now;
         }
-        let pressed = {
-            let Some(player) = self.people.players[client.index()].as_mut() else { return };
-            player.state = state;
-            player.shared.mins = outcome.mins;
-            player.shared.maxs = outcome.maxs;
-            let pressed = command.buttons.0 & !player.buttons.0;
-            player.buttons = command.buttons;
-            pressed
-        };
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        player.state = state;
+        player.shared.mins = outcome.mins;
+        player.shared.maxs = outcome.maxs;
+        player.buttons = command.buttons;
         self.publish(client);
         self.show_left_over(host, client);
         self.feel_events(host, client, seen_events);
@@ -260,7 +256,7 @@ impl Deathmatch {
             self.bump(host, client, number);
         }
         if self.is_dead(client) {
-            self.wait_for_respawn(host, client, pressed);
+            self.wait_for_respawn(host, client);
         } else {
             self.pass_time(client, ms);
         }
@@ -308,7 +304,7 @@ impl Deathmatch {
     }
 
     /// The dead come back when they ask for it, or after a while.
-    fn wait_for_respawn(&mut self, host: &mut dyn Host, client: ClientNum, _pressed: i32) {
+    fn wait_for_respawn(&mut self, host: &mut dyn Host, client: ClientNum) {
         let now = self.people.now;
         let since = now.distance(self.bodies[client.index()].respawn_at);
         if since <= 0 {
@@ -375,15 +371,15 @@ impl Deathmatch {
     }
 }
 
-/// A player, and the settings that everybody goes by.
-pub(super) struct People2<'a> {
+/// A player, and the settings that everybody goes by, at once.
+pub(super) struct Turn<'a> {
     pub(super) player: Option<&'a mut crate::game::people::Player>,
     pub(super) rules: &'a crate::game::people::Rules,
 }
 
 impl Deathmatch {
-    pub(super) fn player_and_rules(&mut self, client: ClientNum) -> People2<'_> {
+    pub(super) fn player_and_rules(&mut self, client: ClientNum) -> Turn<'_> {
         let people = &mut self.people;
-        People2 { player: people.players[client.index()].as_mut(), rules: &people.rules }
+        Turn { player: people.players[client.index()].as_mut(), rules: &people.rules }
     }
 }
