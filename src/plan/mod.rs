@@ -1,7 +1,7 @@
 //! A map seen from above, as a picture.
 //!
 //! [`draw`] makes a [`Scene`]: the ground as an image, shaded by height, and marks upon it as shapes with
-//! places, colours and names. [`svg`] and [`raster`] turn the same scene into a file's bytes. The
+//! places, colours and names. [`svg`] and `raster` turn the same scene into a file's bytes. The
 //! picture's size is bounded by [`MAX_SIDE`], whatever the map.
 
 mod marks;
