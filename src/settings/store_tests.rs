@@ -1,3 +1,5 @@
+//! The store of settings: what it takes, what it refuses and in which words, what travels.
+
 use proptest::prelude::*;
 
 use super::*;
