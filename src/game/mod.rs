@@ -13,6 +13,8 @@ mod conformance;
 mod deathmatch;
 mod direction_bytes;
 mod flight;
+pub mod game_type;
+pub mod items;
 pub mod movement;
 pub mod numbers;
 mod people;
@@ -29,6 +31,7 @@ use crate::{
 
 pub use deathmatch::Deathmatch;
 pub use flight::Flight;
+pub use game_type::GameType;
 pub use profile::Profile;
 
 /// What a level begins with.

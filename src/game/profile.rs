@@ -129,6 +129,8 @@ pub struct Profile {
     pub items: usize,
     /// Items of the weapons that everybody spawns with; clients must load them at the start.
     pub starting_items: &'static [usize],
+    /// Number of the hook in obituaries.
+    pub grapple_means: i32,
     /// Highest weapon number.
     pub last_weapon: i32,
     /// Form of the scoreboard.
@@ -199,6 +201,7 @@ impl Profile {
         },
         items: 61,
         starting_items: &[8, 10],
+        grapple_means: 28,
         last_weapon: 13,
         scores: ScoresForm { round_start_ms: Some(7000), eliminated: true, entries_limit: 1024 },
         nameless: Nameless::Numbered("Nameless"),
@@ -267,6 +270,7 @@ impl Profile {
         },
         items: 36,
         starting_items: &[8, 10],
+        grapple_means: 23,
         last_weapon: 10,
         scores: ScoresForm { round_start_ms: None, eliminated: false, entries_limit: 1000 },
         nameless: Nameless::Fixed("UnnamedPlayer"),

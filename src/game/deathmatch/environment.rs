@@ -8,7 +8,7 @@ use super::{
 };
 use crate::game::{
     Host,
-    numbers::{contents, means},
+    numbers::{Means, contents},
 };
 use crate::model::ClientNum;
 
@@ -37,7 +37,7 @@ impl Deathmatch {
                 body.air_until = body.air_until + GULP_MS;
                 body.gulp = (body.gulp + GULP_GROWS).min(WORST_GULP);
                 body.quiet_until = now + 200;
-                hits[0] = Some((body.gulp, means::WATER));
+                hits[0] = Some((body.gulp, Means::Water));
             }
         } else {
             body.air_until = now + AIR_MS;
@@ -46,17 +46,17 @@ impl Deathmatch {
         let burns = level > 0 && kind & (contents::LAVA | contents::SLIME) != 0;
         if burns && alive && now.distance(body.quiet_until) >= 0 {
             if kind & contents::LAVA != 0 {
-                hits[1] = Some((LAVA * i32::from(level), means::LAVA));
+                hits[1] = Some((LAVA * i32::from(level), Means::Lava));
             }
             if kind & contents::SLIME != 0 {
-                hits[2] = Some((SLIME * i32::from(level), means::SLIME));
+                hits[2] = Some((SLIME * i32::from(level), Means::Slime));
             }
         }
         if let Some(player) = self.people.players[client.index()].as_mut() {
             player.state.loop_sound = if burns { FRY_SOUND } else { 0 };
         }
         for (points, means) in hits.into_iter().flatten() {
-            let hit = Hit { passes_armor: means == means::WATER, ..Hit::by_world(points, means) };
+            let hit = Hit { passes_armor: means == Means::Water, ..Hit::by_world(points, means) };
             self.hurt(host, client, &hit);
         }
     }

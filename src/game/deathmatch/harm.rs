@@ -6,7 +6,7 @@ use super::{Deathmatch, things::only_for};
 use crate::game::{
     Host,
     movement::{angles, events, push},
-    numbers::{animation, contents, event, means, persistant, weapon},
+    numbers::{Means, animation, contents, event, persistant, weapon},
     profile::Penance,
 };
 use crate::model::{
@@ -78,7 +78,7 @@ impl Body {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hit {
     pub(super) points: i32,
-    pub(super) means: i32,
+    pub(super) means: Means,
     /// Who did it; none for the world.
     pub(super) attacker: Option<ClientNum>,
     /// Where it pushes, of length 1.
@@ -88,7 +88,7 @@ pub(super) struct Hit {
 
 impl Hit {
     /// The level hurts somebody.
-    pub(super) const fn by_world(points: i32, means: i32) -> Self {
+    pub(super) const fn by_world(points: i32, means: Means) -> Self {
         Self { points, means, attacker: None, direction: None, passes_armor: false }
     }
 
@@ -96,7 +96,7 @@ impl Hit {
     pub(super) const fn telefrag(by: ClientNum) -> Self {
         Self {
             points: LETHAL,
-            means: means::TELEFRAG,
+            means: Means::Telefrag,
             attacker: Some(by),
             direction: None,
             passes_armor: true,
@@ -158,7 +158,7 @@ impl Deathmatch {
         if let Some(player) = self.people.players[client.index()].as_mut() {
             player.state.stats[HEALTH] = LEAST_HEALTH;
         }
-        let hit = Hit { attacker: Some(client), ..Hit::by_world(LETHAL, means::SUICIDE) };
+        let hit = Hit { attacker: Some(client), ..Hit::by_world(LETHAL, Means::Suicide) };
         self.die(host, client, &hit);
     }
 
@@ -176,13 +176,13 @@ impl Deathmatch {
         };
         host.print(&format!(
             "Kill: {killer} {victim} {}: {} killed {} by {}",
-            hit.means,
+            hit.means.number(profile),
             name(hit.attacker),
             name(Some(victim)),
-            means::name(hit.means)
+            hit.means.name()
         ));
         self.flash(host, origin, event::OBITUARY, |state, shared| {
-            state.event_parm = hit.means;
+            state.event_parm = hit.means.number(profile);
             state.other_entity_num = victim.index() as i32;
             state.other_entity_num2 = killer.index() as i32;
             shared.sv_flags = SvFlags::BROADCAST;
@@ -220,7 +220,7 @@ impl Deathmatch {
         }
 
         let health = player.state.stats[HEALTH];
-        let suicide = hit.means == means::SUICIDE;
+        let suicide = hit.means == Means::Suicide;
         if (health <= GIB_HEALTH && !nodrop && blood) || suicide {
             self.gib(victim, killer, killer.index() as i32);
         } else {
@@ -270,7 +270,11 @@ impl Deathmatch {
         }
         let playing: Vec<ClientNum> =
             ClientNum::all().filter(|&client| self.people.plays(client)).collect();
-        match (killer.filter(|&killer| killer != victim), self.people.profile.penance) {
+        let other = killer.filter(|&killer| killer != victim);
+        match (other, self.people.profile.penance) {
+            (Some(mate), _) if self.people.are_mates(mate, victim) => {
+                self.add_score(host, mate, -1, at);
+            }
             (Some(killer), _) => self.add_score(host, killer, 1, at),
             (None, Penance::Own) => self.add_score(host, victim, -1, at),
             (None, Penance::Lenient) => {

@@ -11,7 +11,7 @@ use super::{
     triggers::{Cause, Hurt, Trigger},
 };
 use crate::game::{
-    Host, LevelStart, configstring,
+    GameType, Host, LevelStart, configstring,
     direction_bytes::direction_byte,
     numbers::{EntityType, contents},
     userinfo::clean_text,
@@ -97,6 +97,8 @@ impl Deathmatch {
             host.print("deathmatch knows no teams yet: g_gametype is 0 now");
             host.set_setting("g_gametype", "0");
         }
+        let number = leading_int(host.setting("g_gametype"));
+        self.people.game_type = GameType::of_number(number).unwrap_or_default();
         let parsed = host.world().map(|world| Entities::parse(&world.bsp().entity_text));
         let entities = match parsed {
             Some(Ok(entities)) => Some(entities),
@@ -212,12 +214,13 @@ impl Deathmatch {
         }
     }
 
-    /// Whether the filters of an entity let it into free for all.
+    /// Whether the filters of an entity let it into what is played.
     fn is_for_this_game(&self, entity: &Entity) -> bool {
+        let game_type = self.people.game_type;
         let set = |key| entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
-        let listed = |key| entity.spawn_value(key).map(|list| list.contains("ffa"));
+        let listed = |key| entity.spawn_value(key).map(|list| list.contains(game_type.key()));
         let is_oa = self.people.profile == crate::game::Profile::BASEOA;
-        let unwanted = set("notfree")
+        let unwanted = set(if game_type.has_teams() { "notteam" } else { "notfree" })
             || set("notq3a")
             || listed("gametype") == Some(false)
             || (is_oa && listed("!gametype") == Some(true));

@@ -11,7 +11,7 @@ use super::{
 use crate::game::{
     Host,
     movement::{angles, trajectory},
-    numbers::{event, means},
+    numbers::{Means, event},
 };
 use crate::model::{
     ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
@@ -268,7 +268,7 @@ impl Deathmatch {
 
     fn crush_one(&mut self, host: &mut dyn Host, number: EntityNum, points: i32) {
         if let Some(client) = ClientNum::new(number.index()) {
-            self.hurt(host, client, &Hit::by_world(points, means::CRUSH));
+            self.hurt(host, client, &Hit::by_world(points, Means::Crush));
         } else if let Some(thing) = self.things.get(number) {
             let at = thing.shared.current_origin;
             self.things.unlink(host, number);

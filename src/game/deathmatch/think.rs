@@ -13,7 +13,7 @@ use crate::game::{
         Conditions, OpenSpace, Publication, Surroundings, Timely, events, move_player,
         player_entity, push, timely,
     },
-    numbers::{EntityType, PmType, contents, event, means, player_box},
+    numbers::{EntityType, Means, PmType, contents, event, player_box},
     people::{Populated, Role, SPECTATOR_SPEED},
 };
 use crate::model::{
@@ -281,7 +281,7 @@ impl Deathmatch {
                 continue;
             }
             self.bodies[client.index()].quiet_until = self.people.now + FALL_QUIET_MS;
-            self.hurt(host, client, &Hit::by_world(points, means::FALLING));
+            self.hurt(host, client, &Hit::by_world(points, Means::Falling));
         }
     }
 

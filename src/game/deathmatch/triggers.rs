@@ -7,7 +7,7 @@ use super::{Deathmatch, harm::Hit, things::What};
 use crate::game::{
     Host,
     movement::{angles, push},
-    numbers::{EntityType, contents, event, means},
+    numbers::{EntityType, Means, contents, event},
     userinfo::clean_text,
 };
 use crate::model::{ClientNum, EntityNum, SvFlags, Vec3};
@@ -163,7 +163,7 @@ impl Deathmatch {
         if flags & HURT_SILENT == 0 {
             self.show(client, event::GENERAL_SOUND, hurt.sound);
         }
-        self.hurt(host, client, &Hit::by_world(hurt.points, means::TRIGGER_HURT));
+        self.hurt(host, client, &Hit::by_world(hurt.points, Means::TriggerHurt));
     }
 
     /// A thing that another one aims at, by chance.

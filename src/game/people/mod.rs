@@ -18,11 +18,11 @@ pub(in crate::game) use self::{
     rules::{Rules, SPECTATOR_SPEED, password},
 };
 use super::{
-    Host, Profile, configstring,
+    GameType, Host, Profile, configstring,
     profile::Silence,
     userinfo::{Standing, Userinfo, player_entry},
 };
-use crate::game::numbers::entity_flag;
+use crate::game::numbers::{Team, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, limits::MAX_CLIENTS};
 
 /// A game with people in it.
@@ -48,6 +48,8 @@ pub(in crate::game) trait Populated {
 pub(in crate::game) struct People {
     pub(in crate::game) profile: &'static Profile,
     pub(in crate::game) rules: Rules,
+    /// What is played on this level.
+    pub(in crate::game) game_type: GameType,
     /// Level time of the last frame.
     pub(in crate::game) now: LevelTime,
     pub(in crate::game) started: LevelTime,
@@ -65,6 +67,7 @@ impl People {
         Self {
             profile,
             rules: Rules::default(),
+            game_type: GameType::default(),
             now: LevelTime::default(),
             started: LevelTime::default(),
             players: vec![None; MAX_CLIENTS],
@@ -97,6 +100,16 @@ impl People {
     /// Players in the game that can be followed.
     pub(in crate::game) fn plays(&self, client: ClientNum) -> bool {
         self.active(client).is_some() && self.role(client).plays()
+    }
+
+    /// The team that a client is in.
+    pub(in crate::game) fn team(&self, client: ClientNum) -> Team {
+        self.role(client).team()
+    }
+
+    /// Whether two clients fight on the same side. Nobody does outside the games of teams.
+    pub(in crate::game) fn are_mates(&self, one: ClientNum, other: ClientNum) -> bool {
+        self.game_type.has_teams() && self.team(one) == self.team(other)
     }
 
     /// Changes a role; who starts to watch goes to the end of those who wait.

@@ -3,6 +3,13 @@
 //! Both games of the family agree on all of these; what differs stands in [`Profile`](super::Profile).
 //! Source: the base game's interface between server and client game.
 
+pub mod event;
+mod flags;
+mod means;
+
+pub use flags::{dm_flag, entity_flag, player_event, pm_flag};
+pub use means::Means;
+
 /// How a player moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i32)]
@@ -21,62 +28,6 @@ pub enum PmType {
     Intermission = 5,
     /// The same, in the single-player game.
     SinglePlayerIntermission = 6,
-}
-
-/// Bits of a player state's movement flags.
-pub mod pm_flag {
-    /// Crouched.
-    pub const DUCKED: i32 = 1;
-    /// Jump is still held.
-    pub const JUMP_HELD: i32 = 2;
-    /// The jump went backwards.
-    pub const BACKWARDS_JUMP: i32 = 8;
-    /// Runs backwards.
-    pub const BACKWARDS_RUN: i32 = 16;
-    /// The movement timer counts a landing.
-    pub const TIME_LAND: i32 = 32;
-    /// The movement timer counts knockback.
-    pub const TIME_KNOCKBACK: i32 = 64;
-    /// The movement timer counts a leap out of water.
-    pub const TIME_WATERJUMP: i32 = 256;
-    /// Just appeared: nothing fires until fire and use were both up.
-    pub const RESPAWNED: i32 = 512;
-    /// The use button is still held.
-    pub const USE_ITEM_HELD: i32 = 1024;
-    /// The hook pulls.
-    pub const GRAPPLE_PULL: i32 = 2048;
-    /// The state is another player's, watched.
-    pub const FOLLOW: i32 = 4096;
-    /// Sees only the scoreboard.
-    pub const SCOREBOARD: i32 = 8192;
-    /// The shell of invulnerability is open.
-    pub const INVULEXPAND: i32 = 16384;
-    /// Waits for a round of OpenArena's elimination games to begin: weapons rest.
-    pub const ELIMINATION_WARMUP: i32 = 32768;
-    /// Everything the movement timer may count.
-    pub const ALL_TIMES: i32 = TIME_LAND | TIME_KNOCKBACK | TIME_WATERJUMP;
-}
-
-/// Bits of an entity's flags.
-pub mod entity_flag {
-    /// Dead.
-    pub const DEAD: i32 = 0x1;
-    /// Flips whenever the origin jumps, so that clients do not interpolate.
-    pub const TELEPORT: i32 = 0x4;
-    /// Event of a player, shown apart from its entity.
-    pub const PLAYER_EVENT: i32 = 0x10;
-    /// Not drawn.
-    pub const NODRAW: i32 = 0x80;
-    /// Fires.
-    pub const FIRING: i32 = 0x100;
-    /// Types or is in a menu.
-    pub const TALK: i32 = 0x1000;
-    /// Has not been heard of.
-    pub const CONNECTION: i32 = 0x2000;
-    /// Has voted.
-    pub const VOTED: i32 = 0x4000;
-    /// Has voted within the team.
-    pub const TEAM_VOTED: i32 = 0x8_0000;
 }
 
 /// What an entity is.
@@ -125,6 +76,12 @@ pub mod persistant {
     pub const TEAM: usize = 3;
     /// Times spawned.
     pub const SPAWN_COUNT: usize = 4;
+    /// Bits of [`player_event`] that flip.
+    pub const PLAYER_EVENTS: usize = 5;
+    /// Who hit last.
+    pub const ATTACKER: usize = 6;
+    /// Health, shifted by 8, and armour of whom the player hit last.
+    pub const ATTACKEE_ARMOR: usize = 7;
     /// Deaths.
     pub const DEATHS: usize = 8;
     /// Awards and captures, in the order of the scoreboard.
@@ -166,8 +123,28 @@ pub mod weapon {
     pub const GAUNTLET: i32 = 1;
     /// The machine gun.
     pub const MACHINEGUN: i32 = 2;
+    /// The shotgun.
+    pub const SHOTGUN: i32 = 3;
+    /// The grenade launcher.
+    pub const GRENADE_LAUNCHER: i32 = 4;
+    /// The rocket launcher.
+    pub const ROCKET_LAUNCHER: i32 = 5;
+    /// The lightning gun.
+    pub const LIGHTNING: i32 = 6;
+    /// The railgun.
+    pub const RAILGUN: i32 = 7;
+    /// The plasma gun.
+    pub const PLASMAGUN: i32 = 8;
+    /// The big one.
+    pub const BFG: i32 = 9;
     /// The hook.
     pub const GRAPPLE: i32 = 10;
+    /// The nailgun.
+    pub const NAILGUN: i32 = 11;
+    /// The launcher of mines.
+    pub const PROX_LAUNCHER: i32 = 12;
+    /// The chaingun.
+    pub const CHAINGUN: i32 = 13;
     /// What an endless supply of ammunition is written as.
     pub const ENDLESS: i32 = -1;
 }
@@ -186,26 +163,90 @@ pub mod weapon_state {
 
 /// Indices of a player state's powerups: each holds the level time of its end.
 pub mod powerup {
+    /// Hits harder.
+    pub const QUAD: usize = 1;
+    /// Takes less, and breathes everywhere.
+    pub const BATTLESUIT: usize = 2;
     /// Runs and fires faster.
     pub const HASTE: usize = 3;
+    /// Is hard to see.
+    pub const INVISIBILITY: usize = 4;
+    /// Heals by itself.
+    pub const REGENERATION: usize = 5;
     /// Flies.
     pub const FLIGHT: usize = 6;
+    /// Carries the red flag.
+    pub const RED_FLAG: usize = 7;
+    /// Carries the blue flag.
+    pub const BLUE_FLAG: usize = 8;
+    /// Carries the flag of nobody.
+    pub const NEUTRAL_FLAG: usize = 9;
+    /// The runes.
+    pub const SCOUT: usize = 10;
+    /// Regains half of a doubled maximum.
+    pub const GUARD: usize = 11;
+    /// Does twice the damage.
+    pub const DOUBLER: usize = 12;
+    /// Gets ammunition back and fires faster.
+    pub const AMMO_REGEN: usize = 13;
     /// Stands in a shell that nothing enters.
     pub const INVULNERABILITY: usize = 14;
+    /// The end of what is held until it is lost.
+    pub const HELD: i32 = i32::MAX;
 }
 
 /// Tags of holdable items: what using one means.
 pub mod holdable {
+    /// Goes elsewhere.
+    pub const TELEPORTER: i32 = 1;
     /// Heals.
     pub const MEDKIT: i32 = 2;
+    /// Dies and takes many along.
+    pub const KAMIKAZE: i32 = 3;
+    /// Places a gate.
+    pub const PORTAL: i32 = 4;
+    /// Opens a shell.
+    pub const INVULNERABILITY: i32 = 5;
 }
 
 /// Tags of runes: what carrying one means.
 pub mod rune {
     /// Runs and fires faster.
     pub const SCOUT: i32 = 10;
+    /// Regains half of a doubled maximum.
+    pub const GUARD: i32 = 11;
+    /// Does twice the damage.
+    pub const DOUBLER: i32 = 12;
     /// Gets ammunition back and fires faster.
     pub const AMMO_REGEN: i32 = 13;
+}
+
+/// What happened to the teams.
+pub mod team_sound {
+    /// Red captured the blue flag.
+    pub const RED_CAPTURED: i32 = 0;
+    /// Blue captured the red flag.
+    pub const BLUE_CAPTURED: i32 = 1;
+    /// The blue flag is back.
+    pub const BLUE_RETURNED: i32 = 2;
+    /// The red flag is back.
+    pub const RED_RETURNED: i32 = 3;
+    /// Red took the blue flag.
+    pub const RED_TOOK: i32 = 4;
+    /// Blue took the red flag.
+    pub const BLUE_TOOK: i32 = 5;
+    /// Red scored.
+    pub const RED_SCORED: i32 = 8;
+    /// Blue scored.
+    pub const BLUE_SCORED: i32 = 9;
+    /// Red leads.
+    pub const RED_LEADS: i32 = 10;
+    /// Blue leads.
+    pub const BLUE_LEADS: i32 = 11;
+    /// The teams are even.
+    pub const TIED: i32 = 12;
+    /// A kamikaze.
+    pub const KAMIKAZE: i32 = 13;
 }
 
 /// Animations, without the toggle bit.
@@ -266,112 +307,6 @@ pub mod animation {
     pub const LEGS_BACKCR: i32 = 32;
     /// Legs: walking backwards.
     pub const LEGS_BACKWALK: i32 = 33;
-}
-
-/// Events that movement raises: what others see and hear of it.
-pub mod event {
-    /// Nothing; a step on a silent surface.
-    pub const NONE: i32 = 0;
-    /// A step.
-    pub const FOOTSTEP: i32 = 1;
-    /// A step on metal.
-    pub const FOOTSTEP_METAL: i32 = 2;
-    /// A step in shallow water.
-    pub const FOOTSPLASH: i32 = 3;
-    /// A stroke.
-    pub const SWIM: i32 = 5;
-    /// Up a stair of less than 7 units; the three that follow are for less than 11, less than 15, more.
-    pub const STEP_4: i32 = 6;
-    /// Up a stair of less than 11.
-    pub const STEP_8: i32 = 7;
-    /// Up a stair of less than 15.
-    pub const STEP_12: i32 = 8;
-    /// Up a higher stair.
-    pub const STEP_16: i32 = 9;
-    /// Fell a bit.
-    pub const FALL_SHORT: i32 = 10;
-    /// Fell and hurts.
-    pub const FALL_MEDIUM: i32 = 11;
-    /// Fell and hurts more.
-    pub const FALL_FAR: i32 = 12;
-    /// Thrown by a jump pad; parameter 0 when rather flat, 1 when steep.
-    pub const JUMP_PAD: i32 = 13;
-    /// Jumps.
-    pub const JUMP: i32 = 14;
-    /// Feet get wet.
-    pub const WATER_TOUCH: i32 = 15;
-    /// Feet leave the water.
-    pub const WATER_LEAVE: i32 = 16;
-    /// Head goes under.
-    pub const WATER_UNDER: i32 = 17;
-    /// Head comes up.
-    pub const WATER_CLEAR: i32 = 18;
-    /// Out of ammunition.
-    pub const NOAMMO: i32 = 21;
-    /// Puts the weapon away.
-    pub const CHANGE_WEAPON: i32 = 22;
-    /// Fires.
-    pub const FIRE_WEAPON: i32 = 23;
-    /// Uses what it holds; the item's tag is added.
-    pub const USE_ITEM0: i32 = 24;
-    /// Something was removed by a door.
-    pub const ITEM_POP: i32 = 41;
-    /// Somebody appears here.
-    pub const PLAYER_TELEPORT_IN: i32 = 42;
-    /// Somebody vanishes here.
-    pub const PLAYER_TELEPORT_OUT: i32 = 43;
-    /// A sound from this place; the parameter is its number.
-    pub const GENERAL_SOUND: i32 = 45;
-    /// A sound that is heard everywhere.
-    pub const GLOBAL_SOUND: i32 = 46;
-    /// Hurt; the parameter is the health left.
-    pub const PAIN: i32 = 56;
-    /// Dies, with the first of three sounds; the parameter is the killer.
-    pub const DEATH1: i32 = 57;
-    /// Somebody died; the parameter is the means.
-    pub const OBITUARY: i32 = 60;
-    /// A body goes to pieces; the parameter is the killer.
-    pub const GIB_PLAYER: i32 = 64;
-    /// Points that somebody gets or loses.
-    pub const SCOREPLUM: i32 = 65;
-    /// Taunts.
-    pub const TAUNT: i32 = 76;
-}
-
-/// What somebody died of, as obituaries name it; both games agree on these.
-pub mod means {
-    /// Drowned.
-    pub const WATER: i32 = 14;
-    /// Melted.
-    pub const SLIME: i32 = 15;
-    /// Burnt.
-    pub const LAVA: i32 = 16;
-    /// Under a moving part of the map.
-    pub const CRUSH: i32 = 17;
-    /// Stood where another appeared.
-    pub const TELEFRAG: i32 = 18;
-    /// Fell.
-    pub const FALLING: i32 = 19;
-    /// By their own command.
-    pub const SUICIDE: i32 = 20;
-    /// In a place that hurts.
-    pub const TRIGGER_HURT: i32 = 22;
-
-    /// The name in the server's log, of those above.
-    #[must_use]
-    pub fn name(means: i32) -> &'static str {
-        match means {
-            WATER => "MOD_WATER",
-            SLIME => "MOD_SLIME",
-            LAVA => "MOD_LAVA",
-            CRUSH => "MOD_CRUSH",
-            TELEFRAG => "MOD_TELEFRAG",
-            FALLING => "MOD_FALLING",
-            SUICIDE => "MOD_SUICIDE",
-            TRIGGER_HURT => "MOD_TRIGGER_HURT",
-            _ => "MOD_UNKNOWN",
-        }
-    }
 }
 
 /// Contents bits of an entity.
