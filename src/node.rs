@@ -45,6 +45,11 @@ pub trait Node {
         None
     }
 
+    /// Lines that have come for the log of the node's game, ended, or `None`.
+    fn poll_log(&mut self) -> Option<String> {
+        None
+    }
+
     /// Ports the node owns, numbered from 0.
     fn local_ports(&self) -> u16 {
         1

@@ -113,6 +113,18 @@ pub trait Host {
     /// Writes a line to the server's console.
     fn print(&mut self, text: &str);
 
+    /// A line of the game's log, without its end: to the console, and behind `clock_ms` of the level's
+    /// clock to the log file.
+    fn log_line(&mut self, clock_ms: i32, text: &str) {
+        let _ = clock_ms;
+        self.print(text);
+    }
+
+    /// What browsers and clients are told of the server, as an info string.
+    fn serverinfo(&self) -> String {
+        String::new()
+    }
+
     /// A setting's value; empty when there is none of that name.
     fn setting(&self, name: &str) -> &str;
 

@@ -176,6 +176,10 @@ pub struct Profile {
     pub silence: Silence,
     /// Whether a new level empties the intermission string.
     pub clears_intermission: bool,
+    /// Whether the clock of the log goes on when a level restarts in place.
+    pub log_clock_runs_on: bool,
+    /// Whether the log tells of a connection before it tells of the player's name.
+    pub logs_connect_first: bool,
     /// Whether the setting `g_music` replaces the level's own music.
     pub music_setting: bool,
     /// Serverinfo keys that the client's game reads or shows, besides those of every game.
@@ -232,6 +236,8 @@ impl Profile {
         smoothing: Smoothing::Interpolate,
         silence: Silence::Frames(2),
         clears_intermission: false,
+        log_clock_runs_on: true,
+        logs_connect_first: false,
         music_setting: true,
         serverinfo: &[
             info("videoflags", "7"),
@@ -293,6 +299,8 @@ impl Profile {
         smoothing: Smoothing::LinearStop(50),
         silence: Silence::Millis(1000),
         clears_intermission: true,
+        log_clock_runs_on: false,
+        logs_connect_first: true,
         music_setting: false,
         serverinfo: &[],
         systeminfo: &[

@@ -12,6 +12,7 @@ use super::{
     challenge::Challenges,
     client::{Client, Clients},
     configstrings::Outcome,
+    journal::Journal,
     level::Level,
     limits::Limits,
     rcon::RconGuard,
@@ -68,6 +69,8 @@ pub(super) struct Core {
 
     /// Text for the operator.
     pub(super) output: VecDeque<String>,
+    /// Lines of the game's log that nobody has taken yet.
+    pub(super) journal: Journal,
     /// Collects what commands print while a remote console waits for it.
     pub(super) redirect: Option<Vec<String>>,
     /// Asked for by the game, done when its entry has returned.
@@ -101,6 +104,7 @@ impl Core {
             writer: BitWriter::new(),
             message: Vec::new(),
             output: VecDeque::new(),
+            journal: Journal::default(),
             redirect: None,
             drops: Vec::new(),
             console: VecDeque::new(),
@@ -196,6 +200,15 @@ impl Host for Core {
     fn print(&mut self, text: &str) {
         // The log shows control characters as escapes; a backslash is a separator here and stays.
         log::info!(target: "game", "{}", text.trim_end_matches('\n'));
+    }
+
+    fn log_line(&mut self, clock_ms: i32, text: &str) {
+        self.print(text);
+        self.journal.add(clock_ms, text);
+    }
+
+    fn serverinfo(&self) -> String {
+        Self::serverinfo(self).as_str().to_owned()
     }
 
     fn setting(&self, name: &str) -> &str {

@@ -19,6 +19,7 @@ mod configstrings;
 mod console;
 mod core;
 mod departure;
+mod journal;
 mod level;
 mod limiter;
 mod limits;
@@ -258,6 +259,10 @@ impl Node for Server {
 
     fn poll_output(&mut self) -> Option<String> {
         self.core.output.pop_front()
+    }
+
+    fn poll_log(&mut self) -> Option<String> {
+        self.core.journal.take()
     }
 
     fn stop(&mut self, now: Millis, reason: &str) {

@@ -174,13 +174,14 @@ impl Deathmatch {
                 .and_then(|client| self.people.player(client))
                 .map_or("<world>", |player| player.name.as_str())
         };
-        host.print(&format!(
+        let line = format!(
             "Kill: {killer} {victim} {}: {} killed {} by {}",
             hit.means.number(profile),
             name(hit.attacker),
             name(Some(victim)),
             hit.means.name()
-        ));
+        );
+        self.people.log(host, &line);
         self.flash(host, origin, event::OBITUARY, |state, shared| {
             state.event_parm = hit.means.number(profile);
             state.other_entity_num = victim.index() as i32;

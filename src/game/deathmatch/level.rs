@@ -98,7 +98,7 @@ impl Deathmatch {
             host.set_setting("g_gametype", "0");
         }
         let number = leading_int(host.setting("g_gametype"));
-        self.people.game_type = GameType::of_number(number).unwrap_or_default();
+        self.people.play_game_type(GameType::of_number(number).unwrap_or_default());
         let parsed = host.world().map(|world| Entities::parse(&world.bsp().entity_text));
         let entities = match parsed {
             Some(Ok(entities)) => Some(entities),
@@ -152,8 +152,7 @@ impl Deathmatch {
         if entities.is_some() && self.spots.is_empty() {
             host.print("the map has no spawn points; players begin at its origin");
         }
-        let map = clean_text(host.setting("mapname"), 63);
-        host.print(&format!("InitGame: \\gamename\\{}\\mapname\\{map}", profile.folder));
+        self.people.log_start(host);
     }
 
     /// Portals show what their cameras see; those without are mirrors.

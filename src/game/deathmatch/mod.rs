@@ -247,7 +247,7 @@ impl Game for Deathmatch {
     fn init(&mut self, host: &mut dyn Host, start: LevelStart) {
         self.seed = start.seed;
         self.frame_ms = 0;
-        self.people.start(host, start.time);
+        self.people.start(host, &start);
         self.bodies.fill(Body::default());
         self.refresh_movement(host);
         self.start_level(host, &start);
@@ -262,7 +262,7 @@ impl Game for Deathmatch {
         }
         self.things.clear();
         self.graves.clear();
-        host.print("ShutdownGame:");
+        self.people.log_end(host);
     }
 
     fn client_connect(

@@ -160,7 +160,7 @@ impl Populated for Flight {
 impl Game for Flight {
     fn init(&mut self, host: &mut dyn Host, start: LevelStart) {
         self.seed = start.seed;
-        self.people.start(host, start.time);
+        self.people.start(host, &start);
         let profile = self.people.profile;
         self.level = Level::named(host.setting("mapname"));
         if leading_int(host.setting("g_gametype")) != 0 {
@@ -193,15 +193,14 @@ impl Game for Flight {
         if !start.restart {
             self.people.publish_scores(host);
         }
-        let map = super::userinfo::clean_text(host.setting("mapname"), 63);
-        host.print(&format!("InitGame: \\gamename\\{}\\mapname\\{map}", profile.folder));
+        self.people.log_start(host);
     }
 
     fn shutdown(&mut self, host: &mut dyn Host, _restart: bool) {
         for player in self.people.players.iter_mut().flatten() {
             player.unlink(host);
         }
-        host.print("ShutdownGame:");
+        self.people.log_end(host);
     }
 
     fn client_connect(

@@ -19,7 +19,7 @@ impl People {
         let Some(player) = self.player(client).filter(|_| !text.is_empty()) else { return };
         let name = truncated(&player.name, MAX_SPEAKER_LEN);
         host.send_command(None, &format!("chat \"{name}^7\x19: ^2{text}\""));
-        host.print(&format!("say: {name}: {text}"));
+        self.log(host, &format!("say: {name}: {text}"));
     }
 
     /// Says something to one player, and shows the sender that it was said.
@@ -41,6 +41,6 @@ impl People {
         if target != client {
             host.send_command(Some(client), &line);
         }
-        host.print(&format!("tell: {name} to {}: {text}", to.name));
+        self.log(host, &format!("tell: {name} to {}: {text}", to.name));
     }
 }

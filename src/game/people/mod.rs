@@ -8,6 +8,7 @@
 
 mod chat;
 mod commands;
+mod log;
 mod player;
 mod rules;
 mod scores;
@@ -18,7 +19,7 @@ pub(in crate::game) use self::{
     rules::{Rules, SPECTATOR_SPEED, password},
 };
 use super::{
-    GameType, Host, Profile, configstring,
+    GameType, Host, LevelStart, Profile, configstring,
     profile::Silence,
     userinfo::{Standing, Userinfo, player_entry},
 };
@@ -50,9 +51,15 @@ pub(in crate::game) struct People {
     pub(in crate::game) rules: Rules,
     /// What is played on this level.
     pub(in crate::game) game_type: GameType,
+    /// Scores of red and blue.
+    pub(in crate::game) team_scores: [i32; 2],
+    /// The level is over: everybody sees the scoreboard.
+    pub(in crate::game) intermission: bool,
     /// Level time of the last frame.
     pub(in crate::game) now: LevelTime,
     pub(in crate::game) started: LevelTime,
+    /// From when on the log's clock counts.
+    logged_from: LevelTime,
     /// By client number; `None` for a free slot.
     pub(in crate::game) players: Vec<Option<Player>>,
     /// By client number; kept over level changes.
@@ -68,20 +75,36 @@ impl People {
             profile,
             rules: Rules::default(),
             game_type: GameType::default(),
+            team_scores: [0; 2],
+            intermission: false,
             now: LevelTime::default(),
             started: LevelTime::default(),
+            logged_from: LevelTime::default(),
             players: vec![None; MAX_CLIENTS],
-            sessions: [Session { role: Role::Playing, waiting_since: 0 }; MAX_CLIENTS],
+            sessions: [Session::NEW; MAX_CLIENTS],
             next_waiting: 0,
         }
     }
 
     /// A level begins: sessions stay, players have to connect again.
-    pub(in crate::game) fn start(&mut self, host: &mut dyn Host, now: LevelTime) {
-        self.now = now;
-        self.started = now;
+    pub(in crate::game) fn start(&mut self, host: &mut dyn Host, start: &LevelStart) {
+        self.now = start.time;
+        self.started = start.time;
+        if !(start.restart && self.profile.log_clock_runs_on) {
+            self.logged_from = start.time;
+        }
+        self.team_scores = [0; 2];
+        self.intermission = false;
         self.players.fill(None);
         self.rules = Rules::read(host, self.profile);
+    }
+
+    /// What is played from now on. Another game has other sides: everybody chooses anew.
+    pub(in crate::game) fn play_game_type(&mut self, game_type: GameType) {
+        if self.game_type != game_type {
+            self.sessions.fill(Session::NEW);
+        }
+        self.game_type = game_type;
     }
 
     pub(in crate::game) fn player(&self, client: ClientNum) -> Option<&Player> {
@@ -154,7 +177,7 @@ impl People {
         if let Some(player) = self.player(client).filter(|_| self.role(client).plays()) {
             host.send_command(None, &format!("print \"{}^7 entered the game\n\"", player.name));
         }
-        host.print(&format!("ClientBegin: {client}"));
+        self.log(host, &format!("ClientBegin: {client}"));
         self.rank(host);
     }
 
@@ -229,14 +252,14 @@ impl People {
 
         let standing = Standing {
             team: role.team() as i32,
-            wins: 0,
-            losses: 0,
+            wins: self.sessions[client.index()].wins,
+            losses: self.sessions[client.index()].losses,
             leader: false,
             bot: player.is_bot,
         };
         let entry = player_entry(&info, &player.name, &standing);
         host.set_configstring(configstring::player(client), &entry);
-        host.print(&format!("ClientUserinfoChanged: {client} {entry}"));
+        self.log(host, &format!("ClientUserinfoChanged: {client} {entry}"));
     }
 
     /// A client wants in.
@@ -258,14 +281,20 @@ impl People {
         if let Some(mut old) = self.players[client.index()].take() {
             old.unlink(host);
         }
-        if first_time {
+        if first_time || !self.sessions[client.index()].is_settled {
             let role = self.first_role(client, &info);
-            self.sessions[client.index()].role = Role::Playing;
+            self.sessions[client.index()] = Session { is_settled: true, ..Session::NEW };
             self.set_role(client, role);
         }
         self.players[client.index()] = Some(Player::new(client, is_bot, self.now));
+        let line = format!("ClientConnect: {client}");
+        if self.profile.logs_connect_first {
+            self.log(host, &line);
+        }
         self.read_userinfo(host, client, false);
-        host.print(&format!("ClientConnect: {client}"));
+        if !self.profile.logs_connect_first {
+            self.log(host, &line);
+        }
         if first_time && let Some(player) = self.player(client) {
             host.send_command(None, &format!("print \"{}^7 connected\n\"", player.name));
         }
@@ -281,10 +310,10 @@ impl dyn Populated + '_ {
         if let Some(mut player) = people.players[client.index()].take() {
             player.unlink(host);
         }
-        people.sessions[client.index()].role = Role::Playing;
+        people.sessions[client.index()] = Session::NEW;
         // Also of a client that was refused over a restart: its entry is still there.
         host.set_configstring(configstring::player(client), "");
-        host.print(&format!("ClientDisconnect: {client}"));
+        self.people().log(host, &format!("ClientDisconnect: {client}"));
         self.free_followers_of(host, client);
         self.people_mut().rank(host);
     }

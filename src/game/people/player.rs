@@ -74,6 +74,17 @@ pub(in crate::game) struct Session {
     pub(in crate::game) role: Role,
     /// Grows with each client that starts to watch: who has waited longest has the smallest.
     pub(in crate::game) waiting_since: u32,
+    /// Tournament games won and lost.
+    pub(in crate::game) wins: i32,
+    pub(in crate::game) losses: i32,
+    /// Whether the client has chosen what it does. Otherwise it is asked as it connects.
+    pub(in crate::game) is_settled: bool,
+}
+
+impl Session {
+    /// Nobody's.
+    pub(in crate::game) const NEW: Self =
+        Self { role: Role::Playing, waiting_since: 0, wins: 0, losses: 0, is_settled: false };
 }
 
 /// How far a client has come.

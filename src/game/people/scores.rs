@@ -10,7 +10,10 @@ use crate::game::{
 };
 use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 
-use std::{cmp::Reverse, fmt::Write as _};
+use std::{
+    cmp::{Ordering, Reverse},
+    fmt::Write as _,
+};
 
 /// Largest ping that is shown.
 const MAX_SHOWN_PING: i32 = 999;
@@ -68,15 +71,36 @@ impl People {
             ahead = Some((score, client));
             position += 1;
         }
+        if self.game_type.has_teams() {
+            self.rank_teams();
+        }
         self.publish_scores(host);
+        if self.intermission {
+            self.send_scores_to_all(host);
+        }
     }
 
-    /// Publishes the two best scores.
+    /// In games of teams everybody's rank tells which team leads.
+    fn rank_teams(&mut self) {
+        let [red, blue] = self.team_scores;
+        let rank = match red.cmp(&blue) {
+            Ordering::Greater => 0,
+            Ordering::Less => 1,
+            Ordering::Equal => 2,
+        };
+        ClientNum::all().for_each(|client| self.set_rank(client, rank));
+    }
+
+    /// Publishes the teams' scores, or else the two best.
     pub(in crate::game) fn publish_scores(&self, host: &mut dyn Host) {
-        let ranking = self.ranking();
-        let mut best = ranking.clients().map(|client| self.score(client));
-        for index in [configstring::SCORES1, configstring::SCORES2] {
-            let score = best.next().unwrap_or(configstring::NO_SCORE);
+        let mut shown = self.team_scores;
+        if !self.game_type.has_teams() {
+            let ranking = self.ranking();
+            let mut best = ranking.clients().map(|client| self.score(client));
+            shown = [0; 2].map(|_: i32| best.next().unwrap_or(configstring::NO_SCORE));
+        }
+        for (index, score) in [configstring::SCORES1, configstring::SCORES2].into_iter().zip(shown)
+        {
             if host.configstring(index).parse() != Ok(score) {
                 host.set_configstring(index, &score.to_string());
             }
@@ -90,7 +114,15 @@ impl People {
         }
         let ranking = self.ranking();
         let lines = ranking.clients().filter_map(|client| self.line(client));
-        host.send_command(Some(client), &scoreboard(self.profile.scores, self.started, lines));
+        let form = self.profile.scores;
+        host.send_command(Some(client), &scoreboard(form, self.team_scores, self.started, lines));
+    }
+
+    /// Sends everybody in the game the scoreboard.
+    pub(in crate::game) fn send_scores_to_all(&self, host: &mut dyn Host) {
+        for client in ClientNum::all().filter(|&client| self.active(client).is_some()) {
+            self.send_scores(host, client);
+        }
     }
 
     fn line(&self, client: ClientNum) -> Option<Line> {
@@ -137,7 +169,7 @@ impl People {
         Ranking { order }
     }
 
-    fn score(&self, client: ClientNum) -> i32 {
+    pub(in crate::game) fn score(&self, client: ClientNum) -> i32 {
         self.player(client).map_or(0, |player| player.state.persistant[persistant::SCORE])
     }
 
@@ -149,7 +181,12 @@ impl People {
 }
 
 /// The scoreboard command, with as many lines as fit.
-fn scoreboard(form: ScoresForm, started: LevelTime, lines: impl Iterator<Item = Line>) -> String {
+fn scoreboard(
+    form: ScoresForm,
+    [red, blue]: [i32; 2],
+    started: LevelTime,
+    lines: impl Iterator<Item = Line>,
+) -> String {
     let longest = crate::model::limits::MAX_SERVER_COMMAND_LEN - MAX_HEADER_LEN;
     let limit = form.entries_limit.min(longest);
     let mut entries = String::with_capacity(limit);
@@ -180,8 +217,8 @@ fn scoreboard(form: ScoresForm, started: LevelTime, lines: impl Iterator<Item = 
         count += 1;
     }
     match form.round_start_ms {
-        Some(ms) => format!("scores {count} 0 0 {}{entries}", started + ms),
-        None => format!("scores {count} 0 0{entries}"),
+        Some(ms) => format!("scores {count} {red} {blue} {}{entries}", started + ms),
+        None => format!("scores {count} {red} {blue}{entries}"),
     }
 }
 
@@ -198,12 +235,12 @@ mod tests {
     fn scoreboards_have_the_documented_form() {
         let q3 = [line(0, 0, 4, 1, true), line(1, -1, 0, 1, false)];
         assert_eq!(
-            scoreboard(Profile::BASEQ3.scores, LevelTime(0), q3.into_iter()),
+            scoreboard(Profile::BASEQ3.scores, [0; 2], LevelTime(0), q3.into_iter()),
             "scores 2 0 0 0 0 4 1 0 0 0 0 0 0 0 0 1 0 1 -1 0 1 0 0 0 0 0 0 0 0 0 0"
         );
         let oa = [line(0, 1, 38, 0, true), line(1, 0, 28, 0, false)];
         assert_eq!(
-            scoreboard(Profile::BASEOA.scores, LevelTime(239_050), oa.into_iter()),
+            scoreboard(Profile::BASEOA.scores, [0; 2], LevelTime(239_050), oa.into_iter()),
             "scores 2 0 0 246050 0 1 38 0 0 0 0 0 0 0 0 0 1 0 0 1 0 28 0 0 0 0 0 0 0 0 0 0 0 0"
         );
     }
@@ -212,7 +249,7 @@ mod tests {
     fn a_full_scoreboard_is_cut_at_a_whole_line() {
         for profile in Profile::ALL {
             let lines = (0..64).map(|client| line(client, -32_768, 999, 100_000, true));
-            let text = scoreboard(profile.scores, LevelTime(i32::MAX), lines);
+            let text = scoreboard(profile.scores, [-9999; 2], LevelTime(i32::MAX), lines);
             assert!(text.len() <= 1022, "{} bytes", text.len());
             let numbers = text.split(' ').count();
             let (header, each) = if profile.scores.eliminated { (5, 15) } else { (4, 14) };

@@ -1,0 +1,76 @@
+//! The game's log on its way to the file: lines behind the level's clock.
+//!
+//! `  4:07 say: kim: well played` — minutes in three columns, seconds in two, a space. Invariants: a line
+//! is one line, whatever players are called; what nobody takes stays bounded.
+//! Source: the log format that the field's tools read.
+
+use std::fmt::Write as _;
+
+/// Bytes that wait to be taken; what comes then is lost.
+const MAX_WAITING: usize = 1 << 20;
+
+/// Lines that wait to be written.
+#[derive(Debug, Default)]
+pub(super) struct Journal {
+    text: String,
+}
+
+impl Journal {
+    /// Adds a line without its end.
+    pub(super) fn add(&mut self, clock_ms: i32, line: &str) {
+        if self.text.len() + line.len() > MAX_WAITING {
+            return;
+        }
+        let seconds = clock_ms.max(0) / 1000;
+        let _ = write!(self.text, "{:3}:{:02} ", seconds / 60, seconds % 60);
+        self.text.extend(line.chars().map(|c| if c.is_control() { ' ' } else { c }));
+        self.text.push('\n');
+    }
+
+    /// All lines that have come since the last time.
+    pub(super) fn take(&mut self) -> Option<String> {
+        (!self.text.is_empty()).then(|| std::mem::take(&mut self.text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_stands_in_seven_columns() {
+        let mut journal = Journal::default();
+        for ms in [0, 999, 1000, 59_999, 60_000, 605_000, 59_999_000, 60_000_000, -5] {
+            journal.add(ms, "x");
+        }
+        let lines = journal.take().expect("lines");
+        let clocks: Vec<_> = lines.lines().map(|line| line.trim_end_matches('x')).collect();
+        assert_eq!(
+            clocks,
+            [
+                "  0:00 ", "  0:00 ", "  0:01 ", "  0:59 ", "  1:00 ", " 10:05 ", "999:59 ",
+                "1000:00 ", "  0:00 "
+            ]
+        );
+        assert_eq!(journal.take(), None);
+    }
+
+    #[test]
+    fn a_line_stays_one_line() {
+        let mut journal = Journal::default();
+        journal.add(0, "say: a\nKill: 0 1 2\r\u{1b}[2J: hi");
+        assert_eq!(journal.take().as_deref(), Some("  0:00 say: a Kill: 0 1 2  [2J: hi\n"));
+    }
+
+    #[test]
+    fn what_nobody_takes_is_bounded() {
+        let mut journal = Journal::default();
+        let line = "x".repeat(1000);
+        for _ in 0..2000 {
+            journal.add(0, &line);
+        }
+        let text = journal.take().expect("lines");
+        assert!(text.len() <= MAX_WAITING + 8 && text.len() > MAX_WAITING - 1100);
+        assert!(text.lines().all(|line| line.len() == 1007));
+    }
+}
