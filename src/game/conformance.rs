@@ -32,6 +32,8 @@ pub(super) struct TestHost {
     /// Configstring changes and reliable commands, in order, as a client would get them.
     pub(super) told: Vec<String>,
     pub(super) dropped: Vec<(ClientNum, String)>,
+    /// Console lines, in order.
+    pub(super) queued: Vec<String>,
 }
 
 impl Default for TestHost {
@@ -45,6 +47,7 @@ impl Default for TestHost {
             sent: Vec::new(),
             told: Vec::new(),
             dropped: Vec::new(),
+            queued: Vec::new(),
         }
     }
 }
@@ -104,7 +107,10 @@ impl Host for TestHost {
     fn drop_client(&mut self, client: ClientNum, reason: &str) {
         self.dropped.push((client, reason.to_owned()));
     }
-    fn queue_console(&mut self, _line: &str) {}
+    fn queue_console(&mut self, line: &str) {
+        assert!(!line.contains(['\n', '\r', ';']), "{line:?}");
+        self.queued.push(line.to_owned());
+    }
     fn is_local(&self, _client: ClientNum) -> bool {
         self.local
     }
@@ -129,6 +135,27 @@ impl Host for TestHost {
     }
 }
 
+/// Reliable commands that clients' games know.
+const KNOWN_TO_CLIENTS: [&str; 17] = [
+    "print",
+    "cp",
+    "chat",
+    "tchat",
+    "vchat",
+    "vtchat",
+    "vtell",
+    "scores",
+    "tinfo",
+    "respawn",
+    "team",
+    "accs",
+    "ch",
+    "mappage",
+    "customvotes",
+    "clientLevelShot",
+    "map_restart",
+];
+
 fn check_command(text: &str) {
     assert!(text.len() <= MAX_SERVER_COMMAND_LEN, "{} bytes: {text}", text.len());
     assert_eq!(text.matches('"').count() % 2, 0, "broken quotes: {text:?}");
@@ -136,8 +163,8 @@ fn check_command(text: &str) {
     assert!(text.chars().all(allowed), "{text:?}");
     let inside = text.trim_end_matches(['"', '\n']);
     assert!(!inside.contains('\n'), "a line break inside: {text:?}");
-    let known = ["print", "cp", "chat", "tchat", "scores", "respawn", "team", "map_restart"];
-    assert!(known.contains(&Words::parse(text).command()), "{text:?}");
+    let command = Words::parse(text);
+    assert!(KNOWN_TO_CLIENTS.contains(&command.command()), "{text:?}");
 }
 
 /// What happens to a game.

@@ -143,6 +143,10 @@ pub struct Profile {
     pub unknown_command: &'static str,
     /// Answer to a command that needs cheats.
     pub cheats_off: &'static str,
+    /// Commands that only the living may give.
+    pub living_only: &'static [&'static str],
+    /// Answer to the dead who give them.
+    pub living_refusal: &'static str,
     /// Answer to `team` without a word, from a player.
     pub playing_team: &'static str,
     /// Refusals by role; without them spectators' commands turn a player into a spectator.
@@ -217,6 +221,8 @@ impl Profile {
         }),
         unknown_command: "Unknown command ",
         cheats_off: "Cheats are not enabled on this server",
+        living_only: &["kill", "give", "god", "notarget"],
+        living_refusal: "Must be alive to use this command",
         playing_team: "Deathmatch-Playing",
         role_refusals: Some(RoleRefusals {
             players_only: "Join a team first",
@@ -283,6 +289,8 @@ impl Profile {
         rename_limit: None,
         unknown_command: "unknown cmd ",
         cheats_off: "Cheats are not enabled on this server.",
+        living_only: &["give", "god", "notarget", "noclip"],
+        living_refusal: "You must be alive to use this command.",
         playing_team: "Free team",
         role_refusals: None,
         slot_refusals: false,

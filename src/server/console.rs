@@ -57,6 +57,12 @@ const COMMANDS: &[Command] = &[
         run: |server, words, _| server.list_settings(words),
     },
     Command {
+        name: "devmap",
+        usage: "<name>",
+        help: "Plays another map, with cheats.",
+        run: |server, words, _| server.change_map(words, true),
+    },
+    Command {
         name: "dumpuser",
         usage: "<name or slot>",
         help: "Shows a player's userinfo.",
@@ -90,7 +96,7 @@ const COMMANDS: &[Command] = &[
         name: "map",
         usage: "<name>",
         help: "Plays another map.",
-        run: |server, words, _| server.change_map(words),
+        run: |server, words, _| server.change_map(words, false),
     },
     Command {
         name: "map_restart",
@@ -284,21 +290,27 @@ impl Server {
         }
     }
 
-    fn change_map(&mut self, words: &Words) {
+    fn change_map(&mut self, words: &Words, cheats: bool) {
         let map = words.get(1).to_owned();
         if !is_map_name(&map) {
             self.core
                 .print_line(format!("Can't find map maps/{}.bsp", text::escaped(map.as_bytes())));
             return;
         }
-        self.play(&map);
+        if self.play(&map) {
+            // The server's own setting takes what it writes.
+            let _ = self.core.settings.write(key::SV_CHEATS, i32::from(cheats));
+            self.publish_settings();
+        }
     }
 
-    /// Plays a map, or says why it can't be played.
-    fn play(&mut self, map: &str) {
-        if let Err(error) = self.load_level(map) {
+    /// Plays a map, or says why it can't be played. True when it is played.
+    fn play(&mut self, map: &str) -> bool {
+        let loaded = self.load_level(map);
+        if let Err(error) = &loaded {
             self.core.print_line(error.to_string());
         }
+        loaded.is_ok()
     }
 
     fn restart_or_reload(&mut self) {

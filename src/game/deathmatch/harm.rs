@@ -118,10 +118,16 @@ impl Deathmatch {
         let armor_at = self.people.profile.stats.armor;
         let push_scale = 1000.0;
         let Some(player) = self.people.players[victim.index()].as_mut() else { return };
+        if player.cheats.noclip {
+            return;
+        }
         let body = &mut self.bodies[victim.index()];
         let knockback = hit.points.min(MAX_KNOCKBACK);
         if let Some(direction) = hit.direction.filter(|_| knockback > 0 && !body.dead) {
             push::knock_back(&mut player.state, direction, knockback, push_scale);
+        }
+        if player.cheats.god && hit.means != Means::Telefrag {
+            return;
         }
         let mut points = hit.points;
         if hit.attacker == Some(victim) {

@@ -234,6 +234,10 @@ impl Populated for Deathmatch {
         self.take_own_life(host, client);
     }
 
+    fn put(&mut self, host: &mut dyn Host, client: ClientNum, origin: Vec3, angles: Vec3) {
+        self.teleport(host, client, origin, angles);
+    }
+
     fn retire(&mut self, host: &mut dyn Host, client: ClientNum) {
         if self.is_dead(client) {
             self.leave_body(host, client);

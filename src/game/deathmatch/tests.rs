@@ -9,3 +9,22 @@ fn deathmatch_conforms() {
         conformance::check(|| Box::new(Deathmatch::new(profile)));
     }
 }
+
+#[test]
+fn gods_and_ghosts_feel_nothing() {
+    let mut host = conformance::TestHost::default();
+    host.set_setting("sv_cheats", "1");
+    let mut game = Deathmatch::new(Profile::BASEQ3);
+    game.init(&mut host, LevelStart { time: LevelTime(1000), seed: 1, restart: false });
+    let client = ClientNum::new(0).expect("a client number");
+    host.userinfos[0] = "\\name\\alpha".to_owned();
+    game.client_connect(&mut host, client, true, false).expect("room");
+    game.client_begin(&mut host, client);
+    let mut health_after = |line: &str| {
+        game.client_command(&mut host, client, &Words::parse(line));
+        game.hurt(&mut host, client, &harm::Hit::by_world(10, crate::game::numbers::Means::Lava));
+        Game::player(&game, client).stats[harm::HEALTH]
+    };
+    let healths = ["god", "god", "noclip", "noclip"].map(&mut health_after);
+    assert_eq!(healths, [125, 115, 115, 105]);
+}

@@ -218,7 +218,12 @@ impl Deathmatch {
             return;
         };
         let dead = state.stats[HEALTH] <= 0;
-        state.pm_type = if dead { PmType::Dead } else { PmType::Normal } as i32;
+        let noclip = player.cheats.noclip;
+        state.pm_type = match (noclip, dead) {
+            (true, _) => PmType::Noclip,
+            (false, true) => PmType::Dead,
+            (false, false) => PmType::Normal,
+        } as i32;
         state.gravity = self.people.rules.gravity;
         state.speed = self.people.rules.speed;
         let mask = match (is_bot, dead) {
@@ -241,14 +246,18 @@ impl Deathmatch {
         }
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
         player.state = state;
-        player.shared.mins = outcome.mins;
-        player.shared.maxs = outcome.maxs;
+        if !noclip {
+            player.shared.mins = outcome.mins;
+            player.shared.maxs = outcome.maxs;
+        }
         player.buttons = command.buttons;
         self.publish(client);
         self.show_left_over(host, client);
         self.feel_events(host, client, seen_events);
         self.link_player(host, client);
-        self.touch_triggers(host, client);
+        if !noclip {
+            self.touch_triggers(host, client);
+        }
         if let Some(player) = self.people.players[client.index()].as_mut() {
             player.shared.current_origin = player.state.origin;
         }

@@ -155,6 +155,12 @@ impl Populated for Flight {
     fn kill(&mut self, host: &mut dyn Host, client: ClientNum) {
         self.appear(host, client);
     }
+
+    fn put(&mut self, _host: &mut dyn Host, client: ClientNum, origin: Vec3, angles: Vec3) {
+        if let Some(player) = self.people.players[client.index()].as_mut() {
+            super::movement::push::teleport(&mut player.state, origin, angles, &player.command);
+        }
+    }
 }
 
 impl Game for Flight {

@@ -3,7 +3,7 @@
 //! Invariants: whatever is typed, answers are whole, quoted and short; words come from hostile clients.
 //! Source: the base game's client commands and answers; OpenArena's.
 
-use super::{People, Populated};
+use super::{People, Populated, cheats::Cheat};
 use crate::game::{
     Host, Profile,
     userinfo::{Userinfo, clean_text},
@@ -29,7 +29,7 @@ enum Verb {
     CallVote,
     Vote,
     TeamTask,
-    Cheat,
+    Cheat(Cheat),
     /// Taken without an answer: nothing yet that it could do.
     Silent,
 }
@@ -76,12 +76,12 @@ const COMMANDS: &[Row] = &[
     row("callteamvote", Verb::CallVote, Who::Player),
     row("teamvote", Verb::Vote, Who::Player),
     row("teamtask", Verb::TeamTask, Who::Player),
-    row("give", Verb::Cheat, Who::Anyone),
-    row("god", Verb::Cheat, Who::Anyone),
-    row("notarget", Verb::Cheat, Who::Anyone),
-    row("noclip", Verb::Cheat, Who::Anyone),
-    row("setviewpos", Verb::Cheat, Who::Anyone),
-    row("levelshot", Verb::Cheat, Who::Anyone),
+    row("give", Verb::Cheat(Cheat::Give), Who::Anyone),
+    row("god", Verb::Cheat(Cheat::God), Who::Anyone),
+    row("notarget", Verb::Cheat(Cheat::NoTarget), Who::Anyone),
+    row("noclip", Verb::Cheat(Cheat::Noclip), Who::Anyone),
+    row("setviewpos", Verb::Cheat(Cheat::SetViewPos), Who::Anyone),
+    row("levelshot", Verb::Cheat(Cheat::LevelShot), Who::Anyone),
     row("stats", Verb::Silent, Who::Anyone),
     row("gc", Verb::Silent, Who::Anyone),
     row("vsay", Verb::Silent, Who::Anyone),
@@ -124,6 +124,14 @@ impl dyn Populated + '_ {
                 Who::Anyone | Who::Player | Who::Spectator => {}
             }
         }
+        let profile = self.people().profile;
+        if matches!(row.verb, Verb::Cheat(_)) && leading_int(host.setting("sv_cheats")) == 0 {
+            return answer(host, client, profile.cheats_off);
+        }
+        let dead = self.people().player(client).is_some_and(|player| !player.is_alive(profile));
+        if dead && profile.living_only.contains(&row.name) {
+            return answer(host, client, profile.living_refusal);
+        }
         match row.verb {
             Verb::Say => self.people().say(host, client, &words.from(1)),
             Verb::Tell => {
@@ -153,10 +161,8 @@ impl dyn Populated + '_ {
             Verb::TeamTask => {
                 self.people_mut().set_team_task(host, client, leading_int(words.get(1)))
             }
-            Verb::Cheat if leading_int(host.setting("sv_cheats")) == 0 => {
-                answer(host, client, self.people().profile.cheats_off);
-            }
-            Verb::Kill | Verb::Cheat | Verb::Silent => {}
+            Verb::Cheat(cheat) => self.cheat(host, client, cheat, words),
+            Verb::Kill | Verb::Silent => {}
         }
     }
 }
@@ -207,7 +213,7 @@ impl People {
 }
 
 /// Prints a line to one client. The text is clean.
-fn answer(host: &mut dyn Host, client: ClientNum, text: &str) {
+pub(super) fn answer(host: &mut dyn Host, client: ClientNum, text: &str) {
     host.send_command(Some(client), &format!("print \"{text}\n\""));
 }
 

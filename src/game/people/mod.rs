@@ -7,12 +7,15 @@
 //! changes as long as this value lives. Source: the base game's client lifecycle; OpenArena's.
 
 mod chat;
+mod cheats;
 mod commands;
 mod log;
 mod player;
 mod rules;
 mod scores;
 mod teams;
+#[cfg(test)]
+mod tests;
 
 pub(in crate::game) use self::{
     player::{Player, Role, Session, Spot, Stage},
@@ -24,7 +27,7 @@ use super::{
     userinfo::{Standing, Userinfo, player_entry},
 };
 use crate::game::numbers::{Team, entity_flag};
-use crate::model::{ClientNum, LevelTime, UserCmd, limits::MAX_CLIENTS};
+use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
 
 /// A game with people in it.
 pub(in crate::game) trait Populated {
@@ -39,6 +42,9 @@ pub(in crate::game) trait Populated {
 
     /// Somebody who plays wants to die.
     fn kill(&mut self, host: &mut dyn Host, client: ClientNum);
+
+    /// Somebody wants to be elsewhere: teleports it.
+    fn put(&mut self, host: &mut dyn Host, client: ClientNum, origin: Vec3, angles: Vec3);
 
     /// Somebody who plays is about to watch only.
     fn retire(&mut self, _host: &mut dyn Host, _client: ClientNum) {}

@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's client lifecycle and spawn rules.
 
-use super::Rules;
+use super::{Rules, cheats::Cheats};
 use crate::game::{
     Host, Profile,
     movement::angles,
@@ -103,6 +103,7 @@ pub(in crate::game) struct Player {
     pub(in crate::game) is_bot: bool,
     pub(in crate::game) name: String,
     pub(in crate::game) max_health: i32,
+    pub(in crate::game) cheats: Cheats,
     /// Its own state.
     pub(in crate::game) state: PlayerState,
     /// The state of the one it follows, as sent to it; `None` when it sees its own.
@@ -142,6 +143,7 @@ impl Player {
             is_bot,
             name: String::new(),
             max_health: 100,
+            cheats: Cheats::default(),
             state,
             followed: None,
             entity: EntityState::numbered(client.into()),
@@ -171,6 +173,7 @@ impl Player {
         now: LevelTime,
     ) {
         self.followed = None;
+        self.cheats = Cheats::default();
         let old = &self.state;
         let mut state = PlayerState {
             client_num: client.index() as i32,
@@ -263,6 +266,11 @@ impl Player {
         self.state.velocity = seen.velocity;
         self.state.command_time = now.0;
         angles::look(&mut self.state, seen.viewangles, &self.command);
+    }
+
+    /// Whether it is not dead.
+    pub(in crate::game) fn is_alive(&self, profile: &Profile) -> bool {
+        self.state.stats[profile.stats.health] > 0
     }
 
     /// The state that the client views from.

@@ -1,0 +1,180 @@
+//! What a client may do to itself while the setting `sv_cheats` is 1.
+//!
+//! Invariants: without the setting nothing here changes anything; numbers that clients type are brought
+//! within what travels. Source: the base game's cheats and their answers.
+
+use super::{Populated, commands::answer};
+use crate::game::{
+    Host, Profile,
+    items::{self, Item, Kind},
+    numbers::{persistant, powerup, weapon},
+};
+use crate::model::{ClientNum, LevelTime, PlayerState, Vec3, Words};
+
+/// Rounds of every weapon that `give ammo` leaves.
+const GIVEN_ROUNDS: i32 = 999;
+/// Armour that `give armor` leaves.
+const GIVEN_ARMOR: i32 = 200;
+/// Most rounds of a weapon that is given by its name.
+const MOST_ROUNDS: i32 = 200;
+/// Coordinates that travel and that every map lies within.
+const FARTHEST: f32 = 65_536.0;
+
+/// One way to cheat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cheat {
+    Give,
+    God,
+    NoTarget,
+    Noclip,
+    SetViewPos,
+    LevelShot,
+}
+
+/// What is switched on for a player. Ends with its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::game) struct Cheats {
+    /// Nothing hurts.
+    pub(in crate::game) god: bool,
+    /// Nobody that plays by itself looks for it.
+    pub(in crate::game) notarget: bool,
+    /// Flies through everything, and nothing touches it.
+    pub(in crate::game) noclip: bool,
+}
+
+impl dyn Populated + '_ {
+    /// Does what a client that may cheat asked for.
+    pub(super) fn cheat(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        cheat: Cheat,
+        words: &Words,
+    ) {
+        match cheat {
+            Cheat::Give => self.give(client, &words.from(1)),
+            Cheat::God => self.switch(host, client, "godmode", |cheats| &mut cheats.god),
+            Cheat::NoTarget => self.switch(host, client, "notarget", |cheats| &mut cheats.notarget),
+            Cheat::Noclip => self.switch(host, client, "noclip", |cheats| &mut cheats.noclip),
+            Cheat::SetViewPos => self.set_view(host, client, words),
+            Cheat::LevelShot => host.send_command(Some(client), "clientLevelShot"),
+        }
+    }
+
+    fn switch(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        name: &str,
+        of: fn(&mut Cheats) -> &mut bool,
+    ) {
+        let Some(player) = self.people_mut().players[client.index()].as_mut() else { return };
+        let switch = of(&mut player.cheats);
+        *switch = !*switch;
+        answer(host, client, &format!("{name} {}", if *switch { "ON" } else { "OFF" }));
+    }
+
+    fn set_view(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
+        if words.len() != 5 {
+            return answer(host, client, "usage: setviewpos x y z yaw");
+        }
+        let along = |word| coordinate(words.get(word));
+        let origin = Vec3::new(along(1), along(2), along(3));
+        let yaw = along(4) % 360.0;
+        self.put(host, client, origin, Vec3::new(0.0, yaw, 0.0));
+    }
+
+    fn give(&mut self, client: ClientNum, wanted: &str) {
+        let people = self.people_mut();
+        let (profile, now) = (people.profile, people.now);
+        if !people.plays(client) {
+            return;
+        }
+        let Some(player) = people.players[client.index()].as_mut() else { return };
+        let (state, most) = (&mut player.state, player.max_health);
+        let is = |name: &str| wanted.eq_ignore_ascii_case(name);
+        let all = is("all");
+        if all || is("health") {
+            state.stats[profile.stats.health] = most;
+        }
+        if all || is("weapons") {
+            let hook = 1 << weapon::GRAPPLE;
+            let below = (1 << (profile.last_weapon + 1)) - (1 << weapon::GAUNTLET);
+            state.stats[profile.stats.weapons] = below & !hook;
+        }
+        if all || is("ammo") {
+            state.ammo.fill(GIVEN_ROUNDS);
+        }
+        if all || is("armor") {
+            state.stats[profile.stats.armor] = GIVEN_ARMOR;
+        }
+        let award = [
+            ("excellent", persistant::EXCELLENT),
+            ("impressive", persistant::IMPRESSIVE),
+            ("gauntletaward", persistant::GAUNTLET),
+            ("defend", persistant::DEFEND),
+            ("assist", persistant::ASSIST),
+        ];
+        if let Some((_, index)) = award.into_iter().find(|(name, _)| is(name)) {
+            let count = &mut state.persistant[index];
+            *count = (*count + 1) & 0x7fff;
+            return;
+        }
+        if let Some((number, item)) = items::of_name(profile, wanted) {
+            give_item(state, profile, most, number, item, now);
+        }
+    }
+}
+
+/// What somebody has who was given an item.
+fn give_item(
+    state: &mut PlayerState,
+    profile: &Profile,
+    max_health: i32,
+    number: i32,
+    item: &Item,
+    now: LevelTime,
+) {
+    let (stats, tag) = (&mut state.stats, usize::try_from(item.tag).unwrap_or(0));
+    let add_rounds = |rounds: &mut i32| *rounds = (*rounds + item.quantity).min(MOST_ROUNDS);
+    match item.kind {
+        Kind::Weapon => {
+            stats[profile.stats.weapons] |= 1 << item.tag;
+            match item.quantity {
+                0 => state.ammo[tag] = weapon::ENDLESS,
+                _ => add_rounds(&mut state.ammo[tag]),
+            }
+        }
+        Kind::Ammo => add_rounds(&mut state.ammo[tag]),
+        Kind::Armor => {
+            let armor = &mut stats[profile.stats.armor];
+            *armor = (*armor + item.quantity).min(max_health * 2);
+        }
+        Kind::Health => {
+            let above = matches!(item.quantity, 5 | 100);
+            let most = if above { max_health * 2 } else { max_health };
+            let health = &mut stats[profile.stats.health];
+            *health = (*health + item.quantity).min(most.max(*health));
+        }
+        Kind::Powerup => {
+            let end = &mut state.powerups[tag];
+            let from = if *end == 0 { now.0 - now.0 % 1000 } else { *end };
+            *end = from.saturating_add(item.quantity * 1000);
+        }
+        Kind::Holdable => stats[profile.stats.holdable] = number,
+        Kind::Rune => {
+            if let Some(rune) = profile.stats.rune {
+                stats[rune] = number;
+            }
+            state.powerups[tag] = powerup::HELD;
+        }
+        // Flags have one place at a time: they are not made.
+        Kind::Team | Kind::None => {}
+    }
+}
+
+/// What a client typed for a coordinate; 0 for what is no number.
+fn coordinate(word: &str) -> f32 {
+    let number: f32 = word.parse().unwrap_or(0.0);
+    if number.is_nan() { 0.0 } else { number.clamp(-FARTHEST, FARTHEST) }
+}

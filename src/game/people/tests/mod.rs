@@ -1,0 +1,116 @@
+//! People in a deathmatch without a map: what they type, and what everybody is told.
+
+mod cheats;
+
+use crate::game::Host as _;
+use crate::game::{Deathmatch, Game, LevelStart, Profile, conformance::TestHost};
+use crate::model::{Buttons, ClientNum, LevelTime, PlayerState, UserCmd, Words};
+
+pub(super) fn client(number: usize) -> ClientNum {
+    ClientNum::new(number).expect("a client number")
+}
+
+/// A level and the people in it.
+pub(super) struct Hall {
+    pub(super) game: Deathmatch,
+    pub(super) host: TestHost,
+    pub(super) now: LevelTime,
+    profile: &'static Profile,
+}
+
+impl Hall {
+    /// A level at time 1000 with these settings.
+    pub(super) fn set_up(profile: &'static Profile, settings: &[(&str, &str)]) -> Self {
+        let mut hall = Self {
+            game: Deathmatch::new(profile),
+            host: TestHost::default(),
+            now: LevelTime(1000),
+            profile,
+        };
+        for (name, value) in settings {
+            hall.host.set_setting(name, value);
+        }
+        hall.start(false);
+        hall
+    }
+
+    /// The same with everybody of `names` in it.
+    pub(super) fn with(
+        profile: &'static Profile,
+        settings: &[(&str, &str)],
+        names: &[&str],
+    ) -> Self {
+        let mut hall = Self::set_up(profile, settings);
+        for (number, name) in names.iter().enumerate() {
+            hall.enter(number, &format!("\\name\\{name}\\model\\sarge\\headmodel\\sarge"));
+        }
+        hall.forget();
+        hall
+    }
+
+    pub(super) fn start(&mut self, restart: bool) {
+        let start = LevelStart { time: self.now, seed: 1, restart };
+        self.game.init(&mut self.host, start);
+    }
+
+    pub(super) fn enter(&mut self, number: usize, userinfo: &str) {
+        userinfo.clone_into(&mut self.host.userinfos[number]);
+        self.game.client_connect(&mut self.host, client(number), true, false).expect("room");
+        self.game.client_begin(&mut self.host, client(number));
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.host.sent.clear();
+        self.host.told.clear();
+        self.host.queued.clear();
+    }
+
+    /// Frames of 50 ms for so long.
+    pub(super) fn wait(&mut self, ms: i32) {
+        for _ in 0..ms / 50 {
+            self.now = self.now + 50;
+            self.game.run_frame(&mut self.host, self.now);
+        }
+    }
+
+    pub(super) fn think(&mut self, number: usize, command: UserCmd) {
+        let command = UserCmd { server_time: self.now.0, ..command };
+        self.host.usercmds[number] = command;
+        self.game.client_think(&mut self.host, client(number), &command);
+    }
+
+    pub(super) fn press(&mut self, number: usize, buttons: Buttons) {
+        self.think(number, UserCmd { buttons, ..UserCmd::default() });
+        self.think(number, UserCmd::default());
+    }
+
+    /// What everybody is told in answer to a line.
+    pub(super) fn say(&mut self, number: usize, line: &str) -> &[(Option<ClientNum>, String)] {
+        self.forget();
+        self.game.client_command(&mut self.host, client(number), &Words::parse(line));
+        &self.host.sent
+    }
+
+    /// What the speaker alone is told in answer to a line; nobody else is told anything.
+    pub(super) fn ask(&mut self, number: usize, line: &str) -> String {
+        self.say(number, line);
+        let mut text = String::new();
+        for (to, sent) in &self.host.sent {
+            assert_eq!(*to, Some(client(number)), "{line:?} told others {sent:?}");
+            text.push_str(sent);
+        }
+        text
+    }
+
+    pub(super) fn state(&self, number: usize) -> &PlayerState {
+        Game::player(&self.game, client(number))
+    }
+
+    pub(super) fn configstring(&self, index: u16) -> &str {
+        self.host.configstring(crate::model::ConfigIndex::at(index))
+    }
+
+    pub(super) fn stat(&self, number: usize, at: fn(&Profile) -> usize) -> i32 {
+        self.state(number).stats[at(self.profile)]
+    }
+}
