@@ -176,6 +176,8 @@ pub struct Profile {
     pub clears_intermission: bool,
     /// Whether the setting `g_music` replaces the level's own music.
     pub music_setting: bool,
+    /// Settings whose changes are announced to everybody, besides those of every game.
+    pub announced: &'static [&'static str],
     /// Serverinfo keys that the client's game reads or shows, besides those of every game.
     pub serverinfo: &'static [InfoSetting],
     /// Systeminfo keys that the client's game predicts by.
@@ -230,6 +232,18 @@ impl Profile {
         silence: Silence::Frames(2),
         clears_intermission: false,
         music_setting: true,
+        announced: &[
+            "pmove_float",
+            "g_gravityModifier",
+            "g_damageModifier",
+            "g_respawntime",
+            "g_spawnprotect",
+            "g_vampire",
+            "g_regen",
+            "g_catchup",
+            "g_delagHitscan",
+            "g_truePing",
+        ],
         serverinfo: &[
             info("videoflags", "7"),
             info("elimflags", "0"),
@@ -290,6 +304,7 @@ impl Profile {
         silence: Silence::Millis(1000),
         clears_intermission: true,
         music_setting: false,
+        announced: &[],
         serverinfo: &[],
         systeminfo: &[
             info("pmove_fixed", "0"),
