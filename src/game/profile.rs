@@ -250,6 +250,15 @@ impl Profile {
             info("voteflags", "767"),
             info("elimination_roundtime", "120"),
             info("g_doWarmup", "0"),
+            info("g_allowVote", "1"),
+            info("g_voteGametypes", "/0/1/3/4/5/6/7/8/9/10/11/12/"),
+            info("g_voteMinTimelimit", "0"),
+            info("g_voteMaxTimelimit", "1000"),
+            info("g_voteMinFraglimit", "0"),
+            info("g_voteMaxFraglimit", "0"),
+            info("g_obeliskRespawnDelay", "10"),
+            info("g_enableDust", "0"),
+            info("g_enableBreath", "0"),
             info("g_rockets", "0"),
             info("g_instantgib", "0"),
             info("g_lms_mode", "0"),
@@ -313,7 +322,11 @@ impl Profile {
         ],
     };
 
-    /// Every profile, the default first.
+    /// OpenArena's sources after 0.8.8: the rune's statistic is last.
+    pub const BASEOA_NEXT: &'static Self =
+        &Self { stats: StatLayout { rune: Some(7), ..Self::BASEQ3.stats }, ..*Self::BASEOA };
+
+    /// The profiles of released games, the default first.
     pub const ALL: [&'static Self; 2] = [Self::BASEOA, Self::BASEQ3];
 
     /// The profile of a game folder.

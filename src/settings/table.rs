@@ -6,8 +6,8 @@
 
 use super::networks::Networks;
 use super::setting::{
-    Address, Column, Flag, Flags, Float, GameProfile, Group, Int, Key, LogLevel, Precision, Rules,
-    Setting, StatusStyle, Text, Wire71,
+    Address, Column, Flag, Flags, Float, GameProfile, Group, Int, Key, LogLevel, Movement,
+    Precision, Rules, Setting, StatusStyle, Text, Wire71,
 };
 
 // The flags' letters in this table.
@@ -230,6 +230,9 @@ settings! {
     G_RULES, "g_rules", Rules::one_of(), all("auto", I),
         "How players move: flight lets them fly and reads no map files, auto does so only where those are \
          missing.";
+    G_MOVEMENT, "g_movement", Movement::one_of(), all("auto", I),
+        "Whose movement the players' programs compute: quake3 or ioquake3 in baseq3, openarena or \
+         openarena-next in baseoa; auto is that of the released data, quake3 or openarena.";
     CM_PRECISION, "cm_precision", Precision::one_of(), all("single", L),
         "Arithmetic of collisions: single as in ioquake3 and OpenArena, double as in Quake3e; players' \
          programs should have the same.";

@@ -25,6 +25,7 @@ mod netchan_vectors;
 mod pace;
 mod scripted_server;
 mod session_vectors;
+mod settings;
 mod sight;
 mod simulation;
 mod snapshot_vectors;
