@@ -186,6 +186,8 @@ pub struct Profile {
     pub logs_connect_first: bool,
     /// Whether the setting `g_music` replaces the level's own music.
     pub music_setting: bool,
+    /// Settings whose changes are announced to everybody, besides those of every game.
+    pub announced: &'static [&'static str],
     /// Serverinfo keys that the client's game reads or shows, besides those of every game.
     pub serverinfo: &'static [InfoSetting],
     /// Systeminfo keys that the client's game predicts by.
@@ -245,12 +247,33 @@ impl Profile {
         log_clock_runs_on: true,
         logs_connect_first: false,
         music_setting: true,
+        announced: &[
+            "pmove_float",
+            "g_gravityModifier",
+            "g_damageModifier",
+            "g_respawntime",
+            "g_spawnprotect",
+            "g_vampire",
+            "g_regen",
+            "g_catchup",
+            "g_delagHitscan",
+            "g_truePing",
+        ],
         serverinfo: &[
             info("videoflags", "7"),
             info("elimflags", "0"),
             info("voteflags", "767"),
             info("elimination_roundtime", "120"),
             info("g_doWarmup", "0"),
+            info("g_allowVote", "1"),
+            info("g_voteGametypes", "/0/1/3/4/5/6/7/8/9/10/11/12/"),
+            info("g_voteMinTimelimit", "0"),
+            info("g_voteMaxTimelimit", "1000"),
+            info("g_voteMinFraglimit", "0"),
+            info("g_voteMaxFraglimit", "0"),
+            info("g_obeliskRespawnDelay", "10"),
+            info("g_enableDust", "0"),
+            info("g_enableBreath", "0"),
             info("g_rockets", "0"),
             info("g_instantgib", "0"),
             info("g_lms_mode", "0"),
@@ -310,6 +333,7 @@ impl Profile {
         log_clock_runs_on: false,
         logs_connect_first: true,
         music_setting: false,
+        announced: &[],
         serverinfo: &[],
         systeminfo: &[
             info("pmove_fixed", "0"),
@@ -318,7 +342,11 @@ impl Profile {
         ],
     };
 
-    /// Every profile, the default first.
+    /// OpenArena's sources after 0.8.8: the rune's statistic is last.
+    pub const BASEOA_NEXT: &'static Self =
+        &Self { stats: StatLayout { rune: Some(7), ..Self::BASEQ3.stats }, ..*Self::BASEOA };
+
+    /// The profiles of released games, the default first.
     pub const ALL: [&'static Self; 2] = [Self::BASEOA, Self::BASEQ3];
 
     /// The profile of a game folder.

@@ -2,7 +2,7 @@
 
 use fragd::{
     cli::{Outcome, ServeOptions},
-    game::{Deathmatch, Flight, Game, Profile},
+    game::{Deathmatch, Flight, Game, Profile, movement::Variant},
     io::{self, Clock, Console, Ending, GameData, Listen, Options, Signals, Sockets},
     model::{Millis, assets::Assets as _},
     node::{LocalPort, Node as _},
@@ -48,6 +48,8 @@ fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
     let sockets = Sockets::listen(&[listen(&settings)]).map_err(|error| error.to_string())?;
     let folder = settings.choice(key::GAME).name();
     let profile = Profile::of_folder(folder).ok_or(format!("there is no game {folder}"))?;
+    let movement = settings.choice(key::G_MOVEMENT).name();
+    let variant = Variant::named(movement).unwrap_or(Variant::of_profile(profile));
     let entropy = io::random_bytes().map_err(|error| format!("no random numbers: {error}"))?;
     let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;
 
@@ -55,8 +57,8 @@ fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
     let data = Box::new(find_data(&settings, folder));
     let rules = Box::new(move |geometry| -> Box<dyn Game> {
         match geometry {
-            Geometry::Map => Box::new(Deathmatch::new(profile)),
-            Geometry::None => Box::new(Flight::new(profile)),
+            Geometry::Map => Box::new(Deathmatch::moving_as(variant)),
+            Geometry::None => Box::new(Flight::new(variant.profile)),
         }
     });
     let begun = clock.now();

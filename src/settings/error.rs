@@ -2,7 +2,10 @@
 
 use thiserror::Error;
 
-use super::MAX_NAME_LEN;
+use super::{
+    MAX_NAME_LEN,
+    setting::{GameProfile, Movement},
+};
 use crate::model::text::{escaped, truncated};
 
 /// Longest piece of a refused value that a message repeats, in bytes.
@@ -100,6 +103,19 @@ pub enum SettingError {
     RconPasswordShort {
         /// Length that is enough, in bytes.
         min: usize,
+    },
+    /// Clients with the game's data move otherwise.
+    #[error(
+        "g_movement cannot be {movement} while game is {game}: it takes auto, {} or {}",
+        known[0], known[1]
+    )]
+    Movement {
+        /// What was chosen.
+        movement: Movement,
+        /// Whose data clients have.
+        game: GameProfile,
+        /// What goes with it.
+        known: [Movement; 2],
     },
     /// More slots kept than there are.
     #[error("sv_privateClients cannot be {private}: sv_maxclients leaves at most {slots}")]

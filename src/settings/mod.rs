@@ -27,7 +27,7 @@ pub use nearest::nearest_setting;
 pub use networks::Networks;
 pub use setting::{
     Address, Choice, Column, Flag, Flags, Float, GameProfile, Group, Int, Key, Kind, LogLevel,
-    Precision, Rules, Setting, StatusStyle, Text, Wire71,
+    Movement, Precision, Rules, Setting, StatusStyle, Text, Wire71,
 };
 pub use show::{json, listing, name_matches};
 pub use store::{Change, SetCommand, Settings, Writer};

@@ -1,5 +1,6 @@
 //! What settings may not be together: more than an info string holds, more private slots than slots,
-//! a public remote console with a password that can be guessed.
+//! a public remote console with a password that can be guessed, a movement that the game's clients do
+//! not have.
 //!
 //! Invariant: an info string is measured at its worst, with everything that waits for the next map in
 //! force and everything that the server writes at its longest; so neither is ever refused for want of
@@ -8,7 +9,7 @@
 use super::{
     MIN_PUBLIC_RCON_PASSWORD_LEN,
     error::SettingError,
-    setting::{Flags, Kind},
+    setting::{Flags, GameProfile, Kind, Movement},
     store::Settings,
     table::{SETTINGS, key},
 };
@@ -26,6 +27,11 @@ impl Settings {
         let guessable = !password.is_empty() && password.len() < MIN_PUBLIC_RCON_PASSWORD_LEN;
         if guessable && self.int(key::DEDICATED) == 2 {
             return Err(SettingError::RconPasswordShort { min: MIN_PUBLIC_RCON_PASSWORD_LEN });
+        }
+        let (game, movement) = (self.choice(key::GAME), self.choice(key::G_MOVEMENT));
+        let known = movements(game);
+        if movement != Movement::Auto && !known.contains(&movement) {
+            return Err(SettingError::Movement { movement, game, known });
         }
         let private = self.int(key::SV_PRIVATE_CLIENTS);
         let slot = &self.slots[key::SV_MAXCLIENTS.row()];
@@ -81,6 +87,14 @@ impl Settings {
     /// Bytes that the serverinfo takes now.
     pub(super) fn shown_len(&self) -> usize {
         self.serverinfo().map(|(name, value)| pair_len(name, value.len())).sum()
+    }
+}
+
+/// The movements that programs with a game's data compute.
+const fn movements(game: GameProfile) -> [Movement; 2] {
+    match game {
+        GameProfile::BaseOa => [Movement::OpenArena, Movement::OpenArenaNext],
+        GameProfile::BaseQ3 => [Movement::Quake3, Movement::IoQuake3],
     }
 }
 

@@ -346,6 +346,19 @@ choices! {
         /// Players fly, and no map file is read.
         Flight = "flight",
     }
+    /// Whose movement players' programs compute.
+    Movement {
+        /// What the game's released data does.
+        Auto = "auto",
+        /// Quake III Arena, release 1.32.
+        Quake3 = "quake3",
+        /// Quake III Arena as ioquake3 builds it.
+        IoQuake3 = "ioquake3",
+        /// OpenArena 0.8.8.
+        OpenArena = "openarena",
+        /// OpenArena's sources after 0.8.8.
+        OpenArenaNext = "openarena-next",
+    }
     /// Which engines' arithmetic collisions are computed in.
     Precision {
         /// ioquake3 and OpenArena.

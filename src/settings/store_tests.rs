@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::settings::{LogLevel, StatusStyle, Wire71};
+use crate::settings::{LogLevel, Movement, StatusStyle, Wire71};
 
 fn started() -> Settings {
     let mut settings = Settings::default();
@@ -392,6 +392,39 @@ fn the_table_is_sound() {
             );
             let secret_travels = column.flags.has(Flags::SECRET) && column.flags.travels();
             assert!(!secret_travels, "{name}");
+        }
+    }
+}
+
+#[test]
+fn movement_goes_with_the_game() {
+    for (game, right) in [
+        ("baseq3", ["auto", "quake3", "ioquake3"]),
+        ("baseoa", ["auto", "openarena", "openarena-next"]),
+    ] {
+        for &movement in Movement::NAMES {
+            // In either order: only the start looks at both.
+            for order in [["game", "g_movement"], ["g_movement", "game"]] {
+                let mut settings = Settings::default();
+                for name in order {
+                    let value = if name == "game" { game } else { movement };
+                    settings.set(name, value).unwrap();
+                }
+                let started = settings.start().map_err(|error| error.to_string());
+                if right.contains(&movement) {
+                    assert_eq!(started, Ok(()));
+                    assert!(matches!(
+                        settings.set("g_movement", "auto"),
+                        Ok(Change::Unchanged) | Err(SettingError::InitOnly { .. })
+                    ));
+                } else {
+                    let sentence = format!(
+                        "g_movement cannot be {movement} while game is {game}: it takes auto, {} or {}",
+                        right[1], right[2]
+                    );
+                    assert_eq!(started, Err(sentence));
+                }
+            }
         }
     }
 }

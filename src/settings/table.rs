@@ -6,8 +6,8 @@
 
 use super::networks::Networks;
 use super::setting::{
-    Address, Column, Flag, Flags, Float, GameProfile, Group, Int, Key, LogLevel, Precision, Rules,
-    Setting, StatusStyle, Text, Wire71,
+    Address, Column, Flag, Flags, Float, GameProfile, Group, Int, Key, LogLevel, Movement,
+    Precision, Rules, Setting, StatusStyle, Text, Wire71,
 };
 
 // The flags' letters in this table.
@@ -230,6 +230,9 @@ settings! {
     G_RULES, "g_rules", Rules::one_of(), all("auto", I),
         "How players move: flight lets them fly and reads no map files, auto does so only where those are \
          missing.";
+    G_MOVEMENT, "g_movement", Movement::one_of(), all("auto", I),
+        "Whose movement the players' programs compute: quake3 or ioquake3 in baseq3, openarena or \
+         openarena-next in baseoa; auto is that of the released data, quake3 or openarena.";
     CM_PRECISION, "cm_precision", Precision::one_of(), all("single", L),
         "Arithmetic of collisions: single as in ioquake3 and OpenArena, double as in Quake3e; players' \
          programs should have the same.";
@@ -277,6 +280,12 @@ settings! {
         "Seconds until a weapon is back.";
     G_WEAPON_TEAM_RESPAWN, "g_weaponTeamRespawn", Int::range(0, 3600), all("30", P),
         "Seconds until a weapon is back in team games.";
+    COM_BLOOD, "com_blood", Flag::either(), all("1", P),
+        "Whether bodies that take too much burst.";
+    G_LOG, "g_log", Text::name(63), all("games.log", P),
+        "File that the match is logged to; empty logs to none.";
+    G_LOGSYNC, "g_logsync", Flag::either(), all("0", P),
+        "Whether each line of that log is written at once.";
     G_SYNCHRONOUS_CLIENTS, "g_synchronousClients", Flag::either(), all("0", Y),
         "Whether players move with the server's frames instead of their own.";
     G_SMOOTH_CLIENTS, "g_smoothClients", Flag::either(), all("1", P),
@@ -288,7 +297,7 @@ settings! {
     PMOVE_FLOAT, "pmove_float", Flag::either(), oa_q3(("1", Y), ("0", P)),
         "Whether OpenArena's movement keeps fractions of speed.";
 
-    ["openarena", "What OpenArena's clients read from the serverinfo"]
+    ["openarena", "What only OpenArena has"]
     VIDEOFLAGS, "videoflags", Int::range(0, 65535), oa_q3(("7", S), ("7", P)),
         "Drawing settings that OpenArena's clients lock; 7 and 0 are safe.";
     ELIMFLAGS, "elimflags", Int::range(0, 65535), oa_q3(("0", S), ("0", P)),
@@ -329,6 +338,30 @@ settings! {
         "How last man standing counts points.";
     G_ALT_EXCELLENT, "g_altExcellent", Flag::either(), oa_q3(("0", S), ("0", P)),
         "Whether excellent awards are given for series instead of pairs.";
+    G_GRAVITY_MODIFIER, "g_gravityModifier", Float::range(0.0, 100.0), all("1", P),
+        "What the gravity is multiplied by.";
+    G_DAMAGE_MODIFIER, "g_damageModifier", Float::range(0.0, 100.0), all("0", P),
+        "What all damage is multiplied by; 0 leaves it alone.";
+    G_RESPAWNTIME, "g_respawntime", Int::or_off(1, 3600), all("0", P),
+        "Seconds at whose multiples the dead may come back; 0 lets them at any time.";
+    G_SPAWNPROTECT, "g_spawnprotect", Int::range(0, 60_000), all("500", P),
+        "Milliseconds for which weapons do not hurt who has just come.";
+    G_AWARDPUSHING, "g_awardpushing", Flag::either(), all("1", P),
+        "Whether who pushes another one to death is credited.";
+    G_VAMPIRE, "g_vampire", Float::range(0.0, 100.0), all("0", P),
+        "Part of the damage done that heals who does it.";
+    G_REGEN, "g_regen", Int::range(0, 1000), all("0", P),
+        "Health that players regain each second.";
+    G_CATCHUP, "g_catchup", Int::range(0, 1000), all("0", P),
+        "How much harder it is to hurt those who are behind; 0 is no harder.";
+    G_TRUE_PING, "g_truePing", Flag::either(), all("0", P),
+        "Whether pings are measured by the players' commands and not by their packets.";
+    G_MUSIC, "g_music", Text::up_to(127), all("", P),
+        "Music that is played instead of the level's own; empty or none keeps that.";
+    G_RUNES, "g_runes", Flag::either(), all("0", L),
+        "Whether runes lie about.";
+    G_ELIMINATION, "g_elimination", Flag::either(), all("0", L),
+        "Whether players begin with all weapons and no items lie about.";
     G_TIMESTAMP, "g_timestamp", Text::up_to(19), oa_q3(("", SR), ("", R)),
         "Calendar time at which the level began.";
 }
@@ -341,7 +374,6 @@ pub const IGNORED: &[&str] = &[
     "cl_motd",
     "com_ansiColor",
     "com_basegame",
-    "com_blood",
     "com_busyWait",
     "com_homepath",
     "com_hunkMegs",
@@ -359,8 +391,6 @@ pub const IGNORED: &[&str] = &[
     "fs_homedatapath",
     "fs_homepath",
     "fs_homestatepath",
-    "g_log",
-    "g_logsync",
     "logfile",
     "nextmap",
     "showdrop",

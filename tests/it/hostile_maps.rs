@@ -11,31 +11,14 @@ use fragd::{
 };
 use proptest::prelude::*;
 
-use crate::maps;
+use crate::{
+    maps,
+    sample::{MapFile, Numbers as _},
+};
 
-/// A map of one room: what its lumps hold, to be changed at will.
+/// A map of one room, to be changed at will.
 #[derive(Clone)]
-struct Sample {
-    version: i32,
-    lumps: [Vec<u8>; 17],
-}
-
-/// Numbers as a map file has them.
-trait Words {
-    fn bytes(&self) -> Vec<u8>;
-}
-
-impl Words for [i32] {
-    fn bytes(&self) -> Vec<u8> {
-        self.iter().flat_map(|word| word.to_le_bytes()).collect()
-    }
-}
-
-impl Words for [f32] {
-    fn bytes(&self) -> Vec<u8> {
-        self.iter().flat_map(|word| word.to_le_bytes()).collect()
-    }
-}
+struct Sample(MapFile);
 
 const ENTITIES: &str = "{ classname worldspawn message Room }\n\
     { classname info_player_deathmatch origin \"0 0 24\" angle 90 }\n\
@@ -92,18 +75,11 @@ impl Sample {
             [&[2, 8][..].bytes()[..], &[3, 0, 0, 0, 0, 0, 0, 0], &[2, 0, 0, 0, 0, 0, 0, 0]]
                 .concat(),
         ];
-        Self { version: 46, lumps }
+        Self(MapFile::new(lumps))
     }
 
     fn file(&self) -> Vec<u8> {
-        let mut file = [b"IBSP".to_vec(), self.version.to_le_bytes().to_vec()].concat();
-        let mut offset = 144;
-        for lump in &self.lumps {
-            file.extend([offset, lump.len() as i32][..].bytes());
-            offset += lump.len() as i32;
-        }
-        file.extend(self.lumps.concat());
-        file
+        self.0.file()
     }
 
     fn load(&self) -> Result<Bsp, BspError> {
@@ -113,7 +89,7 @@ impl Sample {
     /// The map with one word of a lump changed.
     fn with(&self, lump: Lump, at: usize, value: i32) -> Self {
         let mut changed = self.clone();
-        changed.lumps[lump as usize][at..at + 4].copy_from_slice(&value.to_le_bytes());
+        changed.0.lumps[lump as usize][at..at + 4].copy_from_slice(&value.to_le_bytes());
         changed
     }
 }
@@ -298,7 +274,7 @@ fn headers_that_lie_are_refused() {
         assert_eq!(refused(8 + 8 * lump + 4, 0), format!("{name}: is empty"));
     }
     let mut many = sample.clone();
-    many.lumps[Lump::Models as usize] = sample.lumps[Lump::Models as usize][..40].repeat(255);
+    many.0.lumps[Lump::Models as usize] = sample.0.lumps[Lump::Models as usize][..40].repeat(255);
     assert_eq!(many.load().unwrap_err().to_string(), "models: has 255 records, more than 254");
 }
 
@@ -331,10 +307,10 @@ fn a_tree_as_deep_as_allowed_is_walked_and_a_deeper_one_refused() {
             let next = if node + 1 == len as i32 { -1 - len as i32 } else { node + 1 };
             [6, -1 - node, next, 0, 0, 0, 0, 0, 0]
         });
-        sample.lumps[Lump::Nodes as usize] = nodes.collect::<Vec<_>>().bytes();
+        sample.0.lumps[Lump::Nodes as usize] = nodes.collect::<Vec<_>>().bytes();
         let empty = [-1, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0_i32];
-        sample.lumps[Lump::Leafs as usize] = empty[..].bytes().repeat(len + 1);
-        sample.lumps[Lump::Visibility as usize].clear();
+        sample.0.lumps[Lump::Leafs as usize] = empty[..].bytes().repeat(len + 1);
+        sample.0.lumps[Lump::Visibility as usize].clear();
         sample
     };
     let map = chain(MAX_TREE_DEPTH).load().unwrap();

@@ -19,7 +19,11 @@ use fragd::{
 };
 use rand_pcg::{Pcg32, rand_core::Rng as _};
 
-use crate::{arena::Arena, maps};
+use crate::{
+    arena::Arena,
+    maps,
+    sample::{MapFile, Numbers as _},
+};
 
 /// Eyes are this far above a player's origin.
 const VIEWHEIGHT: i32 = 26;
@@ -158,34 +162,23 @@ fn thing(origin: Vec3, sv_flags: SvFlags, single_client: i32) -> (EntityState, E
 /// Three rooms in a row: west of x = 0, from there to x = 512, and east of that. From the middle one the
 /// eastern can be seen, but for a door between them; from the western none.
 fn rooms() -> Vec<u8> {
-    let ints = |numbers: &[i32]| -> Vec<u8> {
-        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-    };
-    let floats = |numbers: &[f32]| -> Vec<u8> {
-        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-    };
-    let leaf = |cluster, area| ints(&[cluster, area, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let leaf = |cluster, area| [cluster, area, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..].bytes();
     let mut lumps: [Vec<u8>; 17] = Default::default();
     lumps[0] =
         b"{ \"classname\" \"worldspawn\" }\n{ \"classname\" \"info_player_start\" }".to_vec();
     lumps[1] = vec![0; 72];
-    lumps[2] = floats(&[
-        1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 512.0, -1.0, 0.0, 0.0, -512.0,
-    ]);
-    lumps[3] = [ints(&[0, 1, -1, 0, 0, 0, 0, 0, 0]), ints(&[2, -2, -3, 0, 0, 0, 0, 0, 0])].concat();
+    lumps[2] =
+        [1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 512.0, -1.0, 0.0, 0.0, -512.0_f32]
+            [..]
+            .bytes();
+    lumps[3] =
+        [[0, 1, -1, 0, 0, 0, 0, 0, 0][..].bytes(), [2, -2, -3, 0, 0, 0, 0, 0, 0][..].bytes()]
+            .concat();
     lumps[4] = [leaf(1, 0), leaf(2, 1), leaf(0, 0)].concat();
-    let bounds = floats(&[-1024.0, -1024.0, -1024.0, 1536.0, 1024.0, 1024.0]);
-    lumps[7] = [bounds, ints(&[0, 0, 0, 0])].concat();
-    lumps[16] = [ints(&[3, 1]), vec![0b101, 0b010, 0b101]].concat();
-    let mut file = b"IBSP".to_vec();
-    file.extend(ints(&[46]));
-    let mut at = 144;
-    for lump in &lumps {
-        file.extend(ints(&[at, lump.len() as i32]));
-        at += lump.len() as i32;
-    }
-    file.extend(lumps.concat());
-    file
+    let bounds = [-1024.0, -1024.0, -1024.0, 1536.0, 1024.0, 1024.0_f32][..].bytes();
+    lumps[7] = [bounds, [0, 0, 0, 0][..].bytes()].concat();
+    lumps[16] = [[3, 1][..].bytes(), vec![0b101, 0b010, 0b101]].concat();
+    MapFile::new(lumps).file()
 }
 
 fn server(assets: MemoryAssets, map: &str, stage: &Shared) -> Server {

@@ -62,16 +62,22 @@ impl Deathmatch {
     /// A game for clients that have this profile's data.
     #[must_use]
     pub fn new(profile: &'static Profile) -> Self {
+        Self::moving_as(Variant::of_profile(profile))
+    }
+
+    /// A game for clients that move like this, and have the data that goes with it.
+    #[must_use]
+    pub fn moving_as(variant: &'static Variant) -> Self {
         let settings = Settings { fixed: false, fixed_step_ms: 8, float: true, dmflags: 0 };
         Self {
-            people: People::new(profile),
+            people: People::new(variant.profile),
             bodies: vec![Body::default(); MAX_CLIENTS],
             things: Things::default(),
             spots: Spots::default(),
             graves: Vec::new(),
             next_grave: 0,
             next_death: 0,
-            movement: movement::Rules::new(Variant::of_profile(profile), settings),
+            movement: movement::Rules::new(variant, settings),
             frame_ms: 0,
             seed: 0,
             nobody: PlayerState::default(),
@@ -104,7 +110,7 @@ impl Deathmatch {
             float: rules.float,
             dmflags: rules.dmflags,
         };
-        self.movement = movement::Rules::new(Variant::of_profile(self.people.profile), settings);
+        self.movement = movement::Rules::new(self.movement.variant, settings);
     }
 
     /// Content bits at a point of the map; nothing without a map.

@@ -5,8 +5,8 @@ use crate::game::conformance;
 
 #[test]
 fn deathmatch_conforms() {
-    for profile in Profile::ALL {
-        conformance::check(|| Box::new(Deathmatch::new(profile)));
+    for variant in Variant::ALL {
+        conformance::check(|| Box::new(Deathmatch::moving_as(variant)));
     }
 }
 

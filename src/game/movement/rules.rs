@@ -32,6 +32,8 @@ pub enum Headroom {
 pub struct Variant {
     /// Its name in settings and logs.
     pub name: &'static str,
+    /// What else is so in the game of clients that move like this.
+    pub profile: &'static Profile,
     /// Where statistics stand.
     pub stats: StatLayout,
     /// Highest weapon number.
@@ -70,6 +72,7 @@ impl Variant {
     /// The base game, release 1.32: what the bytecode in its data does.
     pub const QUAKE3: &'static Self = &Self {
         name: "quake3",
+        profile: Profile::BASEQ3,
         stats: Profile::BASEQ3.stats,
         last_weapon: Profile::BASEQ3.last_weapon,
         holdables: &[(26, 1), (27, holdable::MEDKIT)],
@@ -100,6 +103,7 @@ impl Variant {
     /// OpenArena 0.8.8.
     pub const OPENARENA: &'static Self = &Self {
         name: "openarena",
+        profile: Profile::BASEOA,
         stats: Profile::BASEOA.stats,
         last_weapon: Profile::BASEOA.last_weapon,
         holdables: &[(26, 1), (27, holdable::MEDKIT), (36, 3), (37, 4), (38, 5)],
@@ -117,7 +121,8 @@ impl Variant {
     /// OpenArena's sources after 0.8.8, as far as they are known.
     pub const OPENARENA_NEXT: &'static Self = &Self {
         name: "openarena-next",
-        stats: StatLayout { rune: Some(7), ..Profile::BASEQ3.stats },
+        profile: Profile::BASEOA_NEXT,
+        stats: Profile::BASEOA_NEXT.stats,
         rounds_on_slick: true,
         torso_last: true,
         fast_water_dmflag: 4096,
@@ -137,7 +142,8 @@ impl Variant {
     /// The variant that clients with this profile's data run, unless an operator knows better.
     #[must_use]
     pub fn of_profile(profile: &Profile) -> &'static Self {
-        if profile == Profile::BASEOA { Self::OPENARENA } else { Self::QUAKE3 }
+        let first = Self::ALL.into_iter().find(|variant| variant.profile == profile);
+        first.unwrap_or(Self::QUAKE3)
     }
 }
 
@@ -233,14 +239,16 @@ mod tests {
 
     #[test]
     fn variants_agree_with_the_profiles_of_their_games() {
-        for profile in Profile::ALL {
-            let variant = Variant::of_profile(profile);
+        let usual = Profile::ALL.map(|profile| Variant::of_profile(profile).name);
+        assert_eq!(usual, ["openarena", "quake3"]);
+        for variant in Variant::ALL {
+            let profile = variant.profile;
             assert_eq!(variant.stats, profile.stats, "{}", variant.name);
             assert_eq!(variant.last_weapon, profile.last_weapon, "{}", variant.name);
             assert_eq!(variant.no_bunny_dmflag, profile.no_bunny_dmflag, "{}", variant.name);
-        }
-        for variant in Variant::ALL {
             assert_eq!(Variant::named(variant.name), Some(variant));
+            let told = profile.systeminfo.iter().any(|setting| setting.name == "pmove_float");
+            assert_eq!(variant.float_setting, told, "{}: clients hear of it", variant.name);
         }
         assert_eq!(Variant::named("doom"), None);
     }

@@ -6,9 +6,24 @@
 use crate::game::{Host, Profile, movement::Acceleration, profile::Smoothing};
 use crate::model::text::leading_int;
 
-/// Settings whose changes are announced to everybody.
-const ANNOUNCED: [&str; 6] =
-    ["dmflags", "fraglimit", "timelimit", "g_speed", "g_gravity", "g_inactivity"];
+/// Settings whose changes are announced to everybody, besides those of the profile.
+const ANNOUNCED: &[&str] = &[
+    "dmflags",
+    "fraglimit",
+    "timelimit",
+    "capturelimit",
+    "g_friendlyFire",
+    "g_doWarmup",
+    "g_warmup",
+    "g_speed",
+    "g_gravity",
+    "g_knockback",
+    "g_quadfactor",
+    "g_forcerespawn",
+    "g_weaponrespawn",
+    "g_weaponTeamRespawn",
+    "g_inactivity",
+];
 /// Limits of `pmove_msec`.
 const FIXED_STEP_MS: (i32, i32) = (8, 33);
 /// What travels of speed and gravity: 16 bits.
@@ -43,7 +58,8 @@ pub(in crate::game) struct Rules {
     pub(in crate::game) inactivity_ms: Option<i32>,
     /// Players at a time; further ones watch.
     pub(in crate::game) max_players: Option<usize>,
-    announced: [String; ANNOUNCED.len()],
+    /// What everybody was last told of the announced settings.
+    announced: Vec<String>,
     /// The flag that browsers see, as last published.
     needs_password: Option<bool>,
 }
@@ -51,10 +67,8 @@ pub(in crate::game) struct Rules {
 impl Rules {
     /// Reads everything, announcing nothing.
     pub(in crate::game) fn read(host: &mut dyn Host, profile: &Profile) -> Self {
-        let mut rules = Self::default();
-        for (slot, name) in rules.announced.iter_mut().zip(ANNOUNCED) {
-            host.setting(name).clone_into(slot);
-        }
+        let announced = announced(profile).map(|name| host.setting(name).to_owned()).collect();
+        let mut rules = Self { announced, ..Self::default() };
         rules.refresh(host, profile);
         rules
     }
@@ -81,12 +95,12 @@ impl Rules {
         let inactivity = number("g_inactivity", 0);
         self.inactivity_ms = (inactivity > 0).then(|| inactivity.saturating_mul(1000));
         self.max_players = usize::try_from(number("g_maxGameClients", 0)).ok().filter(|&n| n > 0);
-        self.announce_changes(host);
+        self.announce_changes(host, profile);
         self.publish_password_flag(host);
     }
 
-    fn announce_changes(&mut self, host: &mut dyn Host) {
-        for (last, name) in self.announced.iter_mut().zip(ANNOUNCED) {
+    fn announce_changes(&mut self, host: &mut dyn Host, profile: &Profile) {
+        for (last, name) in self.announced.iter_mut().zip(announced(profile)) {
             let now = host.setting(name);
             if now != last {
                 now.clone_into(last);
@@ -103,6 +117,11 @@ impl Rules {
             host.set_setting("g_needpass", if needed { "1" } else { "0" });
         }
     }
+}
+
+/// Settings whose changes are announced to everybody in a game.
+fn announced(profile: &Profile) -> impl Iterator<Item = &'static str> + use<> {
+    ANNOUNCED.iter().chain(profile.announced).copied()
 }
 
 /// The password that newcomers must give, if any.
@@ -151,13 +170,25 @@ mod tests {
         let mut host = TestHost::default();
         let mut rules = Rules::read(&mut host, Profile::BASEOA);
         host.set_setting("g_speed", "400\"");
+        host.set_setting("g_vampire", "0.5");
         host.set_setting("g_password", "secret");
         rules.refresh(&mut host, Profile::BASEOA);
         rules.refresh(&mut host, Profile::BASEOA);
-        assert_eq!(host.sent_to_all(), ["print \"Server: g_speed changed to 400\n\""]);
+        let told = host.sent_to_all().join("");
+        assert_eq!(
+            told,
+            "print \"Server: g_speed changed to 400\n\"print \"Server: g_vampire changed to 0.5\n\""
+        );
         assert_eq!(host.setting("g_needpass"), "1");
         host.set_setting("g_password", "None");
         rules.refresh(&mut host, Profile::BASEOA);
         assert_eq!(host.setting("g_needpass"), "0");
+
+        let mut host = TestHost::default();
+        let mut rules = Rules::read(&mut host, Profile::BASEQ3);
+        host.set_setting("g_vampire", "0.5");
+        host.set_setting("g_knockback", "500");
+        rules.refresh(&mut host, Profile::BASEQ3);
+        assert_eq!(host.sent_to_all(), ["print \"Server: g_knockback changed to 500\n\""]);
     }
 }

@@ -12,6 +12,8 @@ mod error;
 mod file;
 mod load;
 pub mod mesh;
+#[cfg(test)]
+pub(crate) mod sample;
 mod table;
 mod tree;
 

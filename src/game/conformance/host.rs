@@ -1,0 +1,183 @@
+//! A server made of paper, with a world in it or without one.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    game::{Host, World},
+    model::{
+        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, UserCmd, Vec3, Words,
+        limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_SERVER_COMMAND_LEN},
+    },
+    world::{
+        Bsp, Family,
+        bsp::sample::{MapFile, YARD},
+    },
+};
+
+/// A server made of paper: remembers what the rules asked for.
+pub(in crate::game) struct TestHost {
+    /// The map; open space without one.
+    world: Option<World>,
+    settings: BTreeMap<String, String>,
+    configstrings: Vec<String>,
+    pub(in crate::game) userinfos: Vec<String>,
+    pub(in crate::game) usercmds: Vec<UserCmd>,
+    pub(in crate::game) local: bool,
+    /// Reliable commands, in order.
+    pub(in crate::game) sent: Vec<(Option<ClientNum>, String)>,
+    /// Configstring changes and reliable commands, in order, as a client would get them.
+    pub(in crate::game) told: Vec<String>,
+    pub(in crate::game) dropped: Vec<(ClientNum, String)>,
+    /// Console lines, in order.
+    pub(in crate::game) queued: Vec<String>,
+}
+
+impl Default for TestHost {
+    fn default() -> Self {
+        Self {
+            world: None,
+            settings: BTreeMap::new(),
+            configstrings: vec![String::new(); MAX_CONFIGSTRINGS],
+            userinfos: vec![String::new(); MAX_CLIENTS],
+            usercmds: vec![UserCmd::default(); MAX_CLIENTS],
+            local: false,
+            sent: Vec::new(),
+            told: Vec::new(),
+            dropped: Vec::new(),
+            queued: Vec::new(),
+        }
+    }
+}
+
+impl TestHost {
+    /// A server with the sample map.
+    pub(super) fn with_map() -> Self {
+        let bsp = Bsp::load(&MapFile::yard(YARD).file()).expect("a sound map");
+        let world = World::new(bsp, Family::Single).expect("a sound map");
+        Self { world: Some(world), ..Self::default() }
+    }
+
+    pub(in crate::game) fn sent_to_all(&self) -> Vec<&str> {
+        let to_all = self.sent.iter().filter(|(to, _)| to.is_none());
+        to_all.map(|(_, text)| text.as_str()).collect()
+    }
+
+    pub(in crate::game) fn sent_to(&self, client: ClientNum) -> Vec<&str> {
+        let to_one = self.sent.iter().filter(|&&(to, _)| to == Some(client));
+        to_one.map(|(_, text)| text.as_str()).collect()
+    }
+
+    /// Clears what a new level begins without.
+    pub(super) fn clear_level(&mut self) {
+        if let Some(world) = &mut self.world {
+            world.clear();
+        }
+        self.configstrings.iter_mut().for_each(String::clear);
+    }
+}
+
+impl Host for TestHost {
+    fn print(&mut self, text: &str) {
+        assert!(!text.contains(|c: char| c.is_control()), "console line {text:?}");
+    }
+    fn setting(&self, name: &str) -> &str {
+        self.settings.get(name).map_or("", String::as_str)
+    }
+    fn set_setting(&mut self, name: &str, value: &str) {
+        self.settings.insert(name.to_owned(), value.to_owned());
+    }
+    fn send_command(&mut self, to: Option<ClientNum>, text: &str) {
+        check_command(text);
+        self.sent.push((to, text.to_owned()));
+        self.told.push(text.to_owned());
+    }
+    fn set_configstring(&mut self, index: ConfigIndex, text: &str) {
+        assert!(index.index() > 1, "the engine's own configstring");
+        assert!(!text.contains(['"', '\n']), "configstring {index} {text:?}");
+        if self.configstrings[index.index()] != text {
+            self.configstrings[index.index()] = text.to_owned();
+            self.told.push(format!("cs {index} \"{text}\""));
+        }
+    }
+    fn configstring(&self, index: ConfigIndex) -> &str {
+        &self.configstrings[index.index()]
+    }
+    fn userinfo(&self, client: ClientNum) -> &str {
+        &self.userinfos[client.index()]
+    }
+    fn usercmd(&self, client: ClientNum) -> UserCmd {
+        self.usercmds[client.index()]
+    }
+    fn set_userinfo(&mut self, client: ClientNum, text: &str) {
+        self.userinfos[client.index()] = text.to_owned();
+    }
+    fn drop_client(&mut self, client: ClientNum, reason: &str) {
+        self.dropped.push((client, reason.to_owned()));
+    }
+    fn queue_console(&mut self, line: &str) {
+        assert!(!line.contains(['\n', '\r', ';']), "{line:?}");
+        self.queued.push(line.to_owned());
+    }
+    fn is_local(&self, _client: ClientNum) -> bool {
+        self.local
+    }
+    fn world(&self) -> Option<&World> {
+        self.world.as_ref()
+    }
+
+    fn world_mut(&mut self) -> Option<&mut World> {
+        self.world.as_mut()
+    }
+
+    fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
+        if let Some(world) = &mut self.world {
+            let number = usize::try_from(state.number).ok().and_then(EntityNum::new);
+            world.link(number.expect("an entity's number"), state, shared);
+            return;
+        }
+        let one = Vec3::new(1.0, 1.0, 1.0);
+        shared.absmin = shared.current_origin + shared.mins - one;
+        shared.absmax = shared.current_origin + shared.maxs + one;
+        state.solid = 0x40_180f;
+        shared.linked = 1;
+        shared.linkcount += 1;
+    }
+    fn unlink_entity(&mut self, number: EntityNum, shared: &mut EntityShared) {
+        if let Some(world) = &mut self.world {
+            world.unlink(number, shared);
+        }
+        shared.linked = 0;
+    }
+}
+
+/// Reliable commands that clients' games know.
+const KNOWN_TO_CLIENTS: [&str; 17] = [
+    "print",
+    "cp",
+    "chat",
+    "tchat",
+    "vchat",
+    "vtchat",
+    "vtell",
+    "scores",
+    "tinfo",
+    "respawn",
+    "team",
+    "accs",
+    "ch",
+    "mappage",
+    "customvotes",
+    "clientLevelShot",
+    "map_restart",
+];
+
+fn check_command(text: &str) {
+    assert!(text.len() <= MAX_SERVER_COMMAND_LEN, "{} bytes: {text}", text.len());
+    assert_eq!(text.matches('"').count() % 2, 0, "broken quotes: {text:?}");
+    let allowed = |c: char| (' '..='~').contains(&c) || c == '\n' || c == '\x19';
+    assert!(text.chars().all(allowed), "{text:?}");
+    let inside = text.trim_end_matches(['"', '\n']);
+    assert!(!inside.contains('\n'), "a line break inside: {text:?}");
+    let command = Words::parse(text);
+    assert!(KNOWN_TO_CLIENTS.contains(&command.command()), "{text:?}");
+}
