@@ -195,6 +195,14 @@ find_fragd() {
   fragd=${CARGO_TARGET_DIR:-$root/target}/release/fragd
 }
 
+# find_demo_reader: fragd's own, which stops at the first message that does not decode.
+find_demo_reader() {
+  (cd "$root" && cargo build --release --quiet --example read_demo) >"$work/build-reader.log" 2>&1 ||
+    { fail "the demo reader's build (build-reader.log)"; finish; }
+  # shellcheck disable=SC2034 # for the caller
+  demo_reader=${CARGO_TARGET_DIR:-$root/target}/release/examples/read_demo
+}
+
 # server_start KIND WIRE MAP CLIENTS [NAME VALUE]...: leaves server_{address,log,pid,console}.
 #
 # KIND is fragd, ioq3ded or HOST:PORT. WIRE matters to ioq3ded alone, which serves only some at once.

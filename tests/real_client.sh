@@ -52,7 +52,7 @@ done
 [ ${#wires[@]} -gt 0 ] || wires=(compat native 68)
 named_maps=${maps[*]} kind_name=${kind//:/-}
 if [ "$predict" -eq 1 ]; then
-  [ ${#maps[@]} -gt 0 ] || maps=(oa_dm1 oa_dm7 oa_dm3 wrackdm17)
+  [ ${#maps[@]} -gt 0 ] || maps=(oa_dm1 oa_dm4 pool_oa_dm7 pads_wrackdm17)
   seconds=${seconds:-60}
 fi
 map=${maps[0]:-oa_dm1} seconds=${seconds:-5}
@@ -430,8 +430,11 @@ play_together() {
 
 # --- Prediction ---------------------------------------------------------------------------------
 
-# predict_on KIND WIRE MAP LABEL: walks there; leaves a line `misses deaths legs good units pads
-# swims` in the file LABEL, or nothing when there was no run.
+# Two of the maps begin every life where it matters: in the water, and above a jump pad.
+pool_spawn='info_player_deathmatch|640 -1000 -200|90' pool_surface=-156
+pads_spawn='info_player_deathmatch|0 0 160|0'
+
+# predict_on KIND WIRE MAP LABEL: walks there; leaves a line of figures in the file LABEL, or nothing when there was no run.
 predict_on() {
   local name=Walker on=$1 wire=$2 level=$3 label=$4 console from walked wrong events word
   server_start "$on" "$wire" "$level" 8 || { fail "$on: does not answer on $level"; return; }
@@ -446,10 +449,13 @@ predict_on() {
   mark[$console]=$from
   wrong=$(misses_of "$name")
   events=
-  for word in JUMP_PAD SWIM WATER_TOUCH JUMP PLAYER_TELEPORT FALL; do
-    events+=" $(events_of "$name" "$word[A-Z_]*")"
+  for word in JUMP_PAD '(SWIM|WATER_[A-Z]*)' JUMP 'PLAYER_TELEPORT_[A-Z]*' 'FALL_[A-Z]*'; do
+    events+=" $(events_of "$name" "$word")"
   done
   fresh "$console" >"$work/$label.log"
+  # Of the places where a leg ended, those whose eye is below the pool's surface.
+  events+=" $(sed -n 's/^(-*[0-9]* -*[0-9]* \(-*[0-9]*\)) : .*/\1/p' "$work/$label.log" |
+    awk -v z="$pool_surface" '$1 < z { n++ } END { print n + 0 }')"
   client_end "$name" >/dev/null
   echo "$wrong $walked$events" >"$work/$label.result"
   if [ "$on" != ioq3ded ] && own_server; then end_server; else sweep; fi
@@ -460,16 +466,22 @@ tell_walk() {
   misses='' pads=0 swims=0
   [ -s "$work/$1.result" ] || return
   local deaths legs good units splashes jumps teleports falls
-  read -r misses deaths legs good units pads swims splashes jumps teleports falls <"$work/$1.result"
-  swims=$((swims + splashes))
+  read -r misses deaths legs good units pads splashes jumps teleports falls swims <"$work/$1.result"
+  case $1 in *-pool_*) ;; *) swims=0 ;; esac
   note "$1: $misses misses and $deaths at deaths; $units units, $good of $legs legs got somewhere;" \
-    "jumps $jumps, pads $pads, water $swims, teleports $teleports, falls $falls"
+    "jumps $jumps, pads $pads, splashes $splashes, legs under water $swims, teleports $teleports, falls $falls"
   check "$1: is on the move most of the time" [ "$good" -ge $((legs * 6 / 10)) -a "$legs" -gt 0 ]
 }
 
 play_prediction() {
   local level wire label theirs beside all_pads=0 all_swims=0
   sweep
+  for level in "${maps[@]}"; do
+    case $level in
+      pool_*) map_with "${level#*_}" "$level" "$pool_spawn" ;;
+      pads_*) map_with "${level#*_}" "$level" "$pads_spawn" ;;
+    esac || { fail "$level: cannot be taken from its archive"; return; }
+  done
   for level in "${maps[@]}"; do
     for wire in compat native; do
       [ "$wire" = compat ] || [ "$level" = "${maps[0]}" ] || continue
@@ -493,7 +505,7 @@ play_prediction() {
     done
   done
   [ "$kind" = ioq3ded ] || [ -n "$named_maps" ] || check \
-    "the walks used pads ($all_pads times) and water ($all_swims times)" \
+    "the walks used pads ($all_pads times) and swam ($all_swims legs)" \
     [ "$all_pads" -gt 0 -a "$all_swims" -gt 0 ]
 }
 
@@ -539,7 +551,7 @@ height_of() { awk -v a="$1" 'BEGIN { split(a, p); printf "%d", p[3] }'; }
 play_lift() {
   local way button beside misses deaths rides sizes theirs their_rides
   sweep
-  map_with_spawn kaos2 lift_kaos2 '-192 896 -400' 0 || { fail 'kaos2: cannot be taken from its archive'; return; }
+  map_with kaos2 lift_kaos2 'info_player_deathmatch|-192 896 -400' || { fail 'kaos2: cannot be taken from its archive'; return; }
   while IFS=: read -r way button; do
     echo "-- $way on a lift of 600 units a second (kaos2)"
     apart "$work/lift.out" ride_on "$kind" "$way" "$button" "$kind_name"

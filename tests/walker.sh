@@ -23,8 +23,9 @@ lookup forward moveup:0.3, forward:0.9
 moveleft back:0.5, forward left:0.3, forward:0.7
 forward right:0.2, forward:1.2'
 
-# Units from the begin to the end of a leg from which on it was not in vain; a run covers 320 a second.
-least_leg=100
+# Units from the begin to the end of a leg from which on it was not in vain, and from which on nothing
+# was in the way; a run covers 320 a second. More than the last is a teleporter or a new life.
+least_leg=100 clear_leg=230 longest_leg=1500
 # Vain legs after which the player gives up its life.
 patience=4
 
@@ -45,28 +46,29 @@ walk() {
       done
       where "$name" || return
       step=$(distance "$last" "$place") last=$place
-      legs=$((legs + 1)) units=$((units + step))
+      legs=$((legs + 1))
+      [ "$step" -gt "$longest_leg" ] || units=$((units + step))
       if [ "$step" -ge "$least_leg" ]; then
         good=$((good + 1)) stuck=0
       else
         stuck=$((stuck + 1))
-        free_oneself "$name" $stuck
       fi
+      [ "$step" -ge "$clear_leg" ] || free_oneself "$name" $stuck $legs
       walked="$legs $good $units"
       past "$begun" "$2" && return 0
     done <<<"$walk_legs"
   done
 }
 
-# free_oneself NAME VAIN: after so many vain legs. The shot brings the dead back.
+# free_oneself NAME VAIN LEG: turns away, after so many vain legs. The shot brings the dead back.
 free_oneself() {
-  if [ "$2" -ge "$patience" ] && [ $(($2 % patience)) -eq 0 ]; then
+  if [ "$2" -gt 0 ] && [ $(($2 % patience)) -eq 0 ]; then
     order "$1" kill
     sleep 1.9
   fi
   hold "$1" attack 0.1
   order "$1" centerview
-  hold "$1" right "0.$((20 + $2 * 37 % 30))"
+  hold "$1" right "0.$((20 + $3 * 37 % 30))"
 }
 
 # distance FROM TO: in space, in whole units.
@@ -101,10 +103,15 @@ misses_of() {
 # events_of NAME WORD: how often the log has that kind of event since `here`.
 events_of() { fresh "${client_log[$1]}" | grep -acE " EV_$2$"; }
 
-# map_with_spawn MAP NAME PLACE YAW: leaves MAP, as it is but for having a single place to appear at,
-# as NAME in `extra_maps`. Clients and servers started afterwards have it.
-map_with_spawn() {
-  local pack bsp
+# map_with MAP NAME ENTITIES: leaves MAP, with these places to appear at and no others and perhaps
+# more things, as NAME in `extra_maps`. Clients and servers started afterwards have it. ENTITIES are
+# lines `classname|x y z|yaw`.
+map_with() {
+  local pack bsp text='' class place yaw
+  while IFS='|' read -r class place yaw; do
+    text+="{"$'\n'"\"classname\" \"$class\""$'\n'"\"origin\" \"$place\""
+    text+=$'\n'"\"angle\" \"${yaw:-0}\""$'\n'"}"$'\n'
+  done <<<"$3"
   extra_maps=$work/extra/baseoa/maps
   mkdir -p "$extra_maps"
   bsp=$extra_maps/$2.bsp
@@ -113,12 +120,32 @@ map_with_spawn() {
   done
   rm -f "$bsp.new"
   [ -s "$bsp" ] && perl -0777 -i -pe '
-    BEGIN { ($place, $yaw) = splice @ARGV, 0, 2 }
+    BEGIN { $more = shift }
     ($at, $length) = unpack "VV", substr $_, 8, 8;
     ($text = substr $_, $at, $length) =~ s/\0.*//s;
     $text =~ s/\{[^{}]*"info_player_(?:deathmatch|start)"[^{}]*\}\s*//g;
-    $text .= qq({\n"classname" "info_player_deathmatch"\n"origin" "$place"\n"angle" "$yaw"\n}\n\0);
+    $text .= "$more\0";
     $_ .= "\0" x (-length() % 4);
     substr($_, 8, 8) = pack "VV", length, length $text;
-    $_ .= $text;' -- "$3" "$4" "$bsp"
+    $_ .= $text;' -- "$text" "$bsp"
+}
+
+# face NAME PLACE: turns until it looks there, by its own buttons alone.
+face() {
+  local round turn
+  order "$1" 'cl_yawspeed 90'
+  for round in 1 2 3 4 5 6 7 8; do
+    where "$1" || return
+    turn=$(awk -v a="$place" -v b="$2" 'BEGIN {
+      split(a, p); split(b, q)
+      turn = atan2(q[2] - p[2], q[1] - p[1]) * 57.29578 - p[4]
+      while (turn > 180) turn -= 360
+      while (turn < -180) turn += 360
+      printf "%d", turn }')
+    [ "${turn#-}" -gt 3 ] || return 0
+    hold "$1" "$([ "$turn" -gt 0 ] && echo left || echo right)" \
+      "$(awk -v t="${turn#-}" 'BEGIN { printf "%.2f", t / 90 }')"
+    sleep 0.15
+  done
+  note "$1 still looks $turn degrees past its goal after $round turns"
 }
