@@ -21,6 +21,10 @@ client_data=${OPENARENA_DATA:-/usr/lib/openarena}
 peer_engine=${IOQ3DED:-/usr/lib/ioquake3/ioq3ded}
 peer_data=${OPENARENA_SERVER_DATA:-/usr/lib/openarena-server}
 rcon_password=look-but-do-not-touch
+# Ports are drawn from here, below the kernel's own range.
+port_range=${CHECK_PORTS:-20000-26999}
+# A directory `…/baseoa/maps` that clients and servers have besides the installed ones, if any.
+extra_maps=
 
 passed=0 failed=0
 work='' keep_work=0
@@ -61,13 +65,39 @@ finish() {
   exit
 }
 
-clean_up() {
+end_started() {
   trap '' INT TERM
   local pid
   for pid in "${started[@]}"; do kill -TERM "$pid" 2>/dev/null; done
-  for pid in "${started[@]}"; do await 3 gone "$pid" || kill -KILL "$pid" 2>/dev/null; done
+  for pid in "${started[@]}"; do await 5 gone "$pid" || kill -KILL "$pid" 2>/dev/null; done
   wait 2>/dev/null
+}
+
+clean_up() {
+  end_started
   [ "$keep_work" -eq 1 ] || rm -rf "$work"
+}
+
+# apart LOG COMMAND...: beside what goes on here, with its own servers and clients; what it says goes
+# to LOG. Leaves its id in `launched`; `rejoin` it.
+apart() {
+  local log=$1
+  shift
+  (
+    started=() server_pid='' client_pid=() client_display=() client_input=()
+    trap end_started EXIT
+    trap 'exit 143' INT TERM
+    "$@"
+  ) >"$log" 2>&1 &
+  launched=$!
+  started+=("$launched")
+}
+
+# rejoin PID LOG: waits for it, and counts its checks with those from here.
+rejoin() {
+  wait "$1"
+  cat "$2"
+  passed=$((passed + $(grep -c '^ok ' "$2"))) failed=$((failed + $(grep -c '^FAIL ' "$2")))
 }
 
 # need PROGRAM-OR-PATH...: what is not installed is a failure, not a reason to check less.
@@ -89,11 +119,10 @@ since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'; }
 
 # await SECONDS COMMAND...: runs it ten times a second until it succeeds.
 await() {
-  local tries=$(($1 * 10))
+  local last=$((${EPOCHREALTIME/./} + $1 * 1000000))
   shift
   until "$@"; do
-    tries=$((tries - 1))
-    [ "$tries" -gt 0 ] || return 1
+    [ "${EPOCHREALTIME/./}" -lt "$last" ] || return 1
     sleep 0.1
   done
 }
@@ -148,9 +177,10 @@ udp_port_taken() {
     substr($2, length($2) - 4) == end { found = 1 } END { exit !found }'
 }
 
-# free_port: leaves a UDP port that nobody has in `port`. Drawn from below the kernel's own range.
+# free_port: leaves a UDP port that nobody has in `port`.
 free_port() {
-  port=$((20000 + RANDOM % 7000))
+  local first=${port_range%-*} last=${port_range#*-}
+  port=$((first + RANDOM % (last - first + 1)))
   while udp_port_taken "$port"; do port=$((port + 1)); done
 }
 
@@ -163,6 +193,14 @@ find_fragd() {
   (cd "$root" && cargo build --release --quiet) >"$work/build.log" 2>&1 ||
     { fail "release build (build.log)"; finish; }
   fragd=${CARGO_TARGET_DIR:-$root/target}/release/fragd
+}
+
+# find_demo_reader: fragd's own, which stops at the first message that does not decode.
+find_demo_reader() {
+  (cd "$root" && cargo build --release --quiet --example read_demo) >"$work/build-reader.log" 2>&1 ||
+    { fail "the demo reader's build (build-reader.log)"; finish; }
+  # shellcheck disable=SC2034 # for the caller
+  demo_reader=${CARGO_TARGET_DIR:-$root/target}/release/examples/read_demo
 }
 
 # server_start KIND WIRE MAP CLIENTS [NAME VALUE]...: leaves server_{address,log,pid,console}.
@@ -183,6 +221,7 @@ server_start() {
 
 server_try() {
   local kind=$1 wire=$2 map=$3 clients=$4 legacy
+  local -a data=()
   local -a settings=(+set sv_hostname "checked by $kind" +set sv_maxclients "$clients"
     +set rconPassword "$rcon_password")
   shift 4
@@ -195,9 +234,11 @@ server_try() {
   exec {server_input}<>"$server_console"
   case $kind in
     fragd)
-      launch "$server_console" "$server_log" "$fragd" serve --port "$port" --map "$map" "${settings[@]}"
+      [ -z "$extra_maps" ] || data=(env "FRAGD_BASEPATH=${extra_maps%/baseoa/maps}:$client_data")
+      launch "$server_console" "$server_log" "${data[@]}" "$fragd" serve --port "$port" --map "$map" "${settings[@]}" +devmap "$map"
       ;;
     ioq3ded)
+      lend_maps "$work/server-$port/.oa"
       legacy=68
       [ "$wire" != compat ] || legacy=71
       launch "$server_console" "$server_log" env HOME="$work/server-$port" "$peer_engine" \
@@ -209,6 +250,12 @@ server_try() {
   esac
   server_pid=$launched
   await 30 server_up && alive "$server_pid"
+}
+
+# lend_maps DIRECTORY: puts the additional maps where a program with that home folder finds them.
+lend_maps() {
+  mkdir -p "$1/baseoa"
+  [ -z "$extra_maps" ] || ln -s "$extra_maps" "$1/baseoa/maps"
 }
 
 # Up is who answers; dead is who never will.
@@ -269,7 +316,7 @@ client_try() {
 
   # The engine takes at most 32 groups of its command line, so that holds only what it wants there.
   free_port
-  mkdir -p "$home/.oa/baseoa"
+  lend_maps "$home/.oa"
   cat >"$home/.oa/baseoa/autoexec.cfg" <<SETTINGS
 set name "$name"
 set net_enabled 1

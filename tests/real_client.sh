@@ -28,8 +28,10 @@
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
+# shellcheck source=tests/walker.sh
+. "$(dirname "$0")/walker.sh"
 
-wires=() kind=fragd alone=1 together=1 predict=0 sight=0 seconds= maps=() out=
+wires=() kind=fragd alone=1 together=1 predict=0 lift=0 sight=0 seconds= maps=() out=
 while [ $# -gt 0 ]; do
   case $1 in
     --wire)
@@ -40,6 +42,7 @@ while [ $# -gt 0 ]; do
     --together) alone=0; shift ;;
     --predict) predict=1 alone=0 together=0; shift ;;
     --seconds) seconds=${2:?}; shift 2 ;;
+    --lift) lift=1 alone=0 together=0; shift ;;
     --sight) sight=1 alone=0 together=0; shift ;;
     --map) maps+=("${2:?}"); shift 2 ;;
     --out) out=${2:?}; shift 2 ;;
@@ -47,8 +50,9 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ ${#wires[@]} -gt 0 ] || wires=(compat native 68)
+named_maps=${maps[*]} kind_name=${kind//:/-}
 if [ "$predict" -eq 1 ]; then
-  [ ${#maps[@]} -gt 0 ] || maps=(oa_dm1 oa_dm4 czest1tourney wrackdm17)
+  [ ${#maps[@]} -gt 0 ] || maps=(oa_dm1 oa_dm4 pool_oa_dm7 pads_wrackdm17)
   seconds=${seconds:-60}
 fi
 map=${maps[0]:-oa_dm1} seconds=${seconds:-5}
@@ -426,102 +430,143 @@ play_together() {
 
 # --- Prediction ---------------------------------------------------------------------------------
 
-# Who jumps while a fast lift rises under him (kaos2) is predicted wrongly on the peer as well, each
-# frame by what the lift moves. That depends on where a player happens to be, so the maps that are
-# walked on by default have no such lifts, but doors, pads, teleporters, water and pits.
+# Two of the maps begin every life where it matters: in the water, and above a jump pad.
+pool_spawn='info_player_deathmatch|640 -1000 -200|90' pool_surface=-156
+pads_spawn='info_player_deathmatch|0 0 160|0'
 
-# What the player does, over and over: buttons held together, and for how long. Straight on long
-# enough to meet pads, water and walls; the dead rise by a shot.
-walk_script='forward:0.9
-forward right:0.6
-forward moveup:0.7
-forward moveleft:0.6
-forward left moveup:0.5
-moveright moveup:0.6
-movedown forward:0.8
-forward:1.1
-attack:0.15
-forward left:0.5
-back moveup:0.6
-forward speed:0.6
-forward moveup right:0.8
-movedown:0.3
-forward:1.3
-lookdown forward:0.3
-forward moveup:0.9
-lookup forward:0.3
-moveleft back:0.5
-right:0.45'
-
-# roam NAME SECONDS: leaves how far the player got, as steps between places, in `roamed`.
-roam() {
-  local name=$1 begun buttons button span last='' step lines=0
-  roamed=0
-  begun=$(now)
-  while :; do
-    while IFS=: read -r buttons span; do
-      for button in $buttons; do order "$name" "+$button"; done
-      sleep "$span"
-      for button in $buttons; do order "$name" "-$button"; done
-      lines=$((lines + 1))
-      if [ $((lines % 5)) -eq 0 ]; then
-        where "$name" || return
-        [ -z "$last" ] || { step=$(moved "$last" "$place"); roamed=$((roamed + ${step% *})); }
-        last=$place
-        order "$name" centerview
-      fi
-      awk -v a="$begun" -v b="$(now)" -v s="$2" 'BEGIN { exit !(b - a < s) }' || return 0
-    done <<<"$walk_script"
-  done
-}
-
-# predict_on KIND WIRE MAP: leaves the misses in `misses`, or nothing when there was no run.
+# predict_on KIND WIRE MAP LABEL: walks there; leaves a line of figures in the file LABEL, or nothing when there was no run.
 predict_on() {
-  local name=Walker on=$1 wire=$2 level=$3 console from deaths
-  misses=
-  sweep
+  local name=Walker on=$1 wire=$2 level=$3 label=$4 console from walked wrong events word
   server_start "$on" "$wire" "$level" 8 || { fail "$on: does not answer on $level"; return; }
   client_start "$name" "$wire" || { fail "$name: the client does not start"; return; }
   console=${client_log[$name]}
   join "$name" || { fail "$name: enters the game on $level"; return; }
   sleep 1.1
-  order "$name" 'cg_showmiss 1'
-  sleep 0.2
-  here "$console"
+  watch_steps "$name"
   from=${mark[$console]}
-  roam "$name" "$seconds"
+  walk "$name" "$seconds"
+  picture "$name" "$label"
   mark[$console]=$from
-  # When the server ends a life, the client's own idea of that step is wrong by what it walked in it:
-  # no rule tells it. `errorcode 1` says that the kind of movement changed.
-  read -r misses deaths < <(fresh "$console" | awk '
-    /^errorcode 1 at/ { death = NR }
-    /^Prediction miss/ { if (death && NR - death <= 2) deaths++; else misses++ }
-    END { print misses + 0, deaths + 0 }')
-  cp "$console" "$work/walk-$on-$wire-$level.log"
-  order "$name" 'cg_showmiss 0'
-  picture "$name" "walk-$on-$wire-$level"
-  note "$on, $wire, $level: $misses misses, $deaths more at deaths," \
-    "$(fresh "$console" | grep -ac '^PredictionTeleport') teleports, $roamed units between stops"
-  check "$name: gets about on $on" [ "$roamed" -ge $((seconds * 5)) ]
+  wrong=$(misses_of "$name")
+  events=
+  for word in JUMP_PAD '(SWIM|WATER_[A-Z]*)' JUMP 'PLAYER_TELEPORT_[A-Z]*' 'FALL_[A-Z]*'; do
+    events+=" $(events_of "$name" "$word")"
+  done
+  fresh "$console" >"$work/$label.log"
+  # Of the places where a leg ended, those whose eye is below the pool's surface.
+  events+=" $(sed -n 's/^(-*[0-9]* -*[0-9]* \(-*[0-9]*\)) : .*/\1/p' "$work/$label.log" |
+    awk -v z="$pool_surface" '$1 < z { n++ } END { print n + 0 }')"
   client_end "$name" >/dev/null
-  [ "$on" = ioq3ded ] || [ -z "$server_pid" ] || end_server
+  echo "$wrong $walked$events" >"$work/$label.result"
+  if [ "$on" != ioq3ded ] && own_server; then end_server; else sweep; fi
+}
+
+# tell_walk LABEL: leaves the parts of its result in variables, says them, and judges the walking.
+tell_walk() {
+  misses='' pads=0 swims=0
+  [ -s "$work/$1.result" ] || return
+  local deaths legs good units splashes jumps teleports falls
+  read -r misses deaths legs good units pads splashes jumps teleports falls swims <"$work/$1.result"
+  case $1 in *-pool_*) ;; *) swims=0 ;; esac
+  note "$1: $misses misses and $deaths at deaths; $units units, $good of $legs legs got somewhere;" \
+    "jumps $jumps, pads $pads, splashes $splashes, legs under water $swims, teleports $teleports, falls $falls"
+  check "$1: is on the move most of the time" [ "$good" -ge $((legs * 6 / 10)) -a "$legs" -gt 0 ]
 }
 
 play_prediction() {
-  local level wire ours theirs
+  local level wire label theirs beside all_pads=0 all_swims=0
+  sweep
+  for level in "${maps[@]}"; do
+    case $level in
+      pool_*) map_with "${level#*_}" "$level" "$pool_spawn" ;;
+      pads_*) map_with "${level#*_}" "$level" "$pads_spawn" ;;
+    esac || { fail "$level: cannot be taken from its archive"; return; }
+  done
   for level in "${maps[@]}"; do
     for wire in compat native; do
       [ "$wire" = compat ] || [ "$level" = "${maps[0]}" ] || continue
       echo "-- prediction on $level, wire $wire"
-      predict_on ioq3ded "$wire" "$level"
+      label=$wire-$level beside='' theirs=''
+      # Both servers at once, so that the machine is as busy for the one as for the other.
+      if [ "$kind" != ioq3ded ]; then
+        apart "$work/$label.out" predict_on "$kind" "$wire" "$level" "walk-$kind_name-$label"
+        beside=$launched
+      fi
+      apart "$work/$label-peer.out" predict_on ioq3ded "$wire" "$level" "walk-ioq3ded-$label"
+      rejoin "$launched" "$work/$label-peer.out"
+      tell_walk "walk-ioq3ded-$label"
       theirs=$misses
-      [ "$kind" != ioq3ded ] || continue
-      predict_on "$kind" "$wire" "$level"
-      ours=$misses
-      check "$level, $wire: ${ours:-no} misses on $kind, ${theirs:-no} on ioq3ded" \
-        [ -n "$ours" -a -n "$theirs" -a "${ours:-1}" -le "${theirs:-0}" ]
+      [ -n "$beside" ] || continue
+      rejoin "$beside" "$work/$label.out"
+      tell_walk "walk-$kind_name-$label"
+      all_pads=$((all_pads + pads)) all_swims=$((all_swims + swims))
+      check "$level, $wire: ${misses:-no} misses on $kind, ${theirs:-no} on ioq3ded" \
+        [ -n "$misses" -a -n "$theirs" -a "${misses:-1}" -le "${theirs:-0}" ]
     done
   done
+  [ "$kind" = ioq3ded ] || [ -n "$named_maps" ] || check \
+    "the walks used pads ($all_pads times) and swam ($all_swims legs)" \
+    [ "$all_pads" -gt 0 -a "$all_swims" -gt 0 ]
+}
+
+# --- Lift ---------------------------------------------------------------------------------------
+
+# What is done on a fast lift, and what it takes: who stands is carried, and predicted well; whoever
+# leaves the ground while it rises is pushed each frame, which no client foresees.
+lift_ways='stands:
+ducks:movedown
+jumps:moveup
+turns:left'
+
+# ride_on KIND WAY BUTTON: leaves in a file the misses, the rides and the sizes of the misses.
+ride_on() {
+  local on=$1 way=$2 button=$3 name=Rider console from label=lift-$4-$2 from_z spans=0 begun last rides=0
+  server_start "$on" compat lift_kaos2 8 || { fail "$on: does not answer"; return; }
+  client_start "$name" compat || { fail "$name: the client does not start"; return; }
+  console=${client_log[$name]}
+  join "$name" || { fail "$name: enters the game"; return; }
+  sleep 1.1
+  watch_steps "$name"
+  from=${mark[$console]}
+  begun=$(now) last=
+  while ! past "$begun" "$seconds"; do
+    if [ "$button" = moveup ]; then hold "$name" moveup 0.25; else
+      [ -z "$button" ] || order "$name" "+$button"
+      sleep 0.25
+    fi
+    where "$name" || return
+    [ "$(height_of "$place")" -lt 0 ] || [ "${last:-0}" -ge 0 ] || rides=$((rides + 1))
+    last=$(height_of "$place")
+  done
+  mark[$console]=$from
+  fresh "$console" >"$work/$label.log"
+  echo "$(misses_of "$name") $rides $(fresh "$console" | awk '/^Prediction miss/ { print $NF }' |
+    sort -n | uniq -c | awk '{ printf "%s%dx%s", (NR > 1 ? "," : ""), $1, $2 }')" >"$work/$label.result"
+  client_end "$name" >/dev/null
+  sweep
+}
+
+height_of() { awk -v a="$1" 'BEGIN { split(a, p); printf "%d", p[3] }'; }
+
+play_lift() {
+  local way button beside misses deaths rides sizes theirs their_rides
+  sweep
+  map_with kaos2 lift_kaos2 'info_player_deathmatch|-192 896 -400' || { fail 'kaos2: cannot be taken from its archive'; return; }
+  while IFS=: read -r way button; do
+    echo "-- $way on a lift of 600 units a second (kaos2)"
+    apart "$work/lift.out" ride_on "$kind" "$way" "$button" "$kind_name"
+    beside=$launched
+    apart "$work/lift-peer.out" ride_on ioq3ded "$way" "$button" ioq3ded
+    rejoin "$launched" "$work/lift-peer.out"
+    rejoin "$beside" "$work/lift.out"
+    read -r theirs deaths their_rides sizes <"$work/lift-ioq3ded-$way.result"
+    note "ioq3ded: $theirs misses in $their_rides rides ($sizes)"
+    read -r misses deaths rides sizes <"$work/lift-$kind_name-$way.result"
+    note "$kind: $misses misses in $rides rides ($sizes)"
+    check "$way: $misses misses in $rides rides on $kind, $theirs in $their_rides on ioq3ded" \
+      [ "$rides" -gt 0 -a "$their_rides" -gt 0 -a \
+      $((misses * their_rides)) -le $((theirs * rides + theirs * rides / 2)) ]
+  done <<<"$lift_ways"
 }
 
 # --- Sight --------------------------------------------------------------------------------------
@@ -549,7 +594,7 @@ play_sight() {
       fi
     done
     [ $met -lt 2 ] || [ $parted -lt 2 ] || break
-    for name in Ann Bob; do roam "$name" 4; done
+    for name in Ann Bob; do walk "$name" 4; done
   done
   note "players sent, in turns: $both"
   check "Ann and Bob are sent each other in sight ($met times) and not behind walls ($parted times)" \
@@ -578,6 +623,7 @@ begun_at=$(now)
 if [ "$alone" -eq 1 ]; then for one in "${wires[@]}"; do play_alone "$one"; done; fi
 [ "$together" -eq 0 ] || play_together
 [ "$predict" -eq 0 ] || play_prediction
+[ "$lift" -eq 0 ] || play_lift
 [ "$sight" -eq 0 ] || play_sight
 note "took $(since "$begun_at") s"
 finish

@@ -427,6 +427,25 @@ fn maps_that_cannot_be_played_leave_the_running_one() {
 }
 
 #[test]
+fn cheats_are_for_levels_of_devmap() {
+    let mut assets = MemoryAssets::default();
+    assets.insert("maps/rooms.bsp", rooms()).unwrap();
+    let mut server = server(assets, "rooms", &Shared::default());
+    assert_eq!(server.settings().get("sv_cheats"), Some("0"));
+    for (line, cheats) in [
+        ("devmap nowhere", "0"),
+        ("devmap rooms", "1"),
+        ("map_restart", "1"),
+        ("map nowhere", "1"),
+        ("set sv_cheats 0", "1"),
+        ("map rooms", "0"),
+    ] {
+        server.handle_line(Millis(1), line);
+        assert_eq!(server.settings().get("sv_cheats"), Some(cheats), "{line}");
+    }
+}
+
+#[test]
 fn a_first_map_that_cannot_be_played_is_played_without_walls() {
     let mut assets = MemoryAssets::default();
     assets.insert("maps/rooms.bsp", rooms()).unwrap();

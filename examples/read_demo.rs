@@ -1,0 +1,192 @@
+//! Reads demos that real clients recorded, and decodes every message in them to its last bit.
+//!
+//! ```text
+//! read_demo legacy|native FILE...
+//! ```
+//!
+//! A demo is `{ sequence long | length long | message }*` and ends with two longs of −1; messages are
+//! whole, clear and begin with the acknowledgement. Faults are what does not decode, what is relative
+//! to a snapshot that never came, and what is left over behind a message's end. The last line is
+//! `N messages, … N faults`; the exit code is 1 when there was a fault.
+//! Source: Quake III protocol 68, server messages.
+
+use std::{collections::BTreeMap, env, fs, process::ExitCode};
+
+use fragd::{
+    model::{Baselines, EntityNum, EntityState, PlayerState, limits::PACKET_BACKUP},
+    wire::{
+        bits::BitReader,
+        entity::{self, Listed},
+        gamestate, player,
+        server_message::{self, Operation},
+        snapshot,
+    },
+};
+
+/// Longest message of the protocol.
+const MAX_MESSAGE_LEN: usize = 16_384;
+/// Bits that a whole message may have behind its end: its writer rounds up to the next byte.
+const MAX_PADDING: usize = 8;
+
+/// What has come so far.
+struct Reader {
+    native: bool,
+    baselines: Baselines,
+    /// Snapshots by message number.
+    snapshots: BTreeMap<u32, (PlayerState, Vec<EntityState>)>,
+    messages: usize,
+    gamestates: usize,
+    shown: usize,
+    deltas: usize,
+    commands: usize,
+    faults: usize,
+}
+
+impl Reader {
+    fn new(native: bool) -> Self {
+        Self {
+            native,
+            baselines: Baselines::new(Vec::new()),
+            snapshots: BTreeMap::new(),
+            messages: 0,
+            gamestates: 0,
+            shown: 0,
+            deltas: 0,
+            commands: 0,
+            faults: 0,
+        }
+    }
+
+    fn file(&mut self, mut bytes: &[u8]) {
+        loop {
+            let Some((head, rest)) = bytes.split_first_chunk::<8>() else {
+                return self.fault(0, "the file ends without its end mark");
+            };
+            let [a, b, c, d, e, f, g, h] = *head;
+            let (sequence, len) = (u32::from_le_bytes([a, b, c, d]), [e, f, g, h]);
+            let len = u32::from_le_bytes(len);
+            if (sequence, len) == (u32::MAX, u32::MAX) {
+                if !rest.is_empty() {
+                    self.fault(sequence, "there is more behind the end mark");
+                }
+                return;
+            }
+            let len = len as usize;
+            if len > MAX_MESSAGE_LEN || len > rest.len() {
+                return self.fault(sequence, &format!("a message of {len} bytes"));
+            }
+            let (message, rest) = rest.split_at(len);
+            bytes = rest;
+            self.messages += 1;
+            if let Err(what) = self.message(sequence, message) {
+                self.fault(sequence, &what);
+            }
+        }
+    }
+
+    fn fault(&mut self, sequence: u32, what: &str) {
+        self.faults += 1;
+        println!("message {sequence}: {what}");
+    }
+
+    fn message(&mut self, sequence: u32, message: &[u8]) -> Result<(), String> {
+        let mut reader = BitReader::new(message);
+        self.parts(sequence, &mut reader).map_err(|what| {
+            format!("bit {} of {}: {what}", reader.bit_position(), message.len() * 8)
+        })?;
+        let left = message.len() * 8 - reader.bit_position();
+        if left > MAX_PADDING {
+            return Err(format!("{left} bits behind its end"));
+        }
+        Ok(())
+    }
+
+    fn parts(&mut self, sequence: u32, reader: &mut BitReader<'_>) -> Result<(), String> {
+        let say = |error: fragd::wire::WireError| error.to_string();
+        reader.long().map_err(say)?;
+        loop {
+            match Operation::read(reader).map_err(say)? {
+                Operation::End => return Ok(()),
+                Operation::Nop => {}
+                Operation::Command => {
+                    server_message::read_command(reader).map_err(say)?;
+                    self.commands += 1;
+                }
+                Operation::Gamestate => {
+                    let read = gamestate::read(reader).map_err(say)?;
+                    self.baselines = Baselines::new(read.baselines);
+                    self.snapshots.clear();
+                    self.gamestates += 1;
+                }
+                Operation::Snapshot => self.snapshot(sequence, reader)?,
+                Operation::VoiceOpus if self.native => {
+                    server_message::read_voice(reader).map_err(say)?;
+                }
+                other => return Err(format!("{other:?} does not belong here")),
+            }
+        }
+    }
+
+    fn snapshot(&mut self, sequence: u32, reader: &mut BitReader<'_>) -> Result<(), String> {
+        let say = |error: fragd::wire::WireError| error.to_string();
+        let head = snapshot::read_head(reader).map_err(say)?;
+        let nobody = (PlayerState::default(), Vec::new());
+        let back = u32::from(head.delta_num);
+        let base = match back {
+            0 => &nobody,
+            _ => sequence
+                .checked_sub(back)
+                .filter(|_| (back as usize) < PACKET_BACKUP)
+                .and_then(|base| self.snapshots.get(&base))
+                .ok_or_else(|| format!("relative to {back} messages before, which never came"))?,
+        };
+        let player = player::read_delta(reader, &base.0).map_err(say)?;
+        let baseline = |number: EntityNum| self.baselines.get(number.index() as i32);
+        let mut entities = Vec::new();
+        entity::read_list(reader, base.1.iter(), baseline, |listed| {
+            entities.push(match listed {
+                Listed::Kept(kept) => *kept,
+                Listed::Told(told) => told,
+            });
+        })
+        .map_err(say)?;
+        self.shown += 1;
+        self.deltas += usize::from(back > 0);
+        self.snapshots.insert(sequence, (player, entities));
+        while self.snapshots.len() > PACKET_BACKUP {
+            self.snapshots.pop_first();
+        }
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    let mut arguments = env::args().skip(1);
+    let native = match arguments.next().as_deref() {
+        Some("legacy") => false,
+        Some("native") => true,
+        _ => {
+            eprintln!("read_demo legacy|native FILE...");
+            return ExitCode::from(2);
+        }
+    };
+    let mut faults = 0;
+    for file in arguments {
+        let mut reader = Reader::new(native);
+        match fs::read(&file) {
+            Ok(bytes) => reader.file(&bytes),
+            Err(error) => reader.fault(0, &error.to_string()),
+        }
+        println!(
+            "{} messages, {} gamestates, {} snapshots ({} deltas), {} commands, {} faults",
+            reader.messages,
+            reader.gamestates,
+            reader.shown,
+            reader.deltas,
+            reader.commands,
+            reader.faults
+        );
+        faults += reader.faults;
+    }
+    ExitCode::from(u8::from(faults > 0))
+}
