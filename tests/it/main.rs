@@ -15,6 +15,7 @@ mod discovery_vectors;
 mod door;
 mod hostile;
 mod hostile_maps;
+mod hot_path;
 mod huffman_vectors;
 mod linked_entities;
 mod maps;
