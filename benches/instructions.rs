@@ -1,8 +1,8 @@
 //! Instructions of each operation, which compare across machines where nanoseconds do not:
 //! `cargo bench --bench instructions`, with part of a name behind `--` for some. Needs valgrind.
 //!
-//! The program runs itself under callgrind, once with few and once with many repetitions of an
-//! operation; the difference is the operation's own.
+//! The program runs itself under callgrind, which counts what one function does: the operation, over
+//! all of its inputs equally often. An earlier round, not counted, has touched all memory.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail by panic")]
 
@@ -15,31 +15,31 @@ use std::{
 
 use operations::{GROUPS, Operation};
 
-/// The first run also takes every input once, so that memory is touched before it is counted.
-const FEW: u64 = 600;
-const MANY: u64 = 1800;
+/// Operations that are counted at least.
+const LEAST: u64 = 1200;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match arguments.as_slice() {
-        [run, group, at, times] if run == "--run" => {
+        [run, group, at] if run == "--run" => {
             let [group, at] = [group, at].map(|index| index.parse::<usize>().expect("an index"));
             let mut operation = GROUPS[group]().swap_remove(at);
-            (operation.run)(times.parse().expect("a number"));
+            (operation.run)(operation.inputs);
+            counted_part(&mut operation);
         }
         parts => {
             println!("{:>10}  {:<12}  operation", "instr.", "size");
             for (group, make) in GROUPS.iter().enumerate() {
-                for (at, Operation { name, size, .. }) in make().into_iter().enumerate() {
+                for (at, operation) in make().into_iter().enumerate() {
+                    let Operation { name, size, .. } = &operation;
                     if !parts.iter().all(|part| name.contains(part)) {
                         continue;
                     }
-                    let count = |times| counted(group, at, times);
-                    let (Some(few), Some(many)) = (count(FEW), count(MANY)) else {
+                    let Some(instructions) = counted(group, at) else {
                         eprintln!("valgrind did not count {name}; is it installed?");
                         return ExitCode::FAILURE;
                     };
-                    println!("{:>10}  {size:<12}  {name}", (many - few) / (MANY - FEW));
+                    println!("{:>10}  {size:<12}  {name}", instructions / times(&operation));
                 }
             }
         }
@@ -47,15 +47,28 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Instructions of this program doing an operation that many times.
-fn counted(group: usize, at: usize, times: u64) -> Option<u64> {
+/// How often an operation is counted: whole rounds over its inputs.
+fn times(operation: &Operation) -> u64 {
+    operation.inputs * LEAST.div_ceil(operation.inputs)
+}
+
+/// What callgrind counts, found by its name.
+#[inline(never)]
+fn counted_part(operation: &mut Operation) {
+    let times = times(operation);
+    (operation.run)(times);
+}
+
+/// Instructions of this program in [`counted_part`].
+fn counted(group: usize, at: usize) -> Option<u64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg("--toggle-collect=instructions::counted_part*")
         .arg(env::current_exe().ok()?)
-        .args(["--run", &group.to_string(), &at.to_string(), &times.to_string()])
+        .args(["--run", &group.to_string(), &at.to_string()])
         .output()
         .ok()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let line = said.lines().find(|line| line.contains("Collected :"))?;
-    line.rsplit(' ').next()?.parse().ok()
+    line.rsplit(' ').next()?.parse().ok().filter(|&count: &u64| count > 0)
 }

@@ -11,6 +11,7 @@ mod maps;
 mod movement;
 mod netchan;
 mod recorded;
+mod sight;
 mod snapshot;
 #[path = "../../tests/it/states.rs"]
 mod states;
@@ -22,7 +23,10 @@ pub(crate) struct Operation {
     pub(crate) name: String,
     /// What one operation makes or takes on average.
     pub(crate) size: String,
-    /// Does it that many times.
+    /// Over how many different inputs.
+    #[allow(dead_code, reason = "what takes time decides itself how often")]
+    pub(crate) inputs: u64,
+    /// Does it that many times, on one input after the other.
     pub(crate) run: Box<dyn FnMut(u64)>,
 }
 
@@ -35,10 +39,11 @@ impl Operation {
         mut work: impl FnMut(&T) + 'static,
     ) -> Self {
         assert!(inputs.len() >= 64, "too few inputs to be varied");
+        let count = inputs.len() as u64;
         let run = move |times: u64| {
             inputs.iter().cycle().take(times as usize).for_each(&mut work);
         };
-        Self { name: name.into(), size: size.into(), run: Box::new(run) }
+        Self { name: name.into(), size: size.into(), inputs: count, run: Box::new(run) }
     }
 }
 
@@ -51,6 +56,7 @@ pub(crate) const GROUPS: &[fn() -> Vec<Operation>] = &[
     connect::operations,
     movement::operations,
     world::operations,
+    sight::operations,
 ];
 
 /// The average of what `size` says of the inputs, in words.

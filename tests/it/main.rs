@@ -16,6 +16,7 @@ mod door;
 mod following;
 mod hostile;
 mod hostile_maps;
+mod hot_path;
 mod huffman_vectors;
 mod linked_entities;
 mod maps;

@@ -8,7 +8,7 @@
 
 use super::{
     arithmetic::{Arithmetic, sign_bits},
-    reach::{Reach, corner},
+    reach::{Corner, Reach, corner},
     sweep::{Passage, Sweep},
 };
 use crate::{
@@ -28,7 +28,7 @@ pub(super) struct Brush {
     side_count: u32,
     /// The first six sides are exactly the bounds'.
     is_boxed: bool,
-    bounds: [Vec3; 2],
+    bounds: [Corner; 2],
 }
 
 /// One side of a brush.
@@ -62,16 +62,17 @@ impl Brushes {
                     first_side: first_side as u32,
                     side_count: brush.sides.len() as u32,
                     is_boxed: is_boxed(&sides[first_side..]),
-                    bounds: [brush.mins, brush.maxs],
+                    bounds: around(&[brush.mins, brush.maxs]),
                 }
             })
             .collect();
-        let reach = brushes
+        let reach = bsp
+            .brushes
             .iter()
-            .map(|brush| match brush.side_count {
+            .map(|brush| match brush.sides.len() {
                 // Nothing can collide with it.
                 0 => Reach::NONE,
-                _ => Reach::around::<A>(&brush.bounds),
+                _ => Reach::around::<A>(&[brush.mins, brush.maxs]),
             })
             .collect();
         Self { reach, brushes, sides: sides.into() }
@@ -97,7 +98,7 @@ impl Brushes {
             return;
         }
         let mut passage = Passage::new();
-        if brush.is_boxed && !meets_box::<A>(&mut passage, &brush.bounds, sweep) {
+        if brush.is_boxed && !passage.cross_box::<A>(&brush.bounds, &sweep.lanes) {
             return;
         }
         let sides = self.sides_of(brush);
@@ -173,21 +174,10 @@ fn is_boxed(sides: &[Side]) -> bool {
         })
 }
 
-/// Takes in the six sides of a box, as numbers 0 to 5. False when the move does not meet it.
-fn meets_box<A: Arithmetic>(passage: &mut Passage, bounds: &[Vec3; 2], sweep: &Sweep) -> bool {
-    let [mins, maxs] = bounds;
-    for axis in 0..3 {
-        let from = A::of(sweep.start[axis]);
-        let to = A::of(sweep.end[axis]);
-        let low = A::of(mins[axis]) - A::of(sweep.size[1][axis]);
-        let high = A::of(maxs[axis]) - A::of(sweep.size[0][axis]);
-        if !passage.cross(2 * axis, low - from, low - to)
-            || !passage.cross(2 * axis + 1, from - high, to - high)
-        {
-            return false;
-        }
-    }
-    true
+/// Bounds as corners, whose fourth numbers every move is between.
+fn around(bounds: &[Vec3; 2]) -> [Corner; 2] {
+    let [Vec3([x, y, z]), Vec3([to_x, to_y, to_z])] = *bounds;
+    [[x, y, z, -1.0], [to_x, to_y, to_z, 1.0]]
 }
 
 /// Stops a sweep at an entity's box, which counts as a brush of body.
@@ -197,7 +187,7 @@ pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], sweep: &mut Sweep) 
         return;
     }
     let mut passage = Passage::new();
-    if !meets_box::<A>(&mut passage, bounds, sweep) {
+    if !passage.cross_box::<A>(&around(bounds), &sweep.lanes) {
         return;
     }
     if let Some(hit) = passage.stop(&mut sweep.found, content::BODY) {
@@ -212,5 +202,5 @@ pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], sweep: &mut Sweep) 
 
 /// Whether a box that does not move is in an entity's box.
 pub(super) fn box_holds(bounds: &[Vec3; 2], sweep: &Sweep) -> bool {
-    sweep.contents_mask & content::BODY != 0 && !sweep.is_outside(bounds)
+    sweep.contents_mask & content::BODY != 0 && !sweep.is_outside(&around(bounds))
 }

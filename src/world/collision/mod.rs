@@ -30,7 +30,7 @@ use arithmetic::Arithmetic;
 use brush::Brushes;
 use patch::{Budget, Source};
 use reach::Reach;
-use sweep::{Sweep, reached};
+use sweep::{Sweep, is_same, reached};
 use tree::Tree;
 
 /// Leafs that a box at rest is looked for in at most.
@@ -222,7 +222,7 @@ impl CollisionMap {
         contents_mask: i32,
     ) -> Trace {
         let mut sweep = Sweep::new(start, mins, maxs, end, contents_mask);
-        self.run(0, start == end, &mut sweep);
+        self.run(0, is_same(start, end), &mut sweep);
         let fraction = sweep.found.fraction;
         let endpos = if fraction == 1.0 { end } else { reached(start, end, fraction) };
         sweep.found.trace(endpos)

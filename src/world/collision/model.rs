@@ -6,7 +6,7 @@ use super::{
     CollisionMap, Family,
     arithmetic::model_axes,
     brush::{box_holds, stop_at_box},
-    sweep::{Sweep, reached},
+    sweep::{Sweep, is_same, reached},
 };
 use crate::model::{Trace, Vec3, contents::content};
 
@@ -31,7 +31,7 @@ struct Rotation([Vec3; 3]);
 impl Rotation {
     /// By a model's angles; `None` where nothing turns.
     fn new(target: Target, angles: Vec3) -> Option<Self> {
-        let turns = matches!(target, Target::Model(_)) && angles != Vec3::ZERO;
+        let turns = matches!(target, Target::Model(_)) && !is_same(angles, Vec3::ZERO);
         turns.then(|| Self(model_axes(angles)))
     }
 
@@ -71,7 +71,7 @@ impl CollisionMap {
         };
         let (from, to) = (into_model(start), into_model(end));
         let mut sweep = Sweep::new(from, low, high, to, contents_mask);
-        self.run_against(target, from == to, &mut sweep);
+        self.run_against(target, is_same(from, to), &mut sweep);
         if let Some(rotation) = rotation
             && sweep.found.fraction != 1.0
         {

@@ -11,8 +11,15 @@ use crate::model::Vec3;
 pub(super) type Corner = [f32; 4];
 
 /// A point as a corner.
+#[inline]
 pub(super) fn corner(point: Vec3) -> Corner {
     [point[0], point[1], point[2], 0.0]
+}
+
+/// A number for each place of a corner.
+#[inline]
+pub(super) fn each(number: impl FnMut(usize) -> f32) -> Corner {
+    std::array::from_fn(number)
 }
 
 /// A box that moves pass by from outside of.

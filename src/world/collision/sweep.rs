@@ -5,7 +5,7 @@
 
 use super::{
     arithmetic::{Arithmetic, SURFACE_CLIP},
-    reach::{Corner, Reach},
+    reach::{Corner, Reach, corner, each},
 };
 use crate::model::{EntityNum, Trace, TracePlane, Vec3};
 
@@ -21,6 +21,8 @@ pub(super) struct Sweep {
     pub(super) end: Vec3,
     /// Lower and upper corner of the box from its middle.
     pub(super) size: [Vec3; 2],
+    /// The same once more, as a processor takes them at once.
+    pub(super) lanes: Lanes,
     /// Lower and upper corner of the space moved through.
     low: Corner,
     high: Corner,
@@ -35,6 +37,14 @@ pub(super) struct Sweep {
     /// Brushes looked at, each in the place of its number's low bits. To look twice changes nothing, so
     /// what falls out costs time only.
     recent: [u32; RECENT],
+}
+
+/// Start, end, lower and upper corner of the box, as in [`Sweep`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lanes {
+    pub(super) start: Corner,
+    pub(super) end: Corner,
+    pub(super) size: [Corner; 2],
 }
 
 /// What a sweep ran into.
@@ -54,23 +64,23 @@ impl Sweep {
     pub(super) fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, contents_mask: i32) -> Self {
         let offset = (mins + maxs) * 0.5;
         let size = [mins - offset, maxs - offset];
-        let is_point = size[0] == Vec3::ZERO;
+        let is_point = is_same(size[0], Vec3::ZERO);
         let (start, end) = (start + offset, end + offset);
-        let mut low = [0.0; 4];
-        let mut high = [0.0; 4];
-        for axis in 0..3 {
-            let (least, most) = if start[axis] < end[axis] {
-                (start[axis], end[axis])
-            } else {
-                (end[axis], start[axis])
-            };
-            low[axis] = least + size[0][axis];
-            high[axis] = most + size[1][axis];
-        }
+        let lanes =
+            Lanes { start: corner(start), end: corner(end), size: size.map(corner) };
+        let least = each(|at| {
+            if lanes.start[at] < lanes.end[at] { lanes.start[at] } else { lanes.end[at] }
+        });
+        let most = each(|at| {
+            if lanes.start[at] < lanes.end[at] { lanes.end[at] } else { lanes.start[at] }
+        });
+        let low = each(|at| least[at] + lanes.size[0][at]);
+        let high = each(|at| most[at] + lanes.size[1][at]);
         Self {
             start,
             end,
             size,
+            lanes,
             low,
             high,
             contents_mask,
@@ -101,9 +111,11 @@ impl Sweep {
     }
 
     /// Whether a box that does not move is outside of bounds; touching is inside.
-    pub(super) fn is_outside(&self, bounds: &[Vec3; 2]) -> bool {
+    pub(super) fn is_outside(&self, bounds: &[Corner; 2]) -> bool {
         let [mins, maxs] = bounds;
-        (0..3).any(|axis| self.high[axis] < mins[axis] || self.low[axis] > maxs[axis])
+        (0..4).fold(false, |outside, axis| {
+            outside | (self.high[axis] < mins[axis]) | (self.low[axis] > maxs[axis])
+        })
     }
 
     /// Whether a brush is looked at for the first time, as far as remembered.
@@ -136,6 +148,12 @@ impl Found {
     }
 }
 
+/// Whether two points are equal. Faster than to compare them as arrays.
+#[inline]
+pub(super) fn is_same(Vec3([x, y, z]): Vec3, Vec3([other_x, other_y, other_z]): Vec3) -> bool {
+    (x == other_x) & (y == other_y) & (z == other_z)
+}
+
 /// The part of a way that is free.
 pub(super) fn reached(start: Vec3, end: Vec3, fraction: f32) -> Vec3 {
     start + (end - start) * fraction
@@ -161,16 +179,62 @@ impl Passage {
     /// Takes in one side, `from` and `to` being how far start and end are in front of it. False when the
     /// move stays in front: it does not meet the volume at all.
     #[must_use]
+    #[inline]
     pub(super) fn cross<A: Arithmetic>(&mut self, side: usize, from: A, to: A) -> bool {
         let (from_out, to_out) = (from > A::ZERO, to > A::ZERO);
         self.start_out |= from_out;
         self.end_out |= to_out;
-        if from_out && (to.double() >= SURFACE_CLIP || to >= from) {
+        if stays_out(from, to) {
             return false;
         }
-        if from <= A::ZERO && to <= A::ZERO {
-            return true;
+        if from_out || to_out {
+            self.limit(side, from, to);
         }
+        true
+    }
+
+    /// Takes in the six sides of a box, as numbers 0 to 5: lower and upper of each axis in turn. Equal to
+    /// [`cross`](Self::cross) for each.
+    #[must_use]
+    #[inline]
+    pub(super) fn cross_box<A: Arithmetic>(&mut self, bounds: &[Corner; 2], lanes: &Lanes) -> bool {
+        let far: [[A; 4]; 2] = [
+            std::array::from_fn(|at| A::of(bounds[0][at]) - A::of(lanes.size[1][at])),
+            std::array::from_fn(|at| A::of(bounds[1][at]) - A::of(lanes.size[0][at])),
+        ];
+        let distances = |point: &Corner| -> [[A; 4]; 2] {
+            [
+                std::array::from_fn(|at| far[0][at] - A::of(point[at])),
+                std::array::from_fn(|at| A::of(point[at]) - far[1][at]),
+            ]
+        };
+        let (from, to) = (distances(&lanes.start), distances(&lanes.end));
+        let any = |is: fn(A, A) -> bool| {
+            (0..4).fold(false, |any, at| {
+                any | is(from[0][at], to[0][at]) | is(from[1][at], to[1][at])
+            })
+        };
+        if any(stays_out) {
+            return false;
+        }
+        let start_out = any(|from, _| from > A::ZERO);
+        let end_out = any(|_, to| to > A::ZERO);
+        self.start_out |= start_out;
+        self.end_out |= end_out;
+        if start_out || end_out {
+            for side in 0..6 {
+                let (from, to) = (from[side % 2][side / 2], to[side % 2][side / 2]);
+                if from > A::ZERO || to > A::ZERO {
+                    self.limit(side, from, to);
+                }
+            }
+        }
+        true
+    }
+
+    /// Takes in where the move goes through a side, one end in front of it and one behind, or both in
+    /// front and near.
+    fn limit<A: Arithmetic>(&mut self, side: usize, from: A, to: A) {
         if from > to {
             let part = A::part(from, to, -SURFACE_CLIP).max(0.0);
             if part > self.enter {
@@ -180,7 +244,6 @@ impl Passage {
         } else {
             self.leave = self.leave.min(A::part(from, to, SURFACE_CLIP));
         }
-        true
     }
 
     /// Stops a sweep by a volume all of whose sides were taken in. The side that it hit, if it did.
@@ -201,4 +264,10 @@ impl Passage {
         }
         None
     }
+}
+
+/// Whether a move stays in front of a side.
+#[inline]
+fn stays_out<A: Arithmetic>(from: A, to: A) -> bool {
+    (from > A::ZERO) & ((to >= A::of(SURFACE_CLIP as f32)) | (to >= from))
 }

@@ -7,7 +7,7 @@
 
 use super::{
     arithmetic::{Arithmetic, SURFACE_CLIP},
-    reach::Reach,
+    reach::{Corner, Reach, corner, each},
     sweep::Sweep,
 };
 use crate::{
@@ -25,20 +25,25 @@ type Below = i32;
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Box<[Node]>,
+    /// By node, where something below each child can be met: elsewhere there is no need to walk there.
+    reaches: Box<[[Reach; 2]]>,
     /// By node, its plane as boxes are compared with it.
     planes: Box<[Plane]>,
 }
 
+/// What every walk needs of a node: two of them fill a line of a processor's cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
 struct Node {
     normal: Vec3,
     dist: f32,
-    /// The axis of an axial plane; anything else for a slanted one.
+    /// The axis of an axial plane, [`SLANTED`] for any other.
     axis: u32,
     children: [Below; 2],
-    /// Where something below each child can be met: elsewhere there is no need to walk there.
-    reach: [Reach; 2],
 }
+
+/// In place of an axis: a plane that needs all three.
+const SLANTED: usize = 3;
 
 /// The first node.
 const ROOT: Below = 0;
@@ -55,13 +60,13 @@ impl Tree {
             Node {
                 normal: plane.normal,
                 dist: plane.dist,
-                axis: plane.kind as u32,
+                axis: plane.kind.axis().unwrap_or(SLANTED) as u32,
                 children: node.children.map(below),
-                reach: [Reach::NONE; 2],
             }
         };
         let mut tree = Self {
             nodes: bsp.nodes.iter().map(node).collect(),
+            reaches: vec![[Reach::NONE; 2]; bsp.nodes.len()].into(),
             planes: bsp.nodes.iter().map(|node| bsp.planes[node.plane]).collect(),
         };
         tree.spread(ROOT, leafs);
@@ -75,21 +80,27 @@ impl Tree {
         }
         let children = self.nodes[below as usize].children;
         let reach = children.map(|child| self.spread(child, leafs));
-        self.nodes[below as usize].reach = reach;
+        self.reaches[below as usize] = reach;
         reach[0].union(reach[1])
     }
 
     /// Memory that it takes, in bytes.
     pub(super) fn size(&self) -> usize {
-        size_of_val(&*self.nodes) + size_of_val(&*self.planes)
+        size_of_val(&*self.nodes) + size_of_val(&*self.reaches) + size_of_val(&*self.planes)
     }
 
     /// The leaf that holds a point.
     pub(super) fn leaf_at(&self, point: Vec3) -> usize {
+        let place = corner(point);
         let mut below = ROOT;
-        while below >= 0 {
-            let node = &self.nodes[below as usize];
-            below = node.children[usize::from(node.distance_to(point) < 0.0)];
+        // The complement that stands for a leaf is beyond the table.
+        while let Some(node) = self.nodes.get(below as usize) {
+            let distance = if node.axis as usize == SLANTED {
+                node.normal.dot(point) - node.dist
+            } else {
+                place[node.axis as usize % 4] - node.dist
+            };
+            below = node.children[usize::from(distance < 0.0)];
         }
         !below as usize
     }
@@ -134,57 +145,86 @@ impl Tree {
         sweep: &mut Sweep,
         visit: &mut impl FnMut(usize, &mut Sweep),
     ) {
-        let way = Way { from: 0.0, to: 1.0, start: sweep.start, end: sweep.end };
-        self.walk::<A>(ROOT, way, sweep, visit);
+        let Vec3([x, y, z]) = sweep.extents;
+        let slanted = if sweep.is_point { 0.0 } else { SLANTED_REACH };
+        let margins = [x, y, z, slanted].map(|reach| {
+            let reach = A::of(reach);
+            let clear = reach + A::ONE;
+            Margin { reach, front: clear, back: -clear }
+        });
+        let way = Way { from: 0.0, to: 1.0, start: corner(sweep.start), end: corner(sweep.end) };
+        self.walk::<A>(ROOT, &way, &margins, sweep, visit);
     }
 
+    /// Walks one piece of the way below a node or into a leaf.
     fn walk<A: Arithmetic>(
         &self,
         mut below: Below,
-        mut way: Way,
+        way: &Way,
+        margins: &[Margin<A>; 4],
         sweep: &mut Sweep,
         visit: &mut impl FnMut(usize, &mut Sweep),
     ) {
+        let mut way = *way;
         loop {
             if sweep.found.fraction <= way.from {
                 return;
             }
-            if below < 0 {
-                visit(!below as usize, sweep);
-                return;
-            }
-            let node = &self.nodes[below as usize];
-            let (start, end, reach) = distances::<A>(node, &way, sweep);
-            let clear = reach + A::ONE;
-            if start >= clear && end >= clear {
-                below = node.children[0];
-                continue;
-            }
-            if start < -clear && end < -clear {
-                below = node.children[1];
-                continue;
-            }
-            let split = Split::new(start, end, reach);
+            let [least, most] = way.bounds();
+            // The nodes that all of the piece is on one side of.
+            let split = loop {
+                let Some(node) = self.nodes.get(below as usize) else {
+                    // The complement that stands for a leaf is beyond the table.
+                    visit(!below as usize, sweep);
+                    return;
+                };
+                let axis = node.axis as usize % 4;
+                let Margin { reach, front, back } = margins[axis];
+                below = if axis == SLANTED {
+                    let of = |[x, y, z, _]: Corner| {
+                        A::dot(node.normal, Vec3::new(x, y, z)) - A::of(node.dist)
+                    };
+                    let (start, end) = (of(way.start), of(way.end));
+                    if start >= front && end >= front {
+                        node.children[0]
+                    } else if start < back && end < back {
+                        node.children[1]
+                    } else {
+                        break Split::new(node.children, start, end, reach);
+                    }
+                } else {
+                    // Rounding keeps their order, so the nearer end decides for both.
+                    let of = |point: &Corner| A::of(point[axis] - node.dist);
+                    if of(&least) >= front {
+                        node.children[0]
+                    } else if of(&most) < back {
+                        node.children[1]
+                    } else {
+                        break Split::new(node.children, of(&way.start), of(&way.end), reach);
+                    }
+                };
+            };
             let (near, far) = (split.near, 1 - split.near);
-            if !sweep.misses(&node.reach[near]) {
-                self.walk::<A>(node.children[near], way.up_to(split.until()), sweep, visit);
+            let reaches = &self.reaches[below as usize];
+            if !sweep.misses(&reaches[near]) {
+                let piece = way.up_to(split.until());
+                self.walk::<A>(split.children[near], &piece, margins, sweep, visit);
             }
-            if sweep.misses(&node.reach[far]) {
+            if sweep.misses(&reaches[far]) {
                 return;
             }
             way = way.beyond(split.since());
-            below = node.children[far];
+            below = split.children[far];
         }
     }
 }
 
-impl Node {
-    fn distance_to(&self, point: Vec3) -> f32 {
-        match point.0.get(self.axis as usize) {
-            Some(&along) => along - self.dist,
-            None => self.normal.dot(point) - self.dist,
-        }
-    }
+/// How far a box reaches along the normal of a kind of plane, and at which distances it is clear of it.
+#[derive(Clone, Copy, Debug)]
+struct Margin<A> {
+    reach: A,
+    front: A,
+    back: A,
 }
 
 /// A piece of a sweep: fractions of the whole, and where the middle of the box is at those.
@@ -192,42 +232,43 @@ impl Node {
 struct Way {
     from: f32,
     to: f32,
-    start: Vec3,
-    end: Vec3,
+    start: Corner,
+    end: Corner,
 }
 
 impl Way {
-    fn up_to(self, part: f32) -> Self {
+    /// The lower and the upper of both ends along each axis.
+    fn bounds(&self) -> [Corner; 2] {
+        let Self { start, end, .. } = self;
+        [
+            each(|at| if start[at] < end[at] { start[at] } else { end[at] }),
+            each(|at| if start[at] < end[at] { end[at] } else { start[at] }),
+        ]
+    }
+
+    fn up_to(&self, part: f32) -> Self {
         let (to, end) = self.at(part);
-        Self { to, end, ..self }
+        Self { to, end, ..*self }
     }
 
-    fn beyond(self, part: f32) -> Self {
+    fn beyond(&self, part: f32) -> Self {
         let (from, start) = self.at(part);
-        Self { from, start, ..self }
+        Self { from, start, ..*self }
     }
 
-    fn at(&self, part: f32) -> (f32, Vec3) {
+    fn at(&self, part: f32) -> (f32, Corner) {
         let part = part.clamp(0.0, 1.0);
-        (self.from + (self.to - self.from) * part, self.start + (self.end - self.start) * part)
-    }
-}
-
-/// How far both ends are in front of a plane, and how far the box reaches along its normal.
-fn distances<A: Arithmetic>(node: &Node, way: &Way, sweep: &Sweep) -> (A, A, A) {
-    let axis = node.axis as usize;
-    if axis < 3 {
-        let of = |point: Vec3| A::of(point[axis] - node.dist);
-        (of(way.start), of(way.end), A::of(sweep.extents[axis]))
-    } else {
-        let of = |point: Vec3| A::dot(node.normal, point) - A::of(node.dist);
-        let reach = if sweep.is_point { 0.0 } else { SLANTED_REACH };
-        (of(way.start), of(way.end), A::of(reach))
+        let mut place = self.start;
+        for (along, end) in place.iter_mut().zip(self.end) {
+            *along += (end - *along) * part;
+        }
+        (self.from + (self.to - self.from) * part, place)
     }
 }
 
 /// A move that is on both sides of a plane, or near it.
 struct Split<A> {
+    children: [Below; 2],
     /// The child to walk first.
     near: usize,
     start: A,
@@ -236,8 +277,8 @@ struct Split<A> {
 }
 
 impl<A: Arithmetic> Split<A> {
-    fn new(start: A, end: A, reach: A) -> Self {
-        Self { near: usize::from(start < end), start, end, reach }
+    fn new(children: [Below; 2], start: A, end: A, reach: A) -> Self {
+        Self { children, near: usize::from(start < end), start, end, reach }
     }
 
     /// The part of the way up to which the near side matters.
