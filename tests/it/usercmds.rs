@@ -161,7 +161,7 @@ impl Runner {
 
     /// One frame of the server passes.
     fn frame(&mut self) {
-        self.now = self.now + Millis(FRAME_MS as u64);
+        self.now += Millis(FRAME_MS as u64);
         self.server.frame(self.now);
         self.read();
     }
