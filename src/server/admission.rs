@@ -10,7 +10,7 @@ use super::{
     limiter::{is_lan, same_host},
 };
 use crate::{
-    model::{ClientNum, Dialect, Millis, text},
+    model::{Challenge, ClientNum, Dialect, Millis, text},
     netchan::Sender,
     node::Route,
     observe::{Counter, Event},
@@ -58,11 +58,42 @@ impl Core {
             self.counters.bump(Counter::ChallengesLimited);
             return;
         }
-        let challenge = self.challenges.make(self.now, route.remote);
+        let challenge = if self.measures_pings() {
+            self.challenges.make_timed(self.now, route.remote)
+        } else {
+            self.challenges.make(self.now, route.remote)
+        };
         let protocol = request.client_challenge.map(|_| self.settings.int(key::COM_PROTOCOL));
         let client_challenge = request.client_challenge;
         let response = ChallengeResponse { challenge, client_challenge, protocol };
         self.answer(route, |out| Message::ChallengeResponse(response).write(out));
+    }
+
+    /// Whether the way to a newcomer and back decides who gets in.
+    fn measures_pings(&self) -> bool {
+        self.settings.int(key::SV_MIN_PING) != 0 || self.settings.int(key::SV_MAX_PING) != 0
+    }
+
+    /// Tests a newcomer's challenge, and the time from its making until now: the ping.
+    fn judge_challenge(&self, route: Route, challenge: Challenge) -> Result<(), Refusal> {
+        let good = if self.measures_pings() {
+            self.challenges.check_timed(self.now, route.remote, challenge)
+        } else {
+            self.challenges.check(self.now, route.remote, challenge)
+        };
+        let age = good.ok_or(Refusal::told("No or bad challenge for your address."))?;
+        let Some((least_ms, most_ms)) = age.bounds_ms.filter(|_| !is_lan(route.remote)) else {
+            return Ok(());
+        };
+        let limit = |key| u64::from(self.settings.int(key).unsigned_abs());
+        let (low, high) = (limit(key::SV_MIN_PING), limit(key::SV_MAX_PING));
+        if most_ms < low {
+            return Err(Refusal::told("Server is for high pings only"));
+        }
+        if high != 0 && least_ms > high {
+            return Err(Refusal::told("Server is for low pings only"));
+        }
+        Ok(())
     }
 
     /// Tells a client why it is refused, as often as its address may be told.
@@ -135,9 +166,7 @@ impl Core {
                 return Err(Refusal::Told(text));
             }
         }
-        if !self.challenges.check(self.now, route.remote, challenge) {
-            return Err(Refusal::told("No or bad challenge for your address."));
-        }
+        self.judge_challenge(route, challenge)?;
         let most = self.settings.int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs() as usize;
         if most != 0 && !is_lan(route.remote) {
             let same = |client: &Client| same_host(client.remote.address(), route.remote);
@@ -164,7 +193,7 @@ impl Core {
             .find(|&number| self.clients.get(number).is_none())
     }
 
-    fn accept(&mut self, route: Route, challenge: crate::model::Challenge) {
+    fn accept(&mut self, route: Route, challenge: Challenge) {
         let response = ConnectResponse { challenge: Some(challenge), protocol: None };
         self.answer(route, |out| Message::ConnectResponse(response).write(out));
     }

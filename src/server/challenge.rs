@@ -2,6 +2,9 @@
 //!
 //! Nothing is stored: the number is a keyed hash of address, port and a slot of time, so a flood of
 //! requests costs no memory and pushes nobody out. It is good in its slot and the next.
+//!
+//! Where the way to a client and back is to be measured, the number carries the time it was made at, and
+//! a hash over that: then it has fewer bits that must be guessed, and is good for 16 seconds.
 
 use std::{
     hash::Hasher,
@@ -14,6 +17,18 @@ use crate::model::{Challenge, Millis};
 
 /// Length of a time slot: a challenge is good for 16 to 33 seconds.
 const SLOT: u32 = 14;
+
+/// Bits of a timed challenge that say when it was made, in ticks.
+const TICK_BITS: u32 = 11;
+/// Length of a tick: eight milliseconds.
+const TICK: u32 = 3;
+
+/// What a good challenge tells of the time since it was made. Nothing was measured without bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Age {
+    /// Least and most milliseconds that may have passed.
+    pub(super) bounds_ms: Option<(u64, u64)>,
+}
 
 /// Makes and checks challenges.
 #[derive(Clone, Debug)]
@@ -32,22 +47,60 @@ impl Challenges {
         self.of_slot(now.0 >> SLOT, peer)
     }
 
-    /// Whether that is the address's challenge, from this slot or the last.
-    pub(super) fn check(&self, now: Millis, peer: SocketAddr, challenge: Challenge) -> bool {
+    /// The challenge of an address now, which tells its age when it comes back.
+    pub(super) fn make_timed(&self, now: Millis, peer: SocketAddr) -> Challenge {
+        self.of_tick(now.0 >> TICK, peer)
+    }
+
+    /// Whether that is the address's challenge, and what it tells: one from this slot or the last, or a
+    /// timed one.
+    pub(super) fn check(&self, now: Millis, peer: SocketAddr, challenge: Challenge) -> Option<Age> {
         let slot = now.0 >> SLOT;
-        [slot, slot.wrapping_sub(1)].iter().any(|&slot| self.of_slot(slot, peer) == challenge)
+        if [slot, slot.wrapping_sub(1)].iter().any(|&slot| self.of_slot(slot, peer) == challenge) {
+            return Some(Age { bounds_ms: None });
+        }
+        None
+    }
+
+    /// The same for a challenge that may be timed.
+    pub(super) fn check_timed(
+        &self,
+        now: Millis,
+        peer: SocketAddr,
+        challenge: Challenge,
+    ) -> Option<Age> {
+        let tick = now.0 >> TICK;
+        let made = u64::from(challenge.0 as u32) & ((1 << TICK_BITS) - 1);
+        let age = tick.wrapping_sub(made) & ((1 << TICK_BITS) - 1);
+        if self.of_tick(tick.wrapping_sub(age), peer) != challenge {
+            return self.check(now, peer, challenge);
+        }
+        let length = 1 << TICK;
+        let least = (age * length).saturating_sub(length - 1);
+        Some(Age { bounds_ms: Some((least, age * length + length - 1)) })
     }
 
     fn of_slot(&self, slot: u64, peer: SocketAddr) -> Challenge {
+        // Positive and never 0: some clients take a 0 for "none".
+        Challenge((self.hash(0, slot, peer) as i32 & i32::MAX).max(1))
+    }
+
+    fn of_tick(&self, tick: u64, peer: SocketAddr) -> Challenge {
+        let proof = self.hash(1, tick, peer) as u32 & (i32::MAX as u32 >> TICK_BITS);
+        let made = tick as u32 & ((1 << TICK_BITS) - 1);
+        Challenge(proof.max(1).wrapping_shl(TICK_BITS) as i32 | made as i32)
+    }
+
+    fn hash(&self, kind: u8, time: u64, peer: SocketAddr) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.key);
         match peer.ip().to_canonical() {
             IpAddr::V4(ip) => hasher.write(&ip.octets()),
             IpAddr::V6(ip) => hasher.write(&ip.octets()),
         }
         hasher.write_u16(peer.port());
-        hasher.write_u64(slot);
-        // Positive and never 0: some clients take a 0 for "none".
-        Challenge((hasher.finish() as i32 & i32::MAX).max(1))
+        hasher.write_u64(time);
+        hasher.write_u8(kind);
+        hasher.finish()
     }
 }
 
@@ -61,13 +114,44 @@ mod tests {
         let peer: SocketAddr = "192.0.2.1:27960".parse().unwrap();
         let now = Millis(1_000_000);
         let challenge = challenges.make(now, peer);
-        assert!(challenges.check(now, peer, challenge));
-        assert!(challenges.check(now + Millis(16_000), peer, challenge));
-        assert!(!challenges.check(now + Millis(33_000), peer, challenge));
-        assert!(!challenges.check(now, "192.0.2.1:27961".parse().unwrap(), challenge));
-        assert!(!challenges.check(now, "192.0.2.2:27960".parse().unwrap(), challenge));
-        assert!(!challenges.check(now, peer, Challenge(challenge.0 ^ 1)));
+        let good = |now, peer: &str, challenge| {
+            challenges.check(now, peer.parse().unwrap(), challenge) == Some(Age { bounds_ms: None })
+        };
+        let own = "192.0.2.1:27960";
+        assert!(good(now, own, challenge));
+        assert!(good(now + Millis(16_000), own, challenge));
+        assert!(!good(now + Millis(33_000), own, challenge));
+        assert!(!good(now, "192.0.2.1:27961", challenge));
+        assert!(!good(now, "192.0.2.2:27960", challenge));
+        assert!(!good(now, own, Challenge(challenge.0 ^ 1)));
         let other = Challenges::new(*b"another secret..");
         assert_ne!(other.make(now, peer), challenge);
+    }
+
+    #[test]
+    fn a_timed_challenge_tells_its_age() {
+        let challenges = Challenges::new(*b"not a secret at.");
+        let peer: SocketAddr = "192.0.2.1:27960".parse().unwrap();
+        for start in [0, 1_000_003, 16_777_215, u64::from(u32::MAX)] {
+            let challenge = challenges.make_timed(Millis(start), peer);
+            assert!(challenge.0 > 0, "as a client expects");
+            for age in [0, 1, 7, 8, 50, 999, 16_000] {
+                let now = Millis(start + age);
+                let told = challenges.check_timed(now, peer, challenge).expect("good");
+                let (least, most) = told.bounds_ms.expect("measured");
+                assert!((least..=most).contains(&age) && most - least < 16, "{age}: {told:?}");
+                // Another time in the same number is a forgery.
+                let forged = Challenge(challenge.0 ^ 0x10);
+                assert_eq!(challenges.check_timed(now, peer, forged), None);
+            }
+            let late = Millis(start + 16_400);
+            assert_eq!(challenges.check_timed(late, peer, challenge), None);
+            let other = "192.0.2.1:27961".parse().unwrap();
+            assert_eq!(challenges.check_timed(Millis(start), other, challenge), None);
+            // One made before the settings changed is still good, and tells nothing.
+            let plain = challenges.make(Millis(start), peer);
+            let told = challenges.check_timed(Millis(start), peer, plain);
+            assert_eq!(told, Some(Age { bounds_ms: None }));
+        }
     }
 }

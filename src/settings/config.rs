@@ -12,9 +12,10 @@ use toml::{
 };
 
 use super::{
+    change::{SetCommand, Writer},
     nearest::{nearest_of, nearest_setting},
     setting::{Flags, Kind},
-    store::{SetCommand, Settings, Writer},
+    store::Settings,
     table::{SETTINGS, is_ignored, row_named, setting_named},
 };
 use crate::model::text::{escaped, truncated};

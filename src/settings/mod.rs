@@ -9,6 +9,7 @@
 //! configstrings; a secret value is shown by nothing here. Source: settings, console and config rules
 //! of ioquake3, Quake3e and OpenArena 0.8.8 servers.
 
+mod change;
 mod config;
 mod error;
 mod nearest;
@@ -21,6 +22,7 @@ mod table;
 mod template;
 mod value;
 
+pub use change::{Change, SetCommand, Writer};
 pub use config::{ConfigError, MAX_CONFIG_LEN};
 pub use error::SettingError;
 pub use nearest::nearest_setting;
@@ -30,7 +32,7 @@ pub use setting::{
     Movement, Precision, Rules, Setting, StatusStyle, Text, Wire71,
 };
 pub use show::{json, listing, name_matches};
-pub use store::{Change, SetCommand, Settings, Writer};
+pub use store::Settings;
 pub use table::{IGNORED, SETTINGS, is_ignored, key, setting_named};
 pub use template::config_template;
 

@@ -7,6 +7,7 @@ use std::{collections::VecDeque, fmt, net::IpAddr};
 
 use super::{
     MAX_NAME_LEN,
+    change::{Change, SetCommand, Writer},
     error::{SettingError, quoted},
     nearest::nearest_setting,
     networks::Networks,
@@ -22,51 +23,6 @@ const MAX_VARIABLES: usize = 512;
 const MAX_NOTES: usize = 64;
 /// Share of the serverinfo from which on the operator is warned, in percent.
 const WARN_PERCENT: usize = 80;
-
-/// What a successful `set` did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// It was so already.
-    Unchanged,
-    /// The value is new.
-    Changed,
-    /// The value waits for the next map.
-    Latched,
-}
-
-/// The console's four ways to set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SetCommand {
-    /// `set`.
-    Set,
-    /// `seta`: once kept over restarts, here as `set`.
-    Seta,
-    /// `sets`: also shows the variable in the serverinfo.
-    Sets,
-    /// `setu`: means something to clients only, here as `set`.
-    Setu,
-}
-
-impl SetCommand {
-    /// The command of that name, in any case.
-    #[must_use]
-    pub fn named(word: &str) -> Option<Self> {
-        [("set", Self::Set), ("seta", Self::Seta), ("sets", Self::Sets), ("setu", Self::Setu)]
-            .into_iter()
-            .find_map(|(name, command)| name.eq_ignore_ascii_case(word).then_some(command))
-    }
-}
-
-/// Who changes a setting, which decides what may be changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writer {
-    /// A person on the command line or the console, who is told of names that are in no table.
-    Operator,
-    /// The config file, which has a place for names that are in no table.
-    File,
-    /// The rules of the game: also what is read only or a cheat.
-    Game,
-}
 
 /// The values of one row.
 #[derive(Clone, Debug)]

@@ -176,9 +176,10 @@ settings! {
     SV_LAN_FORCE_RATE, "sv_lanForceRate", Flag::either(), all("1", P),
         "Whether players of the local network have no rate limit, unless dedicated is 2.";
     SV_MIN_PING, "sv_minPing", Int::or_off(1, 9999), all("0", S),
-        "Players from elsewhere with a ping below this, in milliseconds, are refused.";
+        "Newcomers from elsewhere who answer sooner than this, in milliseconds, are refused.";
     SV_MAX_PING, "sv_maxPing", Int::or_off(1, 9999), all("0", S),
-        "Players from elsewhere with a ping above this, in milliseconds, are refused.";
+        "Newcomers from elsewhere who answer later than this, in milliseconds, are refused; a lost \
+         packet counts.";
     SV_ALLOW_DOWNLOAD, "sv_allowDownload", Int::range(0, 15), all("0", S),
         "Sum of 1 to offer downloads, 2 not over HTTP, 4 not over UDP, 8 to stay connected while \
          HTTP runs.";

@@ -6,10 +6,13 @@
 //!
 //! Source: IBSP 46 and the base game's reading of it: tokens, limits, and which of two equal keys counts.
 
+mod tokens;
+
 use std::str;
 
 use thiserror::Error;
 
+use self::tokens::Tokens;
 use crate::model::{Vec3, text::leading_int};
 
 /// Most bytes of text.
@@ -339,74 +342,6 @@ fn float_len(text: &str) -> usize {
         }
     }
     len
-}
-
-/// Words of the text and the line that each ends on.
-struct Tokens<'a> {
-    text: &'a [u8],
-    at: usize,
-    line: u32,
-}
-
-impl<'a> Tokens<'a> {
-    fn fault(&self, fault: EntityFault) -> EntityTextError {
-        EntityTextError { line: self.line, fault }
-    }
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        self.skip_to_token();
-        let token = if self.peek() == Some(b'"') {
-            self.at += 1;
-            let token = self.take_while(|byte| byte != b'"');
-            // The closing quote, unless the text has ended.
-            self.at = self.text.len().min(self.at + 1);
-            token
-        } else {
-            self.peek()?;
-            self.take_while(|byte| !is_space(byte))
-        };
-        Some(&token[..token.len().min(MAX_TOKEN_LEN)])
-    }
-
-    fn skip_to_token(&mut self) {
-        loop {
-            self.take_while(is_space);
-            match self.text.get(self.at..self.at + 2) {
-                Some(b"//") => {
-                    self.take_while(|byte| byte != b'\n');
-                }
-                Some(b"/*") => {
-                    let body = &self.text[self.at + 2..];
-                    let len = body.windows(2).position(|pair| pair == b"*/");
-                    let end = len.map_or(self.text.len(), |len| self.at + 2 + len + 2);
-                    self.advance(end);
-                }
-                _ => return,
-            }
-        }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
-    }
-
-    fn take_while(&mut self, keep: impl Fn(u8) -> bool) -> &'a [u8] {
-        let start = self.at;
-        let len = self.text[start..].iter().position(|&byte| !keep(byte));
-        self.advance(len.map_or(self.text.len(), |len| start + len));
-        &self.text[start..self.at]
-    }
-
-    fn advance(&mut self, end: usize) {
-        let lines = self.text[self.at..end].iter().filter(|byte| **byte == b'\n').count();
-        self.line = self.line.saturating_add(lines as u32);
-        self.at = end;
-    }
-}
-
-/// What stands between words. Bytes beyond ASCII do too, as where characters are signed.
-const fn is_space(byte: u8) -> bool {
-    byte <= b' ' || byte >= 0x80
 }
 
 #[cfg(test)]

@@ -123,6 +123,30 @@ fn refusals_use_the_words_that_clients_show() {
 }
 
 #[test]
+fn pings_are_measured_from_challenge_to_connect() {
+    let mut server = server(&[("sv_minPing", "50"), ("sv_maxPing", "200")]);
+    let high = ["print\nServer is for high pings only\n"];
+    let low = ["print\nServer is for low pings only\n"];
+    let after = |server: &mut Server, address: &str, ms: u64| {
+        let mut stranger = Stranger::at(address);
+        let challenge = stranger.challenge(server).to_string();
+        stranger.now += Millis(ms);
+        let replies = stranger
+            .connect(server, &[("protocol", "71"), ("qport", "1"), ("challenge", &challenge)]);
+        (replies, challenge)
+    };
+    assert_eq!(after(&mut server, "198.51.100.1:27960", 30).0, high);
+    assert_eq!(after(&mut server, "198.51.100.2:27960", 220).0, low);
+    for (host, ms) in [(3, 50), (4, 120), (5, 200)] {
+        let (replies, challenge) = after(&mut server, &format!("198.51.100.{host}:27960"), ms);
+        assert_eq!(replies, [format!("connectResponse {challenge}")], "{ms} ms");
+    }
+    // The local network is not asked.
+    let (replies, challenge) = after(&mut server, "192.168.0.9:27960", 0);
+    assert_eq!(replies, [format!("connectResponse {challenge}")]);
+}
+
+#[test]
 fn a_password_keeps_strangers_out_and_lets_friends_in() {
     let mut server = server(&[("g_password", "secret")]);
     let stranger = Stranger::at("198.51.100.1:27960");

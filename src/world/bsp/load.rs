@@ -5,7 +5,10 @@ use crate::model::{Vec3, block_checksum};
 use super::super::visibility::Visibility;
 use super::error::{BspError, Lump, LumpFault, RecordFault};
 use super::file::{Lumps, Record};
-use super::table::{AreaNum, Span, Table, TableIndex};
+use super::table::{
+    AreaNum, BrushNum, BrushSideNum, LeafNum, ModelNum, NodeNum, PlaneNum, ShaderNum, Span,
+    SurfaceNum, Table, TableIndex,
+};
 use super::{
     Brush, BrushSide, Bsp, Child, Leaf, MAX_AREAS, MAX_MODELS, MAX_PATCH_POINTS, MAX_PATCH_SIDE,
     Model, Node, PatchGrid, Plane, Shader, Surface, tree,
@@ -22,88 +25,20 @@ pub(super) fn load(file: &[u8]) -> Result<Bsp, BspError> {
 
     let shaders: Table<_, Shader> = table(&lumps, Lump::Shaders, shader)?;
     let planes: Table<_, Plane> = table(&lumps, Lump::Planes, plane)?;
-    let brush_sides: Table<_, BrushSide> = table(&lumps, Lump::BrushSides, |record| {
-        let shader = record.number(4, "shader", shaders.len())?;
-        Ok(BrushSide {
-            plane: record.number(0, "plane", planes.len())?,
-            shader,
-            surface_flags: shaders[shader].surface_flags,
-        })
-    })?;
-
-    let mut claims = Claims::new("sides", brush_sides.len());
-    let brushes: Table<_, Brush> = table(&lumps, Lump::Brushes, |record| {
-        let sides = record.span(0, "sides", brush_sides.len())?;
-        claims.add(record, sides)?;
-        if (1..6).contains(&sides.len()) {
-            return Err(record.fault(RecordFault::FewSides { sides: sides.len() }));
-        }
-        let shader = record.number(8, "shader", shaders.len())?;
-        let (mins, maxs) = brush_bounds(&brush_sides[sides], &planes);
-        Ok(Brush { sides, shader, contents: shaders[shader].contents, mins, maxs })
-    })?;
-
+    let brush_sides = brush_sides(&lumps, &shaders, planes.len())?;
+    let brushes = brushes(&lumps, &shaders, &planes, &brush_sides)?;
     let vertices = table(&lumps, Lump::Vertices, |record| record.vec3(0, "position"))?;
-    let mut claims = Claims::new("control points", vertices.len());
-    let surfaces: Table<_, Surface> = table(&lumps, Lump::Surfaces, |record| {
-        if record.int(8) != PATCH {
-            return Ok(Surface { patch: None });
-        }
-        let patch = patch(record, &shaders, vertices.len())?;
-        claims.add(record, patch.points)?;
-        Ok(Surface { patch: Some(patch) })
-    })?;
-
+    let surfaces = surfaces(&lumps, &shaders, vertices.len())?;
     let leaf_surfaces = table(&lumps, Lump::LeafSurfaces, |record| {
         // Public maps exist that say -1 here and mean the first.
         let surface = if record.int(0) == -1 { 0 } else { record.int(0) };
         record.checked(surface, "surface", surfaces.len())
     })?;
-    let leaf_brushes =
+    let leaf_brushes: Table<_, BrushNum> =
         table(&lumps, Lump::LeafBrushes, |record| record.number(0, "brush", brushes.len()))?;
-    let mut surface_claims = Claims::new("leaf surfaces", leaf_surfaces.len());
-    let mut brush_claims = Claims::new("leaf brushes", leaf_brushes.len());
-    let leaf_count = lumps.count(Lump::Leafs);
-    let leafs: Table<_, Leaf> = table(&lumps, Lump::Leafs, |record| {
-        let leaf = Leaf {
-            // There is no cluster without a leaf, so the leafs bound their number.
-            cluster: record.optional(0, "cluster", leaf_count)?,
-            area: record.optional(4, "area", MAX_AREAS)?,
-            mins: record.ints(8),
-            maxs: record.ints(20),
-            surfaces: record.span(32, "leaf surfaces", leaf_surfaces.len())?,
-            brushes: record.span(40, "leaf brushes", leaf_brushes.len())?,
-        };
-        surface_claims.add(record, leaf.surfaces)?;
-        brush_claims.add(record, leaf.brushes)?;
-        Ok(leaf)
-    })?;
-
-    let mut surface_claims = Claims::new("surfaces", surfaces.len());
-    let mut brush_claims = Claims::new("brushes", brushes.len());
-    let models = table(&lumps, Lump::Models, |record| {
-        let grown = Vec3::new(1.0, 1.0, 1.0);
-        let model = Model {
-            mins: record.vec3(0, "lower bound")? - grown,
-            maxs: record.vec3(12, "upper bound")? + grown,
-            surfaces: record.span(24, "surfaces", surfaces.len())?,
-            brushes: record.span(32, "brushes", brushes.len())?,
-        };
-        surface_claims.add(record, model.surfaces)?;
-        brush_claims.add(record, model.brushes)?;
-        Ok(model)
-    })?;
-
-    let node_count = lumps.count(Lump::Nodes);
-    let nodes = table(&lumps, Lump::Nodes, |record| {
-        Ok(Node {
-            plane: record.number(0, "plane", planes.len())?,
-            children: [
-                child(record, 4, node_count, leaf_count)?,
-                child(record, 8, node_count, leaf_count)?,
-            ],
-        })
-    })?;
+    let leafs = leafs(&lumps, leaf_surfaces.len(), leaf_brushes.len())?;
+    let models = models(&lumps, surfaces.len(), brushes.len())?;
+    let nodes = nodes(&lumps, planes.len())?;
     tree::check(&nodes, leafs.len())?;
 
     let cluster_count = leafs.iter().filter_map(|leaf| leaf.cluster);
@@ -134,6 +69,114 @@ pub(super) fn load(file: &[u8]) -> Result<Bsp, BspError> {
         visibility,
         area_count,
         warnings,
+    })
+}
+
+fn brush_sides(
+    lumps: &Lumps<'_>,
+    shaders: &Table<ShaderNum, Shader>,
+    planes: usize,
+) -> Result<Table<BrushSideNum, BrushSide>, BspError> {
+    table(lumps, Lump::BrushSides, |record| {
+        let shader = record.number(4, "shader", shaders.len())?;
+        Ok(BrushSide {
+            plane: record.number(0, "plane", planes)?,
+            shader,
+            surface_flags: shaders[shader].surface_flags,
+        })
+    })
+}
+
+fn brushes(
+    lumps: &Lumps<'_>,
+    shaders: &Table<ShaderNum, Shader>,
+    planes: &Table<PlaneNum, Plane>,
+    brush_sides: &Table<BrushSideNum, BrushSide>,
+) -> Result<Table<BrushNum, Brush>, BspError> {
+    let mut claims = Claims::new("sides", brush_sides.len());
+    table(lumps, Lump::Brushes, |record| {
+        let sides = record.span(0, "sides", brush_sides.len())?;
+        claims.add(record, sides)?;
+        if (1..6).contains(&sides.len()) {
+            return Err(record.fault(RecordFault::FewSides { sides: sides.len() }));
+        }
+        let shader = record.number(8, "shader", shaders.len())?;
+        let (mins, maxs) = brush_bounds(&brush_sides[sides], planes);
+        Ok(Brush { sides, shader, contents: shaders[shader].contents, mins, maxs })
+    })
+}
+
+fn surfaces(
+    lumps: &Lumps<'_>,
+    shaders: &Table<ShaderNum, Shader>,
+    vertices: usize,
+) -> Result<Table<SurfaceNum, Surface>, BspError> {
+    let mut claims = Claims::new("control points", vertices);
+    table(lumps, Lump::Surfaces, |record| {
+        if record.int(8) != PATCH {
+            return Ok(Surface { patch: None });
+        }
+        let patch = patch(record, shaders, vertices)?;
+        claims.add(record, patch.points)?;
+        Ok(Surface { patch: Some(patch) })
+    })
+}
+
+fn leafs(
+    lumps: &Lumps<'_>,
+    leaf_surfaces: usize,
+    leaf_brushes: usize,
+) -> Result<Table<LeafNum, Leaf>, BspError> {
+    let mut surface_claims = Claims::new("leaf surfaces", leaf_surfaces);
+    let mut brush_claims = Claims::new("leaf brushes", leaf_brushes);
+    let leaf_count = lumps.count(Lump::Leafs);
+    table(lumps, Lump::Leafs, |record| {
+        let leaf = Leaf {
+            // There is no cluster without a leaf, so the leafs bound their number.
+            cluster: record.optional(0, "cluster", leaf_count)?,
+            area: record.optional(4, "area", MAX_AREAS)?,
+            mins: record.ints(8),
+            maxs: record.ints(20),
+            surfaces: record.span(32, "leaf surfaces", leaf_surfaces)?,
+            brushes: record.span(40, "leaf brushes", leaf_brushes)?,
+        };
+        surface_claims.add(record, leaf.surfaces)?;
+        brush_claims.add(record, leaf.brushes)?;
+        Ok(leaf)
+    })
+}
+
+fn models(
+    lumps: &Lumps<'_>,
+    surfaces: usize,
+    brushes: usize,
+) -> Result<Table<ModelNum, Model>, BspError> {
+    let mut surface_claims = Claims::new("surfaces", surfaces);
+    let mut brush_claims = Claims::new("brushes", brushes);
+    table(lumps, Lump::Models, |record| {
+        let grown = Vec3::new(1.0, 1.0, 1.0);
+        let model = Model {
+            mins: record.vec3(0, "lower bound")? - grown,
+            maxs: record.vec3(12, "upper bound")? + grown,
+            surfaces: record.span(24, "surfaces", surfaces)?,
+            brushes: record.span(32, "brushes", brushes)?,
+        };
+        surface_claims.add(record, model.surfaces)?;
+        brush_claims.add(record, model.brushes)?;
+        Ok(model)
+    })
+}
+
+fn nodes(lumps: &Lumps<'_>, planes: usize) -> Result<Table<NodeNum, Node>, BspError> {
+    let (node_count, leaf_count) = (lumps.count(Lump::Nodes), lumps.count(Lump::Leafs));
+    table(lumps, Lump::Nodes, |record| {
+        Ok(Node {
+            plane: record.number(0, "plane", planes)?,
+            children: [
+                child(record, 4, node_count, leaf_count)?,
+                child(record, 8, node_count, leaf_count)?,
+            ],
+        })
     })
 }
 
@@ -179,7 +222,7 @@ fn plane(record: Record<'_>) -> Result<Plane, BspError> {
 }
 
 /// Box of a brush, as the planes of its first six sides say.
-fn brush_bounds(sides: &[BrushSide], planes: &Table<super::PlaneNum, Plane>) -> (Vec3, Vec3) {
+fn brush_bounds(sides: &[BrushSide], planes: &Table<PlaneNum, Plane>) -> (Vec3, Vec3) {
     let &[west, east, south, north, bottom, top, ..] = sides else {
         return (Vec3::ZERO, Vec3::ZERO);
     };
@@ -192,7 +235,7 @@ fn brush_bounds(sides: &[BrushSide], planes: &Table<super::PlaneNum, Plane>) -> 
 
 fn patch(
     record: Record<'_>,
-    shaders: &Table<super::ShaderNum, Shader>,
+    shaders: &Table<ShaderNum, Shader>,
     vertex_count: usize,
 ) -> Result<PatchGrid, BspError> {
     let (width, height) = (record.int(96), record.int(100));

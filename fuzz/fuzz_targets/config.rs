@@ -1,0 +1,17 @@
+//! Config files.
+#![no_main]
+
+use fragd::settings::{GameProfile, Settings};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let mut settings = Settings::new(GameProfile::BaseOa);
+    if let Err(faults) = settings.read_config("fuzz.toml", text) {
+        let _ = faults.to_string();
+    }
+    let _ = settings.start();
+    let shown: usize =
+        settings.serverinfo().map(|(name, value)| name.len() + value.len() + 2).sum();
+    assert!(shown <= 1024, "{shown} bytes");
+});

@@ -1,0 +1,28 @@
+//! What maps say of their entities, as text and as a level that is played.
+#![no_main]
+
+use fragd::{model::Dialect, node::Node as _, settings::GameProfile, world::Entities};
+use fragd_fuzz::{Stranger, server, yard};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let [choice, data @ ..] = data else { return };
+    if let Ok(entities) = Entities::parse(data) {
+        for entity in entities.all() {
+            let _ = (entity.classname(), entity.origin(), entity.angles());
+            for (key, _) in entity.pairs() {
+                let _ = (entity.float(key), entity.int(key), entity.vec3(key));
+                let _ = entity.text_field(key);
+            }
+        }
+    }
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let game = if choice & 1 == 0 { GameProfile::BaseOa } else { GameProfile::BaseQ3 };
+    let mut server = server(game, Some(yard(text)));
+    let mut stranger = Stranger::new();
+    let _ = stranger.join(&mut server, Dialect::Compat);
+    for _ in 0..40 {
+        stranger.wait(&mut server, 50);
+        while server.poll_output().is_some() {}
+    }
+});

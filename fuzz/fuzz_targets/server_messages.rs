@@ -1,0 +1,104 @@
+//! A client in good standing whose messages say anything.
+#![no_main]
+
+use fragd::{
+    model::{CommandNum, Dialect, ServerId},
+    netchan::Channel,
+    node::Node as _,
+    settings::{GameProfile, key},
+    wire::{
+        bits::BitWriter,
+        client_message::{self, ClientHead},
+    },
+};
+use fragd_fuzz::{Stranger, YARD, datagrams, pieces, server, yard};
+use libfuzzer_sys::fuzz_target;
+use std::sync::Arc;
+
+fuzz_target!(|data: &[u8]| {
+    let [choice, data @ ..] = data else { return };
+    let game = if choice & 1 == 0 { GameProfile::BaseOa } else { GameProfile::BaseQ3 };
+    let dialect = if choice & 2 == 0 { Dialect::Compat } else { Dialect::Native };
+    let mut server = server(game, (choice & 4 == 0).then(|| yard(YARD)));
+    let mut stranger = Stranger::new();
+    let mut channel = stranger.join(&mut server, dialect);
+    let text: Arc<str> = "".into();
+    let mut inbox = Vec::new();
+    let mut acknowledged = 0;
+    let mut commands = 0;
+    for piece in std::iter::once(&[][..]).chain(pieces(data, 24)) {
+        let [kind, body @ ..] = piece else {
+            let head = head(&server, acknowledged);
+            send(&mut stranger, &mut server, &mut channel, &text, |writer| {
+                client_message::begin(writer, &head);
+                client_message::end(writer);
+            });
+            continue;
+        };
+        let head = head(&server, acknowledged);
+        match kind % 4 {
+            // A message of any bytes.
+            0 => {
+                for datagram in datagrams(&mut channel, body, &text) {
+                    stranger.send(&mut server, &datagram);
+                }
+            }
+            // A right head, and then any bytes.
+            1 => {
+                let mut writer = BitWriter::new();
+                client_message::begin(&mut writer, &head);
+                body.iter().take(8000).for_each(|byte| writer.byte(*byte));
+                let message = writer.message().to_vec();
+                for datagram in datagrams(&mut channel, &message, &text) {
+                    stranger.send(&mut server, &datagram);
+                }
+            }
+            // A command in order.
+            2 => {
+                commands += 1;
+                let body = &body[..body.len().min(1000)];
+                send(&mut stranger, &mut server, &mut channel, &text, |writer| {
+                    client_message::begin(writer, &head);
+                    client_message::write_command(writer, CommandNum(commands), body);
+                    client_message::end(writer);
+                });
+            }
+            // A datagram of any bytes.
+            _ => stranger.send(&mut server, body),
+        }
+        for packet in &stranger.replies {
+            if let Ok(Some(received)) = channel.receive(packet, &mut inbox) {
+                acknowledged = received.sequence.0 as i32;
+                channel.commit(received);
+            }
+        }
+        stranger.wait(&mut server, u64::from(kind / 4) * 4);
+        while server.poll_output().is_some() {}
+    }
+});
+
+fn head(server: &fragd::server::Server, acknowledged: i32) -> ClientHead {
+    ClientHead {
+        server_id: ServerId(server.settings().int(key::SV_SERVERID)),
+        message_acknowledge: acknowledged,
+        reliable_acknowledge: CommandNum(0),
+    }
+}
+
+fn send(
+    stranger: &mut Stranger,
+    server: &mut fragd::server::Server,
+    channel: &mut Channel,
+    text: &Arc<str>,
+    write: impl FnOnce(&mut BitWriter),
+) {
+    let mut writer = BitWriter::new();
+    write(&mut writer);
+    if writer.overflowed() {
+        return;
+    }
+    let message = writer.message().to_vec();
+    for datagram in datagrams(channel, &message, text) {
+        stranger.send(server, &datagram);
+    }
+}

@@ -1,0 +1,18 @@
+#!/bin/bash
+# Runs fuzz targets one after the other: fuzz/run.sh SECONDS [TARGET]...
+# A crash is kept in fuzz/artifacts/TARGET; the exit code says whether there was one.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:?seconds for each target}
+shift
+[ $# -gt 0 ] || set -- $(cargo +nightly fuzz list)
+python3 fuzz/seeds.py
+failed=0
+for target in "$@"; do
+  echo "== $target"
+  nice cargo +nightly fuzz run "$target" -- \
+    -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 2>&1 |
+    grep -aE 'panicked|ERROR|SUMMARY|Test unit|stat::(number|average|peak)|DONE' || true
+  [ "${PIPESTATUS[0]}" -eq 0 ] || failed=1
+done
+exit $failed

@@ -1,0 +1,159 @@
+//! What the targets share: a server on a small map, and a stranger who may become its client.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use fragd::{
+    game::{Deathmatch, Flight, Game, Profile},
+    model::{Challenge, Dialect, Millis, Qport, assets::MemoryAssets},
+    netchan::{Channel, End},
+    node::{LocalPort, Node as _, Route},
+    server::{Geometry, Server},
+    settings::{GameProfile, Settings},
+    wire::{
+        connect::write_connect,
+        connectionless::Message,
+        info::Info,
+    },
+};
+
+#[path = "../../src/world/bsp/sample.rs"]
+pub(crate) mod sample;
+
+/// Cuts bytes into pieces: a length of two bytes before each, at most `most`.
+pub fn pieces(mut bytes: &[u8], most: usize) -> Vec<&[u8]> {
+    let mut pieces = Vec::new();
+    while let [low, high, rest @ ..] = bytes
+        && pieces.len() < most
+    {
+        let len = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
+        let (piece, after) = rest.split_at(len);
+        pieces.push(piece);
+        bytes = after;
+    }
+    pieces
+}
+
+/// The map of a walled yard with these entities.
+pub fn yard(entities: &str) -> Vec<u8> {
+    sample::MapFile::yard(entities).file()
+}
+
+/// Entities that use everything in that yard.
+pub const YARD: &str = sample::YARD;
+
+/// A server of four places; with a map, or else in open space.
+pub fn server(game: GameProfile, map: Option<Vec<u8>>) -> Server {
+    let mut settings = Settings::new(game);
+    for (name, value) in [
+        ("game", if game == GameProfile::BaseOa { "baseoa" } else { "baseq3" }),
+        ("map", "yard"),
+        ("sv_maxclients", "4"),
+        ("sv_maxclientsPerIP", "0"),
+        ("rconPassword", "fuzzed"),
+        ("sv_rconAllow", "any"),
+    ] {
+        settings.set(name, value).expect("a right value");
+    }
+    let profile = if game == GameProfile::BaseOa { Profile::BASEOA } else { Profile::BASEQ3 };
+    let mut assets = MemoryAssets::default();
+    if let Some(map) = map {
+        assets.insert("maps/yard.bsp", map).expect("a right name");
+    }
+    let rules = Box::new(move |geometry| -> Box<dyn Game> {
+        match geometry {
+            Geometry::Map => Box::new(Deathmatch::new(profile)),
+            Geometry::None => Box::new(Flight::new(profile)),
+        }
+    });
+    Server::new(settings, Box::new(assets), rules, [7; 32])
+}
+
+/// Somebody at one address.
+pub struct Stranger {
+    pub address: SocketAddr,
+    pub now: Millis,
+    /// What the server answered, newest last.
+    pub replies: Vec<Vec<u8>>,
+}
+
+impl Stranger {
+    pub fn new() -> Self {
+        Self {
+            address: "10.0.0.9:27960".parse().expect("an address"),
+            now: Millis(10_000),
+            replies: Vec::new(),
+        }
+    }
+
+    pub fn send(&mut self, server: &mut Server, bytes: &[u8]) {
+        let route = Route { local: LocalPort(0), remote: self.address };
+        server.handle_datagram(self.now, route, bytes);
+        self.drain(server);
+    }
+
+    /// Lets a server frame pass.
+    pub fn wait(&mut self, server: &mut Server, ms: u64) {
+        self.now = Millis(self.now.0 + ms);
+        server.frame(self.now);
+        self.drain(server);
+    }
+
+    fn drain(&mut self, server: &mut Server) {
+        let mut packet = Vec::new();
+        self.replies.clear();
+        while server.poll_transmit(&mut packet).is_some() {
+            self.replies.push(packet.clone());
+        }
+    }
+
+    /// A challenge of the server's.
+    pub fn challenge(&mut self, server: &mut Server) -> Challenge {
+        self.send(server, b"\xff\xff\xff\xffgetchallenge");
+        let reply = self.replies.first().expect("a reply");
+        let Ok(Message::ChallengeResponse(reply)) = Message::parse(reply) else {
+            panic!("no challenge: {reply:?}");
+        };
+        reply.challenge
+    }
+
+    /// Connects in good order; the client's end of the channel.
+    pub fn join(&mut self, server: &mut Server, dialect: Dialect) -> Channel {
+        let challenge = self.challenge(server);
+        let protocol = if dialect == Dialect::Native { "71" } else { "68" };
+        let mut info = Info::normal();
+        for (key, value) in [
+            ("protocol", protocol),
+            ("qport", "77"),
+            ("challenge", &challenge.0.to_string()),
+            ("name", "fuzz"),
+            ("rate", "25000"),
+        ] {
+            info.set(key, value).expect("a right value");
+        }
+        let mut bytes = Vec::new();
+        write_connect(&info, &mut bytes).expect("short");
+        self.send(server, &bytes);
+        Channel::new(End::Client, dialect, challenge, Qport(77))
+    }
+}
+
+impl Default for Stranger {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A message as datagrams.
+pub fn datagrams(channel: &mut Channel, message: &[u8], text: &Arc<str>) -> Vec<Vec<u8>> {
+    let mut datagram = Vec::new();
+    let mut all = Vec::new();
+    if channel.send(message, text, (), &mut datagram).is_ok() {
+        all.push(datagram);
+        while channel.is_busy() {
+            let mut datagram = Vec::new();
+            channel.transmit_next(&mut datagram);
+            all.push(datagram);
+        }
+    }
+    all
+}

@@ -1,0 +1,73 @@
+//! Entity text cut into words.
+//!
+//! Source: the base game's reading of it.
+
+use super::{EntityFault, EntityTextError, MAX_TOKEN_LEN};
+
+/// Words of the text and the line that each ends on.
+pub(super) struct Tokens<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) at: usize,
+    pub(super) line: u32,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn fault(&self, fault: EntityFault) -> EntityTextError {
+        EntityTextError { line: self.line, fault }
+    }
+
+    pub(super) fn next(&mut self) -> Option<&'a [u8]> {
+        self.skip_to_token();
+        let token = if self.peek() == Some(b'"') {
+            self.at += 1;
+            let token = self.take_while(|byte| byte != b'"');
+            // The closing quote, unless the text has ended.
+            self.at = self.text.len().min(self.at + 1);
+            token
+        } else {
+            self.peek()?;
+            self.take_while(|byte| !is_space(byte))
+        };
+        Some(&token[..token.len().min(MAX_TOKEN_LEN)])
+    }
+
+    fn skip_to_token(&mut self) {
+        loop {
+            self.take_while(is_space);
+            match self.text.get(self.at..self.at + 2) {
+                Some(b"//") => {
+                    self.take_while(|byte| byte != b'\n');
+                }
+                Some(b"/*") => {
+                    let body = &self.text[self.at + 2..];
+                    let len = body.windows(2).position(|pair| pair == b"*/");
+                    let end = len.map_or(self.text.len(), |len| self.at + 2 + len + 2);
+                    self.advance(end);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn take_while(&mut self, keep: impl Fn(u8) -> bool) -> &'a [u8] {
+        let start = self.at;
+        let len = self.text[start..].iter().position(|&byte| !keep(byte));
+        self.advance(len.map_or(self.text.len(), |len| start + len));
+        &self.text[start..self.at]
+    }
+
+    fn advance(&mut self, end: usize) {
+        let lines = self.text[self.at..end].iter().filter(|byte| **byte == b'\n').count();
+        self.line = self.line.saturating_add(lines as u32);
+        self.at = end;
+    }
+}
+
+/// What stands between words. Bytes beyond ASCII do too, as where characters are signed.
+pub(super) const fn is_space(byte: u8) -> bool {
+    byte <= b' ' || byte >= 0x80
+}
