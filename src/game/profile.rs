@@ -127,6 +127,10 @@ pub struct Profile {
     pub stats: StatLayout,
     /// Items in the client's list, placeholder 0 included; an entity must not name more.
     pub items: usize,
+    /// Classes of entities that only modes of this game's own use.
+    pub mode_classes: &'static [&'static str],
+    /// Whether an entity may list the game types that it is not for.
+    pub excludes_gametypes: bool,
     /// Items of the weapons that everybody spawns with; clients must load them at the start.
     pub starting_items: &'static [usize],
     /// Number of the hook in obituaries.
@@ -210,6 +214,16 @@ impl Profile {
             max_health: 7,
         },
         items: 61,
+        mode_classes: &[
+            "team_redobelisk",
+            "team_blueobelisk",
+            "team_neutralobelisk",
+            "info_player_dd",
+            "info_player_dd_red",
+            "info_player_dd_blue",
+            "domination_point",
+        ],
+        excludes_gametypes: true,
         starting_items: &[8, 10],
         grapple_means: 28,
         last_weapon: 13,
@@ -304,6 +318,8 @@ impl Profile {
             max_health: 6,
         },
         items: 36,
+        mode_classes: &[],
+        excludes_gametypes: false,
         starting_items: &[8, 10],
         grapple_means: 23,
         last_weapon: 10,

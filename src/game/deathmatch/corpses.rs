@@ -10,7 +10,7 @@ use super::{
 use crate::game::{
     Host,
     movement::trajectory,
-    numbers::{EntityType, animation, contents, entity_flag},
+    numbers::{EntityType, animation, contents, entity_flag, event},
 };
 use crate::model::{
     ClientNum, EntityNum, LevelTime, Trajectory, TrajectoryKind, Vec3, contents::mask,
@@ -126,6 +126,20 @@ impl Deathmatch {
                 body.state.pos.base[2] -= 1.0;
                 body.think_at = Some(now + SINK_STEP_MS);
             }
+        }
+    }
+
+    /// A body goes to pieces, unless no blood is wanted.
+    pub(super) fn gib_corpse(&mut self, host: &dyn Host, number: EntityNum) {
+        let now = self.people.now;
+        if host.setting("com_blood") == "0" {
+            return;
+        }
+        let Some(body) = self.things.get_mut(number) else { return };
+        if matches!(body.what, What::Corpse(_)) && body.shared.contents != 0 {
+            body.raise(event::GIB_PLAYER, 0, now);
+            body.state.e_type = EntityType::Invisible as i32;
+            body.shared.contents = 0;
         }
     }
 }

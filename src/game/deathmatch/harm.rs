@@ -45,6 +45,8 @@ pub(super) struct Body {
     pub(super) gulp: i32,
     /// Until when pain is not shown, and lava and slime do nothing.
     pub(super) quiet_until: LevelTime,
+    /// Until when being thrown is not heard again.
+    pub(super) wind_until: LevelTime,
     /// When the last event was raised.
     pub(super) event_at: LevelTime,
     /// Health and armour lost since the last frame, and where the last of it came from.
@@ -69,6 +71,7 @@ impl Body {
             event_at: now,
             quiet_until: now,
             respawn_at: now,
+            wind_until: now - 1,
             ..Self::default()
         }
     }
@@ -84,12 +87,21 @@ pub(super) struct Hit {
     /// Where it pushes, of length 1.
     pub(super) direction: Option<Vec3>,
     pub(super) passes_armor: bool,
+    /// Nothing that protects helps against it.
+    pub(super) unstoppable: bool,
 }
 
 impl Hit {
     /// The level hurts somebody.
     pub(super) const fn by_world(points: i32, means: Means) -> Self {
-        Self { points, means, attacker: None, direction: None, passes_armor: false }
+        Self {
+            points,
+            means,
+            attacker: None,
+            direction: None,
+            passes_armor: false,
+            unstoppable: false,
+        }
     }
 
     /// Somebody appears where the victim stands.
@@ -100,6 +112,7 @@ impl Hit {
             attacker: Some(by),
             direction: None,
             passes_armor: true,
+            unstoppable: true,
         }
     }
 }
@@ -126,7 +139,7 @@ impl Deathmatch {
         if let Some(direction) = hit.direction.filter(|_| knockback > 0 && !body.dead) {
             push::knock_back(&mut player.state, direction, knockback, push_scale);
         }
-        if player.cheats.god && hit.means != Means::Telefrag {
+        if player.cheats.god && !hit.unstoppable {
             return;
         }
         let mut points = hit.points;
@@ -300,7 +313,13 @@ impl Deathmatch {
         }
     }
 
-    fn add_score(&mut self, host: &mut dyn Host, client: ClientNum, points: i32, at: Vec3) {
+    pub(super) fn add_score(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        points: i32,
+        at: Vec3,
+    ) {
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
         let score = &mut player.state.persistant[persistant::SCORE];
         *score = (*score + points).clamp(i32::from(i16::MIN), i32::from(i16::MAX));

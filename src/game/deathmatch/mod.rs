@@ -7,13 +7,16 @@
 //! has no entity; the same seed and the same calls give the same states. Source: the base game's rules,
 //! release 1.32 and its ioquake3 build; OpenArena 0.8.8.
 
+mod classes;
 mod corpses;
 mod environment;
 mod harm;
 mod level;
 mod movers;
+mod names;
 mod push;
 mod spots;
+mod targets;
 mod things;
 mod think;
 mod triggers;
@@ -21,6 +24,7 @@ mod triggers;
 use self::{
     harm::Body,
     spots::Spots,
+    targets::{MAX_USES, Remaps},
     things::{Things, What},
 };
 use super::{
@@ -43,6 +47,10 @@ pub struct Deathmatch {
     bodies: Vec<Body>,
     things: Things,
     spots: Spots,
+    /// Shaders that are drawn in place of others.
+    remaps: Remaps,
+    /// Things that may still be set off before the next frame.
+    uses_left: u16,
     /// Slots for dead bodies, and the one that is used next.
     graves: Vec<EntityNum>,
     next_grave: usize,
@@ -74,6 +82,8 @@ impl Deathmatch {
             bodies: vec![Body::default(); MAX_CLIENTS],
             things: Things::default(),
             spots: Spots::default(),
+            remaps: Remaps::default(),
+            uses_left: MAX_USES,
             graves: Vec::new(),
             next_grave: 0,
             next_death: 0,
@@ -189,11 +199,13 @@ impl Deathmatch {
                 What::Corpse(_) => self.run_corpse(host, number),
                 What::Trigger(_) => self.run_trigger(host, number),
                 What::Pad => self.aim_pad(host, number),
+                What::Location(_) => self.run_location(host, number),
                 What::Event
                 | What::Place
                 | What::Teleporter { .. }
                 | What::Hurt(_)
-                | What::DoorHelper(_)
+                | What::Corner(_)
+                | What::DoorHelper { .. }
                 | What::PlatHelper(_)
                 | What::Scenery => {}
             }
@@ -324,6 +336,7 @@ impl Game for Deathmatch {
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
         self.frame_ms = time.distance(self.people.now).clamp(0, 1000);
         self.people.now = time;
+        self.uses_left = MAX_USES;
         self.refresh_movement(host);
         self.fade_events(host);
         self.run_things(host);

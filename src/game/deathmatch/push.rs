@@ -25,30 +25,42 @@ struct Pushed {
 }
 
 impl Deathmatch {
-    /// Moves a team to where it is now. False when something was in the way: everything is where it was.
+    /// Moves a team to where it is now. False when something was in the way: everything is where it was,
+    /// and goes on from there as if the time since the last frame had not been.
     pub(super) fn push_team(&mut self, host: &mut dyn Host, team: &[EntityNum]) -> bool {
         let now = self.people.now;
         let mut pushed = Vec::new();
-        let mut moved = Vec::new();
-        let mut obstacle = None;
-        for &part in team {
-            let Some(thing) = self.things.get(part) else { continue };
-            let old = (thing.shared.current_origin, thing.shared.current_angles);
-            let step = trajectory::position(&thing.state.pos, now) - old.0;
-            let turn = trajectory::position(&thing.state.apos, now) - old.1;
-            moved.push((part, old));
+        for (place, &part) in team.iter().enumerate() {
+            let way = self.with_mover(part, |thing, mover| {
+                let at = [thing.shared.current_origin, thing.shared.current_angles];
+                mover.before = at;
+                let to = [&thing.state.pos, &thing.state.apos]
+                    .map(|course| trajectory::position(course, now));
+                (to[0] - at[0], to[1] - at[1])
+            });
+            let Some((step, turn)) = way else { continue };
             if let Err(blocker) = self.push(host, part, step, turn, &mut pushed) {
-                obstacle = Some((part, blocker));
-                break;
+                self.go_back_before(host, team, place, &pushed);
+                self.meet_obstacle(host, team[0], blocker);
+                return false;
             }
         }
-        let Some((part, blocker)) = obstacle else { return true };
-        for (number, (origin, angles)) in moved {
-            if let Some(thing) = self.things.get_mut(number) {
-                thing.shared.current_origin = origin;
-                thing.shared.current_angles = angles;
-            }
-            self.things.link(host, number);
+        true
+    }
+
+    /// Undoes a push that met something: of the parts up to number `last`, and of all that they moved.
+    fn go_back_before(
+        &mut self,
+        host: &mut dyn Host,
+        team: &[EntityNum],
+        last: usize,
+        pushed: &[Pushed],
+    ) {
+        for &part in &team[..=last] {
+            self.with_mover(part, |thing, mover| {
+                [thing.shared.current_origin, thing.shared.current_angles] = mover.before;
+            });
+            self.things.link(host, part);
         }
         for before in pushed.iter().rev() {
             self.put_back(host, before);
@@ -59,8 +71,6 @@ impl Deathmatch {
                 thing.state.apos.time = thing.state.apos.time.wrapping_add(self.frame_ms);
             }
         }
-        self.crush(host, team, part, blocker);
-        false
     }
 
     /// Moves one part and what it takes along.
@@ -75,18 +85,17 @@ impl Deathmatch {
         if step == Vec3::ZERO && turn == Vec3::ZERO {
             return Ok(());
         }
+        let Some(thing) = self.things.get_mut(part) else { return Ok(()) };
+        let old = [thing.shared.absmin, thing.shared.absmax];
+        thing.shared.current_origin += step;
+        thing.shared.current_angles += turn;
+        self.things.link(host, part);
         let Some(thing) = self.things.get(part) else { return Ok(()) };
-        let (low, high) = (thing.shared.absmin, thing.shared.absmax);
-        let swept = |axis: usize, at: f32, pick: fn(f32, f32) -> f32| pick(at, at + step[axis]);
-        let mins = Vec3([0, 1, 2].map(|axis| swept(axis, low[axis], f32::min)));
-        let maxs = Vec3([0, 1, 2].map(|axis| swept(axis, high[axis], f32::max)));
+        let axes = [0, 1, 2];
+        let mins = Vec3(axes.map(|axis| old[0][axis].min(thing.shared.absmin[axis])));
+        let maxs = Vec3(axes.map(|axis| old[1][axis].max(thing.shared.absmax[axis])));
         let mut found = [EntityNum::NONE; crate::model::limits::MAX_ENTITIES];
         let count = host.world().map_or(0, |world| world.entities_in_box(mins, maxs, &mut found));
-        if let Some(thing) = self.things.get_mut(part) {
-            thing.shared.current_origin += step;
-            thing.shared.current_angles += turn;
-        }
-        self.things.link(host, part);
         let sine = TrajectoryKind::Sine as i32;
         for &number in &found[..count] {
             let Some(ground) = self.pushable(number) else { continue };
@@ -100,7 +109,7 @@ impl Deathmatch {
             let Some(thing) = self.things.get(part) else { continue };
             if thing.state.pos.kind == sine || thing.state.apos.kind == sine {
                 // What swings does not stop for anybody.
-                self.crush_one(host, number, LETHAL - 1);
+                self.squash(host, number);
                 continue;
             }
             return Err(number);
@@ -108,15 +117,16 @@ impl Deathmatch {
         Ok(())
     }
 
-    /// What a thing stands on, of those that movers push.
+    /// What a thing stands on, of those that movers push: players and bodies.
     fn pushable(&self, number: EntityNum) -> Option<i32> {
         if let Some(client) = ClientNum::new(number.index()) {
             let player = self.people.player(client).filter(|_| self.people.plays(client))?;
             let solid = player.shared.contents != 0 && player.shared.is_linked();
-            return solid.then_some(player.state.ground_entity_num);
+            return solid.then_some(player.entity.ground_entity_num);
         }
         let thing = self.things.get(number)?;
-        matches!(thing.what, What::Corpse(_)).then_some(thing.state.ground_entity_num)
+        let solid = matches!(thing.what, What::Corpse(_)) && thing.shared.contents != 0;
+        solid.then_some(thing.state.ground_entity_num)
     }
 
     /// Where a thing is, its box, and what stops it.
@@ -242,37 +252,43 @@ impl Deathmatch {
         }
     }
 
-    /// What a team does to what is in its way.
-    fn crush(
-        &mut self,
-        host: &mut dyn Host,
-        team: &[EntityNum],
-        part: EntityNum,
-        blocker: EntityNum,
-    ) {
-        let captain = team.first().copied().unwrap_or(part);
+    /// What a team does about what is in its way: doors and lifts hurt players and turn around, and put
+    /// an end to what is none. Others wait.
+    fn meet_obstacle(&mut self, host: &mut dyn Host, captain: EntityNum, blocker: EntityNum) {
         let Some((_, mover)) = self.mover(captain) else { return };
-        let (damage, leg) = (mover.damage, mover.leg);
-        let turns = match mover.kind {
-            Kind::Door { crusher } => !crusher,
-            Kind::Plat => true,
-            Kind::Free | Kind::Button | Kind::Train(_) => false,
-        };
-        if damage != 0 {
-            self.crush_one(host, blocker, damage);
+        if !matches!(mover.kind, Kind::Door | Kind::Plat) {
+            return;
         }
-        if let (true, Leg::To(end)) = (turns, leg) {
-            self.turn_around(host, captain, end);
+        let Some(client) = ClientNum::new(blocker.index()) else {
+            self.take_out_of_the_way(host, blocker);
+            return;
+        };
+        let turns = !mover.crusher && matches!(mover.leg, Leg::To(_));
+        if mover.damage != 0 {
+            let hit = Hit::by_world(mover.damage, Means::Crush);
+            self.hurt(host, client, &hit);
+        }
+        if turns {
+            self.use_mover(host, captain, Some(client));
         }
     }
 
-    fn crush_one(&mut self, host: &mut dyn Host, number: EntityNum, points: i32) {
+    /// What happens to anything but a player that a door or a lift removes: a body is gone. The place
+    /// for whatever else movers push, and for what must not get lost that way.
+    fn take_out_of_the_way(&mut self, host: &mut dyn Host, number: EntityNum) {
+        let Some(thing) = self.things.get_mut(number) else { return };
+        let at = thing.shared.current_origin;
+        thing.think_at = None;
+        self.things.unlink(host, number);
+        self.flash(host, at, event::ITEM_POP, |_, _| {});
+    }
+
+    /// Something swings into what cannot give way.
+    fn squash(&mut self, host: &mut dyn Host, number: EntityNum) {
         if let Some(client) = ClientNum::new(number.index()) {
-            self.hurt(host, client, &Hit::by_world(points, Means::Crush));
-        } else if let Some(thing) = self.things.get(number) {
-            let at = thing.shared.current_origin;
-            self.things.unlink(host, number);
-            self.flash(host, at, event::ITEM_POP, |_, _| {});
+            self.hurt(host, client, &Hit::by_world(LETHAL - 1, Means::Crush));
+        } else {
+            self.gib_corpse(&*host, number);
         }
     }
 }

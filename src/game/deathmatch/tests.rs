@@ -1,7 +1,13 @@
-//! Deathmatch through its public entries.
+//! Deathmatch from inside: through the game's entries on a stage of boxes, and what only the room sees.
 
 use super::*;
 use crate::game::conformance;
+
+mod movers;
+mod obstacles;
+mod stage;
+mod targets;
+mod triggers;
 
 #[test]
 fn deathmatch_conforms() {

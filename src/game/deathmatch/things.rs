@@ -11,8 +11,9 @@ use crate::model::{
 
 use super::{
     corpses::Corpse,
-    movers::Mover,
-    triggers::{Hurt, Trigger},
+    movers::{Corner, Mover},
+    targets::Trigger,
+    triggers::Hurt,
 };
 
 /// Most things at a time.
@@ -38,12 +39,21 @@ pub(super) enum What {
     },
     /// Hurts.
     Hurt(Hurt),
-    /// Fires its targets.
-    Trigger(Trigger),
+    /// Is set off: fires its targets, or acts on whoever did it.
+    Trigger(Box<Trigger>),
     /// A moving part of the map.
     Mover(Box<Mover>),
+    /// A place that trains come by.
+    Corner(Corner),
+    /// A place with a name.
+    Location(Box<str>),
     /// The space around a door that opens it.
-    DoorHelper(EntityNum),
+    DoorHelper {
+        /// The captain of the door's team.
+        door: EntityNum,
+        /// The axis along which one goes through.
+        axis: usize,
+    },
     /// The space above a lowered lift that raises it.
     PlatHelper(EntityNum),
     /// A place for a body.

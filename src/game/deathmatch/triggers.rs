@@ -1,73 +1,100 @@
-//! What happens where players are: pads, teleporters, places that hurt; and what fires what.
+//! What happens where players are: pads, teleporters, places that hurt, what they touch.
 //!
-//! Invariants: targets that fire each other in a circle stop after [`MAX_CHAIN`] links. Source: the base
-//! game's triggers and targets.
+//! Source: the base game's triggers.
 
-use super::{Deathmatch, harm::Hit, things::What};
+use super::{
+    Deathmatch,
+    harm::Hit,
+    names::{PAD_SOUND, sound},
+    targets::Cause,
+    things::What,
+};
 use crate::game::{
     Host,
-    movement::{angles, push},
+    movement::push,
     numbers::{EntityType, Means, contents, event},
-    userinfo::clean_text,
 };
-use crate::model::{ClientNum, EntityNum, SvFlags, Vec3};
+use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
+use crate::world::entities::Entity;
 
 /// How far around a player triggers are looked for.
 const REACH: Vec3 = Vec3::new(40.0, 40.0, 52.0);
-/// Most links of targets that fire targets.
-const MAX_CHAIN: u8 = 16;
-/// Bits of a place that hurts.
+/// When pads are aimed after the load, in milliseconds.
+const AIM_MS: i32 = 100;
+/// Bit of a teleporter for those who watch.
+const SPECTATORS_ONLY: i32 = 1;
+/// Bits of a place that hurts: not from the start; unheard; whatever protects; seldom.
+const HURT_STARTS_OFF: i32 = 1;
 const HURT_SILENT: i32 = 4;
+const HURT_UNSTOPPABLE: i32 = 8;
 const HURT_SLOW: i32 = 16;
 /// How often a place hurts, in milliseconds.
 const HURT_MS: (i32, i32) = (100, 1000);
-/// Bits of a speaker: heard everywhere, or from whoever set it off.
-const SPEAKER_LOOPS: i32 = 1 | 2;
-const SPEAKER_GLOBAL: i32 = 4;
-const SPEAKER_ACTIVATOR: i32 = 8;
 
 /// A place that hurts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hurt {
-    pub(super) points: i32,
-    pub(super) sound: i32,
-    pub(super) next: crate::model::LevelTime,
+    points: i32,
+    sound: i32,
+    next: LevelTime,
 }
 
-/// How a trigger is set off, and what it does besides firing its targets.
-#[derive(Clone, Debug)]
-pub(super) enum Cause {
-    /// Touched or used; then rests. Once, when there is no rest.
-    Touch,
-    /// By itself, once.
-    Start,
-    /// By itself, again and again while on.
-    Clock { on: bool },
-    /// Used.
-    Relay,
-    /// Used, and fires later.
-    Delay,
-    /// Used: a line in the middle of the screen.
-    Print(Box<str>),
-    /// Used: goes to the target.
-    Teleport,
-    /// Used: dies.
-    Kill,
-    /// Used: plays a sound.
-    Speaker(i32),
+/// `trigger_push`.
+pub(super) fn pad(game: &mut Deathmatch, host: &mut dyn Host, entity: &Entity) {
+    sound(host, PAD_SOUND);
+    let due = game.people.now + AIM_MS;
+    let number = game.add_trigger(host, entity, What::Pad, Some(EntityType::PushTrigger));
+    if let Some(pad) = number.and_then(|number| game.things.get_mut(number)) {
+        pad.think_at = Some(due);
+    }
 }
 
-/// Something that fires its targets.
-#[derive(Clone, Debug)]
-pub(super) struct Trigger {
-    pub(super) cause: Cause,
-    /// Seconds.
-    pub(super) wait: f32,
-    pub(super) random: f32,
-    pub(super) activator: Option<ClientNum>,
+/// `trigger_teleport`.
+pub(super) fn teleporter(game: &mut Deathmatch, host: &mut dyn Host, entity: &Entity) {
+    sound(host, PAD_SOUND);
+    let spectators_only = entity.int("spawnflags").unwrap_or(0) & SPECTATORS_ONLY != 0;
+    let shown = (!spectators_only).then_some(EntityType::TeleportTrigger);
+    game.add_trigger(host, entity, What::Teleporter { spectators_only }, shown);
+}
+
+/// `trigger_hurt`.
+pub(super) fn hurt(game: &mut Deathmatch, host: &mut dyn Host, entity: &Entity) {
+    let flags = entity.int("spawnflags").unwrap_or(0);
+    let what = What::Hurt(Hurt {
+        points: entity.int("dmg").filter(|&points| points != 0).unwrap_or(5),
+        sound: sound(host, "sound/world/electro.wav"),
+        next: game.people.now,
+    });
+    let number = game.add_trigger(host, entity, what, None);
+    if let Some(number) = number.filter(|_| flags & HURT_STARTS_OFF != 0) {
+        game.things.unlink(host, number);
+    }
 }
 
 impl Deathmatch {
+    /// A trigger drawn in the map, which clients are not told of unless `shown`.
+    pub(super) fn add_trigger(
+        &mut self,
+        host: &mut dyn Host,
+        entity: &Entity,
+        what: What,
+        shown: Option<EntityType>,
+    ) -> Option<EntityNum> {
+        let number = self.add(entity, what)?;
+        if !self.give_brushes(host, entity, number, contents::TRIGGER) {
+            self.things.remove(host, number, self.people.now);
+            return None;
+        }
+        let thing = self.things.get_mut(number)?;
+        thing.state.angles = Vec3::ZERO;
+        match shown {
+            Some(kind) => thing.state.e_type = kind as i32,
+            None => thing.shared.sv_flags = SvFlags::NO_CLIENT,
+        }
+        self.things.link(host, number);
+        Some(number)
+    }
+
     /// Everything that a player's box is in acts on it.
     pub(super) fn touch_triggers(&mut self, host: &mut dyn Host, client: ClientNum) {
         let plays = self.people.role(client).plays();
@@ -86,7 +113,7 @@ impl Deathmatch {
             if thing.shared.contents & contents::TRIGGER == 0 {
                 continue;
             }
-            let for_all = matches!(thing.what, What::Teleporter { .. } | What::DoorHelper(_));
+            let for_all = matches!(thing.what, What::Teleporter { .. } | What::DoorHelper { .. });
             if !plays && !for_all {
                 continue;
             }
@@ -116,38 +143,24 @@ impl Deathmatch {
                     }
                 }
             }
-            What::Teleporter { spectators_only } if !(spectators_only && plays) => {
-                if !self.is_dead(client) {
-                    self.teleport_to_target(host, client, number);
-                }
+            What::Teleporter { spectators_only }
+                if !(spectators_only && plays || self.is_dead(client)) =>
+            {
+                self.teleport_to_target(host, client, number);
             }
             What::Hurt(_) => self.hurt_by_place(host, client, number),
-            What::Trigger(Trigger { cause: Cause::Touch, .. }) => {
-                self.use_thing(host, number, Some(client), 0);
+            What::Trigger(ref trigger) if matches!(trigger.cause, Cause::Touch) => {
+                self.use_thing(host, number, Some(client));
             }
-            What::DoorHelper(door) if plays => self.use_mover(host, door, Some(client)),
+            What::DoorHelper { .. } => self.come_near_door(host, number, client),
             What::PlatHelper(plat) => self.stand_on_plat(host, plat, client),
-            What::Teleporter { .. }
-            | What::DoorHelper(_)
-            | What::Trigger(_)
-            | What::Event
-            | What::Place
-            | What::Mover(_)
-            | What::Corpse(_)
-            | What::Scenery => {}
+            _ => {}
         }
     }
 
     /// Somebody has run into something: buttons, lowered lifts.
     pub(super) fn bump(&mut self, host: &mut dyn Host, client: ClientNum, number: EntityNum) {
         self.bump_mover(host, number, client);
-    }
-
-    fn teleport_to_target(&mut self, host: &mut dyn Host, client: ClientNum, from: EntityNum) {
-        let Some(destination) = self.pick_target(from) else { return };
-        let Some(place) = self.things.get(destination) else { return };
-        let (origin, angles) = (place.state.origin, place.state.angles);
-        self.teleport(host, client, origin, angles);
     }
 
     fn hurt_by_place(&mut self, host: &mut dyn Host, client: ClientNum, number: EntityNum) {
@@ -160,24 +173,29 @@ impl Deathmatch {
         }
         hurt.next = now + if flags & HURT_SLOW != 0 { slow } else { fast };
         let hurt = *hurt;
-        if flags & HURT_SILENT == 0 {
-            self.show(client, event::GENERAL_SOUND, hurt.sound);
+        if flags & HURT_SILENT == 0
+            && let Some(player) = self.people.player(client)
+        {
+            let at = player.shared.current_origin;
+            self.flash(host, at, event::GENERAL_SOUND, |state, _| state.event_parm = hurt.sound);
         }
-        self.hurt(host, client, &Hit::by_world(hurt.points, Means::TriggerHurt));
+        let hit = Hit::by_world(hurt.points, Means::TriggerHurt);
+        self.hurt(host, client, &Hit { unstoppable: flags & HURT_UNSTOPPABLE != 0, ..hit });
     }
 
-    /// A thing that another one aims at, by chance.
-    pub(super) fn pick_target(&mut self, from: EntityNum) -> Option<EntityNum> {
-        let name = self.things.get(from)?.target.clone();
-        let count = self.things.named(&name).take(32).count();
-        let nth = self.pick(count);
-        self.things.named(&name).nth(nth)
+    /// A place that hurts stops to, or begins to.
+    pub(super) fn toggle_place(&mut self, host: &mut dyn Host, number: EntityNum) {
+        if self.things.get(number).is_some_and(|place| place.shared.is_linked()) {
+            self.things.unlink(host, number);
+        } else {
+            self.things.link(host, number);
+        }
     }
 
     /// Computes how a pad throws, once its target exists. One that cannot throw is gone.
     pub(super) fn aim_pad(&mut self, host: &mut dyn Host, number: EntityNum) {
         let now = self.people.now;
-        let due = |at: crate::model::LevelTime| at.distance(now) <= 0;
+        let due = |at: LevelTime| at.distance(now) <= 0;
         if !self.things.get(number).is_some_and(|pad| pad.think_at.is_some_and(due)) {
             return;
         }
@@ -190,198 +208,6 @@ impl Deathmatch {
         match target.and_then(|target| push::pad_velocity(center, target, gravity)) {
             Some(velocity) => pad.state.origin2 = velocity,
             None => self.things.remove(host, number, now),
-        }
-    }
-
-    /// Uses everything that a thing aims at.
-    pub(super) fn fire_targets(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-    ) {
-        self.fire(host, number, activator, 0);
-    }
-
-    fn fire(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-        links: u8,
-    ) {
-        let Some(thing) = self.things.get(number) else { return };
-        if thing.target.is_empty() || links >= MAX_CHAIN {
-            return;
-        }
-        let name = thing.target.clone();
-        for target in self.things.numbers() {
-            let aimed_at = self
-                .things
-                .get(target)
-                .is_some_and(|thing| thing.targetname.eq_ignore_ascii_case(&name));
-            if aimed_at && target != number {
-                self.use_thing(host, target, activator, links + 1);
-            }
-        }
-    }
-
-    fn use_thing(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-        links: u8,
-    ) {
-        let now = self.people.now;
-        let Some(thing) = self.things.get(number) else { return };
-        match &thing.what {
-            What::Mover(_) => self.use_mover(host, number, activator),
-            What::Hurt(_) => {
-                if thing.shared.is_linked() {
-                    self.things.unlink(host, number);
-                } else {
-                    self.things.link(host, number);
-                }
-            }
-            What::Trigger(trigger) => {
-                let (wait, random) = (trigger.wait, trigger.random);
-                match trigger.cause.clone() {
-                    Cause::Touch => {
-                        if thing.think_at.is_some() {
-                            return;
-                        }
-                        let rest = self.spread(wait, random);
-                        if let Some(thing) = self.things.get_mut(number) {
-                            // Without a rest it never comes back: the rest does not end.
-                            let rest = if wait > 0.0 { rest.max(1) } else { i32::MAX / 2 };
-                            thing.think_at = Some(now + rest);
-                        }
-                        self.fire(host, number, activator, links);
-                    }
-                    Cause::Start => {}
-                    Cause::Clock { on } => {
-                        self.set_cause(number, Cause::Clock { on: !on });
-                        if let Some(thing) = self.things.get_mut(number) {
-                            thing.think_at = (!on).then_some(now);
-                        }
-                    }
-                    Cause::Relay => self.fire(host, number, activator, links),
-                    Cause::Delay => {
-                        let rest = self.spread(wait, random);
-                        if let Some(thing) = self.things.get_mut(number) {
-                            thing.think_at = Some(now + rest);
-                            if let What::Trigger(trigger) = &mut thing.what {
-                                trigger.activator = activator;
-                            }
-                        }
-                    }
-                    Cause::Print(text) => {
-                        let private = thing.spawnflags & 4 != 0;
-                        let to = activator.filter(|_| private);
-                        host.send_command(to, &format!("cp \"{}\"", clean_text(&text, 200)));
-                    }
-                    Cause::Teleport => {
-                        if let Some(client) = activator {
-                            self.teleport_to_target(host, client, number);
-                        }
-                    }
-                    Cause::Kill => {
-                        if let Some(client) = activator {
-                            self.hurt(host, client, &Hit::telefrag(client));
-                        }
-                    }
-                    Cause::Speaker(sound) => self.speak(number, sound, activator),
-                }
-            }
-            What::Event
-            | What::Place
-            | What::Pad
-            | What::Teleporter { .. }
-            | What::DoorHelper(_)
-            | What::PlatHelper(_)
-            | What::Corpse(_)
-            | What::Scenery => {}
-        }
-    }
-
-    fn set_cause(&mut self, number: EntityNum, cause: Cause) {
-        if let Some(thing) = self.things.get_mut(number)
-            && let What::Trigger(trigger) = &mut thing.what
-        {
-            trigger.cause = cause;
-        }
-    }
-
-    fn speak(&mut self, number: EntityNum, sound: i32, activator: Option<ClientNum>) {
-        let now = self.people.now;
-        let Some(thing) = self.things.get_mut(number) else { return };
-        let flags = thing.spawnflags;
-        if flags & SPEAKER_LOOPS != 0 {
-            thing.state.loop_sound = if thing.state.loop_sound == 0 { sound } else { 0 };
-        } else if let Some(client) = activator.filter(|_| flags & SPEAKER_ACTIVATOR != 0) {
-            self.show(client, event::GENERAL_SOUND, sound);
-        } else if flags & SPEAKER_GLOBAL != 0 {
-            thing.shared.sv_flags = thing.shared.sv_flags | SvFlags::BROADCAST;
-            thing.raise(event::GLOBAL_SOUND, sound, now);
-        } else {
-            thing.raise(event::GENERAL_SOUND, sound, now);
-        }
-    }
-
-    /// A time of `wait` seconds give or take `random`, in milliseconds.
-    fn spread(&mut self, wait: f32, random: f32) -> i32 {
-        let chance = 2.0 * (self.chance() - 0.5);
-        ((wait + random * chance) * 1000.0).clamp(0.0, 86_400_000.0) as i32
-    }
-
-    /// A trigger's frame: clocks, delays, rests.
-    pub(super) fn run_trigger(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        let Some(thing) = self.things.get_mut(number) else { return };
-        if thing.think_at.is_none_or(|at| at.distance(now) > 0) {
-            return;
-        }
-        thing.think_at = None;
-        let What::Trigger(trigger) = &thing.what else { return };
-        let (wait, random, activator) = (trigger.wait, trigger.random, trigger.activator);
-        match trigger.cause {
-            Cause::Start => {
-                self.fire(host, number, None, 0);
-                self.things.remove(host, number, now);
-            }
-            Cause::Delay => self.fire(host, number, activator, 0),
-            Cause::Clock { on: true } => {
-                self.fire(host, number, activator, 0);
-                let rest = self.spread(wait, random).max(1);
-                if let Some(thing) = self.things.get_mut(number) {
-                    thing.think_at = Some(now + rest);
-                }
-            }
-            // Plays by itself again and again; the client does so when there is chance in it.
-            Cause::Speaker(_)
-            | Cause::Touch
-            | Cause::Clock { on: false }
-            | Cause::Relay
-            | Cause::Print(_)
-            | Cause::Teleport
-            | Cause::Kill => {}
-        }
-    }
-
-    /// The direction that a map's angles mean for what moves or looks: two of them are up and down.
-    pub(super) fn direction_of(given: Vec3) -> Vec3 {
-        match given.0 {
-            [0.0, -1.0, 0.0] => Vec3::new(0.0, 0.0, 1.0),
-            [0.0, -2.0, 0.0] => Vec3::new(0.0, 0.0, -1.0),
-            _ => angles::axes(given).forward,
-        }
-    }
-
-    /// The entity type that clients must see a thing as.
-    pub(super) fn set_type(&mut self, number: EntityNum, kind: EntityType) {
-        if let Some(thing) = self.things.get_mut(number) {
-            thing.state.e_type = kind as i32;
         }
     }
 }

@@ -1,0 +1,143 @@
+//! The classes of entities: what becomes of each.
+//!
+//! Invariants: a class that nobody knows is named once for each level, with the number of its entities.
+//! Source: the base game's spawn functions and its filters by game type; OpenArena's.
+
+use std::collections::BTreeMap;
+
+use super::{Deathmatch, movers, targets, things::What, triggers};
+use crate::game::{Host, items, userinfo::clean_text};
+use crate::model::{Vec3, text::leading_int};
+use crate::world::{Entities, Occupancy, entities::Entity};
+
+/// Names of unknown classes that are printed.
+const MAX_NAMED: usize = 16;
+
+/// What becomes of an entity of one class.
+type Spawn = fn(&mut Deathmatch, &mut dyn Host, &Entity);
+
+/// The classes that are in play, by name.
+const CLASSES: &[(&str, Spawn)] = &[
+    ("info_player_deathmatch", spot),
+    ("info_player_start", spot),
+    ("info_player_intermission", place),
+    ("info_notnull", place),
+    ("info_camp", place),
+    ("target_position", place),
+    ("misc_teleporter_dest", place),
+    ("team_CTF_redplayer", place),
+    ("team_CTF_blueplayer", place),
+    ("team_CTF_redspawn", place),
+    ("team_CTF_bluespawn", place),
+    ("item_botroam", nothing),
+    ("light", nothing),
+    ("misc_model", nothing),
+    ("info_null", nothing),
+    ("func_group", nothing),
+    ("func_static", movers::fixed),
+    ("func_rotating", movers::rotating),
+    ("func_bobbing", movers::bobbing),
+    ("func_pendulum", movers::pendulum),
+    ("func_door", movers::door),
+    ("func_button", movers::button),
+    ("func_plat", movers::plat),
+    ("func_train", movers::train),
+    ("path_corner", movers::corner),
+    ("func_timer", targets::timer),
+    ("trigger_push", triggers::pad),
+    ("trigger_teleport", triggers::teleporter),
+    ("trigger_hurt", triggers::hurt),
+    ("trigger_multiple", targets::multiple),
+    ("trigger_always", targets::always),
+    ("target_relay", targets::relay),
+    ("target_delay", targets::delay),
+    ("target_print", targets::print),
+    ("target_teleporter", targets::teleporter),
+    ("target_kill", targets::kill),
+    ("target_push", targets::push),
+    ("target_give", targets::give),
+    ("target_remove_powerups", targets::strip),
+    ("target_score", targets::score),
+    ("target_laser", targets::laser),
+    ("target_speaker", targets::speaker),
+    ("target_location", targets::location),
+    ("misc_portal_surface", targets::portal),
+    ("misc_portal_camera", targets::camera),
+    ("shooter_rocket", targets::rocket_shooter),
+    ("shooter_plasma", targets::plasma_shooter),
+    ("shooter_grenade", targets::grenade_shooter),
+];
+
+fn nothing(_game: &mut Deathmatch, _host: &mut dyn Host, _entity: &Entity) {}
+
+fn place(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
+    game.add(entity, What::Place);
+}
+
+fn spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
+    let number = game.add(entity, What::Place);
+    game.spots.add(entity, number);
+}
+
+impl Deathmatch {
+    /// A thing for each entity of the map that is in play.
+    pub(super) fn spawn_entities(&mut self, host: &mut dyn Host, entities: &Entities) {
+        let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
+        for entity in entities.all().iter().skip(1) {
+            let class = entity.classname();
+            if !self.is_for_this_game(entity) {
+                leave_open(host, entity);
+            } else if let Some((_, spawn)) =
+                CLASSES.iter().find(|(name, _)| name.eq_ignore_ascii_case(class))
+            {
+                spawn(self, host, entity);
+            } else if !self.is_known(class) {
+                *unknown.entry(clean_text(class, 63)).or_default() += 1;
+            }
+        }
+        for (class, count) in unknown.iter().take(MAX_NAMED) {
+            host.print(&format!("the map has {count} entities of class {class}, which is unknown"));
+        }
+        if unknown.len() > MAX_NAMED {
+            host.print(&format!("and {} more unknown classes", unknown.len() - MAX_NAMED));
+        }
+    }
+
+    /// Whether a class has a meaning in this game, though none in this level.
+    fn is_known(&self, class: &str) -> bool {
+        let profile = self.people.profile;
+        items::of_class(profile, class).is_some()
+            || profile.mode_classes.iter().any(|known| known.eq_ignore_ascii_case(class))
+    }
+
+    /// Whether the filters of an entity let it into what is played.
+    fn is_for_this_game(&self, entity: &Entity) -> bool {
+        let game_type = self.people.game_type;
+        let set = |key| entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
+        let listed = |key| entity.spawn_value(key).map(|list| list.contains(game_type.key()));
+        let excluded = self.people.profile.excludes_gametypes && listed("!gametype") == Some(true);
+        let unwanted = set(if game_type.has_teams() { "notteam" } else { "notfree" })
+            || set("notq3a")
+            || listed("gametype") == Some(false)
+            || excluded;
+        !unwanted
+    }
+}
+
+/// A door that is left out shuts nothing off.
+fn leave_open(host: &mut dyn Host, entity: &Entity) {
+    let is_door = entity.classname().eq_ignore_ascii_case("func_door");
+    let Some((name, world)) = entity.field("model").filter(|_| is_door).zip(host.world_mut())
+    else {
+        return;
+    };
+    let Some(model) = world.bsp().inline_model(name).map(|model| world.bsp().models[model]) else {
+        return;
+    };
+    let (at, reach) = (entity.origin(), Vec3::new(1.0, 1.0, 1.0));
+    let seen = Occupancy::of_box(world.bsp(), at + model.mins - reach, at + model.maxs + reach);
+    let [first, second] = seen.areas();
+    if let Err(error) = world.areas_mut().set_portal(first, second, true) {
+        host.print(&error.to_string());
+    }
+}

@@ -1,0 +1,184 @@
+//! Trains: they go from corner to corner, for ever.
+//!
+//! Invariants: a way that was found has no end: each corner names the next. Source: the base game's
+//! trains.
+
+use super::{Kind, Mover, course, number, number_or};
+use crate::game::{
+    Host,
+    deathmatch::{Deathmatch, things::What},
+};
+use crate::model::{EntityNum, SvFlags, Trajectory, Vec3};
+use crate::world::entities::Entity;
+
+/// Bit of a train that hurts nobody.
+const HARMLESS: i32 = 4;
+/// When a train looks for its way after the load, in milliseconds.
+const START_MS: i32 = 100;
+/// Most corners of a way.
+const MAX_CORNERS: usize = 256;
+
+/// A place that trains come by, as the map says it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::game::deathmatch) struct Corner {
+    /// Speed from here on, units per second; 0 for the train's own.
+    speed: f32,
+    /// How long a train stays here.
+    wait_ms: i32,
+}
+
+/// A train's way: empty until it was looked for, and when there is none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::game::deathmatch) struct Route {
+    speed: f32,
+    stops: Vec<Stop>,
+    /// The stop that it is at, or comes from.
+    at: usize,
+}
+
+/// One corner of a train's way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stop {
+    corner: EntityNum,
+    origin: Vec3,
+    wait_ms: i32,
+    /// Time to the next; 0 when it is there at once.
+    travel_ms: i32,
+    next: usize,
+}
+
+/// `path_corner`.
+pub(in crate::game::deathmatch) fn corner(
+    game: &mut Deathmatch,
+    _host: &mut dyn Host,
+    entity: &Entity,
+) {
+    let corner = Corner {
+        speed: number(entity, "speed", 0.0).abs(),
+        wait_ms: (number(entity, "wait", 0.0) * 1000.0).max(0.0) as i32,
+    };
+    game.add(entity, What::Corner(corner));
+}
+
+/// `func_train`.
+pub(in crate::game::deathmatch) fn train(
+    game: &mut Deathmatch,
+    host: &mut dyn Host,
+    entity: &Entity,
+) {
+    let speed = number_or(entity, "speed", 100.0).abs();
+    let route = Route { speed, ..Route::default() };
+    let mut mover = Mover::new(Kind::Train(route), entity);
+    if entity.int("spawnflags").unwrap_or(0) & HARMLESS != 0 {
+        mover.damage = 0;
+    }
+    let due = game.people.now + START_MS;
+    let Some(place) = game.add_mover(host, entity, mover) else { return };
+    if let Some(thing) = game.things.get_mut(place) {
+        thing.state.angles = Vec3::ZERO;
+        thing.think_at = Some(due);
+    }
+}
+
+impl Deathmatch {
+    /// The time of a train has come: to look for its way, or to leave a corner.
+    pub(super) fn run_train(&mut self, host: &mut dyn Host, train: EntityNum) {
+        let Some((thing, Mover { kind: Kind::Train(route), .. })) = self.mover(train) else {
+            return;
+        };
+        if !route.stops.is_empty() {
+            self.leave_corner(host, train);
+            return;
+        }
+        let (speed, target) = (route.speed, thing.target.clone());
+        let stops = self.find_way(&target, speed);
+        if stops.is_empty() {
+            host.print("a train has no way that leads on for ever; it stays");
+            return;
+        }
+        self.with_mover(train, |_, mover| mover.kind = Kind::Train(Route { speed, stops, at: 0 }));
+        self.reach_corner(host, train, 0);
+    }
+
+    /// The corners from the first of a name on. None when the way ends somewhere.
+    fn find_way(&self, first: &str, speed: f32) -> Vec<Stop> {
+        let mut stops: Vec<Stop> = Vec::new();
+        let mut at = self.corner_named(first);
+        while let Some((number, origin, corner)) = at {
+            let next = self.things.get(number).and_then(|thing| self.corner_named(&thing.target));
+            let Some((following, end, _)) = next else { break };
+            let pace = if corner.speed == 0.0 { speed } else { corner.speed };
+            let travel_ms = ((end - origin).length() * 1000.0 / pace.max(1.0)) as i32;
+            let (wait_ms, last) = (corner.wait_ms, stops.len());
+            stops.push(Stop { corner: number, origin, wait_ms, travel_ms, next: last + 1 });
+            if let Some(seen) = stops.iter().position(|stop| stop.corner == following) {
+                stops[last].next = seen;
+                return stops;
+            }
+            if stops.len() == MAX_CORNERS {
+                break;
+            }
+            at = next;
+        }
+        Vec::new()
+    }
+
+    fn corner_named(&self, name: &str) -> Option<(EntityNum, Vec3, Corner)> {
+        self.things.named(name).find_map(|number| {
+            let thing = self.things.get(number)?;
+            let What::Corner(corner) = thing.what else { return None };
+            Some((number, thing.state.origin, corner))
+        })
+    }
+
+    pub(super) fn reach_next_corner(&mut self, host: &mut dyn Host, train: EntityNum) {
+        let Some((_, Mover { kind: Kind::Train(route), .. })) = self.mover(train) else { return };
+        if let Some(stop) = route.stops.get(route.at) {
+            let next = stop.next;
+            self.reach_corner(host, train, next);
+        }
+    }
+
+    /// A train is at a corner, which fires its targets; it goes on, or waits first.
+    fn reach_corner(&mut self, host: &mut dyn Host, train: EntityNum, at: usize) {
+        let now = self.people.now;
+        let stop = self.with_mover(train, |_, mover| {
+            let Kind::Train(route) = &mut mover.kind else { return None };
+            route.at = at;
+            route.stops.get(at).copied()
+        });
+        let Some(stop) = stop.flatten() else { return };
+        self.fire_targets(host, stop.corner, None);
+        if stop.wait_ms > 0 {
+            if let Some(thing) = self.things.get_mut(train) {
+                thing.state.pos = Trajectory::stationary(stop.origin, now);
+                thing.shared.current_origin = stop.origin;
+                thing.think_at = Some(now + stop.wait_ms);
+            }
+            self.show_train(host, train, true);
+        } else {
+            self.leave_corner(host, train);
+        }
+    }
+
+    fn leave_corner(&mut self, host: &mut dyn Host, train: EntityNum) {
+        let now = self.people.now;
+        let Some((_, Mover { kind: Kind::Train(route), .. })) = self.mover(train) else { return };
+        let Some(stop) = route.stops.get(route.at).copied() else { return };
+        let Some(next) = route.stops.get(stop.next).copied() else { return };
+        if let Some(thing) = self.things.get_mut(train) {
+            thing.state.pos = course(stop.origin, next.origin, stop.travel_ms, now);
+            thing.shared.current_origin = stop.origin;
+        }
+        self.show_train(host, train, stop.travel_ms > 0);
+    }
+
+    /// A train that is elsewhere at once is not seen on its way there.
+    fn show_train(&mut self, host: &mut dyn Host, train: EntityNum, shown: bool) {
+        if let Some(thing) = self.things.get_mut(train) {
+            let hidden = if shown { SvFlags::default() } else { SvFlags::NO_CLIENT };
+            thing.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN | hidden;
+        }
+        self.things.link(host, train);
+    }
+}

@@ -1,0 +1,125 @@
+//! Lasers: a beam from a place along a direction or at something, that hurts whoever is in it.
+//!
+//! Source: the base game's laser.
+
+use super::{Cause, middle};
+use crate::game::{
+    Host,
+    deathmatch::{Deathmatch, harm::Hit, movers::direction_of, things::What},
+    movement::velocity::direction,
+    numbers::{EntityType, Means},
+};
+use crate::model::{ClientNum, EntityNum, Vec3, contents::content};
+use crate::world::entities::Entity;
+
+/// Bit of a laser that is on from the start.
+const ON: i32 = 1;
+/// How often it hurts, and when it begins after the load, in milliseconds.
+const STEP_MS: i32 = 100;
+/// How far it reaches.
+const REACH: f32 = 2048.0;
+/// What stops it.
+const STOPS: i32 = content::SOLID | content::BODY | content::CORPSE;
+
+/// A laser.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::game::deathmatch) struct Laser {
+    damage: i32,
+    /// Where it points; at the target when it has one.
+    direction: Vec3,
+    aim: Option<EntityNum>,
+    /// Its target was looked for; until then it cannot be used.
+    ready: bool,
+}
+
+/// `target_laser`.
+pub(in crate::game::deathmatch) fn laser(
+    game: &mut Deathmatch,
+    _host: &mut dyn Host,
+    entity: &Entity,
+) {
+    let laser = Laser {
+        damage: entity.int("dmg").filter(|&damage| damage != 0).unwrap_or(1),
+        direction: direction_of(entity.angles()),
+        aim: None,
+        ready: false,
+    };
+    let due = game.people.now + STEP_MS;
+    let number = game.add_target(entity, Cause::Laser(laser));
+    if let Some(thing) = number.and_then(|number| game.things.get_mut(number)) {
+        thing.state.e_type = EntityType::Beam as i32;
+        thing.think_at = Some(due);
+    }
+}
+
+impl Deathmatch {
+    /// A laser's time has come: to look for its target, or to burn.
+    pub(super) fn run_laser(
+        &mut self,
+        host: &mut dyn Host,
+        number: EntityNum,
+        mut laser: Laser,
+        activator: Option<ClientNum>,
+    ) {
+        if !laser.ready {
+            laser.ready = true;
+            let name = self.things.get(number).map_or_else(Box::default, |own| own.target.clone());
+            laser.aim = self.things.named(&name).next();
+            let Some(thing) = self.things.get_mut(number) else { return };
+            if let What::Trigger(trigger) = &mut thing.what {
+                trigger.cause = Cause::Laser(laser);
+            }
+            if thing.spawnflags & ON == 0 {
+                return;
+            }
+        }
+        self.burn(host, number, laser, activator);
+    }
+
+    pub(super) fn toggle_laser(
+        &mut self,
+        host: &mut dyn Host,
+        number: EntityNum,
+        laser: Laser,
+        activator: Option<ClientNum>,
+    ) {
+        if !laser.ready {
+            return;
+        }
+        if self.things.get(number).is_some_and(|thing| thing.think_at.is_some()) {
+            self.schedule(number, None, activator);
+            self.things.unlink(host, number);
+        } else {
+            self.burn(host, number, laser, activator);
+        }
+    }
+
+    fn burn(
+        &mut self,
+        host: &mut dyn Host,
+        number: EntityNum,
+        laser: Laser,
+        activator: Option<ClientNum>,
+    ) {
+        let Some(from) = self.things.get(number).map(|thing| thing.state.origin) else { return };
+        let aim = laser.aim.and_then(|aim| self.things.get(aim));
+        let along = aim.map_or(laser.direction, |aim| direction(middle(aim) - from));
+        let end = from.add_scaled(along, REACH);
+        let trace = host.world().map(|world| {
+            world.scene(&*self, number).trace(from, Vec3::ZERO, Vec3::ZERO, end, STOPS)
+        });
+        let (end, met) = trace.map_or((end, None), |trace| (trace.endpos, Some(trace.entity)));
+        if let Some(thing) = self.things.get_mut(number) {
+            thing.state.origin2 = end;
+        }
+        self.things.link(host, number);
+        self.schedule(number, Some(self.people.now + STEP_MS), activator);
+        let Some(met) = met else { return };
+        if let Some(client) = ClientNum::new(met.index()) {
+            let hit = Hit::by_world(laser.damage, Means::TargetLaser);
+            self.hurt(host, client, &Hit { attacker: activator, ..hit });
+        } else {
+            self.shoot_mover(host, met, activator);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Shaders that are drawn in place of others from the moment that something fires.
+//!
+//! Source: the base game's shader remaps.
+
+use std::fmt::Write as _;
+
+use crate::game::{Host, configstring, deathmatch::Deathmatch, userinfo::clean_text};
+use crate::model::EntityNum;
+use crate::world::entities::Entity;
+
+/// Remaps at a time.
+const MAX_REMAPS: usize = 128;
+/// Longest name of a shader, and longest list of them, in bytes.
+const MAX_NAME: usize = 63;
+const MAX_LIST: usize = 4000;
+
+/// One shader in place of another.
+#[derive(Clone, Debug)]
+struct Remap {
+    from: Box<str>,
+    to: Box<str>,
+}
+
+/// What is remapped, and what would be.
+#[derive(Clone, Debug, Default)]
+pub(in crate::game::deathmatch) struct Remaps {
+    /// By the thing whose firing does it.
+    causes: Vec<(EntityNum, Remap)>,
+    /// In place, each with its time in seconds.
+    done: Vec<(Remap, f32)>,
+}
+
+impl Remaps {
+    pub(in crate::game::deathmatch) fn clear(&mut self) {
+        self.causes.clear();
+        self.done.clear();
+    }
+
+    /// Remembers what an entity of the map remaps.
+    pub(in crate::game::deathmatch) fn read(&mut self, entity: &Entity, number: EntityNum) {
+        let name = |key| {
+            let name = clean_text(entity.field(key).unwrap_or_default(), MAX_NAME);
+            (!name.is_empty()).then(|| name.into_boxed_str())
+        };
+        if let (Some(from), Some(to)) = (name("targetShaderName"), name("targetShaderNewName")) {
+            self.causes.push((number, Remap { from, to }));
+        }
+    }
+
+    fn fire(&mut self, number: EntityNum, seconds: f32) -> bool {
+        let Some((_, cause)) = self.causes.iter().find(|(cause, _)| *cause == number) else {
+            return false;
+        };
+        let known = |(done, _): &&mut (Remap, f32)| done.from.eq_ignore_ascii_case(&cause.from);
+        if let Some(done) = self.done.iter_mut().find(known) {
+            *done = (cause.clone(), seconds);
+        } else if self.done.len() < MAX_REMAPS {
+            self.done.push((cause.clone(), seconds));
+        }
+        true
+    }
+
+    fn list(&self) -> String {
+        let mut list = String::new();
+        for (Remap { from, to }, seconds) in &self.done {
+            let before = list.len();
+            let _ = write!(list, "{from}={to}:{seconds:5.2}@");
+            if list.len() > MAX_LIST {
+                list.truncate(before);
+                break;
+            }
+        }
+        list
+    }
+}
+
+impl Deathmatch {
+    /// Does what the firing of a thing does to shaders.
+    pub(super) fn remap_shader(&mut self, host: &mut dyn Host, number: EntityNum) {
+        let seconds = self.people.now.0 as f32 * 0.001;
+        if self.remaps.fire(number, seconds) {
+            host.set_configstring(configstring::SHADER_STATE, &self.remaps.list());
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Sounds of places: repeated by clients, looped, or played when used.
+//!
+//! Source: the base game's speakers.
+
+use super::Cause;
+use crate::game::{
+    Host,
+    deathmatch::{Deathmatch, names::sound},
+    numbers::{EntityType, event},
+};
+use crate::model::{ClientNum, EntityNum, SvFlags};
+use crate::world::entities::Entity;
+
+/// Bits of a speaker: loops, and does so from the start; loops once used; heard everywhere; heard from
+/// whoever uses it.
+const LOOPS: i32 = 1;
+const LOOPS_LATER: i32 = 2;
+const GLOBAL: i32 = 4;
+const ACTIVATOR: i32 = 8;
+
+/// `target_speaker`.
+pub(in crate::game::deathmatch) fn speaker(
+    game: &mut Deathmatch,
+    host: &mut dyn Host,
+    entity: &Entity,
+) {
+    let Some(noise) = entity.spawn_value("noise").filter(|noise| !noise.is_empty()) else {
+        host.print(&format!("line {}: a target_speaker without a noise", entity.line()));
+        return;
+    };
+    let name = if noise.contains(".wav") { noise.to_owned() } else { format!("{noise}.wav") };
+    let number = sound(host, &name);
+    let Some(place) = game.add_target(entity, Cause::Speaker(number)) else { return };
+    let Some(thing) = game.things.get_mut(place) else { return };
+    if noise.starts_with('*') {
+        // Sounds of a player's model are its own.
+        thing.spawnflags |= ACTIVATOR;
+    }
+    let tenths = |key| (entity.float(key).unwrap_or(0.0) * 10.0) as i32;
+    thing.state.e_type = EntityType::Speaker as i32;
+    thing.state.event_parm = number;
+    thing.state.frame = tenths("wait");
+    thing.state.client_num = tenths("random");
+    if thing.spawnflags & LOOPS != 0 {
+        thing.state.loop_sound = number;
+    }
+    if thing.spawnflags & GLOBAL != 0 {
+        thing.shared.sv_flags = SvFlags::BROADCAST;
+    }
+    game.things.link(host, place);
+}
+
+impl Deathmatch {
+    pub(super) fn speak(&mut self, number: EntityNum, sound: i32, activator: Option<ClientNum>) {
+        let now = self.people.now;
+        let Some(thing) = self.things.get_mut(number) else { return };
+        let flags = thing.spawnflags;
+        if flags & (LOOPS | LOOPS_LATER) != 0 {
+            thing.state.loop_sound = if thing.state.loop_sound == 0 { sound } else { 0 };
+        } else if let Some(client) = activator.filter(|_| flags & ACTIVATOR != 0) {
+            self.show(client, event::GENERAL_SOUND, sound);
+        } else if flags & GLOBAL != 0 {
+            thing.raise(event::GLOBAL_SOUND, sound, now);
+        } else {
+            thing.raise(event::GENERAL_SOUND, sound, now);
+        }
+    }
+}

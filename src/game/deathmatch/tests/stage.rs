@@ -1,0 +1,187 @@
+//! A level for tests: a hall with movers in it that are boxes, and players who stand where a test wants.
+
+use super::super::{Deathmatch, things::Thing};
+use crate::game::{Game, Host, LevelStart, Profile, configstring, conformance::TestHost};
+use crate::model::{
+    Buttons, ClientNum, ConfigIndex, EntityNum, LevelTime, PlayerState, UserCmd, Vec3,
+};
+use crate::world::{
+    Bsp, Family, World,
+    bsp::sample::{Block, MapFile},
+};
+
+/// Two corners of a box.
+pub(super) type Corners = [[f32; 3]; 2];
+
+/// Half the sides of the hall, and its height. Its floor is at 0.
+const HALF: f32 = 1024.0;
+const HEIGHT: f32 = 512.0;
+/// How thick its walls are.
+const WALL: f32 = 64.0;
+/// How high a standing player's origin is above the floor.
+pub(super) const STANDING: f32 = 24.125;
+/// One step of a player.
+pub(super) const FRAME_MS: i32 = 50;
+
+/// A level with players in it.
+pub(super) struct Stage {
+    pub(super) game: Deathmatch,
+    pub(super) host: TestHost,
+    pub(super) now: LevelTime,
+}
+
+impl Stage {
+    /// A hall with these brush models (`*1` and so on) and these entities, the first of which is thing 64.
+    /// It has run for 300 ms, as levels have when the first player comes.
+    pub(super) fn new(models: &[Corners], entities: &str) -> Self {
+        Self::of(Profile::BASEQ3, models, entities)
+    }
+
+    pub(super) fn of(profile: &'static Profile, models: &[Corners], entities: &str) -> Self {
+        let mut stage = Self::fresh(profile, models, entities);
+        for _ in 0..3 {
+            stage.frame(100);
+        }
+        stage
+    }
+
+    /// The same at the very moment of its load.
+    pub(super) fn fresh(profile: &'static Profile, models: &[Corners], entities: &str) -> Self {
+        let map = Bsp::load(&hall(models, entities)).expect("a sound map");
+        let world = World::new(map, Family::Single).expect("a world");
+        let mut host = TestHost::default();
+        host.world = Some(world);
+        let mut stage = Self { game: Deathmatch::new(profile), host, now: LevelTime(1000) };
+        let start = LevelStart { time: stage.now, seed: 3, restart: false };
+        stage.game.init(&mut stage.host, start);
+        stage
+    }
+
+    pub(super) fn frame(&mut self, ms: i32) {
+        self.now = self.now + ms;
+        self.game.run_frame(&mut self.host, self.now);
+    }
+
+    /// Frames of 50 ms for so long.
+    pub(super) fn run(&mut self, ms: i32) {
+        for _ in 0..ms / FRAME_MS {
+            self.frame(FRAME_MS);
+        }
+    }
+
+    /// A player who stands at a place.
+    pub(super) fn join(&mut self, number: usize, at: [f32; 3]) -> ClientNum {
+        let client = ClientNum::new(number).expect("a client number");
+        self.host.userinfos[number] = "\\name\\somebody\\model\\sarge".to_owned();
+        self.game.client_connect(&mut self.host, client, true, false).expect("room");
+        self.game.client_begin(&mut self.host, client);
+        self.put(client, at);
+        client
+    }
+
+    /// Somebody who watches from a place.
+    pub(super) fn watch(&mut self, number: usize, at: [f32; 3]) -> ClientNum {
+        let client = self.join(number, at);
+        let words = crate::model::Words::parse("team spectator");
+        self.game.client_command(&mut self.host, client, &words);
+        self.put(client, at);
+        client
+    }
+
+    pub(super) fn put(&mut self, client: ClientNum, at: [f32; 3]) {
+        let plays = self.game.people.role(client).plays();
+        let player = self.game.people.players[client.index()].as_mut().expect("a player");
+        player.state.origin = Vec3(at);
+        player.state.velocity = Vec3::ZERO;
+        player.entity.pos.base = Vec3(at);
+        player.shared.current_origin = Vec3(at);
+        if plays {
+            self.host.link_entity(&mut player.entity, &mut player.shared);
+        }
+    }
+
+    /// A frame in which a player's command says nothing.
+    pub(super) fn stand(&mut self, client: ClientNum) {
+        self.now = self.now + FRAME_MS;
+        let command =
+            UserCmd { server_time: self.now.0, buttons: Buttons::default(), ..UserCmd::default() };
+        self.host.usercmds[client.index()] = command;
+        self.game.client_think(&mut self.host, client, &command);
+        self.game.run_frame(&mut self.host, self.now);
+    }
+
+    pub(super) fn stand_for(&mut self, client: ClientNum, ms: i32) {
+        for _ in 0..ms / FRAME_MS {
+            self.stand(client);
+        }
+    }
+
+    pub(super) fn state(&self, client: ClientNum) -> &PlayerState {
+        &self.game.people.player(client).expect("a player").state
+    }
+
+    pub(super) fn thing(&self, number: usize) -> &Thing {
+        self.game.things.get(thing(number)).expect("a thing")
+    }
+
+    pub(super) fn exists(&self, number: usize) -> bool {
+        self.game.things.get(thing(number)).is_some()
+    }
+
+    pub(super) fn use_thing(&mut self, number: usize, activator: Option<ClientNum>) {
+        self.game.use_thing(&mut self.host, thing(number), activator);
+    }
+
+    /// Events that stand by themselves: number, parameter, place.
+    pub(super) fn flashes(&self) -> Vec<(i32, i32, Vec3)> {
+        let numbers = self.game.things.numbers();
+        let states = numbers.filter_map(|number| Some(self.game.things.get(number)?.state));
+        let events = states.filter(|state| state.e_type > 13);
+        events.map(|state| (state.e_type - 13, state.event_parm, state.pos.base)).collect()
+    }
+
+    /// The number of a sound's name.
+    pub(super) fn sound(&self, name: &str) -> i32 {
+        let at = |place: i32| usize::from(configstring::SOUNDS) + place as usize;
+        (1..256)
+            .find(|&place| {
+                ConfigIndex::new(at(place))
+                    .is_some_and(|index| self.host.configstring(index) == name)
+            })
+            .unwrap_or_else(|| panic!("{name} is not registered"))
+    }
+
+    pub(super) fn text(&self, index: usize) -> &str {
+        self.host.configstring(ConfigIndex::new(index).expect("an index"))
+    }
+
+    /// Whether the two halves of the hall see each other.
+    pub(super) fn is_open(&self) -> bool {
+        let areas = self.host.world().expect("a world").areas();
+        areas.connected(areas.number(0), areas.number(1))
+    }
+}
+
+pub(super) fn thing(number: usize) -> EntityNum {
+    EntityNum::new(number).expect("an entity number")
+}
+
+/// The map file of a hall whose halves, left and right of x = 0, are areas of their own.
+fn hall(models: &[Corners], entities: &str) -> Vec<u8> {
+    let block = |[mins, maxs]: Corners| Block { mins, maxs, contents: 1, surface_flags: 0 };
+    let (near, far) = (HALF, HALF + WALL);
+    let walls = [
+        [[-far, -far, -WALL], [far, far, 0.0]],
+        [[-far, -far, HEIGHT], [far, far, HEIGHT + WALL]],
+        [[-far, -far, 0.0], [-near, far, HEIGHT]],
+        [[near, -far, 0.0], [far, far, HEIGHT]],
+        [[-near, -far, 0.0], [near, -near, HEIGHT]],
+        [[-near, near, 0.0], [near, far, HEIGHT]],
+    ];
+    let models: Vec<Block> = models.iter().copied().map(block).collect();
+    let text = format!("{{ classname worldspawn message Hall }}\n{entities}\0");
+    let mut map = MapFile::of_boxes(&text, &walls.map(block), &models);
+    // The second of twelve words of the second leaf: its area.
+    map.lumps[4][13 * 4] = 1;
+    map.file()
+}
