@@ -2,7 +2,7 @@
 # Joins a server with the unmodified ioquake3 client over each wire, and with several at once.
 #
 #   tests/real_client.sh [--wire compat|native|68]... [--server fragd|ioq3ded|HOST:PORT]
-#                        [--alone | --together | --predict | --lift | --sight] [--seconds 5]
+#                        [--alone | --together | --predict | --movers | --sight] [--seconds 5]
 #                        [--map oa_dm1]... [--out DIRECTORY]
 #
 # --wire      only these; otherwise all three
@@ -18,7 +18,8 @@
 #             first over native too; the client logs each step that the server took otherwise. The
 #             same is done on ioquake3's own server at the same time, and ours may be wrong no more
 #             often
-# --lift      only: the same for who rides the fast lift of kaos2, standing and jumping
+# --movers    only: the same for who rides the fast lift of kaos2, standing and jumping, and for who
+#             leans on a button
 # --sight     only: two clients are sent each other, moving, as long as they see each other, and not
 #             behind walls; each takes pictures
 # --seconds   least play of each client that is alone
@@ -35,7 +36,7 @@ set -u
 # shellcheck source=tests/predicting.sh
 . "$(dirname "$0")/predicting.sh"
 
-wires=() kind=fragd alone=1 together=1 predict=0 lift=0 sight=0 seconds= maps=() out=
+wires=() kind=fragd alone=1 together=1 predict=0 movers=0 sight=0 seconds= maps=() out=
 while [ $# -gt 0 ]; do
   case $1 in
     --wire)
@@ -46,7 +47,7 @@ while [ $# -gt 0 ]; do
     --together) alone=0; shift ;;
     --predict) predict=1 alone=0 together=0; shift ;;
     --seconds) seconds=${2:?}; shift 2 ;;
-    --lift) lift=1 alone=0 together=0; shift ;;
+    --movers) movers=1 alone=0 together=0; shift ;;
     --sight) sight=1 alone=0 together=0; shift ;;
     --map) maps+=("${2:?}"); shift 2 ;;
     --out) out=${2:?}; shift 2 ;;
@@ -56,7 +57,7 @@ done
 [ ${#wires[@]} -gt 0 ] || wires=(compat native 68)
 named_maps=${maps[*]} kind_name=${kind//:/-}
 if [ "$predict" -eq 1 ]; then
-  [ ${#maps[@]} -gt 0 ] || maps=(oa_dm1 oa_dm4 pool_oa_dm7 pads_wrackdm17)
+  [ ${#maps[@]} -gt 0 ] || maps=(aggressor oa_dm4 pool_oa_dm7 pads_wrackdm17)
   seconds=${seconds:-60}
 fi
 map=${maps[0]:-oa_dm1} seconds=${seconds:-5}
@@ -494,13 +495,13 @@ case $kind in
   *:*) ;;
   *) echo "$0: no server '$kind'" >&2; exit 2 ;;
 esac
-[ $((predict + lift + sight)) -eq 0 ] || need unzip perl
-[ $((predict + lift)) -eq 0 ] || need "$peer_engine" "$peer_data"
+[ $((predict + movers + sight)) -eq 0 ] || need unzip perl
+[ $((predict + movers)) -eq 0 ] || need "$peer_engine" "$peer_data"
 begun_at=$(now)
 if [ "$alone" -eq 1 ]; then for one in "${wires[@]}"; do play_alone "$one"; done; fi
 [ "$together" -eq 0 ] || play_together
 [ "$predict" -eq 0 ] || play_prediction
-[ "$lift" -eq 0 ] || play_lift
+[ "$movers" -eq 0 ] || play_movers
 [ "$sight" -eq 0 ] || play_sight
 note "took $(since "$begun_at") s"
 finish
