@@ -8,7 +8,8 @@
 pool_spawn='info_player_deathmatch|640 -1000 -200|90' pool_surface=-156
 pads_spawn='info_player_deathmatch|0 0 160|0'
 
-# predict_on KIND WIRE MAP LABEL: walks there; leaves a line of figures in the file LABEL, or nothing when there was no run.
+# predict_on KIND WIRE MAP LABEL: walks there; leaves a line of figures in the file LABEL, or nothing
+# when there was no run.
 predict_on() {
   local name=Walker on=$1 wire=$2 level=$3 label=$4 console from walked wrong events word
   server_start "$on" "$wire" "$level" 8 || { fail "$on: does not answer on $level"; return; }
@@ -136,6 +137,8 @@ play_movers() {
     note "ioq3ded: $theirs misses in $their_moves moves ($sizes)"
     read -r misses deaths moves sizes <"$work/$label-$kind_name.result"
     note "$kind: $misses misses in $moves moves ($sizes)"
+    check "who $way hears as many moves on $kind ($moves) as on ioq3ded ($their_moves)" \
+      [ $((4 * moves)) -ge $((3 * their_moves)) -a $((3 * moves)) -le $((4 * their_moves)) ]
     # Moves begin anywhere within a frame, so half as many more are no other behaviour, nor is one in
     # four moves.
     check "who $way is predicted as well on $kind ($misses in $moves) as on ioq3ded ($theirs in $their_moves)" \
