@@ -169,7 +169,6 @@ win() {
   sleep 2
   sees Ann intermission
   expect_game Ann
-  # The engine ends a recording with the level.
   # Ready, both, more than once: the first second or two do not count.
   for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
     hold Ann attack 0.2
@@ -183,6 +182,7 @@ win() {
 
 among_bots() {
   local bots=$work/bots-$level.json legs good
+  # The engine has ended the recording with the level.
   order Ann "record $level-next"
   here "${client_log[Ann]}"
   timeout 40 "$fragd" bots --connect "$server_address" -n 4 --seconds 20 --wire "$wire" --json \

@@ -26,7 +26,8 @@
 # --out       where logs, demos and pictures go and stay
 #
 # Needs Debian's packages ioquake3 openarena xvfb imagemagick libgl1-mesa-dri qstat, and
-# ioquake3-server openarena-server for `--server ioq3ded`. About half a minute per wire, and one more
+# ioquake3-server openarena-server for `--server ioq3ded`; all of these and unzip for the walks. About
+# half a minute per wire, and one more
 # for all at once.
 set -u
 # shellcheck source=tests/harness.sh
