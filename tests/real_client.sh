@@ -2,8 +2,8 @@
 # Joins a server with the unmodified ioquake3 client over each wire, and with several at once.
 #
 #   tests/real_client.sh [--wire compat|native|68]... [--server fragd|ioq3ded|HOST:PORT]
-#                        [--alone | --together | --predict | --sight] [--seconds 5] [--map oa_dm1]...
-#                        [--out DIRECTORY]
+#                        [--alone | --together | --predict | --movers | --sight] [--seconds 5]
+#                        [--map oa_dm1]... [--out DIRECTORY]
 #
 # --wire      only these; otherwise all three
 #             compat  protocol number 71 on the protocol-68 wire, as OpenArena's players have it
@@ -13,25 +13,31 @@
 #             own server, to check these checks; or a server that runs already and lets its players
 #             fly, of which nothing is asked that needs its console
 # --alone     one client after the other only; --together: all at once only
-# --predict   the prediction run only: one client after the other walks, strafes, jumps, ducks and
-#             swims by a script for 60 seconds (or --seconds) on each of four maps (or each --map)
-#             over compat, and on the first over native too; the client logs each step that the
-#             server took otherwise. The same is done on ioquake3's own server, and ours may be
-#             wrong no more often
-# --sight     only: two clients walk about on a map, are sent each other in sight, and not behind walls
+# --predict   only: a client walks, strafes, jumps, ducks, leaps from pads and swims by a script for
+#             60 seconds (or --seconds) on each of four maps (or each --map) over compat, and on the
+#             first over native too; the client logs each step that the server took otherwise. The
+#             same is done on ioquake3's own server at the same time, and ours may be wrong no more
+#             often
+# --movers    only: the same for who rides the fast lift of kaos2, standing and jumping, and for who
+#             leans on a button
+# --sight     only: two clients are sent each other, moving, as long as they see each other, and not
+#             behind walls; each takes pictures
 # --seconds   least play of each client that is alone
 # --out       where logs, demos and pictures go and stay
 #
 # Needs Debian's packages ioquake3 openarena xvfb imagemagick libgl1-mesa-dri qstat, and
-# ioquake3-server openarena-server for `--server ioq3ded`. About half a minute per wire, and one more
+# ioquake3-server openarena-server for `--server ioq3ded`; all of these and unzip for the walks. About
+# half a minute per wire, and one more
 # for all at once.
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
 # shellcheck source=tests/walker.sh
 . "$(dirname "$0")/walker.sh"
+# shellcheck source=tests/predicting.sh
+. "$(dirname "$0")/predicting.sh"
 
-wires=() kind=fragd alone=1 together=1 predict=0 lift=0 sight=0 seconds= maps=() out=
+wires=() kind=fragd alone=1 together=1 predict=0 movers=0 sight=0 seconds= maps=() out=
 while [ $# -gt 0 ]; do
   case $1 in
     --wire)
@@ -42,7 +48,7 @@ while [ $# -gt 0 ]; do
     --together) alone=0; shift ;;
     --predict) predict=1 alone=0 together=0; shift ;;
     --seconds) seconds=${2:?}; shift 2 ;;
-    --lift) lift=1 alone=0 together=0; shift ;;
+    --movers) movers=1 alone=0 together=0; shift ;;
     --sight) sight=1 alone=0 together=0; shift ;;
     --map) maps+=("${2:?}"); shift 2 ;;
     --out) out=${2:?}; shift 2 ;;
@@ -52,7 +58,7 @@ done
 [ ${#wires[@]} -gt 0 ] || wires=(compat native 68)
 named_maps=${maps[*]} kind_name=${kind//:/-}
 if [ "$predict" -eq 1 ]; then
-  [ ${#maps[@]} -gt 0 ] || maps=(oa_dm1 oa_dm4 pool_oa_dm7 pads_wrackdm17)
+  [ ${#maps[@]} -gt 0 ] || maps=(aggressor oa_dm4 pool_oa_dm7 pads_wrackdm17)
   seconds=${seconds:-60}
 fi
 map=${maps[0]:-oa_dm1} seconds=${seconds:-5}
@@ -428,179 +434,51 @@ play_together() {
   [ "$failed" -eq "$before" ] || keep_work=1
 }
 
-# --- Prediction ---------------------------------------------------------------------------------
-
-# Two of the maps begin every life where it matters: in the water, and above a jump pad.
-pool_spawn='info_player_deathmatch|640 -1000 -200|90' pool_surface=-156
-pads_spawn='info_player_deathmatch|0 0 160|0'
-
-# predict_on KIND WIRE MAP LABEL: walks there; leaves a line of figures in the file LABEL, or nothing when there was no run.
-predict_on() {
-  local name=Walker on=$1 wire=$2 level=$3 label=$4 console from walked wrong events word
-  server_start "$on" "$wire" "$level" 8 || { fail "$on: does not answer on $level"; return; }
-  client_start "$name" "$wire" || { fail "$name: the client does not start"; return; }
-  console=${client_log[$name]}
-  join "$name" || { fail "$name: enters the game on $level"; return; }
-  sleep 1.1
-  watch_steps "$name"
-  from=${mark[$console]}
-  walk "$name" "$seconds"
-  picture "$name" "$label"
-  mark[$console]=$from
-  wrong=$(misses_of "$name")
-  events=
-  for word in JUMP_PAD '(SWIM|WATER_[A-Z]*)' JUMP 'PLAYER_TELEPORT_[A-Z]*' 'FALL_[A-Z]*'; do
-    events+=" $(events_of "$name" "$word")"
-  done
-  fresh "$console" >"$work/$label.log"
-  # Of the places where a leg ended, those whose eye is below the pool's surface.
-  events+=" $(sed -n 's/^(-*[0-9]* -*[0-9]* \(-*[0-9]*\)) : .*/\1/p' "$work/$label.log" |
-    awk -v z="$pool_surface" '$1 < z { n++ } END { print n + 0 }')"
-  client_end "$name" >/dev/null
-  echo "$wrong $walked$events" >"$work/$label.result"
-  if [ "$on" != ioq3ded ] && own_server; then end_server; else sweep; fi
-}
-
-# tell_walk LABEL: leaves the parts of its result in variables, says them, and judges the walking.
-tell_walk() {
-  misses='' pads=0 swims=0
-  [ -s "$work/$1.result" ] || return
-  local deaths legs good units splashes jumps teleports falls
-  read -r misses deaths legs good units pads splashes jumps teleports falls swims <"$work/$1.result"
-  case $1 in *-pool_*) ;; *) swims=0 ;; esac
-  note "$1: $misses misses and $deaths at deaths; $units units, $good of $legs legs got somewhere;" \
-    "jumps $jumps, pads $pads, splashes $splashes, legs under water $swims, teleports $teleports, falls $falls"
-  check "$1: is on the move most of the time" [ "$good" -ge $((legs * 6 / 10)) -a "$legs" -gt 0 ]
-}
-
-play_prediction() {
-  local level wire label theirs beside all_pads=0 all_swims=0
-  sweep
-  for level in "${maps[@]}"; do
-    case $level in
-      pool_*) map_with "${level#*_}" "$level" "$pool_spawn" ;;
-      pads_*) map_with "${level#*_}" "$level" "$pads_spawn" ;;
-    esac || { fail "$level: cannot be taken from its archive"; return; }
-  done
-  for level in "${maps[@]}"; do
-    for wire in compat native; do
-      [ "$wire" = compat ] || [ "$level" = "${maps[0]}" ] || continue
-      echo "-- prediction on $level, wire $wire"
-      label=$wire-$level beside='' theirs=''
-      # Both servers at once, so that the machine is as busy for the one as for the other.
-      if [ "$kind" != ioq3ded ]; then
-        apart "$work/$label.out" predict_on "$kind" "$wire" "$level" "walk-$kind_name-$label"
-        beside=$launched
-      fi
-      apart "$work/$label-peer.out" predict_on ioq3ded "$wire" "$level" "walk-ioq3ded-$label"
-      rejoin "$launched" "$work/$label-peer.out"
-      tell_walk "walk-ioq3ded-$label"
-      theirs=$misses
-      [ -n "$beside" ] || continue
-      rejoin "$beside" "$work/$label.out"
-      tell_walk "walk-$kind_name-$label"
-      all_pads=$((all_pads + pads)) all_swims=$((all_swims + swims))
-      check "$level, $wire: ${misses:-no} misses on $kind, ${theirs:-no} on ioq3ded" \
-        [ -n "$misses" -a -n "$theirs" -a "${misses:-1}" -le "${theirs:-0}" ]
-    done
-  done
-  [ "$kind" = ioq3ded ] || [ -n "$named_maps" ] || check \
-    "the walks used pads ($all_pads times) and swam ($all_swims legs)" \
-    [ "$all_pads" -gt 0 -a "$all_swims" -gt 0 ]
-}
-
-# --- Lift ---------------------------------------------------------------------------------------
-
-# What is done on a fast lift, and what it takes: who stands is carried, and predicted well; whoever
-# leaves the ground while it rises is pushed each frame, which no client foresees.
-lift_ways='stands:
-ducks:movedown
-jumps:moveup
-turns:left'
-
-# ride_on KIND WAY BUTTON: leaves in a file the misses, the rides and the sizes of the misses.
-ride_on() {
-  local on=$1 way=$2 button=$3 name=Rider console from label=lift-$4-$2 from_z spans=0 begun last rides=0
-  server_start "$on" compat lift_kaos2 8 || { fail "$on: does not answer"; return; }
-  client_start "$name" compat || { fail "$name: the client does not start"; return; }
-  console=${client_log[$name]}
-  join "$name" || { fail "$name: enters the game"; return; }
-  sleep 1.1
-  watch_steps "$name"
-  from=${mark[$console]}
-  begun=$(now) last=
-  while ! past "$begun" "$seconds"; do
-    if [ "$button" = moveup ]; then hold "$name" moveup 0.25; else
-      [ -z "$button" ] || order "$name" "+$button"
-      sleep 0.25
-    fi
-    where "$name" || return
-    [ "$(height_of "$place")" -lt 0 ] || [ "${last:-0}" -ge 0 ] || rides=$((rides + 1))
-    last=$(height_of "$place")
-  done
-  mark[$console]=$from
-  fresh "$console" >"$work/$label.log"
-  echo "$(misses_of "$name") $rides $(fresh "$console" | awk '/^Prediction miss/ { print $NF }' |
-    sort -n | uniq -c | awk '{ printf "%s%dx%s", (NR > 1 ? "," : ""), $1, $2 }')" >"$work/$label.result"
-  client_end "$name" >/dev/null
-  sweep
-}
-
-height_of() { awk -v a="$1" 'BEGIN { split(a, p); printf "%d", p[3] }'; }
-
-play_lift() {
-  local way button beside misses deaths rides sizes theirs their_rides
-  sweep
-  map_with kaos2 lift_kaos2 'info_player_deathmatch|-192 896 -400' || { fail 'kaos2: cannot be taken from its archive'; return; }
-  while IFS=: read -r way button; do
-    echo "-- $way on a lift of 600 units a second (kaos2)"
-    apart "$work/lift.out" ride_on "$kind" "$way" "$button" "$kind_name"
-    beside=$launched
-    apart "$work/lift-peer.out" ride_on ioq3ded "$way" "$button" ioq3ded
-    rejoin "$launched" "$work/lift-peer.out"
-    rejoin "$beside" "$work/lift.out"
-    read -r theirs deaths their_rides sizes <"$work/lift-ioq3ded-$way.result"
-    note "ioq3ded: $theirs misses in $their_rides rides ($sizes)"
-    read -r misses deaths rides sizes <"$work/lift-$kind_name-$way.result"
-    note "$kind: $misses misses in $rides rides ($sizes)"
-    check "$way: $misses misses in $rides rides on $kind, $theirs in $their_rides on ioq3ded" \
-      [ "$rides" -gt 0 -a "$their_rides" -gt 0 -a \
-      $((misses * their_rides)) -le $((theirs * rides + theirs * rides / 2)) ]
-  done <<<"$lift_ways"
-}
-
 # --- Sight --------------------------------------------------------------------------------------
 
-# Two who walk about meet and part; each is to be sent the other at times, and at times not.
+# Both begin on one straight stretch of oa_dm1, looking at each other.
+sight_spawns='info_player_deathmatch|-656 976 24|90
+info_player_deathmatch|-656 1470 24|270'
+
+# Each is to be sent the other, moving, while they see each other, and nobody when walls are between.
 play_sight() {
-  local name round seen both='' met=0 parted=0
-  echo "-- $kind, in sight and out of it on $map"
+  local name other seen round wire=${wires[0]} before=$failed
+  echo "-- $kind, in sight and out of it, wire $wire"
   sweep
-  server_start "$kind" native "$map" 8 || { fail "$kind: does not answer"; return; }
+  map_with oa_dm1 sight_oa_dm1 "$sight_spawns" || { fail 'oa_dm1: cannot be taken from its archive'; return; }
+  server_start "$kind" "$wire" sight_oa_dm1 8 || { fail "$kind: does not answer"; return; }
   for name in Ann Bob; do
-    client_start "$name" native || { fail "$name: the client does not start"; return; }
+    client_start "$name" "$wire" || { fail "$name: the client does not start"; return; }
     join "$name" || { fail "$name: enters the game"; return; }
   done
-  for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
-    for name in Ann Bob; do
-      seen=$(seen_players "$name")
-      both=$both${seen% *}
-      if [ "${seen% *}" -eq 0 ]; then
-        [ $parted -gt 0 ] || picture "$name" sight-parted
-        parted=$((parted + 1))
-      else
-        [ $met -gt 0 ] || picture "$name" sight-met
-        met=$((met + 1))
-      fi
-    done
-    [ $met -lt 2 ] || [ $parted -lt 2 ] || break
-    for name in Ann Bob; do walk "$name" 4; done
+  for name in Ann Bob; do
+    other=Bob
+    [ "$name" = Ann ] || other=Ann
+    where "$other" && face "$name" "$place"
+    order "$other" '+moveleft'
+    seen=$(seen_players "$name")
+    order "$other" '-moveleft'
+    check "$name: is sent $other, who moves (${seen#* } changes)" \
+      [ "${seen% *}" -eq 1 -a "${seen#* }" -ge 3 ]
+    where "$other" && face "$name" "$place"
+    picture "$name" "sight-$name-sees-$other" && note "$work/sight-$name-sees-$other.jpg"
   done
-  note "players sent, in turns: $both"
-  check "Ann and Bob are sent each other in sight ($met times) and not behind walls ($parted times)" \
-    [ $met -gt 0 -a $parted -gt 0 ]
+  # They walk about until walls part them.
+  for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    name=Ann
+    [ $((round % 2)) -eq 0 ] || name=Bob
+    walk "$name" 4
+    seen="$(seen_players Ann) $(seen_players Bob)"
+    read -r seen _ other _ <<<"$seen"
+    [ "$((seen + other))" -gt 0 ] || break
+  done
+  for name in Ann Bob; do
+    picture "$name" "sight-$name-alone" && note "$work/sight-$name-alone.jpg"
+  done
+  check "Ann and Bob: are sent nobody behind walls (after $round walks)" [ "$((seen + other))" -eq 0 ]
   for name in Ann Bob; do client_end "$name" >/dev/null; done
   own_server && end_server
+  [ "$failed" -eq "$before" ] || keep_work=1
 }
 
 # from_start NAME: back to where the menu was reached.
@@ -618,12 +496,13 @@ case $kind in
   *:*) ;;
   *) echo "$0: no server '$kind'" >&2; exit 2 ;;
 esac
-[ "$predict" -eq 0 ] || need "$peer_engine" "$peer_data"
+[ $((predict + movers + sight)) -eq 0 ] || need unzip perl
+[ $((predict + movers)) -eq 0 ] || need "$peer_engine" "$peer_data"
 begun_at=$(now)
 if [ "$alone" -eq 1 ]; then for one in "${wires[@]}"; do play_alone "$one"; done; fi
 [ "$together" -eq 0 ] || play_together
 [ "$predict" -eq 0 ] || play_prediction
-[ "$lift" -eq 0 ] || play_lift
+[ "$movers" -eq 0 ] || play_movers
 [ "$sight" -eq 0 ] || play_sight
 note "took $(since "$begun_at") s"
 finish
