@@ -16,6 +16,7 @@ pub mod observe;
 pub mod plan;
 pub mod server;
 pub mod settings;
+pub mod shape;
 pub mod sim;
 pub mod wire;
 pub mod world;

@@ -9,5 +9,5 @@ mod network;
 mod player;
 
 pub use actor::Actor;
-pub use network::{Faults, Network, NodeId};
+pub use network::{Network, NodeId};
 pub use player::{Player, SeenView};

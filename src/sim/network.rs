@@ -6,11 +6,10 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
 };
 
-use rand_pcg::{Pcg32, rand_core::Rng as _};
-
 use crate::{
     model::Millis,
     node::{LocalPort, Node, Route},
+    shape::{Dice, Shape},
 };
 
 /// Largest datagram that a network carries whole, without its own headers.
@@ -20,31 +19,6 @@ const FIRST_PORT: u16 = 27960;
 
 /// A node's place in the list that [`Network::run_until`] is given.
 pub type NodeId = usize;
-
-/// What happens to datagrams on their way. Shares are in thousandths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Faults {
-    /// Least time on the way.
-    pub latency: Millis,
-    /// Up to this much is added, each time anew: later ones overtake earlier ones.
-    pub jitter: Millis,
-    /// How many are lost.
-    pub loss: u32,
-    /// How many arrive twice.
-    pub duplication: u32,
-    /// How many have a bit flipped.
-    pub corruption: u32,
-    /// How many are cut short.
-    pub truncation: u32,
-}
-
-impl Faults {
-    /// A network that only takes time.
-    #[must_use]
-    pub const fn latency(latency: Millis) -> Self {
-        Self { latency, jitter: Millis(0), loss: 0, duplication: 0, corruption: 0, truncation: 0 }
-    }
-}
 
 /// A datagram under way. Ordered by arrival, then by sending.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,8 +35,8 @@ struct Flight {
 #[derive(Debug)]
 pub struct Network {
     now: Millis,
-    random: Pcg32,
-    faults: Faults,
+    dice: Dice,
+    shape: Shape,
     flights: BinaryHeap<Reverse<Flight>>,
     sent: u64,
     longest: usize,
@@ -72,11 +46,11 @@ pub struct Network {
 impl Network {
     /// A network at time `now` whose chance is drawn from `seed`.
     #[must_use]
-    pub fn new(seed: u64, faults: Faults, now: Millis) -> Self {
+    pub fn new(seed: u64, shape: Shape, now: Millis) -> Self {
         Self {
             now,
-            random: Pcg32::new(seed, 0x5eed),
-            faults,
+            dice: Dice::new(seed),
+            shape,
             flights: BinaryHeap::new(),
             sent: 0,
             longest: 0,
@@ -97,8 +71,8 @@ impl Network {
     }
 
     /// Changes what happens to datagrams from now on.
-    pub fn set_faults(&mut self, faults: Faults) {
-        self.faults = faults;
+    pub fn set_shape(&mut self, shape: Shape) {
+        self.shape = shape;
     }
 
     /// The address of a node's port, public and one per node.
@@ -111,7 +85,7 @@ impl Network {
 
     /// Sends a datagram from outside the nodes, from whatever address.
     pub fn inject(&mut self, from: SocketAddr, to: NodeId, bytes: &[u8]) {
-        let arrival = self.now + self.faults.latency;
+        let arrival = self.now + self.shape.latency;
         self.launch(arrival, to, LocalPort(0), from, bytes.to_vec());
     }
 
@@ -188,22 +162,11 @@ impl Network {
     fn send(&mut self, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
         self.sent += 1;
         let Some((node, port)) = Self::owner(to) else { return };
-        if self.chance(self.faults.loss) {
-            return;
-        }
-        let copies = if self.chance(self.faults.duplication) { 2 } else { 1 };
-        for _ in 0..copies {
+        let fate = self.shape.decide(&mut self.dice);
+        for delay in fate.delays.into_iter().flatten() {
             let mut bytes = bytes.to_vec();
-            if self.chance(self.faults.corruption) && !bytes.is_empty() {
-                let at = self.below(bytes.len() as u64) as usize;
-                bytes[at] ^= 1 << self.below(8);
-            }
-            if self.chance(self.faults.truncation) {
-                bytes.truncate(self.below(bytes.len() as u64 + 1) as usize);
-            }
-            let jitter = self.below(self.faults.jitter.0 + 1);
-            let arrival = self.now + self.faults.latency + Millis(jitter);
-            self.launch(arrival, node, port, from, bytes);
+            self.shape.damage(&mut self.dice, &mut bytes);
+            self.launch(self.now + delay, node, port, from, bytes);
         }
     }
 
@@ -225,14 +188,6 @@ impl Network {
         let SocketAddr::V4(address) = address else { return None };
         let node = address.ip().to_bits().checked_sub(0xc612_0001)?;
         Some((node as NodeId, LocalPort(address.port().wrapping_sub(FIRST_PORT))))
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.random.next_u64() % limit.max(1)
-    }
-
-    fn chance(&mut self, thousandths: u32) -> bool {
-        thousandths > 0 && self.below(1000) < u64::from(thousandths)
     }
 }
 
@@ -289,16 +244,16 @@ mod tests {
         }
     }
 
-    fn run(seed: u64, faults: Faults) -> [Vec<(Millis, u8)>; 2] {
+    fn run(seed: u64, shape: Shape) -> [Vec<(Millis, u8)>; 2] {
         let mut nodes = [Ticker::new(1), Ticker::new(0)];
-        let mut network = Network::new(seed, faults, Millis(0));
+        let mut network = Network::new(seed, shape, Millis(0));
         network.run_until(&mut nodes, Millis(2000), |_, _| {});
         nodes.map(|node| node.received)
     }
 
     #[test]
     fn a_good_network_delivers_all_in_order_and_time() {
-        let [a, b] = run(1, Faults::latency(Millis(25)));
+        let [a, b] = run(1, Shape::latency(Millis(25)));
         assert_eq!(a, b);
         let expected = (0..=197).map(|i| (Millis(i * 10 + 25), i as u8)).collect::<Vec<_>>();
         assert_eq!(a, expected);
@@ -306,15 +261,11 @@ mod tests {
 
     #[test]
     fn a_bad_one_is_as_bad_as_it_was_told_and_the_same_again() {
-        let faults = Faults {
-            jitter: Millis(40),
-            loss: 200,
-            duplication: 100,
-            ..Faults::latency(Millis(10))
-        };
-        let [received, _] = run(7, faults);
-        assert_eq!(received, run(7, faults)[0]);
-        assert_ne!(received, run(8, faults)[0]);
+        let shape =
+            Shape { jitter: Millis(40), loss: 200, duplication: 100, ..Shape::latency(Millis(10)) };
+        let [received, _] = run(7, shape);
+        assert_eq!(received, run(7, shape)[0]);
+        assert_ne!(received, run(8, shape)[0]);
         assert!((140..200).contains(&received.len()), "{}", received.len());
         assert!(received.windows(2).any(|pair| pair[0].1 > pair[1].1), "some overtake");
         assert!(received.iter().any(|(_, n)| received.iter().filter(|(_, m)| n == m).count() > 1));

@@ -20,9 +20,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("observe", &["model"]),
     ("server", &["game", "model", "netchan", "node", "observe", "settings", "wire", "world"]),
     ("client", &["model", "netchan", "node", "wire"]),
-    ("bots", &["client", "model", "node", "wire"]),
+    ("shape", &["model"]),
+    ("bots", &["client", "model", "node", "shape", "wire", "world"]),
     ("io", &["model", "node"]),
-    ("sim", &["bots", "client", "model", "node", "server", "wire"]),
+    ("sim", &["bots", "client", "model", "node", "server", "shape", "wire"]),
     ("cli", &["client", "model", "settings"]),
 ];
 

@@ -10,7 +10,8 @@ use fragd::{
     node::{LocalPort, Node as _},
     server::Server,
     settings::Settings,
-    sim::{Actor, Faults, Network, Player},
+    shape::Shape,
+    sim::{Actor, Network, Player},
 };
 
 /// The server's place among the nodes.
@@ -52,7 +53,7 @@ impl Arena {
     /// A server that was made elsewhere, on such a network.
     pub(crate) fn around(seed: u64, server: Server) -> Self {
         Self {
-            network: Network::new(seed, Faults::latency(Millis(20)), Millis(1000)),
+            network: Network::new(seed, Shape::latency(Millis(20)), Millis(1000)),
             actors: vec![Actor::Server(Box::new(server))],
             compared: 0,
             seed,

@@ -1,16 +1,14 @@
 //! Server and clients over a virtual network: what holds whatever the network does.
 
-use fragd::{client::ClientWire, model::Millis, sim::Faults};
+use fragd::{client::ClientWire, model::Millis, shape::Shape};
 
 use crate::arena::Arena;
 
-const BAD: Faults = Faults {
-    latency: Millis(30),
+const BAD: Shape = Shape {
     jitter: Millis(60),
     loss: 80,
     duplication: 50,
-    corruption: 0,
-    truncation: 0,
+    ..Shape::latency(Millis(30))
 };
 
 fn wires() -> impl Iterator<Item = ClientWire> {
@@ -39,7 +37,7 @@ fn three_wires_play_on_one_server() {
 fn views_are_equal_and_commands_arrive_once_in_order_on_a_bad_network() {
     for seed in 1..=6 {
         let mut arena = Arena::new(seed, &[("sv_floodProtect", "0"), ("sv_lanForceRate", "0")]);
-        arena.network.set_faults(BAD);
+        arena.network.set_shape(BAD);
         let nodes: Vec<_> = wires()
             .take(6)
             .enumerate()
@@ -60,7 +58,7 @@ fn views_are_equal_and_commands_arrive_once_in_order_on_a_bad_network() {
             arena.run_for(Millis(200));
         }
         // The faults heal and everything that was said arrives.
-        arena.network.set_faults(Faults::latency(Millis(20)));
+        arena.network.set_shape(Shape::latency(Millis(20)));
         arena.run_for(Millis::seconds(3));
         assert!(arena.compared > 6 * 20 * 10, "seed {seed}: {} snapshots", arena.compared);
         for player in arena.players() {
@@ -131,7 +129,7 @@ fn sixty_leave_at_once_and_bystanders_play_on() {
 fn map_changes_and_restarts_take_everybody_along() {
     for seed in [3, 4] {
         let mut arena = Arena::new(seed, &[]);
-        arena.network.set_faults(BAD);
+        arena.network.set_shape(BAD);
         for (i, wire) in wires().take(5).enumerate() {
             arena.join(wire, &format!("p{i}"));
         }
@@ -159,7 +157,7 @@ fn map_changes_and_restarts_take_everybody_along() {
 fn the_same_seed_gives_the_same_run() {
     let run = |seed| {
         let mut arena = Arena::new(seed, &[]);
-        arena.network.set_faults(BAD);
+        arena.network.set_shape(BAD);
         for (i, wire) in wires().take(4).enumerate() {
             arena.join(wire, &format!("p{i}"));
         }

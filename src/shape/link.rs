@@ -1,0 +1,169 @@
+//! One direction of a way: datagrams go in, and come out when it is their time.
+//!
+//! A rate is a pipe in front of the delay: a datagram leaves it when those before it have, and one that
+//! would wait longer than [`MAX_BACKLOG`] is lost, as in a router. Buffers are used again.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use crate::model::Millis;
+
+use super::{Dice, Shape};
+
+/// Most datagrams that wait; further ones are lost.
+pub const MAX_WAITING: usize = 4096;
+/// Longest time that a datagram waits for the pipe.
+const MAX_BACKLOG: Millis = Millis(500);
+
+/// A datagram under way. Ordered by arrival, then by sending.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Flight {
+    arrival: Millis,
+    number: u64,
+    bytes: Vec<u8>,
+}
+
+/// One direction.
+#[derive(Debug)]
+pub struct Link {
+    shape: Shape,
+    dice: Dice,
+    flights: BinaryHeap<Reverse<Flight>>,
+    sent: u64,
+    /// When the pipe is free, in microseconds.
+    free_at_us: u64,
+    /// Buffers of what has arrived.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Link {
+    /// A way of a shape, whose chance grows from `seed`.
+    #[must_use]
+    pub fn new(shape: Shape, seed: u64) -> Self {
+        Self {
+            shape,
+            dice: Dice::new(seed),
+            flights: BinaryHeap::new(),
+            sent: 0,
+            free_at_us: 0,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Changes what happens to datagrams from now on.
+    pub fn set_shape(&mut self, shape: Shape) {
+        self.shape = shape;
+    }
+
+    /// A datagram sets out.
+    pub fn send(&mut self, now: Millis, bytes: &[u8]) {
+        let fate = self.shape.decide(&mut self.dice);
+        for delay in fate.delays.into_iter().flatten() {
+            let Some(through) = self.pass_pipe(now, bytes.len()) else { continue };
+            if self.flights.len() >= MAX_WAITING {
+                continue;
+            }
+            let mut buffer = self.spare.pop().unwrap_or_default();
+            buffer.clear();
+            buffer.extend_from_slice(bytes);
+            self.shape.damage(&mut self.dice, &mut buffer);
+            let number = self.sent;
+            self.sent += 1;
+            self.flights.push(Reverse(Flight { arrival: through + delay, number, bytes: buffer }));
+        }
+    }
+
+    /// When a datagram that comes now is through the pipe. `None` when the pipe is too full.
+    fn pass_pipe(&mut self, now: Millis, len: usize) -> Option<Millis> {
+        let rate = u64::from(self.shape.rate_bytes_per_sec);
+        if rate == 0 {
+            return Some(now);
+        }
+        let now_us = now.0.saturating_mul(1000);
+        let begins = self.free_at_us.max(now_us);
+        if begins - now_us > MAX_BACKLOG.0 * 1000 {
+            return None;
+        }
+        self.free_at_us = begins.saturating_add(len as u64 * 1_000_000 / rate);
+        Some(Millis(self.free_at_us.div_ceil(1000)))
+    }
+
+    /// When the next datagram arrives; never, when none is under way.
+    #[must_use]
+    pub fn next_arrival(&self) -> Millis {
+        self.flights.peek().map_or(Millis::NEVER, |Reverse(flight)| flight.arrival)
+    }
+
+    /// Moves a datagram that has arrived into `packet`. False when there is none.
+    pub fn receive(&mut self, now: Millis, packet: &mut Vec<u8>) -> bool {
+        if self.next_arrival() > now {
+            return false;
+        }
+        let Some(Reverse(flight)) = self.flights.pop() else { return false };
+        let old = std::mem::replace(packet, flight.bytes);
+        self.spare.push(old);
+        true
+    }
+
+    /// Datagrams under way.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.flights.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends a numbered datagram of `len` bytes every 10 ms, and returns what arrives when.
+    fn run(shape: Shape, count: u8, len: usize) -> Vec<(u64, u8)> {
+        let mut link = Link::new(shape, 3);
+        let (mut packet, mut arrived) = (Vec::new(), Vec::new());
+        for ms in 0..20_000 {
+            let now = Millis(ms);
+            if ms % 10 == 0 && ms / 10 < u64::from(count) {
+                link.send(now, &vec![(ms / 10) as u8; len]);
+            }
+            while link.receive(now, &mut packet) {
+                arrived.push((ms, packet[0]));
+            }
+        }
+        assert_eq!(link.waiting(), 0);
+        arrived
+    }
+
+    #[test]
+    fn a_clear_link_delivers_at_once_and_a_long_one_later() {
+        assert_eq!(run(Shape::default(), 3, 10), [(0, 0), (10, 1), (20, 2)]);
+        assert_eq!(run(Shape::latency(Millis(35)), 3, 10), [(35, 0), (45, 1), (55, 2)]);
+    }
+
+    #[test]
+    fn a_pipe_takes_its_time_and_overflows() {
+        // 100 bytes every 10 ms are 10 000 a second; half of it passes.
+        let narrow = Shape { rate_bytes_per_sec: 5000, ..Shape::default() };
+        let arrived = run(narrow, 200, 100);
+        assert_eq!(arrived[..3], [(20, 0), (40, 1), (60, 2)]);
+        let longest = arrived.iter().map(|(at, n)| at - u64::from(*n) * 10).max();
+        assert!((500..=540).contains(&longest.unwrap()), "{longest:?}");
+        assert!((120..=130).contains(&arrived.len()), "{}", arrived.len());
+    }
+
+    #[test]
+    fn reordered_ones_overtake() {
+        let shape = Shape { reordering: 100, ..Shape::latency(Millis(50)) };
+        let arrived = run(shape, 200, 10);
+        assert_eq!(arrived.len(), 200);
+        let overtaken = arrived.windows(2).filter(|pair| pair[0].1 > pair[1].1).count();
+        assert!((8..40).contains(&overtaken), "{overtaken}");
+    }
+
+    #[test]
+    fn what_waits_is_bounded() {
+        let mut link = Link::new(Shape::latency(Millis(5)), 1);
+        for _ in 0..MAX_WAITING + 10 {
+            link.send(Millis(0), b"x");
+        }
+        assert_eq!(link.waiting(), MAX_WAITING);
+    }
+}
