@@ -1,7 +1,8 @@
 //! One bot: a client, a mind, and a record of what it saw.
 //!
-//! Invariants: a packet finds its usercmds made, a few for the time since the last one; a bot says what happened to it in
-//! one line each. Source: Quake III protocol 68, packets of a client; the game's persistent values.
+//! A bot lives once, or several times when it comes back. Invariants: a packet finds its usercmds made, a
+//! few for the time since the last one; a bot says what happened to it in one line each. Source: Quake
+//! III protocol 68, packets of a client; the game's persistent values.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
@@ -12,58 +13,106 @@ use rand_pcg::{
 
 use crate::{
     client::{Client, ClientEvent, ClientOptions, Ending, Stage, Statistics},
-    model::{LevelTime, Millis, Qport, limits::MAX_PACKET_USERCMDS, text::escaped},
-    wire::info::{Info, InfoError},
+    model::{CommandNum, LevelTime, Millis, Qport, limits::MAX_PACKET_USERCMDS, text::escaped},
+    wire::{
+        info::{Info, InfoError},
+        snapshot::SnapFlags,
+    },
 };
 
-use super::{BotsOptions, mind::Mind, record::Record};
+use super::{
+    behaviour::Behaviour,
+    maps::Maps,
+    mind::{Mind, Senses},
+    options::BotsOptions,
+    record::{Arrival, Figures, Record},
+    strip::Strip,
+};
 
-/// Time between usercmds, as a game at about 60 frames a second makes them.
-const USERCMD_MS: i32 = 16;
 /// Most usercmds made for one packet.
 const MAX_STEPS: i32 = 8;
 const _: () = assert!(MAX_STEPS as usize <= MAX_PACKET_USERCMDS);
-/// Time between attempts to leave the spectators. Games allow one change of team in 5 seconds.
+/// Time between attempts to change between players and spectators. Games allow one in 5 seconds.
 const TEAM_INTERVAL: Millis = Millis::seconds(6);
 /// Lines of one bot at most, whatever befalls it.
 const MAX_LINES: u32 = 8;
+/// Commands whose round trip is watched at a time.
+const MAX_WATCHED: usize = 16;
 /// How a player moves who only watches.
 const PM_SPECTATOR: i32 = 2;
+/// How long a bot that comes back is away: at least, and so much more by chance.
+const AWAY: Millis = Millis::seconds(1);
+const AWAY_MORE_MS: u64 = 3000;
+/// How long a bot of a storm stays: at least, and so much more by chance.
+const STAY: Millis = Millis::seconds(3);
+const STAY_MORE_MS: u64 = 7000;
+
+/// What all bots share while one of them runs.
+pub(super) struct Surroundings<'a> {
+    pub(super) options: &'a BotsOptions,
+    pub(super) maps: &'a mut Maps,
+    /// Figures of the present stage.
+    pub(super) figures: &'a mut Figures,
+}
 
 /// One bot.
 #[derive(Debug)]
 pub(super) struct Bot {
     name: String,
-    /// `None` until its time has come.
+    /// `None` until its time has come, and between two lives.
     client: Option<Client>,
     number: u16,
+    /// When its next life begins.
     starts: Millis,
+    /// When it leaves to come back, in a storm.
+    leaves: Millis,
+    random: Pcg64Mcg,
     mind: Mind,
     record: Record,
+    strip: Strip,
+    /// Messages lost when the strip was last drawn.
+    lost_before: u64,
     /// When its owner will run it.
     pub(super) scheduled: Millis,
+    /// Whether its owner has told it to go.
+    is_dismissed: bool,
     /// Whether its owner knows that it has ended.
     pub(super) is_counted_out: bool,
     asks_for_team: Millis,
+    /// Commands under way, and when each was sent.
+    commands: VecDeque<(CommandNum, Millis)>,
     lines: VecDeque<String>,
     lines_left: u32,
 }
 
 impl Bot {
-    pub(super) fn new(options: &BotsOptions, number: u16, starts: Millis) -> Self {
+    pub(super) fn new(options: &BotsOptions, number: u16, starts: Millis, strip: Strip) -> Self {
         Self {
             name: format!("{}{:02}", options.name_prefix, u32::from(number) + 1),
             client: None,
             number,
             starts,
-            mind: Mind::new(seed_of(options.seed, number)),
+            leaves: Millis::NEVER,
+            random: Pcg64Mcg::seed_from_u64(seed_of(options.seed, number) ^ 1),
+            mind: Mind::new(seed_of(options.seed, number), options.behaviour),
             record: Record::new(starts),
-            scheduled: starts,
+            strip,
+            lost_before: 0,
+            scheduled: Millis::NEVER,
+            is_dismissed: false,
             is_counted_out: false,
             asks_for_team: Millis(0),
+            commands: VecDeque::new(),
             lines: VecDeque::new(),
             lines_left: MAX_LINES,
         }
+    }
+
+    /// Has it join at a time, for the first time or again.
+    pub(super) fn call_in(&mut self, starts: Millis) {
+        self.starts = starts;
+        self.is_dismissed = false;
+        self.is_counted_out = false;
     }
 
     pub(super) fn name(&self) -> &str {
@@ -74,6 +123,10 @@ impl Bot {
         &self.record
     }
 
+    pub(super) fn strip(&self) -> &Strip {
+        &self.strip
+    }
+
     pub(super) fn stage(&self) -> Stage {
         self.client.as_ref().map_or(Stage::Connecting, Client::stage)
     }
@@ -82,41 +135,60 @@ impl Bot {
         self.client.as_ref()?.ping_ms()
     }
 
-    pub(super) fn statistics(&self) -> Statistics {
-        self.client.as_ref().map(Client::statistics).unwrap_or_default()
-    }
-
+    /// Whether it will do nothing more.
     pub(super) fn has_ended(&self) -> bool {
-        self.record.ending.is_some()
+        self.starts == Millis::NEVER && self.client.is_none()
     }
 
     pub(super) fn next_frame(&self) -> Millis {
         match &self.client {
-            _ if self.has_ended() => Millis::NEVER,
             None => self.starts,
-            Some(client) => client.next_frame(),
+            Some(client) => client.next_frame().min(self.leaves),
         }
     }
 
-    pub(super) fn handle_datagram(&mut self, now: Millis, from: SocketAddr, datagram: &[u8]) {
+    pub(super) fn handle_datagram(
+        &mut self,
+        now: Millis,
+        from: SocketAddr,
+        datagram: &[u8],
+        around: &mut Surroundings<'_>,
+    ) {
         let Some(client) = &mut self.client else { return };
-        client.handle_datagram(now, from, datagram);
-        self.listen(now);
+        // Who hears nothing from the level's text on has nothing to acknowledge.
+        let is_deaf = around.options.behaviour.include(Behaviour::Mute)
+            && matches!(client.stage(), Stage::Connected | Stage::Primed | Stage::Active);
+        if !is_deaf {
+            client.handle_datagram(now, from, datagram);
+            self.listen(now, around);
+        }
     }
 
-    pub(super) fn frame(&mut self, now: Millis, options: &BotsOptions) {
+    pub(super) fn frame(&mut self, now: Millis, around: &mut Surroundings<'_>) {
         if self.has_ended() {
             return;
         }
         if self.client.is_none() {
-            self.start(now, options);
+            if now < self.starts {
+                return;
+            }
+            self.start(now, around.options);
         }
+        if now >= self.leaves {
+            self.leaves = Millis::NEVER;
+            if let Some(client) = &mut self.client {
+                client.disconnect(now);
+            }
+            self.listen(now, around);
+            return;
+        }
+        let before = self.stage();
         let Some(client) = &mut self.client else { return };
         if now >= client.next_frame() {
-            match client.stage() {
+            match before {
                 // The usercmd that asks to be let in carries no time.
-                Stage::Primed => client.push_move(self.mind.step(0, 0, 0)),
-                Stage::Active => self.play(now, options),
+                Stage::Primed => client.push_move(self.mind.step(0, 0)),
+                Stage::Active => self.play(now, around),
                 Stage::Connecting | Stage::Challenging | Stage::Connected | Stage::Disconnected => {
                 }
             }
@@ -124,21 +196,24 @@ impl Bot {
         if let Some(client) = &mut self.client {
             client.frame(now);
         }
-        self.listen(now);
+        self.listen(now, around);
     }
 
-    /// Leaves, if it ever came.
-    pub(super) fn leave(&mut self, now: Millis) {
+    /// Leaves for good, if it ever came.
+    pub(super) fn leave(&mut self, now: Millis, around: &mut Surroundings<'_>) {
+        self.is_dismissed = true;
+        self.starts = Millis::NEVER;
+        self.leaves = Millis::NEVER;
         if let Some(client) = &mut self.client {
             client.disconnect(now);
         }
-        self.listen(now);
+        self.listen(now, around);
         self.record.ending.get_or_insert(Ending::Left);
     }
 
     pub(super) fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<SocketAddr> {
         let remote = self.client.as_mut()?.poll_transmit(packet)?;
-        self.record.statistics = self.statistics();
+        self.note_statistics();
         Some(remote)
     }
 
@@ -147,73 +222,106 @@ impl Bot {
         self.lines.pop_front()
     }
 
-    fn start(&mut self, now: Millis, options: &BotsOptions) {
-        self.record.started = Some(now);
-        let mut random = Pcg64Mcg::seed_from_u64(seed_of(options.seed, self.number) ^ 1);
-        let userinfo = match userinfo(&self.name, options, random.next_u64(), random.next_u64()) {
-            Ok(userinfo) => userinfo,
-            Err(error) => return self.refuse(error.to_string()),
-        };
-        let qport = Qport(random.next_u32() as u16);
-        let client = ClientOptions {
-            packets_per_second: options.packets_per_second,
-            ..ClientOptions::new(options.server, options.wire, userinfo, qport, random.next_u64())
-        };
-        match Client::new(client, now) {
-            Ok(client) => self.client = Some(client),
-            Err(error) => self.refuse(error.to_string()),
+    /// Forgets a client that has ended and has nothing left to send.
+    pub(super) fn bury(&mut self) {
+        let ended =
+            self.client.as_ref().is_some_and(|client| client.stage() == Stage::Disconnected);
+        if ended {
+            self.client = None;
         }
     }
 
-    /// Never begins.
-    fn refuse(&mut self, reason: String) {
-        self.say(&format!("cannot join: {reason}"));
-        self.record.refusal = Some(reason);
-        self.record.ending = Some(Ending::Left);
+    fn start(&mut self, now: Millis, options: &BotsOptions) {
+        self.starts = Millis::NEVER;
+        self.record.begin_life(now);
+        self.lost_before = 0;
+        self.commands.clear();
+        let (high, low) = (self.random.next_u64(), self.random.next_u64());
+        let qport = Qport(self.random.next_u32() as u16);
+        let seed = self.random.next_u64();
+        let made = userinfo(&self.name, options, high, low)
+            .map_err(|error| error.to_string())
+            .and_then(|userinfo| {
+                let client = ClientOptions {
+                    packets_per_second: options.packets_per_second,
+                    ..ClientOptions::new(options.server, options.wire, userinfo, qport, seed)
+                };
+                Client::new(client, now).map_err(|error| error.to_string())
+            });
+        match made {
+            Ok(client) => self.client = Some(client),
+            Err(reason) => {
+                self.say(&format!("cannot join: {reason}"));
+                self.record.refusal = Some(reason);
+                self.record.ending = Some(Ending::Left);
+            }
+        }
+        if options.behaviour.include(Behaviour::Storm) {
+            self.leaves = now + STAY + Millis(self.random.next_u64() % STAY_MORE_MS);
+        }
     }
 
     /// Makes the usercmds since the last packet.
-    fn play(&mut self, now: Millis, options: &BotsOptions) {
+    fn play(&mut self, now: Millis, around: &mut Surroundings<'_>) {
+        let options = around.options;
         let Some(client) = &mut self.client else { return };
         let Some(player) = client.player() else { return };
-        let weapon = u8::try_from(player.weapon).unwrap_or(0);
         let watches = player.pm_type == PM_SPECTATOR;
         let time = client.level_time(now);
+        let step_ms = (1000 / options.frames_per_second.clamp(15, 250)) as i32;
         // The one that let the bot in had no time. After a pause there is nothing to make up for.
         let last = client.last_move().map_or(0, |last| last.server_time);
-        let passed = if last == 0 { USERCMD_MS } else { time.distance(LevelTime(last)) };
-        let passed = passed.clamp(0, MAX_STEPS * USERCMD_MS);
-        let count = (passed / USERCMD_MS).max(1);
+        let passed = if last == 0 { step_ms } else { time.distance(LevelTime(last)) };
+        let passed = passed.clamp(0, MAX_STEPS * step_ms);
+        let count = (passed / step_ms).max(1);
+        let map = around.maps.current(client);
+        let senses =
+            Senses::of(client, player, map.as_deref(), options.behaviour.include(Behaviour::Fight));
+        self.mind.look(&senses, passed.unsigned_abs());
         let mut made = time - passed;
         for left in (1..=count).rev() {
             let step = time.distance(made) / left;
             made = made + step;
-            client.push_move(self.mind.step(made.0, step.unsigned_abs(), weapon));
+            client.push_move(self.mind.step(made.0, step.unsigned_abs()));
         }
-        if watches && now >= self.asks_for_team {
+        let wants_to_watch = options.behaviour.include(Behaviour::Spectate);
+        if watches != wants_to_watch && now >= self.asks_for_team {
             self.asks_for_team = now + TEAM_INTERVAL;
-            // A command that cannot be sent shows in how the connection ended.
-            let _ = client.send_command(now, "team free");
+            self.command(now, if wants_to_watch { "team spectator" } else { "team free" });
         }
-        if options.chat
-            && let Some(saying) = self.mind.talk()
+        if let Some(text) = self.mind.talk() {
+            self.command(now, &text);
+        }
+    }
+
+    /// Sends a reliable command and watches its way.
+    fn command(&mut self, now: Millis, text: &str) {
+        let Some(client) = &mut self.client else { return };
+        // A command that cannot be sent shows in how the connection ended.
+        if let Ok(number) = client.send_command(now, text)
+            && self.commands.len() < MAX_WATCHED
         {
-            let _ = client.send_command(now, &format!("say {saying}"));
+            self.commands.push_back((number, now));
         }
     }
 
     /// Takes note of what happened to the client.
-    fn listen(&mut self, now: Millis) {
-        if self.has_ended() {
-            return;
-        }
+    fn listen(&mut self, now: Millis, around: &mut Surroundings<'_>) {
         while let Some(event) = self.client.as_mut().and_then(Client::poll_event) {
             match event {
-                ClientEvent::Entered => {
-                    // The snapshot that shows the game is the beginning; counting starts behind it.
-                    self.record.enter(now, self.statistics());
+                ClientEvent::Connected => {
+                    self.record.step(now, 1, around.figures);
                 }
-                ClientEvent::Snapshot => self.record.snapshot(now, self.ping_ms()),
+                ClientEvent::Gamestate => {
+                    self.record.step(now, 2, around.figures);
+                }
+                ClientEvent::Entered => {
+                    self.record.step(now, 3, around.figures);
+                    // The snapshot that shows the game is the beginning; counting starts behind it.
+                    let statistics = self.client_statistics();
+                    self.record.enter(now, statistics, around.figures);
+                }
+                ClientEvent::Snapshot => self.note_snapshot(now, around),
                 ClientEvent::Refused(reason) => {
                     self.say(&format!("refused: {}", escaped(reason.as_bytes())));
                     self.record.refusal = Some(reason);
@@ -222,22 +330,78 @@ impl Bot {
                     self.say(&fault.to_string());
                     self.record.fault.get_or_insert_with(|| fault.to_string());
                 }
-                ClientEvent::Disconnected(ending) => {
-                    if ending != Ending::Left {
-                        self.say(&format!("dropped: {}", escaped(ending.to_string().as_bytes())));
-                    }
-                    self.record.ending = Some(ending);
-                }
-                ClientEvent::Connected
-                | ClientEvent::Gamestate
-                | ClientEvent::Configstring(_)
+                ClientEvent::Disconnected(ending) => self.note_ending(now, ending, around.options),
+                ClientEvent::Configstring(_)
                 | ClientEvent::MapRestart
                 | ClientEvent::ServerCommand(_)
                 | ClientEvent::Print(_) => {}
             }
         }
-        self.record.statistics = self.statistics();
+        if self.stage() == Stage::Challenging {
+            self.record.step(now, 0, around.figures);
+        }
+        if let Some(client) = &self.client {
+            while let Some(&(number, sent)) = self.commands.front()
+                && client.is_acknowledged(number)
+            {
+                around.figures.commands.saturating_record(now.since(sent).0);
+                self.commands.pop_front();
+            }
+        }
+        if self.client.is_some() {
+            self.note_statistics();
+            self.record.until = now;
+        }
+    }
+
+    fn note_snapshot(&mut self, now: Millis, around: &mut Surroundings<'_>) {
+        let Some(snapshot) = self.client.as_ref().and_then(Client::snapshot) else { return };
+        let arrival = Arrival {
+            at: now,
+            server_time: snapshot.head.server_time,
+            rate_delayed: snapshot.head.flags.contains(SnapFlags::RATE_DELAYED),
+            ping_ms: self.ping_ms(),
+        };
+        let gap = self.record.last_snapshot.map_or(0, |(before, _)| now.since(before).0);
+        let lost = self.client_statistics().lost_messages;
+        let newly_lost = lost.saturating_sub(std::mem::replace(&mut self.lost_before, lost));
+        if let Some(column) = self.strip.at(now) {
+            let short = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
+            column.gap_ms = column.gap_ms.max(short(gap));
+            column.ping_ms = short(arrival.ping_ms.unwrap_or(0));
+            column.lost = column.lost.saturating_add(short(newly_lost));
+            column.rate_delayed =
+                column.rate_delayed.saturating_add(u16::from(arrival.rate_delayed));
+            column.snapshots = column.snapshots.saturating_add(1);
+        }
+        self.record.snapshot(arrival, around.options.snapshot_interval(), around.figures);
+    }
+
+    /// A life is over; another may follow.
+    fn note_ending(&mut self, now: Millis, ending: Ending, options: &BotsOptions) {
+        let by_itself = ending == Ending::Left;
+        if !by_itself {
+            self.say(&format!("dropped: {}", escaped(ending.to_string().as_bytes())));
+            self.record.dropped.get_or_insert_with(|| ending.clone());
+        }
+        self.note_statistics();
         self.record.until = now;
+        self.record.ending = Some(ending);
+        let storms = by_itself && options.behaviour.include(Behaviour::Storm);
+        if !self.is_dismissed && (storms || (!by_itself && options.reconnects)) {
+            self.starts = now + AWAY + Millis(self.random.next_u64() % AWAY_MORE_MS);
+            self.leaves = Millis::NEVER;
+        }
+    }
+
+    fn client_statistics(&self) -> Statistics {
+        self.client.as_ref().map(Client::statistics).unwrap_or_default()
+    }
+
+    fn note_statistics(&mut self) {
+        if let Some(client) = &self.client {
+            self.record.statistics = client.statistics();
+        }
     }
 
     fn say(&mut self, text: &str) {
@@ -249,7 +413,7 @@ impl Bot {
 }
 
 /// A seed for each bot that has nothing of its neighbours'.
-fn seed_of(seed: u64, number: u16) -> u64 {
+pub(super) fn seed_of(seed: u64, number: u16) -> u64 {
     Pcg64Mcg::seed_from_u64(seed ^ u64::from(number) << 32).next_u64()
 }
 

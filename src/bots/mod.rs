@@ -1,199 +1,313 @@
 //! Clients with simple minds: the load test.
 //!
 //! ```text
-//! Bots (a node) ─ ports 0..N ─ Bot ┬ Client: the whole protocol, as a player's game speaks it
-//!                                  ├ Mind: fly about, turn, now and then jump, shoot, talk
-//!                                  └ Record ─┐
-//!                                            └ Summary: what the servers' keepers want to know
+//! Bots (a node) ─ ports 0..N ─ Wire (delay, loss, another port) ─ Bot ┬ Client: the whole protocol
+//!                │                                                    ├ Mind: walk, turn, fight, talk
+//!                ├ Crew: who joins when, stage by stage               └ Record, Strip ─┐
+//!                ├ Flood: queries beside the players                                   │
+//!                └ Gauge: seconds, stages, costs ─────────────────────────── Summary ──┘
 //! ```
 //!
 //! Bots join one after the other, so that a server meets players, not a flood; they play for a time,
 //! leave politely, and tell what they saw. Invariants: the same seed makes the same bots with the same
-//! usercmds; a bot that has ended stays ended; work at a wake-up is in proportion to the bots that are
-//! due, not to all of them. Source: Quake III protocol 68, what a client must do.
+//! usercmds; work at a wake-up is in proportion to the bots that are due, not to all of them. Source:
+//! Quake III protocol 68, what a client must do.
 
+mod behaviour;
 mod bot;
+pub mod expect;
+mod flood;
+mod gauge;
+mod maps;
 mod mind;
+mod options;
 mod record;
+mod strip;
 mod summary;
+mod wire;
 
-use std::{cmp::Reverse, collections::BinaryHeap, net::SocketAddr};
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::{
-    client::{ClientWire, Stage},
+    client::Stage as ClientStage,
     model::Millis,
     node::{LocalPort, Node, Outbox, Route},
 };
 
-use bot::Bot;
-pub use summary::{BotSummary, Outcome, Spread, Summary};
+use self::{
+    bot::{Bot, Surroundings},
+    flood::Flood,
+    gauge::Gauge,
+    maps::Maps,
+    strip::Strip,
+    wire::Wire,
+};
 
-/// Most bots of one node: each owns a port.
+pub use behaviour::{Behaviour, Behaviours, UnknownBehaviour};
+pub use expect::{Broken, ExpectError, Expectations};
+pub use gauge::Meter;
+pub use maps::FindMap;
+pub use options::{BotsOptions, QueryFlood, Stage, StageError, Stages, duration};
+pub use strip::Column;
+pub use summary::{
+    BotSummary, Cost, CostSummary, Outcome, QuerySummary, Sample, Spread, StageSummary, Stretch,
+    Summary,
+};
+
+/// Most bots of one node: each owns a port, or two.
 pub const MAX_BOTS: u16 = 4096;
 /// Lines that wait for an operator who does not read them.
 const MAX_LINES: usize = 256;
+/// How long the last words of bots whose way is long are waited for.
+const LAST_WORDS: Millis = Millis::seconds(2);
 
-/// A load test.
-#[derive(Clone, Debug)]
-pub struct BotsOptions {
-    /// The server.
-    pub server: SocketAddr,
-    /// What the bots speak with it.
-    pub wire: ClientWire,
-    /// How many bots, 1 to [`MAX_BOTS`].
-    pub count: u16,
-    /// Time from the first bot's start to everybody's goodbye.
-    pub duration: Millis,
-    /// What the bots' behaviour, names and numbers grow from.
-    pub seed: u64,
-    /// Bots that begin to join in a second, at least 1.
-    pub joins_per_second: u32,
-    /// Packets a second of each bot, 15 to 125.
-    pub packets_per_second: u32,
-    /// Bytes a second that each bot asks for.
-    pub rate_bytes_per_sec: u32,
-    /// Snapshots a second that each bot asks for.
-    pub snaps: u32,
-    /// What the bots' names begin with; a number follows.
-    pub name_prefix: String,
-    /// Whether bots say something now and then.
-    pub chat: bool,
-    /// The server's password; empty for none.
-    pub password: String,
-}
-
-impl BotsOptions {
-    /// `count` bots join `server` for `duration`, with the values that players use.
-    #[must_use]
-    pub fn new(server: SocketAddr, wire: ClientWire, count: u16, duration: Millis) -> Self {
-        Self {
-            server,
-            wire,
-            count,
-            duration,
-            seed: 0,
-            joins_per_second: 20,
-            packets_per_second: 30,
-            rate_bytes_per_sec: 25_000,
-            snaps: 20,
-            name_prefix: "bot".to_owned(),
-            chat: false,
-            password: String::new(),
-        }
-    }
-}
-
-/// The role that runs bots. Owns one port for each.
+/// The role that runs bots. Owns one port for each, or two when their routers change them, and one for
+/// queries.
 #[derive(Debug)]
 pub struct Bots {
     options: BotsOptions,
     bots: Vec<Bot>,
+    /// By bot; empty when nothing happens to datagrams.
+    wires: Vec<Wire>,
+    flood: Flood,
+    maps: Maps,
+    gauge: Gauge,
     /// Bots and when they want to run; an entry whose bot is scheduled otherwise is old.
     wakes: BinaryHeap<Reverse<(Millis, u16)>>,
     began: Millis,
     now: Millis,
-    /// Bots that have not ended.
-    left: usize,
+    /// The stage that runs, and when it ends.
+    stage: usize,
+    stage_ends: Millis,
+    /// How many bots are meant to be there.
+    wanted: u16,
+    /// Bots that have been called and have not ended.
+    living: usize,
+    /// Since when everybody has been told to go.
+    leaving_since: Option<Millis>,
     finished: bool,
     outbox: Outbox,
     lines: Vec<String>,
     packet: Vec<u8>,
-    /// What was seen within the last whole second.
-    pace: Pace,
-}
-
-/// Snapshots and bytes of the last second, for the progress line.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pace {
-    since: Millis,
-    snapshots: u64,
-    bytes: u64,
-    snapshots_per_second: u64,
-    bytes_per_second: u64,
 }
 
 impl Bots {
     /// Bots that begin to join at `now`. A count or pace out of range is drawn into it.
     #[must_use]
-    pub fn new(mut options: BotsOptions, now: Millis) -> Self {
-        options.count = options.count.clamp(1, MAX_BOTS);
+    pub fn new(options: BotsOptions, now: Millis) -> Self {
+        Self::with_senses(options, now, None, None)
+    }
+
+    /// Bots that know the maps that `find_map` finds, and a load test that knows what processes cost.
+    #[must_use]
+    pub fn with_senses(
+        mut options: BotsOptions,
+        now: Millis,
+        find_map: Option<FindMap>,
+        meter: Option<Box<dyn Meter>>,
+    ) -> Self {
         options.joins_per_second = options.joins_per_second.max(1);
-        let bots: Vec<_> = (0..options.count)
-            .map(|number| {
-                let wait = u64::from(number) * 1000 / u64::from(options.joins_per_second);
-                Bot::new(&options, number, now + Millis(wait))
-            })
-            .collect();
-        let wakes = (0..).zip(&bots).map(|(number, bot)| Reverse((bot.scheduled, number)));
-        Self {
-            wakes: wakes.collect(),
-            left: bots.len(),
-            bots,
+        for stage in &mut options.stages {
+            stage.bots = stage.bots.clamp(1, MAX_BOTS);
+        }
+        let most = options.most_bots();
+        let whole = options.stages.iter().map(|stage| stage.duration.0).sum();
+        let strip = Strip::new(now, Millis(whole));
+        let bots = (0..most).map(|number| Bot::new(&options, number, Millis::NEVER, strip.clone()));
+        let mut this = Self {
+            bots: bots.collect(),
+            wires: Wire::for_all(&options, now),
+            flood: Flood::new(options.queries, options.server, now),
+            maps: Maps::new(find_map),
+            gauge: Gauge::new(now, meter),
+            wakes: BinaryHeap::new(),
             began: now,
             now,
+            stage: 0,
+            stage_ends: now,
+            wanted: 0,
+            living: 0,
+            leaving_since: None,
             finished: false,
             outbox: Outbox::default(),
             lines: Vec::new(),
             packet: Vec::new(),
-            pace: Pace { since: now, ..Pace::default() },
             options,
-        }
+        };
+        this.begin_stage(now);
+        this
     }
 
     /// One line for people who wait: how far it is, and what goes on.
     #[must_use]
     pub fn progress(&self) -> String {
-        let on = self.bots.iter().filter(|bot| bot.stage() == Stage::Active).count();
+        let last = self.gauge.samples().last().copied().unwrap_or_default();
         let pings: Vec<_> = self.bots.iter().filter_map(Bot::ping_ms).collect();
         let ping = match pings.len() {
             0 => "-".to_owned(),
             count => format!("{} ms", pings.iter().sum::<u64>() / count as u64),
         };
-        let Pace { snapshots_per_second, bytes_per_second, .. } = self.pace;
         format!(
-            "{:>4} s  {on}/{} in the game  {snapshots_per_second} snapshots/s  {:.1} kB/s in  ping {ping}",
-            self.now.since(self.began).0 / 1000,
-            self.bots.len(),
-            bytes_per_second as f64 / 1000.0,
+            "{:>4} s  {}/{} in the game  {} snapshots/s  {:.1} kB/s in  ping {ping}  worst gap {} ms",
+            self.elapsed().0 / 1000,
+            self.in_game(),
+            self.wanted,
+            last.snapshots,
+            last.bytes_in as f64 / 1000.0,
+            last.worst_gap_ms,
         )
+    }
+
+    /// Time since the beginning.
+    #[must_use]
+    pub fn elapsed(&self) -> Millis {
+        self.now.since(self.began)
+    }
+
+    /// The stage that runs, from 0, of how many, and how much of it is left.
+    #[must_use]
+    pub fn stage(&self) -> (usize, usize, Millis) {
+        (self.stage, self.options.stages.len(), self.stage_ends.since(self.now))
+    }
+
+    /// Bots in the game, and bots that are meant to be there.
+    #[must_use]
+    pub fn attendance(&self) -> (usize, usize) {
+        (self.in_game(), usize::from(self.wanted))
+    }
+
+    /// Each second up to now.
+    #[must_use]
+    pub fn samples(&self) -> &[Sample] {
+        self.gauge.samples()
     }
 
     /// All figures up to now.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        let bots = self.bots.iter().map(|bot| (bot.name(), bot.record()));
-        Summary::new(&self.options, self.now.since(self.began), bots)
+        self.gauge.summary(&self.options, &self.bots, self.now, self.flood.summary())
     }
 
-    /// Whether every bot got into the game and was in it until it left by itself, and the server sent
-    /// nothing that could not be read.
-    #[must_use]
-    pub fn succeeded(&self) -> bool {
-        self.bots.iter().all(|bot| bot.record().succeeded())
+    fn in_game(&self) -> usize {
+        self.bots.iter().filter(|bot| bot.stage() == ClientStage::Active).count()
+    }
+
+    /// Calls in, or sends away, as many bots as the stage wants.
+    fn begin_stage(&mut self, now: Millis) {
+        let Some(&stage) = self.options.stages.get(self.stage) else { return };
+        self.stage_ends = now + stage.duration;
+        let before = std::mem::replace(&mut self.wanted, stage.bots);
+        for number in before..stage.bots {
+            let place = u64::from(number - before);
+            let starts = now + Millis(place * 1000 / u64::from(self.options.joins_per_second));
+            self.bots[usize::from(number)].call_in(starts);
+            self.living += 1;
+            self.after(now, number);
+        }
+        for number in stage.bots..before {
+            self.send_away(now, number);
+        }
+        let joins = u64::from(stage.bots.saturating_sub(before));
+        let joined = now + Millis(joins * 1000 / u64::from(self.options.joins_per_second));
+        // Joining is not what a stage measures, unless there is nothing else.
+        self.gauge.begin_stage(joined.min(now + Millis(stage.duration.0 / 2)));
+    }
+
+    /// A stage is over: judges it, and begins the next one or ends.
+    fn end_stage(&mut self, now: Millis) {
+        let broken = self.gauge.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
+        self.stage += 1;
+        if broken || self.stage >= self.options.stages.len() {
+            self.leave(now);
+        } else {
+            self.begin_stage(now);
+        }
+    }
+
+    fn send_away(&mut self, now: Millis, number: u16) {
+        let Self { options, maps, gauge, bots, .. } = self;
+        let mut around = Surroundings { options, maps, figures: gauge.figures() };
+        bots[usize::from(number)].leave(now, &mut around);
+        self.after(now, number);
+    }
+
+    /// Everybody goes.
+    fn leave(&mut self, now: Millis) {
+        self.leaving_since = Some(now);
+        for number in 0..self.wanted {
+            self.send_away(now, number);
+        }
+        self.finish_if_silent(now);
+    }
+
+    fn finish_if_silent(&mut self, now: Millis) {
+        let Some(since) = self.leaving_since else { return };
+        let speaks = self.wires.iter().any(Wire::is_speaking);
+        self.finished |= !speaks || now >= since + LAST_WORDS;
+    }
+
+    /// Hands a bot what has come for it.
+    fn hear(&mut self, now: Millis, number: u16, bytes: &[u8]) {
+        let Self { options, maps, gauge, bots, .. } = self;
+        let mut around = Surroundings { options, maps, figures: gauge.figures() };
+        if let Some(bot) = bots.get_mut(usize::from(number)) {
+            bot.handle_datagram(now, around.options.server, bytes, &mut around);
+        }
     }
 
     /// Takes over what a bot has to send and to say, and schedules it.
-    fn after(&mut self, number: u16) {
-        let bot = &mut self.bots[usize::from(number)];
-        while let Some(remote) = bot.poll_transmit(&mut self.packet) {
-            self.outbox.push(Route { local: LocalPort(number), remote }, &self.packet);
+    fn after(&mut self, now: Millis, number: u16) {
+        let place = usize::from(number);
+        let mut packet = std::mem::take(&mut self.packet);
+        let bot = &mut self.bots[place];
+        let mut wire = self.wires.get_mut(place);
+        while let Some(remote) = bot.poll_transmit(&mut packet) {
+            match &mut wire {
+                Some(wire) => wire.up.send(now, &packet),
+                None => self.outbox.push(Route { local: LocalPort(number), remote }, &packet),
+            }
         }
+        if let Some(wire) = &mut wire {
+            while wire.up.receive(now, &mut packet) {
+                let local = wire.port(number, self.options.most_bots());
+                self.outbox.push(Route { local, remote: self.options.server }, &packet);
+            }
+        }
+        self.packet = packet;
+        bot.bury();
         while let Some(line) = bot.poll_line() {
             if self.lines.len() < MAX_LINES {
                 self.lines.push(line);
             }
         }
         if bot.has_ended() && !std::mem::replace(&mut bot.is_counted_out, true) {
-            self.left -= 1;
-            self.finished |= self.left == 0;
+            self.living = self.living.saturating_sub(1);
         }
-        let next = bot.next_frame();
+        let next = bot.next_frame().min(wire.map_or(Millis::NEVER, |wire| wire.next_event()));
         if next != bot.scheduled {
             bot.scheduled = next;
             if next != Millis::NEVER {
                 self.wakes.push(Reverse((next, number)));
             }
         }
+    }
+
+    /// Runs a bot that is due, and its wire.
+    fn run(&mut self, now: Millis, number: u16) {
+        let place = usize::from(number);
+        self.bots[place].scheduled = Millis::NEVER;
+        if let Some(wire) = self.wires.get_mut(place) {
+            wire.rebind_if_due(now);
+            let mut packet = std::mem::take(&mut self.packet);
+            while self.wires[place].down.receive(now, &mut packet) {
+                self.hear(now, number, &packet);
+            }
+            self.packet = packet;
+        }
+        let Self { options, maps, gauge, bots, .. } = self;
+        let mut around = Surroundings { options, maps, figures: gauge.figures() };
+        bots[place].frame(now, &mut around);
+        self.after(now, number);
     }
 
     /// Forgets wake-ups that were overtaken, so that the first one is true.
@@ -205,42 +319,32 @@ impl Bots {
             self.wakes.pop();
         }
     }
-
-    fn leave(&mut self, now: Millis) {
-        self.finished = true;
-        for number in 0..self.options.count {
-            self.bots[usize::from(number)].leave(now);
-            self.after(number);
-        }
-    }
-
-    fn keep_pace(&mut self, now: Millis) {
-        let passed = now.since(self.pace.since).0;
-        if passed < 1000 {
-            return;
-        }
-        let sum = |count: fn(&Bot) -> u64| self.bots.iter().map(count).sum::<u64>();
-        let snapshots = sum(|bot| bot.statistics().snapshots);
-        let bytes = sum(|bot| bot.statistics().bytes_in);
-        self.pace = Pace {
-            since: now,
-            snapshots,
-            bytes,
-            snapshots_per_second: (snapshots - self.pace.snapshots) * 1000 / passed,
-            bytes_per_second: (bytes - self.pace.bytes) * 1000 / passed,
-        };
-    }
 }
 
 impl Node for Bots {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         self.now = now;
-        let LocalPort(number) = route.local;
-        if let Some(bot) = self.bots.get_mut(usize::from(number)) {
-            bot.handle_datagram(now, route.remote, bytes);
-            self.after(number);
-            self.drop_old_wakes();
+        let most = self.options.most_bots();
+        let LocalPort(port) = route.local;
+        if self.flood.is_on() && port + 1 == self.local_ports() {
+            self.flood.handle_answer(route.remote, bytes);
+            return;
         }
+        if route.remote != self.options.server || port >= most * Wire::ports(&self.options) {
+            return;
+        }
+        let number = port % most;
+        match self.wires.get_mut(usize::from(number)) {
+            Some(wire) => {
+                wire.down.send(now, bytes);
+                if wire.down.next_arrival() <= now {
+                    self.run(now, number);
+                }
+            }
+            None => self.hear(now, number, bytes),
+        }
+        self.after(now, number);
+        self.drop_old_wakes();
     }
 
     fn frame(&mut self, now: Millis) {
@@ -248,33 +352,44 @@ impl Node for Bots {
         if self.finished {
             return;
         }
-        if now >= self.began + self.options.duration {
-            self.leave(now);
-            return;
+        if self.leaving_since.is_none() && now >= self.stage_ends {
+            self.end_stage(now);
+            if self.finished {
+                return;
+            }
         }
-        self.keep_pace(now);
+        self.gauge.frame(&self.options, &self.bots, self.flood.summary(), now);
+        if self.flood.is_on() && self.leaving_since.is_none() {
+            let local = LocalPort(self.local_ports() - 1);
+            self.flood.frame(now, local, &mut self.outbox);
+        }
         // A bot that wants to run again at once does so with the next frame.
         for _ in 0..self.wakes.len() {
             self.drop_old_wakes();
-            match self.wakes.peek() {
-                Some(Reverse((at, _))) if *at <= now => {}
+            let (at, number) = match self.wakes.peek() {
+                Some(Reverse((at, number))) if *at <= now => (*at, *number),
                 _ => break,
-            }
-            let Some(Reverse((_, number))) = self.wakes.pop() else { break };
-            let bot = &mut self.bots[usize::from(number)];
-            bot.scheduled = Millis::NEVER;
-            bot.frame(now, &self.options);
-            self.after(number);
+            };
+            self.wakes.pop();
+            self.gauge.note_lateness(now.since(at));
+            self.run(now, number);
         }
         self.drop_old_wakes();
+        if self.living == 0 && self.leaving_since.is_none() {
+            self.end_stage_early(now);
+        }
+        self.finish_if_silent(now);
     }
 
     fn next_frame(&self) -> Millis {
         if self.finished {
             return Millis::NEVER;
         }
-        let end = self.began + self.options.duration;
-        self.wakes.peek().map_or(end, |Reverse((at, _))| end.min(*at))
+        let wake = self.wakes.peek().map_or(Millis::NEVER, |Reverse((at, _))| *at);
+        match self.leaving_since {
+            Some(since) => wake.min(since + LAST_WORDS),
+            None => wake.min(self.stage_ends).min(self.flood.next_frame()),
+        }
     }
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
@@ -286,17 +401,26 @@ impl Node for Bots {
     }
 
     fn local_ports(&self) -> u16 {
-        self.options.count
+        self.options.most_bots() * Wire::ports(&self.options) + u16::from(self.flood.is_on())
     }
 
     fn stop(&mut self, now: Millis, _reason: &str) {
         self.now = now;
-        if !self.finished {
-            self.leave(now);
+        if self.leaving_since.is_none() {
+            self.end_stage_early(now);
         }
+        self.finished = true;
     }
 
     fn is_finished(&self) -> bool {
         self.finished
+    }
+}
+
+impl Bots {
+    /// Nobody is left, or nobody wants to wait any longer.
+    fn end_stage_early(&mut self, now: Millis) {
+        self.gauge.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
+        self.leave(now);
     }
 }

@@ -1,7 +1,7 @@
 //! What one bot saw, from which all figures are made.
 //!
 //! Counting begins when the bot is in the game: the handshake and the level's text would spoil the
-//! figures of the game itself.
+//! figures of the game itself. A bot may live several times; what it saw adds up.
 
 use std::fmt;
 
@@ -9,25 +9,73 @@ use hdrhistogram::Histogram;
 
 use crate::{
     client::{Ending, Statistics},
-    model::Millis,
+    model::{LevelTime, Millis},
 };
 
-/// Figures of one bot.
-pub(super) struct Record {
-    pub(super) started: Option<Millis>,
-    /// When it was in the game, and what had been counted until then.
-    pub(super) entered: Option<(Millis, Statistics)>,
-    pub(super) last_snapshot: Option<Millis>,
-    pub(super) statistics: Statistics,
-    /// Until when it was looked at.
-    pub(super) until: Millis,
-    /// Round trips, one for each snapshot, in milliseconds.
+/// The steps on the way into the game, each from the one before: the challenge granted, the connection
+/// granted, the level known, the first snapshot of the game.
+pub const JOIN_STEPS: [&str; 4] = ["challenge", "connect", "gamestate", "first snapshot"];
+
+/// What all bots saw in some stretch of time.
+#[derive(Clone)]
+pub(super) struct Figures {
+    /// Milliseconds to get into the game, and of each of [`JOIN_STEPS`].
+    pub(super) joins: Histogram<u32>,
+    pub(super) steps: [Histogram<u32>; JOIN_STEPS.len()],
+    /// Round trips of usercmds, one for each snapshot.
     pub(super) pings: Histogram<u32>,
-    /// Time from one snapshot to the next, in milliseconds.
+    /// Time from one snapshot to the next.
     pub(super) gaps: Histogram<u32>,
-    pub(super) refusal: Option<String>,
-    pub(super) fault: Option<String>,
-    pub(super) ending: Option<Ending>,
+    /// How far that was off the same time on the server's clock.
+    pub(super) jitters: Histogram<u32>,
+    /// Round trips of reliable commands.
+    pub(super) commands: Histogram<u32>,
+    /// Snapshots that came later than the next was due.
+    pub(super) late: u64,
+    /// Snapshots that say that the server left some out to keep to the rate.
+    pub(super) rate_delayed: u64,
+}
+
+impl Default for Figures {
+    fn default() -> Self {
+        Self {
+            joins: milliseconds(),
+            steps: std::array::from_fn(|_| milliseconds()),
+            pings: milliseconds(),
+            gaps: milliseconds(),
+            jitters: milliseconds(),
+            commands: milliseconds(),
+            late: 0,
+            rate_delayed: 0,
+        }
+    }
+}
+
+impl Figures {
+    /// What both saw.
+    pub(super) fn add(&mut self, other: &Self) {
+        let pairs = [
+            (&mut self.joins, &other.joins),
+            (&mut self.pings, &other.pings),
+            (&mut self.gaps, &other.gaps),
+            (&mut self.jitters, &other.jitters),
+            (&mut self.commands, &other.commands),
+        ];
+        for (own, others) in pairs.into_iter().chain(self.steps.iter_mut().zip(&other.steps)) {
+            own.add(others).expect("the same bounds");
+        }
+        self.late += other.late;
+        self.rate_delayed += other.rate_delayed;
+    }
+}
+
+impl fmt::Debug for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Figures")
+            .field("late", &self.late)
+            .field("rate_delayed", &self.rate_delayed)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A histogram of milliseconds up to a minute, to two digits. It takes 5 KB, so
@@ -36,63 +84,181 @@ pub(super) fn milliseconds() -> Histogram<u32> {
     Histogram::new_with_bounds(1, 60_000, 2).expect("bounds in order")
 }
 
+/// One snapshot as it came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) at: Millis,
+    pub(super) server_time: LevelTime,
+    pub(super) rate_delayed: bool,
+    pub(super) ping_ms: Option<u64>,
+}
+
+/// Figures of one bot.
+pub(super) struct Record {
+    /// When it first tried to join.
+    pub(super) started: Option<Millis>,
+    /// When it was first in the game.
+    pub(super) entered: Option<Millis>,
+    /// When its present life began, and the last step of that on the way into the game.
+    pub(super) life_began: Millis,
+    pub(super) last_step: (usize, Millis),
+    /// When its present life was in the game, and what had been counted until then.
+    in_game: Option<(Millis, Statistics)>,
+    /// What it counted in the game, and for how long, in earlier lives.
+    past: Statistics,
+    past_ms: u64,
+    pub(super) last_snapshot: Option<(Millis, LevelTime)>,
+    /// Counts of its present life.
+    pub(super) statistics: Statistics,
+    /// Faults of earlier lives.
+    past_faults: u64,
+    /// Until when it was looked at.
+    pub(super) until: Millis,
+    /// Round trips, one for each snapshot, in milliseconds.
+    pub(super) pings: Histogram<u32>,
+    /// Time from one snapshot to the next, in milliseconds.
+    pub(super) gaps: Histogram<u32>,
+    /// The longest gap of the second in which it ended, and when.
+    worst_gap: Option<(Millis, u64)>,
+    pub(super) rate_delayed: u64,
+    pub(super) refusal: Option<String>,
+    pub(super) fault: Option<String>,
+    /// How its last life ended.
+    pub(super) ending: Option<Ending>,
+    /// How the first life that the server ended did.
+    pub(super) dropped: Option<Ending>,
+    /// Times that it came back.
+    pub(super) lives: u32,
+}
+
 impl Record {
     pub(super) fn new(now: Millis) -> Self {
         Self {
             started: None,
             entered: None,
+            life_began: now,
+            last_step: (0, now),
+            in_game: None,
+            past: Statistics::default(),
+            past_ms: 0,
             last_snapshot: None,
             statistics: Statistics::default(),
+            past_faults: 0,
             until: now,
             pings: milliseconds(),
             gaps: milliseconds(),
+            worst_gap: None,
+            rate_delayed: 0,
             refusal: None,
             fault: None,
             ending: None,
+            dropped: None,
+            lives: 0,
         }
     }
 
-    pub(super) fn enter(&mut self, now: Millis, statistics: Statistics) {
-        if self.entered.is_none() {
-            self.entered = Some((now, statistics));
-        }
+    /// Begins to join, for the first time or again.
+    pub(super) fn begin_life(&mut self, now: Millis) {
+        self.end_life();
+        self.started.get_or_insert(now);
+        self.life_began = now;
+        self.last_step = (0, now);
+        self.last_snapshot = None;
+        self.lives += 1;
+        self.ending = None;
     }
 
-    /// A snapshot was accepted.
-    pub(super) fn snapshot(&mut self, now: Millis, ping_ms: Option<u64>) {
-        if self.entered.is_none() {
+    /// Adds up what the present life counted.
+    fn end_life(&mut self) {
+        self.past = self.played();
+        self.past_ms = self.played_for().0;
+        self.past_faults += self.statistics.faults;
+        self.statistics = Statistics::default();
+        self.in_game = None;
+    }
+
+    /// A step on the way into the game, by its place in [`JOIN_STEPS`].
+    pub(super) fn step(&mut self, now: Millis, step: usize, figures: &mut Figures) {
+        let (due, before) = self.last_step;
+        if step < due || self.in_game.is_some() {
             return;
         }
-        if let Some(before) = self.last_snapshot.replace(now) {
-            self.gaps.saturating_record(now.since(before).0);
+        self.last_step = (step + 1, now);
+        if let Some(histogram) = figures.steps.get_mut(step) {
+            histogram.saturating_record(now.since(before).0);
+        }
+    }
+
+    pub(super) fn enter(&mut self, now: Millis, statistics: Statistics, figures: &mut Figures) {
+        if self.in_game.is_some() {
+            return;
+        }
+        self.in_game = Some((now, statistics));
+        self.entered.get_or_insert(now);
+        self.statistics = statistics;
+        self.until = now;
+        figures.joins.saturating_record(now.since(self.life_began).0);
+    }
+
+    /// A snapshot was accepted; the bot asked for one each `interval`.
+    pub(super) fn snapshot(&mut self, arrival: Arrival, interval: Millis, figures: &mut Figures) {
+        if self.in_game.is_none() {
+            return;
+        }
+        let Arrival { at, server_time, rate_delayed, ping_ms } = arrival;
+        if let Some((before, time_before)) = self.last_snapshot.replace((at, server_time)) {
+            let gap = at.since(before).0;
+            let on_server = u64::try_from(server_time.distance(time_before)).unwrap_or(0);
+            self.gaps.saturating_record(gap);
+            let in_same_second = |&(ended, _): &(Millis, u64)| ended.0 / 1000 == at.0 / 1000;
+            let worst = self.worst_gap.filter(in_same_second).map_or(0, |(_, gap)| gap);
+            self.worst_gap = Some((at, worst.max(gap)));
+            figures.gaps.saturating_record(gap);
+            figures.jitters.saturating_record(gap.abs_diff(on_server));
+            figures.late += u64::from(gap > on_server + interval.0);
         }
         if let Some(ping_ms) = ping_ms {
             self.pings.saturating_record(ping_ms);
+            figures.pings.saturating_record(ping_ms);
         }
+        self.rate_delayed += u64::from(rate_delayed);
+        figures.rate_delayed += u64::from(rate_delayed);
+    }
+
+    /// The last gap between snapshots, when it ended after `since`, in milliseconds.
+    pub(super) fn gap_ending_after(&self, since: Millis) -> Option<u64> {
+        self.worst_gap.filter(|(ended, _)| *ended > since).map(|(_, gap)| gap)
     }
 
     /// What was counted in the game.
     pub(super) fn played(&self) -> Statistics {
-        self.entered.map_or_else(Statistics::default, |(_, before)| self.statistics - before)
+        let now =
+            self.in_game.map_or_else(Statistics::default, |(_, before)| self.statistics - before);
+        self.past + now
     }
 
     /// How long the bot was in the game.
     pub(super) fn played_for(&self) -> Millis {
-        self.entered.map_or(Millis(0), |(at, _)| self.until.since(at))
+        Millis(self.past_ms + self.in_game.map_or(0, |(at, _)| self.until.since(at).0))
     }
 
     /// Time from the first question to the game.
     pub(super) fn join_time(&self) -> Option<Millis> {
-        Some(self.entered?.0.since(self.started?))
+        Some(self.entered?.since(self.started?))
+    }
+
+    /// What the server did wrong.
+    pub(super) fn faults(&self) -> u64 {
+        self.past_faults + self.statistics.faults
     }
 
     /// Whether the server ended it.
     pub(super) fn was_dropped(&self) -> bool {
-        self.ending.as_ref().is_some_and(|ending| *ending != Ending::Left)
+        self.dropped.is_some()
     }
 
     pub(super) fn succeeded(&self) -> bool {
-        self.entered.is_some() && !self.was_dropped() && self.statistics.faults == 0
+        self.entered.is_some() && !self.was_dropped() && self.faults() == 0
     }
 }
 

@@ -4,12 +4,8 @@ use fragd::{client::ClientWire, model::Millis, shape::Shape};
 
 use crate::arena::Arena;
 
-const BAD: Shape = Shape {
-    jitter: Millis(60),
-    loss: 80,
-    duplication: 50,
-    ..Shape::latency(Millis(30))
-};
+const BAD: Shape =
+    Shape { jitter: Millis(60), loss: 80, duplication: 50, ..Shape::latency(Millis(30)) };
 
 fn wires() -> impl Iterator<Item = ClientWire> {
     ClientWire::ALL.into_iter().cycle()

@@ -1,0 +1,109 @@
+//! Queries beside the players: what browsers ask, at a chosen rate.
+
+use std::net::SocketAddr;
+
+use super::{options::QueryFlood, summary::QuerySummary};
+use crate::{
+    model::Millis,
+    node::{LocalPort, Outbox, Route},
+};
+
+/// Most queries that are made up for after a pause.
+const MAX_BURST: u64 = 1000;
+/// What queries ask, and how their answers begin.
+const QUERIES: [(&[u8], &[u8]); 2] = [
+    (b"\xff\xff\xff\xffgetinfo fragd", b"\xff\xff\xff\xffinfoResponse\n"),
+    (b"\xff\xff\xff\xffgetstatus fragd", b"\xff\xff\xff\xffstatusResponse\n"),
+];
+
+/// The queries.
+#[derive(Debug)]
+pub(super) struct Flood {
+    server: SocketAddr,
+    began: Millis,
+    /// A second of each of [`QUERIES`], and how many are sent.
+    rates: [u64; QUERIES.len()],
+    sent: [u64; QUERIES.len()],
+    summary: QuerySummary,
+}
+
+impl Flood {
+    pub(super) fn new(asked: QueryFlood, server: SocketAddr, now: Millis) -> Self {
+        Self {
+            server,
+            began: now,
+            rates: [asked.info_per_second, asked.status_per_second].map(u64::from),
+            sent: [0; QUERIES.len()],
+            summary: QuerySummary::default(),
+        }
+    }
+
+    /// Whether anything is asked at all.
+    pub(super) fn is_on(&self) -> bool {
+        self.rates.iter().any(|&rate| rate > 0)
+    }
+
+    pub(super) fn summary(&self) -> QuerySummary {
+        self.summary
+    }
+
+    /// When the next query is due.
+    pub(super) fn next_frame(&self) -> Millis {
+        let due = |(&rate, &sent): (&u64, &u64)| {
+            if rate == 0 {
+                Millis::NEVER
+            } else {
+                self.began + Millis((sent * 1000).div_ceil(rate))
+            }
+        };
+        self.rates.iter().zip(&self.sent).map(due).min().unwrap_or(Millis::NEVER)
+    }
+
+    /// Sends what is due.
+    pub(super) fn frame(&mut self, now: Millis, local: LocalPort, outbox: &mut Outbox) {
+        let route = Route { local, remote: self.server };
+        for (place, (query, _)) in QUERIES.iter().enumerate() {
+            let rate = self.rates[place];
+            if rate == 0 {
+                continue;
+            }
+            let due = now.since(self.began).0 * rate / 1000 + 1;
+            let count = due.saturating_sub(self.sent[place]).min(MAX_BURST);
+            for _ in 0..count {
+                outbox.push(route, query);
+            }
+            self.sent[place] = due.max(self.sent[place]);
+            self.summary.sent += count;
+        }
+    }
+
+    /// Counts an answer.
+    pub(super) fn handle_answer(&mut self, from: SocketAddr, bytes: &[u8]) {
+        if from == self.server && QUERIES.iter().any(|(_, answer)| bytes.starts_with(answer)) {
+            self.summary.answered += 1;
+            self.summary.bytes_in += bytes.len() as u64;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_are_sent_as_asked_and_their_answers_are_counted() {
+        let server = ([127, 0, 0, 1], 27_960).into();
+        let asked = QueryFlood { info_per_second: 50, status_per_second: 4 };
+        let mut flood = Flood::new(asked, server, Millis(1000));
+        let mut outbox = Outbox::default();
+        while flood.next_frame() < Millis(3000) {
+            let now = flood.next_frame();
+            flood.frame(now, LocalPort(7), &mut outbox);
+        }
+        assert_eq!((outbox.len(), flood.summary().sent), (108, 108));
+        flood.handle_answer(server, b"\xff\xff\xff\xffinfoResponse\n\\a\\b");
+        flood.handle_answer(server, b"\xff\xff\xff\xffprint\nno");
+        flood.handle_answer(([1, 2, 3, 4], 5).into(), b"\xff\xff\xff\xffstatusResponse\n");
+        assert_eq!((flood.summary().answered, flood.summary().bytes_in), (1, 21));
+    }
+}

@@ -1,0 +1,294 @@
+//! What is measured while bots run: seconds, stages, what processes cost.
+//!
+//! Figures of a stage are taken from when its last bot has begun to join. Invariant: whatever a bot sees
+//! is recorded once, in the figures of the stretch that runs, and those are added to the total when it
+//! ends.
+
+use std::fmt;
+
+use hdrhistogram::Histogram;
+
+use super::{
+    bot::Bot,
+    options::BotsOptions,
+    record::{Figures, milliseconds},
+    summary::{
+        BotSummary, Cost, Counted, Measured, Outcome, Outcomes, QuerySummary, Sample, StageSummary,
+        Stretch, Summary, distribution, outcome,
+    },
+};
+use crate::{client::Stage as ClientStage, model::Millis};
+
+/// Time between two samples.
+const SECOND: Millis = Millis::seconds(1);
+/// Samples at most: a day.
+const MAX_SAMPLES: usize = 86_400;
+
+/// Tells what processes have used until now. Times and memory come from outside.
+pub trait Meter {
+    /// The server's process, when it can be seen.
+    fn server(&mut self) -> Option<Cost>;
+
+    /// The bots' own.
+    fn own(&mut self) -> Option<Cost>;
+}
+
+/// Where everything stood at some time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    at: Millis,
+    counted: Counted,
+    server: Option<Cost>,
+    own: Option<Cost>,
+}
+
+/// The measurements.
+pub(super) struct Gauge {
+    meter: Option<Box<dyn Meter>>,
+    beginning: Mark,
+    /// Figures since the stretch that runs began, and of those before it.
+    figures: Figures,
+    past: Figures,
+    lateness: Histogram<u32>,
+    past_lateness: Histogram<u32>,
+    /// The stage's beginning; `None` before it is measured.
+    stage_began: Option<Mark>,
+    measures_from: Millis,
+    stages: Vec<StageSummary>,
+    samples: Vec<Sample>,
+    /// Where everything stood at the last sample, with answers and rate delays.
+    second: Mark,
+    answers: u64,
+    rate_delayed: u64,
+    /// Longest gap between snapshots in the second that runs.
+    ended_at: Option<Mark>,
+}
+
+impl Gauge {
+    pub(super) fn new(now: Millis, mut meter: Option<Box<dyn Meter>>) -> Self {
+        let (server, own) = read(&mut meter);
+        let beginning = Mark { at: now, counted: Counted::default(), server, own };
+        Self {
+            meter,
+            beginning,
+            figures: Figures::default(),
+            past: Figures::default(),
+            lateness: milliseconds(),
+            past_lateness: milliseconds(),
+            stage_began: None,
+            measures_from: now,
+            stages: Vec::new(),
+            samples: Vec::new(),
+            second: beginning,
+            answers: 0,
+            rate_delayed: 0,
+            ended_at: None,
+        }
+    }
+
+    /// Where bots record what they see.
+    pub(super) fn figures(&mut self) -> &mut Figures {
+        &mut self.figures
+    }
+
+    pub(super) fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// A bot ran so much later than it wanted.
+    pub(super) fn note_lateness(&mut self, late: Millis) {
+        self.lateness.saturating_record(late.0);
+    }
+
+    /// The next stage is measured from `from` on.
+    pub(super) fn begin_stage(&mut self, from: Millis) {
+        self.measures_from = from;
+        self.stage_began = None;
+    }
+
+    /// Looks at the clock: begins to measure a stage, takes a sample.
+    pub(super) fn frame(
+        &mut self,
+        options: &BotsOptions,
+        bots: &[Bot],
+        queries: QuerySummary,
+        now: Millis,
+    ) {
+        let _ = options;
+        if self.stage_began.is_none() && now >= self.measures_from {
+            self.put_by();
+            self.stage_began = Some(self.mark(bots, now));
+        }
+        let passed = now.since(self.second.at);
+        if passed >= SECOND && self.samples.len() < MAX_SAMPLES {
+            self.sample(bots, queries, now);
+        }
+    }
+
+    fn sample(&mut self, bots: &[Bot], queries: QuerySummary, now: Millis) {
+        let mark = self.mark(bots, now);
+        let before = std::mem::replace(&mut self.second, mark);
+        let played = mark.counted.played - before.counted.played;
+        let rate_delayed = self.past.rate_delayed + self.figures.rate_delayed;
+        let pings: Vec<_> = bots.iter().filter_map(Bot::ping_ms).collect();
+        let worst = bots.iter().filter_map(|bot| bot.record().gap_ending_after(before.at)).max();
+        let used = |now: Option<Cost>, before: Option<Cost>| {
+            now.zip(before).map_or(0, |(now, before)| now.since(before).cpu_us) as f64 / 1000.0
+        };
+        self.samples.push(Sample {
+            second: now.since(self.beginning.at).0 / 1000,
+            in_game: bots.iter().filter(|bot| bot.stage() == ClientStage::Active).count(),
+            snapshots: played.snapshots,
+            bytes_in: played.bytes_in,
+            bytes_out: played.bytes_out,
+            lost_messages: played.lost_messages,
+            rate_delayed: rate_delayed - std::mem::replace(&mut self.rate_delayed, rate_delayed),
+            ping_ms: pings.iter().sum::<u64>() / (pings.len() as u64).max(1),
+            worst_gap_ms: worst.unwrap_or(0),
+            query_answers: queries.answered
+                - std::mem::replace(&mut self.answers, queries.answered),
+            server_cpu_ms: used(mark.server, before.server),
+            server_memory_mb: mark.server.map_or(0.0, |cost| cost.memory_bytes as f64 / 1e6),
+            own_cpu_ms: used(mark.own, before.own),
+        });
+    }
+
+    /// A stage of `wanted` bots is over. True when it was not as expected.
+    pub(super) fn end_stage(
+        &mut self,
+        options: &BotsOptions,
+        bots: &[Bot],
+        wanted: usize,
+        now: Millis,
+    ) -> bool {
+        let end = self.mark(bots, now);
+        let began = self.stage_began.take().unwrap_or(self.beginning);
+        let stretch = self.stretch(
+            options,
+            outcomes(&bots[..wanted.min(bots.len())]),
+            [began, end],
+            &self.figures,
+            &self.lateness,
+        );
+        let broken = options.expectations.broken(&stretch);
+        let broken: Vec<String> = broken.iter().map(ToString::to_string).collect();
+        let is_broken = !broken.is_empty();
+        self.stages.push(StageSummary { figures: stretch, broken });
+        self.put_by();
+        self.ended_at = Some(end);
+        is_broken
+    }
+
+    /// All figures up to now.
+    pub(super) fn summary(
+        &self,
+        options: &BotsOptions,
+        bots: &[Bot],
+        now: Millis,
+        queries: QuerySummary,
+    ) -> Summary {
+        let mut figures = self.past.clone();
+        figures.add(&self.figures);
+        let mut lateness = self.past_lateness.clone();
+        lateness.add(&self.lateness).expect("the same bounds");
+        let end = Mark {
+            at: self.ended_at.map_or(now, |end| end.at),
+            counted: counted(bots),
+            server: self.ended_at.map_or(self.second.server, |end| end.server),
+            own: self.ended_at.map_or(self.second.own, |end| end.own),
+        };
+        let total =
+            self.stretch(options, outcomes(bots), [self.beginning, end], &figures, &lateness);
+        let each = bots
+            .iter()
+            .filter(|bot| bot.record().started.is_some())
+            .map(|bot| BotSummary::new(bot.name(), bot.record(), bot.strip()))
+            .collect();
+        let broken: Vec<String> =
+            self.stages.iter().flat_map(|stage| stage.broken.iter().cloned()).collect();
+        let fared = bots.iter().map(Bot::record).filter(|record| record.started.is_some());
+        Summary {
+            server_address: options.server.to_string(),
+            wire: options.wire.to_string(),
+            behaviour: options.behaviour.to_string(),
+            uplink: options.uplink.to_string(),
+            downlink: options.downlink.to_string(),
+            seed: options.seed,
+            succeeded: broken.is_empty()
+                && fared.clone().count() > 0
+                && fared.clone().all(|record| record.succeeded()),
+            broken,
+            total,
+            stages: self.stages.clone(),
+            queries,
+            gap_distribution: distribution(&figures.gaps),
+            each,
+            samples: self.samples.clone(),
+        }
+    }
+
+    fn stretch(
+        &self,
+        options: &BotsOptions,
+        outcomes: Outcomes,
+        [began, end]: [Mark; 2],
+        figures: &Figures,
+        lateness: &Histogram<u32>,
+    ) -> Stretch {
+        let used = |now: Option<Cost>, before: Option<Cost>| {
+            now.zip(before).map(|(now, before)| now.since(before))
+        };
+        Stretch::new(&Measured {
+            options,
+            took: end.at.since(began.at),
+            figures,
+            counted: [began.counted, end.counted],
+            outcomes,
+            lateness,
+            server: used(end.server, began.server),
+            own: used(end.own, began.own),
+        })
+    }
+
+    /// The stretch that ran belongs to the past.
+    fn put_by(&mut self) {
+        self.past.add(&std::mem::take(&mut self.figures));
+        self.past_lateness.add(&self.lateness).expect("the same bounds");
+        self.lateness.reset();
+    }
+
+    fn mark(&mut self, bots: &[Bot], now: Millis) -> Mark {
+        let (server, own) = read(&mut self.meter);
+        Mark { at: now, counted: counted(bots), server, own }
+    }
+}
+
+impl fmt::Debug for Gauge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gauge").field("stages", &self.stages.len()).finish_non_exhaustive()
+    }
+}
+
+fn read(meter: &mut Option<Box<dyn Meter>>) -> (Option<Cost>, Option<Cost>) {
+    meter.as_mut().map_or((None, None), |meter| (meter.server(), meter.own()))
+}
+
+fn counted(bots: &[Bot]) -> Counted {
+    let mut all = Counted::default();
+    bots.iter().for_each(|bot| all.add(bot.record()));
+    all
+}
+
+fn outcomes(bots: &[Bot]) -> Outcomes {
+    let mut all = Outcomes::default();
+    for record in bots.iter().map(Bot::record).filter(|record| record.started.is_some()) {
+        all.bots += 1;
+        all.active += usize::from(record.entered.is_some());
+        match outcome(record) {
+            Outcome::Refused => all.refused += 1,
+            Outcome::Dropped => all.dropped += 1,
+            Outcome::Played | Outcome::NeverJoined => {}
+        }
+    }
+    all
+}

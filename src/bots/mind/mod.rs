@@ -1,0 +1,341 @@
+//! What a bot does: walk about, turning smoothly, fight whom it sees, press a button now and then.
+//!
+//! Everything is drawn from the seed, from the milliseconds played and from what the bot sees, so the
+//! same seed on the same level plays the same on every machine.
+
+mod senses;
+
+use rand_pcg::{
+    Pcg32,
+    rand_core::{Rng as _, SeedableRng as _},
+};
+
+use super::behaviour::{Behaviour, Behaviours};
+use crate::model::{Buttons, UserCmd, Vec3, trig::sine_cosine};
+
+pub(super) use senses::Senses;
+
+/// Angles are 16-bit fractions of a turn.
+const TURN: i32 = 1 << 16;
+/// Fastest turn, in angle units per millisecond: about a third of a turn per second.
+const MAX_YAW_RATE: i32 = 22;
+/// Change of the turn's speed per step.
+const YAW_RATE_STEP: i32 = 2;
+/// Steepest look up or down.
+const MAX_PITCH: i32 = TURN / 8;
+/// Change of the pitch, in angle units per millisecond.
+const PITCH_RATE: i32 = 5;
+/// Fastest turn toward somebody, in angle units per millisecond: a turn in two thirds of a second.
+const AIM_RATE: i32 = 98;
+/// How well a bot aims before it fires: about 4 degrees.
+const AIM_ERROR: i32 = TURN / 90;
+/// A way shorter than this is no way, in units.
+const TOO_NEAR: f32 = 48.0;
+/// Directions that are tried when a way ends.
+const WAYS: i32 = 8;
+/// A bot that wants to walk and covers less than this in [`STUCK_MS`] is stuck, in units.
+const STUCK_DISTANCE: f32 = 24.0;
+const STUCK_MS: u32 = 400;
+
+/// A bot's intentions.
+#[derive(Debug)]
+pub(super) struct Mind {
+    random: Pcg32,
+    does: Behaviours,
+    yaw: i32,
+    yaw_rate: i32,
+    wanted_yaw_rate: i32,
+    pitch: i32,
+    wanted_pitch: i32,
+    /// Where it turns at once: at somebody, or away from a wall.
+    wanted: Option<[i32; 2]>,
+    forward: i8,
+    right: i8,
+    up: i8,
+    buttons: Buttons,
+    weapon: u8,
+    /// Milliseconds until it thinks of something else.
+    decides_in: u32,
+    /// Milliseconds until it says something, and until it looks at the scoreboard.
+    talks_in: u32,
+    scores_in: u32,
+    /// Where it was, and for how long it has not come far from there.
+    was_at: Vec3,
+    same_place_ms: u32,
+}
+
+/// What a bot says, in turn.
+const SAYINGS: [&str; 6] =
+    ["hello", "nice shot", "where is everybody?", "lag?", "good game", "one more round"];
+
+impl Mind {
+    pub(super) fn new(seed: u64, does: Behaviours) -> Self {
+        let mut random = Pcg32::seed_from_u64(seed);
+        let yaw = random.next_u32() as i32 & (TURN - 1);
+        let talks_in = 5000 + random.next_u32() % 20_000;
+        let scores_in = 2000 + random.next_u32() % 10_000;
+        Self {
+            random,
+            does,
+            yaw,
+            yaw_rate: 0,
+            wanted_yaw_rate: 0,
+            pitch: 0,
+            wanted_pitch: 0,
+            wanted: None,
+            forward: 0,
+            right: 0,
+            up: 0,
+            buttons: Buttons::default(),
+            weapon: 0,
+            decides_in: 0,
+            talks_in,
+            scores_in,
+            was_at: Vec3::ZERO,
+            same_place_ms: 0,
+        }
+    }
+
+    /// Looks around, once for all usercmds of a packet, which span `passed_ms`.
+    pub(super) fn look(&mut self, senses: &Senses<'_>, passed_ms: u32) {
+        self.weapon = senses.weapon;
+        if !senses.plays {
+            return;
+        }
+        if !senses.alive {
+            // Fire pressed anew asks to come back.
+            self.buttons = Buttons(self.buttons.0 ^ Buttons::ATTACK.0);
+            return;
+        }
+        self.wanted = senses.enemy.map(|enemy| senses.aim(enemy));
+        if let Some([pitch, yaw]) = self.wanted {
+            let off = |wanted: i32, is: i32| i32::from(wanted.wrapping_sub(is) as i16).abs();
+            let aimed = off(yaw, self.yaw) < AIM_ERROR && off(pitch, self.pitch) < AIM_ERROR;
+            self.buttons = if aimed { Buttons::ATTACK } else { Buttons::default() };
+            self.choose_weapon(senses);
+        }
+        if self.does.include(Behaviour::Wander) {
+            self.find_way(senses, passed_ms);
+        }
+    }
+
+    /// Takes up another weapon now and then.
+    fn choose_weapon(&mut self, senses: &Senses<'_>) {
+        let is_good = senses.loaded >> senses.weapon.min(31) & 1 != 0;
+        if is_good && self.below(64) != 0 {
+            return;
+        }
+        let loaded = senses.loaded;
+        let count = loaded.count_ones();
+        if count == 0 {
+            return;
+        }
+        let which = self.below(count) as usize;
+        let chosen = (0..32).filter(|weapon| loaded >> weapon & 1 != 0).nth(which);
+        self.weapon = chosen.unwrap_or(0) as u8;
+    }
+
+    /// Turns away from what is in the way.
+    fn find_way(&mut self, senses: &Senses<'_>, passed_ms: u32) {
+        let moved = (senses.origin - self.was_at).length();
+        self.same_place_ms = self.same_place_ms.saturating_add(passed_ms);
+        if moved > STUCK_DISTANCE {
+            self.was_at = senses.origin;
+            self.same_place_ms = 0;
+        }
+        let walks = self.forward > 0;
+        let stuck = walks && self.same_place_ms > STUCK_MS;
+        let yaw = self.yaw.wrapping_add(senses.delta_angles[1]) & (TURN - 1);
+        if !stuck && (!walks || senses.free_way(along(yaw)) >= TOO_NEAR) {
+            return;
+        }
+        self.same_place_ms = 0;
+        let first = self.below(WAYS as u32) as i32;
+        let best = (0..WAYS)
+            .map(|way| (first + way) * (TURN / WAYS))
+            .map(|turn| (senses.free_way(along(yaw + turn)), turn))
+            .max_by(|(one, _), (other, _)| one.total_cmp(other));
+        if let Some((_, turn)) = best
+            && self.wanted.is_none()
+        {
+            self.wanted = Some([self.pitch, (self.yaw + turn) & (TURN - 1)]);
+            self.wanted_yaw_rate = 0;
+        }
+        if stuck {
+            // A stair too high for a step may do for a jump.
+            self.up = 127;
+        }
+    }
+
+    /// The next usercmd, `step_ms` after the last, for the level time `server_time`.
+    pub(super) fn step(&mut self, server_time: i32, step_ms: u32) -> UserCmd {
+        match self.decides_in.checked_sub(step_ms) {
+            Some(left) => self.decides_in = left,
+            None => self.decide(),
+        }
+        self.talks_in = self.talks_in.saturating_sub(step_ms);
+        self.scores_in = self.scores_in.saturating_sub(step_ms);
+        let step = step_ms.min(200) as i32;
+        if let Some([pitch, yaw]) = self.wanted {
+            let most = AIM_RATE * step;
+            let toward = |is: i32, wanted: i32| {
+                (is + i32::from(wanted.wrapping_sub(is) as i16).clamp(-most, most)) & (TURN - 1)
+            };
+            self.yaw = toward(self.yaw, yaw);
+            self.pitch = i32::from(toward(self.pitch, pitch) as i16);
+            self.yaw_rate = 0;
+        } else {
+            self.yaw_rate +=
+                (self.wanted_yaw_rate - self.yaw_rate).clamp(-YAW_RATE_STEP, YAW_RATE_STEP);
+            self.yaw = (self.yaw + self.yaw_rate * step) & (TURN - 1);
+            let most = PITCH_RATE * step;
+            self.pitch += (self.wanted_pitch - self.pitch).clamp(-most, most);
+        }
+        UserCmd {
+            server_time,
+            angles: [self.pitch & (TURN - 1), self.yaw, 0],
+            buttons: self.buttons,
+            weapon: self.weapon,
+            forwardmove: self.forward,
+            rightmove: self.right,
+            upmove: self.up,
+        }
+    }
+
+    /// What it says or asks now, if anything.
+    pub(super) fn talk(&mut self) -> Option<String> {
+        if self.does.include(Behaviour::Chat) && self.talks_in == 0 {
+            self.talks_in = 20_000 + self.below(20_000);
+            let which = self.below(SAYINGS.len() as u32);
+            return SAYINGS.get(which as usize).map(|saying| format!("say {saying}"));
+        }
+        if self.does.include(Behaviour::Scores) && self.scores_in == 0 {
+            self.scores_in = 10_000 + self.below(10_000);
+            return Some("score".to_owned());
+        }
+        None
+    }
+
+    fn decide(&mut self) {
+        self.decides_in = 400 + self.below(1600);
+        let rate = self.below(2 * MAX_YAW_RATE as u32 + 1) as i32 - MAX_YAW_RATE;
+        let pitch = self.below(2 * MAX_PITCH as u32 + 1) as i32 - MAX_PITCH;
+        let forward = [127, 127, 127, 127, 127, 64, 0, -127][self.below(8) as usize];
+        let right = [0, 0, 0, 127, -127][self.below(5) as usize];
+        let up = [0, 0, 0, 127, -127][self.below(5) as usize];
+        let attacks = self.below(4) == 0;
+        if self.does.include(Behaviour::Wander) {
+            self.wanted_yaw_rate = rate;
+            self.wanted_pitch = pitch;
+            (self.forward, self.right, self.up) = (forward, right, up);
+        }
+        if self.does.include(Behaviour::Fight) {
+            self.buttons = if attacks { Buttons::ATTACK } else { Buttons::default() };
+        }
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        self.random.next_u32() % limit
+    }
+}
+
+/// The level direction of a yaw, of length 1.
+fn along(yaw: i32) -> Vec3 {
+    let (sine, cosine) =
+        sine_cosine((yaw & (TURN - 1)) as f32 * (std::f32::consts::TAU / TURN as f32));
+    Vec3::new(cosine, sine, 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn play(seed: u64, does: Behaviours) -> Vec<UserCmd> {
+        let mut mind = Mind::new(seed, does);
+        (0..6000).map(|step| mind.step(step * 16, 16)).collect()
+    }
+
+    #[test]
+    fn the_same_seed_plays_the_same() {
+        assert_eq!(play(1, Behaviours::PLAYER), play(1, Behaviours::PLAYER));
+        assert_ne!(play(1, Behaviours::PLAYER), play(2, Behaviours::PLAYER));
+    }
+
+    #[test]
+    fn it_turns_smoothly_and_uses_every_key() {
+        let played = play(3, Behaviours::PLAYER);
+        for pair in played.windows(2) {
+            for axis in [0, 1] {
+                let turned = (pair[1].angles[axis] - pair[0].angles[axis]) as i16;
+                assert!(turned.unsigned_abs() <= 16 * 22, "{turned}");
+            }
+            assert!(pair[1].angles.iter().all(|angle| (0..TURN).contains(angle)));
+        }
+        let pressed = |key: fn(&UserCmd) -> bool| played.iter().any(key);
+        assert!(pressed(|usercmd| usercmd.forwardmove > 0) && pressed(|u| u.forwardmove < 0));
+        assert!(pressed(|usercmd| usercmd.rightmove > 0) && pressed(|u| u.rightmove < 0));
+        assert!(pressed(|usercmd| usercmd.upmove > 0) && pressed(|u| u.upmove < 0));
+        assert!(pressed(|u| u.buttons == Buttons::ATTACK) && pressed(|u| u.buttons.0 == 0));
+    }
+
+    #[test]
+    fn the_idle_stand_and_the_peaceful_do_not_fire() {
+        let still = |usercmd: &UserCmd| {
+            (usercmd.forwardmove, usercmd.rightmove, usercmd.upmove, usercmd.buttons.0)
+                == (0, 0, 0, 0)
+        };
+        assert!(play(4, Behaviours::default()).iter().all(still));
+        let walks = play(4, Behaviours::default().with(Behaviour::Wander));
+        assert!(walks.iter().any(|usercmd| usercmd.forwardmove != 0));
+        assert!(walks.iter().all(|usercmd| usercmd.buttons.0 == 0));
+    }
+
+    #[test]
+    fn it_turns_to_whom_it_sees_and_fires_when_it_aims() {
+        let mut mind = Mind::new(5, Behaviours::PLAYER);
+        // Due west and level with the eyes, on a level that has turned everybody by a quarter.
+        let senses = Senses {
+            enemy: Some(Vec3::new(-500.0, 0.0, 26.0)),
+            delta_angles: [0, TURN / 4, 0],
+            ..Senses::nowhere()
+        };
+        for step in 0..60 {
+            mind.look(&senses, 16);
+            mind.step(step * 16, 16);
+        }
+        mind.look(&senses, 16);
+        let usercmd = mind.step(1000, 16);
+        assert_eq!(usercmd.angles, [0, TURN / 4, 0]);
+        assert_eq!(usercmd.buttons, Buttons::ATTACK);
+    }
+
+    #[test]
+    fn who_does_not_get_on_turns_and_jumps() {
+        let mut mind = Mind::new(6, Behaviours::default().with(Behaviour::Wander));
+        (mind.forward, mind.decides_in) = (127, 60_000);
+        let before = mind.yaw;
+        for _ in 0..30 {
+            mind.look(&Senses::nowhere(), 33);
+            mind.step(0, 33);
+        }
+        assert_ne!(mind.yaw, before);
+        assert_eq!(mind.up, 127);
+    }
+
+    #[test]
+    fn absurd_states_of_a_server_are_survived() {
+        let mut mind = Mind::new(7, Behaviours::PLAYER);
+        for origin in [Vec3::new(f32::NAN, f32::INFINITY, -1e38), Vec3::ZERO] {
+            let senses = Senses {
+                origin,
+                delta_angles: [i32::MIN, i32::MAX, -1],
+                weapon: 255,
+                loaded: u32::MAX,
+                enemy: Some(origin),
+                ..Senses::nowhere()
+            };
+            mind.look(&senses, u32::MAX / 2);
+            mind.step(i32::MAX, 16);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What a bot knows of where it is: its own state, who is in sight, what the map has in the way.
+//!
+//! Numbers come from a server, so they are taken for what they are: any. Source: the playerstate and
+//! entities of snapshots; statistics stand elsewhere in OpenArena's game than in the base game's.
+
+use crate::{
+    client::Client,
+    model::{
+        ConfigIndex, EntityState, PlayerState, Vec3,
+        contents::{content, mask},
+        trig::arc_tangent,
+    },
+    world::CollisionMap,
+};
+
+/// How far a bot sees somebody to fight.
+const SIGHT: f32 = 2000.0;
+/// How far ahead a bot looks for its way.
+pub(super) const AHEAD: f32 = 160.0;
+/// Height that is climbed without a jump.
+const STEP: f32 = 18.0;
+/// Depth that is jumped into without fear.
+const DROP: f32 = 400.0;
+/// A player's box.
+const MINS: Vec3 = Vec3::new(-15.0, -15.0, -24.0);
+const MAXS: Vec3 = Vec3::new(15.0, 15.0, 32.0);
+
+/// Entity type of players, flag of the dead, place of the health.
+const ET_PLAYER: i32 = 1;
+const EF_DEAD: i32 = 1;
+const STAT_HEALTH: usize = 0;
+/// Configstrings of the game's version and of the first player.
+const CS_VERSION: usize = 20;
+const CS_PLAYERS: usize = 544;
+/// Players at most.
+const MAX_PLAYERS: i32 = 64;
+/// Movement types of those who play.
+const PM_NORMAL: i32 = 0;
+const PM_NOCLIP: i32 = 1;
+
+/// What a bot knows now.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::bots) struct Senses<'a> {
+    pub(super) origin: Vec3,
+    pub(super) view_height: f32,
+    /// What the server adds to the usercmd's angles, in 16 bits of a turn.
+    pub(super) delta_angles: [i32; 3],
+    pub(super) alive: bool,
+    /// Whether it takes part, and is not held by an intermission.
+    pub(super) plays: bool,
+    pub(super) weapon: u8,
+    /// One bit for each weapon that could fire.
+    pub(super) loaded: u32,
+    /// Where to aim at, if there is somebody.
+    pub(super) enemy: Option<Vec3>,
+    pub(super) map: Option<&'a CollisionMap>,
+}
+
+impl<'a> Senses<'a> {
+    /// What a client's last snapshot says. `fights` looks for somebody to fight.
+    pub(in crate::bots) fn of(
+        client: &Client,
+        player: &PlayerState,
+        map: Option<&'a CollisionMap>,
+        fights: bool,
+    ) -> Self {
+        let version = ConfigIndex::new(CS_VERSION).map_or("", |index| client.configstring(index));
+        let weapons = player.stats[if version.starts_with("baseoa") { 3 } else { 2 }] as u32;
+        let loaded = (1..16)
+            .filter(|&weapon| weapons >> weapon & 1 != 0 && player.ammo[weapon] != 0)
+            .fold(0, |all, weapon| all | 1 << weapon);
+        let mut senses = Self {
+            origin: player.origin,
+            view_height: player.viewheight.clamp(-64, 64) as f32,
+            delta_angles: player.delta_angles,
+            alive: player.stats[STAT_HEALTH] > 0,
+            plays: matches!(player.pm_type, PM_NORMAL | PM_NOCLIP),
+            weapon: u8::try_from(player.weapon).unwrap_or(0),
+            loaded,
+            enemy: None,
+            map,
+        };
+        if fights && senses.alive {
+            senses.enemy = senses.find_enemy(client, player.client_num);
+        }
+        senses
+    }
+
+    /// Nobody anywhere.
+    #[cfg(test)]
+    pub(super) fn nowhere() -> Self {
+        Self {
+            origin: Vec3::ZERO,
+            view_height: 26.0,
+            delta_angles: [0; 3],
+            alive: true,
+            plays: true,
+            weapon: 2,
+            loaded: 0b110,
+            enemy: None,
+            map: None,
+        }
+    }
+
+    fn eye(&self) -> Vec3 {
+        self.origin + Vec3::new(0.0, 0.0, self.view_height)
+    }
+
+    /// The nearest living player of another team that can be seen.
+    fn find_enemy(&self, client: &Client, own: i32) -> Option<Vec3> {
+        let own_team = team(client, own);
+        let near = client
+            .entities()
+            .filter(|entity| {
+                entity.e_type == ET_PLAYER
+                    && (0..MAX_PLAYERS).contains(&entity.number)
+                    && entity.number != own
+                    && entity.e_flags & EF_DEAD == 0
+            })
+            .map(|entity| (self.distance(entity), entity))
+            .filter(|(distance, _)| *distance < SIGHT)
+            .min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+        let (_, entity) = near;
+        let mates = matches!(own_team, b'1' | b'2') && team(client, entity.number) == own_team;
+        (!mates && self.sees(entity.pos.base)).then_some(entity.pos.base)
+    }
+
+    fn distance(&self, entity: &EntityState) -> f32 {
+        (entity.pos.base - self.origin).length()
+    }
+
+    fn sees(&self, point: Vec3) -> bool {
+        self.map.is_none_or(|map| {
+            map.trace(self.eye(), Vec3::ZERO, Vec3::ZERO, point, content::SOLID).fraction >= 1.0
+        })
+    }
+
+    /// How far the way is free in a direction, in units up to [`AHEAD`]; a fall that kills, or lava,
+    /// ends it. Everything is free to a bot without a map.
+    pub(super) fn free_way(&self, direction: Vec3) -> f32 {
+        let Some(map) = self.map else { return AHEAD };
+        let start = self.origin + Vec3::new(0.0, 0.0, STEP);
+        let end = start.add_scaled(direction, AHEAD);
+        let ahead = map.trace(start, MINS, MAXS, end, mask::PLAYER_SOLID);
+        let below = ahead.endpos - Vec3::new(0.0, 0.0, DROP);
+        let floor = map.trace(
+            ahead.endpos,
+            MINS,
+            MAXS,
+            below,
+            mask::PLAYER_SOLID | content::LAVA | content::SLIME,
+        );
+        let deadly =
+            floor.fraction >= 1.0 || floor.contents & (content::LAVA | content::SLIME) != 0;
+        if deadly { 0.0 } else { ahead.fraction * AHEAD }
+    }
+
+    /// Pitch and yaw from the eye to a point, as a usercmd says them.
+    pub(super) fn aim(&self, point: Vec3) -> [i32; 2] {
+        let way = point - self.eye();
+        let flat = Vec3::new(way[0], way[1], 0.0).length();
+        let units = |radians: f32| (radians * (65_536.0 / std::f32::consts::TAU)) as i32;
+        let pitch = -units(arc_tangent(way[2], flat));
+        let yaw = units(arc_tangent(way[1], way[0]));
+        [pitch.wrapping_sub(self.delta_angles[0]), yaw.wrapping_sub(self.delta_angles[1])]
+            .map(|angle| angle & 0xffff)
+    }
+}
+
+/// The team that a player's entry says: `0` to `3` as a letter.
+fn team(client: &Client, number: i32) -> u8 {
+    let place =
+        usize::try_from(number).ok().and_then(|number| ConfigIndex::new(CS_PLAYERS + number));
+    let entry = place.map_or("", |index| client.configstring(index));
+    entry.split_once("\\t\\").and_then(|(_, rest)| rest.bytes().next()).unwrap_or(b'0')
+}
