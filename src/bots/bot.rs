@@ -61,7 +61,6 @@ pub(super) struct Bot {
     name: String,
     /// `None` until its time has come, and between two lives.
     client: Option<Client>,
-    number: u16,
     /// When its next life begins.
     starts: Millis,
     /// When it leaves to come back, in a storm.
@@ -90,7 +89,7 @@ impl Bot {
         Self {
             name: format!("{}{:02}", options.name_prefix, u32::from(number) + 1),
             client: None,
-            number,
+
             starts,
             leaves: Millis::NEVER,
             random: Pcg64Mcg::seed_from_u64(seed_of(options.seed, number) ^ 1),

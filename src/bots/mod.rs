@@ -22,6 +22,7 @@ mod maps;
 mod mind;
 mod options;
 mod record;
+mod report;
 mod strip;
 mod summary;
 mod wire;
@@ -345,6 +346,7 @@ impl Node for Bots {
         }
         self.after(now, number);
         self.drop_old_wakes();
+        self.end_if_nobody_is_left(now);
     }
 
     fn frame(&mut self, now: Millis) {
@@ -375,9 +377,7 @@ impl Node for Bots {
             self.run(now, number);
         }
         self.drop_old_wakes();
-        if self.living == 0 && self.leaving_since.is_none() {
-            self.end_stage_early(now);
-        }
+        self.end_if_nobody_is_left(now);
         self.finish_if_silent(now);
     }
 
@@ -418,6 +418,12 @@ impl Node for Bots {
 }
 
 impl Bots {
+    fn end_if_nobody_is_left(&mut self, now: Millis) {
+        if self.living == 0 && self.leaving_since.is_none() {
+            self.end_stage_early(now);
+        }
+    }
+
     /// Nobody is left, or nobody wants to wait any longer.
     fn end_stage_early(&mut self, now: Millis) {
         self.gauge.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);

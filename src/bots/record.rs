@@ -14,7 +14,7 @@ use crate::{
 
 /// The steps on the way into the game, each from the one before: the challenge granted, the connection
 /// granted, the level known, the first snapshot of the game.
-pub const JOIN_STEPS: [&str; 4] = ["challenge", "connect", "gamestate", "first snapshot"];
+pub(super) const JOIN_STEPS: [&str; 4] = ["challenge", "connect", "gamestate", "first snapshot"];
 
 /// What all bots saw in some stretch of time.
 #[derive(Clone)]

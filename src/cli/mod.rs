@@ -5,6 +5,7 @@
 //! Invariant: whatever the arguments are, they are parsed or refused with a sentence and an exit code.
 
 mod address;
+mod bots;
 mod plus;
 mod serve;
 
@@ -13,13 +14,11 @@ use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 pub use address::ServerAddress;
+pub use bots::{BotsOptions, Duration, LoadTest, PerSecond};
 pub use plus::{PlusCommands, split};
 pub use serve::ServeOptions;
 
-use crate::{
-    client::ClientWire,
-    settings::{GameProfile, SETTINGS},
-};
+use crate::settings::{GameProfile, SETTINGS};
 
 /// How a run of the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +29,14 @@ pub enum Outcome {
     Failed = 1,
     /// The command line or the config file is wrong.
     Misused = 2,
+    /// The server did not answer.
+    NoAnswer = 3,
+    /// The server let nobody in, and said why.
+    Refused = 4,
+    /// The server threw somebody out, or went away.
+    Lost = 5,
+    /// The server sent what cannot be read.
+    Unreadable = 6,
 }
 
 impl From<Outcome> for ExitCode {
@@ -46,7 +53,7 @@ pub enum Command {
     /// Ask a server what it plays.
     Query(QueryOptions),
     /// Send bots to a server.
-    Bots(BotsOptions),
+    Bots(Box<BotsOptions>),
     /// List the maps that are installed, or draw one.
     Maps(MapsOptions),
     /// Explain the settings.
@@ -86,7 +93,14 @@ const BOTS_EXAMPLES: &str = "\
 Examples:
   fragd bots --connect 127.0.0.1
   fragd bots --connect 127.0.0.1:27961 -n 64 --seconds 60 --wire native --json
-  fragd bots --connect [::1] -n 8 --seed 42 --name-prefix probe";
+  fragd bots --connect [::1] -n 8 --seed 42 --name-prefix probe
+  fragd bots --connect 127.0.0.1 --stages 16:30s,32:30s,64:30s --expect 'snapshot_gap_p99<120ms,drops=0'
+  fragd bots --connect 127.0.0.1 -n 16 --network latency=80ms,jitter=20ms,loss=2% --report report.html
+  fragd bots --connect 127.0.0.1 --scenario config/loadtests/smoke.toml --pid $(pidof fragd)
+
+Stages go on until one is not as expected: the last that was is what the server holds.
+Exit codes: 0 all as expected, 1 not as expected, 2 wrong command line or scenario, 3 no answer,
+4 refused, 5 thrown out or lost, 6 the server sent what cannot be read.";
 
 const MAPS_EXAMPLES: &str = "\
 Examples:
@@ -131,7 +145,7 @@ enum Role {
     Query(QueryOptions),
     /// Send bots to a server, measure, and sum up
     #[command(after_help = BOTS_EXAMPLES)]
-    Bots(BotsOptions),
+    Bots(Box<BotsOptions>),
     /// List the maps that are installed, or draw one
     #[command(after_help = MAPS_EXAMPLES)]
     Maps(MapsOptions),
@@ -156,42 +170,6 @@ pub struct QueryOptions {
     /// List every setting too
     #[arg(long)]
     pub settings: bool,
-}
-
-/// What `bots` is asked.
-#[derive(Args, Clone, Debug, PartialEq, Eq)]
-pub struct BotsOptions {
-    /// Server to join; the port is 27960 unless given
-    #[arg(long, value_name = "HOST[:PORT]")]
-    pub connect: ServerAddress,
-    /// How many bots
-    #[arg(short = 'n', long = "bots", value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub count: u16,
-    /// How long they stay
-    #[arg(long, value_name = "S", default_value_t = 30,
-        value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub seconds: u32,
-    /// What they speak: compat (71 as OpenArena), native (71 as ioquake3) or 68
-    #[arg(long, value_name = "WIRE", default_value_t = ClientWire::Compat71)]
-    pub wire: ClientWire,
-    /// Seed of all chance; without it every run is another
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Bots that begin to join in a second
-    #[arg(long, value_name = "N", default_value_t = 20,
-        value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub ramp: u32,
-    /// Packets that each bot sends in a second
-    #[arg(long, value_name = "N", default_value_t = 30,
-        value_parser = clap::value_parser!(u16).range(15..=125))]
-    pub packets_per_second: u16,
-    /// What the bots' names begin with
-    #[arg(long, value_name = "TEXT", default_value = "bot", value_parser = name_prefix)]
-    pub name_prefix: String,
-    /// Sum up as one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// What `maps` is asked.
@@ -306,15 +284,6 @@ fn picture_file(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// A prefix that leaves room for a number in a player's name.
-fn name_prefix(text: &str) -> Result<String, String> {
-    let legal = |c: char| matches!(c, ' '..='~') && !"\\\";%".contains(c);
-    if text.is_empty() || text.len() > 24 || !text.chars().all(legal) {
-        return Err("1 to 24 printable ASCII characters without \\, \", ; and %".to_owned());
-    }
-    Ok(text.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -362,8 +331,10 @@ mod tests {
         else {
             panic!("sends bots")
         };
-        assert_eq!((bots.count, bots.seconds, bots.wire), (64, 5, ClientWire::Protocol68));
-        assert_eq!((bots.seed, bots.name_prefix.as_str()), (Some(7), "probe"));
+        let test = &bots.test;
+        assert_eq!((test.bots, test.seconds), (Some(64), Some(5)));
+        assert_eq!(test.wire, Some(crate::client::ClientWire::Protocol68));
+        assert_eq!((test.seed, test.name_prefix.as_deref()), (Some(7), Some("probe")));
         assert_eq!((bots.connect.host.as_str(), bots.connect.port), ("::1", 27960));
         let Ok(Command::Settings(settings)) = run("settings sv_fps --game baseq3 --json") else {
             panic!("explains")
@@ -380,7 +351,9 @@ mod tests {
         refused("query 127.0.0.1:0", "1 to 65535");
         refused("query 127.0.0.1 --timeout 0", "1..=60000");
         refused("bots -n 4", "--connect");
-        refused("bots --connect x -n 0", "1..=1024");
+        refused("bots --connect x -n 0", "1..=4096");
+        refused("bots --connect x --expect loss<", "loss");
+        refused("bots --connect x --do dance", "cannot 'dance'");
         refused("bots --connect x --wire 66", "68");
         refused("bots --connect x --name-prefix a;b", "printable");
         refused("query 127.0.0.1 +map x", "only a server takes commands that begin with +");

@@ -1,75 +1,166 @@
 //! Sending bots to a server.
 
-use std::io::{IsTerminal as _, Write as _};
+mod live;
+
+use std::{fs, io::Write as _, net::SocketAddr, path::Path, sync::Arc};
 
 use fragd::{
-    bots::{self, Bots},
-    cli::{BotsOptions, Outcome},
-    io::{self, Clock, Options, Progress, Signals, Sockets},
-    model::Millis,
+    bots::{Bots, Cost, FindMap, Meter, Sample, Summary},
+    cli::{BotsOptions, LoadTest, Outcome},
+    io::{
+        self, Clock, GameData, Options, Processes, Progress, Signals, Sockets, assets::base_paths,
+    },
+    model::assets::Assets as _,
+    settings::Choice as _,
+    world::{Bsp, CollisionMap, Family, bsp::MAX_FILE_LEN},
 };
 
-/// Time between two lines of progress: on a terminal one line is written over again.
-const PROGRESS_ON_TERMINAL: Millis = Millis(500);
-const PROGRESS_IN_LOG: Millis = Millis::seconds(5);
+use live::Live;
+
+/// Why a load test did not begin, and how the program ends.
+struct Refusal(String, Outcome);
 
 /// Sends bots to a server and sums up what they saw.
 pub(crate) fn run(options: &BotsOptions) -> Outcome {
     io::logging::init(log::LevelFilter::Warn);
-    match play(options) {
-        Ok(bots) => {
-            let summary = bots.summary();
-            let text = if options.json { summary.to_json() + "\n" } else { summary.to_string() };
-            // A reader that has seen enough, such as `head`, is no failure.
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            if bots.succeeded() { Outcome::Done } else { Outcome::Failed }
-        }
-        Err(what) => {
+    let summary = match play(options) {
+        Ok(summary) => summary,
+        Err(Refusal(what, outcome)) => {
             eprintln!("fragd: {what}");
-            Outcome::Failed
+            return outcome;
         }
+    };
+    let text = if options.json { summary.to_json() + "\n" } else { summary.to_string() };
+    // A reader that has seen enough, such as `head`, is no failure.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    let mut outcome = judge(&summary);
+    let page = || summary.to_html().into_bytes();
+    let files: [(&Option<_>, &dyn Fn() -> Vec<u8>); 2] =
+        [(&options.csv, &|| seconds(&summary.samples)), (&options.report, &page)];
+    for (path, write) in files {
+        if let Some(path) = path
+            && let Err(error) = fs::write(path, write())
+        {
+            eprintln!("fragd: {}: {error}", path.display());
+            outcome = Outcome::Failed;
+        }
+    }
+    outcome
+}
+
+/// How the program ends: the first of what went wrong on the way in, then what was expected.
+fn judge(summary: &Summary) -> Outcome {
+    let total = &summary.total;
+    if summary.succeeded {
+        Outcome::Done
+    } else if total.faults > 0 {
+        Outcome::Unreadable
+    } else if total.active == 0 && total.refused > 0 {
+        Outcome::Refused
+    } else if total.active == 0 {
+        Outcome::NoAnswer
+    } else if total.dropped > 0 {
+        Outcome::Lost
+    } else {
+        Outcome::Failed
     }
 }
 
-fn play(options: &BotsOptions) -> Result<Bots, String> {
-    let server = io::resolve(&options.connect.to_string(), options.connect.port)?;
-    let seed = match options.seed {
-        Some(seed) => seed,
-        None => u64::from_le_bytes(
-            io::random_bytes().map_err(|error| format!("no random numbers: {error}"))?,
-        ),
-    };
-    let duration = Millis::seconds(u64::from(options.seconds));
-    let clock = Clock::start();
-    let asked = bots::BotsOptions {
-        seed,
-        joins_per_second: options.ramp,
-        packets_per_second: u32::from(options.packets_per_second),
-        name_prefix: options.name_prefix.clone(),
-        ..bots::BotsOptions::new(server, options.wire, options.count, duration)
-    };
-    let mut bots = Bots::new(asked, clock.now());
-    let sockets =
-        Sockets::ephemeral(options.count, server.ip()).map_err(|error| error.to_string())?;
-    let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;
+/// A line for each second, under a line of names.
+fn seconds(samples: &[Sample]) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for sample in samples {
+        writer.serialize(sample).expect("numbers into memory");
+    }
+    writer.into_inner().expect("into memory")
+}
 
-    let terminal = std::io::stderr().is_terminal();
-    let interval = if terminal { PROGRESS_ON_TERMINAL } else { PROGRESS_IN_LOG };
-    let call = move |bots: &Bots, _, _: &_| {
-        let line = bots.progress();
-        if terminal { eprint!("\r\x1b[K{line}") } else { eprintln!("{line}") }
+fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
+    let failed = |what: String| Refusal(what, Outcome::Failed);
+    let test = match &options.scenario {
+        Some(path) => options.test.clone().or(scenario(path)?),
+        None => options.test.clone(),
     };
+    let server = io::resolve(&options.connect.to_string(), options.connect.port)
+        .map_err(|what| Refusal(what, Outcome::NoAnswer))?;
+    let seed = io::random_bytes().map_err(|error| failed(format!("no random numbers: {error}")))?;
+    let asked = test.build(server, u64::from_le_bytes(seed));
+    let mut meter = Processes::new();
+    if let Some(pid) = options.pid
+        && meter.used(Some(pid)).is_none()
+    {
+        return Err(Refusal(format!("there is no process {pid} to watch"), Outcome::Misused));
+    }
+    let clock = Clock::start();
+    let meter = Box::new(Costs { processes: meter, server: options.pid });
+    let mut bots = Bots::with_senses(asked, clock.now(), find_map(options), Some(meter));
+    drive(&mut bots, server, &clock).map_err(failed)?;
+    Ok(bots.summary())
+}
+
+fn scenario(path: &Path) -> Result<LoadTest, Refusal> {
+    let misused = |what: String| Refusal(format!("{}: {what}", path.display()), Outcome::Misused);
+    let text =
+        io::read_config(path).map_err(|error| Refusal(error.to_string(), Outcome::Misused))?;
+    LoadTest::parse(&text).map_err(misused)
+}
+
+fn drive(bots: &mut Bots, server: SocketAddr, clock: &Clock) -> Result<(), String> {
+    use fragd::node::Node as _;
+    let sockets =
+        Sockets::ephemeral(bots.local_ports(), server.ip()).map_err(|error| error.to_string())?;
+    let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;
+    let live = Live::new();
+    let interval = live.interval();
     let run_options = Options {
         signals: Some(signals),
         // What bots have to say goes where progress goes: the summary has standard output to itself.
-        output: Box::new(std::io::stderr()),
-        progress: Some(Progress { interval, call: Box::new(call) }),
+        output: live.output(),
+        progress: Some(Progress {
+            interval,
+            call: Box::new(move |bots: &Bots, _, _: &_| live.show(bots)),
+        }),
         ..Options::default()
     };
-    let run = io::run(&mut bots, sockets, &clock, run_options);
-    if terminal {
-        eprintln!("\r\x1b[K");
+    io::run(bots, sockets, clock, run_options)
+        .map_err(|error| format!("the event loop failed: {error}"))?;
+    Ok(())
+}
+
+/// What the server's process and this one use.
+struct Costs {
+    processes: Processes,
+    server: Option<u32>,
+}
+
+impl Costs {
+    fn used(&mut self, pid: Option<u32>) -> Option<Cost> {
+        let io::process::Used { cpu_us, memory_bytes } = self.processes.used(pid)?;
+        Some(Cost { cpu_us, memory_bytes })
     }
-    run.map_err(|error| format!("the event loop failed: {error}"))?;
-    Ok(bots)
+}
+
+impl Meter for Costs {
+    fn server(&mut self) -> Option<Cost> {
+        let pid = self.server?;
+        self.used(Some(pid))
+    }
+
+    fn own(&mut self) -> Option<Cost> {
+        self.used(None)
+    }
+}
+
+/// Finds maps in the game's data. Bots without it go by feel.
+fn find_map(options: &BotsOptions) -> Option<FindMap> {
+    let game = options.game.name();
+    let data = GameData::open(&base_paths(&options.basepath, game), &[game]);
+    if data.is_empty() {
+        return None;
+    }
+    Some(Box::new(move |name| {
+        let file = data.read(&format!("maps/{name}.bsp"), MAX_FILE_LEN as u64).ok()?;
+        let map = CollisionMap::new(&Bsp::load(&file).ok()?, Family::Single).ok()?;
+        Some(Arc::new(map))
+    }))
 }

@@ -24,7 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("bots", &["client", "model", "node", "shape", "wire", "world"]),
     ("io", &["model", "node"]),
     ("sim", &["bots", "client", "model", "node", "server", "shape", "wire"]),
-    ("cli", &["client", "model", "settings"]),
+    ("cli", &["bots", "client", "model", "settings", "shape"]),
 ];
 
 fn root() -> PathBuf {

@@ -1,12 +1,13 @@
 //! Bots and a scripted server in virtual time.
 
-use std::net::SocketAddr;
+use std::{collections::HashMap, net::SocketAddr};
 
 use fragd::{
-    bots::{Bots, BotsOptions, Outcome},
+    bots::{Bots, BotsOptions, Outcome, QueryFlood, Stages},
     client::ClientWire,
     model::Millis,
     node::{LocalPort, Node, Route},
+    shape::Shape,
 };
 
 use crate::scripted_server::{Level, ScriptedServer, World};
@@ -25,14 +26,27 @@ struct Match {
     /// Everything the bots sent.
     transcript: Vec<(u64, u16, Vec<u8>)>,
     began: Millis,
+    /// Bots, and the port that each sent from last.
+    slots: u16,
+    ports: HashMap<u16, u16>,
 }
 
 impl Match {
     fn new(options: BotsOptions) -> Self {
         let now = Millis(1_000_000);
         let server = ScriptedServer::new(options.wire);
+        let slots = options.most_bots();
         let bots = Bots::new(options, now);
-        Self { bots, server, now, underway: Vec::new(), transcript: Vec::new(), began: now }
+        Self {
+            bots,
+            server,
+            now,
+            underway: Vec::new(),
+            transcript: Vec::new(),
+            began: now,
+            slots,
+            ports: HashMap::new(),
+        }
     }
 
     /// Runs until the bots are done, at most `seconds`.
@@ -56,8 +70,9 @@ impl Match {
                 assert_eq!(route.remote, server_address());
                 let LocalPort(number) = route.local;
                 self.transcript.push((now.0, number, packet.clone()));
-                let replies = self.server.handle(number, &packet);
-                self.send(number, replies);
+                let replies = self.server.handle(number % self.slots, &packet);
+                self.ports.insert(number % self.slots, number);
+                self.send(number % self.slots, replies);
             }
             if (now.0 - self.began.0).is_multiple_of(50) {
                 self.show();
@@ -67,6 +82,7 @@ impl Match {
 
     fn send(&mut self, number: u16, datagrams: Vec<Vec<u8>>) {
         let at = self.now + Millis(10);
+        let number = self.ports.get(&number).copied().unwrap_or(number);
         self.underway.extend(datagrams.into_iter().map(|datagram| (at, number, datagram)));
     }
 
@@ -105,21 +121,23 @@ fn bots_join_play_and_leave() {
         test.run(10);
         assert!(test.bots.is_finished());
         assert_eq!(test.now, test.began + Millis(6000));
-        assert!(test.bots.succeeded());
+        assert!(test.bots.summary().succeeded);
         assert_eq!(test.bots.poll_output(), None, "nothing to complain of");
 
         let summary = test.bots.summary();
-        assert_eq!((summary.bots, summary.active, summary.dropped, summary.faults), (5, 5, 0, 0));
-        assert!((19.0..=20.5).contains(&summary.snapshots_per_second), "{summary}");
-        assert_eq!((summary.delta_share, summary.loss), (1.0, 0.0), "{summary}");
-        assert!((10..=70).contains(&summary.ping_ms.p50), "{summary}");
-        assert_eq!((summary.snapshot_gap_ms.p50, summary.snapshot_gap_ms.max), (50, 50));
-        assert!(summary.bytes_per_snapshot_with_headers - summary.bytes_per_snapshot > 27.9);
+        let total = &summary.total;
+        assert_eq!((total.bots, total.active, total.dropped, total.faults), (5, 5, 0, 0));
+        assert!((19.0..=20.5).contains(&total.snapshots_per_second), "{summary}");
+        assert_eq!((total.delta_share, total.loss), (1.0, 0.0), "{summary}");
+        assert!((10..=70).contains(&total.ping_ms.p50), "{summary}");
+        assert_eq!((total.snapshot_gap_ms.p50, total.snapshot_gap_ms.max), (50, 50));
+        assert!(total.bytes_per_snapshot_with_headers - total.bytes_per_snapshot > 27.9);
         for (number, bot) in summary.each.iter().enumerate() {
             assert_eq!(bot.name, format!("bot0{}", number + 1));
             assert_eq!((bot.outcome, bot.faults), (Outcome::Played, 0));
             let peer = &test.server.peers[&(number as u16)];
-            assert_eq!(peer.heard, ["disconnect"]);
+            assert_eq!(peer.heard.last().map(String::as_str), Some("disconnect"));
+            assert!(peer.heard.iter().rev().skip(1).all(|command| command == "score"));
             // 30 packets a second, two usercmds each.
             let seconds = (6000 - number * 50) as f64 / 1000.0;
             let moves = peer.moves.len() as f64 / seconds;
@@ -147,8 +165,11 @@ fn bots_come_one_after_the_other() {
 #[test]
 fn the_same_seed_makes_the_same_bots() {
     let transcript = |seed| {
-        let mut test =
-            Match::new(BotsOptions { seed, chat: true, ..options(ClientWire::Compat71, 3, 4) });
+        let mut test = Match::new(BotsOptions {
+            seed,
+            behaviour: "wander,fight,chat".parse().unwrap(),
+            ..options(ClientWire::Compat71, 3, 4)
+        });
         test.run(10);
         test.transcript
     };
@@ -162,11 +183,11 @@ fn refused_bots_are_no_success() {
     let mut test = Match::new(options(ClientWire::Compat71, 2, 4));
     test.server.refusal = Some("Server is full\n".to_owned());
     test.run(10);
-    assert!(test.bots.is_finished() && !test.bots.succeeded());
+    assert!(test.bots.is_finished() && !test.bots.summary().succeeded);
     let lines = test.bots.poll_output().unwrap_or_default();
     assert!(lines.contains("bot02: refused: Server is full\n"), "{lines}");
     let summary = test.bots.summary();
-    assert_eq!((summary.refused, summary.active), (2, 0));
+    assert_eq!((summary.total.refused, summary.total.active), (2, 0));
     assert!(summary.to_string().contains("refused: Server is full"), "{summary}");
 }
 
@@ -179,9 +200,9 @@ fn a_server_that_throws_everybody_out_ends_the_test() {
     }
     test.run(3);
     assert!(test.bots.is_finished(), "nobody is left");
-    assert!(!test.bots.succeeded());
+    assert!(!test.bots.summary().succeeded);
     let summary = test.bots.summary();
-    assert_eq!((summary.active, summary.dropped), (2, 2));
+    assert_eq!((summary.total.active, summary.total.dropped), (2, 2));
     assert_eq!(summary.each[0].reason.as_deref(), Some("Server quit"));
 }
 
@@ -193,7 +214,7 @@ fn bots_nobody_answers_never_join() {
         assert!(now <= Millis(2000));
         bots.frame(now);
     }
-    assert!(!bots.succeeded());
+    assert!(!bots.summary().succeeded);
     assert_eq!(bots.summary().each[0].outcome, Outcome::NeverJoined);
 }
 
@@ -202,10 +223,157 @@ fn an_operator_may_stop_early() {
     let mut test = Match::new(options(ClientWire::Compat71, 3, 60));
     test.run(2);
     test.bots.stop(test.now, "interrupted");
-    assert!(test.bots.is_finished() && test.bots.succeeded());
+    assert!(test.bots.is_finished() && test.bots.summary().succeeded);
     let mut farewells = 0;
     while test.bots.poll_transmit(&mut Vec::new()).is_some() {
         farewells += 1;
     }
     assert_eq!(farewells, 9);
+}
+
+#[test]
+fn figures_are_the_truth_of_a_known_network() {
+    // 40 ms there, 60 and the 10 of the wire back; one in twenty of the server's datagrams is lost.
+    let uplink = Shape::latency(Millis(40));
+    let downlink = Shape { loss: 50, ..Shape::latency(Millis(60)) };
+    let mut test = Match::new(BotsOptions {
+        uplink,
+        downlink,
+        seed: 3,
+        ..options(ClientWire::Compat71, 8, 60)
+    });
+    test.run(70);
+    let summary = test.bots.summary();
+    let total = &summary.total;
+    assert!(summary.succeeded, "{summary}");
+    assert!((0.04..0.06).contains(&total.loss), "{}", total.loss);
+    // The server shows a usercmd executed with its next snapshot, up to 50 ms later.
+    assert!((110..=165).contains(&total.ping_ms.p50), "{:?}", total.ping_ms);
+    assert!((105.0..160.0).contains(&total.ping_ms.mean), "{:?}", total.ping_ms);
+    // A lost one makes the gap twice as long: one in twenty, so neither half nor nine tenths see it.
+    assert_eq!((total.snapshot_gap_ms.p50, total.snapshot_gap_ms.p90), (50, 50));
+    assert!((99..=101).contains(&total.snapshot_gap_ms.p99), "{:?}", total.snapshot_gap_ms);
+    assert!((18.5..19.5).contains(&total.snapshots_per_second), "{}", total.snapshots_per_second);
+    assert_eq!(total.jitter_ms.max, 0, "the delay never changes");
+    // Three questions and answers, then the first snapshot of the game.
+    assert!(total.join_steps_ms.challenge.p50.abs_diff(110) <= 3, "{:?}", total.join_steps_ms);
+    assert!(total.join_steps_ms.connect.p50.abs_diff(110) <= 3, "{:?}", total.join_steps_ms);
+}
+
+#[test]
+fn jitter_is_seen_and_lost_order_is_no_loss_of_usercmds() {
+    let network = Shape { jitter: Millis(40), ..Shape::latency(Millis(20)) };
+    let mut test = Match::new(BotsOptions {
+        uplink: network,
+        downlink: network,
+        ..options(ClientWire::Native71, 4, 30)
+    });
+    test.run(40);
+    let total = test.bots.summary().total;
+    // Two delays of 0 to 40 ms differ by a third of that on average.
+    assert!((9.0..18.0).contains(&total.jitter_ms.mean), "{:?}", total.jitter_ms);
+    assert!((35..=41).contains(&total.jitter_ms.max), "{:?}", total.jitter_ms);
+    assert_eq!((total.active, total.dropped, total.faults), (4, 0, 0));
+}
+
+#[test]
+fn stages_are_measured_apart_and_the_first_that_breaks_is_the_last() {
+    let stages: Stages = "2:5s,4:5s,6:5s".parse().unwrap();
+    let asked = BotsOptions {
+        stages: stages.0,
+        expectations: "in_game<=4,snapshot_gap_p99<=60ms".parse().unwrap(),
+        ..options(ClientWire::Compat71, 1, 1)
+    };
+    let mut test =
+        Match::new(BotsOptions { expectations: "in_game<=2".parse().unwrap(), ..asked.clone() });
+    test.run(60);
+    let summary = test.bots.summary();
+    assert_eq!(test.now, test.began + Millis(10_000));
+    let seen: Vec<_> =
+        summary.stages.iter().map(|stage| (stage.figures.active, stage.broken.len())).collect();
+    assert_eq!(seen, [(2, 0), (4, 1)]);
+    assert_eq!(summary.broken, ["in_game<=2: in_game was 4, off by 2"]);
+    assert!(!summary.succeeded);
+
+    let mut test = Match::new(BotsOptions { expectations: "drops=0".parse().unwrap(), ..asked });
+    test.run(60);
+    let summary = test.bots.summary();
+    assert!(summary.succeeded && summary.stages.len() == 3, "{summary}");
+    assert_eq!(test.now, test.began + Millis(15_000));
+    let rates = summary.stages.iter().map(|stage| stage.figures.snapshots_per_second);
+    assert!(
+        rates.clone().all(|rate| (19.5..20.5).contains(&rate)),
+        "{:?}",
+        rates.collect::<Vec<_>>()
+    );
+    assert_eq!(summary.samples.len(), 14);
+    assert!(summary.samples[13].snapshots.abs_diff(120) <= 6, "{:?}", summary.samples[13]);
+    assert!(summary.to_html().matches("<figure class=\"strip\">").count() == 6);
+}
+
+#[test]
+fn a_router_that_changes_ports_disturbs_nobody() {
+    let mut test = Match::new(BotsOptions {
+        rebind: Millis::seconds(3),
+        ..options(ClientWire::Compat71, 2, 30)
+    });
+    assert_eq!(test.bots.local_ports(), 4);
+    test.run(40);
+    let ports: std::collections::BTreeSet<_> =
+        test.transcript.iter().map(|(_, port, _)| *port).collect();
+    assert_eq!(ports.len(), 4, "each bot spoke from both of its ports");
+    let total = test.bots.summary().total;
+    assert_eq!((total.active, total.dropped, total.lost_messages), (2, 0, 0));
+}
+
+#[test]
+fn storms_come_and_go_and_the_thrown_out_come_back() {
+    let mut test = Match::new(BotsOptions {
+        behaviour: "wander,storm".parse().unwrap(),
+        ..options(ClientWire::Compat71, 3, 60)
+    });
+    test.run(70);
+    let summary = test.bots.summary();
+    assert!(summary.each.iter().all(|bot| (4..=15).contains(&bot.lives)), "{summary}");
+    assert_eq!((summary.total.dropped, summary.total.active), (0, 3));
+
+    let mut test =
+        Match::new(BotsOptions { reconnects: true, ..options(ClientWire::Native71, 1, 20) });
+    test.run(3);
+    test.server.peers.get_mut(&0).unwrap().commands.add("disconnect \"kicked\"".into()).unwrap();
+    test.run(30);
+    let summary = test.bots.summary();
+    assert_eq!((summary.each[0].lives, summary.total.dropped), (2, 1));
+    assert!(summary.each[0].snapshots > 250, "it played again: {summary}");
+}
+
+#[test]
+fn queries_are_asked_beside_the_players() {
+    let mut bots = Bots::new(
+        BotsOptions {
+            queries: QueryFlood { info_per_second: 100, status_per_second: 0 },
+            ..options(ClientWire::Compat71, 1, 2)
+        },
+        Millis(0),
+    );
+    assert_eq!(bots.local_ports(), 2);
+    let (mut asked, mut packet) = (0, Vec::new());
+    while !bots.is_finished() {
+        let now = bots.next_frame();
+        bots.frame(now);
+        while let Some(route) = bots.poll_transmit(&mut packet) {
+            if packet.starts_with(b"\xff\xff\xff\xffgetinfo") {
+                assert_eq!(route.local, LocalPort(1));
+                asked += 1;
+                bots.handle_datagram(
+                    now,
+                    Route { local: LocalPort(1), remote: server_address() },
+                    b"\xff\xff\xff\xffinfoResponse\n\\hostname\\x",
+                );
+            }
+        }
+    }
+    let queries = bots.summary().queries;
+    assert_eq!((queries.sent, queries.answered), (asked, asked));
+    assert!((199..=201).contains(&asked), "{asked}");
 }

@@ -1,0 +1,176 @@
+//! Charts as vector pictures inside a page: bars, lines, and each bot's connection as a player sees it.
+
+use maud::{Markup, html};
+
+use super::super::{strip::Strip, summary::Sample};
+use crate::bots::strip::Column;
+
+/// Size of the charts in their own units, and the room for numbers beside them.
+const WIDTH: f64 = 800.0;
+const HEIGHT: f64 = 160.0;
+const LEFT: f64 = 48.0;
+const BELOW: f64 = 18.0;
+/// Bars at most: values beyond are put together.
+const MAX_BARS: u64 = 120;
+/// Points of a line at most.
+const MAX_POINTS: usize = 600;
+/// Size of a bot's strip, of its upper and its lower half.
+const STRIP_WIDTH: f64 = 800.0;
+const HALF: f64 = 22.0;
+/// Round trip at the lower edge of a strip.
+const MAX_STRIP_PING_MS: f64 = 400.0;
+
+/// A number as an axis shows it: the next one with a single digit, or two and a half.
+fn ceiling(value: f64) -> f64 {
+    if value <= 1.0 {
+        return 1.0;
+    }
+    let scale = 10f64.powf(value.log10().floor());
+    let steps = [1.0, 2.0, 2.5, 5.0, 10.0];
+    steps.iter().map(|step| step * scale).find(|&step| step >= value).unwrap_or(value)
+}
+
+/// Numbers beside the chart and lines behind it.
+fn frame(top: f64, right: &str) -> Markup {
+    html! {
+        @for part in [0.0, 0.5, 1.0] {
+            @let y = HEIGHT - part * HEIGHT;
+            line .axis x1=(LEFT) y1=(y) x2=(WIDTH) y2=(y) {}
+            text x="0" y=(y + 4.0) { (format!("{}", top * part)) }
+        }
+        text x=(LEFT) y=(HEIGHT + BELOW) { "0" }
+        text x=(WIDTH) y=(HEIGHT + BELOW) text-anchor="end" { (right) }
+    }
+}
+
+fn view_box() -> String {
+    format!("0 -8 {WIDTH} {}", HEIGHT + BELOW + 12.0)
+}
+
+/// Bars of how often each value was, in milliseconds.
+pub(super) fn distribution(values: &[(u64, u64)]) -> Markup {
+    let longest = values.iter().map(|(value, _)| *value).max().unwrap_or(0).max(1);
+    let width = longest.div_ceil(MAX_BARS).max(1);
+    let mut bars = vec![0; (longest / width + 1) as usize];
+    for (value, count) in values {
+        bars[(value / width) as usize] += count;
+    }
+    let top = ceiling(bars.iter().copied().max().unwrap_or(0) as f64);
+    let step = (WIDTH - LEFT) / bars.len() as f64;
+    html! {
+        svg viewBox=(view_box()) role="img" {
+            (frame(top, &format!("{} ms", longest + width)))
+            @for (place, count) in bars.iter().enumerate().filter(|(_, count)| **count > 0) {
+                @let height = (*count as f64 / top * HEIGHT).max(1.0);
+                rect .bar x=(format!("{:.1}", LEFT + place as f64 * step)) y=(format!("{:.1}", HEIGHT - height))
+                    width=(format!("{:.1}", (step - 0.5).max(0.5))) height=(format!("{height:.1}")) {
+                    title { (place as u64 * width) " ms: " (count) }
+                }
+            }
+        }
+    }
+}
+
+/// A line over the seconds.
+pub(super) fn over_time(title: &str, samples: &[Sample], value: impl Fn(&Sample) -> f64) -> Markup {
+    let every = samples.len().div_ceil(MAX_POINTS).max(1);
+    // The largest of the seconds that share a point: what matters are the peaks.
+    let points: Vec<f64> =
+        samples.chunks(every).map(|chunk| chunk.iter().map(&value).fold(0.0, f64::max)).collect();
+    let top = ceiling(points.iter().copied().fold(0.0, f64::max));
+    let step = (WIDTH - LEFT) / (points.len().saturating_sub(1).max(1)) as f64;
+    let line: Vec<String> = points
+        .iter()
+        .enumerate()
+        .map(|(place, value)| {
+            format!("{:.1},{:.1}", LEFT + place as f64 * step, HEIGHT - value / top * HEIGHT)
+        })
+        .collect();
+    let seconds = samples.last().map_or(0, |sample| sample.second);
+    html! {
+        figure {
+            figcaption { (title) }
+            svg viewBox=(view_box()) role="img" {
+                (frame(top, &format!("{seconds} s")))
+                polyline .line points=(line.join(" ")) {}
+            }
+        }
+    }
+}
+
+/// One bot's connection over time; a snapshot was due every `asked_ms`.
+pub(super) fn lagometer(strip: &Strip, asked_ms: u64) -> Markup {
+    let (columns, _) = strip.columns();
+    let width = STRIP_WIDTH / columns.len().max(1) as f64;
+    let asked = asked_ms.max(1) as f64;
+    // Three times what was asked for fills the upper half.
+    let above = |ms: f64| (ms / (asked * 3.0) * HALF).min(HALF);
+    html! {
+        svg viewBox=(format!("0 0 {STRIP_WIDTH} {}", HALF * 2.0 + 1.0)) preserveAspectRatio="none" role="img" {
+            line .axis x1="0" y1=(HALF) x2=(STRIP_WIDTH) y2=(HALF) {}
+            @for (place, column) in columns.iter().enumerate() {
+                @let Column { gap_ms, ping_ms, lost, rate_delayed, .. } = *column;
+                @let (gap, ping) = (f64::from(gap_ms), f64::from(ping_ms));
+                @let fine = above(gap.min(asked * 1.5));
+                @let long = above(gap) - fine;
+                @let x = format!("{:.2}", place as f64 * width);
+                @let w = format!("{width:.2}");
+                @if fine > 0.0 { rect .fine x=(x) y=(format!("{:.1}", HALF - fine)) width=(w) height=(format!("{fine:.1}")) {} }
+                @if long > 0.0 { rect .long x=(x) y=(format!("{:.1}", HALF - fine - long)) width=(w) height=(format!("{long:.1}")) {} }
+                @let depth = (ping / MAX_STRIP_PING_MS * HALF).clamp(0.0, HALF);
+                @if lost > 0 {
+                    rect .lost x=(x) y=(HALF + 1.0) width=(w) height=(HALF) {}
+                } @else if depth > 0.0 {
+                    @let kind = if rate_delayed > 0 { "held" } else { "ping" };
+                    rect class=(kind) x=(x) y=(HALF + 1.0) width=(w) height=(format!("{:.1}", depth.max(1.0))) {}
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Millis;
+
+    #[test]
+    fn axes_end_at_round_numbers() {
+        for (value, end) in
+            [(0.0, 1.0), (0.4, 1.0), (7.0, 10.0), (21.0, 25.0), (130.0, 200.0), (5e6, 5e6)]
+        {
+            assert!((ceiling(value) - end).abs() < 1e-6, "{value}: {}", ceiling(value));
+        }
+    }
+
+    #[test]
+    fn charts_of_nothing_and_of_much_are_drawn() {
+        assert!(distribution(&[]).into_string().contains("<svg"));
+        let bars = distribution(&[(50, 900), (60_000, 1)]).into_string();
+        assert_eq!(bars.matches("class=\"bar\"").count(), 2);
+        let samples: Vec<_> = (0..5000)
+            .map(|second| Sample { second, ping_ms: second, ..Sample::default() })
+            .collect();
+        let line = over_time("Ping <ms>", &samples, |sample| sample.ping_ms as f64).into_string();
+        assert!(line.contains("Ping &lt;ms&gt;") && line.contains("4999 s"));
+        assert!(line.matches(',').count() <= MAX_POINTS);
+        assert!(over_time("x", &[], |_| 0.0).into_string().contains("<polyline"));
+    }
+
+    #[test]
+    fn a_strip_shows_what_was_long_and_what_was_lost() {
+        let mut strip = Strip::new(Millis(0), Millis(1000));
+        let seen = [
+            Column { gap_ms: 50, ping_ms: 40, snapshots: 5, ..Column::default() },
+            Column { gap_ms: 140, ping_ms: 40, rate_delayed: 1, snapshots: 5, ..Column::default() },
+            Column { gap_ms: 50, ping_ms: 40, lost: 2, snapshots: 3, ..Column::default() },
+        ];
+        for (place, column) in seen.into_iter().enumerate() {
+            *strip.at(Millis(place as u64 * 250)).unwrap() = column;
+        }
+        let drawn = lagometer(&strip, 50).into_string();
+        let count = |class: &str| drawn.matches(&format!("class=\"{class}\"")).count();
+        assert_eq!((count("fine"), count("long")), (3, 1));
+        assert_eq!((count("ping"), count("held"), count("lost")), (1, 1, 1));
+    }
+}
