@@ -151,8 +151,8 @@ impl Mind {
         }
         self.same_place_ms = 0;
         let first = self.below(WAYS as u32) as i32;
-        let best = (0..WAYS)
-            .map(|way| (first + way) * (TURN / WAYS))
+        let best = (0..WAYS - 1)
+            .map(|way| ((first + way) % (WAYS - 1) + 1) * (TURN / WAYS))
             .map(|turn| (senses.free_way(along(yaw + turn)), turn))
             .max_by(|(one, _), (other, _)| one.total_cmp(other));
         if let Some((_, turn)) = best
