@@ -66,14 +66,19 @@ impl Sweep {
         let size = [mins - offset, maxs - offset];
         let is_point = is_same(size[0], Vec3::ZERO);
         let (start, end) = (start + offset, end + offset);
-        let lanes =
-            Lanes { start: corner(start), end: corner(end), size: size.map(corner) };
-        let least = each(|at| {
-            if lanes.start[at] < lanes.end[at] { lanes.start[at] } else { lanes.end[at] }
-        });
-        let most = each(|at| {
-            if lanes.start[at] < lanes.end[at] { lanes.end[at] } else { lanes.start[at] }
-        });
+        let lanes = Lanes { start: corner(start), end: corner(end), size: size.map(corner) };
+        let least =
+            each(
+                |at| {
+                    if lanes.start[at] < lanes.end[at] { lanes.start[at] } else { lanes.end[at] }
+                },
+            );
+        let most =
+            each(
+                |at| {
+                    if lanes.start[at] < lanes.end[at] { lanes.end[at] } else { lanes.start[at] }
+                },
+            );
         let low = each(|at| least[at] + lanes.size[0][at]);
         let high = each(|at| most[at] + lanes.size[1][at]);
         Self {

@@ -95,12 +95,9 @@ impl Tree {
         let mut below = ROOT;
         // The complement that stands for a leaf is beyond the table.
         while let Some(node) = self.nodes.get(below as usize) {
-            let distance = if node.axis as usize == SLANTED {
-                node.normal.dot(point) - node.dist
-            } else {
-                place[node.axis as usize % 4] - node.dist
-            };
-            below = node.children[usize::from(distance < 0.0)];
+            let axis = node.axis as usize % 4;
+            let along = if axis == SLANTED { node.normal.dot(point) } else { place[axis] };
+            below = node.children[usize::from(along < node.dist)];
         }
         !below as usize
     }
@@ -207,8 +204,13 @@ impl Tree {
             let (near, far) = (split.near, 1 - split.near);
             let reaches = &self.reaches[below as usize];
             if !sweep.misses(&reaches[near]) {
-                let piece = way.up_to(split.until());
-                self.walk::<A>(split.children[near], &piece, margins, sweep, visit);
+                if split.children[near] < 0 {
+                    // All of a leaf is met, whatever the piece in it.
+                    visit(!split.children[near] as usize, sweep);
+                } else {
+                    let piece = way.up_to(split.until());
+                    self.walk::<A>(split.children[near], &piece, margins, sweep, visit);
+                }
             }
             if sweep.misses(&reaches[far]) {
                 return;
