@@ -70,7 +70,6 @@ pub(super) struct Sent {
     pub(super) player: PlayerState,
     pub(super) seen: EntitySet,
     sent_at: Millis,
-    acked_at: Option<Millis>,
 }
 
 /// The entities of a frame's `entries` that are in a set.
@@ -86,6 +85,9 @@ pub(super) fn listed<'a>(
 #[derive(Debug)]
 pub(super) struct History {
     ring: Box<[Option<Sent>; PACKET_BACKUP]>,
+    /// By place in the ring, milliseconds from sending to the first acknowledgement. Beside the ring,
+    /// since every frame asks for all of them and for nothing else.
+    trips_ms: [Option<u32>; PACKET_BACKUP],
 }
 
 impl History {
@@ -93,7 +95,7 @@ impl History {
     pub(super) const BYTES: usize = size_of::<[Option<Sent>; PACKET_BACKUP]>();
 
     pub(super) fn new() -> Self {
-        Self { ring: Box::new([const { None }; PACKET_BACKUP]) }
+        Self { ring: Box::new([const { None }; PACKET_BACKUP]), trips_ms: [None; PACKET_BACKUP] }
     }
 
     /// The snapshot that message `sequence` carried, while it is remembered.
@@ -110,40 +112,36 @@ impl History {
         seen: EntitySet,
         now: Millis,
     ) -> &Sent {
+        self.trips_ms[place(sequence)] = None;
         self.ring[place(sequence)].insert(Sent {
             sequence,
             frame,
             player: *player,
             seen,
             sent_at: now,
-            acked_at: None,
         })
     }
 
     /// Forgets all: nothing of before may serve as a base.
     pub(super) fn clear(&mut self) {
         self.ring.fill(None);
+        self.trips_ms.fill(None);
     }
 
     /// Notes that the client has that message. The first time counts.
     pub(super) fn acknowledge(&mut self, sequence: Sequence, now: Millis) {
-        if let Some(sent) = &mut self.ring[place(sequence)]
-            && sent.sequence == sequence
-        {
-            sent.acked_at.get_or_insert(now);
+        if let Some(sent) = self.get(sequence) {
+            let trip_ms = u32::try_from(now.since(sent.sent_at).0).unwrap_or(u32::MAX);
+            self.trips_ms[place(sequence)].get_or_insert(trip_ms);
         }
     }
 
     /// Mean time from sending to acknowledgement over the remembered snapshots, 999 when there is
     /// none.
     pub(super) fn ping_ms(&self) -> i32 {
-        let (mut total, mut count) = (0, 0);
-        for sent in self.ring.iter().flatten() {
-            if let Some(acked_at) = sent.acked_at {
-                total += acked_at.since(sent.sent_at).0;
-                count += 1;
-            }
-        }
+        let known = || self.trips_ms.iter().flatten();
+        let (total, count) =
+            (known().map(|&ms| u64::from(ms)).sum::<u64>(), known().count() as u64);
         total.checked_div(count).map_or(999, |mean| mean.min(999) as i32)
     }
 

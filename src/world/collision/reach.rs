@@ -43,6 +43,11 @@ impl Reach {
         }
     }
 
+    /// Whether nothing reaches it.
+    pub(super) fn is_none(&self) -> bool {
+        self.low == Self::NONE.low && self.high == Self::NONE.high
+    }
+
     /// Around both.
     pub(super) fn union(self, other: Self) -> Self {
         let mut all = self;

@@ -27,8 +27,15 @@ pub(super) struct Tree {
     nodes: Box<[Node]>,
     /// By node, where something below each child can be met: elsewhere there is no need to walk there.
     reaches: Box<[[Reach; 2]]>,
-    /// By node, its plane as boxes are compared with it.
-    planes: Box<[Plane]>,
+    /// By node, what boxes at rest go by.
+    forks: Box<[Fork]>,
+}
+
+/// A node as boxes at rest take it, who count all leafs that they touch.
+#[derive(Clone, Copy, Debug)]
+struct Fork {
+    plane: Plane,
+    children: [Below; 2],
 }
 
 /// What every walk needs of a node: two of them fill a line of a processor's cache.
@@ -39,6 +46,7 @@ struct Node {
     dist: f32,
     /// The axis of an axial plane, [`SLANTED`] for any other.
     axis: u32,
+    /// In place of nodes with nothing to meet below them, one of the leafs there: all are as empty.
     children: [Below; 2],
 }
 
@@ -67,7 +75,14 @@ impl Tree {
         let mut tree = Self {
             nodes: bsp.nodes.iter().map(node).collect(),
             reaches: vec![[Reach::NONE; 2]; bsp.nodes.len()].into(),
-            planes: bsp.nodes.iter().map(|node| bsp.planes[node.plane]).collect(),
+            forks: bsp
+                .nodes
+                .iter()
+                .map(|node| Fork {
+                    plane: bsp.planes[node.plane],
+                    children: node.children.map(below),
+                })
+                .collect(),
         };
         tree.spread(ROOT, leafs);
         tree
@@ -80,27 +95,30 @@ impl Tree {
         }
         let children = self.nodes[below as usize].children;
         let reach = children.map(|child| self.spread(child, leafs));
+        for (side, child) in children.into_iter().enumerate() {
+            if child >= 0 && reach[side].is_none() {
+                // Nothing is met below it, so its own children are leafs by now.
+                self.nodes[below as usize].children[side] = self.nodes[child as usize].children[0];
+            }
+        }
         self.reaches[below as usize] = reach;
         reach[0].union(reach[1])
     }
 
     /// Memory that it takes, in bytes.
     pub(super) fn size(&self) -> usize {
-        size_of_val(&*self.nodes) + size_of_val(&*self.reaches) + size_of_val(&*self.planes)
+        size_of_val(&*self.nodes) + size_of_val(&*self.reaches) + size_of_val(&*self.forks)
     }
 
-    /// The leaf that holds a point.
+    /// The leaf that holds a point; where nothing can be met, one as empty.
     pub(super) fn leaf_at(&self, point: Vec3) -> usize {
         let place = corner(point);
         let mut below = ROOT;
         // The complement that stands for a leaf is beyond the table.
         while let Some(node) = self.nodes.get(below as usize) {
-            let distance = if node.axis as usize == SLANTED {
-                node.normal.dot(point) - node.dist
-            } else {
-                place[node.axis as usize % 4] - node.dist
-            };
-            below = node.children[usize::from(distance < 0.0)];
+            let axis = node.axis as usize % 4;
+            let along = if axis == SLANTED { node.normal.dot(point) } else { place[axis] };
+            below = node.children[usize::from(along < node.dist)];
         }
         !below as usize
     }
@@ -123,8 +141,8 @@ impl Tree {
         visit: &mut impl FnMut(usize) -> bool,
     ) -> bool {
         while below >= 0 {
-            let node = &self.nodes[below as usize];
-            below = match self.planes[below as usize].sides_of(mins, maxs) {
+            let node = &self.forks[below as usize];
+            below = match node.plane.sides_of(mins, maxs) {
                 Sides::Front => node.children[0],
                 Sides::Back => node.children[1],
                 Sides::Both => {
@@ -207,8 +225,13 @@ impl Tree {
             let (near, far) = (split.near, 1 - split.near);
             let reaches = &self.reaches[below as usize];
             if !sweep.misses(&reaches[near]) {
-                let piece = way.up_to(split.until());
-                self.walk::<A>(split.children[near], &piece, margins, sweep, visit);
+                if split.children[near] < 0 {
+                    // All of a leaf is met, whatever the piece in it.
+                    visit(!split.children[near] as usize, sweep);
+                } else {
+                    let piece = way.up_to(split.until());
+                    self.walk::<A>(split.children[near], &piece, margins, sweep, visit);
+                }
             }
             if sweep.misses(&reaches[far]) {
                 return;
