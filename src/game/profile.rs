@@ -184,6 +184,16 @@ pub struct Profile {
     pub silence: Silence,
     /// Whether a new level empties the intermission string.
     pub clears_intermission: bool,
+    /// Whether whatever else a player types while the scoreboard is shown is said to all.
+    pub says_at_intermission: bool,
+    /// What may be asked then besides talk and scores.
+    pub intermission_command: &'static str,
+    /// Whether limits of frags and captures hold only when two play.
+    pub limits_need_two: bool,
+    /// Whether a warm-up too short to count down still ends with a restart, outside tournaments.
+    pub short_warmup_restarts: bool,
+    /// Whether any two players are enough for a team deathmatch, also on one side.
+    pub any_two_warm_up: bool,
     /// Whether the clock of the log goes on when a level restarts in place.
     pub log_clock_runs_on: bool,
     /// Whether the log tells of a connection before it tells of the player's name.
@@ -258,6 +268,11 @@ impl Profile {
         smoothing: Smoothing::Interpolate,
         silence: Silence::Frames(2),
         clears_intermission: false,
+        says_at_intermission: false,
+        intermission_command: "acc",
+        limits_need_two: true,
+        short_warmup_restarts: true,
+        any_two_warm_up: true,
         log_clock_runs_on: true,
         logs_connect_first: false,
         music_setting: true,
@@ -346,6 +361,11 @@ impl Profile {
         smoothing: Smoothing::LinearStop(50),
         silence: Silence::Millis(1000),
         clears_intermission: true,
+        says_at_intermission: true,
+        intermission_command: "tell",
+        limits_need_two: false,
+        short_warmup_restarts: false,
+        any_two_warm_up: false,
         log_clock_runs_on: false,
         logs_connect_first: true,
         music_setting: false,

@@ -19,6 +19,7 @@ use super::{
     clock::Clock,
     console::{Console, Input, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     counters::{Complaint, Counters},
+    game_log::GameLog,
     signals::{Request, Signals},
     socket::{Sockets, impossible_source},
 };
@@ -83,6 +84,8 @@ pub struct Options<'a, N: ?Sized> {
     pub console: Console,
     /// Where the node's text goes. A reader that does not read holds up the game.
     pub output: Box<dyn Write + 'a>,
+    /// Where the log of the node's game goes; without it, nowhere.
+    pub game_log: Option<GameLog>,
     /// Called now and then.
     pub progress: Option<Progress<'a, N>>,
     /// When to stop the node.
@@ -98,6 +101,7 @@ impl<N: ?Sized> Default for Options<'_, N> {
             on_hangup: None,
             console: Console::Off,
             output: Box::new(io::stdout()),
+            game_log: None,
             progress: None,
             deadline: Millis::NEVER,
             grace: Millis(4000),
@@ -136,6 +140,7 @@ pub fn run<N: Node + ?Sized>(
         clock,
         node,
         output: Some(options.output),
+        game_log: options.game_log,
         counters: Counters::default(),
         complaint: Complaint::default(),
     };
@@ -175,6 +180,11 @@ pub fn run<N: Node + ?Sized>(
         engine.receive();
     };
     engine.farewell(&mut events);
+    // The one that reopens the log goes first: it holds the log open.
+    drop(guests);
+    if let Some(log) = engine.game_log.take() {
+        log.finish();
+    }
     Ok(Summary { ending, counters: engine.counters })
 }
 
@@ -190,6 +200,7 @@ struct Loop<'a, N: ?Sized> {
     readable: VecDeque<usize>,
     /// Gone once it failed.
     output: Option<Box<dyn Write + 'a>>,
+    game_log: Option<GameLog>,
     counters: Counters,
     complaint: Complaint,
 }
@@ -299,6 +310,11 @@ impl<N: Node + ?Sized> Loop<'_, N> {
     fn drain(&mut self) {
         collect(self.node, &mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         flush(&mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
+        while let Some(lines) = self.node.poll_log() {
+            if let Some(log) = &mut self.game_log {
+                log.add(lines);
+            }
+        }
         let mut printed = false;
         while let Some(text) = self.node.poll_output() {
             printed = true;

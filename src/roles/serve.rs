@@ -3,7 +3,9 @@
 use fragd::{
     cli::{Outcome, ServeOptions},
     game::{Deathmatch, Flight, Game, Profile, movement::Variant},
-    io::{self, Clock, Console, Ending, GameData, Listen, Options, Signals, Sockets},
+    io::{
+        self, Clock, Console, Ending, GameData, GameLog, Listen, LogFile, Options, Signals, Sockets,
+    },
     model::{Millis, assets::Assets as _},
     node::{LocalPort, Node as _},
     server::{Geometry, Server},
@@ -61,6 +63,7 @@ fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
             Geometry::None => Box::new(Flight::new(variant.profile)),
         }
     });
+    let game_log = open_game_log(&settings)?;
     let begun = clock.now();
     let mut server = Server::new(settings, data, rules, entropy);
     log::info!("the first level is ready after {} ms", clock.now().since(begun).0);
@@ -72,6 +75,8 @@ fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
     }
     let options = Options {
         signals: Some(signals),
+        on_hangup: game_log.as_ref().map(|log| -> Box<dyn FnMut()> { Box::new(log.reopener()) }),
+        game_log,
         console: Console::Stdin,
         grace: Millis(1000),
         ..Options::default()
@@ -82,6 +87,21 @@ fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
         log::info!("stopped");
     }
     Ok(())
+}
+
+/// The file of the game's log, if one is wanted.
+fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
+    let path = settings.text(key::G_LOG);
+    if path.is_empty() {
+        return Ok(None);
+    }
+    let mebibytes = u64::try_from(settings.int(key::G_LOG_SIZE)).unwrap_or(0);
+    let file = LogFile {
+        path: path.into(),
+        sync: settings.flag(key::G_LOGSYNC),
+        max_bytes: Some(mebibytes << 20).filter(|&bytes| bytes > 0),
+    };
+    GameLog::start(file).map(Some).map_err(|error| format!("no thread for the game log: {error}"))
 }
 
 /// The game's data, and a line in the log that says where it is.

@@ -75,6 +75,10 @@ pub struct Server {
     /// Serverinfo and systeminfo as last published.
     published: (u32, u32),
     finished: bool,
+    /// Commands that the console line being run may still lead to.
+    commands_left: u32,
+    /// The level began anew in this frame, and does so once.
+    restarted: bool,
 }
 
 impl Server {
@@ -93,8 +97,18 @@ impl Server {
         let core = Core::new(settings, entropy);
         let (geometry, due) = (Geometry::None, None);
         let game = rules(geometry);
-        let (published, finished) = ((0, 0), false);
-        let mut server = Self { core, maps, rules, game, geometry, due, published, finished };
+        let mut server = Self {
+            core,
+            maps,
+            rules,
+            game,
+            geometry,
+            due,
+            published: (0, 0),
+            finished: false,
+            commands_left: 0,
+            restarted: false,
+        };
         server.load_first_level(&map);
         server
     }
@@ -180,7 +194,13 @@ impl Server {
             self.core.counters.bump(Counter::Frames);
         }
         self.carry_out_requests();
-        while let Some(line) = self.core.console.pop_front() {
+        self.restarted = false;
+        if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
+            self.restart_or_reload();
+        }
+        // What these lines lead to has its turn in the next frame.
+        for _ in 0..self.core.console.len() {
+            let Some(line) = self.core.console.pop_front() else { break };
             self.run_line(&line);
         }
         self.check_silence();

@@ -224,6 +224,12 @@ settings! {
         "Columns of the status command, as the tools that read it know them.";
     SV_LOG_LEVEL, "sv_logLevel", LogLevel::one_of(), all("info", P),
         "Least important log lines that are written.";
+    G_LOG, "g_log", Text::up_to(255), all("games.log", I),
+        "File that the course of matches is written to, for the field's statistics tools; empty for none.";
+    G_LOGSYNC, "g_logsync", Flag::either(), all("0", I),
+        "Whether each line of the game log is on the disk at once and not within a second.";
+    G_LOG_SIZE, "g_logSize", Int::or_off(1, 4096), all("0", I),
+        "Size in MiB from which on the game log goes on in a new file; five older ones are kept.";
 
     ["match", "The match"]
     GAMENAME, "gamename", Text::name(31), oa_q3(("baseoa", SR), ("baseq3", SR)),
@@ -249,6 +255,9 @@ settings! {
         "Minutes that end the match.";
     CAPTURELIMIT, "capturelimit", Int::or_off(1, 9999), all("8", S),
         "Captures that end the match.";
+    NEXTMAP, "nextmap", Text::up_to(1023), all("", P),
+        "Console commands that the server runs when a match is over; each map sets it to map_restart 0, \
+         and then begins the rotation in the variable d1, if there is one.";
     G_MAX_GAME_CLIENTS, "g_maxGameClients", Int::or_off(1, 64), all("0", SL),
         "Players beyond this number only watch.";
     G_MOTD, "g_motd", Text::up_to(255), all("", P),
@@ -283,10 +292,6 @@ settings! {
         "Seconds until a weapon is back in team games.";
     COM_BLOOD, "com_blood", Flag::either(), all("1", P),
         "Whether bodies that take too much burst.";
-    G_LOG, "g_log", Text::name(63), all("games.log", P),
-        "File that the match is logged to; empty logs to none.";
-    G_LOGSYNC, "g_logsync", Flag::either(), all("0", P),
-        "Whether each line of that log is written at once.";
     G_SYNCHRONOUS_CLIENTS, "g_synchronousClients", Flag::either(), all("0", Y),
         "Whether players move with the server's frames instead of their own.";
     G_SMOOTH_CLIENTS, "g_smoothClients", Flag::either(), all("1", P),
@@ -393,7 +398,6 @@ pub const IGNORED: &[&str] = &[
     "fs_homepath",
     "fs_homestatepath",
     "logfile",
-    "nextmap",
     "showdrop",
     "showpackets",
     "sv_clientTLD",

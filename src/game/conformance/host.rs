@@ -32,6 +32,8 @@ pub(in crate::game) struct TestHost {
     pub(in crate::game) queued: Vec<String>,
     /// What the console showed, line after line.
     pub(in crate::game) printed: Vec<String>,
+    /// Lines of the log behind their clocks, in order.
+    pub(in crate::game) logged: Vec<(i32, String)>,
 }
 
 impl Default for TestHost {
@@ -48,6 +50,7 @@ impl Default for TestHost {
             dropped: Vec::new(),
             queued: Vec::new(),
             printed: Vec::new(),
+            logged: Vec::new(),
         }
     }
 }
@@ -71,7 +74,7 @@ impl TestHost {
     }
 
     /// Clears what a new level begins without.
-    pub(super) fn clear_level(&mut self) {
+    pub(in crate::game) fn clear_level(&mut self) {
         if let Some(world) = &mut self.world {
             world.clear();
         }
@@ -83,6 +86,10 @@ impl Host for TestHost {
     fn print(&mut self, text: &str) {
         assert!(!text.contains(|c: char| c.is_control()), "console line {text:?}");
         self.printed.push(text.to_owned());
+    }
+    fn log_line(&mut self, clock_ms: i32, text: &str) {
+        self.print(text);
+        self.logged.push((clock_ms, text.to_owned()));
     }
     fn setting(&self, name: &str) -> &str {
         self.settings.get(name).map_or("", String::as_str)

@@ -125,7 +125,7 @@ impl Deathmatch {
 
     /// Hurts a player.
     pub(super) fn hurt(&mut self, host: &mut dyn Host, victim: ClientNum, hit: &Hit) {
-        if !self.people.plays(victim) || self.bodies[victim.index()].gibbed {
+        if !self.people.plays(victim) || self.bodies[victim.index()].gibbed || self.is_over() {
             return;
         }
         let armor_at = self.people.profile.stats.armor;
@@ -171,7 +171,7 @@ impl Deathmatch {
 
     /// Dies by command: nothing is left.
     pub(super) fn take_own_life(&mut self, host: &mut dyn Host, client: ClientNum) {
-        if !self.people.plays(client) || self.is_dead(client) {
+        if !self.people.plays(client) || self.is_dead(client) || self.people.intermission {
             return;
         }
         if let Some(player) = self.people.players[client.index()].as_mut() {
@@ -320,6 +320,9 @@ impl Deathmatch {
         points: i32,
         at: Vec3,
     ) {
+        if self.is_warmup() {
+            return;
+        }
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
         let score = &mut player.state.persistant[persistant::SCORE];
         *score = (*score + points).clamp(i32::from(i16::MIN), i32::from(i16::MAX));
@@ -329,6 +332,7 @@ impl Deathmatch {
             state.time = points;
         });
         self.people.rank(host);
+        self.check_limits(host);
     }
 
     /// Tells a player what it lost since the last frame, and others that it hurts.

@@ -21,12 +21,13 @@ impl Deathmatch {
         self.things.clear();
         self.spots.clear();
         self.remaps.clear();
-        if leading_int(host.setting("g_gametype")) != 0 {
+        let number = leading_int(host.setting("g_gametype"));
+        let known = GameType::of_number(number).filter(|kind| !kind.has_teams());
+        if known.is_none() {
             host.print("deathmatch knows no teams yet: g_gametype is 0 now");
             host.set_setting("g_gametype", "0");
         }
-        let number = leading_int(host.setting("g_gametype"));
-        self.people.play_game_type(GameType::of_number(number).unwrap_or_default());
+        self.people.play_game_type(known.unwrap_or_default());
         let parsed = host.world().map(|world| Entities::parse(&world.bsp().entity_text));
         let entities = match parsed {
             Some(Ok(entities)) => Some(entities),
@@ -62,7 +63,6 @@ impl Deathmatch {
             host.set_setting("g_gravity", &leading_int(gravity).clamp(0, 0xffff).to_string());
             self.refresh_movement(host);
         }
-        host.set_configstring(configstring::WARMUP, "");
         if let Some(entities) = &entities {
             self.spots.read_view(entities);
             self.spawn_entities(host, entities);
@@ -81,6 +81,7 @@ impl Deathmatch {
             host.print("the map has no spawn points; players begin at its origin");
         }
         self.people.log_start(host);
+        self.begin_match(host, start.restart);
     }
 
     /// The item string: what everybody begins with, and what the level adds to it.

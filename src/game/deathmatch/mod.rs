@@ -12,6 +12,7 @@ mod corpses;
 mod environment;
 mod harm;
 mod level;
+mod matches;
 mod movers;
 mod names;
 mod push;
@@ -23,6 +24,7 @@ mod triggers;
 
 use self::{
     harm::Body,
+    matches::Course,
     spots::Spots,
     targets::{MAX_USES, Remaps},
     things::{Things, What},
@@ -43,6 +45,7 @@ use crate::world::links::EntityViews;
 #[derive(Debug)]
 pub struct Deathmatch {
     people: People,
+    course: Course,
     /// By client number: what only this game knows of a player.
     bodies: Vec<Body>,
     things: Things,
@@ -79,6 +82,7 @@ impl Deathmatch {
         let settings = Settings { fixed: false, fixed_step_ms: 8, float: true, dmflags: 0 };
         Self {
             people: People::new(variant.profile),
+            course: Course::default(),
             bodies: vec![Body::default(); MAX_CLIENTS],
             things: Things::default(),
             spots: Spots::default(),
@@ -295,6 +299,7 @@ impl Game for Deathmatch {
         is_bot: bool,
     ) -> Result<(), String> {
         self.people.connect(host, client, first_time, is_bot)?;
+        self.forget_ready(client);
         self.bodies[client.index()] = Body::default();
         Ok(())
     }
@@ -310,6 +315,7 @@ impl Game for Deathmatch {
     }
 
     fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
+        self.forfeit(host, client);
         if self.people.plays(client) {
             if self.people.profile.leaves_by_dying {
                 self.take_own_life(host, client);
@@ -336,6 +342,9 @@ impl Game for Deathmatch {
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
         self.frame_ms = time.distance(self.people.now).clamp(0, 1000);
         self.people.now = time;
+        if self.is_leaving(host) {
+            return;
+        }
         self.uses_left = MAX_USES;
         self.refresh_movement(host);
         self.fade_events(host);
@@ -352,6 +361,7 @@ impl Game for Deathmatch {
             }
         }
         (self as &mut dyn Populated).refresh_followers(host);
+        self.run_match(host);
     }
 
     fn console_command(&mut self, _host: &mut dyn Host, _words: &Words) -> bool {

@@ -89,6 +89,9 @@ impl Deathmatch {
         for command in profile.spawn_commands {
             host.send_command(Some(client), command);
         }
+        if self.people.intermission {
+            return self.show_scoreboard(host, client);
+        }
         if role.plays() {
             self.crush_others(host, client);
             if let Some(start) = start {
@@ -162,6 +165,9 @@ impl Deathmatch {
 
     /// Runs a client's last command.
     pub(super) fn think(&mut self, host: &mut dyn Host, client: ClientNum) {
+        if self.people.intermission {
+            return self.take_ready(client);
+        }
         let role = self.people.role(client);
         let now = self.people.now;
         let Turn { player, rules } = self.player_and_rules(client);
@@ -340,6 +346,9 @@ impl Deathmatch {
 
     /// What is due to a client at the end of each frame.
     pub(super) fn end_frame(&mut self, host: &mut dyn Host, client: ClientNum) {
+        if self.people.intermission {
+            return;
+        }
         self.people.watch_connection(client);
         if self.people.role(client).plays() {
             self.feel_surroundings(host, client);

@@ -97,6 +97,21 @@ const COMMANDS: &[Row] = &[
     only("getmappage", Verb::Silent, Who::Anyone, Profile::BASEOA),
 ];
 
+/// What may be said and asked while the scoreboard is shown.
+const TALK: [&str; 11] = [
+    "say",
+    "say_team",
+    "score",
+    "vosay",
+    "vosay_local",
+    "vosay_team",
+    "votell",
+    "vsay",
+    "vsay_local",
+    "vsay_team",
+    "vtaunt",
+];
+
 /// Longest part of a typed word that an answer repeats, in bytes.
 const MAX_ECHO_LEN: usize = 64;
 
@@ -111,6 +126,12 @@ impl dyn Populated + '_ {
             row.name.eq_ignore_ascii_case(words.command())
                 && row.only.is_none_or(|profile| profile == self.people().profile)
         });
+        if self.people().intermission && !may_talk(self.people().profile, words.command()) {
+            if self.people().profile.says_at_intermission {
+                self.people().say(host, client, &words.from(0));
+            }
+            return;
+        }
         let Some(row) = known else {
             let typed = clean_text(words.command(), MAX_ECHO_LEN);
             answer(host, client, &format!("{}{typed}", self.people().profile.unknown_command));
@@ -210,6 +231,12 @@ impl People {
         }
         found
     }
+}
+
+/// Whether a command is given as ever while the scoreboard is shown.
+fn may_talk(profile: &Profile, command: &str) -> bool {
+    let word = command.to_ascii_lowercase();
+    TALK.contains(&word.as_str()) || word == profile.intermission_command
 }
 
 /// Prints a line to one client. The text is clean.

@@ -157,7 +157,36 @@ impl People {
             .filter(|&other| other != client && self.player(other).is_some())
             .filter(|&other| self.role(other).plays())
             .count();
-        self.rules.max_players.is_some_and(|most| others >= most)
+        let most = match self.game_type {
+            GameType::Tournament => Some(2),
+            GameType::FreeForAll
+            | GameType::SinglePlayer
+            | GameType::TeamDeathmatch
+            | GameType::CaptureTheFlag => self.rules.max_players,
+        };
+        most.is_some_and(|most| others >= most)
+    }
+
+    /// Who waits for a game and has waited longest.
+    pub(in crate::game) fn next_in_line(&self) -> Option<ClientNum> {
+        let waits = |role| matches!(role, Role::Watching | Role::Following(_));
+        ClientNum::all()
+            .filter(|&client| self.active(client).is_some() && waits(self.role(client)))
+            .min_by_key(|client| self.sessions[client.index()].waiting_since)
+    }
+
+    /// Counts a tournament game that was won, for all to see.
+    pub(in crate::game) fn count_win(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let wins = &mut self.sessions[client.index()].wins;
+        *wins = wins.saturating_add(1);
+        self.read_userinfo(host, client, false);
+    }
+
+    /// Counts a tournament game that was lost.
+    pub(in crate::game) fn count_loss(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let losses = &mut self.sessions[client.index()].losses;
+        *losses = losses.saturating_add(1);
+        self.read_userinfo(host, client, false);
     }
 
     /// What a newcomer does first.

@@ -58,6 +58,13 @@ pub(in crate::game) struct Rules {
     pub(in crate::game) inactivity_ms: Option<i32>,
     /// Players at a time; further ones watch.
     pub(in crate::game) max_players: Option<usize>,
+    /// Minutes, frags and captures that end the match.
+    pub(in crate::game) time_limit_min: Option<i32>,
+    pub(in crate::game) frag_limit: Option<i32>,
+    pub(in crate::game) capture_limit: Option<i32>,
+    /// Whether matches begin with a warm-up, and how long that takes.
+    pub(in crate::game) warmup: bool,
+    pub(in crate::game) warmup_s: i32,
     /// What everybody was last told of the announced settings.
     announced: Vec<String>,
     /// The flag that browsers see, as last published.
@@ -95,6 +102,12 @@ impl Rules {
         let inactivity = number("g_inactivity", 0);
         self.inactivity_ms = (inactivity > 0).then(|| inactivity.saturating_mul(1000));
         self.max_players = usize::try_from(number("g_maxGameClients", 0)).ok().filter(|&n| n > 0);
+        let limit = |name| Some(number(name, 0)).filter(|&limit| limit > 0);
+        self.time_limit_min = limit("timelimit");
+        self.frag_limit = limit("fraglimit");
+        self.capture_limit = limit("capturelimit");
+        self.warmup = number("g_doWarmup", 0) != 0;
+        self.warmup_s = number("g_warmup", 20);
         self.announce_changes(host, profile);
         self.publish_password_flag(host);
     }

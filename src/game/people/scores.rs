@@ -125,6 +125,12 @@ impl People {
         }
     }
 
+    /// Those who play in the game, the best first.
+    pub(in crate::game) fn players_by_score(&self) -> impl Iterator<Item = ClientNum> + '_ {
+        let ranking = self.ranking();
+        ranking.order.into_iter().flatten().filter(|&client| self.plays(client))
+    }
+
     fn line(&self, client: ClientNum) -> Option<Line> {
         let player = self.player(client)?;
         let values = &player.state.persistant;

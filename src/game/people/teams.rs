@@ -3,7 +3,7 @@
 //! Source: the base game's team and spectator rules; OpenArena's refusals.
 
 use super::{People, Populated, Role};
-use crate::game::Host;
+use crate::game::{GameType, Host};
 use crate::model::{Buttons, ClientNum, PlayerState, limits::MAX_CLIENTS};
 
 /// How long after a change of team the next has to wait.
@@ -42,11 +42,26 @@ impl dyn Populated + '_ {
             _ if full => Role::Watching,
             _ => Role::Playing,
         };
+        self.give_up(host, client, role);
         self.change_role(host, client, role);
     }
 
+    /// Who stops playing in a tournament loses the game.
+    fn give_up(&mut self, host: &mut dyn Host, client: ClientNum, role: Role) {
+        let people = self.people_mut();
+        let plays = people.role(client).plays() && !role.plays();
+        if people.game_type == GameType::Tournament && plays {
+            people.count_loss(host, client);
+        }
+    }
+
     /// Leaves one role for another and enters the level anew. A player who stays one goes on.
-    fn change_role(&mut self, host: &mut dyn Host, client: ClientNum, role: Role) {
+    pub(in crate::game) fn change_role(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        role: Role,
+    ) {
         let old = self.people().role(client);
         if old.plays() && role.plays() {
             return;
@@ -86,6 +101,7 @@ impl dyn Populated + '_ {
             return;
         }
         if self.people().role(client).plays() {
+            self.give_up(host, client, Role::Watching);
             self.change_role(host, client, Role::Watching);
         }
         self.people_mut().set_role(client, Role::Following(target));
