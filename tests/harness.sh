@@ -203,7 +203,7 @@ find_demo_reader() {
   demo_reader=${CARGO_TARGET_DIR:-$root/target}/release/examples/read_demo
 }
 
-# server_start KIND WIRE MAP CLIENTS [NAME VALUE]...: leaves server_{address,log,pid,console}.
+# server_start KIND WIRE MAP CLIENTS [NAME VALUE]...: leaves server_{address,log,pid,console,games}.
 #
 # KIND is fragd, ioq3ded or HOST:PORT. WIRE matters to ioq3ded alone, which serves only some at once.
 server_start() {
@@ -230,12 +230,14 @@ server_try() {
   server_address=127.0.0.1:$port
   server_log=$work/server-$port.log
   server_console=$work/server-$port.in
+  server_games=$work/games-$port.log
   mkfifo "$server_console"
   exec {server_input}<>"$server_console"
   case $kind in
     fragd)
       [ -z "$extra_maps" ] || data=(env "FRAGD_BASEPATH=${extra_maps%/baseoa/maps}:$client_data")
-      launch "$server_console" "$server_log" "${data[@]}" "$fragd" serve --port "$port" --map "$map" "${settings[@]}" +devmap "$map"
+      launch "$server_console" "$server_log" "${data[@]}" "$fragd" serve --port "$port" --map "$map" \
+        +set g_log "$server_games" "${settings[@]}" +devmap "$map"
       ;;
     ioq3ded)
       lend_maps "$work/server-$port/.oa"

@@ -68,6 +68,10 @@ impl Node for Actor {
         self.node_mut().poll_transmit(packet)
     }
 
+    fn poll_log(&mut self) -> Option<String> {
+        self.node_mut().poll_log()
+    }
+
     fn poll_output(&mut self) -> Option<String> {
         self.node_mut().poll_output()
     }

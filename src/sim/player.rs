@@ -30,6 +30,8 @@ pub struct Player {
     client: Client,
     next_move: Millis,
     moves: u32,
+    /// What is held down.
+    pub buttons: Buttons,
     /// Reliable commands that its game was given, in order.
     pub heard: Vec<String>,
     /// Snapshots since they were last taken.
@@ -58,6 +60,7 @@ impl Player {
             client,
             next_move: now,
             moves: 0,
+            buttons: Buttons::default(),
             heard: Vec::new(),
             seen: Vec::new(),
             faults: Vec::new(),
@@ -141,7 +144,7 @@ impl Node for Player {
                 self.client.push_move(UserCmd {
                     server_time: self.client.level_time(now).0,
                     angles: [0, turn, 0],
-                    buttons: Buttons::default(),
+                    buttons: self.buttons,
                     weapon: 2,
                     forwardmove: 127,
                     rightmove: 0,

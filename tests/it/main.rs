@@ -20,6 +20,7 @@ mod hot_path;
 mod huffman_vectors;
 mod linked_entities;
 mod maps;
+mod matches;
 mod message_vectors;
 mod movement_tables;
 mod movement_vectors;

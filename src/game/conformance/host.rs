@@ -162,7 +162,7 @@ impl Host for TestHost {
 }
 
 /// Reliable commands that clients' games know.
-const KNOWN_TO_CLIENTS: [&str; 17] = [
+const KNOWN_TO_CLIENTS: [&str; 18] = [
     "print",
     "cp",
     "chat",
@@ -178,6 +178,7 @@ const KNOWN_TO_CLIENTS: [&str; 17] = [
     "ch",
     "mappage",
     "customvotes",
+    "elimination",
     "clientLevelShot",
     "map_restart",
 ];
