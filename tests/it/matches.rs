@@ -9,21 +9,42 @@ use fragd::{
     settings::Settings,
 };
 
-use crate::arena::{Arena, SERVER};
+use crate::{
+    arena::{Arena, SERVER},
+    sample::{Block, MapFile},
+};
 
 /// A player's kind of movement while the scoreboard is shown.
 const INTERMISSION: i32 = 5;
 
-/// A server without maps, where players float and can do nothing but take their own lives: in
-/// OpenArena, with two players, that is the other one's point.
+/// A wide floor with places to begin far from each other.
+fn field() -> Vec<u8> {
+    let floor = Block {
+        mins: [-4000.0, -4000.0, -16.0],
+        maxs: [4000.0, 4000.0, 0.0],
+        contents: 1,
+        surface_flags: 0,
+    };
+    let spots: String = (-1..=1)
+        .flat_map(|x| (-1..=1).map(move |y| (x * 2000, y * 2000)))
+        .map(|(x, y)| format!("{{ classname info_player_deathmatch origin \"{x} {y} 25\" }}\n"))
+        .collect();
+    MapFile::of_boxes(&format!("{{ classname worldspawn }}\n{spots}"), &[floor], &[]).file()
+}
+
+/// A server of OpenArena's rules, by which with two players one's suicide is the other's point.
 fn arena(seed: u64, set: &[(&str, &str)]) -> Arena {
     let mut settings = Settings::default();
     for (name, value) in [("sv_maxclients", "8"), ("sv_maxclientsPerIP", "0")].iter().chain(set) {
         settings.set(name, value).unwrap();
     }
+    settings.start().unwrap();
+    let mut assets = MemoryAssets::default();
+    for map in ["oa_dm1", "oa_dm3", "oa_dm4"] {
+        assets.insert(&format!("maps/{map}.bsp"), field()).unwrap();
+    }
     let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Profile::BASEOA)) });
-    let assets = Box::new(MemoryAssets::default());
-    Arena::around(seed, Server::new(settings, assets, rules, [seed as u8; 32]))
+    Arena::around(seed, Server::new(settings, Box::new(assets), rules, [seed as u8; 32]))
 }
 
 /// The map that a player believes to be on.
