@@ -7,6 +7,7 @@
 //! Invariants: a game knows nothing of packets; a [`Host`] call never calls back into the game (a drop
 //! asked for is carried out after the entry returns). Source: the game interface, version 8.
 
+mod chance;
 pub mod configstring;
 #[cfg(test)]
 mod conformance;
@@ -20,6 +21,7 @@ pub mod numbers;
 mod people;
 pub mod profile;
 pub mod userinfo;
+pub mod weapons;
 
 use crate::{
     model::{

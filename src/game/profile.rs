@@ -103,6 +103,50 @@ pub enum Penance {
     Lenient,
 }
 
+/// Which points of a body a blast must see to hurt it, besides the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlastCorners {
+    /// Four, level with the middle.
+    Four,
+    /// Eight, above and below.
+    Eight,
+}
+
+/// How the end of a shot becomes whole numbers, nearer to where it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndRounding {
+    /// Down or up to the next whole number.
+    FloorOrCeiling,
+    /// Cut toward zero, and one more where the shot came from above.
+    CutAndStep,
+}
+
+/// What differs between the games' fights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fights {
+    /// What a blast must see of a body.
+    pub corners: BlastCorners,
+    /// How ends of shots are rounded.
+    pub end_rounding: EndRounding,
+    /// Whether bullets and pellets stray as the time of the command says, so that clients know.
+    pub seeded_by_time: bool,
+    /// Whether missiles fly after all else, among the players as they were a frame before.
+    pub missiles_last: bool,
+    /// Whether clients are told whose missile it is, and whose bullet.
+    pub names_shooters: bool,
+    /// Whether hooks start with their command, and not with the frame.
+    pub hooks_by_command: bool,
+    /// Whether obituaries mark frags of team mates.
+    pub marks_mates: bool,
+    /// Whether team mates can be crushed although they cannot be hurt.
+    pub crushes_mates: bool,
+    /// Whether who pushed somebody into death gets the frag.
+    pub credits_pushers: bool,
+    /// Whether the settings of OpenArena's fights exist: protection after a spawn, vampires, catching
+    /// up, waves of respawns, damage modifiers, instant frags.
+    pub own_settings: bool,
+}
+
 /// A setting that a game adds to the serverinfo or the systeminfo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InfoSetting {
@@ -167,6 +211,8 @@ pub struct Profile {
     pub spots: SpotRule,
     /// Who pays for a suicide.
     pub penance: Penance,
+    /// How fights differ.
+    pub fights: Fights,
     /// Whether whoever appears is shown as coming out of a teleporter at each spawn, at the spot;
     /// otherwise on entering and on coming back to life, where the player is then.
     pub shown_at_spot: bool,
@@ -260,6 +306,18 @@ impl Profile {
         spawn_commands: &["respawn 0"],
         spots: SpotRule::NotNearest,
         penance: Penance::Lenient,
+        fights: Fights {
+            corners: BlastCorners::Four,
+            end_rounding: EndRounding::CutAndStep,
+            seeded_by_time: true,
+            missiles_last: true,
+            names_shooters: true,
+            hooks_by_command: true,
+            marks_mates: true,
+            crushes_mates: true,
+            credits_pushers: true,
+            own_settings: true,
+        },
         shown_at_spot: false,
         announces_respawn: true,
         leaves_by_dying: true,
@@ -353,6 +411,18 @@ impl Profile {
         spawn_commands: &[],
         spots: SpotRule::FarHalf,
         penance: Penance::Own,
+        fights: Fights {
+            corners: BlastCorners::Eight,
+            end_rounding: EndRounding::FloorOrCeiling,
+            seeded_by_time: false,
+            missiles_last: false,
+            names_shooters: false,
+            hooks_by_command: false,
+            marks_mates: false,
+            crushes_mates: false,
+            credits_pushers: false,
+            own_settings: false,
+        },
         shown_at_spot: true,
         announces_respawn: false,
         leaves_by_dying: false,

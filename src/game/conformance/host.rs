@@ -162,7 +162,7 @@ impl Host for TestHost {
 }
 
 /// Reliable commands that clients' games know.
-const KNOWN_TO_CLIENTS: [&str; 18] = [
+const KNOWN_TO_CLIENTS: [&str; 19] = [
     "print",
     "cp",
     "chat",
@@ -181,6 +181,7 @@ const KNOWN_TO_CLIENTS: [&str; 18] = [
     "elimination",
     "clientLevelShot",
     "map_restart",
+    "accs",
 ];
 
 fn check_command(text: &str) {

@@ -1,17 +1,21 @@
-//! Deathmatch without weapons: players walk, jump, swim, ride and die in the world of the map.
+//! Deathmatch: players walk, jump, swim, ride, fight and die in the world of the map.
 //!
-//! Nobody fires yet and items lie nowhere; every game type is played as free for all. Without a map,
-//! players float in open space.
+//! Items lie nowhere yet; every game type is played as free for all. Without a map, players float in
+//! open space and hit nobody.
 //!
 //! Invariants: entities 0 to 63 are the players, all else stands in `things`; a slot without a player
 //! has no entity; the same seed and the same calls give the same states. Source: the base game's rules,
 //! release 1.32 and its ioquake3 build; OpenArena 0.8.8.
 
+#[cfg(test)]
+mod arena;
+mod body;
 mod classes;
+mod combat;
 mod corpses;
 mod environment;
-mod harm;
 mod level;
+mod lookback;
 mod matches;
 mod movers;
 mod names;
@@ -21,9 +25,11 @@ mod targets;
 mod things;
 mod think;
 mod triggers;
+mod weapons;
 
 use self::{
-    harm::Body,
+    body::Body,
+    combat::CombatRules,
     matches::Course,
     spots::Spots,
     targets::{MAX_USES, Remaps},
@@ -59,6 +65,8 @@ pub struct Deathmatch {
     next_grave: usize,
     /// Which of the three ways to die is next.
     next_death: i32,
+    /// How everybody fights, as the settings of this frame say.
+    combat: CombatRules,
     /// How everybody moves, as the settings of this frame say.
     movement: movement::Rules,
     /// Time between this frame and the one before, in milliseconds.
@@ -91,6 +99,7 @@ impl Deathmatch {
             graves: Vec::new(),
             next_grave: 0,
             next_death: 0,
+            combat: CombatRules::default(),
             movement: movement::Rules::new(variant, settings),
             frame_ms: 0,
             seed: 0,
@@ -114,9 +123,10 @@ impl Deathmatch {
         ((self.chance() * count as f32) as usize).min(count.saturating_sub(1))
     }
 
-    /// How everybody moves from now on.
+    /// How everybody moves and fights from now on.
     fn refresh_movement(&mut self, host: &mut dyn Host) {
         self.people.rules.refresh(host, self.people.profile);
+        self.combat = CombatRules::read(host, self.people.profile);
         let rules = &self.people.rules;
         let settings = Settings {
             fixed: rules.fixed_step_ms.is_some(),
@@ -145,7 +155,7 @@ impl Deathmatch {
                 && self.people.player(other).is_some_and(|player| {
                     let shared = &player.shared;
                     shared.is_linked()
-                        && player.state.stats[harm::HEALTH] > 0
+                        && player.state.stats[combat::HEALTH] > 0
                         && (0..3).all(|axis| {
                             shared.absmin[axis] <= maxs[axis] && shared.absmax[axis] >= mins[axis]
                         })
@@ -204,6 +214,10 @@ impl Deathmatch {
                 What::Trigger(_) => self.run_trigger(host, number),
                 What::Pad => self.aim_pad(host, number),
                 What::Location(_) => self.run_location(host, number),
+                What::Missile(_) if !self.people.profile.fights.missiles_last => {
+                    self.run_missile(host, number);
+                }
+                What::Kamikaze(_) => self.run_kamikaze(host, number),
                 What::Event
                 | What::Place
                 | What::Teleporter { .. }
@@ -211,8 +225,37 @@ impl Deathmatch {
                 | What::Corner(_)
                 | What::DoorHelper { .. }
                 | What::PlatHelper(_)
+                | What::Missile(_)
                 | What::Scenery => {}
             }
+        }
+    }
+
+    /// What the server knows of an entity.
+    fn shared(&self, number: EntityNum) -> Option<&EntityShared> {
+        self.view(number).map(|(_, shared)| shared)
+    }
+
+    /// Where an entity is.
+    fn place_of(&self, number: EntityNum) -> Option<Vec3> {
+        self.shared(number).map(|shared| shared.current_origin)
+    }
+
+    /// Takes an entity out of the world.
+    fn unlink_entity(&mut self, host: &mut dyn Host, number: EntityNum) {
+        match self.people.players.get_mut(number.index()) {
+            Some(Some(player)) => player.unlink(host),
+            Some(None) => {}
+            None => self.things.unlink(host, number),
+        }
+    }
+
+    /// Makes an entity part of the world where it is now.
+    fn relink_entity(&mut self, host: &mut dyn Host, number: EntityNum) {
+        match self.people.players.get_mut(number.index()) {
+            Some(Some(player)) => host.link_entity(&mut player.entity, &mut player.shared),
+            Some(None) => {}
+            None => self.things.link(host, number),
         }
     }
 }
@@ -316,6 +359,8 @@ impl Game for Deathmatch {
 
     fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
         self.forfeit(host, client);
+        self.drop_hook(host, client);
+        self.drop_ticking_mine(host, client);
         if self.people.plays(client) {
             if self.people.profile.leaves_by_dying {
                 self.take_own_life(host, client);
@@ -354,6 +399,9 @@ impl Game for Deathmatch {
             if self.people.rules.synchronous || player.is_bot {
                 self.think(host, client);
             }
+        }
+        if self.people.profile.fights.missiles_last {
+            self.run_missiles(host);
         }
         for client in ClientNum::all() {
             if self.people.active(client).is_some() {

@@ -4,7 +4,7 @@
 
 use super::{
     Deathmatch,
-    harm::{HEALTH, Hit, LETHAL},
+    combat::{HEALTH, Hit, LETHAL},
     movers::{Kind, Leg},
     things::What,
 };

@@ -14,6 +14,7 @@ use super::{
     movers::{Corner, Mover},
     targets::Trigger,
     triggers::Hurt,
+    weapons::{Kamikaze, Missile},
 };
 
 /// Most things at a time.
@@ -58,6 +59,10 @@ pub(super) enum What {
     PlatHelper(EntityNum),
     /// A place for a body.
     Corpse(Corpse),
+    /// Something that flies, or stuck where it flew.
+    Missile(Missile),
+    /// A kamikaze at work.
+    Kamikaze(Kamikaze),
     /// Something that only clients look at.
     Scenery,
 }

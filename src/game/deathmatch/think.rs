@@ -5,7 +5,8 @@
 
 use super::{
     Deathmatch,
-    harm::{Body, HEALTH, Hit},
+    body::Body,
+    combat::{HEALTH, Hit},
 };
 use crate::game::{
     Host,
@@ -13,7 +14,7 @@ use crate::game::{
         Conditions, OpenSpace, Publication, Surroundings, Timely, events, move_player,
         player_entity, push, timely,
     },
-    numbers::{EntityType, Means, PmType, contents, event, player_box},
+    numbers::{EntityType, Means, PmType, contents, event, holdable, player_box},
     people::{Populated, Role, SPECTATOR_SPEED},
 };
 use crate::model::{
@@ -75,7 +76,13 @@ impl Deathmatch {
         } else {
             (self.view_spot(), None)
         };
-        self.bodies[client.index()] = Body::new(now);
+        self.drop_hook(host, client);
+        self.drop_ticking_mine(host, client);
+        self.bodies[client.index()] = Body {
+            protected_until: (self.combat.protection_ms > 0)
+                .then(|| now + self.combat.protection_ms),
+            ..Body::new(now)
+        };
         let Turn { player, rules } = self.player_and_rules(client);
         let Some(player) = player else { return };
         player.command = host.usercmd(client);
@@ -217,12 +224,21 @@ impl Deathmatch {
 
     /// One command of somebody who plays.
     fn step(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
+        let asked_time = command.server_time;
         let Some(player) = self.people.player(client) else { return };
-        let (mut state, is_bot) = (player.state, player.is_bot);
-        let Some(Timely { command, ms }) = timely(&state, command, &self.movement, self.people.now)
+        let Some(Timely { command, ms }) =
+            timely(&player.state, command, &self.movement, self.people.now)
         else {
             return;
         };
+        self.bodies[client.index()].attack_time = asked_time;
+        self.fade_award(client);
+        self.hold_hook(host, client, command.buttons);
+        let before = self.people.player(client).map(|player| player.state);
+        let gauntlet_hit = before.is_some_and(|state| self.saw(host, client, &state, &command));
+        // What the gauntlet does may come back to who uses it.
+        let Some(player) = self.people.player(client) else { return };
+        let (mut state, is_bot) = (player.state, player.is_bot);
         let dead = state.stats[HEALTH] <= 0;
         let noclip = player.cheats.noclip;
         state.pm_type = match (noclip, dead) {
@@ -240,7 +256,7 @@ impl Deathmatch {
         let seen_events = state.event_sequence;
         let outcome = {
             let mut around = self.around(&*host, client);
-            let conditions = Conditions { mask, gauntlet_hit: false };
+            let conditions = Conditions { mask, gauntlet_hit };
             move_player(&mut state, &command, &self.movement, conditions, &mut around)
         };
         let now = self.people.now;
@@ -277,13 +293,21 @@ impl Deathmatch {
         }
     }
 
-    /// What the predictable events of a move do to the player: falls hurt.
+    /// What the predictable events of a move do: falls hurt, weapons fire.
     fn feel_events(&mut self, host: &mut dyn Host, client: ClientNum, seen: i32) {
         let Some(player) = self.people.player(client) else { return };
         let PlayerState { event_sequence, events, .. } = player.state;
         let first = seen.max(event_sequence.wrapping_sub(2));
         for sequence in first..event_sequence {
             let raised = events[(sequence & 1) as usize];
+            if raised == event::FIRE_WEAPON {
+                self.fire_weapon(host, client);
+                continue;
+            }
+            if raised == event::USE_ITEM0 + holdable::KAMIKAZE {
+                self.start_kamikaze(host, client);
+                continue;
+            }
             let Some((_, points)) = FALL_DAMAGE.into_iter().find(|(event, _)| *event == raised)
             else {
                 continue;
@@ -356,6 +380,7 @@ impl Deathmatch {
         }
         self.publish(client);
         self.show_left_over(host, client);
+        self.remember_place(client);
     }
 
     /// Goes elsewhere: through a teleporter.

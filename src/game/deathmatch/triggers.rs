@@ -4,7 +4,7 @@
 
 use super::{
     Deathmatch,
-    harm::Hit,
+    combat::Hit,
     names::{PAD_SOUND, sound},
     targets::Cause,
     things::What,

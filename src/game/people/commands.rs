@@ -26,6 +26,7 @@ enum Verb {
     StopFollowing,
     Kill,
     Where,
+    Accuracy,
     CallVote,
     Vote,
     TeamTask,
@@ -93,7 +94,7 @@ const COMMANDS: &[Row] = &[
     row("vtaunt", Verb::Silent, Who::Anyone),
     only("vsay_local", Verb::Silent, Who::Anyone, Profile::BASEOA),
     only("vosay_local", Verb::Silent, Who::Anyone, Profile::BASEOA),
-    only("acc", Verb::Silent, Who::Anyone, Profile::BASEOA),
+    only("acc", Verb::Accuracy, Who::Anyone, Profile::BASEOA),
     only("getmappage", Verb::Silent, Who::Anyone, Profile::BASEOA),
 ];
 
@@ -176,6 +177,10 @@ impl dyn Populated + '_ {
                 let Some(player) = self.people().player(client) else { return };
                 let [x, y, z] = player.seen().origin.0.map(|along| along as i32);
                 answer(host, client, &format!("({x} {y} {z})"));
+            }
+            Verb::Accuracy => {
+                let Some(player) = self.people().player(client) else { return };
+                host.send_command(Some(client), &player.accuracy.command());
             }
             Verb::CallVote => answer(host, client, "Voting not allowed here."),
             Verb::Vote => answer(host, client, "No vote in progress."),

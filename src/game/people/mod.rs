@@ -6,6 +6,7 @@
 //! Invariants: a slot without a player has no entity and an empty player entry; sessions survive level
 //! changes as long as this value lives. Source: the base game's client lifecycle; OpenArena's.
 
+mod accuracy;
 mod chat;
 mod cheats;
 mod commands;
@@ -18,6 +19,7 @@ mod teams;
 mod tests;
 
 pub(in crate::game) use self::{
+    accuracy::Accuracy,
     player::{Player, Role, Session, Spot, Stage},
     rules::{Rules, SPECTATOR_SPEED, password},
 };

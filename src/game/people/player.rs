@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's client lifecycle and spawn rules.
 
-use super::{Rules, cheats::Cheats};
+use super::{Accuracy, Rules, cheats::Cheats};
 use crate::game::{
     Host, Profile,
     movement::angles,
@@ -116,6 +116,8 @@ pub(in crate::game) struct Player {
     pub(in crate::game) buttons: Buttons,
     /// When it entered the level.
     pub(in crate::game) entered: LevelTime,
+    /// How well it shoots.
+    pub(in crate::game) accuracy: Accuracy,
     /// Round trip, as the server measured it.
     pub(in crate::game) ping_ms: i32,
     /// When a command came last, in level time and in frames since.
@@ -151,6 +153,7 @@ impl Player {
             command: UserCmd::default(),
             buttons: Buttons::default(),
             entered: now,
+            accuracy: Accuracy::default(),
             ping_ms: 0,
             heard_at: now,
             frames_missed: 0,

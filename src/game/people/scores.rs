@@ -29,6 +29,8 @@ pub(in crate::game) struct Line {
     score: i32,
     ping: i32,
     minutes: i32,
+    powerups: i32,
+    accuracy: i32,
     impressive: i32,
     excellent: i32,
     gauntlet: i32,
@@ -142,6 +144,8 @@ impl People {
                 Stage::Active => player.ping_ms.min(MAX_SHOWN_PING),
             },
             minutes: self.now.distance(player.entered) / 60_000,
+            powerups: player.entity.powerups,
+            accuracy: player.accuracy.percent(),
             impressive: values[persistant::IMPRESSIVE],
             excellent: values[persistant::EXCELLENT],
             gauntlet: values[persistant::GAUNTLET],
@@ -199,9 +203,9 @@ fn scoreboard(
     let mut count = 0;
     for line in lines {
         let whole = entries.len();
-        let Line { client, score, ping, minutes, .. } = line;
-        // Flags, powerups and accuracy: nobody has any without items and weapons.
-        let _ = write!(entries, " {client} {score} {ping} {minutes} 0 0 0");
+        let Line { client, score, ping, minutes, powerups, accuracy, .. } = line;
+        // The flags in front of the powerups are always 0.
+        let _ = write!(entries, " {client} {score} {ping} {minutes} 0 {powerups} {accuracy}");
         for value in [
             line.impressive,
             line.excellent,

@@ -9,7 +9,7 @@ use crate::game::{
     Host,
     deathmatch::{
         Deathmatch,
-        harm::{Hit, LETHAL},
+        combat::{Hit, LETHAL},
         movers::direction_of,
         names::{PAD_SOUND, sound},
     },

@@ -215,7 +215,7 @@ impl Deathmatch {
                 self.schedule(number, Some(at), activator);
             }
             Cause::Laser(laser) => self.toggle_laser(host, number, *laser, activator),
-            Cause::Shooter => self.shoot(number),
+            Cause::Shooter => self.shoot(host, number),
             Cause::Speaker(sound) => self.speak(number, *sound, activator),
             Cause::Print(text) => self.print_target(host, number, text, activator),
             Cause::Teleport

@@ -211,6 +211,10 @@ fn shooters_fire_when_used_and_clients_load_their_weapons() {
     assert_eq!(marked, [8, 10, 11, 12, 15]);
     stage.use_thing(64, None);
     assert_eq!([64, 65].map(|at| stage.thing(at).state.event & 0xff), [23, 0]);
+    let mut flying = (64..128).filter(|&at| stage.exists(at)).map(|at| stage.thing(at).state);
+    let rocket = flying.find(|state| state.e_type == 3).expect("a rocket");
+    assert_eq!((rocket.e_type, rocket.weapon, rocket.pos.kind), (3, 5, 2));
+    assert!(rocket.pos.delta[0] > 898.0, "one degree to each side: {:?}", rocket.pos);
 }
 
 #[test]
