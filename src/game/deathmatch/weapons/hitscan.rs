@@ -21,6 +21,8 @@ use crate::model::{
 
 /// What a beam that ends in the open says of the surface.
 const NO_MARK: i32 = 255;
+/// Most bodies that any beam goes through.
+const MAX_BODIES: usize = 4;
 /// Where the beam is drawn from, seen from the muzzle.
 const BEAM_RIGHT: f32 = 4.0;
 const BEAM_UP: f32 = -1.0;
@@ -129,7 +131,8 @@ impl Deathmatch {
     ) {
         let end = aim.muzzle.add_scaled(aim.axes.forward, range);
         let mut hits = 0;
-        let mut passed = Vec::new();
+        let mut passed = [EntityNum::NONE; MAX_BODIES];
+        let mut count = 0;
         let mut ray = self.follow_shot(host, client, aim.muzzle, end);
         loop {
             let target = ray.trace.entity;
@@ -151,14 +154,15 @@ impl Deathmatch {
             }
             // Out of the way of the rest of the beam.
             self.unlink_entity(host, target);
-            passed.push(target);
-            if passed.len() >= bodies {
+            passed[count] = target;
+            count += 1;
+            if count >= bodies.min(MAX_BODIES) {
                 break;
             }
             let reached = ray.start;
             ray = self.follow_shot(host, client, reached, end);
         }
-        for number in passed {
+        for &number in &passed[..count] {
             self.relink_entity(host, number);
         }
         self.show_beam(host, client, aim, &ray.trace);
