@@ -237,7 +237,7 @@ impl Deathmatch {
     }
 
     /// Where an entity is.
-    fn place_of(&self, number: EntityNum) -> Option<Vec3> {
+    fn origin_of(&self, number: EntityNum) -> Option<Vec3> {
         self.shared(number).map(|shared| shared.current_origin)
     }
 

@@ -148,7 +148,7 @@ impl Deathmatch {
             self.count_hit(other, victim);
         }
         points = self.weighed(victim, attacker, points);
-        self.take(host, victim, attacker, hit, points);
+        self.take_points(host, victim, attacker, hit, points);
     }
 
     /// Whether a shell of invulnerability keeps a hit off. Shots are seen to hit it.
@@ -267,7 +267,7 @@ impl Deathmatch {
     }
 
     /// Takes points from armour and health.
-    fn take(
+    fn take_points(
         &mut self,
         host: &mut dyn Host,
         victim: ClientNum,

@@ -135,7 +135,7 @@ impl Deathmatch {
             .filter(|&killer| killer != victim)
             .map(EntityNum::from)
             .or(hit.inflictor.filter(|&inflictor| inflictor != victim.into()))
-            .and_then(|number| self.place_of(number));
+            .and_then(|number| self.origin_of(number));
         let Some(player) = self.people.players[victim.index()].as_mut() else { return };
         player.state.stats[profile.stats.dead_yaw] = looked_at
             .map_or(player.state.viewangles[1], |at| angles::of_direction(at - origin)[1])

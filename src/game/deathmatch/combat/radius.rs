@@ -47,7 +47,7 @@ impl Deathmatch {
             if distance >= radius || !self.sees(&*host, center, number) {
                 continue;
             }
-            let Some(origin) = self.place_of(number) else { continue };
+            let Some(origin) = self.origin_of(number) else { continue };
             hit_enemy |= blast.attacker.is_some_and(|attacker| self.is_good_hit(attacker, number));
             let mut direction = origin - center;
             direction[2] += LIFT;

@@ -118,7 +118,7 @@ impl Deathmatch {
                 }
                 *spared = Some(now + SPARED_MS);
             }
-            let mut direction = self.place_of(number).unwrap_or(at) - at;
+            let mut direction = self.origin_of(number).unwrap_or(at) - at;
             direction[2] += 24.0;
             let hit = Hit {
                 attacker: Some(work.by),
@@ -144,7 +144,7 @@ impl Deathmatch {
                 continue;
             }
             self.bodies[client.index()].wave_spared_until = Some(now + SPARED_MS);
-            let mut direction = self.place_of(number).unwrap_or(at) - at;
+            let mut direction = self.origin_of(number).unwrap_or(at) - at;
             direction[2] += 24.0;
             let hit = Hit {
                 attacker: Some(work.by),

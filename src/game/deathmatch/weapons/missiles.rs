@@ -180,7 +180,7 @@ impl Deathmatch {
     ) {
         let Some((_, missile)) = self.missile(number) else { return };
         if missile.stage == Stage::Flying {
-            self.fly(host, number);
+            self.fly_on(host, number);
         }
         let Some((thing, missile)) = self.missile(number) else { return };
         let due = thing.think_at.is_some_and(|at| at.distance(self.people.now) <= 0);
@@ -202,7 +202,7 @@ impl Deathmatch {
     }
 
     /// Moves a missile to where it is now, or to what stops it.
-    fn fly(&mut self, host: &mut dyn Host, number: EntityNum) {
+    fn fly_on(&mut self, host: &mut dyn Host, number: EntityNum) {
         let now = self.people.now;
         let Some((thing, missile)) = self.missile(number) else { return };
         let from = thing.shared.current_origin;

@@ -74,7 +74,7 @@ impl Deathmatch {
         point: Vec3,
         direction: Vec3,
     ) -> Option<(Vec3, Vec3)> {
-        let center = self.place_of(client.into())?;
+        let center = self.origin_of(client.into())?;
         let direction = velocity::direction(direction);
         let at = enters_sphere(center, SHELL, point, direction)?;
         let normal = velocity::direction(at - center);
