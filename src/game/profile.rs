@@ -175,6 +175,9 @@ pub struct Profile {
     pub mode_classes: &'static [&'static str],
     /// Whether an entity may list the game types that it is not for.
     pub excludes_gametypes: bool,
+    /// Whether the settings `replace_<class>`, `g_instantgib`, `g_rockets` and `g_regen`, and a
+    /// `g_quadfactor` that makes no difference, change which items there are and what they do.
+    pub item_settings: bool,
     /// Items of the weapons that everybody spawns with; clients must load them at the start.
     pub starting_items: &'static [usize],
     /// Number of the hook in obituaries.
@@ -280,6 +283,7 @@ impl Profile {
             "domination_point",
         ],
         excludes_gametypes: true,
+        item_settings: true,
         starting_items: &[8, 10],
         grapple_means: 28,
         last_weapon: 13,
@@ -393,6 +397,7 @@ impl Profile {
         items: 36,
         mode_classes: &[],
         excludes_gametypes: false,
+        item_settings: false,
         starting_items: &[8, 10],
         grapple_means: 23,
         last_weapon: 10,

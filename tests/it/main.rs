@@ -18,6 +18,7 @@ mod hostile;
 mod hostile_maps;
 mod hot_path;
 mod huffman_vectors;
+mod items;
 mod linked_entities;
 mod maps;
 mod matches;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{Deathmatch, movers, targets, things::What, triggers};
-use crate::game::{Host, items, userinfo::clean_text};
+use crate::game::{Host, userinfo::clean_text};
 use crate::model::{Vec3, text::leading_int};
 use crate::world::{Entities, Occupancy, entities::Entity};
 
@@ -91,7 +91,7 @@ impl Deathmatch {
                 CLASSES.iter().find(|(name, _)| name.eq_ignore_ascii_case(class))
             {
                 spawn(self, host, entity);
-            } else if !self.is_known(class) {
+            } else if !self.spawn_item(host, entity) && !self.is_known(class) {
                 *unknown.entry(clean_text(class, 63)).or_default() += 1;
             }
         }
@@ -105,9 +105,8 @@ impl Deathmatch {
 
     /// Whether a class has a meaning in this game, though none in this level.
     fn is_known(&self, class: &str) -> bool {
-        let profile = self.people.profile;
-        items::of_class(profile, class).is_some()
-            || profile.mode_classes.iter().any(|known| known.eq_ignore_ascii_case(class))
+        let classes = self.people.profile.mode_classes;
+        classes.iter().any(|known| known.eq_ignore_ascii_case(class))
     }
 
     /// Whether the filters of an entity let it into what is played.

@@ -19,6 +19,7 @@ impl Deathmatch {
     /// Everything that a level begins with.
     pub(super) fn start_level(&mut self, host: &mut dyn Host, start: &LevelStart) {
         self.things.clear();
+        self.clear_items();
         self.spots.clear();
         self.remaps.clear();
         let number = leading_int(host.setting("g_gametype"));
@@ -67,7 +68,10 @@ impl Deathmatch {
             self.spots.read_view(entities);
             self.spawn_entities(host, entities);
         }
-        host.set_configstring(configstring::ITEMS, &self.item_bits());
+        self.register_shooters();
+        self.join_item_chains();
+        self.publish_flags(host);
+        self.publish_items(host);
         if profile.clears_intermission {
             host.set_configstring(configstring::INTERMISSION, "");
         }
@@ -84,16 +88,16 @@ impl Deathmatch {
         self.begin_match(host, start.restart);
     }
 
-    /// The item string: what everybody begins with, and what the level adds to it.
-    fn item_bits(&self) -> String {
-        let mut bits = self.people.profile.item_bits().into_bytes();
-        for weapon in self.shooters() {
-            let item = items::of_tag(self.people.profile, items::Kind::Weapon, weapon);
-            if let Some(bit) = item.and_then(|(number, _)| bits.get_mut(number as usize)) {
-                *bit = b'1';
+    /// Clients load the weapons that the level fires.
+    fn register_shooters(&mut self) {
+        let weapons: Vec<i32> = self.shooters().collect();
+        for weapon in weapons {
+            if let Some((number, _)) =
+                items::of_tag(self.people.profile, items::Kind::Weapon, weapon)
+            {
+                self.register_item(number);
             }
         }
-        bits.into_iter().map(char::from).collect()
     }
 
     /// Adds a thing that stands for an entity of the map.

@@ -14,6 +14,7 @@ mod classes;
 mod combat;
 mod corpses;
 mod environment;
+mod items;
 mod level;
 mod lookback;
 mod matches;
@@ -30,6 +31,7 @@ mod weapons;
 use self::{
     body::Body,
     combat::CombatRules,
+    items::Items,
     matches::Course,
     spots::Spots,
     targets::{MAX_USES, Remaps},
@@ -55,6 +57,7 @@ pub struct Deathmatch {
     /// By client number: what only this game knows of a player.
     bodies: Vec<Body>,
     things: Things,
+    items: Items,
     spots: Spots,
     /// Shaders that are drawn in place of others.
     remaps: Remaps,
@@ -93,6 +96,7 @@ impl Deathmatch {
             course: Course::default(),
             bodies: vec![Body::default(); MAX_CLIENTS],
             things: Things::default(),
+            items: Items::default(),
             spots: Spots::default(),
             remaps: Remaps::default(),
             uses_left: MAX_USES,
@@ -218,6 +222,7 @@ impl Deathmatch {
                     self.run_missile(host, number);
                 }
                 What::Kamikaze(_) => self.run_kamikaze(host, number),
+                What::Item(_) => self.run_item(host, number),
                 What::Event
                 | What::Place
                 | What::Teleporter { .. }
@@ -367,8 +372,12 @@ impl Game for Deathmatch {
             } else if let Some(player) = self.people.player(client) {
                 let origin = player.state.origin;
                 self.show_teleport(host, client, origin, event::PLAYER_TELEPORT_OUT);
+                if !self.is_dead(client) {
+                    self.drop_at_death(host, client);
+                }
             }
         }
+        self.forget_luggage(client);
         (self as &mut dyn Populated).disconnect(host, client);
     }
 

@@ -11,6 +11,7 @@ use crate::model::{
 
 use super::{
     corpses::Corpse,
+    items::Pickup,
     movers::{Corner, Mover},
     targets::Trigger,
     triggers::Hurt,
@@ -63,6 +64,8 @@ pub(super) enum What {
     Missile(Missile),
     /// A kamikaze at work.
     Kamikaze(Kamikaze),
+    /// Something to take.
+    Item(Box<Pickup>),
     /// Something that only clients look at.
     Scenery,
 }

@@ -7,6 +7,7 @@ use super::{
     Deathmatch,
     body::Body,
     combat::{HEALTH, Hit},
+    items::speed_of,
 };
 use crate::game::{
     Host,
@@ -14,7 +15,7 @@ use crate::game::{
         Conditions, OpenSpace, Publication, Surroundings, Timely, events, move_player,
         player_entity, push, timely,
     },
-    numbers::{EntityType, Means, PmType, contents, event, holdable, player_box},
+    numbers::{EntityType, Means, PmType, contents, event, player_box},
     people::{Populated, Role, SPECTATOR_SPEED},
 };
 use crate::model::{
@@ -27,8 +28,8 @@ const FALL_DAMAGE: [(i32, i32); 2] = [(event::FALL_MEDIUM, 5), (event::FALL_FAR,
 const NO_FALLING_DMFLAG: i32 = 8;
 /// How long after a fall nothing else is heard to hurt, in milliseconds.
 const FALL_QUIET_MS: i32 = 200;
-/// What happens once a second.
-const SECOND_MS: i32 = 1000;
+/// Events of using what is held; the item's tag is added to the first, which is for none.
+const HOLDABLES: std::ops::Range<i32> = event::USE_ITEM0 + 1..event::USE_ITEM0 + 16;
 
 /// The world around one player.
 enum Around<'a> {
@@ -83,6 +84,7 @@ impl Deathmatch {
                 .then(|| now + self.combat.protection_ms),
             ..Body::new(now)
         };
+        self.forget_luggage(client);
         let Turn { player, rules } = self.player_and_rules(client);
         let Some(player) = player else { return };
         player.command = host.usercmd(client);
@@ -247,7 +249,7 @@ impl Deathmatch {
             (false, false) => PmType::Normal,
         } as i32;
         state.gravity = self.people.rules.gravity;
-        state.speed = self.people.rules.speed;
+        state.speed = speed_of(self.people.profile, self.people.rules.speed, &state);
         let mask = match (is_bot, dead) {
             (true, _) => mask::BOT_SOLID,
             (false, true) => mask::DEAD_SOLID,
@@ -289,11 +291,11 @@ impl Deathmatch {
         if self.is_dead(client) {
             self.wait_for_respawn(host, client);
         } else {
-            self.pass_time(client, ms);
+            self.pass_time(&*host, client, ms);
         }
     }
 
-    /// What the predictable events of a move do: falls hurt, weapons fire.
+    /// What the predictable events of a move do: falls hurt, weapons fire, what is held is used.
     fn feel_events(&mut self, host: &mut dyn Host, client: ClientNum, seen: i32) {
         let Some(player) = self.people.player(client) else { return };
         let PlayerState { event_sequence, events, .. } = player.state;
@@ -304,8 +306,8 @@ impl Deathmatch {
                 self.fire_weapon(host, client);
                 continue;
             }
-            if raised == event::USE_ITEM0 + holdable::KAMIKAZE {
-                self.start_kamikaze(host, client);
+            if HOLDABLES.contains(&raised) {
+                self.use_holdable(host, client, raised - event::USE_ITEM0);
                 continue;
             }
             let Some((_, points)) = FALL_DAMAGE.into_iter().find(|(event, _)| *event == raised)
@@ -321,24 +323,6 @@ impl Deathmatch {
             }
             self.bodies[client.index()].quiet_until = self.people.now + FALL_QUIET_MS;
             self.hurt(host, client, &Hit::by_world(points, Means::Falling));
-        }
-    }
-
-    /// What happens once a second: health and armour above their limits go down.
-    fn pass_time(&mut self, client: ClientNum, ms: i32) {
-        let stats = self.people.profile.stats;
-        let body = &mut self.bodies[client.index()];
-        body.second_ms += ms;
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        while body.second_ms >= SECOND_MS {
-            body.second_ms -= SECOND_MS;
-            let values = &mut player.state.stats;
-            let most = values[stats.max_health];
-            for stat in [stats.health, stats.armor] {
-                if values[stat] > most {
-                    values[stat] -= 1;
-                }
-            }
         }
     }
 
@@ -375,6 +359,7 @@ impl Deathmatch {
         }
         self.people.watch_connection(client);
         if self.people.role(client).plays() {
+            self.end_powerups(client);
             self.feel_surroundings(host, client);
             self.show_pain(client);
         }

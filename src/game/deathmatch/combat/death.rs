@@ -56,6 +56,9 @@ impl Deathmatch {
         {
             self.award_frag(killer, victim, hit.means == Means::Gauntlet);
         }
+        if hit.means == Means::Suicide {
+            self.return_flags_of(host, victim);
+        }
         self.drop_at_death(host, victim);
         self.show_scores_of(host, victim);
         self.become_body(host, victim, hit, origin);
@@ -179,7 +182,4 @@ impl Deathmatch {
             player.entity.solid = 0;
         }
     }
-
-    /// What a dead player leaves behind for others to take.
-    fn drop_at_death(&mut self, _host: &mut dyn Host, _victim: ClientNum) {}
 }

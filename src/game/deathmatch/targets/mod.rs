@@ -189,6 +189,7 @@ impl Deathmatch {
         match &thing.what {
             What::Mover(_) => self.use_mover(host, number, activator),
             What::Hurt(_) => self.toggle_place(host, number),
+            What::Item(_) => self.use_item(host, number),
             What::Trigger(trigger) => {
                 let cause = trigger.cause.clone();
                 self.set_off(host, number, &cause, activator, links);
