@@ -20,8 +20,6 @@ const UNDER: u8 = 3;
 const GULP_MS: i32 = 1000;
 const GULP_GROWS: i32 = 2;
 const WORST_GULP: i32 = 15;
-/// Air that a battle suit keeps.
-const SUIT_AIR_MS: i32 = 10_000;
 /// Damage for each level of depth.
 const LAVA: i32 = 30;
 const SLIME: i32 = 10;

@@ -42,6 +42,7 @@ impl Deathmatch {
                     player.state.powerups[powerup::INVULNERABILITY] = (now + SHELL_MS).0;
                 }
             }
+            holdable::KAMIKAZE => self.start_kamikaze(host, client),
             _ => {}
         }
     }

@@ -55,7 +55,8 @@ impl Deathmatch {
         number: EntityNum,
     ) {
         let Some((thing, pickup)) = self.pickup(number) else { return };
-        if thing.shared.contents & contents::TRIGGER == 0 {
+        let is_there = thing.shared.contents & contents::TRIGGER != 0;
+        if !is_there || !self.is_of_use(client, &thing.state) {
             return;
         }
         let (state, at, pickup) = (thing.state, thing.state.pos.base, pickup.clone());
@@ -93,7 +94,7 @@ impl Deathmatch {
         let Some((thing, pickup)) = self.pickup(number) else { return };
         let pickup = pickup.clone();
         let state = EntityState { modelindex: pickup.number, ..thing.state };
-        if pickup.item.kind == Kind::Team {
+        if pickup.item.kind == Kind::Team || !self.is_of_use(client, &state) {
             return;
         }
         if let Outcome::Taken(_) = self.take(host, client, &pickup, &state, Some(number)) {
@@ -103,7 +104,17 @@ impl Deathmatch {
         }
     }
 
-    /// What an item does to who takes it.
+    /// Whether somebody who lives may take an item.
+    fn is_of_use(&self, client: ClientNum, item: &EntityState) -> bool {
+        let people = &self.people;
+        !self.is_dead(client)
+            && people.plays(client)
+            && people.player(client).is_some_and(|player| {
+                rules::may_take(people.profile, people.game_type, item, &player.state)
+            })
+    }
+
+    /// What an item does to who takes it and may.
     fn take(
         &mut self,
         host: &mut dyn Host,
@@ -114,15 +125,9 @@ impl Deathmatch {
     ) -> Outcome {
         let (profile, now, game_type) =
             (self.people.profile, self.people.now, self.people.game_type);
-        if self.is_dead(client) || !self.people.plays(client) {
-            return Outcome::Stays;
-        }
         let Some(player) = self.people.players[client.index()].as_mut() else {
             return Outcome::Stays;
         };
-        if !rules::may_take(profile, game_type, state, &player.state) {
-            return Outcome::Stays;
-        }
         let in_teams = game_type == GameType::TeamDeathmatch;
         let gift = Gift {
             profile,
@@ -134,7 +139,7 @@ impl Deathmatch {
             max_health: player.max_health,
         };
         gift.give(&mut player.state);
-        host.print(&format!("Item: {client} {}", pickup.item.class));
+        self.people.log(host, &format!("Item: {client} {}", pickup.item.class));
         let luggage = &mut self.items.luggage[client.index()];
         match pickup.item.kind {
             Kind::Rune => {
