@@ -726,3 +726,49 @@ fn somebody_who_leaves_leaves_what_others_may_take() {
         assert_eq!(level.dropped().len(), 0);
     }
 }
+
+#[test]
+fn the_level_shows_and_gives_hidden_items() {
+    let mut level = Level::new(Profile::BASEQ3);
+    let client = level.join(0);
+    let place = level.lay("weapon_bfg", |_| {});
+    level.game.hide_item(&mut level.host, place);
+    level.touch(client, place);
+    assert_eq!(level.state(client).ammo[9], 0, "what is hidden can't be touched");
+    level.game.use_item(&mut level.host, place);
+    assert!(level.is_there(place));
+    level.game.hide_item(&mut level.host, place);
+    level.game.give_item(&mut level.host, client, place);
+    assert_eq!(level.state(client).ammo[9], 20);
+    assert_eq!(level.game.things.get(place).unwrap().think_at, None, "it is gone for good");
+    assert!(!level.game.things.get(place).unwrap().shared.is_linked());
+}
+
+#[test]
+fn a_battle_suit_keeps_air_and_keeps_lava_out() {
+    // Without a suit it drowns, and in water that shallow it burns.
+    for (suited, level_of_lava, health) in
+        [(true, 3, 125), (true, 2, 125), (false, 3, 121), (false, 2, 65)]
+    {
+        let mut level = Level::new(Profile::BASEQ3);
+        let client = level.join(0);
+        level.frames(1000);
+        let now = level.now;
+        let state = level.state(client);
+        state.stats[0] = 125;
+        state.external_event = 0;
+        state.powerups[powerup::BATTLESUIT] = if suited { i32::MAX } else { 0 };
+        let body = &mut level.game.bodies[0];
+        (body.water_level, body.water_type) = (level_of_lava, contents::LAVA);
+        body.air_until = now + -1;
+        body.quiet_until = now;
+        level.game.feel_surroundings(&mut level.host, client);
+        let shown = level.state(client).external_event & 0xff;
+        let state = *level.state(client);
+        assert_eq!(state.stats[0], health, "{suited} {level_of_lava}");
+        assert_eq!(shown == event::POWERUP_BATTLESUIT, suited);
+        if suited && level_of_lava == 3 {
+            assert_eq!(level.game.bodies[0].air_until.distance(now), 10_000);
+        }
+    }
+}
