@@ -1,7 +1,7 @@
 //! Deathmatch: players walk, jump, swim, ride, fight and die in the world of the map.
 //!
-//! Items lie nowhere yet; every game type is played as free for all. Without a map, players float in
-//! open space and hit nobody.
+//! Items lie on it and are taken; every game type is played as free for all. Without a map, players
+//! float in open space and hit nobody.
 //!
 //! Invariants: entities 0 to 63 are the players, all else stands in `things`; a slot without a player
 //! has no entity; the same seed and the same calls give the same states. Source: the base game's rules,
