@@ -50,9 +50,8 @@ impl Deathmatch {
             body.gulp = FIRST_GULP;
         }
         let burns = level > 0 && kind & (contents::LAVA | contents::SLIME) != 0;
-        if burns && alive && suited {
-            self.show(client, event::POWERUP_BATTLESUIT, 0);
-        } else if burns && alive && now.distance(body.quiet_until) >= 0 {
+        let hurts = burns && alive && now.distance(body.quiet_until) >= 0;
+        if hurts && !suited {
             if kind & contents::LAVA != 0 {
                 hits[1] = Some((LAVA * i32::from(level), Means::Lava));
             }
@@ -62,6 +61,9 @@ impl Deathmatch {
         }
         if let Some(player) = self.people.players[client.index()].as_mut() {
             player.state.loop_sound = if burns { FRY_SOUND } else { 0 };
+        }
+        if hurts && suited {
+            self.show(client, event::POWERUP_BATTLESUIT, 0);
         }
         for (points, means) in hits.into_iter().flatten() {
             let hit = Hit { passes_armor: means == Means::Water, ..Hit::by_world(points, means) };
