@@ -122,6 +122,16 @@ pub trait Host {
         self.print(text);
     }
 
+    /// Writes a line to whoever typed the console line that runs.
+    fn reply(&mut self, text: &str) {
+        self.print(text);
+    }
+
+    /// Names of the maps that can be played, in alphabetical order.
+    fn map_names(&self) -> &[String] {
+        &[]
+    }
+
     /// What browsers and clients are told of the server, as an info string.
     fn serverinfo(&self) -> String {
         String::new()

@@ -204,10 +204,28 @@ pub struct Profile {
     pub role_refusals: Option<RoleRefusals>,
     /// Whether a wrong player number has its own answers, apart from a wrong name.
     pub slot_refusals: bool,
+    /// Whether clients know recorded voices.
+    pub voices: bool,
+    /// Whether who follows a player is told of its team mates.
+    pub overlay_for_followers: bool,
+    /// Whether what is voted on is shown as a sentence, otherwise as a command.
+    pub vote_sentences: bool,
+    /// Whether a vote that was cast may be changed.
+    pub votes_may_change: bool,
+    /// Whether a bit of `dmflags` lets votes pass without a majority.
+    pub light_votes: bool,
+    /// Whether newcomers are told of the operator's own votes.
+    pub lists_votes: bool,
+    /// Whether taking a flag is shown as a score of nothing.
+    pub shows_every_score: bool,
     /// Whether the use button ends following.
     pub use_stops_following: bool,
     /// Userinfo key that says which team a newcomer wants.
     pub team_preference: &'static str,
+    /// Whether that key is heeded in games of teams.
+    pub preference_joins_team: bool,
+    /// Whether clients are told who is in their team, and always where their mates are.
+    pub team_lists: bool,
     /// Sent to a client whenever it spawns.
     pub spawn_commands: &'static [&'static str],
     /// How a spot to begin at is chosen.
@@ -305,8 +323,17 @@ impl Profile {
             spectators_only: "Cannot use this command when on a team",
         }),
         slot_refusals: true,
+        voices: true,
+        overlay_for_followers: false,
+        vote_sentences: true,
+        votes_may_change: true,
+        light_votes: true,
+        lists_votes: true,
+        shows_every_score: true,
         use_stops_following: true,
         team_preference: "team",
+        preference_joins_team: false,
+        team_lists: true,
         spawn_commands: &["respawn 0"],
         spots: SpotRule::NotNearest,
         penance: Penance::Lenient,
@@ -411,8 +438,17 @@ impl Profile {
         playing_team: "Free team",
         role_refusals: None,
         slot_refusals: false,
+        voices: false,
+        overlay_for_followers: true,
+        vote_sentences: false,
+        votes_may_change: false,
+        light_votes: false,
+        lists_votes: false,
+        shows_every_score: false,
         use_stops_following: false,
         team_preference: "teampref",
+        preference_joins_team: true,
+        team_lists: false,
         spawn_commands: &[],
         spots: SpotRule::FarHalf,
         penance: Penance::Own,

@@ -73,6 +73,8 @@ pub(super) struct Core {
     pub(super) journal: Journal,
     /// Collects what commands print while a remote console waits for it.
     pub(super) redirect: Option<Vec<String>>,
+    /// Maps that can be played, in alphabetical order.
+    pub(super) map_names: Vec<String>,
     /// Asked for by the game, done when its entry has returned.
     pub(super) drops: Vec<(ClientNum, String)>,
     pub(super) console: VecDeque<String>,
@@ -106,6 +108,7 @@ impl Core {
             output: VecDeque::new(),
             journal: Journal::default(),
             redirect: None,
+            map_names: Vec::new(),
             drops: Vec::new(),
             console: VecDeque::new(),
         }
@@ -209,6 +212,14 @@ impl Host for Core {
 
     fn serverinfo(&self) -> String {
         Self::serverinfo(self).as_str().to_owned()
+    }
+
+    fn reply(&mut self, text: &str) {
+        self.print_line(text);
+    }
+
+    fn map_names(&self) -> &[String] {
+        &self.map_names
     }
 
     fn setting(&self, name: &str) -> &str {

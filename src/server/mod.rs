@@ -94,7 +94,8 @@ impl Server {
     ) -> Self {
         let map = settings.text(key::MAP).to_owned();
         let maps = Maps::new(assets);
-        let core = Core::new(settings, entropy);
+        let mut core = Core::new(settings, entropy);
+        core.map_names = maps.names();
         let (geometry, due) = (Geometry::None, None);
         let game = rules(geometry);
         let mut server = Self {

@@ -302,7 +302,9 @@ impl Settings {
         let kept = self.slots[row].clone();
         self.slots[row].shown |= show;
         self.slots[row].chosen = true;
-        let change = if flags.has(Flags::LATCHED) && self.started {
+        // What the game sets, it plays by from then on.
+        let waits = flags.has(Flags::LATCHED) && self.started && writer != Writer::Game;
+        let change = if waits {
             self.latch(row, value)
         } else if row == key::GAME.row() {
             self.choose_game(value)

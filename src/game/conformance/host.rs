@@ -32,6 +32,9 @@ pub(in crate::game) struct TestHost {
     pub(in crate::game) queued: Vec<String>,
     /// What the console showed, line after line.
     pub(in crate::game) printed: Vec<String>,
+    /// Answers to console lines.
+    pub(in crate::game) replies: Vec<String>,
+    pub(in crate::game) maps: Vec<String>,
     /// Lines of the log behind their clocks, in order.
     pub(in crate::game) logged: Vec<(i32, String)>,
 }
@@ -50,6 +53,8 @@ impl Default for TestHost {
             dropped: Vec::new(),
             queued: Vec::new(),
             printed: Vec::new(),
+            replies: Vec::new(),
+            maps: Vec::new(),
             logged: Vec::new(),
         }
     }
@@ -90,6 +95,13 @@ impl Host for TestHost {
     fn log_line(&mut self, clock_ms: i32, text: &str) {
         self.print(text);
         self.logged.push((clock_ms, text.to_owned()));
+    }
+    fn reply(&mut self, text: &str) {
+        self.print(text);
+        self.replies.push(text.to_owned());
+    }
+    fn map_names(&self) -> &[String] {
+        &self.maps
     }
     fn setting(&self, name: &str) -> &str {
         self.settings.get(name).map_or("", String::as_str)

@@ -25,10 +25,10 @@ const CLASSES: &[(&str, Spawn)] = &[
     ("info_camp", place),
     ("target_position", place),
     ("misc_teleporter_dest", place),
-    ("team_CTF_redplayer", place),
-    ("team_CTF_blueplayer", place),
-    ("team_CTF_redspawn", place),
-    ("team_CTF_bluespawn", place),
+    ("team_CTF_redplayer", team_spot),
+    ("team_CTF_blueplayer", team_spot),
+    ("team_CTF_redspawn", team_spot),
+    ("team_CTF_bluespawn", team_spot),
     ("item_botroam", nothing),
     ("light", nothing),
     ("misc_model", nothing),
@@ -72,6 +72,11 @@ fn nothing(_game: &mut Deathmatch, _host: &mut dyn Host, _entity: &Entity) {}
 
 fn place(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
     game.add(entity, What::Place);
+}
+
+fn team_spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
+    let number = game.add(entity, What::Place);
+    game.spots.add_for_team(entity, number);
 }
 
 fn spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {

@@ -6,6 +6,7 @@
 
 use super::{
     Deathmatch,
+    teams::Fight,
     things::{Thing, What},
 };
 use crate::game::{GameType, Host, LevelStart, configstring, items, userinfo::clean_text};
@@ -22,13 +23,16 @@ impl Deathmatch {
         self.clear_items();
         self.spots.clear();
         self.remaps.clear();
+        self.fight = Fight::default();
         let number = leading_int(host.setting("g_gametype"));
-        let known = GameType::of_number(number).filter(|kind| !kind.has_teams());
-        if known.is_none() {
-            host.print("deathmatch knows no teams yet: g_gametype is 0 now");
+        let game_type = GameType::of_number(number).filter(|&kind| kind.is_for_many());
+        if game_type.is_none() {
+            host.print(&format!(
+                "game type {number} is not played here, only 0, 1, 3 and 4: g_gametype is 0 now"
+            ));
             host.set_setting("g_gametype", "0");
         }
-        self.people.play_game_type(known.unwrap_or_default());
+        self.people.play_game_type(game_type.unwrap_or_default());
         let parsed = host.world().map(|world| Entities::parse(&world.bsp().entity_text));
         let entities = match parsed {
             Some(Ok(entities)) => Some(entities),

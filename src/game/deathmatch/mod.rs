@@ -23,6 +23,7 @@ mod names;
 mod push;
 mod spots;
 mod targets;
+mod teams;
 mod things;
 mod think;
 mod triggers;
@@ -35,6 +36,7 @@ use self::{
     matches::Course,
     spots::Spots,
     targets::{MAX_USES, Remaps},
+    teams::Fight,
     things::{Things, What},
 };
 use super::{
@@ -58,6 +60,7 @@ pub struct Deathmatch {
     bodies: Vec<Body>,
     things: Things,
     items: Items,
+    fight: Fight,
     spots: Spots,
     /// Shaders that are drawn in place of others.
     remaps: Remaps,
@@ -97,6 +100,7 @@ impl Deathmatch {
             bodies: vec![Body::default(); MAX_CLIENTS],
             things: Things::default(),
             items: Items::default(),
+            fight: Fight::default(),
             spots: Spots::default(),
             remaps: Remaps::default(),
             uses_left: MAX_USES,
@@ -417,12 +421,12 @@ impl Game for Deathmatch {
                 self.end_frame(host, client);
             }
         }
-        (self as &mut dyn Populated).refresh_followers(host);
+        (self as &mut dyn Populated).attend(host);
         self.run_match(host);
     }
 
-    fn console_command(&mut self, _host: &mut dyn Host, _words: &Words) -> bool {
-        false
+    fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool {
+        (self as &mut dyn Populated).run_console(host, words)
     }
 
     fn entity_count(&self) -> usize {

@@ -10,13 +10,13 @@ use super::{
     items::speed_of,
 };
 use crate::game::{
-    Host,
+    GameType, Host,
     movement::{
         Conditions, OpenSpace, Publication, Surroundings, Timely, events, move_player,
         player_entity, push, timely,
     },
-    numbers::{EntityType, Means, PmType, contents, event, player_box},
-    people::{Populated, Role, SPECTATOR_SPEED},
+    numbers::{EntityType, Means, PmType, contents, event, player_box, weapon},
+    people::{Populated, Role, SPECTATOR_SPEED, TEAM_BULLETS},
 };
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
@@ -84,11 +84,16 @@ impl Deathmatch {
                 .then(|| now + self.combat.protection_ms),
             ..Body::new(now)
         };
+        let game_type = self.people.game_type;
         self.forget_luggage(client);
         let Turn { player, rules } = self.player_and_rules(client);
         let Some(player) = player else { return };
         player.command = host.usercmd(client);
         player.reset(client, spot, role, profile, rules, now);
+        if game_type == GameType::TeamDeathmatch {
+            player.state.ammo[weapon::MACHINEGUN as usize] = TEAM_BULLETS;
+        }
+        player.team_is_new = false;
         player.shared.mins = player_box::MINS;
         player.shared.maxs = player_box::MAXS;
         player.shared.contents = contents::BODY;

@@ -259,11 +259,11 @@ impl Game for Flight {
                 self.end_frame(host, client);
             }
         }
-        (self as &mut dyn Populated).refresh_followers(host);
+        (self as &mut dyn Populated).attend(host);
     }
 
-    fn console_command(&mut self, _host: &mut dyn Host, _words: &Words) -> bool {
-        false
+    fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool {
+        (self as &mut dyn Populated).run_console(host, words)
     }
 
     fn entity_count(&self) -> usize {

@@ -7,20 +7,28 @@
 //! changes as long as this value lives. Source: the base game's client lifecycle; OpenArena's.
 
 mod accuracy;
+mod ballot;
 mod chat;
 mod cheats;
 mod commands;
+mod console;
+mod filters;
 mod log;
+mod overlay;
+mod places;
 mod player;
 mod rules;
 mod scores;
 mod teams;
 #[cfg(test)]
 mod tests;
+mod votes;
+mod watching;
 
 pub(in crate::game) use self::{
     accuracy::Accuracy,
-    player::{Player, Role, Session, Spot, Stage},
+    places::Places,
+    player::{Player, Role, Session, Spot, Stage, TEAM_BULLETS},
     rules::{Rules, SPECTATOR_SPEED, password},
 };
 use super::{
@@ -30,6 +38,9 @@ use super::{
 };
 use crate::game::numbers::{Team, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
+
+/// Players of a tournament game.
+const DUELLISTS: usize = 2;
 
 /// A game with people in it.
 pub(in crate::game) trait Populated {
@@ -66,6 +77,11 @@ pub(in crate::game) struct People {
     /// Level time of the last frame.
     pub(in crate::game) now: LevelTime,
     pub(in crate::game) started: LevelTime,
+    /// Named places of the level.
+    pub(in crate::game) places: Places,
+    /// When team mates are told of each other next.
+    overlay_at: LevelTime,
+    votes: votes::Votes,
     /// From when on the log's clock counts.
     logged_from: LevelTime,
     /// By client number; `None` for a free slot.
@@ -87,6 +103,9 @@ impl People {
             intermission: false,
             now: LevelTime::default(),
             started: LevelTime::default(),
+            places: Places::default(),
+            overlay_at: LevelTime::default(),
+            votes: votes::Votes::default(),
             logged_from: LevelTime::default(),
             players: vec![None; MAX_CLIENTS],
             sessions: [Session::NEW; MAX_CLIENTS],
@@ -103,6 +122,9 @@ impl People {
         }
         self.team_scores = [0; 2];
         self.intermission = false;
+        self.overlay_at = start.time;
+        self.votes = votes::Votes::default();
+        self.places.clear();
         self.players.fill(None);
         self.rules = Rules::read(host, self.profile);
     }
@@ -159,13 +181,8 @@ impl People {
             .filter(|&other| other != client && self.player(other).is_some())
             .filter(|&other| self.role(other).plays())
             .count();
-        let most = match self.game_type {
-            GameType::Tournament => Some(2),
-            GameType::FreeForAll
-            | GameType::SinglePlayer
-            | GameType::TeamDeathmatch
-            | GameType::CaptureTheFlag => self.rules.max_players,
-        };
+        let duel = (self.game_type == GameType::Tournament).then_some(DUELLISTS);
+        let most = self.rules.max_players.into_iter().chain(duel).min();
         most.is_some_and(|most| others >= most)
     }
 
@@ -191,18 +208,12 @@ impl People {
         self.read_userinfo(host, client, false);
     }
 
-    /// What a newcomer does first.
-    pub(in crate::game) fn first_role(&self, client: ClientNum, info: &Userinfo<'_>) -> Role {
-        let wanted = info.value(self.profile.team_preference);
-        let watches = wanted.starts_with(['s', 'S']);
-        if watches || self.is_full(client) { Role::Watching } else { Role::Playing }
-    }
-
     /// What everybody who enters begins with, before a spot is found.
     pub(in crate::game) fn enter(&mut self, client: ClientNum) {
         let now = self.now;
         if let Some(player) = self.players[client.index()].as_mut() {
             player.stage = Stage::Active;
+            player.team_is_new = true;
             player.entered = now;
             player.heard_at = now;
             player.frames_missed = 0;
@@ -215,6 +226,8 @@ impl People {
             host.send_command(None, &format!("print \"{}^7 entered the game\n\"", player.name));
         }
         self.log(host, &format!("ClientBegin: {client}"));
+        self.list_new_team(host, client);
+        self.list_own_votes(host, client);
         self.rank(host);
     }
 
@@ -259,6 +272,7 @@ impl People {
             return;
         };
         let role = self.role(client);
+        let shows_overlay = self.profile.team_lists && self.game_type.has_teams();
         let (nameless, limit, now) = (self.profile.nameless, self.profile.rename_limit, self.now);
         let Some(player) = self.players[client.index()].as_mut() else { return };
 
@@ -286,12 +300,22 @@ impl People {
         }
         player.name = name;
         player.max_health = info.handicap();
+        player.team_overlay = shows_overlay || info.wants_overlay();
+        self.publish_entry(host, client);
+    }
 
+    /// Tells everybody who a client is.
+    pub(super) fn publish_entry(&self, host: &mut dyn Host, client: ClientNum) {
+        let text = host.userinfo(client).to_owned();
+        let (Some(info), Some(player)) = (Userinfo::parse(&text), self.player(client)) else {
+            return;
+        };
         let standing = Standing {
-            team: role.team() as i32,
+            team: self.team(client) as i32,
             wins: self.sessions[client.index()].wins,
             losses: self.sessions[client.index()].losses,
-            leader: false,
+            leader: self.sessions[client.index()].leads,
+            in_team: self.game_type.has_teams(),
             bot: player.is_bot,
         };
         let entry = player_entry(&info, &player.name, &standing);
@@ -311,6 +335,9 @@ impl People {
         let info = Userinfo::parse(&text).ok_or("Invalid userinfo")?;
         let trusted = is_bot || host.is_local(client);
         let wrong = password(host).is_some_and(|right| right != info.value("password"));
+        if first_time && !trusted && filters::keeps_out(&*host, info.value("ip")) {
+            return Err("You are banned from this server.".to_owned());
+        }
         if wrong && !trusted {
             return Err("Invalid password".to_owned());
         }
@@ -335,23 +362,40 @@ impl People {
         if first_time && let Some(player) = self.player(client) {
             host.send_command(None, &format!("print \"{}^7 connected\n\"", player.name));
         }
+        if self.game_type.has_teams() && self.role(client).plays() {
+            self.choose_leader(host, client, self.role(client).colour());
+            self.announce_role(host, client, None);
+        }
         self.rank(host);
         Ok(())
     }
 }
 
 impl dyn Populated + '_ {
+    /// A frame ends: what is due to people whatever they do.
+    pub(in crate::game) fn attend(&mut self, host: &mut dyn Host) {
+        self.refresh_followers(host);
+        self.people_mut().tell_overlays(host);
+        self.count_votes(host);
+    }
+
     /// A client is gone.
     pub(in crate::game) fn disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
         let people = self.people_mut();
+        people.forget_votes(client);
+        people.void_votes(client);
         if let Some(mut player) = people.players[client.index()].take() {
             player.unlink(host);
         }
+        let colour = people.role(client).colour();
         people.sessions[client.index()] = Session::NEW;
         // Also of a client that was refused over a restart: its entry is still there.
         host.set_configstring(configstring::player(client), "");
         self.people().log(host, &format!("ClientDisconnect: {client}"));
         self.free_followers_of(host, client);
-        self.people_mut().rank(host);
+        let people = self.people_mut();
+        people.replace_leader(host, colour);
+        people.list_team(host, colour);
+        people.rank(host);
     }
 }

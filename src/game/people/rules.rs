@@ -65,6 +65,10 @@ pub(in crate::game) struct Rules {
     /// Whether matches begin with a warm-up, and how long that takes.
     pub(in crate::game) warmup: bool,
     pub(in crate::game) warmup_s: i32,
+    /// Nobody may join the stronger team.
+    pub(in crate::game) force_balance: bool,
+    /// Newcomers join the weaker team.
+    pub(in crate::game) auto_join: bool,
     /// What everybody was last told of the announced settings.
     announced: Vec<String>,
     /// The flag that browsers see, as last published.
@@ -108,6 +112,8 @@ impl Rules {
         self.capture_limit = limit("capturelimit");
         self.warmup = number("g_doWarmup", 0) != 0;
         self.warmup_s = number("g_warmup", 20);
+        self.force_balance = number("g_teamForceBalance", 0) != 0;
+        self.auto_join = number("g_teamAutoJoin", 0) != 0;
         self.announce_changes(host, profile);
         self.publish_password_flag(host);
     }

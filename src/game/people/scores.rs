@@ -172,7 +172,7 @@ impl People {
                 Role::Scoreboard | Role::FollowingPlace(_) => (3, 0),
                 _ if connecting => (2, 0),
                 Role::Watching | Role::Following(_) => (1, session.waiting_since),
-                Role::Playing => (0, 0),
+                Role::Playing(_) => (0, 0),
             };
             (group, waiting, Reverse(self.score(client)), client.index())
         });

@@ -303,6 +303,9 @@ impl Deathmatch {
             }
             return;
         }
+        if let Some(attacker) = attacker {
+            self.note_hurt_carrier(victim, attacker);
+        }
         if let Some(other) = attacker.filter(|&attacker| attacker != victim) {
             self.drink(other, victim, lost.min(before));
         }

@@ -56,6 +56,9 @@ impl Deathmatch {
         {
             self.award_frag(killer, victim, hit.means == Means::Gauntlet);
         }
+        if let Some(killer) = hit.attacker {
+            self.reward_kill(host, victim, killer);
+        }
         if hit.means == Means::Suicide {
             self.return_flags_of(host, victim);
         }

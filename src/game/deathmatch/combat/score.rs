@@ -88,6 +88,7 @@ impl Deathmatch {
         }
         self.show_points(host, client, points, at);
         self.change_score(client, points);
+        self.share_score(client, points);
         self.people.rank(host);
         self.check_limits(host);
     }

@@ -8,7 +8,7 @@ use crate::game::{
     Host, configstring,
     deathmatch::Deathmatch,
     items,
-    numbers::{Team, contents, entity_flag, event, powerup, team_sound},
+    numbers::{Colour, Team, contents, entity_flag, event, powerup, team_sound},
 };
 use crate::model::{ClientNum, EntityNum, SvFlags};
 
@@ -59,6 +59,22 @@ impl Flag {
     /// Whose it is.
     pub(in crate::game::deathmatch) fn team(self) -> Team {
         self.row().team
+    }
+
+    /// The flag of a colour.
+    pub(in crate::game::deathmatch) const fn of_colour(colour: Colour) -> Self {
+        match colour {
+            Colour::Red => Self::Red,
+            Colour::Blue => Self::Blue,
+        }
+    }
+
+    /// The colour of those whose it is.
+    pub(in crate::game::deathmatch) const fn colour(self) -> Colour {
+        match self {
+            Self::Red => Colour::Red,
+            Self::Blue => Colour::Blue,
+        }
     }
 
     /// Its place among the powerups of who carries it.
@@ -116,6 +132,15 @@ impl Deathmatch {
         }
     }
 
+    /// Where a flag belongs on the level; none where the map has none.
+    pub(in crate::game::deathmatch) fn flag_home(&self, flag: Flag) -> Option<crate::model::Vec3> {
+        self.things.numbers().find_map(|number| {
+            let (thing, pickup) = self.pickup(number)?;
+            let is_home = pickup.number == flag.row().item && !pickup.is_dropped;
+            is_home.then_some(thing.shared.current_origin)
+        })
+    }
+
     fn move_flag(&mut self, host: &mut dyn Host, flag: Flag, place: Place) {
         self.items.flags[flag as usize] = place;
         self.publish_flags(host);
@@ -135,15 +160,18 @@ impl Deathmatch {
         if flag.team() != team {
             player.state.powerups[flag.powerup()] = powerup::HELD;
             self.move_flag(host, flag, Place::Carried);
+            self.tell_flag_taken(host, client, flag);
             return true;
         }
         if is_dropped {
+            self.reward_return(host, client, flag);
             self.send_flag_home(host, flag, Words::Sound);
         } else {
             player.state.powerups[flag.other().powerup()] = 0;
             for each in [flag, flag.other()] {
                 self.send_flag_home(host, each, Words::None);
             }
+            self.reward_capture(host, client, flag);
         }
         false
     }

@@ -631,6 +631,11 @@ fn flags(profile: &'static Profile) -> (Level, [ClientNum; 2], [EntityNum; 2]) {
     let mut level = Level::new(profile);
     level.game.people.game_type = GameType::CaptureTheFlag;
     let players = [level.join(0), level.join(1)];
+    // Red comes last: whoever stands at the only spot does not survive that.
+    for (player, team) in players.into_iter().zip(["team red", "team blue"]).rev() {
+        level.game.client_command(&mut level.host, player, &crate::model::Words::parse(team));
+    }
+    level.host.sent.clear();
     let flags = [Flag::Red, Flag::Blue].map(|flag| {
         let row = flag.powerup() as i32 + 27;
         level.lay(ITEMS[row as usize].class, |_| {})

@@ -369,7 +369,7 @@ fn at_the_end_the_base_game_says_what_openarena_ignores() {
             let chat = format!("chat \"p1^7\x19: ^2{text}\"");
             assert_eq!(level.was_told(&chat), always || said, "{}: {line}", profile.folder);
         }
-        assert_eq!(level.role(1), Role::Playing);
+        assert_eq!(level.role(1), Role::Playing(None));
         level.host.sent.clear();
         level.say(1, "score");
         assert_eq!(level.host.sent_to(client(1)).len(), 1);
@@ -414,7 +414,7 @@ fn a_tournament_goes_from_pair_to_pair() {
         level.leave(1);
         assert!(level.entry(2).contains("\\w\\1\\l\\0\\"), "{}", level.entry(2));
         level.frame();
-        assert_eq!((level.role(2), level.role(3)), (Role::Playing, Role::Playing));
+        assert_eq!((level.role(2), level.role(3)), (Role::Playing(None), Role::Playing(None)));
         assert!(level.game.is_warmup());
         level.run(5000);
 

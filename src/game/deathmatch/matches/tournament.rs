@@ -18,7 +18,7 @@ impl Deathmatch {
             && !self.people.is_full(next)
         {
             self.set_warmup(host, Warmup::Waiting);
-            (self as &mut dyn Populated).change_role(host, next, Role::Playing);
+            (self as &mut dyn Populated).change_role(host, next, Role::Playing(None));
         }
     }
 
