@@ -6,7 +6,7 @@ use crate::game::{
     deathmatch::items::Flag,
     numbers::{entity_flag, persistant},
 };
-use crate::model::{ClientNum, LevelTime, Vec3, Words};
+use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, Words};
 
 fn client(number: usize) -> ClientNum {
     ClientNum::new(number).expect("a client number")
@@ -72,6 +72,8 @@ fn a_flag_is_taken_and_captured() {
         let flags = Game::player(&game, client(0)).e_flags;
         assert_ne!(flags & entity_flag::AWARD_CAPTURE, 0);
         game.run_frame(&mut host, LevelTime(3000));
+        let command = UserCmd { server_time: 3000, ..UserCmd::default() };
+        game.client_think(&mut host, client(0), &command);
         let flags = Game::player(&game, client(0)).e_flags;
         assert_eq!(flags & entity_flag::AWARD_CAPTURE, 0);
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::game::numbers::entity_flag;
+use crate::game::{numbers::persistant, people::Populated};
 
 const SHOWN: [u16; 4] = [8, 9, 10, 11];
 
@@ -301,6 +302,10 @@ fn shuffled_teams_are_even() {
     let mut hall = hall(Profile::BASEOA, &[("g_gametype", "3")]);
     for number in 0..4 {
         hall.say(number, "team red");
+    }
+    for number in 0..4 {
+        let player = Populated::people_mut(&mut hall.game).players[number].as_mut();
+        player.expect("there").state.persistant[persistant::SCORE] = 9 - number as i32;
     }
     hall.say(0, "callvote shuffle");
     for number in 1..4 {
