@@ -71,8 +71,8 @@ fn a_flag_is_taken_and_captured() {
         assert_eq!(persistant_of(&game, 0, persistant::CAPTURES), 1);
         let flags = Game::player(&game, client(0)).e_flags;
         assert_ne!(flags & entity_flag::AWARD_CAPTURE, 0);
-        game.run_frame(&mut host, LevelTime(3000));
-        let command = UserCmd { server_time: 3000, ..UserCmd::default() };
+        game.run_frame(&mut host, LevelTime(3050));
+        let command = UserCmd { server_time: 3050, ..UserCmd::default() };
         game.client_think(&mut host, client(0), &command);
         let flags = Game::player(&game, client(0)).e_flags;
         assert_eq!(flags & entity_flag::AWARD_CAPTURE, 0);
