@@ -2,7 +2,13 @@
 
 mod live;
 
-use std::{fs, io::Write as _, net::SocketAddr, path::Path, sync::Arc};
+use std::{
+    fs,
+    io::{IsTerminal as _, Write as _},
+    net::SocketAddr,
+    path::Path,
+    sync::Arc,
+};
 
 use fragd::{
     bots::{Bots, Cost, FindMap, Meter, Sample, Summary, Verdict},
@@ -34,7 +40,8 @@ pub(crate) fn run(options: &BotsOptions) -> Outcome {
     // A reader that has seen enough, such as `head`, is no failure.
     let _ = std::io::stdout().write_all(text.as_bytes());
     let mut outcome = outcome(summary.verdict);
-    if outcome != Outcome::Done {
+    // Who reads the summary on a screen has read it there.
+    if outcome != Outcome::Done && (options.json || !std::io::stdout().is_terminal()) {
         eprintln!("fragd: {}", summary.sentence);
     }
     let page = || summary.to_html().into_bytes();

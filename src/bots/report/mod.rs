@@ -116,7 +116,7 @@ impl Summary {
 
     fn conditions(&self) -> Markup {
         let or_clear =
-            |shape: &str| if shape.is_empty() { "as it is".to_owned() } else { shape.to_owned() };
+            |shape: &str| if shape.is_empty() { "untouched".to_owned() } else { shape.to_owned() };
         html! {
             table .conditions {
                 tr { th { "Server" } td { (self.server_address) ", wire " (self.wire) ", for "

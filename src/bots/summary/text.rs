@@ -72,7 +72,7 @@ fn counts(f: &mut fmt::Formatter<'_>, stretch: &Stretch) -> fmt::Result {
         f,
         "lost",
         &format!(
-            "{} of the messages; {} late, {} held back by the rate",
+            "{} of the messages; {} late, {} held back by rate",
             percent(stretch.loss),
             percent(stretch.late),
             percent(stretch.rate_delayed)
