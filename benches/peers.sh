@@ -34,7 +34,7 @@ plan() {
   awk -v list="$stages" -v seconds="$seconds" -v ramp="$ramp" 'BEGIN {
     n = split(list, bots, ",")
     for (i = 1; i <= n; i++) {
-      printf "%s%d:%ds", i > 1 ? "," : "", bots[i], seconds + (bots[i] - bots[i - 1]) / ramp + 0.999
+      printf "%s%d:%ds", (i > 1 ? "," : ""), bots[i], seconds + (bots[i] - bots[i - 1]) / ramp + 0.999
     }
   }'
 }
@@ -49,10 +49,12 @@ measure() {
   timeout -k 5 600 "$fragd" bots --connect "$server_address" --stages "$(plan)" --ramp "$ramp" \
     --wire "$wire" --seed 1 --timeout 20s --pid "$server_pid" --json --report "$work/$name.html" \
     >"$work/$name.json" 2>"$work/$name.log" </dev/null
-  check "$name: all $stages played (exit code $?)" \
-    jq -e '.succeeded' "$work/$name.json" >/dev/null || note "$(tail -n 2 "$work/$name.log" | tr '\n' '|')"
+  check "$name: all $stages played (exit code $?)" played "$work/$name.json" || note "$(tail -n 2 "$work/$name.log" | tr '\n' '|')"
   stop "$server_pid" 5
 }
+
+# played FILE: did every stage hold?
+played() { jq -es '.[0].succeeded' "$1" >/dev/null; }
 
 # rows NAME: a line for each stage: bots and figures.
 rows() {

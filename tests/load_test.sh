@@ -24,7 +24,7 @@ done
 figure() { jq -r "$1" "$2" 2>/dev/null; }
 
 # holds FILTER FILE: does that hold of the summary?
-holds() { jq -e "$1" "$2" >/dev/null 2>&1; }
+holds() { jq -es ".[0] | $1" "$2" >/dev/null 2>&1; }
 
 # load NAME OPTION...: runs bots against the server that runs; leaves their exit code in `code`.
 load() {

@@ -355,7 +355,8 @@ impl BotSummary {
         Self {
             name: name.to_owned(),
             outcome: outcome(record),
-            reason: reason.or_else(|| record.refusal.clone()),
+            // Who got in after all has nothing to tell of.
+            reason: reason.or_else(|| record.refusal.clone().filter(|_| record.entered.is_none())),
             join_ms: record.join_time().map(|join| join.0),
             lives: record.lives,
             walked_per_second: rounded(per_second(record.walked(), record.played_for().0)),
