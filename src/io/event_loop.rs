@@ -9,7 +9,7 @@
 use std::{
     collections::VecDeque,
     io::{self, Write},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -33,6 +33,9 @@ const RECEIVES_PER_WAKE: usize = 32;
 
 /// Errors in a row after which a socket is left alone until something arrives.
 const ERRORS_IN_A_ROW_MAX: u32 = 16;
+
+/// A frame that begins so long after it was due counts as late.
+const LATE: Millis = Millis(10);
 
 /// Events taken from the poll at once.
 const EVENTS_PER_WAKE: usize = 1024;
@@ -239,10 +242,16 @@ impl<N: Node + ?Sized> Loop<'_, N> {
     /// Runs a frame if one is due.
     fn run_frame(&mut self) {
         let now = self.clock.now();
-        if self.node.next_frame() <= now && !self.node.is_finished() {
+        let due = self.node.next_frame();
+        if due <= now && !self.node.is_finished() {
+            let begun = Instant::now();
             self.node.frame(now);
-            self.counters.frames += 1;
             self.drain();
+            self.counters.frames += 1;
+            // The first frame is due since the beginning of time.
+            self.counters.late_frames += u64::from(due > Millis(0) && now.since(due) > LATE);
+            let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.counters.frame_us = self.counters.frame_us.saturating_add(took);
         }
     }
 

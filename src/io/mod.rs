@@ -14,6 +14,7 @@ pub mod event_loop;
 pub mod files;
 pub mod game_log;
 pub mod logging;
+pub mod metrics;
 pub mod process;
 pub mod resolve;
 mod send_queue;

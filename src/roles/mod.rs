@@ -2,5 +2,6 @@
 
 pub(crate) mod bots;
 pub(crate) mod maps;
+mod monitoring;
 pub(crate) mod query;
 pub(crate) mod serve;

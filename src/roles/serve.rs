@@ -55,6 +55,7 @@ fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
     let entropy = io::random_bytes().map_err(|error| format!("no random numbers: {error}"))?;
     let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;
 
+    let progress = super::monitoring::start(&settings)?;
     let clock = Clock::start();
     let data = Box::new(find_data(&settings, folder));
     let rules = Box::new(move |geometry| -> Box<dyn Game> {
@@ -78,6 +79,7 @@ fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
         on_hangup: game_log.as_ref().map(|log| -> Box<dyn FnMut()> { Box::new(log.reopener()) }),
         game_log,
         console: Console::Stdin,
+        progress,
         grace: Millis(1000),
         ..Options::default()
     };

@@ -17,6 +17,8 @@ use super::{
     limits::Limits,
     rcon::RconGuard,
     sight::Sight,
+    strikes::Strikes,
+    workload::Workload,
 };
 use crate::{
     game::Host,
@@ -49,6 +51,8 @@ pub(super) struct Core {
     pub(super) sight: Sight,
     pub(super) challenges: Challenges,
     pub(super) limits: Limits,
+    pub(super) strikes: Strikes,
+    pub(super) workload: Workload,
     pub(super) rcon: RconGuard,
     pub(super) counters: Counters,
     pub(super) log_limiter: LogLimiter,
@@ -94,6 +98,8 @@ impl Core {
             sight: Sight::default(),
             challenges: Challenges::new(key.try_into().expect("sixteen bytes")),
             limits: Limits::new(word(0)),
+            strikes: Strikes::default(),
+            workload: Workload::default(),
             rcon: RconGuard::new(!word(0)),
             counters: Counters::default(),
             log_limiter: LogLimiter::default(),

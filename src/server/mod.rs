@@ -32,6 +32,8 @@ mod send;
 mod sight;
 mod snapshot;
 mod status;
+mod strikes;
+mod workload;
 
 use self::{core::Core, maps::Maps};
 use crate::{
@@ -211,6 +213,10 @@ impl Server {
         for (_, client) in self.core.clients.iter_mut() {
             client.frame_messages = 0;
             client.frame_moves = 0;
+        }
+        let length = self.frame_length();
+        if self.core.workload.begin_frame(length) {
+            self.core.note_shedding();
         }
     }
 

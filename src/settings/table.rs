@@ -106,6 +106,9 @@ settings! {
         "Whether g_password is asked for.";
     SV_MAXCLIENTS_PER_IP, "sv_maxclientsPerIP", Int::or_off(1, 64), all("3", P),
         "Players that one address may bring; addresses of the local network are not counted.";
+    SV_MAXCLIENTS_PER_SUBNET, "sv_maxclientsPerSubnet", Int::or_off(1, 64), all("0", P),
+        "Players that one small network (an IPv4 /24, an IPv6 /48) may bring; the local network's are not \
+         counted.";
     SV_RECONNECTLIMIT, "sv_reconnectlimit", Int::range(0, 12), all("3", P),
         "Seconds that a player waits before the same address and port may connect again.";
     SV_TIMEOUT, "sv_timeout", Int::range(4, 3600), all("200", P),
@@ -220,6 +223,9 @@ settings! {
         "Queries of all addresses together that are answered at once.";
     SV_QUERY_GLOBAL_PERIOD, "sv_queryGlobalPeriod", Int::range(1, 60_000), all("10", P),
         "Milliseconds after which one more query of all addresses together is answered.";
+    SV_METRICS, "sv_metrics", Text::up_to(63), all("", I),
+        "Address and port, such as 127.0.0.1:9527, where monitoring (Prometheus) reads the counters over \
+         HTTP; empty for nowhere.";
     SV_STATUS_STYLE, "sv_statusStyle", StatusStyle::one_of(), all("ioq3", P),
         "Columns of the status command, as the tools that read it know them.";
     SV_LOG_LEVEL, "sv_logLevel", LogLevel::one_of(), all("info", P),

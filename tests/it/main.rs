@@ -4,6 +4,7 @@
 
 mod architecture;
 mod arena;
+mod attacks;
 mod bots;
 mod client;
 mod client_sessions;
