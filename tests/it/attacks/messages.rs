@@ -316,7 +316,7 @@ fn m22_m23_chat_ends_no_quotes_no_line_and_no_command() {
 }
 
 #[test]
-fn m24_m25_votes_are_never_console_lines() {
+fn m24_votes_are_never_console_lines() {
     let (mut scene, mut rogue) = scene();
     let long = format!("callvote map {}", "A".repeat(1000));
     for line in [
