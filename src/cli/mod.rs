@@ -369,6 +369,12 @@ mod tests {
         refused("query", "HOST[:PORT]");
         refused("query 127.0.0.1:0", "1 to 65535");
         refused("query 127.0.0.1 --timeout 0", "1..=60000");
+        let Ok(Command::Bots(bots)) = run("bots --connect a,[::1]:5 --pid 3,4") else {
+            panic!("no bots")
+        };
+        let servers: Vec<_> =
+            bots.connect.iter().map(|one| (one.host.as_str(), one.port)).collect();
+        assert_eq!((servers, bots.pid), (vec![("a", 27960), ("::1", 5)], vec![3, 4]));
         refused("bots -n 4", "--connect");
         refused("bots --connect x -n 0", "1..=4096");
         refused("bots --connect x --expect loss<", "loss");
