@@ -241,6 +241,8 @@ pub struct Profile {
     pub announces_respawn: bool,
     /// Whether leaving the game is a death.
     pub leaves_by_dying: bool,
+    /// Whether a team loses no point when a player leaves it for another.
+    pub leavers_cost_nothing: bool,
     /// Default of `pmove_msec`.
     pub pmove_msec: i32,
     /// Bit of `dmflags` that changes how everything accelerates; 0 when there is none.
@@ -352,6 +354,7 @@ impl Profile {
         shown_at_spot: false,
         announces_respawn: true,
         leaves_by_dying: true,
+        leavers_cost_nothing: true,
         pmove_msec: 11,
         no_bunny_dmflag: 128,
         smoothing: Smoothing::Interpolate,
@@ -467,6 +470,7 @@ impl Profile {
         shown_at_spot: true,
         announces_respawn: false,
         leaves_by_dying: false,
+        leavers_cost_nothing: false,
         pmove_msec: 8,
         no_bunny_dmflag: 0,
         smoothing: Smoothing::LinearStop(50),

@@ -316,7 +316,7 @@ impl Populated for Deathmatch {
         if self.is_dead(client) {
             self.leave_body(host, client);
         } else {
-            self.take_own_life(host, client);
+            self.die_for_another_side(host, client);
         }
     }
 }
@@ -372,7 +372,7 @@ impl Game for Deathmatch {
         self.drop_ticking_mine(host, client);
         if self.people.plays(client) {
             if self.people.profile.leaves_by_dying {
-                self.take_own_life(host, client);
+                self.die_for_good(host, client);
             } else if let Some(player) = self.people.player(client) {
                 let origin = player.state.origin;
                 self.show_teleport(host, client, origin, event::PLAYER_TELEPORT_OUT);

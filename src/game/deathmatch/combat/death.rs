@@ -40,6 +40,34 @@ impl Deathmatch {
         self.die(host, client, &hit);
     }
 
+    /// Leaves a team by dying. Where that is the custom the team does not pay for it.
+    pub(in crate::game::deathmatch) fn die_for_another_side(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) {
+        let before = self.people.team_scores;
+        self.take_own_life(host, client);
+        if self.people.profile.leavers_cost_nothing {
+            self.people.team_scores = before;
+            self.people.rank(host);
+        }
+    }
+
+    /// Leaves the game by dying, of which the world is guilty; that costs the team nothing.
+    pub(in crate::game::deathmatch) fn die_for_good(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) {
+        if !self.people.plays(client) || self.is_dead(client) || self.people.intermission {
+            return;
+        }
+        let before = self.people.team_scores;
+        self.die(host, client, &Hit::by_world(LETHAL, Means::Suicide));
+        self.people.team_scores = before;
+    }
+
     pub(super) fn die(&mut self, host: &mut dyn Host, victim: ClientNum, hit: &Hit) {
         let Some(player) = self.people.player(victim) else { return };
         let origin = player.shared.current_origin;

@@ -4,7 +4,7 @@ use super::*;
 use crate::game::{
     Game, GameType, LevelStart, Profile, configstring,
     conformance::TestHost,
-    numbers::{PmType, TIED, persistant},
+    numbers::{Colour, PmType, TIED, persistant},
     people::{Populated, Role},
 };
 use crate::model::{Buttons, ConfigIndex, EntityNum, UserCmd, Words};
@@ -300,6 +300,34 @@ fn teams_end_a_match_by_their_own_scores() {
         assert_eq!(level.string(configstring::SCORES2), blue);
         let leads = i32::from(scores[1] > scores[0]);
         assert_eq!((level.rank(0), level.rank(1)), (leads, leads));
+    }
+}
+
+#[test]
+fn a_team_pays_for_no_leaver_in_openarena() {
+    // Bob goes to the other side, and then leaves; what blue has, and who is said to have killed him.
+    for (profile, blue, killers) in [
+        (Profile::BASEOA, [0, 0], vec!["1 1 20: p1", "1022 1 20: <world>"]),
+        (Profile::BASEQ3, [-1, -1], vec!["1 1 20: p1"]),
+    ] {
+        let mut level = Match::with(profile, &[], 2);
+        level.game.people.game_type = GameType::TeamDeathmatch;
+        for (number, colour) in [(0, Colour::Red), (1, Colour::Blue)] {
+            let role = Role::Playing(Some(colour));
+            let populated = &mut level.game as &mut dyn Populated;
+            populated.change_role(&mut level.host, client(number), role);
+        }
+        level.game.people.team_scores = [0; 2];
+        level.host.logged.clear();
+        let own = |level: &Match| level.game.people.team_scores;
+        let populated = &mut level.game as &mut dyn Populated;
+        populated.change_role(&mut level.host, client(1), Role::Playing(Some(Colour::Red)));
+        assert_eq!(own(&level), [0, blue[0]], "{}", profile.folder);
+        level.leave(1);
+        assert_eq!(own(&level), [0, blue[1]], "{}", profile.folder);
+        let kills: Vec<String> =
+            killers.iter().map(|killer| format!("{killer} killed p1 by MOD_SUICIDE")).collect();
+        assert_eq!(level.logged("Kill: "), kills, "{}", profile.folder);
     }
 }
 
