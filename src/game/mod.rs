@@ -21,6 +21,7 @@ pub mod numbers;
 mod people;
 pub mod profile;
 pub mod userinfo;
+mod values;
 pub mod weapons;
 
 use crate::{
@@ -139,6 +140,12 @@ pub trait Host {
 
     /// A setting's value; empty when there is none of that name.
     fn setting(&self, name: &str) -> &str;
+
+    /// A number that is another one after each change of a setting. None when nobody counts: then
+    /// settings are read anew each time.
+    fn settings_version(&self) -> Option<u64> {
+        None
+    }
 
     /// Changes a setting. Refusals are printed to the console.
     fn set_setting(&mut self, name: &str, value: &str);

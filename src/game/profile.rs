@@ -175,6 +175,8 @@ pub struct Profile {
     pub mode_classes: &'static [&'static str],
     /// Whether an entity may list the game types that it is not for.
     pub excludes_gametypes: bool,
+    /// Keys of entities that are not for this game.
+    pub excluding_keys: &'static [&'static str],
     /// Whether the settings `replace_<class>`, `g_instantgib`, `g_rockets` and `g_regen`, and a
     /// `g_quadfactor` that makes no difference, change which items there are and what they do.
     pub item_settings: bool,
@@ -303,6 +305,7 @@ impl Profile {
             "domination_point",
         ],
         excludes_gametypes: true,
+        excluding_keys: &["notq3a", "notta"],
         item_settings: true,
         starting_items: &[8, 10],
         grapple_means: 28,
@@ -427,6 +430,7 @@ impl Profile {
         items: 36,
         mode_classes: &[],
         excludes_gametypes: false,
+        excluding_keys: &["notq3a"],
         item_settings: false,
         starting_items: &[8, 10],
         grapple_means: 23,

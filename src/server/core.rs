@@ -185,15 +185,6 @@ impl Core {
         client.userinfo = info;
     }
 
-    /// Ping of every client in the game.
-    pub(super) fn pings(&self) -> Vec<(ClientNum, i32)> {
-        self.clients
-            .iter()
-            .filter(|(_, client)| client.is_active())
-            .map(|(number, client)| (number, client.ping_ms()))
-            .collect()
-    }
-
     /// The way to a client.
     pub(super) fn route(client: &Client) -> Route {
         Route { local: LocalPort(0), remote: client.remote.address() }
@@ -230,6 +221,10 @@ impl Host for Core {
 
     fn setting(&self, name: &str) -> &str {
         self.settings.get(name).unwrap_or("")
+    }
+
+    fn settings_version(&self) -> Option<u64> {
+        Some(self.settings.version())
     }
 
     fn set_setting(&mut self, name: &str, value: &str) {

@@ -186,8 +186,8 @@ impl Server {
             self.frame_length().0 as f64 * f64::from(self.core.settings.float(key::TIMESCALE));
         let step = Millis((scaled as u64).max(1));
         self.publish_settings();
-        for (number, ping_ms) in self.core.pings() {
-            self.game.set_ping(number, ping_ms);
+        for (number, client) in self.core.clients.iter().filter(|(_, client)| client.is_active()) {
+            self.game.set_ping(number, client.ping_ms());
         }
         for _ in 0..frames {
             self.core.level.time = self.core.level.time + step.0 as i32;

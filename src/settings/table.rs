@@ -370,6 +370,10 @@ settings! {
         "Whether who pushes another one to death is credited.";
     G_VAMPIRE, "g_vampire", Float::range(0.0, 100.0), all("0", P),
         "Part of the damage done that heals who does it.";
+    G_VAMPIRE_MAX_HEALTH, "g_vampire_max_health", Int::range(0, 30_000), all("500", P),
+        "Most health that players get from the damage they do.";
+    G_PROX_MINE_TIMEOUT, "g_proxMineTimeout", Int::range(0, 3_600_000), all("20000", P),
+        "Milliseconds after which a proximity mine goes off by itself; near the own flag, a fifteenth.";
     G_REGEN, "g_regen", Int::range(0, 1000), all("0", P),
         "Health that players regain each second.";
     G_CATCHUP, "g_catchup", Int::range(0, 1000), all("0", P),

@@ -14,6 +14,8 @@ mod connectionless;
 mod deathmatch;
 mod discovery_vectors;
 mod door;
+#[allow(dead_code, reason = "benchmarks need more of it")]
+mod fighters;
 mod following;
 mod hostile;
 mod hostile_maps;
@@ -31,6 +33,7 @@ mod pace;
 #[path = "../../src/world/bsp/sample.rs"]
 mod sample;
 mod scripted_server;
+mod seeded_match;
 mod session_vectors;
 mod settings;
 mod sight;

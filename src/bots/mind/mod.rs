@@ -15,6 +15,8 @@ use crate::model::{Buttons, UserCmd, Vec3, trig::sine_cosine};
 
 pub(super) use senses::Senses;
 
+/// Of so many looks at an enemy, one makes it take up another weapon.
+const CHANGES: u32 = 24;
 /// Angles are 16-bit fractions of a turn.
 const TURN: i32 = 1 << 16;
 /// Fastest turn, in angle units per millisecond: about a third of a turn per second.
@@ -137,7 +139,7 @@ impl Mind {
     /// Takes up another weapon now and then.
     fn choose_weapon(&mut self, senses: &Senses<'_>) {
         let is_good = senses.loaded >> senses.weapon.min(31) & 1 != 0;
-        if is_good && self.below(64) != 0 {
+        if is_good && self.below(CHANGES) != 0 {
             return;
         }
         let loaded = senses.loaded;

@@ -7,13 +7,15 @@ use crate::game::{
     Game, Host, LevelStart, Profile,
     conformance::TestHost,
     movement::angles,
-    numbers::{event, weapon_state},
+    numbers::{contents, event, weapon_state},
 };
 use crate::model::{
-    Buttons, ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime, PlayerState,
-    UserCmd, Vec3,
+    Buttons, ClientNum, EntityNum, EntityState, LevelTime, PlayerState, UserCmd, Vec3,
 };
-use crate::world::{Bsp, Family, World};
+use crate::world::{
+    Bsp, Family, World,
+    bsp::sample::{self, MapFile},
+};
 
 /// Length of a frame, and of a command.
 pub(super) const FRAME_MS: i32 = 50;
@@ -28,8 +30,8 @@ pub(super) enum Stuff {
     Metal = 2,
 }
 
-/// Name, surface flags, contents, in the order of [`Stuff`].
-const SHADERS: [(&str, i32, i32); 3] = [("wall", 0, 1), ("sky", 0x14, 1), ("metal", 0x1000, 1)];
+/// Surface flags in the order of [`Stuff`].
+const SURFACES: [i32; 3] = [0, 0x14, 0x1000];
 
 /// A box: lower corner, upper corner, what it is made of.
 pub(super) type Block = ([f32; 3], [f32; 3], Stuff);
@@ -43,145 +45,33 @@ const ROOM: [Block; 6] = [
     ([-2048.0, 2048.0, 0.0], [2048.0, 2112.0, 1024.0], Stuff::Wall),
 ];
 
-fn ints(words: &[i32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
-fn floats(words: &[f32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
 /// Spots along one wall, apart from each other.
-fn entities() -> Vec<u8> {
+fn entities(more: &str) -> String {
     let spot = |n: i32| {
         let x = n * 200 - 1500;
         format!("{{ classname info_player_deathmatch origin \"{x} -1900 16\" }}\n")
     };
     let spots: String = (0..16).map(spot).collect();
-    format!("{{ classname worldspawn }}\n{spots}\0").into_bytes()
+    format!("{{ classname worldspawn }}\n{spots}{more}\0")
 }
 
 /// A map of the room and some boxes.
-fn map(blocks: &[Block]) -> Bsp {
-    let blocks = [&ROOM[..], blocks].concat();
-    let count = blocks.len() as i32;
-    let shaders: Vec<u8> = SHADERS
-        .iter()
-        .flat_map(|&(name, flags, contents)| {
-            let mut bytes = name.as_bytes().to_vec();
-            bytes.resize(64, 0);
-            [bytes, ints(&[flags, contents])].concat()
-        })
-        .collect();
-    let mut planes = floats(&[1.0, 0.0, 0.0, -8192.0]);
-    let (mut sides, mut brushes) = (Vec::new(), Vec::new());
-    for (number, (mins, maxs, stuff)) in (0..).zip(&blocks) {
-        for axis in 0..3 {
-            for (sign, dist) in [(-1.0, -mins[axis]), (1.0, maxs[axis])] {
-                let mut plane = [0.0, 0.0, 0.0, dist];
-                plane[axis] = sign;
-                planes.extend(floats(&plane));
-                sides.extend(ints(&[planes.len() as i32 / 16 - 1, *stuff as i32]));
-            }
-        }
-        brushes.extend(ints(&[number * 6, 6, *stuff as i32]));
-    }
-    let leaf = |cluster: i32, first: i32, count: i32| {
-        ints(&[cluster, 0, 0, 0, 0, 0, 0, 0, 0, 0, first, count])
+fn map(blocks: &[Block], more: &str) -> Bsp {
+    let matter = |&(mins, maxs, stuff): &Block| sample::Block {
+        mins,
+        maxs,
+        contents: contents::SOLID,
+        surface_flags: SURFACES[stuff as usize],
     };
-    let everything: Vec<i32> = (0..count).collect();
-    let lumps: [Vec<u8>; 17] = [
-        entities(),
-        shaders,
-        planes,
-        ints(&[0, -1, -2, 0, 0, 0, 0, 0, 0]),
-        [leaf(0, 0, count), leaf(-1, count, 0)].concat(),
-        Vec::new(),
-        ints(&everything),
-        [floats(&[-2112.0, -2112.0, -64.0, 2112.0, 2112.0, 1088.0]), ints(&[0, 0, 0, count])]
-            .concat(),
-        brushes,
-        sides,
-        Vec::new(),
-        Vec::new(),
-        Vec::new(),
-        Vec::new(),
-        Vec::new(),
-        Vec::new(),
-        Vec::new(),
-    ];
-    let mut file = [b"IBSP".to_vec(), ints(&[46])].concat();
-    let mut offset = 144;
-    for lump in &lumps {
-        file.extend(ints(&[offset, lump.len() as i32]));
-        offset += lump.len() as i32;
-    }
-    file.extend(lumps.concat());
+    let blocks: Vec<_> = ROOM.iter().chain(blocks).map(matter).collect();
+    let file = MapFile::of_boxes(&entities(more), &blocks, &[]).file();
     Bsp::load(&file).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// A server made of paper that has a world.
-pub(super) struct Ground {
-    pub(super) paper: TestHost,
-    world: World,
-}
-
-impl Host for Ground {
-    fn print(&mut self, text: &str) {
-        self.paper.print(text);
-    }
-    fn setting(&self, name: &str) -> &str {
-        self.paper.setting(name)
-    }
-    fn set_setting(&mut self, name: &str, value: &str) {
-        self.paper.set_setting(name, value);
-    }
-    fn send_command(&mut self, to: Option<ClientNum>, text: &str) {
-        self.paper.send_command(to, text);
-    }
-    fn set_configstring(&mut self, index: ConfigIndex, text: &str) {
-        self.paper.set_configstring(index, text);
-    }
-    fn configstring(&self, index: ConfigIndex) -> &str {
-        self.paper.configstring(index)
-    }
-    fn userinfo(&self, client: ClientNum) -> &str {
-        self.paper.userinfo(client)
-    }
-    fn usercmd(&self, client: ClientNum) -> UserCmd {
-        self.paper.usercmd(client)
-    }
-    fn set_userinfo(&mut self, client: ClientNum, text: &str) {
-        self.paper.set_userinfo(client, text);
-    }
-    fn drop_client(&mut self, client: ClientNum, reason: &str) {
-        self.paper.drop_client(client, reason);
-    }
-    fn queue_console(&mut self, line: &str) {
-        self.paper.queue_console(line);
-    }
-    fn is_local(&self, client: ClientNum) -> bool {
-        self.paper.is_local(client)
-    }
-    fn world(&self) -> Option<&World> {
-        Some(&self.world)
-    }
-    fn world_mut(&mut self) -> Option<&mut World> {
-        Some(&mut self.world)
-    }
-    fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
-        let number = EntityNum::new(state.number as usize).expect("a number");
-        self.world.link(number, state, shared);
-    }
-    fn unlink_entity(&mut self, number: EntityNum, shared: &mut EntityShared) {
-        self.world.unlink(number, shared);
-    }
 }
 
 /// A level with players in it.
 pub(super) struct Arena {
     pub(super) game: Deathmatch,
-    pub(super) host: Ground,
+    pub(super) host: TestHost,
     pub(super) now: LevelTime,
 }
 
@@ -192,8 +82,19 @@ impl Arena {
         blocks: &[Block],
         settings: &[(&str, &str)],
     ) -> Self {
-        let world = World::new(map(blocks), Family::Single).expect("a sound map");
-        let mut host = Ground { paper: TestHost::default(), world };
+        Self::of(profile, blocks, settings, "")
+    }
+
+    /// The same with more entities.
+    pub(super) fn of(
+        profile: &'static Profile,
+        blocks: &[Block],
+        settings: &[(&str, &str)],
+        entities: &str,
+    ) -> Self {
+        let world = World::new(map(blocks, entities), Family::Single).expect("a sound map");
+        let mut host = TestHost::default();
+        host.world = Some(world);
         // Nobody is spared unless a test is about that.
         host.set_setting("g_spawnprotect", "0");
         host.set_setting("sv_maxclients", "8");
@@ -217,7 +118,7 @@ impl Arena {
     /// A player on the floor, looking along `yaw`, with full health and no armour.
     pub(super) fn join(&mut self, number: usize, x: f32, y: f32, yaw: f32) -> ClientNum {
         let client = ClientNum::new(number).expect("a client number");
-        self.host.paper.userinfos[number] = format!("\\name\\player{number}\\model\\sarge");
+        self.host.userinfos[number] = format!("\\name\\player{number}\\model\\sarge");
         self.game.client_connect(&mut self.host, client, true, false).expect("room");
         self.game.client_begin(&mut self.host, client);
         self.put(client, Vec3::new(x, y, STANDING), Vec3::new(0.0, yaw, 0.0));
@@ -275,7 +176,7 @@ impl Arena {
             buttons,
             ..player.command
         };
-        self.host.paper.usercmds[client.index()] = command;
+        self.host.usercmds[client.index()] = command;
         self.game.client_think(&mut self.host, client, &command);
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Deathmatch, movers, targets, things::What, triggers};
+use super::{Deathmatch, items, movers, targets, things::What, triggers};
 use crate::game::{Host, userinfo::clean_text};
 use crate::model::{Vec3, text::leading_int};
 use crate::world::{Entities, Occupancy, entities::Entity};
@@ -68,6 +68,10 @@ const CLASSES: &[(&str, Spawn)] = &[
     ("shooter_grenade", targets::grenade_shooter),
 ];
 
+/// Classes that only the games know which list them.
+const MODE_CLASSES: &[(&str, Spawn)] =
+    &[("team_redobelisk", items::red_stand), ("team_blueobelisk", items::blue_stand)];
+
 fn nothing(_game: &mut Deathmatch, _host: &mut dyn Host, _entity: &Entity) {}
 
 fn place(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
@@ -92,9 +96,7 @@ impl Deathmatch {
             let class = entity.classname();
             if !self.is_for_this_game(entity) {
                 leave_open(host, entity);
-            } else if let Some((_, spawn)) =
-                CLASSES.iter().find(|(name, _)| name.eq_ignore_ascii_case(class))
-            {
+            } else if let Some(spawn) = self.spawn_of(class) {
                 spawn(self, host, entity);
             } else if !self.spawn_item(host, entity) && !self.is_known(class) {
                 *unknown.entry(clean_text(class, 63)).or_default() += 1;
@@ -106,6 +108,13 @@ impl Deathmatch {
         if unknown.len() > MAX_NAMED {
             host.print(&format!("and {} more unknown classes", unknown.len() - MAX_NAMED));
         }
+    }
+
+    /// What becomes of a class in this game.
+    fn spawn_of(&self, class: &str) -> Option<Spawn> {
+        let own: &[(&str, Spawn)] = if self.is_known(class) { MODE_CLASSES } else { &[] };
+        let rows = CLASSES.iter().chain(own);
+        rows.copied().find(|(name, _)| name.eq_ignore_ascii_case(class)).map(|(_, spawn)| spawn)
     }
 
     /// Whether a class has a meaning in this game, though none in this level.
@@ -121,7 +130,7 @@ impl Deathmatch {
         let listed = |key| entity.spawn_value(key).map(|list| list.contains(game_type.key()));
         let excluded = self.people.profile.excludes_gametypes && listed("!gametype") == Some(true);
         let unwanted = set(if game_type.has_teams() { "notteam" } else { "notfree" })
-            || set("notq3a")
+            || self.people.profile.excluding_keys.iter().copied().any(set)
             || listed("gametype") == Some(false)
             || excluded;
         !unwanted

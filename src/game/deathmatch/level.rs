@@ -73,6 +73,7 @@ impl Deathmatch {
             self.spawn_entities(host, entities);
         }
         self.register_shooters();
+        self.register_arms();
         self.join_item_chains();
         self.publish_flags(host);
         self.publish_items(host);
@@ -90,6 +91,13 @@ impl Deathmatch {
         }
         self.people.log_start(host);
         self.begin_match(host, start.restart);
+    }
+
+    /// Clients load the weapons that everybody comes with.
+    fn register_arms(&mut self) {
+        for number in self.combat.arms.items(self.people.profile) {
+            self.register_item(number);
+        }
     }
 
     /// Clients load the weapons that the level fires.

@@ -133,6 +133,9 @@ impl Deathmatch {
 
     /// How everybody moves and fights from now on.
     fn refresh_movement(&mut self, host: &mut dyn Host) {
+        if !self.people.seen.is_old(host) {
+            return;
+        }
         self.people.rules.refresh(host, self.people.profile);
         self.combat = CombatRules::read(host, self.people.profile);
         let rules = &self.people.rules;
@@ -310,6 +313,10 @@ impl Populated for Deathmatch {
 
     fn put(&mut self, host: &mut dyn Host, client: ClientNum, origin: Vec3, angles: Vec3) {
         self.teleport(host, client, origin, angles);
+    }
+
+    fn hand(&mut self, host: &mut dyn Host, client: ClientNum, item: i32) {
+        self.hand_item(host, client, item);
     }
 
     fn retire(&mut self, host: &mut dyn Host, client: ClientNum) {

@@ -84,7 +84,7 @@ impl Deathmatch {
                 .then(|| now + self.combat.protection_ms),
             ..Body::new(now)
         };
-        let game_type = self.people.game_type;
+        let (game_type, arms) = (self.people.game_type, self.combat.arms);
         self.forget_luggage(client);
         let Turn { player, rules } = self.player_and_rules(client);
         let Some(player) = player else { return };
@@ -92,6 +92,9 @@ impl Deathmatch {
         player.reset(client, spot, role, profile, rules, now);
         if game_type == GameType::TeamDeathmatch {
             player.state.ammo[weapon::MACHINEGUN as usize] = TEAM_BULLETS;
+        }
+        if role.plays() {
+            arms.equip(&mut player.state, &profile.stats);
         }
         player.team_is_new = false;
         player.shared.mins = player_box::MINS;

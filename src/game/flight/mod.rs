@@ -247,7 +247,9 @@ impl Game for Flight {
 
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
         self.people.now = time;
-        self.people.rules.refresh(host, self.people.profile);
+        if self.people.seen.is_old(host) {
+            self.people.rules.refresh(host, self.people.profile);
+        }
         for client in ClientNum::all() {
             let Some(player) = self.people.active(client) else { continue };
             if self.people.rules.synchronous || player.is_bot {

@@ -4,8 +4,8 @@
 //! answered is written here from that value and never from what a player typed. Source: the base game's
 //! votes; OpenArena's, with their limits.
 
-use super::{People, rules::number};
-use crate::game::{GameType, Host, Profile, userinfo::clean_text};
+use super::People;
+use crate::game::{GameType, Host, Profile, userinfo::clean_text, values::whole};
 use crate::model::{ClientNum, Words, text::leading_int};
 
 /// Most minutes or frags that may be asked for when no setting says less.
@@ -91,7 +91,7 @@ const ROWS: &[Row] = &[
 /// # Errors
 /// What the player is told instead.
 pub(super) fn read(people: &People, host: &dyn Host, words: &Words) -> Result<Ballot, Vec<String>> {
-    let flags = number(host, "voteflags", -1);
+    let flags = whole(host, "voteflags", -1);
     let allowed = |row: &&Row| {
         row.only.is_none_or(|profile| profile == people.profile) && flags & row.flag != 0
     };
@@ -138,8 +138,8 @@ fn game_type(host: &dyn Host, word: &str) -> Result<Ballot, String> {
 
 /// A limit of a match; 0 takes it away.
 fn limit(host: &dyn Host, word: &str, [least, most]: [&str; 2]) -> Result<i32, String> {
-    let least = number(host, least, 0).max(0);
-    let most = match number(host, most, 0) {
+    let least = whole(host, least, 0).max(0);
+    let most = match whole(host, most, 0) {
         0 => MOST,
         most => most,
     };

@@ -4,7 +4,7 @@
 //! everything. With `g_filterBan` 0 the list names those who may come, and nobody else may.
 //! Source: the base game's address filters.
 
-use crate::game::Host;
+use crate::game::{Host, values::switch};
 use crate::model::text::leading_int;
 
 /// The settings.
@@ -53,7 +53,7 @@ impl std::fmt::Display for Pattern {
 
 /// Whether the settings keep an address out, as a userinfo's key `ip` has it.
 pub(super) fn keeps_out(host: &dyn Host, ip: &str) -> bool {
-    let bans = super::rules::number(host, BANS, 1) != 0;
+    let bans = switch(host, BANS, true);
     let list = host.setting(LIST);
     if list.is_empty() && bans {
         return false;

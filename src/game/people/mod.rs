@@ -35,6 +35,7 @@ use super::{
     GameType, Host, LevelStart, Profile, configstring,
     profile::Silence,
     userinfo::{Standing, Userinfo, player_entry},
+    values::Seen,
 };
 use crate::game::numbers::{Team, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
@@ -59,6 +60,9 @@ pub(in crate::game) trait Populated {
     /// Somebody wants to be elsewhere: teleports it.
     fn put(&mut self, host: &mut dyn Host, client: ClientNum, origin: Vec3, angles: Vec3);
 
+    /// Somebody who plays gets an item as if it had found one. Games without items give none.
+    fn hand(&mut self, _host: &mut dyn Host, _client: ClientNum, _item: i32) {}
+
     /// Somebody who plays is about to watch only.
     fn retire(&mut self, _host: &mut dyn Host, _client: ClientNum) {}
 }
@@ -68,6 +72,8 @@ pub(in crate::game) trait Populated {
 pub(in crate::game) struct People {
     pub(in crate::game) profile: &'static Profile,
     pub(in crate::game) rules: Rules,
+    /// The settings that the rules were read from.
+    pub(in crate::game) seen: Seen,
     /// What is played on this level.
     pub(in crate::game) game_type: GameType,
     /// Scores of red and blue.
@@ -98,6 +104,7 @@ impl People {
         Self {
             profile,
             rules: Rules::default(),
+            seen: Seen::default(),
             game_type: GameType::default(),
             team_scores: [0; 2],
             intermission: false,
@@ -127,6 +134,7 @@ impl People {
         self.places.clear();
         self.players.fill(None);
         self.rules = Rules::read(host, self.profile);
+        self.seen = Seen::default();
     }
 
     /// What is played from now on. Another game has other sides: everybody chooses anew.

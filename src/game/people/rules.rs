@@ -3,8 +3,12 @@
 //! Numbers are whole and within what travels, whatever an operator wrote.
 //! Source: the base game's settings and their limits; OpenArena's defaults.
 
-use crate::game::{Host, Profile, movement::Acceleration, profile::Smoothing};
-use crate::model::text::leading_int;
+use crate::game::{
+    Host, Profile,
+    movement::Acceleration,
+    profile::Smoothing,
+    values::{decimal, whole},
+};
 
 /// Settings whose changes are announced to everybody, besides those of the profile.
 const ANNOUNCED: &[&str] = &[
@@ -86,9 +90,14 @@ impl Rules {
 
     /// Reads everything again, and says to everybody which of the announced settings changed.
     pub(in crate::game) fn refresh(&mut self, host: &mut dyn Host, profile: &Profile) {
-        let number = |name, default| number(host, name, default);
+        let number = |name, default| whole(host, name, default);
         self.speed = number("g_speed", 320).clamp(TRAVELLING.0, TRAVELLING.1);
-        self.gravity = number("g_gravity", 800).clamp(TRAVELLING.0, TRAVELLING.1);
+        let lightness = match profile.fights.own_settings {
+            true => decimal(host, "g_gravityModifier", 1.0, 100.0),
+            false => 1.0,
+        };
+        let gravity = number("g_gravity", 800) as f32 * lightness;
+        self.gravity = (gravity as i32).clamp(TRAVELLING.0, TRAVELLING.1);
         self.synchronous = number("g_synchronousClients", 0) != 0;
         let fixed =
             number("pmove_msec", profile.pmove_msec).clamp(FIXED_STEP_MS.0, FIXED_STEP_MS.1);
@@ -147,14 +156,6 @@ fn announced(profile: &Profile) -> impl Iterator<Item = &'static str> + use<> {
 pub(in crate::game) fn password(host: &dyn Host) -> Option<&str> {
     let password = host.setting("g_password");
     (!password.is_empty() && !password.eq_ignore_ascii_case("none")).then_some(password)
-}
-
-/// A setting as a number; `default` when it is not set.
-pub(in crate::game) fn number(host: &dyn Host, name: &str, default: i32) -> i32 {
-    match host.setting(name) {
-        "" => default,
-        text => leading_int(text),
-    }
 }
 
 #[cfg(test)]

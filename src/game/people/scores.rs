@@ -133,6 +133,22 @@ impl People {
         ranking.order.into_iter().flatten().filter(|&client| self.plays(client))
     }
 
+    /// The two best of those who play in the game, as they stand in the ranking.
+    pub(in crate::game) fn leaders(&self) -> [Option<ClientNum>; 2] {
+        let mut best: [Option<ClientNum>; 2] = [None; 2];
+        for client in ClientNum::all().filter(|&client| self.plays(client)) {
+            let beats = |other: Option<ClientNum>| {
+                other.is_none_or(|other| self.score(client) > self.score(other))
+            };
+            if beats(best[0]) {
+                best = [Some(client), best[0]];
+            } else if beats(best[1]) {
+                best[1] = Some(client);
+            }
+        }
+        best
+    }
+
     fn line(&self, client: ClientNum) -> Option<Line> {
         let player = self.player(client)?;
         let values = &player.state.persistant;

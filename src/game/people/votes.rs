@@ -8,11 +8,11 @@ use super::{
     People, Populated,
     ballot::{self, Ballot},
     commands::answer,
-    rules::number,
 };
 use crate::game::{
     Host, configstring,
     numbers::{Colour, entity_flag},
+    values::whole,
 };
 use crate::model::{ClientNum, ConfigIndex, LevelTime, Words, limits::MAX_CLIENTS};
 
@@ -142,7 +142,7 @@ impl People {
 
     /// Counts a call of somebody's. False when there were too many.
     fn may_call(&mut self, host: &dyn Host, client: ClientNum) -> bool {
-        let most = number(host, "g_maxVotes", MOST_VOTES);
+        let most = whole(host, "g_maxVotes", MOST_VOTES);
         let info = host.userinfo(client);
         let info = crate::game::userinfo::Userinfo::parse(info);
         let address = info.map_or("", |info| info.value("ip")).to_owned();
@@ -186,7 +186,7 @@ impl People {
 
     /// The `callvote` command.
     pub(super) fn call_vote(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
-        let refusal = if number(host, "g_allowVote", 1) == 0 {
+        let refusal = if whole(host, "g_allowVote", 1) == 0 {
             Some("Voting not allowed here.")
         } else if self.votes.open.is_some() {
             Some("A vote is already in progress.")
@@ -247,7 +247,7 @@ impl People {
         let colour = self.role(client).colour();
         let open = colour.is_some_and(|colour| self.votes.teams[colour as usize].is_some());
         let refusal = match colour {
-            _ if number(host, "g_allowVote", 1) == 0 => Some("Voting not allowed here."),
+            _ if whole(host, "g_allowVote", 1) == 0 => Some("Voting not allowed here."),
             None if self.role(client).plays() => Some("There are no teams."),
             None => Some("Not allowed to call a vote as spectator."),
             Some(_) if open => Some("A team vote is already in progress."),

@@ -3,6 +3,7 @@
 //! Invariants: health is at least [`LEAST_HEALTH`]; who is dead dies no more; every value that is shown
 //! fits 16 bits. Source: the base game's combat rules; OpenArena's.
 
+mod arms;
 mod awards;
 mod damage;
 mod death;
@@ -15,7 +16,7 @@ mod tests;
 
 use super::{Deathmatch, body::Body, things::What};
 
-pub(super) use self::{damage::Hit, radius::Blast, rules::CombatRules};
+pub(super) use self::{arms::Arms, damage::Hit, radius::Blast, rules::CombatRules};
 
 /// Index of the health statistic, the same in every game.
 pub(super) const HEALTH: usize = 0;

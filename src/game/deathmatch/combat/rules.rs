@@ -2,8 +2,12 @@
 //!
 //! Source: the base game's settings and OpenArena's, with their defaults.
 
-use crate::game::{Host, Profile};
-use crate::model::text::leading_int;
+use crate::game::{
+    Host, Profile,
+    values::{decimal, switch, whole},
+};
+
+use super::Arms;
 
 /// Most seconds of any setting.
 const MAX_S: i32 = 3600;
@@ -32,19 +36,16 @@ pub(in crate::game::deathmatch) struct CombatRules {
     pub(in crate::game::deathmatch) vampire_most: i32,
     /// The dead come back together, at multiples of so many milliseconds.
     pub(in crate::game::deathmatch) wave_ms: Option<i32>,
-    /// Everything kills at once.
-    pub(in crate::game::deathmatch) instagib: bool,
+    /// What everybody has, when that is not left to the level.
+    pub(in crate::game::deathmatch) arms: Arms,
     /// How long a mine waits for somebody.
     pub(in crate::game::deathmatch) mine_ms: i32,
 }
 
 impl CombatRules {
     pub(in crate::game::deathmatch) fn read(host: &dyn Host, profile: &Profile) -> Self {
-        let number = |name, default: f32, most: f32| decimal(host, name, default).clamp(0.0, most);
-        let flag = |name, default| match host.setting(name) {
-            "" => default,
-            text => leading_int(text) != 0,
-        };
+        let number = |name, default, most| decimal(host, name, default, most);
+        let flag = |name, default| switch(host, name, default);
         let rules = Self {
             knockback: number("g_knockback", 1000.0, 100_000.0),
             quad_factor: number("g_quadfactor", 3.0, 100.0),
@@ -63,19 +64,13 @@ impl CombatRules {
             damage_modifier: Some(number("g_damageModifier", 0.0, 100.0)).filter(|&by| by > 0.01),
             catch_up: number("g_catchup", 0.0, 100.0) as i32,
             vampire: number("g_vampire", 0.0, 100.0),
-            vampire_most: number("g_vampireMaxHealth", 500.0, 30_000.0) as i32,
+            vampire_most: number("g_vampire_max_health", 500.0, 30_000.0) as i32,
             wave_ms: Some(number("g_respawntime", 0.0, MAX_S as f32) as i32 * 1000)
                 .filter(|&ms| ms > 0),
-            instagib: flag("g_instantgib", false),
+            arms: Arms::of(whole(host, "g_instantgib", 0), flag("g_rockets", false)),
             ..rules
         }
     }
-}
-
-/// A setting as a number; `default` when it is none.
-fn decimal(host: &dyn Host, name: &str, default: f32) -> f32 {
-    let text = host.setting(name).trim();
-    text.parse().ok().filter(|value: &f32| value.is_finite()).unwrap_or(default)
 }
 
 #[cfg(test)]
@@ -102,7 +97,7 @@ mod tests {
             ("g_quadfactor", "1e30"),
             ("g_respawntime", "99999999999"),
             ("g_spawnprotect", "-5"),
-            ("g_vampireMaxHealth", "inf"),
+            ("g_vampire_max_health", "inf"),
         ] {
             host.set_setting(name, value);
         }

@@ -102,7 +102,8 @@ fn whoever_has_just_spawned_is_protected_where_that_is_the_custom() {
 
 #[test]
 fn openarenas_settings_change_damage() {
-    let settings = [("g_damageModifier", "2"), ("g_vampire", "0.5"), ("g_vampireMaxHealth", "130")];
+    let settings =
+        [("g_damageModifier", "2"), ("g_vampire", "0.5"), ("g_vampire_max_health", "130")];
     let (mut arena, one, other) = two(Profile::BASEOA, &settings);
     hurt(&mut arena, other, &hit(one, 20));
     assert_eq!((arena.health(other), arena.health(one)), (60, 120));

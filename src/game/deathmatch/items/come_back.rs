@@ -28,7 +28,7 @@ impl Deathmatch {
         let Some((_, pickup)) = self.pickup(number) else { return };
         let (item, captain) = (pickup.item, pickup.captain);
         let is_quad = item.kind == Kind::Powerup && item.tag == powerup::QUAD as i32;
-        if is_quad && self.people.profile.item_settings && quad_factor(host) <= 1.0 {
+        if is_quad && self.people.profile.item_settings && self.combat.quad_factor <= 1.0 {
             self.plan(number, Step::ComeBack, WORTHLESS_MS);
             return;
         }
@@ -69,8 +69,4 @@ impl Deathmatch {
         self.things.link(host, number);
         self.plan(number, Step::Rest, 0);
     }
-}
-
-fn quad_factor(host: &dyn Host) -> f32 {
-    host.setting("g_quadfactor").trim().parse().unwrap_or(3.0)
 }

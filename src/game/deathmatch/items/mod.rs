@@ -14,10 +14,15 @@ mod flags;
 mod hold;
 mod place;
 mod powers;
+mod stands;
 mod take;
 mod toss;
 
-pub(super) use self::{flags::Flag, powers::speed_of};
+pub(super) use self::{
+    flags::Flag,
+    powers::speed_of,
+    stands::{blue as blue_stand, red as red_stand},
+};
 use super::{
     Deathmatch,
     things::{Thing, What},
@@ -26,7 +31,7 @@ use crate::game::{
     Host, Profile, configstring,
     items::{self, ITEMS, Item},
 };
-use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS, text::leading_int};
+use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
 
 /// Half the width of an item.
 const RADIUS: f32 = 15.0;
@@ -238,14 +243,6 @@ impl Deathmatch {
     /// What a client carries is forgotten: it begins to live, or is gone.
     pub(super) fn forget_luggage(&mut self, client: ClientNum) {
         self.items.luggage[client.index()] = Luggage::default();
-    }
-}
-
-/// A setting as a whole number; `default` when it is not set.
-fn whole(host: &dyn Host, name: &str, default: i32) -> i32 {
-    match host.setting(name) {
-        "" => default,
-        text => leading_int(text),
     }
 }
 

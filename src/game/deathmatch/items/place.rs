@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Items, MAXS, MINS, Pickup, Step, whole};
+use super::{Items, MAXS, MINS, Pickup, Step};
 use crate::game::{
     Host,
     deathmatch::{Deathmatch, names, things::What},
     items::{self, Item, Kind},
     numbers::{EntityType, contents, entity_flag, holdable},
     userinfo::clean_text,
+    values::switch,
 };
 use crate::model::{EntityNum, Vec3};
 use crate::world::entities::Entity;
@@ -95,13 +96,10 @@ impl Deathmatch {
 
     /// Whether an operator wants to do without an item.
     fn is_left_out(&self, host: &dyn Host, item: &Item) -> bool {
-        let set = |name: &str| whole(host, name, 0) != 0;
-        let has_settings = self.people.profile.item_settings;
+        let set = |name: &str| switch(host, name, false);
         set(&format!("disable_{}", item.class))
             || (item.kind == Kind::Rune && !set("g_runes"))
-            || (has_settings
-                && item.kind != Kind::Team
-                && (set("g_instantgib") || set("g_rockets")))
+            || (item.kind != Kind::Team && self.combat.arms.are_all())
     }
 
     /// Joins the items of one name into chains: all but the first of each hide. What aims at one of them

@@ -2,13 +2,13 @@
 //!
 //! Source: the base game's timers; OpenArena's runes and its setting `g_regen`.
 
-use super::whole;
 use crate::game::{
     Host,
     deathmatch::Deathmatch,
     movement::pickup::rune_of,
     numbers::{event, powerup, rune},
     profile::Profile,
+    values::whole,
 };
 use crate::model::{ClientNum, PlayerState};
 

@@ -3,14 +3,15 @@
 //! Clients predict a pick-up that is not a powerup's, unless they say that they don't. Source: the base
 //! game's item touch.
 
-use super::{Flag, Pickup, Step, effects::Gift, whole};
+use super::{Flag, Pickup, Step, effects::Gift};
 use crate::game::{
     GameType, Host,
     deathmatch::{Deathmatch, things::only_for},
-    items::Kind,
+    items::{self, Kind},
     movement::{angles, events, pickup as rules, trajectory, velocity::direction},
     numbers::{contents, event, persistant, player_event},
     userinfo::Userinfo,
+    values::whole,
 };
 use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::leading_int};
 
@@ -101,6 +102,26 @@ impl Deathmatch {
             self.announce(host, client, &pickup, state.pos.base);
             self.hide_item(host, number);
             self.things.unlink(host, number);
+        }
+    }
+
+    /// Gives somebody an item that lies nowhere. Flags have one place at a time: they are not made.
+    pub(in crate::game::deathmatch) fn hand_item(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        number: i32,
+    ) {
+        let Some(item) = items::by_number(self.people.profile, number) else { return };
+        let Some(at) = self.people.player(client).map(|player| player.state.origin) else { return };
+        let mut state = EntityState { modelindex: number, ..EntityState::default() };
+        state.pos.base = at;
+        if item.kind == Kind::Team || !self.is_of_use(client, &state) {
+            return;
+        }
+        let pickup = Pickup::new(number, item);
+        if let Outcome::Taken(_) = self.take(host, client, &pickup, &state, None) {
+            self.announce(host, client, &pickup, at);
         }
     }
 

@@ -39,7 +39,7 @@ impl Deathmatch {
         client: ClientNum,
     ) {
         let profile = self.people.profile;
-        let wielded = self.wielded(client);
+        let wielded = self.wielded(client).filter(|_| !self.combat.arms.are_all());
         if let Some((number, item)) =
             wielded.and_then(|tag| items::of_tag(profile, Kind::Weapon, tag))
         {

@@ -4,6 +4,7 @@
 
 use super::{Deathmatch, Ending};
 use crate::game::{GameType, Host, configstring, people::People};
+use crate::model::ClientNum;
 
 /// What was hit, as the log has it.
 const TIME: &str = "Timelimit hit.";
@@ -41,7 +42,8 @@ impl Deathmatch {
 impl People {
     /// The limit that the match has come to.
     fn limit_hit(&self, warmup: bool) -> Option<Reached> {
-        if self.is_tied() {
+        let leaders = self.leaders();
+        if self.is_tied(leaders) {
             return None;
         }
         let rules = &self.rules;
@@ -51,7 +53,7 @@ impl People {
         {
             return Some(Reached { said: TIME.to_owned(), reason: TIME });
         }
-        if self.profile.limits_need_two && self.players_by_score().nth(1).is_none() {
+        if self.profile.limits_need_two && leaders[1].is_none() {
             return None;
         }
         if self.game_type.has_flags() {
@@ -68,7 +70,7 @@ impl People {
             | GameType::Tournament
             | GameType::SinglePlayer
             | GameType::CaptureTheFlag => {
-                let best = self.players_by_score().next()?;
+                let best = leaders[0]?;
                 let winner = self.player(best).filter(|_| self.score(best) >= limit)?;
                 format!("{}^7 hit the fraglimit.", winner.name)
             }
@@ -82,9 +84,9 @@ impl People {
     }
 
     /// Whether two lead.
-    fn is_tied(&self) -> bool {
-        let mut best = self.players_by_score().map(|client| self.score(client));
-        let two = best.next().zip(best.next());
+    fn is_tied(&self, leaders: [Option<ClientNum>; 2]) -> bool {
+        let [first, second] = leaders.map(|leader| leader.map(|client| self.score(client)));
+        let two = first.zip(second);
         let [red, blue] = self.team_scores;
         two.is_some_and(
             |(first, second)| {

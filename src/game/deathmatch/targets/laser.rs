@@ -116,6 +116,13 @@ impl Deathmatch {
         self.schedule(number, Some(self.people.now + STEP_MS), activator);
         let Some(met) = met else { return };
         let hit = Hit::by_world(laser.damage, Means::TargetLaser);
-        self.harm(host, met, &Hit { attacker: activator, inflictor: Some(number), ..hit });
+        let hit = Hit {
+            attacker: activator,
+            inflictor: Some(number),
+            direction: Some(along),
+            point: Some(end),
+            ..hit
+        };
+        self.harm(host, met, &hit);
     }
 }

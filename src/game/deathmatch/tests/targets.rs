@@ -261,3 +261,15 @@ fn classes_that_nobody_knows_are_named_once() {
     let counted = Stage::of(Profile::BASEQ3, &[], text).host.printed;
     assert!(counted.iter().any(|line| line.contains("2 entities of class target_nonsense")));
 }
+
+#[test]
+fn a_laser_shows_where_it_hits() {
+    let laser = "classname target_laser angle 0 dmg 20 origin \"0 200 24\" spawnflags 1";
+    let (mut stage, client) = with_player(laser);
+    stage.run(100);
+    let state = stage.state(client);
+    assert_eq!(state.damage_count, 20);
+    // It comes from the west, and pushes east: 1000 · 20 / 200.
+    assert_eq!(state.velocity[0], 100.0);
+    assert_ne!((state.damage_pitch, state.damage_yaw), (255, 255), "a direction is told");
+}

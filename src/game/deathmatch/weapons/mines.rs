@@ -8,7 +8,7 @@ use super::{
     missiles::{Missile, Stage},
 };
 use crate::game::{
-    deathmatch::names::sound,
+    deathmatch::{items::Flag, names::sound},
     movement::angles,
     numbers::{Means, contents, entity_flag, event, powerup},
 };
@@ -24,6 +24,9 @@ const SHELL_TICK_MS: i32 = 2000;
 /// How much farther a second mine on the same player makes the first reach, and the farthest.
 const STRONGER: f32 = 1.5;
 const MAX_RADIUS: f32 = 2000.0;
+/// How near its own flag's place a mine waits for a part of the time only, and for which part.
+const NEAR_FLAG: f32 = 500.0;
+const NEAR_FLAG_PART: i32 = 15;
 /// Half the size of a mine that sticks.
 const SIZE: f32 = 4.0;
 /// What a mine does to somebody in a shell.
@@ -87,7 +90,10 @@ impl Deathmatch {
     pub(super) fn arm_mine(&mut self, host: &mut dyn Host, number: EntityNum) {
         let now = self.people.now;
         let tick = sound(host, TICKING_SOUND);
-        let waits_ms = self.combat.mine_ms;
+        let waits_ms = match self.is_near_own_flag(number) {
+            true => self.combat.mine_ms / NEAR_FLAG_PART,
+            false => self.combat.mine_ms,
+        };
         if let Some(thing) = self.things.get_mut(number) {
             thing.state.loop_sound = tick;
             thing.shared.contents = contents::CORPSE;
@@ -95,6 +101,16 @@ impl Deathmatch {
         }
         self.set_stage(number, Stage::Waiting);
         self.things.link(host, number);
+    }
+
+    /// Whether a mine guards the place of its own team's flag.
+    fn is_near_own_flag(&self, number: EntityNum) -> bool {
+        let Some((thing, _)) = self.missile(number) else { return false };
+        let (at, team) = (thing.shared.current_origin, thing.state.generic1);
+        let own = [Flag::Red, Flag::Blue].into_iter().find(|flag| flag.team() as i32 == team);
+        let home =
+            own.filter(|_| self.people.game_type.has_flags()).and_then(|flag| self.flag_home(flag));
+        home.is_some_and(|home| (home - at).length() < NEAR_FLAG)
     }
 
     /// A mine that waits goes off when somebody is near that it sees, and when it waited for too long.

@@ -76,7 +76,7 @@ impl Deathmatch {
 
     /// Damage of a weapon in what is played.
     fn base_damage(&self, weapon: &Weapon) -> i32 {
-        if self.combat.instagib {
+        if self.combat.arms.kill_at_once() {
             weapon.instagib_damage
         } else if self.people.game_type == crate::game::GameType::TeamDeathmatch {
             weapon.team_damage

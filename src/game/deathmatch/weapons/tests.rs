@@ -1,11 +1,11 @@
 //! Every weapon in numbers: what it takes, what clients see of it, how it flies.
 
 use crate::game::{
-    Profile,
+    Game, Host, Profile,
     deathmatch::arena::{Arena, Block, FRAME_MS, Stuff},
     numbers::{event, persistant, pm_flag, powerup, weapon},
 };
-use crate::model::{Buttons, ClientNum, Vec3};
+use crate::model::{Buttons, ClientNum, Vec3, Words};
 
 /// Height of the muzzle of who stands: 24 and the eyes.
 const MUZZLE_Z: f32 = 50.0;
@@ -473,5 +473,102 @@ fn weapons_fire_as_often_as_they_should() {
         }
         let shots = 200 - arena.state(one).ammo[number as usize];
         assert_eq!(shots, (2000 + interval - 1) / interval, "weapon {number}");
+    }
+}
+
+#[test]
+fn what_everybody_comes_with_follows_the_settings() {
+    let (gauntlet, gun, rail, rockets) = (1 << 1, 1 << 2, 1 << 7, 1 << 5);
+    for (settings, weapons, in_hand, rounds, items) in [
+        (&[("g_instantgib", "1")][..], rail, weapon::RAILGUN, 999, &[8, 10, 14][..]),
+        (&[("g_instantgib", "2")], gauntlet | rail, weapon::RAILGUN, 999, &[8, 10, 14]),
+        (&[("g_rockets", "1")], rockets, weapon::ROCKET_LAUNCHER, 999, &[8, 10, 12]),
+        (&[], gauntlet | gun, weapon::MACHINEGUN, 100, &[8, 10]),
+    ] {
+        let mut arena = Arena::with(Profile::BASEOA, &[], settings);
+        let one = arena.join(0, 0.0, 0.0, 0.0);
+        let state = arena.state(one);
+        assert_eq!(state.stats[Profile::BASEOA.stats.weapons], weapons, "{settings:?}");
+        assert_eq!((state.weapon, state.ammo[in_hand as usize]), (in_hand, rounds), "{settings:?}");
+        let bits = arena.host.configstring(crate::game::configstring::ITEMS);
+        let loaded: Vec<_> = bits.match_indices('1').map(|(at, _)| at).collect();
+        assert_eq!(loaded, items, "{settings:?}");
+    }
+    // The base game has no such settings.
+    let mut arena = Arena::with(Profile::BASEQ3, &[], &[("g_instantgib", "1")]);
+    let one = arena.join(0, 0.0, 0.0, 0.0);
+    assert_eq!(arena.state(one).weapon, weapon::MACHINEGUN);
+}
+
+#[test]
+fn a_rail_that_kills_at_once_leaves_nothing_behind() {
+    let mut arena = Arena::with(Profile::BASEOA, &[], &[("g_instantgib", "1")]);
+    let one = arena.join(0, 0.0, 0.0, 0.0);
+    let other = arena.join(1, 300.0, 0.0, 180.0);
+    arena.player(other).state.stats[Profile::BASEOA.stats.armor] = 200;
+    arena.fire(one);
+    // 800 of it, of which the armour takes no more than 200.
+    assert_eq!(arena.health(other), 100 - 600);
+    assert_eq!(
+        arena.entities().filter(|state| state.e_type == 2).count(),
+        0,
+        "no weapon lies there"
+    );
+}
+
+#[test]
+fn gravity_is_multiplied_by_its_modifier() {
+    for (profile, gravity) in [(Profile::BASEOA, 400), (Profile::BASEQ3, 800)] {
+        let mut arena = Arena::with(profile, &[], &[("g_gravityModifier", "0.5")]);
+        let one = arena.join(0, 0.0, 0.0, 0.0);
+        arena.think(one, crate::model::Buttons::default());
+        assert_eq!(arena.state(one).gravity, gravity, "{}", profile.folder);
+    }
+}
+
+#[test]
+fn a_mine_near_its_own_flag_waits_for_a_fifteenth_of_the_time() {
+    let flags = "{ classname team_CTF_redflag origin \"0 400 40\" }\n\
+        { classname team_CTF_blueflag origin \"1800 0 40\" }\n";
+    for (x, waits_ms) in [(0.0, 20_000 / 15), (-1500.0, 20_000)] {
+        let mut arena = Arena::of(Profile::BASEOA, &[], &[("g_gametype", "4")], flags);
+        let one = arena.join(0, x, 0.0, 0.0);
+        arena.game.client_command(&mut arena.host, one, &Words::parse("team red"));
+        (arena.player(one).state.pm_flags, arena.player(one).state.pm_time) = (0, 0);
+        arena.arm(one, weapon::PROX_LAUNCHER, 10);
+        arena.put(one, Vec3::new(x, 0.0, 24.125), Vec3::new(45.0, 180.0, 0.0));
+        arena.fire(one);
+        arena.run_for(300);
+        arena.put(one, Vec3::new(x, -1500.0, 24.125), Vec3::ZERO);
+        let settled = arena.now;
+        while arena.missiles()[0].loop_sound == 0 {
+            arena.frame();
+            assert!(arena.now.distance(settled) < 3000, "it is armed in time");
+        }
+        let armed = arena.now;
+        while !arena.missiles().is_empty() {
+            arena.frame();
+            assert!(arena.now.distance(armed) <= waits_ms + 100, "{x}");
+        }
+        assert!(arena.now.distance(armed) >= waits_ms, "{x}");
+    }
+}
+
+#[test]
+fn flags_stand_on_bases_that_all_see() {
+    let stands = "{ classname team_redobelisk origin \"0 400 200\" }\n\
+        { classname team_blueobelisk origin \"0 -400 200\" spawnflags 1 }\n";
+    for (profile, game_type, expected) in [
+        (Profile::BASEOA, "4", vec![(1, 0.125), (2, 200.0)]),
+        (Profile::BASEOA, "0", vec![]),
+        (Profile::BASEQ3, "4", vec![]),
+    ] {
+        let arena = Arena::of(profile, &[], &[("g_gametype", game_type)], stands);
+        let shown: Vec<_> = arena
+            .entities()
+            .filter(|state| state.e_type == 12)
+            .map(|state| (state.modelindex, state.pos.base[2]))
+            .collect();
+        assert_eq!(shown, expected, "{} in {game_type}", profile.folder);
     }
 }
