@@ -3,4 +3,6 @@
 pub(crate) mod bots;
 pub(crate) mod maps;
 pub(crate) mod query;
+pub(crate) mod replay;
 pub(crate) mod serve;
+pub(crate) mod sim;

@@ -1,0 +1,3 @@
+//! placeholder
+use fragd::cli::{Outcome, SimOptions};
+pub(crate) fn run(_options: &SimOptions) -> Outcome { Outcome::Done }
