@@ -57,7 +57,8 @@ impl Peer {
     /// Whether `address` is meant.
     #[must_use]
     pub fn is(&self, address: SocketAddr) -> bool {
-        self.ip == address.ip().to_canonical() && self.port.is_none_or(|port| port == address.port())
+        self.ip == address.ip().to_canonical()
+            && self.port.is_none_or(|port| port == address.port())
     }
 }
 
@@ -71,7 +72,9 @@ impl FromStr for Peer {
         let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
         match bare.parse::<IpAddr>() {
             Ok(ip) => Ok(Self { ip: ip.to_canonical(), port: None }),
-            Err(_) => Err("it takes an address such as 192.0.2.7, 192.0.2.7:27960 or [::1]".to_owned()),
+            Err(_) => {
+                Err("it takes an address such as 192.0.2.7, 192.0.2.7:27960 or [::1]".to_owned())
+            }
         }
     }
 }
@@ -98,7 +101,9 @@ mod tests {
         assert_eq!(time("7"), Ok(Millis(7000)));
         assert!(["", "s", "-1s", "99999999999999999999h"].iter().all(|text| time(text).is_err()));
         let peer: Peer = "192.0.2.7".parse().unwrap();
-        assert!(peer.is("192.0.2.7:5".parse().unwrap()) && !peer.is("192.0.2.8:5".parse().unwrap()));
+        assert!(
+            peer.is("192.0.2.7:5".parse().unwrap()) && !peer.is("192.0.2.8:5".parse().unwrap())
+        );
         assert!(peer.is("[::ffff:192.0.2.7]:5".parse().unwrap()));
         let peer: Peer = "[::1]:7".parse().unwrap();
         assert!(peer.is("[::1]:7".parse().unwrap()) && !peer.is("[::1]:8".parse().unwrap()));

@@ -170,7 +170,9 @@ mod tests {
         assert_eq!(fs::read(&kept).unwrap()[0], b'a');
         #[cfg(unix)]
         {
-            let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
+            let mode = std::os::unix::fs::PermissionsExt::mode(
+                &fs::metadata(&path).unwrap().permissions(),
+            );
             assert_eq!(mode & 0o777, 0o600);
         }
         fs::remove_file(path).unwrap();

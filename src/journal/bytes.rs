@@ -133,14 +133,17 @@ mod tests {
 
     #[test]
     fn numbers_take_the_bytes_they_need() {
-        for (number, len) in [(0, 1), (127, 1), (128, 2), (16_383, 2), (16_384, 3), (u64::MAX, 10)] {
+        for (number, len) in [(0, 1), (127, 1), (128, 2), (16_383, 2), (16_384, 3), (u64::MAX, 10)]
+        {
             let mut out = Vec::new();
             put_number(&mut out, number);
             assert_eq!(out.len(), len, "{number}");
             assert_eq!(Cursor(&out).number(), Ok(number));
         }
         assert!(Cursor(&[0x80; 10]).number().is_err());
-        assert!(Cursor(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]).number().is_err());
+        assert!(
+            Cursor(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]).number().is_err()
+        );
     }
 
     #[test]

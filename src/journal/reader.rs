@@ -10,9 +10,7 @@ use thiserror::Error;
 use super::{
     assets::AssetAnswer,
     bytes::{Cursor, Wrong},
-    format::{
-        Entry, FORMAT_VERSION, Input, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, kind,
-    },
+    format::{Entry, FORMAT_VERSION, Input, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, kind},
 };
 use crate::{model::Millis, node::Route};
 

@@ -7,10 +7,7 @@ use super::{
     format::{Input, Sent, checksum},
     steps::Step,
 };
-use crate::{
-    model::Millis,
-    node::Node,
-};
+use crate::{model::Millis, node::Node};
 
 /// The first datagram that is not as recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,13 +31,14 @@ pub struct Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, frame, record, offset, number, .. } = self;
-        write!(f, "differs at {at}, frame {frame}, record {record} (byte {offset}), datagram {number}: ")?;
+        write!(
+            f,
+            "differs at {at}, frame {frame}, record {record} (byte {offset}), datagram {number}: "
+        )?;
         let mut side = |what: &str, sent: Option<Sent>| match sent {
-            Some(Sent { route, len, checksum }) => write!(
-                f,
-                "{what} {len} bytes to {} with checksum {checksum:08x}",
-                route.remote
-            ),
+            Some(Sent { route, len, checksum }) => {
+                write!(f, "{what} {len} bytes to {} with checksum {checksum:08x}", route.remote)
+            }
             None => write!(f, "{what} nothing"),
         };
         side("expected", self.expected)?;

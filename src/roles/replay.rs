@@ -11,7 +11,7 @@ use std::{
 
 use fragd::{
     cli::{self, Command, Outcome, ReplayOptions},
-    io::{self, Clock, GameData, assets::base_paths},
+    io::{self, GameData, assets::base_paths},
     journal::{
         Answers, Difference, FindFile, Replay, ReplayedAssets, Sent, Start, Step, Steps, Verdict,
         checksum,
@@ -156,7 +156,18 @@ fn replay(options: &ReplayOptions, mut file: Pieces) -> Result<Report, String> {
     let (frames, datagrams_in, compared) = stage
         .map_or((0, 0, 0), |stage| (stage.frames(), stage.datagrams_in(), stage.datagrams_out()));
     let (took, damage) = (clock.elapsed(), steps.damage());
-    Ok(Report { name, start, time, took, frames, datagrams_in, compared, difference, trouble, damage })
+    Ok(Report {
+        name,
+        start,
+        time,
+        took,
+        frames,
+        datagrams_in,
+        compared,
+        difference,
+        trouble,
+        damage,
+    })
 }
 
 /// Makes the server as it was made.
@@ -218,7 +229,10 @@ impl Report {
             (None, None) => "verdict         the same\n".to_owned(),
             (Some(difference), _) => format!("verdict         {difference}\n"),
             (None, Some(trouble)) => {
-                format!("verdict         differs at {}, frame {}: {trouble}\n", self.time, self.frames)
+                format!(
+                    "verdict         differs at {}, frame {}: {trouble}\n",
+                    self.time, self.frames
+                )
             }
         };
         text

@@ -31,6 +31,7 @@ mod receive;
 mod send;
 mod sight;
 mod snapshot;
+mod soundness;
 mod status;
 
 use self::{core::Core, maps::Maps};
