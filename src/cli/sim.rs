@@ -44,6 +44,10 @@ pub struct SimOptions {
     /// Folders that hold the game's data folder, separated as in PATH
     #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
     pub basepath: String,
+    /// What the level's clock shows at the beginning, in milliseconds; 1879000000 is near its end
+    #[arg(long, value_name = "MS", default_value_t = 0, hide_default_value = true,
+        value_parser = clap::value_parser!(i32).range(0..0x7000_0000))]
+    pub level_time: i32,
     /// As JSON
     #[arg(long)]
     pub json: bool,

@@ -5,7 +5,7 @@ use std::{panic, time::Instant};
 use fragd::{
     cli::{Outcome, SimOptions},
     io::{self, GameData, assets::base_paths},
-    model::{Millis, assets::Assets},
+    model::{LevelTime, Millis, assets::Assets},
     settings::{Choice as _, Settings},
     sim::{Actor, Failure, Figures, Plan, SETTINGS, Trial},
 };
@@ -58,6 +58,9 @@ fn again(options: &SimOptions) -> String {
     if let Some(map) = &options.map {
         again += &format!(" --map {map} --game {}", options.game);
     }
+    if options.level_time > 0 {
+        again += &format!(" --level-time {}", options.level_time);
+    }
     if !options.basepath.is_empty() {
         again += &format!(" --basepath '{}'", options.basepath);
     }
@@ -83,7 +86,10 @@ fn prepare(options: &SimOptions) -> Result<(Plan, Actor), String> {
     // Secret is nothing here, and the same again everything.
     let mut entropy = [7; 32];
     entropy[..8].copy_from_slice(&options.seed.to_le_bytes());
-    let server = serve::server(settings, Box::new(data), entropy)?;
+    let mut server = serve::server(settings, Box::new(data), entropy)?;
+    if options.level_time > 0 {
+        server.start_clock_at(LevelTime(options.level_time));
+    }
     let plan = Plan {
         seed: options.seed,
         span: Millis::seconds(u64::from(options.minutes) * 60),

@@ -185,6 +185,7 @@ impl Server {
             self.run_line(&line);
         }
         self.check_silence();
+        self.renew_clock();
         self.record_frame();
         self.send_snapshots();
         self.carry_out_requests();

@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 
 use super::{Server, client::Stage};
 use crate::{
-    model::{ClientNum, EntityNum, LevelTime, Millis, Qport, limits::MAX_RELIABLE_COMMANDS},
+    model::{
+        ClientNum, EntityNum, LevelTime, Millis, Qport, ServerId, limits::MAX_RELIABLE_COMMANDS,
+    },
     settings::key,
 };
 
@@ -58,6 +60,12 @@ impl Server {
     pub fn peer(&self, number: ClientNum) -> Option<(SocketAddr, Qport)> {
         let client = self.core.clients.get(number).filter(|client| !client.is_zombie())?;
         Some((client.remote.address(), client.remote.qport()))
+    }
+
+    /// The number of the level in force.
+    #[must_use]
+    pub fn server_id(&self) -> ServerId {
+        self.core.level.server_id
     }
 
     /// What the level's clock shows.

@@ -41,15 +41,40 @@ pub struct Ears {
 }
 
 impl Ears {
-    /// Hears a command. True when it was one that is numbered.
+    /// Hears what came since the last time, `levels` being the gamestates so far. Who `is_behind`, in a
+    /// level that is over, is sent gamestates until one arrives, and each leaves out what waited. How
+    /// many of the commands were numbered.
     ///
     /// # Errors
-    /// It is lost, doubled, or out of order.
-    pub fn hear(&mut self, levels: u32, command: &str) -> Result<bool, String> {
-        if levels != self.levels {
-            self.levels = levels;
-            self.last.iter_mut().flatten().for_each(|(_, gap)| *gap = true);
+    /// One is lost, doubled, or out of order.
+    pub fn hear_all<'a>(
+        &mut self,
+        levels: u32,
+        is_behind: bool,
+        commands: impl Iterator<Item = &'a str>,
+    ) -> Result<u64, String> {
+        let is_new_level = levels != self.levels || is_behind;
+        self.levels = levels;
+        if is_new_level {
+            self.allow_gaps();
         }
+        let mut numbered = 0;
+        for command in commands {
+            numbered += u64::from(self.hear(command)?);
+        }
+        if is_new_level {
+            // Some of them stood before the gamestate, and what it left out follows behind them.
+            self.allow_gaps();
+        }
+        Ok(numbered)
+    }
+
+    fn allow_gaps(&mut self) {
+        self.last.iter_mut().flatten().for_each(|(_, gap)| *gap = true);
+    }
+
+    /// Hears a command. True when it was one that is numbered.
+    fn hear(&mut self, command: &str) -> Result<bool, String> {
         let Some(said) = Said::read(command) else { return Ok(false) };
         if self.last.len() <= said.speaker {
             self.last.resize(said.speaker + 1, None);
@@ -79,19 +104,23 @@ mod tests {
 
     #[test]
     fn what_is_lost_doubled_or_late_is_heard() {
-        let said =
-            |life, line| format!("chat \"p: {}\"\n", &Said { speaker: 3, life, line }.words()[4..]);
+        let said = |life, line| {
+            let said = Said { speaker: 3, life, line };
+            format!("chat \"p: {}\"\n", &said.words()[4..])
+        };
         let mut ears = Ears::default();
-        assert_eq!(ears.hear(1, "cs 5 x"), Ok(false));
+        let mut hear = |level, text: &str| ears.hear_all(level, false, [text].into_iter());
+        assert_eq!(hear(1, "cs 5 x"), Ok(0));
         for line in [7, 8, 9] {
-            assert_eq!(ears.hear(1, &said(0, line)), Ok(true));
+            assert_eq!(hear(1, &said(0, line)), Ok(1));
         }
-        assert!(ears.hear(1, &said(0, 9)).is_err(), "doubled");
-        assert!(ears.hear(1, &said(0, 8)).is_err(), "late");
-        assert!(ears.hear(1, &said(0, 11)).is_err(), "lost");
-        assert_eq!(ears.hear(2, &said(0, 12)), Ok(true), "behind a gamestate");
-        assert!(ears.hear(2, &said(0, 14)).is_err(), "lost again");
-        assert_eq!(ears.hear(2, &said(1, 1)), Ok(true), "another life");
+        assert!(hear(1, &said(0, 9)).is_err(), "doubled");
+        assert!(hear(1, &said(0, 8)).is_err(), "late");
+        assert!(hear(1, &said(0, 11)).is_err(), "lost");
+        assert_eq!(hear(2, &said(0, 12)), Ok(1), "behind a gamestate");
+        assert_eq!(hear(2, &said(0, 14)), Ok(1), "or around it");
+        assert!(hear(2, &said(0, 16)).is_err(), "lost again");
+        assert_eq!(hear(2, &said(1, 1)), Ok(1), "another life");
         assert_eq!(ears.last_of(3), Some(Said { speaker: 3, life: 1, line: 1 }));
     }
 }

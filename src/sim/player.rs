@@ -124,20 +124,15 @@ impl Player {
         self.whims = Some(Whims { dice: Dice::new(seed), until: 0, keys: UserCmd::default() });
     }
 
-    /// Its router gives it the next port. What comes to the one before is lost.
-    pub fn rebind(&mut self) {
-        self.port = LocalPort(self.port.0 % 1000 + 1);
+    /// Its router gives it that port. What comes to the one before is lost.
+    pub fn set_port(&mut self, port: LocalPort) {
+        self.port = port;
     }
 
     /// The port of its router that it has.
     #[must_use]
     pub fn port(&self) -> LocalPort {
         self.port
-    }
-
-    /// Begins on another port of its router.
-    pub fn begin_at(&mut self, port: LocalPort) {
-        self.port = port;
     }
 
     /// The connection.

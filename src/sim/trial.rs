@@ -120,6 +120,8 @@ struct Person {
     life: u32,
     line: u32,
     ears: Ears,
+    /// Ports of its router that it has had, in all its lives.
+    ports: u16,
     /// Away until then; `None` while it is there.
     back_at: Option<Millis>,
 }
@@ -184,17 +186,23 @@ impl Checks {
             }
             self.snapshots += compare_views(server, SERVER + 1 + place, player)
                 .map_err(|what| format!("player {place}: {what}"))?;
-            for command in player.heard.drain(..) {
-                let heard = person.ears.hear(player.levels, &command);
-                let is_numbered = heard.map_err(|what| format!("player {place}: {what}"))?;
-                self.lines += u64::from(is_numbered);
+            for fault in player.faults.drain(..) {
+                if !self.cuts {
+                    return Err(format!("player {place}: {fault}"));
+                }
+                log::debug!("{}: player {place}: {fault}", network.now());
             }
-            if let Some(fault) = player.faults.first()
-                && !self.cuts
-            {
-                return Err(format!("player {place}: {fault}"));
+            if !player.heard.is_empty() {
+                let (at, levels, heard) = (network.now(), player.levels, &player.heard);
+                log::trace!("{at}: player {place}, gamestate {levels}: {heard:?}");
             }
-            player.faults.clear();
+            let is_behind = player.client().server_id() != Some(server.server_id());
+            let heard = player.heard.iter().map(String::as_str);
+            self.lines += person
+                .ears
+                .hear_all(player.levels, is_behind, heard)
+                .map_err(|what| format!("player {place}: {what}"))?;
+            player.heard.clear();
         }
         Ok(())
     }
@@ -272,7 +280,7 @@ impl Trial {
     fn stretch(&mut self) -> Result<(), String> {
         self.figures.stretches += 1;
         let weather = if self.plan.calm { Weather::calm() } else { Weather::draw(&mut self.dice) };
-        log::debug!("stretch {}: {weather:?}", self.figures.stretches);
+        log::debug!("stretch {} at {}: {weather:?}", self.figures.stretches, self.network.now());
         self.network.set_shape(weather.shape);
         self.checks.cuts = weather.cuts();
         self.checks.damages = weather.damages();
@@ -364,10 +372,13 @@ impl Trial {
     fn events(&mut self, weather: &Weather) {
         self.come_back();
         if self.dice.chance(weather.rebinds)
-            && let Some(player) = self.anybody().and_then(|place| self.player(place))
+            && let Some(place) = self.anybody()
         {
-            player.rebind();
-            self.figures.rebinds += 1;
+            let port = self.new_port(place);
+            if let Some(player) = self.player(place) {
+                player.set_port(port);
+                self.figures.rebinds += 1;
+            }
         }
         if self.dice.chance(weather.server_stalls) {
             let span = Millis(20 + self.dice.below(2000));
@@ -428,7 +439,7 @@ impl Trial {
         let node = SERVER + 1 + place;
         let person = &mut self.people[place];
         let life = person.life + 1;
-        *person = Person { life, ..Person::default() };
+        *person = Person { life, ports: person.ports, ..Person::default() };
         self.figures.joins += 1;
         let seed = self.plan.seed.wrapping_mul(0x9e37_79b9).wrapping_add(place as u64);
         let seed = seed.wrapping_add(u64::from(life) << 32);
@@ -441,8 +452,15 @@ impl Trial {
         let now = self.network.clock(node);
         let mut player = Player::with_userinfo(server, wire, &pairs, (qport, seed), now);
         player.be_restless(seed);
-        player.begin_at(port);
+        player.set_port(port);
         self.actors[node] = Actor::Player(Box::new(player));
+    }
+
+    /// A port that the player's router has not given it before. Routers do not give one again soon.
+    fn new_port(&mut self, place: usize) -> LocalPort {
+        let person = &mut self.people[place];
+        person.ports = person.ports % 20_000 + 1;
+        LocalPort(person.ports)
     }
 
     /// A player leaves, politely or by falling silent, for a while.
@@ -475,8 +493,8 @@ impl Trial {
             if self.people[place].back_at.is_some_and(|at| at <= now) {
                 // With many players there are no slots to spare for who was left behind.
                 let moves = self.people.len() <= 16 && self.dice.chance(500);
-                let port = if moves { 1 + self.dice.below(900) as u16 } else { 0 };
-                self.join(place, LocalPort(port));
+                let port = if moves { self.new_port(place) } else { LocalPort(0) };
+                self.join(place, port);
             }
         }
     }

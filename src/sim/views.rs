@@ -2,11 +2,11 @@
 
 use super::{Network, NodeId, Player};
 use crate::{
-    model::PlayerState,
+    model::{EntityState, PlayerState},
     server::Server,
     wire::{
         bits::{BitReader, BitWriter},
-        player,
+        entity, player,
     },
 };
 
@@ -33,9 +33,16 @@ pub fn compare_views(server: &Server, node: NodeId, player: &mut Player) -> Resu
         let mut entities = seen.entities.iter();
         for sent in sent.entities {
             match entities.next() {
-                Some(seen) if seen.words() == sent.words() => {}
+                Some(seen) if arrived(seen, sent) => {}
                 Some(seen) if seen.number == sent.number => {
-                    return Err(format!("{place}: entity {} is not what was sent", sent.number));
+                    let mut words = seen.words().iter().zip(sent.words()).zip(0..);
+                    let other = words.find(|((seen, sent), _)| seen != sent);
+                    let other =
+                        other.map(|((seen, sent), at)| format!("{at}: {seen:#x} for {sent:#x}"));
+                    let (number, other) = (sent.number, other.unwrap_or_default());
+                    return Err(format!(
+                        "{place}: entity {number} is not what was sent, word {other}"
+                    ));
                 }
                 Some(seen) => {
                     let (seen, sent) = (seen.number, sent.number);
@@ -52,6 +59,20 @@ pub fn compare_views(server: &Server, node: NodeId, player: &mut Player) -> Resu
     // The memory is used again.
     player.seen = seen;
     Ok(compared)
+}
+
+/// Whether an entity is what was sent, as far as it travels: zero has no sign on the way, and words are
+/// cut to the bits that are sent of them.
+fn arrived(seen: &EntityState, sent: &EntityState) -> bool {
+    seen.words() == sent.words() || {
+        let nothing = EntityState::default();
+        let mut writer = BitWriter::new();
+        entity::write_delta(&mut writer, &nothing, sent, true);
+        let mut reader = BitReader::new(writer.message());
+        let number = entity::read_number(&mut reader);
+        let travelled = number.and_then(|number| entity::read_delta(&mut reader, &nothing, number));
+        travelled.is_ok_and(|travelled| travelled.is_some_and(|way| way.words() == seen.words()))
+    }
 }
 
 /// A playerstate as it arrives: without what never travels, numbers cut to what travels of them.

@@ -47,14 +47,14 @@ impl Arena {
     pub(crate) fn new(seed: u64, set: &[(&str, &str)]) -> Self {
         let mut all = vec![("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0")];
         all.extend_from_slice(set);
-        Self::around(seed, server(&all))
+        Self::around(seed, Actor::Server(Box::new(server(&all))))
     }
 
     /// A server that was made elsewhere, on such a network.
-    pub(crate) fn around(seed: u64, server: Server) -> Self {
+    pub(crate) fn around(seed: u64, server: Actor) -> Self {
         Self {
             network: Network::new(seed, Shape::latency(Millis(20)), Millis(1000)),
-            actors: vec![Actor::Server(Box::new(server))],
+            actors: vec![server],
             compared: 0,
             seed,
         }
