@@ -1,6 +1,6 @@
 //! Hands a journal's inputs to a node made the same way, and compares what it sends.
 
-use std::fmt;
+use std::{collections::VecDeque, fmt};
 
 use super::{
     assets::{Answers, Trouble},
@@ -65,14 +65,15 @@ pub struct Replay<N> {
     datagrams_in: u64,
     datagrams_out: u64,
     packet: Vec<u8>,
-    sent: Vec<Sent>,
+    /// What the node sent and nothing recorded was compared with yet.
+    sent: VecDeque<Sent>,
 }
 
 impl<N: Node> Replay<N> {
     /// Replays upon `node`, which was made from the journal's start.
     #[must_use]
     pub fn new(node: N) -> Self {
-        let (packet, sent) = (Vec::new(), Vec::new());
+        let (packet, sent) = (Vec::new(), VecDeque::new());
         Self { node, frames: 0, datagrams_in: 0, datagrams_out: 0, packet, sent }
     }
 
@@ -118,12 +119,6 @@ impl<N: Node> Replay<N> {
         }
         self.drain();
         let trouble = answers.take_trouble();
-        if !step.is_complete {
-            // What is missing at the end of a journal that is cut off says nothing.
-            let common = self.sent.len().min(step.sent.len());
-            self.sent.truncate(common);
-            step.sent.truncate(common);
-        }
         match trouble {
             Some(trouble) if step.is_complete || matches!(trouble, Trouble::NotHere { .. }) => {
                 Verdict::Trouble(trouble)
@@ -132,23 +127,43 @@ impl<N: Node> Replay<N> {
         }
     }
 
+    /// The journal ended as it should: nothing more may have been sent.
+    pub fn finish(&mut self, at: Millis) -> Verdict {
+        match self.sent.pop_front() {
+            None => Verdict::Same,
+            got => self.differs(&Step { at, ..Step::default() }, 0, None, got),
+        }
+    }
+
     fn drain(&mut self) {
-        self.sent.clear();
         while let Some(route) = self.node.poll_transmit(&mut self.packet) {
             let len = u32::try_from(self.packet.len()).unwrap_or(u32::MAX);
-            self.sent.push(Sent { route, len, checksum: checksum(&self.packet) });
+            self.sent.push_back(Sent { route, len, checksum: checksum(&self.packet) });
         }
         while self.node.poll_output().is_some() {}
         while self.node.poll_log().is_some() {}
     }
 
+    /// Compares in the order of sending: whoever ran the node may have fetched what it sent upon one
+    /// input after the next.
     fn compare(&mut self, step: &Step) -> Verdict {
-        let number = step.sent.iter().zip(&self.sent).take_while(|(then, now)| then == now).count();
-        self.datagrams_out += number as u64;
-        let (expected, got) = (step.sent.get(number).copied(), self.sent.get(number).copied());
-        if expected.is_none() && got.is_none() {
-            return Verdict::Same;
+        for (number, expected) in step.sent.iter().enumerate() {
+            let got = self.sent.pop_front();
+            if got.as_ref() != Some(expected) {
+                return self.differs(step, number, Some(*expected), got);
+            }
+            self.datagrams_out += 1;
         }
+        Verdict::Same
+    }
+
+    fn differs(
+        &self,
+        step: &Step,
+        number: usize,
+        expected: Option<Sent>,
+        got: Option<Sent>,
+    ) -> Verdict {
         Verdict::Differs(Box::new(Difference {
             at: step.at,
             frame: self.frames,

@@ -145,6 +145,13 @@ fn replay(options: &ReplayOptions, mut file: Pieces) -> Result<Report, String> {
             (None, None) => break,
         };
     }
+    if let Some(replay) = &mut stage
+        && ended
+        && verdict == Verdict::Same
+        && steps.damage().is_none()
+    {
+        verdict = replay.finish(time);
+    }
     let (difference, trouble) = match verdict {
         Verdict::Same => (None, None),
         Verdict::Differs(difference) => (Some(*difference), None),
