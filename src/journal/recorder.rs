@@ -194,7 +194,7 @@ impl Recorder {
 
     fn passed(&mut self, now: Millis) -> u64 {
         let passed = now.since(self.now).0;
-        self.now = self.now + Millis(passed);
+        self.now += Millis(passed);
         passed
     }
 
