@@ -185,9 +185,9 @@ fn begin(
     answers: &Answers,
 ) -> Result<(Replay<Server>, Verdict), String> {
     let words = start.arguments.iter().map(Into::into);
-    let asked = match cli::parse(std::iter::once("fragd".into()).chain(words)) {
-        Ok(Command::Serve(asked)) => asked,
-        _ => return Err("the journal was made with options that this program lacks".to_owned()),
+    let parsed = cli::parse(std::iter::once("fragd".into()).chain(words));
+    let Ok(Command::Serve(asked)) = parsed else {
+        return Err("the journal was made with options that this program lacks".to_owned());
     };
     let config = start.config.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
     let (settings, _) = asked
