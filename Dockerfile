@@ -34,4 +34,5 @@ EXPOSE 27960/udp
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=3 \
     CMD ["/usr/local/bin/fragd", "query", "127.0.0.1"]
 ENTRYPOINT ["/usr/local/bin/fragd"]
-CMD ["serve", "--config", "/etc/fragd/fragd.toml"]
+# The game log is a file of its own; here what matters goes to the container's log.
+CMD ["serve", "--config", "/etc/fragd/fragd.toml", "+set", "g_log", ""]

@@ -15,15 +15,14 @@ use std::{
 
 use operations::{GROUPS, Operation};
 
-/// Operations that are counted at least.
-const LEAST: u64 = 1200;
-
 fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match arguments.as_slice() {
         [run, group, at] if run == "--run" => {
             let [group, at] = [group, at].map(|index| index.parse::<usize>().expect("an index"));
             let mut operation = GROUPS[group]().swap_remove(at);
+            let rounds = operation.inputs + times(&operation);
+            (operation.prepare)(rounds);
             (operation.run)(operation.inputs);
             counted_part(&mut operation);
         }
@@ -49,7 +48,7 @@ fn main() -> ExitCode {
 
 /// How often an operation is counted: whole rounds over its inputs.
 fn times(operation: &Operation) -> u64 {
-    operation.inputs * LEAST.div_ceil(operation.inputs)
+    operation.inputs * operation.least.div_ceil(operation.inputs)
 }
 
 /// What callgrind counts, found by its name.

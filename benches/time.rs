@@ -14,6 +14,7 @@ fn main() {
         let name = format!("{} ({})", operation.name, operation.size);
         criterion.bench_function(&name, |bencher| {
             bencher.iter_custom(|times| {
+                (operation.prepare)(times);
                 let start = Instant::now();
                 (operation.run)(times);
                 start.elapsed()

@@ -149,3 +149,26 @@ face() {
   done
   note "$1 still looks $turn degrees past its goal after $round turns"
 }
+
+# revive NAME: the dead come back by a shot.
+revive() {
+  sleep 1.9
+  hold "$1" attack 0.15
+  sleep 0.3
+}
+
+# shoot NAME VICTIM: until the other dies; both stand where nothing is between them.
+shoot() {
+  local try
+  for try in 1 2 3 4; do
+    where "$2" || return
+    face "$1" "$place"
+    here "${client_log[$1]}"
+    order "$1" 'weapon 2'
+    order "$1" '+attack'
+    hears 6 "${client_log[$1]}" "^$2 .*$1" && break
+    order "$1" '-attack'
+  done
+  order "$1" '-attack'
+  check "$1: is told that she killed $2 (try $try)" says "${client_log[$1]}" "^$2 .*$1"
+}

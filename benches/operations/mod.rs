@@ -4,6 +4,10 @@
 
 mod connect;
 mod delta;
+mod fight;
+#[path = "../../tests/it/fighters.rs"]
+#[allow(dead_code, reason = "tests need more of it")]
+mod fighters;
 mod huffman;
 #[path = "../../tests/it/maps.rs"]
 #[allow(dead_code, reason = "tests need more of it")]
@@ -17,6 +21,9 @@ mod snapshot;
 mod states;
 mod world;
 
+/// How often most operations are counted at least.
+const LEAST: u64 = 1200;
+
 /// One thing measured.
 pub(crate) struct Operation {
     /// What it is, first word first.
@@ -26,6 +33,11 @@ pub(crate) struct Operation {
     /// Over how many different inputs.
     #[allow(dead_code, reason = "what takes time decides itself how often")]
     pub(crate) inputs: u64,
+    /// How often it is counted at least.
+    #[allow(dead_code, reason = "what takes time decides itself how often")]
+    pub(crate) least: u64,
+    /// Makes ready to do it that many times.
+    pub(crate) prepare: Box<dyn FnMut(u64)>,
     /// Does it that many times, on one input after the other.
     pub(crate) run: Box<dyn FnMut(u64)>,
 }
@@ -43,7 +55,14 @@ impl Operation {
         let run = move |times: u64| {
             inputs.iter().cycle().take(times as usize).for_each(&mut work);
         };
-        Self { name: name.into(), size: size.into(), inputs: count, run: Box::new(run) }
+        Self {
+            name: name.into(),
+            size: size.into(),
+            inputs: count,
+            least: LEAST,
+            prepare: Box::new(|_| {}),
+            run: Box::new(run),
+        }
     }
 }
 
@@ -57,6 +76,7 @@ pub(crate) const GROUPS: &[fn() -> Vec<Operation>] = &[
     movement::operations,
     world::operations,
     sight::operations,
+    fight::operations,
 ];
 
 /// The average of what `size` says of the inputs, in words.

@@ -38,11 +38,17 @@ const TEAM_INTERVAL: Millis = Millis::seconds(6);
 const MAX_LINES: u32 = 8;
 /// Commands whose round trip is watched at a time.
 const MAX_WATCHED: usize = 16;
+/// Place of the score among the persistent values.
+const PERS_SCORE: usize = 0;
 /// How a player moves who only watches.
 const PM_SPECTATOR: i32 = 2;
 /// How long a bot that comes back is away: at least, and so much more by chance.
 const AWAY: Millis = Millis::seconds(1);
 const AWAY_MORE_MS: u64 = 3000;
+/// Who does not listen notices no silence: at least this long.
+const DEAF_TIMEOUT: Millis = Millis::seconds(86_400);
+/// Silence at the end after which a bot has lost the server.
+const SILENCE: Millis = Millis::seconds(3);
 /// How long a bot of a storm stays: at least, and so much more by chance.
 const STAY: Millis = Millis::seconds(3);
 const STAY_MORE_MS: u64 = 7000;
@@ -58,6 +64,7 @@ pub(super) struct Surroundings<'a> {
 /// One bot.
 #[derive(Debug)]
 pub(super) struct Bot {
+    number: u16,
     name: String,
     /// `None` until its time has come, and between two lives.
     client: Option<Client>,
@@ -87,9 +94,9 @@ pub(super) struct Bot {
 impl Bot {
     pub(super) fn new(options: &BotsOptions, number: u16, starts: Millis, strip: Strip) -> Self {
         Self {
+            number,
             name: format!("{}{:02}", options.name_prefix, u32::from(number) + 1),
             client: None,
-
             starts,
             leaves: Millis::NEVER,
             random: Pcg64Mcg::seed_from_u64(seed_of(options.seed, number) ^ 1),
@@ -137,6 +144,26 @@ impl Bot {
     /// Whether it will do nothing more.
     pub(super) fn has_ended(&self) -> bool {
         self.starts == Millis::NEVER && self.client.is_none()
+    }
+
+    /// Whether it has been in the game, or has a place and waits for the level.
+    pub(super) fn has_hope(&self) -> bool {
+        let is_under_way = matches!(self.stage(), Stage::Connected | Stage::Primed | Stage::Active);
+        self.record.entered.is_some() || (is_under_way && self.record.faults() == 0)
+    }
+
+    /// See [`Record::note_open_gap`].
+    pub(super) fn note_open_gap(&mut self, now: Millis, interval: Millis, figures: &mut Figures) {
+        if self.stage() == Stage::Active {
+            self.record.note_open_gap(now, interval, figures);
+        }
+    }
+
+    /// The longest time without a snapshot that ended after `since`, or has not ended.
+    pub(super) fn worst_gap_since(&self, since: Millis, now: Millis) -> Option<u64> {
+        let open = self.record.open_gap(now);
+        let open = Some(open).filter(|_| self.stage() == Stage::Active);
+        self.record.gap_ending_after(since).max(open)
     }
 
     pub(super) fn next_frame(&self) -> Millis {
@@ -203,6 +230,14 @@ impl Bot {
         self.is_dismissed = true;
         self.starts = Millis::NEVER;
         self.leaves = Millis::NEVER;
+        let shape = around.options.downlink;
+        let patience = SILENCE + shape.latency + shape.jitter;
+        if self.stage() == Stage::Active
+            && self.record.last_snapshot.is_some_and(|(at, _)| now.since(at) > patience)
+        {
+            self.say("dropped: the server has fallen silent");
+            self.record.dropped.get_or_insert(Ending::TimedOut);
+        }
         if let Some(client) = &mut self.client {
             client.disconnect(now);
         }
@@ -238,12 +273,15 @@ impl Bot {
         let (high, low) = (self.random.next_u64(), self.random.next_u64());
         let qport = Qport(self.random.next_u32() as u16);
         let seed = self.random.next_u64();
+        let is_deaf = options.behaviour.include(Behaviour::Mute);
+        let server = options.server_of(self.number);
         let made = userinfo(&self.name, options, high, low)
             .map_err(|error| error.to_string())
             .and_then(|userinfo| {
                 let client = ClientOptions {
                     packets_per_second: options.packets_per_second,
-                    ..ClientOptions::new(options.server, options.wire, userinfo, qport, seed)
+                    timeout: options.timeout.max(if is_deaf { DEAF_TIMEOUT } else { Millis(0) }),
+                    ..ClientOptions::new(server, options.wire, userinfo, qport, seed)
                 };
                 Client::new(client, now).map_err(|error| error.to_string())
             });
@@ -322,7 +360,10 @@ impl Bot {
                 }
                 ClientEvent::Snapshot => self.note_snapshot(now, around),
                 ClientEvent::Refused(reason) => {
-                    self.say(&format!("refused: {}", escaped(reason.as_bytes())));
+                    // The same answer to the same question, every few seconds.
+                    if self.record.refusal.as_ref() != Some(&reason) {
+                        self.say(&format!("refused: {}", escaped(reason.as_bytes())));
+                    }
                     self.record.refusal = Some(reason);
                 }
                 ClientEvent::Fault(fault) => {
@@ -361,6 +402,12 @@ impl Bot {
             rate_delayed: snapshot.head.flags.contains(SnapFlags::RATE_DELAYED),
             ping_ms: self.ping_ms(),
         };
+        let player = &snapshot.player;
+        let (origin, score) = (player.origin, player.persistant[PERS_SCORE]);
+        // Who watches another one sees that one's body.
+        if player.pm_type != PM_SPECTATOR {
+            self.record.note_body(origin, score);
+        }
         let gap = self.record.last_snapshot.map_or(0, |(before, _)| now.since(before).0);
         let lost = self.client_statistics().lost_messages;
         let newly_lost = lost.saturating_sub(std::mem::replace(&mut self.lost_before, lost));
@@ -406,7 +453,7 @@ impl Bot {
     fn say(&mut self, text: &str) {
         if let Some(left) = self.lines_left.checked_sub(1) {
             self.lines_left = left;
-            self.lines.push_back(format!("{}: {text}\n", self.name));
+            self.lines.push_back(text.to_owned());
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 
-use super::summary::Stretch;
+use super::summary::{Spread, Stretch};
 
 /// A figure that can be asked for.
 struct Figure {
@@ -31,18 +31,20 @@ const FIGURES: &[Figure] = &[
     figure("refused", "", |s| Some(s.refused as f64)),
     figure("drops", "", |s| Some(s.dropped as f64)),
     figure("faults", "", |s| Some(s.faults as f64)),
-    figure("join_p50", "ms", |s| Some(s.join_ms.p50 as f64)),
-    figure("join_p99", "ms", |s| Some(s.join_ms.p99 as f64)),
-    figure("join_max", "ms", |s| Some(s.join_ms.max as f64)),
+    figure("walked_per_second", "", |s| Some(s.walked_per_second)),
+    figure("scored", "", |s| Some(s.scored as f64)),
+    figure("join_p50", "ms", |s| some(s.join_ms, s.join_ms.p50)),
+    figure("join_p99", "ms", |s| some(s.join_ms, s.join_ms.p99)),
+    figure("join_max", "ms", |s| some(s.join_ms, s.join_ms.max)),
     figure("snapshots_per_second", "", |s| Some(s.snapshots_per_second)),
-    figure("snapshot_gap_p50", "ms", |s| Some(s.snapshot_gap_ms.p50 as f64)),
-    figure("snapshot_gap_p90", "ms", |s| Some(s.snapshot_gap_ms.p90 as f64)),
-    figure("snapshot_gap_p99", "ms", |s| Some(s.snapshot_gap_ms.p99 as f64)),
-    figure("snapshot_gap_max", "ms", |s| Some(s.snapshot_gap_ms.max as f64)),
-    figure("jitter_p99", "ms", |s| Some(s.jitter_ms.p99 as f64)),
-    figure("ping_p50", "ms", |s| Some(s.ping_ms.p50 as f64)),
-    figure("ping_p99", "ms", |s| Some(s.ping_ms.p99 as f64)),
-    figure("command_p99", "ms", |s| Some(s.command_ms.p99 as f64)),
+    figure("snapshot_gap_p50", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p50)),
+    figure("snapshot_gap_p90", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p90)),
+    figure("snapshot_gap_p99", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p99)),
+    figure("snapshot_gap_max", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.max)),
+    figure("jitter_p99", "ms", |s| some(s.jitter_ms, s.jitter_ms.p99)),
+    figure("ping_p50", "ms", |s| some(s.ping_ms, s.ping_ms.p50)),
+    figure("ping_p99", "ms", |s| some(s.ping_ms, s.ping_ms.p99)),
+    figure("command_p99", "ms", |s| some(s.command_ms, s.command_ms.p99)),
     figure("loss", "%", |s| Some(s.loss * 100.0)),
     figure("late", "%", |s| Some(s.late * 100.0)),
     figure("rate_delayed", "%", |s| Some(s.rate_delayed * 100.0)),
@@ -52,6 +54,11 @@ const FIGURES: &[Figure] = &[
     figure("cpu_per_client_second", "ms", |s| s.server.map(|cost| cost.cpu_ms_per_client_second)),
     figure("memory", "MB", |s| s.server.map(|cost| cost.memory_mb)),
 ];
+
+/// A value of a spread, when there is any.
+fn some(spread: Spread, value: u64) -> Option<f64> {
+    (spread.count > 0).then_some(value as f64)
+}
 
 /// How a figure is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +154,12 @@ impl Expectations {
         self.0.is_empty()
     }
 
+    /// Whether something is expected of a figure.
+    #[must_use]
+    pub fn name(&self, figure: &str) -> bool {
+        self.0.iter().any(|one| FIGURES[one.figure].name == figure)
+    }
+
     /// Adds what others expect.
     pub fn extend(&mut self, others: &Self) {
         self.0.extend_from_slice(&others.0);
@@ -233,19 +246,22 @@ mod tests {
 
     fn measured() -> Stretch {
         let mut stretch = Stretch { loss: 0.02, dropped: 0, ..Stretch::default() };
-        stretch.snapshot_gap_ms.p99 = 150;
+        stretch.snapshot_gap_ms = Spread { p99: 150, count: 1, ..Spread::default() };
         stretch
     }
 
     #[test]
     fn what_holds_is_silent_and_what_does_not_says_by_how_much() {
-        let all: Expectations =
-            "snapshot_gap_p99<120ms, loss<=2%,drops=0,ping_p50>=0".parse().unwrap();
+        let all: Expectations = "snapshot_gap_p99<120ms, loss<=2%,drops=0".parse().unwrap();
         let broken: Vec<_> = all.broken(&measured()).iter().map(ToString::to_string).collect();
         assert_eq!(broken, ["snapshot_gap_p99<120ms: snapshot_gap_p99 was 150ms, off by 30ms"]);
-        let all: Expectations = "memory<10MB".parse().unwrap();
-        let broken = all.broken(&measured());
-        assert_eq!(broken[0].to_string(), "memory<10MB: memory was not measured");
+        let all: Expectations = "memory<10MB,ping_p50>=0".parse().unwrap();
+        let broken: Vec<_> = all.broken(&measured()).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            broken,
+            ["memory<10MB: memory was not measured", "ping_p50>=0ms: ping_p50 was not measured"]
+        );
+        assert!(all.name("memory") && !all.name("loss"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ const QUERIES: [(&[u8], &[u8]); 2] = [
 /// The queries.
 #[derive(Debug)]
 pub(super) struct Flood {
-    server: SocketAddr,
+    servers: Vec<SocketAddr>,
     began: Millis,
     /// A second of each of [`QUERIES`], and how many are sent.
     rates: [u64; QUERIES.len()],
@@ -28,9 +28,9 @@ pub(super) struct Flood {
 }
 
 impl Flood {
-    pub(super) fn new(asked: QueryFlood, server: SocketAddr, now: Millis) -> Self {
+    pub(super) fn new(asked: QueryFlood, servers: Vec<SocketAddr>, now: Millis) -> Self {
         Self {
-            server,
+            servers,
             began: now,
             rates: [asked.info_per_second, asked.status_per_second].map(u64::from),
             sent: [0; QUERIES.len()],
@@ -61,7 +61,6 @@ impl Flood {
 
     /// Sends what is due.
     pub(super) fn frame(&mut self, now: Millis, local: LocalPort, outbox: &mut Outbox) {
-        let route = Route { local, remote: self.server };
         for (place, (query, _)) in QUERIES.iter().enumerate() {
             let rate = self.rates[place];
             if rate == 0 {
@@ -69,8 +68,11 @@ impl Flood {
             }
             let due = now.since(self.began).0 * rate / 1000 + 1;
             let count = due.saturating_sub(self.sent[place]).min(MAX_BURST);
-            for _ in 0..count {
-                outbox.push(route, query);
+            for number in 0..count {
+                let which = (self.sent[place] + number) as usize % self.servers.len().max(1);
+                if let Some(&remote) = self.servers.get(which) {
+                    outbox.push(Route { local, remote }, query);
+                }
             }
             self.sent[place] = due.max(self.sent[place]);
             self.summary.sent += count;
@@ -79,7 +81,9 @@ impl Flood {
 
     /// Counts an answer.
     pub(super) fn handle_answer(&mut self, from: SocketAddr, bytes: &[u8]) {
-        if from == self.server && QUERIES.iter().any(|(_, answer)| bytes.starts_with(answer)) {
+        if self.servers.contains(&from)
+            && QUERIES.iter().any(|(_, answer)| bytes.starts_with(answer))
+        {
             self.summary.answered += 1;
             self.summary.bytes_in += bytes.len() as u64;
         }
@@ -94,7 +98,7 @@ mod tests {
     fn as_many_are_sent_as_asked_and_their_answers_are_counted() {
         let server = ([127, 0, 0, 1], 27_960).into();
         let asked = QueryFlood { info_per_second: 50, status_per_second: 4 };
-        let mut flood = Flood::new(asked, server, Millis(1000));
+        let mut flood = Flood::new(asked, vec![server], Millis(1000));
         let mut outbox = Outbox::default();
         while flood.next_frame() < Millis(3000) {
             let now = flood.next_frame();

@@ -9,6 +9,7 @@ use std::fmt;
 use hdrhistogram::Histogram;
 
 use super::{
+    behaviour::Behaviour,
     bot::Bot,
     options::BotsOptions,
     record::{Figures, milliseconds},
@@ -16,6 +17,7 @@ use super::{
         BotSummary, Cost, Counted, Measured, Outcome, Outcomes, QuerySummary, Sample, StageSummary,
         Stretch, Summary, distribution, outcome,
     },
+    verdict::{Case, Verdict},
 };
 use crate::{client::Stage as ClientStage, model::Millis};
 
@@ -106,23 +108,21 @@ impl Gauge {
         self.stage_began = None;
     }
 
-    /// Looks at the clock: begins to measure a stage, takes a sample.
-    pub(super) fn frame(
-        &mut self,
-        options: &BotsOptions,
-        bots: &[Bot],
-        queries: QuerySummary,
-        now: Millis,
-    ) {
-        let _ = options;
+    /// Looks at the clock: begins to measure a stage, takes a sample. True when a second is over.
+    pub(super) fn frame(&mut self, bots: &[Bot], queries: QuerySummary, now: Millis) -> bool {
         if self.stage_began.is_none() && now >= self.measures_from {
-            self.put_by();
+            // Who joins for a stage does so before it is measured.
+            let before = self.figures.keep_joins();
+            self.past.add(&before);
+            self.put_by_lateness();
             self.stage_began = Some(self.mark(bots, now));
         }
         let passed = now.since(self.second.at);
-        if passed >= SECOND && self.samples.len() < MAX_SAMPLES {
+        let is_second = passed >= SECOND && self.samples.len() < MAX_SAMPLES;
+        if is_second {
             self.sample(bots, queries, now);
         }
+        is_second
     }
 
     fn sample(&mut self, bots: &[Bot], queries: QuerySummary, now: Millis) {
@@ -131,7 +131,7 @@ impl Gauge {
         let played = mark.counted.played - before.counted.played;
         let rate_delayed = self.past.rate_delayed + self.figures.rate_delayed;
         let pings: Vec<_> = bots.iter().filter_map(Bot::ping_ms).collect();
-        let worst = bots.iter().filter_map(|bot| bot.record().gap_ending_after(before.at)).max();
+        let worst = bots.iter().filter_map(|bot| bot.worst_gap_since(before.at, now)).max();
         let used = |now: Option<Cost>, before: Option<Cost>| {
             now.zip(before).map_or(0, |(now, before)| now.since(before).cpu_us) as f64 / 1000.0
         };
@@ -199,24 +199,35 @@ impl Gauge {
         };
         let total =
             self.stretch(options, outcomes(bots), [self.beginning, end], &figures, &lateness);
-        let each = bots
+        let each: Vec<_> = bots
             .iter()
             .filter(|bot| bot.record().started.is_some())
             .map(|bot| BotSummary::new(bot.name(), bot.record(), bot.strip()))
             .collect();
         let broken: Vec<String> =
             self.stages.iter().flat_map(|stage| stage.broken.iter().cloned()).collect();
-        let fared = bots.iter().map(Bot::record).filter(|record| record.started.is_some());
+        let servers: Vec<_> = options.servers.iter().map(ToString::to_string).collect();
+        let servers = servers.join(", ");
+        let (verdict, sentence) = Case {
+            server: &servers,
+            total: &total,
+            each: &each,
+            broken: &broken,
+            expectations: &options.expectations,
+            enters: !options.behaviour.include(Behaviour::Mute),
+        }
+        .judge();
         Summary {
-            server_address: options.server.to_string(),
+            server_address: servers,
             wire: options.wire.to_string(),
             behaviour: options.behaviour.to_string(),
             uplink: options.uplink.to_string(),
             downlink: options.downlink.to_string(),
             seed: options.seed,
-            succeeded: broken.is_empty()
-                && fared.clone().count() > 0
-                && fared.clone().all(|record| record.succeeded()),
+            asked_interval_ms: options.snapshot_interval().0,
+            succeeded: verdict == Verdict::AsExpected,
+            verdict,
+            sentence,
             broken,
             total,
             stages: self.stages.clone(),
@@ -247,12 +258,18 @@ impl Gauge {
             lateness,
             server: used(end.server, began.server),
             own: used(end.own, began.own),
+            memory_before: [self.beginning.server, self.beginning.own]
+                .map(|cost| cost.map_or(0, |cost| cost.memory_bytes)),
         })
     }
 
     /// The stretch that ran belongs to the past.
     fn put_by(&mut self) {
         self.past.add(&std::mem::take(&mut self.figures));
+        self.put_by_lateness();
+    }
+
+    fn put_by_lateness(&mut self) {
         self.past_lateness.add(&self.lateness).expect("the same bounds");
         self.lateness.reset();
     }

@@ -1,6 +1,6 @@
 //! The map that the bots walk on, when its data is at hand.
 //!
-//! Whoever makes the bots says where maps come from; each map is looked for once.
+//! Whoever makes the bots says where maps come from; each map is looked for once while it is remembered.
 
 use std::{fmt, sync::Arc};
 
@@ -17,13 +17,18 @@ pub type FindMap = Box<dyn FnMut(&str) -> Option<Arc<CollisionMap>>>;
 /// Longest name of a map that is looked for, in bytes.
 const MAX_NAME_LEN: usize = 63;
 
-/// The map that is played.
+/// Maps that are remembered: servers change them, and bots hear of it one after the other.
+const MAX_MAPS: usize = 8;
+
+/// The maps that are played.
 #[derive(Default)]
 pub(super) struct Maps {
     find: Option<FindMap>,
-    /// Serverinfo that named the map, so that it is read once.
+    /// The serverinfo that was read last, and the map that it named: nearly always the next one's, too.
     serverinfo: String,
     map: Option<Arc<CollisionMap>>,
+    /// The last ones, and what was found; the newest is last.
+    known: Vec<(String, Option<Arc<CollisionMap>>)>,
 }
 
 impl Maps {
@@ -35,17 +40,30 @@ impl Maps {
     pub(super) fn current(&mut self, client: &Client) -> Option<Arc<CollisionMap>> {
         let find = self.find.as_mut()?;
         let serverinfo = ConfigIndex::new(0).map_or("", |index| client.configstring(index));
-        if serverinfo != self.serverinfo {
-            serverinfo.clone_into(&mut self.serverinfo);
-            let info = Info::parse(serverinfo);
-            self.map = find(truncated(info.get("mapname").unwrap_or_default(), MAX_NAME_LEN));
+        if serverinfo == self.serverinfo {
+            return self.map.clone();
         }
+        serverinfo.clone_into(&mut self.serverinfo);
+        let info = Info::parse(serverinfo);
+        let name = truncated(info.get("mapname").unwrap_or_default(), MAX_NAME_LEN);
+        let known = self.known.iter().find(|(known, _)| known == name);
+        self.map = match known {
+            Some((_, map)) => map.clone(),
+            None => {
+                let map = find(name);
+                if self.known.len() >= MAX_MAPS {
+                    self.known.remove(0);
+                }
+                self.known.push((name.to_owned(), map.clone()));
+                map
+            }
+        };
         self.map.clone()
     }
 }
 
 impl fmt::Debug for Maps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Maps").field("found", &self.map.is_some()).finish_non_exhaustive()
+        f.debug_struct("Maps").field("known", &self.known.len()).finish_non_exhaustive()
     }
 }

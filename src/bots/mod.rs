@@ -25,6 +25,8 @@ mod record;
 mod report;
 mod strip;
 mod summary;
+mod verdict;
+mod voices;
 mod wire;
 
 use std::{cmp::Reverse, collections::BinaryHeap};
@@ -33,6 +35,7 @@ use crate::{
     client::Stage as ClientStage,
     model::Millis,
     node::{LocalPort, Node, Outbox, Route},
+    shape::Shape,
 };
 
 use self::{
@@ -41,6 +44,7 @@ use self::{
     gauge::Gauge,
     maps::Maps,
     strip::Strip,
+    voices::Voices,
     wire::Wire,
 };
 
@@ -54,11 +58,10 @@ pub use summary::{
     BotSummary, Cost, CostSummary, Outcome, QuerySummary, Sample, Spread, StageSummary, Stretch,
     Summary,
 };
+pub use verdict::Verdict;
 
 /// Most bots of one node: each owns a port, or two.
 pub const MAX_BOTS: u16 = 4096;
-/// Lines that wait for an operator who does not read them.
-const MAX_LINES: usize = 256;
 /// How long the last words of bots whose way is long are waited for.
 const LAST_WORDS: Millis = Millis::seconds(2);
 
@@ -88,7 +91,7 @@ pub struct Bots {
     leaving_since: Option<Millis>,
     finished: bool,
     outbox: Outbox,
-    lines: Vec<String>,
+    voices: Voices,
     packet: Vec<u8>,
 }
 
@@ -118,7 +121,7 @@ impl Bots {
         let mut this = Self {
             bots: bots.collect(),
             wires: Wire::for_all(&options, now),
-            flood: Flood::new(options.queries, options.server, now),
+            flood: Flood::new(options.queries, options.servers.clone(), now),
             maps: Maps::new(find_map),
             gauge: Gauge::new(now, meter),
             wakes: BinaryHeap::new(),
@@ -131,7 +134,7 @@ impl Bots {
             leaving_since: None,
             finished: false,
             outbox: Outbox::default(),
-            lines: Vec::new(),
+            voices: Voices::default(),
             packet: Vec::new(),
             options,
         };
@@ -216,6 +219,7 @@ impl Bots {
 
     /// A stage is over: judges it, and begins the next one or ends.
     fn end_stage(&mut self, now: Millis) {
+        self.note_open_gaps(now);
         let broken = self.gauge.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
         self.stage += 1;
         if broken || self.stage >= self.options.stages.len() {
@@ -252,7 +256,8 @@ impl Bots {
         let Self { options, maps, gauge, bots, .. } = self;
         let mut around = Surroundings { options, maps, figures: gauge.figures() };
         if let Some(bot) = bots.get_mut(usize::from(number)) {
-            bot.handle_datagram(now, around.options.server, bytes, &mut around);
+            let server = around.options.server_of(number);
+            bot.handle_datagram(now, server, bytes, &mut around);
         }
     }
 
@@ -271,15 +276,14 @@ impl Bots {
         if let Some(wire) = &mut wire {
             while wire.up.receive(now, &mut packet) {
                 let local = wire.port(number, self.options.most_bots());
-                self.outbox.push(Route { local, remote: self.options.server }, &packet);
+                let remote = self.options.server_of(number);
+                self.outbox.push(Route { local, remote }, &packet);
             }
         }
         self.packet = packet;
         bot.bury();
         while let Some(line) = bot.poll_line() {
-            if self.lines.len() < MAX_LINES {
-                self.lines.push(line);
-            }
+            self.voices.say(bot.name(), &line);
         }
         if bot.has_ended() && !std::mem::replace(&mut bot.is_counted_out, true) {
             self.living = self.living.saturating_sub(1);
@@ -331,10 +335,11 @@ impl Node for Bots {
             self.flood.handle_answer(route.remote, bytes);
             return;
         }
-        if route.remote != self.options.server || port >= most * Wire::ports(&self.options) {
+        let number = port % most;
+        let is_known = port < most * Wire::ports(&self.options);
+        if !is_known || route.remote != self.options.server_of(number) {
             return;
         }
-        let number = port % most;
         match self.wires.get_mut(usize::from(number)) {
             Some(wire) => {
                 wire.down.send(now, bytes);
@@ -360,7 +365,10 @@ impl Node for Bots {
                 return;
             }
         }
-        self.gauge.frame(&self.options, &self.bots, self.flood.summary(), now);
+        if self.gauge.frame(&self.bots, self.flood.summary(), now) && self.is_hopeless() {
+            self.end_stage_early(now);
+            return;
+        }
         if self.flood.is_on() && self.leaving_since.is_none() {
             let local = LocalPort(self.local_ports() - 1);
             self.flood.frame(now, local, &mut self.outbox);
@@ -397,7 +405,7 @@ impl Node for Bots {
     }
 
     fn poll_output(&mut self) -> Option<String> {
-        (!self.lines.is_empty()).then(|| self.lines.drain(..).collect())
+        self.voices.take()
     }
 
     fn local_ports(&self) -> u16 {
@@ -424,8 +432,30 @@ impl Bots {
         }
     }
 
+    /// Whether nobody has got in for so long that nobody will.
+    fn is_hopeless(&self) -> bool {
+        let Self { options, .. } = self;
+        let way = |shape: &Shape| shape.latency.0 + shape.jitter.0;
+        // Two questions, and each may have to be asked again.
+        let round_trips = 4 * (way(&options.uplink) + way(&options.downlink));
+        !options.reconnects
+            && self.leaving_since.is_none()
+            && self.elapsed() > options.timeout + Millis(round_trips)
+            && !options.behaviour.include(Behaviour::Mute)
+            && !self.bots.iter().any(Bot::has_hope)
+    }
+
+    /// The time without a snapshot that has not ended counts as well.
+    fn note_open_gaps(&mut self, now: Millis) {
+        let interval = self.options.snapshot_interval();
+        for bot in &mut self.bots {
+            bot.note_open_gap(now, interval, self.gauge.figures());
+        }
+    }
+
     /// Nobody is left, or nobody wants to wait any longer.
     fn end_stage_early(&mut self, now: Millis) {
+        self.note_open_gaps(now);
         self.gauge.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
         self.leave(now);
     }

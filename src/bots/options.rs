@@ -86,8 +86,8 @@ pub struct QueryFlood {
 /// A load test.
 #[derive(Clone, Debug)]
 pub struct BotsOptions {
-    /// The server.
-    pub server: SocketAddr,
+    /// The servers, at least one; bots go to each in turn.
+    pub servers: Vec<SocketAddr>,
     /// What the bots speak with it.
     pub wire: ClientWire,
     /// How many bots there are, and when. Not empty.
@@ -116,6 +116,8 @@ pub struct BotsOptions {
     pub downlink: Shape,
     /// Mean time until a bot's router gives it another port; never when zero.
     pub rebind: Millis,
+    /// Silence after which the server counts as lost; so long is waited for a first answer, too.
+    pub timeout: Millis,
     /// Whether a bot that lost the server, or was thrown out, comes back after a while.
     pub reconnects: bool,
     /// Queries beside the players.
@@ -128,8 +130,19 @@ impl BotsOptions {
     /// `count` bots join `server` for `duration`, with the values that players use.
     #[must_use]
     pub fn new(server: SocketAddr, wire: ClientWire, count: u16, duration: Millis) -> Self {
+        Self::to_all(vec![server], wire, count, duration)
+    }
+
+    /// The same for several servers.
+    #[must_use]
+    pub fn to_all(
+        servers: Vec<SocketAddr>,
+        wire: ClientWire,
+        count: u16,
+        duration: Millis,
+    ) -> Self {
         Self {
-            server,
+            servers,
             wire,
             stages: vec![Stage { bots: count, duration }],
             seed: 0,
@@ -144,10 +157,18 @@ impl BotsOptions {
             uplink: Shape::default(),
             downlink: Shape::default(),
             rebind: Millis(0),
+            timeout: Millis::seconds(10),
             reconnects: false,
             queries: QueryFlood::default(),
             expectations: Expectations::default(),
         }
+    }
+
+    /// The server of a bot, by its number.
+    #[must_use]
+    pub fn server_of(&self, number: u16) -> SocketAddr {
+        let place = usize::from(number) % self.servers.len().max(1);
+        self.servers.get(place).copied().unwrap_or_else(|| ([127, 0, 0, 1], 27_960).into())
     }
 
     /// The most bots of any stage.

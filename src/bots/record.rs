@@ -9,12 +9,19 @@ use hdrhistogram::Histogram;
 
 use crate::{
     client::{Ending, Statistics},
-    model::{LevelTime, Millis},
+    model::{LevelTime, Millis, Vec3},
 };
 
 /// The steps on the way into the game, each from the one before: the challenge granted, the connection
 /// granted, the level known, the first snapshot of the game.
 pub(super) const JOIN_STEPS: [&str; 4] = ["challenge", "connect", "gamestate", "first snapshot"];
+
+/// Distance between two snapshots that is no walk, in units, and rise of a score between them that is
+/// none of the game.
+const TELEPORTED: f64 = 200.0;
+const MAX_RISE: u64 = 100;
+/// Intervals without a snapshot after which a gap counts that has not ended.
+const OVERDUE: u64 = 3;
 
 /// What all bots saw in some stretch of time.
 #[derive(Clone)]
@@ -52,6 +59,13 @@ impl Default for Figures {
 }
 
 impl Figures {
+    /// Begins anew but for what was seen of joining; returns all else.
+    pub(super) fn keep_joins(&mut self) -> Self {
+        let joins = std::mem::replace(&mut self.joins, milliseconds());
+        let steps = std::mem::replace(&mut self.steps, std::array::from_fn(|_| milliseconds()));
+        std::mem::replace(self, Self { joins, steps, ..Self::default() })
+    }
+
     /// What both saw.
     pub(super) fn add(&mut self, other: &Self) {
         let pairs = [
@@ -118,9 +132,17 @@ pub(super) struct Record {
     pub(super) pings: Histogram<u32>,
     /// Time from one snapshot to the next, in milliseconds.
     pub(super) gaps: Histogram<u32>,
+    /// Until when the time without a snapshot has been taken for a gap already.
+    gap_noted: Millis,
     /// The longest gap of the second in which it ended, and when.
     worst_gap: Option<(Millis, u64)>,
     pub(super) rate_delayed: u64,
+    /// Where its body was with the last snapshot, and what score it had.
+    body: Option<(Vec3, i32)>,
+    /// Units that it walked, ran, swam and fell.
+    walked: f64,
+    /// By how much its score rose, all in all.
+    pub(super) scored: u64,
     pub(super) refusal: Option<String>,
     pub(super) fault: Option<String>,
     /// How its last life ended.
@@ -147,8 +169,12 @@ impl Record {
             until: now,
             pings: milliseconds(),
             gaps: milliseconds(),
+            gap_noted: Millis(0),
             worst_gap: None,
             rate_delayed: 0,
+            body: None,
+            walked: 0.0,
+            scored: 0,
             refusal: None,
             fault: None,
             ending: None,
@@ -164,6 +190,7 @@ impl Record {
         self.life_began = now;
         self.last_step = (0, now);
         self.last_snapshot = None;
+        self.body = None;
         self.lives += 1;
         self.ending = None;
     }
@@ -207,13 +234,9 @@ impl Record {
         }
         let Arrival { at, server_time, rate_delayed, ping_ms } = arrival;
         if let Some((before, time_before)) = self.last_snapshot.replace((at, server_time)) {
-            let gap = at.since(before).0;
+            let gap = at.since(before.max(self.gap_noted)).0;
             let on_server = u64::try_from(server_time.distance(time_before)).unwrap_or(0);
-            self.gaps.saturating_record(gap);
-            let in_same_second = |&(ended, _): &(Millis, u64)| ended.0 / 1000 == at.0 / 1000;
-            let worst = self.worst_gap.filter(in_same_second).map_or(0, |(_, gap)| gap);
-            self.worst_gap = Some((at, worst.max(gap)));
-            figures.gaps.saturating_record(gap);
+            self.note_gap(at, gap, figures);
             figures.jitters.saturating_record(gap.abs_diff(on_server));
             figures.late += u64::from(gap > on_server + interval.0);
         }
@@ -257,8 +280,45 @@ impl Record {
         self.dropped.is_some()
     }
 
-    pub(super) fn succeeded(&self) -> bool {
-        self.entered.is_some() && !self.was_dropped() && self.faults() == 0
+    /// Where the last snapshot has its body, and its score.
+    pub(super) fn note_body(&mut self, origin: Vec3, score: i32) {
+        if let Some((before, score_before)) = self.body.replace((origin, score)) {
+            let way = f64::from((origin - before).length());
+            // Farther than that nobody walks: a teleporter, or a new life.
+            if way < TELEPORTED {
+                self.walked += way;
+            }
+            let rise = i64::from(score) - i64::from(score_before);
+            self.scored += u64::try_from(rise).unwrap_or(0).min(MAX_RISE);
+        }
+    }
+
+    /// Whole units that it has walked.
+    pub(super) fn walked(&self) -> u64 {
+        self.walked as u64
+    }
+
+    /// The time since the last snapshot that belongs to no gap yet.
+    pub(super) fn open_gap(&self, now: Millis) -> u64 {
+        let (Some(_), Some((at, _))) = (self.in_game, self.last_snapshot) else { return 0 };
+        now.since(at.max(self.gap_noted)).0
+    }
+
+    /// Takes the time since the last snapshot for a gap, when another was due long ago.
+    pub(super) fn note_open_gap(&mut self, now: Millis, interval: Millis, figures: &mut Figures) {
+        let gap = self.open_gap(now);
+        if gap > interval.0 * OVERDUE {
+            self.gap_noted = now;
+            self.note_gap(now, gap, figures);
+        }
+    }
+
+    fn note_gap(&mut self, now: Millis, gap: u64, figures: &mut Figures) {
+        self.gaps.saturating_record(gap);
+        figures.gaps.saturating_record(gap);
+        let in_same_second = |&(ended, _): &(Millis, u64)| ended.0 / 1000 == now.0 / 1000;
+        let worst = self.worst_gap.filter(in_same_second).map_or(0, |(_, gap)| gap);
+        self.worst_gap = Some((now, worst.max(gap)));
     }
 }
 

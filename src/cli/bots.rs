@@ -3,7 +3,7 @@
 //! Both say the same things in the same words: a scenario file is a TOML table of the long options, `_`
 //! for `-`. Invariant: the command line wins over the file, the file over the defaults.
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 
 use clap::Args;
 use serde::{Deserialize, Deserializer, de::Error as _};
@@ -24,18 +24,19 @@ const DURATION: Millis = Millis::seconds(30);
 /// What `bots` is asked.
 #[derive(Args, Clone, Debug, PartialEq)]
 pub struct BotsOptions {
-    /// Server to join; the port is 27960 unless given
-    #[arg(long, value_name = "HOST[:PORT]")]
-    pub connect: ServerAddress,
+    /// Server to join, or several between commas: bots go to each in turn; the port is 27960 unless given
+    #[arg(long, value_name = "HOST[:PORT]", required = true, value_delimiter = ',')]
+    pub connect: Vec<ServerAddress>,
     /// File that says what to do, such as config/loadtests/smoke.toml; options here win over it
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,
     /// What to do.
     #[command(flatten)]
     pub test: LoadTest,
-    /// Process number of the server, if it runs here: tells what it costs
-    #[arg(long, value_name = "PID")]
-    pub pid: Option<u32>,
+    /// Process number of the server, if it runs here: tells what it costs. Several between commas are
+    /// added up
+    #[arg(long, value_name = "PID", value_delimiter = ',')]
+    pub pid: Vec<u32>,
     /// Sum up as one JSON object
     #[arg(long)]
     pub json: bool,
@@ -98,6 +99,11 @@ pub struct LoadTest {
     #[arg(long, value_name = "TIME")]
     #[serde(deserialize_with = "text")]
     pub rebind: Option<Duration>,
+    /// Silence after which the server counts as lost, such as 30s; so long is waited for a first answer
+    /// too [default: 10s]
+    #[arg(long, value_name = "TIME")]
+    #[serde(deserialize_with = "text")]
+    pub timeout: Option<Duration>,
     /// Bots that are thrown out come back
     #[arg(long)]
     pub reconnect: bool,
@@ -197,6 +203,7 @@ impl LoadTest {
             uplink: self.uplink.or(other.uplink),
             downlink: self.downlink.or(other.downlink),
             rebind: self.rebind.or(other.rebind),
+            timeout: self.timeout.or(other.timeout),
             reconnect: self.reconnect || other.reconnect,
             getinfo_per_second: self.getinfo_per_second.or(other.getinfo_per_second),
             getstatus_per_second: self.getstatus_per_second.or(other.getstatus_per_second),
@@ -211,13 +218,13 @@ impl LoadTest {
         }
     }
 
-    /// The load test, against `server`. `seed` is taken when none is said.
+    /// The load test, against `servers`, at least one. `seed` is taken when none is said.
     #[must_use]
-    pub fn build(self, server: std::net::SocketAddr, seed: u64) -> bots::BotsOptions {
+    pub fn build(self, servers: Vec<SocketAddr>, seed: u64) -> bots::BotsOptions {
         let duration = self.seconds.map_or(DURATION, |seconds| Millis::seconds(seconds.into()));
         let one = Stage { bots: self.bots.unwrap_or(COUNT), duration };
         let wire = self.wire.unwrap_or(ClientWire::Compat71);
-        let usual = bots::BotsOptions::new(server, wire, one.bots, duration);
+        let usual = bots::BotsOptions::to_all(servers, wire, one.bots, duration);
         bots::BotsOptions {
             stages: self.stages.map_or_else(|| vec![one], |stages| stages.0),
             seed: self.seed.unwrap_or(seed),
@@ -232,13 +239,14 @@ impl LoadTest {
             uplink: self.uplink.or(self.network).unwrap_or_default(),
             downlink: self.downlink.or(self.network).unwrap_or_default(),
             rebind: self.rebind.map_or(Millis(0), |Duration(time)| time),
+            timeout: self.timeout.map_or(usual.timeout, |Duration(time)| time),
             reconnects: self.reconnect,
             queries: QueryFlood {
                 info_per_second: self.getinfo_per_second.unwrap_or(0),
                 status_per_second: self.getstatus_per_second.unwrap_or(0),
             },
             expectations: self.expect.unwrap_or_default(),
-            server: usual.server,
+            servers: usual.servers,
             wire: usual.wire,
         }
     }
@@ -304,8 +312,8 @@ fn name_prefix(text: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn server() -> std::net::SocketAddr {
-        ([127, 0, 0, 1], 27_960).into()
+    fn server() -> Vec<SocketAddr> {
+        vec![([127, 0, 0, 1], 27_960).into()]
     }
 
     #[test]

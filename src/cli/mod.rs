@@ -103,14 +103,32 @@ Examples:
 
 const BOTS_EXAMPLES: &str = "\
 Examples:
-  fragd bots --connect 127.0.0.1
-  fragd bots --connect 127.0.0.1:27961 -n 64 --seconds 60 --wire native --json
-  fragd bots --connect [::1] -n 8 --seed 42 --name-prefix probe
-  fragd bots --connect 127.0.0.1 --stages 16:30s,32:30s,64:30s --expect 'snapshot_gap_p99<120ms,drops=0'
-  fragd bots --connect 127.0.0.1 -n 16 --network latency=80ms,jitter=20ms,loss=2% --report report.html
-  fragd bots --connect 127.0.0.1 --scenario config/loadtests/smoke.toml --pid $(pidof fragd)
+  one bot for half a minute, with lines about how it goes
+    fragd bots --connect 127.0.0.1
+  64 players, a page with charts, and what the server's process costs
+    fragd bots --connect 127.0.0.1 -n 64 --seconds 60 --report report.html --pid $(pidof fragd)
+  how many does it hold? The first stage that is not as expected is the last
+    fragd bots --connect 127.0.0.1 --stages 16:30s,32:30s,64:30s \\
+      --expect 'snapshot_gap_p99<120ms,drops=0'
+  players on bad lines, whose routers change ports
+    fragd bots --connect 127.0.0.1 -n 16 --network latency=80ms,jitter=20ms,loss=2% --rebind 30s
+  ioquake3's server, which answers ten handshakes of an address at once and then few
+    fragd bots --connect 127.0.0.1 -n 32 --wire native --ramp 5/s
+  the same run each time, for a machine
+    fragd bots --connect [::1] -n 8 --seed 42 --json --csv seconds.csv
+  all servers of one machine at once
+    fragd bots --connect 127.0.0.1,127.0.0.1:27961 -n 128
+  a file that says what to do
+    fragd bots --connect 127.0.0.1 --scenario config/loadtests/smoke.toml
 
-Stages go on until one is not as expected: the last that was is what the server holds.
+Figures for --expect:
+  bots in_game refused drops faults walked_per_second scored snapshots_per_second
+  join_p50 join_p99 join_max snapshot_gap_p50 snapshot_gap_p90 snapshot_gap_p99 snapshot_gap_max
+  jitter_p99 ping_p50 ping_p99 command_p99 (ms)   loss late rate_delayed delta (%)
+  bytes_per_snapshot bytes_in_per_second   cpu_per_client_second (ms) memory (MB), with --pid
+That everybody gets in, nobody is dropped and nothing is unreadable is expected unless in_game or
+refused, drops, or faults are named.
+
 Exit codes: 0 all as expected, 1 not as expected, 2 wrong command line or scenario, 3 no answer,
 4 refused, 5 thrown out or lost, 6 the server sent what cannot be read.";
 
@@ -355,7 +373,8 @@ mod tests {
         assert_eq!((test.bots, test.seconds), (Some(64), Some(5)));
         assert_eq!(test.wire, Some(crate::client::ClientWire::Protocol68));
         assert_eq!((test.seed, test.name_prefix.as_deref()), (Some(7), Some("probe")));
-        assert_eq!((bots.connect.host.as_str(), bots.connect.port), ("::1", 27960));
+        let [server] = bots.connect.as_slice() else { panic!("{:?}", bots.connect) };
+        assert_eq!((server.host.as_str(), server.port), ("::1", 27960));
         let Ok(Command::Settings(settings)) = run("settings sv_fps --game baseq3 --json") else {
             panic!("explains")
         };
@@ -370,6 +389,12 @@ mod tests {
         refused("query", "HOST[:PORT]");
         refused("query 127.0.0.1:0", "1 to 65535");
         refused("query 127.0.0.1 --timeout 0", "1..=60000");
+        let Ok(Command::Bots(bots)) = run("bots --connect a,[::1]:5 --pid 3,4") else {
+            panic!("no bots")
+        };
+        let servers: Vec<_> =
+            bots.connect.iter().map(|one| (one.host.as_str(), one.port)).collect();
+        assert_eq!((servers, bots.pid), (vec![("a", 27960), ("::1", 5)], vec![3, 4]));
         refused("bots -n 4", "--connect");
         refused("bots --connect x -n 0", "1..=4096");
         refused("bots --connect x --expect loss<", "loss");

@@ -50,6 +50,12 @@ impl GameType {
         matches!(self, Self::TeamDeathmatch | Self::CaptureTheFlag)
     }
 
+    /// Whether a server plays it: not the game that somebody plays alone at home.
+    #[must_use]
+    pub const fn is_for_many(self) -> bool {
+        !matches!(self, Self::SinglePlayer)
+    }
+
     /// Whether flags lie on the level.
     #[must_use]
     pub const fn has_flags(self) -> bool {

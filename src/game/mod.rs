@@ -7,6 +7,7 @@
 //! Invariants: a game knows nothing of packets; a [`Host`] call never calls back into the game (a drop
 //! asked for is carried out after the entry returns). Source: the game interface, version 8.
 
+mod chance;
 pub mod configstring;
 #[cfg(test)]
 mod conformance;
@@ -20,6 +21,8 @@ pub mod numbers;
 mod people;
 pub mod profile;
 pub mod userinfo;
+mod values;
+pub mod weapons;
 
 use crate::{
     model::{
@@ -120,6 +123,16 @@ pub trait Host {
         self.print(text);
     }
 
+    /// Writes a line to whoever typed the console line that runs.
+    fn reply(&mut self, text: &str) {
+        self.print(text);
+    }
+
+    /// Names of the maps that can be played, in alphabetical order.
+    fn map_names(&self) -> &[String] {
+        &[]
+    }
+
     /// What browsers and clients are told of the server, as an info string.
     fn serverinfo(&self) -> String {
         String::new()
@@ -127,6 +140,12 @@ pub trait Host {
 
     /// A setting's value; empty when there is none of that name.
     fn setting(&self, name: &str) -> &str;
+
+    /// A number that is another one after each change of a setting. None when nobody counts: then
+    /// settings are read anew each time.
+    fn settings_version(&self) -> Option<u64> {
+        None
+    }
 
     /// Changes a setting. Refusals are printed to the console.
     fn set_setting(&mut self, name: &str, value: &str);

@@ -103,6 +103,50 @@ pub enum Penance {
     Lenient,
 }
 
+/// Which points of a body a blast must see to hurt it, besides the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlastCorners {
+    /// Four, level with the middle.
+    Four,
+    /// Eight, above and below.
+    Eight,
+}
+
+/// How the end of a shot becomes whole numbers, nearer to where it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndRounding {
+    /// Down or up to the next whole number.
+    FloorOrCeiling,
+    /// Cut toward zero, and one more where the shot came from above.
+    CutAndStep,
+}
+
+/// What differs between the games' fights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fights {
+    /// What a blast must see of a body.
+    pub corners: BlastCorners,
+    /// How ends of shots are rounded.
+    pub end_rounding: EndRounding,
+    /// Whether bullets and pellets stray as the time of the command says, so that clients know.
+    pub seeded_by_time: bool,
+    /// Whether missiles fly after all else, among the players as they were a frame before.
+    pub missiles_last: bool,
+    /// Whether clients are told whose missile it is, and whose bullet.
+    pub names_shooters: bool,
+    /// Whether hooks start with their command, and not with the frame.
+    pub hooks_by_command: bool,
+    /// Whether obituaries mark frags of team mates.
+    pub marks_mates: bool,
+    /// Whether team mates can be crushed although they cannot be hurt.
+    pub crushes_mates: bool,
+    /// Whether who pushed somebody into death gets the frag.
+    pub credits_pushers: bool,
+    /// Whether the settings of OpenArena's fights exist: protection after a spawn, vampires, catching
+    /// up, waves of respawns, damage modifiers, instant frags.
+    pub own_settings: bool,
+}
+
 /// A setting that a game adds to the serverinfo or the systeminfo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InfoSetting {
@@ -131,6 +175,11 @@ pub struct Profile {
     pub mode_classes: &'static [&'static str],
     /// Whether an entity may list the game types that it is not for.
     pub excludes_gametypes: bool,
+    /// Keys of entities that are not for this game.
+    pub excluding_keys: &'static [&'static str],
+    /// Whether the settings `replace_<class>`, `g_instantgib`, `g_rockets` and `g_regen`, and a
+    /// `g_quadfactor` that makes no difference, change which items there are and what they do.
+    pub item_settings: bool,
     /// Items of the weapons that everybody spawns with; clients must load them at the start.
     pub starting_items: &'static [usize],
     /// Number of the hook in obituaries.
@@ -157,16 +206,36 @@ pub struct Profile {
     pub role_refusals: Option<RoleRefusals>,
     /// Whether a wrong player number has its own answers, apart from a wrong name.
     pub slot_refusals: bool,
+    /// Whether clients know recorded voices.
+    pub voices: bool,
+    /// Whether who follows a player is told of its team mates.
+    pub overlay_for_followers: bool,
+    /// Whether what is voted on is shown as a sentence, otherwise as a command.
+    pub vote_sentences: bool,
+    /// Whether a vote that was cast may be changed.
+    pub votes_may_change: bool,
+    /// Whether a bit of `dmflags` lets votes pass without a majority.
+    pub light_votes: bool,
+    /// Whether newcomers are told of the operator's own votes.
+    pub lists_votes: bool,
+    /// Whether taking a flag is shown as a score of nothing.
+    pub shows_every_score: bool,
     /// Whether the use button ends following.
     pub use_stops_following: bool,
     /// Userinfo key that says which team a newcomer wants.
     pub team_preference: &'static str,
+    /// Whether that key is heeded in games of teams.
+    pub preference_joins_team: bool,
+    /// Whether clients are told who is in their team, and always where their mates are.
+    pub team_lists: bool,
     /// Sent to a client whenever it spawns.
     pub spawn_commands: &'static [&'static str],
     /// How a spot to begin at is chosen.
     pub spots: SpotRule,
     /// Who pays for a suicide.
     pub penance: Penance,
+    /// How fights differ.
+    pub fights: Fights,
     /// Whether whoever appears is shown as coming out of a teleporter at each spawn, at the spot;
     /// otherwise on entering and on coming back to life, where the player is then.
     pub shown_at_spot: bool,
@@ -174,6 +243,8 @@ pub struct Profile {
     pub announces_respawn: bool,
     /// Whether leaving the game is a death.
     pub leaves_by_dying: bool,
+    /// Whether a team loses no point when a player leaves it for another.
+    pub leavers_cost_nothing: bool,
     /// Default of `pmove_msec`.
     pub pmove_msec: i32,
     /// Bit of `dmflags` that changes how everything accelerates; 0 when there is none.
@@ -184,6 +255,16 @@ pub struct Profile {
     pub silence: Silence,
     /// Whether a new level empties the intermission string.
     pub clears_intermission: bool,
+    /// Whether whatever else a player types while the scoreboard is shown is said to all.
+    pub says_at_intermission: bool,
+    /// What may be asked then besides talk and scores.
+    pub intermission_command: &'static str,
+    /// Whether limits of frags and captures hold only when two play.
+    pub limits_need_two: bool,
+    /// Whether a warm-up too short to count down still ends with a restart, outside tournaments.
+    pub short_warmup_restarts: bool,
+    /// Whether any two players are enough for a team deathmatch, also on one side.
+    pub any_two_warm_up: bool,
     /// Whether the clock of the log goes on when a level restarts in place.
     pub log_clock_runs_on: bool,
     /// Whether the log tells of a connection before it tells of the player's name.
@@ -224,6 +305,8 @@ impl Profile {
             "domination_point",
         ],
         excludes_gametypes: true,
+        excluding_keys: &["notq3a", "notta"],
+        item_settings: true,
         starting_items: &[8, 10],
         grapple_means: 28,
         last_weapon: 13,
@@ -245,19 +328,46 @@ impl Profile {
             spectators_only: "Cannot use this command when on a team",
         }),
         slot_refusals: true,
+        voices: true,
+        overlay_for_followers: false,
+        vote_sentences: true,
+        votes_may_change: true,
+        light_votes: true,
+        lists_votes: true,
+        shows_every_score: true,
         use_stops_following: true,
         team_preference: "team",
+        preference_joins_team: false,
+        team_lists: true,
         spawn_commands: &["respawn 0"],
         spots: SpotRule::NotNearest,
         penance: Penance::Lenient,
+        fights: Fights {
+            corners: BlastCorners::Four,
+            end_rounding: EndRounding::CutAndStep,
+            seeded_by_time: true,
+            missiles_last: true,
+            names_shooters: true,
+            hooks_by_command: true,
+            marks_mates: true,
+            crushes_mates: true,
+            credits_pushers: true,
+            own_settings: true,
+        },
         shown_at_spot: false,
         announces_respawn: true,
         leaves_by_dying: true,
+        leavers_cost_nothing: true,
         pmove_msec: 11,
         no_bunny_dmflag: 128,
         smoothing: Smoothing::Interpolate,
         silence: Silence::Frames(2),
         clears_intermission: false,
+        says_at_intermission: false,
+        intermission_command: "acc",
+        limits_need_two: true,
+        short_warmup_restarts: true,
+        any_two_warm_up: true,
         log_clock_runs_on: true,
         logs_connect_first: false,
         music_setting: true,
@@ -320,6 +430,8 @@ impl Profile {
         items: 36,
         mode_classes: &[],
         excludes_gametypes: false,
+        excluding_keys: &["notq3a"],
+        item_settings: false,
         starting_items: &[8, 10],
         grapple_means: 23,
         last_weapon: 10,
@@ -333,19 +445,46 @@ impl Profile {
         playing_team: "Free team",
         role_refusals: None,
         slot_refusals: false,
+        voices: false,
+        overlay_for_followers: true,
+        vote_sentences: false,
+        votes_may_change: false,
+        light_votes: false,
+        lists_votes: false,
+        shows_every_score: false,
         use_stops_following: false,
         team_preference: "teampref",
+        preference_joins_team: true,
+        team_lists: false,
         spawn_commands: &[],
         spots: SpotRule::FarHalf,
         penance: Penance::Own,
+        fights: Fights {
+            corners: BlastCorners::Eight,
+            end_rounding: EndRounding::FloorOrCeiling,
+            seeded_by_time: false,
+            missiles_last: false,
+            names_shooters: false,
+            hooks_by_command: false,
+            marks_mates: false,
+            crushes_mates: false,
+            credits_pushers: false,
+            own_settings: false,
+        },
         shown_at_spot: true,
         announces_respawn: false,
         leaves_by_dying: false,
+        leavers_cost_nothing: false,
         pmove_msec: 8,
         no_bunny_dmflag: 0,
         smoothing: Smoothing::LinearStop(50),
         silence: Silence::Millis(1000),
         clears_intermission: true,
+        says_at_intermission: true,
+        intermission_command: "tell",
+        limits_need_two: false,
+        short_warmup_restarts: false,
+        any_two_warm_up: false,
         log_clock_runs_on: false,
         logs_connect_first: true,
         music_setting: false,

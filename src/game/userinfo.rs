@@ -79,6 +79,13 @@ impl<'a> Userinfo<'a> {
         if (1..=100).contains(&handicap) { handicap } else { 100 }
     }
 
+    /// Whether the client wants to be told where its team mates are.
+    #[must_use]
+    pub fn wants_overlay(&self) -> bool {
+        let wish = self.value("teamoverlay");
+        wish.is_empty() || leading_int(wish) != 0
+    }
+
     fn clean(&self, key: &str, len: usize) -> String {
         clean_value(self.value(key), len)
     }
@@ -95,6 +102,8 @@ pub struct Standing {
     pub losses: i32,
     /// Leads the team.
     pub leader: bool,
+    /// In a game of teams, which has models of its own.
+    pub in_team: bool,
     /// Plays by itself: told by its skill, without team names.
     pub bot: bool,
 }
@@ -102,12 +111,14 @@ pub struct Standing {
 /// The player entry that everybody is told: an info string.
 #[must_use]
 pub fn player_entry(info: &Userinfo<'_>, name: &str, standing: &Standing) -> String {
-    let model = info.clean("model", MAX_MODEL_LEN);
-    let head = info.clean("headmodel", MAX_MODEL_LEN);
+    let [model, head] =
+        if standing.in_team { ["team_model", "team_headmodel"] } else { ["model", "headmodel"] };
+    let model = info.clean(model, MAX_MODEL_LEN);
+    let head = info.clean(head, MAX_MODEL_LEN);
     let colour1 = info.clean("color1", MAX_DIGITS_LEN);
     let colour2 = info.clean("color2", MAX_DIGITS_LEN);
     let handicap = info.handicap();
-    let Standing { team, wins, losses, leader, bot } = *standing;
+    let Standing { team, wins, losses, leader, bot, .. } = *standing;
     let task = leading_int(info.value("teamtask"));
     let leader = i32::from(leader);
     if bot {
@@ -251,7 +262,8 @@ mod tests {
         let info =
             "\\name\\alpha\\model\\sarge\\headmodel\\sarge\\color1\\4\\color2\\5\\handicap\\100";
         let info = Userinfo::parse(info).expect("legal");
-        let standing = Standing { team: 0, wins: 0, losses: 0, leader: false, bot: false };
+        let standing =
+            Standing { team: 0, wins: 0, losses: 0, leader: false, in_team: false, bot: false };
         assert_eq!(
             player_entry(&info, "alpha", &standing),
             "n\\alpha\\t\\0\\model\\sarge\\hmodel\\sarge\\g_redteam\\\\g_blueteam\\\\c1\\4\\c2\\5\\hc\\100\\w\\0\\l\\0\\tt\\0\\tl\\0"
@@ -271,7 +283,14 @@ mod tests {
         let text = text + "\\teamtask\\-2147483648";
         let info = Userinfo::parse(&text).expect("legal");
         let name = info.name(client(0), Nameless::Fixed(""));
-        let standing = Standing { team: 0, wins: 9999, losses: 9999, leader: true, bot: false };
+        let standing = Standing {
+            team: 0,
+            wins: 9999,
+            losses: 9999,
+            leader: true,
+            in_team: false,
+            bot: false,
+        };
         let entry = player_entry(&info, &name, &standing);
         assert!(64 * (entry.len() + 1) < 15_500, "{} bytes: {entry}", entry.len());
     }

@@ -32,8 +32,55 @@ pub struct Counters {
     pub no_way: u64,
     /// Frames run.
     pub frames: u64,
+    /// Frames that began more than 10 ms after they were due.
+    pub late_frames: u64,
+    /// Microseconds that frames took, all together.
+    pub frame_us: u64,
     /// Times the loop woke.
     pub wakes: u64,
+}
+
+impl Counters {
+    /// Name, meaning and value of each, as monitoring likes them.
+    #[must_use]
+    pub fn rows(&self) -> [(&'static str, &'static str, u64); 14] {
+        [
+            ("udp_datagrams_total{dir=\"in\"}", "Datagrams received.", self.received),
+            ("udp_datagrams_total{dir=\"out\"}", "Datagrams sent.", self.sent),
+            ("udp_bytes_total{dir=\"in\"}", "Bytes received.", self.received_bytes),
+            ("udp_bytes_total{dir=\"out\"}", "Bytes sent.", self.sent_bytes),
+            (
+                "udp_dropped_total{reason=\"oversize\"}",
+                "Datagrams longer than any the protocol knows.",
+                self.oversize,
+            ),
+            (
+                "udp_dropped_total{reason=\"source\"}",
+                "Datagrams that nobody can have sent.",
+                self.bad_source,
+            ),
+            (
+                "udp_dropped_total{reason=\"unsent\"}",
+                "Datagrams for which there was no room to be sent.",
+                self.unsent,
+            ),
+            (
+                "udp_dropped_total{reason=\"no_way\"}",
+                "Datagrams to an address family without a socket.",
+                self.no_way,
+            ),
+            ("udp_errors_total{dir=\"in\"}", "Errors while receiving.", self.receive_errors),
+            ("udp_errors_total{dir=\"out\"}", "Datagrams the system refused.", self.send_errors),
+            ("loop_frames_total", "Frames run.", self.frames),
+            (
+                "loop_frames_late_total",
+                "Frames that began more than 10 ms after they were due.",
+                self.late_frames,
+            ),
+            ("loop_frame_microseconds_total", "Time that frames took.", self.frame_us),
+            ("loop_wakes_total", "Times the loop woke.", self.wakes),
+        ]
+    }
 }
 
 /// Least time between two log lines about datagrams that were not taken.

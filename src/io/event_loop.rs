@@ -9,7 +9,7 @@
 use std::{
     collections::VecDeque,
     io::{self, Write},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -19,6 +19,7 @@ use super::{
     clock::Clock,
     console::{Console, Input, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     counters::{Complaint, Counters},
+    game_log::GameLog,
     signals::{Request, Signals},
     socket::{Sockets, impossible_source},
 };
@@ -32,6 +33,9 @@ const RECEIVES_PER_WAKE: usize = 32;
 
 /// Errors in a row after which a socket is left alone until something arrives.
 const ERRORS_IN_A_ROW_MAX: u32 = 16;
+
+/// A frame that begins so long after it was due counts as late.
+const LATE: Millis = Millis(10);
 
 /// Events taken from the poll at once.
 const EVENTS_PER_WAKE: usize = 1024;
@@ -83,6 +87,8 @@ pub struct Options<'a, N: ?Sized> {
     pub console: Console,
     /// Where the node's text goes. A reader that does not read holds up the game.
     pub output: Box<dyn Write + 'a>,
+    /// Where the log of the node's game goes; without it, nowhere.
+    pub game_log: Option<GameLog>,
     /// Called now and then.
     pub progress: Option<Progress<'a, N>>,
     /// When to stop the node.
@@ -98,6 +104,7 @@ impl<N: ?Sized> Default for Options<'_, N> {
             on_hangup: None,
             console: Console::Off,
             output: Box::new(io::stdout()),
+            game_log: None,
             progress: None,
             deadline: Millis::NEVER,
             grace: Millis(4000),
@@ -136,6 +143,7 @@ pub fn run<N: Node + ?Sized>(
         clock,
         node,
         output: Some(options.output),
+        game_log: options.game_log,
         counters: Counters::default(),
         complaint: Complaint::default(),
     };
@@ -175,6 +183,11 @@ pub fn run<N: Node + ?Sized>(
         engine.receive();
     };
     engine.farewell(&mut events);
+    // The one that reopens the log goes first: it holds the log open.
+    drop(guests);
+    if let Some(log) = engine.game_log.take() {
+        log.finish();
+    }
     Ok(Summary { ending, counters: engine.counters })
 }
 
@@ -190,6 +203,7 @@ struct Loop<'a, N: ?Sized> {
     readable: VecDeque<usize>,
     /// Gone once it failed.
     output: Option<Box<dyn Write + 'a>>,
+    game_log: Option<GameLog>,
     counters: Counters,
     complaint: Complaint,
 }
@@ -228,10 +242,16 @@ impl<N: Node + ?Sized> Loop<'_, N> {
     /// Runs a frame if one is due.
     fn run_frame(&mut self) {
         let now = self.clock.now();
-        if self.node.next_frame() <= now && !self.node.is_finished() {
+        let due = self.node.next_frame();
+        if due <= now && !self.node.is_finished() {
+            let begun = Instant::now();
             self.node.frame(now);
-            self.counters.frames += 1;
             self.drain();
+            self.counters.frames += 1;
+            // The first frame is due since the beginning of time.
+            self.counters.late_frames += u64::from(due > Millis(0) && now.since(due) > LATE);
+            let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.counters.frame_us = self.counters.frame_us.saturating_add(took);
         }
     }
 
@@ -299,6 +319,11 @@ impl<N: Node + ?Sized> Loop<'_, N> {
     fn drain(&mut self) {
         collect(self.node, &mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         flush(&mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
+        while let Some(lines) = self.node.poll_log() {
+            if let Some(log) = &mut self.game_log {
+                log.add(lines);
+            }
+        }
         let mut printed = false;
         while let Some(text) = self.node.poll_output() {
             printed = true;

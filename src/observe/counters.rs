@@ -1,5 +1,7 @@
 //! Counters: a table of names and meanings, and the numbers.
 
+use super::exposition::{Sample, Value};
+
 macro_rules! counters {
     ($($counter:ident, $name:literal, $help:literal;)+) => {
         /// Something that is counted.
@@ -60,6 +62,14 @@ counters! {
     QueriesAnswered, "q3_queries_total{result=\"answered\"}", "Queries that were answered.";
     QueriesLimited, "q3_queries_total{result=\"limited\"}",
         "Queries beyond what an address or all together may ask.";
+    QueriesShed, "q3_shed_total{kind=\"query\"}",
+        "Queries that were not looked at because their frame had had enough: shed first.";
+    NewcomersShed, "q3_shed_total{kind=\"newcomer\"}",
+        "Connects, requests for a challenge and remote commands not looked at for the same reason.";
+    SequencedShed, "q3_shed_total{kind=\"sequenced\"}",
+        "Datagrams of players not looked at for the same reason: shed last.";
+    FramesOverloaded, "q3_frames_overloaded_total",
+        "Game frames before which something was shed.";
     ChallengesLimited, "q3_challenges_limited_total",
         "Requests for a challenge beyond what an address or all together may ask.";
     ConnectsAccepted, "q3_connects_total{result=\"accepted\"}", "Players who were let in.";
@@ -122,6 +132,15 @@ impl Counters {
     /// All of them, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = (Counter, u64)> {
         Counter::ALL.iter().map(|&counter| (counter, self.get(counter)))
+    }
+
+    /// The same for monitoring.
+    pub fn samples(&self) -> impl Iterator<Item = Sample> {
+        self.iter().map(|(counter, value)| Sample {
+            name: counter.name(),
+            help: counter.help(),
+            value: Value::Counter(value),
+        })
     }
 }
 

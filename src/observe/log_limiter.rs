@@ -19,6 +19,8 @@ pub enum Event {
     Refusal,
     /// A wrong password for the remote console, or none asked for.
     BadRcon,
+    /// More arrives than is served.
+    Overload,
 }
 
 /// Lines left out since the last one that was written; shown as a remark behind a line.
@@ -43,7 +45,7 @@ struct Kind {
 /// Decides which lines are written.
 #[derive(Clone, Debug, Default)]
 pub struct LogLimiter {
-    kinds: [Kind; Event::BadRcon as usize + 1],
+    kinds: [Kind; Event::Overload as usize + 1],
 }
 
 impl LogLimiter {

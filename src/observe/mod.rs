@@ -4,7 +4,9 @@
 //! console and for monitoring. Invariant: nothing here is shared between threads or servers.
 
 mod counters;
+mod exposition;
 mod log_limiter;
 
 pub use counters::{Counter, Counters};
+pub use exposition::{CONTENT_TYPE, Sample, Value, exposition};
 pub use log_limiter::{Event, LogLimiter, Suppressed};

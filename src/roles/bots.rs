@@ -2,10 +2,16 @@
 
 mod live;
 
-use std::{fs, io::Write as _, net::SocketAddr, path::Path, sync::Arc};
+use std::{
+    fs,
+    io::{IsTerminal as _, Write as _},
+    net::SocketAddr,
+    path::Path,
+    sync::Arc,
+};
 
 use fragd::{
-    bots::{Bots, Cost, FindMap, Meter, Sample, Summary},
+    bots::{Bots, Cost, FindMap, Meter, Sample, Summary, Verdict},
     cli::{BotsOptions, LoadTest, Outcome},
     io::{
         self, Clock, GameData, Options, Processes, Progress, Signals, Sockets, assets::base_paths,
@@ -33,7 +39,11 @@ pub(crate) fn run(options: &BotsOptions) -> Outcome {
     let text = if options.json { summary.to_json() + "\n" } else { summary.to_string() };
     // A reader that has seen enough, such as `head`, is no failure.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    let mut outcome = judge(&summary);
+    let mut outcome = outcome(summary.verdict);
+    // Who reads the summary on a screen has read it there.
+    if outcome != Outcome::Done && (options.json || !std::io::stdout().is_terminal()) {
+        eprintln!("fragd: {}", summary.sentence);
+    }
     let page = || summary.to_html().into_bytes();
     let files: [(&Option<_>, &dyn Fn() -> Vec<u8>); 2] =
         [(&options.csv, &|| seconds(&summary.samples)), (&options.report, &page)];
@@ -48,21 +58,15 @@ pub(crate) fn run(options: &BotsOptions) -> Outcome {
     outcome
 }
 
-/// How the program ends: the first of what went wrong on the way in, then what was expected.
-fn judge(summary: &Summary) -> Outcome {
-    let total = &summary.total;
-    if summary.succeeded {
-        Outcome::Done
-    } else if total.faults > 0 {
-        Outcome::Unreadable
-    } else if total.active == 0 && total.refused > 0 {
-        Outcome::Refused
-    } else if total.active == 0 {
-        Outcome::NoAnswer
-    } else if total.dropped > 0 {
-        Outcome::Lost
-    } else {
-        Outcome::Failed
+/// How the program ends.
+fn outcome(verdict: Verdict) -> Outcome {
+    match verdict {
+        Verdict::AsExpected => Outcome::Done,
+        Verdict::NotAsExpected => Outcome::Failed,
+        Verdict::NoAnswer => Outcome::NoAnswer,
+        Verdict::Refused => Outcome::Refused,
+        Verdict::Lost => Outcome::Lost,
+        Verdict::Unreadable => Outcome::Unreadable,
     }
 }
 
@@ -81,20 +85,26 @@ fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
         Some(path) => options.test.clone().or(scenario(path)?),
         None => options.test.clone(),
     };
-    let server = io::resolve(&options.connect.to_string(), options.connect.port)
-        .map_err(|what| Refusal(what, Outcome::NoAnswer))?;
+    let servers: Result<Vec<_>, _> =
+        options.connect.iter().map(|one| io::resolve(&one.to_string(), one.port)).collect();
+    let servers = servers.map_err(|what| Refusal(what, Outcome::NoAnswer))?;
+    let Some(&first) = servers.first() else {
+        return Err(Refusal("no server to join".to_owned(), Outcome::Misused));
+    };
+    if servers.iter().any(|server| server.is_ipv4() != first.is_ipv4()) {
+        let what = "servers of IPv4 and of IPv6 in one test".to_owned();
+        return Err(Refusal(what, Outcome::Misused));
+    }
     let seed = io::random_bytes().map_err(|error| failed(format!("no random numbers: {error}")))?;
-    let asked = test.build(server, u64::from_le_bytes(seed));
+    let asked = test.build(servers, u64::from_le_bytes(seed));
     let mut meter = Processes::new();
-    if let Some(pid) = options.pid
-        && meter.used(Some(pid)).is_none()
-    {
+    if let Some(pid) = options.pid.iter().find(|pid| meter.used(Some(**pid)).is_none()) {
         return Err(Refusal(format!("there is no process {pid} to watch"), Outcome::Misused));
     }
     let clock = Clock::start();
-    let meter = Box::new(Costs { processes: meter, server: options.pid });
+    let meter = Box::new(Costs { processes: meter, servers: options.pid.clone() });
     let mut bots = Bots::with_senses(asked, clock.now(), find_map(options), Some(meter));
-    drive(&mut bots, server, &clock).map_err(failed)?;
+    drive(&mut bots, first, &clock).map_err(failed)?;
     Ok(bots.summary())
 }
 
@@ -127,10 +137,10 @@ fn drive(bots: &mut Bots, server: SocketAddr, clock: &Clock) -> Result<(), Strin
     Ok(())
 }
 
-/// What the server's process and this one use.
+/// What the servers' processes and this one use.
 struct Costs {
     processes: Processes,
-    server: Option<u32>,
+    servers: Vec<u32>,
 }
 
 impl Costs {
@@ -142,8 +152,15 @@ impl Costs {
 
 impl Meter for Costs {
     fn server(&mut self) -> Option<Cost> {
-        let pid = self.server?;
-        self.used(Some(pid))
+        let pids = self.servers.clone();
+        let used = pids.into_iter().map(|pid| self.used(Some(pid)));
+        used.reduce(|all, one| {
+            let (all, one) = (all?, one?);
+            Some(Cost {
+                cpu_us: all.cpu_us + one.cpu_us,
+                memory_bytes: all.memory_bytes + one.memory_bytes,
+            })
+        })?
     }
 
     fn own(&mut self) -> Option<Cost> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod bots;
 pub(crate) mod maps;
+mod monitoring;
 pub(crate) mod query;
 pub(crate) mod replay;
 pub(crate) mod serve;

@@ -5,7 +5,10 @@ use std::rc::Rc;
 use fragd::{
     cli::{Outcome, ServeOptions},
     game::{Deathmatch, Flight, Game, Profile, movement::Variant},
-    io::{self, Clock, Console, Ending, GameData, JournalFile, Listen, Options, Signals, Sockets},
+    io::{
+        self, Clock, Console, Ending, GameData, GameLog, JournalFile, Listen, LogFile, Options,
+        Progress, Signals, Sockets,
+    },
     journal::{RecordedAssets, Recorder, Recording, Start},
     model::{Millis, assets::Assets},
     node::{LocalPort, Node},
@@ -57,6 +60,7 @@ fn host(
     let entropy = io::random_bytes().map_err(|error| format!("no random numbers: {error}"))?;
     let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;
 
+    let progress = super::monitoring::start(&settings)?;
     let clock = Clock::start();
     let mut data: Box<dyn Assets> = Box::new(find_data(&settings));
     let recorder = match &asked.journal {
@@ -71,46 +75,68 @@ fn host(
     if let Some(recorder) = &recorder {
         data = Box::new(RecordedAssets::new(data, Rc::clone(recorder)));
     }
+    let game_log = open_game_log(&settings)?;
     let begun = clock.now();
     let mut server = server(settings, data, entropy)?;
     log::info!("the first level is ready after {} ms", clock.now().since(begun).0);
+    let hosting = Hosting { sockets, signals, clock, game_log };
     match recorder {
-        None => play(&mut server, sockets, signals, &clock, lines),
+        None => hosting.play(&mut server, progress, lines),
         Some(recorder) => {
             let mut server = Recording::new(server, recorder);
-            play(&mut server, sockets, signals, &clock, lines)?;
+            let progress = progress.map(|Progress { interval, mut call }| Progress {
+                interval,
+                call: Box::new(move |node: &Recording<Server>, now, counters: &_| {
+                    call(node.node(), now, counters);
+                }) as Box<io::event_loop::Look<'_, _>>,
+            });
+            hosting.play(&mut server, progress, lines)?;
             server.finish();
             Ok(())
         }
     }
 }
 
-/// Lets the server play until it is told to stop.
-fn play<N: Node>(
-    server: &mut N,
+/// What a server plays on.
+struct Hosting {
     sockets: Sockets,
     signals: Signals,
-    clock: &Clock,
-    lines: &[String],
-) -> Result<(), String> {
-    for line in lines {
-        server.handle_line(clock.now(), line);
+    clock: Clock,
+    game_log: Option<GameLog>,
+}
+
+impl Hosting {
+    /// Lets the server play until it is told to stop.
+    fn play<N: Node>(
+        self,
+        server: &mut N,
+        progress: Option<Progress<'_, N>>,
+        lines: &[String],
+    ) -> Result<(), String> {
+        let Self { sockets, signals, clock, game_log } = self;
+        for line in lines {
+            server.handle_line(clock.now(), line);
+        }
+        for address in sockets.addresses(LocalPort(0)) {
+            log::info!("listening on UDP {address}");
+        }
+        let reopener = game_log.as_ref().map(GameLog::reopener);
+        let options = Options {
+            signals: Some(signals),
+            on_hangup: reopener.map(|reopen| -> Box<dyn FnMut()> { Box::new(reopen) }),
+            game_log,
+            console: Console::Stdin,
+            progress,
+            grace: Millis(1000),
+            ..Options::default()
+        };
+        let summary = io::run(server, sockets, &clock, options)
+            .map_err(|error| format!("the event loop failed: {error}"))?;
+        if summary.ending == Ending::Finished {
+            log::info!("stopped");
+        }
+        Ok(())
     }
-    for address in sockets.addresses(LocalPort(0)) {
-        log::info!("listening on UDP {address}");
-    }
-    let options = Options {
-        signals: Some(signals),
-        console: Console::Stdin,
-        grace: Millis(1000),
-        ..Options::default()
-    };
-    let summary = io::run(server, sockets, clock, options)
-        .map_err(|error| format!("the event loop failed: {error}"))?;
-    if summary.ending == Ending::Finished {
-        log::info!("stopped");
-    }
-    Ok(())
 }
 
 /// A server of these settings, with the rules that they name.
@@ -142,6 +168,21 @@ fn start(config: Option<(&str, &str)>, entropy: [u8; 32]) -> Start {
         config: config.map(|(path, text)| (path.to_owned(), text.to_owned())),
         entropy,
     }
+}
+
+/// The file of the game's log, if one is wanted.
+fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
+    let path = settings.text(key::G_LOG);
+    if path.is_empty() {
+        return Ok(None);
+    }
+    let mebibytes = u64::try_from(settings.int(key::G_LOG_SIZE)).unwrap_or(0);
+    let file = LogFile {
+        path: path.into(),
+        sync: settings.flag(key::G_LOGSYNC),
+        max_bytes: Some(mebibytes << 20).filter(|&bytes| bytes > 0),
+    };
+    GameLog::start(file).map(Some).map_err(|error| format!("no thread for the game log: {error}"))
 }
 
 /// The game's data, and a line in the log that says where it is.

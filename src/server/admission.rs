@@ -3,11 +3,13 @@
 //! Nothing is kept of an address before it has echoed its challenge. Every test comes in the order and
 //! with the words that clients know. Source: Quake III protocol 68, connect; ioquake3's texts.
 
+use std::net::SocketAddr;
+
 use super::{
     Server,
     client::{Client, Stage},
     core::Core,
-    limiter::{is_lan, same_host},
+    limiter::{is_lan, same_host, same_subnet},
 };
 use crate::{
     model::{Challenge, ClientNum, Dialect, Millis, text},
@@ -174,18 +176,30 @@ impl Core {
             }
         }
         self.judge_challenge(route, challenge)?;
-        let most = self.settings.int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs() as usize;
-        if most != 0 && !is_lan(route.remote) {
-            let same = |client: &Client| same_host(client.remote.address(), route.remote);
-            let others = self
-                .clients
-                .present()
-                .filter(|(number, client)| Some(*number) != earlier && same(client));
-            if others.count() >= most {
-                return Err(Refusal::told("Too many connections."));
-            }
-        }
+        self.judge_crowd(route, earlier)?;
         Ok(dialect)
+    }
+
+    /// Tests how many come from a newcomer's address and from its network, and whether the address has
+    /// brought players who were never heard of. The local network may bring as many as it likes.
+    fn judge_crowd(&self, route: Route, earlier: Option<ClientNum>) -> Result<(), Refusal> {
+        if is_lan(route.remote) {
+            return Ok(());
+        }
+        let full = |key, alike: fn(SocketAddr, SocketAddr) -> bool| {
+            let most = self.settings.int(key).unsigned_abs() as usize;
+            let others = self.clients.present().filter(|(number, client)| {
+                Some(*number) != earlier && alike(client.remote.address(), route.remote)
+            });
+            most != 0 && others.count() >= most
+        };
+        if full(key::SV_MAXCLIENTS_PER_IP, same_host)
+            || full(key::SV_MAXCLIENTS_PER_SUBNET, same_subnet)
+            || self.strikes.wait(self.now, route.remote) > Millis(0)
+        {
+            return Err(Refusal::told("Too many connections."));
+        }
+        Ok(())
     }
 
     /// The first free slot that this userinfo may have.

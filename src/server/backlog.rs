@@ -21,6 +21,8 @@ use crate::{
 const MAX_UNDER_WAY: usize = MAX_RELIABLE_COMMANDS - 4;
 /// Bytes under way at most, so that a message with all of them has room for a snapshot.
 const MAX_BYTES_UNDER_WAY: usize = 9 * 1024;
+/// Bytes that may be under way to the slowest client.
+const LEAST_BYTES_UNDER_WAY: usize = 1024;
 /// Texts that wait at most.
 const MAX_WAITING_TEXTS: usize = 256;
 
@@ -84,8 +86,9 @@ impl Backlog {
         self.texts = 0;
     }
 
-    /// Numbers as much of what waits as there is room for.
-    pub(super) fn advance(&mut self, configstrings: &Configstrings) {
+    /// Numbers as much of what waits as there is room for, with at most so many bytes under way.
+    pub(super) fn advance(&mut self, configstrings: &Configstrings, most_bytes: usize) {
+        let most_bytes = most_bytes.clamp(LEAST_BYTES_UNDER_WAY, MAX_BYTES_UNDER_WAY);
         while let Some(next) = self.waiting.front() {
             let pieces = match next {
                 Waiting::Text(text) => vec![Arc::clone(text)],
@@ -94,7 +97,7 @@ impl Backlog {
             let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
             let under_way: usize = self.commands.unacknowledged().map(|(_, text)| text.len()).sum();
             let fits = self.commands.outstanding() + pieces.len() <= MAX_UNDER_WAY
-                && (bytes + under_way <= MAX_BYTES_UNDER_WAY || under_way == 0);
+                && (bytes + under_way <= most_bytes || under_way == 0);
             if !fits {
                 break;
             }
@@ -126,7 +129,7 @@ mod tests {
             strings.set(ConfigIndex::at(6), &i.to_string());
             backlog.push_configstring(ConfigIndex::at(6));
         }
-        backlog.advance(&strings);
+        backlog.advance(&strings, MAX_BYTES_UNDER_WAY);
         assert_eq!(texts(&backlog), ["cs 6 \"99\"\n"]);
     }
 
@@ -139,7 +142,7 @@ mod tests {
         }
         let mut told = Vec::new();
         while told.len() < 200 {
-            backlog.advance(&strings);
+            backlog.advance(&strings, MAX_BYTES_UNDER_WAY);
             assert!(backlog.commands.outstanding() <= MAX_UNDER_WAY);
             told.extend(texts(&backlog));
             backlog.commands.acknowledge(backlog.commands.last()).unwrap();
@@ -172,10 +175,10 @@ mod tests {
             backlog.push_text(format!("scores {i}").into()).unwrap();
         }
         backlog.push_configstring(ConfigIndex::at(9));
-        backlog.advance(&strings);
+        backlog.advance(&strings, MAX_BYTES_UNDER_WAY);
         assert_eq!(backlog.commands.outstanding(), MAX_UNDER_WAY - 5);
         backlog.commands.acknowledge(CommandNum(20)).unwrap();
-        backlog.advance(&strings);
+        backlog.advance(&strings, MAX_BYTES_UNDER_WAY);
         assert!(texts(&backlog).last().unwrap().starts_with("bcs2 9 "));
     }
 }

@@ -198,9 +198,10 @@ impl Clients {
             .filter_map(|(number, slot)| Some((number, slot.as_deref_mut()?)))
     }
 
-    /// Numbers of the slots in use.
-    pub(super) fn numbers(&self) -> Vec<ClientNum> {
-        self.iter().map(|(number, _)| number).collect()
+    /// Numbers of the slots that are in use now.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = ClientNum> + use<> {
+        let in_use = self.iter().fold(0_u64, |bits, (number, _)| bits | 1 << number.index());
+        ClientNum::all().filter(move |number| in_use >> number.index() & 1 != 0)
     }
 
     /// Those that are neither gone nor free.

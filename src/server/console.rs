@@ -17,12 +17,18 @@ use super::{
     status::{self, Row, Standing},
 };
 use crate::{
+    game::configstring,
     model::{ClientNum, Words, text},
     settings::{SetCommand, Writer, key, name_matches},
 };
 
-/// Lines that one line may lead to: `vstr` of a variable that names itself must end.
+/// How deep variables may lead to variables, and how many commands one line may lead to: `vstr` of a
+/// variable that names itself, or twice the next one, must end.
 const MAX_NESTING: u8 = 16;
+const MAX_COMMANDS: u32 = 512;
+/// Seconds that `map_restart` waits unless it is told, and at most.
+const RESTART_DELAY_S: i32 = 5;
+const MAX_RESTART_DELAY_S: i32 = 3600;
 
 /// Why no player was found.
 enum NotFound {
@@ -44,6 +50,7 @@ impl std::fmt::Display for NotFound {
 impl Server {
     /// Runs a console line: one or more commands separated by `;` outside quotes.
     pub(super) fn run_line(&mut self, line: &str) {
+        self.commands_left = MAX_COMMANDS;
         self.run_nested(line, 0);
     }
 
@@ -54,9 +61,19 @@ impl Server {
         }
         for command in split_commands(line) {
             let words = Words::parse(command);
-            if !words.is_empty() {
-                self.run_command(&words, depth);
+            if words.is_empty() {
+                continue;
             }
+            let Some(left) = self.commands_left.checked_sub(1) else {
+                // Said by the one that met the end, not by all that led there.
+                return;
+            };
+            self.commands_left = left;
+            if left == 0 {
+                self.core.print_line("the line leads to too many commands: the rest is not run");
+                return;
+            }
+            self.run_command(&words, depth);
         }
     }
 
@@ -157,7 +174,25 @@ impl Server {
         loaded.is_ok()
     }
 
-    fn restart_or_reload(&mut self) {
+    /// Begins the level anew, at once or after a countdown that players see. With a warm-up the game
+    /// counts down itself.
+    pub(super) fn restart_in(&mut self, words: &Words) {
+        let asked = words.get(1);
+        let seconds = if asked.is_empty() { RESTART_DELAY_S } else { text::leading_int(asked) };
+        if seconds <= 0 || self.core.settings.flag(key::G_DO_WARMUP) {
+            self.restart_or_reload();
+            return;
+        }
+        let at = self.core.level.time + seconds.min(MAX_RESTART_DELAY_S) * 1000;
+        self.core.level.restart_at = Some(at);
+        self.core.publish(configstring::WARMUP, &at.to_string());
+    }
+
+    /// Begins the level anew, once a frame; from the map's file when what waits for that asks for it.
+    pub(super) fn restart_or_reload(&mut self) {
+        if std::mem::replace(&mut self.restarted, true) {
+            return;
+        }
         let latched = |name| self.core.settings.latched(name).is_some();
         if latched("sv_maxclients") || latched("g_gametype") {
             self.core.print_line("variable change -- restarting.");

@@ -17,6 +17,8 @@ use super::{
     limits::Limits,
     rcon::RconGuard,
     sight::Sight,
+    strikes::Strikes,
+    workload::Workload,
 };
 use crate::{
     game::Host,
@@ -49,6 +51,8 @@ pub(super) struct Core {
     pub(super) sight: Sight,
     pub(super) challenges: Challenges,
     pub(super) limits: Limits,
+    pub(super) strikes: Strikes,
+    pub(super) workload: Workload,
     pub(super) rcon: RconGuard,
     pub(super) counters: Counters,
     pub(super) log_limiter: LogLimiter,
@@ -73,6 +77,8 @@ pub(super) struct Core {
     pub(super) journal: Journal,
     /// Collects what commands print while a remote console waits for it.
     pub(super) redirect: Option<Vec<String>>,
+    /// Maps that can be played, in alphabetical order.
+    pub(super) map_names: Vec<String>,
     /// Asked for by the game, done when its entry has returned.
     pub(super) drops: Vec<(ClientNum, String)>,
     pub(super) console: VecDeque<String>,
@@ -92,6 +98,8 @@ impl Core {
             sight: Sight::default(),
             challenges: Challenges::new(key.try_into().expect("sixteen bytes")),
             limits: Limits::new(word(0)),
+            strikes: Strikes::default(),
+            workload: Workload::default(),
             rcon: RconGuard::new(!word(0)),
             counters: Counters::default(),
             log_limiter: LogLimiter::default(),
@@ -106,6 +114,7 @@ impl Core {
             output: VecDeque::new(),
             journal: Journal::default(),
             redirect: None,
+            map_names: Vec::new(),
             drops: Vec::new(),
             console: VecDeque::new(),
         }
@@ -176,15 +185,6 @@ impl Core {
         client.userinfo = info;
     }
 
-    /// Ping of every client in the game.
-    pub(super) fn pings(&self) -> Vec<(ClientNum, i32)> {
-        self.clients
-            .iter()
-            .filter(|(_, client)| client.is_active())
-            .map(|(number, client)| (number, client.ping_ms()))
-            .collect()
-    }
-
     /// The way to a client.
     pub(super) fn route(client: &Client) -> Route {
         Route { local: LocalPort(0), remote: client.remote.address() }
@@ -211,8 +211,20 @@ impl Host for Core {
         Self::serverinfo(self).as_str().to_owned()
     }
 
+    fn reply(&mut self, text: &str) {
+        self.print_line(text);
+    }
+
+    fn map_names(&self) -> &[String] {
+        &self.map_names
+    }
+
     fn setting(&self, name: &str) -> &str {
         self.settings.get(name).unwrap_or("")
+    }
+
+    fn settings_version(&self) -> Option<u64> {
+        Some(self.settings.version())
     }
 
     fn set_setting(&mut self, name: &str, value: &str) {

@@ -40,7 +40,7 @@ impl Server {
         let since = self.core.now;
         let Core { clients, level, .. } = &mut self.core;
         if let Some(client) = clients.get_mut(number) {
-            client.backlog.advance(&level.configstrings);
+            client.backlog.advance(&level.configstrings, usize::MAX);
             client.backlog.clear_waiting();
             let goodbye = format!("disconnect \"{}\"", harmless(reason));
             let _ = client.backlog.commands.add_farewell(Arc::from(goodbye));
@@ -80,6 +80,9 @@ impl Server {
             client.silent_frames =
                 if silence >= timeout || newcomer { client.silent_frames + 1 } else { 0 };
             if client.silent_frames > SILENT_FRAMES {
+                if newcomer {
+                    self.core.strikes.add(now, client.remote.address());
+                }
                 self.drop_client(number, "timed out");
                 // Nobody is there to hear last words.
                 self.core.clients.free(number);

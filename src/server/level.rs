@@ -20,6 +20,8 @@ const SETTLE_MS: i32 = 100;
 /// Game frames before clients are let in: things fall to the floor, doors find their teams.
 const SETTLE_FRAMES: usize = 3;
 
+/// What follows a level unless somebody says otherwise.
+const NEXT: &str = "map_restart 0";
 /// Once the clock shows this and nobody is there, it begins anew.
 const CLOCK_TIRED: LevelTime = LevelTime(0x4000_0000);
 /// Once the clock shows this it begins anew whoever is there: clients take times as signed numbers.
@@ -40,6 +42,8 @@ pub(super) struct Level {
     pub(super) baselines: Baselines,
     /// Toggles with every load and restart, and with it a flag of every snapshot.
     pub(super) odd: bool,
+    /// When it begins anew, as clients are told.
+    pub(super) restart_at: Option<LevelTime>,
     /// Being started: clients are not told of changes.
     pub(super) starting: bool,
 }
@@ -56,6 +60,7 @@ impl Level {
             configstrings: Configstrings::new(),
             baselines: Baselines::default(),
             odd: false,
+            restart_at: None,
             starting: true,
         }
     }
@@ -106,8 +111,14 @@ impl Server {
     }
 
     fn begin_map(&mut self, map: &str, world: Option<World>) {
-        if !self.core.level.map.is_empty() {
+        if self.core.level.map.is_empty() {
+            // What the operator chose before the first map holds after it.
+            if self.core.settings.text(key::NEXTMAP).is_empty() {
+                let _ = self.core.settings.write(key::NEXTMAP, NEXT);
+            }
+        } else {
             self.game.shutdown(&mut self.core, false);
+            let _ = self.core.settings.write(key::NEXTMAP, NEXT);
         }
         let geometry = if world.is_some() { Geometry::Map } else { Geometry::None };
         if geometry != self.geometry {
@@ -129,6 +140,7 @@ impl Server {
         core.sight.begin();
         let level = &mut core.level;
         level.starting = true;
+        level.restart_at = None;
         level.odd = !level.odd;
         level.map = map.to_owned();
         level.configstrings = Configstrings::new();
@@ -176,6 +188,7 @@ impl Server {
         }
         self.core.sight.begin();
         let level = &mut self.core.level;
+        level.restart_at = None;
         level.odd = !level.odd;
         level.server_id = level.next_id();
         let id = level.server_id;

@@ -117,6 +117,15 @@ pub(super) fn same_host(a: SocketAddr, b: SocketAddr) -> bool {
     address_key(a.ip()) == address_key(b.ip())
 }
 
+/// Whether two addresses are of one small network: an IPv4 /24 or an IPv6 /48.
+pub(super) fn same_subnet(a: SocketAddr, b: SocketAddr) -> bool {
+    match (a.ip().to_canonical(), b.ip().to_canonical()) {
+        (IpAddr::V4(a), IpAddr::V4(b)) => a.to_bits() >> 8 == b.to_bits() >> 8,
+        (IpAddr::V6(a), IpAddr::V6(b)) => a.to_bits() >> 80 == b.to_bits() >> 80,
+        _ => false,
+    }
+}
+
 /// Whether an address is of the local network: loopback, private, link-local or unique-local.
 pub(super) fn is_lan(from: SocketAddr) -> bool {
     match from.ip().to_canonical() {
@@ -154,6 +163,15 @@ mod tests {
         assert_eq!(allowed, 10);
         assert!(limiter.allows(Millis(9), address("2001:db8:0:1::1"), TEN));
         assert!(same_host(address("::ffff:192.0.2.7"), address("192.0.2.7")));
+        for (a, b, same) in [
+            ("192.0.2.7", "192.0.2.250", true),
+            ("192.0.2.7", "192.0.3.7", false),
+            ("2001:db8:0:1::1", "2001:db8:0:2::9", true),
+            ("2001:db8:0:1::1", "2001:db8:1:1::1", false),
+            ("192.0.2.7", "2001:db8::1", false),
+        ] {
+            assert_eq!(same_subnet(address(a), address(b)), same, "{a} {b}");
+        }
     }
 
     #[test]

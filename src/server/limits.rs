@@ -5,7 +5,7 @@
 
 use std::net::SocketAddr;
 
-use super::limiter::{AddressLimiter, Allowance, Bucket};
+use super::limiter::{AddressLimiter, Allowance, Bucket, host_key};
 use crate::{
     model::Millis,
     settings::{Settings, key},
@@ -17,8 +17,12 @@ const REFUSALS: Allowance = Allowance { burst: 3, period: Millis(1000) };
 const REFUSALS_OVER_ALL: Allowance = Allowance { burst: 20, period: Millis(50) };
 /// Requests for a challenge by one address: a whole room may join at once.
 const CHALLENGES: Allowance = Allowance { burst: 100, period: Millis(10) };
-/// Requests for a challenge by all addresses: the reply is no longer than the request.
+/// Requests for a challenge by all addresses of one share.
 const CHALLENGES_OVER_ALL: Allowance = Allowance { burst: 200, period: Millis(1) };
+/// Shares that all addresses are divided into. Together they let through more than a flood of thousands
+/// a second asks for, because an answer costs little and is hardly longer than its request, and whoever
+/// is refused one stays outside.
+const CHALLENGE_SHARES: u64 = 16;
 
 /// All budgets.
 #[derive(Debug)]
@@ -29,7 +33,7 @@ pub(super) struct Limits {
     refusals: AddressLimiter,
     refusals_over_all: Bucket,
     challenges: AddressLimiter,
-    challenges_over_all: Bucket,
+    challenges_over_all: [Bucket; CHALLENGE_SHARES as usize],
 }
 
 impl Limits {
@@ -41,7 +45,7 @@ impl Limits {
             refusals: AddressLimiter::new(seed ^ 1),
             refusals_over_all: Bucket::default(),
             challenges: AddressLimiter::new(seed ^ 2),
-            challenges_over_all: Bucket::default(),
+            challenges_over_all: Default::default(),
         }
     }
 
@@ -73,6 +77,7 @@ impl Limits {
     /// Whether a request for a challenge may be answered.
     pub(super) fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
         self.challenges.allows(now, from, CHALLENGES)
-            && self.challenges_over_all.allows(now, CHALLENGES_OVER_ALL)
+            && self.challenges_over_all[(host_key(from) % CHALLENGE_SHARES) as usize]
+                .allows(now, CHALLENGES_OVER_ALL)
     }
 }

@@ -69,6 +69,21 @@ impl Maps {
         self.is_empty
     }
 
+    /// Names of all maps, in alphabetical order.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .assets
+            .list("maps", "bsp")
+            .iter()
+            .filter_map(|path| path.as_str().strip_prefix("maps/")?.strip_suffix(".bsp"))
+            .filter(|name| super::level::is_map_name(name))
+            .map(str::to_owned)
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Loads a map and checks all of it.
     pub(super) fn load(&self, map: &str, precision: Precision) -> Result<World, MapError> {
         let file = format!("maps/{map}.bsp");

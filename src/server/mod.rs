@@ -33,6 +33,8 @@ mod sight;
 mod snapshot;
 mod soundness;
 mod status;
+mod strikes;
+mod workload;
 
 use self::{core::Core, maps::Maps};
 use crate::{
@@ -76,6 +78,10 @@ pub struct Server {
     /// Serverinfo and systeminfo as last published.
     published: (u32, u32),
     finished: bool,
+    /// Commands that the console line being run may still lead to.
+    commands_left: u32,
+    /// The level began anew in this frame, and does so once.
+    restarted: bool,
 }
 
 impl Server {
@@ -91,11 +97,22 @@ impl Server {
     ) -> Self {
         let map = settings.text(key::MAP).to_owned();
         let maps = Maps::new(assets);
-        let core = Core::new(settings, entropy);
+        let mut core = Core::new(settings, entropy);
+        core.map_names = maps.names();
         let (geometry, due) = (Geometry::None, None);
         let game = rules(geometry);
-        let (published, finished) = ((0, 0), false);
-        let mut server = Self { core, maps, rules, game, geometry, due, published, finished };
+        let mut server = Self {
+            core,
+            maps,
+            rules,
+            game,
+            geometry,
+            due,
+            published: (0, 0),
+            finished: false,
+            commands_left: 0,
+            restarted: false,
+        };
         server.load_first_level(&map);
         server
     }
@@ -170,8 +187,8 @@ impl Server {
             self.frame_length().0 as f64 * f64::from(self.core.settings.float(key::TIMESCALE));
         let step = Millis((scaled as u64).max(1));
         self.publish_settings();
-        for (number, ping_ms) in self.core.pings() {
-            self.game.set_ping(number, ping_ms);
+        for (number, client) in self.core.clients.iter().filter(|(_, client)| client.is_active()) {
+            self.game.set_ping(number, client.ping_ms());
         }
         for _ in 0..frames {
             self.core.level.time = self.core.level.time + step.0 as i32;
@@ -181,7 +198,13 @@ impl Server {
             self.core.counters.bump(Counter::Frames);
         }
         self.carry_out_requests();
-        while let Some(line) = self.core.console.pop_front() {
+        self.restarted = false;
+        if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
+            self.restart_or_reload();
+        }
+        // What these lines lead to has its turn in the next frame.
+        for _ in 0..self.core.console.len() {
+            let Some(line) = self.core.console.pop_front() else { break };
             self.run_line(&line);
         }
         self.check_silence();
@@ -192,6 +215,10 @@ impl Server {
         for (_, client) in self.core.clients.iter_mut() {
             client.frame_messages = 0;
             client.frame_moves = 0;
+        }
+        let length = self.frame_length();
+        if self.core.workload.begin_frame(length) {
+            self.core.note_shedding();
         }
     }
 

@@ -68,6 +68,16 @@ pub(super) fn wait(settings: &Settings, client: &Client, now: Millis) -> Millis 
     (client.sent_at + Millis(cost)).since(now)
 }
 
+/// Bytes of reliable commands that may be under way to a client: a quarter of what its rate allows between
+/// two snapshots, so that news of many things at once holds up no snapshot.
+pub(super) fn command_bytes(pace: Pace) -> usize {
+    if pace.rate_bytes_per_sec == LAN_RATE {
+        return usize::MAX;
+    }
+    let between = u64::from(pace.rate_bytes_per_sec) * pace.snapshot_interval.0 / 1000;
+    usize::try_from(between / 4).unwrap_or(usize::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

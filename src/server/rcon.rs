@@ -23,6 +23,10 @@ use crate::{
 
 /// Addresses that are remembered for wrong passwords. When there are more the oldest are forgotten.
 const MAX_LOCKOUTS: usize = 256;
+/// Packets that one command's output may fill. A whole `cvarlist` fills a dozen.
+const MAX_PACKETS: usize = 64;
+/// What stands at the end when it would fill more.
+const CUT: &str = "... the rest is left out\n";
 /// Wrong passwords before an address is locked out.
 const FREE_FAILURES: u32 = 3;
 
@@ -143,8 +147,13 @@ fn packets(prints: &[String]) -> Vec<String> {
     let mut packets = vec![String::new()];
     for print in prints {
         let print = text::truncated(print, MAX_RCON_OUTPUT);
+        let full = packets.len() == MAX_PACKETS;
         match packets.last_mut() {
             Some(last) if last.len() + print.len() <= MAX_RCON_OUTPUT => last.push_str(print),
+            _ if full => {
+                packets.push(CUT.to_owned());
+                break;
+            }
             _ => packets.push(print.to_owned()),
         }
     }
@@ -161,6 +170,9 @@ mod tests {
         let prints = vec!["x".repeat(600), "y".repeat(400), "z".repeat(100), "w".repeat(2000)];
         let lens: Vec<_> = packets(&prints).iter().map(String::len).collect();
         assert_eq!(lens, [1000, 100, 1007]);
+        let endless = packets(&vec!["x".repeat(1000); 5000]);
+        assert_eq!(endless.len(), MAX_PACKETS + 1);
+        assert_eq!(endless.last().map(String::as_str), Some(CUT));
     }
 
     #[test]

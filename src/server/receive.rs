@@ -8,6 +8,7 @@ use super::{
     Server,
     client::{Client, Stage},
     core::Core,
+    workload::Kind,
 };
 use crate::{
     model::{ClientNum, CommandNum, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS},
@@ -48,8 +49,14 @@ impl Server {
         self.core.counters.add(Counter::BytesIn, datagram.len() as u64);
         if datagram.starts_with(OUT_OF_BAND) {
             self.core.counters.bump(Counter::PacketsInConnectionless);
-            self.receive_connectionless(route, datagram);
+            let kind = Kind::of_connectionless(&datagram[OUT_OF_BAND.len()..]);
+            if self.core.serves(kind, datagram.len()) {
+                self.receive_connectionless(route, datagram);
+            }
         } else if let Some((_, qport)) = peek_client_header(datagram) {
+            if !self.core.serves(Kind::Sequenced, datagram.len()) {
+                return;
+            }
             let found = self.core.find_client(|client| client.remote.compare(route.remote, qport));
             match found {
                 Some(number) => {
@@ -130,6 +137,9 @@ impl Server {
         }
 
         // The message is good: now it counts.
+        if !client.was_heard() {
+            self.core.strikes.clear(route.remote);
+        }
         client.channel.commit(received);
         client.dialect_known = true;
         client.heard_at = self.core.now;
@@ -246,6 +256,34 @@ impl Server {
 }
 
 impl Core {
+    /// Whether a datagram of that kind is served, or shed because this frame has had enough.
+    fn serves(&mut self, kind: Kind, len: usize) -> bool {
+        let admitted = self.workload.admits(kind, len);
+        if !admitted {
+            self.counters.bump(match kind {
+                Kind::Query => Counter::QueriesShed,
+                Kind::Newcomer => Counter::NewcomersShed,
+                Kind::Sequenced => Counter::SequencedShed,
+            });
+        }
+        admitted
+    }
+
+    /// Counts a frame in which something was shed, and says so now and then.
+    pub(super) fn note_shedding(&mut self) {
+        self.counters.bump(Counter::FramesOverloaded);
+        if let Some(suppressed) = self.log_limiter.allows(Event::Overload, self.now) {
+            let shed = |counter| self.counters.get(counter);
+            log::warn!(
+                "more arrives than is served: {} queries, {} newcomers' and {} players' datagrams \
+                 shed so far{suppressed}",
+                shed(Counter::QueriesShed),
+                shed(Counter::NewcomersShed),
+                shed(Counter::SequencedShed),
+            );
+        }
+    }
+
     /// The client of a datagram: from exactly there, or else from another port of its host. Of several
     /// of the latter it is the one that was heard last: the others are what a player left behind who
     /// joined again.

@@ -97,7 +97,7 @@ impl Server {
         let Self { core, game, .. } = self;
         let Core { clients, level, writer, frames, world, sight, .. } = core;
         let Some(client) = clients.get_mut(number) else { return true };
-        client.backlog.advance(&level.configstrings);
+        client.backlog.advance(&level.configstrings, rate::command_bytes(client.pace));
         begin_message(writer, client);
         let active = client.is_active();
         let nobody = PlayerState::default();

@@ -52,6 +52,7 @@ pub struct Settings {
     pub(super) slots: Vec<Slot>,
     pub(super) variables: Vec<Variable>,
     pub(super) started: bool,
+    version: u64,
     serverinfo_version: u32,
     systeminfo_version: u32,
     notes: VecDeque<String>,
@@ -81,6 +82,7 @@ impl Settings {
             slots,
             variables: Vec::new(),
             started: false,
+            version: 0,
             serverinfo_version: 0,
             systeminfo_version: 0,
             notes: VecDeque::new(),
@@ -179,6 +181,12 @@ impl Settings {
     /// The systeminfo's pairs in the order of the table. Empty values are kept: they empty the client's.
     pub fn systeminfo(&self) -> impl Iterator<Item = (&str, &str)> {
         self.info(Flags::SYSTEMINFO)
+    }
+
+    /// Grows with every change of a value.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     /// Grows with each change of the serverinfo.
@@ -302,7 +310,9 @@ impl Settings {
         let kept = self.slots[row].clone();
         self.slots[row].shown |= show;
         self.slots[row].chosen = true;
-        let change = if flags.has(Flags::LATCHED) && self.started {
+        // What the game sets, it plays by from then on.
+        let waits = flags.has(Flags::LATCHED) && self.started && writer != Writer::Game;
+        let change = if waits {
             self.latch(row, value)
         } else if row == key::GAME.row() {
             self.choose_game(value)
@@ -444,6 +454,7 @@ impl Settings {
     }
 
     fn changed(&mut self, flags: Flags) {
+        self.version = self.version.wrapping_add(1);
         if flags.has(Flags::SERVERINFO) {
             self.serverinfo_version = self.serverinfo_version.wrapping_add(1);
         }

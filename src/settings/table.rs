@@ -106,6 +106,9 @@ settings! {
         "Whether g_password is asked for.";
     SV_MAXCLIENTS_PER_IP, "sv_maxclientsPerIP", Int::or_off(1, 64), all("3", P),
         "Players that one address may bring; addresses of the local network are not counted.";
+    SV_MAXCLIENTS_PER_SUBNET, "sv_maxclientsPerSubnet", Int::or_off(1, 64), all("0", P),
+        "Players that one small network (an IPv4 /24, an IPv6 /48) may bring; the local network's are not \
+         counted.";
     SV_RECONNECTLIMIT, "sv_reconnectlimit", Int::range(0, 12), all("3", P),
         "Seconds that a player waits before the same address and port may connect again.";
     SV_TIMEOUT, "sv_timeout", Int::range(4, 3600), all("200", P),
@@ -220,10 +223,19 @@ settings! {
         "Queries of all addresses together that are answered at once.";
     SV_QUERY_GLOBAL_PERIOD, "sv_queryGlobalPeriod", Int::range(1, 60_000), all("10", P),
         "Milliseconds after which one more query of all addresses together is answered.";
+    SV_METRICS, "sv_metrics", Text::up_to(63), all("", I),
+        "Address and port, such as 127.0.0.1:9527, where monitoring (Prometheus) reads the counters over \
+         HTTP; empty for nowhere.";
     SV_STATUS_STYLE, "sv_statusStyle", StatusStyle::one_of(), all("ioq3", P),
         "Columns of the status command, as the tools that read it know them.";
     SV_LOG_LEVEL, "sv_logLevel", LogLevel::one_of(), all("info", P),
         "Least important log lines that are written.";
+    G_LOG, "g_log", Text::up_to(255), all("games.log", I),
+        "File that the course of matches is written to, for the field's statistics tools; empty for none.";
+    G_LOGSYNC, "g_logsync", Flag::either(), all("0", I),
+        "Whether each line of the game log is on the disk at once and not within a second.";
+    G_LOG_SIZE, "g_logSize", Int::or_off(1, 4096), all("0", I),
+        "Size in MiB from which on the game log goes on in a new file; five older ones are kept.";
 
     ["match", "The match"]
     GAMENAME, "gamename", Text::name(31), oa_q3(("baseoa", SR), ("baseq3", SR)),
@@ -249,6 +261,9 @@ settings! {
         "Minutes that end the match.";
     CAPTURELIMIT, "capturelimit", Int::or_off(1, 9999), all("8", S),
         "Captures that end the match.";
+    NEXTMAP, "nextmap", Text::up_to(1023), all("", P),
+        "Console commands that the server runs when a match is over; each map sets it to map_restart 0, \
+         and then begins the rotation in the variable d1, if there is one.";
     G_MAX_GAME_CLIENTS, "g_maxGameClients", Int::or_off(1, 64), all("0", SL),
         "Players beyond this number only watch.";
     G_MOTD, "g_motd", Text::up_to(255), all("", P),
@@ -261,6 +276,14 @@ settings! {
         "Seconds that a warmup takes.";
     G_ALLOW_VOTE, "g_allowVote", Flag::either(), oa_q3(("1", S), ("1", P)),
         "Whether players may call votes.";
+    G_MAX_VOTES, "g_maxVotes", Int::or_off(1, 999), all("3", P),
+        "Votes that one address may call on a level; 0 sets no limit.";
+    G_CUSTOM_VOTES, "g_customVotes", Text::up_to(255), all("", P),
+        "Names of votes of your own; what such a vote runs stands in the variable vote_<name>.";
+    G_BAN_IPS, "g_banIPs", Text::up_to(1023), all("", P),
+        "Addresses that may not come in, such as 10.1.2.3 or 10.1.*; addip and removeip change it.";
+    G_FILTER_BAN, "g_filterBan", Flag::either(), all("1", P),
+        "Whether g_banIPs names who may not come in; with 0, nobody else may.";
     G_TEAM_AUTO_JOIN, "g_teamAutoJoin", Flag::either(), all("0", P),
         "Whether newcomers join the weaker team instead of watching.";
     G_TEAM_FORCE_BALANCE, "g_teamForceBalance", Flag::either(), all("0", P),
@@ -283,10 +306,6 @@ settings! {
         "Seconds until a weapon is back in team games.";
     COM_BLOOD, "com_blood", Flag::either(), all("1", P),
         "Whether bodies that take too much burst.";
-    G_LOG, "g_log", Text::name(63), all("games.log", P),
-        "File that the match is logged to; empty logs to none.";
-    G_LOGSYNC, "g_logsync", Flag::either(), all("0", P),
-        "Whether each line of that log is written at once.";
     G_SYNCHRONOUS_CLIENTS, "g_synchronousClients", Flag::either(), all("0", Y),
         "Whether players move with the server's frames instead of their own.";
     G_SMOOTH_CLIENTS, "g_smoothClients", Flag::either(), all("1", P),
@@ -351,6 +370,10 @@ settings! {
         "Whether who pushes another one to death is credited.";
     G_VAMPIRE, "g_vampire", Float::range(0.0, 100.0), all("0", P),
         "Part of the damage done that heals who does it.";
+    G_VAMPIRE_MAX_HEALTH, "g_vampire_max_health", Int::range(0, 30_000), all("500", P),
+        "Most health that players get from the damage they do.";
+    G_PROX_MINE_TIMEOUT, "g_proxMineTimeout", Int::range(0, 3_600_000), all("20000", P),
+        "Milliseconds after which a proximity mine goes off by itself; near the own flag, a fifteenth.";
     G_REGEN, "g_regen", Int::range(0, 1000), all("0", P),
         "Health that players regain each second.";
     G_CATCHUP, "g_catchup", Int::range(0, 1000), all("0", P),
@@ -393,7 +416,6 @@ pub const IGNORED: &[&str] = &[
     "fs_homepath",
     "fs_homestatepath",
     "logfile",
-    "nextmap",
     "showdrop",
     "showpackets",
     "sv_clientTLD",

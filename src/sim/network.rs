@@ -74,6 +74,8 @@ pub struct Network {
     sent: u64,
     longest: usize,
     packet: Vec<u8>,
+    /// What was sent to addresses of no node, while somebody watches.
+    outside: Option<Vec<(SocketAddr, Vec<u8>)>>,
 }
 
 impl Network {
@@ -92,6 +94,7 @@ impl Network {
             sent: 0,
             longest: 0,
             packet: Vec::new(),
+            outside: None,
         }
     }
 
@@ -189,6 +192,12 @@ impl Network {
         self.launch(arrival, to, LocalPort(0), from, bytes.to_vec());
     }
 
+    /// What was sent to addresses of no node since the last call, oldest first: the ear of a peer that
+    /// is played by hand and speaks through [`Self::inject`]. Before the first call nothing is kept.
+    pub fn take_outside(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
+        self.outside.replace(Vec::new()).unwrap_or_default()
+    }
+
     /// Lets the nodes run until `end`. After each step `check` sees the network and the
     /// nodes.
     ///
@@ -280,7 +289,12 @@ impl Network {
 
     fn send(&mut self, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
         self.sent += 1;
-        let Some((node, port)) = Self::owner(to) else { return };
+        let Some((node, port)) = Self::owner(to) else {
+            if let Some(outside) = &mut self.outside {
+                outside.push((to, bytes.to_vec()));
+            }
+            return;
+        };
         let fate = self.shape.decide(&mut self.dice);
         for delay in fate.delays.into_iter().flatten() {
             let mut bytes = bytes.to_vec();
@@ -305,7 +319,7 @@ impl Network {
     /// Which node's port an address is.
     pub(super) fn owner(address: SocketAddr) -> Option<(NodeId, LocalPort)> {
         let SocketAddr::V4(address) = address else { return None };
-        let node = address.ip().to_bits().checked_sub(0xc612_0001)?;
+        let node = address.ip().to_bits().checked_sub(0xc612_0001).filter(|n| *n < 0x2_0000)?;
         Some((node as NodeId, LocalPort(address.port().wrapping_sub(FIRST_PORT))))
     }
 }

@@ -66,6 +66,8 @@ pub struct Player {
     whims: Option<Whims>,
     /// Gamestates it was sent.
     pub levels: u32,
+    /// What is held down.
+    pub buttons: Buttons,
     /// Reliable commands that its game was given, in order.
     pub heard: Vec<String>,
     /// Snapshots since they were last taken.
@@ -112,6 +114,7 @@ impl Player {
             port: LocalPort(0),
             whims: None,
             levels: 0,
+            buttons: Buttons::default(),
             heard: Vec::new(),
             seen: Vec::new(),
             faults: Vec::new(),
@@ -214,6 +217,7 @@ impl Node for Player {
                 let keys = self.whims.as_mut().map(|whims| whims.keys(self.moves));
                 let keys = keys.unwrap_or(UserCmd {
                     angles: [0, turn, 0],
+                    buttons: self.buttons,
                     weapon: 2,
                     forwardmove: 127,
                     ..UserCmd::default()

@@ -11,7 +11,7 @@ mod sectors;
 use super::{
     areas::Areas,
     bsp::Bsp,
-    collision::{CollisionError, CollisionMap, Family, Target},
+    collision::{CollisionError, CollisionMap, Family, Hull, Target},
     occupancy::Occupancy,
 };
 use crate::model::{
@@ -163,7 +163,21 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
         end: Vec3,
         contents_mask: i32,
     ) -> Trace {
-        let mut best = self.world.map.trace(start, mins, maxs, end, contents_mask);
+        self.trace_hull(Hull::Box, start, mins, maxs, end, contents_mask)
+    }
+
+    /// The same for what a box is around.
+    #[must_use]
+    pub fn trace_hull(
+        &self,
+        hull: Hull,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+    ) -> Trace {
+        let mut best = self.world.map.trace_hull(hull, start, mins, maxs, end, contents_mask);
         if best.fraction == 0.0 {
             return best;
         }
@@ -192,6 +206,7 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
                 return true;
             }
             let trace = against(&self.world.map, state, shared).trace(
+                hull,
                 start,
                 mins,
                 maxs,
@@ -233,7 +248,9 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
     pub fn touches(&self, mins: Vec3, maxs: Vec3, entity: EntityNum) -> bool {
         self.entities.view(entity).is_some_and(|(state, shared)| {
             let at = Vec3::ZERO;
-            against(&self.world.map, state, shared).trace(at, mins, maxs, at, -1).startsolid
+            against(&self.world.map, state, shared)
+                .trace(Hull::Box, at, mins, maxs, at, -1)
+                .startsolid
         })
     }
 
@@ -252,8 +269,14 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
         if shared.contents & contents_mask == 0 {
             return Trace::free(end);
         }
-        let mut trace =
-            against(&self.world.map, state, shared).trace(start, mins, maxs, end, contents_mask);
+        let mut trace = against(&self.world.map, state, shared).trace(
+            Hull::Box,
+            start,
+            mins,
+            maxs,
+            end,
+            contents_mask,
+        );
         if trace.fraction < 1.0 {
             trace.entity = entity;
         }
@@ -286,9 +309,17 @@ fn against<'a>(map: &'a CollisionMap, state: &EntityState, shared: &EntityShared
 }
 
 impl Body<'_> {
-    fn trace(&self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
+    fn trace(
+        &self,
+        hull: Hull,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        mask: i32,
+    ) -> Trace {
         let Self { map, target, origin, angles } = *self;
-        map.trace_target(target, origin, angles, start, mins, maxs, end, mask)
+        map.trace_target(hull, target, origin, angles, start, mins, maxs, end, mask)
     }
 
     fn contents(&self, point: Vec3) -> i32 {

@@ -14,7 +14,7 @@ pub mod visibility;
 
 pub use areas::{AreaMask, Areas, PortalError};
 pub use bsp::{Bsp, BspError};
-pub use collision::{CollisionError, CollisionMap, Family, Target};
+pub use collision::{CollisionError, CollisionMap, Family, Hull, Target};
 pub use entities::{Entities, EntityTextError};
 pub use links::World;
 pub use occupancy::{Occupancy, Viewpoint};

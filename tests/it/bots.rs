@@ -3,7 +3,8 @@
 use std::{collections::HashMap, net::SocketAddr};
 
 use fragd::{
-    bots::{Bots, BotsOptions, Outcome, QueryFlood, Stages},
+    bots::{Bots, BotsOptions, Outcome, QueryFlood, Stages, Verdict},
+    cli::LoadTest,
     client::ClientWire,
     model::Millis,
     node::{LocalPort, Node, Route},
@@ -29,6 +30,20 @@ struct Match {
     /// Bots, and the port that each sent from last.
     slots: u16,
     ports: HashMap<u16, u16>,
+    /// What is wrong with the server.
+    ailment: Ailment,
+}
+
+/// How a server fails its players.
+#[derive(Clone, Copy, PartialEq)]
+enum Ailment {
+    Well,
+    /// Never says anything more.
+    Silent,
+    /// Answers everything with bytes that mean nothing.
+    Babbles,
+    /// Lets everybody in, and then sends what cannot be decoded.
+    SendsRubbish,
 }
 
 impl Match {
@@ -46,6 +61,7 @@ impl Match {
             began: now,
             slots,
             ports: HashMap::new(),
+            ailment: Ailment::Well,
         }
     }
 
@@ -70,7 +86,13 @@ impl Match {
                 assert_eq!(route.remote, server_address());
                 let LocalPort(number) = route.local;
                 self.transcript.push((now.0, number, packet.clone()));
-                let replies = self.server.handle(number % self.slots, &packet);
+                let replies = match self.ailment {
+                    Ailment::Silent => Vec::new(),
+                    Ailment::Babbles => vec![b"\xff\xff\xff\xffmoo".to_vec(), vec![0xa5; 90]],
+                    Ailment::Well | Ailment::SendsRubbish => {
+                        self.server.handle(number % self.slots, &packet)
+                    }
+                };
                 self.ports.insert(number % self.slots, number);
                 self.send(number % self.slots, replies);
             }
@@ -87,12 +109,17 @@ impl Match {
     }
 
     fn show(&mut self) {
+        if matches!(self.ailment, Ailment::Silent | Ailment::Babbles) {
+            return;
+        }
         let time = (self.now.0 - self.began.0) as i32 + 500;
         let mut numbers: Vec<_> = self.server.peers.keys().copied().collect();
         numbers.sort_unstable();
         for number in numbers {
             let peer = self.server.peers.get_mut(&number).unwrap();
-            let datagrams = if peer.packets > 0 && peer.head.server_id.0 == 0 {
+            let datagrams = if self.ailment == Ailment::SendsRubbish {
+                peer.send(&[0x5a; 300])
+            } else if peer.packets > 0 && peer.head.server_id.0 == 0 {
                 peer.gamestate(&Level::with_id(8))
             } else if peer.moves.is_empty() {
                 peer.next_snapshot(&World::at(time, &[]).not_active())
@@ -216,6 +243,164 @@ fn bots_nobody_answers_never_join() {
     }
     assert!(!bots.summary().succeeded);
     assert_eq!(bots.summary().each[0].outcome, Outcome::NeverJoined);
+}
+
+/// Runs a test of a minute with a server that has this ailment from some second on.
+fn ail(ailment: Ailment, from_second: u64) -> (Match, u64) {
+    let mut test = Match::new(options(ClientWire::Compat71, 4, 60));
+    test.run(from_second);
+    test.ailment = ailment;
+    test.run(100);
+    assert!(test.bots.is_finished(), "a hang");
+    let took = (test.now.0 - test.began.0) / 1000;
+    (test, took)
+}
+
+#[test]
+fn whatever_ails_a_server_ends_the_test_soon_with_a_verdict_and_a_sentence() {
+    for (ailment, from, seconds, verdict, words) in [
+        (Ailment::Silent, 0, 10..=12, Verdict::NoAnswer, "10.0.0.1:27960 does not answer"),
+        (Ailment::Babbles, 0, 10..=12, Verdict::Unreadable, "not as a Quake III server does"),
+        (
+            Ailment::SendsRubbish,
+            0,
+            10..=12,
+            Verdict::Unreadable,
+            "cannot be read: server message 1",
+        ),
+        (Ailment::Silent, 5, 14..=16, Verdict::Lost, "lost 4 of 4 bots: timed out"),
+        (Ailment::Babbles, 5, 14..=16, Verdict::Lost, "lost 4 of 4 bots: timed out"),
+        (Ailment::SendsRubbish, 5, 14..=60, Verdict::Unreadable, "cannot be read: server message"),
+        (Ailment::Silent, 55, 59..=60, Verdict::Lost, "lost 4 of 4 bots: timed out"),
+        (Ailment::Well, 5, 60..=60, Verdict::AsExpected, "all as expected: 4 of 4 bots played"),
+    ] {
+        let (test, took) = ail(ailment, from);
+        let summary = test.bots.summary();
+        assert_eq!(summary.verdict, verdict, "{summary}");
+        assert!(summary.sentence.contains(words), "{summary}");
+        assert!(seconds.contains(&took), "{took} s, {summary}");
+        assert_eq!(summary.succeeded, verdict == Verdict::AsExpected);
+        // What has not ended is a gap, too.
+        if (ailment, from) == (Ailment::Silent, 55) {
+            assert!((4800..=5100).contains(&summary.total.snapshot_gap_ms.max), "{summary}");
+            assert!(summary.samples.last().unwrap().worst_gap_ms >= 3000);
+        }
+    }
+}
+
+#[test]
+fn a_refusal_ends_the_test_with_the_servers_words() {
+    for words in
+        ["Server is full.", "Invalid password", "You are banned from this server.", "Bad \u{1b}[2J"]
+    {
+        let mut test = Match::new(options(ClientWire::Compat71, 3, 60));
+        test.server.refusal = Some(format!("{words}\n"));
+        test.run(100);
+        let summary = test.bots.summary();
+        assert!(test.now <= test.began + Millis::seconds(13));
+        assert_eq!(summary.verdict, Verdict::Refused);
+        assert!(summary.sentence.starts_with("10.0.0.1:27960 refuses all of 3 bots: "));
+        assert!(
+            summary.sentence.contains(words) || summary.sentence.contains("Bad \\x1b"),
+            "{summary}"
+        );
+        assert!(!summary.sentence.contains('\u{1b}') && !summary.to_string().contains('\u{1b}'));
+    }
+}
+
+#[test]
+fn a_change_of_the_map_is_no_fault() {
+    let mut test = Match::new(options(ClientWire::Native71, 3, 12));
+    test.run(4);
+    for number in 0..3 {
+        let datagrams = test.server.peers.get_mut(&number).unwrap().gamestate(&Level::with_id(9));
+        test.send(number, datagrams);
+    }
+    test.run(20);
+    let summary = test.bots.summary();
+    assert_eq!(summary.verdict, Verdict::AsExpected, "{summary}");
+    assert!(summary.each.iter().all(|bot| bot.lives == 1 && bot.snapshots > 200), "{summary}");
+}
+
+#[test]
+fn who_names_a_figure_judges_it_alone() {
+    for (expect, verdict) in [
+        ("", Verdict::Refused),
+        ("refused=2", Verdict::Refused),
+        ("in_game=0,refused=2", Verdict::AsExpected),
+        ("in_game=0,refused=1", Verdict::NotAsExpected),
+    ] {
+        let mut test = Match::new(BotsOptions {
+            expectations: expect.parse().unwrap(),
+            ..options(ClientWire::Compat71, 2, 4)
+        });
+        test.server.refusal = Some("no".to_owned());
+        test.run(10);
+        assert_eq!(test.bots.summary().verdict, verdict, "{expect}: {}", test.bots.summary());
+    }
+    let mut test = Match::new(BotsOptions {
+        expectations: "drops<=2".parse().unwrap(),
+        ..options(ClientWire::Native71, 2, 20)
+    });
+    test.run(3);
+    test.server.peers.get_mut(&0).unwrap().commands.add("disconnect \"kicked\"".into()).unwrap();
+    test.run(30);
+    assert_eq!(test.bots.summary().verdict, Verdict::AsExpected, "{}", test.bots.summary());
+}
+
+#[test]
+fn what_joining_took_belongs_to_the_stage_that_joined() {
+    let mut test = Match::new(BotsOptions {
+        stages: "2:5s,4:5s".parse::<Stages>().unwrap().0,
+        expectations: "join_p99<200ms".parse().unwrap(),
+        ..options(ClientWire::Compat71, 1, 1)
+    });
+    test.run(20);
+    let summary = test.bots.summary();
+    assert_eq!(summary.verdict, Verdict::AsExpected, "{summary}");
+    let joins = summary.stages.iter().map(|stage| stage.figures.join_ms.count);
+    assert_eq!(joins.collect::<Vec<_>>(), [2, 2]);
+    assert_eq!(summary.total.join_ms.count, 4);
+}
+
+#[test]
+fn bots_go_to_several_servers_in_turn() {
+    let other: SocketAddr = ([10, 0, 0, 2], 27_961).into();
+    let asked = BotsOptions {
+        servers: vec![server_address(), other],
+        ..options(ClientWire::Compat71, 4, 2)
+    };
+    let mut bots = Bots::new(asked, Millis(0));
+    let (mut seen, mut packet) = (HashMap::new(), Vec::new());
+    while !bots.is_finished() {
+        bots.frame(bots.next_frame());
+        while let Some(Route { local, remote }) = bots.poll_transmit(&mut packet) {
+            seen.insert(local, remote);
+        }
+    }
+    for number in 0..4 {
+        let server = if number % 2 == 0 { server_address() } else { other };
+        assert_eq!(seen[&LocalPort(number)], server);
+    }
+    assert_eq!(bots.summary().server_address, "10.0.0.1:27960, 10.0.0.2:27961");
+}
+
+#[test]
+fn every_scenario_that_is_shipped_is_sound_and_expects_something() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/config/loadtests");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let test =
+            LoadTest::parse(&text).unwrap_or_else(|what| panic!("{}: {what}", path.display()));
+        let built = test.build(vec![server_address()], 1);
+        assert!(!built.expectations.is_empty(), "{} expects nothing", path.display());
+        assert!(text.starts_with("# ") && text.contains("#   fragd bots --connect"));
+        names.push(path.file_stem().unwrap().to_string_lossy().into_owned());
+    }
+    names.sort();
+    assert_eq!(names, ["bad_networks", "join_storm", "players64", "query_flood", "smoke"]);
 }
 
 #[test]

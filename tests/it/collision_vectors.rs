@@ -3,7 +3,8 @@
 use fragd::{
     model::{Trace, Vec3},
     world::{
-        Bsp, CollisionMap, Family, Occupancy, Target, bsp::TableIndex, occupancy::MAX_BOX_LEAFS,
+        Bsp, CollisionMap, Family, Hull, Occupancy, Target, bsp::TableIndex,
+        occupancy::MAX_BOX_LEAFS,
     },
 };
 
@@ -131,6 +132,7 @@ fn traces_against_models() {
             };
             let [start, mins, maxs, end] = movement(&row);
             let trace = map.trace_target(
+                Hull::Box,
                 target,
                 row.vec3(["ox", "oy", "oz"]),
                 row.vec3(["pitch", "yaw", "roll"]),

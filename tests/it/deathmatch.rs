@@ -13,15 +13,15 @@ use fragd::{
 
 use crate::maps;
 
-const FRAME_MS: i32 = 50;
+pub(crate) const FRAME_MS: i32 = 50;
 
 /// A server with one map.
-struct PaperHost {
-    world: World,
+pub(crate) struct PaperHost {
+    pub(crate) world: World,
     settings: BTreeMap<String, String>,
-    configstrings: Vec<String>,
+    pub(crate) configstrings: Vec<String>,
     commands: Vec<UserCmd>,
-    printed: Vec<String>,
+    pub(crate) printed: Vec<String>,
 }
 
 impl Host for PaperHost {
@@ -71,26 +71,30 @@ impl Host for PaperHost {
 }
 
 /// A level with players in it.
-struct Level {
-    game: Deathmatch,
-    host: PaperHost,
-    now: LevelTime,
+pub(crate) struct Level {
+    pub(crate) game: Deathmatch,
+    pub(crate) host: PaperHost,
+    pub(crate) now: LevelTime,
 }
 
 impl Level {
-    fn start(map: &str, profile: &'static Profile) -> Option<Self> {
+    pub(crate) fn start(map: &str, profile: &'static Profile) -> Option<Self> {
         Self::on(maps::load(map)?, map, profile)
     }
 
     /// A map with other entities than its own.
-    fn with_entities(map: &str, profile: &'static Profile, entities: &str) -> Option<Self> {
+    pub(crate) fn with_entities(
+        map: &str,
+        profile: &'static Profile,
+        entities: &str,
+    ) -> Option<Self> {
         let mut bsp = maps::load(map)?;
         let text = format!("{{ classname worldspawn }}\n{entities}");
         bsp.entity_text = text.into_bytes().into();
         Self::on(bsp, map, profile)
     }
 
-    fn on(bsp: Bsp, map: &str, profile: &'static Profile) -> Option<Self> {
+    pub(crate) fn on(bsp: Bsp, map: &str, profile: &'static Profile) -> Option<Self> {
         let world = World::new(bsp, Family::Single).expect("a sound map");
         let host = PaperHost {
             world,
@@ -108,12 +112,12 @@ impl Level {
         Some(level)
     }
 
-    fn frame(&mut self, ms: i32) {
+    pub(crate) fn frame(&mut self, ms: i32) {
         self.now = self.now + ms;
         self.game.run_frame(&mut self.host, self.now);
     }
 
-    fn join(&mut self, number: usize) -> ClientNum {
+    pub(crate) fn join(&mut self, number: usize) -> ClientNum {
         let client = ClientNum::new(number).expect("a client number");
         self.game.client_connect(&mut self.host, client, true, false).expect("room");
         self.game.client_begin(&mut self.host, client);
@@ -121,7 +125,7 @@ impl Level {
     }
 
     /// A frame in which a client holds buttons and moves.
-    fn hold(&mut self, client: ClientNum, buttons: Buttons, forward: i8) {
+    pub(crate) fn hold(&mut self, client: ClientNum, buttons: Buttons, forward: i8) {
         self.now = self.now + FRAME_MS;
         let command = UserCmd {
             server_time: self.now.0,
@@ -134,24 +138,24 @@ impl Level {
         self.game.run_frame(&mut self.host, self.now);
     }
 
-    fn idle(&mut self, client: ClientNum, ms: i32) {
+    pub(crate) fn idle(&mut self, client: ClientNum, ms: i32) {
         for _ in 0..ms / FRAME_MS {
             self.hold(client, Buttons::default(), 0);
         }
     }
 
-    fn state(&self, client: ClientNum) -> &PlayerState {
+    pub(crate) fn state(&self, client: ClientNum) -> &PlayerState {
         self.game.player(client)
     }
 
-    fn entities(&self) -> impl Iterator<Item = (&EntityState, &EntityShared)> {
+    pub(crate) fn entities(&self) -> impl Iterator<Item = (&EntityState, &EntityShared)> {
         (0..self.game.entity_count())
             .filter_map(EntityNum::new)
             .filter_map(|number| self.game.entity(number))
             .map(|entity| (entity.state, entity.shared))
     }
 
-    fn of_type(&self, kind: i32) -> usize {
+    pub(crate) fn of_type(&self, kind: i32) -> usize {
         self.entities().filter(|(state, _)| state.e_type == kind).count()
     }
 }
@@ -244,7 +248,7 @@ fn pads_throw_so_that_their_target_is_the_top() {
 }
 
 /// An entity as text, of its own: nothing else sets it off.
-fn alone(entity: &Entity) -> String {
+pub(crate) fn alone(entity: &Entity) -> String {
     let pairs: String = entity
         .pairs()
         .filter(|(key, _)| !["targetname", "health", "team"].contains(key))
@@ -254,7 +258,7 @@ fn alone(entity: &Entity) -> String {
 }
 
 /// A spot at which a player appears with its origin at a place.
-fn spot_at(origin: Vec3) -> String {
+pub(crate) fn spot_at(origin: Vec3) -> String {
     let [x, y, z] = origin.0;
     format!("{{ classname info_player_deathmatch origin \"{x} {y} {}\" }}\n", z - 9.0)
 }

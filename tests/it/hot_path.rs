@@ -1,17 +1,18 @@
 //! What is asked of a map in every frame does not allocate: movement with all its traces and points,
-//! shots, linking, what is seen. On OpenArena's maps, where they are installed.
+//! shots, linking, what is seen; and whole frames of a server whose clients fight. On OpenArena's maps,
+//! where they are installed.
 
 use allocation_counter::measure;
 use fragd::{
     game::movement::{Conditions, Rules, Settings, Surroundings, Variant, angles, move_player},
     model::{
-        EntityNum, EntityShared, EntityState, PlayerState, Trace, UserCmd, Vec3,
+        EntityNum, EntityShared, EntityState, Millis, PlayerState, Trace, UserCmd, Vec3,
         contents::{content, mask},
     },
     world::{Bsp, Family, World, links::EntityViews},
 };
 
-use crate::maps;
+use crate::{fighters::Fighters, maps};
 
 const PLAYERS: usize = 64;
 const MINS: Vec3 = Vec3::new(-15.0, -15.0, -24.0);
@@ -129,4 +130,25 @@ fn moving_shooting_and_looking_does_not_allocate() {
     }
     // The counter does count.
     assert_eq!(measure(|| drop(std::hint::black_box(Box::new(7)))).count_total, 1);
+}
+
+/// Clients that fight, and the server's frames that are looked at.
+const FIGHTERS: u16 = 16;
+const SERVER_FRAMES: usize = 400;
+
+#[test]
+fn a_server_frame_of_a_fight_does_not_allocate() {
+    let Some(file) = maps::read("maps/oa_dm4.bsp") else { return };
+    let set = [("fraglimit", "0"), ("g_log", "")];
+    let mut fighters = Fighters::on(("oa_dm4", &file), FIGHTERS, 3, &set);
+    // Everybody is in, and every list has found its size.
+    fighters.run_for(Millis::seconds(30));
+    assert_eq!(fighters.server().active_clients(), usize::from(FIGHTERS));
+    let mut costs = Vec::new();
+    for _ in 0..SERVER_FRAMES {
+        fighters.next_frame(|frame| costs.push(measure(frame).count_total));
+    }
+    let busy: Vec<_> = costs.iter().filter(|&&count| count > 0).collect();
+    // What is said to clients, as after a death, takes memory; fighting does not.
+    assert!(busy.len() < SERVER_FRAMES / 4, "{} of {SERVER_FRAMES} frames: {busy:?}", busy.len());
 }

@@ -4,6 +4,7 @@
 
 mod architecture;
 mod arena;
+mod attacks;
 mod bots;
 mod client;
 mod client_sessions;
@@ -13,14 +14,18 @@ mod connectionless;
 mod deathmatch;
 mod discovery_vectors;
 mod door;
+#[allow(dead_code, reason = "benchmarks need more of it")]
+mod fighters;
 mod following;
 mod hostile;
 mod hostile_maps;
 mod hot_path;
 mod huffman_vectors;
+mod items;
 mod journal;
 mod linked_entities;
 mod maps;
+mod matches;
 mod message_vectors;
 mod movement_tables;
 mod movement_vectors;
@@ -29,6 +34,7 @@ mod pace;
 #[path = "../../src/world/bsp/sample.rs"]
 mod sample;
 mod scripted_server;
+mod seeded_match;
 mod session_vectors;
 mod settings;
 mod sight;

@@ -35,3 +35,37 @@ fn what_is_announced_is_a_setting() {
         assert!(SETTINGS.iter().any(|setting| setting.name == *name), "{name}");
     }
 }
+
+/// Prefixes of names that are settings wherever they stand in the rules.
+const PREFIXES: [&str; 5] = ["g_", "pmove_", "com_", "sv_", "elimination_"];
+
+/// Keys of userinfos, which look like settings.
+const USERINFO_KEYS: [&str; 2] = ["g_redteam", "g_blueteam"];
+
+#[test]
+fn whatever_the_rules_read_is_a_setting() {
+    let mut read = std::collections::BTreeSet::new();
+    let mut folders =
+        vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/game"))];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.extend((name != "tests").then_some(path));
+            } else if name.ends_with(".rs") && name != "tests.rs" {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let rules = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+                let quoted = rules.split('"').skip(1).step_by(2).map(str::to_owned);
+                read.extend(quoted.filter(|word| {
+                    PREFIXES.iter().any(|prefix| word.starts_with(prefix))
+                        && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                }));
+            }
+        }
+    }
+    assert!(read.len() > 50, "{read:?}");
+    for name in read.iter().filter(|name| !USERINFO_KEYS.contains(&name.as_str())) {
+        assert!(SETTINGS.iter().any(|setting| setting.name == name), "{name} is in no table");
+    }
+}

@@ -131,10 +131,10 @@ fn map_changes_and_restarts_take_everybody_along() {
         }
         arena.run_for(Millis::seconds(15));
         for (line, map) in [
-            ("map_restart", "oa_dm1"),
+            ("map_restart 0", "oa_dm1"),
             ("map oa_dm3", "oa_dm3"),
-            ("map_restart", "oa_dm3"),
-            ("map oa_dm4;map_restart", "oa_dm4"),
+            ("map_restart 0", "oa_dm3"),
+            ("map oa_dm4;map_restart 0", "oa_dm4"),
             ("map oa_dm5;map oa_dm6", "oa_dm6"),
         ] {
             arena.console(line);

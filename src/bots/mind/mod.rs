@@ -15,6 +15,8 @@ use crate::model::{Buttons, UserCmd, Vec3, trig::sine_cosine};
 
 pub(super) use senses::Senses;
 
+/// Of so many looks at an enemy, one makes it take up another weapon.
+const CHANGES: u32 = 24;
 /// Angles are 16-bit fractions of a turn.
 const TURN: i32 = 1 << 16;
 /// Fastest turn, in angle units per millisecond: about a third of a turn per second.
@@ -36,6 +38,11 @@ const WAYS: i32 = 8;
 /// A bot that wants to walk and covers less than this in [`STUCK_MS`] is stuck, in units.
 const STUCK_DISTANCE: f32 = 24.0;
 const STUCK_MS: u32 = 400;
+/// One that does not come farther than this in [`CORNER_MS`] runs about in a corner, and leaves it for
+/// [`LEAVE_MS`], whoever is in sight.
+const CORNER_DISTANCE: f32 = 128.0;
+const CORNER_MS: u32 = 3000;
+const LEAVE_MS: u32 = 1500;
 
 /// A bot's intentions.
 #[derive(Debug)]
@@ -62,6 +69,10 @@ pub(super) struct Mind {
     /// Where it was, and for how long it has not come far from there.
     was_at: Vec3,
     same_place_ms: u32,
+    /// The same for the corner that it is in, and how long it is still leaving it.
+    corner: Vec3,
+    same_corner_ms: u32,
+    leaves_ms: u32,
 }
 
 /// What a bot says, in turn.
@@ -93,6 +104,9 @@ impl Mind {
             scores_in,
             was_at: Vec3::ZERO,
             same_place_ms: 0,
+            corner: Vec3::ZERO,
+            same_corner_ms: 0,
+            leaves_ms: 0,
         }
     }
 
@@ -107,7 +121,10 @@ impl Mind {
             self.buttons = Buttons(self.buttons.0 ^ Buttons::ATTACK.0);
             return;
         }
-        self.wanted = senses.enemy.map(|enemy| senses.aim(enemy));
+        self.leaves_ms = self.leaves_ms.saturating_sub(passed_ms);
+        if self.leaves_ms == 0 {
+            self.wanted = senses.enemy.map(|enemy| senses.aim(enemy));
+        }
         if let Some([pitch, yaw]) = self.wanted {
             let off = |wanted: i32, is: i32| i32::from(wanted.wrapping_sub(is) as i16).abs();
             let aimed = off(yaw, self.yaw) < AIM_ERROR && off(pitch, self.pitch) < AIM_ERROR;
@@ -122,7 +139,7 @@ impl Mind {
     /// Takes up another weapon now and then.
     fn choose_weapon(&mut self, senses: &Senses<'_>) {
         let is_good = senses.loaded >> senses.weapon.min(31) & 1 != 0;
-        if is_good && self.below(64) != 0 {
+        if is_good && self.below(CHANGES) != 0 {
             return;
         }
         let loaded = senses.loaded;
@@ -143,14 +160,28 @@ impl Mind {
             self.was_at = senses.origin;
             self.same_place_ms = 0;
         }
+        self.same_corner_ms = self.same_corner_ms.saturating_add(passed_ms);
+        if (senses.origin - self.corner).length() > CORNER_DISTANCE {
+            self.corner = senses.origin;
+            self.same_corner_ms = 0;
+        }
+        let cornered = self.same_corner_ms > CORNER_MS;
+        if cornered {
+            self.same_corner_ms = 0;
+            self.leaves_ms = LEAVE_MS;
+            self.decides_in = LEAVE_MS;
+            (self.forward, self.right, self.up) = (127, 0, 0);
+            self.wanted = None;
+        }
         let walks = self.forward > 0;
         let stuck = walks && self.same_place_ms > STUCK_MS;
         let yaw = self.yaw.wrapping_add(senses.delta_angles[1]) & (TURN - 1);
-        if !stuck && (!walks || senses.free_way(along(yaw)) >= TOO_NEAR) {
+        if !stuck && !cornered && (!walks || senses.free_way(along(yaw)) >= TOO_NEAR) {
             return;
         }
         self.same_place_ms = 0;
         let first = self.below(WAYS as u32) as i32;
+        // Each way but the one that it goes, from a random one on, so that equals have equal chances.
         let best = (0..WAYS - 1)
             .map(|way| ((first + way) % (WAYS - 1) + 1) * (TURN / WAYS))
             .map(|turn| (senses.free_way(along(yaw + turn)), turn))
@@ -220,9 +251,9 @@ impl Mind {
         self.decides_in = 400 + self.below(1600);
         let rate = self.below(2 * MAX_YAW_RATE as u32 + 1) as i32 - MAX_YAW_RATE;
         let pitch = self.below(2 * MAX_PITCH as u32 + 1) as i32 - MAX_PITCH;
-        let forward = [127, 127, 127, 127, 127, 64, 0, -127][self.below(8) as usize];
+        let forward = [127, 127, 127, 127, 127, 127, 64, 0, -127, 127][self.below(10) as usize];
         let right = [0, 0, 0, 127, -127][self.below(5) as usize];
-        let up = [0, 0, 0, 127, -127][self.below(5) as usize];
+        let up = [0, 0, 0, 0, 0, 0, 127, 127, -127][self.below(9) as usize];
         let attacks = self.below(4) == 0;
         if self.does.include(Behaviour::Wander) {
             self.wanted_yaw_rate = rate;
@@ -320,6 +351,24 @@ mod tests {
         }
         assert_ne!(mind.yaw, before);
         assert_eq!(mind.up, 127);
+    }
+
+    #[test]
+    fn who_runs_about_in_a_corner_leaves_it_whoever_is_in_sight() {
+        let mut mind = Mind::new(8, Behaviours::PLAYER);
+        (mind.forward, mind.decides_in) = (0, 60_000);
+        let at = |step: u16| Senses {
+            origin: Vec3::new(f32::from(step % 2) * 40.0, 0.0, 0.0),
+            enemy: Some(Vec3::new(500.0, 0.0, 26.0)),
+            ..Senses::nowhere()
+        };
+        let mut left = 0;
+        for step in 0..120 {
+            mind.look(&at(step), 33);
+            left += u32::from(mind.leaves_ms > 0 && mind.forward == 127);
+            mind.step(0, 33);
+        }
+        assert!((20..=46).contains(&left), "{left} of 120 looks");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::bots::strip::Column;
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 160.0;
 const LEFT: f64 = 48.0;
+const ABOVE: f64 = 16.0;
 const BELOW: f64 = 18.0;
 /// Bars at most: values beyond are put together.
 const MAX_BARS: u64 = 120;
@@ -44,27 +45,38 @@ fn frame(top: f64, right: &str) -> Markup {
 }
 
 fn view_box() -> String {
-    format!("0 -8 {WIDTH} {}", HEIGHT + BELOW + 12.0)
+    format!("0 -{ABOVE} {WIDTH} {}", ABOVE + HEIGHT + BELOW + 4.0)
 }
 
-/// Bars of how often each value was, in milliseconds.
-pub(super) fn distribution(values: &[(u64, u64)]) -> Markup {
-    let longest = values.iter().map(|(value, _)| *value).max().unwrap_or(0).max(1);
-    let width = longest.div_ceil(MAX_BARS).max(1);
-    let mut bars = vec![0; (longest / width + 1) as usize];
+/// Bars of how often each value was, in milliseconds, over an axis as long as the longest, but at least
+/// and at most so long; values beyond are one bar at the end.
+pub(super) fn distribution(values: &[(u64, u64)], [least, most]: [u64; 2]) -> Markup {
+    let longest = values.iter().map(|(value, _)| *value).max().unwrap_or(0);
+    let end = longest.max(least).min(most).max(1);
+    let width = end.div_ceil(MAX_BARS).max(1);
+    let mut bars = vec![0; (end / width + 1) as usize];
     for (value, count) in values {
-        bars[(value / width) as usize] += count;
+        bars[(*value.min(&end) / width) as usize] += count;
     }
+    let beyond = if longest > end { " and more" } else { "" };
+    let name = |place: usize| {
+        let first = place as u64 * width;
+        match () {
+            () if place + 1 == bars.len() && longest > end => format!("{first} to {longest} ms"),
+            () if width == 1 => format!("{first} ms"),
+            () => format!("{first} to {} ms", first + width - 1),
+        }
+    };
     let top = ceiling(bars.iter().copied().max().unwrap_or(0) as f64);
     let step = (WIDTH - LEFT) / bars.len() as f64;
     html! {
         svg viewBox=(view_box()) role="img" {
-            (frame(top, &format!("{} ms", longest + width)))
+            (frame(top, &format!("{end} ms{beyond}")))
             @for (place, count) in bars.iter().enumerate().filter(|(_, count)| **count > 0) {
                 @let height = (*count as f64 / top * HEIGHT).max(1.0);
                 rect .bar x=(format!("{:.1}", LEFT + place as f64 * step)) y=(format!("{:.1}", HEIGHT - height))
                     width=(format!("{:.1}", (step - 0.5).max(0.5))) height=(format!("{height:.1}")) {
-                    title { (place as u64 * width) " ms: " (count) }
+                    title { (name(place)) ": " (count) }
                 }
             }
         }
@@ -105,6 +117,13 @@ pub(super) fn lagometer(strip: &Strip, asked_ms: u64) -> Markup {
     let asked = asked_ms.max(1) as f64;
     // Three times what was asked for fills the upper half.
     let above = |ms: f64| (ms / (asked * 3.0) * HALF).min(HALF);
+    let came = |column: &Column| column.snapshots > 0;
+    let (first, last) = (columns.iter().position(came), columns.iter().rposition(came));
+    let is_silent = |place: usize, column: &Column| {
+        !came(column)
+            && first.is_some_and(|first| place > first)
+            && last.is_some_and(|last| place < last)
+    };
     html! {
         svg viewBox=(format!("0 0 {STRIP_WIDTH} {}", HALF * 2.0 + 1.0)) preserveAspectRatio="none" role="img" {
             line .axis x1="0" y1=(HALF) x2=(STRIP_WIDTH) y2=(HALF) {}
@@ -115,6 +134,9 @@ pub(super) fn lagometer(strip: &Strip, asked_ms: u64) -> Markup {
                 @let long = above(gap) - fine;
                 @let x = format!("{:.2}", place as f64 * width);
                 @let w = format!("{width:.2}");
+                @if is_silent(place, column) {
+                    rect .lost x=(x) y="0" width=(w) height=(HALF * 2.0 + 1.0) {}
+                }
                 @if fine > 0.0 { rect .fine x=(x) y=(format!("{:.1}", HALF - fine)) width=(w) height=(format!("{fine:.1}")) {} }
                 @if long > 0.0 { rect .long x=(x) y=(format!("{:.1}", HALF - fine - long)) width=(w) height=(format!("{long:.1}")) {} }
                 @let depth = (ping / MAX_STRIP_PING_MS * HALF).clamp(0.0, HALF);
@@ -145,9 +167,10 @@ mod tests {
 
     #[test]
     fn charts_of_nothing_and_of_much_are_drawn() {
-        assert!(distribution(&[]).into_string().contains("<svg"));
-        let bars = distribution(&[(50, 900), (60_000, 1)]).into_string();
+        assert!(distribution(&[], [0, 0]).into_string().contains("<svg"));
+        let bars = distribution(&[(50, 900), (60_000, 1)], [100, 150]).into_string();
         assert_eq!(bars.matches("class=\"bar\"").count(), 2);
+        assert!(bars.contains("50 to 51 ms: 900") && bars.contains("150 to 60000 ms: 1"), "{bars}");
         let samples: Vec<_> = (0..5000)
             .map(|second| Sample { second, ping_ms: second, ..Sample::default() })
             .collect();
@@ -163,7 +186,9 @@ mod tests {
         let seen = [
             Column { gap_ms: 50, ping_ms: 40, snapshots: 5, ..Column::default() },
             Column { gap_ms: 140, ping_ms: 40, rate_delayed: 1, snapshots: 5, ..Column::default() },
+            Column::default(),
             Column { gap_ms: 50, ping_ms: 40, lost: 2, snapshots: 3, ..Column::default() },
+            Column::default(),
         ];
         for (place, column) in seen.into_iter().enumerate() {
             *strip.at(Millis(place as u64 * 250)).unwrap() = column;
@@ -171,6 +196,6 @@ mod tests {
         let drawn = lagometer(&strip, 50).into_string();
         let count = |class: &str| drawn.matches(&format!("class=\"{class}\"")).count();
         assert_eq!((count("fine"), count("long")), (3, 1));
-        assert_eq!((count("ping"), count("held"), count("lost")), (1, 1, 1));
+        assert_eq!((count("ping"), count("held"), count("lost")), (1, 1, 2));
     }
 }

@@ -16,7 +16,6 @@ impl Summary {
     /// The page as HTML.
     #[must_use]
     pub fn to_html(&self) -> String {
-        let verdict = if self.succeeded { "as expected" } else { "not as expected" };
         let page = html! {
             (DOCTYPE)
             html lang="en" {
@@ -29,26 +28,37 @@ impl Summary {
                 body {
                     h1 { "Load test of " (self.server_address) }
                     p .verdict.(if self.succeeded { "good" } else { "bad" }) {
-                        (self.total.active) " of " (self.total.bots) " bots in the game, "
-                        (format!("{:.0}", self.total.seconds)) " s: " (verdict)
+                        (self.sentence)
                     }
                     (self.warnings())
+                    (self.tiles())
                     (self.conditions())
-                    (self.figures())
                     (self.stages_table())
+                    (self.figures())
                     section {
                         h2 { "Time between snapshots" }
-                        p { "How often each was; the bots asked for one in "
-                            (self.asked_gap_ms()) " ms." }
-                        (chart::distribution(&self.gap_distribution))
+                        p { "How many snapshots came so long after the one before. The bots asked for one in "
+                            (self.asked_interval_ms) " ms; a bar pointed at says its numbers." }
+                        (chart::distribution(&self.gap_distribution, self.axis()))
                     }
                     section {
                         h2 { "Over time" }
-                        (chart::over_time("Bytes received by all, kB/s", &self.samples, |s| s.bytes_in as f64 / 1000.0))
-                        (chart::over_time("Longest time between snapshots, ms", &self.samples, |s| s.worst_gap_ms as f64))
-                        (chart::over_time("Ping, ms", &self.samples, |s| s.ping_ms as f64))
-                        @if self.total.server.is_some() {
-                            (chart::over_time("Processor time of the server, ms/s", &self.samples, |s| s.server_cpu_ms))
+                        div .charts {
+                            (chart::over_time("Bots in the game", &self.samples, |s| s.in_game as f64))
+                            (chart::over_time("Bytes received by all, kB/s", &self.samples, |s| s.bytes_in as f64 / 1000.0))
+                            (chart::over_time("Longest time between snapshots, ms", &self.samples, |s| s.worst_gap_ms as f64))
+                            (chart::over_time("Ping, ms", &self.samples, |s| s.ping_ms as f64))
+                            (chart::over_time("Messages lost, in a second by all", &self.samples, |s| s.lost_messages as f64))
+                            @if self.queries.sent > 0 {
+                                (chart::over_time("Queries answered in a second", &self.samples, |s| s.query_answers as f64))
+                            }
+                            @if self.total.server.is_some() {
+                                (chart::over_time("Processor time of the server, ms in a second", &self.samples, |s| s.server_cpu_ms))
+                                (chart::over_time("Memory of the server, MB", &self.samples, |s| s.server_memory_mb))
+                            }
+                            @if self.total.own.is_some() {
+                                (chart::over_time("Processor time of the bots, ms in a second", &self.samples, |s| s.own_cpu_ms))
+                            }
                         }
                     }
                     (self.strips())
@@ -58,18 +68,47 @@ impl Summary {
         page.into_string()
     }
 
-    fn asked_gap_ms(&self) -> u64 {
-        self.total.snapshot_gap_ms.p50
+    /// When a snapshot is due: as asked for, or as the server sends most of them.
+    fn due_ms(&self) -> u64 {
+        self.asked_interval_ms.max(self.total.snapshot_gap_ms.p50)
+    }
+
+    /// How far the times between snapshots are shown, at least and at most.
+    fn axis(&self) -> [u64; 2] {
+        let due = self.due_ms();
+        [due * 2, (self.total.snapshot_gap_ms.p99 * 2).max(due * 3)]
+    }
+
+    /// What everybody asks first.
+    fn tiles(&self) -> Markup {
+        let total = &self.total;
+        let mut tiles = vec![
+            ("bots in the game", format!("{} of {}", total.active, total.bots)),
+            ("snapshots a second, each", format!("{:.1}", total.snapshots_per_second)),
+            ("between snapshots, p99", format!("{} ms", total.snapshot_gap_ms.p99)),
+            ("ping, half within", format!("{} ms", total.ping_ms.p50)),
+            ("messages lost", format!("{:.2} %", total.loss * 100.0)),
+            ("bytes per snapshot", format!("{:.0}", total.bytes_per_snapshot)),
+        ];
+        if let Some(server) = total.server {
+            let each = server.cpu_ms_per_client_second;
+            tiles.push(("server CPU per client-second", format!("{each:.3} ms")));
+            tiles.push(("server memory", format!("{:.1} MB", server.memory_mb)));
+        }
+        html! {
+            div .tiles {
+                @for (name, value) in tiles { div { b { (value) } span { (name) } } }
+            }
+        }
     }
 
     fn warnings(&self) -> Markup {
         html! {
             @for broken in &self.broken { p .bad { "Not as expected: " (broken) } }
             @if self.own_process_was_late() {
-                p .bad {
-                    "The bots' own process was often late (99 % within "
-                    (self.total.own_lateness_ms.p99)
-                    " ms): these figures say more of it than of the server."
+                p .warning {
+                    "The bots themselves ran late (p99 " (self.total.own_lateness_ms.p99)
+                    " ms): their machine was too busy for them, and the figures tell more of it than of the server."
                 }
             }
         }
@@ -77,10 +116,11 @@ impl Summary {
 
     fn conditions(&self) -> Markup {
         let or_clear =
-            |shape: &str| if shape.is_empty() { "as it is".to_owned() } else { shape.to_owned() };
+            |shape: &str| if shape.is_empty() { "untouched".to_owned() } else { shape.to_owned() };
         html! {
             table .conditions {
-                tr { th { "Wire" } td { (self.wire) } }
+                tr { th { "Server" } td { (self.server_address) ", wire " (self.wire) ", for "
+                    (format!("{:.0}", self.total.seconds)) " s" } }
                 tr { th { "Bots" } td { (self.behaviour) ", seed " (self.seed) } }
                 tr { th { "Way there" } td { (or_clear(&self.uplink)) } }
                 tr { th { "Way back" } td { (or_clear(&self.downlink)) } }
@@ -97,18 +137,19 @@ impl Summary {
         html! {
             section {
                 h2 { "Figures" }
-                table {
-                    tr { th {} th { "mean" } th { "p50" } th { "p90" } th { "p99" } th { "worst" } }
-                    @for (name, spread) in spreads(total) {
+                table .numbers {
+                    tr { th { "Milliseconds" } th { "mean" } th { "p50" } th { "p90" } th { "p99" } th { "worst" } th { "counted" } }
+                    @for (name, spread) in spreads(total).iter().filter(|(_, spread)| spread.count > 0) {
                         tr {
-                            th { (name) ", ms" }
+                            th { (name) }
                             td { (format!("{:.1}", spread.mean)) }
-                            @for value in [spread.p50, spread.p90, spread.p99, spread.max] { td { (value) } }
+                            @for value in [spread.p50, spread.p90, spread.p99, spread.max, spread.count] { td { (value) } }
                         }
                     }
                 }
                 table {
                     tr { th { "Snapshots" } td { (total.snapshots) " in all, " (total.snapshots_per_second) "/s each" } }
+                    tr { th { "Walked, scored" } td { (format!("{:.0} units/s each, {} in all", total.walked_per_second, total.scored)) } }
                     tr { th { "Deltas" } td { (percent(total.delta_share)) } }
                     tr { th { "Lost" } td { (percent(total.loss)) } }
                     tr { th { "Late" } td { (percent(total.late)) } }
@@ -118,8 +159,9 @@ impl Summary {
                     @for (name, cost) in [("Server process", total.server), ("Bots' process", total.own)] {
                         @if let Some(cost) = cost {
                             tr { th { (name) } td {
-                                (format!("{:.0} ms of processor time, {:.3} ms per client-second, {:.1} MB",
-                                    cost.cpu_ms, cost.cpu_ms_per_client_second, cost.memory_mb)) } }
+                                (format!("{:.2} s of processor time, {:.3} ms per client-second; {:.1} MB, {:.0} kB more for each",
+                                    cost.cpu_ms / 1000.0, cost.cpu_ms_per_client_second,
+                                    cost.memory_mb, cost.memory_kb_per_bot)) } }
                         }
                     }
                 }
@@ -132,7 +174,7 @@ impl Summary {
             @if self.stages.len() > 1 {
                 section {
                     h2 { "Stages" }
-                    table {
+                    table .numbers {
                         tr { th { "bots" } th { "in the game" } th { "gap p99" } th { "worst gap" } th { "lost" }
                             th { "CPU ms per client-second" } th {} }
                         @for stage in &self.stages {
@@ -141,7 +183,7 @@ impl Summary {
                                 td { (bots) } td { (active) } td { (gap.p99) } td { (gap.max) }
                                 td { (format!("{:.2} %", loss * 100.0)) }
                                 td { (server.map_or("–".to_owned(), |cost| format!("{:.3}", cost.cpu_ms_per_client_second))) }
-                                td { (stage.broken.join("; ")) }
+                                td .words { (stage.broken.join("; ")) }
                             }
                         }
                     }
@@ -156,11 +198,12 @@ impl Summary {
             section {
                 h2 { "Bots" }
                 p { "Above, the time between snapshots: blue as asked for, yellow what was longer. Below, the ping: "
-                    "green; yellow where the server held snapshots back to keep to the rate, red where messages were lost." }
+                    "green; yellow where the server held snapshots back to keep to the rate, red where messages were lost. "
+                    "Red above and below: nothing came at all." }
                 @for bot in shown {
                     figure .strip {
                         figcaption { (bot.name) " " small { (describe(bot)) } }
-                        (chart::lagometer(&bot.strip, self.asked_gap_ms()))
+                        (chart::lagometer(&bot.strip, self.due_ms()))
                     }
                 }
                 @if self.each.len() > MAX_STRIPS {

@@ -12,6 +12,7 @@ use super::{
     options::BotsOptions,
     record::{Figures, JOIN_STEPS, Record},
     strip::Strip,
+    verdict::Verdict,
 };
 use crate::{client::Statistics, model::Millis};
 
@@ -32,12 +33,14 @@ pub struct Spread {
     pub p99: u64,
     /// The largest.
     pub max: u64,
+    /// How many there are.
+    pub count: u64,
 }
 
 impl Spread {
     fn of(values: &Histogram<u32>) -> Self {
         let [p50, p90, p99] = [0.5, 0.9, 0.99].map(|q| values.value_at_quantile(q));
-        Self { mean: rounded(values.mean()), p50, p90, p99, max: values.max() }
+        Self { mean: rounded(values.mean()), p50, p90, p99, max: values.max(), count: values.len() }
     }
 }
 
@@ -64,6 +67,8 @@ pub struct CostSummary {
     pub cpu_ms_per_client_second: f64,
     /// Memory at the end, in millions of bytes.
     pub memory_mb: f64,
+    /// By how much it has grown since the beginning for each bot, in thousands of bytes.
+    pub memory_kb_per_bot: f64,
 }
 
 /// Figures of all bots in a stretch of time.
@@ -87,6 +92,10 @@ pub struct Stretch {
     pub join_ms: Spread,
     /// Of each step on the way there.
     pub join_steps_ms: Steps,
+    /// Units that a bot's body moved in a second, on average: whether they walk, by the server's word.
+    pub walked_per_second: f64,
+    /// By how much the bots' scores rose, all together.
+    pub scored: u64,
     /// Snapshots accepted by all.
     pub snapshots: u64,
     /// Snapshots accepted in a second, by one bot on average.
@@ -162,6 +171,9 @@ pub(super) struct Counted {
     /// Time in the game, of all bots together.
     pub(super) bot_ms: u64,
     pub(super) faults: u64,
+    /// Units walked, and points scored.
+    pub(super) walked: u64,
+    pub(super) scored: u64,
 }
 
 impl Counted {
@@ -169,6 +181,8 @@ impl Counted {
         self.played = self.played + record.played();
         self.bot_ms += record.played_for().0;
         self.faults += record.faults();
+        self.walked += record.walked();
+        self.scored += record.scored;
     }
 
     fn since(self, earlier: Self) -> Self {
@@ -176,6 +190,8 @@ impl Counted {
             played: self.played - earlier.played,
             bot_ms: self.bot_ms.saturating_sub(earlier.bot_ms),
             faults: self.faults.saturating_sub(earlier.faults),
+            walked: self.walked.saturating_sub(earlier.walked),
+            scored: self.scored.saturating_sub(earlier.scored),
         }
     }
 }
@@ -191,6 +207,8 @@ pub(super) struct Measured<'a> {
     pub(super) lateness: &'a Histogram<u32>,
     pub(super) server: Option<Cost>,
     pub(super) own: Option<Cost>,
+    /// Bytes that the server and the bots had before anybody came.
+    pub(super) memory_before: [u64; 2],
 }
 
 /// What a process has used: processor time, and memory now.
@@ -208,7 +226,7 @@ impl Cost {
         Self { cpu_us: self.cpu_us.saturating_sub(earlier.cpu_us), ..self }
     }
 
-    fn summary(self, bot_ms: u64) -> CostSummary {
+    fn summary(self, bot_ms: u64, bots: usize, before: u64) -> CostSummary {
         let cpu_ms = self.cpu_us as f64 / 1000.0;
         let client_seconds = bot_ms as f64 / 1000.0;
         let each = if bot_ms == 0 { 0.0 } else { cpu_ms / client_seconds };
@@ -216,6 +234,9 @@ impl Cost {
             cpu_ms: rounded(cpu_ms),
             cpu_ms_per_client_second: (each * 1000.0).round() / 1000.0,
             memory_mb: rounded(self.memory_bytes as f64 / 1e6),
+            memory_kb_per_bot: rounded(
+                self.memory_bytes.saturating_sub(before) as f64 / 1e3 / bots.max(1) as f64,
+            ),
         }
     }
 }
@@ -232,15 +253,17 @@ pub(super) struct Outcomes {
 impl Stretch {
     pub(super) fn new(measured: &Measured<'_>) -> Self {
         let Measured { options, took, figures, counted: [before, after], outcomes, .. } = measured;
-        let Counted { played, bot_ms, faults } = after.since(*before);
-        let headers = if options.server.is_ipv6() { IPV6_HEADERS } else { IPV4_HEADERS };
+        let memory_before = measured.memory_before;
+        let Counted { played, bot_ms, faults, walked, scored } = after.since(*before);
+        let headers = if options.server_of(0).is_ipv6() { IPV6_HEADERS } else { IPV4_HEADERS };
         let in_with_headers = played.bytes_in + played.datagrams_in * headers;
         let out_with_headers = played.bytes_out + played.datagrams_out * headers;
         // What one bot has in a second, times the bots, is what all have while all are in.
+        let bots = outcomes.bots;
         let all_per_second =
             |bytes: u64| rounded(per_second(bytes, bot_ms) * outcomes.active as f64);
         Self {
-            bots: outcomes.bots,
+            bots,
             active: outcomes.active,
             refused: outcomes.refused,
             dropped: outcomes.dropped,
@@ -249,6 +272,8 @@ impl Stretch {
             client_seconds: bot_ms as f64 / 1000.0,
             join_ms: Spread::of(&figures.joins),
             join_steps_ms: Steps::of(&figures.steps),
+            walked_per_second: rounded(per_second(walked, bot_ms)),
+            scored,
             snapshots: played.snapshots,
             snapshots_per_second: rounded(per_second(played.snapshots, bot_ms)),
             delta_share: share(played.delta_snapshots, played.snapshots),
@@ -268,8 +293,8 @@ impl Stretch {
             bytes_in_per_second_with_headers: all_per_second(in_with_headers),
             bytes_out_per_second: all_per_second(played.bytes_out),
             bytes_out_per_second_with_headers: all_per_second(out_with_headers),
-            server: measured.server.map(|cost| cost.summary(bot_ms)),
-            own: measured.own.map(|cost| cost.summary(bot_ms)),
+            server: measured.server.map(|cost| cost.summary(bot_ms, bots, memory_before[0])),
+            own: measured.own.map(|cost| cost.summary(bot_ms, bots, memory_before[1])),
             own_lateness_ms: Spread::of(measured.lateness),
         }
     }
@@ -290,6 +315,10 @@ pub struct BotSummary {
     pub join_ms: Option<u64>,
     /// Times that it joined.
     pub lives: u32,
+    /// Units that it moved in a second.
+    pub walked_per_second: f64,
+    /// By how much its score rose.
+    pub scored: u64,
     /// Snapshots accepted.
     pub snapshots: u64,
     /// Snapshots accepted in a second.
@@ -308,6 +337,11 @@ pub struct BotSummary {
     pub worst_gap_ms: u64,
     /// What could not be read, or may not be sent.
     pub faults: u64,
+    /// Datagrams that came, and those among them that meant nothing.
+    #[serde(skip)]
+    pub(super) heard: u64,
+    #[serde(skip)]
+    pub(super) unreadable: u64,
     /// How it went over time, for the report.
     #[serde(skip)]
     pub strip: Strip,
@@ -321,9 +355,12 @@ impl BotSummary {
         Self {
             name: name.to_owned(),
             outcome: outcome(record),
-            reason: reason.or_else(|| record.refusal.clone()),
+            // Who got in after all has nothing to tell of.
+            reason: reason.or_else(|| record.refusal.clone().filter(|_| record.entered.is_none())),
             join_ms: record.join_time().map(|join| join.0),
             lives: record.lives,
+            walked_per_second: rounded(per_second(record.walked(), record.played_for().0)),
+            scored: record.scored,
             snapshots: played.snapshots,
             snapshots_per_second: rounded(per_second(played.snapshots, record.played_for().0)),
             bytes_per_snapshot: ratio(played.bytes_in, played.snapshots),
@@ -333,6 +370,8 @@ impl BotSummary {
             ping_ms: rounded(record.pings.mean()),
             worst_gap_ms: record.gaps.max(),
             faults: record.faults(),
+            heard: record.statistics.datagrams_in,
+            unreadable: record.statistics.dropped_datagrams,
             strip: strip.clone(),
         }
     }
@@ -415,9 +454,15 @@ pub struct Summary {
     pub downlink: String,
     /// Seed of all chance.
     pub seed: u64,
-    /// Whether every bot got in and stayed until it left, nothing was unreadable, and what was expected
-    /// holds.
+    /// Time between two snapshots that the bots asked for.
+    pub asked_interval_ms: u64,
+    /// Whether the verdict is good: every bot got in and stayed until it left, nothing was unreadable,
+    /// and what was expected holds.
     pub succeeded: bool,
+    /// What it came to, in a word.
+    pub verdict: Verdict,
+    /// The same in a sentence, with the server's own words.
+    pub sentence: String,
     /// What was expected and does not hold.
     pub broken: Vec<String>,
     /// Figures of the whole time.

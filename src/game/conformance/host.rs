@@ -32,6 +32,11 @@ pub(in crate::game) struct TestHost {
     pub(in crate::game) queued: Vec<String>,
     /// What the console showed, line after line.
     pub(in crate::game) printed: Vec<String>,
+    /// Answers to console lines.
+    pub(in crate::game) replies: Vec<String>,
+    pub(in crate::game) maps: Vec<String>,
+    /// Lines of the log behind their clocks, in order.
+    pub(in crate::game) logged: Vec<(i32, String)>,
 }
 
 impl Default for TestHost {
@@ -48,6 +53,9 @@ impl Default for TestHost {
             dropped: Vec::new(),
             queued: Vec::new(),
             printed: Vec::new(),
+            replies: Vec::new(),
+            maps: Vec::new(),
+            logged: Vec::new(),
         }
     }
 }
@@ -71,7 +79,7 @@ impl TestHost {
     }
 
     /// Clears what a new level begins without.
-    pub(super) fn clear_level(&mut self) {
+    pub(in crate::game) fn clear_level(&mut self) {
         if let Some(world) = &mut self.world {
             world.clear();
         }
@@ -83,6 +91,17 @@ impl Host for TestHost {
     fn print(&mut self, text: &str) {
         assert!(!text.contains(|c: char| c.is_control()), "console line {text:?}");
         self.printed.push(text.to_owned());
+    }
+    fn log_line(&mut self, clock_ms: i32, text: &str) {
+        self.print(text);
+        self.logged.push((clock_ms, text.to_owned()));
+    }
+    fn reply(&mut self, text: &str) {
+        self.print(text);
+        self.replies.push(text.to_owned());
+    }
+    fn map_names(&self) -> &[String] {
+        &self.maps
     }
     fn setting(&self, name: &str) -> &str {
         self.settings.get(name).map_or("", String::as_str)
@@ -155,7 +174,7 @@ impl Host for TestHost {
 }
 
 /// Reliable commands that clients' games know.
-const KNOWN_TO_CLIENTS: [&str; 17] = [
+const KNOWN_TO_CLIENTS: [&str; 19] = [
     "print",
     "cp",
     "chat",
@@ -171,8 +190,10 @@ const KNOWN_TO_CLIENTS: [&str; 17] = [
     "ch",
     "mappage",
     "customvotes",
+    "elimination",
     "clientLevelShot",
     "map_restart",
+    "accs",
 ];
 
 fn check_command(text: &str) {

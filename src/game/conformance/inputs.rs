@@ -112,6 +112,11 @@ pub(super) fn inputs() -> impl Strategy<Value = Input> {
         "sv_cheats",
         "g_motd",
         "g_smoothClients",
+        "timelimit",
+        "fraglimit",
+        "g_doWarmup",
+        "g_warmup",
+        "g_gametype",
         "g_forcerespawn",
         "g_knockback",
     ]);

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Deathmatch, movers, targets, things::What, triggers};
-use crate::game::{Host, items, userinfo::clean_text};
+use super::{Deathmatch, items, movers, targets, things::What, triggers};
+use crate::game::{Host, userinfo::clean_text};
 use crate::model::{Vec3, text::leading_int};
 use crate::world::{Entities, Occupancy, entities::Entity};
 
@@ -25,10 +25,10 @@ const CLASSES: &[(&str, Spawn)] = &[
     ("info_camp", place),
     ("target_position", place),
     ("misc_teleporter_dest", place),
-    ("team_CTF_redplayer", place),
-    ("team_CTF_blueplayer", place),
-    ("team_CTF_redspawn", place),
-    ("team_CTF_bluespawn", place),
+    ("team_CTF_redplayer", team_spot),
+    ("team_CTF_blueplayer", team_spot),
+    ("team_CTF_redspawn", team_spot),
+    ("team_CTF_bluespawn", team_spot),
     ("item_botroam", nothing),
     ("light", nothing),
     ("misc_model", nothing),
@@ -68,10 +68,19 @@ const CLASSES: &[(&str, Spawn)] = &[
     ("shooter_grenade", targets::grenade_shooter),
 ];
 
+/// Classes that only the games know which list them.
+const MODE_CLASSES: &[(&str, Spawn)] =
+    &[("team_redobelisk", items::red_stand), ("team_blueobelisk", items::blue_stand)];
+
 fn nothing(_game: &mut Deathmatch, _host: &mut dyn Host, _entity: &Entity) {}
 
 fn place(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
     game.add(entity, What::Place);
+}
+
+fn team_spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
+    let number = game.add(entity, What::Place);
+    game.spots.add_for_team(entity, number);
 }
 
 fn spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
@@ -87,11 +96,9 @@ impl Deathmatch {
             let class = entity.classname();
             if !self.is_for_this_game(entity) {
                 leave_open(host, entity);
-            } else if let Some((_, spawn)) =
-                CLASSES.iter().find(|(name, _)| name.eq_ignore_ascii_case(class))
-            {
+            } else if let Some(spawn) = self.spawn_of(class) {
                 spawn(self, host, entity);
-            } else if !self.is_known(class) {
+            } else if !self.spawn_item(host, entity) && !self.is_known(class) {
                 *unknown.entry(clean_text(class, 63)).or_default() += 1;
             }
         }
@@ -103,11 +110,17 @@ impl Deathmatch {
         }
     }
 
+    /// What becomes of a class in this game.
+    fn spawn_of(&self, class: &str) -> Option<Spawn> {
+        let own: &[(&str, Spawn)] = if self.is_known(class) { MODE_CLASSES } else { &[] };
+        let rows = CLASSES.iter().chain(own);
+        rows.copied().find(|(name, _)| name.eq_ignore_ascii_case(class)).map(|(_, spawn)| spawn)
+    }
+
     /// Whether a class has a meaning in this game, though none in this level.
     fn is_known(&self, class: &str) -> bool {
-        let profile = self.people.profile;
-        items::of_class(profile, class).is_some()
-            || profile.mode_classes.iter().any(|known| known.eq_ignore_ascii_case(class))
+        let classes = self.people.profile.mode_classes;
+        classes.iter().any(|known| known.eq_ignore_ascii_case(class))
     }
 
     /// Whether the filters of an entity let it into what is played.
@@ -117,7 +130,7 @@ impl Deathmatch {
         let listed = |key| entity.spawn_value(key).map(|list| list.contains(game_type.key()));
         let excluded = self.people.profile.excludes_gametypes && listed("!gametype") == Some(true);
         let unwanted = set(if game_type.has_teams() { "notteam" } else { "notfree" })
-            || set("notq3a")
+            || self.people.profile.excluding_keys.iter().copied().any(set)
             || listed("gametype") == Some(false)
             || excluded;
         !unwanted

@@ -5,6 +5,7 @@
 
 use super::{
     Deathmatch,
+    combat::{GIB_HEALTH, LEAST_HEALTH},
     things::{Thing, What},
 };
 use crate::game::{
@@ -27,6 +28,14 @@ const GONE_MS: i32 = 6500;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Corpse {
     since: LevelTime,
+    health: i32,
+}
+
+impl Corpse {
+    /// Whether there is something left to be shot at.
+    pub(super) fn is_whole(&self) -> bool {
+        self.health > GIB_HEALTH
+    }
 }
 
 impl Deathmatch {
@@ -61,7 +70,9 @@ impl Deathmatch {
         body.state.powerups = 0;
         body.state.loop_sound = 0;
         body.state.event = 0;
-        body.what = What::Corpse(Corpse { since: now });
+        let gone = state.e_type == EntityType::Invisible as i32;
+        let health = if gone { LEAST_HEALTH } else { 0 };
+        body.what = What::Corpse(Corpse { since: now, health });
         body.shared.mins = shared.mins;
         body.shared.maxs = shared.maxs;
         body.shared.sv_flags = Default::default();
@@ -83,18 +94,36 @@ impl Deathmatch {
             body.state.legs_anim = dead;
             body.state.torso_anim = dead;
         }
-        if state.e_type == EntityType::Invisible as i32 {
+        if gone {
             body.shared.contents = 0;
         }
         body.think_at = Some(now + SINK_MS);
         self.things.link(host, number);
     }
 
+    /// Shoots at a body that lies there: it goes to pieces before long.
+    pub(super) fn hurt_corpse(&mut self, number: EntityNum, points: i32) {
+        let (now, blood) = (self.people.now, self.combat.blood);
+        let Some(thing) = self.things.get_mut(number) else { return };
+        let What::Corpse(corpse) = &mut thing.what else { return };
+        corpse.health = corpse.health.saturating_sub(points.max(1)).max(LEAST_HEALTH);
+        if corpse.is_whole() {
+            return;
+        }
+        if !blood {
+            corpse.health = GIB_HEALTH + 1;
+            return;
+        }
+        thing.state.e_type = EntityType::Invisible as i32;
+        thing.shared.contents = 0;
+        thing.raise(event::GIB_PLAYER, 0, now);
+    }
+
     /// A body's frame: it falls, sinks or is gone.
     pub(super) fn run_corpse(&mut self, host: &mut dyn Host, number: EntityNum) {
         let now = self.people.now;
         let Some(body) = self.things.get(number) else { return };
-        let What::Corpse(Corpse { since }) = body.what else { return };
+        let What::Corpse(Corpse { since, .. }) = body.what else { return };
         if !body.shared.is_linked() {
             return;
         }

@@ -2,16 +2,18 @@
 //!
 //! Source: the base game's effects of the world.
 
-use super::{
-    Deathmatch,
-    harm::{AIR_MS, FIRST_GULP, Hit},
-};
+use super::{Deathmatch, combat::Hit};
 use crate::game::{
     Host,
-    numbers::{Means, contents},
+    numbers::{Means, contents, event, powerup},
 };
 use crate::model::ClientNum;
 
+/// Air at the beginning, in milliseconds, and what a battle suit keeps of it.
+pub(super) const AIR_MS: i32 = 12_000;
+const SUIT_AIR_MS: i32 = 10_000;
+/// Damage of the first drowning, before it grows.
+pub(super) const FIRST_GULP: i32 = 2;
 /// How deep a head is under.
 const UNDER: u8 = 3;
 /// Between two gulps of water, in milliseconds; how much worse each is, and the worst.
@@ -29,10 +31,14 @@ impl Deathmatch {
     pub(super) fn feel_surroundings(&mut self, host: &mut dyn Host, client: ClientNum) {
         let now = self.people.now;
         let alive = !self.is_dead(client);
+        let suited = self.has_powerup(client, powerup::BATTLESUIT);
         let body = &mut self.bodies[client.index()];
         let (level, kind) = (body.water_level, body.water_type);
         let mut hits = [None; 3];
         if level == UNDER {
+            if suited {
+                body.air_until = now + SUIT_AIR_MS;
+            }
             if alive && now.distance(body.air_until) > 0 {
                 body.air_until = body.air_until + GULP_MS;
                 body.gulp = (body.gulp + GULP_GROWS).min(WORST_GULP);
@@ -44,7 +50,8 @@ impl Deathmatch {
             body.gulp = FIRST_GULP;
         }
         let burns = level > 0 && kind & (contents::LAVA | contents::SLIME) != 0;
-        if burns && alive && now.distance(body.quiet_until) >= 0 {
+        let hurts = burns && alive && now.distance(body.quiet_until) >= 0;
+        if hurts && !suited {
             if kind & contents::LAVA != 0 {
                 hits[1] = Some((LAVA * i32::from(level), Means::Lava));
             }
@@ -54,6 +61,9 @@ impl Deathmatch {
         }
         if let Some(player) = self.people.players[client.index()].as_mut() {
             player.state.loop_sound = if burns { FRY_SOUND } else { 0 };
+        }
+        if hurts && suited {
+            self.show(client, event::POWERUP_BATTLESUIT, 0);
         }
         for (points, means) in hits.into_iter().flatten() {
             let hit = Hit { passes_armor: means == Means::Water, ..Hit::by_world(points, means) };

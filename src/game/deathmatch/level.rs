@@ -6,6 +6,7 @@
 
 use super::{
     Deathmatch,
+    teams::Fight,
     things::{Thing, What},
 };
 use crate::game::{GameType, Host, LevelStart, configstring, items, userinfo::clean_text};
@@ -19,14 +20,19 @@ impl Deathmatch {
     /// Everything that a level begins with.
     pub(super) fn start_level(&mut self, host: &mut dyn Host, start: &LevelStart) {
         self.things.clear();
+        self.clear_items();
         self.spots.clear();
         self.remaps.clear();
-        if leading_int(host.setting("g_gametype")) != 0 {
-            host.print("deathmatch knows no teams yet: g_gametype is 0 now");
+        self.fight = Fight::default();
+        let number = leading_int(host.setting("g_gametype"));
+        let game_type = GameType::of_number(number).filter(|&kind| kind.is_for_many());
+        if game_type.is_none() {
+            host.print(&format!(
+                "game type {number} is not played here, only 0, 1, 3 and 4: g_gametype is 0 now"
+            ));
             host.set_setting("g_gametype", "0");
         }
-        let number = leading_int(host.setting("g_gametype"));
-        self.people.play_game_type(GameType::of_number(number).unwrap_or_default());
+        self.people.play_game_type(game_type.unwrap_or_default());
         let parsed = host.world().map(|world| Entities::parse(&world.bsp().entity_text));
         let entities = match parsed {
             Some(Ok(entities)) => Some(entities),
@@ -62,12 +68,15 @@ impl Deathmatch {
             host.set_setting("g_gravity", &leading_int(gravity).clamp(0, 0xffff).to_string());
             self.refresh_movement(host);
         }
-        host.set_configstring(configstring::WARMUP, "");
         if let Some(entities) = &entities {
             self.spots.read_view(entities);
             self.spawn_entities(host, entities);
         }
-        host.set_configstring(configstring::ITEMS, &self.item_bits());
+        self.register_shooters();
+        self.register_arms();
+        self.join_item_chains();
+        self.publish_flags(host);
+        self.publish_items(host);
         if profile.clears_intermission {
             host.set_configstring(configstring::INTERMISSION, "");
         }
@@ -81,18 +90,26 @@ impl Deathmatch {
             host.print("the map has no spawn points; players begin at its origin");
         }
         self.people.log_start(host);
+        self.begin_match(host, start.restart);
     }
 
-    /// The item string: what everybody begins with, and what the level adds to it.
-    fn item_bits(&self) -> String {
-        let mut bits = self.people.profile.item_bits().into_bytes();
-        for weapon in self.shooters() {
-            let item = items::of_tag(self.people.profile, items::Kind::Weapon, weapon);
-            if let Some(bit) = item.and_then(|(number, _)| bits.get_mut(number as usize)) {
-                *bit = b'1';
+    /// Clients load the weapons that everybody comes with.
+    fn register_arms(&mut self) {
+        for number in self.combat.arms.items(self.people.profile) {
+            self.register_item(number);
+        }
+    }
+
+    /// Clients load the weapons that the level fires.
+    fn register_shooters(&mut self) {
+        let weapons: Vec<i32> = self.shooters().collect();
+        for weapon in weapons {
+            if let Some((number, _)) =
+                items::of_tag(self.people.profile, items::Kind::Weapon, weapon)
+            {
+                self.register_item(number);
             }
         }
-        bits.into_iter().map(char::from).collect()
     }
 
     /// Adds a thing that stands for an entity of the map.

@@ -1,30 +1,42 @@
-//! Deathmatch without weapons: players walk, jump, swim, ride and die in the world of the map.
+//! Deathmatch: players walk, jump, swim, ride, fight and die in the world of the map.
 //!
-//! Nobody fires yet and items lie nowhere; every game type is played as free for all. Without a map,
-//! players float in open space.
+//! Items lie on it and are taken; every game type is played as free for all. Without a map, players
+//! float in open space and hit nobody.
 //!
 //! Invariants: entities 0 to 63 are the players, all else stands in `things`; a slot without a player
 //! has no entity; the same seed and the same calls give the same states. Source: the base game's rules,
 //! release 1.32 and its ioquake3 build; OpenArena 0.8.8.
 
+#[cfg(test)]
+mod arena;
+mod body;
 mod classes;
+mod combat;
 mod corpses;
 mod environment;
-mod harm;
+mod items;
 mod level;
+mod lookback;
+mod matches;
 mod movers;
 mod names;
 mod push;
 mod spots;
 mod targets;
+mod teams;
 mod things;
 mod think;
 mod triggers;
+mod weapons;
 
 use self::{
-    harm::Body,
+    body::Body,
+    combat::CombatRules,
+    items::Items,
+    matches::Course,
     spots::Spots,
     targets::{MAX_USES, Remaps},
+    teams::Fight,
     things::{Things, What},
 };
 use super::{
@@ -43,9 +55,12 @@ use crate::world::links::EntityViews;
 #[derive(Debug)]
 pub struct Deathmatch {
     people: People,
+    course: Course,
     /// By client number: what only this game knows of a player.
     bodies: Vec<Body>,
     things: Things,
+    items: Items,
+    fight: Fight,
     spots: Spots,
     /// Shaders that are drawn in place of others.
     remaps: Remaps,
@@ -56,6 +71,8 @@ pub struct Deathmatch {
     next_grave: usize,
     /// Which of the three ways to die is next.
     next_death: i32,
+    /// How everybody fights, as the settings of this frame say.
+    combat: CombatRules,
     /// How everybody moves, as the settings of this frame say.
     movement: movement::Rules,
     /// Time between this frame and the one before, in milliseconds.
@@ -79,14 +96,18 @@ impl Deathmatch {
         let settings = Settings { fixed: false, fixed_step_ms: 8, float: true, dmflags: 0 };
         Self {
             people: People::new(variant.profile),
+            course: Course::default(),
             bodies: vec![Body::default(); MAX_CLIENTS],
             things: Things::default(),
+            items: Items::default(),
+            fight: Fight::default(),
             spots: Spots::default(),
             remaps: Remaps::default(),
             uses_left: MAX_USES,
             graves: Vec::new(),
             next_grave: 0,
             next_death: 0,
+            combat: CombatRules::default(),
             movement: movement::Rules::new(variant, settings),
             frame_ms: 0,
             seed: 0,
@@ -110,9 +131,13 @@ impl Deathmatch {
         ((self.chance() * count as f32) as usize).min(count.saturating_sub(1))
     }
 
-    /// How everybody moves from now on.
+    /// How everybody moves and fights from now on.
     fn refresh_movement(&mut self, host: &mut dyn Host) {
+        if !self.people.seen.is_old(host) {
+            return;
+        }
         self.people.rules.refresh(host, self.people.profile);
+        self.combat = CombatRules::read(host, self.people.profile);
         let rules = &self.people.rules;
         let settings = Settings {
             fixed: rules.fixed_step_ms.is_some(),
@@ -141,7 +166,7 @@ impl Deathmatch {
                 && self.people.player(other).is_some_and(|player| {
                     let shared = &player.shared;
                     shared.is_linked()
-                        && player.state.stats[harm::HEALTH] > 0
+                        && player.state.stats[combat::HEALTH] > 0
                         && (0..3).all(|axis| {
                             shared.absmin[axis] <= maxs[axis] && shared.absmax[axis] >= mins[axis]
                         })
@@ -200,6 +225,11 @@ impl Deathmatch {
                 What::Trigger(_) => self.run_trigger(host, number),
                 What::Pad => self.aim_pad(host, number),
                 What::Location(_) => self.run_location(host, number),
+                What::Missile(_) if !self.people.profile.fights.missiles_last => {
+                    self.run_missile(host, number);
+                }
+                What::Kamikaze(_) => self.run_kamikaze(host, number),
+                What::Item(_) => self.run_item(host, number),
                 What::Event
                 | What::Place
                 | What::Teleporter { .. }
@@ -207,8 +237,37 @@ impl Deathmatch {
                 | What::Corner(_)
                 | What::DoorHelper { .. }
                 | What::PlatHelper(_)
+                | What::Missile(_)
                 | What::Scenery => {}
             }
+        }
+    }
+
+    /// What the server knows of an entity.
+    fn shared(&self, number: EntityNum) -> Option<&EntityShared> {
+        self.view(number).map(|(_, shared)| shared)
+    }
+
+    /// Where an entity is.
+    fn origin_of(&self, number: EntityNum) -> Option<Vec3> {
+        self.shared(number).map(|shared| shared.current_origin)
+    }
+
+    /// Takes an entity out of the world.
+    fn unlink_entity(&mut self, host: &mut dyn Host, number: EntityNum) {
+        match self.people.players.get_mut(number.index()) {
+            Some(Some(player)) => player.unlink(host),
+            Some(None) => {}
+            None => self.things.unlink(host, number),
+        }
+    }
+
+    /// Makes an entity part of the world where it is now.
+    fn relink_entity(&mut self, host: &mut dyn Host, number: EntityNum) {
+        match self.people.players.get_mut(number.index()) {
+            Some(Some(player)) => host.link_entity(&mut player.entity, &mut player.shared),
+            Some(None) => {}
+            None => self.things.link(host, number),
         }
     }
 }
@@ -256,11 +315,15 @@ impl Populated for Deathmatch {
         self.teleport(host, client, origin, angles);
     }
 
+    fn hand(&mut self, host: &mut dyn Host, client: ClientNum, item: i32) {
+        self.hand_item(host, client, item);
+    }
+
     fn retire(&mut self, host: &mut dyn Host, client: ClientNum) {
         if self.is_dead(client) {
             self.leave_body(host, client);
         } else {
-            self.take_own_life(host, client);
+            self.die_for_another_side(host, client);
         }
     }
 }
@@ -295,6 +358,7 @@ impl Game for Deathmatch {
         is_bot: bool,
     ) -> Result<(), String> {
         self.people.connect(host, client, first_time, is_bot)?;
+        self.forget_ready(client);
         self.bodies[client.index()] = Body::default();
         Ok(())
     }
@@ -310,14 +374,21 @@ impl Game for Deathmatch {
     }
 
     fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
+        self.forfeit(host, client);
+        self.drop_hook(host, client);
+        self.drop_ticking_mine(host, client);
         if self.people.plays(client) {
             if self.people.profile.leaves_by_dying {
-                self.take_own_life(host, client);
+                self.die_for_good(host, client);
             } else if let Some(player) = self.people.player(client) {
                 let origin = player.state.origin;
                 self.show_teleport(host, client, origin, event::PLAYER_TELEPORT_OUT);
+                if !self.is_dead(client) {
+                    self.drop_at_death(host, client);
+                }
             }
         }
+        self.forget_luggage(client);
         (self as &mut dyn Populated).disconnect(host, client);
     }
 
@@ -336,6 +407,9 @@ impl Game for Deathmatch {
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
         self.frame_ms = time.distance(self.people.now).clamp(0, 1000);
         self.people.now = time;
+        if self.is_leaving(host) {
+            return;
+        }
         self.uses_left = MAX_USES;
         self.refresh_movement(host);
         self.fade_events(host);
@@ -346,16 +420,20 @@ impl Game for Deathmatch {
                 self.think(host, client);
             }
         }
+        if self.people.profile.fights.missiles_last {
+            self.run_missiles(host);
+        }
         for client in ClientNum::all() {
             if self.people.active(client).is_some() {
                 self.end_frame(host, client);
             }
         }
-        (self as &mut dyn Populated).refresh_followers(host);
+        (self as &mut dyn Populated).attend(host);
+        self.run_match(host);
     }
 
-    fn console_command(&mut self, _host: &mut dyn Host, _words: &Words) -> bool {
-        false
+    fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool {
+        (self as &mut dyn Populated).run_console(host, words)
     }
 
     fn entity_count(&self) -> usize {

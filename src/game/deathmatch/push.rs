@@ -4,14 +4,14 @@
 
 use super::{
     Deathmatch,
-    harm::{HEALTH, Hit, LETHAL},
+    combat::{HEALTH, Hit, LETHAL},
     movers::{Kind, Leg},
     things::What,
 };
 use crate::game::{
     Host,
     movement::{angles, trajectory},
-    numbers::{Means, event},
+    numbers::{Means, contents, event},
 };
 use crate::model::{
     ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
@@ -125,7 +125,11 @@ impl Deathmatch {
             return solid.then_some(player.entity.ground_entity_num);
         }
         let thing = self.things.get(number)?;
-        let solid = matches!(thing.what, What::Corpse(_)) && thing.shared.contents != 0;
+        let solid = match thing.what {
+            What::Corpse(_) => thing.shared.contents != 0,
+            What::Item(_) => thing.shared.is_linked(),
+            _ => false,
+        };
         solid.then_some(thing.state.ground_entity_num)
     }
 
@@ -139,7 +143,9 @@ impl Deathmatch {
         }
         let thing = self.things.get(number)?;
         let shared = &thing.shared;
-        Some((shared.current_origin, shared.mins, shared.maxs, mask::DEAD_SOLID))
+        let mask =
+            if matches!(thing.what, What::Item(_)) { contents::SOLID } else { mask::DEAD_SOLID };
+        Some((shared.current_origin, shared.mins, shared.maxs, mask))
     }
 
     /// Whether a thing is stuck where it is.
@@ -273,10 +279,14 @@ impl Deathmatch {
         }
     }
 
-    /// What happens to anything but a player that a door or a lift removes: a body is gone. The place
-    /// for whatever else movers push, and for what must not get lost that way.
+    /// What happens to anything but a player that a door or a lift removes: a body or an item is gone,
+    /// a flag goes home.
     fn take_out_of_the_way(&mut self, host: &mut dyn Host, number: EntityNum) {
         let Some(thing) = self.things.get_mut(number) else { return };
+        if matches!(thing.what, What::Item(_)) {
+            self.crush_item(host, number);
+            return;
+        }
         let at = thing.shared.current_origin;
         thing.think_at = None;
         self.things.unlink(host, number);

@@ -3,7 +3,12 @@
 //! Source: the base game's choice of a spawn spot, and OpenArena's.
 
 use super::Deathmatch;
-use crate::game::{movement::angles, numbers::player_box, people::Spot, profile::SpotRule};
+use crate::game::{
+    movement::angles,
+    numbers::{Colour, player_box},
+    people::Spot,
+    profile::SpotRule,
+};
 use crate::model::{ClientNum, Vec3};
 use crate::world::Entities;
 
@@ -11,6 +16,8 @@ use crate::world::Entities;
 const SPAWN_RISE: f32 = 9.0;
 /// Spots that are looked at.
 const MAX_SPOTS: usize = 128;
+/// Free spots of a team that one is chosen from.
+const MAX_TEAM_SPOTS: usize = 32;
 /// How often a spot too near is given back.
 const MAX_SECOND_THOUGHTS: usize = 2;
 /// Spawn flag of a spot for those who are there from the start.
@@ -33,6 +40,8 @@ pub(super) struct Start {
 pub(super) struct Spots {
     starts: Vec<Start>,
     view: Option<Spot>,
+    /// Spots of the teams: by colour, for those who come back, and then for those who have just joined.
+    teams: [[Vec<Start>; 2]; 2],
 }
 
 impl Spots {
@@ -54,6 +63,22 @@ impl Spots {
     pub(super) fn clear(&mut self) {
         self.starts.clear();
         self.view = None;
+        self.teams = Default::default();
+    }
+
+    /// Adds a spot for a team: which one, and for whom, says its class.
+    pub(super) fn add_for_team(
+        &mut self,
+        entity: &crate::world::entities::Entity,
+        number: Option<crate::model::EntityNum>,
+    ) {
+        let class = entity.classname().to_ascii_lowercase();
+        let colour = if class.contains("red") { Colour::Red } else { Colour::Blue };
+        let is_first = class.ends_with("player");
+        let spots = &mut self.teams[colour as usize][usize::from(is_first)];
+        if spots.len() < MAX_SPOTS {
+            spots.push(Start::read(entity, number));
+        }
     }
 
     pub(super) fn add(
@@ -64,19 +89,26 @@ impl Spots {
         if self.starts.len() == MAX_SPOTS {
             return;
         }
+        self.starts.push(Start::read(entity, number));
+    }
+}
+
+impl Start {
+    fn read(
+        entity: &crate::world::entities::Entity,
+        number: Option<crate::model::EntityNum>,
+    ) -> Self {
         let is = |key| entity.int(key).unwrap_or(0) != 0;
-        self.starts.push(Start {
+        Self {
             origin: entity.origin(),
             angles: entity.angles(),
             initial: entity.int("spawnflags").unwrap_or(0) & INITIAL != 0,
             bots: !is("nobots"),
             humans: !is("nohumans"),
             number,
-        });
+        }
     }
-}
 
-impl Start {
     fn spot(&self) -> Spot {
         let mut origin = self.origin;
         origin[2] += SPAWN_RISE;
@@ -101,6 +133,9 @@ impl Deathmatch {
         avoided: Vec3,
         first: bool,
     ) -> (Spot, Option<crate::model::EntityNum>) {
+        if let Some(start) = self.team_start(client) {
+            return (start.spot(), start.number);
+        }
         let is_bot = self.people.player(client).is_some_and(|player| player.is_bot);
         let suits = |start: &Start| if is_bot { start.bots } else { start.humans };
         let free: Vec<Start> = self
@@ -123,6 +158,25 @@ impl Deathmatch {
         chosen.map_or((Spot { origin: Vec3::ZERO, angles: Vec3::ZERO }, None), |start| {
             (start.spot(), start.number)
         })
+    }
+
+    /// A spot of a player's own team, in games with flags: a free one by chance, or else the first.
+    fn team_start(&mut self, client: ClientNum) -> Option<Start> {
+        let colour = self.people.role(client).colour()?;
+        if !self.people.game_type.has_flags() {
+            return None;
+        }
+        let is_new = self.people.player(client).is_some_and(|player| player.team_is_new);
+        let spots = &self.spots.teams[colour as usize][usize::from(is_new)];
+        let first = *spots.first()?;
+        let free: Vec<Start> = spots
+            .iter()
+            .filter(|start| !self.is_taken(client, start.origin))
+            .take(MAX_TEAM_SPOTS)
+            .copied()
+            .collect();
+        let chosen = self.pick(free.len());
+        Some(free.get(chosen).copied().unwrap_or(first))
     }
 
     fn far_spot(&mut self, mut free: Vec<Start>, avoided: Vec3) -> Start {

@@ -11,9 +11,11 @@ use crate::model::{
 
 use super::{
     corpses::Corpse,
+    items::Pickup,
     movers::{Corner, Mover},
     targets::Trigger,
     triggers::Hurt,
+    weapons::{Kamikaze, Missile},
 };
 
 /// Most things at a time.
@@ -58,6 +60,12 @@ pub(super) enum What {
     PlatHelper(EntityNum),
     /// A place for a body.
     Corpse(Corpse),
+    /// Something that flies, or stuck where it flew.
+    Missile(Missile),
+    /// A kamikaze at work.
+    Kamikaze(Kamikaze),
+    /// Something to take.
+    Item(Box<Pickup>),
     /// Something that only clients look at.
     Scenery,
 }

@@ -5,16 +5,18 @@
 
 use super::{
     Deathmatch,
-    harm::{Body, HEALTH, Hit},
+    body::Body,
+    combat::{HEALTH, Hit},
+    items::speed_of,
 };
 use crate::game::{
-    Host,
+    GameType, Host,
     movement::{
         Conditions, OpenSpace, Publication, Surroundings, Timely, events, move_player,
         player_entity, push, timely,
     },
-    numbers::{EntityType, Means, PmType, contents, event, player_box},
-    people::{Populated, Role, SPECTATOR_SPEED},
+    numbers::{EntityType, Means, PmType, contents, event, player_box, weapon},
+    people::{Populated, Role, SPECTATOR_SPEED, TEAM_BULLETS},
 };
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
@@ -26,8 +28,8 @@ const FALL_DAMAGE: [(i32, i32); 2] = [(event::FALL_MEDIUM, 5), (event::FALL_FAR,
 const NO_FALLING_DMFLAG: i32 = 8;
 /// How long after a fall nothing else is heard to hurt, in milliseconds.
 const FALL_QUIET_MS: i32 = 200;
-/// What happens once a second.
-const SECOND_MS: i32 = 1000;
+/// Events of using what is held; the item's tag is added to the first, which is for none.
+const HOLDABLES: std::ops::Range<i32> = event::USE_ITEM0 + 1..event::USE_ITEM0 + 16;
 
 /// The world around one player.
 enum Around<'a> {
@@ -75,11 +77,26 @@ impl Deathmatch {
         } else {
             (self.view_spot(), None)
         };
-        self.bodies[client.index()] = Body::new(now);
+        self.drop_hook(host, client);
+        self.drop_ticking_mine(host, client);
+        self.bodies[client.index()] = Body {
+            protected_until: (self.combat.protection_ms > 0)
+                .then(|| now + self.combat.protection_ms),
+            ..Body::new(now)
+        };
+        let (game_type, arms) = (self.people.game_type, self.combat.arms);
+        self.forget_luggage(client);
         let Turn { player, rules } = self.player_and_rules(client);
         let Some(player) = player else { return };
         player.command = host.usercmd(client);
         player.reset(client, spot, role, profile, rules, now);
+        if game_type == GameType::TeamDeathmatch {
+            player.state.ammo[weapon::MACHINEGUN as usize] = TEAM_BULLETS;
+        }
+        if role.plays() {
+            arms.equip(&mut player.state, &profile.stats);
+        }
+        player.team_is_new = false;
         player.shared.mins = player_box::MINS;
         player.shared.maxs = player_box::MAXS;
         player.shared.contents = contents::BODY;
@@ -88,6 +105,9 @@ impl Deathmatch {
         player.entity.event = 0;
         for command in profile.spawn_commands {
             host.send_command(Some(client), command);
+        }
+        if self.people.intermission {
+            return self.show_scoreboard(host, client);
         }
         if role.plays() {
             self.crush_others(host, client);
@@ -162,6 +182,9 @@ impl Deathmatch {
 
     /// Runs a client's last command.
     pub(super) fn think(&mut self, host: &mut dyn Host, client: ClientNum) {
+        if self.people.intermission {
+            return self.take_ready(client);
+        }
         let role = self.people.role(client);
         let now = self.people.now;
         let Turn { player, rules } = self.player_and_rules(client);
@@ -211,12 +234,21 @@ impl Deathmatch {
 
     /// One command of somebody who plays.
     fn step(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
+        let asked_time = command.server_time;
         let Some(player) = self.people.player(client) else { return };
-        let (mut state, is_bot) = (player.state, player.is_bot);
-        let Some(Timely { command, ms }) = timely(&state, command, &self.movement, self.people.now)
+        let Some(Timely { command, ms }) =
+            timely(&player.state, command, &self.movement, self.people.now)
         else {
             return;
         };
+        self.bodies[client.index()].attack_time = asked_time;
+        self.fade_award(client);
+        self.hold_hook(host, client, command.buttons);
+        let before = self.people.player(client).map(|player| player.state);
+        let gauntlet_hit = before.is_some_and(|state| self.saw(host, client, &state, &command));
+        // What the gauntlet does may come back to who uses it.
+        let Some(player) = self.people.player(client) else { return };
+        let (mut state, is_bot) = (player.state, player.is_bot);
         let dead = state.stats[HEALTH] <= 0;
         let noclip = player.cheats.noclip;
         state.pm_type = match (noclip, dead) {
@@ -225,7 +257,7 @@ impl Deathmatch {
             (false, false) => PmType::Normal,
         } as i32;
         state.gravity = self.people.rules.gravity;
-        state.speed = self.people.rules.speed;
+        state.speed = speed_of(self.people.profile, self.people.rules.speed, &state);
         let mask = match (is_bot, dead) {
             (true, _) => mask::BOT_SOLID,
             (false, true) => mask::DEAD_SOLID,
@@ -234,7 +266,7 @@ impl Deathmatch {
         let seen_events = state.event_sequence;
         let outcome = {
             let mut around = self.around(&*host, client);
-            let conditions = Conditions { mask, gauntlet_hit: false };
+            let conditions = Conditions { mask, gauntlet_hit };
             move_player(&mut state, &command, &self.movement, conditions, &mut around)
         };
         let now = self.people.now;
@@ -267,17 +299,25 @@ impl Deathmatch {
         if self.is_dead(client) {
             self.wait_for_respawn(host, client);
         } else {
-            self.pass_time(client, ms);
+            self.pass_time(&*host, client, ms);
         }
     }
 
-    /// What the predictable events of a move do to the player: falls hurt.
+    /// What the predictable events of a move do: falls hurt, weapons fire, what is held is used.
     fn feel_events(&mut self, host: &mut dyn Host, client: ClientNum, seen: i32) {
         let Some(player) = self.people.player(client) else { return };
         let PlayerState { event_sequence, events, .. } = player.state;
         let first = seen.max(event_sequence.wrapping_sub(2));
         for sequence in first..event_sequence {
             let raised = events[(sequence & 1) as usize];
+            if raised == event::FIRE_WEAPON {
+                self.fire_weapon(host, client);
+                continue;
+            }
+            if HOLDABLES.contains(&raised) {
+                self.use_holdable(host, client, raised - event::USE_ITEM0);
+                continue;
+            }
             let Some((_, points)) = FALL_DAMAGE.into_iter().find(|(event, _)| *event == raised)
             else {
                 continue;
@@ -291,24 +331,6 @@ impl Deathmatch {
             }
             self.bodies[client.index()].quiet_until = self.people.now + FALL_QUIET_MS;
             self.hurt(host, client, &Hit::by_world(points, Means::Falling));
-        }
-    }
-
-    /// What happens once a second: health and armour above their limits go down.
-    fn pass_time(&mut self, client: ClientNum, ms: i32) {
-        let stats = self.people.profile.stats;
-        let body = &mut self.bodies[client.index()];
-        body.second_ms += ms;
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        while body.second_ms >= SECOND_MS {
-            body.second_ms -= SECOND_MS;
-            let values = &mut player.state.stats;
-            let most = values[stats.max_health];
-            for stat in [stats.health, stats.armor] {
-                if values[stat] > most {
-                    values[stat] -= 1;
-                }
-            }
         }
     }
 
@@ -340,13 +362,18 @@ impl Deathmatch {
 
     /// What is due to a client at the end of each frame.
     pub(super) fn end_frame(&mut self, host: &mut dyn Host, client: ClientNum) {
+        if self.people.intermission {
+            return;
+        }
         self.people.watch_connection(client);
         if self.people.role(client).plays() {
+            self.end_powerups(client);
             self.feel_surroundings(host, client);
             self.show_pain(client);
         }
         self.publish(client);
         self.show_left_over(host, client);
+        self.remember_place(client);
     }
 
     /// Goes elsewhere: through a teleporter.

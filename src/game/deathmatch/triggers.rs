@@ -4,7 +4,7 @@
 
 use super::{
     Deathmatch,
-    harm::Hit,
+    combat::Hit,
     names::{PAD_SOUND, sound},
     targets::Cause,
     things::What,
@@ -117,9 +117,13 @@ impl Deathmatch {
             if !plays && !for_all {
                 continue;
             }
-            let touched = host.world().is_some_and(|world| {
-                world.scene(&*self, client.into()).touches(mins, maxs, number)
-            });
+            let touched = if matches!(thing.what, What::Item(_)) {
+                self.stands_on_item(client, number)
+            } else {
+                host.world().is_some_and(|world| {
+                    world.scene(&*self, client.into()).touches(mins, maxs, number)
+                })
+            };
             if touched {
                 self.touch(host, client, number);
             }
@@ -154,6 +158,7 @@ impl Deathmatch {
             }
             What::DoorHelper { .. } => self.come_near_door(host, number, client),
             What::PlatHelper(plat) => self.stand_on_plat(host, plat, client),
+            What::Item(_) => self.touch_item(host, client, number),
             _ => {}
         }
     }

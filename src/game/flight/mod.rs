@@ -247,7 +247,9 @@ impl Game for Flight {
 
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
         self.people.now = time;
-        self.people.rules.refresh(host, self.people.profile);
+        if self.people.seen.is_old(host) {
+            self.people.rules.refresh(host, self.people.profile);
+        }
         for client in ClientNum::all() {
             let Some(player) = self.people.active(client) else { continue };
             if self.people.rules.synchronous || player.is_bot {
@@ -259,11 +261,11 @@ impl Game for Flight {
                 self.end_frame(host, client);
             }
         }
-        (self as &mut dyn Populated).refresh_followers(host);
+        (self as &mut dyn Populated).attend(host);
     }
 
-    fn console_command(&mut self, _host: &mut dyn Host, _words: &Words) -> bool {
-        false
+    fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool {
+        (self as &mut dyn Populated).run_console(host, words)
     }
 
     fn entity_count(&self) -> usize {

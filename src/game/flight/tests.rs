@@ -408,7 +408,7 @@ fn refusals_are_each_games_own() {
             "Cheats are not enabled on this server.",
             "Cheats are not enabled on this server",
         ),
-        ("callvote map q3dm17", "Voting not allowed here.", "Voting not allowed here."),
+        ("callvote map q3dm17", "There is no map q3dm17.", "There is no map q3dm17."),
         ("vote yes", "No vote in progress.", "No vote in progress."),
     ] {
         assert_eq!(answers(Profile::BASEQ3, line), format!("print \"{q3}\n\""), "{line}");

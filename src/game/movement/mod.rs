@@ -19,6 +19,7 @@ mod ground;
 mod mover;
 mod noclip;
 mod pace;
+pub mod pickup;
 mod publish;
 pub mod push;
 mod rules;

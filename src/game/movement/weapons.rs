@@ -7,13 +7,9 @@ use super::{HEALTH, Mover, Surroundings, animation::start_torso, events::queue, 
 use crate::game::numbers::{
     Team, animation, event, holdable, persistant, pm_flag, powerup, rune, weapon, weapon_state,
 };
+use crate::game::weapons;
 use crate::model::Buttons;
 
-/// Milliseconds from shot to shot, by weapon number; weapon 0 is none.
-const INTERVALS_MS: [i32; 14] =
-    [400, 400, 100, 1000, 800, 800, 50, 1500, 100, 200, 400, 1000, 800, 30];
-/// Those of a weapon without a number in the table.
-const OTHER_INTERVAL_MS: i32 = 400;
 /// Milliseconds that a weapon takes to go down and to come up.
 const DROP_MS: i32 = 200;
 const RAISE_MS: i32 = 250;
@@ -143,9 +139,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
     }
 
     fn interval_ms(&self) -> i32 {
-        let number = usize::try_from(self.state.weapon).ok();
-        let interval = number.and_then(|number| INTERVALS_MS.get(number));
-        let interval = interval.copied().unwrap_or(OTHER_INTERVAL_MS);
+        let interval = weapons::weapon(self.state.weapon).interval_ms;
         let variant = self.rules.variant;
         let carried = variant.stats.rune.map(|stat| self.state.stats[stat]);
         let rune = carried.and_then(|item| tag_of(variant.runes, item));

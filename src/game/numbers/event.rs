@@ -102,6 +102,12 @@ pub const PROXIMITY_MINE_STICK: i32 = 66;
 pub const PROXIMITY_MINE_TRIGGER: i32 = 67;
 /// A kamikaze explodes here.
 pub const KAMIKAZE: i32 = 68;
+/// A shell of invulnerability turns a shot away.
+pub const INVUL_IMPACT: i32 = 71;
+/// A mine goes off on somebody in a shell of invulnerability.
+pub const JUICED: i32 = 72;
+/// A bolt that a shell turned away, from here to `origin2`.
+pub const LIGHTNINGBOLT: i32 = 73;
 /// The entity falls silent.
 pub const STOPLOOPINGSOUND: i32 = 75;
 /// Taunts.

@@ -98,4 +98,6 @@ pub mod dm_flag {
     pub const NO_FALLING: i32 = 8;
     /// Steps are silent.
     pub const NO_FOOTSTEPS: i32 = 32;
+    /// Nobody hurts themselves, in OpenArena.
+    pub const NO_SELF_DAMAGE: i32 = 1024;
 }

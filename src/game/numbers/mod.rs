@@ -3,10 +3,12 @@
 //! Both games of the family agree on all of these; what differs stands in [`Profile`](super::Profile).
 //! Source: the base game's interface between server and client game.
 
+mod colour;
 pub mod event;
 mod flags;
 mod means;
 
+pub use colour::Colour;
 pub use flags::{dm_flag, entity_flag, player_event, pm_flag};
 pub use means::Means;
 

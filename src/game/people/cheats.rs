@@ -5,18 +5,15 @@
 
 use super::{Populated, commands::answer};
 use crate::game::{
-    Host, Profile,
-    items::{self, Item, Kind},
-    numbers::{persistant, powerup, weapon},
+    Host, items,
+    numbers::{persistant, weapon},
 };
-use crate::model::{ClientNum, LevelTime, PlayerState, Vec3, Words};
+use crate::model::{ClientNum, Vec3, Words};
 
 /// Rounds of every weapon that `give ammo` leaves.
 const GIVEN_ROUNDS: i32 = 999;
 /// Armour that `give armor` leaves.
 const GIVEN_ARMOR: i32 = 200;
-/// Most rounds of a weapon that is given by its name.
-const MOST_ROUNDS: i32 = 200;
 /// Coordinates that travel and that every map lies within.
 const FARTHEST: f32 = 65_536.0;
 
@@ -52,7 +49,7 @@ impl dyn Populated + '_ {
         words: &Words,
     ) {
         match cheat {
-            Cheat::Give => self.give(client, &words.from(1)),
+            Cheat::Give => self.give(host, client, &words.from(1)),
             Cheat::God => self.switch(host, client, "godmode", |cheats| &mut cheats.god),
             Cheat::NoTarget => self.switch(host, client, "notarget", |cheats| &mut cheats.notarget),
             Cheat::Noclip => self.switch(host, client, "noclip", |cheats| &mut cheats.noclip),
@@ -84,9 +81,9 @@ impl dyn Populated + '_ {
         self.put(host, client, origin, Vec3::new(0.0, yaw, 0.0));
     }
 
-    fn give(&mut self, client: ClientNum, wanted: &str) {
+    fn give(&mut self, host: &mut dyn Host, client: ClientNum, wanted: &str) {
         let people = self.people_mut();
-        let (profile, now) = (people.profile, people.now);
+        let profile = people.profile;
         if !people.plays(client) {
             return;
         }
@@ -120,56 +117,9 @@ impl dyn Populated + '_ {
             *count = (*count + 1) & 0x7fff;
             return;
         }
-        if let Some((number, item)) = items::of_name(profile, wanted) {
-            give_item(state, profile, most, number, item, now);
+        if let Some((number, _)) = items::of_name(profile, wanted) {
+            self.hand(host, client, number);
         }
-    }
-}
-
-/// What somebody has who was given an item.
-fn give_item(
-    state: &mut PlayerState,
-    profile: &Profile,
-    max_health: i32,
-    number: i32,
-    item: &Item,
-    now: LevelTime,
-) {
-    let (stats, tag) = (&mut state.stats, usize::try_from(item.tag).unwrap_or(0));
-    let add_rounds = |rounds: &mut i32| *rounds = (*rounds + item.quantity).min(MOST_ROUNDS);
-    match item.kind {
-        Kind::Weapon => {
-            stats[profile.stats.weapons] |= 1 << item.tag;
-            match item.quantity {
-                0 => state.ammo[tag] = weapon::ENDLESS,
-                _ => add_rounds(&mut state.ammo[tag]),
-            }
-        }
-        Kind::Ammo => add_rounds(&mut state.ammo[tag]),
-        Kind::Armor => {
-            let armor = &mut stats[profile.stats.armor];
-            *armor = (*armor + item.quantity).min(max_health * 2);
-        }
-        Kind::Health => {
-            let above = matches!(item.quantity, 5 | 100);
-            let most = if above { max_health * 2 } else { max_health };
-            let health = &mut stats[profile.stats.health];
-            *health = (*health + item.quantity).min(most.max(*health));
-        }
-        Kind::Powerup => {
-            let end = &mut state.powerups[tag];
-            let from = if *end == 0 { now.0 - now.0 % 1000 } else { *end };
-            *end = from.saturating_add(item.quantity * 1000);
-        }
-        Kind::Holdable => stats[profile.stats.holdable] = number,
-        Kind::Rune => {
-            if let Some(rune) = profile.stats.rune {
-                stats[rune] = number;
-            }
-            state.powerups[tag] = powerup::HELD;
-        }
-        // Flags have one place at a time: they are not made.
-        Kind::Team | Kind::None => {}
     }
 }
 

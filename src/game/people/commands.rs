@@ -3,7 +3,11 @@
 //! Invariants: whatever is typed, answers are whole, quoted and short; words come from hostile clients.
 //! Source: the base game's client commands and answers; OpenArena's.
 
-use super::{People, Populated, cheats::Cheat};
+use super::{
+    People, Populated,
+    chat::{Audience, ORDERS, Voice},
+    cheats::Cheat,
+};
 use crate::game::{
     Host, Profile,
     userinfo::{Userinfo, clean_text},
@@ -13,12 +17,20 @@ use crate::model::{
     text::{leading_int, without_colours},
 };
 
+use std::fmt::Write as _;
+
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
     Say,
+    SayToTeam,
     Tell,
+    /// In a recorded voice; true without the text.
+    Voice(Voiced, bool),
+    Order,
     Scores,
+    Accuracy,
+    MapPage,
     Team,
     Follow,
     FollowNext,
@@ -28,10 +40,22 @@ enum Verb {
     Where,
     CallVote,
     Vote,
+    CallTeamVote,
+    TeamVote,
     TeamTask,
     Cheat(Cheat),
     /// Taken without an answer: nothing yet that it could do.
     Silent,
+}
+
+/// Whom a recorded voice speaks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Voiced {
+    All,
+    Team,
+    One,
+    /// All, mockingly.
+    Taunt,
 }
 
 /// Who may give a command, in games that refuse by role.
@@ -61,7 +85,7 @@ const fn only(name: &'static str, verb: Verb, who: Who, profile: &'static Profil
 
 const COMMANDS: &[Row] = &[
     row("say", Verb::Say, Who::Anyone),
-    row("say_team", Verb::Say, Who::Anyone),
+    row("say_team", Verb::SayToTeam, Who::Anyone),
     row("tell", Verb::Tell, Who::Anyone),
     row("score", Verb::Scores, Who::Anyone),
     row("team", Verb::Team, Who::Anyone),
@@ -73,8 +97,8 @@ const COMMANDS: &[Row] = &[
     row("where", Verb::Where, Who::Anyone),
     row("callvote", Verb::CallVote, Who::Anyone),
     row("vote", Verb::Vote, Who::Anyone),
-    row("callteamvote", Verb::CallVote, Who::Player),
-    row("teamvote", Verb::Vote, Who::Player),
+    row("callteamvote", Verb::CallTeamVote, Who::Player),
+    row("teamvote", Verb::TeamVote, Who::Player),
     row("teamtask", Verb::TeamTask, Who::Player),
     row("give", Verb::Cheat(Cheat::Give), Who::Anyone),
     row("god", Verb::Cheat(Cheat::God), Who::Anyone),
@@ -83,20 +107,39 @@ const COMMANDS: &[Row] = &[
     row("setviewpos", Verb::Cheat(Cheat::SetViewPos), Who::Anyone),
     row("levelshot", Verb::Cheat(Cheat::LevelShot), Who::Anyone),
     row("stats", Verb::Silent, Who::Anyone),
-    row("gc", Verb::Silent, Who::Anyone),
-    row("vsay", Verb::Silent, Who::Anyone),
-    row("vsay_team", Verb::Silent, Who::Anyone),
-    row("vtell", Verb::Silent, Who::Anyone),
-    row("vosay", Verb::Silent, Who::Anyone),
-    row("vosay_team", Verb::Silent, Who::Anyone),
-    row("votell", Verb::Silent, Who::Anyone),
-    row("vtaunt", Verb::Silent, Who::Anyone),
-    only("vsay_local", Verb::Silent, Who::Anyone, Profile::BASEOA),
-    only("vosay_local", Verb::Silent, Who::Anyone, Profile::BASEOA),
-    only("acc", Verb::Silent, Who::Anyone, Profile::BASEOA),
-    only("getmappage", Verb::Silent, Who::Anyone, Profile::BASEOA),
+    row("gc", Verb::Order, Who::Anyone),
+    row("vsay", Verb::Voice(Voiced::All, false), Who::Anyone),
+    row("vsay_team", Verb::Voice(Voiced::Team, false), Who::Anyone),
+    row("vtell", Verb::Voice(Voiced::One, false), Who::Anyone),
+    row("vosay", Verb::Voice(Voiced::All, true), Who::Anyone),
+    row("vosay_team", Verb::Voice(Voiced::Team, true), Who::Anyone),
+    row("votell", Verb::Voice(Voiced::One, true), Who::Anyone),
+    row("vtaunt", Verb::Voice(Voiced::Taunt, false), Who::Anyone),
+    only("vsay_local", Verb::Voice(Voiced::All, false), Who::Anyone, Profile::BASEOA),
+    only("vosay_local", Verb::Voice(Voiced::All, true), Who::Anyone, Profile::BASEOA),
+    only("acc", Verb::Accuracy, Who::Anyone, Profile::BASEOA),
+    only("getmappage", Verb::MapPage, Who::Anyone, Profile::BASEOA),
 ];
 
+/// What may be said and asked while the scoreboard is shown.
+const TALK: [&str; 13] = [
+    "say",
+    "say_team",
+    "score",
+    "tell",
+    "vosay",
+    "vosay_local",
+    "vosay_team",
+    "votell",
+    "vsay",
+    "vsay_local",
+    "vsay_team",
+    "vtaunt",
+    "vtell",
+];
+
+/// Names of maps that are sent at once.
+const MAPS_PER_PAGE: usize = 10;
 /// Longest part of a typed word that an answer repeats, in bytes.
 const MAX_ECHO_LEN: usize = 64;
 
@@ -111,6 +154,13 @@ impl dyn Populated + '_ {
             row.name.eq_ignore_ascii_case(words.command())
                 && row.only.is_none_or(|profile| profile == self.people().profile)
         });
+        let profile = self.people().profile;
+        if self.people().intermission && !may_talk(profile, words.command()) {
+            if profile.says_at_intermission {
+                self.people().say(host, client, Audience::All, &words.from(0));
+            }
+            return;
+        }
         let Some(row) = known else {
             let typed = clean_text(words.command(), MAX_ECHO_LEN);
             answer(host, client, &format!("{}{typed}", self.people().profile.unknown_command));
@@ -124,7 +174,6 @@ impl dyn Populated + '_ {
                 Who::Anyone | Who::Player | Who::Spectator => {}
             }
         }
-        let profile = self.people().profile;
         if matches!(row.verb, Verb::Cheat(_)) && leading_int(host.setting("sv_cheats")) == 0 {
             return answer(host, client, profile.cheats_off);
         }
@@ -133,12 +182,24 @@ impl dyn Populated + '_ {
             return answer(host, client, profile.living_refusal);
         }
         match row.verb {
-            Verb::Say => self.people().say(host, client, &words.from(1)),
+            Verb::Say => self.people().say(host, client, Audience::All, &words.from(1)),
+            Verb::SayToTeam => self.people().say(host, client, Audience::Team, &words.from(1)),
             Verb::Tell => {
                 if let Some(target) = self.people().named_player(host, client, words.get(1)) {
-                    self.people().tell(host, client, target, &words.from(2));
+                    self.people().say(host, client, Audience::One(target), &words.from(2));
                 }
             }
+            Verb::Order => {
+                let order = words.get(2).parse().ok().and_then(|order: usize| ORDERS.get(order));
+                let Some(order) = order else {
+                    return answer(host, client, "Usage: gc <player> <0-6>");
+                };
+                if let Some(target) = self.people().named_player(host, client, words.get(1)) {
+                    self.people().say(host, client, Audience::One(target), order);
+                }
+            }
+            Verb::Voice(to, only) => self.people().voice(host, client, to, only, words),
+            Verb::MapPage => send_map_page(host, client, leading_int(words.get(1))),
             Verb::Scores => self.people().send_scores(host, client),
             Verb::Team => self.team_command(host, client, words.get(1)),
             Verb::Follow if words.len() < 2 => self.stop_following(client),
@@ -156,8 +217,14 @@ impl dyn Populated + '_ {
                 let [x, y, z] = player.seen().origin.0.map(|along| along as i32);
                 answer(host, client, &format!("({x} {y} {z})"));
             }
-            Verb::CallVote => answer(host, client, "Voting not allowed here."),
-            Verb::Vote => answer(host, client, "No vote in progress."),
+            Verb::Accuracy => {
+                let Some(player) = self.people().player(client) else { return };
+                host.send_command(Some(client), &player.accuracy.command());
+            }
+            Verb::CallVote => self.people_mut().call_vote(host, client, words),
+            Verb::Vote => self.people_mut().cast_vote(host, client, words.get(1)),
+            Verb::CallTeamVote => self.people_mut().call_team_vote(host, client, words),
+            Verb::TeamVote => self.people_mut().cast_team_vote(host, client, words.get(1)),
             Verb::TeamTask => {
                 self.people_mut().set_team_task(host, client, leading_int(words.get(1)))
             }
@@ -176,28 +243,26 @@ impl People {
         }
     }
 
-    /// The player that a word names, by number or by name without colours and case. The client is told
-    /// when there is none.
+    /// The player that a word names. The client is told when there is none.
     fn named_player(
         &self,
         host: &mut dyn Host,
         client: ClientNum,
         word: &str,
     ) -> Option<ClientNum> {
-        let shown = clean_text(word, MAX_ECHO_LEN);
+        self.player_called(word).map_err(|refusal| answer(host, client, &refusal)).ok()
+    }
+
+    /// The player that a word names, by number or by name without colours and case.
+    ///
+    /// # Errors
+    /// The answer to who named nobody.
+    pub(super) fn player_called(&self, word: &str) -> Result<ClientNum, String> {
         let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
         if is_number {
-            let slot = word.parse().ok().and_then(ClientNum::new);
-            if let Some(found) = slot.filter(|&slot| self.active(slot).is_some()) {
-                return Some(found);
-            }
-            if self.profile.slot_refusals {
-                let refusal = match slot {
-                    Some(slot) => format!("Client {slot} is not active"),
-                    None => format!("Bad client slot: {shown}"),
-                };
-                answer(host, client, &refusal);
-                return None;
+            let found = self.player_numbered(word);
+            if found.is_ok() || self.profile.slot_refusals {
+                return found;
             }
         }
         let wanted = without_colours(word);
@@ -205,11 +270,58 @@ impl People {
             self.active(other)
                 .is_some_and(|player| without_colours(&player.name).eq_ignore_ascii_case(&wanted))
         });
-        if found.is_none() {
-            answer(host, client, &format!("User {shown} is not on the server"));
-        }
-        found
+        found.ok_or_else(|| format!("User {} is not on the server", clean_text(word, MAX_ECHO_LEN)))
     }
+
+    /// The player of a number.
+    ///
+    /// # Errors
+    /// The answer to who named nobody.
+    pub(super) fn player_numbered(&self, word: &str) -> Result<ClientNum, String> {
+        let slot = word.parse().ok().and_then(ClientNum::new);
+        let Some(slot) = slot else {
+            return Err(format!("Bad client slot: {}", clean_text(word, MAX_ECHO_LEN)));
+        };
+        match self.active(slot) {
+            Some(_) => Ok(slot),
+            None => Err(format!("Client {slot} is not active")),
+        }
+    }
+
+    /// The commands that speak in recorded voices.
+    fn voice(&self, host: &mut dyn Host, client: ClientNum, to: Voiced, only: bool, words: &Words) {
+        let (to, id) = match to {
+            Voiced::All => (Audience::All, words.get(1)),
+            Voiced::Team => (Audience::Team, words.get(1)),
+            Voiced::Taunt => (Audience::All, "taunt"),
+            Voiced::One => {
+                let Some(target) = self.named_player(host, client, words.get(1)) else { return };
+                (Audience::One(target), words.get(2))
+            }
+        };
+        self.speak(host, client, to, Voice { only }, id);
+    }
+}
+
+/// Sends a client some names of maps to vote for.
+fn send_map_page(host: &mut dyn Host, client: ClientNum, page: i32) {
+    let names = host.map_names();
+    let last = names.len().saturating_sub(1) / MAPS_PER_PAGE;
+    let page = usize::try_from(page).unwrap_or(0).min(last);
+    let mut text = format!("mappage {page}");
+    let legal = |name: &&String| name.len() <= MAX_ECHO_LEN;
+    let mut shown = names.iter().filter(legal).skip(page * MAPS_PER_PAGE);
+    for _ in 0..MAPS_PER_PAGE {
+        let name = shown.next().map_or("", |name| name.as_str());
+        let _ = write!(text, " \"{name}\"");
+    }
+    host.send_command(Some(client), &text);
+}
+
+/// Whether a command is given as ever while the scoreboard is shown.
+fn may_talk(profile: &Profile, command: &str) -> bool {
+    let word = command.to_ascii_lowercase();
+    TALK.contains(&word.as_str()) || word == profile.intermission_command
 }
 
 /// Prints a line to one client. The text is clean.

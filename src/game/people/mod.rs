@@ -6,28 +6,42 @@
 //! Invariants: a slot without a player has no entity and an empty player entry; sessions survive level
 //! changes as long as this value lives. Source: the base game's client lifecycle; OpenArena's.
 
+mod accuracy;
+mod ballot;
 mod chat;
 mod cheats;
 mod commands;
+mod console;
+mod filters;
 mod log;
+mod overlay;
+mod places;
 mod player;
 mod rules;
 mod scores;
 mod teams;
 #[cfg(test)]
 mod tests;
+mod votes;
+mod watching;
 
 pub(in crate::game) use self::{
-    player::{Player, Role, Session, Spot, Stage},
+    accuracy::Accuracy,
+    places::Places,
+    player::{Player, Role, Session, Spot, Stage, TEAM_BULLETS},
     rules::{Rules, SPECTATOR_SPEED, password},
 };
 use super::{
     GameType, Host, LevelStart, Profile, configstring,
     profile::Silence,
     userinfo::{Standing, Userinfo, player_entry},
+    values::Seen,
 };
 use crate::game::numbers::{Team, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
+
+/// Players of a tournament game.
+const DUELLISTS: usize = 2;
 
 /// A game with people in it.
 pub(in crate::game) trait Populated {
@@ -46,6 +60,9 @@ pub(in crate::game) trait Populated {
     /// Somebody wants to be elsewhere: teleports it.
     fn put(&mut self, host: &mut dyn Host, client: ClientNum, origin: Vec3, angles: Vec3);
 
+    /// Somebody who plays gets an item as if it had found one. Games without items give none.
+    fn hand(&mut self, _host: &mut dyn Host, _client: ClientNum, _item: i32) {}
+
     /// Somebody who plays is about to watch only.
     fn retire(&mut self, _host: &mut dyn Host, _client: ClientNum) {}
 }
@@ -55,6 +72,8 @@ pub(in crate::game) trait Populated {
 pub(in crate::game) struct People {
     pub(in crate::game) profile: &'static Profile,
     pub(in crate::game) rules: Rules,
+    /// The settings that the rules were read from.
+    pub(in crate::game) seen: Seen,
     /// What is played on this level.
     pub(in crate::game) game_type: GameType,
     /// Scores of red and blue.
@@ -64,6 +83,11 @@ pub(in crate::game) struct People {
     /// Level time of the last frame.
     pub(in crate::game) now: LevelTime,
     pub(in crate::game) started: LevelTime,
+    /// Named places of the level.
+    pub(in crate::game) places: Places,
+    /// When team mates are told of each other next.
+    overlay_at: LevelTime,
+    votes: votes::Votes,
     /// From when on the log's clock counts.
     logged_from: LevelTime,
     /// By client number; `None` for a free slot.
@@ -80,11 +104,15 @@ impl People {
         Self {
             profile,
             rules: Rules::default(),
+            seen: Seen::default(),
             game_type: GameType::default(),
             team_scores: [0; 2],
             intermission: false,
             now: LevelTime::default(),
             started: LevelTime::default(),
+            places: Places::default(),
+            overlay_at: LevelTime::default(),
+            votes: votes::Votes::default(),
             logged_from: LevelTime::default(),
             players: vec![None; MAX_CLIENTS],
             sessions: [Session::NEW; MAX_CLIENTS],
@@ -101,8 +129,12 @@ impl People {
         }
         self.team_scores = [0; 2];
         self.intermission = false;
+        self.overlay_at = start.time;
+        self.votes = votes::Votes::default();
+        self.places.clear();
         self.players.fill(None);
         self.rules = Rules::read(host, self.profile);
+        self.seen = Seen::default();
     }
 
     /// What is played from now on. Another game has other sides: everybody chooses anew.
@@ -157,14 +189,31 @@ impl People {
             .filter(|&other| other != client && self.player(other).is_some())
             .filter(|&other| self.role(other).plays())
             .count();
-        self.rules.max_players.is_some_and(|most| others >= most)
+        let duel = (self.game_type == GameType::Tournament).then_some(DUELLISTS);
+        let most = self.rules.max_players.into_iter().chain(duel).min();
+        most.is_some_and(|most| others >= most)
     }
 
-    /// What a newcomer does first.
-    pub(in crate::game) fn first_role(&self, client: ClientNum, info: &Userinfo<'_>) -> Role {
-        let wanted = info.value(self.profile.team_preference);
-        let watches = wanted.starts_with(['s', 'S']);
-        if watches || self.is_full(client) { Role::Watching } else { Role::Playing }
+    /// Who waits for a game and has waited longest.
+    pub(in crate::game) fn next_in_line(&self) -> Option<ClientNum> {
+        let waits = |role| matches!(role, Role::Watching | Role::Following(_));
+        ClientNum::all()
+            .filter(|&client| self.active(client).is_some() && waits(self.role(client)))
+            .min_by_key(|client| self.sessions[client.index()].waiting_since)
+    }
+
+    /// Counts a tournament game that was won, for all to see.
+    pub(in crate::game) fn count_win(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let wins = &mut self.sessions[client.index()].wins;
+        *wins = wins.saturating_add(1);
+        self.read_userinfo(host, client, false);
+    }
+
+    /// Counts a tournament game that was lost.
+    pub(in crate::game) fn count_loss(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let losses = &mut self.sessions[client.index()].losses;
+        *losses = losses.saturating_add(1);
+        self.read_userinfo(host, client, false);
     }
 
     /// What everybody who enters begins with, before a spot is found.
@@ -172,6 +221,7 @@ impl People {
         let now = self.now;
         if let Some(player) = self.players[client.index()].as_mut() {
             player.stage = Stage::Active;
+            player.team_is_new = true;
             player.entered = now;
             player.heard_at = now;
             player.frames_missed = 0;
@@ -184,6 +234,8 @@ impl People {
             host.send_command(None, &format!("print \"{}^7 entered the game\n\"", player.name));
         }
         self.log(host, &format!("ClientBegin: {client}"));
+        self.list_new_team(host, client);
+        self.list_own_votes(host, client);
         self.rank(host);
     }
 
@@ -228,6 +280,7 @@ impl People {
             return;
         };
         let role = self.role(client);
+        let shows_overlay = self.profile.team_lists && self.game_type.has_teams();
         let (nameless, limit, now) = (self.profile.nameless, self.profile.rename_limit, self.now);
         let Some(player) = self.players[client.index()].as_mut() else { return };
 
@@ -255,12 +308,22 @@ impl People {
         }
         player.name = name;
         player.max_health = info.handicap();
+        player.team_overlay = shows_overlay || info.wants_overlay();
+        self.publish_entry(host, client);
+    }
 
+    /// Tells everybody who a client is.
+    pub(super) fn publish_entry(&self, host: &mut dyn Host, client: ClientNum) {
+        let text = host.userinfo(client).to_owned();
+        let (Some(info), Some(player)) = (Userinfo::parse(&text), self.player(client)) else {
+            return;
+        };
         let standing = Standing {
-            team: role.team() as i32,
+            team: self.team(client) as i32,
             wins: self.sessions[client.index()].wins,
             losses: self.sessions[client.index()].losses,
-            leader: false,
+            leader: self.sessions[client.index()].leads,
+            in_team: self.game_type.has_teams(),
             bot: player.is_bot,
         };
         let entry = player_entry(&info, &player.name, &standing);
@@ -280,6 +343,9 @@ impl People {
         let info = Userinfo::parse(&text).ok_or("Invalid userinfo")?;
         let trusted = is_bot || host.is_local(client);
         let wrong = password(host).is_some_and(|right| right != info.value("password"));
+        if first_time && !trusted && filters::keeps_out(&*host, info.value("ip")) {
+            return Err("You are banned from this server.".to_owned());
+        }
         if wrong && !trusted {
             return Err("Invalid password".to_owned());
         }
@@ -304,23 +370,40 @@ impl People {
         if first_time && let Some(player) = self.player(client) {
             host.send_command(None, &format!("print \"{}^7 connected\n\"", player.name));
         }
+        if self.game_type.has_teams() && self.role(client).plays() {
+            self.choose_leader(host, client, self.role(client).colour());
+            self.announce_role(host, client, None);
+        }
         self.rank(host);
         Ok(())
     }
 }
 
 impl dyn Populated + '_ {
+    /// A frame ends: what is due to people whatever they do.
+    pub(in crate::game) fn attend(&mut self, host: &mut dyn Host) {
+        self.refresh_followers(host);
+        self.people_mut().tell_overlays(host);
+        self.count_votes(host);
+    }
+
     /// A client is gone.
     pub(in crate::game) fn disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
         let people = self.people_mut();
+        people.forget_votes(client);
+        people.void_votes(client);
         if let Some(mut player) = people.players[client.index()].take() {
             player.unlink(host);
         }
+        let colour = people.role(client).colour();
         people.sessions[client.index()] = Session::NEW;
         // Also of a client that was refused over a restart: its entry is still there.
         host.set_configstring(configstring::player(client), "");
         self.people().log(host, &format!("ClientDisconnect: {client}"));
         self.free_followers_of(host, client);
-        self.people_mut().rank(host);
+        let people = self.people_mut();
+        people.replace_leader(host, colour);
+        people.list_team(host, colour);
+        people.rank(host);
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Source: the base game's client lifecycle and spawn rules.
 
-use super::{Rules, cheats::Cheats};
+use super::{Accuracy, Rules, cheats::Cheats};
 use crate::game::{
     Host, Profile,
     movement::angles,
-    numbers::{Team, animation, entity_flag, persistant, pm_flag, weapon, weapon_state},
+    numbers::{Colour, Team, animation, entity_flag, persistant, pm_flag, weapon, weapon_state},
 };
 use crate::model::{
     Buttons, ClientNum, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, SvFlags,
@@ -21,6 +21,8 @@ const SPAWN_TIMER_MS: i32 = 100;
 const SPAWN_HEALTH: i32 = 25;
 /// Rounds that a player begins with.
 const SPAWN_BULLETS: i32 = 100;
+/// The same in team deathmatch.
+pub(in crate::game) const TEAM_BULLETS: i32 = 50;
 /// How long before being dropped an inactive player is warned.
 const INACTIVITY_WARNING_MS: i32 = 10_000;
 /// Grace given while inactivity is not watched.
@@ -38,8 +40,8 @@ pub(in crate::game) struct Spot {
 /// What a client does in the level. Survives level changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::game) enum Role {
-    /// Plays for all to see.
-    Playing,
+    /// Plays for all to see: in a team, or for itself.
+    Playing(Option<Colour>),
     /// Flies unseen.
     Watching,
     /// Sees what a player sees.
@@ -54,7 +56,8 @@ impl Role {
     /// The team that clients are told.
     pub(in crate::game) const fn team(self) -> Team {
         match self {
-            Self::Playing => Team::Free,
+            Self::Playing(None) => Team::Free,
+            Self::Playing(Some(colour)) => colour.team(),
             Self::Watching | Self::Following(_) | Self::FollowingPlace(_) | Self::Scoreboard => {
                 Team::Spectator
             }
@@ -63,7 +66,17 @@ impl Role {
 
     /// Whether the client takes part.
     pub(in crate::game) const fn plays(self) -> bool {
-        matches!(self, Self::Playing)
+        matches!(self, Self::Playing(_))
+    }
+
+    /// The colour that it plays for.
+    pub(in crate::game) const fn colour(self) -> Option<Colour> {
+        match self {
+            Self::Playing(colour) => colour,
+            Self::Watching | Self::Following(_) | Self::FollowingPlace(_) | Self::Scoreboard => {
+                None
+            }
+        }
     }
 }
 
@@ -77,14 +90,22 @@ pub(in crate::game) struct Session {
     /// Tournament games won and lost.
     pub(in crate::game) wins: i32,
     pub(in crate::game) losses: i32,
+    /// Leads its team.
+    pub(in crate::game) leads: bool,
     /// Whether the client has chosen what it does. Otherwise it is asked as it connects.
     pub(in crate::game) is_settled: bool,
 }
 
 impl Session {
     /// Nobody's.
-    pub(in crate::game) const NEW: Self =
-        Self { role: Role::Playing, waiting_since: 0, wins: 0, losses: 0, is_settled: false };
+    pub(in crate::game) const NEW: Self = Self {
+        role: Role::Playing(None),
+        waiting_since: 0,
+        wins: 0,
+        losses: 0,
+        leads: false,
+        is_settled: false,
+    };
 }
 
 /// How far a client has come.
@@ -116,6 +137,8 @@ pub(in crate::game) struct Player {
     pub(in crate::game) buttons: Buttons,
     /// When it entered the level.
     pub(in crate::game) entered: LevelTime,
+    /// How well it shoots.
+    pub(in crate::game) accuracy: Accuracy,
     /// Round trip, as the server measured it.
     pub(in crate::game) ping_ms: i32,
     /// When a command came last, in level time and in frames since.
@@ -126,6 +149,10 @@ pub(in crate::game) struct Player {
     pub(in crate::game) inactivity_warned: bool,
     /// When it may change team again.
     pub(in crate::game) team_change_at: LevelTime,
+    /// Whether its team was entered since it came: the first spot is nearer to the flag.
+    pub(in crate::game) team_is_new: bool,
+    /// Wants to be told where its team mates are.
+    pub(in crate::game) team_overlay: bool,
     /// When it changed name last, and how often.
     pub(in crate::game) renamed_at: Option<LevelTime>,
     pub(in crate::game) renames: u32,
@@ -151,12 +178,15 @@ impl Player {
             command: UserCmd::default(),
             buttons: Buttons::default(),
             entered: now,
+            accuracy: Accuracy::default(),
             ping_ms: 0,
             heard_at: now,
             frames_missed: 0,
             inactive_at: now + INACTIVITY_GRACE_MS,
             inactivity_warned: false,
             team_change_at: now,
+            team_is_new: true,
+            team_overlay: false,
             renamed_at: None,
             renames: 0,
         }

@@ -3,8 +3,12 @@
 //! Numbers are whole and within what travels, whatever an operator wrote.
 //! Source: the base game's settings and their limits; OpenArena's defaults.
 
-use crate::game::{Host, Profile, movement::Acceleration, profile::Smoothing};
-use crate::model::text::leading_int;
+use crate::game::{
+    Host, Profile,
+    movement::Acceleration,
+    profile::Smoothing,
+    values::{decimal, whole},
+};
 
 /// Settings whose changes are announced to everybody, besides those of the profile.
 const ANNOUNCED: &[&str] = &[
@@ -58,6 +62,17 @@ pub(in crate::game) struct Rules {
     pub(in crate::game) inactivity_ms: Option<i32>,
     /// Players at a time; further ones watch.
     pub(in crate::game) max_players: Option<usize>,
+    /// Minutes, frags and captures that end the match.
+    pub(in crate::game) time_limit_min: Option<i32>,
+    pub(in crate::game) frag_limit: Option<i32>,
+    pub(in crate::game) capture_limit: Option<i32>,
+    /// Whether matches begin with a warm-up, and how long that takes.
+    pub(in crate::game) warmup: bool,
+    pub(in crate::game) warmup_s: i32,
+    /// Nobody may join the stronger team.
+    pub(in crate::game) force_balance: bool,
+    /// Newcomers join the weaker team.
+    pub(in crate::game) auto_join: bool,
     /// What everybody was last told of the announced settings.
     announced: Vec<String>,
     /// The flag that browsers see, as last published.
@@ -75,9 +90,14 @@ impl Rules {
 
     /// Reads everything again, and says to everybody which of the announced settings changed.
     pub(in crate::game) fn refresh(&mut self, host: &mut dyn Host, profile: &Profile) {
-        let number = |name, default| number(host, name, default);
+        let number = |name, default| whole(host, name, default);
         self.speed = number("g_speed", 320).clamp(TRAVELLING.0, TRAVELLING.1);
-        self.gravity = number("g_gravity", 800).clamp(TRAVELLING.0, TRAVELLING.1);
+        let lightness = match profile.fights.own_settings {
+            true => decimal(host, "g_gravityModifier", 1.0, 100.0),
+            false => 1.0,
+        };
+        let gravity = number("g_gravity", 800) as f32 * lightness;
+        self.gravity = (gravity as i32).clamp(TRAVELLING.0, TRAVELLING.1);
         self.synchronous = number("g_synchronousClients", 0) != 0;
         let fixed =
             number("pmove_msec", profile.pmove_msec).clamp(FIXED_STEP_MS.0, FIXED_STEP_MS.1);
@@ -95,6 +115,14 @@ impl Rules {
         let inactivity = number("g_inactivity", 0);
         self.inactivity_ms = (inactivity > 0).then(|| inactivity.saturating_mul(1000));
         self.max_players = usize::try_from(number("g_maxGameClients", 0)).ok().filter(|&n| n > 0);
+        let limit = |name| Some(number(name, 0)).filter(|&limit| limit > 0);
+        self.time_limit_min = limit("timelimit");
+        self.frag_limit = limit("fraglimit");
+        self.capture_limit = limit("capturelimit");
+        self.warmup = number("g_doWarmup", 0) != 0;
+        self.warmup_s = number("g_warmup", 20);
+        self.force_balance = number("g_teamForceBalance", 0) != 0;
+        self.auto_join = number("g_teamAutoJoin", 0) != 0;
         self.announce_changes(host, profile);
         self.publish_password_flag(host);
     }
@@ -128,14 +156,6 @@ fn announced(profile: &Profile) -> impl Iterator<Item = &'static str> + use<> {
 pub(in crate::game) fn password(host: &dyn Host) -> Option<&str> {
     let password = host.setting("g_password");
     (!password.is_empty() && !password.eq_ignore_ascii_case("none")).then_some(password)
-}
-
-/// A setting as a number; `default` when it is not set.
-pub(in crate::game) fn number(host: &dyn Host, name: &str, default: i32) -> i32 {
-    match host.setting(name) {
-        "" => default,
-        text => leading_int(text),
-    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,8 @@ pub(in crate::game) struct Line {
     score: i32,
     ping: i32,
     minutes: i32,
+    powerups: i32,
+    accuracy: i32,
     impressive: i32,
     excellent: i32,
     gauntlet: i32,
@@ -125,6 +127,28 @@ impl People {
         }
     }
 
+    /// Those who play in the game, the best first.
+    pub(in crate::game) fn players_by_score(&self) -> impl Iterator<Item = ClientNum> + '_ {
+        let ranking = self.ranking();
+        ranking.order.into_iter().flatten().filter(|&client| self.plays(client))
+    }
+
+    /// The two best of those who play in the game, as they stand in the ranking.
+    pub(in crate::game) fn leaders(&self) -> [Option<ClientNum>; 2] {
+        let mut best: [Option<ClientNum>; 2] = [None; 2];
+        for client in ClientNum::all().filter(|&client| self.plays(client)) {
+            let beats = |other: Option<ClientNum>| {
+                other.is_none_or(|other| self.score(client) > self.score(other))
+            };
+            if beats(best[0]) {
+                best = [Some(client), best[0]];
+            } else if beats(best[1]) {
+                best[1] = Some(client);
+            }
+        }
+        best
+    }
+
     fn line(&self, client: ClientNum) -> Option<Line> {
         let player = self.player(client)?;
         let values = &player.state.persistant;
@@ -136,6 +160,8 @@ impl People {
                 Stage::Active => player.ping_ms.min(MAX_SHOWN_PING),
             },
             minutes: self.now.distance(player.entered) / 60_000,
+            powerups: player.entity.powerups,
+            accuracy: player.accuracy.percent(),
             impressive: values[persistant::IMPRESSIVE],
             excellent: values[persistant::EXCELLENT],
             gauntlet: values[persistant::GAUNTLET],
@@ -162,7 +188,7 @@ impl People {
                 Role::Scoreboard | Role::FollowingPlace(_) => (3, 0),
                 _ if connecting => (2, 0),
                 Role::Watching | Role::Following(_) => (1, session.waiting_since),
-                Role::Playing => (0, 0),
+                Role::Playing(_) => (0, 0),
             };
             (group, waiting, Reverse(self.score(client)), client.index())
         });
@@ -193,9 +219,9 @@ fn scoreboard(
     let mut count = 0;
     for line in lines {
         let whole = entries.len();
-        let Line { client, score, ping, minutes, .. } = line;
-        // Flags, powerups and accuracy: nobody has any without items and weapons.
-        let _ = write!(entries, " {client} {score} {ping} {minutes} 0 0 0");
+        let Line { client, score, ping, minutes, powerups, accuracy, .. } = line;
+        // The flags in front of the powerups are always 0.
+        let _ = write!(entries, " {client} {score} {ping} {minutes} 0 {powerups} {accuracy}");
         for value in [
             line.impressive,
             line.excellent,

@@ -1,13 +1,53 @@
-//! Playing and watching: the `team` command, and seeing through another's eyes.
+//! Sides: the `team` command, who may join which, who leads, and what everybody is told of it.
 //!
-//! Source: the base game's team and spectator rules; OpenArena's refusals.
+//! Invariants: in games of teams whoever plays has a colour, in others nobody has; a team with anybody in
+//! it has at most one leader. Source: the base game's team rules; OpenArena's refusals and team lists.
 
-use super::{People, Populated, Role};
-use crate::game::Host;
-use crate::model::{Buttons, ClientNum, PlayerState, limits::MAX_CLIENTS};
+use super::{People, Populated, Role, commands::answer};
+use crate::game::{
+    GameType, Host,
+    numbers::Colour,
+    userinfo::{Userinfo, clean_text},
+};
+use crate::model::ClientNum;
 
 /// How long after a change of team the next has to wait.
 const TEAM_CHANGE_MS: i32 = 5000;
+/// By how many players a team may be ahead and still take one more, when teams are kept even.
+const MOST_AHEAD: usize = 1;
+/// Longest part of a word that an answer repeats, in bytes.
+const MAX_ECHO_LEN: usize = 32;
+
+/// What somebody asks for by a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    /// To play, wherever there is room.
+    Play,
+    Join(Colour),
+    Other(Role),
+}
+
+/// Words of the `team` command.
+const WISHES: &[(&str, Wish)] = &[
+    ("red", Wish::Join(Colour::Red)),
+    ("r", Wish::Join(Colour::Red)),
+    ("blue", Wish::Join(Colour::Blue)),
+    ("b", Wish::Join(Colour::Blue)),
+    ("free", Wish::Play),
+    ("f", Wish::Play),
+    ("auto", Wish::Play),
+    ("a", Wish::Play),
+    ("spectator", Wish::Other(Role::Watching)),
+    ("s", Wish::Other(Role::Watching)),
+    ("follow1", Wish::Other(Role::FollowingPlace(0))),
+    ("follow2", Wish::Other(Role::FollowingPlace(1))),
+    ("scoreboard", Wish::Other(Role::Scoreboard)),
+    ("score", Wish::Other(Role::Scoreboard)),
+];
+
+fn wish_of(word: &str) -> Option<Wish> {
+    WISHES.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|&(_, wish)| wish)
+}
 
 impl dyn Populated + '_ {
     /// The `team` command.
@@ -17,38 +57,76 @@ impl dyn Populated + '_ {
         client: ClientNum,
         wanted: &str,
     ) {
-        let people = self.people_mut();
-        let now = people.now;
-        let full = people.is_full(client);
-        let current = people.role(client);
-        let playing_team = people.profile.playing_team;
-        let Some(player) = people.players[client.index()].as_mut() else { return };
+        let people = self.people();
+        let Some(player) = people.player(client) else { return };
         if wanted.is_empty() {
-            let team = if current.plays() { playing_team } else { "Spectator team" };
-            host.send_command(Some(client), &format!("print \"{team}\n\""));
-            return;
+            let team = match people.role(client) {
+                Role::Playing(None) => people.profile.playing_team,
+                Role::Playing(Some(Colour::Red)) => "Red team",
+                Role::Playing(Some(Colour::Blue)) => "Blue team",
+                _ => "Spectator team",
+            };
+            return answer(host, client, team);
         }
-        if player.team_change_at.distance(now) > 0 {
-            let text = "print \"May not switch teams more than once per 5 seconds.\n\"";
-            host.send_command(Some(client), text);
-            return;
+        if player.team_change_at.distance(people.now) > 0 {
+            let refusal = "May not switch teams more than once per 5 seconds.";
+            return answer(host, client, refusal);
         }
-        player.team_change_at = now + TEAM_CHANGE_MS;
-        let role = match wanted.to_ascii_lowercase().as_str() {
-            "spectator" | "s" => Role::Watching,
-            "follow1" => Role::FollowingPlace(0),
-            "follow2" => Role::FollowingPlace(1),
-            "scoreboard" | "score" => Role::Scoreboard,
-            _ if full => Role::Watching,
-            _ => Role::Playing,
+        let Some(wish) = wish_of(wanted) else {
+            let typed = clean_text(wanted, MAX_ECHO_LEN);
+            let words = if people.game_type.has_teams() { "red, blue" } else { "free" };
+            let refusal = format!("Unknown team {typed}: {words}, spectator, follow1, follow2");
+            return answer(host, client, &refusal);
         };
+        match people.granted(client, wish) {
+            Ok(role) => {
+                let free_at = people.now + TEAM_CHANGE_MS;
+                if let Some(player) = self.people_mut().players[client.index()].as_mut() {
+                    player.team_change_at = free_at;
+                }
+                self.give_up(host, client, role);
+                self.change_role(host, client, role);
+            }
+            Err(full) => {
+                let text = format!("cp \"{} team has too many players.\n\"", full.title());
+                host.send_command(Some(client), &text);
+            }
+        }
+    }
+
+    /// Puts somebody into a team, or out of play, by a word of the `team` command, whoever else is
+    /// there. False when there is no such word.
+    pub(in crate::game) fn force_team(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        wanted: &str,
+    ) -> bool {
+        let Some(wish) = wish_of(wanted) else { return false };
+        let role = self.people().asked_role(client, wish);
+        self.give_up(host, client, role);
         self.change_role(host, client, role);
+        true
+    }
+
+    /// Who stops playing in a tournament loses the game.
+    pub(super) fn give_up(&mut self, host: &mut dyn Host, client: ClientNum, role: Role) {
+        let people = self.people_mut();
+        let plays = people.role(client).plays() && !role.plays();
+        if people.game_type == GameType::Tournament && plays {
+            people.count_loss(host, client);
+        }
     }
 
     /// Leaves one role for another and enters the level anew. A player who stays one goes on.
-    fn change_role(&mut self, host: &mut dyn Host, client: ClientNum, role: Role) {
+    pub(in crate::game) fn change_role(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        role: Role,
+    ) {
         let old = self.people().role(client);
-        if old.plays() && role.plays() {
+        if old == role && role.plays() {
             return;
         }
         if old.plays() {
@@ -56,142 +134,193 @@ impl dyn Populated + '_ {
         }
         let people = self.people_mut();
         people.set_role(client, role);
-        if let Some(player) = people.player(client) {
-            let joined = match (old.plays(), role.plays()) {
-                (_, true) => Some("joined the battle."),
-                (true, false) => Some("joined the spectators."),
-                (false, false) => None,
-            };
-            if let Some(joined) = joined {
-                let name = &player.name;
-                host.send_command(None, &format!("cp \"{name}^7 {joined}\n\""));
-            }
+        people.sessions[client.index()].leads = false;
+        people.forget_votes(client);
+        people.choose_leader(host, client, role.colour());
+        if old.colour() != role.colour() {
+            people.replace_leader(host, old.colour());
         }
+        people.announce_role(host, client, Some(old));
         if old.plays() {
             self.free_followers_of(host, client);
         }
-        self.people_mut().read_userinfo(host, client, false);
+        let people = self.people_mut();
+        people.read_userinfo(host, client, false);
+        people.list_team(host, old.colour());
         self.begin(host, client);
         self.refresh_follower(host, client);
-    }
-
-    /// Sees what `target` sees, who must play. A player becomes a spectator first.
-    pub(in crate::game) fn follow(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        target: ClientNum,
-    ) {
-        if target == client || !self.people().plays(target) {
-            return;
-        }
-        if self.people().role(client).plays() {
-            self.change_role(host, client, Role::Watching);
-        }
-        self.people_mut().set_role(client, Role::Following(target));
-        self.refresh_follower(host, client);
-    }
-
-    /// The next player to follow, `step` slots on (1 or -1) from the one followed now.
-    pub(in crate::game) fn follow_next(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        step: i32,
-    ) {
-        let slots = MAX_CLIENTS as i32;
-        let from = self.people().target(client).unwrap_or(client).index() as i32;
-        let next = (1..slots)
-            .filter_map(|n| ClientNum::new((from + n * step).rem_euclid(slots) as usize))
-            .find(|&other| other != client && self.people().plays(other));
-        if let Some(next) = next {
-            self.follow(host, client, next);
-        }
-    }
-
-    /// Watches alone, from where the one followed was.
-    pub(in crate::game) fn stop_following(&mut self, client: ClientNum) {
-        if self.people().target(client).is_none() {
-            return;
-        }
-        let people = self.people_mut();
-        people.sessions[client.index()].role = Role::Watching;
-        let now = people.now;
-        if let Some(player) = people.players[client.index()].as_mut() {
-            player.stop_following(now);
-        }
-    }
-
-    /// What a spectator's newly pressed buttons do.
-    pub(in crate::game) fn watch_buttons(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        pressed: i32,
-    ) {
-        let pressed = Buttons(pressed);
-        if pressed.contains(Buttons::ATTACK) {
-            self.follow_next(host, client, 1);
-        } else if pressed.contains(Buttons::USE_HOLDABLE)
-            && self.people().profile.use_stops_following
-        {
-            self.stop_following(client);
-        }
-    }
-
-    /// Everybody who follows sees what its player has become in this frame.
-    pub(in crate::game) fn refresh_followers(&mut self, host: &mut dyn Host) {
-        for client in ClientNum::all() {
-            if self.people().active(client).is_some() {
-                self.refresh_follower(host, client);
-            }
-        }
-    }
-
-    fn refresh_follower(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let people = self.people_mut();
-        let role = people.role(client);
-        if !matches!(role, Role::Following(_) | Role::FollowingPlace(_)) {
-            return;
-        }
-        let seen: Option<PlayerState> =
-            people.target(client).and_then(|target| people.player(target)).map(|other| other.state);
-        match (seen, people.players[client.index()].as_mut()) {
-            (Some(seen), Some(player)) => player.follow(&seen),
-            (None, Some(player)) if matches!(role, Role::FollowingPlace(_)) => {
-                // The place may be taken again.
-                player.stop_following(people.now);
-            }
-            (None, Some(_)) => {
-                people.sessions[client.index()].role = Role::Watching;
-                self.begin(host, client);
-            }
-            (_, None) => {}
-        }
-    }
-
-    /// Whoever followed a client that stopped playing watches alone.
-    pub(in crate::game) fn free_followers_of(&mut self, host: &mut dyn Host, gone: ClientNum) {
-        for client in ClientNum::all() {
-            let people = self.people_mut();
-            if people.role(client) == Role::Following(gone) && people.active(client).is_some() {
-                people.sessions[client.index()].role = Role::Watching;
-                self.begin(host, client);
-            }
-        }
     }
 }
 
 impl People {
-    /// Whom a client follows.
-    fn target(&self, client: ClientNum) -> Option<ClientNum> {
-        let target = match self.role(client) {
-            Role::Following(target) => Some(target),
-            Role::FollowingPlace(place) => ClientNum::all()
-                .filter(|&other| other != client && self.plays(other))
-                .nth(usize::from(place)),
-            Role::Playing | Role::Watching | Role::Scoreboard => None,
+    /// Connected clients of a colour.
+    pub(in crate::game) fn team_of(&self, colour: Colour) -> impl Iterator<Item = ClientNum> + '_ {
+        ClientNum::all().filter(move |&client| {
+            self.player(client).is_some() && self.role(client).colour() == Some(colour)
+        })
+    }
+
+    /// Prints a line to everybody of a colour. The text is clean.
+    pub(in crate::game) fn print_to_team(&self, host: &mut dyn Host, colour: Colour, text: &str) {
+        for client in self.team_of(colour).filter(|&client| self.active(client).is_some()) {
+            answer(host, client, text);
+        }
+    }
+
+    /// Players of a colour without `client`.
+    fn others_in_team(&self, client: ClientNum, colour: Colour) -> usize {
+        self.team_of(colour).filter(|&other| other != client).count()
+    }
+
+    /// The team that somebody strengthens best: the smaller one, then the one with less score.
+    pub(in crate::game) fn weaker_team(&self, client: ClientNum) -> Colour {
+        let [red, blue] = Colour::ALL.map(|colour| self.others_in_team(client, colour));
+        let [red_score, blue_score] = self.team_scores;
+        if (red, red_score) < (blue, blue_score) { Colour::Red } else { Colour::Blue }
+    }
+
+    fn asked_role(&self, client: ClientNum, wish: Wish) -> Role {
+        match wish {
+            Wish::Other(role) => role,
+            _ if !self.game_type.has_teams() => Role::Playing(None),
+            Wish::Join(colour) => Role::Playing(Some(colour)),
+            Wish::Play => Role::Playing(Some(self.weaker_team(client))),
+        }
+    }
+
+    /// The role that a wish leads to. Whom there is no room for watches.
+    ///
+    /// # Errors
+    /// The team that has too many players already.
+    fn granted(&self, client: ClientNum, wish: Wish) -> Result<Role, Colour> {
+        let role = self.asked_role(client, wish);
+        let is_bot = self.player(client).is_some_and(|player| player.is_bot);
+        if let Some(colour) = role.colour().filter(|_| self.rules.force_balance && !is_bot) {
+            let [own, other] =
+                [colour, colour.other()].map(|colour| self.others_in_team(client, colour));
+            if own > other + MOST_AHEAD {
+                return Err(colour);
+            }
+        }
+        Ok(if role.plays() && self.is_full(client) { Role::Watching } else { role })
+    }
+
+    /// What a newcomer does first.
+    pub(in crate::game) fn first_role(&self, client: ClientNum, info: &Userinfo<'_>) -> Role {
+        let wanted = info.value(self.profile.team_preference);
+        if !self.game_type.has_teams() {
+            let watches = wanted.starts_with(['s', 'S']) || self.is_full(client);
+            return if watches { Role::Watching } else { Role::Playing(None) };
+        }
+        let wish = if self.rules.auto_join {
+            Some(Wish::Play)
+        } else {
+            wish_of(wanted).filter(|_| self.profile.preference_joins_team)
         };
-        target.filter(|&target| self.plays(target))
+        wish.and_then(|wish| self.granted(client, wish).ok()).unwrap_or(Role::Watching)
+    }
+
+    /// Tells everybody in which role somebody is now. `old` is the one before; none for who has come.
+    pub(in crate::game) fn announce_role(
+        &self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        old: Option<Role>,
+    ) {
+        let Some(player) = self.player(client) else { return };
+        let joined = match self.role(client) {
+            Role::Playing(Some(Colour::Red)) => "joined the red team.",
+            Role::Playing(Some(Colour::Blue)) => "joined the blue team.",
+            Role::Playing(None) => "joined the battle.",
+            _ if old.is_some_and(Role::plays) => "joined the spectators.",
+            _ => return,
+        };
+        host.send_command(None, &format!("cp \"{}^7 {joined}\n\"", player.name));
+    }
+
+    /// Who has just joined a team leads it, if nobody does, or only one that plays by itself.
+    pub(super) fn choose_leader(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        colour: Option<Colour>,
+    ) {
+        let Some(colour) = colour else { return };
+        let is_bot =
+            |client| self.player(client).is_some_and(|player: &super::Player| player.is_bot);
+        let leader = self.team_of(colour).find(|&other| self.sessions[other.index()].leads);
+        if leader.is_none_or(|leader| is_bot(leader) && !is_bot(client)) {
+            self.set_leader(host, client, colour);
+        }
+    }
+
+    /// Somebody has left a team: another one leads it, if nobody does now.
+    pub(super) fn replace_leader(&mut self, host: &mut dyn Host, colour: Option<Colour>) {
+        let Some(colour) = colour else { return };
+        if self.team_of(colour).any(|client| self.sessions[client.index()].leads) {
+            return;
+        }
+        let human = |&client: &ClientNum| self.player(client).is_some_and(|player| !player.is_bot);
+        let next = self.team_of(colour).find(human).or_else(|| self.team_of(colour).next());
+        if let Some(next) = next {
+            self.set_leader(host, next, colour);
+        }
+    }
+
+    /// Makes somebody the leader of a team and tells that team.
+    pub(super) fn set_leader(&mut self, host: &mut dyn Host, client: ClientNum, colour: Colour) {
+        let team: Vec<ClientNum> = self.team_of(colour).collect();
+        for member in team {
+            let leads = member == client;
+            if std::mem::replace(&mut self.sessions[member.index()].leads, leads) != leads {
+                self.publish_entry(host, member);
+            }
+        }
+        if let Some(player) = self.player(client) {
+            let text = format!("{} is the new team leader", player.name);
+            self.print_to_team(host, colour, &text);
+        }
+    }
+
+    /// Deals all players to the teams anew, the best ones to different sides. They enter with the next
+    /// restart.
+    pub(super) fn shuffle(&mut self, host: &mut dyn Host) {
+        let mut players: Vec<ClientNum> =
+            Colour::ALL.into_iter().flat_map(|colour| self.team_of(colour)).collect();
+        players.sort_by_key(|&client| (std::cmp::Reverse(self.score(client)), client));
+        for (place, &client) in players.iter().enumerate() {
+            // Red, blue, blue, red: so the second best has no advantage over the best.
+            let colour = if place.div_ceil(2) % 2 == 0 { Colour::Red } else { Colour::Blue };
+            self.sessions[client.index()].leads = false;
+            self.set_role(client, Role::Playing(Some(colour)));
+        }
+        for &client in &players {
+            self.publish_entry(host, client);
+        }
+        for colour in Colour::ALL {
+            self.replace_leader(host, Some(colour));
+        }
+    }
+
+    /// Tells a team who is in it, in games whose clients want to know. None: nobody to tell.
+    pub(super) fn list_team(&self, host: &mut dyn Host, colour: Option<Colour>) {
+        let Some(colour) = colour.filter(|_| self.profile.team_lists) else { return };
+        let numbers: Vec<String> =
+            self.team_of(colour).map(|client| client.index().to_string()).collect();
+        let text = format!("team \"{}\"", numbers.join(","));
+        for client in self.team_of(colour).filter(|&client| self.active(client).is_some()) {
+            host.send_command(Some(client), &text);
+        }
+    }
+
+    /// Tells who has just entered, and its team, who belongs to it.
+    pub(super) fn list_new_team(&self, host: &mut dyn Host, client: ClientNum) {
+        if !self.profile.team_lists || !self.game_type.has_teams() {
+            return;
+        }
+        match self.role(client).colour() {
+            Some(colour) => self.list_team(host, Some(colour)),
+            None => host.send_command(Some(client), "team \"all\""),
+        }
     }
 }

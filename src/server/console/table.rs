@@ -85,9 +85,9 @@ pub(super) const COMMANDS: &[Command] = &[
     },
     Command {
         name: "map_restart",
-        usage: "",
-        help: "Begins the level anew; players stay in it.",
-        run: |server, _, _| server.restart_or_reload(),
+        usage: "[seconds]",
+        help: "Begins the level anew after 5 seconds or as many as named; players stay in it.",
+        run: |server, words, _| server.restart_in(words),
     },
     Command {
         name: "quit",

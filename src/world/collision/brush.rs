@@ -8,6 +8,7 @@
 
 use super::{
     arithmetic::{Arithmetic, sign_bits},
+    capsule::Capsule,
     reach::{Corner, Reach, corner},
     sweep::{Passage, Sweep},
 };
@@ -97,6 +98,9 @@ impl Brushes {
         if brush.contents & sweep.contents_mask == 0 || !sweep.first_look(number) {
             return;
         }
+        if let Some(capsule) = sweep.capsule {
+            return self.stop_capsule::<A>(brush, &capsule, sweep);
+        }
         let mut passage = Passage::new();
         if brush.is_boxed && !passage.cross_box::<A>(&brush.bounds, &sweep.lanes) {
             return;
@@ -119,6 +123,15 @@ impl Brushes {
         }
     }
 
+    fn stop_capsule<A: Arithmetic>(&self, brush: &Brush, capsule: &Capsule, sweep: &mut Sweep) {
+        let sides = self.sides_of(brush);
+        let planes = sides.iter().map(|side| side.plane);
+        if let Some(hit) = pass_capsule::<A>(planes, capsule, brush.contents, sweep) {
+            sweep.found.plane = sides[hit].plane;
+            sweep.found.surface_flags = sides[hit].surface_flags;
+        }
+    }
+
     /// Whether the box, which does not move, is inside a brush that matters, and the brush's contents
     /// then.
     pub(super) fn holds<A: Arithmetic>(&self, number: u32, sweep: &Sweep) -> Option<i32> {
@@ -130,6 +143,11 @@ impl Brushes {
             return None;
         }
         let is_behind = |side: &Side| {
+            if let Some(capsule) = sweep.capsule {
+                let end = capsule.end(sweep.start, side.plane.normal);
+                let dist = side.plane.dist + capsule.radius;
+                return A::dot(end, side.plane.normal) - A::of(dist) <= A::ZERO;
+            }
             // Here both families round the moved plane.
             let dist = side.plane.dist - sweep.corner(side.sign_bits).dot(side.plane.normal);
             A::dot(sweep.start, side.plane.normal) - A::of(dist) <= A::ZERO
@@ -186,18 +204,44 @@ pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], sweep: &mut Sweep) 
     if sweep.contents_mask & content::BODY == 0 || sweep.misses(&reach) {
         return;
     }
-    let mut passage = Passage::new();
-    if !passage.cross_box::<A>(&around(bounds), &sweep.lanes) {
-        return;
-    }
-    if let Some(hit) = passage.stop(&mut sweep.found, content::BODY) {
+    let side = |hit: usize| {
         let mut normal = Vec3::ZERO;
         let (axis, is_high) = (hit / 2, hit % 2 == 1);
         normal[axis] = if is_high { 1.0 } else { -1.0 };
         let dist = if is_high { bounds[1][axis] } else { -bounds[0][axis] };
-        sweep.found.plane = TracePlane { normal, dist };
+        TracePlane { normal, dist }
+    };
+    let hit = if let Some(capsule) = sweep.capsule {
+        pass_capsule::<A>((0..BOX_SIDES).map(side), &capsule, content::BODY, sweep)
+    } else {
+        let mut passage = Passage::new();
+        if !passage.cross_box::<A>(&around(bounds), &sweep.lanes) {
+            return;
+        }
+        passage.stop(&mut sweep.found, content::BODY)
+    };
+    if let Some(hit) = hit {
+        sweep.found.plane = side(hit);
         sweep.found.surface_flags = 0;
     }
+}
+
+/// Stops a capsule's sweep at the volume behind all of some planes. The one that it hit, if it did.
+fn pass_capsule<A: Arithmetic>(
+    planes: impl Iterator<Item = TracePlane>,
+    capsule: &Capsule,
+    contents: i32,
+    sweep: &mut Sweep,
+) -> Option<usize> {
+    let mut passage = Passage::new();
+    for (n, plane) in planes.enumerate() {
+        let dist = A::of(plane.dist + capsule.radius);
+        let in_front = |at| A::dot(capsule.end(at, plane.normal), plane.normal) - dist;
+        if !passage.cross(n, in_front(sweep.start), in_front(sweep.end)) {
+            return None;
+        }
+    }
+    passage.stop(&mut sweep.found, contents)
 }
 
 /// Whether a box that does not move is in an entity's box.

@@ -10,6 +10,7 @@
 
 mod arithmetic;
 mod brush;
+mod capsule;
 mod model;
 mod patch;
 mod reach;
@@ -21,6 +22,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 pub use arithmetic::Family;
+pub use capsule::Hull;
 pub use model::Target;
 pub use patch::{Border, Facet, Patch, PatchError};
 
@@ -28,6 +30,7 @@ use super::bsp::{Bsp, SurfaceNum};
 use crate::model::{Trace, Vec3};
 use arithmetic::Arithmetic;
 use brush::Brushes;
+use capsule::Capsule;
 use patch::{Budget, Source};
 use reach::Reach;
 use sweep::{Sweep, is_same, reached};
@@ -221,7 +224,25 @@ impl CollisionMap {
         end: Vec3,
         contents_mask: i32,
     ) -> Trace {
+        self.trace_hull(Hull::Box, start, mins, maxs, end, contents_mask)
+    }
+
+    /// The same for what a box is around.
+    #[must_use]
+    pub fn trace_hull(
+        &self,
+        hull: Hull,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+    ) -> Trace {
         let mut sweep = Sweep::new(start, mins, maxs, end, contents_mask);
+        if hull == Hull::Capsule {
+            let capsule = Capsule::in_box(sweep.size[1]);
+            sweep = sweep.with(capsule);
+        }
         self.run(0, is_same(start, end), &mut sweep);
         let fraction = sweep.found.fraction;
         let endpos = if fraction == 1.0 { end } else { reached(start, end, fraction) };

@@ -6,6 +6,7 @@ use super::{
     CollisionMap, Family,
     arithmetic::model_axes,
     brush::{box_holds, stop_at_box},
+    capsule::{Capsule, Hull},
     sweep::{Sweep, is_same, reached},
 };
 use crate::model::{Trace, Vec3, contents::content};
@@ -46,13 +47,14 @@ impl Rotation {
 }
 
 impl CollisionMap {
-    /// How far a box gets past a target that stands at `origin`, turned by `angles`; as
+    /// How far a box, or what it is around, gets past a target that stands at `origin`, turned by `angles`; as
     /// [`CollisionMap::trace`] in all else. The box itself is never turned. A plane's distance stays
     /// that of the target's own frame.
     #[must_use]
     #[expect(clippy::too_many_arguments, reason = "a move and a place")]
     pub fn trace_target(
         &self,
+        hull: Hull,
         target: Target,
         origin: Vec3,
         angles: Vec3,
@@ -71,6 +73,15 @@ impl CollisionMap {
         };
         let (from, to) = (into_model(start), into_model(end));
         let mut sweep = Sweep::new(from, low, high, to, contents_mask);
+        if hull == Hull::Capsule {
+            let mut capsule = Capsule::in_box(high);
+            if let Some(rotation) = rotation {
+                // Engines turn the second number the wrong way.
+                let Vec3([x, y, z]) = rotation.into_model(capsule.offset);
+                capsule.offset = Vec3::new(x, -y, z);
+            }
+            sweep = sweep.with(capsule);
+        }
         self.run_against(target, is_same(from, to), &mut sweep);
         if let Some(rotation) = rotation
             && sweep.found.fraction != 1.0

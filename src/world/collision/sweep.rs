@@ -5,6 +5,7 @@
 
 use super::{
     arithmetic::{Arithmetic, SURFACE_CLIP},
+    capsule::Capsule,
     reach::{Corner, Reach, corner, each},
 };
 use crate::model::{EntityNum, Trace, TracePlane, Vec3};
@@ -26,6 +27,8 @@ pub(super) struct Sweep {
     /// Lower and upper corner of the space moved through.
     low: Corner,
     high: Corner,
+    /// What of the box moves, when not all of it.
+    pub(super) capsule: Option<Capsule>,
     /// Contents that matter.
     pub(super) contents_mask: i32,
     /// The box has no size.
@@ -88,6 +91,7 @@ impl Sweep {
             lanes,
             low,
             high,
+            capsule: None,
             contents_mask,
             is_point,
             extents: if is_point { Vec3::ZERO } else { size[1] },
@@ -101,6 +105,18 @@ impl Sweep {
             },
             recent: [u32::MAX; RECENT],
         }
+    }
+
+    /// Moves a capsule in the box instead of the box.
+    pub(super) fn with(mut self, capsule: Capsule) -> Self {
+        for axis in 0..3 {
+            let (from, to) = (self.start[axis], self.end[axis]);
+            let (least, most) = if from < to { (from, to) } else { (to, from) };
+            self.low[axis] = least - capsule.reach(axis);
+            self.high[axis] = most + capsule.reach(axis);
+        }
+        self.capsule = Some(capsule);
+        self
     }
 
     /// The corner of the box that reaches farthest against a normal with these sign bits.

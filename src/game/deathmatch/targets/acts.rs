@@ -9,7 +9,7 @@ use crate::game::{
     Host,
     deathmatch::{
         Deathmatch,
-        harm::{Hit, LETHAL},
+        combat::{Hit, LETHAL},
         movers::direction_of,
         names::{PAD_SOUND, sound},
     },
@@ -104,6 +104,7 @@ impl Deathmatch {
             Cause::Push(sound) => self.throw(host, number, *sound, client),
             Cause::Give => self.give_targets(host, number, client),
             Cause::Strip => {
+                self.return_flags_of(host, client);
                 if let Some(player) = self.people.players[client.index()].as_mut() {
                     player.state.powerups = [0; 16];
                 }
@@ -206,8 +207,4 @@ impl Deathmatch {
             }
         }
     }
-
-    /// Somebody gets a thing of the level as if it had been touched, and it is gone. Nothing that lies
-    /// in the level can be taken yet.
-    fn give_item(&mut self, _host: &mut dyn Host, _client: ClientNum, _item: EntityNum) {}
 }

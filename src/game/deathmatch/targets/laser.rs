@@ -5,7 +5,7 @@
 use super::{Cause, middle};
 use crate::game::{
     Host,
-    deathmatch::{Deathmatch, harm::Hit, movers::direction_of, things::What},
+    deathmatch::{Deathmatch, combat::Hit, movers::direction_of, things::What},
     movement::velocity::direction,
     numbers::{EntityType, Means},
 };
@@ -115,11 +115,14 @@ impl Deathmatch {
         self.things.link(host, number);
         self.schedule(number, Some(self.people.now + STEP_MS), activator);
         let Some(met) = met else { return };
-        if let Some(client) = ClientNum::new(met.index()) {
-            let hit = Hit::by_world(laser.damage, Means::TargetLaser);
-            self.hurt(host, client, &Hit { attacker: activator, ..hit });
-        } else {
-            self.shoot_mover(host, met, activator);
-        }
+        let hit = Hit::by_world(laser.damage, Means::TargetLaser);
+        let hit = Hit {
+            attacker: activator,
+            inflictor: Some(number),
+            direction: Some(along),
+            point: Some(end),
+            ..hit
+        };
+        self.harm(host, met, &hit);
     }
 }

@@ -32,6 +32,7 @@ pub(in crate::game::deathmatch) fn location(
         .filter_map(|number| game.things.get(number))
         .all(|thing| !matches!(thing.what, What::Location(_)));
     let due = game.people.now + NAMES_MS;
+    game.people.places.add(entity.origin(), &name, entity.int("count").unwrap_or(0));
     let number = game.add(entity, What::Location(name.into()));
     if let Some(thing) = number.and_then(|number| game.things.get_mut(number)) {
         thing.think_at = is_first.then_some(due);

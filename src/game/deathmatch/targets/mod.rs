@@ -189,6 +189,7 @@ impl Deathmatch {
         match &thing.what {
             What::Mover(_) => self.use_mover(host, number, activator),
             What::Hurt(_) => self.toggle_place(host, number),
+            What::Item(_) => self.use_item(host, number),
             What::Trigger(trigger) => {
                 let cause = trigger.cause.clone();
                 self.set_off(host, number, &cause, activator, links);
@@ -215,7 +216,7 @@ impl Deathmatch {
                 self.schedule(number, Some(at), activator);
             }
             Cause::Laser(laser) => self.toggle_laser(host, number, *laser, activator),
-            Cause::Shooter => self.shoot(number),
+            Cause::Shooter => self.shoot(host, number),
             Cause::Speaker(sound) => self.speak(number, *sound, activator),
             Cause::Print(text) => self.print_target(host, number, text, activator),
             Cause::Teleport

@@ -2,14 +2,18 @@
 //!
 //! Source: the base game's shooters.
 
-use super::Cause;
+use super::{Cause, middle};
 use crate::game::{
     Host,
-    deathmatch::Deathmatch,
+    deathmatch::{Deathmatch, movers::direction_of, things::What, weapons::perpendicular},
+    movement::velocity::direction,
     numbers::{event, weapon},
 };
 use crate::model::EntityNum;
 use crate::world::entities::Entity;
+
+/// How far a shot may stray unless the map says otherwise, in degrees.
+const SPREAD: f32 = 1.0;
 
 /// `shooter_rocket`.
 pub(in crate::game::deathmatch) fn rocket_shooter(
@@ -43,6 +47,9 @@ impl Deathmatch {
         let Some(number) = self.add_target(entity, Cause::Shooter) else { return };
         if let Some(thing) = self.things.get_mut(number) {
             thing.state.weapon = weapon;
+            if let What::Trigger(trigger) = &mut thing.what {
+                trigger.random = entity.float("random").filter(|&r| r != 0.0).unwrap_or(SPREAD);
+            }
         }
         self.things.link(host, number);
     }
@@ -56,9 +63,22 @@ impl Deathmatch {
         })
     }
 
-    /// Seen and heard to fire. Nothing flies yet.
-    pub(super) fn shoot(&mut self, number: EntityNum) {
+    /// Fires along its direction or at its target, with some spread.
+    pub(super) fn shoot(&mut self, host: &mut dyn Host, number: EntityNum) {
         let now = self.people.now;
+        let aim = self.pick_target(number).and_then(|aim| self.things.get(aim)).map(middle);
+        let Some((thing, trigger)) = self.trigger(number) else { return };
+        let (from, weapon) = (thing.state.origin, thing.state.weapon);
+        let spread = (trigger.random.clamp(-180.0, 180.0).to_radians()).sin();
+        let forward = match aim {
+            Some(aim) => aim - from,
+            None => direction_of(thing.state.angles),
+        };
+        let up = perpendicular(direction(forward));
+        let right = up.cross(forward);
+        let mut stray = || 2.0 * (self.chance() - 0.5) * spread;
+        let along = forward.add_scaled(up, stray()).add_scaled(right, stray());
+        self.launch(host, number, weapon, from, along);
         if let Some(thing) = self.things.get_mut(number) {
             thing.raise(event::FIRE_WEAPON, 0, now);
         }

@@ -4,6 +4,7 @@ use super::{
     super::movers::Leg,
     stage::{Corners, STANDING, Stage, thing},
 };
+use crate::game::Profile;
 use crate::game::numbers::entity_flag;
 use crate::model::{LevelTime, SvFlags, TrajectoryKind, Vec3};
 
@@ -367,4 +368,17 @@ fn a_door_that_is_left_out_hides_nothing() {
     let stage = Stage::new(&[DOOR], "{ classname func_door model *1 notfree 1 }");
     assert_ne!(stage.thing(64).state.e_type, 4);
     assert!(stage.is_open());
+}
+
+#[test]
+fn entities_that_are_not_for_the_game_are_left_out() {
+    for (key, for_base, for_openarena) in
+        [("notq3a", false, false), ("notta", true, false), ("notteam", true, true)]
+    {
+        for (profile, there) in [(Profile::BASEQ3, for_base), (Profile::BASEOA, for_openarena)] {
+            let text = format!("{{ classname func_door model *1 {key} 1 }}");
+            let stage = Stage::of(profile, &[DOOR], &text);
+            assert_eq!(stage.thing(64).state.e_type == 4, there, "{key}, {}", profile.folder);
+        }
+    }
 }

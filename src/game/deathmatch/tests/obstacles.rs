@@ -1,7 +1,7 @@
 //! What is in a mover's way: pushed, crushed, removed; or the mover waits.
 
 use super::{
-    super::{harm::Hit, movers::Leg},
+    super::{combat::Hit, movers::Leg},
     movers::{DOOR, SPOT, leg},
     stage::{Corners, STANDING, Stage},
 };

@@ -211,6 +211,10 @@ fn shooters_fire_when_used_and_clients_load_their_weapons() {
     assert_eq!(marked, [8, 10, 11, 12, 15]);
     stage.use_thing(64, None);
     assert_eq!([64, 65].map(|at| stage.thing(at).state.event & 0xff), [23, 0]);
+    let mut flying = (64..128).filter(|&at| stage.exists(at)).map(|at| stage.thing(at).state);
+    let rocket = flying.find(|state| state.e_type == 3).expect("a rocket");
+    assert_eq!((rocket.e_type, rocket.weapon, rocket.pos.kind), (3, 5, 2));
+    assert!(rocket.pos.delta[0] > 898.0, "one degree to each side: {:?}", rocket.pos);
 }
 
 #[test]
@@ -256,4 +260,16 @@ fn classes_that_nobody_knows_are_named_once() {
     assert_eq!(unknown(Profile::BASEQ3), own);
     let counted = Stage::of(Profile::BASEQ3, &[], text).host.printed;
     assert!(counted.iter().any(|line| line.contains("2 entities of class target_nonsense")));
+}
+
+#[test]
+fn a_laser_shows_where_it_hits() {
+    let laser = "classname target_laser angle 0 dmg 20 origin \"0 200 24\" spawnflags 1";
+    let (mut stage, client) = with_player(laser);
+    stage.run(100);
+    let state = stage.state(client);
+    assert_eq!(state.damage_count, 20);
+    // It comes from the west, and pushes east: 1000 · 20 / 200.
+    assert_eq!(state.velocity[0], 100.0);
+    assert_ne!((state.damage_pitch, state.damage_yaw), (255, 255), "a direction is told");
 }

@@ -1,6 +1,10 @@
 //! People in a deathmatch without a map: what they type, and what everybody is told.
 
+mod chat;
 mod cheats;
+mod commands;
+mod teams;
+mod votes;
 
 use crate::game::Host as _;
 use crate::game::{Deathmatch, Game, LevelStart, Profile, conformance::TestHost};

@@ -39,7 +39,7 @@ impl Patch {
             && self.fenced().any(|fences| {
                 fences.iter().enumerate().all(|(n, fence)| {
                     let plane = fence.expanded(n == 0, sweep);
-                    plane.normal.dot(sweep.start) - plane.dist <= 0.0
+                    distances(plane, sweep).0 <= 0.0
                 })
             })
     }
@@ -116,6 +116,10 @@ impl Patch {
 impl Fence {
     /// The plane moved outward by as much as the box reaches over it.
     fn expanded(&self, is_surface: bool, sweep: &Sweep) -> TracePlane {
+        if let Some(capsule) = sweep.capsule {
+            let dist = self.plane.dist + capsule.radius;
+            return TracePlane { normal: self.plane.normal, dist };
+        }
         let over = self.plane.normal.dot(sweep.corner(self.sign_bits));
         let dist = if is_surface { self.plane.dist - over } else { self.plane.dist + over.abs() };
         TracePlane { normal: self.plane.normal, dist }
@@ -125,7 +129,12 @@ impl Fence {
 /// How far start and end are in front of a plane.
 fn distances(plane: TracePlane, sweep: &Sweep) -> (f32, f32) {
     let of = |point: Vec3| point.dot(plane.normal) - plane.dist;
-    (of(sweep.start), of(sweep.end))
+    match sweep.capsule {
+        None => (of(sweep.start), of(sweep.end)),
+        Some(capsule) => {
+            (of(capsule.end(sweep.start, plane.normal)), of(capsule.end(sweep.end, plane.normal)))
+        }
+    }
 }
 
 /// The part of the way after which a line goes through a plane, counted forward only.

@@ -1,0 +1,67 @@
+//! What bots have to say while they run. Many say the same at the same time, so each text is told of a few
+//! bots by name, and of the others in one line.
+
+use std::collections::HashMap;
+
+/// Bots by name for each text.
+const BY_NAME: u32 = 3;
+/// Different texts that are remembered, and lines that wait for an operator who does not read them.
+const MAX_TEXTS: usize = 64;
+const MAX_LINES: usize = 256;
+
+/// Lines that wait, and how often each text was said.
+#[derive(Debug, Default)]
+pub(super) struct Voices {
+    lines: Vec<String>,
+    said: HashMap<String, u32>,
+}
+
+impl Voices {
+    /// A bot says something.
+    pub(super) fn say(&mut self, name: &str, text: &str) {
+        if self.lines.len() >= MAX_LINES {
+            return;
+        }
+        let is_known = self.said.contains_key(text);
+        if !is_known && self.said.len() >= MAX_TEXTS {
+            return;
+        }
+        let count = self.said.entry(text.to_owned()).or_insert(0);
+        *count = count.saturating_add(1);
+        if *count <= BY_NAME {
+            self.lines.push(format!("{name}: {text}\n"));
+        } else if *count == BY_NAME + 1 {
+            self.lines.push(format!("and others: {text}\n"));
+        }
+    }
+
+    /// What was said since the last time.
+    pub(super) fn take(&mut self) -> Option<String> {
+        (!self.lines.is_empty()).then(|| self.lines.drain(..).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_that_say_the_same_are_one_line() {
+        let mut voices = Voices::default();
+        for number in 1..=60 {
+            voices.say(&format!("bot{number:02}"), "refused: Server is full");
+        }
+        voices.say("bot61", "dropped: kicked");
+        assert_eq!(
+            voices.take().unwrap(),
+            "bot01: refused: Server is full\nbot02: refused: Server is full\n\
+             bot03: refused: Server is full\nand others: refused: Server is full\n\
+             bot61: dropped: kicked\n"
+        );
+        assert_eq!(voices.take(), None);
+        for number in 0..1000 {
+            voices.say("bot", &number.to_string());
+        }
+        assert!(voices.take().unwrap().lines().count() <= MAX_TEXTS);
+    }
+}

@@ -1,0 +1,231 @@
+//! A room to fight in, for tests: a box of walls with more boxes in it, and players where they are put.
+//!
+//! The floor is at height 0, walls stand 2048 units from the middle on each side, the ceiling is 1024 units up.
+
+use super::Deathmatch;
+use crate::game::{
+    Game, Host, LevelStart, Profile,
+    conformance::TestHost,
+    movement::angles,
+    numbers::{contents, event, weapon_state},
+};
+use crate::model::{
+    Buttons, ClientNum, EntityNum, EntityState, LevelTime, PlayerState, UserCmd, Vec3,
+};
+use crate::world::{
+    Bsp, Family, World,
+    bsp::sample::{self, MapFile},
+};
+
+/// Length of a frame, and of a command.
+pub(super) const FRAME_MS: i32 = 50;
+/// Height of the origin of who stands on the floor, as spots put players down.
+pub(super) const STANDING: f32 = 24.125;
+
+/// What a box is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stuff {
+    Wall = 0,
+    Sky = 1,
+    Metal = 2,
+}
+
+/// Surface flags in the order of [`Stuff`].
+const SURFACES: [i32; 3] = [0, 0x14, 0x1000];
+
+/// A box: lower corner, upper corner, what it is made of.
+pub(super) type Block = ([f32; 3], [f32; 3], Stuff);
+
+const ROOM: [Block; 6] = [
+    ([-2112.0, -2112.0, -64.0], [2112.0, 2112.0, 0.0], Stuff::Wall),
+    ([-2112.0, -2112.0, 1024.0], [2112.0, 2112.0, 1088.0], Stuff::Wall),
+    ([-2112.0, -2112.0, 0.0], [-2048.0, 2112.0, 1024.0], Stuff::Wall),
+    ([2048.0, -2112.0, 0.0], [2112.0, 2112.0, 1024.0], Stuff::Wall),
+    ([-2048.0, -2112.0, 0.0], [2048.0, -2048.0, 1024.0], Stuff::Wall),
+    ([-2048.0, 2048.0, 0.0], [2048.0, 2112.0, 1024.0], Stuff::Wall),
+];
+
+/// Spots along one wall, apart from each other.
+fn entities(more: &str) -> String {
+    let spot = |n: i32| {
+        let x = n * 200 - 1500;
+        format!("{{ classname info_player_deathmatch origin \"{x} -1900 16\" }}\n")
+    };
+    let spots: String = (0..16).map(spot).collect();
+    format!("{{ classname worldspawn }}\n{spots}{more}\0")
+}
+
+/// A map of the room and some boxes.
+fn map(blocks: &[Block], more: &str) -> Bsp {
+    let matter = |&(mins, maxs, stuff): &Block| sample::Block {
+        mins,
+        maxs,
+        contents: contents::SOLID,
+        surface_flags: SURFACES[stuff as usize],
+    };
+    let blocks: Vec<_> = ROOM.iter().chain(blocks).map(matter).collect();
+    let file = MapFile::of_boxes(&entities(more), &blocks, &[]).file();
+    Bsp::load(&file).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A level with players in it.
+pub(super) struct Arena {
+    pub(super) game: Deathmatch,
+    pub(super) host: TestHost,
+    pub(super) now: LevelTime,
+}
+
+impl Arena {
+    /// A game in the room with these boxes and settings.
+    pub(super) fn with(
+        profile: &'static Profile,
+        blocks: &[Block],
+        settings: &[(&str, &str)],
+    ) -> Self {
+        Self::of(profile, blocks, settings, "")
+    }
+
+    /// The same with more entities.
+    pub(super) fn of(
+        profile: &'static Profile,
+        blocks: &[Block],
+        settings: &[(&str, &str)],
+        entities: &str,
+    ) -> Self {
+        let world = World::new(map(blocks, entities), Family::Single).expect("a sound map");
+        let mut host = TestHost::default();
+        host.world = Some(world);
+        // Nobody is spared unless a test is about that.
+        host.set_setting("g_spawnprotect", "0");
+        host.set_setting("sv_maxclients", "8");
+        for (name, value) in settings {
+            host.set_setting(name, value);
+        }
+        let now = LevelTime(1000);
+        let mut arena = Self { game: Deathmatch::new(profile), host, now };
+        let start = LevelStart { time: arena.now, seed: 3, restart: false };
+        arena.game.init(&mut arena.host, start);
+        for _ in 0..3 {
+            arena.frame();
+        }
+        arena
+    }
+
+    pub(super) fn new(profile: &'static Profile) -> Self {
+        Self::with(profile, &[], &[])
+    }
+
+    /// A player on the floor, looking along `yaw`, with full health and no armour.
+    pub(super) fn join(&mut self, number: usize, x: f32, y: f32, yaw: f32) -> ClientNum {
+        let client = ClientNum::new(number).expect("a client number");
+        self.host.userinfos[number] = format!("\\name\\player{number}\\model\\sarge");
+        self.game.client_connect(&mut self.host, client, true, false).expect("room");
+        self.game.client_begin(&mut self.host, client);
+        self.put(client, Vec3::new(x, y, STANDING), Vec3::new(0.0, yaw, 0.0));
+        let state = &mut self.player(client).state;
+        state.stats[0] = 100;
+        state.pm_flags = 0;
+        state.pm_time = 0;
+        client
+    }
+
+    pub(super) fn player(&mut self, client: ClientNum) -> &mut crate::game::people::Player {
+        self.game.people.players[client.index()].as_mut().expect("a player")
+    }
+
+    pub(super) fn state(&self, client: ClientNum) -> &PlayerState {
+        Game::player(&self.game, client)
+    }
+
+    pub(super) fn health(&self, client: ClientNum) -> i32 {
+        self.state(client).stats[0]
+    }
+
+    /// Puts a player somewhere, at rest.
+    pub(super) fn put(&mut self, client: ClientNum, origin: Vec3, view: Vec3) {
+        let player = self.player(client);
+        player.state.origin = origin;
+        player.state.velocity = Vec3::ZERO;
+        player.state.viewheight = 26;
+        let last = player.command;
+        angles::look(&mut player.state, view, &last);
+        player.entity.pos.base = origin.truncated();
+        player.shared.current_origin = origin.truncated();
+        self.game.bodies[client.index()].seen_at = None;
+        self.game.relink_entity(&mut self.host, client.into());
+    }
+
+    /// Arms a player with one more weapon, ready in its hands.
+    pub(super) fn arm(&mut self, client: ClientNum, number: i32, rounds: i32) {
+        let weapons = self.game.people.profile.stats.weapons;
+        let player = self.player(client);
+        player.state.stats[weapons] |= 1 << number;
+        player.state.ammo[number as usize] = rounds;
+        player.state.weapon = number;
+        player.state.weaponstate = weapon_state::READY;
+        player.state.weapon_time = 0;
+        player.entity.weapon = number;
+        player.command.weapon = number as u8;
+    }
+
+    /// One command of a player, and no frame.
+    pub(super) fn think(&mut self, client: ClientNum, buttons: Buttons) {
+        let player = self.player(client);
+        let command = UserCmd {
+            server_time: player.state.command_time + FRAME_MS,
+            buttons,
+            ..player.command
+        };
+        self.host.usercmds[client.index()] = command;
+        self.game.client_think(&mut self.host, client, &command);
+    }
+
+    /// Fires once, now, and no frame.
+    pub(super) fn fire(&mut self, client: ClientNum) {
+        let now = self.now.0;
+        let state = &mut self.player(client).state;
+        state.command_time = now - FRAME_MS;
+        self.think(client, Buttons::ATTACK);
+        self.player(client).command.buttons = Buttons::default();
+    }
+
+    pub(super) fn frame(&mut self) {
+        self.now = self.now + FRAME_MS;
+        self.game.run_frame(&mut self.host, self.now);
+    }
+
+    pub(super) fn run_for(&mut self, ms: i32) {
+        for _ in 0..ms / FRAME_MS {
+            self.frame();
+        }
+    }
+
+    pub(super) fn entities(&self) -> impl Iterator<Item = &EntityState> {
+        (0..self.game.entity_count())
+            .filter_map(EntityNum::new)
+            .filter_map(|number| self.game.entity(number))
+            .map(|entity| entity.state)
+    }
+
+    /// Freestanding events of a number that show now.
+    pub(super) fn events(&self, event: i32) -> Vec<EntityState> {
+        self.entities().filter(|state| state.e_type & 0xff == 13 + event).copied().collect()
+    }
+
+    /// The only freestanding event of a number.
+    pub(super) fn event(&self, event: i32) -> EntityState {
+        let events = self.events(event);
+        assert_eq!(events.len(), 1, "event {event}: {events:?}");
+        events[0]
+    }
+
+    /// What flies.
+    pub(super) fn missiles(&self) -> Vec<EntityState> {
+        self.entities().filter(|state| state.e_type == 3).copied().collect()
+    }
+
+    /// Means of the obituaries that show now, in order.
+    pub(super) fn obituaries(&self) -> Vec<i32> {
+        self.events(event::OBITUARY).iter().map(|state| state.event_parm).collect()
+    }
+}

@@ -1,0 +1,71 @@
+//! What only this game knows of a player, from one spawn to the next.
+//!
+//! Source: the base game's clients.
+
+use super::environment::{AIR_MS, FIRST_GULP};
+use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
+
+/// A player between two spawns.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Body {
+    pub(super) water_level: u8,
+    pub(super) water_type: i32,
+    /// When the air is used up.
+    pub(super) air_until: LevelTime,
+    /// Damage of the last drowning.
+    pub(super) gulp: i32,
+    /// Until when pain is not shown, and lava and slime do nothing.
+    pub(super) quiet_until: LevelTime,
+    /// Until when being thrown is not heard again.
+    pub(super) wind_until: LevelTime,
+    /// When the last event was raised.
+    pub(super) event_at: LevelTime,
+    /// Health and armour lost since the last frame, and where the last of it came from.
+    pub(super) lost: i32,
+    pub(super) lost_armor: i32,
+    pub(super) lost_to: Option<Vec3>,
+    pub(super) dead: bool,
+    /// Nothing is left of the body.
+    pub(super) gibbed: bool,
+    /// When the dead may come back.
+    pub(super) respawn_at: LevelTime,
+    /// Time since the last of what happens once a second.
+    pub(super) second_ms: i32,
+    /// Until when nobody can hurt it after its spawn; it may end earlier.
+    pub(super) protected_until: Option<LevelTime>,
+    /// Until when an award is shown.
+    pub(super) award_until: Option<LevelTime>,
+    /// When it made its last frag.
+    pub(super) fragged_at: Option<LevelTime>,
+    /// Hits in a row with the railgun that no award was given for.
+    pub(super) streak: i32,
+    /// Who pushed it last, and when.
+    pub(super) pushed_by: Option<(ClientNum, LevelTime)>,
+    /// Its hook in the world, and whether the trigger that shot one is still held.
+    pub(super) hook: Option<EntityNum>,
+    pub(super) hook_held: bool,
+    /// The mine that ticks on it.
+    pub(super) mine: Option<EntityNum>,
+    /// Until when a kamikaze's blast, and its wave, do nothing more to it.
+    pub(super) blast_spared_until: Option<LevelTime>,
+    pub(super) wave_spared_until: Option<LevelTime>,
+    /// Time of the command that runs, as the client said it.
+    pub(super) attack_time: i32,
+    /// Where it was at the end of the last frame, and its box.
+    pub(super) seen_at: Option<(Vec3, Vec3, Vec3)>,
+}
+
+impl Body {
+    /// Somebody who begins to live.
+    pub(super) fn new(now: LevelTime) -> Self {
+        Self {
+            air_until: now + AIR_MS,
+            gulp: FIRST_GULP,
+            event_at: now,
+            quiet_until: now,
+            respawn_at: now,
+            wind_until: now - 1,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What everybody comes with where the settings say so, instead of what a level has lying about.
+//!
+//! Source: OpenArena's settings for instant frags and for rockets alone.
+
+use crate::game::Profile;
+use crate::game::{
+    items::{self, Kind},
+    numbers::weapon,
+    profile::StatLayout,
+};
+use crate::model::PlayerState;
+
+/// Rounds of who needs no others.
+const PLENTY: i32 = 999;
+
+/// The weapons of everybody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::game::deathmatch) enum Arms {
+    /// A gauntlet, a machine gun, and what is found.
+    #[default]
+    Usual,
+    /// A railgun that kills at once.
+    Rail,
+    /// The same, and a gauntlet.
+    RailAndGauntlet,
+    /// A rocket launcher.
+    Rockets,
+    /// A rocket launcher where everything kills at once.
+    DeadlyRockets,
+}
+
+impl Arms {
+    /// As the two settings say; rockets go before rails.
+    pub(super) const fn of(instant: i32, rockets: bool) -> Self {
+        match (instant, rockets) {
+            (..=0, false) => Self::Usual,
+            (1, false) => Self::Rail,
+            (2.., false) => Self::RailAndGauntlet,
+            (..=0, true) => Self::Rockets,
+            (1.., true) => Self::DeadlyRockets,
+        }
+    }
+
+    /// Whether whatever hits kills.
+    pub(in crate::game::deathmatch) const fn kill_at_once(self) -> bool {
+        matches!(self, Self::Rail | Self::RailAndGauntlet | Self::DeadlyRockets)
+    }
+
+    /// Whether nothing but these is there, and nothing is left by the dead.
+    pub(in crate::game::deathmatch) const fn are_all(self) -> bool {
+        !matches!(self, Self::Usual)
+    }
+
+    /// Weapons and their rounds; the last one is in hand.
+    const fn weapons(self) -> &'static [(i32, i32)] {
+        match self {
+            Self::Usual => &[],
+            Self::Rail => &[(weapon::RAILGUN, PLENTY)],
+            Self::RailAndGauntlet => {
+                &[(weapon::GAUNTLET, weapon::ENDLESS), (weapon::RAILGUN, PLENTY)]
+            }
+            Self::Rockets | Self::DeadlyRockets => &[(weapon::ROCKET_LAUNCHER, PLENTY)],
+        }
+    }
+
+    /// Replaces the weapons of somebody who has just come to life.
+    pub(in crate::game::deathmatch) fn equip(self, state: &mut PlayerState, stats: &StatLayout) {
+        if !self.are_all() {
+            return;
+        }
+        state.stats[stats.weapons] = 0;
+        for &(number, rounds) in self.weapons() {
+            state.stats[stats.weapons] |= 1 << number;
+            state.ammo[number as usize] = rounds;
+            state.weapon = number;
+        }
+    }
+
+    /// Numbers of the items that clients have to load for them.
+    pub(in crate::game::deathmatch) fn items(
+        self,
+        profile: &'static Profile,
+    ) -> impl Iterator<Item = i32> {
+        let tags = self.weapons().iter();
+        tags.filter_map(|&(tag, _)| items::of_tag(profile, Kind::Weapon, tag))
+            .map(|(number, _)| number)
+    }
+}

@@ -1,0 +1,79 @@
+//! Awards: shown over a player's head for a while, counted for good.
+//!
+//! Source: the base game's rewards.
+
+use super::Deathmatch;
+use crate::game::numbers::{entity_flag, persistant, player_event};
+use crate::model::ClientNum;
+
+/// How long an award is shown, in milliseconds.
+const AWARD_MS: i32 = 2000;
+/// How soon after the last a frag is excellent, in milliseconds.
+const EXCELLENT_MS: i32 = 3000;
+/// Hits in a row with the railgun that impress.
+const IMPRESSIVE_HITS: i32 = 2;
+/// Every flag that shows an award.
+const AWARDS: i32 = entity_flag::AWARD_EXCELLENT
+    | entity_flag::AWARD_GAUNTLET
+    | entity_flag::AWARD_CAPTURE
+    | entity_flag::AWARD_IMPRESSIVE
+    | entity_flag::AWARD_DEFEND
+    | entity_flag::AWARD_ASSIST;
+
+impl Deathmatch {
+    /// Counts an award and shows it in place of the last. `count` is its place among the persistent
+    /// values.
+    pub(in crate::game::deathmatch) fn award(
+        &mut self,
+        client: ClientNum,
+        flag: i32,
+        count: usize,
+    ) {
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        let count = &mut player.state.persistant[count];
+        *count = (*count + 1) & 0x7fff;
+        player.state.e_flags = player.state.e_flags & !AWARDS | flag;
+        self.bodies[client.index()].award_until = Some(self.people.now + AWARD_MS);
+    }
+
+    /// Takes an award away that was shown long enough.
+    pub(in crate::game::deathmatch) fn fade_award(&mut self, client: ClientNum) {
+        let body = &mut self.bodies[client.index()];
+        if body.award_until.is_none_or(|until| until.distance(self.people.now) >= 0) {
+            return;
+        }
+        body.award_until = None;
+        if let Some(player) = self.people.players[client.index()].as_mut() {
+            player.state.e_flags &= !AWARDS;
+        }
+    }
+
+    /// Somebody fragged an enemy.
+    pub(super) fn award_frag(&mut self, killer: ClientNum, victim: ClientNum, by_gauntlet: bool) {
+        let now = self.people.now;
+        if by_gauntlet {
+            self.award(killer, entity_flag::AWARD_GAUNTLET, persistant::GAUNTLET);
+            if let Some(player) = self.people.players[victim.index()].as_mut() {
+                player.state.persistant[persistant::PLAYER_EVENTS] ^= player_event::HUMILIATED;
+            }
+        }
+        let last = self.bodies[killer.index()].fragged_at.replace(now);
+        if last.is_some_and(|last| now.distance(last) < EXCELLENT_MS) {
+            self.award(killer, entity_flag::AWARD_EXCELLENT, persistant::EXCELLENT);
+        }
+    }
+
+    /// Somebody shot the railgun and hit so many enemies.
+    pub(in crate::game::deathmatch) fn count_streak(&mut self, client: ClientNum, hits: i32) {
+        let streak = &mut self.bodies[client.index()].streak;
+        if hits == 0 {
+            *streak = 0;
+            return;
+        }
+        *streak += hits;
+        if *streak >= IMPRESSIVE_HITS {
+            *streak -= IMPRESSIVE_HITS;
+            self.award(client, entity_flag::AWARD_IMPRESSIVE, persistant::IMPRESSIVE);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! One hit: what it takes from whatever it hits, and how it pushes.
+//!
+//! Source: the base game's damage, in its order; OpenArena's additions to it.
+
+use super::{Body, Deathmatch, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, What};
+use crate::game::{
+    Host,
+    movement::{push, velocity},
+    numbers::{Means, dm_flag, event, persistant, powerup},
+};
+use crate::model::{ClientNum, EntityNum, Vec3};
+
+/// Most that a hit pushes.
+const MAX_KNOCKBACK: i32 = 200;
+/// What armour takes of a hit.
+const ARMOR_SHARE: f32 = 0.66;
+/// How long a push counts as the cause of what follows, in milliseconds.
+const PUSH_MS: i32 = 5000;
+/// Damage that a lead does not lower any further.
+const CAUGHT_UP: i32 = 5;
+/// Most damage at once that is counted with; more kills no more.
+const MAX_POINTS: i32 = 1_000_000;
+
+/// One hit.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::game::deathmatch) struct Hit {
+    pub(in crate::game::deathmatch) points: i32,
+    pub(in crate::game::deathmatch) means: Means,
+    /// Who did it; none for the world.
+    pub(in crate::game::deathmatch) attacker: Option<ClientNum>,
+    /// What did it, if that is not the attacker.
+    pub(in crate::game::deathmatch) inflictor: Option<EntityNum>,
+    /// Where it pushes, of any length.
+    pub(in crate::game::deathmatch) direction: Option<Vec3>,
+    /// Where it hits.
+    pub(in crate::game::deathmatch) point: Option<Vec3>,
+    /// It is a blast.
+    pub(in crate::game::deathmatch) is_blast: bool,
+    pub(in crate::game::deathmatch) passes_armor: bool,
+    /// Does not push.
+    pub(in crate::game::deathmatch) is_still: bool,
+    /// Neither cheats nor being of one team nor a recent spawn help.
+    pub(in crate::game::deathmatch) unstoppable: bool,
+}
+
+impl Hit {
+    /// The level hurts somebody.
+    pub(in crate::game::deathmatch) const fn by_world(points: i32, means: Means) -> Self {
+        Self {
+            points,
+            means,
+            attacker: None,
+            inflictor: None,
+            direction: None,
+            point: None,
+            is_blast: false,
+            passes_armor: false,
+            is_still: false,
+            unstoppable: false,
+        }
+    }
+
+    /// Somebody appears where the victim stands.
+    pub(in crate::game::deathmatch) const fn telefrag(by: ClientNum) -> Self {
+        Self { attacker: Some(by), unstoppable: true, ..Self::by_world(LETHAL, Means::Telefrag) }
+    }
+}
+
+impl Deathmatch {
+    /// Whether a player lies dead.
+    pub(in crate::game::deathmatch) fn is_dead(&self, client: ClientNum) -> bool {
+        self.people.player(client).is_some_and(|player| player.state.stats[HEALTH] <= 0)
+    }
+
+    /// Whether a player stands in a shell of invulnerability.
+    pub(in crate::game::deathmatch) fn is_invulnerable(&self, client: ClientNum) -> bool {
+        self.people.player(client).is_some_and(|player| {
+            player.state.powerups[powerup::INVULNERABILITY] > self.people.now.0
+        })
+    }
+
+    /// Whether hits do something to an entity.
+    pub(in crate::game::deathmatch) fn is_damageable(&self, number: EntityNum) -> bool {
+        if let Some(client) = ClientNum::new(number.index()) {
+            return self.people.plays(client) && !self.bodies[client.index()].gibbed;
+        }
+        self.things.get(number).is_some_and(|thing| match &thing.what {
+            What::Corpse(corpse) => corpse.is_whole() && thing.shared.is_linked(),
+            What::Missile(missile) => missile.is_armed(),
+            What::Mover(_) => self.is_shootable(number),
+            _ => false,
+        })
+    }
+
+    /// Hits whatever stands at a number.
+    pub(in crate::game::deathmatch) fn harm(
+        &mut self,
+        host: &mut dyn Host,
+        victim: EntityNum,
+        hit: &Hit,
+    ) {
+        if let Some(client) = ClientNum::new(victim.index()) {
+            return self.hurt(host, client, hit);
+        }
+        let Some(thing) = self.things.get(victim) else { return };
+        match &thing.what {
+            What::Mover(_) => self.shoot_mover(host, victim, hit.attacker),
+            What::Corpse(_) => self.hurt_corpse(victim, hit.points),
+            What::Missile(_) => self.shoot_mine(victim),
+            _ => {}
+        }
+    }
+
+    /// Hurts a player.
+    pub(in crate::game::deathmatch) fn hurt(
+        &mut self,
+        host: &mut dyn Host,
+        victim: ClientNum,
+        hit: &Hit,
+    ) {
+        if self.is_over()
+            || !self.is_damageable(victim.into())
+            || self.is_turned_away(host, victim, hit)
+        {
+            return;
+        }
+        let attacker = self.credited(victim, hit);
+        let other = attacker.filter(|&attacker| attacker != victim);
+        let mut points = hit.points.clamp(0, MAX_POINTS);
+        if let Some(handicap) = other.and_then(|other| self.people.player(other)) {
+            points = (i64::from(points) * i64::from(handicap.max_health) / 100) as i32;
+        }
+        if self.people.player(victim).is_some_and(|player| player.cheats.noclip) {
+            return;
+        }
+        self.push_back(victim, other, hit, points);
+        if !hit.unstoppable && self.is_spared(victim, attacker, hit.means) {
+            return;
+        }
+        if self.has_powerup(victim, powerup::BATTLESUIT) {
+            self.show(victim, event::POWERUP_BATTLESUIT, 0);
+            if hit.is_blast || hit.means == Means::Falling {
+                return;
+            }
+            points /= 2;
+        }
+        if let Some(other) = other {
+            self.count_hit(other, victim);
+        }
+        points = self.weighed(victim, attacker, points);
+        self.take_points(host, victim, attacker, hit, points);
+    }
+
+    /// Whether a shell of invulnerability keeps a hit off. Shots are seen to hit it.
+    fn is_turned_away(&mut self, host: &mut dyn Host, victim: ClientNum, hit: &Hit) -> bool {
+        if hit.means == Means::Juiced || hit.unstoppable || !self.is_invulnerable(victim) {
+            return false;
+        }
+        if let (Some(direction), Some(point)) = (hit.direction, hit.point) {
+            self.bounce_off_shell(host, victim, point, direction);
+        }
+        true
+    }
+
+    /// Who gets the frag that a hit may become: who pushed the victim into it, or who hits.
+    fn credited(&mut self, victim: ClientNum, hit: &Hit) -> Option<ClientNum> {
+        let pushed = matches!(
+            hit.means,
+            Means::Falling | Means::Lava | Means::Slime | Means::TriggerHurt | Means::Suicide
+        );
+        let pusher = self.recent_pusher(victim).filter(|_| pushed);
+        pusher.or(hit.attacker).filter(|&attacker| self.people.player(attacker).is_some())
+    }
+
+    /// Who pushed a player so lately that what happens to it now is that one's doing.
+    pub(super) fn recent_pusher(&self, victim: ClientNum) -> Option<ClientNum> {
+        let (pusher, at) = self.bodies[victim.index()].pushed_by?;
+        let recent = self.people.now.distance(at) <= PUSH_MS && self.people.plays(pusher);
+        (self.people.profile.fights.credits_pushers && recent).then_some(pusher)
+    }
+
+    fn push_back(&mut self, victim: ClientNum, other: Option<ClientNum>, hit: &Hit, points: i32) {
+        let body = &mut self.bodies[victim.index()];
+        let knockback = points.min(MAX_KNOCKBACK);
+        let Some(direction) = hit.direction else { return };
+        if hit.is_still || knockback <= 0 || body.dead {
+            return;
+        }
+        let scale = self.combat.knockback;
+        if let Some(player) = self.people.players[victim.index()].as_mut() {
+            push::knock_back(&mut player.state, velocity::direction(direction), knockback, scale);
+        }
+        let foe = other.filter(|&other| !self.people.are_mates(other, victim));
+        let now = self.people.now;
+        self.bodies[victim.index()].pushed_by =
+            foe.filter(|_| self.combat.awards_pushing).map(|foe| (foe, now));
+    }
+
+    /// Whether something keeps the victim from being hurt at all.
+    fn is_spared(&self, victim: ClientNum, attacker: Option<ClientNum>, means: Means) -> bool {
+        let fights = self.people.profile.fights;
+        let by_mate = attacker
+            .is_some_and(|attacker| attacker != victim && self.people.are_mates(attacker, victim));
+        if by_mate && !self.combat.friendly_fire && !(fights.crushes_mates && means == Means::Crush)
+        {
+            return true;
+        }
+        let by_level = matches!(
+            means,
+            Means::Unknown
+                | Means::Water
+                | Means::Slime
+                | Means::Lava
+                | Means::Crush
+                | Means::Falling
+                | Means::Suicide
+                | Means::TargetLaser
+                | Means::TriggerHurt
+        );
+        let body = &self.bodies[victim.index()];
+        let protected =
+            body.protected_until.is_some_and(|until| until.distance(self.people.now) >= 0);
+        self.is_god(victim) || (protected && !by_level)
+    }
+
+    /// Whether a player has made itself a god.
+    pub(super) fn is_god(&self, client: ClientNum) -> bool {
+        self.people.player(client).is_some_and(|player| player.cheats.god)
+    }
+
+    /// Tells an attacker that it hit somebody else who lives.
+    fn count_hit(&mut self, attacker: ClientNum, victim: ClientNum) {
+        let armor_at = self.people.profile.stats.armor;
+        let mates = self.people.are_mates(attacker, victim);
+        let Some(hurt) = self.people.player(victim) else { return };
+        let (health, armor) = (hurt.state.stats[HEALTH], hurt.state.stats[armor_at]);
+        if health <= 0 {
+            return;
+        }
+        let Some(player) = self.people.players[attacker.index()].as_mut() else { return };
+        let values = &mut player.state.persistant;
+        // Sixteen bits travel, whatever the sum is.
+        let hits = values[persistant::HITS] + if mates { -1 } else { 1 };
+        values[persistant::HITS] = i32::from(hits as i16);
+        values[persistant::ATTACKEE_ARMOR] = i32::from((health << 8 | armor & 0xff) as i16);
+    }
+
+    /// What is left of a hit after what lowers or raises it for this victim; at least 1.
+    fn weighed(&self, victim: ClientNum, attacker: Option<ClientNum>, points: i32) -> i32 {
+        let own = attacker == Some(victim);
+        let mut points = if own { points / 2 } else { points };
+        if let Some(other) = attacker.filter(|_| !own && self.combat.catch_up > 0) {
+            let lead = i64::from(self.score_of(other)) - i64::from(self.score_of(victim));
+            if points > CAUGHT_UP {
+                let share = lead * i64::from(self.combat.catch_up) * i64::from(points) / 100;
+                points = (i64::from(points) - share)
+                    .clamp(i64::from(CAUGHT_UP), i64::from(MAX_POINTS))
+                    as i32;
+            }
+        }
+        if let Some(by) = self.combat.damage_modifier {
+            points = (points as f32 * by) as i32;
+        }
+        let spares_self = self.people.profile.fights.own_settings
+            && self.people.rules.dmflags & dm_flag::NO_SELF_DAMAGE != 0;
+        if own && spares_self { 0 } else { points.clamp(1, MAX_POINTS) }
+    }
+
+    /// Takes points from armour and health.
+    fn take_points(
+        &mut self,
+        host: &mut dyn Host,
+        victim: ClientNum,
+        attacker: Option<ClientNum>,
+        hit: &Hit,
+        points: i32,
+    ) {
+        let armor_at = self.people.profile.stats.armor;
+        let blood = self.combat.blood;
+        let Some(player) = self.people.players[victim.index()].as_mut() else { return };
+        let body: &mut Body = &mut self.bodies[victim.index()];
+        let state = &mut player.state;
+        let armor = state.stats[armor_at].max(0);
+        let share = (points as f32 * ARMOR_SHARE).ceil() as i32;
+        let saved = if hit.passes_armor { 0 } else { share.min(armor) };
+        state.stats[armor_at] -= saved;
+        let lost = points - saved;
+        body.lost = body.lost.saturating_add(lost);
+        body.lost_armor = body.lost_armor.saturating_add(saved);
+        body.lost_to = hit.direction.map(velocity::direction);
+        state.persistant[persistant::ATTACKER] =
+            attacker.map_or(EntityNum::WORLD, EntityNum::from).index() as i32;
+        let before = state.stats[HEALTH];
+        let health = before.saturating_sub(lost).max(LEAST_HEALTH);
+        state.stats[HEALTH] = health;
+        if health <= 0 && body.dead {
+            if health <= GIB_HEALTH {
+                if blood {
+                    self.gib(victim, 0);
+                } else {
+                    state.stats[HEALTH] = GIB_HEALTH + 1;
+                }
+            }
+            return;
+        }
+        if let Some(attacker) = attacker {
+            self.note_hurt_carrier(victim, attacker);
+        }
+        if let Some(other) = attacker.filter(|&attacker| attacker != victim) {
+            self.drink(other, victim, lost.min(before));
+        }
+        if health <= 0 {
+            self.die(host, victim, &Hit { attacker, ..*hit });
+        }
+    }
+
+    /// Gives an attacker part of what its victim lost, where that is the custom.
+    fn drink(&mut self, attacker: ClientNum, victim: ClientNum, lost: i32) {
+        let (share, most) = (self.combat.vampire, self.combat.vampire_most);
+        if share <= 0.0 || self.is_dead(attacker) || self.people.are_mates(attacker, victim) {
+            return;
+        }
+        let Some(player) = self.people.players[attacker.index()].as_mut() else { return };
+        let health = &mut player.state.stats[HEALTH];
+        let gained = (lost.max(0) as f32 * share) as i32;
+        if *health < most {
+            *health = health.saturating_add(gained).min(most);
+        }
+    }
+
+    /// Whether a player has a powerup that works now.
+    pub(in crate::game::deathmatch) fn has_powerup(&self, client: ClientNum, index: usize) -> bool {
+        self.people.player(client).is_some_and(|player| player.state.powerups[index] != 0)
+    }
+
+    pub(super) fn score_of(&self, client: ClientNum) -> i32 {
+        self.people.player(client).map_or(0, |player| player.state.persistant[persistant::SCORE])
+    }
+}

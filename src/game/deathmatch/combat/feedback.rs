@@ -1,0 +1,58 @@
+//! What a player is told of its own hits, and others of its pain.
+//!
+//! Source: the base game's damage feedback.
+
+use super::{Deathmatch, HEALTH};
+use crate::game::{
+    movement::{angles, events},
+    numbers::event,
+};
+use crate::model::ClientNum;
+
+/// How often pain is shown, in milliseconds.
+const PAIN_MS: i32 = 700;
+/// Most damage that is shown at once.
+const MAX_SHOWN: i32 = 255;
+/// Both direction bytes of damage that came from nowhere.
+const NOWHERE: i32 = 255;
+
+impl Deathmatch {
+    /// Shows an event on a player that nobody predicts.
+    pub(in crate::game::deathmatch) fn show(&mut self, client: ClientNum, event: i32, parm: i32) {
+        let now = self.people.now;
+        if let Some(player) = self.people.players[client.index()].as_mut() {
+            events::show_external(&mut player.state, event, parm, now.0);
+            self.bodies[client.index()].event_at = now;
+        }
+    }
+
+    /// Tells a player what it lost since the last frame, and others that it hurts.
+    pub(in crate::game::deathmatch) fn show_pain(&mut self, client: ClientNum) {
+        let now = self.people.now;
+        let unharmed = self.is_god(client);
+        let body = &mut self.bodies[client.index()];
+        let lost = body.lost.saturating_add(body.lost_armor).min(MAX_SHOWN);
+        (body.lost, body.lost_armor) = (0, 0);
+        if lost <= 0 || body.dead {
+            return;
+        }
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        let state = &mut player.state;
+        match body.lost_to {
+            Some(direction) => {
+                let angles = angles::of_direction(direction);
+                let byte = |degrees: f32| ((degrees / 360.0 * 256.0) as i32) & 0xff;
+                state.damage_pitch = byte(angles[0]);
+                state.damage_yaw = byte(angles[1]);
+            }
+            None => (state.damage_pitch, state.damage_yaw) = (NOWHERE, NOWHERE),
+        }
+        state.damage_count = lost;
+        if now.distance(body.quiet_until) > 0 && !unharmed {
+            body.quiet_until = now + PAIN_MS;
+            state.damage_event = state.damage_event.wrapping_add(1) & 0xff;
+            let health = state.stats[HEALTH];
+            self.show(client, event::PAIN, health);
+        }
+    }
+}

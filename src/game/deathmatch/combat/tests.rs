@@ -1,0 +1,365 @@
+//! Damage, blasts and deaths in numbers.
+
+use super::{Blast, Hit};
+use crate::game::{
+    Host, Profile,
+    deathmatch::arena::{Arena, STANDING, Stuff},
+    numbers::{Means, contents, entity_flag, event, persistant, powerup},
+};
+use crate::model::{ClientNum, EntityNum, Vec3};
+
+const EAST: Vec3 = Vec3::new(1.0, 0.0, 0.0);
+
+fn hit(by: ClientNum, points: i32) -> Hit {
+    Hit { attacker: Some(by), direction: Some(EAST), ..Hit::by_world(points, Means::Rocket) }
+}
+
+fn two(profile: &'static Profile, settings: &[(&str, &str)]) -> (Arena, ClientNum, ClientNum) {
+    let mut arena = Arena::with(profile, &[], settings);
+    let one = arena.join(0, 0.0, 0.0, 0.0);
+    let other = arena.join(1, 300.0, 0.0, 180.0);
+    (arena, one, other)
+}
+
+fn hurt(arena: &mut Arena, victim: ClientNum, hit: &Hit) {
+    arena.game.hurt(&mut arena.host, victim, hit);
+}
+
+#[test]
+fn a_hit_takes_pushes_and_is_told() {
+    for profile in Profile::ALL {
+        let (mut arena, one, other) = two(profile, &[]);
+        arena.player(other).state.stats[profile.stats.armor] = 50;
+        hurt(&mut arena, other, &hit(one, 40));
+        // 27 of 40 into the armour.
+        assert_eq!(arena.health(other), 100 - 13, "{}", profile.folder);
+        let state = arena.state(other);
+        assert_eq!(state.stats[profile.stats.armor], 50 - 27);
+        assert_eq!((state.velocity, state.pm_time), (EAST * 200.0, 80));
+        assert_eq!(state.persistant[persistant::ATTACKER], 0);
+        let told = arena.state(one).persistant;
+        assert_eq!(told[persistant::HITS], 1);
+        assert_eq!(told[persistant::ATTACKEE_ARMOR], 100 << 8 | 50);
+        arena.frame();
+        let state = arena.state(other);
+        assert_eq!((state.damage_count, state.damage_event), (40, 1));
+        assert_eq!((state.damage_pitch, state.damage_yaw), (0, 0));
+        assert_eq!((state.external_event & 0xff, state.external_event_parm), (56, 87));
+    }
+}
+
+#[test]
+fn knockback_is_limited_and_follows_its_setting() {
+    let (mut arena, one, other) = two(Profile::BASEQ3, &[("g_knockback", "500")]);
+    arena.frame();
+    arena.player(other).state.stats[0] = 999;
+    hurt(&mut arena, other, &hit(one, 400));
+    assert_eq!(arena.state(other).velocity, EAST * 500.0);
+    let still = Hit { is_still: true, ..hit(one, 10) };
+    hurt(&mut arena, other, &still);
+    assert_eq!(arena.state(other).velocity, EAST * 500.0);
+}
+
+#[test]
+fn handicap_and_ones_own_hand_take_less() {
+    let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
+    arena.player(one).max_health = 50;
+    hurt(&mut arena, other, &hit(one, 40));
+    assert_eq!(arena.health(other), 80);
+    hurt(&mut arena, one, &hit(one, 41));
+    assert_eq!(arena.health(one), 80, "half, and no handicap");
+    assert_eq!(arena.state(one).persistant[persistant::HITS], 1);
+    hurt(&mut arena, other, &Hit { points: 0, ..hit(one, 0) });
+    assert_eq!(arena.health(other), 79, "at least 1");
+    hurt(&mut arena, other, &hit(one, i32::MAX));
+    assert!(arena.health(other) >= -999);
+    assert_eq!(arena.obituaries(), [6]);
+}
+
+#[test]
+fn battle_suits_halve_and_swallow_blasts() {
+    let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
+    arena.player(other).state.powerups[powerup::BATTLESUIT] = i32::MAX;
+    hurt(&mut arena, other, &hit(one, 40));
+    assert_eq!(arena.health(other), 80);
+    assert_eq!(arena.state(other).external_event & 0xff, event::POWERUP_BATTLESUIT);
+    hurt(&mut arena, other, &Hit { is_blast: true, ..hit(one, 40) });
+    hurt(&mut arena, other, &Hit::by_world(10, Means::Falling));
+    assert_eq!(arena.health(other), 80);
+}
+
+#[test]
+fn whoever_has_just_spawned_is_protected_where_that_is_the_custom() {
+    let (mut arena, one, other) = two(Profile::BASEOA, &[("g_spawnprotect", "500")]);
+    hurt(&mut arena, other, &hit(one, 40));
+    assert_eq!(arena.health(other), 100);
+    hurt(&mut arena, other, &Hit::by_world(5, Means::Falling));
+    assert_eq!(arena.health(other), 95);
+    arena.run_for(600);
+    hurt(&mut arena, other, &hit(one, 40));
+    assert_eq!(arena.health(other), 55);
+}
+
+#[test]
+fn openarenas_settings_change_damage() {
+    let settings =
+        [("g_damageModifier", "2"), ("g_vampire", "0.5"), ("g_vampire_max_health", "130")];
+    let (mut arena, one, other) = two(Profile::BASEOA, &settings);
+    hurt(&mut arena, other, &hit(one, 20));
+    assert_eq!((arena.health(other), arena.health(one)), (60, 120));
+    hurt(&mut arena, other, &hit(one, 15));
+    assert_eq!((arena.health(other), arena.health(one)), (30, 130), "and no more");
+    let (mut arena, one, other) = two(Profile::BASEOA, &[("g_catchup", "10")]);
+    arena.player(one).state.persistant[persistant::SCORE] = 5;
+    hurt(&mut arena, other, &hit(one, 40));
+    assert_eq!(arena.health(other), 80, "ten in a hundred for each of five");
+    let (mut arena, one, _) = two(Profile::BASEOA, &[("dmflags", "1024")]);
+    hurt(&mut arena, one, &hit(one, 40));
+    assert_eq!(arena.health(one), 100);
+}
+
+#[test]
+fn blasts_lose_strength_with_distance() {
+    // Box from 285 − 1 on, blast 60 units in front of it: half of 100 at radius 120.
+    for profile in Profile::ALL {
+        let (mut arena, one, other) = two(profile, &[]);
+        let blast = Blast {
+            center: Vec3::new(284.0 - 60.0, 0.0, 20.0),
+            points: 100.0,
+            radius: 120.0,
+            means: Means::RocketSplash,
+            attacker: Some(one),
+            spared: None,
+        };
+        assert!(arena.game.blast(&mut arena.host, &blast));
+        assert_eq!(arena.health(other), 50, "{}", profile.folder);
+        let thrown = arena.state(other).velocity;
+        // Away and 24 units up: 50 points, 250 units a second.
+        assert!((thrown.length() - 250.0).abs() < 0.1, "{thrown:?}");
+        let slope = (STANDING.trunc() - 20.0 + 24.0) / 76.0;
+        assert!((thrown[2] / thrown[0] - slope).abs() < 1e-3, "{thrown:?}");
+        let far = Blast { center: Vec3::new(284.0 - 120.0, 0.0, 20.0), ..blast };
+        assert!(!arena.game.blast(&mut arena.host, &far));
+        let spared = Blast { spared: Some(other.into()), ..blast };
+        assert!(!arena.game.blast(&mut arena.host, &spared));
+        assert_eq!(arena.health(other), 50);
+    }
+}
+
+#[test]
+fn blasts_do_not_go_through_walls_but_around_corners() {
+    // A wall before the middle of the box that leaves the points above its edge in sight, which only
+    // eight corners have.
+    let wall = ([240.0, -100.0, 0.0], [260.0, 100.0, 29.0], Stuff::Wall);
+    for (profile, health) in [(Profile::BASEQ3, 67), (Profile::BASEOA, 100)] {
+        let mut arena = Arena::with(profile, &[wall], &[]);
+        let one = arena.join(0, 0.0, 0.0, 0.0);
+        let other = arena.join(1, 300.0, 0.0, 180.0);
+        let blast = Blast {
+            center: Vec3::new(204.0, 0.0, 28.0),
+            points: 100.0,
+            radius: 120.0,
+            means: Means::RocketSplash,
+            attacker: Some(one),
+            spared: None,
+        };
+        arena.game.blast(&mut arena.host, &blast);
+        assert_eq!(arena.health(other), health, "{}", profile.folder);
+    }
+}
+
+#[test]
+fn a_frag_is_announced_scored_and_awarded() {
+    for profile in Profile::ALL {
+        let (mut arena, one, other) = two(profile, &[]);
+        hurt(&mut arena, other, &hit(one, 110));
+        let obituary = arena.event(event::OBITUARY);
+        assert_eq!(
+            (obituary.event_parm, obituary.other_entity_num, obituary.other_entity_num2),
+            (6, 1, 0)
+        );
+        assert_eq!(arena.state(one).persistant[persistant::SCORE], 1);
+        assert_eq!(arena.state(other).persistant[persistant::DEATHS], 1);
+        let plum = arena.event(event::SCOREPLUM);
+        assert_eq!((plum.time, plum.other_entity_num), (1, 0));
+        assert_eq!(arena.state(one).persistant[persistant::EXCELLENT], 0);
+        let third = arena.join(2, 0.0, 300.0, 0.0);
+        arena.run_for(2900);
+        hurt(&mut arena, third, &Hit { means: Means::Gauntlet, ..hit(one, 110) });
+        let state = arena.state(one);
+        let awards = [persistant::EXCELLENT, persistant::GAUNTLET].map(|n| state.persistant[n]);
+        assert_eq!(awards, [1, 1], "{}", profile.folder);
+        let shown = entity_flag::AWARD_EXCELLENT | entity_flag::AWARD_GAUNTLET;
+        assert_eq!(state.e_flags & shown, entity_flag::AWARD_EXCELLENT, "only the last");
+        assert_eq!(arena.state(third).persistant[persistant::PLAYER_EVENTS], 2);
+        arena.run_for(2100);
+        arena.think(one, crate::model::Buttons::default());
+        assert_eq!(arena.state(one).e_flags & shown, 0);
+    }
+}
+
+#[test]
+fn suicides_cost_what_each_game_says() {
+    let (mut arena, one, _) = two(Profile::BASEQ3, &[]);
+    arena.game.take_own_life(&mut arena.host, one);
+    assert_eq!(arena.state(one).persistant[persistant::SCORE], -1);
+    assert_eq!(arena.obituaries(), [20]);
+
+    let (mut arena, one, other) = two(Profile::BASEOA, &[]);
+    arena.game.take_own_life(&mut arena.host, one);
+    let score = |arena: &Arena, client| arena.state(client).persistant[persistant::SCORE];
+    assert_eq!((score(&arena, one), score(&arena, other)), (0, 1));
+    let plum = arena.event(event::SCOREPLUM);
+    assert_eq!((plum.time, plum.other_entity_num), (1, 0));
+
+    let (mut arena, one, other) = two(Profile::BASEOA, &[]);
+    arena.join(2, 0.0, 300.0, 0.0);
+    arena.player(one).state.persistant[persistant::SCORE] = 1;
+    arena.game.take_own_life(&mut arena.host, one);
+    arena.game.take_own_life(&mut arena.host, other);
+    assert_eq!((score(&arena, one), score(&arena, other)), (0, 0), "nobody falls below nothing");
+}
+
+#[test]
+fn who_pushes_gets_the_frag_where_that_is_the_custom() {
+    for (profile, killer, score) in [(Profile::BASEOA, 0, 1), (Profile::BASEQ3, 1022, 0)] {
+        let (mut arena, one, other) = two(profile, &[]);
+        hurt(&mut arena, other, &hit(one, 10));
+        arena.run_for(4000);
+        hurt(&mut arena, other, &Hit::by_world(999, Means::Lava));
+        assert_eq!(arena.event(event::OBITUARY).other_entity_num2, killer);
+        assert_eq!(arena.state(one).persistant[persistant::SCORE], score);
+    }
+    let (mut arena, one, other) = two(Profile::BASEOA, &[]);
+    hurt(&mut arena, other, &hit(one, 10));
+    arena.game.take_own_life(&mut arena.host, other);
+    assert_eq!(arena.obituaries(), [Means::Falling as i32]);
+    assert_eq!(arena.state(one).persistant[persistant::SCORE], 1);
+}
+
+#[test]
+fn bodies_lie_and_go_to_pieces() {
+    let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
+    hurt(&mut arena, other, &hit(one, 110));
+    let body = arena.game.people.player(other).expect("it").shared;
+    assert_eq!((body.contents, body.maxs[2]), (contents::CORPSE, -8.0));
+    assert_eq!(arena.state(other).external_event & 0xff, event::DEATH1);
+    assert_eq!(arena.state(other).velocity, EAST * 550.0, "the hit that kills pushes");
+    assert_eq!(arena.state(other).stats[Profile::BASEQ3.stats.dead_yaw], 180, "looks back");
+    hurt(&mut arena, other, &hit(one, 29));
+    assert_eq!(arena.health(other), -39);
+    assert_eq!(arena.state(other).velocity, EAST * 550.0, "bodies are not pushed");
+    hurt(&mut arena, other, &hit(one, 1));
+    let state = arena.state(other);
+    assert_eq!((state.external_event & 0xff, state.external_event_parm), (event::GIB_PLAYER, 0));
+    hurt(&mut arena, other, &hit(one, 100));
+    assert_eq!(arena.health(other), -40, "nothing is left to hurt");
+
+    for (blood, health, shown) in [("1", -45, event::GIB_PLAYER), ("0", -39, event::DEATH1)] {
+        let (mut arena, one, other) = two(Profile::BASEQ3, &[("com_blood", blood)]);
+        hurt(&mut arena, other, &hit(one, 145));
+        let state = arena.state(other);
+        assert_eq!((state.stats[0], state.external_event & 0xff), (health, shown), "{blood}");
+        assert_eq!(state.external_event_parm, 0, "the killer");
+    }
+}
+
+#[test]
+fn corpses_can_be_shot_to_pieces() {
+    let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
+    hurt(&mut arena, other, &hit(one, 110));
+    arena.game.respawn(&mut arena.host, other);
+    let corpse = arena
+        .game
+        .graves
+        .iter()
+        .copied()
+        .find(|&grave| arena.game.is_damageable(grave))
+        .expect("a corpse");
+    arena.game.harm(&mut arena.host, corpse, &hit(one, 39));
+    assert!(arena.game.is_damageable(corpse));
+    arena.game.harm(&mut arena.host, corpse, &hit(one, 1));
+    assert!(!arena.game.is_damageable(corpse));
+    let state = arena.game.things.get(corpse).expect("it").state;
+    assert_eq!((state.e_type, state.event & 0xff, state.event_parm), (10, event::GIB_PLAYER, 0));
+}
+
+#[test]
+fn the_dead_come_back_in_time() {
+    let respawn = |profile, settings: &[(&str, &str)]| {
+        let (mut arena, one, other) = two(profile, settings);
+        hurt(&mut arena, other, &hit(one, 110));
+        arena.game.bodies[other.index()].respawn_at.distance(arena.now)
+    };
+    assert_eq!(respawn(Profile::BASEQ3, &[]), 1700);
+    assert_eq!(respawn(Profile::BASEOA, &[]), 1708, "and one for each slot");
+    // Dies at 1150 at the latest that is a multiple of 10 s.
+    assert_eq!(respawn(Profile::BASEOA, &[("g_respawntime", "10")]), 10_000 - 1150);
+    assert_eq!(respawn(Profile::BASEQ3, &[("g_respawntime", "10")]), 1700);
+}
+
+#[test]
+fn every_means_of_death_reaches_the_obituary_with_its_number() {
+    let means = [
+        Means::Shotgun,
+        Means::Gauntlet,
+        Means::Machinegun,
+        Means::Grenade,
+        Means::GrenadeSplash,
+        Means::Rocket,
+        Means::RocketSplash,
+        Means::Plasma,
+        Means::PlasmaSplash,
+        Means::Railgun,
+        Means::Lightning,
+        Means::Bfg,
+        Means::BfgSplash,
+        Means::Water,
+        Means::Slime,
+        Means::Lava,
+        Means::Crush,
+        Means::Telefrag,
+        Means::Falling,
+        Means::Suicide,
+        Means::TargetLaser,
+        Means::TriggerHurt,
+        Means::Nail,
+        Means::Chaingun,
+        Means::ProximityMine,
+        Means::Kamikaze,
+        Means::Juiced,
+        Means::Grapple,
+    ];
+    for (number, means) in (1..).zip(means) {
+        let (mut arena, one, other) = two(Profile::BASEOA, &[]);
+        hurt(&mut arena, other, &Hit { attacker: Some(one), ..Hit::by_world(200, means) });
+        assert_eq!(arena.obituaries(), [number], "{}", means.name());
+    }
+    let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
+    hurt(&mut arena, other, &Hit { attacker: Some(one), ..Hit::by_world(200, Means::Grapple) });
+    assert_eq!(arena.obituaries(), [23]);
+}
+
+#[test]
+fn hostile_numbers_hurt_nobody_but_players() {
+    let (mut arena, one, other) = two(Profile::BASEOA, &[]);
+    for number in (0..1024).filter_map(EntityNum::new) {
+        let strange =
+            Hit { direction: Some(Vec3::new(f32::NAN, f32::INFINITY, 0.0)), ..hit(one, i32::MIN) };
+        arena.game.harm(&mut arena.host, number, &strange);
+    }
+    for client in [one, other] {
+        assert!(arena.health(client) >= 98, "{}", arena.health(client));
+    }
+    let blast = Blast {
+        center: Vec3::new(1e30, 0.0, 0.0),
+        points: f32::INFINITY,
+        radius: f32::MAX,
+        means: Means::Unknown,
+        attacker: None,
+        spared: None,
+    };
+    arena.game.blast(&mut arena.host, &blast);
+    arena.host.set_setting("g_knockback", "1e39");
+    arena.frame();
+}

@@ -1,0 +1,137 @@
+//! What each kind of item does to the player who takes it, and after how long it is back.
+//!
+//! Source: the base game's pick-ups; OpenArena's runes.
+
+use crate::game::{
+    Profile,
+    items::{Item, Kind},
+    movement::pickup::{MAX_ROUNDS, most_armor, most_health},
+    numbers::{entity_flag, holdable, rune, weapon},
+};
+use crate::model::{LevelTime, PlayerState};
+
+/// Seconds until an item is back, by its kind.
+const AMMO_S: f32 = 40.0;
+const ARMOR_S: f32 = 25.0;
+const HEALTH_S: f32 = 35.0;
+const POWERUP_S: f32 = 120.0;
+const HOLDABLE_S: f32 = 60.0;
+
+/// An item on its way to somebody.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gift<'a> {
+    pub(super) profile: &'a Profile,
+    /// Its number and row.
+    pub(super) number: i32,
+    pub(super) item: &'a Item,
+    /// Replaces the quantity unless 0; below 0 there is none.
+    pub(super) count: i32,
+    /// Whether a weapon brings all its rounds to somebody who has some already.
+    pub(super) is_full: bool,
+    pub(super) now: LevelTime,
+    /// The player's maximum of health without runes.
+    pub(super) max_health: i32,
+}
+
+impl Gift<'_> {
+    fn quantity(&self) -> i32 {
+        if self.count == 0 { self.item.quantity } else { self.count.max(0) }
+    }
+
+    /// Gives it.
+    pub(super) fn give(&self, state: &mut PlayerState) {
+        let stats = self.profile.stats;
+        match self.item.kind {
+            Kind::Weapon => {
+                state.stats[stats.weapons] |= 1 << self.item.tag;
+                self.load(state);
+            }
+            Kind::Ammo => add_rounds(state, self.item.tag, self.quantity()),
+            Kind::Armor => {
+                let most = most_armor(self.profile, state);
+                let armor = &mut state.stats[stats.armor];
+                *armor = armor.saturating_add(self.item.quantity).min(most);
+            }
+            Kind::Health => {
+                let most = most_health(self.profile, state, self.item.quantity);
+                let health = &mut state.stats[stats.health];
+                *health = health.saturating_add(self.quantity()).min(most);
+            }
+            Kind::Powerup => self.run(state),
+            Kind::Holdable => {
+                state.stats[stats.holdable] = self.number;
+                if self.item.tag == holdable::KAMIKAZE {
+                    state.e_flags |= entity_flag::KAMIKAZE;
+                }
+            }
+            Kind::Rune => self.enchant(state),
+            Kind::None | Kind::Team => {}
+        }
+    }
+
+    /// Rounds of a weapon: what is missing of them, one at least.
+    fn load(&self, state: &mut PlayerState) {
+        let Some(&there) = usize::try_from(self.item.tag).ok().and_then(|tag| state.ammo.get(tag))
+        else {
+            return;
+        };
+        let rounds = match self.quantity() {
+            _ if self.count < 0 => 0,
+            quantity if self.is_full => quantity,
+            quantity => (quantity - there).max(1),
+        };
+        if self.item.tag == weapon::GRAPPLE {
+            state.ammo[weapon::GRAPPLE as usize] = weapon::ENDLESS;
+        } else {
+            add_rounds(state, self.item.tag, rounds);
+        }
+    }
+
+    /// Starts what works for a while, on the second so that several end together; or lengthens it.
+    fn run(&self, state: &mut PlayerState) {
+        let tag = usize::try_from(self.item.tag).ok();
+        let Some(until) = tag.and_then(|tag| state.powerups.get_mut(tag)) else { return };
+        if *until == 0 {
+            *until = self.now.0 - self.now.0 % 1000;
+        }
+        *until = until.saturating_add(self.quantity().saturating_mul(1000));
+    }
+
+    fn enchant(&self, state: &mut PlayerState) {
+        let stats = self.profile.stats;
+        let Some(at) = stats.rune else { return };
+        state.stats[at] = self.number;
+        match self.item.tag {
+            rune::GUARD => {
+                let most = self.max_health.saturating_mul(2);
+                for stat in [stats.health, stats.max_health, stats.armor] {
+                    state.stats[stat] = most;
+                }
+            }
+            rune::SCOUT => state.stats[stats.armor] = 0,
+            _ => {}
+        }
+    }
+
+    /// Seconds until it is back. None when time does not bring it back.
+    pub(super) fn absence_s(&self, weapon_s: f32) -> Option<f32> {
+        match self.item.kind {
+            Kind::Weapon => Some(weapon_s),
+            Kind::Ammo => Some(AMMO_S),
+            Kind::Armor => Some(ARMOR_S),
+            Kind::Health => Some(HEALTH_S),
+            Kind::Powerup => Some(POWERUP_S),
+            Kind::Holdable => Some(HOLDABLE_S),
+            Kind::Rune | Kind::Team | Kind::None => None,
+        }
+    }
+}
+
+/// Adds rounds for a weapon. Nobody loses any by it: not those who have more, and not those who need none.
+fn add_rounds(state: &mut PlayerState, tag: i32, rounds: i32) {
+    let tag = usize::try_from(tag).ok();
+    let Some(there) = tag.and_then(|tag| state.ammo.get_mut(tag)) else { return };
+    if (0..MAX_ROUNDS).contains(there) {
+        *there = there.saturating_add(rounds).min(MAX_ROUNDS);
+    }
+}

@@ -1,0 +1,280 @@
+//! Flags as things: at home, carried, lying about; and what everybody is told of where they are.
+//!
+//! Invariants: a flag is in one place: its item at home is shown exactly when nobody carries it and it
+//! does not lie elsewhere. Source: the base game's capture the flag.
+
+use super::Step;
+use crate::game::{
+    Host, configstring,
+    deathmatch::Deathmatch,
+    items,
+    numbers::{Colour, Team, contents, entity_flag, event, powerup, team_sound},
+};
+use crate::model::{ClientNum, EntityNum, SvFlags};
+
+use super::toss::without;
+
+/// A team's flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::game::deathmatch) enum Flag {
+    Red,
+    Blue,
+}
+
+/// What is a flag's own.
+struct Row {
+    flag: Flag,
+    team: Team,
+    item: i32,
+    powerup: usize,
+    back_sound: i32,
+    name: &'static str,
+}
+
+const ROWS: [Row; 2] = [
+    Row {
+        flag: Flag::Red,
+        team: Team::Red,
+        item: 34,
+        powerup: powerup::RED_FLAG,
+        back_sound: team_sound::RED_RETURNED,
+        name: "RED",
+    },
+    Row {
+        flag: Flag::Blue,
+        team: Team::Blue,
+        item: 35,
+        powerup: powerup::BLUE_FLAG,
+        back_sound: team_sound::BLUE_RETURNED,
+        name: "BLUE",
+    },
+];
+
+impl Flag {
+    /// The flag that an item is.
+    pub(in crate::game::deathmatch) fn of_item(number: i32) -> Option<Self> {
+        ROWS.iter().find(|row| row.item == number).map(|row| row.flag)
+    }
+
+    /// Whose it is.
+    pub(in crate::game::deathmatch) fn team(self) -> Team {
+        self.row().team
+    }
+
+    /// The flag of a colour.
+    pub(in crate::game::deathmatch) const fn of_colour(colour: Colour) -> Self {
+        match colour {
+            Colour::Red => Self::Red,
+            Colour::Blue => Self::Blue,
+        }
+    }
+
+    /// The colour of those whose it is.
+    pub(in crate::game::deathmatch) const fn colour(self) -> Colour {
+        match self {
+            Self::Red => Colour::Red,
+            Self::Blue => Colour::Blue,
+        }
+    }
+
+    /// Its place among the powerups of who carries it.
+    pub(in crate::game::deathmatch) fn powerup(self) -> usize {
+        self.row().powerup
+    }
+
+    /// What texts call it.
+    pub(in crate::game::deathmatch) fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The other one.
+    pub(in crate::game::deathmatch) const fn other(self) -> Self {
+        match self {
+            Self::Red => Self::Blue,
+            Self::Blue => Self::Red,
+        }
+    }
+
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+}
+
+/// Where a flag is: the digits of configstring 23.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Place {
+    #[default]
+    Home = 0,
+    Carried = 1,
+    Lying = 2,
+}
+
+/// Where both flags are: red, blue.
+pub(super) type Standing = [Place; 2];
+
+/// What is told of a flag that comes home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::game::deathmatch) enum Words {
+    /// Nothing: whoever sent it home tells it.
+    None,
+    /// Its sound.
+    Sound,
+    /// Its sound, and a line.
+    Loud,
+}
+
+impl Deathmatch {
+    /// Tells everybody where the flags are, in games that have any.
+    pub(in crate::game::deathmatch) fn publish_flags(&self, host: &mut dyn Host) {
+        if self.people.game_type.has_flags() {
+            let [red, blue] = self.items.flags.map(|place| place as i32);
+            host.set_configstring(configstring::FLAG_STATUS, &format!("{red}{blue}"));
+        }
+    }
+
+    /// Where a flag belongs on the level; none where the map has none.
+    pub(in crate::game::deathmatch) fn flag_home(&self, flag: Flag) -> Option<crate::model::Vec3> {
+        self.things.numbers().find_map(|number| {
+            let (thing, pickup) = self.pickup(number)?;
+            let is_home = pickup.number == flag.row().item && !pickup.is_dropped;
+            is_home.then_some(thing.shared.current_origin)
+        })
+    }
+
+    fn move_flag(&mut self, host: &mut dyn Host, flag: Flag, place: Place) {
+        self.items.flags[flag as usize] = place;
+        self.publish_flags(host);
+    }
+
+    /// Somebody touches a flag that it may touch. True when it carries it away now; otherwise what lay
+    /// there went home, or was met by the flag that the player brought.
+    pub(in crate::game::deathmatch) fn touch_team_item(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        flag: Flag,
+        is_dropped: bool,
+    ) -> bool {
+        let team = self.people.team(client);
+        let Some(player) = self.people.players[client.index()].as_mut() else { return false };
+        if flag.team() != team {
+            player.state.powerups[flag.powerup()] = powerup::HELD;
+            self.move_flag(host, flag, Place::Carried);
+            self.tell_flag_taken(host, client, flag);
+            return true;
+        }
+        if is_dropped {
+            self.reward_return(host, client, flag);
+            self.send_flag_home(host, flag, Words::Sound);
+        } else {
+            player.state.powerups[flag.other().powerup()] = 0;
+            for each in [flag, flag.other()] {
+                self.send_flag_home(host, each, Words::None);
+            }
+            self.reward_capture(host, client, flag);
+        }
+        false
+    }
+
+    /// A flag is at home again, wherever it was, and nobody carries it.
+    pub(in crate::game::deathmatch) fn send_flag_home(
+        &mut self,
+        host: &mut dyn Host,
+        flag: Flag,
+        words: Words,
+    ) {
+        let row = flag.row();
+        for number in self.things.numbers() {
+            let Some((_, pickup)) = self.pickup(number) else { continue };
+            if pickup.number != row.item {
+                continue;
+            }
+            if pickup.is_dropped {
+                self.remove_item(host, number);
+            } else {
+                self.show_again(host, number);
+            }
+        }
+        for player in self.people.players.iter_mut().flatten() {
+            player.state.powerups[row.powerup] = 0;
+        }
+        self.move_flag(host, flag, Place::Home);
+        if words != Words::None {
+            self.tell_team_sound(host, row.back_sound);
+        }
+        if words == Words::Loud {
+            let line = format!("print \"The {} flag has returned!\n\"", flag.name());
+            host.send_command(None, &line);
+        }
+    }
+
+    /// Everybody hears what happened to the teams.
+    pub(in crate::game::deathmatch) fn tell_team_sound(&mut self, host: &mut dyn Host, sound: i32) {
+        self.flash(host, crate::model::Vec3::ZERO, event::GLOBAL_TEAM_SOUND, |state, shared| {
+            state.event_parm = sound;
+            shared.sv_flags = SvFlags::BROADCAST;
+        });
+    }
+
+    /// Drops the flag that somebody carries, thrown `angle` degrees aside. One that finds no room goes
+    /// home.
+    pub(in crate::game::deathmatch) fn drop_flag(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        flag: Flag,
+        angle: f32,
+    ) {
+        let row = flag.row();
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        if std::mem::take(&mut player.state.powerups[row.powerup]) == 0 {
+            return;
+        }
+        let item = items::by_number(self.people.profile, row.item);
+        let dropped = item.and_then(|item| self.toss(host, client, row.item, item, angle));
+        match dropped {
+            Some(_) => self.move_flag(host, flag, Place::Lying),
+            None => self.send_flag_home(host, flag, Words::Loud),
+        }
+    }
+
+    /// Drops whatever flags somebody carries.
+    pub(in crate::game::deathmatch) fn drop_flags(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) {
+        for row in &ROWS {
+            self.drop_flag(host, client, row.flag, 0.0);
+        }
+    }
+
+    /// Whatever flags somebody carries go home at once: it took its own life.
+    pub(in crate::game::deathmatch) fn return_flags_of(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) {
+        for row in &ROWS {
+            let carries = self
+                .people
+                .player(client)
+                .is_some_and(|player| player.state.powerups[row.powerup] != 0);
+            if carries {
+                self.send_flag_home(host, row.flag, Words::Loud);
+            }
+        }
+    }
+
+    /// Shows an item where it was, at once and alone.
+    pub(super) fn show_again(&mut self, host: &mut dyn Host, number: EntityNum) {
+        let now = self.people.now;
+        let Some(thing) = self.things.get_mut(number) else { return };
+        thing.shared.contents = contents::TRIGGER;
+        thing.state.e_flags &= !entity_flag::NODRAW;
+        thing.shared.sv_flags = without(thing.shared.sv_flags, SvFlags::NO_CLIENT);
+        thing.raise(event::ITEM_RESPAWN, 0, now);
+        self.things.link(host, number);
+        self.plan(number, Step::Rest, 0);
+    }
+}

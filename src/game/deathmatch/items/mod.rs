@@ -1,0 +1,250 @@
+//! Items: what lies on a level to be taken, what it does to who takes it, and how it comes back.
+//!
+//! An item of the map is put to the floor once the movers are there (`place`), given to who walks over
+//! it (`take`, `effects`), hidden, and shown again (`come_back`). What the dead drop flies and lies
+//! until somebody takes it (`toss`). What was taken works on: for a while (`powers`), when it is used
+//! (`hold`), or until it is brought home (`flags`).
+//!
+//! Invariants: an item that can't be taken has no contents; one chain of items never shows two at once
+//! by itself; what was dropped is gone after 30 seconds. Source: the base game's items; OpenArena's.
+
+mod come_back;
+mod effects;
+mod flags;
+mod hold;
+mod place;
+mod powers;
+mod stands;
+mod take;
+mod toss;
+
+pub(super) use self::{
+    flags::Flag,
+    powers::speed_of,
+    stands::{blue as blue_stand, red as red_stand},
+};
+use super::{
+    Deathmatch,
+    things::{Thing, What},
+};
+use crate::game::{
+    Host, Profile, configstring,
+    items::{self, ITEMS, Item},
+};
+use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
+
+/// Half the width of an item.
+const RADIUS: f32 = 15.0;
+/// Box of an item, relative to its origin.
+const MINS: Vec3 = Vec3::new(-RADIUS, -RADIUS, -RADIUS);
+const MAXS: Vec3 = Vec3::new(RADIUS, RADIUS, RADIUS);
+
+/// What an item does next by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Nothing.
+    Rest,
+    /// Falls to the floor and is there.
+    Settle,
+    /// Is there again.
+    ComeBack,
+    /// Is gone for good; a flag goes home.
+    Vanish,
+}
+
+/// Something to take.
+#[derive(Clone, Debug)]
+pub(super) struct Pickup {
+    /// Its number and row.
+    number: i32,
+    item: &'static Item,
+    /// Replaces the quantity unless 0; below 0 a weapon brings no rounds.
+    count: i32,
+    /// Replaces the seconds until it is back unless 0; below 0 it never is. And by how much they vary.
+    wait: f32,
+    random: f32,
+    /// Heard only by who takes it.
+    is_silent: bool,
+    /// The map's name for its chain, and the first of that chain.
+    chain: Box<str>,
+    captain: Option<EntityNum>,
+    step: Step,
+    /// How much of its speed is left when it hits something.
+    bounce: f32,
+    is_dropped: bool,
+}
+
+impl Pickup {
+    fn new(number: i32, item: &'static Item) -> Self {
+        Self {
+            number,
+            item,
+            count: 0,
+            wait: 0.0,
+            random: 0.0,
+            is_silent: false,
+            chain: "".into(),
+            captain: None,
+            step: Step::Rest,
+            bounce: 0.0,
+            is_dropped: false,
+        }
+    }
+}
+
+/// What a player carries that its state does not tell.
+#[derive(Clone, Copy, Debug, Default)]
+struct Luggage {
+    /// The rune that is hidden while its holder lives.
+    rune: Option<EntityNum>,
+    /// Milliseconds since each weapon last got rounds back.
+    since_rounds_ms: [i32; 16],
+}
+
+/// What the level knows of items besides the things themselves.
+#[derive(Clone, Debug)]
+pub(super) struct Items {
+    /// By item number: whether clients load it at the start.
+    registered: [bool; ITEMS.len()],
+    /// By client number.
+    luggage: [Luggage; MAX_CLIENTS],
+    flags: flags::Standing,
+}
+
+impl Default for Items {
+    fn default() -> Self {
+        Self {
+            registered: [false; ITEMS.len()],
+            luggage: [Luggage::default(); MAX_CLIENTS],
+            flags: flags::Standing::default(),
+        }
+    }
+}
+
+impl Items {
+    /// A level begins: nothing lies on it but what everybody begins with.
+    pub(super) fn clear(&mut self, profile: &Profile) {
+        *self = Self::default();
+        for &number in profile.starting_items {
+            self.registered[number] = true;
+        }
+    }
+
+    /// One digit for each item that the game knows.
+    fn bits(&self, profile: &Profile) -> String {
+        self.registered[..profile.items].iter().map(|&on| if on { '1' } else { '0' }).collect()
+    }
+}
+
+impl Deathmatch {
+    /// Has clients load an item at the start. To be called while a level begins.
+    pub(super) fn register_item(&mut self, number: i32) {
+        let place = usize::try_from(number).ok();
+        if let Some(registered) = place.and_then(|place| self.items.registered.get_mut(place)) {
+            *registered = true;
+        }
+    }
+
+    /// Tells clients which items to load.
+    pub(super) fn publish_items(&self, host: &mut dyn Host) {
+        host.set_configstring(configstring::ITEMS, &self.items.bits(self.people.profile));
+    }
+
+    fn pickup(&self, number: EntityNum) -> Option<(&Thing, &Pickup)> {
+        let thing = self.things.get(number)?;
+        match &thing.what {
+            What::Item(pickup) => Some((thing, pickup)),
+            _ => None,
+        }
+    }
+
+    fn pickup_mut(&mut self, number: EntityNum) -> Option<&mut Pickup> {
+        match &mut self.things.get_mut(number)?.what {
+            What::Item(pickup) => Some(pickup),
+            _ => None,
+        }
+    }
+
+    /// Says what an item does next, and in how many milliseconds.
+    fn plan(&mut self, number: EntityNum, step: Step, in_ms: i32) {
+        let now = self.people.now;
+        if let Some(thing) = self.things.get_mut(number)
+            && let What::Item(pickup) = &mut thing.what
+        {
+            pickup.step = step;
+            thing.think_at = (step != Step::Rest).then(|| now + in_ms);
+        }
+    }
+
+    /// An item's frame.
+    pub(super) fn run_item(&mut self, host: &mut dyn Host, number: EntityNum) {
+        let hit = self.fly(host, number);
+        let now = self.people.now;
+        let Some((thing, pickup)) = self.pickup(number) else { return };
+        let step = pickup.step;
+        if thing.think_at.is_some_and(|at| at.distance(now) <= 0) {
+            self.plan(number, Step::Rest, 0);
+            match step {
+                Step::Rest => {}
+                Step::Settle => self.settle_item(host, number),
+                Step::ComeBack => self.bring_back(host, number),
+                Step::Vanish => self.lose_item(host, number, flags::Words::Sound),
+            }
+        }
+        if let Some(trace) = hit {
+            self.land(host, number, &trace);
+        }
+    }
+
+    /// Takes an item out of the level for good. One that is last of nothing leaves its chain to the rest.
+    fn remove_item(&mut self, host: &mut dyn Host, number: EntityNum) {
+        self.things.remove(host, number, self.people.now);
+        let rest: Vec<EntityNum> = self.chain_of(number).collect();
+        for &member in &rest {
+            if let Some(pickup) = self.pickup_mut(member) {
+                pickup.captain = rest.first().copied();
+            }
+        }
+    }
+
+    /// Everything that a chain's first item leads, itself included.
+    fn chain_of(&self, captain: EntityNum) -> impl Iterator<Item = EntityNum> + '_ {
+        self.things.numbers().filter(move |&number| {
+            self.pickup(number).is_some_and(|(_, pickup)| pickup.captain == Some(captain))
+        })
+    }
+
+    /// A number from −1 up to 1.
+    fn either_way(&mut self) -> f32 {
+        2.0 * (self.chance() - 0.5)
+    }
+
+    /// What lies in the way of a door is gone; a flag goes home.
+    pub(super) fn crush_item(&mut self, host: &mut dyn Host, number: EntityNum) {
+        let Some((thing, pickup)) = self.pickup(number) else { return };
+        let at = thing.shared.current_origin;
+        if pickup.item.kind == items::Kind::Team {
+            self.lose_item(host, number, flags::Words::Sound);
+        } else {
+            self.flash(host, at, crate::game::numbers::event::ITEM_POP, |_, _| {});
+            self.remove_item(host, number);
+        }
+    }
+
+    /// An item that nobody will take any more: gone, but for flags, which go home.
+    fn lose_item(&mut self, host: &mut dyn Host, number: EntityNum, words: flags::Words) {
+        let Some((_, pickup)) = self.pickup(number) else { return };
+        match Flag::of_item(pickup.number).filter(|_| self.people.game_type.has_flags()) {
+            Some(flag) => self.send_flag_home(host, flag, words),
+            None => self.remove_item(host, number),
+        }
+    }
+
+    /// What a client carries is forgotten: it begins to live, or is gone.
+    pub(super) fn forget_luggage(&mut self, client: ClientNum) {
+        self.items.luggage[client.index()] = Luggage::default();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! Items of the map: which of them are there, where they come to lie, and which hide at first.
+//!
+//! Source: the base game's item spawning; OpenArena's settings for it.
+
+use std::collections::BTreeMap;
+
+use super::{Items, MAXS, MINS, Pickup, Step};
+use crate::game::{
+    Host,
+    deathmatch::{Deathmatch, names, things::What},
+    items::{self, Item, Kind},
+    numbers::{EntityType, contents, entity_flag, holdable},
+    userinfo::clean_text,
+    values::switch,
+};
+use crate::model::{EntityNum, Vec3};
+use crate::world::entities::Entity;
+
+/// When items fall to the floor, after the load: movers are there by then. Milliseconds.
+const SETTLE_MS: i32 = 200;
+/// How far down a floor is looked for.
+const DEPTH: f32 = 4096.0;
+/// Spawn flag of an item that stays in the air.
+const FLOATS: i32 = 1;
+/// Seconds until powerups are there for the first time, and by how much they vary.
+const FIRST_POWERUP_S: (f32, f32) = (45.0, 15.0);
+/// How much of its speed is left to an item that fell off something.
+const BOUNCE: f32 = 0.5;
+/// Most that a map's `count` says: a day in seconds.
+const MAX_COUNT: i32 = 86_400;
+/// Seconds that a map says at most.
+const MAX_WAIT_S: f32 = 86_400.0;
+/// What is heard when a powerup is back, and when a kamikaze is.
+pub(super) const POWERUP_SOUND: &str = "sound/items/poweruprespawn.wav";
+pub(super) const KAMIKAZE_SOUND: &str = "sound/items/kamikazerespawn.wav";
+
+/// The sound with which an item comes back, if everybody hears it.
+pub(super) fn return_sound(item: &Item) -> Option<&'static str> {
+    match item.kind {
+        Kind::Powerup => Some(POWERUP_SOUND),
+        Kind::Holdable if item.tag == holdable::KAMIKAZE => Some(KAMIKAZE_SOUND),
+        _ => None,
+    }
+}
+
+impl Deathmatch {
+    /// Makes an item of an entity of the map. False when its class is no item's.
+    pub(in crate::game::deathmatch) fn spawn_item(
+        &mut self,
+        host: &mut dyn Host,
+        entity: &Entity,
+    ) -> bool {
+        let profile = self.people.profile;
+        let Some(own) = items::of_class(profile, entity.classname()) else { return false };
+        let (number, item) = self.replacement(host, own.1).unwrap_or(own);
+        self.register_item(number);
+        if let Some(name) = return_sound(item) {
+            names::sound(host, name);
+        }
+        if self.is_left_out(host, item) {
+            return true;
+        }
+        let pickup = Pickup {
+            count: entity.int("count").unwrap_or(0).clamp(-1, MAX_COUNT),
+            wait: entity.float("wait").unwrap_or(0.0).clamp(-1.0, MAX_WAIT_S),
+            random: entity.float("random").unwrap_or(0.0).clamp(0.0, MAX_WAIT_S),
+            is_silent: item.kind == Kind::Powerup
+                && entity.spawn_value("noglobalsound").is_some_and(|value| value != "0"),
+            chain: entity.field("team").unwrap_or_default().into(),
+            bounce: BOUNCE,
+            ..Pickup::new(number, item)
+        };
+        let Some(place) = self.add(entity, What::Item(Box::new(pickup))) else { return true };
+        if let Some(thing) = self.things.get_mut(place)
+            && item.kind == Kind::Rune
+        {
+            thing.state.generic1 = thing.spawnflags;
+        }
+        self.plan(place, Step::Settle, SETTLE_MS);
+        true
+    }
+
+    /// What an operator has put in an item's place.
+    fn replacement(&self, host: &mut dyn Host, item: &Item) -> Option<(i32, &'static Item)> {
+        if !self.people.profile.item_settings {
+            return None;
+        }
+        let wanted = clean_text(host.setting(&format!("replace_{}", item.class)), 63);
+        let found = items::of_class(self.people.profile, &wanted);
+        if found.is_none() && !wanted.is_empty() && wanted != "0" {
+            let class = item.class;
+            host.print(&format!("replace_{class} names {wanted}, which is no item: {class} stays"));
+        }
+        found
+    }
+
+    /// Whether an operator wants to do without an item.
+    fn is_left_out(&self, host: &dyn Host, item: &Item) -> bool {
+        let set = |name: &str| switch(host, name, false);
+        set(&format!("disable_{}", item.class))
+            || (item.kind == Kind::Rune && !set("g_runes"))
+            || (item.kind != Kind::Team && self.combat.arms.are_all())
+    }
+
+    /// Joins the items of one name into chains: all but the first of each hide. What aims at one of them
+    /// aims at the first.
+    pub(in crate::game::deathmatch) fn join_item_chains(&mut self) {
+        let mut captains: BTreeMap<Box<str>, EntityNum> = BTreeMap::new();
+        for number in self.things.numbers() {
+            let Some((_, pickup)) = self.pickup(number) else { continue };
+            if pickup.chain.is_empty() {
+                continue;
+            }
+            let captain = *captains.entry(pickup.chain.clone()).or_insert(number);
+            if let Some(pickup) = self.pickup_mut(number) {
+                pickup.captain = Some(captain);
+            }
+            if captain == number {
+                continue;
+            }
+            let name =
+                self.things.get_mut(number).map(|thing| std::mem::take(&mut thing.targetname));
+            if let (Some(name), Some(thing)) = (name, self.things.get_mut(captain))
+                && !name.is_empty()
+            {
+                thing.targetname = name;
+            }
+        }
+    }
+
+    /// Lays an item on the floor below it. One inside something solid is gone.
+    pub(super) fn settle_item(&mut self, host: &mut dyn Host, number: EntityNum) {
+        let Some((thing, pickup)) = self.pickup(number) else { return };
+        let (origin, floats) = (thing.state.origin, thing.spawnflags & FLOATS != 0);
+        let (item, modelindex) = (pickup.item, pickup.number);
+        let waits =
+            pickup.captain.is_some_and(|captain| captain != number) || !thing.targetname.is_empty();
+        let floor = (!floats).then(|| {
+            let below = origin - Vec3::new(0.0, 0.0, DEPTH);
+            host.world().map(|world| {
+                world.scene(&*self, number).trace(origin, MINS, MAXS, below, contents::SOLID)
+            })
+        });
+        let floor = floor.flatten();
+        if floor.is_some_and(|trace| trace.startsolid) {
+            let at = origin.0.map(|coordinate| format!("{coordinate:.0}")).join(" ");
+            host.print(&format!(
+                "the {} at {at} is inside something solid: it is gone",
+                item.class
+            ));
+            self.remove_item(host, number);
+            return;
+        }
+        let Some(thing) = self.things.get_mut(number) else { return };
+        thing.state.e_type = EntityType::Item as i32;
+        thing.state.modelindex = modelindex;
+        thing.state.modelindex2 = 0;
+        thing.shared.mins = MINS;
+        thing.shared.maxs = MAXS;
+        thing.put(floor.map_or(origin, |trace| trace.endpos));
+        if let Some(trace) = floor {
+            thing.state.ground_entity_num = trace.entity.index() as i32;
+        }
+        if waits || item.kind == Kind::Powerup {
+            thing.state.e_flags |= entity_flag::NODRAW;
+            thing.shared.contents = 0;
+            if !waits {
+                let (least, spread) = FIRST_POWERUP_S;
+                let seconds = least + spread * self.either_way();
+                self.plan(number, Step::ComeBack, (seconds * 1000.0) as i32);
+            }
+        } else {
+            thing.shared.contents = contents::TRIGGER;
+            self.things.link(host, number);
+        }
+    }
+
+    /// Items of a new level: none yet.
+    pub(in crate::game::deathmatch) fn clear_items(&mut self) {
+        self.items = Items::default();
+        self.items.clear(self.people.profile);
+    }
+}

@@ -1,0 +1,198 @@
+//! What works on over time: powerups, runes, and what happens once a second.
+//!
+//! Source: the base game's timers; OpenArena's runes and its setting `g_regen`.
+
+use crate::game::{
+    Host,
+    deathmatch::Deathmatch,
+    movement::pickup::rune_of,
+    numbers::{event, powerup, rune},
+    profile::Profile,
+    values::whole,
+};
+use crate::model::{ClientNum, PlayerState};
+
+/// What happens once a second.
+const SECOND_MS: i32 = 1000;
+/// Health that regeneration gives each second: below the maximum, and above it.
+const REGAINS: (i32, i32) = (15, 5);
+/// How much faster haste and the scout run.
+const HASTE: f32 = 1.3;
+const SCOUT: f32 = 1.5;
+/// What travels of a speed.
+const MAX_SPEED: i32 = 0xffff;
+
+/// What the rune of ammunition gives back: weapon, rounds at most, rounds at a time, milliseconds.
+const ROUNDS: [(usize, i32, i32, i32); 11] = [
+    (2, 50, 4, 1000),
+    (3, 10, 1, 1500),
+    (4, 10, 1, 2000),
+    (5, 10, 1, 1750),
+    (6, 50, 5, 1500),
+    (7, 10, 1, 1750),
+    (8, 50, 5, 1500),
+    (9, 10, 1, 4000),
+    (11, 10, 1, 1250),
+    (12, 5, 1, 2000),
+    (13, 100, 5, 1000),
+];
+
+/// How fast a player runs where `walking` is everybody's speed.
+pub(in crate::game::deathmatch) fn speed_of(
+    profile: &Profile,
+    walking: i32,
+    state: &PlayerState,
+) -> i32 {
+    let factor = if rune_of(profile, state) == Some(rune::SCOUT) {
+        SCOUT
+    } else if state.powerups[powerup::HASTE] != 0 {
+        HASTE
+    } else {
+        return walking;
+    };
+    ((walking as f32 * factor) as i32).min(MAX_SPEED)
+}
+
+/// Health that somebody regenerates has a second later. None when it does not change.
+fn regained(health: i32, most: i32) -> Option<i32> {
+    let (fast, slow) = REGAINS;
+    if health < most {
+        // A tenth above the maximum at most, cut.
+        Some((health + fast).min((most as f32 * 1.1) as i32))
+    } else if health < most.saturating_mul(2) {
+        Some((health + slow).min(most * 2))
+    } else {
+        None
+    }
+}
+
+impl Deathmatch {
+    /// What happens once a second of a player's commands: regeneration, and health and armour above
+    /// their limits go down. Rounds come back with the rune for it.
+    pub(in crate::game::deathmatch) fn pass_time(
+        &mut self,
+        host: &dyn Host,
+        client: ClientNum,
+        ms: i32,
+    ) {
+        self.bodies[client.index()].second_ms += ms;
+        while self.bodies[client.index()].second_ms >= SECOND_MS {
+            self.bodies[client.index()].second_ms -= SECOND_MS;
+            self.pass_second(host, client);
+        }
+        self.refill(client, ms);
+    }
+
+    fn pass_second(&mut self, host: &dyn Host, client: ClientNum) {
+        let profile = self.people.profile;
+        let stats = profile.stats;
+        let everybody =
+            if profile.item_settings { whole(host, "g_regen", 0).clamp(0, 999) } else { 0 };
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        let state = &mut player.state;
+        let most = state.stats[stats.max_health];
+        let regenerates = if rune_of(profile, state) == Some(rune::GUARD) {
+            Some(most / 2)
+        } else {
+            (state.powerups[powerup::REGENERATION] != 0).then_some(most)
+        };
+        let health = state.stats[stats.health];
+        let mut shown = false;
+        if let Some(most) = regenerates {
+            if let Some(more) = regained(health, most) {
+                state.stats[stats.health] = more;
+                shown = true;
+            }
+        } else if health > most {
+            state.stats[stats.health] -= 1;
+        } else {
+            state.stats[stats.health] = (health + everybody).min(most).max(health);
+        }
+        if state.stats[stats.armor] > most {
+            state.stats[stats.armor] -= 1;
+        }
+        if shown {
+            self.show(client, event::POWERUP_REGEN, 0);
+        }
+    }
+
+    /// The rune of ammunition gives rounds back for every weapon.
+    fn refill(&mut self, client: ClientNum, ms: i32) {
+        let profile = self.people.profile;
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        if rune_of(profile, &player.state) != Some(rune::AMMO_REGEN) {
+            return;
+        }
+        let since = &mut self.items.luggage[client.index()].since_rounds_ms;
+        for (weapon, most, rounds, every_ms) in ROUNDS {
+            let there = &mut player.state.ammo[weapon];
+            since[weapon] = if *there >= most { 0 } else { since[weapon].saturating_add(ms) };
+            while since[weapon] >= every_ms {
+                since[weapon] -= every_ms;
+                *there = (*there + rounds).min(most);
+            }
+        }
+    }
+
+    /// A frame ends: what has had its time is over, and others see which rune is carried.
+    pub(in crate::game::deathmatch) fn end_powerups(&mut self, client: ClientNum) {
+        let (now, profile) = (self.people.now, self.people.profile);
+        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        let carried = rune_of(profile, &player.state).and_then(|tag| usize::try_from(tag).ok());
+        for until in &mut player.state.powerups {
+            if *until < now.0 {
+                *until = 0;
+            }
+        }
+        if let Some(until) = carried.and_then(|tag| player.state.powerups.get_mut(tag)) {
+            *until = now.0;
+        }
+    }
+
+    /// A rune's holder dies: it lies where it lay.
+    pub(super) fn free_rune(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let stats = self.people.profile.stats;
+        if let (Some(player), Some(stat)) =
+            (self.people.players[client.index()].as_mut(), stats.rune)
+        {
+            player.state.stats[stat] = 0;
+        }
+        let rune = self.items.luggage[client.index()].rune.take();
+        if let Some(number) = rune {
+            self.show_again(host, number);
+        }
+        self.forget_luggage(client);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regeneration_is_fast_below_the_maximum_and_slow_above() {
+        let mut health = 50;
+        let mut seen = Vec::new();
+        while let Some(more) = regained(health, 100) {
+            health = more;
+            seen.push(more);
+        }
+        assert_eq!(seen[..5], [65, 80, 95, 110, 115]);
+        assert_eq!((health, seen.len()), (200, 4 + 18));
+        assert_eq!(regained(99, 100), Some(110));
+        assert_eq!(regained(198, 100), Some(200));
+    }
+
+    #[test]
+    fn haste_and_scout_run_faster() {
+        let mut state = PlayerState::default();
+        assert_eq!(speed_of(Profile::BASEOA, 320, &state), 320);
+        state.powerups[powerup::HASTE] = 1;
+        assert_eq!(speed_of(Profile::BASEQ3, 320, &state), 416);
+        assert_eq!(speed_of(Profile::BASEOA, 320, &state), 416);
+        state.stats[2] = 42;
+        assert_eq!(speed_of(Profile::BASEOA, 320, &state), 480);
+        assert_eq!(speed_of(Profile::BASEQ3, 320, &state), 416, "no rune but the weapons' bits");
+        assert_eq!(speed_of(Profile::BASEOA, 0xffff, &state), 0xffff);
+    }
+}

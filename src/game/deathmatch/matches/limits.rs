@@ -1,0 +1,97 @@
+//! What ends a match: time, frags, captures.
+//!
+//! Invariant: a tie is played on. Source: the base game's exit rules; OpenArena's, which need two players.
+
+use super::{Deathmatch, Ending};
+use crate::game::{GameType, Host, configstring, people::People};
+use crate::model::ClientNum;
+
+/// What was hit, as the log has it.
+const TIME: &str = "Timelimit hit.";
+const FRAGS: &str = "Fraglimit hit.";
+const CAPTURES: &str = "Capturelimit hit.";
+
+/// Names of the teams, red first.
+const TEAMS: [&str; 2] = ["Red", "Blue"];
+
+/// An end that is reached.
+#[derive(Debug, PartialEq, Eq)]
+struct Reached {
+    /// Said to everybody.
+    said: String,
+    /// Written into the log.
+    reason: &'static str,
+}
+
+impl Deathmatch {
+    /// Ends the match when a limit is hit. Asked every frame and after each score.
+    pub(in crate::game::deathmatch) fn check_limits(&mut self, host: &mut dyn Host) {
+        if self.is_over() || self.course.leaving_at.is_some() {
+            return;
+        }
+        let Some(Reached { said, reason }) = self.people.limit_hit(self.is_warmup()) else {
+            return;
+        };
+        host.send_command(None, &format!("print \"{said}\n\""));
+        self.course.ending = Ending::Queued(self.people.now);
+        host.set_configstring(configstring::INTERMISSION, "1");
+        self.people.log_exit(host, reason);
+    }
+}
+
+impl People {
+    /// The limit that the match has come to.
+    fn limit_hit(&self, warmup: bool) -> Option<Reached> {
+        let leaders = self.leaders();
+        if self.is_tied(leaders) {
+            return None;
+        }
+        let rules = &self.rules;
+        let minutes = rules.time_limit_min.filter(|_| !warmup);
+        if minutes
+            .is_some_and(|limit| self.now.distance(self.started) >= limit.saturating_mul(60_000))
+        {
+            return Some(Reached { said: TIME.to_owned(), reason: TIME });
+        }
+        if self.profile.limits_need_two && leaders[1].is_none() {
+            return None;
+        }
+        if self.game_type.has_flags() {
+            let limit = rules.capture_limit?;
+            return self.winning_team(limit).map(|team| Reached {
+                said: format!("{team} hit the capturelimit."),
+                reason: CAPTURES,
+            });
+        }
+        let limit = rules.frag_limit?;
+        let said = match self.game_type {
+            GameType::TeamDeathmatch => format!("{} hit the fraglimit.", self.winning_team(limit)?),
+            GameType::FreeForAll
+            | GameType::Tournament
+            | GameType::SinglePlayer
+            | GameType::CaptureTheFlag => {
+                let best = leaders[0]?;
+                let winner = self.player(best).filter(|_| self.score(best) >= limit)?;
+                format!("{}^7 hit the fraglimit.", winner.name)
+            }
+        };
+        Some(Reached { said, reason: FRAGS })
+    }
+
+    /// The first team that has as many points.
+    fn winning_team(&self, limit: i32) -> Option<&'static str> {
+        TEAMS.into_iter().zip(self.team_scores).find(|&(_, s)| s >= limit).map(|(team, _)| team)
+    }
+
+    /// Whether two lead.
+    fn is_tied(&self, leaders: [Option<ClientNum>; 2]) -> bool {
+        let [first, second] = leaders.map(|leader| leader.map(|client| self.score(client)));
+        let two = first.zip(second);
+        let [red, blue] = self.team_scores;
+        two.is_some_and(
+            |(first, second)| {
+                if self.game_type.has_teams() { red == blue } else { first == second }
+            },
+        )
+    }
+}

@@ -1,0 +1,123 @@
+//! Where a player's weapon points, and how far shots stray from there.
+//!
+//! Source: the base game's muzzle point and spread.
+
+use super::Deathmatch;
+use crate::game::{
+    chance::Chance,
+    movement::{angles, velocity},
+    weapons::{BULLET_RANGE, Missile},
+};
+use crate::model::{
+    ClientNum, Vec3,
+    trig::{Axes, sine_cosine},
+};
+
+/// How far the muzzle is in front of the eyes.
+const MUZZLE: f32 = 14.0;
+/// What a spread is multiplied by at the end of a bullet's way.
+pub(super) const SPREAD_SCALE: f32 = 16.0;
+/// How many seeds there are.
+const SEEDS: i32 = 256;
+
+/// A weapon in somebody's hands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Aim {
+    pub(super) muzzle: Vec3,
+    pub(super) axes: Axes,
+}
+
+impl Deathmatch {
+    /// Where a player's weapon is, as others see it, and where it points.
+    pub(super) fn aim(&self, client: ClientNum) -> Option<Aim> {
+        let player = self.people.player(client)?;
+        let axes = angles::axes(player.state.viewangles);
+        let mut eyes = player.entity.pos.base;
+        eyes[2] += player.state.viewheight as f32;
+        let muzzle = eyes.add_scaled(axes.forward, MUZZLE).truncated();
+        Some(Aim { muzzle, axes })
+    }
+
+    /// The seed of a shot: clients that draw it along know it by the time of the command.
+    pub(super) fn shot_seed(&mut self, client: ClientNum) -> i32 {
+        if self.people.profile.fights.seeded_by_time {
+            self.bodies[client.index()].attack_time.rem_euclid(SEEDS)
+        } else {
+            (self.chance() * SEEDS as f32) as i32
+        }
+    }
+
+    /// Where a missile flies that strays and is raised.
+    pub(super) fn missile_direction(&mut self, missile: &Missile, aim: &Aim) -> Vec3 {
+        if missile.spread == 0.0 {
+            let mut direction = aim.axes.forward;
+            direction[2] += missile.lift;
+            return velocity::direction(direction);
+        }
+        let mut chance = Chance((self.chance() * i32::MAX as f32) as i32);
+        velocity::direction(stray(aim, missile.spread, &mut chance) - aim.muzzle)
+    }
+}
+
+/// Where a shot would end that strays as chance says.
+pub(super) fn stray(aim: &Aim, spread: f32, chance: &mut Chance) -> Vec3 {
+    let angle = chance.unit() * std::f32::consts::PI * 2.0;
+    let (sine, cosine) = sine_cosine(angle);
+    let up = sine * chance.both_ways() * spread * SPREAD_SCALE;
+    let right = cosine * chance.both_ways() * spread * SPREAD_SCALE;
+    aim.muzzle
+        .add_scaled(aim.axes.forward, BULLET_RANGE)
+        .add_scaled(aim.axes.right, right)
+        .add_scaled(aim.axes.up, up)
+}
+
+/// A direction at right angles to another, the way clients find it: the axis that it has least of, made
+/// square to it.
+pub(in crate::game::deathmatch) fn perpendicular(v: Vec3) -> Vec3 {
+    let mut least = 0;
+    for axis in 1..3 {
+        if v[axis].abs() < v[least].abs() {
+            least = axis;
+        }
+    }
+    let mut axis = Vec3::ZERO;
+    axis[least] = 1.0;
+    let scale = 1.0 / v.dot(v);
+    let along = axis.dot(v) * scale;
+    velocity::direction(axis - v * scale * along)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn perpendiculars_are_those_that_clients_find() {
+        for line in include_str!("../../../../tests/vectors/game/directions.csv").lines().skip(1) {
+            let row: Vec<f32> = line.split(',').map(|word| word.parse().unwrap()).collect();
+            let forward = Vec3::new(row[0], row[1], row[2]);
+            let right = perpendicular(forward);
+            let up = forward.cross(right);
+            for axis in 0..3 {
+                assert!((right[axis] - row[4 + axis]).abs() < 1e-6, "{line}: {right:?}");
+                assert!((up[axis] - row[7 + axis]).abs() < 1e-6, "{line}: {up:?}");
+            }
+            assert_eq!(
+                crate::game::direction_bytes::direction_byte(forward),
+                row[3] as i32,
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn bullets_stray_no_farther_than_their_spread() {
+        let aim = Aim { muzzle: Vec3::new(1.0, 2.0, 3.0), axes: angles::axes(Vec3::ZERO) };
+        for seed in 0..256 {
+            let end = stray(&aim, 200.0, &mut Chance(seed)) - aim.muzzle;
+            assert_eq!(end[0], BULLET_RANGE);
+            assert!((end[1] * end[1] + end[2] * end[2]).sqrt() <= 3200.0 * 1.01, "{end:?}");
+            assert_eq!(end, stray(&aim, 200.0, &mut Chance(seed)) - aim.muzzle);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Shots that hit at once: bullets, the bolt of the lightning gun, the beam of the railgun.
+//!
+//! Source: the base game's weapons.
+
+use super::{
+    Deathmatch, EntityNum, Hit, Host, Vec3,
+    aim::{Aim, stray},
+    client_of,
+    end::rounded_toward,
+};
+use crate::game::{
+    chance::Chance,
+    direction_bytes::direction_byte,
+    numbers::{event, weapon},
+    weapons,
+};
+use crate::model::{
+    ClientNum, Trace,
+    contents::{content, surface},
+};
+
+/// What a beam that ends in the open says of the surface.
+const NO_MARK: i32 = 255;
+/// Most bodies that any beam goes through.
+const MAX_BODIES: usize = 4;
+/// Where the beam is drawn from, seen from the muzzle.
+const BEAM_RIGHT: f32 = 4.0;
+const BEAM_UP: f32 = -1.0;
+
+/// Whether nothing is left where a shot ends.
+pub(super) const fn leaves_nothing(trace: &Trace) -> bool {
+    trace.surface_flags & surface::NOIMPACT != 0
+}
+
+impl Deathmatch {
+    pub(super) fn fire_bullet(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        aim: &Aim,
+        number: i32,
+        spread: f32,
+        points: i32,
+    ) {
+        let seed = self.shot_seed(client);
+        let end = stray(aim, spread, &mut Chance(seed));
+        let ray = self.follow_shot(host, client, aim.muzzle, end);
+        if leaves_nothing(&ray.trace) || ray.trace.entity == EntityNum::NONE {
+            return;
+        }
+        let target = ray.trace.entity;
+        let fights = self.people.profile.fights;
+        let at = rounded_toward(ray.trace.endpos, ray.start, fights.end_rounding);
+        let shooter = client.index() as i32;
+        let into_flesh = client_of(target).is_some() && self.is_damageable(target);
+        let (event, parm) = if into_flesh {
+            (event::BULLET_HIT_FLESH, target.index() as i32)
+        } else {
+            (event::BULLET_HIT_WALL, direction_byte(ray.trace.plane.normal))
+        };
+        self.flash(host, at, event, |state, _| {
+            state.event_parm = parm;
+            state.other_entity_num = shooter;
+            if fights.names_shooters {
+                state.client_num = shooter;
+            }
+        });
+        if self.is_good_hit(client, target) {
+            self.count_accurate(client, number);
+        }
+        let hit = Hit {
+            attacker: Some(client),
+            direction: Some(ray.direction),
+            point: Some(at),
+            ..Hit::by_world(points, weapons::weapon(number).means)
+        };
+        self.harm(host, target, &hit);
+    }
+
+    pub(super) fn fire_bolt(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        aim: &Aim,
+        range: f32,
+        points: i32,
+    ) {
+        let end = aim.muzzle.add_scaled(aim.axes.forward, range);
+        let ray = self.follow_shot(host, client, aim.muzzle, end);
+        if ray.turned > 0 {
+            let far = ray.trace.endpos;
+            self.flash(host, ray.start, event::LIGHTNINGBOLT, |state, _| state.origin2 = far);
+        }
+        let target = ray.trace.entity;
+        if target == EntityNum::NONE {
+            return;
+        }
+        let normal = direction_byte(ray.trace.plane.normal);
+        if client_of(target).is_some() && self.is_damageable(target) {
+            self.flash(host, ray.trace.endpos, event::MISSILE_HIT, |state, _| {
+                state.other_entity_num = target.index() as i32;
+                state.event_parm = normal;
+                state.weapon = weapon::LIGHTNING;
+            });
+            if self.is_good_hit(client, target) {
+                self.count_accurate(client, weapon::LIGHTNING);
+            }
+        } else if !leaves_nothing(&ray.trace) {
+            self.flash(host, ray.trace.endpos, event::MISSILE_MISS, |state, _| {
+                state.event_parm = normal;
+            });
+        }
+        let hit = Hit {
+            attacker: Some(client),
+            direction: Some(ray.direction),
+            point: Some(ray.trace.endpos),
+            ..Hit::by_world(points, weapons::weapon(weapon::LIGHTNING).means)
+        };
+        self.harm(host, target, &hit);
+    }
+
+    /// The beam hurts every body on its way, up to a number, and ends at what is solid.
+    pub(super) fn fire_beam(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        aim: &Aim,
+        range: f32,
+        bodies: usize,
+        points: i32,
+    ) {
+        let end = aim.muzzle.add_scaled(aim.axes.forward, range);
+        let mut hits = 0;
+        let mut passed = [EntityNum::NONE; MAX_BODIES];
+        let mut count = 0;
+        let mut ray = self.follow_shot(host, client, aim.muzzle, end);
+        loop {
+            let target = ray.trace.entity;
+            if target.index() >= EntityNum::WORLD.index() {
+                break;
+            }
+            if self.is_damageable(target) {
+                hits += i32::from(self.is_good_hit(client, target));
+                let hit = Hit {
+                    attacker: Some(client),
+                    direction: Some(aim.axes.forward),
+                    point: Some(ray.trace.endpos),
+                    ..Hit::by_world(points, weapons::weapon(weapon::RAILGUN).means)
+                };
+                self.harm(host, target, &hit);
+            }
+            if ray.trace.contents & content::SOLID != 0 {
+                break;
+            }
+            // Out of the way of the rest of the beam.
+            self.unlink_entity(host, target);
+            passed[count] = target;
+            count += 1;
+            if count >= bodies.min(MAX_BODIES) {
+                break;
+            }
+            let reached = ray.start;
+            ray = self.follow_shot(host, client, reached, end);
+        }
+        for &number in &passed[..count] {
+            self.relink_entity(host, number);
+        }
+        self.show_beam(host, client, aim, &ray.trace);
+        if hits > 0 {
+            self.count_accurate(client, weapon::RAILGUN);
+        }
+        self.count_streak(client, hits);
+    }
+
+    fn show_beam(&mut self, host: &mut dyn Host, client: ClientNum, aim: &Aim, trace: &Trace) {
+        let how = self.people.profile.fights.end_rounding;
+        let at = rounded_toward(trace.endpos, aim.muzzle, how);
+        let start: Vec3 =
+            aim.muzzle.add_scaled(aim.axes.right, BEAM_RIGHT).add_scaled(aim.axes.up, BEAM_UP);
+        let mark = if leaves_nothing(trace) { NO_MARK } else { direction_byte(trace.plane.normal) };
+        self.flash(host, at, event::RAILTRAIL, |state, _| {
+            state.client_num = client.index() as i32;
+            state.origin2 = start;
+            state.event_parm = mark;
+        });
+    }
+}

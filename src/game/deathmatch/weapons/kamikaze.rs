@@ -1,0 +1,208 @@
+//! The kamikaze: its user dies, and for two seconds a blast and a wave grow around the place.
+//!
+//! Source: OpenArena's kamikaze.
+
+use super::{Deathmatch, EntityNum, Hit, Host, LETHAL, Thing, Vec3, What};
+use crate::game::{
+    movement::{angles, velocity},
+    numbers::{EntityType, Means, event, team_sound},
+};
+use crate::model::{ClientNum, LevelTime, SvFlags, limits::MAX_ENTITIES};
+
+/// How often the blast grows, in milliseconds.
+const STEP_MS: i32 = 100;
+/// When the blast begins and how long it grows; how long the wave does; when all is over.
+const BLAST_FROM_MS: i32 = 250;
+const BLAST_GROWS_MS: i32 = 1750;
+const WAVE_GROWS_MS: i32 = 3000;
+const OVER_MS: i32 = 2000;
+/// How far both get, and what they do.
+const BLAST_RADIUS: f32 = 720.0;
+const BLAST_POINTS: i32 = 400;
+const WAVE_RADIUS: f32 = 1320.0;
+const WAVE_POINTS: i32 = 25;
+const WAVE_SPEED: f32 = 400.0;
+const WAVE_LIFT: f32 = 100.0;
+/// How long nobody is hit twice.
+const SPARED_MS: i32 = 3000;
+/// How the ground shakes.
+const SHAKE_SPEED: f32 = 120.0;
+const SHAKE_LIFT: f32 = 30.0;
+const SHAKE_ANGLE: f32 = 2.0;
+
+/// A kamikaze at work.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::game::deathmatch) struct Kamikaze {
+    by: ClientNum,
+    since: LevelTime,
+    /// How views are turned by it now.
+    turned: Vec3,
+}
+
+impl Deathmatch {
+    /// A player sets off what it carries.
+    pub(in crate::game::deathmatch) fn start_kamikaze(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) {
+        let (now, started) = self.clock();
+        let Some(player) = self.people.player(client) else { return };
+        let at = player.entity.pos.base.truncated();
+        let work = Kamikaze { by: client, since: now, turned: Vec3::ZERO };
+        let mut thing = Thing::new(What::Kamikaze(work), at);
+        thing.state.e_type = EntityType::Events as i32 + event::KAMIKAZE;
+        thing.state.client_num = client.index() as i32;
+        thing.shared.sv_flags = SvFlags::BROADCAST;
+        thing.event_at = now;
+        thing.think_at = Some(now + STEP_MS);
+        if let Some(place) = self.things.add(thing, now, started) {
+            self.things.link(host, place);
+        }
+        self.flash(host, at, event::GLOBAL_TEAM_SOUND, |state, shared| {
+            state.event_parm = team_sound::KAMIKAZE;
+            shared.sv_flags = SvFlags::BROADCAST;
+        });
+        let hit = Hit {
+            attacker: Some(client),
+            unstoppable: true,
+            ..Hit::by_world(LETHAL, Means::Kamikaze)
+        };
+        self.hurt(host, client, &hit);
+    }
+
+    /// A kamikaze's frame.
+    pub(in crate::game::deathmatch) fn run_kamikaze(
+        &mut self,
+        host: &mut dyn Host,
+        number: EntityNum,
+    ) {
+        let now = self.people.now;
+        let Some(thing) = self.things.get(number) else { return };
+        let (What::Kamikaze(work), true) =
+            (&thing.what, thing.think_at.is_some_and(|at| at.distance(now) <= 0))
+        else {
+            return;
+        };
+        let (work, at) = (*work, thing.shared.current_origin);
+        let age_ms = now.distance(work.since);
+        let grown = |from_ms: i32, grows_ms: i32, most: f32| {
+            most * ((age_ms - from_ms) as f32 / grows_ms as f32).clamp(0.0, 1.0)
+        };
+        self.send_wave(host, &work, at, grown(0, WAVE_GROWS_MS, WAVE_RADIUS));
+        if age_ms >= BLAST_FROM_MS {
+            self.grow_blast(host, &work, at, grown(BLAST_FROM_MS, BLAST_GROWS_MS, BLAST_RADIUS));
+        }
+        let turned = self.shake(work.turned, age_ms >= OVER_MS);
+        if age_ms >= OVER_MS {
+            return self.things.remove(host, number, now);
+        }
+        if let Some(thing) = self.things.get_mut(number) {
+            thing.what = What::Kamikaze(Kamikaze { turned, ..work });
+            thing.think_at = Some(now + STEP_MS);
+        }
+    }
+
+    /// The blast: the same for everything within, once.
+    fn grow_blast(&mut self, host: &mut dyn Host, work: &Kamikaze, at: Vec3, radius: f32) {
+        let now = self.people.now;
+        let (found, count) = Self::things_around(&*host, at, radius);
+        for &number in &found[..count] {
+            if !self.is_within(number, at, radius) {
+                continue;
+            }
+            if let Some(client) = ClientNum::new(number.index()) {
+                let spared = &mut self.bodies[client.index()].blast_spared_until;
+                if spared.is_some_and(|until| until.distance(now) > 0) {
+                    continue;
+                }
+                *spared = Some(now + SPARED_MS);
+            }
+            let mut direction = self.origin_of(number).unwrap_or(at) - at;
+            direction[2] += 24.0;
+            let hit = Hit {
+                attacker: Some(work.by),
+                direction: Some(direction),
+                point: Some(at),
+                is_blast: true,
+                ..Hit::by_world(BLAST_POINTS, Means::Kamikaze)
+            };
+            self.harm(host, number, &hit);
+        }
+    }
+
+    /// The wave: throws players over, once.
+    fn send_wave(&mut self, host: &mut dyn Host, work: &Kamikaze, at: Vec3, radius: f32) {
+        let now = self.people.now;
+        let (found, count) = Self::things_around(&*host, at, radius);
+        for &number in &found[..count] {
+            let Some(client) = ClientNum::new(number.index()) else { continue };
+            let spared = self.bodies[client.index()].wave_spared_until;
+            if spared.is_some_and(|until| until.distance(now) > 0)
+                || !self.is_within(number, at, radius)
+            {
+                continue;
+            }
+            self.bodies[client.index()].wave_spared_until = Some(now + SPARED_MS);
+            let mut direction = self.origin_of(number).unwrap_or(at) - at;
+            direction[2] += 24.0;
+            let hit = Hit {
+                attacker: Some(work.by),
+                direction: Some(direction),
+                point: Some(at),
+                is_blast: true,
+                ..Hit::by_world(WAVE_POINTS, Means::Kamikaze)
+            };
+            self.hurt(host, client, &hit);
+            direction[2] = 0.0;
+            let mut thrown = velocity::direction(direction) * WAVE_SPEED;
+            thrown[2] = WAVE_LIFT;
+            if let Some(player) = self.people.players[client.index()].as_mut() {
+                player.state.velocity = thrown;
+            }
+        }
+    }
+
+    fn is_within(&self, number: EntityNum, at: Vec3, radius: f32) -> bool {
+        self.is_damageable(number)
+            && self.distance_to_box(number, at).is_some_and(|distance| distance < radius)
+    }
+
+    fn things_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_ENTITIES], usize) {
+        let reach = Vec3([radius; 3]);
+        let mut found = [EntityNum::NONE; MAX_ENTITIES];
+        let count = host
+            .world()
+            .map_or(0, |world| world.entities_in_box(at - reach, at + reach, &mut found));
+        (found, count)
+    }
+
+    /// Shakes everybody's view, and those who stand on the ground. At the end views are as they were.
+    fn shake(&mut self, turned: Vec3, over: bool) -> Vec3 {
+        let mut draw = |most: f32| 2.0 * (self.chance() - 0.5) * most;
+        let next = if over {
+            Vec3::ZERO
+        } else {
+            Vec3::new(draw(SHAKE_ANGLE), draw(SHAKE_ANGLE), draw(SHAKE_ANGLE))
+        };
+        let none = EntityNum::NONE.index() as i32;
+        for client in ClientNum::all() {
+            if !self.people.plays(client) {
+                continue;
+            }
+            let (x, y, z) = (self.chance(), self.chance(), self.chance());
+            let Some(player) = self.people.players[client.index()].as_mut() else { continue };
+            let state = &mut player.state;
+            if state.ground_entity_num != none && !over {
+                state.velocity[0] += 2.0 * (x - 0.5) * SHAKE_SPEED;
+                state.velocity[1] += 2.0 * (y - 0.5) * SHAKE_SPEED;
+                state.velocity[2] = SHAKE_LIFT + z * 25.0;
+            }
+            for axis in 0..3 {
+                let turn = angles::to_short(next[axis] - turned[axis]) as i16;
+                state.delta_angles[axis] = state.delta_angles[axis].wrapping_add(i32::from(turn));
+            }
+        }
+        next
+    }
+}

@@ -1,0 +1,102 @@
+//! The shotgun: clients draw its pellets from the direction and the seed that they are sent, so the
+//! server shoots from the same.
+//!
+//! Source: the base game's pellet pattern.
+
+use super::{
+    Deathmatch, Hit, Host, Vec3,
+    aim::{Aim, SPREAD_SCALE, perpendicular},
+};
+use crate::game::{
+    chance::Chance,
+    movement::velocity,
+    numbers::{event, weapon},
+    weapons::{self, BULLET_RANGE},
+};
+use crate::model::ClientNum;
+
+use super::hitscan::leaves_nothing;
+
+/// What the direction is multiplied by before it is cut to whole numbers and sent.
+const SENT_SCALE: f32 = 4096.0;
+
+impl Deathmatch {
+    pub(super) fn fire_pellets(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        aim: &Aim,
+        count: usize,
+        spread: f32,
+        points: i32,
+    ) {
+        let seed = self.shot_seed(client);
+        let sent = (aim.axes.forward * SENT_SCALE).truncated();
+        self.flash(host, aim.muzzle, event::SHOTGUN, |state, _| {
+            state.origin2 = sent;
+            state.event_parm = seed;
+            state.other_entity_num = client.index() as i32;
+        });
+        let mut accurate = false;
+        for end in pattern(aim.muzzle, sent, seed, count, spread) {
+            let ray = self.follow_shot(host, client, aim.muzzle, end);
+            if leaves_nothing(&ray.trace) || !self.is_damageable(ray.trace.entity) {
+                continue;
+            }
+            accurate |= self.is_good_hit(client, ray.trace.entity);
+            let turned = ray.turned > 0;
+            let hit = Hit {
+                attacker: Some(client),
+                direction: Some(if turned { ray.direction } else { aim.axes.forward }),
+                point: Some(ray.trace.endpos),
+                ..Hit::by_world(points, weapons::weapon(weapon::SHOTGUN).means)
+            };
+            self.harm(host, ray.trace.entity, &hit);
+        }
+        if accurate {
+            self.count_accurate(client, weapon::SHOTGUN);
+        }
+    }
+}
+
+/// Where the pellets of one shot would end.
+fn pattern(
+    start: Vec3,
+    sent: Vec3,
+    seed: i32,
+    count: usize,
+    spread: f32,
+) -> impl Iterator<Item = Vec3> {
+    let forward = velocity::direction(sent);
+    let right = perpendicular(forward);
+    let up = forward.cross(right);
+    let ahead = start.add_scaled(forward, BULLET_RANGE);
+    offsets(seed, count, spread)
+        .map(move |(along, above)| ahead.add_scaled(right, along).add_scaled(up, above))
+}
+
+/// How far each pellet strays to the right and up.
+fn offsets(seed: i32, count: usize, spread: f32) -> impl Iterator<Item = (f32, f32)> {
+    let mut chance = Chance(seed);
+    let mut next = move || chance.both_ways() * spread * SPREAD_SCALE;
+    (0..count).map(move |_| (next(), next()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pellets_stray_as_clients_draw_them() {
+        let mut rows = 0;
+        for line in include_str!("../../../../tests/vectors/game/pellets.csv").lines().skip(1) {
+            let row: Vec<f64> = line.split(',').map(|word| word.parse().unwrap()).collect();
+            let (seed, pellet) = (row[0] as i32, row[1] as usize);
+            let (right, up) = offsets(seed, 11, 700.0).nth(pellet).unwrap();
+            assert!((f64::from(right) - row[2]).abs() < 0.01, "{line}: {right}");
+            assert!((f64::from(up) - row[3]).abs() < 0.01, "{line}: {up}");
+            rows += 1;
+        }
+        assert_eq!(rows, 66);
+    }
+}

@@ -1,0 +1,198 @@
+//! What a player takes by walking over it: how far the reach is, and what is of use.
+//!
+//! Clients predict both, so they must be the same on either side. Source: the base game's item rules;
+//! OpenArena's runes.
+
+use crate::game::{
+    GameType, Profile,
+    items::{self, Kind},
+    numbers::{Team, persistant, powerup, rune},
+};
+use crate::model::{EntityState, PlayerState, Vec3};
+
+/// How far the player's origin may be from the item's: least and most along the first axis, most along
+/// the others. The first axis is not symmetric, in every game.
+const REACH_X: (f32, f32) = (-50.0, 44.0);
+const REACH: f32 = 36.0;
+/// Rounds of one kind that anybody carries.
+pub const MAX_ROUNDS: i32 = 200;
+/// Health that goes beyond the maximum, by what the item gives.
+pub const BEYOND: [i32; 2] = [5, 100];
+/// Bits of a rune's spawn flags: for one team only.
+const RED_ONLY: i32 = 2;
+const BLUE_ONLY: i32 = 4;
+
+/// Whether a player stands on an item.
+#[must_use]
+pub fn is_in_reach(item: Vec3, player: Vec3) -> bool {
+    let way = player - item;
+    (REACH_X.0..=REACH_X.1).contains(&way[0]) && way[1].abs() <= REACH && way[2].abs() <= REACH
+}
+
+/// Whether an item is of use to a player.
+#[must_use]
+pub fn may_take(
+    profile: &Profile,
+    game_type: GameType,
+    entity: &EntityState,
+    state: &PlayerState,
+) -> bool {
+    let Some(item) = items::by_number(profile, entity.modelindex) else { return false };
+    let stats = profile.stats;
+    match item.kind {
+        Kind::None => false,
+        Kind::Weapon | Kind::Powerup => true,
+        Kind::Ammo => {
+            let rounds = usize::try_from(item.tag).ok().and_then(|tag| state.ammo.get(tag));
+            rounds.is_some_and(|&rounds| rounds < MAX_ROUNDS)
+        }
+        Kind::Armor => {
+            rune_of(profile, state) != Some(rune::SCOUT)
+                && state.stats[stats.armor] < most_armor(profile, state)
+        }
+        Kind::Health => state.stats[stats.health] < most_health(profile, state, item.quantity),
+        Kind::Holdable => state.stats[stats.holdable] == 0,
+        Kind::Rune => {
+            let side = state.persistant[persistant::TEAM];
+            stats.rune.is_some_and(|rune| state.stats[rune] == 0)
+                && (entity.generic1 & RED_ONLY == 0 || side == Team::Red as i32)
+                && (entity.generic1 & BLUE_ONLY == 0 || side == Team::Blue as i32)
+        }
+        Kind::Team => game_type.has_flags() && may_touch_flag(item.tag, entity, state),
+    }
+}
+
+/// The other side's flag always; one's own where it was dropped, or to bring the other one to it.
+fn may_touch_flag(tag: i32, entity: &EntityState, state: &PlayerState) -> bool {
+    let (own, other) = match state.persistant[persistant::TEAM] {
+        team if team == Team::Red as i32 => (powerup::RED_FLAG, powerup::BLUE_FLAG),
+        team if team == Team::Blue as i32 => (powerup::BLUE_FLAG, powerup::RED_FLAG),
+        _ => return false,
+    };
+    let is_dropped = entity.modelindex2 != 0;
+    tag == other as i32 || (tag == own as i32 && (is_dropped || state.powerups[other] != 0))
+}
+
+/// The tag of the rune that a player carries.
+#[must_use]
+pub fn rune_of(profile: &Profile, state: &PlayerState) -> Option<i32> {
+    let number = state.stats[profile.stats.rune?];
+    items::by_number(profile, number).filter(|item| item.kind == Kind::Rune).map(|item| item.tag)
+}
+
+/// How much armour items give a player.
+#[must_use]
+pub fn most_armor(profile: &Profile, state: &PlayerState) -> i32 {
+    let most = state.stats[profile.stats.max_health];
+    if rune_of(profile, state) == Some(rune::GUARD) { most } else { most.saturating_mul(2) }
+}
+
+/// How far an item that gives `quantity` brings a player's health.
+#[must_use]
+pub fn most_health(profile: &Profile, state: &PlayerState, quantity: i32) -> i32 {
+    let most = state.stats[profile.stats.max_health];
+    let guarded = rune_of(profile, state) == Some(rune::GUARD);
+    if BEYOND.contains(&quantity) && !guarded { most.saturating_mul(2) } else { most }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reach_is_not_symmetric() {
+        let item = Vec3::new(100.0, 200.0, 300.0);
+        let reaches = |x, y, z| is_in_reach(item, item + Vec3::new(x, y, z));
+        assert!(reaches(44.0, 36.0, 36.0) && reaches(-50.0, -36.0, -36.0));
+        assert!(!reaches(44.5, 0.0, 0.0) && !reaches(-50.5, 0.0, 0.0));
+        assert!(!reaches(0.0, 36.5, 0.0) && !reaches(0.0, -36.5, 0.0));
+        assert!(!reaches(0.0, 0.0, 36.5) && !reaches(0.0, 0.0, -36.5));
+    }
+
+    fn takes(
+        profile: &Profile,
+        class: &str,
+        game_type: GameType,
+        fill: impl Fn(&mut PlayerState, &mut EntityState),
+    ) -> bool {
+        let (number, _) = items::of_class(profile, class).expect("a class");
+        let mut entity = EntityState { modelindex: number, ..EntityState::default() };
+        let mut state = PlayerState::default();
+        state.stats[profile.stats.health] = 100;
+        state.stats[profile.stats.max_health] = 100;
+        fill(&mut state, &mut entity);
+        may_take(profile, game_type, &entity, &state)
+    }
+
+    #[test]
+    fn what_is_full_takes_no_more() {
+        for profile in Profile::ALL {
+            let stats = profile.stats;
+            let with = |class, stat: usize, value| {
+                takes(profile, class, GameType::FreeForAll, |state, _| state.stats[stat] = value)
+            };
+            for class in ["item_health", "item_health_large"] {
+                assert!(with(class, stats.health, 99) && !with(class, stats.health, 100));
+            }
+            for class in ["item_health_small", "item_health_mega"] {
+                assert!(with(class, stats.health, 199) && !with(class, stats.health, 200));
+            }
+            for class in ["item_armor_shard", "item_armor_combat", "item_armor_body"] {
+                assert!(with(class, stats.armor, 199) && !with(class, stats.armor, 200));
+            }
+            for class in ["holdable_teleporter", "holdable_medkit"] {
+                assert!(with(class, stats.holdable, 0) && !with(class, stats.holdable, 26));
+            }
+            let rounds = |rounds| {
+                takes(profile, "ammo_slugs", GameType::FreeForAll, |state, _| {
+                    state.ammo[7] = rounds;
+                })
+            };
+            assert!(rounds(199) && rounds(-1) && !rounds(200) && !rounds(999));
+        }
+    }
+
+    #[test]
+    fn runes_are_carried_one_at_a_time_and_by_their_team() {
+        let oa = Profile::BASEOA;
+        let scout = |fill: &dyn Fn(&mut PlayerState, &mut EntityState)| {
+            takes(oa, "item_scout", GameType::TeamDeathmatch, fill)
+        };
+        assert!(scout(&|_, _| {}));
+        assert!(!scout(&|state, _| state.stats[2] = 43));
+        assert!(!scout(&|_, entity| entity.generic1 = RED_ONLY));
+        assert!(scout(&|state, entity| {
+            entity.generic1 = BLUE_ONLY;
+            state.persistant[persistant::TEAM] = Team::Blue as i32;
+        }));
+        let armor = |rune, armor| {
+            takes(oa, "item_armor_body", GameType::FreeForAll, |state, _| {
+                (state.stats[2], state.stats[4], state.stats[7]) = (rune, armor, 100);
+            })
+        };
+        assert!(!armor(42, 0), "scouts wear none");
+        assert!(armor(43, 99) && !armor(43, 100), "guards wear no more than their maximum");
+    }
+
+    #[test]
+    fn flags_are_taken_by_the_other_side() {
+        for profile in Profile::ALL {
+            let flag = |class, team: Team, dropped: bool, carried: usize| {
+                takes(profile, class, GameType::CaptureTheFlag, |state, entity| {
+                    state.persistant[persistant::TEAM] = team as i32;
+                    entity.modelindex2 = i32::from(dropped);
+                    state.powerups[carried] = powerup::HELD;
+                })
+            };
+            let (red, blue) = ("team_CTF_redflag", "team_CTF_blueflag");
+            assert!(flag(blue, Team::Red, false, 0) && flag(red, Team::Blue, true, 0));
+            assert!(!flag(red, Team::Red, false, 0) && flag(red, Team::Red, true, 0));
+            assert!(flag(red, Team::Red, false, powerup::BLUE_FLAG));
+            assert!(flag(blue, Team::Blue, false, powerup::RED_FLAG));
+            assert!(!flag(red, Team::Free, true, 0));
+            assert!(!takes(profile, red, GameType::TeamDeathmatch, |state, _| {
+                state.persistant[persistant::TEAM] = Team::Blue as i32;
+            }));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! How often a player fired each weapon, and how often that hit.
+//!
+//! Source: the base game's accuracy; OpenArena's, which counts each weapon.
+
+/// Weapon numbers that fit.
+const WEAPONS: usize = 16;
+/// The order in which OpenArena's clients are told; the hook and the mines count for nothing there.
+const TOLD: [i32; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 0, 11, 0, 13];
+
+/// Shots and hits of one player on one level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::game) struct Accuracy {
+    shots: [u32; WEAPONS],
+    hits: [u32; WEAPONS],
+}
+
+impl Accuracy {
+    /// A weapon fired so many times.
+    pub(in crate::game) fn fire(&mut self, weapon: i32, shots: usize) {
+        count(&mut self.shots, weapon, shots as u32);
+    }
+
+    /// A shot hit.
+    pub(in crate::game) fn hit(&mut self, weapon: i32) {
+        count(&mut self.hits, weapon, 1);
+    }
+
+    /// Shots and hits of one weapon.
+    pub(in crate::game) fn of(&self, weapon: i32) -> (u32, u32) {
+        let at = usize::try_from(weapon).ok().filter(|&weapon| weapon < WEAPONS);
+        at.map_or((0, 0), |weapon| (self.shots[weapon], self.hits[weapon]))
+    }
+
+    /// The answer to OpenArena's command `acc`.
+    pub(in crate::game) fn command(&self) -> String {
+        let mut text = "accs ".to_owned();
+        for (shots, hits) in TOLD.map(|weapon| self.of(weapon)) {
+            text += &format!("{shots} {hits} ");
+        }
+        text
+    }
+
+    /// How many of a hundred shots hit.
+    pub(in crate::game) fn percent(&self) -> i32 {
+        let sum = |counts: &[u32]| counts.iter().map(|&count| u64::from(count)).sum::<u64>();
+        let (shots, hits) = (sum(&self.shots), sum(&self.hits));
+        (hits * 100).checked_div(shots).map_or(0, |percent| percent.min(999) as i32)
+    }
+}
+
+fn count(counts: &mut [u32; WEAPONS], weapon: i32, more: u32) {
+    let at = usize::try_from(weapon).ok().and_then(|weapon| counts.get_mut(weapon));
+    if let Some(counted) = at {
+        *counted = counted.saturating_add(more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accuracy_is_hits_of_a_hundred_shots() {
+        let mut accuracy = Accuracy::default();
+        assert_eq!(accuracy.percent(), 0);
+        accuracy.fire(2, 3);
+        accuracy.fire(11, 15);
+        accuracy.hit(2);
+        accuracy.fire(-1, 5);
+        accuracy.hit(99);
+        assert_eq!(accuracy.percent(), 5);
+        assert_eq!(accuracy.command(), "accs 3 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 15 0 0 0 0 0 ");
+        assert_eq!((accuracy.of(2), accuracy.of(11), accuracy.of(-7)), ((3, 1), (15, 0), (0, 0)));
+    }
+}

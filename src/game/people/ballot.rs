@@ -1,0 +1,198 @@
+//! What players may vote on: a closed set of questions, each with its text and with what follows.
+//!
+//! Invariants: a question is a typed value, made from words that were checked; what runs when it is
+//! answered is written here from that value and never from what a player typed. Source: the base game's
+//! votes; OpenArena's, with their limits.
+
+use super::People;
+use crate::game::{GameType, Host, Profile, userinfo::clean_text, values::whole};
+use crate::model::{ClientNum, Words, text::leading_int};
+
+/// Most minutes or frags that may be asked for when no setting says less.
+const MOST: i32 = 999;
+/// Longest name of a question of one's own, in bytes.
+const MAX_OWN_LEN: usize = 31;
+/// Longest text, in bytes.
+const MAX_TEXT_LEN: usize = 128;
+
+/// One question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ballot {
+    Restart,
+    NextMap,
+    Map(String),
+    Play(GameType),
+    Kick(ClientNum),
+    Warmup(bool),
+    TimeLimit(i32),
+    FragLimit(i32),
+    Shuffle,
+    /// A line that the operator keeps in a variable, by its name.
+    Own(String),
+}
+
+/// How a question is called for.
+struct Row {
+    name: &'static str,
+    /// Bit of the setting `voteflags`.
+    flag: i32,
+    /// Which games know it.
+    only: Option<&'static Profile>,
+    read: fn(&People, &dyn Host, &str) -> Result<Ballot, String>,
+}
+
+const fn row(
+    name: &'static str,
+    flag: i32,
+    read: fn(&People, &dyn Host, &str) -> Result<Ballot, String>,
+) -> Row {
+    Row { name, flag, only: None, read }
+}
+
+const ROWS: &[Row] = &[
+    row("map_restart", 1, |_, _, _| Ok(Ballot::Restart)),
+    row("nextmap", 2, |_, host, _| match host.setting("nextmap") {
+        "" => Err("nextmap not set.".to_owned()),
+        _ => Ok(Ballot::NextMap),
+    }),
+    row("map", 4, |_, host, word| map(host, word)),
+    row("g_gametype", 8, |_, host, word| game_type(host, word)),
+    row("kick", 16, |people, _, word| people.player_called(word).map(Ballot::Kick)),
+    row("clientkick", 16, |people, _, word| people.player_numbered(word).map(Ballot::Kick)),
+    row("g_doWarmup", 32, |_, _, word| Ok(Ballot::Warmup(leading_int(word) != 0))),
+    row("timelimit", 64, |_, host, word| {
+        limit(host, word, ["g_voteMinTimelimit", "g_voteMaxTimelimit"]).map(Ballot::TimeLimit)
+    }),
+    row("fraglimit", 128, |_, host, word| {
+        limit(host, word, ["g_voteMinFraglimit", "g_voteMaxFraglimit"]).map(Ballot::FragLimit)
+    }),
+    Row {
+        name: "shuffle",
+        flag: 512,
+        only: Some(Profile::BASEOA),
+        read: |people, _, _| match people.game_type.has_teams() {
+            true => Ok(Ballot::Shuffle),
+            false => Err("There are no teams to shuffle.".to_owned()),
+        },
+    },
+    Row {
+        name: "custom",
+        flag: 256,
+        only: Some(Profile::BASEOA),
+        read: |_, host, word| match own_votes(host).find(|own| own.eq_ignore_ascii_case(word)) {
+            Some(own) => Ok(Ballot::Own(own.to_owned())),
+            None => Err("There is no such vote.".to_owned()),
+        },
+    },
+];
+
+/// Reads what a player calls a vote for.
+///
+/// # Errors
+/// What the player is told instead.
+pub(super) fn read(people: &People, host: &dyn Host, words: &Words) -> Result<Ballot, Vec<String>> {
+    let flags = whole(host, "voteflags", -1);
+    let allowed = |row: &&Row| {
+        row.only.is_none_or(|profile| profile == people.profile) && flags & row.flag != 0
+    };
+    // What a separator would begin was never meant for a vote.
+    let clean = |word: &String| !word.contains([';', '\n', '\r', '"']);
+    let asked = words.get(1);
+    let found = ROWS.iter().filter(allowed).find(|row| row.name.eq_ignore_ascii_case(asked));
+    let Some(row) = found.filter(|_| words.arguments().iter().all(clean)) else {
+        let known: Vec<&str> = ROWS.iter().filter(allowed).map(|row| row.name).collect();
+        let known = format!("Vote commands are: {}.", known.join(", "));
+        return Err(vec!["Invalid vote string.".to_owned(), known]);
+    };
+    let word = if row.name == "kick" { words.from(2) } else { words.get(2).to_owned() };
+    (row.read)(people, host, &word).map_err(|refusal| vec![refusal])
+}
+
+/// Names of the votes that the operator has set up.
+pub(super) fn own_votes(host: &dyn Host) -> impl Iterator<Item = &str> {
+    let legal = |name: &&str| {
+        name.len() <= MAX_OWN_LEN
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    };
+    host.setting("g_customVotes").split_ascii_whitespace().filter(legal)
+}
+
+fn map(host: &dyn Host, word: &str) -> Result<Ballot, String> {
+    let names = host.map_names();
+    match names.iter().find(|name| name.eq_ignore_ascii_case(word)) {
+        Some(name) => Ok(Ballot::Map(name.clone())),
+        None => Err(format!("There is no map {}.", clean_text(word, MAX_OWN_LEN))),
+    }
+}
+
+fn game_type(host: &dyn Host, word: &str) -> Result<Ballot, String> {
+    let offered = host.setting("g_voteGametypes");
+    word.parse()
+        .ok()
+        .and_then(GameType::of_number)
+        .filter(|kind| kind.is_for_many())
+        .filter(|&kind| offered.is_empty() || offered.contains(&format!("/{}/", kind as i32)))
+        .map(Ballot::Play)
+        .ok_or_else(|| "Invalid gametype.".to_owned())
+}
+
+/// A limit of a match; 0 takes it away.
+fn limit(host: &dyn Host, word: &str, [least, most]: [&str; 2]) -> Result<i32, String> {
+    let least = whole(host, least, 0).max(0);
+    let most = match whole(host, most, 0) {
+        0 => MOST,
+        most => most,
+    };
+    let asked = word.parse::<i32>().ok();
+    let fits = |&asked: &i32| (least..=most).contains(&asked) || asked == 0 && least == 0;
+    asked.filter(fits).ok_or_else(|| format!("It takes a number from {least} to {most}."))
+}
+
+impl Ballot {
+    /// What players read. It has no quotes.
+    pub(super) fn text(&self, people: &People) -> String {
+        let sentence = people.profile.vote_sentences;
+        let name = |client: ClientNum| people.player(client).map_or("", |player| &*player.name);
+        let text = match (self, sentence) {
+            (Self::Restart, false) => "map_restart".to_owned(),
+            (Self::Restart, true) => "Restart map?".to_owned(),
+            (Self::NextMap, false) => "vstr nextmap".to_owned(),
+            (Self::NextMap, true) => "Next map?".to_owned(),
+            (Self::Map(map), false) => format!("map {map}"),
+            (Self::Map(map), true) => format!("Change map to: {map}?"),
+            (Self::Play(kind), false) => format!("g_gametype {}", kind.title()),
+            (Self::Play(kind), true) => format!("Change gametype to: {}?", kind.title()),
+            (Self::Kick(client), false) => format!("kick {}", name(*client)),
+            (Self::Kick(client), true) => format!("Kick {}?", name(*client)),
+            (Self::Warmup(on), false) => format!("g_doWarmup {}", i32::from(*on)),
+            (Self::Warmup(true), true) => "Enable warmup?".to_owned(),
+            (Self::Warmup(false), true) => "Disable warmup?".to_owned(),
+            (Self::TimeLimit(minutes), false) => format!("timelimit {minutes}"),
+            (Self::TimeLimit(0), true) => "Remove timelimit?".to_owned(),
+            (Self::TimeLimit(minutes), true) => format!("Change timelimit to: {minutes}"),
+            (Self::FragLimit(frags), false) => format!("fraglimit {frags}"),
+            (Self::FragLimit(0), true) => "Remove fraglimit?".to_owned(),
+            (Self::FragLimit(frags), true) => format!("Change fraglimit to: {frags}"),
+            (Self::Shuffle, _) => "Shuffle teams?".to_owned(),
+            (Self::Own(name), _) => format!("{name}?"),
+        };
+        clean_text(&text, MAX_TEXT_LEN)
+    }
+
+    /// Console lines that run when it is answered with yes.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let restart = || "map_restart 0".to_owned();
+        match self {
+            Self::Restart | Self::Shuffle => vec![restart()],
+            Self::NextMap => vec!["vstr nextmap".to_owned()],
+            Self::Map(map) => vec![format!("map {map}")],
+            // The type waits for a restart.
+            Self::Play(kind) => vec![format!("set g_gametype {}", *kind as i32), restart()],
+            Self::Kick(client) => vec![format!("clientkick {client}")],
+            Self::Warmup(on) => vec![format!("set g_doWarmup {}", i32::from(*on))],
+            Self::TimeLimit(minutes) => vec![format!("set timelimit {minutes}")],
+            Self::FragLimit(frags) => vec![format!("set fraglimit {frags}")],
+            Self::Own(name) => vec![format!("vstr vote_{name}")],
+        }
+    }
+}

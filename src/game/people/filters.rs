@@ -1,0 +1,165 @@
+//! Addresses that may not come in, kept in the setting `g_banIPs`.
+//!
+//! A pattern is up to four numbers with dots between them; `*`, and what is missing at the end, matches
+//! everything. With `g_filterBan` 0 the list names those who may come, and nobody else may.
+//! Source: the base game's address filters.
+
+use crate::game::{Host, values::switch};
+use crate::model::text::leading_int;
+
+/// The settings.
+const LIST: &str = "g_banIPs";
+const BANS: &str = "g_filterBan";
+/// Longest list, in bytes.
+const MAX_LIST_LEN: usize = 1023;
+
+/// A pattern of IPv4 addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pattern([Option<u8>; 4]);
+
+impl Pattern {
+    /// Reads one. None for what is none.
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = [None; 4];
+        let mut given = text.split('.');
+        for (at, part) in parts.iter_mut().enumerate() {
+            *part = match given.next() {
+                None if at > 0 => break,
+                None => return None,
+                Some("*") => None,
+                Some(number) => Some(number.parse().ok()?),
+            };
+        }
+        given.next().is_none().then_some(Self(parts))
+    }
+
+    fn matches(self, address: [u8; 4]) -> bool {
+        self.0.iter().zip(address).all(|(part, byte)| part.is_none_or(|part| part == byte))
+    }
+}
+
+impl std::fmt::Display for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (at, part) in self.0.iter().enumerate() {
+            let dot = if at == 0 { "" } else { "." };
+            match part {
+                Some(byte) => write!(f, "{dot}{byte}")?,
+                None => write!(f, "{dot}*")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the settings keep an address out, as a userinfo's key `ip` has it.
+pub(super) fn keeps_out(host: &dyn Host, ip: &str) -> bool {
+    let bans = switch(host, BANS, true);
+    let list = host.setting(LIST);
+    if list.is_empty() && bans {
+        return false;
+    }
+    let address = ip.split(':').next().and_then(|ip| ip.parse::<std::net::Ipv4Addr>().ok());
+    let listed = address.is_some_and(|address| {
+        let mut patterns = list.split_ascii_whitespace().filter_map(Pattern::parse);
+        patterns.any(|pattern| pattern.matches(address.octets()))
+    });
+    listed == bans
+}
+
+/// The console's `addip`.
+pub(super) fn add(host: &mut dyn Host, word: &str) {
+    let Some(pattern) = Pattern::parse(word) else {
+        return host.reply("Usage: addip <ip-mask>, such as 10.1.2.3 or 10.1.*");
+    };
+    let pattern = pattern.to_string();
+    let list = host.setting(LIST);
+    if list.split_ascii_whitespace().any(|known| known == pattern) {
+        return host.reply(&format!("{pattern} is on the list already"));
+    }
+    let longer = format!("{list} {pattern}");
+    if longer.len() > MAX_LIST_LEN {
+        return host.reply("the list of addresses is full");
+    }
+    host.set_setting(LIST, longer.trim_start());
+    host.reply(&format!("Added {pattern}"));
+}
+
+/// The console's `removeip`.
+pub(super) fn remove(host: &mut dyn Host, word: &str) {
+    let Some(pattern) = Pattern::parse(word) else {
+        return host.reply("Usage: removeip <ip-mask>");
+    };
+    let list = host.setting(LIST).to_owned();
+    let kept: Vec<&str> = list
+        .split_ascii_whitespace()
+        .filter(|known| Pattern::parse(known) != Some(pattern))
+        .collect();
+    if kept.len() == list.split_ascii_whitespace().count() {
+        return host.reply(&format!("Didn't find {word}."));
+    }
+    host.set_setting(LIST, &kept.join(" "));
+    host.reply(&format!("Removed {pattern}"));
+}
+
+/// The console's `listip`.
+pub(super) fn list(host: &mut dyn Host) {
+    let list = host.setting(LIST).to_owned();
+    for pattern in list.split_ascii_whitespace() {
+        host.reply(pattern);
+    }
+    let effect = match leading_int(host.setting(BANS)) {
+        0 if !host.setting(BANS).is_empty() => "nobody else may come in",
+        _ => "they may not come in",
+    };
+    host.reply(&format!("{} addresses: {effect}", list.split_ascii_whitespace().count()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::conformance::TestHost;
+
+    #[test]
+    fn patterns_match_what_they_name() {
+        for (pattern, shown, matching, other) in [
+            ("10.1.2.3", "10.1.2.3", [10, 1, 2, 3], [10, 1, 2, 4]),
+            ("10.1", "10.1.*.*", [10, 1, 99, 98], [10, 2, 2, 3]),
+            ("10.*.2.*", "10.*.2.*", [10, 77, 2, 9], [10, 77, 3, 9]),
+        ] {
+            let read = Pattern::parse(pattern).expect(pattern);
+            assert_eq!(read.to_string(), shown);
+            assert!(read.matches(matching) && !read.matches(other), "{pattern}");
+        }
+        for wrong in ["", "x", "256", "1.2.3.4.5", "1..2", "1.-2", "::1", "1.2.3.4;quit"] {
+            assert_eq!(Pattern::parse(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn lists_ban_or_admit() {
+        let mut host = TestHost::default();
+        assert!(!keeps_out(&host, "10.1.2.3:27960"));
+        add(&mut host, "10.1");
+        add(&mut host, "10.1.*.*");
+        add(&mut host, "nonsense");
+        add(&mut host, "192.168.0.1");
+        assert_eq!(host.setting("g_banIPs"), "10.1.*.* 192.168.0.1");
+        assert!(keeps_out(&host, "10.1.2.3:27960") && keeps_out(&host, "192.168.0.1"));
+        assert!(!keeps_out(&host, "10.2.2.3:27960") && !keeps_out(&host, "[::1]:27960"));
+        host.set_setting("g_filterBan", "0");
+        assert!(!keeps_out(&host, "10.1.2.3:27960"));
+        assert!(keeps_out(&host, "10.2.2.3:27960") && keeps_out(&host, "[::1]:27960"));
+        remove(&mut host, "10.1");
+        remove(&mut host, "10.1");
+        assert_eq!(host.setting("g_banIPs"), "192.168.0.1");
+    }
+
+    #[test]
+    fn a_list_stays_short_enough_for_its_setting() {
+        let mut host = TestHost::default();
+        for number in 0..200 {
+            add(&mut host, &format!("200.100.150.{number}"));
+        }
+        assert!(host.setting("g_banIPs").len() <= MAX_LIST_LEN);
+    }
+}

@@ -1,0 +1,406 @@
+//! Votes of everybody and of each team.
+//!
+//! Who counts are the people who play, not those who play by themselves; a vote goes with whoever cast
+//! it. Invariants: there is one vote at a time, and what it asked runs once; a vote on somebody who has
+//! left fails. Source: the base game's votes; OpenArena's light voting.
+
+use super::{
+    People, Populated,
+    ballot::{self, Ballot},
+    commands::answer,
+};
+use crate::game::{
+    Host, configstring,
+    numbers::{Colour, entity_flag},
+    values::whole,
+};
+use crate::model::{ClientNum, ConfigIndex, LevelTime, Words, limits::MAX_CLIENTS};
+
+/// How long a vote lasts, and how long after it what it asked for runs, in milliseconds.
+const VOTE_MS: i32 = 30_000;
+const PAUSE_MS: i32 = 3000;
+/// Votes that one address may call on a level, unless a setting says otherwise.
+const MOST_VOTES: i32 = 3;
+/// Addresses that are counted.
+const MAX_CALLERS: usize = 256;
+/// Bit of `dmflags`: a vote without a majority passes when few are against it.
+const LIGHT_VOTING: i32 = 512;
+
+/// What everybody has said to one question.
+#[derive(Clone, Debug)]
+struct Poll {
+    since: LevelTime,
+    /// By client number.
+    cast: [Option<bool>; MAX_CLIENTS],
+}
+
+impl Poll {
+    fn new(now: LevelTime, caller: ClientNum) -> Self {
+        let mut cast = [None; MAX_CLIENTS];
+        cast[caller.index()] = Some(true);
+        Self { since: now, cast }
+    }
+
+    /// Votes for and against.
+    fn count(&self) -> [usize; 2] {
+        [true, false].map(|side| self.cast.iter().filter(|&&cast| cast == Some(side)).count())
+    }
+}
+
+/// How a poll stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Open,
+    Passed,
+    TwoOfThree,
+    MoreYes,
+    Failed,
+}
+
+fn verdict(poll: &Poll, voters: usize, now: LevelTime, light: bool) -> Verdict {
+    let [yes, no] = poll.count();
+    if now.distance(poll.since) >= VOTE_MS {
+        return match () {
+            () if light && yes > no * 2 => Verdict::TwoOfThree,
+            () if light && yes > no && yes >= 2 && yes * 10 > voters * 3 => Verdict::MoreYes,
+            () => Verdict::Failed,
+        };
+    }
+    if yes > voters / 2 {
+        Verdict::Passed
+    } else if no >= voters / 2 {
+        Verdict::Failed
+    } else {
+        Verdict::Open
+    }
+}
+
+/// Everything that is being voted on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Votes {
+    open: Option<(Ballot, Poll)>,
+    /// Passed, and when it runs.
+    passed: Option<(Ballot, LevelTime)>,
+    /// By team: who is to lead it.
+    teams: [Option<(ClientNum, Poll)>; 2],
+    /// Addresses that have called votes on this level, and how many.
+    callers: Vec<(String, i32)>,
+}
+
+/// Where a team's vote is shown: time, text, yes, no.
+fn team_strings(colour: Colour) -> [ConfigIndex; 4] {
+    [12, 14, 16, 18].map(|first| ConfigIndex::at(first + colour as u16))
+}
+
+const STRINGS: [ConfigIndex; 4] = [
+    configstring::VOTE_TIME,
+    configstring::VOTE_STRING,
+    configstring::VOTE_YES,
+    configstring::VOTE_NO,
+];
+
+/// Whether a word means yes.
+fn says_yes(word: &str) -> bool {
+    word.starts_with(['y', 'Y', '1'])
+}
+
+fn show(host: &mut dyn Host, strings: [ConfigIndex; 4], poll: &Poll, text: &str) {
+    let [yes, no] = poll.count();
+    let values = [poll.since.to_string(), text.to_owned(), yes.to_string(), no.to_string()];
+    for (index, value) in strings.into_iter().zip(values) {
+        host.set_configstring(index, &value);
+    }
+}
+
+impl People {
+    /// Tells a newcomer which votes the operator has set up, in games whose clients list them.
+    pub(super) fn list_own_votes(&self, host: &mut dyn Host, client: ClientNum) {
+        let names: Vec<&str> = ballot::own_votes(&*host).collect();
+        if self.profile.lists_votes && !names.is_empty() {
+            let text = format!("customvotes {}", names.join(" "));
+            host.send_command(Some(client), &text);
+        }
+    }
+
+    /// Whether a client's vote counts.
+    fn votes(&self, client: ClientNum) -> bool {
+        self.plays(client) && self.player(client).is_some_and(|player| !player.is_bot)
+    }
+
+    fn voters(&self, colour: Option<Colour>) -> usize {
+        let side = |client: &ClientNum| {
+            colour.is_none_or(|colour| self.role(*client).colour() == Some(colour))
+        };
+        ClientNum::all().filter(|&client| self.votes(client)).filter(side).count()
+    }
+
+    fn set_flag(&mut self, client: ClientNum, flag: i32, on: bool) {
+        if let Some(player) = self.players[client.index()].as_mut() {
+            player.state.e_flags = player.state.e_flags & !flag | if on { flag } else { 0 };
+        }
+    }
+
+    /// Counts a call of somebody's. False when there were too many.
+    fn may_call(&mut self, host: &dyn Host, client: ClientNum) -> bool {
+        let most = whole(host, "g_maxVotes", MOST_VOTES);
+        let info = host.userinfo(client);
+        let info = crate::game::userinfo::Userinfo::parse(info);
+        let address = info.map_or("", |info| info.value("ip")).to_owned();
+        // Without an address each slot counts for itself.
+        let address = if address.is_empty() { format!("slot {client}") } else { address };
+        let callers = &mut self.votes.callers;
+        let at = callers.iter().position(|(known, _)| *known == address).unwrap_or_else(|| {
+            if callers.len() == MAX_CALLERS {
+                callers.remove(0);
+            }
+            callers.push((address, 0));
+            callers.len() - 1
+        });
+        let calls = &mut callers[at].1;
+        let allowed = most == 0 || *calls < most;
+        *calls += i32::from(allowed);
+        allowed
+    }
+
+    /// Who leaves the game takes its votes along.
+    pub(super) fn forget_votes(&mut self, client: ClientNum) {
+        let votes = &mut self.votes;
+        let polls = votes.open.iter_mut().map(|(_, poll)| poll);
+        for poll in polls.chain(votes.teams.iter_mut().flatten().map(|(_, poll)| poll)) {
+            poll.cast[client.index()] = None;
+        }
+        self.set_flag(client, super::player::VOTES, false);
+    }
+
+    /// Whom a vote was about has left the server: the next one in its place is not meant.
+    pub(super) fn void_votes(&mut self, gone: ClientNum) {
+        let votes = &mut self.votes;
+        votes.passed.take_if(|(ballot, _)| *ballot == Ballot::Kick(gone));
+        if let Some((_, poll)) =
+            votes.open.as_mut().filter(|(ballot, _)| *ballot == Ballot::Kick(gone))
+        {
+            // Its time is over, with nobody in favour.
+            *poll = Poll { since: self.now - VOTE_MS, cast: [None; MAX_CLIENTS] };
+        }
+    }
+
+    /// The `callvote` command.
+    pub(super) fn call_vote(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
+        let refusal = if whole(host, "g_allowVote", 1) == 0 {
+            Some("Voting not allowed here.")
+        } else if self.votes.open.is_some() {
+            Some("A vote is already in progress.")
+        } else if self.votes.passed.is_some() {
+            Some("Vote after map change.")
+        } else if !self.role(client).plays() {
+            Some("Not allowed to call a vote as spectator.")
+        } else {
+            None
+        };
+        if let Some(refusal) = refusal {
+            return answer(host, client, refusal);
+        }
+        let ballot = match ballot::read(self, host, words) {
+            Ok(ballot) => ballot,
+            Err(lines) => return lines.iter().for_each(|line| answer(host, client, line)),
+        };
+        if !self.may_call(&*host, client) {
+            return answer(host, client, "You have called the maximum number of votes.");
+        }
+        let Some(player) = self.player(client) else { return };
+        host.send_command(None, &format!("print \"{} called a vote.\n\"", player.name));
+        let poll = Poll::new(self.now, client);
+        show(host, STRINGS, &poll, &ballot.text(self));
+        for other in ClientNum::all() {
+            self.set_flag(other, entity_flag::VOTED, other == client);
+        }
+        self.votes.open = Some((ballot, poll));
+    }
+
+    /// The `vote` command.
+    pub(super) fn cast_vote(&mut self, host: &mut dyn Host, client: ClientNum, word: &str) {
+        let plays = self.role(client).plays();
+        let may_change = self.profile.votes_may_change;
+        let Some((_, poll)) = &mut self.votes.open else {
+            return answer(host, client, "No vote in progress.");
+        };
+        let refusal = if poll.cast[client.index()].is_some() && !may_change {
+            Some("Vote already cast.")
+        } else if !plays {
+            Some("Not allowed to vote as spectator.")
+        } else {
+            None
+        };
+        if let Some(refusal) = refusal {
+            return answer(host, client, refusal);
+        }
+        poll.cast[client.index()] = Some(says_yes(word));
+        let [yes, no] = poll.count();
+        host.set_configstring(configstring::VOTE_YES, &yes.to_string());
+        host.set_configstring(configstring::VOTE_NO, &no.to_string());
+        self.set_flag(client, entity_flag::VOTED, true);
+        answer(host, client, "Vote cast.");
+    }
+
+    /// The `callteamvote` command.
+    pub(super) fn call_team_vote(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
+        let colour = self.role(client).colour();
+        let open = colour.is_some_and(|colour| self.votes.teams[colour as usize].is_some());
+        let refusal = match colour {
+            _ if whole(host, "g_allowVote", 1) == 0 => Some("Voting not allowed here."),
+            None if self.role(client).plays() => Some("There are no teams."),
+            None => Some("Not allowed to call a vote as spectator."),
+            Some(_) if open => Some("A team vote is already in progress."),
+            Some(_) => None,
+        };
+        let (None, Some(colour)) = (refusal, colour) else {
+            return answer(host, client, refusal.unwrap_or_default());
+        };
+        let clean = words.arguments().iter().all(|word| !word.contains([';', '\n', '\r', '"']));
+        if !words.get(1).eq_ignore_ascii_case("leader") || !clean {
+            answer(host, client, "Invalid vote string.");
+            return answer(host, client, "Team vote commands are: leader <player>.");
+        }
+        let wanted = match words.len() {
+            2 => Ok(client),
+            _ => self.player_called(&words.from(2)),
+        };
+        let leader = match wanted {
+            Ok(leader) if self.role(leader).colour() == Some(colour) => leader,
+            Ok(_) => return answer(host, client, "That player is not on your team."),
+            Err(refusal) => return answer(host, client, &refusal),
+        };
+        if !self.may_call(&*host, client) {
+            let refusal = "You have called the maximum number of team votes.";
+            return answer(host, client, refusal);
+        }
+        let (Some(caller), Some(leads)) = (self.player(client), self.player(leader)) else {
+            return;
+        };
+        let called = format!("{} called a team vote.", caller.name);
+        let poll = Poll::new(self.now, client);
+        show(host, team_strings(colour), &poll, &format!("leader {}", leads.name));
+        self.print_to_team(host, colour, &called);
+        let team: Vec<ClientNum> = self.team_of(colour).collect();
+        for member in team {
+            self.set_flag(member, entity_flag::TEAM_VOTED, member == client);
+        }
+        self.votes.teams[colour as usize] = Some((leader, poll));
+    }
+
+    /// The `teamvote` command.
+    pub(super) fn cast_team_vote(&mut self, host: &mut dyn Host, client: ClientNum, word: &str) {
+        let colour = self.role(client).colour();
+        let open = colour.and_then(|colour| {
+            let (_, poll) = self.votes.teams[colour as usize].as_mut()?;
+            Some((colour, poll))
+        });
+        let Some((colour, poll)) = open else {
+            return answer(host, client, "No team vote in progress.");
+        };
+        if poll.cast[client.index()].is_some() {
+            return answer(host, client, "Team vote already cast.");
+        }
+        poll.cast[client.index()] = Some(says_yes(word));
+        let counts = poll.count();
+        for (index, count) in team_strings(colour)[2..].iter().zip(counts) {
+            host.set_configstring(*index, &count.to_string());
+        }
+        self.set_flag(client, entity_flag::TEAM_VOTED, true);
+        answer(host, client, "Team vote cast.");
+    }
+
+    fn end_team_vote(&mut self, host: &mut dyn Host, colour: Colour) {
+        let Some((leader, poll)) = &self.votes.teams[colour as usize] else { return };
+        let leader = *leader;
+        let here = self.role(leader).colour() == Some(colour) && self.player(leader).is_some();
+        let verdict = match verdict(poll, self.voters(Some(colour)), self.now, false) {
+            _ if !here => Verdict::Failed,
+            verdict => verdict,
+        };
+        if verdict == Verdict::Open {
+            return;
+        }
+        self.votes.teams[colour as usize] = None;
+        host.set_configstring(team_strings(colour)[0], "");
+        if verdict == Verdict::Failed {
+            return self.print_to_team(host, colour, "Team vote failed.");
+        }
+        self.print_to_team(host, colour, "Team vote passed.");
+        self.set_leader(host, leader, colour);
+    }
+}
+
+impl dyn Populated + '_ {
+    /// Ends votes whose time or majority has come, and runs what they asked for.
+    pub(super) fn count_votes(&mut self, host: &mut dyn Host) {
+        self.run_passed(host);
+        let people = self.people_mut();
+        Colour::ALL.into_iter().for_each(|colour| people.end_team_vote(host, colour));
+        let Some((_, poll)) = &people.votes.open else { return };
+        let light = people.profile.light_votes && people.rules.dmflags & LIGHT_VOTING != 0;
+        let verdict = verdict(poll, people.voters(None), people.now, light);
+        let text = match verdict {
+            Verdict::Open => return,
+            Verdict::Passed => "Vote passed.",
+            Verdict::TwoOfThree => "Vote passed. At least 2 of 3 voted yes",
+            Verdict::MoreYes => "Vote passed. More yes than no.",
+            Verdict::Failed => "Vote failed.",
+        };
+        if let Some((ballot, _)) = people.votes.open.take().filter(|_| verdict != Verdict::Failed) {
+            people.votes.passed = Some((ballot, people.now + PAUSE_MS));
+        }
+        host.send_command(None, &format!("print \"{text}\n\""));
+        host.set_configstring(configstring::VOTE_TIME, "");
+    }
+
+    fn run_passed(&mut self, host: &mut dyn Host) {
+        let people = self.people_mut();
+        let now = people.now;
+        let Some((ballot, _)) = people.votes.passed.take_if(|(_, at)| now.distance(*at) >= 0)
+        else {
+            return;
+        };
+        if ballot == Ballot::Shuffle {
+            people.shuffle(host);
+        }
+        for line in ballot.lines() {
+            host.queue_console(&line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn poll(yes: usize, no: usize) -> Poll {
+        let mut poll = Poll { since: LevelTime(1000), cast: [None; MAX_CLIENTS] };
+        poll.cast[..yes].fill(Some(true));
+        poll.cast[yes..yes + no].fill(Some(false));
+        poll
+    }
+
+    #[test]
+    fn majorities_are_those_of_the_rules() {
+        let at = |yes, no, voters| verdict(&poll(yes, no), voters, LevelTime(2000), false);
+        assert_eq!(at(1, 0, 1), Verdict::Passed);
+        assert_eq!((at(1, 0, 2), at(1, 1, 2)), (Verdict::Open, Verdict::Failed));
+        assert_eq!((at(2, 0, 2), at(2, 1, 4)), (Verdict::Passed, Verdict::Open));
+        assert_eq!((at(3, 1, 4), at(1, 2, 4)), (Verdict::Passed, Verdict::Failed));
+        assert_eq!((at(0, 0, 1), at(0, 0, 5)), (Verdict::Failed, Verdict::Open));
+    }
+
+    #[test]
+    fn light_voting_looks_at_who_voted_when_time_is_over() {
+        let end = LevelTime(31_000);
+        let at = |yes, no| verdict(&poll(yes, no), 10, end, true);
+        assert_eq!(
+            (at(3, 1), at(2, 1), at(1, 0)),
+            (Verdict::TwoOfThree, Verdict::Failed, Verdict::TwoOfThree)
+        );
+        assert_eq!((at(4, 3), at(3, 3)), (Verdict::MoreYes, Verdict::Failed));
+        assert_eq!(verdict(&poll(4, 3), 10, end, false), Verdict::Failed);
+        assert_eq!(verdict(&poll(4, 3), 10, LevelTime(30_999), true), Verdict::Open);
+    }
+}

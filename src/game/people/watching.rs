@@ -1,0 +1,130 @@
+//! Seeing through another's eyes.
+//!
+//! Source: the base game's spectator rules; OpenArena's.
+
+use super::{People, Populated, Role};
+use crate::game::Host;
+use crate::model::{Buttons, ClientNum, PlayerState, limits::MAX_CLIENTS};
+
+impl dyn Populated + '_ {
+    /// Sees what `target` sees, who must play. A player becomes a spectator first.
+    pub(in crate::game) fn follow(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        target: ClientNum,
+    ) {
+        if target == client || !self.people().plays(target) {
+            return;
+        }
+        if self.people().role(client).plays() {
+            self.give_up(host, client, Role::Watching);
+            self.change_role(host, client, Role::Watching);
+        }
+        self.people_mut().set_role(client, Role::Following(target));
+        self.refresh_follower(host, client);
+    }
+
+    /// The next player to follow, `step` slots on (1 or -1) from the one followed now.
+    pub(in crate::game) fn follow_next(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        step: i32,
+    ) {
+        let slots = MAX_CLIENTS as i32;
+        let from = self.people().target(client).unwrap_or(client).index() as i32;
+        let next = (1..slots)
+            .filter_map(|n| ClientNum::new((from + n * step).rem_euclid(slots) as usize))
+            .find(|&other| other != client && self.people().plays(other));
+        if let Some(next) = next {
+            self.follow(host, client, next);
+        }
+    }
+
+    /// Watches alone, from where the one followed was.
+    pub(in crate::game) fn stop_following(&mut self, client: ClientNum) {
+        if self.people().target(client).is_none() {
+            return;
+        }
+        let people = self.people_mut();
+        people.sessions[client.index()].role = Role::Watching;
+        let now = people.now;
+        if let Some(player) = people.players[client.index()].as_mut() {
+            player.stop_following(now);
+        }
+    }
+
+    /// What a spectator's newly pressed buttons do.
+    pub(in crate::game) fn watch_buttons(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        pressed: i32,
+    ) {
+        let pressed = Buttons(pressed);
+        if pressed.contains(Buttons::ATTACK) {
+            self.follow_next(host, client, 1);
+        } else if pressed.contains(Buttons::USE_HOLDABLE)
+            && self.people().profile.use_stops_following
+        {
+            self.stop_following(client);
+        }
+    }
+
+    /// Everybody who follows sees what its player has become in this frame.
+    pub(in crate::game) fn refresh_followers(&mut self, host: &mut dyn Host) {
+        for client in ClientNum::all() {
+            if self.people().active(client).is_some() {
+                self.refresh_follower(host, client);
+            }
+        }
+    }
+
+    pub(super) fn refresh_follower(&mut self, host: &mut dyn Host, client: ClientNum) {
+        let people = self.people_mut();
+        let role = people.role(client);
+        if !matches!(role, Role::Following(_) | Role::FollowingPlace(_)) {
+            return;
+        }
+        let seen: Option<PlayerState> =
+            people.target(client).and_then(|target| people.player(target)).map(|other| other.state);
+        match (seen, people.players[client.index()].as_mut()) {
+            (Some(seen), Some(player)) => player.follow(&seen),
+            (None, Some(player)) if matches!(role, Role::FollowingPlace(_)) => {
+                // The place may be taken again.
+                player.stop_following(people.now);
+            }
+            (None, Some(_)) => {
+                people.sessions[client.index()].role = Role::Watching;
+                self.begin(host, client);
+            }
+            (_, None) => {}
+        }
+    }
+
+    /// Whoever followed a client that stopped playing watches alone.
+    pub(in crate::game) fn free_followers_of(&mut self, host: &mut dyn Host, gone: ClientNum) {
+        for client in ClientNum::all() {
+            let people = self.people_mut();
+            if people.role(client) == Role::Following(gone) && people.active(client).is_some() {
+                people.sessions[client.index()].role = Role::Watching;
+                self.begin(host, client);
+            }
+        }
+    }
+}
+
+impl People {
+    /// Whom a client follows.
+    fn target(&self, client: ClientNum) -> Option<ClientNum> {
+        let target = match self.role(client) {
+            Role::Following(target) => Some(target),
+            Role::FollowingPlace(place) => ClientNum::all()
+                .filter(|&other| other != client && self.plays(other))
+                .nth(usize::from(place)),
+            Role::Playing(_) | Role::Watching | Role::Scoreboard => None,
+        };
+        target.filter(|&target| self.plays(target))
+    }
+}

@@ -1,0 +1,329 @@
+//! The file of a game's log.
+//!
+//! A thread writes, so that a slow disk holds up nobody's game. Lines go to the file as they come, or
+//! once a second where that is soon enough. Invariants: at most `WAITING_MAX` pieces wait, what comes then
+//! is lost and said to be; a file that can't be written costs one warning until it can be again; what was
+//! handed over is written before the log is dropped, unless the disk hangs.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Pieces that may wait for the disk.
+const WAITING_MAX: usize = 4096;
+/// How long lines may wait for others, and how many bytes.
+const GATHER: Duration = Duration::from_secs(1);
+const GATHER_BYTES: usize = 64 * 1024;
+/// How long the end waits for the disk.
+const LAST_WRITE: Duration = Duration::from_secs(2);
+/// Full files that are kept beside the current one.
+pub const KEPT_FILES: u32 = 5;
+
+/// Where a log goes, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogFile {
+    /// The file, which is appended to.
+    pub path: PathBuf,
+    /// Whether each piece is written at once, and waits until the disk has it.
+    pub sync: bool,
+    /// Bytes from which on the file is put aside as `path.1`, older ones as `path.2` and so on.
+    pub max_bytes: Option<u64>,
+}
+
+enum Message {
+    Lines(String),
+    Reopen,
+}
+
+/// An open log.
+pub struct GameLog {
+    to_writer: Option<SyncSender<Message>>,
+    /// Closed when the writer is done.
+    done: Receiver<()>,
+    lost: u64,
+}
+
+impl GameLog {
+    /// Starts the writer. The file is opened with the first lines.
+    pub fn start(file: LogFile) -> io::Result<Self> {
+        let (to_writer, messages) = sync_channel(WAITING_MAX);
+        let (finished, done) = sync_channel(0);
+        thread::Builder::new().name("game log".to_owned()).spawn(move || {
+            Writer::new(file).run(&messages);
+            drop(finished);
+        })?;
+        Ok(Self { to_writer: Some(to_writer), done, lost: 0 })
+    }
+
+    /// Hands over whole lines. Never waits.
+    pub fn add(&mut self, lines: String) {
+        let Some(to_writer) = &self.to_writer else { return };
+        match to_writer.try_send(Message::Lines(lines)) {
+            Ok(()) if self.lost > 0 => {
+                log::warn!("the game log lacks {} pieces: the disk was too slow", self.lost);
+                self.lost = 0;
+            }
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => self.lost += 1,
+            // The writer only ends with us.
+            Err(TrySendError::Disconnected(_)) => self.to_writer = None,
+        }
+    }
+
+    /// What tells the writer to open its file anew: after somebody moved it away.
+    pub fn reopener(&self) -> impl FnMut() + use<> {
+        let to_writer = self.to_writer.clone();
+        move || {
+            if let Some(to_writer) = &to_writer {
+                let _ = to_writer.try_send(Message::Reopen);
+            }
+        }
+    }
+
+    /// Waits until everything is written. All reopeners must be gone.
+    pub fn finish(mut self) {
+        self.to_writer = None;
+        if self.done.recv_timeout(LAST_WRITE) == Err(RecvTimeoutError::Timeout) {
+            log::warn!("the end of the game log is lost: the disk does not answer");
+        }
+    }
+}
+
+/// The thread's side.
+struct Writer {
+    to: LogFile,
+    open: Option<File>,
+    /// Bytes in the open file.
+    len: u64,
+    waiting: String,
+    /// Whether the last attempt failed, so that it is said once.
+    failed: bool,
+}
+
+impl Writer {
+    fn new(to: LogFile) -> Self {
+        Self { to, open: None, len: 0, waiting: String::new(), failed: false }
+    }
+
+    fn run(&mut self, messages: &Receiver<Message>) {
+        let mut write_by = None::<Instant>;
+        loop {
+            let message = match write_by {
+                None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(by) => messages.recv_timeout(by.saturating_duration_since(Instant::now())),
+            };
+            match message {
+                Ok(Message::Lines(lines)) => {
+                    self.waiting.push_str(&lines);
+                    if self.to.sync || self.waiting.len() >= GATHER_BYTES {
+                        self.write();
+                        write_by = None;
+                    } else {
+                        write_by.get_or_insert_with(|| Instant::now() + GATHER);
+                    }
+                }
+                Ok(Message::Reopen) => {
+                    self.write();
+                    self.open = None;
+                    write_by = None;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.write();
+                    write_by = None;
+                }
+                Err(RecvTimeoutError::Disconnected) => return self.write(),
+            }
+        }
+    }
+
+    /// Writes what waits, or loses it.
+    fn write(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let result = self.try_write();
+        self.waiting.clear();
+        match result {
+            Ok(()) if self.failed => {
+                self.failed = false;
+                log::info!("{}: the game log is written again", self.to.path.display());
+            }
+            Ok(()) => {}
+            Err(error) => {
+                self.open = None;
+                if !self.failed {
+                    self.failed = true;
+                    log::warn!(
+                        "{}: the game log can't be written: {error}; the game goes on without it \
+                         (g_log \"\" asks for none)",
+                        self.to.path.display()
+                    );
+                }
+            }
+        }
+    }
+
+    fn try_write(&mut self) -> io::Result<()> {
+        let full = |len| self.to.max_bytes.is_some_and(|max| len > 0 && len >= max);
+        if self.open.is_some() && full(self.len) {
+            self.open = None;
+        }
+        if self.open.is_none() {
+            if fs::metadata(&self.to.path).is_ok_and(|data| data.is_file() && full(data.len())) {
+                put_aside(&self.to.path)?;
+            }
+            let file = OpenOptions::new().append(true).create(true).open(&self.to.path)?;
+            self.len = file.metadata()?.len();
+            self.open = Some(file);
+        }
+        let Some(file) = &mut self.open else { return Ok(()) };
+        file.write_all(self.waiting.as_bytes())?;
+        self.len += self.waiting.len() as u64;
+        if self.to.sync {
+            file.sync_data()?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes room for a new file: each older one moves on by one, the oldest goes.
+fn put_aside(path: &Path) -> io::Result<()> {
+    let numbered = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{number}"));
+        PathBuf::from(name)
+    };
+    for number in (1..KEPT_FILES).rev() {
+        match fs::rename(numbered(number), numbered(number + 1)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    fs::rename(path, numbered(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{env, process};
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            let path = env::temp_dir().join(format!("fragd-log-{}-{name}", process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn file(&self, max_bytes: Option<u64>, sync: bool) -> LogFile {
+            LogFile { path: self.0.join("games.log"), sync, max_bytes }
+        }
+
+        fn read(&self, name: &str) -> Option<String> {
+            fs::read_to_string(self.0.join(name)).ok()
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn lines_are_appended_in_order() {
+        let scratch = Scratch::new("append");
+        for (round, sync) in [(0, false), (1, true)] {
+            let mut log = GameLog::start(scratch.file(None, sync)).unwrap();
+            for line in 0..100 {
+                log.add(format!("{round} {line}\n"));
+            }
+            log.finish();
+        }
+        let expected: String = (0..2)
+            .flat_map(|round| (0..100).map(move |line| format!("{round} {line}\n")))
+            .collect();
+        assert_eq!(scratch.read("games.log"), Some(expected));
+    }
+
+    #[test]
+    fn a_full_file_is_put_aside_and_five_are_kept() {
+        let scratch = Scratch::new("rotate");
+        let mut writer = Writer::new(scratch.file(Some(10), true));
+        for number in 0..8 {
+            writer.waiting.push_str(&format!("line {number} of many\n"));
+            writer.write();
+        }
+        assert_eq!(scratch.read("games.log").as_deref(), Some("line 7 of many\n"));
+        assert_eq!(scratch.read("games.log.1").as_deref(), Some("line 6 of many\n"));
+        assert_eq!(scratch.read("games.log.5").as_deref(), Some("line 2 of many\n"));
+        assert_eq!(scratch.read("games.log.6"), None);
+        assert!(!writer.failed);
+    }
+
+    #[test]
+    fn a_file_of_a_run_before_counts_towards_the_size() {
+        let scratch = Scratch::new("before");
+        fs::write(scratch.0.join("games.log"), "old and long enough\n").unwrap();
+        let mut writer = Writer::new(scratch.file(Some(10), false));
+        writer.waiting.push_str("new\n");
+        writer.write();
+        assert_eq!(scratch.read("games.log").as_deref(), Some("new\n"));
+        assert_eq!(scratch.read("games.log.1").as_deref(), Some("old and long enough\n"));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_lost_until_it_can() {
+        let scratch = Scratch::new("missing");
+        let folder = scratch.0.join("later");
+        let to = LogFile { path: folder.join("games.log"), ..scratch.file(None, false) };
+        let mut writer = Writer::new(to);
+        for _ in 0..3 {
+            writer.waiting.push_str("lost\n");
+            writer.write();
+            assert!(writer.failed && writer.waiting.is_empty());
+        }
+        fs::create_dir(&folder).unwrap();
+        writer.waiting.push_str("kept\n");
+        writer.write();
+        assert!(!writer.failed);
+        assert_eq!(scratch.read("later/games.log").as_deref(), Some("kept\n"));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_a_warning() {
+        let to = LogFile { path: "/dev/full".into(), sync: false, max_bytes: Some(1) };
+        let mut writer = Writer::new(to);
+        writer.waiting.push_str("x\n");
+        writer.write();
+        assert!(writer.failed);
+    }
+
+    #[test]
+    fn a_moved_file_is_opened_anew_when_asked() {
+        let scratch = Scratch::new("reopen");
+        let mut log = GameLog::start(scratch.file(None, true)).unwrap();
+        let mut reopen = log.reopener();
+        log.add("first\n".to_owned());
+        let end = Instant::now() + Duration::from_secs(20);
+        while scratch.read("games.log").as_deref() != Some("first\n") {
+            assert!(Instant::now() < end, "the first line was never written");
+            thread::yield_now();
+        }
+        fs::rename(scratch.0.join("games.log"), scratch.0.join("moved")).unwrap();
+        reopen();
+        log.add("second\n".to_owned());
+        drop(reopen);
+        log.finish();
+        assert_eq!(scratch.read("moved").as_deref(), Some("first\n"));
+        assert_eq!(scratch.read("games.log").as_deref(), Some("second\n"));
+    }
+}

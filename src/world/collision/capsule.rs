@@ -1,0 +1,145 @@
+//! Capsules: boxes with round ends and edges, as something that moves.
+//!
+//! A capsule is a line between two points with everything nearer than a radius. Against a plane only the
+//! end counts that reaches farthest over it. Nothing is a capsule by itself: entities that are marked so
+//! are boxes to who runs into them, as in all engines of the family. Source: the collision document,
+//! capsules.
+
+use crate::model::Vec3;
+
+/// What moves: the space between the corners, or what of it is near its middle line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hull {
+    /// All of it.
+    Box,
+    /// A capsule that stands in it.
+    Capsule,
+}
+
+/// A capsule around its middle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Capsule {
+    pub(super) radius: f32,
+    /// From the middle to the centre of its upper end.
+    pub(super) offset: Vec3,
+}
+
+impl Capsule {
+    /// The one that stands in a box that reaches so far from its middle.
+    pub(super) fn in_box(half: Vec3) -> Self {
+        let radius = if half[0] < half[2] { half[0] } else { half[2] };
+        Self { radius, offset: Vec3::new(0.0, 0.0, half[2] - radius) }
+    }
+
+    /// How far it reaches from its middle along an axis.
+    pub(super) fn reach(&self, axis: usize) -> f32 {
+        self.offset[axis].abs() + self.radius
+    }
+
+    /// The end that reaches farthest over planes with a normal, when its middle is at `at`.
+    #[inline]
+    pub(super) fn end(&self, at: Vec3, normal: Vec3) -> Vec3 {
+        if normal.dot(self.offset) > 0.0 { at - self.offset } else { at + self.offset }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        model::contents::content,
+        world::{
+            Bsp, CollisionMap, Family, Target,
+            bsp::sample::{Block, MapFile},
+        },
+    };
+
+    const MINS: Vec3 = Vec3::new(-15.0, -15.0, -28.0);
+    const MAXS: Vec3 = Vec3::new(15.0, 15.0, 28.0);
+
+    /// A block of 100 units around the origin.
+    fn map() -> CollisionMap {
+        let block =
+            Block { mins: [-50.0; 3], maxs: [50.0; 3], contents: content::SOLID, surface_flags: 0 };
+        let entities = "{\n\"classname\" \"worldspawn\"\n}\n";
+        let file = MapFile::of_boxes(entities, &[block], &[]).file();
+        CollisionMap::new(&Bsp::load(&file).expect("sound"), Family::Single).expect("sound")
+    }
+
+    #[test]
+    fn it_stands_where_its_box_stands() {
+        let (map, target) = (map(), Target::Box { mins: MINS, maxs: MAXS });
+        let (start, end) = (Vec3::new(3.0, -4.0, 200.0), Vec3::new(3.0, -4.0, -200.0));
+        let [box_hit, hit] = [Hull::Box, Hull::Capsule]
+            .map(|hull| map.trace_hull(hull, start, MINS, MAXS, end, content::SOLID));
+        assert_eq!((hit.fraction, hit.plane), (box_hit.fraction, box_hit.plane));
+        assert!((hit.endpos[2] - 78.125).abs() < 1e-3, "{hit:?}");
+        // Upon another box as well.
+        let onto = |hull| {
+            let at = Vec3::ZERO;
+            map.trace_target(hull, target, at, at, start, MINS, MAXS, end, content::BODY).fraction
+        };
+        assert_eq!(onto(Hull::Capsule), onto(Hull::Box));
+        assert!(onto(Hull::Box) < 1.0);
+    }
+
+    #[test]
+    fn it_never_stops_before_its_box_and_rests_where_there_is_room() {
+        let map = map();
+        let mut dice = crate::model::Millis(7).0;
+        let mut number = || {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((dice >> 40) as f32 / 16_777_216.0 - 0.5) * 400.0
+        };
+        let mut farther = 0;
+        for _ in 0..5000 {
+            let start = Vec3::new(number(), number(), number());
+            let end = Vec3::new(number(), number(), number());
+            let [boxed, round] = [Hull::Box, Hull::Capsule]
+                .map(|hull| map.trace_hull(hull, start, MINS, MAXS, end, content::SOLID));
+            if boxed.startsolid {
+                continue;
+            }
+            assert!(!round.startsolid && round.fraction >= boxed.fraction - 1e-4);
+            farther += u32::from(round.fraction > boxed.fraction);
+        }
+        assert_eq!(farther, 0, "six square sides stop both alike");
+    }
+
+    #[test]
+    fn what_turns_stops_both_alike() {
+        // A block turned by 45 degrees, met at an edge.
+        let map = map();
+        let turned = |hull| {
+            map.trace_target(
+                hull,
+                Target::Model(0),
+                Vec3::ZERO,
+                Vec3::new(0.0, 45.0, 0.0),
+                Vec3::new(200.0, 0.0, 0.0),
+                MINS,
+                MAXS,
+                Vec3::ZERO,
+                content::SOLID,
+            )
+        };
+        // A box is taken as turned along, so both reach 15 units over sides at 50, which meet at √2 times
+        // that.
+        let meet = (50.0 + 15.0) * std::f32::consts::SQRT_2;
+        for hull in [Hull::Box, Hull::Capsule] {
+            let stopped = turned(hull).endpos[0];
+            assert!((0.0..0.5).contains(&(stopped - meet)), "{hull:?}: {stopped}");
+        }
+    }
+
+    #[test]
+    fn a_capsule_fills_its_box_along_the_longer_side() {
+        let player = Capsule::in_box(Vec3::new(15.0, 15.0, 28.0));
+        assert_eq!(player, Capsule { radius: 15.0, offset: Vec3::new(0.0, 0.0, 13.0) });
+        assert_eq!([0, 1, 2].map(|axis| player.reach(axis)), [15.0, 15.0, 28.0]);
+        let flat = Capsule::in_box(Vec3::new(20.0, 20.0, 8.0));
+        assert_eq!(flat, Capsule { radius: 8.0, offset: Vec3::ZERO });
+        assert_eq!(player.end(Vec3::ZERO, Vec3::new(0.0, 0.0, 1.0)), Vec3::new(0.0, 0.0, -13.0));
+        assert_eq!(player.end(Vec3::ZERO, Vec3::new(0.0, 0.0, -1.0)), Vec3::new(0.0, 0.0, 13.0));
+    }
+}

@@ -1,0 +1,449 @@
+//! What strangers send without a connection.
+
+use std::net::SocketAddr;
+
+use fragd::{
+    model::Millis,
+    node::LocalPort,
+    observe::Counter,
+    settings::key,
+    sim::Network,
+    wire::{connect::write_connect, info::Info},
+};
+
+use super::{
+    SEED, Scene, anyone, oob,
+    rogue::{Rogue, challenge, connect},
+};
+use crate::arena::SERVER;
+
+fn far(host: u8) -> SocketAddr {
+    ([198, 51, 100, host], 27_960).into()
+}
+
+/// Asks so often in each millisecond for ten seconds, from wherever `from` says, and counts answers and
+/// their bytes.
+fn flood(
+    scene: &mut Scene,
+    text: &str,
+    per_ms: u32,
+    ms: u32,
+    from: impl Fn(u32) -> SocketAddr,
+) -> (usize, usize) {
+    let (mut answers, mut bytes) = (0, 0);
+    for i in 0..ms * per_ms {
+        for reply in scene.send(from(i), &oob(text)) {
+            answers += 1;
+            bytes += reply.len();
+        }
+        if (i + 1).is_multiple_of(per_ms * 10) {
+            scene.run_for(10);
+        }
+    }
+    (answers, bytes)
+}
+
+#[test]
+fn c1_c2_one_forged_source_is_answered_ten_times_and_then_once_a_second() {
+    for text in ["getstatus", "getinfo xxx"] {
+        let mut scene = Scene::new(&[]);
+        let (answers, bytes) = flood(&mut scene, text, 1, 10_000, |_| far(1));
+        assert!((19..=20).contains(&answers), "{text}: {answers} answers");
+        assert!(bytes < 20 * 1400, "{text}: {bytes} bytes");
+        assert_eq!(scene.count(Counter::QueriesLimited) as usize, 10_000 - answers);
+        scene.check();
+    }
+}
+
+#[test]
+fn c3_a_flood_from_everywhere_does_not_hide_the_server_from_its_players() {
+    let mut scene = Scene::new(&[]);
+    for second in 0..10 {
+        flood(&mut scene, "getinfo", 2, 1000, |i| anyone(second * 2000 + i));
+        // Asked by the player's other program, at the height of the flood.
+        let (SocketAddr::V4(mut browser), port) = (scene.address_of(0), 40_000) else { panic!() };
+        browser.set_port(port);
+        let info = scene.ask(browser.into(), "getinfo");
+        assert_eq!(info.len(), 1, "second {second}");
+    }
+    scene.check();
+}
+
+#[test]
+fn c4_a_hundred_thousand_forged_sources_cost_neither_frames_nor_answers() {
+    let mut scene = Scene::new(&[]);
+    let (answers, _) = flood(&mut scene, "getinfo", 50, 2000, anyone);
+    // The budget over all: a hundred at once and a hundred a second.
+    assert!((100..=302).contains(&answers), "{answers} answers");
+    scene.check();
+}
+
+#[test]
+fn c5_a_tracker_that_asks_twice_in_ten_seconds_is_always_answered() {
+    let mut scene = Scene::new(&[]);
+    for round in 0..60 {
+        for _ in 0..2 {
+            assert_eq!(scene.ask(far(7), "getstatus").len(), 1, "round {round}");
+        }
+        scene.run_for(10_000);
+    }
+    scene.check();
+}
+
+#[test]
+fn c6_a_flood_for_challenges_pushes_nobody_out() {
+    let mut scene = Scene::new(&[]);
+    let honest = challenge(&mut scene, far(1));
+    flood(&mut scene, "getchallenge", 40, 2000, anyone);
+    let replies = connect(&mut scene, far(1), 7, honest, &[("name", "late")]);
+    assert_eq!(replies, [format!("connectResponse {}", honest.0)]);
+    assert!(scene.count(Counter::ChallengesLimited) > 40_000);
+    scene.check();
+}
+
+#[test]
+fn c7_challenges_tell_nothing_about_the_next() {
+    let mut scene = Scene::new(&[]);
+    let mut seen = std::collections::HashSet::new();
+    let mut ones = [0u32; 31];
+    let mut before = 0;
+    for i in 0..2000u32 {
+        let made = challenge(&mut scene, anyone(i)).0;
+        assert!(made > 0 && seen.insert(made), "{made} came twice");
+        assert!(made.abs_diff(before) > 16, "{made} follows {before}");
+        before = made;
+        ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones += made as u32 >> bit & 1);
+        scene.run_for(u64::from(i % 10 == 0) * 10);
+    }
+    assert!(ones.iter().all(|ones| (850..1150).contains(ones)), "{ones:?}");
+    scene.check();
+}
+
+#[test]
+fn c8_m37_a_connect_without_a_challenge_opens_no_slot_and_is_seldom_answered() {
+    let mut scene = Scene::new(&[]);
+    let (mut told, mut bytes_in, mut bytes_out) = (0, 0, 0);
+    let mut request = Vec::new();
+    let info = Info::parse("\\protocol\\68\\qport\\1\\challenge\\1");
+    write_connect(&info, &mut request).unwrap();
+    for i in 0..20_000 {
+        bytes_in += request.len();
+        for reply in scene.send(far(1), &request) {
+            told += 1;
+            bytes_out += reply.len();
+        }
+        if i % 40 == 39 {
+            scene.run_for(10);
+        }
+    }
+    // Five seconds: three at once, and one a second.
+    assert!((3..=8).contains(&told), "{told}");
+    assert!(bytes_out * 1000 < bytes_in, "{bytes_out} of {bytes_in}");
+    assert_eq!(scene.server().active_clients(), 3);
+    // From everywhere: twenty at once and twenty a second.
+    let mut told = 0;
+    for i in 0..20_000 {
+        told += scene.send(anyone(i), &request).len();
+        if i % 40 == 39 {
+            scene.run_for(10);
+        }
+    }
+    assert!(told <= 20 + 5 * 20 + 1, "{told}");
+    scene.check();
+}
+
+#[test]
+fn c9_fake_players_that_say_nothing_are_few_and_soon_forgotten() {
+    let mut scene = Scene::new(&[("sv_maxclientsPerIP", "3")]);
+    let mut let_in = 0;
+    for qport in 0..64 {
+        let port = 1000 + qport;
+        let from = SocketAddr::from(([198, 51, 100, 1], port));
+        let_in += u32::from(Rogue::knock(&mut scene, from, qport).is_ok());
+        scene.run_for(20);
+    }
+    assert_eq!(let_in, 3);
+    scene.run_for(6000);
+    let info = scene.ask(far(9), "getinfo").concat();
+    assert!(info.contains("\\clients\\3\\"), "only the players are left: {info}");
+    // Each that said nothing makes the address wait for longer.
+    let mut let_in = 0;
+    for round in 0..120 {
+        let from = SocketAddr::from(([198, 51, 100, 1], 2000 + round));
+        let_in += u32::from(Rogue::knock(&mut scene, from, 100 + round).is_ok());
+        scene.run_for(1000);
+    }
+    assert!(let_in <= 12, "{let_in} in two minutes");
+    // A neighbour is not punished.
+    assert!(Rogue::knock(&mut scene, far(2), 5).is_ok());
+    scene.check();
+}
+
+#[test]
+fn c10_fake_players_that_play_are_bounded_by_address_and_by_network() {
+    let mut scene = Scene::new(&[("sv_maxclientsPerIP", "3"), ("sv_maxclientsPerSubnet", "5")]);
+    let mut let_in = Vec::new();
+    for host in 1..=6 {
+        for port in 0..6 {
+            let from = SocketAddr::from(([198, 51, 100, host], 1000 + port));
+            match Rogue::knock(&mut scene, from, u16::from(host) * 100 + port) {
+                Ok(mut rogue) => {
+                    rogue.enter(&mut scene);
+                    let_in.push(host);
+                }
+                Err(text) => assert!(text.contains("Too many connections.") || text.is_empty()),
+            }
+        }
+    }
+    assert_eq!(let_in, [1, 1, 1, 2, 2]);
+    // Another network is not full.
+    let other = ([198, 51, 101, 1], 1000).into();
+    assert!(Rogue::knock(&mut scene, other, 9).is_ok());
+    scene.check();
+}
+
+#[test]
+fn c11_n11_a_neighbour_behind_the_same_address_takes_nobodys_slot() {
+    let mut scene = Scene::new(&[]);
+    for victim in 0..3 {
+        let mut from = scene.address_of(victim);
+        from.set_port(40_000 + victim as u16);
+        let qport = scene.qport_of(victim).0;
+        let mut rogue = Rogue::knock(&mut scene, from, qport).expect("let in");
+        rogue.idle(&mut scene);
+        assert_eq!(rogue.qport, scene.qport_of(victim));
+    }
+    let info = scene.ask(far(9), "getinfo").concat();
+    assert!(info.contains("\\clients\\6\\"), "each has a slot of its own: {info}");
+    scene.run_for(2000);
+    scene.check();
+}
+
+#[test]
+fn c13_c14_c30_malformed_connects_and_short_packets_are_dropped() {
+    let mut scene = Scene::new(&[]);
+    let bomb = |len: u16, body: &[u8]| {
+        [b"\xff\xff\xff\xffconnect ".as_slice(), &len.to_be_bytes(), body].concat()
+    };
+    let mut packets: Vec<Vec<u8>> = (0..=5).map(|len| vec![0xff; len]).collect();
+    packets.extend([
+        vec![0xff; 64],
+        oob(vec![0xff; 1000]),
+        oob("connect"),
+        oob("connect "),
+        oob(["connect ", &"A".repeat(2000)].concat()),
+        oob("connectResponse 1"),
+        oob("connectx \"\\name\\x\""),
+        bomb(65_535, &[]),
+        bomb(65_535, &[0xff; 40]),
+        bomb(65_535, &[0x55; 1300]),
+        bomb(1024, &[0; 3]),
+        bomb(0, &[0; 3]),
+    ]);
+    for _ in 0..50 {
+        for (i, packet) in packets.iter().enumerate() {
+            let from = SocketAddr::from(([198, 51, 100, i as u8], 999));
+            let replies = scene.send(from, packet);
+            assert!(replies.iter().all(|reply| reply.len() < 120), "packet {i}");
+        }
+        scene.run_for(20);
+    }
+    assert_eq!(scene.server().active_clients(), 3);
+    assert!(scene.count(Counter::MalformedConnectionless) > 400);
+    scene.check();
+}
+
+#[test]
+fn c15_c16_c17_c18_only_a_short_and_harmless_challenge_is_echoed() {
+    let mut scene = Scene::new(&[("sv_queryBurst", "1000")]);
+    let mut info = |argument: &[u8]| {
+        let replies = scene.ask(far(1), [b"getinfo ", argument].concat());
+        assert!(replies.len() <= 1);
+        replies.into_iter().next()
+    };
+    let plain = info(b"").expect("an answer");
+    let keys = |text: &str| {
+        let mut keys: Vec<_> = text.split('\\').skip(1).step_by(2).map(str::to_owned).collect();
+        keys.sort();
+        keys
+    };
+    assert!(info(&[b'A'; 128]).is_some());
+    for len in [129, 500, 1000, 1300] {
+        assert_eq!(info(&vec![b'A'; len]), None, "{len}");
+    }
+    for (sent, echoed) in [
+        (&b"a\\hostname\\evil"[..], None),
+        (b"a;b", None),
+        (b"a\"b", Some("a")),
+        (b"%s%n", Some(".s.n")),
+        (b"\xfe\xff", Some("..")),
+        (b"\"x;quit\"", None),
+        (b"x\nquit", Some("x")),
+    ] {
+        let reply = info(sent).expect("an answer");
+        let mut expected = keys(&plain);
+        match echoed {
+            Some(text) => {
+                assert!(reply.contains(&format!("\\challenge\\{text}\\")), "{reply}");
+                expected.push("challenge".to_owned());
+                expected.sort();
+            }
+            None => assert!(!reply.contains("challenge"), "{reply}"),
+        }
+        assert_eq!(keys(&reply), expected, "each key once: {reply}");
+        assert!(!reply.contains("evil") && !reply.contains("quit"));
+    }
+    scene.run_for(2000);
+    scene.check();
+}
+
+const PASSWORD: [(&str, &str); 2] =
+    [("rconPassword", "a-long-password"), ("sv_rconAllow", "198.51.100.0/24")];
+
+#[test]
+fn c19_c20_c21_guessing_rcon_passwords_leads_nowhere_and_locks_no_admin_out() {
+    let mut scene = Scene::new(&PASSWORD);
+    let (answers, bytes) = flood(&mut scene, "rcon guess status", 1, 10_000, |_| far(1));
+    assert!(answers <= 11, "at most one a second: {answers}");
+    assert!(bytes < 10_000 * 21 / 40, "{bytes} bytes for 210 000");
+    // The guesses came from the admin's address, and the admin is heard all the same.
+    let status = scene.ask(far(1), "rcon a-long-password status").concat();
+    assert!(status.contains("map: "), "{status}");
+    // From elsewhere even the right one is not answered.
+    let elsewhere = ([203, 0, 113, 1], 5).into();
+    assert!(scene.ask(elsewhere, "rcon a-long-password status").is_empty());
+    assert_eq!(scene.count(Counter::RconRefused), 10_001);
+    scene.check();
+}
+
+#[test]
+fn c23_rcon_lines_of_any_shape_are_bounded() {
+    let mut scene = Scene::new(&PASSWORD);
+    let words = "a ".repeat(600);
+    for line in [
+        format!("echo {}", "A".repeat(1000)),
+        format!("echo {words}"),
+        words.clone(),
+        format!("set x {}", "A".repeat(1000)),
+        "\"".repeat(300),
+        ";".repeat(1000),
+        "vstr a;".repeat(140),
+        "set a \"vstr a;vstr a\";vstr a".to_owned(),
+    ] {
+        let replies = scene.send(far(1), &oob(format!("rcon a-long-password {line}")));
+        let longest = replies.iter().map(Vec::len).max().unwrap_or(0);
+        assert!(longest <= 1024 && replies.len() <= 200, "{} of {longest}", replies.len());
+        scene.run_for(1100);
+    }
+    scene.check();
+}
+
+#[test]
+fn c24_text_from_the_network_is_no_console_line() {
+    let mut scene = Scene::new(&[("rconPassword", "a-long-password")]);
+    let hostname = scene.server().settings().text(key::SV_HOSTNAME).to_owned();
+    for line in ["quit", "map evil", "set sv_hostname evil", "sv_hostname evil", "kick all"] {
+        for head in ["getinfo", "getstatus", "getchallenge", "rcon", "rcon x", "echo", "print"] {
+            for text in [
+                format!("{head} \"x;{line}\""),
+                format!("{head} x\n{line}"),
+                format!("{head} x;{line}"),
+                format!("{head}\n{line}\n"),
+                line.to_owned(),
+            ] {
+                scene.send(far(1), &oob(text));
+            }
+        }
+        scene.run_for(100);
+    }
+    assert_eq!(scene.server().settings().text(key::SV_HOSTNAME), hostname);
+    assert_eq!(scene.server().settings().text(key::MAPNAME), "oa_dm1");
+    scene.check();
+}
+
+#[test]
+fn c25_replies_make_no_replies_and_a_server_does_not_talk_to_itself() {
+    let mut scene = Scene::new(&[]);
+    for text in [
+        "infoResponse\n\\challenge\\x\\hostname\\y",
+        "statusResponse\n\\sv_hostname\\x\n0 5 \"a\"\n",
+        "print\nhello\n",
+        "echo hello",
+        "challengeResponse 5",
+        "connectResponse 5",
+        "getserversResponse\\\x01\x02\x03\x04\x05\x06\\EOT",
+    ] {
+        assert!(scene.ask(far(1), text).is_empty(), "{text}");
+    }
+    // As if the server itself had asked.
+    let own = Network::address(SERVER, LocalPort(0));
+    for text in ["getinfo x", "getstatus", "getchallenge", "rcon x y", "connect \"\\x\\y\""] {
+        let before = scene.count(Counter::PacketsInConnectionless);
+        scene.arena.network.inject(own, SERVER, &oob(text));
+        scene.run_for(1000);
+        let heard = scene.count(Counter::PacketsInConnectionless) - before;
+        assert!(heard <= 2, "{text}: {heard} datagrams: the packet and its answer, no loop");
+    }
+    scene.check();
+}
+
+#[test]
+fn c26_c27_forged_goodbyes_and_authorisations_end_and_begin_nothing() {
+    let mut scene = Scene::new(&[]);
+    for _ in 0..20 {
+        for victim in 0..3 {
+            let from = scene.address_of(victim);
+            for text in ["disconnect", "disconnect\n", "ipAuthorize 1 accept", "ipAuthorize 1 deny"]
+            {
+                assert!(scene.ask(from, text).is_empty());
+            }
+        }
+        scene.run_for(100);
+    }
+    assert_eq!(scene.server().active_clients(), 3);
+    scene.check();
+}
+
+#[test]
+fn c28_c29_no_list_of_servers_is_served_or_believed() {
+    let mut scene = Scene::new(&[]);
+    for text in [
+        "heartbeat QuakeArena-1\n",
+        "getservers 68 empty full",
+        "getservers 68 gametype=\\x",
+        "getserversExt \"a b\" 71 ipv6",
+        "getserversResponse\\\x7f\0\0\x01\x6d\x38\\EOT\0\0\0",
+    ] {
+        assert!(scene.ask(far(1), text).is_empty(), "{text}");
+    }
+    assert_eq!(
+        scene.count(Counter::ConnectionlessIgnored) + scene.count(Counter::MalformedConnectionless),
+        5
+    );
+    scene.check();
+}
+
+#[test]
+fn c31_sources_that_cannot_be_are_answered_with_nothing_that_matters() {
+    // The loop drops them; a server that is handed one all the same does not fall over it.
+    let mut scene = Scene::new(&[]);
+    for from in ["1.2.3.4:0", "0.0.0.0:5", "255.255.255.255:9", "224.0.0.1:1", "[ff02::1]:7"] {
+        for text in ["getinfo", "getstatus", "getchallenge", "connect \"\\x\\y\""] {
+            scene.ask(from.parse().unwrap(), text);
+        }
+    }
+    scene.run_for(100);
+    assert_eq!(scene.server().active_clients(), 3);
+    scene.check();
+}
+
+#[test]
+fn the_scene_itself_is_repeatable() {
+    let run = || {
+        let mut scene = Scene::new(&[]);
+        flood(&mut scene, "getinfo", 3, 200, anyone);
+        (scene.now(), scene.arena.network.sent(), scene.arena.compared)
+    };
+    assert_eq!(run(), run());
+    assert!(run().0 > Millis(SEED));
+}

@@ -1,0 +1,12 @@
+//! Words that could become file names or shell words.
+
+use fragd::settings::Settings;
+
+#[test]
+fn f12_folder_names_have_no_way_out_and_nothing_for_a_shell() {
+    let mut settings = Settings::default();
+    for evil in ["x;touch y", "..", "../x", "a/b", "a\\b", "/etc", "a b", "$(x)", "`x`", "x\ny"] {
+        assert!(settings.set("fs_game", evil).is_err(), "{evil}");
+    }
+    settings.set("fs_game", "missionpack-1.32_b").unwrap();
+}

@@ -1,0 +1,452 @@
+//! What a connected client says: one that joined like everybody else and then does as it likes.
+
+use std::net::SocketAddr;
+
+use fragd::{
+    model::{CommandNum, Millis, ServerId, UserCmd},
+    observe::Counter,
+    settings::key,
+    wire::client_message::{self, ClientHead},
+};
+
+use super::{Scene, rogue::Rogue};
+
+fn far(host: u8) -> SocketAddr {
+    ([198, 51, 100, host], 27_960).into()
+}
+
+/// A scene with a rogue in the game.
+fn scene() -> (Scene, Rogue) {
+    let mut scene = Scene::new(&[]);
+    let rogue = Rogue::join(&mut scene, far(1), 7);
+    (scene, rogue)
+}
+
+/// What an honest player was told, of which `what` is a part.
+fn told(scene: &mut Scene, what: &str) -> usize {
+    let node = scene.honest[0].node;
+    scene.arena.player(node).heard.iter().filter(|line| line.contains(what)).count()
+}
+
+#[test]
+fn m1_m2_acknowledging_what_was_never_sent_is_not_believed() {
+    let (mut scene, mut rogue) = scene();
+    let honest = rogue.head();
+    let sent = rogue.channel.last_received().0 as i32;
+    let lies = [i32::MAX, i32::MIN, -1000, 65, honest.reliable_acknowledge.0 + 1]
+        .map(|lie| ClientHead { reliable_acknowledge: CommandNum(lie), ..honest })
+        .into_iter()
+        .chain(
+            [sent + 5, i32::MAX, i32::MIN, -1]
+                .map(|lie| ClientHead { message_acknowledge: lie, ..honest }),
+        );
+    for (i, head) in lies.enumerate() {
+        let before = scene.count(Counter::FalseAcknowledge);
+        rogue.send(&mut scene, &head, client_message::end);
+        assert_eq!(scene.count(Counter::FalseAcknowledge), before + 1, "lie {i}");
+    }
+    rogue.live(&mut scene, 500);
+    assert!(rogue.is_in(&mut scene));
+    scene.check();
+}
+
+#[test]
+fn m3_bases_that_are_too_old_give_whole_snapshots() {
+    let (mut scene, mut rogue) = scene();
+    for behind in [1, 27, 28, 29, 31, 32, 33, 100] {
+        let before = scene.count(Counter::SnapshotsFull);
+        for _ in 0..10 {
+            scene.run_for(50);
+            rogue.read(&mut scene);
+            let mut head = rogue.head();
+            head.message_acknowledge = (head.message_acknowledge - behind).max(0);
+            rogue.send(&mut scene, &head, client_message::end);
+        }
+        let full = scene.count(Counter::SnapshotsFull) - before;
+        assert!(full <= 10, "{behind}: {full} whole ones for ten snapshots");
+    }
+    scene.check();
+}
+
+#[test]
+fn m4_gamestates_come_once_a_second_at_most() {
+    let (mut scene, mut rogue) = scene();
+    let (before, bytes) = (scene.count(Counter::GamestatesSent), rogue.bytes_in);
+    for stale in [0, 1, -1, i32::MAX] {
+        for _ in 0..125 {
+            scene.run_for(10);
+            rogue.read(&mut scene);
+            let head = ClientHead { server_id: ServerId(stale), ..rogue.head() };
+            rogue.send(&mut scene, &head, client_message::end);
+        }
+    }
+    let gamestates = scene.count(Counter::GamestatesSent) - before;
+    assert!(gamestates <= 6, "{gamestates} in five seconds");
+    assert!(rogue.bytes_in - bytes < 200_000);
+    scene.check();
+}
+
+#[test]
+fn m5_a_thousand_lines_of_chat_a_second_are_two_a_second() {
+    let (mut scene, mut rogue) = scene();
+    let before = scene.count(Counter::ClientCommands);
+    for _ in 0..100 {
+        rogue.say_all(&mut scene, &["say x"; 10]);
+        scene.run_for(10);
+    }
+    rogue.read(&mut scene);
+    // Eight at once, and one every half second.
+    let run = scene.count(Counter::ClientCommands) - before;
+    assert!((8..=11).contains(&run), "{run}");
+    assert!(scene.count(Counter::CommandsOverLimit) >= 980);
+    let heard = told(&mut scene, ": ^2x");
+    assert!(heard <= 11, "{heard}");
+    rogue.live(&mut scene, 500);
+    assert!(rogue.is_in(&mut scene), "what is ignored is acknowledged all the same");
+    scene.check();
+}
+
+#[test]
+fn m6_userinfo_changes_are_few_a_second() {
+    let (mut scene, mut rogue) = scene();
+    for i in 0..300 {
+        let before = scene.count(Counter::CommandsOverLimit);
+        rogue.say(&mut scene, &format!("userinfo \"\\name\\rogue7\\n\\{i}\""));
+        if scene.count(Counter::CommandsOverLimit) > before {
+            // Refused for now: it has to come again with the same number.
+            rogue.said = CommandNum(rogue.said.0 - 1);
+        }
+        scene.run_for(10);
+        rogue.read(&mut scene);
+    }
+    // Five at once and one a second, for three seconds.
+    let taken = 300 - scene.count(Counter::CommandsOverLimit);
+    assert!((7..=9).contains(&taken), "{taken}");
+    scene.run_for(100);
+    scene.check();
+}
+
+#[test]
+fn m7_commands_with_a_gap_end_the_connection_and_no_other() {
+    let (mut scene, mut rogue) = scene();
+    rogue.said = CommandNum(rogue.said.0 + 2);
+    rogue.say(&mut scene, "say late");
+    assert!(!rogue.is_in(&mut scene));
+    assert_eq!(told(&mut scene, "Lost reliable commands"), 1);
+    assert_eq!(told(&mut scene, ": ^2late"), 0);
+    scene.check();
+}
+
+#[test]
+fn m8_a_client_that_acknowledges_nothing_is_dropped_alone() {
+    let (mut scene, mut rogue) = scene();
+    let head = rogue.head();
+    for i in 0..700 {
+        if i % 10 == 0 {
+            scene.arena.console(&format!("set sv_hostname \"name {i}\""));
+            scene.arena.console(&format!("say {i}"));
+        }
+        scene.run_for(10);
+        rogue.read(&mut scene);
+        // It is there and moves its lips.
+        let head = ClientHead { reliable_acknowledge: head.reliable_acknowledge, ..rogue.head() };
+        rogue.send(&mut scene, &head, client_message::end);
+    }
+    // Chat makes room for chat, so that even it may stay; what it holds up is its own.
+    scene.check();
+}
+
+#[test]
+fn m9_no_server_command_is_longer_than_every_client_takes() {
+    let (mut scene, mut rogue) = scene();
+    for len in [100, 149, 150, 151, 900, 1000, 1014, 1015] {
+        for head in ["say", "say_team", "tell 0", "vsay", "team", "follow", "unknown"] {
+            let text: String = format!("{head} {}", "A".repeat(len)).chars().take(1020).collect();
+            rogue.say(&mut scene, &text);
+            scene.run_for(600);
+            rogue.read(&mut scene);
+            rogue.step(&mut scene);
+        }
+    }
+    for honest in 0..3 {
+        let node = scene.honest[honest].node;
+        let longest = scene.arena.player(node).heard.iter().map(String::len).max().unwrap_or(0);
+        assert!((100..=1022).contains(&longest), "{longest}");
+    }
+    assert!(rogue.is_in(&mut scene));
+    scene.check();
+}
+
+#[test]
+fn m10_m33_impossible_counts_and_operations_make_the_message_unreadable() {
+    let (mut scene, mut rogue) = scene();
+    for tail in [&[2, 0][..], &[2, 33], &[2, 255], &[3, 0], &[0], &[1], &[99], &[255], &[4]] {
+        let before = scene.count(Counter::MalformedMessage);
+        let head = rogue.head();
+        rogue.send(&mut scene, &head, |writer| tail.iter().for_each(|&byte| writer.byte(byte)));
+        assert_eq!(scene.count(Counter::MalformedMessage), before + 1, "{tail:?}");
+    }
+    rogue.live(&mut scene, 300);
+    assert!(rogue.is_in(&mut scene));
+    scene.check();
+}
+
+#[test]
+fn m11_a_flood_of_full_packets_is_bounded_in_every_frame() {
+    let (mut scene, mut rogue) = scene();
+    let (moves, late) = (scene.count(Counter::Moves), scene.count(Counter::MessagesOverLimit));
+    let mut time = rogue.level_ms;
+    for _ in 0..20 {
+        // A thousand in a frame: 20 000 in a second.
+        for _ in 0..1000 {
+            let moves: Vec<_> = (0..32)
+                .map(|_| {
+                    time += 1;
+                    rogue.move_at(time)
+                })
+                .collect();
+            rogue.play(&mut scene, &moves);
+        }
+        scene.run_for(50);
+        rogue.read(&mut scene);
+    }
+    let run = scene.count(Counter::Moves) - moves;
+    // 256 in a frame, and those of three players.
+    assert!(run <= 20 * 256 + 3 * 70, "{run} moves in a second");
+    assert!(scene.count(Counter::MessagesOverLimit) - late >= 20 * 900);
+    scene.check();
+}
+
+#[test]
+fn m13_m15_times_and_fields_at_their_ends_are_survived() {
+    let (mut scene, mut rogue) = scene();
+    for time in [i32::MAX, i32::MIN, -1, 0, i32::MAX - 1] {
+        for (byte, word) in [(255, 0xffff), (128, 0x8000), (0, 0), (127, 0x7fff)] {
+            let command = UserCmd {
+                server_time: time,
+                angles: [word; 3],
+                buttons: fragd::model::Buttons(word),
+                weapon: byte,
+                forwardmove: byte as i8,
+                rightmove: byte as i8,
+                upmove: byte as i8,
+            };
+            rogue.play(&mut scene, &[command]);
+            scene.run_for(50);
+            rogue.read(&mut scene);
+        }
+    }
+    let number = fragd::model::ClientNum::new(3).unwrap();
+    let player = scene.server().player(number).expect("still there");
+    assert!(player.origin.length().is_finite() && player.velocity.length().is_finite());
+    scene.check();
+}
+
+#[test]
+fn m17_m18_m19_m20_m21_userinfos_of_all_kinds_harm_nobody() {
+    let (mut scene, mut rogue) = scene();
+    let long = |len: usize| format!("\\name\\rogue7\\x\\{}", "A".repeat(len));
+    for info in [
+        "",
+        "\\",
+        "\\\\\\\\",
+        "\\name",
+        "\\name\\",
+        "\\name\\a\\name\\b\\NAME\\c",
+        "name\\x",
+        "\\name\\^0^1^2^3",
+        "\\name\\      a      b",
+        "\\name\\%s%s%n",
+        "\\name\\a;quit",
+        "\\name\\a\x01\x1f\x7f",
+        "\\name\\\u{1b}[2J",
+        "\\name\\honest",
+        "\\rate\\0\\snaps\\0\\handicap\\0",
+        "\\rate\\-1\\snaps\\-5\\handicap\\101",
+        "\\rate\\1000000000\\snaps\\10000\\handicap\\nan",
+        "\\rate\\nan\\snaps\\inf\\name\\rogue7",
+        "\\ip\\1.2.3.4\\name\\rogue7",
+        &long(960),
+        &long(985),
+        &long(990),
+    ] {
+        rogue.say(&mut scene, &format!("userinfo \"{info}\""));
+        rogue.live(&mut scene, 1100);
+    }
+    // Unreadable ones were refused and the last good one stands; the address is the server's word.
+    assert!(scene.count(Counter::BadUserinfo) >= 3);
+    let node = scene.honest[0].node;
+    for line in &scene.arena.player(node).heard {
+        assert!(!line.contains(['\u{1b}', '\u{1}', '\u{7f}']), "{line:?}");
+        assert!(line.matches('"').count() % 2 == 0, "{line:?}");
+    }
+    scene.check();
+}
+
+#[test]
+fn m22_m23_chat_ends_no_quotes_no_line_and_no_command() {
+    let (mut scene, mut rogue) = scene();
+    for text in [
+        "say a\"; quit; say \"b",
+        "say x\ncp \"owned\"",
+        "say x\r\nmap evil",
+        "say \u{1b}[31mred",
+        "say ;quit",
+        "say_team x\ndisconnect",
+        "tell 0 \"x\ny\"",
+        "say %s%n%s%n",
+        "say \u{19}\u{19}",
+    ] {
+        rogue.say(&mut scene, text);
+        rogue.live(&mut scene, 600);
+    }
+    for honest in 0..3 {
+        let node = scene.honest[honest].node;
+        for line in &scene.arena.player(node).heard {
+            assert!(!line.starts_with("cp \"owned") && !line.starts_with("disconnect"), "{line:?}");
+            let body = line.trim_end_matches('\n');
+            assert!(!body.starts_with("chat") || !body.contains('\n'), "{line:?}");
+            assert_eq!(line.matches('"').count() % 2, 0, "{line:?}");
+        }
+    }
+    assert!(told(&mut scene, "chat \"") >= 3, "chat was heard");
+    assert_eq!(scene.server().settings().text(key::MAPNAME), "oa_dm1");
+    assert!(rogue.is_in(&mut scene));
+    scene.check();
+}
+
+#[test]
+fn m24_votes_are_never_console_lines() {
+    let (mut scene, mut rogue) = scene();
+    let long = format!("callvote map {}", "A".repeat(1000));
+    for line in [
+        "callvote map \"x;quit\"",
+        "callvote map x\nquit",
+        "callvote kick \";quit\"",
+        "callvote \"quit\"",
+        "callteamvote leader \"x;quit\"",
+        &long,
+        "vote yes",
+    ] {
+        rogue.say(&mut scene, line);
+        rogue.live(&mut scene, 1000);
+    }
+    assert_eq!(scene.server().settings().text(key::MAPNAME), "oa_dm1");
+    assert!(rogue.is_in(&mut scene));
+    scene.check();
+}
+
+#[test]
+fn m26_m27_m28_m30_files_are_refused_whatever_their_name() {
+    let (mut scene, mut rogue) = scene();
+    let sums = format!("cp 1 {}", "5 ".repeat(480));
+    for line in [
+        "download ../../etc/passwd.pk3",
+        "download baseq3\\..\\x.pk3",
+        "download /etc/passwd.pk3",
+        "download C:\\x.pk3",
+        "download %2e%2e/x.pk3",
+        "download server.cfg",
+        "download q3config_server.cfg",
+        "download pak0.pk3",
+        "download",
+        "nextdl 5",
+        "nextdl -1",
+        "nextdl 99999999999",
+        "donedl",
+        "stopdl",
+        &sums,
+        "cp",
+        "cp -1 @ @ @",
+    ] {
+        let before = scene.count(Counter::PacketsOutSequenced);
+        rogue.say(&mut scene, line);
+        scene.run_for(10);
+        let sent = scene.count(Counter::PacketsOutSequenced) - before;
+        assert!(sent <= 6, "{line}: {sent} datagrams in 10 ms");
+        rogue.live(&mut scene, 100);
+    }
+    scene.check();
+}
+
+#[test]
+fn m31_m35_voice_is_refused_and_lengths_in_it_are_bounded() {
+    let (mut scene, mut rogue) = scene();
+    for code in [6, 7] {
+        for len in [-1, i16::MIN, 1400, 100, 0] {
+            let head = rogue.head();
+            rogue.send(&mut scene, &head, |writer| {
+                writer.byte(code);
+                writer.byte(1);
+                writer.long(2);
+                writer.byte(3);
+                writer.data(&[4; 8]);
+                writer.byte(5);
+                writer.short(len);
+                writer.data(&[6; 90]);
+                client_message::end(writer);
+            });
+            scene.run_for(50);
+            rogue.read(&mut scene);
+        }
+    }
+    rogue.live(&mut scene, 300);
+    assert!(rogue.is_in(&mut scene));
+    scene.check();
+}
+
+#[test]
+fn m32_nothing_is_run_after_a_goodbye() {
+    let (mut scene, mut rogue) = scene();
+    rogue.say_all(&mut scene, &["disconnect", "say after"]);
+    scene.run_for(300);
+    assert_eq!(told(&mut scene, ": ^2after"), 0);
+    assert_eq!(scene.server().active_clients(), 3);
+    scene.check();
+}
+
+#[test]
+fn m34_a_slow_client_loses_snapshots_and_no_commands() {
+    let mut scene = Scene::new(&[]);
+    let mut rogue = Rogue::join(&mut scene, far(1), 7);
+    rogue.say(&mut scene, "userinfo \"\\name\\rogue7\\rate\\1000\\snaps\\20\"");
+    rogue.live(&mut scene, 1000);
+    rogue.heard.clear();
+    let held = scene.count(Counter::SnapshotsHeldByRate);
+    for i in 0..30 {
+        scene.arena.console(&format!("say word{i}."));
+        rogue.live(&mut scene, 200);
+    }
+    rogue.live(&mut scene, 3000);
+    assert!(scene.count(Counter::SnapshotsHeldByRate) > held);
+    for i in 0..30 {
+        let word = format!("word{i}.");
+        let count = rogue.heard.iter().filter(|line| line.contains(&word)).count();
+        assert_eq!(count, 1, "{word}");
+    }
+    scene.check();
+}
+
+#[test]
+fn m36_forty_who_fall_silent_together_take_no_bystander_along() {
+    let mut scene = Scene::new(&[("sv_timeout", "5")]);
+    // The news of forty takes a second datagram, which comes when the first one is paid for.
+    scene.worst_gap = Millis(80);
+    let mut crowd: Vec<_> = (0..40)
+        .map(|i| Rogue::knock(&mut scene, far(100 + i), 200 + u16::from(i)).expect("let in"))
+        .collect();
+    for rogue in &mut crowd {
+        rogue.idle(&mut scene);
+    }
+    scene.run_for(500);
+    for rogue in &mut crowd {
+        rogue.read(&mut scene);
+        rogue.server_id = ServerId(scene.server().settings().int(key::SV_SERVERID));
+        rogue.step(&mut scene);
+    }
+    assert_eq!(scene.server().active_clients(), 43);
+    scene.run_for(9000);
+    assert_eq!(scene.server().active_clients(), 3);
+    assert_eq!(told(&mut scene, "timed out"), 40);
+    scene.check();
+}

@@ -1,0 +1,175 @@
+//! Known attacks on servers of this family, each against a running server with players beside it.
+//!
+//! `rows.csv` names every attack by its number in the list of known attacks and the tests that show what
+//! this server does about it. In the tests of this folder three players, one of each wire, play beside
+//! the attack: in the end all of them are there, their views were the server's at every step, no two
+//! snapshots were further apart than [`WORST_GAP`], and a newcomer is answered.
+
+mod amplification;
+mod connectionless;
+mod files;
+mod messages;
+mod netchan;
+mod overload;
+mod rogue;
+mod rows;
+
+use std::net::SocketAddr;
+
+use fragd::{
+    client::ClientWire,
+    model::{Millis, Qport},
+    node::{LocalPort, Node as _, Route},
+    observe::Counter,
+    server::Server,
+    sim::Network,
+};
+
+use crate::arena::{Arena, SERVER};
+
+/// Longest time between two snapshots of a player beside an attack: a frame of 50 ms, and the step in
+/// which these tests look.
+const WORST_GAP: Millis = Millis(60);
+/// How often players are looked at.
+const STEP: Millis = Millis(10);
+/// The seed of every scene.
+const SEED: u64 = 91;
+
+/// A player who does no harm, and how it is served.
+struct Honest {
+    node: usize,
+    snapshots: u64,
+    last: Millis,
+    worst_gap: Millis,
+}
+
+/// A server, three players, and whoever attacks.
+struct Scene {
+    arena: Arena,
+    honest: Vec<Honest>,
+    /// Longest time that they may be without a snapshot.
+    worst_gap: Millis,
+    /// What the server sent to addresses that no node has, and nobody has read.
+    mail: Vec<(SocketAddr, Vec<u8>)>,
+}
+
+impl Scene {
+    /// Three players in the game, on a server with these settings.
+    fn new(set: &[(&str, &str)]) -> Self {
+        Self::around(Arena::new(SEED, set))
+    }
+
+    fn around(mut arena: Arena) -> Self {
+        let _ = arena.network.take_outside();
+        let nodes = ClientWire::ALL.map(|wire| arena.join(wire, "honest"));
+        arena.run_for(Millis::seconds(3));
+        let now = arena.network.now();
+        let honest = nodes.map(|node| Honest {
+            node,
+            snapshots: arena.player(node).client().statistics().snapshots,
+            last: now,
+            worst_gap: Millis(0),
+        });
+        let mut scene =
+            Self { arena, honest: honest.into(), worst_gap: WORST_GAP, mail: Vec::new() };
+        scene.run_for(500);
+        scene.honest.iter_mut().for_each(|honest| honest.worst_gap = Millis(0));
+        scene
+    }
+
+    fn now(&self) -> Millis {
+        self.arena.network.now()
+    }
+
+    fn server(&self) -> &Server {
+        self.arena.server()
+    }
+
+    fn count(&self, counter: Counter) -> u64 {
+        self.server().counters().get(counter)
+    }
+
+    /// Where a player is.
+    fn address_of(&self, honest: usize) -> SocketAddr {
+        Network::address(self.honest[honest].node, LocalPort(0))
+    }
+
+    /// The qport of a player.
+    fn qport_of(&self, honest: usize) -> Qport {
+        Qport((SEED * 1000 + self.honest[honest].node as u64) as u16)
+    }
+
+    /// Lets time pass and looks at the players.
+    fn run_for(&mut self, ms: u64) {
+        let end = self.now() + Millis(ms);
+        while self.now() < end {
+            let step = STEP.min(end.since(self.now()));
+            self.arena.run_for(step);
+            let now = self.now();
+            for honest in &mut self.honest {
+                let snapshots = self.arena.player(honest.node).client().statistics().snapshots;
+                honest.worst_gap = honest.worst_gap.max(now.since(honest.last));
+                if snapshots != honest.snapshots {
+                    honest.snapshots = snapshots;
+                    honest.last = now;
+                }
+            }
+        }
+        self.mail.extend(self.arena.network.take_outside());
+    }
+
+    /// Hands the server a datagram at this very moment, and returns what it answers to that address.
+    fn send(&mut self, from: SocketAddr, bytes: &[u8]) -> Vec<Vec<u8>> {
+        let now = self.now();
+        let server = &mut self.arena.actors[SERVER];
+        server.handle_datagram(now, Route { local: LocalPort(0), remote: from }, bytes);
+        let (mut packet, mut replies) = (Vec::new(), Vec::new());
+        while let Some(to) = self.arena.actors[SERVER].poll_transmit(&mut packet) {
+            if to.remote == from {
+                replies.push(packet.clone());
+                continue;
+            }
+            let from = Network::address(SERVER, LocalPort(0));
+            let owner = (0..self.arena.actors.len())
+                .find(|&node| Network::address(node, LocalPort(0)) == to.remote);
+            match owner {
+                Some(node) => self.arena.network.inject(from, node, &packet),
+                None => self.mail.push((to.remote, packet.clone())),
+            }
+        }
+        replies
+    }
+
+    /// The same with the text of a connectionless packet; the answers' text.
+    fn ask(&mut self, from: SocketAddr, text: impl AsRef<[u8]>) -> Vec<String> {
+        let replies = self.send(from, &oob(text));
+        replies.iter().map(|reply| String::from_utf8_lossy(&reply[4..]).into_owned()).collect()
+    }
+
+    /// Everybody who plays is in the game, was served without a gap and met no fault, and the server
+    /// answers a newcomer within a second.
+    fn check(mut self) {
+        self.run_for(1000);
+        let info = self.ask(([192, 0, 2, 250], 9).into(), "getinfo alive");
+        assert!(info.len() == 1 && info[0].contains("\\challenge\\alive"), "{info:?}");
+        for (i, honest) in self.honest.iter().enumerate() {
+            let player = self.arena.player(honest.node);
+            assert!(player.is_active(), "player {i}: {:?}", player.ending());
+            let worst = honest.worst_gap;
+            assert!(worst <= self.worst_gap, "player {i}: {worst} without a snapshot");
+        }
+        assert!(self.arena.compared > 100, "views were compared");
+        self.arena.check_no_faults();
+    }
+}
+
+/// A connectionless packet.
+fn oob(text: impl AsRef<[u8]>) -> Vec<u8> {
+    [b"\xff\xff\xff\xff", text.as_ref()].concat()
+}
+
+/// One of very many far addresses.
+fn anyone(i: u32) -> SocketAddr {
+    let [_, a, b, c] = i.wrapping_mul(0x9e37_79b1).to_be_bytes();
+    SocketAddr::from(([20 + a % 80, a, b, c], 1024 + (i % 60_000) as u16))
+}

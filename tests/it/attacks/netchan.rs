@@ -1,0 +1,204 @@
+//! Numbered datagrams: forged ones of players, and fragments that never make a message.
+
+use std::net::SocketAddr;
+
+use fragd::{
+    model::{CommandNum, Dialect, Sequence, limits::MAX_MESSAGE_LEN},
+    netchan::{Channel, End},
+    observe::Counter,
+    shape::Dice,
+    wire::client_message,
+};
+
+use super::{SEED, Scene, rogue::Rogue};
+
+const FROM: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1)), 27_960);
+
+/// A datagram that looks like a player's: number, qport, and a body that nobody encoded.
+fn forged(sequence: u32, qport: u16, body: &[u8]) -> Vec<u8> {
+    [&sequence.to_le_bytes()[..], &qport.to_le_bytes(), body].concat()
+}
+
+#[test]
+fn n1_a_forged_datagram_from_another_port_redirects_nobody() {
+    let mut scene = Scene::new(&[]);
+    for round in 0..100u32 {
+        for victim in 0..3 {
+            let mut from = scene.address_of(victim);
+            from.set_port(30_000 + round as u16);
+            let qport = scene.qport_of(victim).0;
+            for sequence in [1, 500 + round, 100_000, 0x7fff_0000] {
+                for body in [&[][..], &[0x55; 12], &[0xff; 60], &[0; 60]] {
+                    assert!(scene.send(from, &forged(sequence, qport, body)).is_empty());
+                }
+            }
+        }
+        scene.run_for(50);
+    }
+    scene.check();
+}
+
+#[test]
+fn n2_n3_a_forged_jump_of_the_number_makes_no_real_datagram_old() {
+    let mut scene = Scene::new(&[]);
+    for round in 0..40u32 {
+        for victim in 0..3 {
+            let (from, qport) = (scene.address_of(victim), scene.qport_of(victim).0);
+            for sequence in [0x7fff_fffe, 0x7fff_ffff, 0x4000_0000, 5000 + round, 0] {
+                for body in [&[0x5a; 20][..], &[0; 100], &[0xff; 9]] {
+                    scene.send(from, &forged(sequence, qport, body));
+                }
+            }
+        }
+        scene.run_for(50);
+    }
+    // The players' own datagrams were taken all the while: their moves went on.
+    let moves = scene.count(Counter::Moves);
+    scene.run_for(1000);
+    assert!(scene.count(Counter::Moves) - moves >= 3 * 55);
+    scene.check();
+}
+
+#[test]
+fn n3_a_client_that_starts_near_the_end_of_the_numbers_harms_only_itself() {
+    let mut scene = Scene::new(&[("sv_timeout", "5")]);
+    for (i, sequence) in
+        [0x7fff_ffff, 0x7fff_fff0, 0x3fff_ffff, 0x4000_0000].into_iter().enumerate()
+    {
+        let rogue = Rogue::join(&mut scene, FROM, 5 + i as u16);
+        for number in sequence..=0x7fff_ffff_u32.min(sequence + 40) {
+            let message = rogue.message(client_message::end);
+            let datagram = rogue.raw(number, None, &message);
+            scene.send(FROM, &datagram);
+            scene.run_for(20);
+        }
+        // It can go no further than the end, and is forgotten like everybody who is silent.
+        scene.run_for(7000);
+        assert!(!rogue.is_in(&mut scene));
+    }
+    scene.check();
+}
+
+#[test]
+fn n4_a_wrong_checksum_is_dropped_before_anything_else() {
+    let mut scene = Scene::new(&[]);
+    let mut rogue = Rogue::join(&mut scene, FROM, 5);
+    let before = scene.count(Counter::MalformedPacket);
+    let head = rogue.head();
+    let good = rogue.datagram(&head, client_message::end);
+    for bit in 0..32 {
+        let mut bad = good.clone();
+        bad[6 + bit / 8] ^= 1 << (bit % 8);
+        assert!(scene.send(FROM, &bad).is_empty());
+        if bit % 8 == 7 {
+            // Within what one client is heard in a frame.
+            scene.run_for(50);
+        }
+    }
+    assert_eq!(scene.count(Counter::MalformedPacket) - before, 32);
+    // None of them took the number away from the good one.
+    let late = scene.count(Counter::PacketsOutOfOrder);
+    scene.send(FROM, &good);
+    assert_eq!(scene.count(Counter::PacketsOutOfOrder), late);
+    scene.check();
+}
+
+#[test]
+fn n5_n6_n8_pieces_that_fit_nowhere_make_no_message_and_stop_none() {
+    let mut scene = Scene::new(&[]);
+    let mut rogue = Rogue::join(&mut scene, FROM, 5);
+    for round in 0..20u32 {
+        let number = 1000 + round * 10;
+        for (sequence, start, len, body) in [
+            // Overlap and gap.
+            (number, 0u16, 1300u16, 1300usize),
+            (number, 650, 1300, 1300),
+            (number, 2600, 1300, 1300),
+            // Lengths that lie.
+            (number + 1, 0, 0xffff, 1300),
+            (number + 1, 0x8000, 100, 100),
+            (number + 1, 0, 1300, 10),
+            (number + 1, 0, 0, 0),
+            (number + 1, 0xffff, 1300, 1300),
+            // Two messages in turns.
+            (number + 2, 0, 1300, 1300),
+            (number + 3, 0, 1300, 1300),
+            (number + 2, 1300, 1300, 1300),
+            (number + 3, 1300, 1300, 1300),
+        ] {
+            let datagram = rogue.raw(sequence, Some((start, len)), &vec![0x33; body]);
+            assert!(scene.send(FROM, &datagram).is_empty(), "round {round}");
+        }
+        scene.run_for(50);
+        // Its own messages still arrive.
+        rogue.read(&mut scene);
+        rogue.step(&mut scene);
+    }
+    assert!(rogue.is_in(&mut scene));
+    scene.check();
+}
+
+#[test]
+fn n7_an_endless_message_stops_at_the_largest() {
+    let mut scene = Scene::new(&[]);
+    let mut rogue = Rogue::join(&mut scene, FROM, 5);
+    for round in 0..10u32 {
+        for piece in 0..50u32 {
+            let start = piece * 1300;
+            let datagram = rogue.raw(2000 + round, Some((start as u16, 1300)), &[0x44; 1300]);
+            assert!(scene.send(FROM, &datagram).is_empty(), "piece {piece}");
+        }
+        const { assert!(50 * 1300 > MAX_MESSAGE_LEN) };
+        scene.run_for(100);
+        rogue.read(&mut scene);
+        rogue.step(&mut scene);
+    }
+    assert!(rogue.is_in(&mut scene));
+    scene.check();
+}
+
+#[test]
+fn n9_a_message_without_its_end_waits_and_the_next_one_counts() {
+    let mut scene = Scene::new(&[]);
+    let mut rogue = Rogue::join(&mut scene, FROM, 5);
+    let next = rogue.channel.next_sequence().0;
+    let datagram = rogue.raw(next, Some((0, 1300)), &[0x22; 1300]);
+    assert!(scene.send(FROM, &datagram).is_empty());
+    let moves = rogue.level_ms;
+    rogue.channel = Channel::new(End::Client, Dialect::Native, rogue.challenge, rogue.qport)
+        .resumed(Sequence(next + 1), rogue.channel.last_received());
+    rogue.live(&mut scene, 500);
+    assert!(rogue.level_ms > moves + 400, "still served");
+    scene.check();
+}
+
+#[test]
+fn n10_a_message_cut_or_filled_with_anything_is_read_or_refused_never_half() {
+    let mut scene = Scene::new(&[]);
+    let mut rogue = Rogue::join(&mut scene, FROM, 5);
+    let head = rogue.head();
+    let mut number = rogue.said;
+    let whole = rogue.datagram(&head, |writer| {
+        number = CommandNum(number.0 + 1);
+        client_message::write_command(writer, number, b"say hello there");
+        client_message::end(writer);
+    });
+    let commands = scene.count(Counter::ClientCommands);
+    let mut dice = Dice::new(SEED);
+    for len in 0..whole.len() - 2 {
+        scene.send(FROM, &whole[..len]);
+        let body: Vec<u8> = (0..len * 8).map(|_| dice.below(256) as u8).collect();
+        let datagram = rogue.raw(u32::MAX >> 1, None, &body);
+        scene.send(FROM, &datagram);
+        scene.send(FROM, &rogue.raw(3000, None, &vec![0xff; len]));
+        if len % 8 == 0 {
+            scene.run_for(50);
+        }
+    }
+    scene.run_for(50);
+    assert_eq!(scene.count(Counter::ClientCommands), commands, "no half command was run");
+    scene.send(FROM, &whole);
+    assert_eq!(scene.count(Counter::ClientCommands), commands + 1);
+    scene.check();
+}

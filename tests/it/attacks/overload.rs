@@ -1,0 +1,84 @@
+//! More than the server can serve, from everywhere, while people play.
+
+use std::net::SocketAddr;
+
+use fragd::{client::ClientWire, observe::Counter};
+
+use super::{SEED, Scene, anyone, oob, rogue::Rogue};
+use crate::arena::Arena;
+
+/// Every kind of stranger's datagram.
+fn requests() -> [Vec<u8>; 5] {
+    let connect = [&b"connect "[..], &[0x01, 0x00], &[0x5a; 300]].concat();
+    [oob("getinfo xxx"), oob("getstatus"), oob("getchallenge 5"), oob(connect), oob("rcon x y")]
+}
+
+#[test]
+fn eight_players_notice_nothing_of_a_flood_from_everywhere() {
+    let mut arena = Arena::new(SEED, &[]);
+    for (i, wire) in ClientWire::ALL.iter().cycle().take(5).enumerate() {
+        arena.join(*wire, &format!("p{i}"));
+    }
+    let mut scene = Scene::around(arena);
+    assert_eq!(scene.server().active_clients(), 8);
+    let requests = requests();
+    for frame in 0..60u32 {
+        // Six thousand in a frame of 50 ms: 120 000 datagrams a second, beside those of the players.
+        for i in 0..6000 {
+            let n = frame * 6000 + i;
+            scene.send(anyone(n), &requests[n as usize % requests.len()]);
+        }
+        scene.run_for(50);
+    }
+    let [queries, newcomers, players] =
+        [Counter::QueriesShed, Counter::NewcomersShed, Counter::SequencedShed]
+            .map(|counter| scene.count(counter));
+    assert!(queries > 60 * 1000, "{queries} queries");
+    assert!(newcomers > 60 * 1000, "{newcomers} newcomers");
+    assert_eq!(players, 0, "nothing of the players");
+    assert!(scene.count(Counter::FramesOverloaded) >= 59);
+    assert_eq!(scene.server().active_clients(), 8);
+    scene.check();
+}
+
+#[test]
+fn queries_are_shed_before_newcomers_and_newcomers_before_players() {
+    let mut scene = Scene::new(&[]);
+    let query = oob("getinfo xxx");
+    // Enough for queries to be shed, not enough for newcomers.
+    for i in 0..3000 {
+        scene.send(anyone(i), &query);
+    }
+    let late: SocketAddr = "198.51.100.1:5".parse().unwrap();
+    assert!(scene.send(late, &query).is_empty(), "a query is shed");
+    let mut rogue = Rogue::knock(&mut scene, late, 9).expect("a newcomer is let in");
+    assert_eq!(scene.count(Counter::NewcomersShed), 0);
+    // Enough for newcomers, not for players.
+    let challenge = oob("getchallenge");
+    for i in 0..4000 {
+        scene.send(anyone(i), &challenge);
+    }
+    assert!(scene.send(late, &challenge).is_empty(), "a newcomer is shed");
+    assert!(scene.count(Counter::NewcomersShed) > 0);
+    rogue.idle(&mut scene);
+    assert_eq!(scene.count(Counter::GamestatesSent), 4, "a player is heard");
+    assert_eq!(scene.count(Counter::SequencedShed), 0);
+    // In the next frame everybody is served again.
+    scene.run_for(50);
+    assert_eq!(scene.send(late, &challenge).len(), 1);
+    scene.check();
+}
+
+#[test]
+fn even_a_flood_of_numbered_datagrams_leaves_frames_alone() {
+    let mut scene = Scene::new(&[]);
+    for frame in 0..40u32 {
+        for i in 0..20_000u32 {
+            let stray = [&i.to_le_bytes()[..], &[7, 0], &[0xaa; 30]].concat();
+            scene.send(anyone(frame * 20_000 + i), &stray);
+        }
+        scene.run_for(50);
+    }
+    assert!(scene.count(Counter::SequencedShed) > 0);
+    scene.check();
+}

@@ -1,0 +1,287 @@
+//! A client whose every packet is made by hand: it joins like any other and then does as it likes.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use fragd::{
+    model::{Challenge, CommandNum, Dialect, Qport, ServerId, UserCmd},
+    netchan::{Channel, End, usercmd_key},
+    settings::key,
+    wire::{
+        bits::{BitReader, BitWriter},
+        client_message::{self, ClientHead},
+        connect::write_connect,
+        gamestate,
+        info::Info,
+        server_message::{self, Operation},
+        snapshot,
+    },
+};
+
+use super::Scene;
+
+/// The client.
+pub(super) struct Rogue {
+    pub(super) address: SocketAddr,
+    pub(super) qport: Qport,
+    pub(super) challenge: Challenge,
+    pub(super) channel: Channel,
+    pub(super) server_id: ServerId,
+    feed: i32,
+    /// Level time of the last snapshot.
+    pub(super) level_ms: i32,
+    /// The last server command, which keys moves.
+    command: (CommandNum, String),
+    /// Server commands in the order they came.
+    pub(super) heard: Vec<String>,
+    /// The last of its own.
+    pub(super) said: CommandNum,
+    /// Gamestates and bytes that came.
+    pub(super) gamestates: u32,
+    pub(super) bytes_in: usize,
+}
+
+impl Rogue {
+    /// A client that has been let in and has said nothing yet, or the refusal.
+    pub(super) fn knock(
+        scene: &mut Scene,
+        address: SocketAddr,
+        qport: u16,
+    ) -> Result<Self, String> {
+        // Letters to whoever was here before.
+        scene.mail.retain(|(to, _)| *to != address);
+        let challenge = challenge(scene, address);
+        let name = format!("rogue{qport}");
+        let pairs = [("name", name.as_str()), ("rate", "90000"), ("snaps", "20")];
+        let replies = connect(scene, address, qport, challenge, &pairs);
+        match replies.first() {
+            Some(reply) if reply.starts_with("connectResponse") => {}
+            reply => return Err(reply.cloned().unwrap_or_default()),
+        }
+        let qport = Qport(qport);
+        Ok(Self {
+            address,
+            qport,
+            challenge,
+            channel: Channel::new(End::Client, Dialect::Native, challenge, qport),
+            server_id: ServerId(0),
+            feed: 0,
+            level_ms: 0,
+            command: (CommandNum(0), String::new()),
+            heard: Vec::new(),
+            said: CommandNum(0),
+            gamestates: 0,
+            bytes_in: 0,
+        })
+    }
+
+    /// A client in the game.
+    pub(super) fn join(scene: &mut Scene, address: SocketAddr, qport: u16) -> Self {
+        let mut rogue = Self::knock(scene, address, qport).expect("let in");
+        rogue.enter(scene);
+        rogue
+    }
+
+    /// Takes the gamestate and makes the first move.
+    pub(super) fn enter(&mut self, scene: &mut Scene) {
+        self.idle(scene);
+        for _ in 0..10 {
+            scene.run_for(50);
+            self.read(scene);
+        }
+        assert_eq!(self.gamestates, 1, "a gamestate came");
+        self.server_id = ServerId(scene.server().settings().int(key::SV_SERVERID));
+        for _ in 0..4 {
+            self.step(scene);
+            scene.run_for(50);
+            self.read(scene);
+        }
+        assert_ne!(self.level_ms, 0, "snapshots came");
+    }
+
+    /// The head of an honest message.
+    pub(super) fn head(&self) -> ClientHead {
+        ClientHead {
+            server_id: self.server_id,
+            message_acknowledge: self.channel.last_received().0 as i32,
+            reliable_acknowledge: self.command.0,
+        }
+    }
+
+    /// An honest head with that content, as it would lie in a datagram.
+    pub(super) fn message(&self, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
+        let mut writer = BitWriter::new();
+        client_message::begin(&mut writer, &self.head());
+        write(&mut writer);
+        writer.message().to_vec()
+    }
+
+    /// The next datagram with that content.
+    pub(super) fn datagram(
+        &mut self,
+        head: &ClientHead,
+        write: impl FnOnce(&mut BitWriter),
+    ) -> Vec<u8> {
+        let mut writer = BitWriter::new();
+        client_message::begin(&mut writer, head);
+        write(&mut writer);
+        let mut datagram = Vec::new();
+        let nothing: Arc<str> = "".into();
+        self.channel.send(writer.message(), &nothing, (), &mut datagram).expect("short");
+        datagram
+    }
+
+    /// Sends a message and reads what is answered at once.
+    pub(super) fn send(
+        &mut self,
+        scene: &mut Scene,
+        head: &ClientHead,
+        write: impl FnOnce(&mut BitWriter),
+    ) {
+        let datagram = self.datagram(head, write);
+        let replies = scene.send(self.address, &datagram);
+        replies.iter().for_each(|reply| self.take(reply));
+    }
+
+    /// A message that says nothing.
+    pub(super) fn idle(&mut self, scene: &mut Scene) {
+        let head = self.head();
+        self.send(scene, &head, client_message::end);
+    }
+
+    /// A message with one reliable command.
+    pub(super) fn say(&mut self, scene: &mut Scene, text: &str) {
+        self.say_all(scene, &[text]);
+    }
+
+    /// A message with several.
+    pub(super) fn say_all(&mut self, scene: &mut Scene, texts: &[&str]) {
+        let head = self.head();
+        let mut number = self.said;
+        self.send(scene, &head, |writer| {
+            for text in texts {
+                number = CommandNum(number.0 + 1);
+                client_message::write_command(writer, number, text.as_bytes());
+            }
+            client_message::end(writer);
+        });
+        self.said = number;
+    }
+
+    /// A message with these moves.
+    pub(super) fn play(&mut self, scene: &mut Scene, moves: &[UserCmd]) {
+        let head = self.head();
+        let key = usercmd_key(self.feed, head.message_acknowledge, self.command.1.as_bytes());
+        self.send(scene, &head, |writer| {
+            client_message::write_moves(writer, false, key, moves);
+            client_message::end(writer);
+        });
+    }
+
+    /// One honest move.
+    pub(super) fn step(&mut self, scene: &mut Scene) {
+        self.play(scene, &[self.move_at(self.level_ms)]);
+    }
+
+    pub(super) fn move_at(&self, server_time: i32) -> UserCmd {
+        UserCmd { server_time, weapon: 2, ..UserCmd::default() }
+    }
+
+    /// Lets time pass, moving and acknowledging as clients do.
+    pub(super) fn live(&mut self, scene: &mut Scene, ms: u64) {
+        for _ in 0..ms / 50 {
+            scene.run_for(50);
+            self.read(scene);
+            self.step(scene);
+        }
+    }
+
+    /// Reads what came for it.
+    pub(super) fn read(&mut self, scene: &mut Scene) {
+        let (ours, others) =
+            std::mem::take(&mut scene.mail).into_iter().partition(|(to, _)| *to == self.address);
+        scene.mail = others;
+        let ours: Vec<(SocketAddr, Vec<u8>)> = ours;
+        ours.iter().for_each(|(_, datagram)| self.take(datagram));
+    }
+
+    fn take(&mut self, datagram: &[u8]) {
+        self.bytes_in += datagram.len();
+        let mut message = Vec::new();
+        let Ok(Some(received)) = self.channel.receive(datagram, &mut message) else { return };
+        self.channel.commit(received);
+        let mut reader = BitReader::new(&message);
+        reader.long().unwrap();
+        loop {
+            match Operation::read(&mut reader).unwrap() {
+                Operation::Command => {
+                    let (number, text) = server_message::read_command(&mut reader).unwrap();
+                    if number.0 > self.command.0.0 {
+                        self.command = (number, text.clone());
+                        self.heard.push(text);
+                    }
+                }
+                Operation::Gamestate => {
+                    let gamestate = gamestate::read(&mut reader).unwrap();
+                    self.feed = gamestate.checksum_feed;
+                    self.gamestates += 1;
+                    return;
+                }
+                Operation::Snapshot => {
+                    self.level_ms = snapshot::read_head(&mut reader).unwrap().server_time.0;
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// A datagram of its channel with a right checksum and any number, piece and body.
+    pub(super) fn raw(&self, sequence: u32, piece: Option<(u16, u16)>, body: &[u8]) -> Vec<u8> {
+        let challenge = self.challenge.0 as u32;
+        let mark = if piece.is_some() { 1 << 31 } else { 0 };
+        let mut datagram = (sequence | mark).to_le_bytes().to_vec();
+        datagram.extend(self.qport.0.to_le_bytes());
+        datagram.extend((challenge ^ sequence.wrapping_mul(challenge)).to_le_bytes());
+        if let Some((start, len)) = piece {
+            datagram.extend(start.to_le_bytes());
+            datagram.extend(len.to_le_bytes());
+        }
+        datagram.extend(body);
+        datagram
+    }
+
+    /// Whether the server still has it.
+    pub(super) fn is_in(&self, scene: &mut Scene) -> bool {
+        scene.run_for(100);
+        let name = format!("rogue{}", self.qport.0);
+        let status = scene.ask(([192, 0, 2, 251], self.qport.0).into(), "getstatus");
+        status.concat().contains(&format!("\"{name}\""))
+    }
+}
+
+/// The challenge of an address.
+pub(super) fn challenge(scene: &mut Scene, address: SocketAddr) -> Challenge {
+    let replies = scene.ask(address, "getchallenge");
+    let reply = replies.first().expect("a challenge");
+    Challenge(reply.strip_prefix("challengeResponse ").unwrap().parse().unwrap())
+}
+
+/// A `connect`, and its answers.
+pub(super) fn connect(
+    scene: &mut Scene,
+    address: SocketAddr,
+    qport: u16,
+    challenge: Challenge,
+    pairs: &[(&str, &str)],
+) -> Vec<String> {
+    let mut info = Info::normal();
+    let (qport, challenge) = (qport.to_string(), challenge.0.to_string());
+    let own = [("protocol", "71"), ("qport", qport.as_str()), ("challenge", challenge.as_str())];
+    for (key, value) in own.iter().chain(pairs) {
+        info.set(key, value).unwrap();
+    }
+    let mut bytes = Vec::new();
+    write_connect(&info, &mut bytes).unwrap();
+    let replies = scene.send(address, &bytes);
+    replies.iter().map(|reply| String::from_utf8_lossy(&reply[4..]).into_owned()).collect()
+}

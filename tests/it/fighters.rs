@@ -1,0 +1,204 @@
+//! A deathmatch of bots: a server of OpenArena's rules and its players in one process, on a network that
+//! only takes time. The same seed gives the same match, datagram for datagram.
+
+use std::{
+    collections::hash_map::DefaultHasher,
+    hash::{Hash as _, Hasher as _},
+    sync::Arc,
+};
+
+use fragd::{
+    bots::{Behaviour, Behaviours, Bots, BotsOptions},
+    client::ClientWire,
+    game::{Deathmatch, Game, Profile},
+    model::{Millis, assets::MemoryAssets},
+    node::{LocalPort, Node, Route},
+    server::Server,
+    settings::Settings,
+    shape::Shape,
+    sim::{Actor, Network},
+    world::{Bsp, CollisionMap, Family},
+};
+
+/// How long bots stay: longer than any match.
+const STAY: Millis = Millis::seconds(3600);
+
+/// A datagram that came, and when.
+type Heard = (Millis, Route, Vec<u8>);
+
+/// A node, and what it said, heard and wrote.
+struct Taped {
+    actor: Actor,
+    sent: DefaultHasher,
+    heard: Option<Vec<Heard>>,
+    log: String,
+}
+
+impl Taped {
+    fn new(actor: Actor) -> Self {
+        Self { actor, sent: DefaultHasher::new(), heard: None, log: String::new() }
+    }
+}
+
+impl Node for Taped {
+    fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        if let Some(heard) = &mut self.heard {
+            heard.push((now, route, bytes.to_vec()));
+        }
+        self.actor.handle_datagram(now, route, bytes);
+    }
+
+    fn handle_line(&mut self, now: Millis, line: &str) {
+        self.actor.handle_line(now, line);
+    }
+
+    fn frame(&mut self, now: Millis) {
+        self.actor.frame(now);
+    }
+
+    fn next_frame(&self) -> Millis {
+        self.actor.next_frame()
+    }
+
+    fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
+        let route = self.actor.poll_transmit(packet)?;
+        (route.remote, route.local.0, &*packet).hash(&mut self.sent);
+        Some(route)
+    }
+
+    fn poll_output(&mut self) -> Option<String> {
+        while let Some(line) = self.actor.poll_log() {
+            self.log.push_str(&line);
+        }
+        self.actor.poll_output()
+    }
+
+    fn local_ports(&self) -> u16 {
+        self.actor.local_ports()
+    }
+
+    fn stop(&mut self, now: Millis, reason: &str) {
+        self.actor.stop(now, reason);
+    }
+
+    fn is_finished(&self) -> bool {
+        self.actor.is_finished()
+    }
+}
+
+/// A server of a map of this name and file.
+fn server((map, file): (&str, &[u8]), seed: u64, set: &[(&str, &str)]) -> Server {
+    let mut settings = Settings::default();
+    let usual = [("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0"), ("map", map)];
+    for (name, value) in usual.iter().chain(set) {
+        settings.set(name, value).unwrap_or_else(|error| panic!("{error}"));
+    }
+    settings.start().unwrap();
+    let mut assets = MemoryAssets::default();
+    assets.insert(&format!("maps/{map}.bsp"), file.to_vec()).unwrap();
+    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Profile::BASEOA)) });
+    Server::new(settings, Box::new(assets), rules, [seed as u8; 32])
+}
+
+/// A server and its bots.
+pub(crate) struct Fighters {
+    pub(crate) network: Network,
+    nodes: [Taped; 2],
+}
+
+impl Fighters {
+    /// `count` bots that join on a map of this name and file, with these settings.
+    pub(crate) fn on(map: (&str, &[u8]), count: u16, seed: u64, set: &[(&str, &str)]) -> Self {
+        let server = server(map, seed, set);
+        let network = Network::new(seed, Shape::latency(Millis(20)), Millis(1000));
+        let address = Network::address(0, LocalPort(0));
+        let options = BotsOptions {
+            seed,
+            joins_per_second: 16,
+            behaviour: Behaviours::default().with(Behaviour::Wander).with(Behaviour::Fight),
+            ..BotsOptions::new(address, ClientWire::Protocol68, count, STAY)
+        };
+        let bsp = Bsp::load(map.1).unwrap();
+        let collision = Arc::new(CollisionMap::new(&bsp, Family::Single).unwrap());
+        let find = Box::new(move |_: &str| Some(collision.clone()));
+        let bots = Bots::with_senses(options, network.now(), Some(find), None);
+        let nodes = [Actor::Server(Box::new(server)), Actor::Bots(Box::new(bots))];
+        Self { network, nodes: nodes.map(Taped::new) }
+    }
+
+    pub(crate) fn run_for(&mut self, span: Millis) {
+        let end = self.network.now() + span;
+        self.network.run_until(&mut self.nodes, end, |_, _| {});
+    }
+
+    /// Runs to the server's next frame, which `frame` carries out.
+    pub(crate) fn next_frame(&mut self, frame: impl FnOnce(&mut dyn FnMut())) {
+        let at = self.nodes[0].next_frame();
+        self.network.run_until(&mut self.nodes, Millis(at.0 - 1), |_, _| {});
+        frame(&mut || self.nodes[0].actor.frame(at));
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        self.nodes[0].actor.server().unwrap()
+    }
+
+    /// What the server logged.
+    pub(crate) fn log(&self) -> &str {
+        &self.nodes[0].log
+    }
+
+    /// One number for every datagram that was sent and every line that was logged.
+    pub(crate) fn digest(&self) -> u64 {
+        let mut all = DefaultHasher::new();
+        for node in &self.nodes {
+            (node.sent.finish(), &node.log).hash(&mut all);
+        }
+        all.finish()
+    }
+}
+
+/// A server that hears again what one heard whose clients fought.
+pub(crate) struct Replay {
+    server: Server,
+    heard: std::vec::IntoIter<Heard>,
+    now: Millis,
+    packet: Vec<u8>,
+}
+
+impl Replay {
+    /// What `count` bots make of a map in so much time.
+    pub(crate) fn of(map: (&str, &[u8]), count: u16, span: Millis) -> Self {
+        let set = [("fraglimit", "0"), ("g_log", "")];
+        let mut fighters = Fighters::on(map, count, 7, &set);
+        fighters.nodes[0].heard = Some(Vec::new());
+        let now = fighters.network.now();
+        fighters.run_for(span);
+        assert_eq!(fighters.server().active_clients(), usize::from(count));
+        let heard = fighters.nodes[0].heard.take().unwrap_or_default();
+        let server = server(map, 7, &set);
+        Self { server, heard: heard.into_iter(), now, packet: Vec::new() }
+    }
+
+    /// Lets the server live for a while: it hears, runs its frames, and sends.
+    pub(crate) fn run_for(&mut self, span: Millis) {
+        let end = self.now + span;
+        loop {
+            let frame = self.server.next_frame();
+            let next = self.heard.as_slice().first().map_or(Millis::NEVER, |(at, ..)| *at);
+            self.now = frame.min(next);
+            if self.now > end {
+                self.now = end;
+                return;
+            }
+            if next <= frame {
+                let Some((at, route, bytes)) = self.heard.next() else { return };
+                self.server.handle_datagram(at, route, &bytes);
+            } else {
+                self.server.frame(frame);
+            }
+            while self.server.poll_transmit(&mut self.packet).is_some() {}
+            while self.server.poll_output().is_some() {}
+            while self.server.poll_log().is_some() {}
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Matches over the wire: their ends, what follows, and what the log tells of them.
+
+use fragd::{
+    client::ClientWire,
+    game::{Deathmatch, Game, Profile, configstring},
+    model::{Buttons, ConfigIndex, Millis, assets::MemoryAssets},
+    node::Node as _,
+    server::Server,
+    settings::Settings,
+    sim::Actor,
+};
+
+use crate::{
+    arena::{Arena, SERVER},
+    sample::{Block, MapFile},
+};
+
+/// A player's kind of movement while the scoreboard is shown.
+const INTERMISSION: i32 = 5;
+
+/// A wide floor with places to begin far from each other.
+fn field() -> Vec<u8> {
+    let floor = Block {
+        mins: [-4000.0, -4000.0, -16.0],
+        maxs: [4000.0, 4000.0, 0.0],
+        contents: 1,
+        surface_flags: 0,
+    };
+    let spots: String = (-1..=1)
+        .flat_map(|x| (-1..=1).map(move |y| (x * 2000, y * 2000)))
+        .map(|(x, y)| format!("{{ classname info_player_deathmatch origin \"{x} {y} 25\" }}\n"))
+        .collect();
+    MapFile::of_boxes(&format!("{{ classname worldspawn }}\n{spots}"), &[floor], &[]).file()
+}
+
+/// A server of OpenArena's rules, by which with two players one's suicide is the other's point.
+fn arena(seed: u64, set: &[(&str, &str)]) -> Arena {
+    let mut settings = Settings::default();
+    for (name, value) in [("sv_maxclients", "8"), ("sv_maxclientsPerIP", "0")].iter().chain(set) {
+        settings.set(name, value).unwrap();
+    }
+    settings.start().unwrap();
+    let mut assets = MemoryAssets::default();
+    for map in ["oa_dm1", "oa_dm3", "oa_dm4"] {
+        assets.insert(&format!("maps/{map}.bsp"), field()).unwrap();
+    }
+    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Profile::BASEOA)) });
+    let server = Server::new(settings, Box::new(assets), rules, [seed as u8; 32]);
+    Arena::around(seed, Actor::Server(Box::new(server)))
+}
+
+/// The map that a player believes to be on.
+fn map_of(arena: &mut Arena, node: usize) -> String {
+    let info = arena.player(node).client().configstring(ConfigIndex::SERVERINFO);
+    info.split('\\').skip_while(|key| *key != "mapname").nth(1).unwrap_or("").to_owned()
+}
+
+fn string(arena: &mut Arena, node: usize, index: ConfigIndex) -> String {
+    arena.player(node).client().configstring(index).to_owned()
+}
+
+fn movement_of(arena: &mut Arena, node: usize) -> i32 {
+    arena.player(node).client().player().expect("a snapshot").pm_type
+}
+
+fn type_command(arena: &mut Arena, node: usize, text: &str) {
+    let now = arena.network.now();
+    assert!(arena.player(node).type_command(now, text));
+}
+
+fn heard(arena: &mut Arena, node: usize, text: &str) -> bool {
+    arena.player(node).heard.iter().any(|line| line.contains(text))
+}
+
+fn output(arena: &mut Arena) -> String {
+    std::iter::from_fn(|| arena.actors[SERVER].poll_output()).collect()
+}
+
+/// One life ends, and with it the match.
+fn end_match(arena: &mut Arena, loser: usize, winner: &str) {
+    type_command(arena, loser, "kill");
+    arena.run_for(Millis(500));
+    assert!(heard(arena, loser, &format!("print \"{winner}^7 hit the fraglimit.")));
+    assert_eq!(string(arena, loser, configstring::INTERMISSION), "1");
+    arena.run_for(Millis(1500));
+    assert_eq!(movement_of(arena, loser), INTERMISSION);
+    for player in arena.players() {
+        player.heard.clear();
+        player.buttons = Buttons::ATTACK;
+    }
+    arena.run_for(Millis::seconds(8));
+    arena.players().for_each(|player| player.buttons = Buttons::default());
+}
+
+#[test]
+fn a_rotation_takes_the_players_from_map_to_map() {
+    let set = [
+        ("fraglimit", "1"),
+        ("d1", "map oa_dm3 ; set nextmap vstr d2"),
+        ("d2", "map oa_dm4 ; set nextmap vstr d1"),
+    ];
+    let mut arena = arena(21, &set);
+    let alpha = arena.join(ClientWire::Protocol68, "alpha");
+    let beta = arena.join(ClientWire::Protocol68, "beta");
+    arena.run_for(Millis::seconds(8));
+    let mut log = String::new();
+    for map in ["oa_dm3", "oa_dm4", "oa_dm3"] {
+        end_match(&mut arena, beta, "alpha");
+        arena.run_for(Millis::seconds(4));
+        for node in [alpha, beta] {
+            assert!(arena.player(node).is_active());
+            assert_eq!(map_of(&mut arena, node), map);
+            assert_eq!(string(&mut arena, node, configstring::SCORES1), "0");
+            assert_eq!(string(&mut arena, node, configstring::INTERMISSION), "");
+            assert!(movement_of(&mut arena, node) != INTERMISSION);
+        }
+        log.extend(std::iter::from_fn(|| arena.actors[SERVER].poll_log()));
+    }
+    arena.check_no_faults();
+    check_log(&log);
+    for (line, count) in [
+        ("InitGame: ", 4),
+        ("ShutdownGame:", 3),
+        ("Exit: Fraglimit hit.", 3),
+        ("score: 1  ping: ", 3),
+        ("score: 0  ping: ", 3),
+        ("Kill: 1 1 20: beta killed beta by MOD_SUICIDE", 3),
+        ("ClientConnect: 0", 4),
+        ("ClientBegin: 1", 4),
+    ] {
+        let found = log.lines().filter(|logged| logged[7..].starts_with(line)).count();
+        assert_eq!(found, count, "{line}\n{log}");
+    }
+}
+
+#[test]
+fn a_restart_is_counted_down_for_all_to_see() {
+    let mut arena = arena(22, &[]);
+    let node = arena.join(ClientWire::Protocol68, "alpha");
+    arena.run_for(Millis::seconds(5));
+    arena.console("map_restart 3");
+    arena.run_for(Millis::seconds(1));
+    let at: i32 = string(&mut arena, node, configstring::WARMUP).parse().expect("a time");
+    let started = string(&mut arena, node, configstring::LEVEL_START_TIME);
+    arena.run_for(Millis(2500));
+    assert_eq!(string(&mut arena, node, configstring::WARMUP), "");
+    let again: i32 =
+        string(&mut arena, node, configstring::LEVEL_START_TIME).parse().expect("a time");
+    assert_ne!(started, again.to_string());
+    assert!((at..at + 50).contains(&again), "asked for {at}, came at {again}");
+    arena.console("map_restart");
+    arena.run_for(Millis(4500));
+    assert_eq!(string(&mut arena, node, configstring::LEVEL_START_TIME), again.to_string());
+    arena.run_for(Millis(1000));
+    assert_ne!(string(&mut arena, node, configstring::LEVEL_START_TIME), again.to_string());
+    arena.check_no_faults();
+}
+
+#[test]
+fn another_game_type_asks_everybody_anew() {
+    let mut arena = arena(23, &[]);
+    for name in ["alpha", "beta", "gamma"] {
+        arena.join(ClientWire::Protocol68, name);
+    }
+    arena.run_for(Millis::seconds(8));
+    arena.console("g_gametype 1");
+    arena.console("map_restart 0");
+    assert!(output(&mut arena).contains("variable change -- restarting."));
+    arena.run_for(Millis::seconds(5));
+    let teams = [544, 545, 546].map(|index| {
+        let entry = string(&mut arena, 1, ConfigIndex::at(index));
+        entry.split('\\').skip_while(|key| *key != "t").nth(1).unwrap_or("").to_owned()
+    });
+    assert_eq!(teams, ["0", "0", "3"]);
+    arena.check_no_faults();
+}
+
+#[test]
+fn variables_that_lead_to_each_other_end() {
+    let mut arena = arena(24, &[]);
+    arena.console("set a vstr a");
+    arena.console("vstr a");
+    assert!(output(&mut arena).contains("leads back to itself"));
+    let names = ["b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9", "b10", "b11", "b12"];
+    for pair in names.windows(2) {
+        arena.console(&format!("set {} \"vstr {};vstr {}\"", pair[0], pair[1], pair[1]));
+    }
+    arena.console("set b12 \"echo end\"");
+    output(&mut arena);
+    arena.console("vstr b0");
+    let said = output(&mut arena);
+    assert!(said.lines().count() < 512, "{} lines", said.lines().count());
+    assert_eq!(said.matches("leads to too many commands").count(), 1);
+    // What comes next runs as ever.
+    arena.console("vstr b12");
+    assert_eq!(output(&mut arena), "end\n");
+}
+
+/// Every line of the log has one of the forms that the field's tools read, behind a clock that begins
+/// anew with each level and never goes back in it.
+fn check_log(log: &str) {
+    let mut last = 0;
+    for line in log.lines() {
+        let (clock, text) = line.split_at(line.find(' ').map_or(7, |_| 7));
+        let (minutes, seconds) = clock.trim_start().split_once(':').expect("a clock");
+        assert!(clock.ends_with(' ') && seconds.trim_end().len() == 2, "{line:?}");
+        let number =
+            |text: &str| text.trim_end().parse::<u32>().unwrap_or_else(|_| panic!("{line:?}"));
+        let at = number(minutes) * 60 + number(seconds);
+        if text.starts_with("InitGame: ") {
+            last = 0;
+        }
+        let ends = text.starts_with("---");
+        assert!(at >= last || ends, "the clock goes back: {line:?}");
+        last = if ends { 0 } else { at };
+        assert!(is_of_known_form(text), "{line:?}");
+    }
+}
+
+fn is_of_known_form(text: &str) -> bool {
+    let number = |word: &str| word.parse::<i32>().is_ok();
+    if text == "-".repeat(60) {
+        return true;
+    }
+    let (word, rest) = text.split_once(':').unwrap_or((text, ""));
+    let rest = rest.strip_prefix(' ').unwrap_or(rest);
+    match word {
+        "InitGame" => rest.starts_with('\\') && rest.contains("\\mapname\\"),
+        "ShutdownGame" | "Warmup" => rest.is_empty(),
+        "ClientConnect" | "ClientBegin" | "ClientDisconnect" => number(rest),
+        "ClientUserinfoChanged" => rest
+            .split_once(' ')
+            .is_some_and(|(slot, entry)| number(slot) && entry.starts_with("n\\")),
+        "Exit" => ["Timelimit hit.", "Fraglimit hit.", "Capturelimit hit."].contains(&rest),
+        "Kill" => {
+            let (numbers, told) = rest.split_once(": ").unwrap_or(("", ""));
+            let numbers: Vec<_> = numbers.split(' ').collect();
+            numbers.len() == 3
+                && numbers.into_iter().all(number)
+                && told.contains(" killed ")
+                && told.rsplit(' ').next().is_some_and(|means| means.starts_with("MOD_"))
+        }
+        "red" => rest.split_once("  blue:").is_some_and(|(red, blue)| number(red) && number(blue)),
+        "score" => {
+            let (score, rest) = rest.split_once("  ping: ").unwrap_or(("", ""));
+            let (ping, rest) = rest.split_once("  client: ").unwrap_or(("", ""));
+            let (slot, name) = rest.split_once(' ').unwrap_or(("", ""));
+            [score, ping, slot].into_iter().all(number) && !name.is_empty()
+        }
+        "Item" => rest.split_once(' ').is_some_and(|(slot, _)| number(slot)),
+        "say" | "sayteam" | "tell" | "vtell" => rest.contains(": "),
+        _ => false,
+    }
+}

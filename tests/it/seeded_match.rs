@@ -1,0 +1,79 @@
+//! Whole matches of bots in virtual time: they fight, they end by a limit, and they repeat.
+
+use fragd::model::Millis;
+
+use crate::{
+    fighters::Fighters,
+    maps,
+    sample::{MapFile, YARD},
+};
+
+const BOTS: u16 = 8;
+
+/// The map to fight on, and a yard of our own where no data is installed.
+fn arena() -> (&'static str, Vec<u8>) {
+    match maps::read("maps/oa_dm1.bsp") {
+        Some(file) => ("oa_dm1", file),
+        None => ("yard", MapFile::yard(YARD).file()),
+    }
+}
+
+/// A match until its end, which comes within eleven minutes.
+fn play(seed: u64, set: &[(&str, &str)]) -> Fighters {
+    let (map, file) = arena();
+    let mut fighters = Fighters::on((map, &file), BOTS, seed, set);
+    for _ in 0..66 {
+        fighters.run_for(Millis::seconds(10));
+        if fighters.log().contains("Exit: ") {
+            return fighters;
+        }
+    }
+    panic!("no end: {}", fighters.log());
+}
+
+/// Lines of the log that say this.
+fn lines<'a>(log: &'a str, what: &'a str) -> impl Iterator<Item = &'a str> {
+    log.lines().filter(move |line| line.contains(what))
+}
+
+/// The two clients of a line about a death: who did it, and who died.
+fn parties(line: &str) -> [usize; 2] {
+    let numbers = line.split_once("Kill: ").map_or("", |(_, numbers)| numbers);
+    let mut numbers = numbers.split(' ').map(|number| number.parse().unwrap());
+    [numbers.next().unwrap(), numbers.next().unwrap()]
+}
+
+#[test]
+fn a_match_of_bots_ends_by_its_frag_limit_twice_the_same() {
+    let [once, again] = [(); 2].map(|()| play(5, &[("fraglimit", "20")]));
+    let log = once.log();
+    assert_eq!(lines(log, "Exit: Fraglimit hit.").count(), 1, "{log}");
+    let best = lines(log, "score: ").next().unwrap_or_default();
+    assert!(best.contains("score: 20  ping: "), "{best}");
+    assert_eq!(once.network.sent(), again.network.sent());
+    assert_eq!(log, again.log());
+    assert_eq!(once.digest(), again.digest());
+    let other = play(6, &[("fraglimit", "20")]);
+    assert_ne!(once.digest(), other.digest(), "the seed makes a difference");
+}
+
+#[test]
+fn bots_fight_for_ten_minutes() {
+    let fighters = play(8, &[("fraglimit", "0"), ("timelimit", "10")]);
+    let log = fighters.log();
+    assert_eq!(lines(log, "Exit: Timelimit hit.").count(), 1, "{log}");
+    assert_eq!(fighters.server().active_clients(), usize::from(BOTS), "nobody was dropped");
+    let kills: Vec<_> = lines(log, "Kill: ").map(parties).collect();
+    // One in four seconds: nobody stands about for long.
+    assert!(kills.len() > 150, "{} kills", kills.len());
+    for client in 0..usize::from(BOTS) {
+        let frags = kills.iter().filter(|[by, of]| *by == client && *of != client).count();
+        let deaths = kills.iter().filter(|[_, of]| *of == client).count();
+        assert!(frags >= 10 && deaths >= 10, "client {client}: {frags} frags, {deaths} deaths");
+    }
+    let mut means: Vec<_> =
+        lines(log, "Kill: ").filter_map(|line| line.rsplit_once(' ')).map(|(_, by)| by).collect();
+    means.sort_unstable();
+    means.dedup();
+    assert!(means.len() >= 5, "{means:?}");
+}

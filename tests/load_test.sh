@@ -1,0 +1,204 @@
+#!/bin/bash
+# Runs `fragd bots` as a tool: against fragd, against ioquake3's own server over both of its wires, and
+# against servers that are full, closed, gone, silent or mad. Looks at what it writes, the page in a browser.
+#
+#   tests/load_test.sh [--bots 64] [--seconds 20] [--out DIRECTORY]
+#
+# Needs Debian's packages ioquake3-server openarena openarena-server jq chromium perl-base. About two minutes.
+# shellcheck disable=SC2317 # functions are called by `check`
+set -u
+# shellcheck source=tests/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+bots=64 seconds=20 peers=16 out=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --bots) bots=${2:?}; shift 2 ;;
+    --seconds) seconds=${2:?}; shift 2 ;;
+    --out) out=${2:?}; shift 2 ;;
+    *) echo "$0: unknown option $1" >&2; exit 2 ;;
+  esac
+done
+
+# figure FILTER FILE: a figure of a summary.
+figure() { jq -r "$1" "$2" 2>/dev/null; }
+
+# holds FILTER FILE: does that hold of the summary?
+holds() { jq -es ".[0] | $1" "$2" >/dev/null 2>&1; }
+
+# load NAME OPTION...: runs bots against the server that runs; leaves their exit code in `code`.
+load() {
+  local name=$1
+  shift
+  timeout -k 5 90 "$fragd" bots --connect "$server_address" "$@" \
+    >"$work/$name.json" 2>"$work/$name.log" </dev/null
+  code=$?
+}
+
+# tells NAME: the last words, when a check failed.
+tells() { note "$1: $(tail -n 3 "$work/$1.log" | tr '\n' '|')"; }
+
+# page NAME: opens the report in a browser as its reader would, takes a picture, and reads what is shown.
+page() {
+  local name=$1 file=$work/$1.html picture=$work/$1.png
+  timeout -k 5 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+    --disable-background-networking --disable-component-update --disable-sync \
+    --user-data-dir="$work/browser-$name" --enable-logging=stderr --window-size=1100,2400 \
+    --screenshot="$picture" "file://$file" >"$work/$name-browser.log" 2>&1
+  rm -rf "$work/browser-$name"
+  check "page $name: Chromium draws it ($(colours "$picture") colours)" test "$(colours "$picture")" -gt 30
+  check "page $name: no error on the browser's console" \
+    not grep -aE 'CONSOLE|net::ERR|Uncaught' "$work/$name-browser.log"
+  check "page $name: holds nothing from elsewhere and no script" \
+    not grep -aqE '(src|href)=|<script|@import|url\(' "$file"
+  check "page $name: has a strip for each bot, and charts" \
+    test "$(grep -aoE '<figure class="strip">' "$file" | wc -l)" -eq "$2"
+}
+
+not() { ! "$@"; }
+
+# files NAME BOTS: summary, seconds and page of a run.
+files() {
+  check "$1: all $2 bots were in the game" holds ".active == $2 and .refused == 0 and .dropped == 0" "$work/$1.json"
+  check "$1: $(figure .sentence "$work/$1.json")" holds '.succeeded and .verdict == "as_expected"' "$work/$1.json"
+  check "$1: every bot has its own figures" holds "(.each | length) == $2 and all(.each[]; .snapshots > 0)" "$work/$1.json"
+  check "$1: bots walk ($(figure .walked_per_second "$work/$1.json") units/s each)" \
+    holds '.walked_per_second > 40 and ([.each[] | select(.walked_per_second > 10)] | length) >= 0.8 * (.each | length)' "$work/$1.json"
+  check "$1: seconds as CSV ($(wc -l <"$work/$1.csv") lines)" sound_csv "$work/$1.csv"
+  page "$1" "$2"
+}
+
+# sound_csv FILE: a line of names, and as many fields in each line below it.
+sound_csv() {
+  awk -F, 'NR == 1 { fields = NF } NF != fields { bad = 1 } END { exit !(NR > 5 && fields > 8 && !bad) }' "$1"
+}
+
+players() {
+  echo "-- $bots bots on fragd"
+  server_start fragd - oa_dm4 64 || { fail 'fragd: does not answer'; return; }
+  load fragd -n "$bots" --seconds "$seconds" --seed 1 --json --pid "$server_pid" \
+    --csv "$work/fragd.csv" --report "$work/fragd.html" \
+    --expect 'snapshot_gap_p50<=80ms,snapshot_gap_p99<500ms,loss<1%,walked_per_second>40,scored>0,cpu_per_client_second<5ms,memory<100MB'
+  check "fragd: exit code 0 (it is $code)" [ "$code" -eq 0 ] || tells fragd
+  files fragd "$bots"
+  check "fragd: its cost was seen ($(figure .server.cpu_ms_per_client_second "$work/fragd.json") ms per client-second)" \
+    holds '.server.cpu_ms > 0 and .own.memory_mb > 1' "$work/fragd.json"
+  check 'fragd: without a terminal progress is plain lines' \
+    plain "$work/fragd.log"
+  load changed -n 8 --seconds 1 --expect 'snapshots_per_second>1000'
+  check "fragd: what does not hold is exit code 1 (it is $code)" [ "$code" -eq 1 ]
+  check 'fragd: and says by how much' grep -q 'snapshots_per_second was .*, off by ' "$work/changed.log"
+
+  echo '-- fragd changes its map under 8 bots'
+  (sleep 4; server_order 'map oa_dm1') &
+  load map -n 8 --ramp 8/s --seconds 9 --json
+  check "map change: nobody minds (exit code $code)" [ "$code" -eq 0 ] || tells map
+  check 'map change: all went on in their first life' holds 'all(.each[]; .lives == 1)' "$work/map.json"
+  stop "$server_pid" 5
+}
+
+# plain FILE: lines of progress, and none of a terminal's control codes.
+plain() { grep -qE '^ +[0-9]+ s  [0-9]+/[0-9]+ in the game' "$1" && not grep -qP '\x1b|\r' "$1"; }
+
+peer() {
+  local wire=$1
+  echo "-- $peers bots on ioquake3's server, wire $wire"
+  server_start ioq3ded "$wire" oa_dm1 "$peers" || { fail 'ioq3ded: does not answer'; return; }
+  load "$wire" -n "$peers" --ramp 5/s --seconds 18 --wire "$wire" --json --pid "$server_pid" --seed 1 \
+    --csv "$work/$wire.csv" --report "$work/$wire.html" \
+    --expect 'snapshot_gap_p50<=80ms,snapshot_gap_p99<500ms,loss<1%,walked_per_second>40,scored>0'
+  check "ioq3ded, $wire: exit code 0 (it is $code)" [ "$code" -eq 0 ] || tells "$wire"
+  files "$wire" "$peers"
+  load "$wire-full" -n "$((peers + 1))" --ramp 5/s --wire "$wire" --seconds 10 --expect 'refused=1'
+  check "ioq3ded, $wire: one too many is refused, as expected ($code)" [ "$code" -eq 0 ] || tells "$wire-full"
+  stop "$server_pid" 5
+}
+
+# ends NAME CODE REGEX: so the run ended, and said why.
+ends() {
+  check "$1: exit code $2 (it is $code)" [ "$code" -eq "$2" ] || tells "$1"
+  check "$1: says so: $(tail -n 1 "$work/$1.log" | cut -c1-110)" grep -qE "^fragd: .*$3" "$work/$1.log"
+}
+
+refusals() {
+  echo '-- servers that refuse'
+  server_start fragd - oa_dm1 1 || { fail 'fragd: does not answer'; return; }
+  load guest -n 1 --seconds 20 >/dev/null &
+  sleep 2
+  load full -n 2 --seconds 40 --timeout 3s
+  ends full 4 'refuses all of 2 bots: .*full'
+  stop "$server_pid" 5
+  wait $!
+  server_start fragd - oa_dm1 8 g_password secret || { fail 'fragd: does not answer'; return; }
+  load password -n 2 --seconds 40 --timeout 3s
+  ends password 4 '[Pp]assword'
+  load admitted -n 2 --seconds 3 --password secret
+  check "password: with it they get in ($code)" [ "$code" -eq 0 ] || tells admitted
+  stop "$server_pid" 5
+  server_start ioq3ded compat oa_dm1 8 || { fail 'ioq3ded: does not answer'; return; }
+  load protocol -n 2 --seconds 40 --timeout 3s --wire 68
+  ends protocol 4 'refuses all of 2 bots: .*protocol'
+  load dialect -n 2 --seconds 40 --timeout 3s --wire native
+  check "dialect: a wire of the right number and the wrong words is no success (exit code $code)" [ "$code" -ge 3 ] || tells dialect
+  stop "$server_pid" 5
+}
+
+losses() {
+  echo '-- servers that go away'
+  server_start fragd - oa_dm1 8 || { fail 'fragd: does not answer'; return; }
+  (sleep 3; kill -TERM "$server_pid") &
+  load quits -n 4 --seconds 60
+  ends quits 5 'lost 4 of 4 bots: '
+  server_start fragd - oa_dm1 8 || { fail 'fragd: does not answer'; return; }
+  (sleep 3; kill -KILL "$server_pid") &
+  load killed -n 4 --seconds 60 --timeout 3s
+  ends killed 5 'timed out'
+  server_address=127.0.0.1:1
+  load nobody -n 4 --seconds 60 --timeout 3s
+  ends nobody 3 'does not answer'
+  load misused -n 4 --expect 'speed<1'
+  check "misused: exit code 2 (it is $code)" [ "$code" -eq 2 ]
+  server_address=no.such.host.invalid
+  load nowhere -n 1
+  check "nowhere: exit code 3 (it is $code)" [ "$code" -eq 3 ] || tells nowhere
+}
+
+# mad KIND: a server that answers with nonsense, or lets everybody in and then sends some.
+mad() {
+  perl -MIO::Socket::INET -e '
+    my ($port, $kind) = @ARGV;
+    my $socket = IO::Socket::INET->new(Proto => "udp", LocalAddr => "127.0.0.1", LocalPort => $port) or die;
+    my $sequence = 0;
+    while (defined(my $from = $socket->recv(my $data, 65536))) {
+      my $oob = "\xff\xff\xff\xff";
+      if ($kind eq "babbles") { $socket->send("${oob}moo", 0, $from); $socket->send("\xa5" x 90, 0, $from) }
+      elsif ($data =~ /^${oob}getchallenge (-?\d+)/) { $socket->send("${oob}challengeResponse 5 $1 71", 0, $from) }
+      elsif ($data =~ /^${oob}connect/) { $socket->send("${oob}connectResponse 5", 0, $from) }
+      elsif ($data !~ /^${oob}/) { $socket->send(pack("V", ++$sequence) . ("\x5a" x 300), 0, $from) }
+    }' "$@"
+}
+
+madness() {
+  local kind
+  echo '-- servers that send nonsense'
+  for kind in babbles rubbish; do
+    free_port
+    server_address=127.0.0.1:$port
+    launch /dev/null "$work/mad-$kind.log" mad "$port" "$kind"
+    sleep 0.3
+    load "$kind" -n 3 --seconds 60 --timeout 3s
+    ends "$kind" 6 'Quake III server does|cannot be read'
+    stop "$launched" 3
+  done
+}
+
+begin load-test "$out"
+need timeout jq chromium perl identify "$peer_engine" "$peer_data"
+find_fragd
+apart "$work/trouble.txt" eval 'refusals; losses; madness'
+trouble=$launched
+players
+peer compat
+peer native
+rejoin "$trouble" "$work/trouble.txt"
+finish
