@@ -265,7 +265,6 @@ impl Network {
                 self.send(Self::address(id, route.local), route.remote, &packet);
             }
             while node.poll_output().is_some() {}
-            while node.poll_log().is_some() {}
         }
         self.packet = packet;
     }
