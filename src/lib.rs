@@ -9,6 +9,7 @@ pub mod cli;
 pub mod client;
 pub mod game;
 pub mod io;
+pub mod journal;
 pub mod model;
 pub mod netchan;
 pub mod node;

@@ -19,6 +19,8 @@ fn main() -> ExitCode {
         Ok(Command::Maps(options)) => roles::maps::run(&options),
         Ok(Command::Query(options)) => roles::query::run(&options),
         Ok(Command::Bots(options)) => roles::bots::run(&options),
+        Ok(Command::Replay(options)) => roles::replay::run(&options),
+        Ok(Command::Sim(options)) => roles::sim::run(&options),
         Err(error) => {
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));

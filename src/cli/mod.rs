@@ -7,7 +7,9 @@
 mod address;
 mod bots;
 mod plus;
+mod replay;
 mod serve;
+mod sim;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -16,7 +18,9 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, error::Erro
 pub use address::ServerAddress;
 pub use bots::{BotsOptions, Duration, LoadTest, PerSecond};
 pub use plus::{PlusCommands, split};
+pub use replay::ReplayOptions;
 pub use serve::ServeOptions;
+pub use sim::SimOptions;
 
 use crate::settings::{GameProfile, SETTINGS};
 
@@ -58,6 +62,10 @@ pub enum Command {
     Maps(MapsOptions),
     /// Explain the settings.
     Settings(SettingsOptions),
+    /// Live through a journal again.
+    Replay(ReplayOptions),
+    /// Let a server and players live through bad weather.
+    Sim(SimOptions),
 }
 
 const EXAMPLES: &str = "\
@@ -69,6 +77,9 @@ Examples:
   fragd bots --connect 127.0.0.1 -n 16 --seconds 30
   fragd maps oa_dm1 --draw oa_dm1.svg          draw a map from above
   fragd settings sv_fps                        explain a setting
+  fragd serve --journal server.journal         write down all that the server is told
+  fragd replay server.journal                  have that run again, bit for bit
+  fragd sim --seed 7 --minutes 60              a server and players in bad weather
 
 Exit codes: 0 done, 1 failed or no answer, 2 wrong command line or config file.";
 
@@ -77,6 +88,7 @@ Examples:
   fragd serve --config fragd.toml
   fragd serve --port 27961 --map oa_dm3
   fragd serve --game baseq3 --map q3dm6
+  fragd serve --map oa_dm1 --journal /var/lib/fragd/server.journal
   fragd serve +set dedicated 2 +set sv_hostname \"My server\" +map oa_dm1 +say hello
 
 From the first word that begins with + on, the line holds console commands as other servers of the
@@ -170,6 +182,12 @@ enum Role {
     /// Explain the settings
     #[command(after_help = SETTINGS_EXAMPLES)]
     Settings(SettingsOptions),
+    /// Live through a server's journal again, and compare all that it sends
+    #[command(after_help = replay::EXAMPLES)]
+    Replay(ReplayOptions),
+    /// Let a server and players live through seeded faults in virtual time
+    #[command(after_help = sim::EXAMPLES)]
+    Sim(SimOptions),
 }
 
 /// What `query` is asked.
@@ -265,6 +283,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, c
         Some(Role::Bots(bots)) => Command::Bots(bots),
         Some(Role::Maps(maps)) => Command::Maps(maps),
         Some(Role::Settings(settings)) => Command::Settings(settings),
+        Some(Role::Replay(replay)) => Command::Replay(replay),
+        Some(Role::Sim(sim)) => Command::Sim(sim),
     };
     Ok(command)
 }
@@ -395,6 +415,8 @@ mod tests {
             ("query --help", "--settings"),
             ("bots --help", "--packets-per-second"),
             ("settings --help", "fragd settings --toml"),
+            ("replay --help", "fragd replay server.journal --until 90s"),
+            ("sim --help", "fragd sim --seed 7 --minutes 60"),
         ] {
             let help = run(line).expect_err("help");
             assert_eq!(help.exit_code(), 0, "{line}");

@@ -22,6 +22,9 @@ pub struct ServeOptions {
     /// Whose game data the clients have: baseoa (OpenArena) or baseq3 (Quake III Arena)
     #[arg(long, value_name = "NAME", value_parser = game_profile)]
     pub game: Option<GameProfile>,
+    /// Write down all that the server is told, for fragd replay; it holds passwords
+    #[arg(long, value_name = "FILE")]
+    pub journal: Option<PathBuf>,
     /// What stood behind the first `+`.
     #[arg(skip)]
     pub plus: PlusCommands,

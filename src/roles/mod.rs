@@ -4,4 +4,6 @@ pub(crate) mod bots;
 pub(crate) mod maps;
 mod monitoring;
 pub(crate) mod query;
+pub(crate) mod replay;
 pub(crate) mod serve;
+pub(crate) mod sim;

@@ -1,13 +1,17 @@
 //! Hosting a server.
 
+use std::rc::Rc;
+
 use fragd::{
     cli::{Outcome, ServeOptions},
     game::{Deathmatch, Flight, Game, Profile, movement::Variant},
     io::{
-        self, Clock, Console, Ending, GameData, GameLog, Listen, LogFile, Options, Signals, Sockets,
+        self, Clock, Console, Ending, GameData, GameLog, JournalFile, Listen, LogFile, Options,
+        Progress, Signals, Sockets,
     },
-    model::{Millis, assets::Assets as _},
-    node::{LocalPort, Node as _},
+    journal::{RecordedAssets, Recorder, Recording, Start},
+    model::{Millis, assets::Assets},
+    node::{LocalPort, Node},
     server::{Geometry, Server},
     settings::{Choice as _, LogLevel, Rules, Settings, key},
 };
@@ -36,7 +40,7 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
     while let Some(note) = settings.poll_note() {
         log::warn!("{note}");
     }
-    match host(settings, &lines) {
+    match host(options, settings, &lines, config) {
         Ok(()) => Outcome::Done,
         Err(what) => {
             eprintln!("fragd: {what}");
@@ -45,50 +49,125 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
     }
 }
 
-fn host(settings: Settings, lines: &[String]) -> Result<(), String> {
+fn host(
+    asked: &ServeOptions,
+    settings: Settings,
+    lines: &[String],
+    config: Option<(&str, &str)>,
+) -> Result<(), String> {
     // The sockets first: a busy port should be the only thing that is said.
     let sockets = Sockets::listen(&[listen(&settings)]).map_err(|error| error.to_string())?;
-    let folder = settings.choice(key::GAME).name();
-    let profile = Profile::of_folder(folder).ok_or(format!("there is no game {folder}"))?;
-    let movement = settings.choice(key::G_MOVEMENT).name();
-    let variant = Variant::named(movement).unwrap_or(Variant::of_profile(profile));
     let entropy = io::random_bytes().map_err(|error| format!("no random numbers: {error}"))?;
     let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;
 
     let progress = super::monitoring::start(&settings)?;
     let clock = Clock::start();
-    let data = Box::new(find_data(&settings, folder));
+    let mut data: Box<dyn Assets> = Box::new(find_data(&settings));
+    let recorder = match &asked.journal {
+        None => None,
+        Some(path) => {
+            let mut file = JournalFile::create(path).map_err(|error| error.to_string())?;
+            log::info!("all that comes in is written to {}", path.display());
+            let sink = Box::new(move |bytes: &[u8]| file.write(bytes));
+            Some(Recorder::shared(&start(config, entropy), sink))
+        }
+    };
+    if let Some(recorder) = &recorder {
+        data = Box::new(RecordedAssets::new(data, Rc::clone(recorder)));
+    }
+    let game_log = open_game_log(&settings)?;
+    let begun = clock.now();
+    let mut server = server(settings, data, entropy)?;
+    log::info!("the first level is ready after {} ms", clock.now().since(begun).0);
+    let hosting = Hosting { sockets, signals, clock, game_log };
+    match recorder {
+        None => hosting.play(&mut server, progress, lines),
+        Some(recorder) => {
+            let mut server = Recording::new(server, recorder);
+            let progress = progress.map(|Progress { interval, mut call }| Progress {
+                interval,
+                call: Box::new(move |node: &Recording<Server>, now, counters: &_| {
+                    call(node.node(), now, counters);
+                }) as Box<io::event_loop::Look<'_, _>>,
+            });
+            hosting.play(&mut server, progress, lines)?;
+            server.finish();
+            Ok(())
+        }
+    }
+}
+
+/// What a server plays on.
+struct Hosting {
+    sockets: Sockets,
+    signals: Signals,
+    clock: Clock,
+    game_log: Option<GameLog>,
+}
+
+impl Hosting {
+    /// Lets the server play until it is told to stop.
+    fn play<N: Node>(
+        self,
+        server: &mut N,
+        progress: Option<Progress<'_, N>>,
+        lines: &[String],
+    ) -> Result<(), String> {
+        let Self { sockets, signals, clock, game_log } = self;
+        for line in lines {
+            server.handle_line(clock.now(), line);
+        }
+        for address in sockets.addresses(LocalPort(0)) {
+            log::info!("listening on UDP {address}");
+        }
+        let reopener = game_log.as_ref().map(GameLog::reopener);
+        let options = Options {
+            signals: Some(signals),
+            on_hangup: reopener.map(|reopen| -> Box<dyn FnMut()> { Box::new(reopen) }),
+            game_log,
+            console: Console::Stdin,
+            progress,
+            grace: Millis(1000),
+            ..Options::default()
+        };
+        let summary = io::run(server, sockets, &clock, options)
+            .map_err(|error| format!("the event loop failed: {error}"))?;
+        if summary.ending == Ending::Finished {
+            log::info!("stopped");
+        }
+        Ok(())
+    }
+}
+
+/// A server of these settings, with the rules that they name.
+pub(crate) fn server(
+    settings: Settings,
+    data: Box<dyn Assets>,
+    entropy: [u8; 32],
+) -> Result<Server, String> {
+    let folder = settings.choice(key::GAME).name();
+    let profile = Profile::of_folder(folder).ok_or(format!("there is no game {folder}"))?;
+    let movement = settings.choice(key::G_MOVEMENT).name();
+    let variant = Variant::named(movement).unwrap_or(Variant::of_profile(profile));
     let rules = Box::new(move |geometry| -> Box<dyn Game> {
         match geometry {
             Geometry::Map => Box::new(Deathmatch::moving_as(variant)),
             Geometry::None => Box::new(Flight::new(variant.profile)),
         }
     });
-    let game_log = open_game_log(&settings)?;
-    let begun = clock.now();
-    let mut server = Server::new(settings, data, rules, entropy);
-    log::info!("the first level is ready after {} ms", clock.now().since(begun).0);
-    for line in lines {
-        server.handle_line(clock.now(), line);
+    Ok(Server::new(settings, data, rules, entropy))
+}
+
+/// What the journal begins with: all that the server is made from.
+fn start(config: Option<(&str, &str)>, entropy: [u8; 32]) -> Start {
+    let arguments = std::env::args_os().skip(1);
+    Start {
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        began_unix_ms: io::unix_millis(),
+        arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
+        config: config.map(|(path, text)| (path.to_owned(), text.to_owned())),
+        entropy,
     }
-    for address in sockets.addresses(LocalPort(0)) {
-        log::info!("listening on UDP {address}");
-    }
-    let options = Options {
-        signals: Some(signals),
-        on_hangup: game_log.as_ref().map(|log| -> Box<dyn FnMut()> { Box::new(log.reopener()) }),
-        game_log,
-        console: Console::Stdin,
-        progress,
-        grace: Millis(1000),
-        ..Options::default()
-    };
-    let summary = io::run(&mut server, sockets, &clock, options)
-        .map_err(|error| format!("the event loop failed: {error}"))?;
-    if summary.ending == Ending::Finished {
-        log::info!("stopped");
-    }
-    Ok(())
 }
 
 /// The file of the game's log, if one is wanted.
@@ -107,7 +186,8 @@ fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
 }
 
 /// The game's data, and a line in the log that says where it is.
-fn find_data(settings: &Settings, folder: &str) -> GameData {
+fn find_data(settings: &Settings) -> GameData {
+    let folder = settings.choice(key::GAME).name();
     if settings.choice(key::G_RULES) == Rules::Flight {
         log::info!("players fly freely, as g_rules says; no map files are read");
         return GameData::default();

@@ -121,20 +121,27 @@ impl Core {
         })
     }
 
-    /// The slot that a newcomer from there takes over: its own from before.
+    /// The slot that a newcomer from there takes over: its own from before. One with its very address
+    /// comes before one that it may have left behind at another port, or two slots would be at one
+    /// address.
     fn earlier_slot(&self, route: Route, userinfo: Userinfo<'_>) -> Option<ClientNum> {
         let qport = userinfo.qport().unwrap_or_default();
         let stale = |client: &Client| {
             client.is_zombie() || self.now.since(client.heard_at) >= ABANDONED_AFTER
         };
+        let nearness = |client: &Client| match client.remote.compare(route.remote, qport) {
+            Sender::Same => Some(0),
+            // Its challenge proves that it is at that address, where nobody else can be then: a game
+            // that was started anew.
+            Sender::Stranger if client.remote.address() == route.remote => Some(1),
+            Sender::OtherPort => stale(client).then_some(2),
+            Sender::Stranger => None,
+        };
         self.clients
             .iter()
-            .find(|(_, client)| match client.remote.compare(route.remote, qport) {
-                Sender::Same => true,
-                Sender::OtherPort => stale(client),
-                Sender::Stranger => client.remote.address() == route.remote && stale(client),
-            })
-            .map(|(number, _)| number)
+            .filter_map(|(number, client)| Some((nearness(client)?, number)))
+            .min()
+            .map(|(_, number)| number)
     }
 
     /// The tests of a `connect` up to the choice of a slot.

@@ -50,6 +50,11 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
+    /// How many wait for their turn.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Queues a text for the client.
     pub(super) fn push_text(&mut self, text: Arc<str>) -> Result<(), Overflow> {
         if self.texts == MAX_WAITING_TEXTS {

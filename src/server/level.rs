@@ -2,7 +2,8 @@
 //! one level follows another.
 //!
 //! Invariants: server ids grow and are never 0; the clock never goes back, across levels too, so that
-//! no client ever sees time run backwards. Source: Quake III protocol 68, map change.
+//! no client ever sees time run backwards; only before its 31 bits are used up it begins anew, with nobody
+//! there to see it. Source: Quake III protocol 68, map change.
 
 use rand_pcg::rand_core::Rng as _;
 
@@ -21,6 +22,10 @@ const SETTLE_FRAMES: usize = 3;
 
 /// What follows a level unless somebody says otherwise.
 const NEXT: &str = "map_restart 0";
+/// Once the clock shows this and nobody is there, it begins anew.
+const CLOCK_TIRED: LevelTime = LevelTime(0x4000_0000);
+/// Once the clock shows this it begins anew whoever is there: clients take times as signed numbers.
+const CLOCK_SPENT: LevelTime = LevelTime(0x7000_0000);
 
 /// The level in force.
 #[derive(Debug)]
@@ -213,6 +218,32 @@ impl Server {
         self.publish_settings();
         self.carry_out_requests();
         log::info!("map {} restarts: server id {id}", self.core.level.map);
+    }
+
+    /// Begins the level anew at time zero before the clock's 31 bits are used up. Clients that have the
+    /// level may not be shown a time that goes back, so who is there is sent away, as other servers do.
+    pub(super) fn renew_clock(&mut self) {
+        let time = self.core.level.time;
+        let is_empty = self.core.clients.iter().next().is_none();
+        if time < CLOCK_TIRED || time < CLOCK_SPENT && !is_empty {
+            return;
+        }
+        log::info!("the level's clock shows {time} ms and begins anew");
+        for number in self.core.clients.numbers() {
+            self.drop_client(number, "Restarting server due to time wrapping");
+        }
+        self.start_clock_at(LevelTime(0));
+    }
+
+    /// Begins the level anew, its clock at `time`. Nobody may be in it.
+    pub fn start_clock_at(&mut self, time: LevelTime) {
+        let mut world = self.core.world.take();
+        if let Some(world) = &mut world {
+            world.clear();
+        }
+        self.core.level.time = time;
+        let map = self.core.level.map.clone();
+        self.begin_map(&map, world);
     }
 
     /// Has the game set up a level and lets it settle.

@@ -31,6 +31,7 @@ mod receive;
 mod send;
 mod sight;
 mod snapshot;
+mod soundness;
 mod status;
 mod strikes;
 mod workload;
@@ -207,6 +208,7 @@ impl Server {
             self.run_line(&line);
         }
         self.check_silence();
+        self.renew_clock();
         self.record_frame();
         self.send_snapshots();
         self.carry_out_requests();

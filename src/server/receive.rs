@@ -284,17 +284,23 @@ impl Core {
         }
     }
 
-    /// The client of a datagram: from exactly there, or else from another port of its host.
+    /// The client of a datagram: from exactly there, or else from another port of its host. Of several
+    /// of the latter it is the one that was heard last: the others are what a player left behind who
+    /// joined again.
     fn find_client(&self, compare: impl Fn(&Client) -> Sender) -> Option<ClientNum> {
-        let mut other_port = None;
+        let mut other_port: Option<(Millis, ClientNum)> = None;
         for (number, client) in self.clients.iter() {
             match compare(client) {
                 Sender::Same => return Some(number),
-                Sender::OtherPort => other_port = other_port.or(Some(number)),
+                Sender::OtherPort => {
+                    if other_port.is_none_or(|(heard_at, _)| client.heard_at > heard_at) {
+                        other_port = Some((client.heard_at, number));
+                    }
+                }
                 Sender::Stranger => {}
             }
         }
-        other_port
+        other_port.map(|(_, number)| number)
     }
 
     /// Takes a client's datagram off its channel; a whole message lies in `message` then.

@@ -1,4 +1,7 @@
 //! The wires between nodes, and the clock they share.
+//!
+//! A node may stall (its datagrams wait for it, as in a socket's buffer) and its clock may jump ahead of
+//! the network's; it never goes back, as no node's does.
 
 use std::{
     cmp::Reverse,
@@ -31,10 +34,40 @@ struct Flight {
     bytes: Vec<u8>,
 }
 
+/// What a node's machine does to it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Machine {
+    /// Until then nothing runs there.
+    stalled_until: Millis,
+    /// How far its clock is ahead of the network's.
+    ahead: Millis,
+}
+
+/// A datagram that a node sent, as [`Network::take_noted`] tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// When.
+    pub at: Millis,
+    /// Who sent it.
+    pub from: NodeId,
+    /// Where it went.
+    pub to: SocketAddr,
+    /// Its length in bytes.
+    pub len: usize,
+    /// Whether it belongs to no connection.
+    pub is_connectionless: bool,
+}
+
 /// The network.
 #[derive(Debug)]
 pub struct Network {
     now: Millis,
+    machines: Vec<Machine>,
+    /// What the noted node sent.
+    noted: Option<(NodeId, Vec<Passage>)>,
+    /// Checksum over all that was sent.
+    transcript: u32,
+    bytes_sent: u64,
     dice: Dice,
     shape: Shape,
     flights: BinaryHeap<Reverse<Flight>>,
@@ -51,6 +84,10 @@ impl Network {
     pub fn new(seed: u64, shape: Shape, now: Millis) -> Self {
         Self {
             now,
+            machines: Vec::new(),
+            noted: None,
+            transcript: 0,
+            bytes_sent: 0,
             dice: Dice::new(seed),
             shape,
             flights: BinaryHeap::new(),
@@ -71,6 +108,69 @@ impl Network {
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.sent
+    }
+
+    /// Bytes sent so far, without the headers of UDP and IP.
+    #[must_use]
+    pub fn bytes_sent(&self) -> u64 {
+        self.bytes_sent
+    }
+
+    /// A checksum over all datagrams so far, their ways and their times: equal runs have equal ones.
+    #[must_use]
+    pub fn transcript(&self) -> u32 {
+        self.transcript
+    }
+
+    /// Notes what a node sends from now on.
+    pub fn note(&mut self, node: NodeId) {
+        self.noted = Some((node, Vec::new()));
+    }
+
+    /// What the noted node has sent since the last time.
+    pub fn take_noted(&mut self) -> impl Iterator<Item = Passage> + '_ {
+        self.noted.iter_mut().flat_map(|(_, passages)| passages.drain(..))
+    }
+
+    /// The time that a node's clock shows.
+    #[must_use]
+    pub fn clock(&self, node: NodeId) -> Millis {
+        self.now + self.machine(node).ahead
+    }
+
+    /// For that long nothing runs on a node's machine.
+    pub fn stall(&mut self, node: NodeId, span: Millis) {
+        let until = self.now + span;
+        let machine = self.machine_mut(node);
+        machine.stalled_until = machine.stalled_until.max(until);
+    }
+
+    /// A node's clock jumps ahead.
+    pub fn jump_clock(&mut self, node: NodeId, span: Millis) {
+        self.machine_mut(node).ahead += span;
+    }
+
+    fn machine(&self, node: NodeId) -> Machine {
+        self.machines.get(node).copied().unwrap_or_default()
+    }
+
+    fn machine_mut(&mut self, node: NodeId) -> &mut Machine {
+        if self.machines.len() <= node {
+            self.machines.resize(node + 1, Machine::default());
+        }
+        &mut self.machines[node]
+    }
+
+    /// When a node wants to run next, by the network's clock.
+    fn next_frame<N: Node>(&self, id: NodeId, node: &N) -> Millis {
+        if node.is_finished() {
+            return Millis::NEVER;
+        }
+        let machine = self.machine(id);
+        match node.next_frame() {
+            Millis::NEVER => Millis::NEVER,
+            next => Millis(next.0.saturating_sub(machine.ahead.0)).max(machine.stalled_until),
+        }
     }
 
     /// Changes what happens to datagrams from now on.
@@ -98,7 +198,8 @@ impl Network {
         self.outside.replace(Vec::new()).unwrap_or_default()
     }
 
-    /// Lets the nodes run until `end`. After each step `check` sees the time and the nodes.
+    /// Lets the nodes run until `end`. After each step `check` sees the network and the
+    /// nodes.
     ///
     /// # Panics
     /// When a node sends a datagram that no network carries whole, or asks for frames without end.
@@ -106,17 +207,13 @@ impl Network {
         &mut self,
         nodes: &mut [N],
         end: Millis,
-        mut check: impl FnMut(Millis, &mut [N]),
+        mut check: impl FnMut(&mut Self, &mut [N]),
     ) {
         let mut idle_steps = 0;
         loop {
             self.collect(nodes);
-            let frame = nodes
-                .iter()
-                .filter(|node| !node.is_finished())
-                .map(|node| node.next_frame())
-                .min()
-                .unwrap_or(Millis::NEVER);
+            let frames = nodes.iter().enumerate().map(|(id, node)| self.next_frame(id, node));
+            let frame = frames.min().unwrap_or(Millis::NEVER);
             let arrival = self.flights.peek().map_or(Millis::NEVER, |Reverse(next)| next.arrival);
             let next = frame.min(arrival);
             if next > end {
@@ -130,26 +227,29 @@ impl Network {
             );
             self.now = self.now.max(next);
             self.deliver(nodes);
-            for node in nodes.iter_mut().filter(|node| !node.is_finished()) {
-                if node.next_frame() <= self.now {
-                    node.frame(self.now);
+            for (id, node) in nodes.iter_mut().enumerate() {
+                if self.next_frame(id, node) <= self.now {
+                    node.frame(self.clock(id));
                 }
             }
             self.collect(nodes);
-            check(self.now, nodes);
+            check(self, nodes);
         }
     }
 
     /// Hands out what has arrived.
     fn deliver(&mut self, nodes: &mut [impl Node]) {
-        while let Some(next) = self.flights.peek_mut() {
-            if next.0.arrival > self.now {
-                break;
+        while self.flights.peek().is_some_and(|Reverse(next)| next.arrival <= self.now) {
+            let Some(Reverse(mut flight)) = self.flights.pop() else { break };
+            let awake = self.machine(flight.to).stalled_until;
+            if awake > self.now {
+                flight.arrival = awake;
+                self.flights.push(Reverse(flight));
+                continue;
             }
-            let Reverse(flight) = std::collections::binary_heap::PeekMut::pop(next);
             if let Some(node) = nodes.get_mut(flight.to) {
                 let route = Route { local: flight.port, remote: flight.from };
-                node.handle_datagram(self.now, route, &flight.bytes);
+                node.handle_datagram(self.clock(flight.to), route, &flight.bytes);
             }
         }
     }
@@ -161,11 +261,29 @@ impl Network {
             while let Some(route) = node.poll_transmit(&mut packet) {
                 assert!(packet.len() <= MAX_DATAGRAM_LEN, "{} bytes in a datagram", packet.len());
                 self.longest = self.longest.max(packet.len());
+                self.write_down(id, route, &packet);
                 self.send(Self::address(id, route.local), route.remote, &packet);
             }
             while node.poll_output().is_some() {}
         }
         self.packet = packet;
+    }
+
+    fn write_down(&mut self, id: NodeId, route: Route, bytes: &[u8]) {
+        self.bytes_sent += bytes.len() as u64;
+        let mut hasher = crc32fast::Hasher::new_with_initial(self.transcript);
+        hasher.update(&self.now.0.to_le_bytes());
+        hasher.update(&[id as u8, route.local.0 as u8]);
+        hasher.update(&route.remote.port().to_le_bytes());
+        hasher.update(bytes);
+        self.transcript = hasher.finalize();
+        if let Some((noted, passages)) = &mut self.noted
+            && *noted == id
+        {
+            let is_connectionless = bytes.starts_with(&[255; 4]);
+            let (at, to, len) = (self.now, route.remote, bytes.len());
+            passages.push(Passage { at, from: id, to, len, is_connectionless });
+        }
     }
 
     fn send(&mut self, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
@@ -198,7 +316,7 @@ impl Network {
     }
 
     /// Which node's port an address is.
-    fn owner(address: SocketAddr) -> Option<(NodeId, LocalPort)> {
+    pub(super) fn owner(address: SocketAddr) -> Option<(NodeId, LocalPort)> {
         let SocketAddr::V4(address) = address else { return None };
         let node = address.ip().to_bits().checked_sub(0xc612_0001).filter(|n| *n < 0x2_0000)?;
         Some((node as NodeId, LocalPort(address.port().wrapping_sub(FIRST_PORT))))

@@ -7,6 +7,7 @@ use crate::{
     client::{Client, ClientEvent, ClientOptions, ClientWire, Ending, Fault, Stage},
     model::{Buttons, EntityState, Millis, PlayerState, Qport, Sequence, UserCmd},
     node::{LocalPort, Node, Route},
+    shape::Dice,
     wire::info::Info,
 };
 
@@ -24,12 +25,47 @@ pub struct SeenView {
     pub entities: Vec<EntityState>,
 }
 
+/// What somebody at the keys feels like.
+#[derive(Debug)]
+struct Whims {
+    dice: Dice,
+    /// The move from which on something else is pressed.
+    until: u32,
+    keys: UserCmd,
+}
+
+impl Whims {
+    fn keys(&mut self, moves: u32) -> UserCmd {
+        let Self { dice, until, keys } = self;
+        if moves >= *until {
+            *until = moves + 5 + dice.below(60) as u32;
+            let mut way = |stays| match dice.below(stays) {
+                0 => -127,
+                1 => 127,
+                _ => 0,
+            };
+            (keys.forwardmove, keys.rightmove, keys.upmove) = (way(3), way(4), way(6));
+            keys.buttons = if dice.chance(400) { Buttons::ATTACK } else { Buttons::default() };
+            keys.weapon = 1 + dice.below(9) as u8;
+            keys.angles[0] = dice.below(4000) as i32;
+        }
+        keys.angles[1] = (keys.angles[1] + dice.below(900) as i32) & 0xffff;
+        *keys
+    }
+}
+
 /// The player.
 #[derive(Debug)]
 pub struct Player {
     client: Client,
     next_move: Millis,
     moves: u32,
+    /// Which of its router's ports it has now.
+    port: LocalPort,
+    /// What it does besides walking on, if it does anything.
+    whims: Option<Whims>,
+    /// Gamestates it was sent.
+    pub levels: u32,
     /// What is held down.
     pub buttons: Buttons,
     /// Reliable commands that its game was given, in order.
@@ -49,23 +85,57 @@ impl Player {
     /// When the name makes no userinfo.
     #[must_use]
     pub fn new(server: SocketAddr, wire: ClientWire, name: &str, seed: u64, now: Millis) -> Self {
+        let pairs = [("name", name), ("rate", "90000"), ("snaps", "20"), ("model", "sarge")];
+        Self::with_userinfo(server, wire, &pairs, (Qport(seed as u16), seed), now)
+    }
+
+    /// A player with these pairs in its userinfo.
+    ///
+    /// # Panics
+    /// When they make no userinfo.
+    #[must_use]
+    pub fn with_userinfo(
+        server: SocketAddr,
+        wire: ClientWire,
+        pairs: &[(&str, &str)],
+        (qport, seed): (Qport, u64),
+        now: Millis,
+    ) -> Self {
         let mut info = Info::normal();
-        for (key, value) in [("name", name), ("rate", "90000"), ("snaps", "20"), ("model", "sarge")]
-        {
-            info.set(key, value).expect("a plain name");
+        for (key, value) in pairs {
+            info.set(key, value).expect("a plain pair");
         }
-        let options = ClientOptions::new(server, wire, info, Qport(seed as u16), seed);
+        let options = ClientOptions::new(server, wire, info, qport, seed);
         let client = Client::new(options, now).expect("a short userinfo");
         Self {
             client,
             next_move: now,
             moves: 0,
+            port: LocalPort(0),
+            whims: None,
+            levels: 0,
             buttons: Buttons::default(),
             heard: Vec::new(),
             seen: Vec::new(),
             faults: Vec::new(),
             refusal: None,
         }
+    }
+
+    /// Lets the player run about, jump and shoot as `seed` says, instead of walking in circles.
+    pub fn be_restless(&mut self, seed: u64) {
+        self.whims = Some(Whims { dice: Dice::new(seed), until: 0, keys: UserCmd::default() });
+    }
+
+    /// Its router gives it that port. What comes to the one before is lost.
+    pub fn set_port(&mut self, port: LocalPort) {
+        self.port = port;
+    }
+
+    /// The port of its router that it has.
+    #[must_use]
+    pub fn port(&self) -> LocalPort {
+        self.port
     }
 
     /// The connection.
@@ -117,8 +187,8 @@ impl Player {
                         });
                     }
                 }
+                ClientEvent::Gamestate => self.levels += 1,
                 ClientEvent::Connected
-                | ClientEvent::Gamestate
                 | ClientEvent::Entered
                 | ClientEvent::Configstring(_)
                 | ClientEvent::MapRestart
@@ -131,6 +201,9 @@ impl Player {
 
 impl Node for Player {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        if route.local != self.port {
+            return;
+        }
         self.client.handle_datagram(now, route.remote, bytes);
         self.after();
     }
@@ -141,15 +214,16 @@ impl Node for Player {
             if matches!(self.client.stage(), Stage::Primed | Stage::Active) {
                 self.moves = self.moves.wrapping_add(1);
                 let turn = self.moves.wrapping_mul(311) as i32 & 0xffff;
-                self.client.push_move(UserCmd {
-                    server_time: self.client.level_time(now).0,
+                let keys = self.whims.as_mut().map(|whims| whims.keys(self.moves));
+                let keys = keys.unwrap_or(UserCmd {
                     angles: [0, turn, 0],
                     buttons: self.buttons,
                     weapon: 2,
                     forwardmove: 127,
-                    rightmove: 0,
-                    upmove: 0,
+                    ..UserCmd::default()
                 });
+                self.client
+                    .push_move(UserCmd { server_time: self.client.level_time(now).0, ..keys });
             }
         }
         self.client.frame(now);
@@ -162,7 +236,7 @@ impl Node for Player {
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
         let remote = self.client.poll_transmit(packet)?;
-        Some(Route { local: LocalPort(0), remote })
+        Some(Route { local: self.port, remote })
     }
 
     fn stop(&mut self, now: Millis, _reason: &str) {

@@ -23,7 +23,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("shape", &["model"]),
     ("bots", &["client", "model", "node", "shape", "wire", "world"]),
     ("io", &["model", "node"]),
-    ("sim", &["bots", "client", "model", "node", "server", "shape", "wire"]),
+    ("journal", &["model", "node"]),
+    ("sim", &["bots", "client", "journal", "model", "node", "server", "shape", "wire"]),
     ("cli", &["bots", "client", "model", "settings", "shape"]),
 ];
 

@@ -59,7 +59,7 @@ fn view(arena: &mut Arena, node: usize) -> (i32, bool, Vec<i32>) {
 fn a_follower_is_told_what_the_followed_sees() {
     let server = server();
     assert_eq!(server.geometry(), Geometry::Map);
-    let mut arena = Arena::around(9, server);
+    let mut arena = Arena::around(9, fragd::sim::Actor::Server(Box::new(server)));
     let nodes: Vec<_> =
         ["a", "b", "c", "d"].iter().map(|name| arena.join(ClientWire::Native71, name)).collect();
     arena.run_for(Millis(2500));

@@ -7,6 +7,7 @@ use fragd::{
     node::Node as _,
     server::Server,
     settings::Settings,
+    sim::Actor,
 };
 
 use crate::{
@@ -44,7 +45,8 @@ fn arena(seed: u64, set: &[(&str, &str)]) -> Arena {
         assets.insert(&format!("maps/{map}.bsp"), field()).unwrap();
     }
     let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Profile::BASEOA)) });
-    Arena::around(seed, Server::new(settings, Box::new(assets), rules, [seed as u8; 32]))
+    let server = Server::new(settings, Box::new(assets), rules, [seed as u8; 32]);
+    Arena::around(seed, Actor::Server(Box::new(server)))
 }
 
 /// The map that a player believes to be on.

@@ -200,7 +200,7 @@ fn two_on(name: &str, map: Vec<u8>) -> (Arena, Shared, [usize; 2]) {
     let stage = Shared::default();
     let server = server(assets, name, &stage);
     assert_eq!(server.geometry(), Geometry::Map);
-    let mut arena = Arena::around(1, server);
+    let mut arena = Arena::around(1, fragd::sim::Actor::Server(Box::new(server)));
     let first = arena.join(ClientWire::Compat71, "first");
     let second = arena.join(ClientWire::Native71, "second");
     arena.run_for(Millis(2000));

@@ -96,6 +96,23 @@ impl GameData {
         self.folders.is_empty()
     }
 
+    /// The first file of that name that `wanted` takes, wherever in the order of search it lies. Files
+    /// of more than `max` bytes are passed over.
+    #[must_use]
+    pub fn read_wanted(
+        &self,
+        name: &str,
+        max: u64,
+        wanted: impl Fn(&[u8]) -> bool,
+    ) -> Option<Vec<u8>> {
+        let path = GamePath::new(name.as_bytes())?;
+        let read = |source: &Source| match source {
+            Source::Folder(folder) => folder.read(&path, max),
+            Source::Pack(pack, _) => pack.read(&path, max),
+        };
+        self.sources.iter().filter_map(read).flatten().find(|bytes| wanted(bytes))
+    }
+
     /// The folders that are searched, in the order of search.
     #[must_use]
     pub fn folders(&self) -> &[PathBuf] {

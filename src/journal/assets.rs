@@ -1,0 +1,376 @@
+//! What a node was told about game files, and how it is told the same again.
+//!
+//! A file's bytes do not stand in the journal, only its length and checksum: whoever replays brings the
+//! file. Everything else that can be asked (where it lies, which there are, why one could not be read)
+//! stands there whole, for it may show in what the node says.
+
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::VecDeque,
+    fmt,
+    rc::Rc,
+};
+
+use thiserror::Error;
+
+use super::{
+    bytes::{Cursor, Wrong, put_number, put_text},
+    format::checksum,
+    recorder::SharedRecorder,
+};
+use crate::model::assets::{AssetError, Assets, Found, GamePath, PackInfo};
+
+/// A question about game files and its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AssetAnswer {
+    /// Where a file lies.
+    Find(String, Option<Found>),
+    /// A file was read: its length and checksum.
+    Read(String, Result<(u64, u32), AssetError>),
+    /// Which files there are in a folder, with an extension.
+    List(String, String, Vec<GamePath>),
+    /// Which archives there are.
+    Packs(Vec<PackInfo>),
+}
+
+impl fmt::Display for AssetAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Find(name, Some(found)) => write!(f, "find {name}: in {}", found.place),
+            Self::Find(name, None) => write!(f, "find {name}: nowhere"),
+            Self::Read(name, Ok((len, sum))) => {
+                write!(f, "read {name}: {len} bytes, checksum {sum:08x}")
+            }
+            Self::Read(name, Err(error)) => write!(f, "read {name}: {error}"),
+            Self::List(folder, extension, names) => {
+                write!(f, "list {folder}/*.{extension}: {} files", names.len())
+            }
+            Self::Packs(packs) => write!(f, "list archives: {}", packs.len()),
+        }
+    }
+}
+
+impl AssetAnswer {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Find(name, found) => {
+                out.push(0);
+                put_text(out, name);
+                out.push(u8::from(found.is_some()));
+                if let Some(found) = found {
+                    put_text(out, &found.place);
+                    put_number(out, found.pack.map_or(0, |pack| pack as u64 + 1));
+                    put_number(out, found.len);
+                }
+            }
+            Self::Read(name, answer) => {
+                out.push(1);
+                put_text(out, name);
+                match answer {
+                    Ok((len, sum)) => {
+                        out.push(0);
+                        put_number(out, *len);
+                        out.extend_from_slice(&sum.to_le_bytes());
+                    }
+                    Err(error) => write_error(out, error),
+                }
+            }
+            Self::List(folder, extension, names) => {
+                out.push(2);
+                put_text(out, folder);
+                put_text(out, extension);
+                put_number(out, names.len() as u64);
+                names.iter().for_each(|name| put_text(out, name.as_str()));
+            }
+            Self::Packs(packs) => {
+                out.push(3);
+                put_number(out, packs.len() as u64);
+                for pack in packs {
+                    put_text(out, &pack.folder);
+                    put_text(out, &pack.name);
+                    put_number(out, pack.crcs.len() as u64);
+                    pack.crcs.iter().for_each(|crc| out.extend_from_slice(&crc.to_le_bytes()));
+                }
+            }
+        }
+    }
+
+    pub(super) fn read(from: &mut Cursor<'_>) -> Result<Self, Wrong> {
+        Ok(match from.byte()? {
+            0 => {
+                let name = from.text()?;
+                let found = match from.byte()? {
+                    0 => None,
+                    1 => {
+                        let place = from.text()?;
+                        let pack = from.small::<usize>()?.checked_sub(1);
+                        Some(Found { place, pack, len: from.number()? })
+                    }
+                    _ => return Err("a file that is neither found nor not"),
+                };
+                Self::Find(name, found)
+            }
+            1 => {
+                let name = from.text()?;
+                let answer = match from.byte()? {
+                    0 => Ok((from.number()?, from.word()?)),
+                    kind => Err(read_error(kind, from)?),
+                };
+                Self::Read(name, answer)
+            }
+            2 => {
+                let (folder, extension) = (from.text()?, from.text()?);
+                let count: usize = from.small()?;
+                let names = (0..count).map(|_| path(from)).collect::<Result<_, _>>()?;
+                Self::List(folder, extension, names)
+            }
+            3 => {
+                let count: usize = from.small()?;
+                let pack = |from: &mut Cursor<'_>| {
+                    let (folder, name) = (from.text()?, from.text()?);
+                    let count: usize = from.small()?;
+                    let crcs: Result<Vec<_>, _> = (0..count).map(|_| from.word()).collect();
+                    Ok(PackInfo { folder, name, crcs: crcs?.into() })
+                };
+                Self::Packs((0..count).map(|_| pack(from)).collect::<Result<_, Wrong>>()?)
+            }
+            _ => return Err("a question about files that nobody knows"),
+        })
+    }
+
+    /// The question alone, to compare.
+    fn question(&self) -> (u8, &str, &str) {
+        match self {
+            Self::Find(name, _) => (0, name, ""),
+            Self::Read(name, _) => (1, name, ""),
+            Self::List(folder, extension, _) => (2, folder, extension),
+            Self::Packs(_) => (3, "", ""),
+        }
+    }
+}
+
+fn path(from: &mut Cursor<'_>) -> Result<GamePath, Wrong> {
+    GamePath::new(from.bytes()?).ok_or("a name that no game file has")
+}
+
+fn write_error(out: &mut Vec<u8>, error: &AssetError) {
+    match error {
+        AssetError::Name { name } => {
+            out.push(1);
+            put_text(out, name);
+        }
+        AssetError::Missing { path } => {
+            out.push(2);
+            put_text(out, path.as_str());
+        }
+        AssetError::TooLong { path, place, len, max } => {
+            out.push(3);
+            put_text(out, path.as_str());
+            put_text(out, place);
+            put_number(out, *len);
+            put_number(out, *max);
+        }
+        AssetError::Unreadable { path, place, why } => {
+            out.push(4);
+            put_text(out, path.as_str());
+            put_text(out, place);
+            put_text(out, why);
+        }
+    }
+}
+
+fn read_error(kind: u8, from: &mut Cursor<'_>) -> Result<AssetError, Wrong> {
+    Ok(match kind {
+        1 => AssetError::Name { name: from.text()? },
+        2 => AssetError::Missing { path: path(from)? },
+        3 => AssetError::TooLong {
+            path: path(from)?,
+            place: from.text()?,
+            len: from.number()?,
+            max: from.number()?,
+        },
+        4 => AssetError::Unreadable { path: path(from)?, place: from.text()?, why: from.text()? },
+        _ => return Err("a fault of a file that nobody knows"),
+    })
+}
+
+/// Game files whose answers are written down.
+pub struct RecordedAssets {
+    assets: Box<dyn Assets>,
+    recorder: SharedRecorder,
+    packs_told: OnceCell<()>,
+}
+
+impl RecordedAssets {
+    /// Writes down what `assets` answer.
+    #[must_use]
+    pub fn new(assets: Box<dyn Assets>, recorder: SharedRecorder) -> Self {
+        Self { assets, recorder, packs_told: OnceCell::new() }
+    }
+
+    fn note(&self, answer: &AssetAnswer) {
+        self.recorder.borrow_mut().asset(answer);
+    }
+}
+
+impl Assets for RecordedAssets {
+    fn find(&self, name: &str) -> Option<Found> {
+        let found = self.assets.find(name);
+        self.note(&AssetAnswer::Find(name.to_owned(), found.clone()));
+        found
+    }
+
+    fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
+        let read = self.assets.read(name, max);
+        let known = read.as_ref().map(|bytes| (bytes.len() as u64, checksum(bytes)));
+        self.note(&AssetAnswer::Read(name.to_owned(), known.map_err(Clone::clone)));
+        read
+    }
+
+    fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
+        let names = self.assets.list(folder, extension);
+        let (folder, extension) = (folder.to_owned(), extension.to_owned());
+        self.note(&AssetAnswer::List(folder, extension, names.clone()));
+        names
+    }
+
+    fn packs(&self) -> &[PackInfo] {
+        let packs = self.assets.packs();
+        // They never change, so once is enough.
+        self.packs_told.get_or_init(|| self.note(&AssetAnswer::Packs(packs.to_vec())));
+        packs
+    }
+}
+
+/// Why a question about files could not be answered as it was in the recorded run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Trouble {
+    /// The data is not here.
+    #[error(
+        "{name}: no file of {len} bytes with checksum {sum:08x} is found here; the journal was made \
+         with that one, and only with it can be replayed"
+    )]
+    NotHere {
+        /// The file.
+        name: String,
+        /// Its length.
+        len: u64,
+        /// Its [`checksum`].
+        sum: u32,
+    },
+    /// The node asks something else than the recorded one did.
+    #[error("the server asks for {asked}, where the recorded one asked for {recorded}")]
+    OtherQuestion {
+        /// What it asks now.
+        asked: String,
+        /// What was asked then.
+        recorded: String,
+    },
+}
+
+/// Finds a file by its name, length and checksum.
+pub type FindFile = Box<dyn Fn(&str, u64, u32) -> Option<Vec<u8>>>;
+
+/// The answers that a replayed node will be given.
+#[derive(Clone, Default)]
+pub struct Answers(Rc<RefCell<Waiting>>);
+
+#[derive(Default)]
+struct Waiting {
+    answers: VecDeque<AssetAnswer>,
+    trouble: Option<Trouble>,
+}
+
+impl Answers {
+    /// The next answers, in the order of the questions.
+    pub fn expect(&self, answers: impl IntoIterator<Item = AssetAnswer>) {
+        self.0.borrow_mut().answers.extend(answers);
+    }
+
+    /// What went wrong first, if anything did; and whether the recorded run asked more.
+    pub fn take_trouble(&self) -> Option<Trouble> {
+        let mut waiting = self.0.borrow_mut();
+        let left = waiting.answers.pop_front();
+        waiting.answers.clear();
+        waiting.trouble.take().or_else(|| {
+            let recorded = name_of(left?.question());
+            Some(Trouble::OtherQuestion { asked: "nothing".to_owned(), recorded })
+        })
+    }
+
+    fn answer(&self, asked: (u8, &str, &str)) -> Option<AssetAnswer> {
+        let mut waiting = self.0.borrow_mut();
+        let answer = waiting.answers.pop_front();
+        if answer.as_ref().is_some_and(|answer| answer.question() == asked) {
+            return answer;
+        }
+        let recorded = answer.map_or("nothing".to_owned(), |answer| name_of(answer.question()));
+        let trouble = Trouble::OtherQuestion { asked: name_of(asked), recorded };
+        waiting.trouble.get_or_insert(trouble);
+        None
+    }
+}
+
+fn name_of((kind, name, extension): (u8, &str, &str)) -> String {
+    match kind {
+        0 => format!("the place of {name}"),
+        1 => name.to_owned(),
+        2 => format!("the list of {name}/*.{extension}"),
+        _ => "the archives".to_owned(),
+    }
+}
+
+/// Game files as a recorded node found them.
+pub struct ReplayedAssets {
+    answers: Answers,
+    find_file: FindFile,
+    packs: OnceCell<Vec<PackInfo>>,
+}
+
+impl ReplayedAssets {
+    /// Gives `answers`, and files that `find_file` finds.
+    #[must_use]
+    pub fn new(answers: Answers, find_file: FindFile) -> Self {
+        Self { answers, find_file, packs: OnceCell::new() }
+    }
+}
+
+impl Assets for ReplayedAssets {
+    fn find(&self, name: &str) -> Option<Found> {
+        match self.answers.answer((0, name, ""))? {
+            AssetAnswer::Find(_, found) => found,
+            _ => None,
+        }
+    }
+
+    fn read(&self, name: &str, _max: u64) -> Result<Vec<u8>, AssetError> {
+        let unreadable = || match GamePath::new(name.as_bytes()) {
+            Some(path) => AssetError::Missing { path },
+            None => AssetError::Name { name: name.to_owned() },
+        };
+        let Some(AssetAnswer::Read(_, known)) = self.answers.answer((1, name, "")) else {
+            return Err(unreadable());
+        };
+        let (len, sum) = known?;
+        let found = (self.find_file)(name, len, sum);
+        found.filter(|bytes| (bytes.len() as u64, checksum(bytes)) == (len, sum)).ok_or_else(|| {
+            let trouble = Trouble::NotHere { name: name.to_owned(), len, sum };
+            self.answers.0.borrow_mut().trouble.get_or_insert(trouble);
+            unreadable()
+        })
+    }
+
+    fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
+        match self.answers.answer((2, folder, extension)) {
+            Some(AssetAnswer::List(_, _, names)) => names,
+            _ => Vec::new(),
+        }
+    }
+
+    fn packs(&self) -> &[PackInfo] {
+        self.packs.get_or_init(|| match self.answers.answer((3, "", "")) {
+            Some(AssetAnswer::Packs(packs)) => packs,
+            _ => Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,251 @@
+//! Reads records from bytes that come in pieces.
+//!
+//! Invariants: an entry is given out only when its checksum holds; after the first damage nothing is
+//! given out; at most one record and one piece are held.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::{
+    assets::AssetAnswer,
+    bytes::{Cursor, Wrong},
+    format::{Entry, FORMAT_VERSION, Input, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, kind},
+};
+use crate::{model::Millis, node::Route};
+
+/// Not a journal that can be read at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Unfit {
+    /// Something else.
+    #[error("this is no journal of fragd")]
+    NoJournal,
+    /// Of another time.
+    #[error("format {0} of the journal is not known; this program reads format {FORMAT_VERSION}")]
+    Version(u32),
+    /// Nothing can be done without the first record.
+    #[error("the journal is damaged before its first record ends: {0}")]
+    NoStart(Damage),
+}
+
+/// Where a journal stops being readable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Byte at which the record begins that cannot be read.
+    pub offset: u64,
+    /// Its number, the first one's being 0.
+    pub record: u64,
+    /// What is wrong.
+    pub kind: DamageKind,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in record {} at byte {}", self.kind, self.record, self.offset)
+    }
+}
+
+/// What is wrong with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum DamageKind {
+    /// The journal ends within it, or before a record that ends the run.
+    #[error("cut off")]
+    CutOff,
+    /// Some of its bytes, or of the records before it, are not what was written.
+    #[error("a wrong checksum")]
+    Checksum,
+    /// Its length is out of range.
+    #[error("a wrong length")]
+    Length,
+    /// Its checksum holds and yet it makes no sense.
+    #[error("{0}")]
+    Senseless(&'static str),
+    /// Something follows the record that ends the run.
+    #[error("something behind the end")]
+    BehindEnd,
+}
+
+/// An entry and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// Number of the record, the first one's being 0.
+    pub record: u64,
+    /// Byte at which it begins.
+    pub offset: u64,
+    /// What it says.
+    pub entry: Entry,
+}
+
+/// The reader.
+#[derive(Debug, Default)]
+pub struct Reader {
+    bytes: Vec<u8>,
+    /// Where in `bytes` the next record begins.
+    at: usize,
+    /// Offset of `bytes` in the journal.
+    base: u64,
+    record: u64,
+    running: u32,
+    now: Millis,
+    routes: Vec<Route>,
+    head_read: bool,
+    ended: bool,
+}
+
+impl Reader {
+    /// A reader at a journal's begin.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next piece of the journal.
+    pub fn feed(&mut self, piece: &[u8]) {
+        self.bytes.drain(..self.at);
+        self.base += self.at as u64;
+        self.at = 0;
+        self.bytes.extend_from_slice(piece);
+    }
+
+    /// Reads the magic and the version. False while there is too little of them.
+    ///
+    /// # Errors
+    /// This is no journal, or of a format that is not known.
+    pub fn read_head(&mut self) -> Result<bool, Unfit> {
+        if self.head_read {
+            return Ok(true);
+        }
+        let mut head = Cursor(&self.bytes);
+        let common = self.bytes.len().min(MAGIC.len());
+        if self.bytes[..common] != MAGIC[..common] {
+            return Err(Unfit::NoJournal);
+        }
+        let (Ok(_), Ok(version)) = (head.take(MAGIC.len()), head.word()) else { return Ok(false) };
+        if version != FORMAT_VERSION {
+            return Err(Unfit::Version(version));
+        }
+        self.at = MAGIC.len() + 4;
+        self.head_read = true;
+        Ok(true)
+    }
+
+    /// The next entry; none when another piece is needed, or the head was not read.
+    ///
+    /// # Errors
+    /// The journal is damaged here.
+    pub fn next_entry(&mut self) -> Result<Option<Located>, Damage> {
+        while self.head_read {
+            let (offset, record) = (self.offset(), self.record);
+            let damage = |kind| Damage { offset, record, kind };
+            let Some((from, to)) = self.next_body().map_err(damage)? else { return Ok(None) };
+            if self.ended {
+                return Err(damage(DamageKind::BehindEnd));
+            }
+            let mut body = Cursor(&self.bytes[from..to]);
+            let entry = read_body(&mut body, &mut self.now, &mut self.routes)
+                .and_then(|entry| body.end().map(|()| entry))
+                .map_err(|wrong| damage(DamageKind::Senseless(wrong)))?;
+            self.at = to + 4;
+            self.record += 1;
+            self.ended = entry == Some(Entry::End);
+            if let Some(entry) = entry {
+                return Ok(Some(Located { record, offset, entry }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// There are no more pieces.
+    ///
+    /// # Errors
+    /// The journal is cut off.
+    pub fn finish(&self) -> Result<(), Damage> {
+        let (offset, record) = (self.offset(), self.record);
+        if self.ended && self.at == self.bytes.len() {
+            return Ok(());
+        }
+        let kind = if self.ended { DamageKind::BehindEnd } else { DamageKind::CutOff };
+        Err(Damage { offset, record, kind })
+    }
+
+    fn offset(&self) -> u64 {
+        self.base + self.at as u64
+    }
+
+    /// Where the body of the next record lies, if all of the record is here and its checksum holds.
+    fn next_body(&mut self) -> Result<Option<(usize, usize)>, DamageKind> {
+        let rest = &self.bytes[self.at..];
+        let mut cursor = Cursor(rest);
+        // The longest length that is allowed takes four bytes.
+        let len = match cursor.number() {
+            Ok(len) => usize::try_from(len).unwrap_or(usize::MAX),
+            Err(_) if rest.len() < 5 => return Ok(None),
+            Err(_) => return Err(DamageKind::Length),
+        };
+        if !(1..=MAX_BODY_LEN).contains(&len) {
+            return Err(DamageKind::Length);
+        }
+        let head = rest.len() - cursor.0.len();
+        let (Ok(_), Ok(sum)) = (cursor.take(len), cursor.word()) else { return Ok(None) };
+        let mut hasher = crc32fast::Hasher::new_with_initial(self.running);
+        hasher.update(&rest[..head + len]);
+        let running = hasher.finalize();
+        if running != sum {
+            return Err(DamageKind::Checksum);
+        }
+        self.running = running;
+        Ok(Some((self.at + head, self.at + head + len)))
+    }
+}
+
+/// Reads a record's body. None when it says nothing to others.
+fn read_body(
+    body: &mut Cursor<'_>,
+    now: &mut Millis,
+    routes: &mut Vec<Route>,
+) -> Result<Option<Entry>, Wrong> {
+    let kind = body.byte()?;
+    if matches!(kind, kind::DATAGRAM | kind::FRAME | kind::LINE | kind::STOP) {
+        *now += Millis(body.number()?);
+    }
+    let input = match kind {
+        kind::START => return Ok(Some(Entry::Start(Box::new(Start::read(body)?)))),
+        kind::ROUTE => {
+            let slot: usize = body.small()?;
+            let route = body.route()?;
+            if slot < routes.len() {
+                routes[slot] = route;
+            } else if slot == routes.len() && slot < MAX_ROUTES {
+                routes.push(route);
+            } else {
+                return Err("a route in a slot that is not next");
+            }
+            return Ok(None);
+        }
+        kind::SENT => {
+            let mut sent = Vec::new();
+            while !body.0.is_empty() {
+                let route = known(routes, body)?;
+                sent.push(Sent { route, len: body.small()?, checksum: body.word()? });
+            }
+            return Ok(Some(Entry::Sent(sent)));
+        }
+        kind::ASSET => return Ok(Some(Entry::Asset(AssetAnswer::read(body)?))),
+        kind::END => return Ok(Some(Entry::End)),
+        kind::DATAGRAM => {
+            let route = known(routes, body)?;
+            Input::Datagram(route, body.take(body.0.len())?.to_vec())
+        }
+        kind::FRAME => Input::Frame,
+        kind::LINE => Input::Line(body.text()?),
+        kind::STOP => Input::Stop(body.text()?),
+        _ => return Err("a record of a kind that nobody knows"),
+    };
+    Ok(Some(Entry::Input(*now, input)))
+}
+
+/// The route of a slot.
+fn known(routes: &[Route], body: &mut Cursor<'_>) -> Result<Route, Wrong> {
+    let slot: usize = body.small()?;
+    routes.get(slot).copied().ok_or("a route that was never named")
+}

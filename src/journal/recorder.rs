@@ -1,0 +1,231 @@
+//! Writes records: numbers them by a running checksum, names routes, hands bytes on in pieces.
+//!
+//! Invariant: what was handed on ends with a whole record. What waits is at most [`MAX_WAITING`] bytes
+//! and one record.
+
+use std::{cell::RefCell, collections::HashMap, fmt, rc::Rc};
+
+use super::{
+    assets::AssetAnswer,
+    bytes::{put_bytes, put_number, put_route, put_text},
+    format::{FORMAT_VERSION, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, checksum, kind},
+};
+use crate::{model::Millis, node::Route};
+
+/// Bytes after which they are handed on without waiting for the frame.
+const MAX_WAITING: usize = 64 << 10;
+
+/// A recorder that a node and its game files share.
+pub type SharedRecorder = Rc<RefCell<Recorder>>;
+
+/// Takes bytes of the journal, in order.
+pub type Sink = Box<dyn FnMut(&[u8])>;
+
+/// The writer of a journal.
+pub struct Recorder {
+    sink: Sink,
+    waiting: Vec<u8>,
+    body: Vec<u8>,
+    running: u32,
+    now: Millis,
+    /// Slot of each route, and the route of each slot.
+    slots: HashMap<Route, u16>,
+    routes: Vec<Route>,
+    next_slot: usize,
+    /// What was sent since the last input.
+    sent: Vec<Sent>,
+    written: u64,
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("written", &self.written).finish_non_exhaustive()
+    }
+}
+
+impl Recorder {
+    /// Begins a journal that goes to `sink`.
+    #[must_use]
+    pub fn new(start: &Start, sink: Sink) -> Self {
+        let mut this = Self {
+            sink,
+            waiting: Vec::with_capacity(MAX_WAITING + 4096),
+            body: Vec::new(),
+            running: 0,
+            now: Millis(0),
+            slots: HashMap::with_capacity(MAX_ROUTES),
+            routes: Vec::new(),
+            next_slot: 0,
+            sent: Vec::new(),
+            written: 0,
+        };
+        this.waiting.extend_from_slice(&MAGIC);
+        this.waiting.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        this.record(kind::START, |body| start.write(body));
+        this.hand_on();
+        this
+    }
+
+    /// The same, to share.
+    #[must_use]
+    pub fn shared(start: &Start, sink: Sink) -> SharedRecorder {
+        Rc::new(RefCell::new(Self::new(start, sink)))
+    }
+
+    /// Bytes written so far.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.written + self.waiting.len() as u64
+    }
+
+    /// A datagram arrives.
+    pub(super) fn datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        self.tell_sent();
+        let slot = self.slot(route);
+        let passed = self.passed(now);
+        self.record(kind::DATAGRAM, |body| {
+            put_number(body, passed);
+            put_number(body, u64::from(slot));
+            body.extend_from_slice(bytes);
+        });
+    }
+
+    /// A frame begins.
+    pub(super) fn frame(&mut self, now: Millis) {
+        self.tell_sent();
+        self.hand_on();
+        let passed = self.passed(now);
+        self.record(kind::FRAME, |body| put_number(body, passed));
+    }
+
+    /// The operator typed a line.
+    pub(super) fn line(&mut self, now: Millis, line: &str) {
+        self.tell_sent();
+        let passed = self.passed(now);
+        self.record(kind::LINE, |body| {
+            put_number(body, passed);
+            put_text(body, line);
+        });
+    }
+
+    /// The node is told to stop.
+    pub(super) fn stop(&mut self, now: Millis, reason: &str) {
+        self.tell_sent();
+        let passed = self.passed(now);
+        self.record(kind::STOP, |body| {
+            put_number(body, passed);
+            put_text(body, reason);
+        });
+    }
+
+    /// A datagram leaves.
+    pub(super) fn sends(&mut self, route: Route, bytes: &[u8]) {
+        let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        self.sent.push(Sent { route, len, checksum: checksum(bytes) });
+    }
+
+    /// A question about game files was answered.
+    pub(super) fn asset(&mut self, answer: &AssetAnswer) {
+        self.record(kind::ASSET, |body| answer.write(body));
+    }
+
+    /// The run ends as it should.
+    pub(super) fn end(&mut self) {
+        self.tell_sent();
+        self.record(kind::END, |_| {});
+        self.hand_on();
+    }
+
+    /// Writes what was sent upon the last input, now that it is over.
+    fn tell_sent(&mut self) {
+        if self.sent.is_empty() {
+            return;
+        }
+        let sent = std::mem::take(&mut self.sent);
+        for datagram in &sent {
+            self.slot(datagram.route);
+        }
+        // Naming a route may have taken the slot of one that is named above it; then one by one.
+        if sent.iter().all(|datagram| self.slots.contains_key(&datagram.route)) {
+            self.record_sent(&sent);
+        } else {
+            for datagram in &sent {
+                self.slot(datagram.route);
+                self.record_sent(std::slice::from_ref(datagram));
+            }
+        }
+        self.sent = sent;
+        self.sent.clear();
+    }
+
+    fn record_sent(&mut self, sent: &[Sent]) {
+        let slots = std::mem::take(&mut self.slots);
+        self.record(kind::SENT, |body| {
+            for datagram in sent {
+                put_number(body, u64::from(slots.get(&datagram.route).copied().unwrap_or(0)));
+                put_number(body, u64::from(datagram.len));
+                body.extend_from_slice(&datagram.checksum.to_le_bytes());
+            }
+        });
+        self.slots = slots;
+    }
+
+    /// The slot of a route, which is named first if it has none.
+    fn slot(&mut self, route: Route) -> u16 {
+        if let Some(slot) = self.slots.get(&route) {
+            return *slot;
+        }
+        let at = self.next_slot;
+        self.next_slot = (at + 1) % MAX_ROUTES;
+        let slot = at as u16;
+        if at < self.routes.len() {
+            self.slots.remove(&self.routes[at]);
+            self.routes[at] = route;
+        } else {
+            self.routes.push(route);
+        }
+        self.slots.insert(route, slot);
+        self.record(kind::ROUTE, |body| {
+            put_number(body, u64::from(slot));
+            put_route(body, route);
+        });
+        slot
+    }
+
+    fn passed(&mut self, now: Millis) -> u64 {
+        let passed = now.since(self.now).0;
+        self.now += Millis(passed);
+        passed
+    }
+
+    fn record(&mut self, kind: u8, write: impl FnOnce(&mut Vec<u8>)) {
+        self.body.clear();
+        self.body.push(kind);
+        write(&mut self.body);
+        debug_assert!(self.body.len() <= MAX_BODY_LEN, "a record is bounded");
+        let begins = self.waiting.len();
+        put_bytes(&mut self.waiting, &self.body);
+        let mut hasher = crc32fast::Hasher::new_with_initial(self.running);
+        hasher.update(&self.waiting[begins..]);
+        self.running = hasher.finalize();
+        self.waiting.extend_from_slice(&self.running.to_le_bytes());
+        if self.waiting.len() >= MAX_WAITING {
+            self.hand_on();
+        }
+    }
+
+    fn hand_on(&mut self) {
+        if !self.waiting.is_empty() {
+            (self.sink)(&self.waiting);
+            self.written += self.waiting.len() as u64;
+            self.waiting.clear();
+        }
+    }
+}
+
+impl Drop for Recorder {
+    /// What a run that ended in a panic was given last is what is looked for.
+    fn drop(&mut self) {
+        self.hand_on();
+    }
+}

@@ -1,0 +1,123 @@
+//! A journal as a list that people read.
+
+use std::io::{self, BufWriter, Write as _};
+
+use fragd::{
+    cli::{Outcome, ReplayOptions},
+    journal::{Entry, Input, Located, Reader},
+    model::{Millis, text::escaped},
+};
+use serde_json::json;
+
+use super::Pieces;
+
+/// Bytes of a datagram or a line that are shown.
+const SHOWN: usize = 200;
+
+/// Lists the inputs of a journal.
+pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<Outcome, String> {
+    let name = file.name.clone();
+    let mut reader = Reader::new();
+    let mut out = BufWriter::new(io::stdout().lock());
+    loop {
+        let piece = file.next()?;
+        let is_end = piece.is_empty();
+        reader.feed(piece);
+        if !reader.read_head().map_err(|error| format!("{name}: {error}"))? && is_end {
+            return Err(format!("{name}: the journal ends before it begins"));
+        }
+        let damage = loop {
+            match reader.next_entry() {
+                Ok(Some(located)) => {
+                    let Some(line) = line(options, &located) else { continue };
+                    // A reader that has seen enough, such as `head`, is no failure.
+                    if is_over(options, &located) || writeln!(out, "{line}").is_err() {
+                        return Ok(Outcome::Done);
+                    }
+                }
+                Ok(None) if is_end => break reader.finish().err(),
+                Ok(None) => break None,
+                Err(damage) => break Some(damage),
+            }
+        };
+        if let Some(damage) = damage {
+            let _ = out.flush();
+            eprintln!("fragd: {name}: {damage}; nothing is read from there on");
+        }
+        if damage.is_some() || is_end {
+            let _ = out.flush();
+            return Ok(Outcome::Done);
+        }
+    }
+}
+
+fn is_over(options: &ReplayOptions, located: &Located) -> bool {
+    match located.entry {
+        Entry::Input(at, _) => options.until.is_some_and(|until| at > until),
+        _ => false,
+    }
+}
+
+/// The line of an entry; none when it is not asked for.
+fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
+    let Located { record, offset, entry } = located;
+    let (at, kind, route, what) = match entry {
+        Entry::Start(start) => {
+            let config = start.config.as_ref().map_or("", |(name, _)| name.as_str());
+            let what = format!("fragd {}: {} {config}", start.program, start.arguments.join(" "));
+            (None, "start", None, what)
+        }
+        Entry::Input(at, Input::Datagram(route, bytes)) => {
+            (Some(*at), "datagram", Some(route), datagram(bytes))
+        }
+        Entry::Input(at, Input::Frame) => (Some(*at), "frame", None, String::new()),
+        Entry::Input(at, Input::Line(line)) => (Some(*at), "line", None, shown(line.as_bytes())),
+        Entry::Input(at, Input::Stop(why)) => (Some(*at), "stop", None, shown(why.as_bytes())),
+        // What the server answers is no input.
+        Entry::Sent(_) => return None,
+        Entry::Asset(answer) => (None, "file", None, answer.to_string()),
+        Entry::End => (None, "end", None, String::new()),
+    };
+    if let Some(client) = options.client
+        && !route.is_some_and(|route| client.is(route.remote))
+    {
+        return None;
+    }
+    if options.json {
+        let from = route.map(|route| route.remote.to_string());
+        let at = at.map(|at| at.0);
+        let json = json!({
+            "record": record, "offset": offset, "time_ms": at, "kind": kind, "from": from, "what": what,
+        });
+        return Some(json.to_string());
+    }
+    let time = at.map_or(String::new(), |Millis(ms)| format!("{}.{:03}", ms / 1000, ms % 1000));
+    let from = route.map_or(String::new(), |route| format!("{} ", route.remote));
+    Some(format!("{record:>8} {time:>12} {kind:<8} {from}{what}").trim_end().to_owned())
+}
+
+/// What kind of datagram it is: a connectionless one by its words, a message by its number.
+fn datagram(bytes: &[u8]) -> String {
+    let len = bytes.len();
+    match bytes {
+        [255, 255, 255, 255, text @ ..] => {
+            // The userinfo of a connect is compressed; its name is not.
+            let is_connect = text.starts_with(b"connect ");
+            let text = if is_connect { &b"connect"[..] } else { text };
+            format!("{len} bytes, connectionless: {}", shown(text))
+        }
+        [a, b, c, d, e, f, ..] => {
+            let word = u32::from_le_bytes([*a, *b, *c, *d]);
+            let (number, is_fragment) = (word & 0x7fff_ffff, word >> 31 != 0);
+            let qport = u16::from_le_bytes([*e, *f]);
+            let piece = if is_fragment { "a piece of " } else { "" };
+            format!("{len} bytes, {piece}message {number}, qport {qport}")
+        }
+        _ => format!("{len} bytes: {}", shown(bytes)),
+    }
+}
+
+fn shown(bytes: &[u8]) -> String {
+    let whole = escaped(&bytes[..bytes.len().min(SHOWN)]);
+    if bytes.len() > SHOWN { format!("{whole}…") } else { whole }
+}

@@ -1,0 +1,60 @@
+//! Whether a server keeps to what its clients' rates allow, measured at the wire.
+//!
+//! A bucket for each address drains at the client's rate; what is in it may never be more than a burst.
+//! It counts bytes as networks do, headers included, and knows nothing of how the server paces itself.
+
+use std::{collections::HashMap, net::SocketAddr};
+
+use super::network::Passage;
+use crate::model::Millis;
+
+/// Headers of UDP and IPv4.
+const HEADERS: u64 = 28;
+/// Most bytes above the rate at a time: a full datagram, one that goes at once because it must (a
+/// gamestate's first piece, a goodbye), and what rounding to milliseconds adds.
+const BURST: u64 = 6 * 1024;
+/// A server that counts in whole milliseconds may be this much too fast, in percent.
+const ROUNDING: u64 = 12;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    /// Thousandths of bytes.
+    level: u64,
+    at: Millis,
+}
+
+/// The buckets.
+#[derive(Debug, Default)]
+pub(super) struct Bandwidth {
+    buckets: HashMap<SocketAddr, Bucket>,
+    fullest: u64,
+}
+
+impl Bandwidth {
+    /// A datagram goes to a client of that rate.
+    pub(super) fn add(&mut self, passage: &Passage, rate_bytes_per_sec: u32) -> Result<(), String> {
+        let bucket = self.buckets.entry(passage.to).or_default();
+        let drain = u64::from(rate_bytes_per_sec) * (100 + ROUNDING) / 100;
+        let drained = passage.at.since(bucket.at).0.saturating_mul(drain);
+        bucket.level = bucket.level.saturating_sub(drained) + (passage.len as u64 + HEADERS) * 1000;
+        bucket.at = passage.at;
+        self.fullest = self.fullest.max(bucket.level / 1000);
+        if bucket.level > BURST * 1000 {
+            let (to, ahead) = (passage.to, bucket.level / 1000);
+            return Err(format!(
+                "{to} is sent {ahead} bytes more than its rate of {rate_bytes_per_sec} allows"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Forgets everybody: who begins anew has a rate of its own.
+    pub(super) fn forget(&mut self) {
+        self.buckets.clear();
+    }
+
+    /// Most bytes above a rate that were seen.
+    pub(super) fn fullest(&self) -> u64 {
+        self.fullest
+    }
+}

@@ -1,0 +1,84 @@
+//! What a client took from a snapshot against what the server meant to send.
+
+use super::{Network, NodeId, Player};
+use crate::{
+    model::{EntityState, PlayerState},
+    server::Server,
+    wire::{
+        bits::{BitReader, BitWriter},
+        entity, player,
+    },
+};
+
+/// Compares the snapshots that the player on `node` has taken since the last time with what the server
+/// remembers of them, and forgets them. How many could be compared.
+///
+/// # Errors
+/// The first difference.
+pub fn compare_views(server: &Server, node: NodeId, player: &mut Player) -> Result<u64, String> {
+    let mut compared = 0;
+    let mut seen = std::mem::take(&mut player.seen);
+    let known = player.client().client_num().filter(|number| {
+        // A slot may be somebody else's by now, without the player knowing.
+        let from = Network::address(node, player.port());
+        server.peer(*number).is_some_and(|(address, _)| address.ip() == from.ip())
+    });
+    for seen in seen.drain(..) {
+        let Some(number) = known else { continue };
+        let Some(sent) = server.sent_view(number, seen.sequence) else { continue };
+        let place = format!("client {number}, snapshot {}", seen.sequence);
+        if seen.player.words() != travelled(sent.player).words() {
+            return Err(format!("{place}: the player is not what was sent"));
+        }
+        let mut entities = seen.entities.iter();
+        for sent in sent.entities {
+            match entities.next() {
+                Some(seen) if arrived(seen, sent) => {}
+                Some(seen) if seen.number == sent.number => {
+                    let mut words = seen.words().iter().zip(sent.words()).zip(0..);
+                    let other = words.find(|((seen, sent), _)| seen != sent);
+                    let other =
+                        other.map(|((seen, sent), at)| format!("{at}: {seen:#x} for {sent:#x}"));
+                    let (number, other) = (sent.number, other.unwrap_or_default());
+                    return Err(format!(
+                        "{place}: entity {number} is not what was sent, word {other}"
+                    ));
+                }
+                Some(seen) => {
+                    let (seen, sent) = (seen.number, sent.number);
+                    return Err(format!("{place}: entity {seen} where {sent} was sent"));
+                }
+                None => return Err(format!("{place}: entity {} is not there", sent.number)),
+            }
+        }
+        if let Some(more) = entities.next() {
+            return Err(format!("{place}: entity {} was not sent", more.number));
+        }
+        compared += 1;
+    }
+    // The memory is used again.
+    player.seen = seen;
+    Ok(compared)
+}
+
+/// Whether an entity is what was sent, as far as it travels: zero has no sign on the way, and words are
+/// cut to the bits that are sent of them.
+fn arrived(seen: &EntityState, sent: &EntityState) -> bool {
+    seen.words() == sent.words() || {
+        let nothing = EntityState::default();
+        let mut writer = BitWriter::new();
+        entity::write_delta(&mut writer, &nothing, sent, true);
+        let mut reader = BitReader::new(writer.message());
+        let number = entity::read_number(&mut reader);
+        let travelled = number.and_then(|number| entity::read_delta(&mut reader, &nothing, number));
+        travelled.is_ok_and(|travelled| travelled.is_some_and(|way| way.words() == seen.words()))
+    }
+}
+
+/// A playerstate as it arrives: without what never travels, numbers cut to what travels of them.
+fn travelled(player: &PlayerState) -> PlayerState {
+    let mut writer = BitWriter::new();
+    let nothing = PlayerState::default();
+    player::write_delta(&mut writer, &nothing, player);
+    player::read_delta(&mut BitReader::new(writer.message()), &nothing).unwrap_or(nothing)
+}

@@ -1,0 +1,82 @@
+//! What goes wrong in a stretch of a trial, drawn from its seed.
+
+use crate::{
+    model::Millis,
+    shape::{Dice, Shape},
+};
+
+/// One stretch's faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Weather {
+    /// What happens to datagrams.
+    pub shape: Shape,
+    /// Of a thousand moments, how many bring the event.
+    pub rebinds: u32,
+    /// As above: the server's machine stalls.
+    pub server_stalls: u32,
+    /// As above: a player's machine stalls.
+    pub player_stalls: u32,
+    /// As above: a clock jumps ahead.
+    pub jumps: u32,
+    /// As above: a player leaves, politely or not.
+    pub leaves: u32,
+    /// As above: another map, or the same anew.
+    pub maps: u32,
+    /// As above: strangers send queries and rubbish.
+    pub floods: u32,
+    /// As above: somebody says something.
+    pub talk: u32,
+}
+
+impl Weather {
+    /// Nothing goes wrong; people talk, come and go.
+    #[must_use]
+    pub fn calm() -> Self {
+        let shape = Shape::latency(Millis(20));
+        Self { shape, leaves: 3, maps: 1, talk: 100, ..Self::default() }
+    }
+
+    /// Draws the faults of a stretch. Each kind is there or not, so that they meet in all ways.
+    #[must_use]
+    pub fn draw(dice: &mut Dice) -> Self {
+        let latency = Millis(dice.below(150));
+        let mut share = |most: u64| if dice.chance(500) { dice.below(most) as u32 } else { 0 };
+        let mut shape = Shape {
+            jitter: Millis(u64::from(share(100))),
+            loss: share(200),
+            duplication: share(150),
+            reordering: share(150),
+            truncation: share(60),
+            ..Shape::latency(latency)
+        };
+        let mut weather = Self {
+            rebinds: share(30),
+            server_stalls: share(20),
+            player_stalls: share(40),
+            jumps: share(15),
+            leaves: share(30),
+            maps: share(15),
+            floods: share(60),
+            talk: 300,
+            ..Self::default()
+        };
+        // Nothing in the protocol notices a flipped bit, so such stretches ask for less.
+        if dice.chance(200) {
+            shape.corruption = 1 + dice.below(40) as u32;
+        }
+        weather.shape = shape;
+        weather
+    }
+
+    /// Whether what arrives may be something else than what was sent.
+    #[must_use]
+    pub fn damages(&self) -> bool {
+        self.shape.corruption > 0
+    }
+
+    /// Whether a player may be sent what it cannot read.
+    #[must_use]
+    pub fn cuts(&self) -> bool {
+        self.shape.truncation > 0 || self.damages()
+    }
+}

@@ -1,0 +1,314 @@
+//! Journals: a simulated run is had again bit for bit, and whatever happens to a journal, what is read
+//! of it is what was written.
+
+use std::{cell::RefCell, rc::Rc};
+
+use fragd::{
+    client::ClientWire,
+    game::{Deathmatch, Flight, Game, Profile},
+    journal::{
+        Answers, Damage, DamageKind, Entry, Input, MAGIC, Reader, RecordedAssets, Recorder,
+        Recording, Replay, ReplayedAssets, Start, Steps, Trouble, Unfit, Verdict,
+    },
+    model::{
+        Millis,
+        assets::{Assets, MemoryAssets},
+    },
+    node::Node as _,
+    server::{Geometry, Server},
+    settings::Settings,
+    shape::Shape,
+    sim::{Actor, Plan, SETTINGS, Trial},
+};
+use proptest::prelude::*;
+
+use crate::{
+    arena::{Arena, SERVER},
+    sample::{MapFile, YARD},
+};
+
+type Bytes = Rc<RefCell<Vec<u8>>>;
+
+/// A server upon these files, with deathmatch where there is a map.
+fn server(assets: Box<dyn Assets>, set: &[(&str, &str)]) -> Server {
+    let mut settings = Settings::default();
+    for (name, value) in SETTINGS.iter().chain([&("map", "rooms")]).chain(set) {
+        settings.set(name, value).unwrap();
+    }
+    let rules = Box::new(|geometry| -> Box<dyn Game> {
+        match geometry {
+            Geometry::Map => Box::new(Deathmatch::new(Profile::BASEOA)),
+            Geometry::None => Box::new(Flight::new(Profile::BASEOA)),
+        }
+    });
+    Server::new(settings, assets, rules, [9; 32])
+}
+
+/// A folder with one small map under two names.
+fn maps() -> MemoryAssets {
+    let map = MapFile::yard(YARD).file();
+    let mut assets = MemoryAssets::default();
+    assets.insert("maps/rooms.bsp", map.clone()).unwrap();
+    assets.insert("maps/again.bsp", map).unwrap();
+    assets
+}
+
+/// A server that is recorded, and where its journal goes.
+fn recorded() -> (Recording<Server>, Bytes) {
+    let bytes = Bytes::default();
+    let sink = Rc::clone(&bytes);
+    let start = Start { program: "test".to_owned(), entropy: [9; 32], ..Start::default() };
+    let sink = Box::new(move |piece: &[u8]| sink.borrow_mut().extend_from_slice(piece));
+    let recorder = Recorder::shared(&start, sink);
+    let assets = RecordedAssets::new(Box::new(maps()), Rc::clone(&recorder));
+    (Recording::new(server(Box::new(assets), &[]), recorder), bytes)
+}
+
+/// What a replay came to.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    verdict: Verdict,
+    frames: u64,
+    compared: u64,
+    damage: Option<Damage>,
+}
+
+/// Replays a journal upon a server with these settings and files.
+fn replay_with(journal: &[u8], files: MemoryAssets, set: &[(&str, &str)]) -> Outcome {
+    let mut steps = Steps::new();
+    steps.feed(journal);
+    assert!(steps.start().unwrap().is_some());
+    let answers = Answers::default();
+    let first = steps.next_step().or_else(|| steps.last_step()).unwrap();
+    answers.expect(first.answers.clone());
+    let find = Box::new(move |name: &str, len, _| files.read(name, len).ok());
+    let assets = ReplayedAssets::new(answers.clone(), find);
+    let mut replay = Replay::new(server(Box::new(assets), set));
+    let mut verdict = Verdict::Same;
+    let mut next = Some(fragd::journal::Step { answers: Vec::new(), ..first });
+    while let Some(step) = next {
+        verdict = replay.step(step, &answers);
+        if verdict != Verdict::Same {
+            break;
+        }
+        next = steps.next_step().or_else(|| steps.last_step());
+    }
+    if verdict == Verdict::Same && steps.damage().is_none() {
+        verdict = replay.finish(Millis(0));
+    }
+    let (frames, compared) = (replay.frames(), replay.datagrams_out());
+    Outcome { verdict, frames, compared, damage: steps.damage() }
+}
+
+fn replay(journal: &[u8]) -> Outcome {
+    replay_with(journal, maps(), &[])
+}
+
+/// Three players on a bad network for a while, a map change and talk; ended as runs end.
+fn session(seconds: u64) -> Vec<u8> {
+    let (server, bytes) = recorded();
+    let mut arena = Arena::around(5, Actor::Recorded(Box::new(server)));
+    arena.network.set_shape(Shape { loss: 50, ..Shape::latency(Millis(30)) });
+    for (i, wire) in ClientWire::ALL.into_iter().enumerate() {
+        let node = arena.join(wire, &format!("p{i}"));
+        arena.player(node).be_restless(i as u64);
+    }
+    arena.run_for(Millis::seconds(seconds));
+    arena.console("say half of it is over");
+    arena.console("map again");
+    arena.run_for(Millis::seconds(seconds));
+    let now = arena.network.now();
+    arena.actors[SERVER].stop(now, "it is over");
+    arena.run_for(Millis(1));
+    let Actor::Recorded(server) = arena.actors.swap_remove(SERVER) else { unreachable!() };
+    server.finish();
+    bytes.take()
+}
+
+#[test]
+fn a_session_is_replayed_bit_for_bit() {
+    let journal = session(5);
+    let outcome = replay(&journal);
+    assert_eq!((&outcome.verdict, outcome.damage), (&Verdict::Same, None));
+    assert!(outcome.frames >= 200, "{outcome:?}");
+    assert!(outcome.compared > 400, "{outcome:?}");
+    // What is sent upon the start, the lines and the goodbye is compared, too.
+    assert!(journal.len() < 300_000, "{} bytes", journal.len());
+}
+
+#[test]
+fn a_trial_in_bad_weather_is_replayed_bit_for_bit() {
+    let (server, bytes) = recorded();
+    let maps = vec!["rooms".to_owned(), "again".to_owned()];
+    let plan = Plan { seed: 3, span: Millis::seconds(60), players: 4, calm: false, maps };
+    let mut trial = Trial::new(plan, Actor::Recorded(Box::new(server)));
+    let figures = trial.run().unwrap();
+    let Actor::Recorded(server) = trial.into_server() else { unreachable!() };
+    server.finish();
+    let outcome = replay(&bytes.take());
+    assert_eq!((&outcome.verdict, outcome.damage), (&Verdict::Same, None));
+    assert!(outcome.compared > figures.snapshots, "{outcome:?}");
+}
+
+#[test]
+fn a_changed_server_is_found_out_at_its_first_other_datagram() {
+    let journal = session(2);
+    let outcome = replay_with(&journal, maps(), &[("sv_hostname", "another")]);
+    let Verdict::Differs(difference) = outcome.verdict else { panic!("{outcome:?}") };
+    // The gamestate is what tells the name.
+    let (expected, got) = (difference.expected.unwrap(), difference.got.unwrap());
+    assert_eq!(expected.route, got.route);
+    assert_ne!(expected.checksum, got.checksum);
+    assert!(difference.at > Millis(1000) && difference.at < Millis(1500), "{difference}");
+    assert!(difference.to_string().contains("expected"), "{difference}");
+
+    let slower = replay_with(&journal, maps(), &[("sv_fps", "10")]);
+    assert!(matches!(slower.verdict, Verdict::Differs(_)), "{slower:?}");
+}
+
+#[test]
+fn a_map_that_is_not_here_or_another_one_is_named() {
+    let journal = session(1);
+    let outcome = replay_with(&journal, MemoryAssets::default(), &[]);
+    let Verdict::Trouble(trouble @ Trouble::NotHere { .. }) = outcome.verdict else {
+        panic!("{outcome:?}")
+    };
+    assert!(trouble.to_string().starts_with("maps/rooms.bsp: no file of "), "{trouble}");
+    let mut other = maps();
+    other.insert("maps/again.bsp", vec![0; MapFile::yard(YARD).file().len()]).unwrap();
+    let outcome = replay_with(&journal, other, &[]);
+    let Verdict::Trouble(Trouble::NotHere { name, .. }) = outcome.verdict else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(name, "maps/again.bsp");
+    let outcome = replay_with(&journal, maps(), &[("map", "again")]);
+    assert!(matches!(outcome.verdict, Verdict::Trouble(Trouble::OtherQuestion { .. })));
+}
+
+/// Every entry up to the first damage.
+fn read(journal: &[u8]) -> (Vec<Entry>, Result<(), Damage>) {
+    let mut reader = Reader::new();
+    reader.feed(journal);
+    let mut entries = Vec::new();
+    if !matches!(reader.read_head(), Ok(true)) {
+        return (entries, Ok(()));
+    }
+    loop {
+        match reader.next_entry() {
+            Ok(Some(located)) => entries.push(located.entry),
+            Ok(None) => return (entries, reader.finish()),
+            Err(damage) => return (entries, Err(damage)),
+        }
+    }
+}
+
+#[test]
+fn damage_at_every_byte_is_survived_and_found() {
+    let journal = {
+        let (mut server, bytes) = recorded();
+        let from = "192.0.2.7:27960".parse().unwrap();
+        let route = fragd::node::Route { local: fragd::node::LocalPort(0), remote: from };
+        let mut packet = Vec::new();
+        for ms in [0, 50, 100] {
+            server.frame(Millis(ms));
+            server.handle_datagram(Millis(ms), route, b"\xff\xff\xff\xffgetinfo x");
+            server.handle_line(Millis(ms), "status");
+            while server.poll_transmit(&mut packet).is_some() {}
+        }
+        server.finish();
+        bytes.take()
+    };
+    let (whole, end) = read(&journal);
+    assert_eq!(end, Ok(()));
+    let inputs = whole.iter().filter(|entry| matches!(entry, Entry::Input(..))).count();
+    assert_eq!(inputs, 9);
+    assert!(whole.contains(&Entry::Input(Millis(50), Input::Line("status".to_owned()))));
+    for at in MAGIC.len() + 4..journal.len() {
+        for change in [1, 0x80, 0xff] {
+            let mut damaged = journal.clone();
+            damaged[at] ^= change;
+            let (entries, end) = read(&damaged);
+            let damage = end.expect_err("no byte is without meaning");
+            assert!(damage.offset <= at as u64, "{damage} is behind byte {at}");
+            assert_eq!(entries[..], whole[..entries.len()], "byte {at}");
+        }
+        let (entries, end) = read(&journal[..at]);
+        assert_eq!(end.unwrap_err().kind, DamageKind::CutOff, "cut at {at}");
+        assert_eq!(entries[..], whole[..entries.len()], "cut at {at}");
+    }
+    // A cut journal replays up to the cut.
+    for at in (MAGIC.len() + 4..journal.len()).rev().take(200) {
+        let outcome = replay(&journal[..at]);
+        assert_eq!(outcome.verdict, Verdict::Same, "cut at {at}");
+        assert!(outcome.damage.is_some());
+    }
+}
+
+#[test]
+fn records_cannot_be_left_out_or_doubled() {
+    let journal = session(1);
+    let mut reader = Reader::new();
+    reader.feed(&journal);
+    assert_eq!(reader.read_head(), Ok(true));
+    let mut offsets = Vec::new();
+    while let Some(located) = reader.next_entry().unwrap() {
+        offsets.push(located.offset as usize);
+    }
+    let (from, to) = (offsets[20], offsets[21]);
+    let without = [&journal[..from], &journal[to..]].concat();
+    let doubled = [&journal[..to], &journal[from..]].concat();
+    for changed in [without, doubled] {
+        let (_, end) = read(&changed);
+        assert!(matches!(end, Err(Damage { kind: DamageKind::Checksum, .. })), "{end:?}");
+    }
+    let behind = [&journal[..], &journal[from..to]].concat();
+    assert!(read(&behind).1.is_err());
+}
+
+#[test]
+fn what_is_no_journal_is_refused() {
+    let head = |bytes: &[u8]| {
+        let mut reader = Reader::new();
+        reader.feed(bytes);
+        reader.read_head()
+    };
+    assert_eq!(head(b"#!/bin/sh"), Err(Unfit::NoJournal));
+    assert_eq!(head(b"\x89FRG"), Ok(false));
+    assert_eq!(head(b"\x89FRGJ\n\x1a"), Err(Unfit::NoJournal), "taken for text");
+    assert_eq!(head(b"\x89FRGJ\r\n\x1a\x02\0\0\0"), Err(Unfit::Version(2)));
+    let mut steps = Steps::new();
+    steps.feed(b"\x89FRGJ\r\n\x1a\x01\0\0\0\x01\x09....");
+    assert!(matches!(steps.start(), Err(Unfit::NoStart(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Records with good checksums and hostile insides.
+    #[test]
+    fn hostile_journals_cost_no_panic(
+        bodies in prop::collection::vec(
+            (1u8..12, prop::collection::vec(any::<u8>(), 0..60)), 1..12),
+    ) {
+        let mut journal = MAGIC.to_vec();
+        journal.extend_from_slice(&1u32.to_le_bytes());
+        let mut running = 0;
+        for (kind, rest) in bodies {
+            let from = journal.len();
+            journal.push(rest.len() as u8 + 1);
+            journal.push(kind);
+            journal.extend_from_slice(&rest);
+            let mut hasher = crc32fast::Hasher::new_with_initial(running);
+            hasher.update(&journal[from..]);
+            running = hasher.finalize();
+            journal.extend_from_slice(&running.to_le_bytes());
+        }
+        let _ = read(&journal);
+        let mut steps = Steps::new();
+        steps.feed(&journal);
+        if let Ok(Some(_)) = steps.start() {
+            while steps.next_step().is_some() {}
+            steps.last_step();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Servers and players in drawn weather: all that must hold holds, for a fixed set of seeds here and for
+//! any with `fragd sim`. `FRAGD_ENDURANCE` adds a day, or as many hours as it says.
+
+use fragd::{
+    game::{Deathmatch, Flight, Game, Profile},
+    model::{LevelTime, Millis, assets::MemoryAssets},
+    node::Node as _,
+    server::{Geometry, Server},
+    settings::Settings,
+    sim::{Actor, Figures, Plan, SETTINGS, Trial},
+};
+
+use crate::sample::{MapFile, YARD};
+
+/// A server of deathmatch in a few small rooms, or of free flight without a map.
+fn server(set: &[(&str, &str)], has_map: bool) -> Server {
+    let mut settings = Settings::default();
+    for (name, value) in SETTINGS.iter().chain([&("map", "rooms")]).chain(set) {
+        settings.set(name, value).unwrap();
+    }
+    let mut assets = MemoryAssets::default();
+    if has_map {
+        for name in ["maps/rooms.bsp", "maps/again.bsp"] {
+            assets.insert(name, MapFile::yard(YARD).file()).unwrap();
+        }
+    }
+    let rules = Box::new(|geometry| -> Box<dyn Game> {
+        match geometry {
+            Geometry::Map => Box::new(Deathmatch::new(Profile::BASEOA)),
+            Geometry::None => Box::new(Flight::new(Profile::BASEOA)),
+        }
+    });
+    Server::new(settings, Box::new(assets), rules, [3; 32])
+}
+
+fn run(seed: u64, players: u8, span: Millis, has_map: bool) -> Figures {
+    let maps = vec!["rooms".to_owned(), "again".to_owned()];
+    let plan = Plan { seed, span, players, calm: false, maps };
+    let server = Actor::Server(Box::new(server(&[], has_map)));
+    Trial::new(plan, server).run().unwrap_or_else(|failure| panic!("seed {seed}: {failure}"))
+}
+
+#[test]
+fn all_holds_in_drawn_weather() {
+    let (mut joins, mut rebinds, mut stalls, mut snapshots) = (0, 0, 0, 0);
+    for seed in 1..=12 {
+        let figures = run(seed, 1 + seed as u8 % 7, Millis::seconds(60), seed % 2 == 0);
+        joins += figures.joins;
+        rebinds += figures.rebinds;
+        stalls += figures.stalls;
+        snapshots += figures.snapshots;
+    }
+    assert!(joins > 60 && rebinds > 10 && stalls > 20, "{joins} {rebinds} {stalls}");
+    assert!(snapshots > 20_000, "{snapshots}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_transcript() {
+    let run = |seed| run(seed, 5, Millis::seconds(40), true);
+    let once = run(77);
+    assert_eq!(once, run(77));
+    assert_ne!(once.transcript, run(78).transcript);
+}
+
+/// The level's clock has 31 bits. Before it is used up the level begins anew at zero: unnoticed when
+/// nobody is there, and else as other servers do it, with everybody sent away to join again.
+#[test]
+fn the_level_clock_comes_to_its_end_and_everybody_plays_on() {
+    let mut at_the_end = server(&[], true);
+    at_the_end.start_clock_at(LevelTime(0x7000_0000 - 60_000));
+    let maps = vec!["rooms".to_owned()];
+    let plan = Plan { seed: 5, span: Millis::seconds(60), players: 3, calm: true, maps };
+    let mut trial = Trial::new(plan, Actor::Server(Box::new(at_the_end)));
+    let figures = trial.run().unwrap_or_else(|failure| panic!("{failure}"));
+    let time = trial.server().unwrap().level_time();
+    assert!(time < LevelTime(600_000), "{time}");
+    assert!(figures.joins >= 6, "{figures:?}");
+
+    let mut empty = server(&[], true);
+    empty.start_clock_at(LevelTime(0x4000_0000 - 1000));
+    for ms in (0..3000).step_by(50) {
+        empty.frame(Millis(ms));
+    }
+    assert!(empty.level_time() < LevelTime(3000), "{}", empty.level_time());
+}
+
+/// Resident memory of this process in KiB, where the system tells.
+fn memory_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[test]
+fn a_day_is_played_through_with_steady_memory() {
+    let Some(hours) = std::env::var_os("FRAGD_ENDURANCE") else {
+        println!("skipped: FRAGD_ENDURANCE is not set");
+        return;
+    };
+    let hours = hours.to_str().and_then(|hours| hours.parse().ok()).filter(|&hours| hours > 1);
+    let hours: u64 = hours.unwrap_or(24);
+    let maps = vec!["rooms".to_owned(), "again".to_owned()];
+    let server = Actor::Server(Box::new(server(&[], true)));
+    let span = Millis::seconds(1800);
+    let plan = Plan { seed: 1, span, players: 4, calm: true, maps };
+    let mut trial = Trial::new(plan, server);
+    let mut early = None;
+    for half in 1..=hours * 2 {
+        let figures = trial.run().unwrap_or_else(|failure| panic!("{failure}"));
+        let memory = memory_kib();
+        println!("{:.1} h: {memory:?} KiB, {figures:?}", half as f64 / 2.0);
+        if half == 4 {
+            early = memory;
+        }
+        if let Some((early, now)) = early.zip(memory) {
+            assert!(now < early + 16 * 1024, "{early} KiB after two hours, {now} KiB now");
+        }
+    }
+}
