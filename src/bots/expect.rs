@@ -1,6 +1,6 @@
 //! What has to hold, as a machine may ask: `snapshot_gap_p99<120ms,loss<1%,drops=0`.
 //!
-//! Each figure has one row in [`FIGURES`], with its unit and how it is taken from a [`Stretch`]. A figure
+//! Each figure has one row in `FIGURES`, with its unit and how it is taken from a [`Stretch`]. A figure
 //! that was not measured fulfils nothing.
 
 use std::{fmt, str::FromStr};
@@ -98,7 +98,7 @@ impl Relation {
 /// One thing that has to hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectation {
-    /// Place in [`FIGURES`].
+    /// Place in `FIGURES`.
     figure: usize,
     relation: Relation,
     limit: f64,

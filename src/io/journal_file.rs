@@ -3,7 +3,7 @@
 //! Invariants: who writes never waits for the disk; what waits for it is bounded, and when that is not
 //! enough or the disk refuses, the journal ends there with a line in the log and the server plays on. A
 //! process that is killed loses what it had not written yet, which is one frame's inputs unless the disk
-//! lags; a machine that fails loses about [`SYNC_INTERVAL`] more.
+//! lags; a machine that fails loses about `SYNC_INTERVAL` more.
 
 use std::{
     fs::{self, File, OpenOptions},

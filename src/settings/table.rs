@@ -279,7 +279,7 @@ settings! {
     G_MAX_VOTES, "g_maxVotes", Int::or_off(1, 999), all("3", P),
         "Votes that one address may call on a level; 0 sets no limit.";
     G_CUSTOM_VOTES, "g_customVotes", Text::up_to(255), all("", P),
-        "Names of votes of your own; what such a vote runs stands in the variable vote_<name>.";
+        "Names of votes of your own; what such a vote runs stands in the variable vote_NAME.";
     G_BAN_IPS, "g_banIPs", Text::up_to(1023), all("", P),
         "Addresses that may not come in, such as 10.1.2.3 or 10.1.*; addip and removeip change it.";
     G_FILTER_BAN, "g_filterBan", Flag::either(), all("1", P),

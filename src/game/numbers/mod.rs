@@ -78,7 +78,7 @@ pub mod persistant {
     pub const TEAM: usize = 3;
     /// Times spawned.
     pub const SPAWN_COUNT: usize = 4;
-    /// Bits of [`player_event`] that flip.
+    /// Bits of [`super::player_event`] that flip.
     pub const PLAYER_EVENTS: usize = 5;
     /// Who hit last.
     pub const ATTACKER: usize = 6;
