@@ -85,6 +85,7 @@ players() {
     holds '.server.cpu_ms > 0 and .own.memory_mb > 1' "$work/fragd.json"
   check 'fragd: without a terminal progress is plain lines' \
     plain "$work/fragd.log"
+  sleep 3 # servers keep the slots of those who left for two seconds
   load changed -n 8 --seconds 1 --expect 'snapshots_per_second>1000'
   check "fragd: what does not hold is exit code 1 (it is $code)" [ "$code" -eq 1 ]
   check 'fragd: and says by how much' grep -q 'snapshots_per_second was .*, off by ' "$work/changed.log"
@@ -109,6 +110,7 @@ peer() {
     --expect 'snapshot_gap_p50<=80ms,snapshot_gap_p99<500ms,loss<1%,walked_per_second>40,scored>0'
   check "ioq3ded, $wire: exit code 0 (it is $code)" [ "$code" -eq 0 ] || tells "$wire"
   files "$wire" "$peers"
+  sleep 3
   load "$wire-full" -n "$((peers + 1))" --ramp 5/s --wire "$wire" --seconds 10 --expect 'refused=1'
   check "ioq3ded, $wire: one too many is refused, as expected ($code)" [ "$code" -eq 0 ] || tells "$wire-full"
   stop "$server_pid" 5
