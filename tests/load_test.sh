@@ -165,9 +165,10 @@ losses() {
   check "nowhere: exit code 3 (it is $code)" [ "$code" -eq 3 ] || tells nowhere
 }
 
-# mad KIND: a server that answers with nonsense, or lets everybody in and then sends some.
+# mad PORT KIND: a server that answers with nonsense, or lets everybody in and then sends some. Runs in a process
+# of its own, which it becomes, so that to end that ends it.
 mad() {
-  perl -MIO::Socket::INET -e '
+  exec perl -MIO::Socket::INET -e '
     my ($port, $kind) = @ARGV;
     my $socket = IO::Socket::INET->new(Proto => "udp", LocalAddr => "127.0.0.1", LocalPort => $port) or die;
     my $sequence = 0;
