@@ -62,7 +62,7 @@ pub(super) struct Gauge {
     second: Mark,
     answers: u64,
     rate_delayed: u64,
-    /// Longest gap between snapshots in the second that runs.
+    /// Where everything stood when the last stage ended.
     ended_at: Option<Mark>,
 }
 

@@ -1,7 +1,7 @@
 //! Deathmatch: players walk, jump, swim, ride, fight and die in the world of the map.
 //!
-//! Items lie on it and are taken; every game type is played as free for all. Without a map, players
-//! float in open space and hit nobody.
+//! Played are free for all, the tournament, team deathmatch and capture the flag; what one of them alone
+//! has stands in `matches` and `teams`. Without a map, players float in open space and hit nobody.
 //!
 //! Invariants: entities 0 to 63 are the players, all else stands in `things`; a slot without a player
 //! has no entity; the same seed and the same calls give the same states. Source: the base game's rules,

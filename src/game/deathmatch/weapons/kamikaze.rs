@@ -118,16 +118,21 @@ impl Deathmatch {
                 }
                 *spared = Some(now + SPARED_MS);
             }
-            let mut direction = self.origin_of(number).unwrap_or(at) - at;
-            direction[2] += 24.0;
-            let hit = Hit {
-                attacker: Some(work.by),
-                direction: Some(direction),
-                point: Some(at),
-                is_blast: true,
-                ..Hit::by_world(BLAST_POINTS, Means::Kamikaze)
-            };
+            let hit = self.hit_from(work, at, number, BLAST_POINTS);
             self.harm(host, number, &hit);
+        }
+    }
+
+    /// What something gets that stands away from `at`.
+    fn hit_from(&self, work: &Kamikaze, at: Vec3, number: EntityNum, points: i32) -> Hit {
+        let mut direction = self.origin_of(number).unwrap_or(at) - at;
+        direction[2] += 24.0;
+        Hit {
+            attacker: Some(work.by),
+            direction: Some(direction),
+            point: Some(at),
+            is_blast: true,
+            ..Hit::by_world(points, Means::Kamikaze)
         }
     }
 
@@ -144,18 +149,11 @@ impl Deathmatch {
                 continue;
             }
             self.bodies[client.index()].wave_spared_until = Some(now + SPARED_MS);
-            let mut direction = self.origin_of(number).unwrap_or(at) - at;
-            direction[2] += 24.0;
-            let hit = Hit {
-                attacker: Some(work.by),
-                direction: Some(direction),
-                point: Some(at),
-                is_blast: true,
-                ..Hit::by_world(WAVE_POINTS, Means::Kamikaze)
-            };
+            let hit = self.hit_from(work, at, number, WAVE_POINTS);
             self.hurt(host, client, &hit);
-            direction[2] = 0.0;
-            let mut thrown = velocity::direction(direction) * WAVE_SPEED;
+            let mut away = hit.direction.unwrap_or(Vec3::ZERO);
+            away[2] = 0.0;
+            let mut thrown = velocity::direction(away) * WAVE_SPEED;
             thrown[2] = WAVE_LIFT;
             if let Some(player) = self.people.players[client.index()].as_mut() {
                 player.state.velocity = thrown;
