@@ -12,6 +12,7 @@ use super::{
     challenge::Challenges,
     client::{Client, Clients},
     configstrings::Outcome,
+    deltas::Deltas,
     journal::Journal,
     level::Level,
     limits::Limits,
@@ -65,6 +66,8 @@ pub(super) struct Core {
     pub(super) frame_clock: Millis,
     pub(super) frames: FrameRing,
     pub(super) frame_num: FrameNum,
+    /// What leads to the newest frame, encoded.
+    pub(super) deltas: Deltas,
 
     pub(super) outbox: Outbox,
     /// The message being written, and the one being read: memory used again and again.
@@ -108,6 +111,7 @@ impl Core {
             frame_clock: Millis(0),
             frames: FrameRing::new(FRAMES_KEPT),
             frame_num: 0,
+            deltas: Deltas::default(),
             outbox: Outbox::default(),
             writer: BitWriter::new(),
             message: Vec::new(),

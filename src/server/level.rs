@@ -272,6 +272,7 @@ impl Server {
             .filter(|entity| entity.shared.is_linked() && entity.state.number != 0)
             .map(|entity| *entity.state);
         self.core.level.baselines = Baselines::new(states.collect());
+        self.core.deltas.clear();
     }
 
     fn publish_id(&mut self, id: ServerId) {

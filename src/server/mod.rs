@@ -18,6 +18,7 @@ mod commands;
 mod configstrings;
 mod console;
 mod core;
+mod deltas;
 mod departure;
 mod journal;
 mod level;

@@ -9,7 +9,6 @@ use super::{
     client::{Client, MessageKind, SentGamestate, Stage},
     core::Core,
     rate,
-    snapshot::{EntitySet, listed},
 };
 use crate::{
     model::{ClientNum, Millis, PlayerState, limits::MAX_SNAPSHOT_ENTITIES},
@@ -19,7 +18,7 @@ use crate::{
     wire::{
         download, gamestate,
         server_message::{self, Operation},
-        snapshot::{self, SnapFlags, SnapshotHead, View},
+        snapshot::{self, SnapFlags, SnapshotHead},
     },
 };
 
@@ -95,13 +94,12 @@ impl Server {
     /// Writes and sends a snapshot with at most that many entities. False when it is too long even so.
     fn write_snapshot(&mut self, number: ClientNum, limit: usize) -> bool {
         let Self { core, game, .. } = self;
-        let Core { clients, level, writer, frames, world, sight, .. } = core;
+        let Core { clients, level, writer, frames, world, sight, deltas, .. } = core;
         let Some(client) = clients.get_mut(number) else { return true };
         client.backlog.advance(&level.configstrings, rate::command_bytes(client.pace));
         begin_message(writer, client);
         let active = client.is_active();
         let nobody = PlayerState::default();
-        let entries = frames.frame(core.frame_num).unwrap_or(&[]);
         let (player, (seen, areas)) = if active {
             let player = game.player(number);
             (player, sight.seen_by(player, world.as_ref(), limit))
@@ -119,20 +117,13 @@ impl Server {
                 .with(SnapFlags::SERVER_COUNT, level.odd),
             areas,
         };
-        let none = EntitySet::default();
-        let (old_player, old_seen, old_entries) = match base {
-            Some((_, sent)) => (&sent.player, &sent.seen, frames.frame(sent.frame).unwrap_or(&[])),
-            None => (&nobody, &none, &[][..]),
-        };
         let is_delta = base.is_some();
         writer.byte(Operation::Snapshot as u8);
-        snapshot::write(
-            writer,
-            &head,
-            View { player: old_player, entities: listed(frames, old_entries, old_seen) },
-            View { player, entities: listed(frames, entries, &seen) },
-            |number| level.baselines.get(number),
-        );
+        let old_player = base.map_or(&nobody, |(_, sent)| &sent.player);
+        snapshot::write_head(writer, &head, old_player, player);
+        let old = base.map(|(_, sent)| (sent.frame, &sent.seen));
+        let known = (&*frames, &level.baselines);
+        deltas.write_list(writer, known, old, (core.frame_num, &seen));
         server_message::end(writer);
         if writer.overflowed() {
             return false;

@@ -34,6 +34,16 @@ impl EntitySet {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
     }
 
+    /// What a client must be told to get from a set `old` to this one, when of those in both these have
+    /// `changed`.
+    pub(super) fn told_since(&self, old: &Self, changed: &Self) -> Self {
+        let word = |at: usize| {
+            let (new, old) = (self.0[at], old.0[at]);
+            new ^ old | new & old & changed.0[at]
+        };
+        Self(std::array::from_fn(word))
+    }
+
     /// Takes out all but the `limit` lowest numbers.
     pub(super) fn keep_lowest(&mut self, limit: usize) {
         let mut left = limit;

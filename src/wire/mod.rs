@@ -14,6 +14,7 @@ pub mod fields;
 pub mod gamestate;
 pub mod huffman;
 pub mod info;
+pub mod pieces;
 pub mod player;
 pub mod server_message;
 pub mod snapshot;

@@ -83,6 +83,22 @@ pub struct View<'a, I> {
     pub entities: I,
 }
 
+/// Writes the body of a snapshot up to its entities, behind its operation byte. A complete one is
+/// relative to the zero player.
+pub fn write_head(
+    writer: &mut BitWriter,
+    head: &SnapshotHead,
+    old_player: &PlayerState,
+    player: &PlayerState,
+) {
+    writer.long(head.server_time.0);
+    writer.byte(head.delta_num);
+    writer.byte(head.flags.0);
+    writer.byte(head.areas.len);
+    writer.data(head.areas.bytes());
+    player::write_delta(writer, old_player, player);
+}
+
 /// Writes the body of a snapshot, behind its operation byte. A complete one is relative to the zero
 /// player and no entities.
 pub fn write<'a>(
@@ -92,12 +108,7 @@ pub fn write<'a>(
     new: View<'a, impl Iterator<Item = &'a EntityState>>,
     baseline: impl Fn(i32) -> &'a EntityState,
 ) {
-    writer.long(head.server_time.0);
-    writer.byte(head.delta_num);
-    writer.byte(head.flags.0);
-    writer.byte(head.areas.len);
-    writer.data(head.areas.bytes());
-    player::write_delta(writer, old.player, new.player);
+    write_head(writer, head, old.player, new.player);
     entity::write_list(writer, old.entities, new.entities, baseline);
 }
 

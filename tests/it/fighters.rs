@@ -23,27 +23,43 @@ use fragd::{
 /// How long bots stay: longer than any match.
 const STAY: Millis = Millis::seconds(3600);
 
-/// A datagram that came, and when.
-type Heard = (Millis, Route, Vec<u8>);
+/// What a node was told, and when.
+#[derive(Debug)]
+enum Told {
+    Datagram(Millis, Route, Vec<u8>),
+    /// A call of its frame.
+    Frame(Millis),
+    /// All that it had to send was taken, which makes so many bytes by now.
+    Drained(Millis, u64),
+}
+
+impl Told {
+    fn at(&self) -> Millis {
+        match self {
+            Self::Datagram(at, ..) | Self::Frame(at) | Self::Drained(at, _) => *at,
+        }
+    }
+}
 
 /// A node, and what it said, heard and wrote.
 struct Taped {
     actor: Actor,
     sent: DefaultHasher,
-    heard: Option<Vec<Heard>>,
+    sent_bytes: u64,
+    heard: Option<Vec<Told>>,
     log: String,
 }
 
 impl Taped {
     fn new(actor: Actor) -> Self {
-        Self { actor, sent: DefaultHasher::new(), heard: None, log: String::new() }
+        Self { actor, sent: DefaultHasher::new(), sent_bytes: 0, heard: None, log: String::new() }
     }
 }
 
 impl Node for Taped {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         if let Some(heard) = &mut self.heard {
-            heard.push((now, route, bytes.to_vec()));
+            heard.push(Told::Datagram(now, route, bytes.to_vec()));
         }
         self.actor.handle_datagram(now, route, bytes);
     }
@@ -53,6 +69,9 @@ impl Node for Taped {
     }
 
     fn frame(&mut self, now: Millis) {
+        if let Some(heard) = &mut self.heard {
+            heard.push(Told::Frame(now));
+        }
         self.actor.frame(now);
     }
 
@@ -61,7 +80,16 @@ impl Node for Taped {
     }
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
-        let route = self.actor.poll_transmit(packet)?;
+        let Some(route) = self.actor.poll_transmit(packet) else {
+            if let Some(heard) = &mut self.heard
+                && let Some(Told::Datagram(at, ..) | Told::Frame(at)) = heard.last()
+            {
+                let at = *at;
+                heard.push(Told::Drained(at, self.sent_bytes));
+            }
+            return None;
+        };
+        self.sent_bytes += packet.len() as u64;
         (route.remote, route.local.0, &*packet).hash(&mut self.sent);
         Some(route)
     }
@@ -157,11 +185,12 @@ impl Fighters {
     }
 }
 
-/// A server that hears again what one heard whose clients fought.
+/// A server that is told again what one was told whose clients fought, and must say as much.
 pub(crate) struct Replay {
     server: Server,
-    heard: std::vec::IntoIter<Heard>,
+    told: std::iter::Peekable<std::vec::IntoIter<Told>>,
     now: Millis,
+    sent_bytes: u64,
     packet: Vec<u8>,
 }
 
@@ -174,29 +203,24 @@ impl Replay {
         let now = fighters.network.now();
         fighters.run_for(span);
         assert_eq!(fighters.server().active_clients(), usize::from(count));
-        let heard = fighters.nodes[0].heard.take().unwrap_or_default();
-        let server = server(map, 7, &set);
-        Self { server, heard: heard.into_iter(), now, packet: Vec::new() }
+        let told = fighters.nodes[0].heard.take().unwrap_or_default().into_iter().peekable();
+        Self { server: server(map, 7, &set), told, now, sent_bytes: 0, packet: Vec::new() }
     }
 
     /// Lets the server live for a while: it hears, runs its frames, and sends.
     pub(crate) fn run_for(&mut self, span: Millis) {
-        let end = self.now + span;
-        loop {
-            let frame = self.server.next_frame();
-            let next = self.heard.as_slice().first().map_or(Millis::NEVER, |(at, ..)| *at);
-            self.now = frame.min(next);
-            if self.now > end {
-                self.now = end;
-                return;
+        self.now += span;
+        while let Some(told) = self.told.next_if(|told| told.at() <= self.now) {
+            match told {
+                Told::Datagram(at, route, bytes) => self.server.handle_datagram(at, route, &bytes),
+                Told::Frame(at) => self.server.frame(at),
+                Told::Drained(_, sent_bytes) => {
+                    while self.server.poll_transmit(&mut self.packet).is_some() {
+                        self.sent_bytes += self.packet.len() as u64;
+                    }
+                    assert_eq!(self.sent_bytes, sent_bytes, "it lives through something else");
+                }
             }
-            if next <= frame {
-                let Some((at, route, bytes)) = self.heard.next() else { return };
-                self.server.handle_datagram(at, route, &bytes);
-            } else {
-                self.server.frame(frame);
-            }
-            while self.server.poll_transmit(&mut self.packet).is_some() {}
             while self.server.poll_output().is_some() {}
             while self.server.poll_log().is_some() {}
         }
