@@ -37,6 +37,12 @@ pub trait Node {
     /// When [`Node::frame`] wants to run next. May lie in the past: then at once.
     fn next_frame(&self) -> Millis;
 
+    /// How long datagrams that come soon after others may wait for more of them, so that one wake-up
+    /// takes many. They never wait past [`Node::next_frame`].
+    fn patience(&self) -> Millis {
+        Millis(0)
+    }
+
     /// Fills `packet` and names its way, or `None` when nothing waits.
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route>;
 

@@ -1,11 +1,12 @@
-//! What one of 64 players sees of the others: clusters and areas, as a snapshot is made by them.
+//! What one of 64 players sees of the others: clusters and areas, as a snapshot is made by them; and
+//! finding out where the 64 are, which is done once a frame.
 //! Without the map's data there is nothing to measure.
 
 use std::hint::black_box;
 
 use fragd::{
-    model::Vec3,
-    world::{Areas, Bsp, Occupancy},
+    model::{EntityNum, EntityShared, EntityState, Vec3},
+    world::{Bsp, World as Level},
 };
 
 use super::{
@@ -18,34 +19,47 @@ use fragd::world::collision::{CollisionMap, Family};
 const PLAYERS: usize = 64;
 /// Commands of one life are neighbours: who is this far apart in the list is somebody else.
 const STRIDE: usize = 64;
-/// A player's box, grown as linking does.
-const MINS: Vec3 = Vec3::new(-16.0, -16.0, -25.0);
-const MAXS: Vec3 = Vec3::new(16.0, 16.0, 33.0);
+/// A player's box.
+const MINS: Vec3 = Vec3::new(-15.0, -15.0, -24.0);
+const MAXS: Vec3 = Vec3::new(15.0, 15.0, 32.0);
 
 pub(crate) fn operations() -> Vec<Operation> {
-    MAPS.into_iter().filter_map(measured).collect()
+    MAPS.into_iter().filter_map(measured).flatten().collect()
 }
 
-fn measured(map: &str) -> Option<Operation> {
+fn measured(map: &str) -> Option<[Operation; 2]> {
     let bsp = maps::load(map)?;
     let origins = origins(&bsp);
-    let areas = Areas::new(bsp.area_count);
     let eyes: Vec<_> = origins.iter().map(|&origin| origin + Vec3::new(0.0, 0.0, 26.0)).collect();
-    let players: Vec<_> = origins
-        .iter()
-        .step_by(STRIDE)
-        .take(PLAYERS)
-        .map(|&origin| Occupancy::of_box(&bsp, origin + MINS, origin + MAXS))
-        .collect();
-    assert_eq!(players.len(), PLAYERS, "as many as a server holds");
-    let seen_from = move |eye: Vec3| {
-        let viewpoint = bsp.viewpoint(eye);
-        players.iter().filter(|player| player.is_seen(&viewpoint, &areas)).count()
-    };
+    let mut world = Level::new(bsp, Family::Single).expect("a sound map");
+    place(&mut world, &origins);
+    let seen_from = move |eye: Vec3| world.seen_from(&world.bsp().viewpoint(eye)).iter().count();
     let size = super::average(&eyes, "seen", |&eye| seen_from(eye));
-    Some(Operation::over(format!("64 players culled, {map}"), size, eyes, move |&eye| {
+    let culled = Operation::over(format!("64 players culled, {map}"), size, eyes, move |&eye| {
         black_box(seen_from(eye));
-    }))
+    });
+
+    let mut world = Level::new(maps::load(map)?, Family::Single).expect("a sound map");
+    let starts: Vec<_> = (0..STRIDE).map(|start| origins[start..].to_vec()).collect();
+    let size = format!("{PLAYERS} moved");
+    let placed =
+        Operation::over(format!("64 players placed, {map}"), size, starts, move |origins| {
+            place(&mut world, origins);
+        });
+    Some([culled, placed])
+}
+
+/// Links a player at every so manieth place.
+fn place(world: &mut Level, origins: &[Vec3]) {
+    let places = origins.iter().step_by(STRIDE).take(PLAYERS);
+    let numbers = EntityNum::all().zip(places).map(|(number, &origin)| {
+        let mut state = EntityState::numbered(number);
+        let mut shared =
+            EntityShared { current_origin: origin, mins: MINS, maxs: MAXS, ..Default::default() };
+        world.link(number, &mut state, &mut shared);
+    });
+    assert_eq!(numbers.count(), PLAYERS, "as many as a server holds");
+    world.settle();
 }
 
 /// Where players are on their way.

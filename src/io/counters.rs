@@ -7,6 +7,20 @@ use std::net::SocketAddr;
 
 use crate::model::Millis;
 
+/// Times of frames that are told apart, in microseconds, and what those are called that took no longer.
+const FRAME_TIMES: [(u64, &str); 10] = [
+    (125, "loop_frames_within_total{us=\"125\"}"),
+    (250, "loop_frames_within_total{us=\"250\"}"),
+    (500, "loop_frames_within_total{us=\"500\"}"),
+    (1000, "loop_frames_within_total{us=\"1000\"}"),
+    (1500, "loop_frames_within_total{us=\"1500\"}"),
+    (2000, "loop_frames_within_total{us=\"2000\"}"),
+    (3000, "loop_frames_within_total{us=\"3000\"}"),
+    (5000, "loop_frames_within_total{us=\"5000\"}"),
+    (10_000, "loop_frames_within_total{us=\"10000\"}"),
+    (20_000, "loop_frames_within_total{us=\"20000\"}"),
+];
+
 /// What the loop counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -36,15 +50,32 @@ pub struct Counters {
     pub late_frames: u64,
     /// Microseconds that frames took, all together.
     pub frame_us: u64,
+    /// By the times of [`Self::rows`], how many frames took at most so long and longer than the time before.
+    frames_within: [u64; FRAME_TIMES.len()],
     /// Times the loop woke.
     pub wakes: u64,
 }
 
 impl Counters {
+    /// A frame took so many microseconds.
+    pub(super) fn note_frame(&mut self, took_us: u64) {
+        self.frames += 1;
+        self.frame_us = self.frame_us.saturating_add(took_us);
+        let slower = FRAME_TIMES.partition_point(|(us, _)| *us < took_us);
+        if let Some(count) = self.frames_within.get_mut(slower) {
+            *count += 1;
+        }
+    }
+
     /// Name, meaning and value of each, as monitoring likes them.
     #[must_use]
-    pub fn rows(&self) -> [(&'static str, &'static str, u64); 14] {
-        [
+    pub fn rows(&self) -> Vec<(&'static str, &'static str, u64)> {
+        let mut frames = 0;
+        let within = FRAME_TIMES.iter().zip(self.frames_within).map(|((_, name), count)| {
+            frames += count;
+            (*name, "Frames that took at most so many microseconds.", frames)
+        });
+        let single = [
             ("udp_datagrams_total{dir=\"in\"}", "Datagrams received.", self.received),
             ("udp_datagrams_total{dir=\"out\"}", "Datagrams sent.", self.sent),
             ("udp_bytes_total{dir=\"in\"}", "Bytes received.", self.received_bytes),
@@ -79,7 +110,8 @@ impl Counters {
             ),
             ("loop_frame_microseconds_total", "Time that frames took.", self.frame_us),
             ("loop_wakes_total", "Times the loop woke.", self.wakes),
-        ]
+        ];
+        single.into_iter().chain(within).collect()
     }
 }
 
@@ -115,6 +147,20 @@ impl Complaint {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn frames_are_counted_by_how_long_they_took() {
+        let mut counters = Counters::default();
+        for us in [0, 125, 126, 1999, 2000, 2001, 20_000, 20_001] {
+            counters.note_frame(us);
+        }
+        let within = |us: u64| {
+            let name = format!("loop_frames_within_total{{us=\"{us}\"}}");
+            counters.rows().iter().find(|row| row.0 == name).map(|row| row.2)
+        };
+        assert_eq!([125, 250, 1500, 2000, 3000, 20_000].map(within), [2, 3, 3, 5, 6, 7].map(Some));
+        assert_eq!((counters.frames, counters.frame_us), (8, 46_252));
+    }
 
     #[test]
     fn a_flood_of_complaints_is_one_line_and_a_number() {

@@ -3,7 +3,8 @@
 //! Invariants: between two looks at the frame's due time lies at most one batch of datagrams, so that a
 //! flood costs datagrams and never frames; between two looks at signals and the console lie at most
 //! `RECEIVES_PER_WAKE` batches; the node is drained after every call into it; while nothing happens
-//! the loop wakes once a frame. Sockets that still hold something when their turn ends stand in a queue,
+//! the loop wakes once a frame; a datagram that comes alone is handled at once, one that follows others
+//! waits for company as long as the node allows (waking costs more than receiving), but not past a frame. Sockets that still hold something when their turn ends stand in a queue,
 //! for the poll reports each arrival once.
 
 use std::{
@@ -146,6 +147,7 @@ pub fn run<N: Node + ?Sized>(
         game_log: options.game_log,
         counters: Counters::default(),
         complaint: Complaint::default(),
+        gather_until: Millis(0),
     };
     for (number, socket) in engine.sockets.sockets.iter_mut().enumerate() {
         engine.poll.registry().register(&mut socket.udp, Token(number), Interest::READABLE)?;
@@ -179,8 +181,9 @@ pub fn run<N: Node + ?Sized>(
         if let Some(ending) = guests.attend(&mut engine, &events) {
             break ending;
         }
-        engine.run_frame();
+        // What came in time belongs to the frame.
         engine.receive();
+        engine.run_frame();
     };
     engine.farewell(&mut events);
     // The one that reopens the log goes first: it holds the log open.
@@ -206,17 +209,25 @@ struct Loop<'a, N: ?Sized> {
     game_log: Option<GameLog>,
     counters: Counters,
     complaint: Complaint,
+    /// Until when datagrams may wait, for others were received just now.
+    gather_until: Millis,
 }
 
 impl<N: Node + ?Sized> Loop<'_, N> {
     /// Sleeps until something happens or is due, and notes which sockets it happened to.
     fn wait(&mut self, events: &mut Events, busy: bool, due: Millis) -> io::Result<()> {
+        let next = self.node.next_frame().min(due);
         let timeout = if busy {
+            Some(Duration::ZERO)
+        } else if self.gather_until > self.clock.now() {
+            if let Some(rest) = self.clock.until(next.min(self.gather_until)) {
+                std::thread::sleep(rest);
+            }
             Some(Duration::ZERO)
         } else {
             // The poll rounds up to whole milliseconds where it must, so it is never early, and the
             // last millisecond is slept, not spun.
-            self.clock.until(self.node.next_frame().min(due))
+            self.clock.until(next)
         };
         match self.poll.poll(events, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -247,11 +258,10 @@ impl<N: Node + ?Sized> Loop<'_, N> {
             let begun = Instant::now();
             self.node.frame(now);
             self.drain();
-            self.counters.frames += 1;
             // The first frame is due since the beginning of time.
             self.counters.late_frames += u64::from(due > Millis(0) && now.since(due) > LATE);
             let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-            self.counters.frame_us = self.counters.frame_us.saturating_add(took);
+            self.counters.note_frame(took);
         }
     }
 
@@ -284,6 +294,7 @@ impl<N: Node + ?Sized> Loop<'_, N> {
                 socket.errors_in_a_row = 0;
             }
             let now = self.clock.now();
+            self.gather_until = now + self.node.patience();
             for (remote, bytes) in self.inbox.datagrams() {
                 let reason = match (impossible_source(remote), bytes) {
                     (None, Some(bytes)) => {

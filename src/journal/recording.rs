@@ -63,6 +63,10 @@ impl<N: Node> Node for Recording<N> {
         self.node.next_frame()
     }
 
+    fn patience(&self) -> Millis {
+        self.node.patience()
+    }
+
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
         let route = self.node.poll_transmit(packet)?;
         self.recorder.borrow_mut().sends(route, packet);

@@ -9,6 +9,7 @@ mod checksum;
 pub mod contents;
 mod dialect;
 mod entity;
+mod entity_set;
 mod frames;
 mod ids;
 pub mod limits;
@@ -24,6 +25,7 @@ mod words;
 pub use checksum::block_checksum;
 pub use dialect::Dialect;
 pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};
+pub use entity_set::EntitySet;
 pub use frames::{Baselines, Entry, FrameNum, FrameRing, Recording, SlotId};
 pub use ids::{
     Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, Qport, Sequence, ServerId,

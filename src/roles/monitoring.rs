@@ -36,7 +36,7 @@ impl Copy {
     }
 
     fn samples(&self) -> Vec<Sample> {
-        let engine = self.engine.rows();
+        let engine = self.engine.rows().into_iter();
         let engine =
             engine.map(|(name, help, value)| Sample { name, help, value: Value::Counter(value) });
         let gauge = |name, help, value| Sample { name, help, value: Value::Gauge(value) };

@@ -9,9 +9,10 @@
 //! list that is written is, bit for bit, [`entity::write_list`]'s. Source: Quake III protocol 68, entity
 //! list.
 
-use super::snapshot::EntitySet;
 use crate::{
-    model::{Baselines, EntityNum, Entry, FrameNum, FrameRing, SlotId, limits::MAX_ENTITIES},
+    model::{
+        Baselines, EntityNum, EntitySet, Entry, FrameNum, FrameRing, SlotId, limits::MAX_ENTITIES,
+    },
     wire::{
         bits::BitWriter,
         entity,
@@ -92,7 +93,7 @@ impl Deltas {
             }
         };
         let changed = common.as_ref().map_or(&nothing, |common| &common.changed);
-        let told = seen.told_since(old_seen, changed);
+        let told = told(old_seen, seen, changed);
         let mut common = common;
         let mut encoder = Encoder { frames, baselines, pieces, scratch };
         for number in told.iter() {
@@ -116,6 +117,15 @@ impl Deltas {
             self.fresh.add(entry.number, None, entry.slot);
         }
     }
+}
+
+/// What a client must be told to get from a set `old` to a `new` one, when of those in both these have
+/// `changed`.
+fn told(old: &EntitySet, new: &EntitySet, changed: &EntitySet) -> EntitySet {
+    let (old, new, changed) = (old.words(), new.words(), changed.words());
+    EntitySet::of_words(std::array::from_fn(|at| {
+        new[at] ^ old[at] | new[at] & old[at] & changed[at]
+    }))
 }
 
 impl Default for Comparison {

@@ -137,7 +137,7 @@ impl Server {
             log::info!("map {map}: geometry takes {} KiB", world.memory_len() / 1024);
         }
         core.world = world;
-        core.sight.begin();
+        core.sight.begin(core.world.as_mut());
         let level = &mut core.level;
         level.starting = true;
         level.restart_at = None;
@@ -186,7 +186,7 @@ impl Server {
         if let Some(world) = &mut self.core.world {
             world.clear();
         }
-        self.core.sight.begin();
+        self.core.sight.begin(self.core.world.as_mut());
         let level = &mut self.core.level;
         level.restart_at = None;
         level.odd = !level.odd;

@@ -54,6 +54,10 @@ use crate::{
 /// only stall everybody again.
 const MAX_CATCH_UP: u64 = 5;
 
+/// Datagrams may wait for others a frame's so manieth part: what they tell is seen with the next frame, and
+/// the pings that players and browsers measure are off by less than a client's own frame.
+const PATIENCE: u64 = 10;
+
 /// Makes the rules of a level, which has geometry or has not.
 pub type MakeGame = Box<dyn Fn(Geometry) -> Box<dyn Game>>;
 
@@ -231,8 +235,8 @@ impl Server {
         let game = &self.game;
         let previous = self.core.frame_num;
         self.core.frame_num = previous.wrapping_add(1);
-        let Core { frames, frame_num, sight, .. } = &mut self.core;
-        sight.begin();
+        let Core { frames, frame_num, sight, world, .. } = &mut self.core;
+        sight.begin(world.as_mut());
         let states = EntityNum::all()
             .take(game.entity_count().min(EntityNum::WORLD.index()))
             .filter_map(|number| Some((number, game.entity(number)?)))
@@ -281,6 +285,10 @@ impl Node for Server {
 
     fn next_frame(&self) -> Millis {
         self.due.unwrap_or_default().min(self.core.next_waiting())
+    }
+
+    fn patience(&self) -> Millis {
+        Millis(self.frame_length().0 / PATIENCE)
     }
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {

@@ -8,10 +8,11 @@
 //! entity that no leaf of the map holds is seen by nobody, unless it is for all.
 //! Source: Quake III protocol 68, snapshot building; the game interface, who gets an entity.
 
-use super::snapshot::EntitySet;
 use crate::{
     game::EntityView,
-    model::{ClientNum, EntityNum, PlayerState, SvFlags, Vec3, limits::MAX_SNAPSHOT_ENTITIES},
+    model::{
+        ClientNum, EntityNum, EntitySet, PlayerState, SvFlags, Vec3, limits::MAX_SNAPSHOT_ENTITIES,
+    },
     wire::snapshot::AreaMask,
     world::{
         self, Viewpoint, World,
@@ -53,8 +54,12 @@ struct Portal {
 }
 
 impl Sight {
-    /// Forgets the frame before, and everything seen in it.
-    pub(super) fn begin(&mut self) {
+    /// Forgets the frame before, and everything seen in it. The world shall stay as it is until all have
+    /// looked.
+    pub(super) fn begin(&mut self, world: Option<&mut World>) {
+        if let Some(world) = world {
+            world.settle();
+        }
         self.all = EntitySet::default();
         self.everywhere = EntitySet::default();
         self.addressed.clear();
@@ -151,13 +156,8 @@ impl Sight {
         if let Some(known) = self.places.iter().position(|(known, _)| *known == place) {
             return known;
         }
-        let mut seen = EntitySet::default();
-        for number in self.all.iter() {
-            let occupancy = world.occupancy(number);
-            if occupancy.is_some_and(|occupancy| occupancy.is_seen(viewpoint, world.areas())) {
-                seen.insert(number);
-            }
-        }
+        let mut seen = world.seen_from(viewpoint);
+        seen.keep_all(&self.all);
         self.places.push((place, seen));
         self.places.len() - 1
     }
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(told(4, 256), [3, 70, 300]);
         assert_eq!(told(4, 2), [3, 70]);
         assert_eq!(told(-1, 0), [0; 0]);
-        sight.begin();
+        sight.begin(None);
         let viewer = PlayerState::default();
         assert_eq!(sight.seen_by(&viewer, None, 256).0, EntitySet::default());
     }

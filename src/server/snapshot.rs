@@ -8,69 +8,13 @@
 //! Source: Quake III protocol 68, snapshot building.
 
 use crate::model::{
-    EntityNum, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
-    limits::{MAX_ENTITIES, PACKET_BACKUP},
+    EntitySet, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
+    limits::PACKET_BACKUP,
 };
 
 /// A base must be at most this many messages old: the client's ring is longer, so that what is on its
 /// way does not overtake it.
 const MAX_BASE_AGE: i32 = PACKET_BACKUP as i32 - 4;
-
-/// A set of entities.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct EntitySet([u64; MAX_ENTITIES / 64]);
-
-impl EntitySet {
-    pub(super) fn insert(&mut self, number: EntityNum) {
-        self.0[number.index() / 64] |= 1 << (number.index() % 64);
-    }
-
-    pub(super) fn remove(&mut self, number: EntityNum) {
-        self.0[number.index() / 64] &= !(1 << (number.index() % 64));
-    }
-
-    /// Adds what is in another set.
-    pub(super) fn add_all(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
-    }
-
-    /// What a client must be told to get from a set `old` to this one, when of those in both these have
-    /// `changed`.
-    pub(super) fn told_since(&self, old: &Self, changed: &Self) -> Self {
-        let word = |at: usize| {
-            let (new, old) = (self.0[at], old.0[at]);
-            new ^ old | new & old & changed.0[at]
-        };
-        Self(std::array::from_fn(word))
-    }
-
-    /// Takes out all but the `limit` lowest numbers.
-    pub(super) fn keep_lowest(&mut self, limit: usize) {
-        let mut left = limit;
-        for word in &mut self.0 {
-            while word.count_ones() as usize > left {
-                *word &= !(1 << (63 - word.leading_zeros()));
-            }
-            left -= word.count_ones() as usize;
-        }
-    }
-
-    /// The numbers, ascending.
-    pub(super) fn iter(&self) -> impl Iterator<Item = EntityNum> {
-        self.0.iter().enumerate().flat_map(|(place, &word)| {
-            let mut left = word;
-            std::iter::from_fn(move || {
-                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
-                left &= left - 1;
-                EntityNum::new(place * 64 + bit)
-            })
-        })
-    }
-
-    pub(super) fn contains(&self, number: EntityNum) -> bool {
-        self.0[number.index() / 64] >> (number.index() % 64) & 1 != 0
-    }
-}
 
 /// One snapshot that was sent.
 #[derive(Clone, Debug)]
@@ -223,24 +167,5 @@ mod tests {
         }
         history.acknowledge(Sequence(33), Millis(1));
         assert_eq!(history.ping_ms(), 50);
-    }
-
-    #[test]
-    fn sets_of_entities_keep_the_lowest() {
-        let mut set = EntitySet::default();
-        let numbers = [0, 63, 64, 65, 200, 1023].map(|number| EntityNum::new(number).unwrap());
-        numbers.into_iter().for_each(|number| set.insert(number));
-        assert!(set.iter().eq(numbers));
-        set.remove(numbers[2]);
-        let mut other = EntitySet::default();
-        other.insert(numbers[2]);
-        other.add_all(&set);
-        assert!(other.iter().eq(numbers));
-        other.keep_lowest(4);
-        assert!(other.iter().eq(numbers[..4].iter().copied()));
-        other.keep_lowest(1);
-        assert!(other.iter().eq([numbers[0]]));
-        other.keep_lowest(0);
-        assert_eq!(other, EntitySet::default());
     }
 }

@@ -12,10 +12,12 @@ use super::{
     areas::Areas,
     bsp::Bsp,
     collision::{CollisionError, CollisionMap, Family, Hull, Target},
-    occupancy::Occupancy,
+    occupancy::{Occupancy, Viewpoint},
+    presence::Presence,
 };
 use crate::model::{
-    EntityNum, EntityShared, EntityState, Trace, Vec3, contents::content, limits::MAX_ENTITIES,
+    EntityNum, EntitySet, EntityShared, EntityState, Trace, Vec3, contents::content,
+    limits::MAX_ENTITIES,
 };
 use sectors::Sectors;
 
@@ -45,8 +47,11 @@ pub struct World {
     sectors: Sectors,
     /// Which areas are joined by open doors.
     areas: Areas,
-    /// By entity, where it was seen last when it was linked.
+    /// By entity, where it can be seen, as of when the world was settled last.
     occupancies: Box<[Occupancy]>,
+    presence: Presence,
+    /// Linked or unlinked since then.
+    unsettled: EntitySet,
 }
 
 impl World {
@@ -59,7 +64,15 @@ impl World {
         let bounds = [bsp.world().mins, bsp.world().maxs];
         let occupancies = vec![Occupancy::default(); MAX_ENTITIES].into();
         let areas = Areas::new(bsp.area_count);
-        Ok(Self { bsp, map, sectors: Sectors::new(bounds), areas, occupancies })
+        Ok(Self {
+            presence: Presence::new(bsp.visibility.cluster_count(), areas.count()),
+            sectors: Sectors::new(bounds),
+            unsettled: EntitySet::default(),
+            bsp,
+            map,
+            areas,
+            occupancies,
+        })
     }
 
     /// The map's file: entity text, visibility, areas.
@@ -95,6 +108,9 @@ impl World {
     pub fn clear(&mut self) {
         self.sectors = Sectors::new([self.bsp.world().mins, self.bsp.world().maxs]);
         self.areas = Areas::new(self.bsp.area_count);
+        self.presence = Presence::new(self.bsp.visibility.cluster_count(), self.areas.count());
+        self.occupancies.fill(Occupancy::default());
+        self.unsettled = EntitySet::default();
     }
 
     /// Makes an entity part of the world where its current origin and angles put it: sets its bounds,
@@ -103,20 +119,43 @@ impl World {
         self.unlink(number, shared);
         measure(state, shared);
         let (mins, maxs) = (shared.absmin, shared.absmax);
-        self.occupancies[number.index()] = Occupancy::of_box(&self.bsp, mins, maxs);
         self.sectors.insert(number, [mins, maxs]);
     }
 
     /// Takes an entity out of the world.
     pub fn unlink(&mut self, number: EntityNum, shared: &mut EntityShared) {
         self.sectors.remove(number);
+        self.unsettled.insert(number);
         shared.linked = 0;
     }
 
     /// Where an entity can be seen, or `None` when it is not linked.
     #[must_use]
-    pub fn occupancy(&self, number: EntityNum) -> Option<&Occupancy> {
-        self.sectors.contains(number).then(|| &self.occupancies[number.index()])
+    pub fn occupancy(&self, number: EntityNum) -> Option<Occupancy> {
+        let [mins, maxs] = self.sectors.bounds(number)?;
+        Some(if self.unsettled.contains(number) {
+            Occupancy::of_box(&self.bsp, mins, maxs)
+        } else {
+            self.occupancies[number.index()]
+        })
+    }
+
+    /// Finds out where all entities are that were linked since the last time: many are linked more often
+    /// than anybody looks.
+    pub fn settle(&mut self) {
+        for number in std::mem::take(&mut self.unsettled).iter() {
+            let bounds = self.sectors.bounds(number);
+            let new = bounds.map(|[mins, maxs]| Occupancy::of_box(&self.bsp, mins, maxs));
+            let new = new.unwrap_or_default();
+            let old = std::mem::replace(&mut self.occupancies[number.index()], new);
+            self.presence.change(number, &old, &new);
+        }
+    }
+
+    /// The entities that may be seen from a place, as of when the world was settled last.
+    #[must_use]
+    pub fn seen_from(&self, place: &Viewpoint<'_>) -> EntitySet {
+        self.presence.seen_from(place, &self.areas)
     }
 
     /// Writes the entities whose bounds touch a box into `found`, in the order in which all else meets

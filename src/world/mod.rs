@@ -9,6 +9,7 @@ pub mod collision;
 pub mod entities;
 pub mod links;
 pub mod occupancy;
+mod presence;
 pub mod survey;
 pub mod visibility;
 

@@ -89,6 +89,18 @@ impl Occupancy {
         touched
     }
 
+    /// Any place at all.
+    #[cfg(test)]
+    pub(super) fn of_parts(
+        kept: &[ClusterNum],
+        last_cluster: Option<ClusterNum>,
+        areas: [Option<AreaNum>; 2],
+    ) -> Self {
+        let mut clusters = [None; MAX_CLUSTERS];
+        clusters.iter_mut().zip(kept).for_each(|(place, &cluster)| *place = Some(cluster));
+        Self { clusters, last_cluster, areas }
+    }
+
     /// The clusters that are kept, in the order the tree gives.
     pub fn clusters(&self) -> impl Iterator<Item = ClusterNum> {
         self.clusters.into_iter().map_while(|cluster| cluster)

@@ -83,12 +83,9 @@ fn play(world: &mut World, players: &mut [PlayerState], entities: &mut Entities)
             shared.current_origin = state.origin;
             world.link(number, entity, shared);
         }
+        world.settle();
         for state in players.iter() {
-            let viewpoint = world.bsp().viewpoint(state.origin);
-            seen += (0..PLAYERS)
-                .filter_map(|at| world.occupancy(EntityNum::new(at)?))
-                .filter(|occupancy| occupancy.is_seen(&viewpoint, world.areas()))
-                .count();
+            seen += world.seen_from(&world.bsp().viewpoint(state.origin)).iter().count();
         }
     }
     [questions, seen]

@@ -49,14 +49,15 @@ impl Sectors {
         Self { cuts, first: [None; SECTORS], entries }
     }
 
-    /// Whether an entity is linked.
-    pub(super) fn contains(&self, number: EntityNum) -> bool {
-        self.entries[number.index()].sector.is_some()
+    /// What a linked entity's box is.
+    pub(super) fn bounds(&self, number: EntityNum) -> Option<[Vec3; 2]> {
+        let entry = &self.entries[number.index()];
+        entry.sector.map(|_| entry.bounds)
     }
 
     /// Links an entity that is not linked.
     pub(super) fn insert(&mut self, number: EntityNum, bounds: [Vec3; 2]) {
-        debug_assert!(!self.contains(number));
+        debug_assert!(self.bounds(number).is_none());
         let mut sector = 0;
         while let Some(cut) = self.cuts.get(sector) {
             sector = if bounds[0][cut.axis] > cut.dist {

@@ -1,0 +1,105 @@
+//! A set of entities, a bit for each number.
+
+use super::{EntityNum, limits::MAX_ENTITIES};
+
+/// Words of a set.
+const WORDS: usize = MAX_ENTITIES / 64;
+
+/// A set of entities.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EntitySet([u64; WORDS]);
+
+impl EntitySet {
+    /// The set of these bits, lowest number first.
+    #[must_use]
+    pub const fn of_words(words: [u64; WORDS]) -> Self {
+        Self(words)
+    }
+
+    /// Its bits, lowest number first.
+    #[must_use]
+    pub const fn words(&self) -> &[u64; WORDS] {
+        &self.0
+    }
+
+    /// Puts an entity in.
+    pub fn insert(&mut self, number: EntityNum) {
+        self.0[number.index() / 64] |= 1 << (number.index() % 64);
+    }
+
+    /// Takes an entity out.
+    pub fn remove(&mut self, number: EntityNum) {
+        self.0[number.index() / 64] &= !(1 << (number.index() % 64));
+    }
+
+    /// Whether an entity is in it.
+    #[must_use]
+    pub fn contains(&self, number: EntityNum) -> bool {
+        self.0[number.index() / 64] >> (number.index() % 64) & 1 != 0
+    }
+
+    /// Whether nothing is in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; WORDS]
+    }
+
+    /// Adds what is in another set.
+    pub fn add_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Takes out what is not in another set.
+    pub fn keep_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
+    }
+
+    /// Takes out all but the `limit` lowest numbers.
+    pub fn keep_lowest(&mut self, limit: usize) {
+        let mut left = limit;
+        for word in &mut self.0 {
+            while word.count_ones() as usize > left {
+                *word &= !(1 << (63 - word.leading_zeros()));
+            }
+            left -= word.count_ones() as usize;
+        }
+    }
+
+    /// The numbers, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = EntityNum> {
+        self.0.iter().enumerate().flat_map(|(place, &word)| {
+            let mut left = word;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                EntityNum::new(place * 64 + bit)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_entities_keep_the_lowest() {
+        let mut set = EntitySet::default();
+        let numbers = [0, 63, 64, 65, 200, 1023].map(|number| EntityNum::new(number).unwrap());
+        numbers.into_iter().for_each(|number| set.insert(number));
+        assert!(set.iter().eq(numbers));
+        set.remove(numbers[2]);
+        let mut other = EntitySet::default();
+        other.insert(numbers[2]);
+        other.add_all(&set);
+        assert!(other.iter().eq(numbers));
+        other.keep_lowest(4);
+        assert!(other.iter().eq(numbers[..4].iter().copied()));
+        other.keep_all(&set);
+        assert!(other.iter().eq([numbers[0], numbers[1], numbers[3]]));
+        other.keep_lowest(1);
+        assert!(other.iter().eq([numbers[0]]));
+        other.keep_lowest(0);
+        assert!(other.is_empty());
+    }
+}

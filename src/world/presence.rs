@@ -1,0 +1,174 @@
+//! Which entities are where, as far as being seen goes: for each cluster and area the set of those in it.
+//!
+//! What a place sees is then the union of the sets of the clusters that it sees, a few words each,
+//! however many entities there are.
+//!
+//! Invariant: the sets hold exactly what [`Presence::change`] was told last of each entity, so that
+//! [`Presence::seen_from`] is, for each of them, [`Occupancy::is_seen`].
+
+use super::{
+    areas::Areas,
+    bsp::ClusterNum,
+    occupancy::{Occupancy, Viewpoint},
+    visibility::Row,
+};
+use crate::model::{EntityNum, EntitySet};
+
+/// The entities of a world by place.
+#[derive(Debug)]
+pub(super) struct Presence {
+    by_cluster: Box<[EntitySet]>,
+    /// The clusters with somebody in them: a bit each, as the rows of visibility have it.
+    occupied: Box<[u8]>,
+    by_area: Box<[EntitySet]>,
+    /// In any cluster at all.
+    somewhere: EntitySet,
+    /// In more clusters than are kept: seen from everywhere.
+    wide: EntitySet,
+}
+
+impl Presence {
+    /// Nobody anywhere.
+    pub(super) fn new(clusters: usize, areas: usize) -> Self {
+        Self {
+            by_cluster: vec![EntitySet::default(); clusters].into(),
+            occupied: vec![0; clusters.div_ceil(8)].into(),
+            by_area: vec![EntitySet::default(); areas].into(),
+            somewhere: EntitySet::default(),
+            wide: EntitySet::default(),
+        }
+    }
+
+    /// An entity that was in one place is now in another; nowhere is the default place.
+    pub(super) fn change(&mut self, number: EntityNum, old: &Occupancy, new: &Occupancy) {
+        if old == new {
+            return;
+        }
+        for cluster in old.clusters() {
+            if let Some(set) = self.by_cluster.get_mut(cluster.index()) {
+                set.remove(number);
+                if set.is_empty() {
+                    self.mark(cluster, false);
+                }
+            }
+        }
+        for area in old.areas().into_iter().flatten() {
+            if let Some(set) = self.by_area.get_mut(area.index()) {
+                set.remove(number);
+            }
+        }
+        self.somewhere.remove(number);
+        self.wide.remove(number);
+        for cluster in new.clusters() {
+            if let Some(set) = self.by_cluster.get_mut(cluster.index()) {
+                set.insert(number);
+                self.somewhere.insert(number);
+                self.mark(cluster, true);
+            }
+        }
+        for area in new.areas().into_iter().flatten() {
+            if let Some(set) = self.by_area.get_mut(area.index()) {
+                set.insert(number);
+            }
+        }
+        if new.last_cluster().is_some() {
+            self.wide.insert(number);
+        }
+    }
+
+    fn mark(&mut self, cluster: ClusterNum, occupied: bool) {
+        let bit = 1 << (cluster.index() % 8);
+        if let Some(byte) = self.occupied.get_mut(cluster.index() / 8) {
+            *byte = if occupied { *byte | bit } else { *byte & !bit };
+        }
+    }
+
+    /// The entities that may be seen from a place.
+    pub(super) fn seen_from(&self, from: &Viewpoint<'_>, areas: &Areas) -> EntitySet {
+        let mut seen = self.wide.clone();
+        match from.row {
+            Row::Everything => seen.add_all(&self.somewhere),
+            Row::Clusters(row) => {
+                for (at, (row, occupied)) in row.iter().zip(&self.occupied).enumerate() {
+                    let mut both = row & occupied;
+                    while both != 0 {
+                        let cluster = at * 8 + both.trailing_zeros() as usize;
+                        both &= both - 1;
+                        if let Some(set) = self.by_cluster.get(cluster) {
+                            seen.add_all(set);
+                        }
+                    }
+                }
+            }
+        }
+        let mut joined = EntitySet::default();
+        for (index, set) in self.by_area.iter().enumerate() {
+            if areas.connected(from.area, areas.number(index)) {
+                joined.add_all(set);
+            }
+        }
+        seen.keep_all(&joined);
+        seen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::world::{
+        Visibility,
+        bsp::{AreaNum, ClusterNum, TableIndex as _},
+    };
+
+    const CLUSTERS: usize = 21;
+    const AREAS: usize = 3;
+    const ROW: usize = 4;
+
+    /// Any place: clusters, perhaps more than are kept, areas.
+    fn places() -> impl Strategy<Value = Occupancy> {
+        let cluster = || (0..CLUSTERS).prop_map(ClusterNum::from_checked);
+        let area = || prop::option::of((0..AREAS).prop_map(AreaNum::from_checked));
+        (vec(cluster(), 0..5), prop::option::weighted(0.1, cluster()), [area(), area()])
+            .prop_map(|(clusters, last, areas)| Occupancy::of_parts(&clusters, last, areas))
+    }
+
+    proptest! {
+        /// Whoever moves where: what a place sees is what each entity says of itself.
+        #[test]
+        fn the_same_is_seen_as_by_asking_each(
+            moves in vec((0_usize..12, places()), 1..40),
+            rows in vec(any::<u8>(), CLUSTERS * ROW),
+            viewer in prop::option::of(0..CLUSTERS),
+            area in prop::option::of(0..AREAS),
+            door in any::<bool>(),
+        ) {
+            let mut lump = [CLUSTERS as u32, ROW as u32].map(u32::to_le_bytes).concat();
+            lump.extend(rows);
+            let visibility = Visibility::read(&lump, CLUSTERS).unwrap();
+            let mut areas = Areas::new(AREAS);
+            areas.set_portal(areas.number(0), areas.number(1), door).ok();
+            let mut presence = Presence::new(CLUSTERS, AREAS);
+            let mut occupancies = vec![Occupancy::default(); 12];
+            for (entity, place) in moves {
+                let number = EntityNum::new(entity * 40).unwrap();
+                presence.change(number, &occupancies[entity], &place);
+                occupancies[entity] = place;
+            }
+            let cluster = viewer.map(ClusterNum::from_checked);
+            let from = Viewpoint {
+                row: visibility.row(cluster),
+                cluster,
+                area: area.and_then(|area| areas.number(area)),
+            };
+            let mut expected = EntitySet::default();
+            for (entity, occupancy) in occupancies.iter().enumerate() {
+                if occupancy.is_seen(&from, &areas) {
+                    expected.insert(EntityNum::new(entity * 40).unwrap());
+                }
+            }
+            prop_assert_eq!(presence.seen_from(&from, &areas), expected);
+        }
+    }
+}
