@@ -406,7 +406,7 @@ impl Bot {
         let (origin, score) = (player.origin, player.persistant[PERS_SCORE]);
         // Who watches another one sees that one's body.
         if player.pm_type != PM_SPECTATOR {
-            self.record.note_body(origin, score);
+            self.record.note_body(now, origin, score);
         }
         let gap = self.record.last_snapshot.map_or(0, |(before, _)| now.since(before).0);
         let lost = self.client_statistics().lost_messages;

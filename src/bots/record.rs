@@ -20,6 +20,8 @@ pub(super) const JOIN_STEPS: [&str; 4] = ["challenge", "connect", "gamestate", "
 /// none of the game.
 const TELEPORTED: f64 = 200.0;
 const MAX_RISE: u64 = 100;
+/// Who has not come farther than this halts, in units.
+const HALT: f32 = 64.0;
 /// Intervals without a snapshot after which a gap counts that has not ended.
 const OVERDUE: u64 = 3;
 
@@ -139,6 +141,9 @@ pub(super) struct Record {
     pub(super) rate_delayed: u64,
     /// Where its body was with the last snapshot, and what score it had.
     body: Option<(Vec3, i32)>,
+    /// Where it last began to halt, and when; how long it did at most.
+    halt: Option<(Vec3, Millis)>,
+    pub(super) longest_halt: Millis,
     /// Units that it walked, ran, swam and fell.
     walked: f64,
     /// By how much its score rose, all in all.
@@ -173,6 +178,8 @@ impl Record {
             worst_gap: None,
             rate_delayed: 0,
             body: None,
+            halt: None,
+            longest_halt: Millis(0),
             walked: 0.0,
             scored: 0,
             refusal: None,
@@ -191,6 +198,7 @@ impl Record {
         self.last_step = (0, now);
         self.last_snapshot = None;
         self.body = None;
+        self.halt = None;
         self.lives += 1;
         self.ending = None;
     }
@@ -281,7 +289,13 @@ impl Record {
     }
 
     /// Where the last snapshot has its body, and its score.
-    pub(super) fn note_body(&mut self, origin: Vec3, score: i32) {
+    pub(super) fn note_body(&mut self, now: Millis, origin: Vec3, score: i32) {
+        match self.halt {
+            Some((at, since)) if (origin - at).length() <= HALT => {
+                self.longest_halt = self.longest_halt.max(now.since(since));
+            }
+            _ => self.halt = Some((origin, now)),
+        }
         if let Some((before, score_before)) = self.body.replace((origin, score)) {
             let way = f64::from((origin - before).length());
             // Farther than that nobody walks: a teleporter, or a new life.

@@ -72,6 +72,12 @@ impl Actor {
         }
     }
 
+    /// The bots, if it is some.
+    #[must_use]
+    pub fn bots(&self) -> Option<&Bots> {
+        if let Self::Bots(bots) = self { Some(bots) } else { None }
+    }
+
     /// The player, if it is one.
     pub fn player(&mut self) -> Option<&mut Player> {
         if let Self::Player(player) = self { Some(player) } else { None }

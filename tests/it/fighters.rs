@@ -170,6 +170,10 @@ impl Fighters {
         self.nodes[0].actor.server().unwrap()
     }
 
+    pub(crate) fn bots(&self) -> &Bots {
+        self.nodes[1].actor.bots().unwrap()
+    }
+
     /// What the server logged.
     pub(crate) fn log(&self) -> &str {
         &self.nodes[0].log

@@ -77,3 +77,23 @@ fn bots_fight_for_ten_minutes() {
     means.dedup();
     assert!(means.len() >= 5, "{means:?}");
 }
+
+#[test]
+fn of_as_many_bots_as_a_server_holds_nobody_stands_about() {
+    // Seven places to appear at, and lava in the middle.
+    let (map, file) = match maps::read("maps/oa_dm4.bsp") {
+        Some(file) => ("oa_dm4", file),
+        None => arena(),
+    };
+    let mut fighters = Fighters::on((map, &file), 64, 1, &[("fraglimit", "0")]);
+    fighters.run_for(Millis::seconds(40));
+    let summary = fighters.bots().summary();
+    assert_eq!(summary.total.active, 64);
+    assert!(summary.total.walked_per_second > 150.0, "{}", summary.total.walked_per_second);
+    // The dead wait for two seconds, and some die again as soon as they are back.
+    for bot in &summary.each {
+        assert!(bot.walked_per_second > 75.0 && bot.longest_halt_ms < 10_000, "{bot:?}");
+    }
+    let shot = lines(fighters.log(), "MOD_MACHINEGUN").count();
+    assert!(shot > 80, "{shot} were shot");
+}

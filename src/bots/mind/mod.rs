@@ -3,6 +3,7 @@
 //! Everything is drawn from the seed, from the milliseconds played and from what the bot sees, so the
 //! same seed on the same level plays the same on every machine.
 
+mod course;
 mod senses;
 
 use rand_pcg::{
@@ -13,6 +14,8 @@ use rand_pcg::{
 use super::behaviour::{Behaviour, Behaviours};
 use crate::model::{Buttons, UserCmd, Vec3, trig::sine_cosine};
 
+use course::{Course, Trouble, WAYS, keys_for, turn_of};
+use senses::AHEAD;
 pub(super) use senses::Senses;
 
 /// Of so many looks at an enemy, one makes it take up another weapon.
@@ -33,15 +36,7 @@ const AIM_RATE: i32 = 98;
 const AIM_ERROR: i32 = TURN / 90;
 /// A way shorter than this is no way, in units.
 const TOO_NEAR: f32 = 48.0;
-/// Directions that are tried when a way ends.
-const WAYS: i32 = 8;
-/// A bot that wants to walk and covers less than this in [`STUCK_MS`] is stuck, in units.
-const STUCK_DISTANCE: f32 = 24.0;
-const STUCK_MS: u32 = 400;
-/// One that does not come farther than this in [`CORNER_MS`] runs about in a corner, and leaves it for
-/// [`LEAVE_MS`], whoever is in sight.
-const CORNER_DISTANCE: f32 = 128.0;
-const CORNER_MS: u32 = 3000;
+/// How long a bot leaves where it came to life, or a corner that it ran about in, whoever is in sight.
 const LEAVE_MS: u32 = 1500;
 
 /// A bot's intentions.
@@ -54,8 +49,12 @@ pub(super) struct Mind {
     wanted_yaw_rate: i32,
     pitch: i32,
     wanted_pitch: i32,
-    /// Where it turns at once: at somebody, or away from a wall.
+    /// Where it turns at once: at somebody, or where it goes.
     wanted: Option<[i32; 2]>,
+    /// Where it goes wherever it looks: away from what is in the way, or about in a fight.
+    heading: Option<i32>,
+    /// What the level adds to its yaw.
+    level_yaw: i32,
     forward: i8,
     right: i8,
     up: i8,
@@ -66,13 +65,10 @@ pub(super) struct Mind {
     /// Milliseconds until it says something, and until it looks at the scoreboard.
     talks_in: u32,
     scores_in: u32,
-    /// Where it was, and for how long it has not come far from there.
-    was_at: Vec3,
-    same_place_ms: u32,
-    /// The same for the corner that it is in, and how long it is still leaving it.
-    corner: Vec3,
-    same_corner_ms: u32,
+    course: Course,
+    /// How long it is still leaving a place.
     leaves_ms: u32,
+    was_dead: bool,
 }
 
 /// What a bot says, in turn.
@@ -94,6 +90,8 @@ impl Mind {
             pitch: 0,
             wanted_pitch: 0,
             wanted: None,
+            heading: None,
+            level_yaw: 0,
             forward: 0,
             right: 0,
             up: 0,
@@ -102,11 +100,9 @@ impl Mind {
             decides_in: 0,
             talks_in,
             scores_in,
-            was_at: Vec3::ZERO,
-            same_place_ms: 0,
-            corner: Vec3::ZERO,
-            same_corner_ms: 0,
+            course: Course::default(),
             leaves_ms: 0,
+            was_dead: false,
         }
     }
 
@@ -119,21 +115,22 @@ impl Mind {
         if !senses.alive {
             // Fire pressed anew asks to come back.
             self.buttons = Buttons(self.buttons.0 ^ Buttons::ATTACK.0);
+            (self.wanted, self.heading, self.was_dead) = (None, None, true);
             return;
         }
-        self.leaves_ms = self.leaves_ms.saturating_sub(passed_ms);
-        if self.leaves_ms == 0 {
-            self.wanted = senses.enemy.map(|enemy| senses.aim(enemy));
-        }
+        self.level_yaw = senses.delta_angles[1];
+        self.wanted = senses.enemy.map(|enemy| senses.aim(enemy));
         if let Some([pitch, yaw]) = self.wanted {
-            let off = |wanted: i32, is: i32| i32::from(wanted.wrapping_sub(is) as i16).abs();
             let aimed = off(yaw, self.yaw) < AIM_ERROR && off(pitch, self.pitch) < AIM_ERROR;
             self.buttons = if aimed { Buttons::ATTACK } else { Buttons::default() };
             self.choose_weapon(senses);
+        } else if self.was_dead {
+            self.buttons = Buttons::default();
         }
         if self.does.include(Behaviour::Wander) {
             self.find_way(senses, passed_ms);
         }
+        self.was_dead = false;
     }
 
     /// Takes up another weapon now and then.
@@ -152,50 +149,64 @@ impl Mind {
         self.weapon = chosen.unwrap_or(0) as u8;
     }
 
-    /// Turns away from what is in the way.
+    /// Goes on, or elsewhere when something is in the way.
     fn find_way(&mut self, senses: &Senses<'_>, passed_ms: u32) {
-        let moved = (senses.origin - self.was_at).length();
-        self.same_place_ms = self.same_place_ms.saturating_add(passed_ms);
-        if moved > STUCK_DISTANCE {
-            self.was_at = senses.origin;
-            self.same_place_ms = 0;
-        }
-        self.same_corner_ms = self.same_corner_ms.saturating_add(passed_ms);
-        if (senses.origin - self.corner).length() > CORNER_DISTANCE {
-            self.corner = senses.origin;
-            self.same_corner_ms = 0;
-        }
-        let cornered = self.same_corner_ms > CORNER_MS;
-        if cornered {
-            self.same_corner_ms = 0;
+        self.leaves_ms = self.leaves_ms.saturating_sub(passed_ms);
+        let goes = self.goes();
+        let trouble = self.course.note(senses.origin, goes.is_some(), passed_ms);
+        if trouble == Some(Trouble::Cornered) || self.was_dead {
             self.leaves_ms = LEAVE_MS;
-            self.decides_in = LEAVE_MS;
-            (self.forward, self.right, self.up) = (127, 0, 0);
-            self.wanted = None;
+            self.up = 0;
         }
-        let walks = self.forward > 0;
-        let stuck = walks && self.same_place_ms > STUCK_MS;
-        let yaw = self.yaw.wrapping_add(senses.delta_angles[1]) & (TURN - 1);
-        if !stuck && !cornered && (!walks || senses.free_way(along(yaw)) >= TOO_NEAR) {
-            return;
-        }
-        self.same_place_ms = 0;
-        let first = self.below(WAYS as u32) as i32;
-        // Each way but the one that it goes, from a random one on, so that equals have equal chances.
-        let best = (0..WAYS - 1)
-            .map(|way| ((first + way) % (WAYS - 1) + 1) * (TURN / WAYS))
-            .map(|turn| (senses.free_way(along(yaw + turn)), turn))
-            .max_by(|(one, _), (other, _)| one.total_cmp(other));
-        if let Some((_, turn)) = best
-            && self.wanted.is_none()
-        {
-            self.wanted = Some([self.pitch, (self.yaw + turn) & (TURN - 1)]);
+        let free = goes.map_or(0.0, |yaw| self.free_way(senses, yaw));
+        let is_blocked = free < TOO_NEAR && (goes.is_some() || self.leaves_ms > 0);
+        if trouble.is_some() || is_blocked {
+            let first = self.below(WAYS as u32) as i32;
+            // Each way but the one that it goes, from a random one on, so that equals have equal chances.
+            let ways = (0..WAYS - 1).map(|way| ((first + way) % (WAYS - 1) + 1) * (TURN / WAYS));
+            let from = goes.unwrap_or(self.yaw);
+            let best = ways
+                .map(|turn| (self.free_way(senses, from + turn), turn))
+                .max_by(|(one, _), (other, _)| one.total_cmp(other));
+            self.heading = best.map(|(_, turn)| (from + turn) & (TURN - 1));
             self.wanted_yaw_rate = 0;
+        } else if senses.enemy.is_some() && self.heading.is_none() {
+            // In a fight the way does not follow the eyes.
+            self.heading = goes;
         }
-        if stuck {
-            // A stair too high for a step may do for a jump.
+        match (trouble, self.up) {
+            // A stair too high for a step may do for a jump, and keys must be let go of to jump again.
+            (Some(Trouble::Stuck), ..=0) => self.up = 127,
+            (Some(Trouble::Stuck), _) => self.up = 0,
+            // Who is in the air does not stop before lava.
+            (_, 1..) if free < AHEAD => self.up = 0,
+            _ => {}
+        }
+        if senses.swims {
             self.up = 127;
         }
+        let Some(heading) = self.heading.filter(|_| senses.enemy.is_none()) else { return };
+        if off(heading, self.yaw) < AIM_ERROR {
+            // From here on it goes where it looks.
+            self.heading = None;
+            (self.forward, self.right) = (127, 0);
+        } else {
+            self.wanted = Some([self.pitch, heading]);
+        }
+    }
+
+    /// How far the way is free, by a usercmd's yaw.
+    fn free_way(&self, senses: &Senses<'_>, yaw: i32) -> f32 {
+        senses.free_way(along(yaw.wrapping_add(self.level_yaw)))
+    }
+
+    fn keys(&self) -> [i8; 2] {
+        self.heading.map_or([self.forward, self.right], |heading| keys_for(heading - self.yaw))
+    }
+
+    /// Where it goes, as a usercmd's yaw; `None` when it stands.
+    fn goes(&self) -> Option<i32> {
+        Some((self.yaw + turn_of(self.keys())?) & (TURN - 1))
     }
 
     /// The next usercmd, `step_ms` after the last, for the level time `server_time`.
@@ -222,13 +233,14 @@ impl Mind {
             let most = PITCH_RATE * step;
             self.pitch += (self.wanted_pitch - self.pitch).clamp(-most, most);
         }
+        let [forwardmove, rightmove] = self.keys();
         UserCmd {
             server_time,
             angles: [self.pitch & (TURN - 1), self.yaw, 0],
             buttons: self.buttons,
             weapon: self.weapon,
-            forwardmove: self.forward,
-            rightmove: self.right,
+            forwardmove,
+            rightmove,
             upmove: self.up,
         }
     }
@@ -259,6 +271,11 @@ impl Mind {
             self.wanted_yaw_rate = rate;
             self.wanted_pitch = pitch;
             (self.forward, self.right, self.up) = (forward, right, up);
+            if self.leaves_ms == 0
+                && let Some(heading) = &mut self.heading
+            {
+                *heading = (*heading + rate * (TURN / 4 / MAX_YAW_RATE)) & (TURN - 1);
+            }
         }
         if self.does.include(Behaviour::Fight) {
             self.buttons = if attacks { Buttons::ATTACK } else { Buttons::default() };
@@ -268,6 +285,11 @@ impl Mind {
     fn below(&mut self, limit: u32) -> u32 {
         self.random.next_u32() % limit
     }
+}
+
+/// The angle between two angles.
+fn off(one: i32, other: i32) -> i32 {
+    i32::from(one.wrapping_sub(other) as i16).abs()
 }
 
 /// The level direction of a yaw, of length 1.
@@ -345,12 +367,13 @@ mod tests {
         let mut mind = Mind::new(6, Behaviours::default().with(Behaviour::Wander));
         (mind.forward, mind.decides_in) = (127, 60_000);
         let before = mind.yaw;
+        let mut jumped = false;
         for _ in 0..30 {
             mind.look(&Senses::nowhere(), 33);
-            mind.step(0, 33);
+            jumped |= mind.step(0, 33).upmove == 127;
         }
         assert_ne!(mind.yaw, before);
-        assert_eq!(mind.up, 127);
+        assert!(jumped);
     }
 
     #[test]
@@ -365,10 +388,47 @@ mod tests {
         let mut left = 0;
         for step in 0..120 {
             mind.look(&at(step), 33);
-            left += u32::from(mind.leaves_ms > 0 && mind.forward == 127);
-            mind.step(0, 33);
+            let usercmd = mind.step(0, 33);
+            left += u32::from(mind.leaves_ms > 0 && usercmd.forwardmove != 0);
+            assert!(off(mind.yaw, 0) < AIM_ERROR || step < 20, "its eyes stay on whom it fights");
         }
         assert!((20..=46).contains(&left), "{left} of 120 looks");
+    }
+
+    #[test]
+    fn in_a_fight_the_way_does_not_follow_the_eyes() {
+        let mut mind = Mind::new(9, Behaviours::PLAYER);
+        (mind.yaw, mind.forward, mind.decides_in) = (0, 127, 60_000);
+        for step in 0..20_u16 {
+            // It goes east; its enemy is in the north.
+            let senses = Senses {
+                origin: Vec3::new(f32::from(step) * 30.0, 0.0, 0.0),
+                enemy: Some(Vec3::new(f32::from(step) * 30.0, 500.0, 26.0)),
+                ..Senses::nowhere()
+            };
+            mind.look(&senses, 33);
+            mind.step(0, 33);
+        }
+        let usercmd = mind.step(0, 33);
+        assert_eq!((usercmd.angles[1], usercmd.buttons), (TURN / 4, Buttons::ATTACK));
+        assert_eq!((usercmd.forwardmove, usercmd.rightmove), (0, 127));
+    }
+
+    #[test]
+    fn the_dead_ask_to_come_back_and_leave_where_they_do() {
+        let mut mind = Mind::new(10, Behaviours::default().with(Behaviour::Wander));
+        mind.decides_in = 60_000;
+        let dead = Senses { alive: false, ..Senses::nowhere() };
+        let mut look = |senses: &Senses<'_>| {
+            mind.look(senses, 33);
+            mind.step(0, 33)
+        };
+        let pressed = [(); 4].map(|()| look(&dead).buttons);
+        assert_eq!(pressed.map(|buttons| buttons == Buttons::ATTACK), [true, false, true, false]);
+        look(&dead);
+        let alive = look(&Senses::nowhere());
+        assert_eq!(alive.buttons, Buttons::default());
+        assert_ne!((alive.forwardmove, alive.rightmove), (0, 0));
     }
 
     #[test]

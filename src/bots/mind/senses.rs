@@ -19,6 +19,10 @@ const SIGHT: f32 = 2000.0;
 pub(super) const AHEAD: f32 = 160.0;
 /// Height that is climbed without a jump.
 const STEP: f32 = 18.0;
+/// How far apart the floor ahead is looked for.
+const SOUNDING: f32 = 40.0;
+/// How far one runs on until one stands, and until a server has heard of it.
+const STOPPING: f32 = 80.0;
 /// Depth that is jumped into without fear.
 const DROP: f32 = 400.0;
 /// A player's box.
@@ -32,11 +36,16 @@ const STAT_HEALTH: usize = 0;
 /// Configstrings of the game's version and of the first player.
 const CS_VERSION: usize = 20;
 const CS_PLAYERS: usize = 544;
+/// What who is in the air stands on.
+const IN_AIR: i32 = 1023;
+/// What is swum in.
+const LIQUID: i32 = content::WATER | content::SLIME | content::LAVA;
 /// Players at most.
 const MAX_PLAYERS: i32 = 64;
 /// Movement types of those who play.
 const PM_NORMAL: i32 = 0;
 const PM_NOCLIP: i32 = 1;
+const PM_DEAD: i32 = 3;
 
 /// What a bot knows now.
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +55,13 @@ pub(in crate::bots) struct Senses<'a> {
     /// What the server adds to the usercmd's angles, in 16 bits of a turn.
     pub(super) delta_angles: [i32; 3],
     pub(super) alive: bool,
-    /// Whether it takes part, and is not held by an intermission.
+    /// Whether it takes part, be it as a corpse, and is not held by an intermission.
     pub(super) plays: bool,
     pub(super) weapon: u8,
     /// One bit for each weapon that could fire.
     pub(super) loaded: u32,
+    pub(super) is_in_air: bool,
+    pub(super) swims: bool,
     /// Where to aim at, if there is somebody.
     pub(super) enemy: Option<Vec3>,
     pub(super) map: Option<&'a CollisionMap>,
@@ -74,9 +85,11 @@ impl<'a> Senses<'a> {
             view_height: player.viewheight.clamp(-64, 64) as f32,
             delta_angles: player.delta_angles,
             alive: player.stats[STAT_HEALTH] > 0,
-            plays: matches!(player.pm_type, PM_NORMAL | PM_NOCLIP),
+            plays: matches!(player.pm_type, PM_NORMAL | PM_NOCLIP | PM_DEAD),
             weapon: u8::try_from(player.weapon).unwrap_or(0),
             loaded,
+            is_in_air: player.ground_entity_num == IN_AIR,
+            swims: map.is_some_and(|map| map.point_contents(player.origin) & LIQUID != 0),
             enemy: None,
             map,
         };
@@ -97,6 +110,8 @@ impl<'a> Senses<'a> {
             plays: true,
             weapon: 2,
             loaded: 0b110,
+            is_in_air: false,
+            swims: false,
             enemy: None,
             map: None,
         }
@@ -139,20 +154,37 @@ impl<'a> Senses<'a> {
     /// ends it. Everything is free to a bot without a map.
     pub(super) fn free_way(&self, direction: Vec3) -> f32 {
         let Some(map) = self.map else { return AHEAD };
-        let start = self.origin + Vec3::new(0.0, 0.0, STEP);
-        let end = start.add_scaled(direction, AHEAD);
-        let ahead = map.trace(start, MINS, MAXS, end, mask::PLAYER_SOLID);
-        let below = ahead.endpos - Vec3::new(0.0, 0.0, DROP);
-        let floor = map.trace(
-            ahead.endpos,
-            MINS,
-            MAXS,
-            below,
-            mask::PLAYER_SOLID | content::LAVA | content::SLIME,
-        );
-        let deadly =
-            floor.fraction >= 1.0 || floor.contents & (content::LAVA | content::SLIME) != 0;
-        if deadly { 0.0 } else { ahead.fraction * AHEAD }
+        let raised = self.origin + Vec3::new(0.0, 0.0, STEP);
+        let ahead = |start: Vec3| {
+            map.trace(start, MINS, MAXS, start.add_scaled(direction, AHEAD), mask::PLAYER_SOLID)
+        };
+        let (start, wall) = match ahead(raised) {
+            // Under a low ceiling there is no stepping up.
+            wall if wall.startsolid => (self.origin, ahead(self.origin)),
+            wall => (raised, wall),
+        };
+        let free = wall.fraction * AHEAD;
+        if self.is_in_air {
+            return free;
+        }
+        let mut safe = 0.0;
+        while safe < free {
+            let next = free.min(safe + SOUNDING);
+            let over = start.add_scaled(direction, next);
+            let deep = over - Vec3::new(0.0, 0.0, DROP);
+            let floor = map.trace(
+                over,
+                MINS,
+                MAXS,
+                deep,
+                mask::PLAYER_SOLID | content::LAVA | content::SLIME,
+            );
+            if floor.fraction >= 1.0 || floor.contents & (content::LAVA | content::SLIME) != 0 {
+                return (safe - STOPPING).max(0.0);
+            }
+            safe = next;
+        }
+        safe
     }
 
     /// Pitch and yaw from the eye to a point, as a usercmd says them.

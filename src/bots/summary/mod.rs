@@ -317,6 +317,8 @@ pub struct BotSummary {
     pub lives: u32,
     /// Units that it moved in a second.
     pub walked_per_second: f64,
+    /// How long it stayed where it was at most, dead or alive.
+    pub longest_halt_ms: u64,
     /// By how much its score rose.
     pub scored: u64,
     /// Snapshots accepted.
@@ -360,6 +362,7 @@ impl BotSummary {
             join_ms: record.join_time().map(|join| join.0),
             lives: record.lives,
             walked_per_second: rounded(per_second(record.walked(), record.played_for().0)),
+            longest_halt_ms: record.longest_halt.0,
             scored: record.scored,
             snapshots: played.snapshots,
             snapshots_per_second: rounded(per_second(played.snapshots, record.played_for().0)),
