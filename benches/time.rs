@@ -1,4 +1,9 @@
 //! Nanoseconds of each operation: `cargo bench --bench time`, with part of a name behind `--` for some.
+//!
+//! A server whose clients fight is left out: a match goes on, so what criterion, which repeats as often as
+//! it has time, would take the mean of is another part of the match on each machine and in each run.
+//! `cargo bench --bench instructions -- fighting` looks at the same hundred frames each time, and
+//! `benches/peers.sh` takes the time of a whole server.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail by panic")]
 
@@ -10,7 +15,8 @@ use criterion::Criterion;
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
-    for mut operation in operations::GROUPS.iter().flat_map(|make| make()) {
+    let operations = operations::GROUPS.iter().flat_map(|make| make());
+    for mut operation in operations.filter(|operation| !operation.goes_on) {
         let name = format!("{} ({})", operation.name, operation.size);
         criterion.bench_function(&name, |bencher| {
             bencher.iter_custom(|times| {

@@ -35,6 +35,17 @@ load() {
   code=$?
 }
 
+# measured NAME OPTION...: the same for a run whose times are judged. The machine's own trouble is no verdict: when
+# the bots' clock ran late (more than 10 ms for one call in a hundred), what was not as expected is tried once more.
+measured() {
+  load "$@"
+  if [ "$code" -eq 1 ] && holds '.own_lateness_ms.p99 > 10' "$work/$1.json"; then
+    note "$1: this machine called the bots $(figure .own_lateness_ms.p99 "$work/$1.json") ms late; trying once more"
+    sleep 3 # servers keep the slots of those who left for two seconds
+    load "$@"
+  fi
+}
+
 # tells NAME: the last words, when a check failed.
 tells() { note "$1: $(tail -n 3 "$work/$1.log" | tr '\n' '|')"; }
 
@@ -62,8 +73,10 @@ files() {
   check "$1: all $2 bots were in the game" holds ".active == $2 and .refused == 0 and .dropped == 0" "$work/$1.json"
   check "$1: $(figure .sentence "$work/$1.json")" holds '.succeeded and .verdict == "as_expected"' "$work/$1.json"
   check "$1: every bot has its own figures" holds "(.each | length) == $2 and all(.each[]; .snapshots > 0)" "$work/$1.json"
-  check "$1: bots walk ($(figure .walked_per_second "$work/$1.json") units/s each)" \
-    holds '.walked_per_second > 40 and ([.each[] | select(.walked_per_second > 10)] | length) >= 0.8 * (.each | length)' "$work/$1.json"
+  check "$1: bots walk ($(figure .walked_per_second "$work/$1.json") units/s each, $(figure '[.each[].walked_per_second] | min' "$work/$1.json") at least)" \
+    holds '.walked_per_second > 130 and all(.each[]; .walked_per_second > 50)' "$work/$1.json"
+  check "$1: nobody stands about ($(figure '[.each[].longest_halt_ms] | max' "$work/$1.json") ms at most)" \
+    holds 'all(.each[]; .longest_halt_ms < 15000)' "$work/$1.json"
   check "$1: seconds as CSV ($(wc -l <"$work/$1.csv") lines)" sound_csv "$work/$1.csv"
   page "$1" "$2"
 }
@@ -76,9 +89,9 @@ sound_csv() {
 players() {
   echo "-- $bots bots on fragd"
   server_start fragd - oa_dm4 64 || { fail 'fragd: does not answer'; return; }
-  load fragd -n "$bots" --seconds "$seconds" --seed 1 --json --pid "$server_pid" \
+  measured fragd -n "$bots" --seconds "$seconds" --seed 1 --json --pid "$server_pid" \
     --csv "$work/fragd.csv" --report "$work/fragd.html" \
-    --expect 'snapshot_gap_p50<=80ms,snapshot_gap_p99<500ms,loss<1%,walked_per_second>40,scored>0,cpu_per_client_second<5ms,memory<100MB'
+    --expect 'snapshot_gap_p50<=60ms,snapshot_gap_p99<150ms,loss<1%,scored>0,cpu_per_client_second<5ms,memory<100MB'
   check "fragd: exit code 0 (it is $code)" [ "$code" -eq 0 ] || tells fragd
   files fragd "$bots"
   check "fragd: its cost was seen ($(figure .server.cpu_ms_per_client_second "$work/fragd.json") ms per client-second)" \
@@ -105,9 +118,9 @@ peer() {
   local wire=$1
   echo "-- $peers bots on ioquake3's server, wire $wire"
   server_start ioq3ded "$wire" oa_dm1 "$peers" || { fail 'ioq3ded: does not answer'; return; }
-  load "$wire" -n "$peers" --ramp 5/s --seconds 18 --wire "$wire" --json --pid "$server_pid" --seed 1 \
+  measured "$wire" -n "$peers" --ramp 5/s --seconds 18 --wire "$wire" --json --pid "$server_pid" --seed 1 \
     --csv "$work/$wire.csv" --report "$work/$wire.html" \
-    --expect 'snapshot_gap_p50<=80ms,snapshot_gap_p99<500ms,loss<1%,walked_per_second>40,scored>0'
+    --expect 'snapshot_gap_p50<=60ms,snapshot_gap_p99<150ms,loss<1%,scored>0'
   check "ioq3ded, $wire: exit code 0 (it is $code)" [ "$code" -eq 0 ] || tells "$wire"
   files "$wire" "$peers"
   sleep 3
@@ -137,7 +150,23 @@ refusals() {
   load admitted -n 2 --seconds 3 --password secret
   check "password: with it they get in ($code)" [ "$code" -eq 0 ] || tells admitted
   stop "$server_pid" 5
+  server_start fragd - oa_dm1 8 || { fail 'fragd: does not answer'; return; }
+  server_order 'addip 127.0.0.*'
+  hears 5 "$server_log" 'Added 127\.0\.0' || fail 'fragd: bans nobody'
+  load banned -n 2 --seconds 40 --timeout 3s
+  ends banned 4 'refuses all of 2 bots: .*banned'
+  server_order 'removeip 127.0.0.*'
+  hears 5 "$server_log" 'Removed 127\.0\.0' || fail 'fragd: keeps its ban'
+  load forgiven -n 2 --seconds 3
+  check "ban: whose ban is lifted gets in ($code)" [ "$code" -eq 0 ] || tells forgiven
+  stop "$server_pid" 5
   server_start ioq3ded compat oa_dm1 8 || { fail 'ioq3ded: does not answer'; return; }
+  server_order 'banaddr 127.0.0.1'
+  hears 5 "$server_log" 'Added ban' || fail 'ioq3ded: bans nobody'
+  load banned-peer -n 2 --seconds 40 --timeout 3s --wire compat
+  ends banned-peer 4 'refuses all of 2 bots: .*banned'
+  server_order flushbans
+  hears 5 "$server_log" 'bans and exceptions have been deleted' || fail 'ioq3ded: keeps its bans'
   load protocol -n 2 --seconds 40 --timeout 3s --wire 68
   ends protocol 4 'refuses all of 2 bots: .*protocol'
   load dialect -n 2 --seconds 40 --timeout 3s --wire native
@@ -165,8 +194,8 @@ losses() {
   check "nowhere: exit code 3 (it is $code)" [ "$code" -eq 3 ] || tells nowhere
 }
 
-# mad PORT KIND: a server that answers with nonsense, or lets everybody in and then sends some. Runs in a process
-# of its own, which it becomes, so that to end that ends it.
+# mad PORT KIND: a server that answers with nonsense, lets everybody in and then sends some, or says nothing more
+# after its first answer. Runs in a process of its own, which it becomes, so that to end that ends it.
 mad() {
   exec perl -MIO::Socket::INET -e '
     my ($port, $kind) = @ARGV;
@@ -176,6 +205,7 @@ mad() {
       my $oob = "\xff\xff\xff\xff";
       if ($kind eq "babbles") { $socket->send("${oob}moo", 0, $from); $socket->send("\xa5" x 90, 0, $from) }
       elsif ($data =~ /^${oob}getchallenge (-?\d+)/) { $socket->send("${oob}challengeResponse 5 $1 71", 0, $from) }
+      elsif ($kind eq "stops") { next }
       elsif ($data =~ /^${oob}connect/) { $socket->send("${oob}connectResponse 5", 0, $from) }
       elsif ($data !~ /^${oob}/) { $socket->send(pack("V", ++$sequence) . ("\x5a" x 300), 0, $from) }
     }' "$@"
@@ -184,13 +214,16 @@ mad() {
 madness() {
   local kind
   echo '-- servers that send nonsense'
-  for kind in babbles rubbish; do
+  for kind in babbles rubbish stops; do
     free_port
     server_address=127.0.0.1:$port
     launch /dev/null "$work/mad-$kind.log" mad "$port" "$kind"
     sleep 0.3
     load "$kind" -n 3 --seconds 60 --timeout 3s
-    ends "$kind" 6 'Quake III server does|cannot be read'
+    case $kind in
+      stops) ends "$kind" 3 'answers at first and then no more' ;;
+      *) ends "$kind" 6 'Quake III server does|cannot be read' ;;
+    esac
     stop "$launched" 3
   done
 }

@@ -36,6 +36,7 @@ pub(crate) fn operations() -> Vec<Operation> {
             size: "50 ms".to_owned(),
             inputs: 100,
             least: 100,
+            goes_on: true,
             prepare: Box::new(prepare),
             run: Box::new(run),
         }

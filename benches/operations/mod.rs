@@ -36,6 +36,10 @@ pub(crate) struct Operation {
     /// How often it is counted at least.
     #[allow(dead_code, reason = "what takes time decides itself how often")]
     pub(crate) least: u64,
+    /// Whether each time goes on where the last one ended, so that the hundredth costs otherwise than the
+    /// first: then only a fixed number of times compares with another run's.
+    #[allow(dead_code, reason = "what counts instructions does it a fixed number of times anyway")]
+    pub(crate) goes_on: bool,
     /// Makes ready to do it that many times.
     pub(crate) prepare: Box<dyn FnMut(u64)>,
     /// Does it that many times, on one input after the other.
@@ -60,6 +64,7 @@ impl Operation {
             size: size.into(),
             inputs: count,
             least: LEAST,
+            goes_on: false,
             prepare: Box::new(|_| {}),
             run: Box::new(run),
         }

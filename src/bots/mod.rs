@@ -55,8 +55,8 @@ pub use maps::FindMap;
 pub use options::{BotsOptions, QueryFlood, Stage, StageError, Stages, duration};
 pub use strip::Column;
 pub use summary::{
-    BotSummary, Cost, CostSummary, Outcome, QuerySummary, Sample, Spread, StageSummary, Stretch,
-    Summary,
+    BotSummary, Cost, CostSummary, Outcome, QuerySummary, Sample, Spread, StageSummary, Steps,
+    Stretch, Summary,
 };
 pub use verdict::Verdict;
 

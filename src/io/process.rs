@@ -32,9 +32,27 @@ impl Processes {
         let what = ProcessRefreshKind::nothing().with_cpu().with_memory();
         self.system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, what);
         let process = self.system.process(pid)?;
-        let cpu_us = process.accumulated_cpu_time().saturating_mul(1000);
+        let cpu_us = processor_us(pid)
+            .unwrap_or_else(|| process.accumulated_cpu_time().saturating_mul(1000));
         Some(Used { cpu_us, memory_bytes: process.memory() })
     }
+}
+
+/// Processor time of all threads of a process, those that have ended included, from its own clock. What
+/// `/proc` tells of a process is rounded to ticks of 10 ms.
+#[cfg(target_os = "linux")]
+fn processor_us(pid: Pid) -> Option<u64> {
+    use nix::{sys::time::TimeSpec, time::ClockId, unistd};
+
+    let pid = unistd::Pid::from_raw(i32::try_from(pid.as_u32()).ok()?);
+    let used: TimeSpec = ClockId::pid_cpu_clock_id(pid).ok()?.now().ok()?;
+    u64::try_from(std::time::Duration::from(used).as_micros()).ok()
+}
+
+/// Other systems have no such clock, or no safe way to it.
+#[cfg(not(target_os = "linux"))]
+fn processor_us(_: Pid) -> Option<u64> {
+    None
 }
 
 impl Default for Processes {
@@ -46,6 +64,17 @@ impl Default for Processes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn processor_time_is_finer_than_a_tick() {
+        let mut processes = Processes::new();
+        let is_between = |_| {
+            let used = processes.used(None).expect("there is this one");
+            !used.cpu_us.is_multiple_of(10_000)
+        };
+        assert!((0..50).any(is_between));
+    }
 
     #[test]
     fn this_process_uses_memory_and_no_other_has_its_number() {

@@ -137,8 +137,19 @@ pub(crate) struct Fighters {
 impl Fighters {
     /// `count` bots that join on a map of this name and file, with these settings.
     pub(crate) fn on(map: (&str, &[u8]), count: u16, seed: u64, set: &[(&str, &str)]) -> Self {
+        Self::over(Shape::latency(Millis(20)), map, count, seed, set)
+    }
+
+    /// The same, over a network of this kind.
+    pub(crate) fn over(
+        shape: Shape,
+        map: (&str, &[u8]),
+        count: u16,
+        seed: u64,
+        set: &[(&str, &str)],
+    ) -> Self {
         let server = server(map, seed, set);
-        let network = Network::new(seed, Shape::latency(Millis(20)), Millis(1000));
+        let network = Network::new(seed, shape, Millis(1000));
         let address = Network::address(0, LocalPort(0));
         let options = BotsOptions {
             seed,

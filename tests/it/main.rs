@@ -24,6 +24,7 @@ mod huffman_vectors;
 mod items;
 mod journal;
 mod linked_entities;
+mod lossy_joins;
 mod maps;
 mod matches;
 mod message_vectors;

@@ -1,0 +1,112 @@
+//! How it went for one bot, and its own figures.
+
+use serde::Serialize;
+
+use super::{
+    super::{record::Record, strip::Strip},
+    rounding::{per_second, ratio, rounded, share},
+};
+
+/// How it went for a bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Was in the game until it left.
+    Played,
+    /// Was never let in, and told why.
+    Refused,
+    /// Never got into the game.
+    NeverJoined,
+    /// Was thrown out, or lost the server.
+    Dropped,
+}
+
+/// Figures of one bot.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BotSummary {
+    /// Its name.
+    pub name: String,
+    /// How it went.
+    pub outcome: Outcome,
+    /// What the server said to it, or what was wrong with what it said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Milliseconds from the first question to the game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub join_ms: Option<u64>,
+    /// Times that it joined.
+    pub lives: u32,
+    /// Units that it moved in a second.
+    pub walked_per_second: f64,
+    /// How long it stayed where it was at most, dead or alive.
+    pub longest_halt_ms: u64,
+    /// By how much its score rose.
+    pub scored: u64,
+    /// Snapshots accepted.
+    pub snapshots: u64,
+    /// Snapshots accepted in a second.
+    pub snapshots_per_second: f64,
+    /// Bytes received for each snapshot.
+    pub bytes_per_snapshot: f64,
+    /// Share of the snapshots that were relative to an earlier one.
+    pub delta_share: f64,
+    /// Share of the server's messages that never came.
+    pub loss: f64,
+    /// Share of the snapshots before which the server left some out to keep to the rate.
+    pub rate_delayed: f64,
+    /// Mean round trip of a usercmd in milliseconds.
+    pub ping_ms: f64,
+    /// Longest time without a snapshot, in milliseconds.
+    pub worst_gap_ms: u64,
+    /// What could not be read, or may not be sent.
+    pub faults: u64,
+    /// Datagrams that came, and those among them that meant nothing.
+    #[serde(skip)]
+    pub(in crate::bots) heard: u64,
+    #[serde(skip)]
+    pub(in crate::bots) unreadable: u64,
+    /// How it went over time, for the report.
+    #[serde(skip)]
+    pub strip: Strip,
+}
+
+impl BotSummary {
+    pub(in crate::bots) fn new(name: &str, record: &Record, strip: &Strip) -> Self {
+        let played = record.played();
+        let reason =
+            record.fault.clone().or_else(|| record.dropped.as_ref().map(ToString::to_string));
+        Self {
+            name: name.to_owned(),
+            outcome: outcome(record),
+            // Who got in after all has nothing to tell of.
+            reason: reason.or_else(|| record.refusal.clone().filter(|_| record.entered.is_none())),
+            join_ms: record.join_time().map(|join| join.0),
+            lives: record.lives,
+            walked_per_second: rounded(per_second(record.walked(), record.played_for().0)),
+            longest_halt_ms: record.longest_halt.0,
+            scored: record.scored,
+            snapshots: played.snapshots,
+            snapshots_per_second: rounded(per_second(played.snapshots, record.played_for().0)),
+            bytes_per_snapshot: ratio(played.bytes_in, played.snapshots),
+            delta_share: share(played.delta_snapshots, played.snapshots),
+            loss: share(played.lost_messages, played.lost_messages + played.messages),
+            rate_delayed: share(record.rate_delayed, played.snapshots),
+            ping_ms: rounded(record.pings.mean()),
+            worst_gap_ms: record.gaps.max(),
+            faults: record.faults(),
+            heard: record.statistics.datagrams_in,
+            unreadable: record.statistics.dropped_datagrams,
+            strip: strip.clone(),
+        }
+    }
+}
+
+/// How it went for a bot.
+pub(in crate::bots) fn outcome(record: &Record) -> Outcome {
+    match (record.entered, &record.refusal) {
+        _ if record.was_dropped() => Outcome::Dropped,
+        (Some(_), _) => Outcome::Played,
+        (None, Some(_)) => Outcome::Refused,
+        (None, None) => Outcome::NeverJoined,
+    }
+}

@@ -1,0 +1,51 @@
+//! Joining over a network that loses datagrams: what it costs is what the protocol says, and no more.
+//!
+//! A client asks for a challenge and for its connection every three seconds, and until it has the level
+//! it says so once a second; the server sends the level again when such a word shows that it came to
+//! nothing. A level is several datagrams and counts whole, so that of those that lose one in twenty, one
+//! level in four is lost. Source: Quake III protocol 68, the lifecycle of a connection.
+
+use fragd::{bots::Summary, model::Millis, shape::Shape};
+
+use crate::{
+    fighters::Fighters,
+    maps,
+    sample::{MapFile, YARD},
+};
+
+const BOTS: u16 = 32;
+
+/// What bots have seen that joined over a network that loses so many thousandths.
+fn joined(seed: u64, loss: u32) -> Summary {
+    let (map, file) = match maps::read("maps/oa_dm4.bsp") {
+        Some(file) => ("oa_dm4", file),
+        None => ("yard", MapFile::yard(YARD).file()),
+    };
+    let shape = Shape { loss, ..Shape::latency(Millis(30)) };
+    let mut fighters = Fighters::over(shape, (map, &file), BOTS, seed, &[]);
+    fighters.run_for(Millis::seconds(15));
+    fighters.bots().summary()
+}
+
+#[test]
+fn a_lost_level_costs_a_second_and_a_lost_question_three() {
+    let total = joined(1, 0).total;
+    assert_eq!(total.active, usize::from(BOTS));
+    // A round trip, and the level's datagrams one after the other as the rate allows.
+    assert!(total.join_steps_ms.gamestate.max < 400, "{:?}", total.join_steps_ms);
+    assert!(total.join_ms.max < 1000, "{:?}", total.join_ms);
+
+    let (mut waited, mut count) = (0.0, 0.0);
+    for seed in 1..=3 {
+        let total = joined(seed, 50).total;
+        let steps = total.join_steps_ms;
+        assert_eq!(total.active, usize::from(BOTS), "seed {seed}: {steps:?}");
+        assert!(steps.gamestate.p50 < 400, "seed {seed}: {steps:?}");
+        assert!(steps.challenge.max < 9500 && steps.connect.max < 9500, "seed {seed}: {steps:?}");
+        waited += steps.gamestate.mean * f64::from(BOTS);
+        count += f64::from(BOTS);
+    }
+    // 0.3 s, and a second for each of the 0.36 times that it is lost before it arrives.
+    let mean = waited / count;
+    assert!((300.0..900.0).contains(&mean), "{mean} ms");
+}
