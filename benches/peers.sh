@@ -3,18 +3,23 @@
 # and what the players saw.
 #
 #   benches/peers.sh [--peer ioq3ded] [--peer NAME=BINARY]... [--map oa_dm4] [--stages 16,32,64]
-#                    [--seconds 20] [--wire native] [--ramp 5] [--out DIRECTORY]
+#                    [--seconds 20] [--wire native] [--ramp 1] [--json FILE] [--out DIRECTORY]
 #
 # Each server runs alone, the same bots with the same seed join it stage by stage, and `fragd bots` measures
-# each stage from when its last bot has begun to join. A binary of ioquake3's family is started with
-# OpenArena's data as Debian has it (packages ioquake3-server openarena-server); jq is
-# needed, too. Figures of one run compare servers; they do not carry over to other machines.
+# each stage from when its last bot has begun to join. They join once a second, for ioquake3's server answers
+# ten handshakes of one address at once and then one in a second: at a faster ramp it has fewer players, and
+# that is said. Before the bots come, each server is timed from its start to its first answer (it is asked each
+# millisecond), and its processor time with nobody on is taken for ten seconds.
+#
+# A binary of ioquake3's family is started with OpenArena's data as Debian has it (packages ioquake3-server
+# openarena-server); jq and perl are needed, too. Figures of one run compare servers; they do not carry over to
+# other machines.
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/../tests/harness.sh"
 
 declare -a peers=()
-map=oa_dm4 stages=16,32,64 seconds=20 wire=native ramp=5 out=
+map=oa_dm4 stages=16,32,64 seconds=20 wire=native ramp=1 json= out=
 while [ $# -gt 0 ]; do
   case $1 in
     --peer) peers+=("${2:?}"); shift 2 ;;
@@ -23,6 +28,7 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=${2:?}; shift 2 ;;
     --wire) wire=${2:?}; shift 2 ;;
     --ramp) ramp=${2:?}; shift 2 ;;
+    --json) json=${2:?}; shift 2 ;;
     --out) out=${2:?}; shift 2 ;;
     *) echo "$0: unknown option $1" >&2; exit 2 ;;
   esac
@@ -39,17 +45,68 @@ plan() {
   }'
 }
 
-# measure NAME KIND: leaves NAME.json.
+# stamped BINARY: makes a program of the same arguments that notes when it became BINARY, and names it.
+stamped() {
+  local program
+  program=$work/start-$(basename "$1")
+  printf '#!/bin/bash\nprintf %%s "$EPOCHREALTIME" >%q\nexec %q "$@"\n' "$work/started" "$1" >"$program"
+  chmod +x "$program"
+  echo "$program"
+}
+
+# first_answer PORT: asks each millisecond, and tells when the first answer came, in seconds since 1970.
+first_answer() {
+  perl -MIO::Socket::INET -MIO::Select -MTime::HiRes=time,sleep -e '
+    my $socket = IO::Socket::INET->new(Proto => "udp", PeerAddr => "127.0.0.1:$ARGV[0]") or die;
+    my $ready = IO::Select->new($socket);
+    for (my $end = time + 30; time < $end;) {
+      $socket->send("\xff\xff\xff\xffgetinfo x");
+      for (my $next = time + 0.001; time < $next;) {
+        next unless $ready->can_read(0.001);
+        defined $socket->recv(my $answer, 4096) or sleep 0.0005;
+        if (($answer // "") =~ /^....infoResponse/s) { printf "%.6f", time; exit }
+      }
+    }' "$1"
+}
+
+# cpu_ns PID: nanoseconds of processor time of all its threads.
+cpu_ns() { cat "/proc/$1/task/"*/schedstat 2>/dev/null | awk '{ sum += $1 } END { printf "%d", sum }'; }
+
+# idle PID: share of a core in percent that it takes in ten seconds.
+idle() {
+  local before after begun
+  begun=$(now) before=$(cpu_ns "$1")
+  sleep 10
+  after=$(cpu_ns "$1")
+  awk -v used="$((after - before))" -v a="$begun" -v b="$(now)" 'BEGIN { printf "%.3f", used / (b - a) / 1e7 }'
+}
+
+# measure NAME KIND: leaves NAME.json, and NAME-alone.json of the server with nobody on.
 measure() {
-  local name=$1 kind=$2
+  local name=$1 kind=$2 range=$port_range own=$fragd theirs=$peer_engine asker begun code
   echo "-- $name, map $map, wire $wire" >&2
-  server_start "$kind" "$wire" "$map" 64 sv_maxRate 0 sv_fps 20 ||
-    { fail "$name: does not answer"; return 1; }
+  free_port
+  port_range=$port-$port
+  first_answer "$port" >"$work/answered" &
+  asker=$!
+  started+=("$asker")
+  fragd=$(stamped "$fragd") peer_engine=$(stamped "$peer_engine")
+  server_start "$kind" "$wire" "$map" 64 sv_maxRate 0 sv_fps 20
+  begun=$?
+  fragd=$own peer_engine=$theirs port_range=$range
+  [ "$begun" -eq 0 ] || { fail "$name: does not answer"; return 1; }
+  wait "$asker"
   sleep 3
+  jq -n --argjson idle "$(idle "$server_pid")" --argjson a "$(cat "$work/started")" \
+    --argjson b "$(cat "$work/answered")" \
+    '{start_ms: (($b - $a) * 1000 | round), idle_percent: $idle}' >"$work/$name-alone.json"
   timeout -k 5 600 "$fragd" bots --connect "$server_address" --stages "$(plan)" --ramp "$ramp" \
     --wire "$wire" --seed 1 --timeout 20s --pid "$server_pid" --json --report "$work/$name.html" \
     >"$work/$name.json" 2>"$work/$name.log" </dev/null
-  check "$name: all $stages played (exit code $?)" played "$work/$name.json" || note "$(tail -n 2 "$work/$name.log" | tr '\n' '|')"
+  code=$?
+  check "$name: all $stages played (exit code $code)" played "$work/$name.json" || note "$(tail -n 2 "$work/$name.log" | tr '\n' '|')"
+  jq -r '.stages[] | select(.active < .bots) | "only \(.active) of \(.bots) bots were in the game; that stage compares with nothing"' \
+    "$work/$name.json" | while read -r line; do note "$name: $line"; done
   stop "$server_pid" 5
 }
 
@@ -61,6 +118,25 @@ rows() {
   jq -r '.stages[] | [.bots, .active, .server.cpu_ms_per_client_second, .server.memory_mb,
     .bytes_per_snapshot, .snapshots_per_second, .snapshot_gap_ms.p99, .snapshot_gap_ms.max, .loss * 100,
     .own_lateness_ms.p99] | @tsv' "$work/$1.json"
+}
+
+# alone NAME...: what each costs with nobody on.
+alone() {
+  local name
+  printf '%-10s %12s %21s\n' server 'idle CPU %' 'start to answer, ms'
+  for name; do
+    jq -r --arg name "$name" '[$name, .idle_percent, .start_ms] | @tsv' "$work/$name-alone.json" |
+      awk '{ printf "%-10s %12.3f %21d\n", $1, $2, $3 }'
+  done
+}
+
+# figures NAME...: everything as JSON, one object for each server.
+figures() {
+  local name
+  for name; do
+    jq -s --arg name "$name" '{server: $name} + .[0] + {stages: .[1].stages}' \
+      "$work/$name-alone.json" "$work/$name.json"
+  done | jq -s .
 }
 
 # table: every server's stages, and how each compares with fragd's.
@@ -85,7 +161,7 @@ table() {
 }
 
 begin peers "$out"
-need timeout jq awk "$peer_data"
+need timeout jq awk perl "$peer_data"
 find_fragd
 names=(fragd)
 measure fragd fragd
@@ -98,5 +174,8 @@ done
 echo
 echo "$(date -u +%F), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
 table "${names[@]}"
+echo
+alone "${names[@]}"
+[ -z "$json" ] || figures "${names[@]}" >"$json"
 echo
 finish
