@@ -9,7 +9,8 @@
 # each stage from when its last bot has begun to join. They join once a second, for ioquake3's server answers
 # ten handshakes of one address at once and then one in a second: at a faster ramp it has fewer players, and
 # that is said. Before the bots come, each server is timed from its start to its first answer (it is asked each
-# millisecond), and its processor time with nobody on is taken for ten seconds.
+# millisecond), and its processor time with nobody on is taken for ten seconds. How long fragd's own frames take
+# in the last stage is read from its counters.
 #
 # A binary of ioquake3's family is started with OpenArena's data as Debian has it (packages ioquake3-server
 # openarena-server); jq and perl are needed, too. Figures of one run compare servers; they do not carry over to
@@ -81,9 +82,32 @@ idle() {
   awk -v used="$((after - before))" -v a="$begun" -v b="$(now)" 'BEGIN { printf "%.3f", used / (b - a) / 1e7 }'
 }
 
-# measure NAME KIND: leaves NAME.json, and NAME-alone.json of the server with nobody on.
+# metrics PORT: fragd's counters, over HTTP.
+metrics() {
+  local socket
+  exec {socket}<>"/dev/tcp/127.0.0.1/$1" || return
+  printf 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&"$socket"
+  timeout 3 cat <&"$socket" | tr -d '\r'
+  exec {socket}>&-
+}
+
+# frame_p99 BEFORE AFTER: microseconds that 99 of 100 frames between two readings of the counters did not exceed,
+# as finely as the counters tell frames apart; null where nothing was read.
+frame_p99() {
+  awk '
+    { is_before = FILENAME == ARGV[1] }
+    /^loop_frames_total / { if (is_before) a = $2; else b = $2 }
+    /^loop_frames_within_total/ { split($1, part, "\""); if (is_before) x[part[2]] = $2; else y[part[2]] = $2 }
+    END {
+      for (us in y) if (y[us] - x[us] >= 0.99 * (b - a) && (!least || us + 0 < least)) least = us + 0
+      print (b > a && least) ? least : "null"
+    }' "$1" "$2"
+}
+
+# measure NAME KIND: leaves NAME.json, and NAME-alone.json of what the bots do not see.
 measure() {
-  local name=$1 kind=$2 range=$port_range own=$fragd theirs=$peer_engine asker begun code
+  local name=$1 kind=$2 range=$port_range own=$fragd theirs=$peer_engine asker begun reader code
+  local -a settings=(sv_maxRate 0 sv_fps 20)
   echo "-- $name, map $map, wire $wire" >&2
   free_port
   port_range=$port-$port
@@ -91,7 +115,8 @@ measure() {
   asker=$!
   started+=("$asker")
   fragd=$(stamped "$fragd") peer_engine=$(stamped "$peer_engine")
-  server_start "$kind" "$wire" "$map" 64 sv_maxRate 0 sv_fps 20
+  [ "$kind" != fragd ] || settings+=(sv_metrics "127.0.0.1:$port")
+  server_start "$kind" "$wire" "$map" 64 "${settings[@]}"
   begun=$?
   fragd=$own peer_engine=$theirs port_range=$range
   [ "$begun" -eq 0 ] || { fail "$name: does not answer"; return 1; }
@@ -100,10 +125,21 @@ measure() {
   jq -n --argjson idle "$(idle "$server_pid")" --argjson a "$(cat "$work/started")" \
     --argjson b "$(cat "$work/answered")" \
     '{start_ms: (($b - $a) * 1000 | round), idle_percent: $idle}' >"$work/$name-alone.json"
+  : >"$work/before"
+  (
+    sleep "$(plan | tr , '\n' | awk -F '[:s]' -v seconds="$seconds" '{ sum += $2 } END { print sum - seconds }')"
+    metrics "$port" >"$work/before"
+  ) 2>/dev/null &
+  reader=$!
+  started+=("$reader")
   timeout -k 5 600 "$fragd" bots --connect "$server_address" --stages "$(plan)" --ramp "$ramp" \
     --wire "$wire" --seed 1 --timeout 20s --pid "$server_pid" --json --report "$work/$name.html" \
     >"$work/$name.json" 2>"$work/$name.log" </dev/null
   code=$?
+  metrics "$port" >"$work/after" 2>/dev/null
+  wait "$reader"
+  jq --argjson p99 "$(frame_p99 "$work/before" "$work/after")" '. + {frame_p99_us: $p99}' \
+    "$work/$name-alone.json" >"$work/alone" && mv "$work/alone" "$work/$name-alone.json"
   check "$name: all $stages played (exit code $code)" played "$work/$name.json" || note "$(tail -n 2 "$work/$name.log" | tr '\n' '|')"
   jq -r '.stages[] | select(.active < .bots) | "only \(.active) of \(.bots) bots were in the game; that stage compares with nothing"' \
     "$work/$name.json" | while read -r line; do note "$name: $line"; done
@@ -120,13 +156,13 @@ rows() {
     .own_lateness_ms.p99] | @tsv' "$work/$1.json"
 }
 
-# alone NAME...: what each costs with nobody on.
+# alone NAME...: what each costs with nobody on, and how long its frames take in the last stage, if it tells.
 alone() {
   local name
-  printf '%-10s %12s %21s\n' server 'idle CPU %' 'start to answer, ms'
+  printf '%-10s %12s %21s %28s\n' server 'idle CPU %' 'start to answer, ms' 'p99 of frames, us, at most'
   for name; do
-    jq -r --arg name "$name" '[$name, .idle_percent, .start_ms] | @tsv' "$work/$name-alone.json" |
-      awk '{ printf "%-10s %12.3f %21d\n", $1, $2, $3 }'
+    jq -r --arg name "$name" '[$name, .idle_percent, .start_ms, .frame_p99_us // "-"] | @tsv' \
+      "$work/$name-alone.json" | awk '{ printf "%-10s %12.3f %21d %28s\n", $1, $2, $3, $4 }'
   done
 }
 

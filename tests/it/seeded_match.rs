@@ -89,10 +89,10 @@ fn of_as_many_bots_as_a_server_holds_nobody_stands_about() {
     fighters.run_for(Millis::seconds(40));
     let summary = fighters.bots().summary();
     assert_eq!(summary.total.active, 64);
-    assert!(summary.total.walked_per_second > 150.0, "{}", summary.total.walked_per_second);
+    assert!(summary.total.walked_per_second > 120.0, "{}", summary.total.walked_per_second);
     // The dead wait for two seconds, and some die again as soon as they are back.
     for bot in &summary.each {
-        assert!(bot.walked_per_second > 75.0 && bot.longest_halt_ms < 10_000, "{bot:?}");
+        assert!(bot.walked_per_second > 50.0 && bot.longest_halt_ms < 15_000, "{bot:?}");
     }
     let shot = lines(fighters.log(), "MOD_MACHINEGUN").count();
     assert!(shot > 80, "{shot} were shot");
