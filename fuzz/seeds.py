@@ -5,8 +5,10 @@ package itself brings. Run in any folder; what is there stays."""
 import csv
 import io
 import pathlib
+import re
 import struct
 import zipfile
+import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 VECTORS = HERE.parent / "tests" / "vectors"
@@ -74,6 +76,163 @@ def from_words():
     seed("config", "tables", "\n".join(table + "\n" for table in tables).encode())
 
 
+def clear_messages(name, native):
+    """The messages that a captured server sent: put together and no longer scrambled."""
+    challenge, whole, command = 0, b"", b""
+    for row in rows(name):
+        datagram = bytes.fromhex(row["datagram_hex"])
+        if row["direction"] != "s2c":
+            said = re.search(r"clientCommands \d+:(.*?)( usercmds|$)", row["decoded"])
+            command = said.group(1).encode() if said else command
+            continue
+        if datagram.startswith(b"\xff\xff\xff\xff"):
+            words = datagram[4:].split()
+            if words[0] == b"challengeResponse":
+                challenge = int(words[1])
+            continue
+        (head,) = struct.unpack_from("<I", datagram)
+        number, body = head & 0x7FFFFFFF, datagram[8 if native else 4 :]
+        if head >> 31:
+            start, length = struct.unpack_from("<HH", body)
+            whole = (whole if start else b"") + body[4:]
+            if length == 1300:
+                continue
+            body, whole = whole, b""
+        if not native:
+            body = body[:4] + descrambled(body[4:], challenge ^ number, command)
+        yield number, body
+
+
+def descrambled(data, key, command):
+    """Undoes src/netchan/scramble.rs with the client's newest command."""
+    out = bytearray()
+    for at, byte in enumerate(data):
+        if command:
+            letter = command[at % len(command)]
+            key ^= (0x2E if letter > 127 or letter == 0x25 else letter) << (at & 1)
+        out.append(byte ^ key & 0xFF)
+    return bytes(out)
+
+
+def from_demos():
+    """Captured messages, in a demo and as what a server sends to a client."""
+    for name, native, wire in (("session_legacy.csv", 0, 0), ("session_native.csv", 1, 2)):
+        demo, pieces, sent = b"", b"", b""
+        for number, message in clear_messages(name, native):
+            demo += struct.pack("<II", number, len(message)) + message
+            pieces += piece(b"\0" + message)
+            sent += piece(b"\x97" + message)
+        seed("client_messages", name + "-clear", bytes([wire]) + sent)
+        seed("demo", name, bytes([2 | native]) + demo + b"\xff" * 8)
+        seed("demo", name + "-pieces", bytes([native]) + pieces)
+    seed("demo", "empty", b"\x02" + b"\xff" * 8)
+
+
+def number(value):
+    out = b""
+    while value > 0x7F:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def text(words):
+    data = words.encode()
+    return number(len(data)) + data
+
+
+def records():
+    """One body of each kind, as src/journal/format.rs says."""
+    arguments = ["serve", "--port", "0", "+set", "sv_hostname", "seed"]
+    start = b"\1" + text("0.1.0") + number(1_700_000_000_000) + number(len(arguments))
+    start += b"".join(map(text, arguments)) + b"\1" + text("a.toml") + text("g_speed = 300\n") + number(32) + bytes(32)
+    yield start
+    yield b"\2\0\0\4\x7f\0\0\1" + number(27960)
+    yield b"\2\1\0\6" + bytes(15) + b"\1\0\3" + number(27961)
+    yield b"\x08\0" + text("maps/yard.bsp") + b"\1" + text("memory") + b"\0" + number(500)
+    yield b"\x08\1" + text("maps/yard.bsp") + b"\0" + number(500) + b"abcd"
+    yield b"\x08\1" + text("maps/x.bsp") + b"\2" + text("maps/x.bsp")
+    yield b"\x08\1" + text("maps/x.bsp") + b"\3" + text("maps/x.bsp") + text("a.pk3") + b"\5\4"
+    yield b"\x08\1" + text("maps/x.bsp") + b"\4" + text("maps/x.bsp") + text("a.pk3") + text("torn")
+    yield b"\x08\2" + text("maps") + text("bsp") + b"\1" + text("maps/yard.bsp")
+    yield b"\x08\3\1" + text("baseoa") + text("pak0") + b"\1" + b"abcd"
+    for row in rows("session_legacy.csv")[:6]:
+        yield b"\3\x05\0" + bytes.fromhex(row["datagram_hex"])[:600]
+        yield b"\7\0" + number(700) + b"abcd"
+    yield b"\4\x32"
+    yield b"\5\0" + text("say hello")
+    yield b"\6\1" + text("over")
+    yield b"\x09"
+
+
+def from_journals():
+    all_of_them = list(records())
+    seed("journal", "pieces", b"\1" + b"".join(map(piece, all_of_them)))
+    journal, running = b"\x89FRGJ\r\n\x1a" + struct.pack("<I", 1), 0
+    for body in all_of_them:
+        record = number(len(body)) + body
+        running = zlib.crc32(record, running)
+        journal += record + struct.pack("<I", running)
+    seed("journal", "whole", b"\0" + journal)
+    seed("journal", "cut", b"\x20" + journal[:-40])
+    # Edits of the journal that the target records: a record's number, what happens, bytes.
+    edit = lambda at, what, data=b"": piece(struct.pack("<HB", at, what) + data)
+    seed("replay", "none", b"")
+    seed("replay", "edits", edit(20, 1, b"\4\x32") + edit(22, 4, b"\4abc") + edit(30, 2))
+    for name, body in zip("abcdefghijklmnopqrstuvwxyz", all_of_them[1:]):
+        seed("replay", name, edit(12, 1, body))
+    seed("replay", "cut", edit(0, 5) + edit(9, 3))
+
+
+def from_arguments():
+    configs = HERE.parent / "config" / "loadtests"
+    for file in sorted(configs.glob("*.toml")):
+        lines = [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
+        seed("arguments", file.stem, b"\1" + "\n".join(lines).encode())
+    for name, kind, words in (
+        ("serve", 0, "serve\0--port\x000\0+set\0g_speed\x00300\0+map\0oa_dm1"),
+        ("bots", 0, "bots\0--connect\0h:1,[::1]\0-n\x004\0--network\0loss=1%\0--expect\0drops=0"),
+        ("replay", 0, "replay\0--client\x0010.0.0.1:5\0--until\x0090s\0a.journal"),
+        ("maps", 0, "maps\0oa_dm1\0--draw\0a.svg"),
+        ("query", 0, "query\0h\0--json"),
+        ("shape", 2, "latency=80ms,jitter=20ms,loss=1%,dup=0.5%,reorder=1%,corrupt=1%,cut=1%,rate=8000"),
+        ("expect", 3, "snapshot_gap_p99<120ms,loss<=1.5%,drops=0,in_game>=3,memory<100MB"),
+        ("stages", 4, "16:30s,32:2m,64:45"),
+        ("words", 5, "wander,fight,chat,scores,storm"),
+        ("host", 6, "[::1]:27960"),
+        ("networks", 7, "any 10.0.0.0/8 ::1/128"),
+        ("pattern", 8, "g_*\0g_spead"),
+    ):
+        seed("arguments", name, bytes([kind]) + words.encode())
+
+
+def from_replies():
+    challenge, ask = piece(b"\x03"), piece(b"\x08")
+    for row in rows("discovery_vectors.csv"):
+        packet = bytes.fromhex(row["hex"])
+        for kind, word in ((1, b"infoResponse\n"), (2, b"statusResponse\n")):
+            if packet.startswith(b"\xff\xff\xff\xff" + word):
+                body = packet[4 + len(word) :]
+                seed("replies", row["name"], b"\0" + ask + piece(bytes([kind]) + body))
+    for wire in range(3):
+        joined = challenge + ask + piece(b"\5") + ask
+        seed("replies", f"join{wire}", bytes([wire]) + ask + joined)
+        seed("replies", f"refused{wire}", bytes([wire]) + ask + challenge + piece(b"\x06Server is full.\n"))
+
+
+def from_states():
+    """Words of states: a place, which has the entity in its high byte, and a value."""
+    word = lambda place, value: struct.pack("<Hf", place, value)
+    whole = lambda place, value: struct.pack("<Hi", place, value)
+    for wire in range(3):
+        states = piece(b"\2" + whole(0x0000, 1) + word(23, 100.0) + word(0x0100, 1.0))
+        states += piece(b"\3" + word(0xFF05, 64.0) + word(0xFF06, -64.0) + whole(0xFF2B, 100))
+        states += piece(b"\3" + word(0xFF05, float("nan")) + word(0xFF08, float("inf")))
+        texts = piece(b"\x01cs 0 \"\\mapname\\yard\"") + piece(b"\x01chat \"bot: hi\"") + piece(b"\x01map_restart")
+        seed("bots", f"states{wire}", bytes([wire]) + states + texts + states)
+        seed("bots", f"watching{wire}", bytes([wire | 48]) + texts + states)
+
+
 def archive():
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as pack:
@@ -130,12 +289,19 @@ def blocks():
         head += ints(144 + len(body), len(lump))
         body += lump
     seed("map", "room", head + body)
+    for choice in (0, 1, 255):
+        seed("plan", f"room{choice}", bytes([choice]) + head + body)
 
 
 if __name__ == "__main__":
     from_sessions()
     from_packets()
     from_words()
+    from_demos()
+    from_journals()
+    from_arguments()
+    from_replies()
+    from_states()
     archive()
     blocks()
     seed("entity_text", "yard", b"\x00" + YARD.encode())

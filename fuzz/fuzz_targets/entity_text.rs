@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     let game = if choice & 1 == 0 { GameProfile::BaseOa } else { GameProfile::BaseQ3 };
     let mut server = server(game, Some(yard(text)));
     let mut stranger = Stranger::new();
-    let _ = stranger.join(&mut server, Dialect::Compat);
+    stranger.join(&mut server, Dialect::Compat).expect("a challenge");
     for _ in 0..40 {
         stranger.wait(&mut server, 50);
         while server.poll_output().is_some() {}

@@ -44,10 +44,8 @@ fuzz_target!(|data: &[u8]| {
         let half = Vec3::new(15.0, 15.0, 24.0);
         for n in 0..24 {
             let at = |k: i32| ((n * k) % 1024 - 512) as f32;
-            let (start, end) = (
-                Vec3::new(at(37), at(101), at(211)),
-                Vec3::new(at(307), at(401), at(503)),
-            );
+            let (start, end) =
+                (Vec3::new(at(37), at(101), at(211)), Vec3::new(at(307), at(401), at(503)));
             let scene = world.scene(&Nobody, EntityNum::NONE);
             let trace = scene.trace(start, Vec3::ZERO - half, half, end, -1);
             assert!((0.0..=1.0).contains(&trace.fraction), "{trace:?}");

@@ -2,16 +2,12 @@
 #![no_main]
 
 use fragd::{
-    model::{CommandNum, Dialect, ServerId},
-    netchan::Channel,
+    model::{CommandNum, Dialect},
     node::Node as _,
-    settings::{GameProfile, key},
-    wire::{
-        bits::BitWriter,
-        client_message::{self, ClientHead},
-    },
+    settings::GameProfile,
+    wire::{bits::BitWriter, client_message},
 };
-use fragd_fuzz::{Stranger, YARD, datagrams, pieces, server, yard};
+use fragd_fuzz::{Stranger, YARD, datagrams, head, pieces, server};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
@@ -19,9 +15,9 @@ fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
     let game = if choice & 1 == 0 { GameProfile::BaseOa } else { GameProfile::BaseQ3 };
     let dialect = if choice & 2 == 0 { Dialect::Compat } else { Dialect::Native };
-    let mut server = server(game, (choice & 4 == 0).then(|| yard(YARD)));
+    let mut server = server(game, (choice & 4 == 0).then(|| YARD.clone()));
     let mut stranger = Stranger::new();
-    let mut channel = stranger.join(&mut server, dialect);
+    let mut channel = stranger.join(&mut server, dialect).expect("a challenge");
     let text: Arc<str> = "".into();
     let mut inbox = Vec::new();
     let mut acknowledged = 0;
@@ -29,10 +25,7 @@ fuzz_target!(|data: &[u8]| {
     for piece in std::iter::once(&[][..]).chain(pieces(data, 24)) {
         let [kind, body @ ..] = piece else {
             let head = head(&server, acknowledged);
-            send(&mut stranger, &mut server, &mut channel, &text, |writer| {
-                client_message::begin(writer, &head);
-                client_message::end(writer);
-            });
+            stranger.say(&mut server, &mut channel, &head, |_| {});
             continue;
         };
         let head = head(&server, acknowledged);
@@ -57,10 +50,8 @@ fuzz_target!(|data: &[u8]| {
             2 => {
                 commands += 1;
                 let body = &body[..body.len().min(1000)];
-                send(&mut stranger, &mut server, &mut channel, &text, |writer| {
-                    client_message::begin(writer, &head);
+                stranger.say(&mut server, &mut channel, &head, |writer| {
                     client_message::write_command(writer, CommandNum(commands), body);
-                    client_message::end(writer);
                 });
             }
             // A datagram of any bytes.
@@ -76,29 +67,3 @@ fuzz_target!(|data: &[u8]| {
         while server.poll_output().is_some() {}
     }
 });
-
-fn head(server: &fragd::server::Server, acknowledged: i32) -> ClientHead {
-    ClientHead {
-        server_id: ServerId(server.settings().int(key::SV_SERVERID)),
-        message_acknowledge: acknowledged,
-        reliable_acknowledge: CommandNum(0),
-    }
-}
-
-fn send(
-    stranger: &mut Stranger,
-    server: &mut fragd::server::Server,
-    channel: &mut Channel,
-    text: &Arc<str>,
-    write: impl FnOnce(&mut BitWriter),
-) {
-    let mut writer = BitWriter::new();
-    write(&mut writer);
-    if writer.overflowed() {
-        return;
-    }
-    let message = writer.message().to_vec();
-    for datagram in datagrams(channel, &message, text) {
-        stranger.send(server, &datagram);
-    }
-}

@@ -2,34 +2,50 @@
 #![no_main]
 
 use fragd::{
-    model::Dialect,
+    model::{CommandNum, Dialect},
     settings::GameProfile,
-    wire::{connect::write_connect, info::Info, userinfo::{Userinfo, check_userinfo}},
+    wire::{
+        client_message,
+        connect::write_connect,
+        info::Info,
+        userinfo::{Userinfo, check_userinfo},
+    },
 };
-use fragd_fuzz::{Stranger, server};
+use fragd_fuzz::{head, with_server};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let [choice, data @ ..] = data else { return };
+    let [choice, text @ ..] = data else { return };
     let game = if choice & 1 == 0 { GameProfile::BaseOa } else { GameProfile::BaseQ3 };
-    let mut server = server(game, None);
-    let mut stranger = Stranger::new();
-    if choice & 2 == 0 {
-        // The packed text as it comes.
-        stranger.send(&mut server, &[b"\xff\xff\xff\xffconnect ", data].concat());
-        return;
-    }
-    let text: String = data.iter().map(|&byte| char::from(byte)).collect();
-    let mut info = match check_userinfo(&text) {
-        Ok(info) => {
-            let user = Userinfo(&info);
-            let _ = (user.rate(), user.snaps(), user.handicap(), user.protocol(), user.qport());
-            info
+    with_server(game, false, data, |server, stranger| {
+        if choice & 2 == 0 {
+            // The packed text as it comes.
+            stranger.send(server, &[b"\xff\xff\xff\xffconnect ", text].concat());
+            return;
         }
-        Err(_) => Info::normal(),
-    };
-    if choice & 4 == 0 {
-        let challenge = stranger.challenge(&mut server).0.to_string();
+        let text: String = text.iter().map(|&byte| char::from(byte)).collect();
+        let mut info = match check_userinfo(&text) {
+            Ok(info) => {
+                let user = Userinfo(&info);
+                let _ = (user.rate(), user.snaps(), user.handicap(), user.protocol());
+                let _ = (user.qport(), user.challenge(), user.guid(), user.model());
+                info
+            }
+            Err(_) => Info::normal(),
+        };
+        if choice & 4 != 0 {
+            // Somebody who plays and changes it.
+            let Some(mut channel) = stranger.join(server, Dialect::Compat) else { return };
+            let head = head(server, 0);
+            let command = format!("userinfo \"{text}\"");
+            stranger.say(server, &mut channel, &head, |writer| {
+                client_message::write_command(writer, CommandNum(1), command.as_bytes());
+            });
+            stranger.wait(server, 50);
+            return;
+        }
+        let Some(challenge) = stranger.challenge(server) else { return };
+        let challenge = challenge.0.to_string();
         for (key, value) in [("protocol", "71"), ("challenge", &challenge), ("qport", "5")] {
             if info.set(key, value).is_err() {
                 return;
@@ -37,10 +53,8 @@ fuzz_target!(|data: &[u8]| {
         }
         let mut bytes = Vec::new();
         if write_connect(&info, &mut bytes).is_ok() {
-            stranger.send(&mut server, &bytes);
-            stranger.wait(&mut server, 50);
+            stranger.send(server, &bytes);
+            stranger.wait(server, 50);
         }
-    } else {
-        let _ = stranger.join(&mut server, Dialect::Compat);
-    }
+    });
 });

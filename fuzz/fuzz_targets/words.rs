@@ -2,24 +2,24 @@
 #![no_main]
 
 use fragd::{cli::PlusCommands, model::Words, node::Node as _, settings::GameProfile};
-use fragd_fuzz::{Stranger, YARD, server, yard};
+use fragd_fuzz::with_server;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let arguments: Vec<_> = text.split('\0').map(Into::into).collect();
     let _ = PlusCommands::read(&arguments);
-    let mut server = server(GameProfile::BaseOa, Some(yard(YARD)));
-    let mut stranger = Stranger::new();
-    let _ = stranger.join(&mut server, fragd::model::Dialect::Compat);
-    for line in text.split('\0').take(16) {
-        let words = Words::parse(line);
-        let _ = (words.len(), words.from(1));
-        server.handle_line(stranger.now, line);
-        stranger.wait(&mut server, 50);
-        while server.poll_output().is_some() {}
-        if server.is_finished() {
-            break;
+    with_server(GameProfile::BaseOa, true, data, |server, stranger| {
+        let _ = stranger.join(server, fragd::model::Dialect::Compat);
+        for line in text.split('\0').take(16) {
+            let words = Words::parse(line);
+            let _ = (words.len(), words.from(1));
+            server.handle_line(stranger.now, line);
+            stranger.wait(server, 50);
+            while server.poll_output().is_some() {}
+            if server.is_finished() {
+                break;
+            }
         }
-    }
+    });
 });

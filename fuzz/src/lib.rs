@@ -1,20 +1,33 @@
 //! What the targets share: a server on a small map, and a stranger who may become its client.
 
-use std::{net::SocketAddr, sync::Arc};
+pub mod journal;
+mod kept;
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, LazyLock},
+};
 
 use fragd::{
     game::{Deathmatch, Flight, Game, Profile},
-    model::{Challenge, Dialect, Millis, Qport, assets::MemoryAssets},
+    model::{
+        Challenge, CommandNum, Dialect, Millis, Qport, ServerId,
+        assets::{Assets, MemoryAssets},
+    },
     netchan::{Channel, End},
-    node::{LocalPort, Node as _, Route},
+    node::{LocalPort, Node, Route},
     server::{Geometry, Server},
-    settings::{GameProfile, Settings},
+    settings::{GameProfile, Settings, key},
     wire::{
+        bits::BitWriter,
+        client_message::{self, ClientHead},
         connect::write_connect,
         connectionless::Message,
         info::Info,
     },
 };
+
+pub use kept::with_server;
 
 #[path = "../../src/world/bsp/sample.rs"]
 pub(crate) mod sample;
@@ -38,11 +51,23 @@ pub fn yard(entities: &str) -> Vec<u8> {
     sample::MapFile::yard(entities).file()
 }
 
-/// Entities that use everything in that yard.
-pub const YARD: &str = sample::YARD;
+/// The yard with entities that use everything in it.
+pub static YARD: LazyLock<Vec<u8>> = LazyLock::new(|| yard(sample::YARD));
 
 /// A server of four places; with a map, or else in open space.
 pub fn server(game: GameProfile, map: Option<Vec<u8>>) -> Server {
+    let mut assets = MemoryAssets::default();
+    if let Some(map) = map {
+        assets.insert("maps/yard.bsp", map).expect("a right name");
+    }
+    server_with(game, Box::new(assets))
+}
+
+/// What servers are given for chance.
+pub const ENTROPY: [u8; 32] = [7; 32];
+
+/// A server of four places with these files.
+pub fn server_with(game: GameProfile, assets: Box<dyn Assets>) -> Server {
     let mut settings = Settings::new(game);
     for (name, value) in [
         ("game", if game == GameProfile::BaseOa { "baseoa" } else { "baseq3" }),
@@ -55,17 +80,13 @@ pub fn server(game: GameProfile, map: Option<Vec<u8>>) -> Server {
         settings.set(name, value).expect("a right value");
     }
     let profile = if game == GameProfile::BaseOa { Profile::BASEOA } else { Profile::BASEQ3 };
-    let mut assets = MemoryAssets::default();
-    if let Some(map) = map {
-        assets.insert("maps/yard.bsp", map).expect("a right name");
-    }
     let rules = Box::new(move |geometry| -> Box<dyn Game> {
         match geometry {
             Geometry::Map => Box::new(Deathmatch::new(profile)),
             Geometry::None => Box::new(Flight::new(profile)),
         }
     });
-    Server::new(settings, Box::new(assets), rules, [7; 32])
+    Server::new(settings, assets, rules, ENTROPY)
 }
 
 /// Somebody at one address.
@@ -85,20 +106,20 @@ impl Stranger {
         }
     }
 
-    pub fn send(&mut self, server: &mut Server, bytes: &[u8]) {
+    pub fn send(&mut self, server: &mut impl Node, bytes: &[u8]) {
         let route = Route { local: LocalPort(0), remote: self.address };
         server.handle_datagram(self.now, route, bytes);
         self.drain(server);
     }
 
     /// Lets a server frame pass.
-    pub fn wait(&mut self, server: &mut Server, ms: u64) {
+    pub fn wait(&mut self, server: &mut impl Node, ms: u64) {
         self.now = Millis(self.now.0 + ms);
         server.frame(self.now);
         self.drain(server);
     }
 
-    fn drain(&mut self, server: &mut Server) {
+    fn drain(&mut self, server: &mut impl Node) {
         let mut packet = Vec::new();
         self.replies.clear();
         while server.poll_transmit(&mut packet).is_some() {
@@ -106,19 +127,18 @@ impl Stranger {
         }
     }
 
-    /// A challenge of the server's.
-    pub fn challenge(&mut self, server: &mut Server) -> Challenge {
+    /// A challenge of the server's; a server that had other inputs before may have none.
+    pub fn challenge(&mut self, server: &mut impl Node) -> Option<Challenge> {
         self.send(server, b"\xff\xff\xff\xffgetchallenge");
-        let reply = self.replies.first().expect("a reply");
-        let Ok(Message::ChallengeResponse(reply)) = Message::parse(reply) else {
-            panic!("no challenge: {reply:?}");
-        };
-        reply.challenge
+        match Message::parse(self.replies.first()?) {
+            Ok(Message::ChallengeResponse(reply)) => Some(reply.challenge),
+            other => panic!("no challenge: {other:?}"),
+        }
     }
 
-    /// Connects in good order; the client's end of the channel.
-    pub fn join(&mut self, server: &mut Server, dialect: Dialect) -> Channel {
-        let challenge = self.challenge(server);
+    /// Connects in good order; the client's end of the channel, if there was a challenge.
+    pub fn join(&mut self, server: &mut impl Node, dialect: Dialect) -> Option<Channel> {
+        let challenge = self.challenge(server)?;
         let protocol = if dialect == Dialect::Native { "71" } else { "68" };
         let mut info = Info::normal();
         for (key, value) in [
@@ -133,13 +153,43 @@ impl Stranger {
         let mut bytes = Vec::new();
         write_connect(&info, &mut bytes).expect("short");
         self.send(server, &bytes);
-        Channel::new(End::Client, dialect, challenge, Qport(77))
+        Some(Channel::new(End::Client, dialect, challenge, Qport(77)))
+    }
+
+    /// Sends a client message with what `write` puts into it.
+    pub fn say(
+        &mut self,
+        server: &mut impl Node,
+        channel: &mut Channel,
+        head: &ClientHead,
+        write: impl FnOnce(&mut BitWriter),
+    ) {
+        let mut writer = BitWriter::new();
+        client_message::begin(&mut writer, head);
+        write(&mut writer);
+        client_message::end(&mut writer);
+        if writer.overflowed() {
+            return;
+        }
+        let message = writer.message().to_vec();
+        for datagram in datagrams(channel, &message, &Arc::from("")) {
+            self.send(server, &datagram);
+        }
     }
 }
 
 impl Default for Stranger {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// The head of a client's message to a server.
+pub fn head(server: &Server, acknowledged: i32) -> ClientHead {
+    ClientHead {
+        server_id: ServerId(server.settings().int(key::SV_SERVERID)),
+        message_acknowledge: acknowledged,
+        reliable_acknowledge: CommandNum(0),
     }
 }
 

@@ -157,3 +157,29 @@ fn only_io_touches_the_world() {
         }
     }
 }
+
+/// Whoever adds a reader of foreign bytes finds the list, and a target is built and described or gone.
+#[test]
+fn every_fuzz_target_is_built_and_described() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let (document, manifest) = (read("ARCHITECTURE.md"), read("fuzz/Cargo.toml"));
+    let seeds = read("fuzz/seeds.py");
+    let described: BTreeSet<_> = document
+        .split("\n## ")
+        .find(|section| section.starts_with("Fuzzing\n"))
+        .expect("ARCHITECTURE.md has a section Fuzzing")
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
+    let targets: Vec<_> = fs::read_dir(root.join("fuzz/fuzz_targets"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    for target in &targets {
+        assert!(described.contains(target.as_str()), "{target} is not in the table");
+        assert!(manifest.contains(&format!("name = \"{target}\"")), "{target} is not built");
+        assert!(seeds.contains(&format!("seed(\"{target}\"")), "{target} has no seeds");
+    }
+    assert_eq!(described.len(), targets.len(), "{described:?}");
+}

@@ -43,6 +43,9 @@ pub enum PatchError {
 /// Comparisons that a map's patches may cost in all. Big maps need a tenth of it.
 const MAX_WORK: usize = 1 << 29;
 
+/// What making one point of a grid stands for, in comparisons: points cost even where no plane is made.
+const POINT_WORK: usize = 16;
+
 /// What is left of the work that preparing a map may cost.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
@@ -125,6 +128,7 @@ impl Patch {
         budget: &mut Budget,
     ) -> Result<Self, PatchError> {
         let grid = Grid::new(source.width, source.controls)?;
+        budget.spend(grid.width() * grid.height() * POINT_WORK)?;
         let mut builder = Builder::new::<A>(&grid, budget)?;
         builder.add_facets::<A>(budget)?;
         let (planes, facets, borders) = builder.finish();
@@ -235,4 +239,26 @@ fn bounds_of(points: impl Iterator<Item = Vec3>) -> [Vec3; 2] {
         }
     }
     bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A patch whose grid is as large as it may be and lies on a line, so that no plane is made.
+    #[test]
+    fn patches_without_any_plane_use_up_the_work_too() {
+        let along = |n: usize| if n == 1 { 60_000.0 } else { 0.0 };
+        let controls: Vec<_> =
+            (0..9).map(|n| Vec3::new(along(n / 3) + along(n % 3), 0.0, 0.0)).collect();
+        let source =
+            Source { surface: 0, width: 3, controls: &controls, contents: 1, surface_flags: 0 };
+        let mut budget = Budget::default();
+        let first = Patch::new::<f32>(source, &mut budget).unwrap();
+        assert_eq!((first.planes.len(), first.facets.len()), (0, 0));
+        let spent = MAX_WORK - budget.0;
+        assert!(spent > MAX_WORK / 10_000, "{spent}");
+        budget.0 = spent - 1;
+        assert_eq!(Patch::new::<f32>(source, &mut budget).unwrap_err(), PatchError::Work);
+    }
 }

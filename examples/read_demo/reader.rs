@@ -1,16 +1,11 @@
-//! Reads demos that real clients recorded, and decodes every message in them to its last bit.
-//!
-//! ```text
-//! read_demo legacy|native FILE...
-//! ```
+//! Decodes every message of a demo to its last bit.
 //!
 //! A demo is `{ sequence long | length long | message }*` and ends with two longs of −1; messages are
 //! whole, clear and begin with the acknowledgement. Faults are what does not decode, what is relative
-//! to a snapshot that never came, and what is left over behind a message's end. The last line is
-//! `N messages, … N faults`; the exit code is 1 when there was a fault.
-//! Source: Quake III protocol 68, server messages.
+//! to a snapshot that never came, and what is left over behind a message's end. Invariant: what is
+//! remembered is bounded whatever the bytes are. Source: Quake III protocol 68, server messages.
 
-use std::{collections::BTreeMap, env, fs, process::ExitCode};
+use std::{collections::BTreeMap, fmt};
 
 use fragd::{
     model::{Baselines, EntityNum, EntityState, PlayerState, limits::PACKET_BACKUP},
@@ -28,8 +23,11 @@ const MAX_MESSAGE_LEN: usize = 16_384;
 /// Bits that a whole message may have behind its end: its writer rounds up to the next byte.
 const MAX_PADDING: usize = 8;
 
+/// Takes faults: the number of the message, and what is wrong with it.
+pub(crate) type Report<'a> = &'a mut dyn FnMut(u32, &str);
+
 /// What has come so far.
-struct Reader {
+pub(crate) struct Reader {
     native: bool,
     baselines: Baselines,
     /// Snapshots by message number.
@@ -39,11 +37,22 @@ struct Reader {
     shown: usize,
     deltas: usize,
     commands: usize,
-    faults: usize,
+    pub(crate) faults: usize,
+}
+
+impl fmt::Display for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { messages, gamestates, shown, deltas, commands, faults, .. } = self;
+        write!(
+            f,
+            "{messages} messages, {gamestates} gamestates, {shown} snapshots ({deltas} deltas), \
+             {commands} commands, {faults} faults"
+        )
+    }
 }
 
 impl Reader {
-    fn new(native: bool) -> Self {
+    pub(crate) fn new(native: bool) -> Self {
         Self {
             native,
             baselines: Baselines::new(Vec::new()),
@@ -57,36 +66,36 @@ impl Reader {
         }
     }
 
-    fn file(&mut self, mut bytes: &[u8]) {
+    /// Reads a whole demo.
+    pub(crate) fn file(&mut self, mut bytes: &[u8], report: Report<'_>) {
+        let mut fault = |this: &mut Self, sequence, what: &str| {
+            this.faults += 1;
+            report(sequence, what);
+        };
         loop {
             let Some((head, rest)) = bytes.split_first_chunk::<8>() else {
-                return self.fault(0, "the file ends without its end mark");
+                return fault(self, 0, "the file ends without its end mark");
             };
             let [a, b, c, d, e, f, g, h] = *head;
             let (sequence, len) = (u32::from_le_bytes([a, b, c, d]), [e, f, g, h]);
             let len = u32::from_le_bytes(len);
             if (sequence, len) == (u32::MAX, u32::MAX) {
                 if !rest.is_empty() {
-                    self.fault(sequence, "there is more behind the end mark");
+                    fault(self, sequence, "there is more behind the end mark");
                 }
                 return;
             }
             let len = len as usize;
             if len > MAX_MESSAGE_LEN || len > rest.len() {
-                return self.fault(sequence, &format!("a message of {len} bytes"));
+                return fault(self, sequence, &format!("a message of {len} bytes"));
             }
             let (message, rest) = rest.split_at(len);
             bytes = rest;
             self.messages += 1;
             if let Err(what) = self.message(sequence, message) {
-                self.fault(sequence, &what);
+                fault(self, sequence, &what);
             }
         }
-    }
-
-    fn fault(&mut self, sequence: u32, what: &str) {
-        self.faults += 1;
-        println!("message {sequence}: {what}");
     }
 
     fn message(&mut self, sequence: u32, message: &[u8]) -> Result<(), String> {
@@ -158,35 +167,4 @@ impl Reader {
         }
         Ok(())
     }
-}
-
-fn main() -> ExitCode {
-    let mut arguments = env::args().skip(1);
-    let native = match arguments.next().as_deref() {
-        Some("legacy") => false,
-        Some("native") => true,
-        _ => {
-            eprintln!("read_demo legacy|native FILE...");
-            return ExitCode::from(2);
-        }
-    };
-    let mut faults = 0;
-    for file in arguments {
-        let mut reader = Reader::new(native);
-        match fs::read(&file) {
-            Ok(bytes) => reader.file(&bytes),
-            Err(error) => reader.fault(0, &error.to_string()),
-        }
-        println!(
-            "{} messages, {} gamestates, {} snapshots ({} deltas), {} commands, {} faults",
-            reader.messages,
-            reader.gamestates,
-            reader.shown,
-            reader.deltas,
-            reader.commands,
-            reader.faults
-        );
-        faults += reader.faults;
-    }
-    ExitCode::from(u8::from(faults > 0))
 }

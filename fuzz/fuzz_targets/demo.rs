@@ -1,0 +1,69 @@
+//! Demos: any bytes, and right frames around messages that say anything.
+#![no_main]
+
+#[path = "../../examples/read_demo/reader.rs"]
+mod reader;
+
+use fragd::{
+    model::{ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState},
+    wire::{
+        bits::BitWriter,
+        gamestate,
+        server_message::{self, Operation},
+    },
+};
+use fragd_fuzz::pieces;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let [choice, data @ ..] = data else { return };
+    let mut reader = reader::Reader::new(choice & 1 != 0);
+    if choice & 2 != 0 {
+        reader.file(data, &mut |_, _| {});
+        return;
+    }
+    let mut demo = Vec::new();
+    frame(&mut demo, 1, &beginning());
+    for (number, piece) in (2u32..).zip(pieces(data, 64)) {
+        let [kind, body @ ..] = piece else { continue };
+        match kind % 2 {
+            0 => frame(&mut demo, number, &body[..body.len().min(16_384)]),
+            // Bytes behind the codes of a right beginning.
+            _ => {
+                let mut writer = BitWriter::new();
+                server_message::begin(&mut writer, CommandNum(0));
+                body.iter().take(8000).for_each(|byte| writer.byte(*byte));
+                frame(&mut demo, number, writer.message());
+            }
+        }
+    }
+    demo.extend([0xff; 8]);
+    let mut faults = 0;
+    reader.file(&demo, &mut |_, _| faults += 1);
+    assert!(faults < 65, "more faults than messages");
+});
+
+/// Appends a message of a demo.
+fn frame(demo: &mut Vec<u8>, number: u32, message: &[u8]) {
+    demo.extend(number.to_le_bytes());
+    demo.extend((message.len() as u32).to_le_bytes());
+    demo.extend(message);
+}
+
+/// A message with a gamestate.
+fn beginning() -> Vec<u8> {
+    let mut writer = BitWriter::new();
+    server_message::begin(&mut writer, CommandNum(0));
+    writer.byte(Operation::Gamestate as u8);
+    let state = |number| EntityState::numbered(EntityNum::new(number).expect("a right number"));
+    gamestate::write(
+        &mut writer,
+        CommandNum(0),
+        [(ConfigIndex::at(0), &b"\\mapname\\x"[..])].into_iter(),
+        [state(3), state(70)].iter(),
+        ClientNum::new(0).expect("a right number"),
+        7,
+    );
+    server_message::end(&mut writer);
+    writer.message().to_vec()
+}

@@ -1,0 +1,101 @@
+//! Servers that serve many inputs, for making one costs more than most inputs.
+//!
+//! Each input has a new stranger at a new address, and comes so long after the one before that budgets are
+//! whole again and silent clients are gone. Settings and levels stay what inputs made of them, so a server
+//! serves [`USES`] inputs and no more. A fault may need those before it: they are written down then, as
+//! files that the target takes in order before the one that failed.
+
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    fs,
+    net::{IpAddr, Ipv4Addr},
+    panic,
+    path::PathBuf,
+    sync::Once,
+};
+
+use fragd::{model::Millis, node::Node as _, server::Server, settings::GameProfile};
+
+use crate::{Stranger, YARD, server};
+
+/// Inputs that a server serves.
+const USES: usize = 64;
+/// Time between two inputs.
+const PAUSE: Millis = Millis::seconds(600);
+
+struct Kept {
+    server: Server,
+    now: Millis,
+    uses: usize,
+}
+
+thread_local! {
+    /// By game, and whether there is a map.
+    static SERVERS: RefCell<HashMap<(bool, bool), Kept>> = RefCell::default();
+    /// Inputs since the oldest server was made.
+    static BEFORE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs an input upon a server of `game`, on the yard or in open space.
+pub fn with_server(
+    game: GameProfile,
+    with_map: bool,
+    input: &[u8],
+    run: impl FnOnce(&mut Server, &mut Stranger),
+) {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            write_down();
+            before(info);
+        }));
+    });
+    SERVERS.with_borrow_mut(|servers| {
+        // All begin anew together, so that the inputs before a fault are few.
+        if BEFORE.with_borrow(|before| before.len() >= USES) {
+            servers.clear();
+            BEFORE.with_borrow_mut(Vec::clear);
+        }
+        let key = (game == GameProfile::BaseOa, with_map);
+        let kept = servers.entry(key).or_insert_with(|| Kept {
+            server: server(game, with_map.then(|| YARD.clone())),
+            now: Millis(10_000),
+            uses: 0,
+        });
+        kept.uses += 1;
+        let mut stranger = Stranger::new();
+        stranger.now = kept.now;
+        let [_, _, high, low] = (kept.uses as u32).to_be_bytes();
+        stranger.address.set_ip(IpAddr::V4(Ipv4Addr::new(10, 1, high, low)));
+        run(&mut kept.server, &mut stranger);
+        // The frames that are due then, and nothing left of this input's client.
+        kept.now = stranger.now + PAUSE;
+        kept.server.frame(kept.now);
+        let mut packet = Vec::new();
+        while kept.server.poll_transmit(&mut packet).is_some() {}
+        while kept.server.poll_output().is_some() {}
+        while kept.server.poll_log().is_some() {}
+        if kept.server.is_finished() {
+            servers.remove(&key);
+        }
+        BEFORE.with_borrow_mut(|before| before.push(input.to_vec()));
+    });
+}
+
+/// Writes down the inputs that the servers have had.
+fn write_down() {
+    BEFORE.with_borrow(|before| {
+        let artifacts = PathBuf::from("fuzz/artifacts");
+        let folder = if artifacts.is_dir() { artifacts } else { std::env::temp_dir() };
+        let folder = folder.join(format!("before-{}", std::process::id()));
+        if before.is_empty() || fs::create_dir_all(&folder).is_err() {
+            return;
+        }
+        for (number, input) in before.iter().enumerate() {
+            let _ = fs::write(folder.join(format!("{number:03}")), input);
+        }
+        eprintln!("the {} inputs before this one are in {}", before.len(), folder.display());
+    });
+}
