@@ -8,12 +8,14 @@
 pub mod assets;
 mod batch;
 pub mod clock;
+mod complaint;
 pub mod console;
-pub mod counters;
 pub mod event_loop;
 pub mod files;
 pub mod game_log;
 pub mod journal_file;
+#[cfg(target_os = "linux")]
+mod kernel_drops;
 pub mod logging;
 pub mod metrics;
 pub mod process;
@@ -25,7 +27,6 @@ pub mod socket;
 pub use assets::GameData;
 pub use clock::{Clock, random_bytes, unix_millis};
 pub use console::Console;
-pub use counters::Counters;
 pub use event_loop::{Ending, Options, Progress, Summary, run};
 pub use files::{FileError, read_config};
 pub use game_log::{GameLog, LogFile};
