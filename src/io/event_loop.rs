@@ -15,14 +15,13 @@ use std::{
 
 use mio::{Events, Interest, Poll, Token, Waker};
 
-#[cfg(target_os = "linux")]
-use super::kernel_drops::KernelDrops;
 use super::{
     batch::{Fill, Inbox, Outgoing},
     clock::Clock,
     complaint::Complaint,
     console::{Console, Input, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     game_log::GameLog,
+    kernel_drops::KernelDrops,
     signals::{Request, Signals},
     socket::{Sockets, impossible_source},
 };
@@ -141,8 +140,7 @@ pub fn run<N: Node + ?Sized>(
     }
     let lines = Lines::start(options.console, || Waker::new(poll.registry(), CONSOLE))?;
     let mut engine = Loop {
-        #[cfg(target_os = "linux")]
-        kernel_drops: KernelDrops::new(sockets.sockets.iter().map(|socket| &socket.udp)),
+        kernel_drops: KernelDrops::watch(&sockets.sockets, options.count_interval)?,
         inbox: Inbox::new(sockets.batching),
         outgoing: Outgoing::new(),
         readable: VecDeque::with_capacity(sockets.sockets.len()),
@@ -220,7 +218,6 @@ struct Loop<'a, N: ?Sized> {
     complaint: Complaint,
     /// Until when datagrams may wait, for others were received just now.
     gather_until: Millis,
-    #[cfg(target_os = "linux")]
     kernel_drops: KernelDrops,
 }
 
@@ -339,10 +336,7 @@ impl<N: Node + ?Sized> Loop<'_, N> {
 
     /// Tells the node what was counted.
     fn tell_counters(&mut self, now: Millis) {
-        #[cfg(target_os = "linux")]
-        {
-            self.counters.kernel = self.kernel_drops.count();
-        }
+        self.counters.kernel = self.kernel_drops.count();
         self.node.note_loop(now, &self.counters);
         self.drain();
     }

@@ -14,7 +14,6 @@ pub mod event_loop;
 pub mod files;
 pub mod game_log;
 pub mod journal_file;
-#[cfg(target_os = "linux")]
 mod kernel_drops;
 pub mod logging;
 pub mod metrics;
