@@ -224,10 +224,12 @@ fn a_flood_costs_datagrams_and_not_frames() {
     assert!(node.frames > due / 2, "{} of {due} frames: {summary:?}", node.frames);
     let longest = node.longest_gap.max(node.latest.since(node.last_frame));
     assert!(longest < Millis(500), "no frame for {longest}");
-    // What did not arrive is counted where the kernel tells.
+    // What did not arrive is counted where the kernel tells. A slow machine may send no faster than it
+    // receives.
     let LoopCounters { received, kernel, .. } = node.counted;
     assert!(received > 0 && received <= node.seen, "{summary:?}");
-    assert!(kernel > 0 || !cfg!(target_os = "linux"), "{summary:?}");
+    let lost_many = cfg!(target_os = "linux") && node.seen < FLOOD * 3 / 4;
+    assert!(kernel > 0 || !lost_many, "{summary:?}");
     assert!(received + kernel <= FLOOD + 100, "{summary:?}");
 }
 
