@@ -143,8 +143,9 @@ fn c19_guessed_passwords_lead_nowhere_and_the_admin_is_heard() {
     assert!(answers.len() <= 1 + scene.seconds(), "{} answers", answers.len());
     assert_eq!(scene.count(Counter::RconAccepted), 0);
     socket.send_to(&oob("rcon a-long-password status"), scene.server).unwrap();
-    let status = answer(&socket).expect("the right password is answered");
-    assert!(status.contains("map: "), "{status}");
+    // The last guesses may be answered yet.
+    let status = (0..10).find_map(|_| answer(&socket).filter(|text| text.contains("map: ")));
+    assert!(status.is_some(), "the right password is answered");
     scene.wait("it is counted", |scene| scene.count(Counter::RconAccepted) == 1);
     scene.check();
 }
