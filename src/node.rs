@@ -4,9 +4,13 @@
 //! tests every role. Invariants: `now` never goes back; [`Node::poll_transmit`] is drained after every
 //! call that may have queued something; nothing is sent that is not drained.
 
+mod loop_counters;
+
 use std::{collections::VecDeque, net::SocketAddr};
 
 use crate::model::Millis;
+
+pub use loop_counters::LoopCounters;
 
 /// One of a node's own ports. A server has one, `0`; a load test has one for each of its clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +33,11 @@ pub trait Node {
     /// Takes one line that the operator typed.
     fn handle_line(&mut self, now: Millis, line: &str) {
         let _ = (now, line);
+    }
+
+    /// Is told what the loop around it has counted so far.
+    fn note_loop(&mut self, now: Millis, counters: &LoopCounters) {
+        let _ = (now, counters);
     }
 
     /// Runs whatever is due.
@@ -79,8 +88,9 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Queues a datagram that `write` appends to the buffer. Nothing is queued when it appends nothing.
-    pub fn push_with(&mut self, route: Route, write: impl FnOnce(&mut Vec<u8>)) {
+    /// Queues a datagram that `write` appends to the buffer, and returns its length. Nothing is queued
+    /// when it appends nothing.
+    pub fn push_with(&mut self, route: Route, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         let before = self.bytes.len();
         write(&mut self.bytes);
         debug_assert!(self.bytes.len() >= before, "a datagram is appended, never cut");
@@ -88,6 +98,7 @@ impl Outbox {
         if len > 0 {
             self.queue.push_back((route, len));
         }
+        len
     }
 
     /// Queues a finished datagram.

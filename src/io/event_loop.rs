@@ -18,15 +18,16 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use super::{
     batch::{Fill, Inbox, Outgoing},
     clock::Clock,
+    complaint::Complaint,
     console::{Console, Input, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
-    counters::{Complaint, Counters},
     game_log::GameLog,
+    kernel_drops::KernelDrops,
     signals::{Request, Signals},
     socket::{Sockets, impossible_source},
 };
 use crate::{
     model::Millis,
-    node::{Node, Route},
+    node::{LoopCounters, Node, Route},
 };
 
 /// Batches received before the loop looks at signals, the console and other sockets again.
@@ -64,11 +65,11 @@ pub struct Summary {
     /// Why it ended.
     pub ending: Ending,
     /// What was counted.
-    pub counters: Counters,
+    pub counters: LoopCounters,
 }
 
 /// Looks at the node while the loop runs: the node, the time, what was counted so far.
-pub type Look<'a, N> = dyn FnMut(&N, Millis, &Counters) + 'a;
+pub type Look<'a, N> = dyn FnMut(&N, Millis, &LoopCounters) + 'a;
 
 /// Something to call while the loop runs.
 pub struct Progress<'a, N: ?Sized> {
@@ -90,6 +91,8 @@ pub struct Options<'a, N: ?Sized> {
     pub output: Box<dyn Write + 'a>,
     /// Where the log of the node's game goes; without it, nowhere.
     pub game_log: Option<GameLog>,
+    /// Time between two tellings of the loop's counters to the node.
+    pub count_interval: Millis,
     /// Called now and then.
     pub progress: Option<Progress<'a, N>>,
     /// When to stop the node.
@@ -106,6 +109,7 @@ impl<N: ?Sized> Default for Options<'_, N> {
             console: Console::Off,
             output: Box::new(io::stdout()),
             game_log: None,
+            count_interval: Millis::NEVER,
             progress: None,
             deadline: Millis::NEVER,
             grace: Millis(4000),
@@ -136,6 +140,7 @@ pub fn run<N: Node + ?Sized>(
     }
     let lines = Lines::start(options.console, || Waker::new(poll.registry(), CONSOLE))?;
     let mut engine = Loop {
+        kernel_drops: KernelDrops::watch(&sockets.sockets, options.count_interval)?,
         inbox: Inbox::new(sockets.batching),
         outgoing: Outgoing::new(),
         readable: VecDeque::with_capacity(sockets.sockets.len()),
@@ -145,7 +150,7 @@ pub fn run<N: Node + ?Sized>(
         node,
         output: Some(options.output),
         game_log: options.game_log,
-        counters: Counters::default(),
+        counters: LoopCounters::default(),
         complaint: Complaint::default(),
         gather_until: Millis(0),
     };
@@ -162,6 +167,8 @@ pub fn run<N: Node + ?Sized>(
             .as_ref()
             .map_or(Millis::NEVER, |progress| clock.now() + progress.interval),
         progress: options.progress,
+        count_interval: options.count_interval,
+        next_count: clock.now() + options.count_interval,
         deadline: options.deadline,
         grace: options.grace,
         stopping: None,
@@ -207,10 +214,11 @@ struct Loop<'a, N: ?Sized> {
     /// Gone once it failed.
     output: Option<Box<dyn Write + 'a>>,
     game_log: Option<GameLog>,
-    counters: Counters,
+    counters: LoopCounters,
     complaint: Complaint,
     /// Until when datagrams may wait, for others were received just now.
     gather_until: Millis,
+    kernel_drops: KernelDrops,
 }
 
 impl<N: Node + ?Sized> Loop<'_, N> {
@@ -326,6 +334,13 @@ impl<N: Node + ?Sized> Loop<'_, N> {
         }
     }
 
+    /// Tells the node what was counted.
+    fn tell_counters(&mut self, now: Millis) {
+        self.counters.kernel = self.kernel_drops.count();
+        self.node.note_loop(now, &self.counters);
+        self.drain();
+    }
+
     /// Sends and prints all that the node has.
     fn drain(&mut self) {
         collect(self.node, &mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
@@ -376,7 +391,7 @@ fn collect<N: Node + ?Sized>(
     sockets: &mut Sockets,
     outgoing: &mut Outgoing,
     poll: &Poll,
-    counters: &mut Counters,
+    counters: &mut LoopCounters,
 ) {
     while let Some(route) = node.poll_transmit(outgoing.next_slot()) {
         let Some((number, remote)) = sockets.way(route) else {
@@ -395,7 +410,7 @@ fn collect<N: Node + ?Sized>(
 }
 
 /// Sends the batch.
-fn flush(sockets: &mut Sockets, outgoing: &mut Outgoing, poll: &Poll, counters: &mut Counters) {
+fn flush(sockets: &mut Sockets, outgoing: &mut Outgoing, poll: &Poll, counters: &mut LoopCounters) {
     if outgoing.len() == 0 {
         return;
     }
@@ -415,6 +430,8 @@ struct Guests<'a, N: ?Sized> {
     lines_left: bool,
     progress: Option<Progress<'a, N>>,
     next_progress: Millis,
+    count_interval: Millis,
+    next_count: Millis,
     deadline: Millis,
     grace: Millis,
     /// Once asked to stop: when patience ends.
@@ -425,7 +442,7 @@ impl<N: Node + ?Sized> Guests<'_, N> {
     /// When the first of them is due.
     fn due(&self) -> Millis {
         let end = self.stopping.unwrap_or(self.deadline);
-        self.next_progress.min(end)
+        self.next_progress.min(self.next_count).min(end)
     }
 
     /// Does what they want; how the loop ends, if at once.
@@ -452,6 +469,10 @@ impl<N: Node + ?Sized> Guests<'_, N> {
         let now = engine.clock.now();
         if self.stopping.is_none() && self.deadline <= now {
             self.stop(engine, "Time is up");
+        }
+        if self.next_count <= now {
+            engine.tell_counters(now);
+            self.next_count = now + self.count_interval;
         }
         if self.next_progress <= now
             && let Some(progress) = &mut self.progress

@@ -1,9 +1,10 @@
-//! Files that the operator names, read with a bound.
+//! Files that the operator names, read with a bound, and written where the operator meant.
 //!
-//! Invariant: no file costs more memory than its bound, whatever its size claims to be.
+//! Invariants: no file costs more memory than its bound, whatever its size claims to be; a link that
+//! somebody else may have put there is not followed to write.
 
 use std::{
-    fs::File,
+    fs::{File, OpenOptions},
     io::{self, Read as _},
     path::{Path, PathBuf},
 };
@@ -83,6 +84,35 @@ pub fn read_config(path: &Path) -> Result<String, FileError> {
     })
 }
 
+/// Opens a file to write, as `options` say. A link is followed only in a folder where nobody but its
+/// owner, who is this user or root, may put one: elsewhere it may be a trap.
+#[cfg(unix)]
+pub(super) fn open_to_write(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    use nix::libc::{ELOOP, O_NOFOLLOW};
+    use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).metadata()?;
+    let ours = [0, rustix::process::geteuid().as_raw()].contains(&folder.uid());
+    if !ours || folder.mode() & WRITABLE_BY_OTHERS != 0 {
+        options.custom_flags(O_NOFOLLOW);
+    }
+    options.open(path).map_err(|error| match error.raw_os_error() {
+        Some(ELOOP) => io::Error::other(
+            "it is a link, and others may put links into its folder: name the file itself",
+        ),
+        _ => error,
+    })
+}
+
+/// Opens a file to write, as `options` say.
+#[cfg(not(unix))]
+pub(super) fn open_to_write(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    options.open(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +151,31 @@ mod tests {
         assert!(error.starts_with("/no/such/fragd.toml: no such file"), "{error}");
         let error = read_config(&env::temp_dir()).unwrap_err();
         assert!(matches!(error, FileError::Directory { .. }), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn f11_a_link_in_a_folder_that_others_write_to_is_not_followed() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        let folder = env::temp_dir().join(format!("fragd-links-{}", process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).unwrap();
+        let (target, link, plain) =
+            (folder.join("target"), folder.join("link"), folder.join("plain"));
+        symlink(&target, &link).unwrap();
+        let open = |path: &Path| open_to_write(path, OpenOptions::new().append(true).create(true));
+        for shared in [0o777, 0o1777, 0o775] {
+            fs::set_permissions(&folder, fs::Permissions::from_mode(shared)).unwrap();
+            let error = open(&link).unwrap_err().to_string();
+            assert!(error.contains("name the file itself"), "{error}");
+            assert!(!target.exists(), "nothing was made behind the link");
+            open(&plain).unwrap();
+        }
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        open(&link).unwrap();
+        assert!(target.exists(), "the operator's own link is followed");
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[cfg(unix)]

@@ -14,6 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::files::open_to_write;
+
 /// Pieces that may wait for the disk.
 const WAITING_MAX: usize = 4096;
 /// How long lines may wait for others, and how many bytes.
@@ -177,7 +179,8 @@ impl Writer {
             if fs::metadata(&self.to.path).is_ok_and(|data| data.is_file() && full(data.len())) {
                 put_aside(&self.to.path)?;
             }
-            let file = OpenOptions::new().append(true).create(true).open(&self.to.path)?;
+            let mut options = OpenOptions::new();
+            let file = open_to_write(&self.to.path, options.append(true).create(true))?;
             self.len = file.metadata()?.len();
             self.open = Some(file);
         }

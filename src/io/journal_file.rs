@@ -20,6 +20,8 @@ use std::{
 
 use thiserror::Error;
 
+use super::files::open_to_write;
+
 /// Bytes that may wait for the disk.
 const MAX_WAITING_BYTES: usize = 32 << 20;
 /// Pieces that may wait.
@@ -109,7 +111,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    open_to_write(path, &mut options)
 }
 
 /// The thread: writes pieces until nobody is left to send any.

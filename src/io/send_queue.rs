@@ -5,7 +5,7 @@
 
 use std::{collections::VecDeque, io, net::SocketAddr};
 
-use super::counters::Counters;
+use crate::node::LoopCounters;
 
 /// Datagrams that may wait for room in the kernel's queue.
 pub(super) const WAITING_MAX: usize = 256;
@@ -30,7 +30,7 @@ impl SendQueue {
         datagrams: &[Vec<u8>],
         to: &[SocketAddr],
         mut send: impl FnMut(&[Vec<u8>], &[SocketAddr]) -> io::Result<usize>,
-        counters: &mut Counters,
+        counters: &mut LoopCounters,
     ) {
         debug_assert_eq!(datagrams.len(), to.len(), "each has its address");
         let mut done = 0;
@@ -67,7 +67,7 @@ impl SendQueue {
     pub(super) fn retry(
         &mut self,
         mut send: impl FnMut(&[u8], SocketAddr) -> io::Result<usize>,
-        counters: &mut Counters,
+        counters: &mut LoopCounters,
     ) {
         while let Some((to, datagram)) = self.waiting.front() {
             match send(datagram, *to) {
@@ -83,13 +83,13 @@ impl SendQueue {
     }
 }
 
-fn went(datagram: &[u8], counters: &mut Counters) {
+fn went(datagram: &[u8], counters: &mut LoopCounters) {
     counters.sent += 1;
     counters.sent_bytes += datagram.len() as u64;
 }
 
 /// Counts a datagram that the system did not take: nobody there, no way there, too long.
-fn refused(to: SocketAddr, error: &io::Error, counters: &mut Counters) {
+fn refused(to: SocketAddr, error: &io::Error, counters: &mut LoopCounters) {
     counters.send_errors += 1;
     log::debug!("a datagram for {to} was not sent: {error}");
 }
@@ -139,7 +139,7 @@ mod tests {
     fn a_full_kernel_delays_and_keeps_the_order() {
         let mut queue = SendQueue::default();
         let mut kernel = Kernel { room: 3, ..Kernel::default() };
-        let mut counters = Counters::default();
+        let mut counters = LoopCounters::default();
         let (datagrams, to) = batch(0..5);
         queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
         assert_eq!((counters.sent, counters.sent_bytes), (3, 30));
@@ -164,7 +164,7 @@ mod tests {
     fn one_unreachable_peer_costs_the_others_nothing() {
         let mut queue = SendQueue::default();
         let mut kernel = Kernel { room: 100, ..Kernel::default() };
-        let mut counters = Counters::default();
+        let mut counters = LoopCounters::default();
         let (datagrams, to) = batch(11..16);
         queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
         assert_eq!(kernel.took, [11, 12, 14, 15]);
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn the_queue_is_bounded_and_the_rest_counted() {
         let mut queue = SendQueue::default();
-        let mut counters = Counters::default();
+        let mut counters = LoopCounters::default();
         let full = |_: &[Vec<u8>], _: &[SocketAddr]| Err(io::ErrorKind::WouldBlock.into());
         let (datagrams, to) = batch(0..64);
         for _ in 0..5 {
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_sender_that_never_takes_anything_does_not_hold_us() {
         let mut queue = SendQueue::default();
-        let mut counters = Counters::default();
+        let mut counters = LoopCounters::default();
         let (datagrams, to) = batch(0..3);
         queue.offer(&datagrams, &to, |_, _| Ok(0), &mut counters);
         assert!(queue.is_empty());

@@ -16,10 +16,9 @@ use thiserror::Error;
 
 use super::{
     batch::{self, Batching, Family, canonical},
-    counters::Counters,
     send_queue::SendQueue,
 };
-use crate::node::{LocalPort, Route};
+use crate::node::{LocalPort, LoopCounters, Route};
 
 /// The kernel's queue for each direction of a listening socket, in bytes. It holds a second of a full
 /// server's traffic; the kernel may grant less.
@@ -265,7 +264,7 @@ impl Socket {
         to: &[SocketAddr],
         batching: Batching,
         poll: (&Registry, Token),
-        counters: &mut Counters,
+        counters: &mut LoopCounters,
     ) {
         let waited = self.is_waiting();
         let send = |datagrams: &_, to: &_| batch::send(&self.udp, datagrams, to, batching);
@@ -276,7 +275,7 @@ impl Socket {
     }
 
     /// Sends what waits, as far as there is room.
-    pub(super) fn send_waiting(&mut self, poll: (&Registry, Token), counters: &mut Counters) {
+    pub(super) fn send_waiting(&mut self, poll: (&Registry, Token), counters: &mut LoopCounters) {
         if !self.is_waiting() {
             return;
         }

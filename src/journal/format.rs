@@ -15,7 +15,10 @@ use super::{
     assets::AssetAnswer,
     bytes::{Cursor, Wrong, put_bytes, put_number, put_text},
 };
-use crate::{model::Millis, node::Route};
+use crate::{
+    model::Millis,
+    node::{LoopCounters, Route},
+};
 
 /// What a journal begins with. The line ends show a copy that was taken for text.
 pub const MAGIC: [u8; 8] = *b"\x89FRGJ\r\n\x1a";
@@ -37,6 +40,7 @@ pub(super) mod kind {
     pub(crate) const SENT: u8 = 7;
     pub(crate) const ASSET: u8 = 8;
     pub(crate) const END: u8 = 9;
+    pub(crate) const COUNTED: u8 = 10;
 }
 
 /// What a node was made from.
@@ -65,6 +69,8 @@ pub enum Input {
     Line(String),
     /// The node was told to stop, for that reason.
     Stop(String),
+    /// The node was told what the loop had counted.
+    Counted(LoopCounters),
 }
 
 /// A datagram that was sent, by what it can be known by.

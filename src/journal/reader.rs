@@ -12,7 +12,10 @@ use super::{
     bytes::{Cursor, Wrong},
     format::{Entry, FORMAT_VERSION, Input, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, kind},
 };
-use crate::{model::Millis, node::Route};
+use crate::{
+    model::Millis,
+    node::{LoopCounters, Route},
+};
 
 /// Not a journal that can be read at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -205,7 +208,8 @@ fn read_body(
     routes: &mut Vec<Route>,
 ) -> Result<Option<Entry>, Wrong> {
     let kind = body.byte()?;
-    if matches!(kind, kind::DATAGRAM | kind::FRAME | kind::LINE | kind::STOP) {
+    let has_time = [kind::DATAGRAM, kind::FRAME, kind::LINE, kind::STOP, kind::COUNTED];
+    if has_time.contains(&kind) {
         *now += Millis(body.number()?);
     }
     let input = match kind {
@@ -239,6 +243,13 @@ fn read_body(
         kind::FRAME => Input::Frame,
         kind::LINE => Input::Line(body.text()?),
         kind::STOP => Input::Stop(body.text()?),
+        kind::COUNTED => {
+            let mut values = Vec::new();
+            while !body.0.is_empty() {
+                values.push(body.number()?);
+            }
+            Input::Counted(LoopCounters::from_values(values))
+        }
         _ => return Err("a record of a kind that nobody knows"),
     };
     Ok(Some(Entry::Input(*now, input)))

@@ -10,7 +10,10 @@ use super::{
     bytes::{put_bytes, put_number, put_route, put_text},
     format::{FORMAT_VERSION, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, checksum, kind},
 };
-use crate::{model::Millis, node::Route};
+use crate::{
+    model::Millis,
+    node::{LoopCounters, Route},
+};
 
 /// Bytes after which they are handed on without waiting for the frame.
 const MAX_WAITING: usize = 64 << 10;
@@ -115,6 +118,16 @@ impl Recorder {
         self.record(kind::STOP, |body| {
             put_number(body, passed);
             put_text(body, reason);
+        });
+    }
+
+    /// The node is told what the loop has counted.
+    pub(super) fn counted(&mut self, now: Millis, counters: &LoopCounters) {
+        self.tell_sent();
+        let passed = self.passed(now);
+        self.record(kind::COUNTED, |body| {
+            put_number(body, passed);
+            counters.values().into_iter().for_each(|value| put_number(body, value));
         });
     }
 

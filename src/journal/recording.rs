@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::recorder::SharedRecorder;
 use crate::{
     model::Millis,
-    node::{Node, Route},
+    node::{LoopCounters, Node, Route},
 };
 
 /// A node, and who writes down what happens to it.
@@ -52,6 +52,11 @@ impl<N: Node> Node for Recording<N> {
     fn handle_line(&mut self, now: Millis, line: &str) {
         self.recorder.borrow_mut().line(now, line);
         self.node.handle_line(now, line);
+    }
+
+    fn note_loop(&mut self, now: Millis, counters: &LoopCounters) {
+        self.recorder.borrow_mut().counted(now, counters);
+        self.node.note_loop(now, counters);
     }
 
     fn frame(&mut self, now: Millis) {

@@ -116,6 +116,7 @@ impl<N: Node> Replay<N> {
             }
             Some(Input::Line(line)) => self.node.handle_line(step.at, line),
             Some(Input::Stop(reason)) => self.node.stop(step.at, reason),
+            Some(Input::Counted(counters)) => self.node.note_loop(step.at, counters),
         }
         self.drain();
         let trouble = answers.take_trouble();

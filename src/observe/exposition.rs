@@ -24,6 +24,15 @@ pub enum Value {
     Gauge(i64),
 }
 
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Counter(value) => value.fmt(f),
+            Self::Gauge(value) => value.fmt(f),
+        }
+    }
+}
+
 impl Value {
     fn encode(self, encoder: MetricEncoder<'_>) -> fmt::Result {
         match self {

@@ -16,6 +16,9 @@ use fragd::{
     settings::{Choice as _, LogLevel, Rules, Settings, key},
 };
 
+/// Time between two tellings of what the loop and the kernel counted.
+const COUNT_INTERVAL: Millis = Millis::seconds(2);
+
 /// Hosts a server until it is told to stop.
 pub(crate) fn run(options: &ServeOptions) -> Outcome {
     let config = match options.config.as_deref().map(|path| (path, io::read_config(path))) {
@@ -126,6 +129,7 @@ impl Hosting {
             on_hangup: reopener.map(|reopen| -> Box<dyn FnMut()> { Box::new(reopen) }),
             game_log,
             console: Console::Stdin,
+            count_interval: COUNT_INTERVAL,
             progress,
             grace: Millis(1000),
             ..Options::default()

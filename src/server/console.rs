@@ -132,11 +132,9 @@ impl Server {
 
     fn list_counters(&mut self, words: &Words) {
         let lines: Vec<_> = self
-            .core
-            .counters
-            .iter()
-            .filter(|(counter, _)| name_matches(words.get(1), counter.name()))
-            .map(|(counter, value)| format!("{:<36} {value}", counter.name()))
+            .samples()
+            .filter(|sample| name_matches(words.get(1), sample.name))
+            .map(|sample| format!("{:<52} {}", sample.name, sample.value))
             .collect();
         lines.into_iter().for_each(|line| self.core.print_line(line));
     }

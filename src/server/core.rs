@@ -29,7 +29,7 @@ use crate::{
         limits::{MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
-    node::{LocalPort, Outbox, Route},
+    node::{LocalPort, LoopCounters, Outbox, Route},
     observe::{Counter, Counters, LogLimiter},
     settings::{SetCommand, Settings, Writer, key},
     wire::{bits::BitWriter, info::Info},
@@ -56,6 +56,8 @@ pub(super) struct Core {
     pub(super) workload: Workload,
     pub(super) rcon: RconGuard,
     pub(super) counters: Counters,
+    /// What the loop has counted, as it told last.
+    pub(super) loop_counters: LoopCounters,
     pub(super) log_limiter: LogLimiter,
     /// All chance of the engine. The game gets a seed of its own.
     pub(super) random: Pcg32,
@@ -105,6 +107,7 @@ impl Core {
             workload: Workload::default(),
             rcon: RconGuard::new(!word(0)),
             counters: Counters::default(),
+            loop_counters: LoopCounters::default(),
             log_limiter: LogLimiter::default(),
             random: Pcg32::new(word(8), 0),
             now: Millis(0),

@@ -1,8 +1,10 @@
-//! How often an address may ask: leaky buckets, one for each address and some for all together.
+//! How often an address may ask, and how many bytes all may be answered: leaky buckets, one for each
+//! address and some for all together.
 //!
 //! Addresses are counted per IPv4 address and per IPv6 /64, in a table of fixed size with lookup and
 //! eviction in constant time, so that forged sources cost no more than honest ones.
-//! Invariant: a bucket lets `burst` through at once and one more per `period`.
+//! Invariants: a bucket lets `burst` through at once and one more per `period`; a flow never exceeds its
+//! rate by more than what it may at once and one answer.
 
 use std::{
     hash::Hasher,
@@ -53,6 +55,34 @@ impl Bucket {
 
     fn is_idle(&self, now: Millis, allowance: Allowance) -> bool {
         now.since(self.last).0 >= u64::from(allowance.burst) * allowance.period.0
+    }
+}
+
+/// How much a flow may at once, as seconds of its rate.
+const FLOW_SECONDS: u64 = 3;
+
+/// Bytes on their way out: a bucket that leaks so many a second. Whether there is room is asked before
+/// an answer is made, and its length told afterwards.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flow {
+    /// What has not leaked yet, in thousandths of a byte.
+    level: u64,
+    last: Millis,
+}
+
+impl Flow {
+    /// Whether an answer may be made now, at so many bytes a second.
+    pub(super) fn has_room(&mut self, now: Millis, bytes_per_second: u64) -> bool {
+        // A byte a second is a thousandth of a byte a millisecond.
+        let leaked = now.since(self.last).0.saturating_mul(bytes_per_second);
+        self.level = self.level.saturating_sub(leaked);
+        self.last = now;
+        self.level < bytes_per_second.saturating_mul(FLOW_SECONDS * 1000)
+    }
+
+    /// So many bytes were answered.
+    pub(super) fn add(&mut self, bytes: usize) {
+        self.level = self.level.saturating_add((bytes as u64).saturating_mul(1000));
     }
 }
 
@@ -152,6 +182,20 @@ mod tests {
         assert_eq!(allowed(Millis(5000)), 10);
         assert_eq!(allowed(Millis(8050)), 3);
         assert_eq!(allowed(Millis(60_000)), 10);
+    }
+
+    #[test]
+    fn a_flow_keeps_its_rate_however_long_answers_are() {
+        let mut flow = Flow::default();
+        let mut answered = 0;
+        for now in 0..20_000 {
+            while flow.has_room(Millis(now), 5000) {
+                flow.add(700);
+                answered += 700;
+            }
+        }
+        // Three seconds' worth at once, twenty seconds' worth since, and one answer.
+        assert!((23 * 5000 - 700..=23 * 5000 + 700).contains(&answered), "{answered}");
     }
 
     #[test]

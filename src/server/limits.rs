@@ -1,11 +1,12 @@
 //! Who may be answered how often, all in one place.
 //!
-//! Replies to unproven addresses draw from one budget per address and one over all; addresses of
-//! players draw from a share of their own, so that a flood does not make the server invisible to them.
+//! Replies to unproven addresses draw from one budget per address and one over all, in answers and in
+//! bytes; addresses of players draw from a share of their own, so that a flood does not make the server
+//! invisible to them.
 
 use std::net::SocketAddr;
 
-use super::limiter::{AddressLimiter, Allowance, Bucket, host_key};
+use super::limiter::{AddressLimiter, Allowance, Bucket, Flow, host_key};
 use crate::{
     model::Millis,
     settings::{Settings, key},
@@ -29,6 +30,7 @@ const CHALLENGE_SHARES: u64 = 16;
 pub(super) struct Limits {
     queries: AddressLimiter,
     queries_over_all: Bucket,
+    query_bytes: Flow,
     queries_of_players: Bucket,
     refusals: AddressLimiter,
     refusals_over_all: Bucket,
@@ -41,6 +43,7 @@ impl Limits {
         Self {
             queries: AddressLimiter::new(seed),
             queries_over_all: Bucket::default(),
+            query_bytes: Flow::default(),
             queries_of_players: Bucket::default(),
             refusals: AddressLimiter::new(seed ^ 1),
             refusals_over_all: Bucket::default(),
@@ -63,9 +66,19 @@ impl Limits {
         };
         let each = allowance(key::SV_QUERY_BURST, key::SV_QUERY_PERIOD);
         let all = allowance(key::SV_QUERY_GLOBAL_BURST, key::SV_QUERY_GLOBAL_PERIOD);
-        let shared =
-            if is_player { &mut self.queries_of_players } else { &mut self.queries_over_all };
-        self.queries.allows(now, from, each) && shared.allows(now, all)
+        if is_player {
+            return self.queries.allows(now, from, each)
+                && self.queries_of_players.allows(now, all);
+        }
+        let rate = u64::from(settings.int(key::SV_QUERY_GLOBAL_RATE).unsigned_abs());
+        self.query_bytes.has_room(now, rate)
+            && self.queries.allows(now, from, each)
+            && self.queries_over_all.allows(now, all)
+    }
+
+    /// A query of somebody who does not play was answered with so many bytes.
+    pub(super) fn note_answer(&mut self, bytes: usize) {
+        self.query_bytes.add(bytes);
     }
 
     /// Whether a `connect` may be told why it is refused.

@@ -44,8 +44,8 @@ use crate::{
         ClientNum, ConfigIndex, EntityNum, EntityState, Millis, PlayerState, Sequence, SvFlags,
         assets::Assets,
     },
-    node::{Node, Route},
-    observe::{Counter, Counters},
+    node::{LoopCounters, Node, Route},
+    observe::{Counter, Counters, Sample, Value},
     settings::{Settings, key},
     wire::snapshot::View,
 };
@@ -138,6 +138,25 @@ impl Server {
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.core.counters
+    }
+
+    /// Every number that the console shows and monitoring reads: what the server has counted, what the
+    /// loop had counted when it told last, and how many play.
+    pub fn samples(&self) -> impl Iterator<Item = Sample> {
+        let counter = |(name, help, value)| Sample { name, help, value: Value::Counter(value) };
+        let gauge = |name, help, value: usize| {
+            let value = Value::Gauge(i64::try_from(value).unwrap_or(i64::MAX));
+            Sample { name, help, value }
+        };
+        let gauges = [
+            gauge("q3_players", "Players in the game.", self.active_clients()),
+            gauge("q3_slots", "Players that there is room for.", self.core.slots()),
+        ];
+        self.core
+            .counters
+            .samples()
+            .chain(self.core.loop_counters.rows().map(counter))
+            .chain(gauges)
     }
 
     /// Clients that are in the game.
@@ -272,6 +291,10 @@ impl Node for Server {
     fn handle_line(&mut self, now: Millis, line: &str) {
         self.core.now = now;
         self.run_line(line);
+    }
+
+    fn note_loop(&mut self, _: Millis, counters: &LoopCounters) {
+        self.core.loop_counters = *counters;
     }
 
     fn frame(&mut self, now: Millis) {

@@ -8,7 +8,7 @@ use crate::{
     observe::Counter,
     settings::key,
     wire::{
-        connectionless::{self, Echo, Message, Player, Query, Summary, write_status_response},
+        connectionless::{Echo, Message, Player, Query, Summary, write_status_response},
         info::Info,
     },
 };
@@ -18,8 +18,18 @@ const MAX_REPLY_LEN: usize = 1400;
 /// While this game type is set nobody is answered: it is played alone.
 const SINGLE_PLAYER: i32 = 2;
 
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asker {
+    /// Somebody at an address that a client plays from.
+    Player,
+    /// Anybody, at an address that may be forged.
+    Stranger,
+}
+
 impl Core {
-    fn may_answer(&mut self, route: Route) -> bool {
+    /// Who asks, if the query may be answered.
+    fn admit_query(&mut self, route: Route) -> Option<Asker> {
         let is_player =
             self.clients.iter().any(|(_, c)| same_host(c.remote.address(), route.remote));
         let allowed = self.settings.int(key::G_GAMETYPE) != SINGLE_PLAYER
@@ -29,15 +39,23 @@ impl Core {
         } else {
             Counter::QueriesLimited
         });
-        allowed
+        allowed.then_some(if is_player { Asker::Player } else { Asker::Stranger })
+    }
+
+    fn note_answer(&mut self, asker: Asker, len: usize) {
+        self.counters.bump(Counter::PacketsOutConnectionless);
+        if asker == Asker::Stranger {
+            self.limits.note_answer(len);
+        }
     }
 
     /// Answers a getinfo.
     pub(super) fn handle_get_info(&mut self, route: Route, query: Query<'_>) {
         let echo = query.echo();
-        if echo == Echo::Silence || !self.may_answer(route) {
+        if echo == Echo::Silence {
             return;
         }
+        let Some(asker) = self.admit_query(route) else { return };
         let settings = &self.settings;
         let int = |key| settings.int(key).max(0).unsigned_abs();
         let private = int(key::SV_PRIVATE_CLIENTS);
@@ -61,7 +79,9 @@ impl Core {
         };
         let challenge = if let Echo::Send(challenge) = echo { Some(challenge) } else { None };
         let info = summary.to_info(challenge);
-        self.answer(route, |out| Message::InfoResponse(info.as_str().into()).write(out));
+        let message = Message::InfoResponse(info.as_str().into());
+        let len = self.outbox.push_with(route, |out| message.write(out));
+        self.note_answer(asker, len);
     }
 
     /// The systeminfo as an info string.
@@ -88,11 +108,12 @@ impl Server {
     /// Answers a getstatus.
     pub(super) fn handle_get_status(&mut self, route: Route, query: Query<'_>) {
         let echo = query.echo();
-        if echo == Echo::Silence || !self.core.may_answer(route) {
+        if echo == Echo::Silence {
             return;
         }
+        let Some(asker) = self.core.admit_query(route) else { return };
         let mut info = self.core.serverinfo();
-        if let connectionless::Echo::Send(challenge) = echo {
+        if let Echo::Send(challenge) = echo {
             let _ = info.set("challenge", &challenge.to_string());
         }
         let Self { core, game, .. } = self;
@@ -105,9 +126,9 @@ impl Server {
                 name: client.name.as_str().into(),
             })
             .collect();
-        core.outbox.push_with(route, |out| {
+        let len = core.outbox.push_with(route, |out| {
             write_status_response(out, &info, players, MAX_REPLY_LEN);
         });
-        core.counters.bump(Counter::PacketsOutConnectionless);
+        core.note_answer(asker, len);
     }
 }

@@ -223,6 +223,9 @@ settings! {
         "Queries of all addresses together that are answered at once.";
     SV_QUERY_GLOBAL_PERIOD, "sv_queryGlobalPeriod", Int::range(1, 60_000), all("10", P),
         "Milliseconds after which one more query of all addresses together is answered.";
+    SV_QUERY_GLOBAL_RATE, "sv_queryGlobalRate", Int::range(1500, 100_000_000), all("25000", P),
+        "Bytes a second that queries of all addresses together are answered with, and three seconds' \
+         worth at once.";
     SV_METRICS, "sv_metrics", Text::up_to(63), all("", I),
         "Address and port, such as 127.0.0.1:9527, where monitoring (Prometheus) reads the counters over \
          HTTP; empty for nowhere.";

@@ -5,7 +5,7 @@ use crate::{
     bots::Bots,
     journal::Recording,
     model::Millis,
-    node::{Node, Route},
+    node::{LoopCounters, Node, Route},
     server::Server,
 };
 
@@ -94,6 +94,12 @@ impl Node for Actor {
     fn handle_line(&mut self, now: Millis, line: &str) {
         if let Some(node) = self.node_mut() {
             node.handle_line(now, line);
+        }
+    }
+
+    fn note_loop(&mut self, now: Millis, counters: &LoopCounters) {
+        if let Some(node) = self.node_mut() {
+            node.note_loop(now, counters);
         }
     }
 

@@ -14,7 +14,7 @@ use fragd::{
         Millis,
         assets::{Assets, MemoryAssets},
     },
-    node::Node as _,
+    node::{LoopCounters, Node as _},
     server::{Geometry, Server},
     settings::Settings,
     shape::Shape,
@@ -213,6 +213,7 @@ fn damage_at_every_byte_is_survived_and_found() {
             server.frame(Millis(ms));
             server.handle_datagram(Millis(ms), route, b"\xff\xff\xff\xffgetinfo x");
             server.handle_line(Millis(ms), "status");
+            server.note_loop(Millis(ms), &LoopCounters::from_values([ms, 7]));
             while server.poll_transmit(&mut packet).is_some() {}
         }
         server.finish();
@@ -221,7 +222,9 @@ fn damage_at_every_byte_is_survived_and_found() {
     let (whole, end) = read(&journal);
     assert_eq!(end, Ok(()));
     let inputs = whole.iter().filter(|entry| matches!(entry, Entry::Input(..))).count();
-    assert_eq!(inputs, 9);
+    assert_eq!(inputs, 12);
+    let counted = LoopCounters { received: 50, sent: 7, ..LoopCounters::default() };
+    assert!(whole.contains(&Entry::Input(Millis(50), Input::Counted(counted))));
     assert!(whole.contains(&Entry::Input(Millis(50), Input::Line("status".to_owned()))));
     for at in MAGIC.len() + 4..journal.len() {
         for change in [1, 0x80, 0xff] {

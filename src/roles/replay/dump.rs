@@ -72,6 +72,7 @@ fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
         }
         Entry::Input(at, Input::Frame) => (Some(*at), "frame", None, String::new()),
         Entry::Input(at, Input::Line(line)) => (Some(*at), "line", None, shown(line.as_bytes())),
+        Entry::Input(at, Input::Counted(_)) => (Some(*at), "counted", None, String::new()),
         Entry::Input(at, Input::Stop(why)) => (Some(*at), "stop", None, shown(why.as_bytes())),
         // What the server answers is no input.
         Entry::Sent(_) => return None,

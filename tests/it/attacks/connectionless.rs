@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use fragd::{
     model::Millis,
-    node::LocalPort,
+    node::{LocalPort, Node as _},
     observe::Counter,
     settings::key,
     sim::Network,
@@ -87,6 +87,28 @@ fn c5_a_tracker_that_asks_twice_in_ten_seconds_is_always_answered() {
         }
         scene.run_for(10_000);
     }
+    scene.check();
+}
+
+#[test]
+fn c5_twenty_browsers_a_second_are_all_answered() {
+    let mut scene = Scene::new(&[]);
+    for browser in 0..20 * 30 {
+        // As a browser asks: the list first, and then the players of each server.
+        for text in ["getinfo xxx", "getstatus"] {
+            assert_eq!(scene.ask(anyone(browser), text).len(), 1, "browser {browser}");
+        }
+        scene.run_for(50);
+    }
+    scene.check();
+}
+
+#[test]
+fn c1_c2_what_all_are_answered_keeps_the_rate_that_is_set() {
+    let mut scene = Scene::new(&[("sv_queryGlobalRate", "5000")]);
+    let (_, bytes) = flood(&mut scene, "getstatus", 1, 20_000, anyone);
+    // Three seconds' worth at once, twenty seconds' worth since, and one answer.
+    assert!((100_000..=23 * 5000 + 1400).contains(&bytes), "{bytes} bytes");
     scene.check();
 }
 
@@ -317,6 +339,22 @@ fn c19_c20_c21_guessing_rcon_passwords_leads_nowhere_and_locks_no_admin_out() {
 }
 
 #[test]
+fn c22_a_sniffed_password_opens_nothing_from_other_networks() {
+    let mut scene = Scene::new(&PASSWORD);
+    let sniffed = "rcon a-long-password set sv_hostname changed";
+    for host in 0..100 {
+        let elsewhere = ([203, 0, 113, host], 27_960).into();
+        assert!(scene.ask(elsewhere, sniffed).is_empty());
+    }
+    assert_eq!(scene.count(Counter::RconAccepted), 0);
+    assert_ne!(scene.server().settings().text(key::SV_HOSTNAME), "changed");
+    // The operator's network is heard, whatever came from elsewhere.
+    assert_eq!(scene.ask(far(1), sniffed).len(), 1);
+    assert_eq!(scene.server().settings().text(key::SV_HOSTNAME), "changed");
+    scene.check();
+}
+
+#[test]
 fn c23_rcon_lines_of_any_shape_are_bounded() {
     let mut scene = Scene::new(&PASSWORD);
     let words = "a ".repeat(600);
@@ -356,6 +394,8 @@ fn c24_text_from_the_network_is_no_console_line() {
         }
         scene.run_for(100);
     }
+    assert!(!scene.server().is_finished(), "nobody quit");
+    assert_eq!(scene.server().active_clients(), 3, "nobody was kicked");
     assert_eq!(scene.server().settings().text(key::SV_HOSTNAME), hostname);
     assert_eq!(scene.server().settings().text(key::MAPNAME), "oa_dm1");
     scene.check();

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use fragd::{
     model::{CommandNum, Millis, ServerId, UserCmd},
+    node::Node as _,
     observe::Counter,
     settings::key,
     wire::client_message::{self, ClientHead},
@@ -53,17 +54,27 @@ fn m1_m2_acknowledging_what_was_never_sent_is_not_believed() {
 #[test]
 fn m3_bases_that_are_too_old_give_whole_snapshots() {
     let (mut scene, mut rogue) = scene();
-    for behind in [1, 27, 28, 29, 31, 32, 33, 100] {
-        let before = scene.count(Counter::SnapshotsFull);
-        for _ in 0..10 {
-            scene.run_for(50);
-            rogue.read(&mut scene);
+    rogue.live(&mut scene, 2000);
+    // How far back the base lies from the newest snapshot; the next one is one further on.
+    for behind in [0, 1, 26, 27, 28, 29, 31, 32, 33, 100, 1000] {
+        let counted = |scene: &Scene| {
+            [Counter::SnapshotsFull, Counter::SnapshotsDelta].map(|counter| scene.count(counter))
+        };
+        let step = |scene: &mut Scene, rogue: &mut Rogue| {
+            rogue.read(scene);
             let mut head = rogue.head();
             head.message_acknowledge = (head.message_acknowledge - behind).max(0);
-            rogue.send(&mut scene, &head, client_message::end);
-        }
-        let full = scene.count(Counter::SnapshotsFull) - before;
-        assert!(full <= 10, "{behind}: {full} whole ones for ten snapshots");
+            let command = rogue.move_at(rogue.level_ms);
+            rogue.play_upon(scene, &head, true, &[command]);
+            scene.run_for(50);
+        };
+        step(&mut scene, &mut rogue);
+        let [full, delta] = counted(&scene);
+        (0..10).for_each(|_| step(&mut scene, &mut rogue));
+        let [full, delta] = [counted(&scene)[0] - full, counted(&scene)[1] - delta];
+        // The three players are told what changed.
+        let expected = if behind < 28 { [0, 40] } else { [10, 30] };
+        assert_eq!([full, delta], expected, "{behind} behind");
     }
     scene.check();
 }
@@ -138,13 +149,14 @@ fn m7_commands_with_a_gap_end_the_connection_and_no_other() {
 }
 
 #[test]
-fn m8_a_client_that_acknowledges_nothing_is_dropped_alone() {
+fn m8_a_client_that_acknowledges_nothing_holds_up_only_itself() {
     let (mut scene, mut rogue) = scene();
     let head = rogue.head();
+    let before = rogue.heard.len();
     for i in 0..700 {
         if i % 10 == 0 {
             scene.arena.console(&format!("set sv_hostname \"name {i}\""));
-            scene.arena.console(&format!("say {i}"));
+            scene.arena.console(&format!("say word{i}."));
         }
         scene.run_for(10);
         rogue.read(&mut scene);
@@ -152,7 +164,14 @@ fn m8_a_client_that_acknowledges_nothing_is_dropped_alone() {
         let head = ClientHead { reliable_acknowledge: head.reliable_acknowledge, ..rogue.head() };
         rogue.send(&mut scene, &head, client_message::end);
     }
-    // Chat makes room for chat, so that even it may stay; what it holds up is its own.
+    assert_eq!(told(&mut scene, "word"), 70, "bystanders hear everything");
+    let heard = rogue.heard.len() - before;
+    assert!((1..=64).contains(&heard), "{heard} under way to it, and no more");
+    assert_eq!(scene.count(Counter::ReliableOverflows), 0);
+    // Once it acknowledges, it is told how things are now.
+    rogue.live(&mut scene, 3000);
+    assert!(rogue.heard.iter().any(|line| line.contains("name 690")));
+    assert!(rogue.is_in(&mut scene));
     scene.check();
 }
 
@@ -331,6 +350,7 @@ fn m24_votes_are_never_console_lines() {
         rogue.say(&mut scene, line);
         rogue.live(&mut scene, 1000);
     }
+    assert!(!scene.server().is_finished(), "nobody quit");
     assert_eq!(scene.server().settings().text(key::MAPNAME), "oa_dm1");
     assert!(rogue.is_in(&mut scene));
     scene.check();
@@ -365,7 +385,10 @@ fn m26_m27_m28_m30_files_are_refused_whatever_their_name() {
         let sent = scene.count(Counter::PacketsOutSequenced) - before;
         assert!(sent <= 6, "{line}: {sent} datagrams in 10 ms");
         rogue.live(&mut scene, 100);
+        let refused = usize::from(line.starts_with("download"));
+        assert_eq!(std::mem::take(&mut rogue.refusals), refused, "{line}: told that there is none");
     }
+    assert!(rogue.is_in(&mut scene));
     scene.check();
 }
 

@@ -2,10 +2,14 @@
 
 use std::net::SocketAddr;
 
-use fragd::{client::ClientWire, observe::Counter};
+use fragd::{
+    client::ClientWire,
+    node::{LoopCounters, Node as _},
+    observe::{Counter, exposition},
+};
 
 use super::{SEED, Scene, anyone, oob, rogue::Rogue};
-use crate::arena::Arena;
+use crate::arena::{Arena, SERVER};
 
 /// Every kind of stranger's datagram.
 fn requests() -> [Vec<u8>; 5] {
@@ -66,6 +70,37 @@ fn queries_are_shed_before_newcomers_and_newcomers_before_players() {
     // In the next frame everybody is served again.
     scene.run_for(50);
     assert_eq!(scene.send(late, &challenge).len(), 1);
+    scene.check();
+}
+
+#[test]
+fn one_table_has_what_the_server_the_loop_and_the_kernel_counted() {
+    let mut scene = Scene::new(&[]);
+    for i in 0..3000 {
+        scene.send(anyone(i), &oob("getinfo xxx"));
+    }
+    let counted = LoopCounters { received: 12_345, kernel: 678, ..LoopCounters::default() };
+    let now = scene.now();
+    scene.arena.actors[SERVER].note_loop(now, &counted);
+    while scene.arena.actors[SERVER].poll_output().is_some() {}
+    scene.arena.console("counters");
+    let mut shown = String::new();
+    while let Some(text) = scene.arena.actors[SERVER].poll_output() {
+        shown += &text;
+    }
+    let monitored = exposition(scene.server().samples().collect());
+    let shed = scene.count(Counter::QueriesShed).to_string();
+    for (name, value, everywhere) in [
+        ("q3_shed_total{kind=\"query\"}", shed.as_str(), true),
+        ("udp_datagrams_total{dir=\"in\"}", "12345", true),
+        ("udp_dropped_total{reason=\"kernel\"}", "678", cfg!(target_os = "linux")),
+        ("q3_players", "3", true),
+    ] {
+        for text in [&shown, &monitored] {
+            let found = text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+            assert_eq!(found, everywhere.then_some(value), "{name}: {text}");
+        }
+    }
     scene.check();
 }
 

@@ -10,7 +10,7 @@ use fragd::{
         bits::{BitReader, BitWriter},
         client_message::{self, ClientHead},
         connect::write_connect,
-        gamestate,
+        download, gamestate,
         info::Info,
         server_message::{self, Operation},
         snapshot,
@@ -38,6 +38,8 @@ pub(super) struct Rogue {
     /// Gamestates and bytes that came.
     pub(super) gamestates: u32,
     pub(super) bytes_in: usize,
+    /// Files that it was refused.
+    pub(super) refusals: usize,
 }
 
 impl Rogue {
@@ -71,6 +73,7 @@ impl Rogue {
             said: CommandNum(0),
             gamestates: 0,
             bytes_in: 0,
+            refusals: 0,
         })
     }
 
@@ -170,9 +173,20 @@ impl Rogue {
     /// A message with these moves.
     pub(super) fn play(&mut self, scene: &mut Scene, moves: &[UserCmd]) {
         let head = self.head();
+        self.play_upon(scene, &head, false, moves);
+    }
+
+    /// A message with these moves and any head, which asks for what changed, or for everything.
+    pub(super) fn play_upon(
+        &mut self,
+        scene: &mut Scene,
+        head: &ClientHead,
+        delta: bool,
+        moves: &[UserCmd],
+    ) {
         let key = usercmd_key(self.feed, head.message_acknowledge, self.command.1.as_bytes());
-        self.send(scene, &head, |writer| {
-            client_message::write_moves(writer, false, key, moves);
+        self.send(scene, head, |writer| {
+            client_message::write_moves(writer, delta, key, moves);
             client_message::end(writer);
         });
     }
@@ -228,6 +242,12 @@ impl Rogue {
                 }
                 Operation::Snapshot => {
                     self.level_ms = snapshot::read_head(&mut reader).unwrap().server_time.0;
+                    return;
+                }
+                Operation::Download => {
+                    let block = download::read(&mut reader, 0).unwrap();
+                    assert!(matches!(block, download::Block::Refused(_)), "{block:?}");
+                    self.refusals += 1;
                     return;
                 }
                 _ => return,

@@ -1,4 +1,4 @@
-//! The list of known attacks: every row has a test that exists, or says why there is nothing to test.
+//! The list of known attacks: every row has a test that exists, or says what is not covered, or both.
 
 use std::{fs, path::Path};
 
@@ -32,7 +32,7 @@ fn every_known_attack_has_a_test_or_a_reason() {
         .collect();
     assert_eq!(names, expected);
     for row in rows {
-        assert_ne!(row[2].is_empty(), row[3].is_empty(), "{row:?}");
+        assert!(!row[2].is_empty() || !row[3].is_empty(), "{row:?}");
         for test in row[2].split(' ').filter(|test| !test.is_empty()) {
             assert!(all.contains(&format!("fn {test}(")), "{}: there is no {test}", &row[0]);
         }

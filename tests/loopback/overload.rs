@@ -1,14 +1,12 @@
-//! A server, eight bots and a flood over the loopback interface: what the simulation promises in its own
-//! time, with sockets, threads and a kernel between. Times are asserted generously: other work runs
-//! beside.
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+//! Far more than the server serves, from two hundred addresses, while eight bots play.
+//!
+//! The only one that looks at the wall's clock, generously: other work runs beside.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr, UdpSocket},
+    net::SocketAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
-        mpsc,
     },
     thread,
     time::{Duration, Instant},
@@ -17,14 +15,15 @@ use std::{
 use fragd::{
     bots::{Bots, BotsOptions},
     client::ClientWire,
-    game::{Flight, Game, Profile},
-    io::{Clock, Listen, Options, Sockets, run},
-    model::{Millis, assets::MemoryAssets},
+    io::{Clock, Options, Sockets, run},
+    model::Millis,
     node::{LocalPort, Node as _},
     observe::Counter,
-    server::Server,
-    settings::Settings,
-    wire::{connect::write_connect, info::Info},
+};
+
+use super::{
+    floods::connect,
+    scene::{alone, listen, oob, server, socket_at},
 };
 
 const BOTS: u16 = 8;
@@ -36,28 +35,15 @@ const FLOOD_PER_SECOND: u32 = 40_000;
 /// Longest time that a bot may be without a snapshot: a frame is 50 ms.
 const WORST_GAP_MS: u64 = 500;
 
-fn server() -> Server {
-    let settings = Settings::default();
-    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Profile::BASEOA)) });
-    Server::new(settings, Box::new(MemoryAssets::default()), rules, [3; 32])
-}
-
 /// Sends queries, requests for challenges and refused connects from two hundred addresses of this
 /// machine. Returns how many were sent.
 fn flood(server: SocketAddr, over: &AtomicBool) -> u64 {
-    // Elsewhere than on Linux there may be only one address.
-    let from: Vec<_> = (0..200u8)
-        .map(|i| UdpSocket::bind((Ipv4Addr::new(127, 0, 1 + i / 100, 1 + i % 100), 0)))
-        .map(|bound| bound.unwrap_or_else(|_| UdpSocket::bind("127.0.0.1:0").unwrap()))
-        .collect();
-    let mut connect = Vec::new();
-    let info = Info::parse("\\protocol\\68\\qport\\1\\challenge\\1");
-    write_connect(&info, &mut connect).unwrap();
+    let from: Vec<_> = (0..200u8).map(|i| socket_at(1 + i / 100, 1 + i % 100)).collect();
     let requests: [&[u8]; 5] = [
-        b"\xff\xff\xff\xffgetinfo xxx",
-        b"\xff\xff\xff\xffgetstatus",
-        b"\xff\xff\xff\xffgetchallenge",
-        &connect,
+        &oob("getinfo xxx"),
+        &oob("getstatus"),
+        &oob("getchallenge"),
+        &connect(&[("protocol", "68"), ("qport", "1"), ("challenge", "1")]),
         b"\x01\0\0\0\x07\0stray stray stray",
     ];
     let begun = Instant::now();
@@ -76,18 +62,15 @@ fn flood(server: SocketAddr, over: &AtomicBool) -> u64 {
 
 #[test]
 fn eight_bots_play_through_a_flood_from_two_hundred_addresses() {
-    let (tell, told) = mpsc::channel();
+    let _machine = alone();
+    let sockets = listen();
+    let address = sockets.addresses(LocalPort(0)).next().unwrap();
     let host = thread::spawn(move || {
-        let ip4 = Some(Ipv4Addr::LOCALHOST);
-        let listen = Listen { ip4, ip6: None, port: 0, ..Listen::default() };
-        let sockets = Sockets::listen(&[listen]).unwrap();
-        tell.send(sockets.addresses(LocalPort(0)).next().unwrap()).unwrap();
-        let mut server = server();
+        let mut server = server(&[]);
         let options = Options { deadline: RUN, ..Options::default() };
         let summary = run(&mut server, sockets, &Clock::start(), options).unwrap();
         (summary.counters, server.counters().clone())
     });
-    let address = told.recv().unwrap();
     let over = Arc::new(AtomicBool::new(false));
     let stop = Arc::clone(&over);
     let flooder = thread::spawn(move || flood(address, &stop));

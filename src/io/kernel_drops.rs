@@ -1,0 +1,162 @@
+//! Datagrams that the kernel dropped because nobody fetched them in time.
+//!
+//! Linux counts them for each socket and tells in `/proc/net/udp` and `udp6`, where a socket is known by
+//! its inode. Reading costs a good part of a millisecond, for the kernel walks through all places where a
+//! socket could be; so a thread reads every few seconds, and nobody waits for it.
+//! Source: proc_net_udp(5).
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use super::socket::Socket;
+use crate::model::Millis;
+
+/// How many datagrams of some sockets were dropped, as it was read last. Always 0 elsewhere than on Linux.
+#[derive(Debug, Default)]
+pub(super) struct KernelDrops(Arc<AtomicU64>);
+
+impl KernelDrops {
+    /// Reads after each `interval`, as long as this lives; never, if that is [`Millis::NEVER`].
+    pub(super) fn watch(sockets: &[Socket], interval: Millis) -> io::Result<Self> {
+        let this = Self::default();
+        #[cfg(target_os = "linux")]
+        if interval != Millis::NEVER {
+            let table = linux::Table::of(sockets.iter().map(|socket| &socket.udp));
+            table.read_into(Arc::downgrade(&this.0), interval)?;
+        }
+        let _ = (sockets, interval);
+        Ok(this)
+    }
+
+    /// The number.
+    pub(super) fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::{
+        fs::File,
+        io::{self, Read as _},
+        os::{fd::AsFd, unix::fs::MetadataExt as _},
+        sync::{
+            Weak,
+            atomic::{AtomicU64, Ordering},
+        },
+        thread,
+        time::Duration,
+    };
+
+    use crate::model::Millis;
+
+    const TABLES: [&str; 2] = ["/proc/net/udp", "/proc/net/udp6"];
+    /// Columns, from 0.
+    const INODE: usize = 9;
+    const DROPS: usize = 12;
+
+    /// The kernel's table, and the sockets that are looked for in it.
+    pub(super) struct Table {
+        inodes: Vec<u64>,
+        /// Memory used again and again.
+        text: String,
+    }
+
+    impl Table {
+        pub(super) fn of<S: AsFd>(sockets: impl Iterator<Item = S>) -> Self {
+            let inode = |socket: S| {
+                let file = File::from(socket.as_fd().try_clone_to_owned().ok()?);
+                Some(file.metadata().ok()?.ino())
+            };
+            Self { inodes: sockets.filter_map(inode).collect(), text: String::new() }
+        }
+
+        /// Starts the thread.
+        pub(super) fn read_into(
+            mut self,
+            number: Weak<AtomicU64>,
+            interval: Millis,
+        ) -> io::Result<()> {
+            thread::Builder::new().name("kernel drops".to_owned()).spawn(move || {
+                while let Some(number) = number.upgrade() {
+                    number.store(self.count(), Ordering::Relaxed);
+                    drop(number);
+                    thread::sleep(Duration::from_millis(interval.0));
+                }
+            })?;
+            Ok(())
+        }
+
+        /// How many of the sockets' datagrams were dropped so far, as far as the system tells.
+        fn count(&mut self) -> u64 {
+            let mut all = 0;
+            for table in TABLES {
+                self.text.clear();
+                // Without IPv6, or in a place without /proc, there is nothing to add.
+                let read = File::open(table).and_then(|mut f| f.read_to_string(&mut self.text));
+                if read.is_ok() {
+                    all += sum(&self.text, &self.inodes);
+                }
+            }
+            all
+        }
+    }
+
+    /// The drops of those sockets in a table with a headline.
+    fn sum(table: &str, inodes: &[u64]) -> u64 {
+        let drops = |line: &str| {
+            let mut columns = line.split_ascii_whitespace();
+            let inode = columns.nth(INODE)?.parse().ok()?;
+            let drops: u64 = columns.nth(DROPS - INODE - 1)?.parse().ok()?;
+            inodes.contains(&inode).then_some(drops)
+        };
+        table.lines().skip(1).filter_map(drops).sum()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use std::net::UdpSocket;
+
+        const SAMPLE: &str = "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   \
+            uid  timeout inode ref pointer drops             \n\
+             1128: 0100007F:6D38 00000000:0000 07 00000000:00000000 00:00000000 00000000  1000        0 \
+            59001 2 0000000000000000 7         \n\
+             1129: 00000000:6D39 00000000:0000 07 00000000:00034B00 00:00000000 00000000     0        0 \
+            59002 2 0000000000000000 65536     \n\
+             1130: cut off\n";
+
+        #[test]
+        fn the_sockets_drops_are_summed_and_nobody_elses() {
+            assert_eq!(sum(SAMPLE, &[59001]), 7);
+            assert_eq!(sum(SAMPLE, &[59002, 59001, 5]), 65_543);
+            assert_eq!(sum(SAMPLE, &[]), 0);
+            assert_eq!(sum("", &[59001]), 0);
+        }
+
+        #[test]
+        fn what_nobody_fetches_is_counted() {
+            for address in ["127.0.0.1:0", "[::1]:0"] {
+                // Without IPv6 loopback there is nothing to test.
+                let Ok(socket) = UdpSocket::bind(address) else { continue };
+                let mut drops = Table::of([&socket].into_iter());
+                if drops.inodes.is_empty() || !std::path::Path::new(TABLES[0]).exists() {
+                    continue;
+                }
+                assert_eq!(drops.count(), 0);
+                let sender = UdpSocket::bind(address).unwrap();
+                let to = socket.local_addr().unwrap();
+                // More than any usual queue holds, in datagrams of loopback's size.
+                for _ in 0..2000 {
+                    let _ = sender.send_to(&[0; 8000], to);
+                }
+                assert!(drops.count() > 0, "{address}");
+            }
+        }
+    }
+}

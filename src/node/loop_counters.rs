@@ -1,0 +1,141 @@
+//! What the loop that drives a node counts: a table of names and meanings, and the numbers.
+
+macro_rules! loop_counters {
+    ($($field:ident, $name:literal, $help:literal;)+) => {
+        /// What the loop counts. Everything only grows.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct LoopCounters {
+            $(#[doc = $help] pub $field: u64,)+
+        }
+
+        impl LoopCounters {
+            /// Name and meaning of each, as monitoring likes them.
+            const TABLE: &[(&str, &str)] = &[$(($name, $help)),+];
+
+            /// The numbers, in the order of the table.
+            #[must_use]
+            pub const fn values(&self) -> [u64; Self::TABLE.len()] {
+                [$(self.$field),+]
+            }
+
+            /// From numbers in that order; those that are not there are 0.
+            #[must_use]
+            pub fn from_values(values: impl IntoIterator<Item = u64>) -> Self {
+                let mut values = values.into_iter();
+                Self { $($field: values.next().unwrap_or(0)),+ }
+            }
+        }
+    };
+}
+
+loop_counters! {
+    received, "udp_datagrams_total{dir=\"in\"}", "Datagrams received.";
+    sent, "udp_datagrams_total{dir=\"out\"}", "Datagrams sent.";
+    received_bytes, "udp_bytes_total{dir=\"in\"}", "Bytes received.";
+    sent_bytes, "udp_bytes_total{dir=\"out\"}", "Bytes sent.";
+    oversize, "udp_dropped_total{reason=\"oversize\"}",
+        "Datagrams longer than any the protocol knows.";
+    bad_source, "udp_dropped_total{reason=\"source\"}",
+        "Datagrams that nobody can have sent: from port 0, from a multicast or broadcast address.";
+    unsent, "udp_dropped_total{reason=\"unsent\"}",
+        "Datagrams for which there was no room to be sent.";
+    no_way, "udp_dropped_total{reason=\"no_way\"}",
+        "Datagrams to an address family without a socket.";
+    kernel, "udp_dropped_total{reason=\"kernel\"}",
+        "Datagrams that the kernel dropped, for they were not fetched in time.";
+    receive_errors, "udp_errors_total{dir=\"in\"}", "Errors while receiving.";
+    send_errors, "udp_errors_total{dir=\"out\"}",
+        "Datagrams the system refused: no way there, nobody there, too long.";
+    frames, "loop_frames_total", "Frames run.";
+    late_frames, "loop_frames_late_total",
+        "Frames that began more than 10 ms after they were due.";
+    frame_us, "loop_frame_microseconds_total", "Time that frames took.";
+    wakes, "loop_wakes_total", "Times the loop woke.";
+    within_125_us, "loop_frames_within_total{us=\"125\"}",
+        "Frames that took at most so many microseconds.";
+    within_250_us, "loop_frames_within_total{us=\"250\"}",
+        "Frames that took at most so many microseconds.";
+    within_500_us, "loop_frames_within_total{us=\"500\"}",
+        "Frames that took at most so many microseconds.";
+    within_1000_us, "loop_frames_within_total{us=\"1000\"}",
+        "Frames that took at most so many microseconds.";
+    within_1500_us, "loop_frames_within_total{us=\"1500\"}",
+        "Frames that took at most so many microseconds.";
+    within_2000_us, "loop_frames_within_total{us=\"2000\"}",
+        "Frames that took at most so many microseconds.";
+    within_3000_us, "loop_frames_within_total{us=\"3000\"}",
+        "Frames that took at most so many microseconds.";
+    within_5000_us, "loop_frames_within_total{us=\"5000\"}",
+        "Frames that took at most so many microseconds.";
+    within_10000_us, "loop_frames_within_total{us=\"10000\"}",
+        "Frames that took at most so many microseconds.";
+    within_20000_us, "loop_frames_within_total{us=\"20000\"}",
+        "Frames that took at most so many microseconds.";
+}
+
+impl LoopCounters {
+    /// A frame took so many microseconds.
+    pub fn note_frame(&mut self, took_us: u64) {
+        self.frames += 1;
+        self.frame_us = self.frame_us.saturating_add(took_us);
+        let times = [
+            (125, &mut self.within_125_us),
+            (250, &mut self.within_250_us),
+            (500, &mut self.within_500_us),
+            (1000, &mut self.within_1000_us),
+            (1500, &mut self.within_1500_us),
+            (2000, &mut self.within_2000_us),
+            (3000, &mut self.within_3000_us),
+            (5000, &mut self.within_5000_us),
+            (10000, &mut self.within_10000_us),
+            (20000, &mut self.within_20000_us),
+        ];
+        for (_, count) in times.into_iter().filter(|(us, _)| took_us <= *us) {
+            *count += 1;
+        }
+    }
+
+    /// Name, meaning and value of each that this platform counts.
+    pub fn rows(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+        // Only Linux tells what it dropped.
+        let is_counted = |name: &str| cfg!(target_os = "linux") || !name.contains("\"kernel\"");
+        Self::TABLE
+            .iter()
+            .zip(self.values())
+            .map(|(&(name, help), value)| (name, help, value))
+            .filter(move |(name, ..)| is_counted(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_in_their_places() {
+        let counters = LoopCounters::from_values(1..);
+        assert_eq!(LoopCounters::from_values(counters.values()), counters);
+        assert_eq!((counters.received, counters.sent), (1, 2));
+        assert_eq!(counters.within_20000_us, counters.values().len() as u64);
+        assert_eq!(
+            LoopCounters::from_values([5]),
+            LoopCounters { received: 5, ..Default::default() }
+        );
+        let kernel = counters.rows().find(|(name, ..)| name.contains("kernel"));
+        assert_eq!(kernel.map(|row| row.2), cfg!(target_os = "linux").then_some(counters.kernel));
+    }
+
+    #[test]
+    fn frames_are_counted_by_how_long_they_took() {
+        let mut counters = LoopCounters::default();
+        for us in [0, 125, 126, 1999, 2000, 2001, 20_000, 20_001] {
+            counters.note_frame(us);
+        }
+        let within = |us: u64| {
+            let name = format!("loop_frames_within_total{{us=\"{us}\"}}");
+            counters.rows().find(|row| row.0 == name).map(|row| row.2)
+        };
+        assert_eq!([125, 250, 1500, 2000, 3000, 20_000].map(within), [2, 3, 3, 5, 6, 7].map(Some));
+        assert_eq!((counters.frames, counters.frame_us), (8, 46_252));
+    }
+}

@@ -1,0 +1,187 @@
+//! More than anybody asks for: queries, challenges, connects, passwords, and datagrams of impossible
+//! lengths.
+
+use std::net::UdpSocket;
+
+use fragd::{
+    observe::Counter,
+    wire::{connect::write_connect, info::Info},
+};
+
+use super::scene::{PLAYERS, Scene, answer, mail, oob, socket_at};
+
+/// Datagrams of a flood, and how many a second.
+const FLOOD: usize = 5000;
+const PER_SECOND: usize = 5000;
+/// Bytes of the headers of UDP and IPv4, which every datagram has.
+const HEADERS: usize = 28;
+
+/// A `connect` with these pairs.
+pub(super) fn connect(pairs: &[(&str, &str)]) -> Vec<u8> {
+    let mut info = Info::normal();
+    for (key, value) in pairs {
+        info.set(key, value).unwrap();
+    }
+    let mut bytes = Vec::new();
+    write_connect(&info, &mut bytes).unwrap();
+    bytes
+}
+
+/// The challenge of a socket's address.
+pub(super) fn challenge(scene: &Scene, socket: &UdpSocket) -> String {
+    // Requests may be shed at the height of a flood.
+    for _ in 0..5 {
+        socket.send_to(&oob("getchallenge"), scene.server).unwrap();
+        if let Some(reply) = answer(socket) {
+            return reply.strip_prefix("challengeResponse ").unwrap().to_owned();
+        }
+    }
+    panic!("no challenge");
+}
+
+/// Sends the same over and over from these sockets, and waits until the server has counted it. Returns
+/// the answers.
+fn flood(scene: &Scene, from: &[UdpSocket], request: &[u8], counters: &[Counter]) -> Vec<Vec<u8>> {
+    let counted = || counters.iter().map(|&counter| scene.count(counter)).sum::<u64>();
+    let before = counted();
+    scene.storm(FLOOD, PER_SECOND, |n| {
+        let _ = from[n % from.len()].send_to(request, scene.server);
+    });
+    // The kernel may drop some.
+    scene.wait("the flood is counted", |_| counted() - before >= FLOOD as u64 / 2);
+    from.iter().flat_map(mail).collect()
+}
+
+const QUERIES: [Counter; 3] =
+    [Counter::QueriesAnswered, Counter::QueriesLimited, Counter::QueriesShed];
+
+#[test]
+fn c1_a_getstatus_flood_is_answered_ten_times_and_once_a_second() {
+    let scene = Scene::new(&[]);
+    let answers = flood(&scene, &[socket_at(1, 1)], &oob("getstatus"), &QUERIES);
+    assert!((1..=10 + scene.seconds()).contains(&answers.len()), "{} answers", answers.len());
+    assert!(answers.iter().all(|answer| answer.len() <= 1400));
+    scene.check();
+}
+
+#[test]
+fn c2_a_getinfo_flood_is_answered_ten_times_and_once_a_second() {
+    let scene = Scene::new(&[]);
+    let answers = flood(&scene, &[socket_at(1, 2)], &oob("getinfo xxx"), &QUERIES);
+    assert!((1..=10 + scene.seconds()).contains(&answers.len()), "{} answers", answers.len());
+    scene.check();
+}
+
+#[test]
+fn c4_a_query_flood_from_two_hundred_addresses_gets_less_than_it_sends() {
+    let scene = Scene::new(&[]);
+    let from: Vec<_> = (0..200u8).map(|i| socket_at(2 + i / 100, 1 + i % 100)).collect();
+    let request = oob("getstatus");
+    let answers = flood(&scene, &from, &request, &QUERIES);
+    let bytes: usize = answers.iter().map(|answer| answer.len() + HEADERS).sum();
+    let sent = FLOOD * (request.len() + HEADERS);
+    assert!((1..sent).contains(&bytes), "{bytes} bytes for {sent}");
+    scene.check();
+}
+
+#[test]
+fn c6_a_getchallenge_flood_keeps_nobody_out() {
+    let scene = Scene::new(&[]);
+    let counters = [Counter::PacketsInConnectionless];
+    let answers = flood(&scene, &[socket_at(1, 3)], &oob("getchallenge"), &counters);
+    // A hundred at once and a hundred a second.
+    assert!((1..=100 + 100 * scene.seconds()).contains(&answers.len()), "{}", answers.len());
+    assert!(scene.count(Counter::ChallengesLimited) + scene.count(Counter::NewcomersShed) > 1000);
+    let late = socket_at(1, 4);
+    let challenge = challenge(&scene, &late);
+    let pairs = [("protocol", "71"), ("qport", "9"), ("challenge", &challenge), ("name", "late")];
+    late.send_to(&connect(&pairs), scene.server).unwrap();
+    let reply = answer(&late).expect("an answer");
+    assert!(reply.starts_with("connectResponse"), "{reply}");
+    scene.check();
+}
+
+#[test]
+fn c8_connects_without_a_challenge_open_no_slot() {
+    let scene = Scene::new(&[]);
+    let request = connect(&[("protocol", "71"), ("qport", "1"), ("challenge", "1")]);
+    let counters = [Counter::ConnectsRefused, Counter::NewcomersShed];
+    let answers = flood(&scene, &[socket_at(1, 5)], &request, &counters);
+    // Three at once and one a second.
+    assert!((1..=3 + scene.seconds()).contains(&answers.len()), "{} answers", answers.len());
+    assert_eq!(scene.count(Counter::ConnectsAccepted), PLAYERS as u64);
+    scene.check();
+}
+
+#[test]
+fn c11_c12_connects_with_a_challenge_from_one_port_hold_one_slot() {
+    let scene = Scene::new(&[]);
+    let socket = socket_at(1, 6);
+    let challenge = challenge(&scene, &socket);
+    let heard = scene.count(Counter::PacketsInConnectionless);
+    scene.storm(FLOOD, PER_SECOND, |n| {
+        let qport = (n % 60_000).to_string();
+        let pairs = [("protocol", "71"), ("qport", &qport), ("challenge", &challenge)];
+        let _ = socket.send_to(&connect(&pairs), scene.server);
+    });
+    scene.wait("the flood is counted", |scene| {
+        scene.count(Counter::PacketsInConnectionless) - heard >= FLOOD as u64 / 2
+    });
+    // One at once, and again whenever the time to wait is over.
+    let accepted = scene.count(Counter::ConnectsAccepted) - PLAYERS as u64;
+    assert!((1..=1 + scene.seconds() as u64 / 2).contains(&accepted), "{accepted} let in");
+    scene.check();
+}
+
+#[test]
+fn c19_guessed_passwords_lead_nowhere_and_the_admin_is_heard() {
+    let scene = Scene::new(&[("rconPassword", "a-long-password")]);
+    let socket = socket_at(1, 7);
+    let counters = [Counter::RconRefused, Counter::NewcomersShed];
+    let request = oob("rcon guess status");
+    let answers = flood(&scene, &[socket.try_clone().unwrap()], &request, &counters);
+    assert!(answers.len() <= 1 + scene.seconds(), "{} answers", answers.len());
+    assert_eq!(scene.count(Counter::RconAccepted), 0);
+    socket.send_to(&oob("rcon a-long-password status"), scene.server).unwrap();
+    // The last guesses may be answered yet.
+    let status = (0..10).find_map(|_| answer(&socket).filter(|text| text.contains("map: ")));
+    assert!(status.is_some(), "the right password is answered");
+    scene.wait("it is counted", |scene| scene.count(Counter::RconAccepted) == 1);
+    scene.check();
+}
+
+#[test]
+fn c30_empty_short_and_oversized_datagrams_are_counted_and_dropped() {
+    let scene = Scene::new(&[]);
+    let socket = socket_at(1, 8);
+    let lengths = [0, 1, 2, 3, 4, 5, 6, 1400, 2048, 2049, 9000, 60_000];
+    let (rounds, too_long) = (40, 3);
+    scene.storm(lengths.len() * rounds, 500, |n| {
+        let _ = socket.send_to(&vec![b'a'; lengths[n % lengths.len()]], scene.server);
+    });
+    // One of 0 to 5 bytes has no header of a client, longer ones are nobody's.
+    scene.wait("they are counted", |scene| {
+        scene.oversize() >= (too_long * rounds / 2) as u64
+            && scene.count(Counter::MalformedHeader) >= 3 * rounds as u64
+            && scene.count(Counter::PacketsInStray) >= rounds as u64
+    });
+    assert!(mail(&socket).is_empty(), "nobody is answered");
+    scene.check();
+}
+
+#[test]
+fn c30_four_bytes_of_255_alone_are_counted_and_dropped() {
+    let scene = Scene::new(&[]);
+    let socket = socket_at(1, 9);
+    let counters = [Counter::MalformedConnectionless, Counter::QueriesShed];
+    let counted = |scene: &Scene| {
+        scene.count(Counter::ConnectionlessIgnored)
+            + counters.iter().map(|&counter| scene.count(counter)).sum::<u64>()
+    };
+    scene.storm(FLOOD, PER_SECOND, |n| {
+        let _ = socket.send_to(&[0xff; 8][..4 + n % 5], scene.server);
+    });
+    scene.wait("they are counted", |scene| counted(scene) >= FLOOD as u64 / 2);
+    assert!(mail(&socket).is_empty(), "nobody is answered");
+    scene.check();
+}

@@ -1,0 +1,84 @@
+//! Datagrams that look like those of a player, sent from its host by another port and from elsewhere,
+//! and datagrams for a player that look like the server's.
+
+use std::net::UdpSocket;
+
+use fragd::observe::Counter;
+
+use super::scene::{PLAYERS, Scene, mail, oob, socket_at};
+
+/// Rounds, each of which takes up every player.
+const ROUNDS: usize = 400;
+const PER_SECOND: usize = 3000;
+
+/// What a player's datagram begins with.
+fn head(sequence: u32, qport: u16) -> Vec<u8> {
+    [&sequence.to_le_bytes()[..], &qport.to_le_bytes()].concat()
+}
+
+/// Sends for each player what `make` makes of a number and its qport, from its own host and from another
+/// one. Nobody is answered, and the players' own datagrams count all the while.
+fn forge(make: impl Fn(usize, u16) -> Vec<u8>) {
+    let scene = Scene::new(&[]);
+    // The players' own host, and another.
+    let from = [UdpSocket::bind("127.0.0.1:0").unwrap(), socket_at(4, 1)];
+    let (moves, stray) = (scene.count(Counter::Moves), scene.count(Counter::PacketsInStray));
+    scene.storm(ROUNDS * PLAYERS * from.len(), PER_SECOND, |n| {
+        let (socket, n) = (&from[n % from.len()], n / from.len());
+        let datagram = make(n / PLAYERS, scene.qport_of(n % PLAYERS).0);
+        let _ = socket.send_to(&datagram, scene.server);
+    });
+    scene.wait("they are counted", |scene| {
+        let dropped =
+            [Counter::MalformedPacket, Counter::MalformedMessage, Counter::PacketsOutOfOrder];
+        let stray = scene.count(Counter::PacketsInStray) - stray;
+        let dropped: u64 = dropped.into_iter().map(|counter| scene.count(counter)).sum();
+        stray >= (ROUNDS * PLAYERS / 2) as u64 && dropped >= ROUNDS as u64
+    });
+    assert!(from.iter().all(|socket| mail(socket).is_empty()), "nobody is answered");
+    // Were the real datagrams old now, nobody would move.
+    let moved = scene.count(Counter::Moves);
+    assert!(moved > moves);
+    scene.wait("players move", |scene| scene.count(Counter::Moves) >= moved + 3 * 30);
+    scene.check();
+}
+
+#[test]
+fn n1_garbage_in_a_players_name_is_dropped() {
+    let bodies: [&[u8]; 4] = [&[], &[0x55; 12], &[0xff; 60], &[0; 1200]];
+    forge(|n, qport| [&head(1_000_000 + n as u32, qport)[..], bodies[n % bodies.len()]].concat());
+}
+
+#[test]
+fn n2_n3_numbers_that_jump_make_no_real_datagram_old() {
+    let numbers = [0, 1, 5000, 0x3fff_ffff, 0x4000_0000, 0x7fff_fffe, 0x7fff_ffff];
+    forge(|n, qport| [&head(numbers[n % numbers.len()], qport)[..], &[0x5a; 30]].concat());
+}
+
+#[test]
+fn n5_n6_n7_n8_fragments_that_fit_nowhere_hold_up_nobody() {
+    // Start and length: whole ones, overlaps, gaps, lies, without an end.
+    let pieces =
+        [(0, 1300), (1300, 1300), (650, 1300), (2600, 1300), (0, 0xffff), (0x8000, 100), (0, 0)];
+    forge(|n, qport| {
+        let (start, len): (u16, u16) = pieces[n % pieces.len()];
+        let number = (2_000_000 + n as u32 / 7 + n as u32 % 2) | 1 << 31;
+        let body = [0x33; 1300];
+        [&head(number, qport)[..], &start.to_le_bytes(), &len.to_le_bytes(), &body].concat()
+    });
+}
+
+#[test]
+fn a_players_own_port_takes_nothing_from_strangers() {
+    let scene = Scene::new(&[]);
+    let strangers = [UdpSocket::bind("127.0.0.1:0").unwrap(), socket_at(4, 2)];
+    let disconnect = oob("disconnect");
+    let print = oob("print\nleave\n");
+    let snapshot = [&0x7fff_fffe_u32.to_le_bytes()[..], &[0x77; 200]].concat();
+    let datagrams: [&[u8]; 5] = [&disconnect, &print, &snapshot, &[0xff; 4], &[]];
+    scene.storm(2000, PER_SECOND, |n| {
+        let to = scene.address_of(n % PLAYERS);
+        let _ = strangers[n % 2].send_to(datagrams[n % datagrams.len()], to);
+    });
+    scene.check();
+}

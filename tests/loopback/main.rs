@@ -1,0 +1,10 @@
+//! Attacks over the loopback interface: what the simulation promises in its own time, with sockets,
+//! threads and a kernel between. Each is bounded in load and time, and three players, one of each wire,
+//! play beside it and may miss nothing.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+mod floods;
+mod forged;
+mod neighbours;
+mod overload;
+mod scene;

@@ -1,0 +1,145 @@
+//! Those who come and do not play, those who vanish, those who only echo, and routers that change ports.
+
+use std::{
+    net::UdpSocket,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    thread,
+    time::Duration,
+};
+
+use fragd::observe::Counter;
+
+use super::{
+    floods::{challenge, connect},
+    scene::{PLAYERS, Scene, answer, mail, oob, socket_at},
+};
+
+const SLOTS: usize = 64;
+
+/// Connects from a socket, which says nothing more, and returns what it is told.
+fn knock(scene: &Scene, socket: &UdpSocket, qport: usize) -> String {
+    let (challenge, qport) = (challenge(scene, socket), qport.to_string());
+    let pairs =
+        [("protocol", "68"), ("qport", &qport), ("challenge", &challenge), ("name", "ghost")];
+    socket.send_to(&connect(&pairs), scene.server).unwrap();
+    answer(socket).expect("an answer")
+}
+
+/// What a client of the older wire says first: it has nothing yet.
+fn first_word(qport: u16) -> Vec<u8> {
+    [&1u32.to_le_bytes()[..], &qport.to_le_bytes(), &[0; 12]].concat()
+}
+
+#[test]
+fn c9_those_who_join_and_say_nothing_hold_their_slots_for_seconds() {
+    let scene = Scene::new(&[]);
+    let ghosts: Vec<_> = (0..=SLOTS - PLAYERS).map(|i| socket_at(5, 1 + i as u8)).collect();
+    let (last, ghosts) = ghosts.split_last().unwrap();
+    for (number, ghost) in ghosts.iter().enumerate() {
+        let reply = knock(&scene, ghost, 100 + number);
+        assert!(reply.starts_with("connectResponse"), "ghost {number}: {reply}");
+    }
+    assert!(knock(&scene, last, 99).contains("Server is full"));
+    let gone = scene.count(Counter::ClientsDropped);
+    scene.wait("the ghosts are gone", |scene| {
+        scene.count(Counter::ClientsDropped) - gone >= ghosts.len() as u64
+    });
+    scene.wait("there is room again", |scene| {
+        thread::sleep(Duration::from_millis(200));
+        knock(scene, last, 99).starts_with("connectResponse")
+    });
+    assert_eq!(scene.active(), PLAYERS);
+    scene.check();
+}
+
+#[test]
+fn n12_ports_that_close_while_the_server_sends_disturb_nobody() {
+    let scene = Scene::new(&[("sv_timeout", "5")]);
+    // Those who are sent a level, and go before it comes.
+    for number in 0..20u16 {
+        let ghost = socket_at(6, 1 + number as u8);
+        let reply = knock(&scene, &ghost, usize::from(number));
+        assert!(reply.starts_with("connectResponse"), "{reply}");
+        let _ = ghost.send_to(&first_word(number), scene.server);
+    }
+    // And those who ask and do not wait.
+    scene.storm(1000, 1000, |n| {
+        let asker = socket_at(7, 1 + (n % 250) as u8);
+        let _ = asker.send_to(&oob("getinfo"), scene.server);
+    });
+    assert!(scene.count(Counter::QueriesAnswered) > 50);
+    scene.check();
+}
+
+#[test]
+fn c25_whoever_sends_everything_back_starts_no_loop() {
+    let scene = Scene::new(&[]);
+    let over = AtomicBool::new(false);
+    let heard = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        // A port that echoes, one that answers anything with letters, one that asks back.
+        for service in 0..3 {
+            let (scene, over, heard) = (&scene, &over, &heard);
+            scope.spawn(move || {
+                let socket = socket_at(8, 1 + service);
+                socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+                for text in ["getinfo x", "getstatus", "getchallenge", "connect \"\\x\\y\""] {
+                    socket.send_to(&oob(text), scene.server).unwrap();
+                }
+                let mut buffer = [0; 2048];
+                while !over.load(Ordering::Relaxed) {
+                    let Ok((len, from)) = socket.recv_from(&mut buffer) else { continue };
+                    heard.fetch_add(1, Ordering::Relaxed);
+                    let back = match service {
+                        0 => buffer[..len].to_vec(),
+                        1 => {
+                            b"!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ".to_vec()
+                        }
+                        _ => [&buffer[..len], b"getinfo x"].concat(),
+                    };
+                    let _ = socket.send_to(&back, from);
+                }
+            });
+        }
+        scene.wait("the first answers come", |_| heard.load(Ordering::Relaxed) >= 3 * 3);
+        // Many times as long as an exchange takes.
+        thread::sleep(Duration::from_millis(700));
+        over.store(true, Ordering::Relaxed);
+    });
+    let heard = heard.into_inner();
+    assert!(heard <= 3 * 4, "{heard} answers to twelve requests: no loop");
+    scene.check();
+}
+
+#[test]
+fn c11_players_whose_router_gives_one_the_port_of_another_play_on() {
+    let mut scene = Scene::new(&[]);
+    // A new port for the first, whose old one goes to the second.
+    for (player, port) in [(0, PLAYERS), (1, 0)] {
+        scene.move_port(player, port);
+        // What was under way to the port that was left.
+        scene.may_miss[player] = 8;
+        let before = scene.snapshots(player);
+        scene.wait("it plays on", |scene| scene.snapshots(player) >= before + 20);
+    }
+    assert_eq!(scene.active(), PLAYERS);
+    assert_eq!(scene.count(Counter::ConnectsAccepted), PLAYERS as u64);
+    scene.check();
+}
+
+#[test]
+fn c26_a_goodbye_from_a_strangers_port_ends_nothing() {
+    let mut scene = Scene::new(&[]);
+    let strangers = [UdpSocket::bind("127.0.0.1:0").unwrap(), socket_at(8, 20)];
+    let words = ["disconnect", "disconnect\n", "ipAuthorize 1 deny", "print\n", "echo x"];
+    scene.storm(1000, 2000, |n| {
+        let _ = strangers[n % 2].send_to(&oob(words[n % words.len()]), scene.server);
+    });
+    scene.wait("they are counted", |scene| {
+        scene.count(Counter::ConnectionlessIgnored) + scene.count(Counter::QueriesShed) >= 500
+    });
+    assert!(strangers.iter().all(|socket| mail(socket).is_empty()));
+    scene.console("say all are here");
+    assert_eq!(scene.active(), PLAYERS);
+    scene.check();
+}
