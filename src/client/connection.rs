@@ -116,6 +116,15 @@ impl Connection {
         &self.channel
     }
 
+    pub(super) fn soundness(&self) -> Result<(), String> {
+        self.channel.soundness()?;
+        let outstanding = self.commands.outstanding();
+        if outstanding > MAX_RELIABLE_COMMANDS + 1 {
+            return Err(format!("{outstanding} commands are under way"));
+        }
+        Ok(())
+    }
+
     pub(super) fn ping(&self) -> Option<Millis> {
         self.ping
     }
