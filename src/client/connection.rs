@@ -19,7 +19,7 @@ use crate::{
     },
     netchan::{
         AckError, AddError, Channel, End, IncomingCommands, Order, OutgoingCommands, Received,
-        SendError, usercmd_key,
+        SendError, channel::MAX_LOST_AT_START, usercmd_key,
     },
     node::{Outbox, Route},
     wire::{
@@ -195,6 +195,9 @@ impl Connection {
             fault(events, statistics, sequence, kind);
             return Outcome::Taken;
         }
+        if self.channel.last_received() == Sequence(0) && self.is_left_over(&received) {
+            return Outcome::Dropped;
+        }
         self.last_heard = now;
         statistics.messages += 1;
         statistics.lost_messages += u64::from(received.lost);
@@ -203,6 +206,16 @@ impl Connection {
             Some(ending) => Outcome::Ended(ending),
             None => Outcome::Taken,
         }
+    }
+
+    /// Whether what was read cannot begin a connection, as a gamestate does, or a first command. It is
+    /// late then, from the connection before: who joins again at once is given the same challenge, and
+    /// nothing else in a message tells the two apart.
+    fn is_left_over(&self, received: &Received) -> bool {
+        let command = self.inbound.commands.first().map(|(number, _)| *number);
+        self.inbound.gamestate.is_none()
+            && (received.lost > MAX_LOST_AT_START
+                || command.is_some_and(|number| number != CommandNum(1)))
     }
 
     /// Reads the message, and believes its acknowledgement once all of it could be read.

@@ -85,7 +85,7 @@ pub struct Trial {
     checks: Checks,
     /// Lines of the console so far.
     console_line: u32,
-    /// When somebody last fell silent without a word.
+    /// When somebody last left a slot behind, perhaps: words of goodbye may be lost.
     abandoned_at: Option<Millis>,
     figures: Figures,
 }
@@ -194,7 +194,8 @@ impl Trial {
             if self.checks.damages {
                 self.vanish(place);
             }
-            if self.people[place].back_at.is_some() || !self.plays_on(place) {
+            let is_away = self.people[place].back_at.is_some() || !self.plays_on(place);
+            if is_away || self.is_forgotten(place) {
                 self.join(place, LocalPort(0));
             }
         }

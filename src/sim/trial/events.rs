@@ -2,9 +2,10 @@
 
 use super::{Person, SERVER, Trial, rate};
 use crate::{
-    client::ClientWire,
-    model::{Millis, Qport},
+    client::{ClientWire, Stage},
+    model::{ClientNum, Millis, Qport},
     node::{LocalPort, Node as _},
+    server::Server,
     sim::{Actor, Harm, Network, NodeId, Player, Said, Weather},
 };
 
@@ -79,6 +80,19 @@ impl Trial {
         self.player(place).is_some_and(|player| player.ending().is_none())
     }
 
+    /// Whether the server has given up a newcomer that knows nothing of it. One who was not heard in time
+    /// is told nothing, and nobody at the keys waits for minutes.
+    pub(super) fn is_forgotten(&mut self, place: usize) -> bool {
+        let ip = Network::address(SERVER + 1 + place, LocalPort(0)).ip();
+        let is_new = self.player(place).is_some_and(|p| p.client().stage() == Stage::Connected);
+        let is_there = |server: &Server| {
+            ClientNum::all()
+                .filter_map(|number| server.peer(number))
+                .any(|(from, _)| from.ip() == ip)
+        };
+        is_new && !self.server().is_some_and(is_there)
+    }
+
     pub(super) fn someone_outside(&mut self) -> Option<usize> {
         (0..self.people.len())
             .find(|&place| !self.player(place).is_some_and(|player| player.is_active()))
@@ -125,6 +139,7 @@ impl Trial {
             self.vanish(place);
             self.figures.harms.add(Harm::Silence);
         }
+        self.abandoned_at = Some(self.network.now());
         let back_at = self.network.now() + Millis(500 + self.dice.below(12_000));
         self.people[place].back_at = Some(back_at);
     }
@@ -146,6 +161,9 @@ impl Trial {
                 // With many players there are no slots to spare for who was left behind.
                 let moves = self.people.len() <= 16 && self.dice.chance(500);
                 let port = if moves { self.new_port(place) } else { LocalPort(0) };
+                if moves {
+                    self.abandoned_at = Some(now);
+                }
                 self.join(place, port);
             }
         }
