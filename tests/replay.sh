@@ -1,6 +1,6 @@
 #!/bin/bash
 # Journals a server while bots play on it, and has the run again: `fragd replay` must find every
-# datagram the same, a second time, up to a time, and in a journal that is cut off.
+# datagram the same, a second time, up to a time, in a journal that is cut off, damaged, or at its limit.
 #
 #   tests/replay.sh [--map oa_dm1] [--bots 4] [--seconds 10] [--out DIRECTORY]
 #
@@ -38,6 +38,9 @@ replays() {
   [ $? = "$wanted" ]
 }
 
+# between LEAST NUMBER MOST
+between() { [ "$2" -ge "$1" ] && [ "$2" -le "$3" ]; }
+
 mkfifo "$work/console"
 sleep 600 >"$work/console" &
 started+=($!)
@@ -72,6 +75,45 @@ check 'dump: of an address that never came is empty' replays 0 "$work/none.txt" 
   --client 192.0.2.1
 check 'dump: is empty' [ ! -s "$work/none.txt" ]
 check 'replay: what is no journal ends with 2' replays 2 "$work/no.txt" "$work/server.log"
+length=$(stat -c %s "$journal")
+for part in 4 2; do
+  cp "$journal" "$work/flipped.journal"
+  at=$((length / part))
+  byte=$(od -An -tu1 -j$at -N1 "$journal")
+  # shellcheck disable=SC2059 # the format is the byte
+  printf "\\x$(printf %02x $((byte ^ 16)))" |
+    dd of="$work/flipped.journal" bs=1 seek=$at conv=notrunc 2>"$work/dd.log"
+  check "damage: a bit flipped at byte $at ends with 1" \
+    replays 1 "$work/flipped.txt" "$work/flipped.journal"
+  check 'damage: what stands before it is the same' says "$work/flipped.txt" 'verdict         the same'
+  place=$(sed -n 's/^damage .* in record [0-9]* at byte \([0-9]*\); replayed up to there$/\1/p' \
+    "$work/flipped.txt")
+  check 'damage: the place is named, a record before it' \
+    between $((at - 70000)) "${place:-$length}" $at
+  head -c $at "$journal" >"$work/cut.journal"
+  check "damage: a journal cut at byte $at replays" replays 0 "$work/cut.txt" "$work/cut.journal"
+  check 'damage: and the cut is named' says "$work/cut.txt" 'cut off in record'
+done
+check 'damage: a list of a damaged journal ends with 1' \
+  replays 1 "$work/flipped.list" "$work/flipped.journal" --dump
+head -c 40 "$journal" >"$work/begun.journal"
+check 'damage: a journal without its beginning ends with 2' \
+  replays 2 "$work/begun.txt" "$work/begun.journal"
+
+"$fragd" serve --port "$port" --map "$map" --journal "$work/limited.journal" --journal-limit 1 \
+  +set sv_maxclients 64 +set sv_maxclientsPerIP 0 <"$work/console" >"$work/limited.log" 2>&1 &
+server=$!
+started+=("$server")
+for _ in $(seq 100); do says "$work/limited.log" 'listening' && break; sleep 0.1; done
+"$fragd" bots --connect "127.0.0.1:$port" -n 64 --seconds 15 --seed 5 >"$work/limited_bots.txt" 2>&1
+kill -INT "$server"
+wait "$server"
+check 'limit: the server ends well' [ $? = 0 ]
+check 'limit: the journal says that it ends' says "$work/limited.log" 'as many as it may, and ends'
+size=$(stat -c %s "$work/limited.journal")
+check 'limit: it is kept' between 1048576 "$size" 1200000
+check 'limit: the journal replays' replays 0 "$work/limited.txt" "$work/limited.journal"
+check 'limit: and says why it ends' says "$work/limited.txt" 'at its limit'
 mkdir -p "$work/nothing"
 if grep -q 'maps are found' "$work/server.log"; then
   check 'replay: without the map ends with 2' replays 2 "$work/nomap.txt" "$journal" \

@@ -21,7 +21,8 @@ Examples:
 
 A journal replays wherever the maps that it was made with are found; they are known by length and
 checksum. One that is cut off or damaged replays up to that place, which is named.
-Exit codes: 0 every datagram is the same, 1 one differs, 2 wrong command line, no journal, or no map.";
+Exit codes: 0 every datagram is the same, cut off or not; 1 one differs, or the journal is damaged other
+than by being cut off; 2 wrong command line, no journal, or no map.";
 
 /// What `replay` is asked.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]

@@ -25,6 +25,10 @@ pub struct ServeOptions {
     /// Write down all that the server is told, for fragd replay; it holds passwords
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
+    /// Mebibytes after which the journal ends while the server plays on; without it, it never does
+    #[arg(long, value_name = "MIB", requires = "journal",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub journal_limit: Option<u32>,
     /// What stood behind the first `+`.
     #[arg(skip)]
     pub plus: PlusCommands,

@@ -19,7 +19,7 @@ use crate::{
     },
     netchan::{
         AckError, AddError, Channel, End, IncomingCommands, Order, OutgoingCommands, Received,
-        SendError, usercmd_key,
+        SendError, channel::MAX_LOST_AT_START, usercmd_key,
     },
     node::{Outbox, Route},
     wire::{
@@ -116,6 +116,15 @@ impl Connection {
         &self.channel
     }
 
+    pub(super) fn soundness(&self) -> Result<(), String> {
+        self.channel.soundness()?;
+        let outstanding = self.commands.outstanding();
+        if outstanding > MAX_RELIABLE_COMMANDS + 1 {
+            return Err(format!("{outstanding} commands are under way"));
+        }
+        Ok(())
+    }
+
     pub(super) fn ping(&self) -> Option<Millis> {
         self.ping
     }
@@ -186,6 +195,9 @@ impl Connection {
             fault(events, statistics, sequence, kind);
             return Outcome::Taken;
         }
+        if self.channel.last_received() == Sequence(0) && self.is_left_over(&received) {
+            return Outcome::Dropped;
+        }
         self.last_heard = now;
         statistics.messages += 1;
         statistics.lost_messages += u64::from(received.lost);
@@ -194,6 +206,16 @@ impl Connection {
             Some(ending) => Outcome::Ended(ending),
             None => Outcome::Taken,
         }
+    }
+
+    /// Whether what was read cannot begin a connection, as a gamestate does, or a first command. It is
+    /// late then, from the connection before: who joins again at once is given the same challenge, and
+    /// nothing else in a message tells the two apart.
+    fn is_left_over(&self, received: &Received) -> bool {
+        let command = self.inbound.commands.first().map(|(number, _)| *number);
+        self.inbound.gamestate.is_none()
+            && (received.lost > MAX_LOST_AT_START
+                || command.is_some_and(|number| number != CommandNum(1)))
     }
 
     /// Reads the message, and believes its acknowledgement once all of it could be read.

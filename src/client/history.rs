@@ -91,6 +91,15 @@ impl History {
         entries.unwrap_or_default().iter().map(|entry| self.entities.state(entry.slot))
     }
 
+    /// The snapshot of that message and its entities, while they are kept.
+    pub(super) fn view(
+        &self,
+        sequence: Sequence,
+    ) -> Option<(&Snapshot, impl Iterator<Item = &EntityState>)> {
+        let entries = self.entities.frame(sequence.0)?.iter();
+        Some((self.get(sequence.0)?, entries.map(|entry| self.entities.state(entry.slot))))
+    }
+
     fn get(&self, sequence: u32) -> Option<&Snapshot> {
         self.snapshots[place(sequence)].as_ref().filter(|found| found.sequence.0 == sequence)
     }

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::{
     model::{
         Challenge, ClientNum, CommandNum, ConfigIndex, EntityState, LevelTime, Millis, PlayerState,
-        ServerId, UserCmd,
+        Sequence, ServerId, UserCmd,
     },
     netchan::{AddError, OutgoingCommands, is_connectionless},
     node::Outbox,
@@ -381,6 +381,23 @@ impl Client {
     /// The entities of the newest snapshot, ascending by number.
     pub fn entities(&self) -> impl Iterator<Item = &EntityState> {
         self.connected().into_iter().flat_map(|connection| connection.history().entities())
+    }
+
+    /// The snapshot of that message and its entities, ascending by number, while the client keeps them.
+    #[must_use]
+    pub fn view(
+        &self,
+        sequence: Sequence,
+    ) -> Option<(&Snapshot, impl Iterator<Item = &EntityState>)> {
+        self.connected()?.history().view(sequence)
+    }
+
+    /// Whether everything inside fits together, for simulations to ask.
+    ///
+    /// # Errors
+    /// What does not, in a sentence.
+    pub fn soundness(&self) -> Result<(), String> {
+        self.connected().map_or(Ok(()), Connection::soundness)
     }
 
     /// A configstring of the level; empty where none is set.

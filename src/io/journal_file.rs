@@ -12,7 +12,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, SyncSender},
+        mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -81,7 +81,11 @@ impl JournalFile {
         piece.clear();
         piece.extend_from_slice(bytes);
         let waiting = self.waiting.fetch_add(bytes.len(), Ordering::Relaxed) + bytes.len();
-        if waiting > MAX_WAITING_BYTES || queue.try_send(piece).is_err() {
+        let sent = queue.try_send(piece);
+        if matches!(sent, Err(TrySendError::Disconnected(_))) {
+            // The disk refused, and the thread has said so.
+            self.queue = None;
+        } else if waiting > MAX_WAITING_BYTES || sent.is_err() {
             let path = self.path.display();
             log::error!("{path}: the disk does not keep up; the journal ends before its time");
             self.queue = None;
@@ -179,6 +183,17 @@ mod tests {
         }
         fs::remove_file(path).unwrap();
         fs::remove_file(kept).unwrap();
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_ends_the_journal_and_holds_up_nobody() {
+        let mut file = JournalFile::create(Path::new("/dev/full")).unwrap();
+        file.write(b"x");
+        file.thread.take().unwrap().join().unwrap();
+        assert!(file.queue.is_some(), "nobody knows yet");
+        (0..3).for_each(|_| file.write(b"y"));
+        assert!(file.queue.is_none());
     }
 
     #[test]

@@ -95,8 +95,17 @@ pub enum Entry {
     Sent(Vec<Sent>),
     /// What was said of a game file, while the input before was served.
     Asset(AssetAnswer),
+    /// Nothing follows.
+    End(End),
+}
+
+/// Why a journal ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
     /// The run ended as runs should.
-    End,
+    Run,
+    /// The journal has as many bytes as it may have; the run went on.
+    Limit,
 }
 
 /// The checksum of a datagram or a file: CRC-32, as archives have it.

@@ -14,7 +14,8 @@
 //!
 //! Invariants: records end in a checksum that covers all records before them, so whatever a [`Reader`]
 //! gives out is what was written, as far as the first damage; reading is bounded whatever the bytes are;
-//! recording allocates nothing per input once its buffers have grown.
+//! recording allocates nothing per input once its buffers have grown. A journal begins where its node does,
+//! for what a node has become stands nowhere else: it has a limit, not parts.
 
 mod assets;
 mod bytes;
@@ -26,7 +27,7 @@ mod replay;
 mod steps;
 
 pub use assets::{Answers, AssetAnswer, FindFile, RecordedAssets, ReplayedAssets, Trouble};
-pub use format::{Entry, FORMAT_VERSION, Input, MAGIC, Sent, Start, checksum};
+pub use format::{End, Entry, FORMAT_VERSION, Input, MAGIC, Sent, Start, checksum};
 pub use reader::{Damage, DamageKind, Located, Reader, Unfit};
 pub use recorder::{Recorder, SharedRecorder, Sink};
 pub use recording::Recording;

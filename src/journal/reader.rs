@@ -10,7 +10,9 @@ use thiserror::Error;
 use super::{
     assets::AssetAnswer,
     bytes::{Cursor, Wrong},
-    format::{Entry, FORMAT_VERSION, Input, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, kind},
+    format::{
+        End, Entry, FORMAT_VERSION, Input, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, kind,
+    },
 };
 use crate::{
     model::Millis,
@@ -150,7 +152,7 @@ impl Reader {
                 .map_err(|wrong| damage(DamageKind::Senseless(wrong)))?;
             self.at = to + 4;
             self.record += 1;
-            self.ended = entry == Some(Entry::End);
+            self.ended = matches!(entry, Some(Entry::End(_)));
             if let Some(entry) = entry {
                 return Ok(Some(Located { record, offset, entry }));
             }
@@ -235,7 +237,15 @@ fn read_body(
             return Ok(Some(Entry::Sent(sent)));
         }
         kind::ASSET => return Ok(Some(Entry::Asset(AssetAnswer::read(body)?))),
-        kind::END => return Ok(Some(Entry::End)),
+        kind::END => {
+            let end = match body.0 {
+                [] => End::Run,
+                [1] => End::Limit,
+                _ => return Err("an end that nobody knows"),
+            };
+            *body = Cursor(&[]);
+            return Ok(Some(Entry::End(end)));
+        }
         kind::DATAGRAM => {
             let route = known(routes, body)?;
             Input::Datagram(route, body.take(body.0.len())?.to_vec())

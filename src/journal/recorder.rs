@@ -1,14 +1,14 @@
 //! Writes records: numbers them by a running checksum, names routes, hands bytes on in pieces.
 //!
-//! Invariant: what was handed on ends with a whole record. What waits is at most [`MAX_WAITING`] bytes
-//! and one record.
+//! Invariants: what was handed on ends with a whole record; what waits is at most [`MAX_WAITING`] bytes
+//! and one record; behind the record that ends the journal nothing is written.
 
 use std::{cell::RefCell, collections::HashMap, fmt, rc::Rc};
 
 use super::{
     assets::AssetAnswer,
     bytes::{put_bytes, put_number, put_route, put_text},
-    format::{FORMAT_VERSION, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, checksum, kind},
+    format::{End, FORMAT_VERSION, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, checksum, kind},
 };
 use crate::{
     model::Millis,
@@ -38,6 +38,8 @@ pub struct Recorder {
     /// What was sent since the last input.
     sent: Vec<Sent>,
     written: u64,
+    limit: u64,
+    ended: bool,
 }
 
 impl fmt::Debug for Recorder {
@@ -61,6 +63,8 @@ impl Recorder {
             next_slot: 0,
             sent: Vec::new(),
             written: 0,
+            limit: u64::MAX,
+            ended: false,
         };
         this.waiting.extend_from_slice(&MAGIC);
         this.waiting.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
@@ -69,7 +73,14 @@ impl Recorder {
         this
     }
 
-    /// The same, to share.
+    /// The same, ended at the first input that finds so many bytes written. Little more is ever written.
+    #[must_use]
+    pub fn limited(mut self, bytes: u64) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// A recorder to share.
     #[must_use]
     pub fn shared(start: &Start, sink: Sink) -> SharedRecorder {
         Rc::new(RefCell::new(Self::new(start, sink)))
@@ -83,7 +94,9 @@ impl Recorder {
 
     /// A datagram arrives.
     pub(super) fn datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
-        self.tell_sent();
+        if !self.takes_input() {
+            return;
+        }
         let slot = self.slot(route);
         let passed = self.passed(now);
         self.record(kind::DATAGRAM, |body| {
@@ -95,7 +108,9 @@ impl Recorder {
 
     /// A frame begins.
     pub(super) fn frame(&mut self, now: Millis) {
-        self.tell_sent();
+        if !self.takes_input() {
+            return;
+        }
         self.hand_on();
         let passed = self.passed(now);
         self.record(kind::FRAME, |body| put_number(body, passed));
@@ -103,7 +118,9 @@ impl Recorder {
 
     /// The operator typed a line.
     pub(super) fn line(&mut self, now: Millis, line: &str) {
-        self.tell_sent();
+        if !self.takes_input() {
+            return;
+        }
         let passed = self.passed(now);
         self.record(kind::LINE, |body| {
             put_number(body, passed);
@@ -113,7 +130,9 @@ impl Recorder {
 
     /// The node is told to stop.
     pub(super) fn stop(&mut self, now: Millis, reason: &str) {
-        self.tell_sent();
+        if !self.takes_input() {
+            return;
+        }
         let passed = self.passed(now);
         self.record(kind::STOP, |body| {
             put_number(body, passed);
@@ -133,20 +152,51 @@ impl Recorder {
 
     /// A datagram leaves.
     pub(super) fn sends(&mut self, route: Route, bytes: &[u8]) {
+        if self.ended {
+            return;
+        }
         let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.sent.push(Sent { route, len, checksum: checksum(bytes) });
     }
 
     /// A question about game files was answered.
     pub(super) fn asset(&mut self, answer: &AssetAnswer) {
-        self.record(kind::ASSET, |body| answer.write(body));
+        if !self.ended {
+            self.record(kind::ASSET, |body| answer.write(body));
+        }
     }
 
     /// The run ends as it should.
     pub(super) fn end(&mut self) {
+        self.end_for(End::Run);
+    }
+
+    fn end_for(&mut self, end: End) {
+        if self.ended {
+            return;
+        }
         self.tell_sent();
-        self.record(kind::END, |_| {});
+        self.record(kind::END, |body| body.extend((end == End::Limit).then_some(1)));
         self.hand_on();
+        self.ended = true;
+    }
+
+    /// Ends what belongs to the last input. False when nothing is written any more.
+    fn takes_input(&mut self) -> bool {
+        if self.ended {
+            return false;
+        }
+        self.tell_sent();
+        if self.written() < self.limit {
+            return true;
+        }
+        self.end_for(End::Limit);
+        log::warn!(
+            "the journal has {} bytes, as many as it may, and ends; the server plays on. The next start \
+             begins another and keeps this one as NAME.1",
+            self.written
+        );
+        false
     }
 
     /// Writes what was sent upon the last input, now that it is over.

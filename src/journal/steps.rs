@@ -3,7 +3,7 @@
 
 use super::{
     assets::AssetAnswer,
-    format::{Entry, Input, Sent, Start},
+    format::{End, Entry, Input, Sent, Start},
     reader::{Damage, DamageKind, Located, Reader, Unfit},
 };
 use crate::model::Millis;
@@ -34,7 +34,7 @@ pub struct Steps {
     start: Option<Start>,
     open: Option<Step>,
     damage: Option<Damage>,
-    ended: bool,
+    end: Option<End>,
 }
 
 impl Steps {
@@ -74,6 +74,12 @@ impl Steps {
     #[must_use]
     pub fn damage(&self) -> Option<Damage> {
         self.damage
+    }
+
+    /// Why the journal ends, once its end was reached; none where it is cut off.
+    #[must_use]
+    pub fn end(&self) -> Option<End> {
+        self.end
     }
 
     /// The next step that is whole; none when another piece is needed, or after damage.
@@ -118,8 +124,8 @@ impl Steps {
                 self.damage = Some(Damage { offset, record, kind });
                 return None;
             }
-            Entry::End => {
-                self.ended = true;
+            Entry::End(end) => {
+                self.end = Some(end);
                 None
             }
             Entry::Input(at, input) => {

@@ -48,10 +48,11 @@ pub struct FrameRing {
 }
 
 impl FrameRing {
-    /// A ring of `len` frames, all absent.
+    /// A ring of `len` frames, a power of two, all absent.
     #[must_use]
     pub fn new(len: usize) -> Self {
-        assert!(len > 0, "a ring has a place");
+        // So that numbers may wrap.
+        assert!(len.is_power_of_two(), "a ring's length divides the numbers of frames");
         Self { frames: vec![Frame::default(); len], slots: Vec::new(), free: Vec::new() }
     }
 
@@ -117,6 +118,32 @@ impl FrameRing {
     #[must_use]
     pub fn states_in_use(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+
+    /// Whether frames and slots fit together: entries ascend, and a slot is free or used as often as
+    /// frames list it. For simulations to ask; it looks at everything.
+    ///
+    /// # Errors
+    /// What does not, in a sentence.
+    pub fn soundness(&self) -> Result<(), String> {
+        let mut uses = vec![0; self.slots.len()];
+        for frame in &self.frames {
+            if !frame.entries.is_sorted_by(|before, after| before.number < after.number) {
+                return Err(format!("the entities of frame {:?} do not ascend", frame.number));
+            }
+            for entry in &frame.entries {
+                *uses.get_mut(entry.slot.0 as usize).ok_or("an entity has no slot")? += 1;
+            }
+        }
+        if let Some(at) = (0..uses.len()).find(|&at| self.slots[at].uses != uses[at]) {
+            let (counted, told) = (uses[at], self.slots[at].uses);
+            return Err(format!("slot {at} is in {counted} frames, not in {told}"));
+        }
+        let unused = uses.iter().filter(|&&uses| uses == 0).count();
+        if unused != self.free.len() || self.free.iter().any(|slot| uses[slot.0 as usize] != 0) {
+            return Err(format!("{} slots are free, and {unused} unused", self.free.len()));
+        }
+        Ok(())
     }
 
     fn place(&self, number: FrameNum) -> usize {
@@ -243,6 +270,30 @@ mod tests {
 
     fn record(ring: &mut FrameRing, number: FrameNum, states: &[(EntityNum, EntityState)]) {
         ring.record(number, number.wrapping_sub(1), states.iter().map(|(n, state)| (*n, state)));
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_found() {
+        let check = |change: fn(&mut FrameRing)| {
+            let mut ring = FrameRing::new(4);
+            for frame in 1..=6 {
+                record(&mut ring, frame, &[entity(1, 7), entity(2, frame as i32)]);
+            }
+            ring.forget(6);
+            change(&mut ring);
+            ring.soundness()
+        };
+        assert_eq!(check(|_| {}), Ok(()));
+        let broken: [fn(&mut FrameRing); 5] = [
+            |ring| ring.frames[0].entries.swap(0, 1),
+            |ring| ring.slots[0].uses += 1,
+            |ring| ring.frames[0].entries[0].slot = SlotId(99),
+            |ring| ring.free.clear(),
+            |ring| ring.free[0] = ring.frames[0].entries[0].slot,
+        ];
+        for (place, change) in broken.into_iter().enumerate() {
+            assert!(check(change).is_err(), "{place}");
+        }
     }
 
     #[test]

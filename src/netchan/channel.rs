@@ -425,5 +425,6 @@ impl<K: Copy> Channel<K> {
     }
 }
 
+mod soundness;
 #[cfg(test)]
 mod tests;

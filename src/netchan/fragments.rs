@@ -105,6 +105,22 @@ impl Assembly {
         }
     }
 
+    /// Whether what is collected can have been collected, `newest` being the newest message that counts.
+    pub(super) fn soundness(&self, newest: Sequence) -> Result<(), String> {
+        let Some(Collected { sequence, bytes, .. }) = &self.current else { return Ok(()) };
+        let (len, capacity) = (bytes.len(), bytes.capacity());
+        if sequence.distance(newest) <= 0 {
+            return Err(format!("message {sequence} is assembled though {newest} was taken"));
+        }
+        if len == 0 || len % FRAGMENT_LEN != 0 {
+            return Err(format!("{len} bytes are collected, which full fragments do not make"));
+        }
+        if len > MAX_MESSAGE_LEN || capacity > MAX_MESSAGE_LEN {
+            return Err(format!("{len} bytes are collected in room for {capacity}"));
+        }
+        Ok(())
+    }
+
     /// Whether a message is being assembled.
     #[cfg(test)]
     pub(super) fn is_idle(&self) -> bool {
@@ -128,6 +144,18 @@ impl Pieces {
     /// Whether nothing has left yet.
     pub(super) fn is_first(&self) -> bool {
         self.start == 0
+    }
+
+    /// Whether what has left and what is left can be so.
+    pub(super) fn soundness(&self) -> Result<(), String> {
+        let (start, len) = (self.start, self.bytes.len());
+        if start == 0 || start % FRAGMENT_LEN != 0 || start > len {
+            return Err(format!("{start} of {len} bytes have left in fragments"));
+        }
+        if len > MAX_MESSAGE_LEN {
+            return Err(format!("a message of {len} bytes leaves in fragments"));
+        }
+        Ok(())
     }
 
     /// The next piece with its place. A piece that is not full is the last.
@@ -232,6 +260,36 @@ mod tests {
         assert_eq!(far, Ok(false), "with nothing to lose it is collected");
         assert_eq!(put(&mut assembly, 6, 0, &FULL), Ok(None), "and gives way");
         assert_eq!(put(&mut assembly, 6, 1300, b"end"), Ok(Some(1303)));
+    }
+
+    #[test]
+    fn what_cannot_have_been_collected_is_unsound() {
+        let newest = Sequence(4);
+        let mut assembly = Assembly::default();
+        assert_eq!(assembly.soundness(newest), Ok(()));
+        assert_eq!(put(&mut assembly, 5, 0, &FULL), Ok(None));
+        assert_eq!(assembly.soundness(newest), Ok(()));
+        assert!(assembly.soundness(Sequence(5)).is_err(), "it should have been given up");
+        let broken = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = FULL.to_vec();
+            change(&mut bytes);
+            let current = Some(Collected { sequence: Sequence(5), far_ahead: false, bytes });
+            Assembly { current }.soundness(newest)
+        };
+        assert_eq!(broken(&|_| {}), Ok(()));
+        assert!(broken(&Vec::clear).is_err(), "nothing");
+        assert!(broken(&|bytes| bytes.push(1)).is_err(), "a piece that is not full");
+        assert!(broken(&|bytes| bytes.resize(13 * FRAGMENT_LEN, 0)).is_err(), "too much");
+        assert!(broken(&|bytes| bytes.reserve(2 * MAX_MESSAGE_LEN)).is_err(), "too much room");
+    }
+
+    #[test]
+    fn pieces_that_cannot_have_left_are_unsound() {
+        let check = |start, len| Pieces { bytes: vec![0; len], start }.soundness();
+        assert_eq!((check(1300, 1300), check(2600, 3000)), (Ok(()), Ok(())));
+        for (start, len) in [(0, 3000), (1299, 3000), (3900, 3000), (1300, MAX_MESSAGE_LEN + 1)] {
+            assert!(check(start, len).is_err(), "{start} of {len}");
+        }
     }
 
     #[test]

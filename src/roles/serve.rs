@@ -1,6 +1,6 @@
 //! Hosting a server.
 
-use std::rc::Rc;
+use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
     cli::{Outcome, ServeOptions},
@@ -72,7 +72,10 @@ fn host(
             let mut file = JournalFile::create(path).map_err(|error| error.to_string())?;
             log::info!("all that comes in is written to {}", path.display());
             let sink = Box::new(move |bytes: &[u8]| file.write(bytes));
-            Some(Recorder::shared(&start(config, entropy), sink))
+            let limit =
+                asked.journal_limit.map_or(u64::MAX, |mebibytes| u64::from(mebibytes) << 20);
+            let recorder = Recorder::new(&start(config, entropy), sink).limited(limit);
+            Some(Rc::new(RefCell::new(recorder)))
         }
     };
     if let Some(recorder) = &recorder {

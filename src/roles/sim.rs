@@ -1,10 +1,14 @@
 //! A server and players in virtual time.
 
-use std::{panic, time::Instant};
+use std::{
+    io::{Write as _, stdout},
+    panic,
+    time::Instant,
+};
 
 use fragd::{
     cli::{Outcome, SimOptions},
-    io::{self, GameData, assets::base_paths},
+    io::{self, GameData, assets::base_paths, process::Processes},
     model::{LevelTime, Millis, assets::Assets},
     settings::{Choice as _, Settings},
     sim::{Actor, Failure, Figures, Plan, SETTINGS, Trial},
@@ -24,28 +28,101 @@ pub(crate) fn run(options: &SimOptions) -> Outcome {
             return Outcome::Misused;
         }
     };
-    let began = Instant::now();
+    let mut watch = Watch::new(plan.span);
     let mut trial = Trial::new(plan, server);
     let ran = panic::catch_unwind(panic::AssertUnwindSafe(|| {
-        let result = trial.run();
+        let result = trial.run_watched(|time| watch.look(time));
         (result, trial.figures())
     }));
-    let seconds = began.elapsed().as_secs_f64();
     let Ok((result, figures)) = ran else {
         eprintln!("fragd: it panicked, as said above; again: {again}");
         return Outcome::Failed;
     };
+    let cost = watch.finish(figures.time);
     let failure = result.err();
-    if options.json {
-        println!("{:#}", json(&figures, failure.as_ref(), seconds, &again));
+    let text = if options.json {
+        format!("{:#}\n", json(&figures, failure.as_ref(), &cost, &again))
     } else {
-        print!("{}", text(&figures, seconds));
-        match &failure {
-            None => println!("verdict         all held"),
-            Some(failure) => println!("verdict         {failure}\nagain           {again}"),
+        text(&figures, failure.as_ref(), &cost, &again)
+    };
+    // A reader that has seen enough is no failure.
+    let _ = stdout().write_all(text.as_bytes());
+    if failure.is_some() { Outcome::Failed } else { Outcome::Done }
+}
+
+/// Looks at what the run costs while it goes on.
+struct Watch {
+    processes: Processes,
+    began: Instant,
+    span: Millis,
+    next: Millis,
+    memory: Vec<(Millis, u64)>,
+}
+
+/// What the run cost.
+struct Cost {
+    seconds: f64,
+    /// Resident bytes of this process, over virtual time.
+    memory: Vec<(Millis, u64)>,
+}
+
+impl Watch {
+    /// How often it looks in a run, and how often it says so.
+    const LOOKS: u64 = 100;
+    const LOOKS_A_LINE: usize = 5;
+    /// Runs this long are waited for, and want a sign of life.
+    const LONG: Millis = Millis::seconds(6 * 3600);
+
+    fn new(span: Millis) -> Self {
+        let (processes, began) = (Processes::new(), Instant::now());
+        Self { processes, began, span, next: Millis(0), memory: Vec::new() }
+    }
+
+    /// Looks, if it is time to.
+    fn look(&mut self, time: Millis) {
+        if time < self.next {
+            return;
+        }
+        self.next = time + Millis(self.span.0 / Self::LOOKS);
+        self.note(time);
+        let looks = self.memory.len();
+        if self.span >= Self::LONG && looks % Self::LOOKS_A_LINE == 1 {
+            let (hours, mebibytes) = (hours(time), mebibytes(self.memory[looks - 1].1));
+            let seconds = self.began.elapsed().as_secs_f64();
+            eprintln!("{hours:7.1} h simulated in {seconds:.0} s, {mebibytes:.1} MiB");
         }
     }
-    if failure.is_some() { Outcome::Failed } else { Outcome::Done }
+
+    fn note(&mut self, time: Millis) {
+        let used = self.processes.used(None);
+        self.memory.extend(used.map(|used| (time, used.memory_bytes)));
+    }
+
+    fn finish(mut self, time: Millis) -> Cost {
+        self.note(time);
+        Cost { seconds: self.began.elapsed().as_secs_f64(), memory: self.memory }
+    }
+}
+
+impl Cost {
+    /// Memory after a tenth, half and all of the run.
+    fn memory(&self) -> Option<[f64; 3]> {
+        let last = self.memory.len().checked_sub(1)?;
+        Some([last / 10, last / 2, last].map(|at| mebibytes(self.memory[at].1)))
+    }
+
+    /// Simulated hours in a minute of the wall's clock.
+    fn speed(&self, time: Millis) -> f64 {
+        hours(time) / (self.seconds / 60.0).max(1e-9)
+    }
+}
+
+fn hours(time: Millis) -> f64 {
+    time.0 as f64 / 3_600_000.0
+}
+
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
 }
 
 /// The command that has the same run again.
@@ -100,61 +177,84 @@ fn prepare(options: &SimOptions) -> Result<(Plan, Actor), String> {
     Ok((plan, Actor::Server(Box::new(server))))
 }
 
-/// Simulated hours in a minute of the wall's clock.
-fn speed(figures: &Figures, seconds: f64) -> f64 {
-    figures.time.0 as f64 / 3_600_000.0 / (seconds / 60.0).max(1e-9)
-}
-
-fn text(figures: &Figures, seconds: f64) -> String {
-    let Figures { stretches, joins, maps, rebinds, stalls, strangers, .. } = figures;
-    format!(
-        "time            {:.1} min simulated in {seconds:.1} s, {:.2} hours a minute\n\
-         weather         {stretches} stretches, {rebinds} new ports, {stalls} stalls and jumps\n\
-         people          {joins} joins, {maps} maps begun, {strangers} datagrams of strangers\n\
-         traffic         {} datagrams, {} bytes\n\
-         compared        {} snapshots, {} numbered lines\n\
-         healing         {} at the longest\n\
-         above the rate  {} bytes at the most\n\
-         transcript      {:08x}\n",
+fn text(figures: &Figures, failure: Option<&Failure>, cost: &Cost, again: &str) -> String {
+    let Figures { stretches, joins, strangers, harms, .. } = figures;
+    let (tried, missed): (Vec<_>, Vec<_>) = harms.iter().partition(|(_, count)| *count > 0);
+    let tried = tried.iter().map(|(name, count)| format!("{count} {name}"));
+    let missed: Vec<_> = missed.iter().map(|(name, _)| *name).collect();
+    let mut text = format!(
+        "time            {:.1} min simulated in {:.1} s, {:.2} hours a minute\n\
+         weather         {stretches} stretches\n\
+         harm            {}\n",
         figures.time.0 as f64 / 60_000.0,
-        speed(figures, seconds),
+        cost.seconds,
+        cost.speed(figures.time),
+        tried.collect::<Vec<_>>().join(", "),
+    );
+    if !missed.is_empty() {
+        text += &format!("not met         {}\n", missed.join(", "));
+    }
+    text += &format!(
+        "people          {joins} joins, {} maps begun, {strangers} datagrams of strangers\n\
+         traffic         {} datagrams, {} bytes, the longest {}\n\
+         compared        {} snapshots of {}, {} numbered lines\n\
+         healing         {} at the longest\n\
+         above the rate  {} bytes at the most\n",
+        figures.maps(),
         figures.datagrams,
         figures.bytes,
+        figures.longest_datagram,
         figures.snapshots,
+        figures.snapshots + figures.snapshots_forgotten,
         figures.lines,
         figures.slowest_healing,
         figures.most_above_rate,
-        figures.transcript,
-    )
+    );
+    if let Some([early, middle, end]) = cost.memory() {
+        text += &format!(
+            "memory          {early:.1} MiB after a tenth, {middle:.1} at half, {end:.1} at the end\n"
+        );
+    }
+    text += &format!("transcript      {:08x}\n", figures.transcript);
+    text += &match failure {
+        None => "verdict         all held\n".to_owned(),
+        Some(failure) => format!("verdict         {failure}\nagain           {again}\n"),
+    };
+    text
 }
 
 fn json(
     figures: &Figures,
     failure: Option<&Failure>,
-    seconds: f64,
+    cost: &Cost,
     again: &str,
 ) -> serde_json::Value {
     let failure = failure.map(|failure| {
         json!({ "time_ms": failure.at.0, "stretch": failure.stretch, "what": failure.what, "again": again })
     });
+    let harm = figures.harms.iter().map(|(name, count)| (name.replace(' ', "_"), json!(count)));
+    let memory =
+        cost.memory.iter().map(|(time, bytes)| json!({ "time_ms": time.0, "bytes": bytes }));
     json!({
         "verdict": if failure.is_none() { "held" } else { "failed" },
         "failure": failure,
         "time_ms": figures.time.0,
-        "seconds": seconds,
-        "hours_per_minute": speed(figures, seconds),
+        "seconds": cost.seconds,
+        "hours_per_minute": cost.speed(figures.time),
         "stretches": figures.stretches,
+        "harm": harm.collect::<serde_json::Map<_, _>>(),
         "joins": figures.joins,
-        "maps": figures.maps,
-        "rebinds": figures.rebinds,
-        "stalls": figures.stalls,
+        "maps": figures.maps(),
         "strangers": figures.strangers,
         "datagrams": figures.datagrams,
         "bytes": figures.bytes,
+        "longest_datagram_bytes": figures.longest_datagram,
         "snapshots": figures.snapshots,
+        "snapshots_forgotten": figures.snapshots_forgotten,
         "lines": figures.lines,
         "slowest_healing_ms": figures.slowest_healing.0,
         "most_above_rate_bytes": figures.most_above_rate,
+        "memory": memory.collect::<Vec<_>>(),
         "transcript": format!("{:08x}", figures.transcript),
     })
 }

@@ -40,6 +40,10 @@ use crate::{
 /// usual pace of 20 in a second and 125 frames a second that is 175 frames.
 const FRAMES_KEPT: usize = 256;
 
+/// Number of the first server frame. Nothing depends on it, so numbers soon wrap in every run: what would
+/// be wrong about that shows after ten seconds and not after seven years.
+const FIRST_FRAME: FrameNum = FrameNum::MAX - 200;
+
 /// Everything but the game.
 #[derive(Debug)]
 pub(super) struct Core {
@@ -113,7 +117,7 @@ impl Core {
             now: Millis(0),
             frame_clock: Millis(0),
             frames: FrameRing::new(FRAMES_KEPT),
-            frame_num: 0,
+            frame_num: FIRST_FRAME,
             deltas: Deltas::default(),
             outbox: Outbox::default(),
             writer: BitWriter::new(),

@@ -1,11 +1,12 @@
 //! What must hold inside a server between any two calls, for simulations to ask.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::{Server, client::Stage};
 use crate::{
     model::{
-        ClientNum, EntityNum, LevelTime, Millis, Qport, ServerId, limits::MAX_RELIABLE_COMMANDS,
+        ClientNum, EntityNum, LevelTime, Millis, Qport, ServerId,
+        limits::{MAX_CLIENTS, MAX_RELIABLE_COMMANDS},
     },
     settings::key,
 };
@@ -16,15 +17,17 @@ const LATE: Millis = Millis::seconds(2);
 const MAX_WAITING: usize = 256 + 1024;
 
 impl Server {
-    /// Whether everything inside fits together.
+    /// Whether clients, their commands and what is assembled of and for them fit together.
     ///
     /// # Errors
     /// What does not, in a sentence.
     pub fn soundness(&self) -> Result<(), String> {
         let core = &self.core;
         let linger = Millis::seconds(core.settings.int(key::SV_ZOMBIETIME).max(0) as u64) + LATE;
-        let mut known: Vec<(SocketAddr, Qport)> = Vec::new();
+        let mut known = [(0, 0, 0); MAX_CLIENTS];
+        let mut count = 0;
         for (number, client) in core.clients.iter() {
+            client.channel.soundness().map_err(|what| format!("client {number}: {what}"))?;
             let outstanding = client.backlog.commands.outstanding();
             if outstanding > MAX_RELIABLE_COMMANDS + 1 {
                 return Err(format!("client {number} has {outstanding} commands under way"));
@@ -39,20 +42,35 @@ impl Server {
                 }
                 continue;
             }
-            let who = (client.remote.address(), client.remote.qport());
-            if known.contains(&who) {
-                return Err(format!("{} has two slots, one is {number}", who.0));
-            }
-            known.push(who);
+            known[count] = sortable(client.remote.address(), client.remote.qport());
+            count += 1;
             if client.is_active() && client.gamestate.is_none() {
                 return Err(format!("client {number} plays without a gamestate"));
             }
+            let last_sent = client.channel.last_sent();
+            if let Some(base) = client.base.filter(|base| base.distance(last_sent) > 0) {
+                return Err(format!("client {number} has {base}, and {last_sent} was sent last"));
+            }
+        }
+        let known = &mut known[..count];
+        known.sort_unstable();
+        if let Some(pair) = known.windows(2).find(|pair| pair[0] == pair[1]) {
+            let (ip, port, qport) = pair[0];
+            return Err(format!("address {ip:x} port {port} qport {qport} has two slots"));
         }
         let frame = core.frames.frame(core.frame_num).unwrap_or(&[]);
         if frame.len() > EntityNum::all().count() {
             return Err(format!("{} entities in a frame", frame.len()));
         }
         Ok(())
+    }
+
+    /// Whether the ring of frames fits together, looking at each of them.
+    ///
+    /// # Errors
+    /// What does not, in a sentence.
+    pub fn ring_soundness(&self) -> Result<(), String> {
+        self.core.frames.soundness()
     }
 
     /// Who a client is by its address; none when there is none, or it is gone.
@@ -78,5 +96,67 @@ impl Server {
     #[must_use]
     pub fn used_slots(&self) -> usize {
         self.core.clients.iter().count()
+    }
+}
+
+/// Address, port and qport as numbers.
+fn sortable(address: SocketAddr, qport: Qport) -> (u128, u16, u16) {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) => u128::from(ip.to_bits()),
+        IpAddr::V6(ip) => ip.to_bits(),
+    };
+    (ip, address.port(), qport.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        game::{Flight, Game, Profile},
+        model::{Challenge, Sequence, assets::MemoryAssets},
+        server::{client::Client, core::Core},
+        settings::Settings,
+    };
+
+    /// What is unsound once two clients are there and `change` has been made.
+    fn check(change: fn(&mut Core, [ClientNum; 2])) -> Result<(), String> {
+        let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Profile::BASEOA)) });
+        let assets = Box::new(MemoryAssets::default());
+        let mut server = Server::new(Settings::default(), assets, rules, [1; 32]);
+        let numbers = [0, 5].map(|number| ClientNum::new(number).unwrap());
+        for (number, port) in numbers.into_iter().zip(27960..) {
+            let address = ([192, 0, 2, 1], port).into();
+            let client = Client::new(address, Qport(7), Challenge(1), None, Millis(0));
+            server.core.clients.put(number, client);
+        }
+        change(&mut server.core, numbers);
+        server.soundness().and_then(|()| server.ring_soundness())
+    }
+
+    #[test]
+    fn each_thing_that_does_not_fit_is_found() {
+        assert_eq!(check(|_, _| {}), Ok(()));
+        let twice = |core: &mut Core, [a, b]: [ClientNum; 2]| {
+            let address = core.clients.get(a).unwrap().remote.address();
+            let client = Client::new(address, Qport(7), Challenge(2), None, Millis(0));
+            core.clients.put(b, client);
+        };
+        assert_eq!(
+            check(twice),
+            Err("address c0000201 port 27960 qport 7 has two slots".to_owned())
+        );
+        assert_eq!(
+            check(|core, [a, _]| core.clients.get_mut(a).unwrap().stage = Stage::Active),
+            Err("client 0 plays without a gamestate".to_owned())
+        );
+        assert_eq!(
+            check(|core, [_, b]| core.clients.get_mut(b).unwrap().base = Some(Sequence(3))),
+            Err("client 5 has 3, and 0 was sent last".to_owned())
+        );
+        let stays = |core: &mut Core, [a, _]: [ClientNum; 2]| {
+            core.clients.get_mut(a).unwrap().stage = Stage::Zombie { since: Millis(10) };
+            core.now = Millis::seconds(30);
+        };
+        assert_eq!(check(stays), Err("client 0 is gone since 10 ms, now 30000 ms".to_owned()));
     }
 }

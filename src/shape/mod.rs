@@ -50,6 +50,15 @@ pub struct Fate {
     pub delays: [Option<Millis>; 2],
 }
 
+/// What was done to a datagram's bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// A bit is another.
+    pub is_flipped: bool,
+    /// Bytes at its end are missing.
+    pub is_cut: bool,
+}
+
 impl Shape {
     /// A way that only takes time.
     #[must_use]
@@ -87,15 +96,20 @@ impl Shape {
         fate
     }
 
-    /// Damages a datagram, or leaves it as it is.
-    pub fn damage(&self, dice: &mut Dice, bytes: &mut Vec<u8>) {
+    /// Damages a datagram, or leaves it as it is, and says which.
+    pub fn damage(&self, dice: &mut Dice, bytes: &mut Vec<u8>) -> Damage {
+        let mut damage = Damage::default();
         if dice.chance(self.corruption) && !bytes.is_empty() {
             let at = dice.below(bytes.len() as u64) as usize;
             bytes[at] ^= 1 << dice.below(8);
+            damage.is_flipped = true;
         }
         if dice.chance(self.truncation) {
-            bytes.truncate(dice.below(bytes.len() as u64 + 1) as usize);
+            let len = dice.below(bytes.len() as u64 + 1) as usize;
+            damage.is_cut = len < bytes.len();
+            bytes.truncate(len);
         }
+        damage
     }
 }
 

@@ -8,6 +8,8 @@
 mod actor;
 mod bandwidth;
 mod ears;
+mod figures;
+mod harm;
 mod network;
 mod player;
 mod trial;
@@ -16,8 +18,10 @@ mod weather;
 
 pub use actor::Actor;
 pub use ears::{Ears, Said};
+pub use figures::{Failure, Figures};
+pub use harm::{Harm, Harms};
 pub use network::{Network, NodeId, Passage};
-pub use player::{Player, SeenView};
-pub use trial::{Failure, Figures, HEALING, Plan, SETTINGS, Trial};
+pub use player::Player;
+pub use trial::{HEALING, Plan, SETTINGS, Trial};
 pub use views::compare_views;
 pub use weather::Weather;

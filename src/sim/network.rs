@@ -5,9 +5,11 @@
 
 use std::{
     cmp::Reverse,
-    collections::BinaryHeap,
+    collections::{BinaryHeap, HashMap},
     net::{Ipv4Addr, SocketAddr},
 };
+
+use super::harm::{Harm, Harms};
 
 use crate::{
     model::Millis,
@@ -68,6 +70,10 @@ pub struct Network {
     /// Checksum over all that was sent.
     transcript: u32,
     bytes_sent: u64,
+    /// What was done to datagrams.
+    harms: Harms,
+    /// The newest number that arrived, by the nodes that it came from and to.
+    newest: HashMap<(NodeId, NodeId), u64>,
     dice: Dice,
     shape: Shape,
     flights: BinaryHeap<Reverse<Flight>>,
@@ -88,6 +94,8 @@ impl Network {
             noted: None,
             transcript: 0,
             bytes_sent: 0,
+            harms: Harms::default(),
+            newest: HashMap::new(),
             dice: Dice::new(seed),
             shape,
             flights: BinaryHeap::new(),
@@ -114,6 +122,18 @@ impl Network {
     #[must_use]
     pub fn bytes_sent(&self) -> u64 {
         self.bytes_sent
+    }
+
+    /// What was done to datagrams so far.
+    #[must_use]
+    pub fn harms(&self) -> Harms {
+        self.harms
+    }
+
+    /// Length of the longest datagram so far, in bytes.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
     }
 
     /// A checksum over all datagrams so far, their ways and their times: equal runs have equal ones.
@@ -247,10 +267,22 @@ impl Network {
                 self.flights.push(Reverse(flight));
                 continue;
             }
+            self.note_order(&flight);
             if let Some(node) = nodes.get_mut(flight.to) {
                 let route = Route { local: flight.port, remote: flight.from };
                 node.handle_datagram(self.clock(flight.to), route, &flight.bytes);
             }
+        }
+    }
+
+    /// Counts a datagram that comes behind one that was sent after it.
+    fn note_order(&mut self, flight: &Flight) {
+        let Some((from, _)) = Self::owner(flight.from) else { return };
+        let newest = self.newest.entry((from, flight.to)).or_default();
+        if flight.number < *newest {
+            self.harms.add(Harm::Overtaken);
+        } else {
+            *newest = flight.number;
         }
     }
 
@@ -295,9 +327,20 @@ impl Network {
             return;
         };
         let fate = self.shape.decide(&mut self.dice);
+        match fate.delays {
+            [None, None] => self.harms.add(Harm::Lost),
+            [Some(_), Some(_)] => self.harms.add(Harm::Doubled),
+            _ => {}
+        }
         for delay in fate.delays.into_iter().flatten() {
             let mut bytes = bytes.to_vec();
-            self.shape.damage(&mut self.dice, &mut bytes);
+            let damage = self.shape.damage(&mut self.dice, &mut bytes);
+            if damage.is_cut {
+                self.harms.add(Harm::Cut);
+            }
+            if damage.is_flipped {
+                self.harms.add(Harm::Flipped);
+            }
             self.launch(self.now + delay, node, port, from, bytes);
         }
     }
@@ -377,10 +420,29 @@ mod tests {
     }
 
     fn run(seed: u64, shape: Shape) -> [Vec<(Millis, u8)>; 2] {
+        harmed(seed, shape).0
+    }
+
+    fn harmed(seed: u64, shape: Shape) -> ([Vec<(Millis, u8)>; 2], Harms) {
         let mut nodes = [Ticker::new(1), Ticker::new(0)];
         let mut network = Network::new(seed, shape, Millis(0));
         network.run_until(&mut nodes, Millis(2000), |_, _| {});
-        nodes.map(|node| node.received)
+        (nodes.map(|node| node.received), network.harms())
+    }
+
+    #[test]
+    fn what_is_done_to_datagrams_is_counted() {
+        let clear = Shape::latency(Millis(10));
+        assert_eq!(harmed(3, clear).1, Harms::default());
+        let only = |shape| {
+            let harms = harmed(3, shape).1;
+            harms.iter().filter(|(_, count)| *count > 0).map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(only(Shape { loss: 100, ..clear }), ["lost"]);
+        assert_eq!(only(Shape { duplication: 100, ..clear }), ["doubled"]);
+        assert_eq!(only(Shape { jitter: Millis(50), ..clear }), ["overtaken"]);
+        assert_eq!(only(Shape { latency: Millis(50), reordering: 100, ..clear }), ["overtaken"]);
+        assert_eq!(only(Shape { corruption: 100, ..clear }), ["bits flipped"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use crate::{
     client::{Client, ClientEvent, ClientOptions, ClientWire, Ending, Fault, Stage},
-    model::{Buttons, EntityState, Millis, PlayerState, Qport, Sequence, UserCmd},
+    model::{Buttons, Millis, Qport, Sequence, UserCmd},
     node::{LocalPort, Node, Route},
     shape::Dice,
     wire::info::Info,
@@ -13,17 +13,6 @@ use crate::{
 
 /// Time between two usercmds.
 const MOVE_INTERVAL: Millis = Millis(16);
-
-/// What one snapshot showed.
-#[derive(Clone, Debug)]
-pub struct SeenView {
-    /// The message that brought it.
-    pub sequence: Sequence,
-    /// The player viewed from.
-    pub player: PlayerState,
-    /// The entities seen, ascending.
-    pub entities: Vec<EntityState>,
-}
 
 /// What somebody at the keys feels like.
 #[derive(Debug)]
@@ -62,6 +51,7 @@ pub struct Player {
     moves: u32,
     /// Which of its router's ports it has now.
     port: LocalPort,
+    is_touched: bool,
     /// What it does besides walking on, if it does anything.
     whims: Option<Whims>,
     /// Gamestates it was sent.
@@ -70,8 +60,8 @@ pub struct Player {
     pub buttons: Buttons,
     /// Reliable commands that its game was given, in order.
     pub heard: Vec<String>,
-    /// Snapshots since they were last taken.
-    pub seen: Vec<SeenView>,
+    /// Messages that brought a snapshot since they were last taken; what it showed, the client keeps.
+    pub seen: Vec<Sequence>,
     /// What the server did wrong.
     pub faults: Vec<Fault>,
     /// Why it was not let in, last.
@@ -112,6 +102,7 @@ impl Player {
             next_move: now,
             moves: 0,
             port: LocalPort(0),
+            is_touched: true,
             whims: None,
             levels: 0,
             buttons: Buttons::default(),
@@ -172,20 +163,20 @@ impl Player {
         self.client.disconnect(now);
     }
 
+    /// Whether anything has happened to it since the last time.
+    pub(super) fn take_touched(&mut self) -> bool {
+        std::mem::take(&mut self.is_touched)
+    }
+
     fn after(&mut self) {
+        self.is_touched = true;
         while let Some(event) = self.client.poll_event() {
             match event {
                 ClientEvent::ServerCommand(text) => self.heard.push(text),
                 ClientEvent::Fault(fault) => self.faults.push(fault),
                 ClientEvent::Refused(text) => self.refusal = Some(text),
                 ClientEvent::Snapshot => {
-                    if let Some(snapshot) = self.client.snapshot() {
-                        self.seen.push(SeenView {
-                            sequence: snapshot.sequence,
-                            player: snapshot.player,
-                            entities: self.client.entities().copied().collect(),
-                        });
-                    }
+                    self.seen.extend(self.client.snapshot().map(|snapshot| snapshot.sequence));
                 }
                 ClientEvent::Gamestate => self.levels += 1,
                 ClientEvent::Connected

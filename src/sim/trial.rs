@@ -9,19 +9,18 @@
 //! Invariant: the same plan and server give the same run. After a stretch that flips bits, which nothing
 //! in the protocol notices, players begin anew; until then only soundness is asked.
 
-use std::fmt;
+mod checks;
+mod events;
 
+use self::checks::Checks;
 use super::{
-    Actor, Network, NodeId, Player,
-    bandwidth::Bandwidth,
+    Actor, Failure, Figures, Network, NodeId,
     ears::{Ears, Said},
-    views::compare_views,
     weather::Weather,
 };
 use crate::{
-    client::ClientWire,
-    model::{Millis, Qport},
-    node::{LocalPort, Node as _},
+    model::Millis,
+    node::LocalPort,
     server::Server,
     shape::{Dice, Shape},
 };
@@ -64,56 +63,6 @@ pub struct Plan {
     pub maps: Vec<String>,
 }
 
-/// What a trial came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// Virtual time.
-    pub time: Millis,
-    /// Stretches of weather.
-    pub stretches: u32,
-    /// Datagrams that were sent by anybody.
-    pub datagrams: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Snapshots that were compared.
-    pub snapshots: u64,
-    /// Numbered lines that were heard.
-    pub lines: u64,
-    /// Times that a player began to join.
-    pub joins: u32,
-    /// Maps that were begun, restarts included.
-    pub maps: u32,
-    /// Times that a player's router gave it another port.
-    pub rebinds: u32,
-    /// Machines that stalled, and clocks that jumped.
-    pub stalls: u32,
-    /// Datagrams of strangers.
-    pub strangers: u64,
-    /// Longest time until everybody played again.
-    pub slowest_healing: Millis,
-    /// Most bytes that a client was sent above its rate at a time.
-    pub most_above_rate: u64,
-    /// Checksum of the whole run.
-    pub transcript: u32,
-}
-
-/// What did not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// When.
-    pub at: Millis,
-    /// In which stretch, from 1.
-    pub stretch: u32,
-    /// What.
-    pub what: String,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at {}, stretch {}: {}", self.at, self.stretch, self.what)
-    }
-}
-
 /// One of the people.
 #[derive(Debug, Default)]
 struct Person {
@@ -136,76 +85,9 @@ pub struct Trial {
     checks: Checks,
     /// Lines of the console so far.
     console_line: u32,
-    /// When somebody last fell silent without a word.
+    /// When somebody last left a slot behind, perhaps: words of goodbye may be lost.
     abandoned_at: Option<Millis>,
     figures: Figures,
-}
-
-/// What is checked at every step.
-#[derive(Debug, Default)]
-struct Checks {
-    bandwidth: Bandwidth,
-    /// Datagrams may be cut, so players may complain of what they cannot read.
-    cuts: bool,
-    /// Datagrams may be something else than what was sent.
-    damages: bool,
-    snapshots: u64,
-    lines: u64,
-    failure: Option<(Millis, String)>,
-}
-
-impl Checks {
-    fn step(&mut self, network: &mut Network, actors: &mut [Actor], people: &mut [Person]) {
-        if self.failure.is_none()
-            && let Err(what) = self.look(network, actors, people)
-        {
-            self.failure = Some((network.now(), what));
-        }
-    }
-
-    fn look(
-        &mut self,
-        network: &mut Network,
-        actors: &mut [Actor],
-        people: &mut [Person],
-    ) -> Result<(), String> {
-        for passage in network.take_noted().filter(|passage| !passage.is_connectionless) {
-            let Some((node, _)) = Network::owner(passage.to) else { continue };
-            if !self.damages && node > SERVER {
-                self.bandwidth.add(&passage, rate(node))?;
-            }
-        }
-        let (server, players) = actors.split_at_mut(SERVER + 1);
-        let server = server[SERVER].server().ok_or("there is no server")?;
-        server.soundness()?;
-        for (place, (actor, person)) in players.iter_mut().zip(people).enumerate() {
-            let Some(player) = actor.player() else { continue };
-            if self.damages {
-                player.seen.clear();
-                player.heard.clear();
-            }
-            self.snapshots += compare_views(server, SERVER + 1 + place, player)
-                .map_err(|what| format!("player {place}: {what}"))?;
-            for fault in player.faults.drain(..) {
-                if !self.cuts {
-                    return Err(format!("player {place}: {fault}"));
-                }
-                log::debug!("{}: player {place}: {fault}", network.now());
-            }
-            if !player.heard.is_empty() {
-                let (at, levels, heard) = (network.now(), player.levels, &player.heard);
-                log::trace!("{at}: player {place}, gamestate {levels}: {heard:?}");
-            }
-            let is_behind = player.client().server_id() != Some(server.server_id());
-            let heard = player.heard.iter().map(String::as_str);
-            self.lines += person
-                .ears
-                .hear_all(player.levels, is_behind, heard)
-                .map_err(|what| format!("player {place}: {what}"))?;
-            player.heard.clear();
-        }
-        Ok(())
-    }
 }
 
 impl Trial {
@@ -238,10 +120,19 @@ impl Trial {
     /// # Errors
     /// What does not hold.
     pub fn run(&mut self) -> Result<Figures, Failure> {
+        self.run_watched(|_| {})
+    }
+
+    /// The same; `watch` is told the time after each stretch.
+    ///
+    /// # Errors
+    /// What does not hold.
+    pub fn run_watched(&mut self, mut watch: impl FnMut(Millis)) -> Result<Figures, Failure> {
         let end = self.network.now() + self.plan.span;
         let mut result = self.heal();
         while result.is_ok() && self.network.now() < end {
             result = self.stretch();
+            watch(self.network.now());
         }
         result.map(|()| self.figures()).map_err(|what| {
             let (at, what) = self.checks.failure.take().unwrap_or((self.network.now(), what));
@@ -256,7 +147,10 @@ impl Trial {
             time: self.network.now(),
             datagrams: self.network.sent(),
             bytes: self.network.bytes_sent(),
+            longest_datagram: self.network.longest(),
+            harms: self.network.harms().with(self.figures.harms),
             snapshots: self.checks.snapshots,
+            snapshots_forgotten: self.checks.forgotten,
             lines: self.checks.lines,
             most_above_rate: self.checks.bandwidth.fullest(),
             transcript: self.network.transcript(),
@@ -300,7 +194,8 @@ impl Trial {
             if self.checks.damages {
                 self.vanish(place);
             }
-            if self.people[place].back_at.is_some() || !self.plays_on(place) {
+            let is_away = self.people[place].back_at.is_some() || !self.plays_on(place);
+            if is_away || self.is_forgotten(place) {
                 self.join(place, LocalPort(0));
             }
         }
@@ -366,195 +261,6 @@ impl Trial {
             Some((_, what)) => Err(what.clone()),
             None => Ok(()),
         }
-    }
-
-    /// What happens in one moment.
-    fn events(&mut self, weather: &Weather) {
-        self.come_back();
-        if self.dice.chance(weather.rebinds)
-            && let Some(place) = self.anybody()
-        {
-            let port = self.new_port(place);
-            if let Some(player) = self.player(place) {
-                player.set_port(port);
-                self.figures.rebinds += 1;
-            }
-        }
-        if self.dice.chance(weather.server_stalls) {
-            let span = Millis(20 + self.dice.below(2000));
-            self.network.stall(SERVER, span);
-            self.figures.stalls += 1;
-        }
-        if self.dice.chance(weather.player_stalls) {
-            let node = 1 + self.dice.below(self.people.len() as u64) as usize;
-            let span = Millis(20 + self.dice.below(3500));
-            self.network.stall(node, span);
-            self.figures.stalls += 1;
-        }
-        if self.dice.chance(weather.jumps) {
-            let node = self.dice.below(self.actors.len() as u64) as usize;
-            let span = Millis(1 + self.dice.below(4000));
-            self.network.jump_clock(node, span);
-            self.figures.stalls += 1;
-        }
-        if self.dice.chance(weather.leaves)
-            && let Some(place) = self.anybody()
-        {
-            self.leave(place);
-        }
-        if self.dice.chance(weather.maps) {
-            self.change_map();
-        }
-        if self.dice.chance(weather.floods) {
-            self.flood();
-        }
-        if self.dice.chance(weather.talk) && !weather.damages() {
-            let place = self.dice.below(self.people.len() as u64 + 1) as usize;
-            let _ = self.say(place);
-        }
-    }
-
-    /// Somebody who is there.
-    fn anybody(&mut self) -> Option<usize> {
-        let place = self.dice.below(self.people.len() as u64) as usize;
-        self.people[place].back_at.is_none().then_some(place)
-    }
-
-    fn player(&mut self, place: usize) -> Option<&mut Player> {
-        self.actors[SERVER + 1 + place].player()
-    }
-
-    /// Whether a player is there and has not ended.
-    fn plays_on(&mut self, place: usize) -> bool {
-        self.player(place).is_some_and(|player| player.ending().is_none())
-    }
-
-    fn someone_outside(&mut self) -> Option<usize> {
-        (0..self.people.len())
-            .find(|&place| !self.player(place).is_some_and(|player| player.is_active()))
-    }
-
-    /// A player begins a new life.
-    fn join(&mut self, place: usize, port: LocalPort) {
-        let node = SERVER + 1 + place;
-        let person = &mut self.people[place];
-        let life = person.life + 1;
-        *person = Person { life, ports: person.ports, ..Person::default() };
-        self.figures.joins += 1;
-        let seed = self.plan.seed.wrapping_mul(0x9e37_79b9).wrapping_add(place as u64);
-        let seed = seed.wrapping_add(u64::from(life) << 32);
-        let rate = rate(node).to_string();
-        let name = format!("p{place}");
-        let pairs = [("name", name.as_str()), ("rate", &rate), ("snaps", "20"), ("model", "sarge")];
-        let wire = ClientWire::ALL[place % ClientWire::ALL.len()];
-        let server = Network::address(SERVER, LocalPort(0));
-        let qport = Qport(1000 + place as u16);
-        let now = self.network.clock(node);
-        let mut player = Player::with_userinfo(server, wire, &pairs, (qport, seed), now);
-        player.be_restless(seed);
-        player.set_port(port);
-        self.actors[node] = Actor::Player(Box::new(player));
-    }
-
-    /// A port that the player's router has not given it before. Routers do not give one again soon.
-    fn new_port(&mut self, place: usize) -> LocalPort {
-        let person = &mut self.people[place];
-        person.ports = person.ports % 20_000 + 1;
-        LocalPort(person.ports)
-    }
-
-    /// A player leaves, politely or by falling silent, for a while.
-    fn leave(&mut self, place: usize) {
-        let now = self.network.clock(SERVER + 1 + place);
-        if self.dice.chance(500) {
-            if let Some(player) = self.player(place) {
-                player.leave(now);
-            }
-        } else {
-            self.vanish(place);
-        }
-        let back_at = self.network.now() + Millis(500 + self.dice.below(12_000));
-        self.people[place].back_at = Some(back_at);
-    }
-
-    /// A player falls silent.
-    fn vanish(&mut self, place: usize) {
-        self.abandoned_at = Some(self.network.now());
-        self.actors[SERVER + 1 + place] = Actor::Nobody;
-    }
-
-    /// Who was away long enough joins again, and so does who was thrown out.
-    fn come_back(&mut self) {
-        let now = self.network.now();
-        for place in 0..self.people.len() {
-            if self.people[place].back_at.is_none() && !self.plays_on(place) {
-                self.people[place].back_at = Some(now + Millis::seconds(2));
-            }
-            if self.people[place].back_at.is_some_and(|at| at <= now) {
-                // With many players there are no slots to spare for who was left behind.
-                let moves = self.people.len() <= 16 && self.dice.chance(500);
-                let port = if moves { self.new_port(place) } else { LocalPort(0) };
-                self.join(place, port);
-            }
-        }
-    }
-
-    /// Somebody says the next line; the console does, whose place is behind the players'.
-    fn say(&mut self, speaker: usize) -> Option<Said> {
-        if speaker == self.people.len() {
-            self.console_line += 1;
-            let said = Said { speaker, life: 0, line: self.console_line };
-            self.console(&said.words());
-            return Some(said);
-        }
-        let now = self.network.clock(SERVER + 1 + speaker);
-        let person = &self.people[speaker];
-        let said = Said { speaker, life: person.life, line: person.line + 1 };
-        let player = self.player(speaker).filter(|player| player.is_active())?;
-        if !player.type_command(now, &said.words()) {
-            return None;
-        }
-        self.people[speaker].line += 1;
-        Some(said)
-    }
-
-    fn console(&mut self, line: &str) {
-        let now = self.network.clock(SERVER);
-        self.actors[SERVER].handle_line(now, line);
-    }
-
-    fn change_map(&mut self) {
-        self.figures.maps += 1;
-        let which = self.dice.below(self.plan.maps.len() as u64 + 1) as usize;
-        match self.plan.maps.get(which).cloned() {
-            Some(map) => self.console(&format!("map {map}")),
-            None => self.console("map_restart 0"),
-        }
-    }
-
-    /// Strangers ask, and send rubbish.
-    fn flood(&mut self) {
-        let count = 1 + self.dice.below(60);
-        for _ in 0..count {
-            let host = self.dice.below(250) as u8;
-            let port = 1024 + self.dice.below(60_000) as u16;
-            let from = ([203, 0, 113, host], port).into();
-            let mut bytes = vec![255; 4];
-            match self.dice.below(6) {
-                0 => bytes.extend_from_slice(b"getinfo xxx"),
-                1 => bytes.extend_from_slice(b"getstatus"),
-                2 => bytes.extend_from_slice(b"getchallenge 7 Quake3Arena"),
-                3 => bytes.extend_from_slice(b"connect \"\\protocol\\68\\challenge\\1\""),
-                4 => bytes.extend_from_slice(b"rcon guess status"),
-                _ => {
-                    bytes.clear();
-                    let len = self.dice.below(200);
-                    bytes.extend((0..len).map(|_| self.dice.below(256) as u8));
-                }
-            }
-            self.network.inject(from, SERVER, &bytes);
-        }
-        self.figures.strangers += count;
     }
 }
 

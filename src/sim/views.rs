@@ -23,14 +23,14 @@ pub fn compare_views(server: &Server, node: NodeId, player: &mut Player) -> Resu
         let from = Network::address(node, player.port());
         server.peer(*number).is_some_and(|(address, _)| address.ip() == from.ip())
     });
-    for seen in seen.drain(..) {
+    for sequence in seen.drain(..) {
         let Some(number) = known else { continue };
-        let Some(sent) = server.sent_view(number, seen.sequence) else { continue };
-        let place = format!("client {number}, snapshot {}", seen.sequence);
+        let Some(sent) = server.sent_view(number, sequence) else { continue };
+        let Some((seen, mut entities)) = player.client().view(sequence) else { continue };
+        let place = || format!("client {number}, snapshot {sequence}");
         if seen.player.words() != travelled(sent.player).words() {
-            return Err(format!("{place}: the player is not what was sent"));
+            return Err(format!("{}: the player is not what was sent", place()));
         }
-        let mut entities = seen.entities.iter();
         for sent in sent.entities {
             match entities.next() {
                 Some(seen) if arrived(seen, sent) => {}
@@ -41,18 +41,21 @@ pub fn compare_views(server: &Server, node: NodeId, player: &mut Player) -> Resu
                         other.map(|((seen, sent), at)| format!("{at}: {seen:#x} for {sent:#x}"));
                     let (number, other) = (sent.number, other.unwrap_or_default());
                     return Err(format!(
-                        "{place}: entity {number} is not what was sent, word {other}"
+                        "{}: entity {number} is not what was sent, word {other}",
+                        place()
                     ));
                 }
                 Some(seen) => {
                     let (seen, sent) = (seen.number, sent.number);
-                    return Err(format!("{place}: entity {seen} where {sent} was sent"));
+                    return Err(format!("{}: entity {seen} where {sent} was sent", place()));
                 }
-                None => return Err(format!("{place}: entity {} is not there", sent.number)),
+                None => {
+                    return Err(format!("{}: entity {} is not there", place(), sent.number));
+                }
             }
         }
         if let Some(more) = entities.next() {
-            return Err(format!("{place}: entity {} was not sent", more.number));
+            return Err(format!("{}: entity {} was not sent", place(), more.number));
         }
         compared += 1;
     }

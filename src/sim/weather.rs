@@ -16,8 +16,10 @@ pub struct Weather {
     pub server_stalls: u32,
     /// As above: a player's machine stalls.
     pub player_stalls: u32,
-    /// As above: a clock jumps ahead.
-    pub jumps: u32,
+    /// As above: the server's clock jumps ahead.
+    pub server_jumps: u32,
+    /// As above: a player's clock jumps ahead.
+    pub player_jumps: u32,
     /// As above: a player leaves, politely or not.
     pub leaves: u32,
     /// As above: another map, or the same anew.
@@ -53,9 +55,10 @@ impl Weather {
             rebinds: share(30),
             server_stalls: share(20),
             player_stalls: share(40),
-            jumps: share(15),
-            leaves: share(30),
-            maps: share(15),
+            server_jumps: share(15),
+            player_jumps: share(30),
+            leaves: share(50),
+            maps: share(25),
             floods: share(60),
             talk: 300,
             ..Self::default()

@@ -623,6 +623,31 @@ fn forged_numbers_far_ahead_are_not_believed() {
     assert_eq!(pair.client.statistics().faults, 0);
 }
 
+#[test]
+fn what_is_late_of_an_earlier_connection_does_not_begin_a_new_one() {
+    for wire in ClientWire::ALL {
+        // Whoever joins again within seconds has the same address, number and challenge as before.
+        let mut before = Pair::playing(wire);
+        let peer = before.peer();
+        for _ in 0..5 {
+            peer.commands.add("print \"of yesterday\"".into()).unwrap();
+        }
+        peer.commands.acknowledge(command(4)).unwrap();
+        let near = peer.next_snapshot(&World::at(1050, &[1]));
+        peer.commands.acknowledge(command(5)).unwrap();
+        let far = (0..100).map(|_| peer.next_snapshot(&World::at(1100, &[1]))).last().unwrap();
+
+        let mut pair = Pair::new(wire);
+        pair.join();
+        pair.deliver(&near);
+        pair.deliver(&far);
+        assert_eq!(pair.client.statistics().messages, 0, "{wire:?}");
+        pair.level(&Level::with_id(3));
+        assert_eq!(pair.client.stage(), Stage::Primed, "{wire:?}");
+        assert_eq!(pair.client.statistics().faults, 0, "{wire:?}");
+    }
+}
+
 /// A client at each stage.
 fn at_every_stage(wire: ClientWire) -> [Pair; 4] {
     let mut connected = Pair::new(wire);

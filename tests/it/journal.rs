@@ -7,7 +7,7 @@ use fragd::{
     client::ClientWire,
     game::{Deathmatch, Flight, Game, Profile},
     journal::{
-        Answers, Damage, DamageKind, Entry, Input, MAGIC, Reader, RecordedAssets, Recorder,
+        Answers, Damage, DamageKind, End, Entry, Input, MAGIC, Reader, RecordedAssets, Recorder,
         Recording, Replay, ReplayedAssets, Start, Steps, Trouble, Unfit, Verdict,
     },
     model::{
@@ -55,11 +55,16 @@ fn maps() -> MemoryAssets {
 
 /// A server that is recorded, and where its journal goes.
 fn recorded() -> (Recording<Server>, Bytes) {
+    recorded_up_to(u64::MAX)
+}
+
+/// The same with a journal that ends at so many bytes.
+fn recorded_up_to(limit: u64) -> (Recording<Server>, Bytes) {
     let bytes = Bytes::default();
     let sink = Rc::clone(&bytes);
     let start = Start { program: "test".to_owned(), entropy: [9; 32], ..Start::default() };
     let sink = Box::new(move |piece: &[u8]| sink.borrow_mut().extend_from_slice(piece));
-    let recorder = Recorder::shared(&start, sink);
+    let recorder = Rc::new(RefCell::new(Recorder::new(&start, sink).limited(limit)));
     let assets = RecordedAssets::new(Box::new(maps()), Rc::clone(&recorder));
     (Recording::new(server(Box::new(assets), &[]), recorder), bytes)
 }
@@ -71,6 +76,7 @@ struct Outcome {
     frames: u64,
     compared: u64,
     damage: Option<Damage>,
+    end: Option<End>,
 }
 
 /// Replays a journal upon a server with these settings and files.
@@ -93,11 +99,11 @@ fn replay_with(journal: &[u8], files: MemoryAssets, set: &[(&str, &str)]) -> Out
         }
         next = steps.next_step().or_else(|| steps.last_step());
     }
-    if verdict == Verdict::Same && steps.damage().is_none() {
+    if verdict == Verdict::Same && steps.end() == Some(End::Run) {
         verdict = replay.finish(Millis(0));
     }
     let (frames, compared) = (replay.frames(), replay.datagrams_out());
-    Outcome { verdict, frames, compared, damage: steps.damage() }
+    Outcome { verdict, frames, compared, damage: steps.damage(), end: steps.end() }
 }
 
 fn replay(journal: &[u8]) -> Outcome {
@@ -106,7 +112,10 @@ fn replay(journal: &[u8]) -> Outcome {
 
 /// Three players on a bad network for a while, a map change and talk; ended as runs end.
 fn session(seconds: u64) -> Vec<u8> {
-    let (server, bytes) = recorded();
+    session_of(recorded(), seconds)
+}
+
+fn session_of((server, bytes): (Recording<Server>, Bytes), seconds: u64) -> Vec<u8> {
     let mut arena = Arena::around(5, Actor::Recorded(Box::new(server)));
     arena.network.set_shape(Shape { loss: 50, ..Shape::latency(Millis(30)) });
     for (i, wire) in ClientWire::ALL.into_iter().enumerate() {
@@ -130,10 +139,33 @@ fn a_session_is_replayed_bit_for_bit() {
     let journal = session(5);
     let outcome = replay(&journal);
     assert_eq!((&outcome.verdict, outcome.damage), (&Verdict::Same, None));
+    assert_eq!(outcome.end, Some(End::Run));
     assert!(outcome.frames >= 200, "{outcome:?}");
     assert!(outcome.compared > 400, "{outcome:?}");
     // What is sent upon the start, the lines and the goodbye is compared, too.
     assert!(journal.len() < 300_000, "{} bytes", journal.len());
+}
+
+#[test]
+fn a_journal_ends_at_its_limit_and_replays_as_far() {
+    let whole = session(3);
+    for limit in [0, 1000, 20_000, 20_001, 25_000] {
+        let journal = session_of(recorded_up_to(limit), 3);
+        let len = journal.len() as u64;
+        // What the last input led to comes on top.
+        assert!(len >= limit && len < limit + 8000, "{len} bytes of {limit}");
+        let same = whole.iter().zip(&journal).take_while(|(one, other)| one == other).count();
+        assert!(
+            same + 8 >= journal.len(),
+            "all but the end is as without the limit: {same}, {len}"
+        );
+        let outcome = replay(&journal);
+        assert_eq!((&outcome.verdict, outcome.damage), (&Verdict::Same, None));
+        assert_eq!(outcome.end, Some(End::Limit));
+        assert!(limit < 20_000 || outcome.compared > 10, "{outcome:?}");
+        let cut = replay(&journal[..journal.len() - 1]);
+        assert_eq!((cut.verdict, cut.end), (Verdict::Same, None));
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write as _};
 
 use fragd::{
     cli::{Outcome, ReplayOptions},
-    journal::{Entry, Input, Located, Reader},
+    journal::{End, Entry, Input, Located, Reader},
     model::{Millis, text::escaped},
 };
 use serde_json::json;
@@ -40,12 +40,14 @@ pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<Outcome,
                 Err(damage) => break Some(damage),
             }
         };
-        if let Some(damage) = damage {
-            let _ = out.flush();
-            eprintln!("fragd: {name}: {damage}; nothing is read from there on");
-        }
         if damage.is_some() || is_end {
             let _ = out.flush();
+        }
+        if let Some(damage) = damage {
+            eprintln!("fragd: {name}: {damage}; nothing is read from there on");
+            return Ok(super::outcome_of(damage));
+        }
+        if is_end {
             return Ok(Outcome::Done);
         }
     }
@@ -77,7 +79,8 @@ fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
         // What the server answers is no input.
         Entry::Sent(_) => return None,
         Entry::Asset(answer) => (None, "file", None, answer.to_string()),
-        Entry::End => (None, "end", None, String::new()),
+        Entry::End(End::Run) => (None, "end", None, String::new()),
+        Entry::End(End::Limit) => (None, "end", None, "at its limit".to_owned()),
     };
     if let Some(client) = options.client
         && !route.is_some_and(|route| client.is(route.remote))

@@ -1,0 +1,149 @@
+//! What came of a replay, as text and as JSON.
+
+use std::time::Duration;
+
+use fragd::{
+    cli::Outcome,
+    journal::{Damage, Difference, End, Replay, Sent, Start, Verdict},
+    model::Millis,
+    server::Server,
+};
+use serde_json::json;
+
+use super::file::Journal;
+
+/// What came of it.
+pub(super) struct Report {
+    name: String,
+    start: Start,
+    time: Millis,
+    took: Duration,
+    frames: u64,
+    datagrams_in: u64,
+    compared: u64,
+    difference: Option<Difference>,
+    trouble: Option<String>,
+    damage: Option<Damage>,
+    /// The journal ends where it had as many bytes as it may.
+    is_at_limit: bool,
+}
+
+impl Report {
+    pub(super) fn new(
+        journal: &Journal,
+        stage: Option<&Replay<Server>>,
+        verdict: Verdict,
+        time: Millis,
+        took: Duration,
+    ) -> Self {
+        let (difference, trouble) = match verdict {
+            Verdict::Same => (None, None),
+            Verdict::Differs(difference) => (Some(*difference), None),
+            Verdict::Trouble(trouble) => (None, Some(trouble.to_string())),
+        };
+        let (frames, datagrams_in, compared) = stage.map_or((0, 0, 0), |stage| {
+            (stage.frames(), stage.datagrams_in(), stage.datagrams_out())
+        });
+        Self {
+            name: journal.name().to_owned(),
+            start: journal.start().clone(),
+            time,
+            took,
+            frames,
+            datagrams_in,
+            compared,
+            difference,
+            trouble,
+            damage: journal.damage(),
+            is_at_limit: journal.end() == Some(End::Limit),
+        }
+    }
+
+    pub(super) fn outcome(&self) -> Outcome {
+        match self.damage {
+            _ if self.difference.is_some() || self.trouble.is_some() => Outcome::Failed,
+            Some(damage) => super::outcome_of(damage),
+            None => Outcome::Done,
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let seconds = self.time.0 as f64 / 1000.0;
+        let mut text = format!(
+            "journal         {}, fragd {}, fragd {}\n\
+             replayed        {seconds:.1} s of the server's time in {:.2} s\n\
+             inputs          {} datagrams, {} frames\n\
+             compared        {} datagrams sent\n",
+            self.name,
+            self.start.program,
+            self.start.arguments.join(" "),
+            self.took.as_secs_f64(),
+            self.datagrams_in,
+            self.frames,
+            self.compared,
+        );
+        if let Some(damage) = self.damage {
+            text += &format!("damage          {damage}; replayed up to there\n");
+        }
+        if self.is_at_limit {
+            text += "ended           the journal, at its limit; the server played on\n";
+        }
+        text += &match (&self.difference, &self.trouble) {
+            (None, None) => "verdict         the same\n".to_owned(),
+            (Some(difference), _) => format!("verdict         {difference}\n"),
+            (None, Some(trouble)) => {
+                format!(
+                    "verdict         differs at {}, frame {}: {trouble}\n",
+                    self.time, self.frames
+                )
+            }
+        };
+        text
+    }
+
+    pub(super) fn json(&self) -> String {
+        let sent = |sent: Option<Sent>| {
+            sent.map(|sent| {
+                json!({
+                    "to": sent.route.remote.to_string(),
+                    "bytes": sent.len,
+                    "checksum": format!("{:08x}", sent.checksum),
+                })
+            })
+        };
+        let difference = self.difference.as_ref().map(|difference| {
+            json!({
+                "time_ms": difference.at.0,
+                "frame": difference.frame,
+                "record": difference.record,
+                "offset": difference.offset,
+                "datagram": difference.number,
+                "expected": sent(difference.expected),
+                "got": sent(difference.got),
+            })
+        });
+        let damage = self.damage.map(|damage| {
+            json!({
+                "record": damage.record,
+                "offset": damage.offset,
+                "what": damage.kind.to_string(),
+            })
+        });
+        let same = self.difference.is_none() && self.trouble.is_none();
+        let json = json!({
+            "verdict": if same { "same" } else { "differs" },
+            "program": self.start.program,
+            "arguments": self.start.arguments,
+            "began_unix_ms": self.start.began_unix_ms,
+            "time_ms": self.time.0,
+            "frames": self.frames,
+            "datagrams_in": self.datagrams_in,
+            "datagrams_compared": self.compared,
+            "difference": difference,
+            "trouble": self.trouble,
+            "damage": damage,
+            "ended_at_limit": self.is_at_limit,
+        });
+        format!("{json:#}\n")
+    }
+}

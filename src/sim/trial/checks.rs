@@ -1,0 +1,97 @@
+//! What is checked at every step of a trial.
+
+use super::{Person, SERVER, rate};
+use crate::{
+    model::Millis,
+    sim::{Actor, Network, bandwidth::Bandwidth, views::compare_views},
+};
+
+/// How often the server's ring of frames is looked through, which takes longer than a step.
+const RING_INTERVAL: Millis = Millis::seconds(1);
+
+/// The checks and what they counted.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    pub(super) bandwidth: Bandwidth,
+    /// Datagrams may be cut, so players may complain of what they cannot read.
+    pub(super) cuts: bool,
+    /// Datagrams may be something else than what was sent.
+    pub(super) damages: bool,
+    pub(super) snapshots: u64,
+    pub(super) forgotten: u64,
+    pub(super) lines: u64,
+    pub(super) failure: Option<(Millis, String)>,
+    ring_due: Millis,
+}
+
+impl Checks {
+    pub(super) fn step(
+        &mut self,
+        network: &mut Network,
+        actors: &mut [Actor],
+        people: &mut [Person],
+    ) {
+        if self.failure.is_none()
+            && let Err(what) = self.look(network, actors, people)
+        {
+            self.failure = Some((network.now(), what));
+        }
+    }
+
+    fn look(
+        &mut self,
+        network: &mut Network,
+        actors: &mut [Actor],
+        people: &mut [Person],
+    ) -> Result<(), String> {
+        let now = network.now();
+        for passage in network.take_noted().filter(|passage| !passage.is_connectionless) {
+            let Some((node, _)) = Network::owner(passage.to) else { continue };
+            if !self.damages && node > SERVER {
+                self.bandwidth.add(&passage, rate(node))?;
+            }
+        }
+        let (server, players) = actors.split_at_mut(SERVER + 1);
+        let server = server[SERVER].server().ok_or("there is no server")?;
+        server.soundness()?;
+        if now >= self.ring_due {
+            self.ring_due = now + RING_INTERVAL;
+            server.ring_soundness()?;
+        }
+        for (place, (actor, person)) in players.iter_mut().zip(people).enumerate() {
+            let Some(player) = actor.player() else { continue };
+            // Whoever heard nothing is as it was.
+            if !player.take_touched() {
+                continue;
+            }
+            player.client().soundness().map_err(|what| format!("player {place}: {what}"))?;
+            if self.damages {
+                player.seen.clear();
+                player.heard.clear();
+            }
+            let taken = player.seen.len() as u64;
+            let compared = compare_views(server, SERVER + 1 + place, player)
+                .map_err(|what| format!("player {place}: {what}"))?;
+            self.snapshots += compared;
+            self.forgotten += taken - compared;
+            for fault in player.faults.drain(..) {
+                if !self.cuts {
+                    return Err(format!("player {place}: {fault}"));
+                }
+                log::debug!("{now}: player {place}: {fault}");
+            }
+            if !player.heard.is_empty() {
+                let (levels, heard) = (player.levels, &player.heard);
+                log::trace!("{now}: player {place}, gamestate {levels}: {heard:?}");
+            }
+            let is_behind = player.client().server_id() != Some(server.server_id());
+            let heard = player.heard.iter().map(String::as_str);
+            self.lines += person
+                .ears
+                .hear_all(player.levels, is_behind, heard)
+                .map_err(|what| format!("player {place}: {what}"))?;
+            player.heard.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! What happens in a stretch of weather: who comes, goes and talks, and what goes wrong.
+
+use super::{Person, SERVER, Trial, rate};
+use crate::{
+    client::{ClientWire, Stage},
+    model::{ClientNum, Millis, Qport},
+    node::{LocalPort, Node as _},
+    server::Server,
+    sim::{Actor, Harm, Network, NodeId, Player, Said, Weather},
+};
+
+impl Trial {
+    /// What happens in one moment.
+    pub(super) fn events(&mut self, weather: &Weather) {
+        self.come_back();
+        if self.dice.chance(weather.rebinds)
+            && let Some(place) = self.anybody()
+        {
+            let port = self.new_port(place);
+            if let Some(player) = self.player(place) {
+                player.set_port(port);
+                self.figures.harms.add(Harm::NewPort);
+            }
+        }
+        if self.dice.chance(weather.server_stalls) {
+            self.stall(SERVER, 2000, Harm::ServerStall);
+        }
+        if self.dice.chance(weather.player_stalls) {
+            let node = 1 + self.dice.below(self.people.len() as u64) as usize;
+            self.stall(node, 3500, Harm::PlayerStall);
+        }
+        if self.dice.chance(weather.server_jumps) {
+            self.jump_clock(SERVER, Harm::ServerJump);
+        }
+        if self.dice.chance(weather.player_jumps) {
+            let node = 1 + self.dice.below(self.people.len() as u64) as usize;
+            self.jump_clock(node, Harm::PlayerJump);
+        }
+        if self.dice.chance(weather.leaves)
+            && let Some(place) = self.anybody()
+        {
+            self.leave(place);
+        }
+        if self.dice.chance(weather.maps) {
+            self.change_map();
+        }
+        if self.dice.chance(weather.floods) {
+            self.flood();
+        }
+        if self.dice.chance(weather.talk) && !weather.damages() {
+            let place = self.dice.below(self.people.len() as u64 + 1) as usize;
+            let _ = self.say(place);
+        }
+    }
+
+    fn stall(&mut self, node: NodeId, most_ms: u64, harm: Harm) {
+        let span = Millis(20 + self.dice.below(most_ms));
+        self.network.stall(node, span);
+        self.figures.harms.add(harm);
+    }
+
+    fn jump_clock(&mut self, node: NodeId, harm: Harm) {
+        let span = Millis(1 + self.dice.below(4000));
+        self.network.jump_clock(node, span);
+        self.figures.harms.add(harm);
+    }
+
+    /// Somebody who is there.
+    pub(super) fn anybody(&mut self) -> Option<usize> {
+        let place = self.dice.below(self.people.len() as u64) as usize;
+        self.people[place].back_at.is_none().then_some(place)
+    }
+
+    pub(super) fn player(&mut self, place: usize) -> Option<&mut Player> {
+        self.actors[SERVER + 1 + place].player()
+    }
+
+    /// Whether a player is there and has not ended.
+    pub(super) fn plays_on(&mut self, place: usize) -> bool {
+        self.player(place).is_some_and(|player| player.ending().is_none())
+    }
+
+    /// Whether the server has given up a newcomer that knows nothing of it. One who was not heard in time
+    /// is told nothing, and nobody at the keys waits for minutes.
+    pub(super) fn is_forgotten(&mut self, place: usize) -> bool {
+        let ip = Network::address(SERVER + 1 + place, LocalPort(0)).ip();
+        let is_new = self.player(place).is_some_and(|p| p.client().stage() == Stage::Connected);
+        let is_there = |server: &Server| {
+            ClientNum::all()
+                .filter_map(|number| server.peer(number))
+                .any(|(from, _)| from.ip() == ip)
+        };
+        is_new && !self.server().is_some_and(is_there)
+    }
+
+    pub(super) fn someone_outside(&mut self) -> Option<usize> {
+        (0..self.people.len())
+            .find(|&place| !self.player(place).is_some_and(|player| player.is_active()))
+    }
+
+    /// A player begins a new life.
+    pub(super) fn join(&mut self, place: usize, port: LocalPort) {
+        let node = SERVER + 1 + place;
+        let person = &mut self.people[place];
+        let life = person.life + 1;
+        *person = Person { life, ports: person.ports, ..Person::default() };
+        self.figures.joins += 1;
+        let seed = self.plan.seed.wrapping_mul(0x9e37_79b9).wrapping_add(place as u64);
+        let seed = seed.wrapping_add(u64::from(life) << 32);
+        let rate = rate(node).to_string();
+        let name = format!("p{place}");
+        let pairs = [("name", name.as_str()), ("rate", &rate), ("snaps", "20"), ("model", "sarge")];
+        let wire = ClientWire::ALL[place % ClientWire::ALL.len()];
+        let server = Network::address(SERVER, LocalPort(0));
+        let qport = Qport(1000 + place as u16);
+        let now = self.network.clock(node);
+        let mut player = Player::with_userinfo(server, wire, &pairs, (qport, seed), now);
+        player.be_restless(seed);
+        player.set_port(port);
+        self.actors[node] = Actor::Player(Box::new(player));
+    }
+
+    /// A port that the player's router has not given it before. Routers do not give one again soon.
+    pub(super) fn new_port(&mut self, place: usize) -> LocalPort {
+        let person = &mut self.people[place];
+        person.ports = person.ports % 20_000 + 1;
+        LocalPort(person.ports)
+    }
+
+    /// A player leaves, politely or by falling silent, for a while.
+    pub(super) fn leave(&mut self, place: usize) {
+        let now = self.network.clock(SERVER + 1 + place);
+        if self.dice.chance(500) {
+            if let Some(player) = self.player(place) {
+                player.leave(now);
+                self.figures.harms.add(Harm::Leave);
+            }
+        } else {
+            self.vanish(place);
+            self.figures.harms.add(Harm::Silence);
+        }
+        self.abandoned_at = Some(self.network.now());
+        let back_at = self.network.now() + Millis(500 + self.dice.below(12_000));
+        self.people[place].back_at = Some(back_at);
+    }
+
+    /// A player falls silent.
+    pub(super) fn vanish(&mut self, place: usize) {
+        self.abandoned_at = Some(self.network.now());
+        self.actors[SERVER + 1 + place] = Actor::Nobody;
+    }
+
+    /// Who was away long enough joins again, and so does who was thrown out.
+    pub(super) fn come_back(&mut self) {
+        let now = self.network.now();
+        for place in 0..self.people.len() {
+            if self.people[place].back_at.is_none() && !self.plays_on(place) {
+                self.people[place].back_at = Some(now + Millis::seconds(2));
+            }
+            if self.people[place].back_at.is_some_and(|at| at <= now) {
+                // With many players there are no slots to spare for who was left behind.
+                let moves = self.people.len() <= 16 && self.dice.chance(500);
+                let port = if moves { self.new_port(place) } else { LocalPort(0) };
+                if moves {
+                    self.abandoned_at = Some(now);
+                }
+                self.join(place, port);
+            }
+        }
+    }
+
+    /// Somebody says the next line; the console does, whose place is behind the players'.
+    pub(super) fn say(&mut self, speaker: usize) -> Option<Said> {
+        if speaker == self.people.len() {
+            self.console_line += 1;
+            let said = Said { speaker, life: 0, line: self.console_line };
+            self.console(&said.words());
+            return Some(said);
+        }
+        let now = self.network.clock(SERVER + 1 + speaker);
+        let person = &self.people[speaker];
+        let said = Said { speaker, life: person.life, line: person.line + 1 };
+        let player = self.player(speaker).filter(|player| player.is_active())?;
+        if !player.type_command(now, &said.words()) {
+            return None;
+        }
+        self.people[speaker].line += 1;
+        Some(said)
+    }
+
+    pub(super) fn console(&mut self, line: &str) {
+        let now = self.network.clock(SERVER);
+        self.actors[SERVER].handle_line(now, line);
+    }
+
+    pub(super) fn change_map(&mut self) {
+        let which = self.dice.below(self.plan.maps.len() as u64 + 1) as usize;
+        match self.plan.maps.get(which).cloned() {
+            Some(map) => {
+                self.figures.harms.add(Harm::Map);
+                self.console(&format!("map {map}"));
+            }
+            None => {
+                self.figures.harms.add(Harm::Restart);
+                self.console("map_restart 0");
+            }
+        }
+    }
+
+    /// Strangers ask, and send rubbish.
+    pub(super) fn flood(&mut self) {
+        let count = 1 + self.dice.below(60);
+        for _ in 0..count {
+            let host = self.dice.below(250) as u8;
+            let port = 1024 + self.dice.below(60_000) as u16;
+            let from = ([203, 0, 113, host], port).into();
+            let mut bytes = vec![255; 4];
+            match self.dice.below(6) {
+                0 => bytes.extend_from_slice(b"getinfo xxx"),
+                1 => bytes.extend_from_slice(b"getstatus"),
+                2 => bytes.extend_from_slice(b"getchallenge 7 Quake3Arena"),
+                3 => bytes.extend_from_slice(b"connect \"\\protocol\\68\\challenge\\1\""),
+                4 => bytes.extend_from_slice(b"rcon guess status"),
+                _ => {
+                    bytes.clear();
+                    let len = self.dice.below(200);
+                    bytes.extend((0..len).map(|_| self.dice.below(256) as u8));
+                }
+            }
+            self.network.inject(from, SERVER, &bytes);
+        }
+        self.figures.harms.add(Harm::Flood);
+        self.figures.strangers += count;
+    }
+}
