@@ -19,7 +19,7 @@ use crate::model::{
     EntityNum, EntitySet, EntityShared, EntityState, Trace, Vec3, contents::content,
     limits::MAX_ENTITIES,
 };
-use sectors::Sectors;
+use sectors::{Nature, Sectors};
 
 /// Contents that clients predict collisions with.
 const PREDICTED: i32 = content::SOLID | content::BODY;
@@ -119,7 +119,10 @@ impl World {
         self.unlink(number, shared);
         measure(state, shared);
         let (mins, maxs) = (shared.absmin, shared.absmax);
-        self.sectors.insert(number, [mins, maxs]);
+        // As it is now: what gets contents or a size is linked anew to count.
+        let is_mark = shared.contents == 0 && shared.bmodel == 0 && shared.mins == shared.maxs;
+        let nature = if is_mark { Nature::Mark } else { Nature::Body };
+        self.sectors.insert(number, [mins, maxs], nature);
     }
 
     /// Takes an entity out of the world.
@@ -162,7 +165,7 @@ impl World {
     /// them, and returns how many there are: no more than fit.
     pub fn entities_in_box(&self, mins: Vec3, maxs: Vec3, found: &mut [EntityNum]) -> usize {
         let mut count = 0;
-        self.sectors.visit([mins, maxs], &mut |number| {
+        self.sectors.visit_all(&[mins, maxs], &mut |number| {
             let Some(place) = found.get_mut(count) else { return false };
             *place = number;
             count += 1;
@@ -232,7 +235,7 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
             high[axis] = most + maxs[axis] + 1.0;
         }
         let pass_owner = self.owner(self.pass);
-        self.world.sectors.visit([low, high], &mut |number| {
+        self.world.sectors.visit_bodies(&[low, high], &mut |number| {
             let Some((state, shared)) = self.entities.view(number) else { return true };
             if self.pass != EntityNum::NONE
                 && (number == self.pass
@@ -271,7 +274,7 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
         let mut contents = self.world.map.point_contents(point);
-        self.world.sectors.visit([point, point], &mut |number| {
+        self.world.sectors.visit_bodies(&[point, point], &mut |number| {
             if number != self.pass
                 && let Some((state, shared)) = self.entities.view(number)
             {
