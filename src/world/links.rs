@@ -161,11 +161,11 @@ impl World {
         self.presence.seen_from(place, &self.areas)
     }
 
-    /// Writes the entities whose bounds touch a box into `found`, in the order in which all else meets
-    /// them, and returns how many there are: no more than fit.
-    pub fn entities_in_box(&self, mins: Vec3, maxs: Vec3, found: &mut [EntityNum]) -> usize {
+    /// Writes the bodies whose bounds touch a box into `found`, that is, all entities but those that are
+    /// points without contents, in the order in which all else meets them, and returns how many there are: no more than fit.
+    pub fn bodies_in_box(&self, mins: Vec3, maxs: Vec3, found: &mut [EntityNum]) -> usize {
         let mut count = 0;
-        self.sectors.visit_all(&[mins, maxs], &mut |number| {
+        self.sectors.visit(&[mins, maxs], &mut |number| {
             let Some(place) = found.get_mut(count) else { return false };
             *place = number;
             count += 1;
@@ -235,7 +235,7 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
             high[axis] = most + maxs[axis] + 1.0;
         }
         let pass_owner = self.owner(self.pass);
-        self.world.sectors.visit_bodies(&[low, high], &mut |number| {
+        self.world.sectors.visit(&[low, high], &mut |number| {
             let Some((state, shared)) = self.entities.view(number) else { return true };
             if self.pass != EntityNum::NONE
                 && (number == self.pass
@@ -274,7 +274,7 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
         let mut contents = self.world.map.point_contents(point);
-        self.world.sectors.visit_bodies(&[point, point], &mut |number| {
+        self.world.sectors.visit(&[point, point], &mut |number| {
             if number != self.pass
                 && let Some((state, shared)) = self.entities.view(number)
             {

@@ -126,16 +126,16 @@ fn triggers_are_found_by_box_and_by_contact() {
     let margin = Vec3::new(4.0, 4.0, 4.0);
     let mut found = [EntityNum::NONE; 4];
     let [low, high] = [level.spot - margin, level.spot + margin];
-    assert_eq!(level.world.entities_in_box(low, high, &mut found), 1);
+    assert_eq!(level.world.bodies_in_box(low, high, &mut found), 1);
     assert_eq!(found[0], number(TRIGGER));
     let scene = level.world.scene(&level.entities, EntityNum::NONE);
     assert!(scene.touches(low, high, number(TRIGGER)));
     assert!(!scene.touches(low + ABOVE, high + ABOVE, number(TRIGGER)));
     assert!(!scene.touches(low, high, number(700)), "no such entity");
-    assert_eq!(level.world.entities_in_box(low, high, &mut []), 0);
+    assert_eq!(level.world.bodies_in_box(low, high, &mut []), 0);
     assert!(level.world.occupancy(number(TRIGGER)).unwrap().clusters().next().is_some());
     level.world.unlink(number(TRIGGER), &mut level.entities.0[TRIGGER].1);
-    assert_eq!(level.world.entities_in_box(low, high, &mut found), 0);
+    assert_eq!(level.world.bodies_in_box(low, high, &mut found), 0);
     assert!(level.world.occupancy(number(TRIGGER)).is_none());
 }
 

@@ -95,7 +95,7 @@ impl Deathmatch {
         let mins = Vec3(axes.map(|axis| old[0][axis].min(thing.shared.absmin[axis])));
         let maxs = Vec3(axes.map(|axis| old[1][axis].max(thing.shared.absmax[axis])));
         let mut found = [EntityNum::NONE; crate::model::limits::MAX_ENTITIES];
-        let count = host.world().map_or(0, |world| world.entities_in_box(mins, maxs, &mut found));
+        let count = host.world().map_or(0, |world| world.bodies_in_box(mins, maxs, &mut found));
         let sine = TrajectoryKind::Sine as i32;
         for &number in &found[..count] {
             let Some(ground) = self.pushable(number) else { continue };

@@ -107,7 +107,7 @@ impl Deathmatch {
         let mut found = [EntityNum::NONE; crate::model::limits::MAX_ENTITIES];
         let count = host
             .world()
-            .map_or(0, |world| world.entities_in_box(origin - REACH, origin + REACH, &mut found));
+            .map_or(0, |world| world.bodies_in_box(origin - REACH, origin + REACH, &mut found));
         for &number in &found[..count] {
             let Some(thing) = self.things.get(number) else { continue };
             if thing.shared.contents & contents::TRIGGER == 0 {

@@ -37,7 +37,7 @@ impl Deathmatch {
         let mut found = [EntityNum::NONE; MAX_ENTITIES];
         let count = host
             .world()
-            .map_or(0, |world| world.entities_in_box(center - reach, center + reach, &mut found));
+            .map_or(0, |world| world.bodies_in_box(center - reach, center + reach, &mut found));
         let mut hit_enemy = false;
         for &number in &found[..count] {
             if blast.spared == Some(number) || !self.is_damageable(number) {

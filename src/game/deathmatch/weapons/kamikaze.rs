@@ -169,9 +169,8 @@ impl Deathmatch {
     fn things_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_ENTITIES], usize) {
         let reach = Vec3([radius; 3]);
         let mut found = [EntityNum::NONE; MAX_ENTITIES];
-        let count = host
-            .world()
-            .map_or(0, |world| world.entities_in_box(at - reach, at + reach, &mut found));
+        let count =
+            host.world().map_or(0, |world| world.bodies_in_box(at - reach, at + reach, &mut found));
         (found, count)
     }
 
