@@ -192,6 +192,11 @@ impl Clients {
         ClientNum::all().filter_map(|number| Some((number, self.get(number)?)))
     }
 
+    /// Whether no slot is in use.
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.iter().all(Option::is_none)
+    }
+
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (ClientNum, &mut Client)> {
         ClientNum::all()
             .zip(&mut self.slots)

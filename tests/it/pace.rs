@@ -72,6 +72,24 @@ fn skipped_snapshots_are_told() {
     assert!(flags.contains(fragd::wire::snapshot::SnapFlags::RATE_DELAYED));
 }
 
+/// How much longer than a frame a server sleeps that nobody is on.
+const ALONE: Millis = Millis(150);
+
+#[test]
+fn a_server_that_nobody_is_on_runs_four_frames_at_once() {
+    let mut server = server(&[]);
+    server.frame(Millis(1000));
+    let (first, time) = (server.counters().get(Counter::Frames), server.level_time());
+    for wake in 1..=100 {
+        let now = server.next_frame();
+        assert_eq!(now, Millis(1000 + wake * 200));
+        server.frame(now);
+    }
+    assert_eq!(server.counters().get(Counter::Frames) - first, 400);
+    assert_eq!(server.level_time().0 - time.0, 20_000);
+    assert_eq!(server.counters().get(Counter::FramesForfeited), 0);
+}
+
 #[test]
 fn frames_neither_drift_nor_burst() {
     let mut server = server(&[]);
@@ -79,12 +97,12 @@ fn frames_neither_drift_nor_burst() {
     server.frame(now);
     let first = server.counters().get(Counter::Frames);
     // A clock that is always a little late: still twenty frames a second, on the same grid.
-    for _ in 0..2000 {
-        now = server.next_frame() + Millis(7);
+    for frame in 1..=2000 {
+        now = Millis(1000 + frame * 50 + 7);
         server.frame(now);
     }
     assert_eq!(server.counters().get(Counter::Frames) - first, 2000);
-    assert_eq!(server.next_frame(), Millis(1000 + 2001 * 50));
+    assert_eq!(server.next_frame(), Millis(1000 + 2001 * 50 + ALONE.0));
     assert_eq!(server.counters().get(Counter::FramesForfeited), 0);
 
     // Ten seconds lost: a few frames are made up for, the rest is forfeited, the grid stays.
@@ -93,7 +111,7 @@ fn frames_neither_drift_nor_burst() {
     let made_up = server.counters().get(Counter::Frames) - first - 2000;
     assert_eq!(made_up, 5);
     assert_eq!(server.counters().get(Counter::FramesForfeited), 195);
-    let next = server.next_frame();
+    let next = Millis(server.next_frame().0 - ALONE.0);
     assert!(next > now && next <= now + Millis(50) && next.0.is_multiple_of(50), "{next}");
     server.frame(now + Millis(1));
     assert_eq!(server.counters().get(Counter::Frames) - first - 2000, 5, "not due yet");
