@@ -107,7 +107,7 @@ frame_p99() {
 # measure NAME KIND: leaves NAME.json, and NAME-alone.json of what the bots do not see.
 measure() {
   local name=$1 kind=$2 range=$port_range own=$fragd theirs=$peer_engine asker begun reader code
-  local -a settings=(sv_maxRate 0 sv_fps 20)
+  local -a settings=(sv_maxRate 0 sv_fps 20 fraglimit 0 timelimit 0)
   echo "-- $name, map $map, wire $wire" >&2
   free_port
   port_range=$port-$port
