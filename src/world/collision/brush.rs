@@ -89,7 +89,8 @@ impl Brushes {
         self.reach[number as usize]
     }
 
-    /// Stops the sweep at a brush.
+    /// Stops the sweep at a brush. Inlined, or a trace costs a twelfth more.
+    #[inline]
     pub(super) fn stop<A: Arithmetic>(&self, number: u32, sweep: &mut Sweep) {
         if sweep.misses(&self.reach[number as usize]) {
             return;
