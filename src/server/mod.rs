@@ -54,9 +54,10 @@ use crate::{
 /// only stall everybody again.
 const MAX_CATCH_UP: u64 = 5;
 
-/// Datagrams may wait for others a frame's so manieth part: what they tell is seen with the next frame, and
-/// the pings that players and browsers measure are off by less than a client's own frame.
+/// Datagrams may wait for others a frame's so manieth part, but no longer than that: what they tell is seen
+/// with the next frame, and the pings that players and browsers measure are off by a client's own frame at most.
 const PATIENCE: u64 = 5;
+const PATIENCE_MAX: Millis = Millis(10);
 
 /// Frames that are run at once while nobody is there to see them one by one: to wake costs more than to run
 /// them. Who comes finds the level's clock where it should be.
@@ -320,7 +321,7 @@ impl Node for Server {
     }
 
     fn patience(&self) -> Millis {
-        Millis(self.frame_length().0 / PATIENCE)
+        Millis(self.frame_length().0 / PATIENCE).min(PATIENCE_MAX)
     }
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
