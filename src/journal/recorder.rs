@@ -142,7 +142,9 @@ impl Recorder {
 
     /// The node is told what the loop has counted.
     pub(super) fn counted(&mut self, now: Millis, counters: &LoopCounters) {
-        self.tell_sent();
+        if !self.takes_input() {
+            return;
+        }
         let passed = self.passed(now);
         self.record(kind::COUNTED, |body| {
             put_number(body, passed);

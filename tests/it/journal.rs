@@ -127,6 +127,8 @@ fn session_of((server, bytes): (Recording<Server>, Bytes), seconds: u64) -> Vec<
     arena.console("map again");
     arena.run_for(Millis::seconds(seconds));
     let now = arena.network.now();
+    let Actor::Recorded(server) = &mut arena.actors[SERVER] else { unreachable!() };
+    server.note_loop(now, &LoopCounters::from_values([50, 7]));
     arena.actors[SERVER].stop(now, "it is over");
     arena.run_for(Millis(1));
     let Actor::Recorded(server) = arena.actors.swap_remove(SERVER) else { unreachable!() };
