@@ -177,11 +177,13 @@ udp_port_taken() {
     substr($2, length($2) - 4) == end { found = 1 } END { exit !found }'
 }
 
-# free_port: leaves a UDP port that nobody has in `port`.
+# free_port: leaves a UDP port in `port` that nobody has and that none of these checks, side by side as
+# they run, has been given before: what starts now takes its port only later.
 free_port() {
   local first=${port_range%-*} last=${port_range#*-}
   port=$((first + RANDOM % (last - first + 1)))
-  while udp_port_taken "$port"; do port=$((port + 1)); done
+  mkdir -p "$work/ports"
+  while udp_port_taken "$port" || ! mkdir "$work/ports/$port" 2>/dev/null; do port=$((port + 1)); done
 }
 
 # --- Servers ------------------------------------------------------------------------------------
@@ -216,10 +218,14 @@ server_start() {
     *) server_address=$server_kind; return 0 ;;
   esac
   server_try "$@" && return 0
-  grep -aqiE 'in use|EADDRINUSE' "$server_log" || return 1
+  port_was_taken || return 1
   note "the port was taken meanwhile; trying another one"
+  stop "$server_pid" 5
   server_try "$@"
 }
+
+# port_was_taken: ioquake3 goes on to the next one then, where nobody would ask it.
+port_was_taken() { grep -aqiE 'in use|EADDRINUSE' "$server_log"; }
 
 server_try() {
   local kind=$1 wire=$2 map=$3 clients=$4 legacy
@@ -253,7 +259,7 @@ server_try() {
       ;;
   esac
   server_pid=$launched
-  await 30 server_up && alive "$server_pid"
+  await 30 server_up && alive "$server_pid" && ! port_was_taken
 }
 
 # lend_maps DIRECTORY: puts the additional maps where a program with that home folder finds them.

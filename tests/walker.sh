@@ -60,13 +60,15 @@ walk() {
   done
 }
 
-# free_oneself NAME VAIN LEG: turns away, after so many vain legs. The shot brings the dead back.
+# free_oneself NAME VAIN LEG: turns away, after so many vain legs. The shot brings the dead back, and is
+# the gauntlet's: nothing that could run out, or blow up before a wall.
 free_oneself() {
   if [ "$2" -gt 0 ] && [ $(($2 % patience)) -eq 0 ]; then
     order "$1" kill
     sleep 1.9
   fi
   hold "$1" attack 0.1
+  order "$1" 'weapon 1'
   order "$1" centerview
   hold "$1" right "0.$((20 + $3 * 37 % 30))"
 }
@@ -81,8 +83,10 @@ distance() {
 # past BEGIN SECONDS: are they over?
 past() { awk -v a="$1" -v b="$(now)" -v s="$2" 'BEGIN { exit !(b - a >= s) }'; }
 
-# watch_steps NAME: from now on its log tells of wrong predictions and of what happens to players.
+# watch_steps NAME: from now on its log tells of wrong predictions and of what happens to players. It
+# keeps to what it has in hand: whom its own rocket pushes, no client foresees.
 watch_steps() {
+  order "$1" 'cg_autoswitch 0'
   order "$1" 'cg_showmiss 1'
   order "$1" 'cg_debugevents 1'
   sleep 0.2

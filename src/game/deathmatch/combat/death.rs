@@ -6,7 +6,7 @@ use super::{Deathmatch, GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
 use crate::game::{
     Host,
     movement::angles,
-    numbers::{Means, animation, contents, entity_flag, event, weapon},
+    numbers::{Means, PmType, animation, contents, entity_flag, event, weapon},
 };
 use crate::model::{
     ClientNum, EntityNum, LevelTime, SvFlags, Vec3, limits::MAX_CLIENTS, text::leading_int,
@@ -174,6 +174,8 @@ impl Deathmatch {
         player.state.stats[profile.stats.dead_yaw] = looked_at
             .map_or(player.state.viewangles[1], |at| angles::of_direction(at - origin)[1])
             as i32;
+        // At once, not with the next command: the client foresees the body's fall from this snapshot on.
+        player.state.pm_type = PmType::Dead as i32;
         player.state.weapon = weapon::NONE;
         player.state.powerups = [0; 16];
         player.state.loop_sound = 0;
