@@ -77,6 +77,8 @@ play_prediction() {
       rejoin "$beside" "$work/$label.out"
       tell_walk "walk-$kind_name-$label"
       all_pads=$((all_pads + pads)) all_swims=$((all_swims + swims))
+      [ "${misses:-0}" -le "${theirs:-0}" ] ||
+        note "before them: $(grep -aB6 '^Prediction miss' "$work/walk-$kind_name-$label.log" | head -n 30 | tr '\n' '|')"
       check "$level, $wire: ${misses:-no} misses on $kind, ${theirs:-no} on ioq3ded" \
         [ -n "$misses" -a -n "$theirs" -a "${misses:-1}" -le "${theirs:-0}" ]
     done
