@@ -19,7 +19,7 @@ use crate::model::{
     EntityNum, EntitySet, EntityShared, EntityState, Trace, Vec3, contents::content,
     limits::MAX_ENTITIES,
 };
-use sectors::{Nature, Sectors};
+use sectors::{Nature, Neighbourhood, Sectors};
 
 /// Contents that clients predict collisions with.
 const PREDICTED: i32 = content::SOLID | content::BODY;
@@ -181,7 +181,9 @@ impl World {
         entities: &'a E,
         pass: EntityNum,
     ) -> Scene<'a, E> {
-        Scene { world: self, entities, pass }
+        let owner = entities.view(pass).map(|(_, shared)| shared.owner_num);
+        let pass_owner = owner.filter(|&owner| owner != EntityNum::NONE.index() as i32);
+        Scene { world: self, entities, pass, pass_owner, near: None }
     }
 }
 
@@ -191,9 +193,20 @@ pub struct Scene<'a, E: ?Sized> {
     world: &'a World,
     entities: &'a E,
     pass: EntityNum,
+    /// The owner of who is left out, if it has any.
+    pass_owner: Option<i32>,
+    near: Option<Neighbourhood>,
 }
 
 impl<E: EntityViews + ?Sized> Scene<'_, E> {
+    /// The same scene, for many questions within a box: what is near is looked up once. Questions beyond
+    /// it have the same answers as ever.
+    #[must_use]
+    pub fn near(mut self, mins: Vec3, maxs: Vec3) -> Self {
+        self.near = self.world.sectors.neighbourhood(&[mins, maxs], self.pass);
+        self
+    }
+
     /// How far a box (`mins` to `maxs`, relative to the moving point) gets from `start` to `end`
     /// through map and entities with contents that meet `contents_mask`.
     #[must_use]
@@ -234,13 +247,12 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
             low[axis] = least + mins[axis] - 1.0;
             high[axis] = most + maxs[axis] + 1.0;
         }
-        let pass_owner = self.owner(self.pass);
-        self.world.sectors.visit(&[low, high], &mut |number| {
+        self.world.sectors.visit_near(self.near.as_ref(), &[low, high], &mut |number| {
             let Some((state, shared)) = self.entities.view(number) else { return true };
             if self.pass != EntityNum::NONE
                 && (number == self.pass
                     || shared.owner_num == self.pass.index() as i32
-                    || pass_owner == Some(shared.owner_num))
+                    || self.pass_owner == Some(shared.owner_num))
             {
                 return true;
             }
@@ -274,7 +286,7 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
         let mut contents = self.world.map.point_contents(point);
-        self.world.sectors.visit(&[point, point], &mut |number| {
+        self.world.sectors.visit_near(self.near.as_ref(), &[point, point], &mut |number| {
             if number != self.pass
                 && let Some((state, shared)) = self.entities.view(number)
             {
@@ -323,12 +335,6 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
             trace.entity = entity;
         }
         trace
-    }
-
-    /// The owner of an entity, if it has any.
-    fn owner(&self, number: EntityNum) -> Option<i32> {
-        let (_, shared) = self.entities.view(number)?;
-        (shared.owner_num != EntityNum::NONE.index() as i32).then_some(shared.owner_num)
     }
 }
 

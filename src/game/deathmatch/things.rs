@@ -6,7 +6,8 @@
 
 use crate::game::Host;
 use crate::model::{
-    EntityNum, EntityShared, EntityState, LevelTime, SvFlags, Trajectory, Vec3, limits::MAX_CLIENTS,
+    EntityNum, EntitySet, EntityShared, EntityState, LevelTime, SvFlags, Trajectory, Vec3,
+    limits::MAX_CLIENTS,
 };
 
 use super::{
@@ -121,27 +122,24 @@ impl Thing {
     }
 }
 
-/// A slot of the table.
-#[derive(Clone, Debug, Default)]
-struct Slot {
-    thing: Option<Thing>,
-    freed_at: Option<LevelTime>,
-}
-
 /// The table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Things {
-    slots: Vec<Slot>,
+    /// Those in use hold a thing, the others are in `free`.
+    slots: Vec<Option<Thing>>,
+    /// When each slot became free; things are large, so that this is not looked for among them.
+    freed_at: Vec<LevelTime>,
+    free: EntitySet,
 }
 
 impl Things {
     pub(super) fn clear(&mut self) {
-        self.slots.clear();
+        *self = Self::default();
     }
 
     /// One more than the highest number that may be in use; 0 when none is.
     pub(super) fn end(&self) -> usize {
-        let last = self.slots.iter().rposition(|slot| slot.thing.is_some());
+        let last = self.slots.iter().rposition(Option::is_some);
         last.map_or(0, |last| MAX_CLIENTS + last + 1)
     }
 
@@ -151,11 +149,11 @@ impl Things {
     }
 
     pub(super) fn get(&self, number: EntityNum) -> Option<&Thing> {
-        self.slots.get(number.index().checked_sub(MAX_CLIENTS)?)?.thing.as_ref()
+        self.slots.get(number.index().checked_sub(MAX_CLIENTS)?)?.as_ref()
     }
 
     pub(super) fn get_mut(&mut self, number: EntityNum) -> Option<&mut Thing> {
-        self.slots.get_mut(number.index().checked_sub(MAX_CLIENTS)?)?.thing.as_mut()
+        self.slots.get_mut(number.index().checked_sub(MAX_CLIENTS)?)?.as_mut()
     }
 
     /// The things of a target name.
@@ -173,37 +171,35 @@ impl Things {
         now: LevelTime,
         started: LevelTime,
     ) -> Option<EntityNum> {
-        let rested = |slot: &Slot| {
-            slot.freed_at.is_none_or(|freed| {
-                freed.distance(started) <= RESTLESS_MS || now.distance(freed) >= REST_MS
-            })
+        let rested = |number: &EntityNum| {
+            let freed = self.freed_at[number.index() - MAX_CLIENTS];
+            freed.distance(started) <= RESTLESS_MS || now.distance(freed) >= REST_MS
         };
-        let free = |slot: &Slot| slot.thing.is_none();
-        let place = self.slots.iter().position(|slot| free(slot) && rested(slot));
-        let place = match place {
-            Some(place) => place,
+        let number = match self.free.iter().find(rested) {
+            Some(number) => number,
             None if self.slots.len() < MAX_THINGS => {
-                self.slots.push(Slot::default());
-                self.slots.len() - 1
+                let number = EntityNum::new(MAX_CLIENTS + self.slots.len())?;
+                self.slots.push(None);
+                self.freed_at.push(now);
+                number
             }
-            None => self.slots.iter().position(free)?,
+            None => self.free.iter().next()?,
         };
-        let number = EntityNum::new(MAX_CLIENTS + place)?;
         thing.state.number = number.index() as i32;
-        self.slots[place] = Slot { thing: Some(thing), freed_at: None };
+        self.free.remove(number);
+        self.slots[number.index() - MAX_CLIENTS] = Some(thing);
         Some(number)
     }
 
     /// Removes a thing from the level.
     pub(super) fn remove(&mut self, host: &mut dyn Host, number: EntityNum, now: LevelTime) {
-        let place = number.index().checked_sub(MAX_CLIENTS);
-        let Some(slot) = place.and_then(|place| self.slots.get_mut(place)) else { return };
-        if let Some(mut thing) = slot.thing.take() {
-            if thing.shared.is_linked() {
-                host.unlink_entity(number, &mut thing.shared);
-            }
-            slot.freed_at = Some(now);
+        let Some(place) = number.index().checked_sub(MAX_CLIENTS) else { return };
+        let Some(mut thing) = self.slots.get_mut(place).and_then(Option::take) else { return };
+        if thing.shared.is_linked() {
+            host.unlink_entity(number, &mut thing.shared);
         }
+        self.freed_at[place] = now;
+        self.free.insert(number);
     }
 
     /// Makes a thing part of the world where it is now.

@@ -21,7 +21,7 @@ use crate::game::{
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
 };
-use crate::world::links::Scene;
+use crate::world::links::{Scene, World};
 
 /// Damage of the two worse falls, and the bit of `dmflags` that spares it.
 const FALL_DAMAGE: [(i32, i32); 2] = [(event::FALL_MEDIUM, 5), (event::FALL_FAR, 10)];
@@ -31,33 +31,47 @@ const FALL_QUIET_MS: i32 = 200;
 /// Events of using what is held; the item's tag is added to the first, which is for none.
 const HOLDABLES: std::ops::Range<i32> = event::USE_ITEM0 + 1..event::USE_ITEM0 + 16;
 
-/// The world around one player.
-enum Around<'a> {
-    Map(Scene<'a, Deathmatch>),
-    Nothing(OpenSpace),
+/// How far beyond its box a player looks who stands still: a step up or down. More, in units a second,
+/// it is unlikely to gain while a command lasts.
+const REACH: f32 = 20.0;
+const GAIN: f32 = 400.0;
+
+/// The world around one player; without a map there is nothing.
+struct Around<'a> {
+    scene: Option<Scene<'a, Deathmatch>>,
 }
 
 impl Surroundings for Around<'_> {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
-        match self {
-            Self::Map(scene) => scene.trace(start, mins, maxs, end, mask),
-            Self::Nothing(space) => space.trace(start, mins, maxs, end, mask),
+        match &self.scene {
+            Some(scene) => scene.trace(start, mins, maxs, end, mask),
+            None => OpenSpace.trace(start, mins, maxs, end, mask),
         }
     }
 
     fn point_contents(&mut self, point: Vec3) -> i32 {
-        match self {
-            Self::Map(scene) => scene.point_contents(point),
-            Self::Nothing(space) => space.point_contents(point),
+        match &self.scene {
+            Some(scene) => scene.point_contents(point),
+            None => OpenSpace.point_contents(point),
         }
     }
 }
 
 impl Deathmatch {
-    fn around<'a>(&'a self, host: &'a dyn Host, client: ClientNum) -> Around<'a> {
-        host.world().map_or(Around::Nothing(OpenSpace), |world| {
-            Around::Map(world.scene(self, client.into()))
-        })
+    /// What a player meets on its way from a state, for so long.
+    fn around<'a>(
+        &'a self,
+        host: &'a dyn Host,
+        client: ClientNum,
+        state: &PlayerState,
+        ms: i32,
+    ) -> Around<'a> {
+        let reach = REACH + (state.velocity.length() + GAIN) * ms as f32 / 1000.0;
+        let reach = Vec3::new(reach, reach, reach);
+        let mins = state.origin + player_box::MINS - reach;
+        let maxs = state.origin + player_box::MAXS + reach;
+        let scene = |world: &'a World| world.scene(self, client.into()).near(mins, maxs);
+        Around { scene: host.world().map(scene) }
     }
 
     /// How players' entities are made from their states.
@@ -218,7 +232,7 @@ impl Deathmatch {
         state.gravity = self.people.rules.gravity;
         let conditions = Conditions { mask: mask::DEAD_SOLID, gauntlet_hit: false };
         let outcome = {
-            let mut around = self.around(&*host, client);
+            let mut around = self.around(&*host, client, &state, timely.ms);
             move_player(&mut state, &timely.command, &rules, conditions, &mut around)
         };
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
@@ -265,7 +279,7 @@ impl Deathmatch {
         };
         let seen_events = state.event_sequence;
         let outcome = {
-            let mut around = self.around(&*host, client);
+            let mut around = self.around(&*host, client, &state, ms);
             let conditions = Conditions { mask, gauntlet_hit };
             move_player(&mut state, &command, &self.movement, conditions, &mut around)
         };

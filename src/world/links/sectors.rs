@@ -16,6 +16,8 @@ const DEPTH: usize = 4;
 const HALVED: usize = (1 << DEPTH) - 1;
 /// All sectors.
 const SECTORS: usize = (1 << (DEPTH + 1)) - 1;
+/// Bodies that a neighbourhood holds at most.
+const MAX_NEIGHBOURS: usize = 24;
 
 /// The sectors of a world.
 #[derive(Debug)]
@@ -25,6 +27,15 @@ pub(super) struct Sectors {
     /// The last body linked into each sector.
     first: [Option<EntityNum>; SECTORS],
     entries: Box<[Entry]>,
+}
+
+/// The bodies whose bounds touch a box, looked up once for many questions within it. It holds as long as
+/// nobody links or unlinks anything.
+#[derive(Debug)]
+pub(super) struct Neighbourhood {
+    within: Extent,
+    bodies: [EntityNum; MAX_NEIGHBOURS],
+    count: usize,
 }
 
 /// Whether an entity can be collided with.
@@ -114,7 +125,51 @@ impl Sectors {
 
     /// Calls `visit` with each body whose bounds touch a box, until it returns false.
     pub(super) fn visit(&self, bounds: &[Vec3; 2], visit: &mut impl FnMut(EntityNum) -> bool) {
+        self.visit_extent(&Extent::of(bounds), visit);
+    }
+
+    /// The same for a box within a neighbourhood, if there is one and it is.
+    pub(super) fn visit_near(
+        &self,
+        near: Option<&Neighbourhood>,
+        bounds: &[Vec3; 2],
+        visit: &mut impl FnMut(EntityNum) -> bool,
+    ) {
         let extent = Extent::of(bounds);
+        let Some(near) = near.filter(|near| near.within.covers(&extent)) else {
+            return self.visit_extent(&extent, visit);
+        };
+        for &number in &near.bodies[..near.count] {
+            if self.entries[number.index()].extent.touches(&extent) && !visit(number) {
+                return;
+            }
+        }
+    }
+
+    /// The neighbourhood that a box is, without one body; none when there are too many.
+    pub(super) fn neighbourhood(
+        &self,
+        bounds: &[Vec3; 2],
+        without: EntityNum,
+    ) -> Option<Neighbourhood> {
+        let within = Extent::of(bounds);
+        let mut bodies = [EntityNum::NONE; MAX_NEIGHBOURS];
+        let (mut count, mut all) = (0, true);
+        self.visit_extent(&within, &mut |number| {
+            if number == without {
+                return true;
+            }
+            match bodies.get_mut(count) {
+                Some(body) => *body = number,
+                None => all = false,
+            }
+            count += 1;
+            all
+        });
+        all.then_some(Neighbourhood { within, bodies, count })
+    }
+
+    fn visit_extent(&self, extent: &Extent, visit: &mut impl FnMut(EntityNum) -> bool) {
         // Sectors yet to look into, the next one last: of each depth there is one half that waits.
         let mut waiting = [0; DEPTH + 2];
         let mut count = 1;
@@ -125,7 +180,7 @@ impl Sectors {
             while let Some(number) = next {
                 let entry = &self.entries[number.index()];
                 next = entry.next;
-                if entry.extent.touches(&extent) && !visit(number) {
+                if entry.extent.touches(extent) && !visit(number) {
                     return;
                 }
             }
@@ -150,6 +205,16 @@ impl Extent {
 
     fn bounds(&self) -> [Vec3; 2] {
         [self.mins, self.maxs].map(|[x, y, z, _]| Vec3::new(x, y, z))
+    }
+
+    /// Whether another box is within this one.
+    #[inline]
+    fn covers(&self, other: &Self) -> bool {
+        let mut within = true;
+        for axis in 0..4 {
+            within &= (self.mins[axis] <= other.mins[axis]) & (self.maxs[axis] >= other.maxs[axis]);
+        }
+        within
     }
 
     #[inline]
@@ -237,6 +302,30 @@ mod tests {
         assert_eq!(met, 3);
     }
 
+    #[test]
+    fn a_neighbourhood_is_of_some_and_answers_within_itself_alone() {
+        let mut sectors = Sectors::new(WORLD);
+        for n in 0..=MAX_NEIGHBOURS {
+            sectors.insert(number(n), small_box(0.0, 0.0), Nature::Body);
+        }
+        sectors.insert(number(100), small_box(700.0, 0.0), Nature::Body);
+        let around = |x: f32| [Vec3::new(x - 50.0, -50.0, -9.0), Vec3::new(x + 50.0, 50.0, 9.0)];
+        assert!(sectors.neighbourhood(&around(0.0), EntityNum::NONE).is_none(), "too many");
+        assert!(sectors.neighbourhood(&around(0.0), number(3)).is_some(), "as many as fit");
+        let near = sectors.neighbourhood(&around(700.0), EntityNum::NONE);
+        let count = |bounds: [Vec3; 2]| {
+            let mut count = 0;
+            sectors.visit_near(near.as_ref(), &bounds, &mut |_| {
+                count += 1;
+                true
+            });
+            count
+        };
+        assert_eq!(count(around(700.0)), 1);
+        assert_eq!(count(small_box(660.0, 0.0)), 0);
+        assert_eq!(count(WORLD), MAX_NEIGHBOURS + 2, "beyond it all are asked");
+    }
+
     proptest! {
         /// Whatever is linked, moved and unlinked: all bodies that touch are found, once, and nothing else.
         #[test]
@@ -271,6 +360,22 @@ mod tests {
             let expected: Vec<_> =
                 (0..40).filter(|&n| linked[n].is_some_and(touches)).collect();
             let mut found = found(&sectors, asked);
+            for (wide, without) in [(0.0, 40), (30.0, 1), (300.0, 2), (2000.0, 3)] {
+                let [mins, maxs] = asked;
+                let wide = Vec3::new(wide, wide, wide);
+                let near = sectors.neighbourhood(&[mins - wide, maxs + wide], number(without));
+                let mut near_found = Vec::new();
+                sectors.visit_near(near.as_ref(), &asked, &mut |number| {
+                    near_found.push(number.index());
+                    true
+                });
+                let expected: Vec<_> = found
+                    .iter()
+                    .copied()
+                    .filter(|&number| near.is_none() || number != without)
+                    .collect();
+                prop_assert_eq!(near_found, expected, "in the same order");
+            }
             found.sort_unstable();
             prop_assert_eq!(found, expected);
         }
