@@ -106,11 +106,11 @@ frame_p99() {
 
 # measure NAME KIND: leaves NAME.json, and NAME-alone.json of what the bots do not see.
 measure() {
-  local name=$1 kind=$2 range=$port_range own=$fragd theirs=$peer_engine asker begun reader code
+  local name=$1 kind=$2 own=$fragd theirs=$peer_engine asker begun reader code
   local -a settings=(sv_maxRate 0 sv_fps 20 fraglimit 0 timelimit 0)
   echo "-- $name, map $map, wire $wire" >&2
   free_port
-  port_range=$port-$port
+  server_port=$port
   first_answer "$port" >"$work/answered" &
   asker=$!
   started+=("$asker")
@@ -118,7 +118,7 @@ measure() {
   [ "$kind" != fragd ] || settings+=(sv_metrics "127.0.0.1:$port")
   server_start "$kind" "$wire" "$map" 64 "${settings[@]}"
   begun=$?
-  fragd=$own peer_engine=$theirs port_range=$range
+  fragd=$own peer_engine=$theirs server_port=''
   [ "$begun" -eq 0 ] || { fail "$name: does not answer"; return 1; }
   wait "$asker"
   sleep 3

@@ -208,6 +208,7 @@ find_demo_reader() {
 }
 
 # server_start KIND WIRE MAP CLIENTS [NAME VALUE]...: leaves server_{address,log,pid,console,games}.
+# It is on a free port, or on `server_port` if that is set.
 #
 # KIND is fragd, ioq3ded or HOST:PORT. WIRE matters to ioq3ded alone, which serves only some at once.
 server_start() {
@@ -234,7 +235,8 @@ server_try() {
     +set rconPassword "$rcon_password")
   shift 4
   while [ $# -gt 0 ]; do settings+=(+set "$1" "$2"); shift 2; done
-  free_port
+  port=${server_port:-}
+  [ -n "$port" ] || free_port
   server_address=127.0.0.1:$port
   server_log=$work/server-$port.log
   server_console=$work/server-$port.in
