@@ -188,15 +188,16 @@ impl Connection {
             Err(_) => return Outcome::Dropped,
         };
         let sequence = received.sequence;
-        if let Err(kind) = self.read(&received) {
-            if received.far_ahead {
-                return Outcome::Dropped;
+        let is_first = self.channel.last_received() == Sequence(0);
+        match self.read(&received) {
+            Ok(()) if is_first && self.is_left_over(&received) => return Outcome::Dropped,
+            Ok(()) => {}
+            Err(FaultKind::Acknowledge(_)) if is_first => return Outcome::Dropped,
+            Err(_) if received.far_ahead => return Outcome::Dropped,
+            Err(kind) => {
+                fault(events, statistics, sequence, kind);
+                return Outcome::Taken;
             }
-            fault(events, statistics, sequence, kind);
-            return Outcome::Taken;
-        }
-        if self.channel.last_received() == Sequence(0) && self.is_left_over(&received) {
-            return Outcome::Dropped;
         }
         self.last_heard = now;
         statistics.messages += 1;
@@ -209,8 +210,9 @@ impl Connection {
     }
 
     /// Whether what was read cannot begin a connection, as a gamestate does, or a first command. It is
-    /// late then, from the connection before: who joins again at once is given the same challenge, and
-    /// nothing else in a message tells the two apart.
+    /// late then, from the connection before, as is a first message that acknowledges what was never
+    /// sent: who joins again at once is given the same challenge, and nothing else in a message tells the
+    /// two apart.
     fn is_left_over(&self, received: &Received) -> bool {
         let command = self.inbound.commands.first().map(|(number, _)| *number);
         self.inbound.gamestate.is_none()

@@ -130,7 +130,7 @@ pub struct Fights {
     pub end_rounding: EndRounding,
     /// Whether bullets and pellets stray as the time of the command says, so that clients know.
     pub seeded_by_time: bool,
-    /// Whether missiles fly after all else, among the players as they were a frame before.
+    /// Whether missiles fly after all else, among the players where they are then.
     pub missiles_last: bool,
     /// Whether clients are told whose missile it is, and whose bullet.
     pub names_shooters: bool,

@@ -636,11 +636,17 @@ fn what_is_late_of_an_earlier_connection_does_not_begin_a_new_one() {
         let near = peer.next_snapshot(&World::at(1050, &[1]));
         peer.commands.acknowledge(command(5)).unwrap();
         let far = (0..100).map(|_| peer.next_snapshot(&World::at(1100, &[1]))).last().unwrap();
+        let mut writer = BitWriter::new();
+        server_message::begin(&mut writer, command(1));
+        server_message::end(&mut writer);
+        let bytes = writer.message().to_vec();
+        let acknowledging = peer.send(&bytes);
 
         let mut pair = Pair::new(wire);
         pair.join();
         pair.deliver(&near);
         pair.deliver(&far);
+        pair.deliver(&acknowledging);
         assert_eq!(pair.client.statistics().messages, 0, "{wire:?}");
         pair.level(&Level::with_id(3));
         assert_eq!(pair.client.stage(), Stage::Primed, "{wire:?}");

@@ -151,7 +151,6 @@ impl Arena {
         angles::look(&mut player.state, view, &last);
         player.entity.pos.base = origin.truncated();
         player.shared.current_origin = origin.truncated();
-        self.game.bodies[client.index()].seen_at = None;
         self.game.relink_entity(&mut self.host, client.into());
     }
 

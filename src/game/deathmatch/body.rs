@@ -51,8 +51,6 @@ pub(super) struct Body {
     pub(super) wave_spared_until: Option<LevelTime>,
     /// Time of the command that runs, as the client said it.
     pub(super) attack_time: i32,
-    /// Where it was at the end of the last frame, and its box.
-    pub(super) seen_at: Option<(Vec3, Vec3, Vec3)>,
 }
 
 impl Body {

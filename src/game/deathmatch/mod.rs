@@ -16,7 +16,6 @@ mod corpses;
 mod environment;
 mod items;
 mod level;
-mod lookback;
 mod matches;
 mod movers;
 mod names;
@@ -294,9 +293,9 @@ impl Populated for Deathmatch {
         self.people.enter(client);
         if let Some(player) = self.people.players[client.index()].as_mut() {
             player.unlink(host);
-            let e_flags = player.state.e_flags;
-            let (persistant, ping) = (player.state.persistant, player.state.ping);
-            player.state = PlayerState { e_flags, persistant, ping, ..PlayerState::default() };
+            // Scores, too, begin anew with a change of teams.
+            let PlayerState { e_flags, ping, .. } = player.state;
+            player.state = PlayerState { e_flags, ping, ..PlayerState::default() };
         }
         self.spawn(host, client, true);
         if !self.people.profile.shown_at_spot && self.people.role(client).plays() {

@@ -387,7 +387,6 @@ impl Deathmatch {
         }
         self.publish(client);
         self.show_left_over(host, client);
-        self.remember_place(client);
     }
 
     /// Goes elsewhere: through a teleporter.

@@ -219,7 +219,7 @@ impl Player {
             legs_anim: animation::LEGS_IDLE,
             torso_anim: animation::TORSO_STAND,
             weaponstate: weapon_state::READY,
-            weapon: if role.plays() { weapon::MACHINEGUN } else { weapon::NONE },
+            weapon: weapon::MACHINEGUN,
             ..PlayerState::default()
         };
         state.persistant[persistant::TEAM] = role.team() as i32;

@@ -36,7 +36,11 @@ impl Deathmatch {
             Some(pusher) => (pusher, Means::Falling),
             None => (client, Means::Suicide),
         };
-        let hit = Hit { attacker: Some(attacker), ..Hit::by_world(LETHAL, means) };
+        let hit = Hit {
+            attacker: Some(attacker),
+            inflictor: Some(client.into()),
+            ..Hit::by_world(LETHAL, means)
+        };
         self.die(host, client, &hit);
     }
 
@@ -164,19 +168,19 @@ impl Deathmatch {
     fn become_body(&mut self, host: &mut dyn Host, victim: ClientNum, hit: &Hit, origin: Vec3) {
         let respawn_at = self.respawn_time(host);
         let profile = self.people.profile;
-        let looked_at = hit
-            .attacker
-            .filter(|&killer| killer != victim)
-            .map(EntityNum::from)
-            .or(hit.inflictor.filter(|&inflictor| inflictor != victim.into()))
-            .and_then(|number| self.origin_of(number));
+        // Blasts and the level itself act from the middle of the map.
+        let looked_at = match (hit.attacker, hit.inflictor) {
+            (Some(killer), _) if killer != victim => self.origin_of(killer.into()),
+            (_, Some(inflictor)) if inflictor == victim.into() => None,
+            (_, Some(inflictor)) => self.origin_of(inflictor),
+            (_, None) => Some(Vec3::ZERO),
+        };
         let Some(player) = self.people.players[victim.index()].as_mut() else { return };
         player.state.stats[profile.stats.dead_yaw] = looked_at
             .map_or(player.state.viewangles[1], |at| angles::of_direction(at - origin)[1])
             as i32;
         // At once, not with the next command: the client foresees the body's fall from this snapshot on.
         player.state.pm_type = PmType::Dead as i32;
-        player.state.weapon = weapon::NONE;
         player.state.powerups = [0; 16];
         player.state.loop_sound = 0;
         player.state.e_flags &= !entity_flag::KAMIKAZE;

@@ -64,9 +64,9 @@ impl Deathmatch {
             if self.is_warmup() {
                 return;
             }
-            self.show_points(host, killer, 1, at);
             for other in ClientNum::all().filter(|&other| other != killer) {
                 if self.people.plays(other) {
+                    self.show_points(host, killer, 1, at);
                     self.change_score(other, 1);
                 }
             }

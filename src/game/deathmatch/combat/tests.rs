@@ -230,11 +230,41 @@ fn who_pushes_gets_the_frag_where_that_is_the_custom() {
         assert_eq!(arena.event(event::OBITUARY).other_entity_num2, killer);
         assert_eq!(arena.state(one).persistant[persistant::SCORE], score);
     }
+    let mut alone = Arena::with(Profile::BASEOA, &[], &[]);
+    let one = alone.join(0, 0.0, 0.0, 0.0);
+    alone.game.take_own_life(&mut alone.host, one);
+    assert!(alone.events(event::SCOREPLUM).is_empty(), "nobody gains");
+
     let (mut arena, one, other) = two(Profile::BASEOA, &[]);
     hurt(&mut arena, other, &hit(one, 10));
     arena.game.take_own_life(&mut arena.host, other);
     assert_eq!(arena.obituaries(), [Means::Falling as i32]);
     assert_eq!(arena.state(one).persistant[persistant::SCORE], 1);
+}
+
+#[test]
+fn the_dead_face_what_killed_them() {
+    let dead_yaw = |x: f32, y: f32, hit: &dyn Fn(ClientNum, ClientNum) -> Hit| {
+        let mut arena = Arena::with(Profile::BASEQ3, &[], &[]);
+        let one = arena.join(0, 0.0, -200.0, 0.0);
+        let other = arena.join(1, x, y, 45.0);
+        let hit = hit(one, other);
+        hurt(&mut arena, other, &hit);
+        arena.state(other).stats[Profile::BASEQ3.stats.dead_yaw]
+    };
+    let by_world = Hit::by_world(999, Means::Rocket);
+    let by_other = |one, _| Hit { attacker: Some(one), ..by_world };
+    assert_eq!(dead_yaw(0.0, 200.0, &by_other), 270);
+    // A blast has no place of its own: the middle of the map counts.
+    let own_blast = |_, other| Hit { attacker: Some(other), ..by_world };
+    assert_eq!(dead_yaw(0.0, 200.0, &own_blast), 270);
+    assert_eq!(dead_yaw(300.0, 0.0, &|_, _| by_world), 180);
+    let by_command = |_, other: ClientNum| Hit {
+        attacker: Some(other),
+        inflictor: Some(other.into()),
+        ..by_world
+    };
+    assert_eq!(dead_yaw(300.0, 0.0, &by_command), 45, "as it looked");
 }
 
 #[test]

@@ -157,19 +157,13 @@ impl Deathmatch {
         Some(place)
     }
 
-    /// Every missile's frame, where they fly after all else: among the players of the frame before.
+    /// Every missile's frame, where they fly after all else.
     pub(in crate::game::deathmatch) fn run_missiles(&mut self, host: &mut dyn Host) {
-        let is_missile = |game: &Self, number| game.missile(number).is_some();
-        if !self.things.numbers().any(|number| is_missile(self, number)) {
-            return;
-        }
-        let now_at = self.set_players_back(host);
         for number in self.things.numbers() {
-            if is_missile(self, number) {
+            if self.missile(number).is_some() {
                 self.run_missile(host, number);
             }
         }
-        self.set_players_forth(host, &now_at);
     }
 
     /// A missile's frame.

@@ -37,10 +37,11 @@ fn newcomers_watch_until_they_choose() {
             "print \"May not switch teams more than once per 5 seconds.\n\""
         );
         hall.wait(5000);
-        let deaths = hall.state(0).persistant[persistant::DEATHS];
         let lines = told(&mut hall, 0, "team B");
         assert!(lines.contains(&"cp \"alpha^7 joined the blue team.\n\"".to_owned()), "{lines:?}");
-        assert_eq!(hall.state(0).persistant[persistant::DEATHS], deaths + 1, "it dies first");
+        assert!(hall.host.printed.iter().any(|line| line.starts_with("Kill: 0 0 ")), "dies first");
+        assert_eq!(hall.state(0).persistant[persistant::DEATHS], 0, "counts begin anew");
+        assert_eq!(hall.state(0).persistant[persistant::SPAWN_COUNT], 1);
         assert_eq!(hall.ask(0, "team"), "print \"Blue team\n\"");
         hall.wait(5000);
         let lines = told(&mut hall, 0, "team s");
