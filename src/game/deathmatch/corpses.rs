@@ -76,7 +76,8 @@ impl Deathmatch {
         body.shared.mins = shared.mins;
         body.shared.maxs = shared.maxs;
         body.shared.sv_flags = Default::default();
-        body.shared.current_origin = shared.current_origin;
+        // Where others saw it, in whole units.
+        body.shared.current_origin = state.pos.base;
         body.shared.owner_num = shared.owner_num;
         body.shared.contents = contents::CORPSE;
         let in_air = state.ground_entity_num == EntityNum::NONE.index() as i32;
@@ -85,7 +86,7 @@ impl Deathmatch {
             kind: kind as i32,
             time: now.0,
             duration: 0,
-            base: shared.current_origin,
+            base: state.pos.base,
             delta: if in_air { state.pos.delta } else { Vec3::ZERO },
         };
         let dying = state.legs_anim & !animation::TOGGLE;

@@ -299,6 +299,8 @@ fn bodies_lie_and_go_to_pieces() {
 fn corpses_can_be_shot_to_pieces() {
     let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
     hurt(&mut arena, other, &hit(one, 110));
+    let seen_at = arena.player(other).entity.pos.base;
+    arena.player(other).shared.current_origin = seen_at + EAST * 0.5;
     arena.game.respawn(&mut arena.host, other);
     let corpse = arena
         .game
@@ -307,6 +309,7 @@ fn corpses_can_be_shot_to_pieces() {
         .copied()
         .find(|&grave| arena.game.is_damageable(grave))
         .expect("a corpse");
+    assert_eq!(arena.game.things.get(corpse).expect("it").state.pos.base, seen_at);
     arena.game.harm(&mut arena.host, corpse, &hit(one, 39));
     assert!(arena.game.is_damageable(corpse));
     arena.game.harm(&mut arena.host, corpse, &hit(one, 1));
