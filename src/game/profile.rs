@@ -226,6 +226,8 @@ pub struct Profile {
     pub team_preference: &'static str,
     /// Whether that key is heeded in games of teams.
     pub preference_joins_team: bool,
+    /// Whether who changes teams or comes back to the server has its score and counts again.
+    pub keeps_counts: bool,
     /// Whether clients are told who is in their team, and always where their mates are.
     pub team_lists: bool,
     /// Sent to a client whenever it spawns.
@@ -338,6 +340,7 @@ impl Profile {
         use_stops_following: true,
         team_preference: "team",
         preference_joins_team: false,
+        keeps_counts: true,
         team_lists: true,
         spawn_commands: &["respawn 0"],
         spots: SpotRule::NotNearest,
@@ -455,6 +458,7 @@ impl Profile {
         use_stops_following: false,
         team_preference: "teampref",
         preference_joins_team: true,
+        keeps_counts: false,
         team_lists: false,
         spawn_commands: &[],
         spots: SpotRule::FarHalf,

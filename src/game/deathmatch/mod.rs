@@ -293,10 +293,11 @@ impl Populated for Deathmatch {
         self.people.enter(client);
         if let Some(player) = self.people.players[client.index()].as_mut() {
             player.unlink(host);
-            // Scores, too, begin anew with a change of teams.
+            // Scores, too, begin anew with a change of teams, where they are not kept.
             let PlayerState { e_flags, ping, .. } = player.state;
             player.state = PlayerState { e_flags, ping, ..PlayerState::default() };
         }
+        self.people.return_counts(host, client);
         self.spawn(host, client, true);
         if !self.people.profile.shown_at_spot && self.people.role(client).plays() {
             let at = self.people.player(client).map(|player| player.shared.current_origin);

@@ -17,6 +17,7 @@ mod log;
 mod overlay;
 mod places;
 mod player;
+mod returning;
 mod rules;
 mod scores;
 mod teams;
@@ -88,6 +89,7 @@ pub(in crate::game) struct People {
     /// When team mates are told of each other next.
     overlay_at: LevelTime,
     votes: votes::Votes,
+    returning: returning::Returning,
     /// From when on the log's clock counts.
     logged_from: LevelTime,
     /// By client number; `None` for a free slot.
@@ -113,6 +115,7 @@ impl People {
             places: Places::default(),
             overlay_at: LevelTime::default(),
             votes: votes::Votes::default(),
+            returning: returning::Returning::default(),
             logged_from: LevelTime::default(),
             players: vec![None; MAX_CLIENTS],
             sessions: [Session::NEW; MAX_CLIENTS],
@@ -131,6 +134,7 @@ impl People {
         self.intermission = false;
         self.overlay_at = start.time;
         self.votes = votes::Votes::default();
+        self.returning = returning::Returning::default();
         self.places.clear();
         self.players.fill(None);
         self.rules = Rules::read(host, self.profile);
@@ -312,6 +316,28 @@ impl People {
         self.publish_entry(host, client);
     }
 
+    /// Remembers what somebody who leaves a team or the server has counted.
+    pub(super) fn keep_counts(&mut self, host: &dyn Host, client: ClientNum) {
+        let counts = self.player(client).map(|player| player.state.persistant);
+        if self.profile.keeps_counts
+            && let (Some(counts), Some(info)) = (counts, Userinfo::parse(host.userinfo(client)))
+        {
+            self.returning.keep(info.value("cl_guid"), counts);
+        }
+    }
+
+    /// Gives who plays again what was remembered.
+    pub(in crate::game) fn return_counts(&mut self, host: &dyn Host, client: ClientNum) {
+        if !self.role(client).plays() {
+            return;
+        }
+        let Some(info) = Userinfo::parse(host.userinfo(client)) else { return };
+        let counts = self.returning.take(info.value("cl_guid"));
+        if let (Some(counts), Some(player)) = (counts, self.players[client.index()].as_mut()) {
+            player.state.persistant = counts;
+        }
+    }
+
     /// Tells everybody who a client is.
     pub(super) fn publish_entry(&self, host: &mut dyn Host, client: ClientNum) {
         let text = host.userinfo(client).to_owned();
@@ -392,6 +418,9 @@ impl dyn Populated + '_ {
         let people = self.people_mut();
         people.forget_votes(client);
         people.void_votes(client);
+        if people.plays(client) {
+            people.keep_counts(host, client);
+        }
         if let Some(mut player) = people.players[client.index()].take() {
             player.unlink(host);
         }

@@ -131,6 +131,7 @@ impl dyn Populated + '_ {
         }
         if old.plays() {
             self.retire(host, client);
+            self.people_mut().keep_counts(host, client);
         }
         let people = self.people_mut();
         people.set_role(client, role);

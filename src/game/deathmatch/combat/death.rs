@@ -137,10 +137,9 @@ impl Deathmatch {
             hit.means.name()
         );
         self.people.log(host, &line);
+        // Whoever dies by itself counts as a mate of itself.
         let of_mate = profile.fights.marks_mates
-            && hit
-                .attacker
-                .is_some_and(|killer| killer != victim && self.people.are_mates(killer, victim));
+            && hit.attacker.is_some_and(|killer| self.people.are_mates(killer, victim));
         self.flash(host, origin, event::OBITUARY, |state, shared| {
             state.event_parm = means;
             state.other_entity_num = victim.index() as i32;

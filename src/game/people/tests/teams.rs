@@ -51,6 +51,28 @@ fn newcomers_watch_until_they_choose() {
 }
 
 #[test]
+fn openarena_gives_who_changes_teams_or_returns_its_counts_again() {
+    for (profile, deaths) in [(Profile::BASEOA, 2), (Profile::BASEQ3, 0)] {
+        let mut hall = Hall::with(profile, TEAMS, &["alpha", "beta"]);
+        let identity = format!("\\cl_guid\\{}", "7".repeat(32));
+        hall.host.userinfos[0].push_str(&identity);
+        hall.say(0, "team red");
+        hall.wait(5000);
+        hall.say(0, "team blue");
+        let count = |hall: &Hall, what: usize| hall.state(0).persistant[what];
+        assert_eq!(count(&hall, persistant::DEATHS), deaths / 2, "{profile:?}");
+        assert_eq!(count(&hall, persistant::TEAM), 2);
+        assert_eq!(count(&hall, persistant::SCORE), 0, "not below");
+        hall.wait(5000);
+        hall.say(0, "team s");
+        assert_eq!(count(&hall, persistant::DEATHS), 0, "who watches has none");
+        hall.wait(5000);
+        hall.say(0, "team red");
+        assert_eq!(count(&hall, persistant::DEATHS), deaths);
+    }
+}
+
+#[test]
 fn outside_games_of_teams_colours_mean_playing() {
     for (profile, free) in [(Profile::BASEQ3, "Free team"), (Profile::BASEOA, "Deathmatch-Playing")]
     {
