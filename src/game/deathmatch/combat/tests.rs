@@ -4,7 +4,7 @@ use super::{Blast, Hit};
 use crate::game::{
     Host, Profile,
     deathmatch::arena::{Arena, STANDING, Stuff},
-    numbers::{Means, PmType, contents, entity_flag, event, persistant, powerup},
+    numbers::{Means, PmType, contents, entity_flag, event, persistant, powerup, weapon},
 };
 use crate::model::{ClientNum, EntityNum, Vec3};
 
@@ -274,6 +274,7 @@ fn bodies_lie_and_go_to_pieces() {
     let body = arena.game.people.player(other).expect("it").shared;
     assert_eq!((body.contents, body.maxs[2]), (contents::CORPSE, -8.0));
     assert_eq!(arena.state(other).pm_type, PmType::Dead as i32, "without waiting for a command");
+    assert_eq!(arena.state(other).weapon, weapon::MACHINEGUN, "until the next command");
     assert_eq!(arena.state(other).external_event & 0xff, event::DEATH1);
     assert_eq!(arena.state(other).velocity, EAST * 550.0, "the hit that kills pushes");
     assert_eq!(arena.state(other).stats[Profile::BASEQ3.stats.dead_yaw], 180, "looks back");

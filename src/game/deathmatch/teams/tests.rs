@@ -4,7 +4,7 @@ use crate::game::{
     Deathmatch, Game, Host as _, LevelStart, Profile,
     conformance::TestHost,
     deathmatch::items::Flag,
-    numbers::{entity_flag, persistant},
+    numbers::{entity_flag, event, persistant},
 };
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, Words};
 
@@ -51,6 +51,18 @@ fn sounds(game: &Deathmatch) -> Vec<i32> {
         .filter(|entity| entity.state.e_type == 13 + 47)
         .map(|entity| entity.state.event_parm)
         .collect()
+}
+
+#[test]
+fn openarena_marks_deaths_by_a_mate_and_by_oneself() {
+    for (profile, marked) in [(Profile::BASEOA, 1), (Profile::BASEQ3, 0)] {
+        let (mut game, mut host) = field(profile, "4");
+        game.take_own_life(&mut host, client(0));
+        let obituary = (64..256)
+            .filter_map(|number| game.entity(crate::model::EntityNum::new(number)?))
+            .find(|entity| entity.state.e_type == 13 + event::OBITUARY);
+        assert_eq!(obituary.expect("it is told").state.generic1, marked, "{}", profile.folder);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::game::{
     Game, Host, Profile,
-    deathmatch::arena::{Arena, Block, FRAME_MS, Stuff},
+    deathmatch::arena::{Arena, Block, FRAME_MS, STANDING, Stuff},
     numbers::{event, persistant, pm_flag, powerup, weapon},
 };
 use crate::model::{Buttons, ClientNum, Vec3, Words};
@@ -228,6 +228,22 @@ fn rockets_fly_hit_and_splash() {
         assert_eq!(arena.player(one).accuracy.of(5), (1, 1), "one hit for one rocket");
         arena.run_for(400);
         assert!(!arena.entities().any(|state| state.weapon == 5 && state.e_type == 0));
+    }
+}
+
+#[test]
+fn missiles_meet_players_where_they_are_by_then() {
+    for profile in Profile::ALL {
+        let (mut arena, one, _) = duel(profile, weapon::ROCKET_LAUNCHER, &[]);
+        let near = arena.join(2, 300.0, 200.0, 0.0);
+        arena.fire(one);
+        arena.run_for(250);
+        assert_eq!(arena.missiles().len(), 1, "it hits in the next frame");
+        arena.put(near, Vec3::new(300.0, 60.0, STANDING), Vec3::ZERO);
+        arena.frame();
+        assert!(arena.missiles().is_empty());
+        let lost = 100 - arena.health(near);
+        assert_eq!(lost, (100.0 * (1.0_f32 - 44.0 / 120.0)) as i32, "{}", profile.folder);
     }
 }
 
