@@ -44,6 +44,10 @@ struct Echo {
     stop_reason: Option<String>,
     stubborn: bool,
     silent: bool,
+    /// Holds the third frame up for some frames, in which a datagram goes there.
+    hold_up: Option<(UdpSocket, SocketAddr)>,
+    /// Frames that had run when the first datagram was handled.
+    frames_before: Option<u64>,
     /// What the loop told last.
     counted: LoopCounters,
 }
@@ -59,6 +63,7 @@ impl Node for Echo {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         self.at(now);
         self.seen += 1;
+        self.frames_before.get_or_insert(self.frames);
         let begun = Instant::now();
         while begun.elapsed() < self.work {}
         if !self.last_word.is_empty() && bytes == self.last_word {
@@ -92,6 +97,12 @@ impl Node for Echo {
         }
         self.last_frame = now;
         self.frames += 1;
+        if self.frames == 3
+            && let Some((from, to)) = self.hold_up.take()
+        {
+            thread::sleep(Duration::from_millis(3 * FRAME.0));
+            from.send_to(b"bye", to).unwrap();
+        }
         self.next = started + Millis(self.frames * FRAME.0);
     }
 
@@ -231,6 +242,16 @@ fn a_flood_costs_datagrams_and_not_frames() {
     let lost_many = cfg!(target_os = "linux") && node.seen < FLOOD * 3 / 4;
     assert!(kernel > 0 || !lost_many, "{summary:?}");
     assert!(received + kernel <= FLOOD + 100, "{summary:?}");
+}
+
+#[test]
+fn what_comes_while_the_loop_is_held_up_comes_after_the_frame_that_is_late() {
+    let sockets = localhost();
+    let hold_up = Some((client(Ipv4Addr::LOCALHOST.into()), address(&sockets)));
+    let mut node = Echo { last_word: b"bye", hold_up, ..Echo::default() };
+    run(&mut node, sockets, &Clock::start(), within(20)).unwrap();
+    assert_eq!(node.stop_reason, None, "it arrived");
+    assert!(node.frames_before > Some(3), "{:?} frames before", node.frames_before);
 }
 
 #[test]

@@ -50,8 +50,10 @@ use crate::{
     wire::snapshot::View,
 };
 
-/// Frames that are made up for after a stall. What is longer ago is forfeited: a burst of frames would
-/// only stall everybody again.
+/// Time that is made up for after a stall, and frames that always are. What is longer ago is forfeited: a
+/// burst of frames would only stall everybody again. Less would not do: players' own clocks run on while
+/// the server is held up, and what they do too far ahead of the level's clock is lost.
+const CATCH_UP_SPAN: Millis = Millis(1000);
 const MAX_CATCH_UP: u64 = 5;
 
 /// Datagrams may wait for others a frame's so manieth part, but no longer than that: what they tell is seen
@@ -204,12 +206,13 @@ impl Server {
             return 0;
         }
         let owed = now.since(due).0 / length.0 + 1;
-        if owed > MAX_CATCH_UP {
-            self.core.counters.add(Counter::FramesForfeited, owed - MAX_CATCH_UP);
+        let most = MAX_CATCH_UP.max(CATCH_UP_SPAN.0 / length.0);
+        if owed > most {
+            self.core.counters.add(Counter::FramesForfeited, owed - most);
         }
         // The grid of frames stays where it is, so they do not drift.
         self.due = Some(due + Millis(owed * length.0));
-        owed.min(MAX_CATCH_UP)
+        owed.min(most)
     }
 
     fn run_frames(&mut self, frames: u64) {
