@@ -50,11 +50,10 @@ use crate::{
     wire::snapshot::View,
 };
 
-/// Time that is made up for after a stall, and frames that always are. What is longer ago is forfeited: a
-/// burst of frames would only stall everybody again. Less would not do: players' own clocks run on while
-/// the server is held up, and what they do too far ahead of the level's clock is lost.
-const CATCH_UP_SPAN: Millis = Millis(1000);
-const MAX_CATCH_UP: u64 = 5;
+/// Time whose frames are made up for after a stall. What is longer ago is forfeited: a burst of frames would
+/// only stall everybody again. Less would not do: players' own clocks run on while the server is held up,
+/// and what they do too far ahead of the level's clock is lost.
+const MAX_CATCH_UP: Millis = Millis(1000);
 
 /// Datagrams may wait for others a frame's so manieth part, but no longer than that: what they tell is seen
 /// with the next frame, and the pings that players and browsers measure are off by a client's own frame at most.
@@ -64,7 +63,6 @@ const PATIENCE_MAX: Millis = Millis(10);
 /// Frames that are run at once while nobody is there to see them one by one: to wake costs more than to run
 /// them. Who comes finds the level's clock where it should be.
 const IDLE_FRAMES: u64 = 4;
-const _: () = assert!(IDLE_FRAMES <= MAX_CATCH_UP);
 
 /// Makes the rules of a level, which has geometry or has not.
 pub type MakeGame = Box<dyn Fn(Geometry) -> Box<dyn Game>>;
@@ -206,7 +204,7 @@ impl Server {
             return 0;
         }
         let owed = now.since(due).0 / length.0 + 1;
-        let most = MAX_CATCH_UP.max(CATCH_UP_SPAN.0 / length.0);
+        let most = MAX_CATCH_UP.0 / length.0;
         if owed > most {
             self.core.counters.add(Counter::FramesForfeited, owed - most);
         }
