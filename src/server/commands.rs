@@ -57,7 +57,7 @@ impl Server {
         if !client.has_level() {
             return true;
         }
-        if limited && client.is_active() && !client.command_bucket.allows(now, COMMANDS) {
+        if limited && !client.command_bucket.allows(now, COMMANDS) {
             self.core.counters.bump(Counter::CommandsOverLimit);
             return true;
         }

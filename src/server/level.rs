@@ -33,8 +33,6 @@ pub(super) struct Level {
     pub(super) map: String,
     /// New with every load and restart.
     pub(super) server_id: ServerId,
-    /// The server id of the last load: what lies between is an earlier restart of this level.
-    pub(super) loaded_id: ServerId,
     /// Part of the key of usercmds.
     pub(super) checksum_feed: i32,
     pub(super) time: LevelTime,
@@ -54,7 +52,6 @@ impl Level {
         Self {
             map: String::new(),
             server_id: ServerId(0),
-            loaded_id: ServerId(0),
             checksum_feed: 0,
             time: LevelTime(0),
             configstrings: Configstrings::new(),
@@ -68,11 +65,6 @@ impl Level {
     /// The next server id: the level clock, unless that has not moved on.
     pub(super) fn next_id(&self) -> ServerId {
         ServerId(self.time.0.max(self.server_id.0.saturating_add(1)).max(1))
-    }
-
-    /// Whether a client that names `id` knows this level but not its latest restart.
-    pub(super) fn is_earlier_restart(&self, id: ServerId) -> bool {
-        (self.loaded_id..self.server_id).contains(&id)
     }
 }
 
@@ -146,7 +138,6 @@ impl Server {
         level.configstrings = Configstrings::new();
         level.checksum_feed = core.random.next_u32() as i32;
         level.server_id = level.next_id();
-        level.loaded_id = level.server_id;
         let id = level.server_id;
         self.publish_id(id);
         // The name was checked, and no reader is left behind by a setting of the server's own.

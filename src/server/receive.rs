@@ -161,15 +161,18 @@ impl Server {
         }
     }
 
-    /// Whether the client knows the level in force. If not, it may be owed a gamestate.
+    /// Whether the client has loaded the current level, so that its commands and moves count. If not,
+    /// sends the gamestate when it is due.
+    ///
+    /// An active client has the gamestate: with another server id it has not read of a restart yet, or
+    /// it lies. It is never primed again. A client without a gamestate cannot know the server id.
     fn has_this_level(&mut self, number: ClientNum, head: &ClientHead, ack: Sequence) -> bool {
         let level = &self.core.level;
-        if head.server_id == level.server_id {
+        let Some(client) = self.core.clients.get(number) else { return false };
+        if client.has_level() && head.server_id == level.server_id {
             return true;
         }
-        let Some(client) = self.core.clients.get(number) else { return false };
-        if client.is_active() && level.is_earlier_restart(head.server_id) {
-            // It has not yet read of the restart.
+        if client.is_active() {
             return false;
         }
         let owed = match client.gamestate {

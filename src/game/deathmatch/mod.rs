@@ -365,6 +365,8 @@ impl Game for Deathmatch {
 
     fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) {
         if self.people.player(client).is_some() {
+            // A flag of a player that begins again would be lost with the player's state.
+            self.drop_flags(host, client);
             Populated::begin(self, host, client);
         }
     }

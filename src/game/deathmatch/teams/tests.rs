@@ -92,6 +92,16 @@ fn a_flag_is_taken_and_captured() {
 }
 
 #[test]
+fn m38_flag_is_dropped_when_its_carrier_begins_again() {
+    for profile in Profile::ALL {
+        let (mut game, mut host) = field(profile, "4");
+        game.touch_team_item(&mut host, client(0), Flag::Blue, false);
+        game.client_begin(&mut host, client(0));
+        assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "02", "on the ground");
+    }
+}
+
+#[test]
 fn scores_are_led_tied_and_raised() {
     let (mut game, mut host) = field(Profile::BASEQ3, "4");
     for (number, own, sound) in
