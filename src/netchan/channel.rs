@@ -30,6 +30,10 @@ pub const MAX_LOST: u32 = 2048;
 /// The same before anything was committed: a peer counts from 1, so what begins far from it is likely
 /// left over from an earlier connection.
 pub const MAX_LOST_AT_START: u32 = 64;
+/// Lost messages in a row beyond which nothing is believed: more than a client at 125 packets a second
+/// sends within the usual timeout of 200 seconds. A checksum alone does not vouch for a jump: for numbers
+/// one above a large power of two few values are possible, whatever the challenge.
+pub const MAX_JUMP: u32 = 1 << 15;
 /// Messages that may wait behind fragments.
 pub const MAX_QUEUED: usize = 8;
 /// From here on numbers run out, at twenty messages a second after twenty months.
@@ -49,6 +53,14 @@ pub enum Dropped {
     /// A duplicate, or overtaken by a newer message.
     #[error("message {sequence} after message {last}")]
     Old {
+        /// Its number.
+        sequence: Sequence,
+        /// The newest number committed.
+        last: Sequence,
+    },
+    /// Further ahead than any peer can be.
+    #[error("message {sequence} after message {last}, too far ahead")]
+    FarAhead {
         /// Its number.
         sequence: Sequence,
         /// The newest number committed.
@@ -256,6 +268,9 @@ impl<K: Copy> Channel<K> {
             return Err(Dropped::Old { sequence, last: self.last_received });
         }
         let lost = ahead as u32 - 1;
+        if lost > MAX_JUMP {
+            return Err(Dropped::FarAhead { sequence, last: self.last_received });
+        }
         let believed = if self.last_received == Sequence(0) { MAX_LOST_AT_START } else { MAX_LOST };
         let far_ahead = !native && lost > believed;
         let whole = match header.fragment {

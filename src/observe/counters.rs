@@ -55,6 +55,8 @@ counters! {
         "Connectionless datagrams that could not be read.";
     FalseAcknowledge, "q3_packets_dropped_total{reason=\"acknowledge\"}",
         "Messages that acknowledge what was never sent.";
+    UnprovenMessages, "q3_packets_dropped_total{reason=\"unproven\"}",
+        "Messages with an unexpected port or number that did not prove to be the client's.";
     MessagesOverLimit, "q3_packets_dropped_total{reason=\"limit\"}",
         "Datagrams beyond what one client may send in a frame.";
     ConnectionlessIgnored, "q3_packets_ignored_total",

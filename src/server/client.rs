@@ -82,6 +82,8 @@ pub(super) struct Client {
     pub(super) silent_frames: u8,
 
     pub(super) gamestate: Option<SentGamestate>,
+    /// The newest message that the client acknowledged.
+    pub(super) acknowledged: Sequence,
     /// What the client says it has, as a base for snapshots.
     pub(super) base: Option<Sequence>,
     pub(super) history: History,
@@ -124,6 +126,7 @@ impl Client {
             heard_at: now,
             silent_frames: 0,
             gamestate: None,
+            acknowledged: Sequence(0),
             base: None,
             history: History::new(),
             snapshot_at: Millis(0),

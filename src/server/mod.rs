@@ -25,6 +25,7 @@ mod level;
 mod limiter;
 mod limits;
 mod maps;
+mod proof;
 mod query;
 mod rate;
 mod rcon;

@@ -8,10 +8,13 @@ use super::{
     Server,
     client::{Client, Stage},
     core::Core,
+    proof::{Known, MAX_LOST_UNPROVEN},
     workload::Kind,
 };
 use crate::{
-    model::{ClientNum, CommandNum, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS},
+    model::{
+        ClientNum, CommandNum, LevelTime, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS,
+    },
     netchan::{
         Channel, End, Order, Received, Sender, detect_dialect, peek_client_header, usercmd_key,
     },
@@ -131,6 +134,15 @@ impl Server {
             self.core.note_client_fault(number, Counter::FalseAcknowledge, "a message not sent");
             return;
         };
+        let newest = parsed.moves.as_ref().and_then(|moves_read| moves[..moves_read.count].last());
+        if needs_proof(client, route, &received)
+            && !known(client, self.core.level.time).proves(acknowledged, newest)
+        {
+            let (sequence, from) = (received.sequence, route.remote);
+            let fault = format_args!("unproven message {sequence} from {from}");
+            self.core.note_client_fault(number, Counter::UnprovenMessages, fault);
+            return;
+        }
         if let Err(fault) = client.backlog.commands.acknowledge(head.reliable_acknowledge) {
             self.core.note_client_fault(number, Counter::FalseAcknowledge, fault);
             return;
@@ -141,6 +153,7 @@ impl Server {
             self.core.strikes.clear(route.remote);
         }
         client.channel.commit(received);
+        client.acknowledged = client.acknowledged.max(acknowledged);
         client.dialect_known = true;
         client.heard_at = self.core.now;
         if client.remote.follow(self.core.now, route.remote) {
@@ -366,6 +379,22 @@ impl Core {
         if let Some(suppressed) = self.log_limiter.allows(Event::ConnectionlessFault, self.now) {
             log::warn!("{}: {fault}{suppressed}", route.remote);
         }
+    }
+}
+
+/// Whether a message counts only with proof: its port or its number is not the expected one.
+fn needs_proof(client: &Client, route: Route, received: &Received) -> bool {
+    let same_port = client.remote.address().port() == route.remote.port();
+    received.lost > MAX_LOST_UNPROVEN || client.was_heard() && !same_port
+}
+
+/// What is known of a client, to be compared with a message.
+fn known(client: &Client, level_time: LevelTime) -> Known {
+    Known {
+        level_time,
+        is_active: client.is_active(),
+        acknowledged: client.acknowledged,
+        sent: client.channel.last_sent(),
     }
 }
 

@@ -114,15 +114,30 @@ fn n1_n2_what_is_not_committed_changes_nothing() {
         datagram.extend_from_slice(b"garbage");
         datagram
     };
-    for (sequence, far_ahead) in [(2 + MAX_LOST, false), (3 + MAX_LOST, true), (0x3fff_ffff, true)]
+    for (sequence, far_ahead) in [(2 + MAX_LOST, false), (3 + MAX_LOST, true), (2 + MAX_JUMP, true)]
     {
         let received = receiver.receive(&forged(sequence), message).expect("taken").expect("whole");
         assert_eq!(received.far_ahead, far_ahead, "{sequence}");
+    }
+    for sequence in [3 + MAX_JUMP, 1 << 30] {
+        let dropped = receiver.receive(&forged(sequence), message);
+        assert!(matches!(dropped, Err(Dropped::FarAhead { .. })), "{sequence}");
     }
     // By the shorter way around it lies behind.
     assert!(matches!(receiver.receive(&forged(0x7fff_fffe), message), Err(Dropped::Old { .. })));
     assert_eq!(receiver.last_received(), Sequence(1));
     assert_eq!(deliver(receiver, &datagrams(sender, &head, "")[0], message), Ok(true));
+}
+
+#[test]
+fn n13_right_checksum_vouches_for_no_jump() {
+    let mut pair = Pair::new(Dialect::Native);
+    let (sender, receiver, message) = pair.towards(End::Client);
+    // Four values are possible for this number, whatever the challenge.
+    receiver.last_received = Sequence(200);
+    sender.next_sequence = Sequence((1 << 30) + 1);
+    let dropped = receiver.receive(&datagrams(sender, b"abc", "")[0], message);
+    assert!(matches!(dropped, Err(Dropped::FarAhead { .. })), "{dropped:?}");
 }
 
 #[test]

@@ -254,7 +254,11 @@ fn m10_m33_impossible_counts_and_operations_make_the_message_unreadable() {
 #[test]
 fn m11_a_flood_of_full_packets_is_bounded_in_every_frame() {
     let (mut scene, mut rogue) = scene();
-    let (moves, late) = (scene.count(Counter::Moves), scene.count(Counter::MessagesOverLimit));
+    // After what was over the limit the numbers jump, and the times are not plausible.
+    let ignored = |scene: &Scene| {
+        scene.count(Counter::MessagesOverLimit) + scene.count(Counter::UnprovenMessages)
+    };
+    let (moves, before) = (scene.count(Counter::Moves), ignored(&scene));
     let mut time = rogue.level_ms;
     for _ in 0..20 {
         // A thousand in a frame: 20 000 in a second.
@@ -273,7 +277,7 @@ fn m11_a_flood_of_full_packets_is_bounded_in_every_frame() {
     let run = scene.count(Counter::Moves) - moves;
     // 256 in a frame, and those of three players.
     assert!(run <= 20 * 256 + 3 * 70, "{run} moves in a second");
-    assert!(scene.count(Counter::MessagesOverLimit) - late >= 20 * 900);
+    assert!(ignored(&scene) - before >= 20 * 900);
     scene.check();
 }
 

@@ -3,11 +3,15 @@
 use std::net::SocketAddr;
 
 use fragd::{
-    model::{CommandNum, Dialect, Sequence, limits::MAX_MESSAGE_LEN},
+    model::{CommandNum, Dialect, Sequence, ServerId, limits::MAX_MESSAGE_LEN},
     netchan::{Channel, End},
     observe::Counter,
+    settings::key,
     shape::Dice,
-    wire::client_message,
+    wire::{
+        bits::BitWriter,
+        client_message::{self, ClientHead},
+    },
 };
 
 use super::{SEED, Scene, rogue::Rogue};
@@ -54,6 +58,66 @@ fn n2_n3_a_forged_jump_of_the_number_makes_no_real_datagram_old() {
         scene.run_for(50);
     }
     // The players' own datagrams were taken all the while: their moves went on.
+    let moves = scene.count(Counter::Moves);
+    scene.run_for(1000);
+    assert!(scene.count(Counter::Moves) - moves >= 3 * 55);
+    scene.check();
+}
+
+/// A message that an outsider can write: it holds nothing that is scrambled.
+fn keyless_message(server_id: i32, reliable_acknowledge: i32) -> Vec<u8> {
+    let head = ClientHead {
+        server_id: ServerId(server_id),
+        message_acknowledge: 0,
+        reliable_acknowledge: CommandNum(reliable_acknowledge),
+    };
+    let mut writer = BitWriter::new();
+    client_message::begin(&mut writer, &head);
+    client_message::end(&mut writer);
+    writer.message().to_vec()
+}
+
+/// Sends keyless messages with these numbers and possible checksums as if a player had sent them.
+fn forge(scene: &mut Scene, victim: usize, from: SocketAddr, sequences: &[u32], checksums: &[u32]) {
+    let qport = scene.qport_of(victim).0;
+    let server_id = scene.server().settings().int(key::SV_SERVERID);
+    for reliable_acknowledge in 0..16 {
+        let message = keyless_message(server_id, reliable_acknowledge);
+        for &sequence in sequences {
+            scene.send(from, &forged(sequence, qport, &message));
+            for checksum in checksums {
+                let body = [&checksum.to_le_bytes()[..], &message].concat();
+                scene.send(from, &forged(sequence, qport, &body));
+            }
+        }
+        scene.run_for(50);
+    }
+}
+
+#[test]
+fn n13_keyless_message_from_another_port_redirects_no_snapshots() {
+    let mut scene = Scene::new(&[]);
+    for victim in 0..3 {
+        let mut from = scene.address_of(victim);
+        from.set_port(31_000);
+        // Numbers near the player's next one, and some that skip many.
+        let sequences: Vec<u32> = (100..800).step_by(25).collect();
+        forge(&mut scene, victim, from, &sequences, &[]);
+    }
+    let unproven = scene.count(Counter::UnprovenMessages);
+    scene.check();
+    assert!(unproven > 0, "some parsed");
+}
+
+#[test]
+fn n13_guessable_checksum_makes_no_genuine_message_old() {
+    let mut scene = Scene::new(&[]);
+    for victim in 0..3 {
+        let from = scene.address_of(victim);
+        // Under every challenge, one of four checksums is right for this number.
+        let checksums = [0, 1 << 30, 2 << 30, 3 << 30];
+        forge(&mut scene, victim, from, &[(1 << 30) + 1, 0x3fff_ff00, 3000], &checksums);
+    }
     let moves = scene.count(Counter::Moves);
     scene.run_for(1000);
     assert!(scene.count(Counter::Moves) - moves >= 3 * 55);

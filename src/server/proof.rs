@@ -1,0 +1,116 @@
+//! Proof that a message with an unexpected port or number is the client's own.
+//!
+//! Anybody may forge a datagram with a client's host and qport. Where a whole message fits into the bytes
+//! that are not scrambled, or where a number makes the checksum guessable, the message parses. A message
+//! from another port, or one that skips many numbers, therefore counts only if it holds what an outsider
+//! does not know:
+//!
+//! - a usercmd with a plausible time, which on a scrambled connection takes the challenge to write;
+//! - an acknowledgement of a message that the client can have received last: near the last that it
+//!   acknowledged, or near the last that was sent.
+//!
+//! A client that was away for minutes still has both, since it acknowledges what it received last.
+//! Invariant: the first message of a connection may come from another port, but skips nothing.
+//! Source: Quake III protocol 68, client messages and their scrambling; ioquake3 protocol 71, checksum.
+
+use crate::model::{LevelTime, Sequence, UserCmd};
+
+/// Lost messages that need no proof.
+pub(super) const MAX_LOST_UNPROVEN: u32 = 64;
+/// Messages between an acknowledgement and one that the client is known to have, or may have.
+const ACKNOWLEDGE_WINDOW: i32 = 64;
+/// Time by which a usercmd may be behind the level, in milliseconds.
+const USERCMD_BEHIND_MS: i32 = 3000;
+/// Time by which a usercmd may be ahead of the level, in milliseconds.
+const USERCMD_AHEAD_MS: i32 = 1000;
+
+/// What the server knows of the client that a message claims to be from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// The level's time.
+    pub(super) level_time: LevelTime,
+    /// Whether the client is in the game. Before that its usercmds carry no time.
+    pub(super) is_active: bool,
+    /// The newest message that it acknowledged.
+    pub(super) acknowledged: Sequence,
+    /// The newest message that it was sent.
+    pub(super) sent: Sequence,
+}
+
+impl Known {
+    /// Whether a message with this acknowledgement and this newest usercmd proves to be the client's.
+    pub(super) fn proves(self, acknowledged: Sequence, newest: Option<&UserCmd>) -> bool {
+        self.knows_messages(acknowledged) && newest.is_some_and(|usercmd| self.knows_time(usercmd))
+    }
+
+    fn knows_messages(self, acknowledged: Sequence) -> bool {
+        let since = acknowledged.distance(self.acknowledged);
+        let until = self.sent.distance(acknowledged);
+        acknowledged != Sequence(0)
+            && since >= 0
+            && until >= 0
+            && since.min(until) <= ACKNOWLEDGE_WINDOW
+    }
+
+    fn knows_time(self, usercmd: &UserCmd) -> bool {
+        let ahead = LevelTime(usercmd.server_time).distance(self.level_time);
+        (-USERCMD_BEHIND_MS..=USERCMD_AHEAD_MS).contains(&ahead)
+            || !self.is_active && usercmd.server_time == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: Known = Known {
+        level_time: LevelTime(100_000),
+        is_active: true,
+        acknowledged: Sequence(1000),
+        sent: Sequence(1005),
+    };
+
+    fn proves(known: Known, acknowledged: u32, server_time: i32) -> bool {
+        let usercmd = UserCmd { server_time, ..UserCmd::default() };
+        known.proves(Sequence(acknowledged), Some(&usercmd))
+    }
+
+    #[test]
+    fn n13_acknowledgement_must_name_a_message_the_client_can_have() {
+        for (acknowledged, proof) in
+            [(0, false), (999, false), (1000, true), (1005, true), (1006, false), (900, false)]
+        {
+            assert_eq!(proves(KNOWN, acknowledged, 100_000), proof, "{acknowledged}");
+        }
+        let away = Known { sent: Sequence(3000), ..KNOWN };
+        for (acknowledged, proof) in
+            [(1000, true), (1064, true), (1065, false), (2935, false), (2936, true), (3000, true)]
+        {
+            assert_eq!(
+                proves(away, acknowledged, 100_000),
+                proof,
+                "{acknowledged} after a silence"
+            );
+        }
+        let nothing_sent = Known { acknowledged: Sequence(0), sent: Sequence(0), ..KNOWN };
+        assert!(!proves(nothing_sent, 0, 100_000));
+    }
+
+    #[test]
+    fn n13_usercmd_time_must_be_near_the_level() {
+        for (time, proof) in [
+            (0, false),
+            (96_999, false),
+            (97_000, true),
+            (101_000, true),
+            (101_001, false),
+            (i32::MIN, false),
+            (i32::MAX, false),
+        ] {
+            assert_eq!(proves(KNOWN, 1001, time), proof, "{time}");
+        }
+        assert!(!KNOWN.proves(Sequence(1001), None), "no usercmd");
+        let loading = Known { is_active: false, ..KNOWN };
+        assert!(proves(loading, 1001, 0) && !proves(loading, 1001, 5), "no snapshot yet");
+    }
+}
