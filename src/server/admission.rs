@@ -25,8 +25,13 @@ use crate::{
     },
 };
 
-/// A client's place is given to a newcomer of its host and qport once it has been silent this long.
-const ABANDONED_AFTER: Millis = Millis::seconds(5);
+/// Silence of a client after which a newcomer of its host and qport is given its slot.
+pub(super) const ABANDONED_AFTER: Millis = Millis::seconds(5);
+/// The same on a full server, where the newcomer would have to wait outside.
+const ABANDONED_WHEN_FULL: Millis = Millis::seconds(2);
+/// Silence of a client after which a newcomer from its very address and port is given its slot. A client
+/// that is heard is not replaced: a challenge could have been guessed.
+const REPLACED_AFTER: Millis = Millis::seconds(1);
 
 /// Why a `connect` is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,18 +129,27 @@ impl Core {
     /// The slot that a newcomer from there takes over: its own from before. One with its very address
     /// comes before one that it may have left behind at another port, or two slots would be at one
     /// address.
-    fn earlier_slot(&self, route: Route, userinfo: Userinfo<'_>) -> Option<ClientNum> {
+    fn earlier_slot(&self, route: Route, info: &Info) -> Option<ClientNum> {
+        let userinfo = Userinfo(info);
         let qport = userinfo.qport().unwrap_or_default();
-        let stale = |client: &Client| {
-            client.is_zombie() || self.now.since(client.heard_at) >= ABANDONED_AFTER
-        };
+        let is_full = self.free_slot(info).is_none();
+        let abandoned_after = if is_full { ABANDONED_WHEN_FULL } else { ABANDONED_AFTER };
+        let silent_for =
+            |client: &Client, least| client.is_zombie() || self.now.since(client.heard_at) >= least;
         let nearness = |client: &Client| match client.remote.compare(route.remote, qport) {
             Sender::Same => Some(0),
             // Its challenge proves that it is at that address, where nobody else can be then: a game
             // that was started anew.
-            Sender::Stranger if client.remote.address() == route.remote => Some(1),
-            Sender::OtherPort => stale(client).then_some(2),
-            Sender::Stranger => None,
+            Sender::Stranger if client.remote.address() == route.remote => {
+                silent_for(client, REPLACED_AFTER).then_some(1)
+            }
+            Sender::OtherPort => silent_for(client, abandoned_after).then_some(2),
+            // A restarted game has another qport, too. Only a full server has to guess from the name.
+            Sender::Stranger => (is_full
+                && client.is_active()
+                && is_same_player(client, route, userinfo)
+                && silent_for(client, abandoned_after))
+            .then_some(3),
         };
         self.clients
             .iter()
@@ -146,7 +160,7 @@ impl Core {
 
     /// The tests of a `connect` up to the choice of a slot.
     fn judge(
-        &self,
+        &mut self,
         route: Route,
         info: &Info,
         earlier: Option<ClientNum>,
@@ -176,42 +190,77 @@ impl Core {
             }
         }
         self.judge_challenge(route, challenge)?;
+        let occupied = self.clients.present().any(|(number, client)| {
+            Some(number) != earlier && client.remote.address() == route.remote
+        });
+        if occupied {
+            return Err(Refusal::told("Reconnecting, please wait 1 second."));
+        }
         self.judge_crowd(route, earlier)?;
         Ok(dialect)
     }
 
     /// Tests how many come from a newcomer's address and from its network, and whether the address has
-    /// brought players who were never heard of. The local network may bring as many as it likes.
-    fn judge_crowd(&self, route: Route, earlier: Option<ClientNum>) -> Result<(), Refusal> {
+    /// brought players who were never heard of. Clients that are gone count while they hold a slot. The
+    /// local network may bring as many as it likes.
+    fn judge_crowd(&mut self, route: Route, earlier: Option<ClientNum>) -> Result<(), Refusal> {
         if is_lan(route.remote) {
             return Ok(());
         }
         let full = |key, alike: fn(SocketAddr, SocketAddr) -> bool| {
             let most = self.settings.int(key).unsigned_abs() as usize;
-            let others = self.clients.present().filter(|(number, client)| {
+            let others = self.clients.iter().filter(|(number, client)| {
                 Some(*number) != earlier && alike(client.remote.address(), route.remote)
             });
             most != 0 && others.count() >= most
         };
+        let subnet = if route.remote.ip().to_canonical().is_ipv6() {
+            key::SV_MAXCLIENTS_PER_SUBNET6
+        } else {
+            key::SV_MAXCLIENTS_PER_SUBNET
+        };
         if full(key::SV_MAXCLIENTS_PER_IP, same_host)
-            || full(key::SV_MAXCLIENTS_PER_SUBNET, same_subnet)
+            || full(subnet, same_subnet)
             || self.strikes.wait(self.now, route.remote) > Millis(0)
+            || !self.limits.allows_admission(self.now, route.remote, self.clients_per_address())
         {
             return Err(Refusal::told("Too many connections."));
         }
         Ok(())
     }
 
-    /// The first free slot that this userinfo may have.
-    fn free_slot(&self, info: &Info) -> Option<ClientNum> {
+    /// Clients that one address may bring.
+    fn clients_per_address(&self) -> u32 {
+        match self.settings.int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs() {
+            0 => self.slots() as u32,
+            most => most,
+        }
+    }
+
+    /// The slots that this userinfo may have.
+    fn slots_for(&self, info: &Info) -> impl Iterator<Item = ClientNum> {
         let password = self.settings.text(key::SV_PRIVATE_PASSWORD);
         let private = self.settings.int(key::SV_PRIVATE_CLIENTS).unsigned_abs() as usize;
         let may_be_private = !password.is_empty() && Userinfo(info).password() == password;
         let first = if may_be_private { 0 } else { private };
-        ClientNum::all()
-            .take(self.slots())
-            .skip(first)
-            .find(|&number| self.clients.get(number).is_none())
+        ClientNum::all().take(self.slots()).skip(first)
+    }
+
+    /// The first free slot that this userinfo may have.
+    fn free_slot(&self, info: &Info) -> Option<ClientNum> {
+        self.slots_for(info).find(|&number| self.clients.get(number).is_none())
+    }
+
+    /// The slot of the client that left first of those that are gone. A client that is gone yields to a
+    /// newcomer where no slot is free.
+    fn zombie_slot(&self, info: &Info) -> Option<ClientNum> {
+        self.slots_for(info)
+            .filter_map(|number| match self.clients.get(number)?.stage {
+                Stage::Zombie { since } => Some((since, number)),
+                Stage::Connected | Stage::Primed | Stage::Active => None,
+            })
+            .min()
+            .map(|(_, number)| number)
     }
 
     fn accept(&mut self, route: Route, challenge: Challenge) {
@@ -258,7 +307,7 @@ impl Server {
     }
 
     fn admit(&mut self, route: Route, mut info: Info) -> Result<(), Refusal> {
-        let earlier = self.core.earlier_slot(route, Userinfo(&info));
+        let earlier = self.core.earlier_slot(route, &info);
         let challenge = Userinfo(&info).challenge().unwrap_or_default();
         let dialect = match self.core.judge(route, &info, earlier) {
             Err(Refusal::AnswerAgain) => {
@@ -279,7 +328,11 @@ impl Server {
                 self.core.clients.free(number);
                 number
             }
-            None => self.core.free_slot(&info).ok_or(Refusal::told("Server is full"))?,
+            None => self
+                .core
+                .free_slot(&info)
+                .or_else(|| self.core.zombie_slot(&info))
+                .ok_or(Refusal::told("Server is full"))?,
         };
         for engine_only in ["challenge", "qport", "protocol"] {
             info.remove(engine_only);
@@ -304,4 +357,12 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// Whether a newcomer has the host, the name and the guid of a client.
+fn is_same_player(client: &Client, route: Route, userinfo: Userinfo<'_>) -> bool {
+    let theirs = Userinfo(&client.userinfo);
+    same_host(client.remote.address(), route.remote)
+        && theirs.name() == userinfo.name()
+        && theirs.guid() == userinfo.guid()
 }

@@ -100,6 +100,9 @@ pub(super) struct Client {
     pub(super) frame_moves: u32,
     pub(super) command_bucket: Bucket,
     pub(super) userinfo_bucket: Bucket,
+    pub(super) download_bucket: Bucket,
+    /// The answer to the last request for a file, until it is sent.
+    pub(super) refused_download: Option<String>,
 }
 
 impl Client {
@@ -137,6 +140,8 @@ impl Client {
             frame_moves: 0,
             command_bucket: Bucket::default(),
             userinfo_bucket: Bucket::default(),
+            download_bucket: Bucket::default(),
+            refused_download: None,
         }
     }
 

@@ -15,6 +15,8 @@ use crate::{
 const COMMANDS: Allowance = Allowance { burst: 8, period: Millis(500) };
 /// Changes of userinfo.
 const USERINFOS: Allowance = Allowance { burst: 5, period: Millis(1000) };
+/// Refusals of files. A client asks for one file, and gives up when it is refused.
+const DOWNLOADS: Allowance = Allowance { burst: 4, period: Millis(1000) };
 /// An argument is cut to this many bytes.
 const MAX_ARGUMENT_LEN: usize = 255;
 
@@ -92,13 +94,18 @@ impl Server {
         true
     }
 
-    /// Says that there is nothing to be had: a client that asks would wait for ever.
+    /// Has the client told that there is nothing to be had: one that asks while it loads would wait for
+    /// ever. A client in the game has all its files.
     fn refuse_download(&mut self, number: ClientNum, words: &Words) -> bool {
+        let now = self.core.now;
+        let Some(client) = self.core.clients.get_mut(number) else { return true };
+        if client.is_active() || !client.download_bucket.allows(now, DOWNLOADS) {
+            self.core.counters.bump(Counter::CommandsOverLimit);
+            return true;
+        }
         let file = clean_argument(words.get(1));
-        self.send_download_refusal(
-            number,
-            &format!("File \"{file}\" is not referenced and cannot be downloaded."),
-        );
+        client.refused_download =
+            Some(format!("File \"{file}\" is not referenced and cannot be downloaded."));
         true
     }
 }

@@ -5,11 +5,18 @@
 
 use std::sync::Arc;
 
-use super::{Server, client::Stage, core::Core};
+use super::{
+    Server,
+    admission::ABANDONED_AFTER,
+    client::{Client, Stage},
+    core::Core,
+    limiter::same_host,
+};
 use crate::{
     model::{ClientNum, Millis, text},
     observe::Counter,
     settings::key,
+    wire::userinfo::Userinfo,
 };
 
 /// A client that says nothing at all after it connected is forgotten this soon.
@@ -63,6 +70,7 @@ impl Server {
         let now = self.core.now;
         let seconds = |key| Millis::seconds(self.core.settings.int(key).max(0) as u64);
         let (timeout, linger) = (seconds(key::SV_TIMEOUT), seconds(key::SV_ZOMBIETIME));
+        self.drop_ghosts();
         for number in self.core.clients.numbers() {
             let Some(client) = self.core.clients.get_mut(number) else { continue };
             let silence = now.since(client.heard_at);
@@ -91,6 +99,26 @@ impl Server {
         self.carry_out_requests();
     }
 
+    /// Drops what a player who joined again left behind: an older client of the same host and qport, or of
+    /// the same host, name and guid, that was not heard since the newer one connected.
+    fn drop_ghosts(&mut self) {
+        let now = self.core.now;
+        let silent = |client: &Client| now.since(client.heard_at) >= ABANDONED_AFTER;
+        if !self.core.clients.present().any(|(_, client)| silent(client)) {
+            return;
+        }
+        for number in self.core.clients.numbers() {
+            let Some(ghost) = self.core.clients.get(number) else { continue };
+            let is_left_behind = !ghost.is_zombie()
+                && silent(ghost)
+                && self.core.clients.iter().any(|(_, client)| is_successor(client, ghost));
+            if is_left_behind {
+                self.drop_client(number, "reconnected");
+                self.core.clients.free(number);
+            }
+        }
+    }
+
     /// Tells every client that the server stops, twice, whatever their rates.
     pub(super) fn say_goodbye(&mut self, reason: &str) {
         let reason = harmless(reason);
@@ -111,6 +139,19 @@ impl Server {
             }
         }
     }
+}
+
+/// Whether a client in the game is the same player as an older one, joined again.
+fn is_successor(client: &Client, ghost: &Client) -> bool {
+    let (newer, older) = (Userinfo(&client.userinfo), Userinfo(&ghost.userinfo));
+    // A client that loads a level is silent, too, and names are not unique.
+    let same_name =
+        ghost.is_active() && newer.name() == older.name() && newer.guid() == older.guid();
+    client.is_active()
+        && client.connected_at >= ghost.heard_at
+        && client.connected_at > ghost.connected_at
+        && same_host(client.remote.address(), ghost.remote.address())
+        && (client.remote.qport() == ghost.remote.qport() || same_name)
 }
 
 /// A reason as it may stand inside a quoted word.

@@ -8,7 +8,7 @@
 
 use std::{
     hash::Hasher,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv6Addr, SocketAddr},
 };
 
 use siphasher::sip::SipHasher13;
@@ -147,6 +147,15 @@ pub(super) fn same_host(a: SocketAddr, b: SocketAddr) -> bool {
     address_key(a.ip()) == address_key(b.ip())
 }
 
+/// The address that stands for a customer's line: an IPv4 address, or the first of an IPv6 /56.
+pub(super) fn site(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip().to_canonical() {
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 72 << 72).into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, 0)
+}
+
 /// Whether two addresses are of one small network: an IPv4 /24 or an IPv6 /48.
 pub(super) fn same_subnet(a: SocketAddr, b: SocketAddr) -> bool {
     match (a.ip().to_canonical(), b.ip().to_canonical()) {
@@ -207,6 +216,9 @@ mod tests {
         assert_eq!(allowed, 10);
         assert!(limiter.allows(Millis(9), address("2001:db8:0:1::1"), TEN));
         assert!(same_host(address("::ffff:192.0.2.7"), address("192.0.2.7")));
+        assert_eq!(site(address("2001:db8:0:12ff::9")), site(address("2001:db8:0:1200::1")));
+        assert_ne!(site(address("2001:db8:0:1200::1")), site(address("2001:db8:0:1300::1")));
+        assert_ne!(site(address("192.0.2.7")), site(address("192.0.2.8")));
         for (a, b, same) in [
             ("192.0.2.7", "192.0.2.250", true),
             ("192.0.2.7", "192.0.3.7", false),

@@ -4,9 +4,11 @@
 //! bytes; addresses of players draw from a share of their own, so that a flood does not make the server
 //! invisible to them.
 
-use std::net::SocketAddr;
+use std::{hash::Hasher, net::SocketAddr};
 
-use super::limiter::{AddressLimiter, Allowance, Bucket, Flow, host_key};
+use siphasher::sip::SipHasher13;
+
+use super::limiter::{AddressLimiter, Allowance, Bucket, Flow, host_key, site};
 use crate::{
     model::Millis,
     settings::{Settings, key},
@@ -22,8 +24,13 @@ const CHALLENGES: Allowance = Allowance { burst: 100, period: Millis(10) };
 const CHALLENGES_OVER_ALL: Allowance = Allowance { burst: 200, period: Millis(1) };
 /// Shares that all addresses are divided into. Together they let through more than a flood of thousands
 /// a second asks for, because an answer costs little and is hardly longer than its request, and whoever
-/// is refused one stays outside.
+/// is refused one stays outside. The share of an address depends on the seed, so that no outsider can
+/// choose addresses of a victim's share.
 const CHALLENGE_SHARES: u64 = 16;
+/// Time for one more accepted `connect` of a customer's line.
+const ADMISSION_PERIOD: Millis = Millis(1000);
+/// Accepted connects of a line at once, for each client that one address may bring.
+const ADMISSIONS_PER_CLIENT: u32 = 3;
 
 /// All budgets.
 #[derive(Debug)]
@@ -36,6 +43,8 @@ pub(super) struct Limits {
     refusals_over_all: Bucket,
     challenges: AddressLimiter,
     challenges_over_all: [Bucket; CHALLENGE_SHARES as usize],
+    admissions: AddressLimiter,
+    seed: u64,
 }
 
 impl Limits {
@@ -49,6 +58,8 @@ impl Limits {
             refusals_over_all: Bucket::default(),
             challenges: AddressLimiter::new(seed ^ 2),
             challenges_over_all: Default::default(),
+            admissions: AddressLimiter::new(seed ^ 3),
+            seed,
         }
     }
 
@@ -90,7 +101,48 @@ impl Limits {
     /// Whether a request for a challenge may be answered.
     pub(super) fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
         self.challenges.allows(now, from, CHALLENGES)
-            && self.challenges_over_all[(host_key(from) % CHALLENGE_SHARES) as usize]
-                .allows(now, CHALLENGES_OVER_ALL)
+            && self.challenges_over_all[share(self.seed, from)].allows(now, CHALLENGES_OVER_ALL)
+    }
+
+    /// Whether one more client is accepted from there, where one address may bring `most` clients at a
+    /// time.
+    pub(super) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
+        let burst = most.saturating_mul(ADMISSIONS_PER_CLIENT);
+        self.admissions.allows(now, site(from), Allowance { burst, period: ADMISSION_PERIOD })
+    }
+}
+
+/// The share of requests for a challenge that an address belongs to.
+fn share(seed: u64, from: SocketAddr) -> usize {
+    let mut hasher = SipHasher13::new_with_keys(seed, !seed);
+    hasher.write_u64(host_key(from));
+    (hasher.finish() % CHALLENGE_SHARES) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c35_share_of_an_address_depends_on_the_seed() {
+        // Addresses whose last octets have equal low bits.
+        let alike = |i: u8| SocketAddr::from(([20, 1, i, 16 * (i % 16) + 7], 9));
+        for seed in 0..8 {
+            let mut shares = [0u32; CHALLENGE_SHARES as usize];
+            (0..=255).for_each(|i| shares[share(seed, alike(i))] += 1);
+            assert!(shares.iter().all(|count| *count < 40), "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn c33_admissions_of_a_line_are_limited() {
+        let mut limits = Limits::new(1);
+        let from = |i: u16| {
+            SocketAddr::new(std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, i, 0, 0, 0, 1).into(), 9)
+        };
+        let admitted = (0..200).filter(|&i| limits.allows_admission(Millis(5), from(i), 3)).count();
+        assert_eq!(admitted, 9, "all of one /56");
+        assert!(limits.allows_admission(Millis(1005), from(0), 3));
+        assert!(limits.allows_admission(Millis(5), from(0x100), 3), "another /56");
     }
 }

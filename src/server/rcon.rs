@@ -1,7 +1,8 @@
 //! The remote console: a password, a command, what it printed.
 //!
-//! Wrong passwords lock an address out, each time for twice as long; the right one from a network that
-//! the operator allows always works. Nothing is answered that a stranger could not have earned.
+//! Wrong passwords lock an address out, each time for twice as long. While it is locked out, ten passwords
+//! a second are compared, so that neither guesses nor forged ones of an administrator's address get far; a
+//! client in the game has a share of its own. Nothing is answered that a stranger could not have earned.
 //! Source: Quake III protocol 68, rcon; known attacks on it.
 
 use std::{collections::HashMap, net::SocketAddr};
@@ -27,6 +28,8 @@ const MAX_LOCKOUTS: usize = 256;
 const MAX_PACKETS: usize = 64;
 /// What stands at the end when it would fill more.
 const CUT: &str = "... the rest is left out\n";
+/// Passwords of an address that is locked out that are compared.
+const ATTEMPTS_LOCKED_OUT: Allowance = Allowance { burst: 10, period: Millis(100) };
 /// Wrong passwords before an address is locked out.
 const FREE_FAILURES: u32 = 3;
 
@@ -42,6 +45,8 @@ struct Lockout {
 pub(super) struct RconGuard {
     requests: AddressLimiter,
     failures_over_all: Bucket,
+    attempts: AddressLimiter,
+    attempts_of_clients: Bucket,
     lockouts: HashMap<u64, Lockout>,
 }
 
@@ -50,6 +55,8 @@ impl RconGuard {
         Self {
             requests: AddressLimiter::new(seed),
             failures_over_all: Bucket::default(),
+            attempts: AddressLimiter::new(seed ^ 1),
+            attempts_of_clients: Bucket::default(),
             lockouts: HashMap::new(),
         }
     }
@@ -63,6 +70,17 @@ impl RconGuard {
 
     fn is_locked_out(&self, now: Millis, from: SocketAddr) -> bool {
         self.lockouts.get(&host_key(from)).is_some_and(|lockout| now < lockout.until)
+    }
+
+    /// Whether a password from there is compared now. `is_client`: a client is in the game at that address.
+    fn compares(&mut self, now: Millis, from: SocketAddr, is_client: bool) -> bool {
+        if !self.is_locked_out(now, from) {
+            return true;
+        }
+        if is_client {
+            return self.attempts_of_clients.allows(now, ATTEMPTS_LOCKED_OUT);
+        }
+        self.attempts.allows(now, from, ATTEMPTS_LOCKED_OUT)
     }
 
     /// Notes a wrong password. True when it may be answered.
@@ -93,14 +111,18 @@ impl RconGuard {
 impl Server {
     /// Runs a remote command, or refuses it.
     pub(super) fn handle_rcon(&mut self, route: Route, request: Rcon<'_>) {
-        let Core { settings, rcon, now, .. } = &mut self.core;
+        let Core { settings, rcon, now, clients, .. } = &mut self.core;
         let (now, from) = (*now, route.remote);
-        let trusted = settings.networks(key::SV_RCON_ALLOW).contains(from.ip());
+        let is_client = || {
+            clients.iter().any(|(_, client)| client.is_active() && client.remote.address() == from)
+        };
+        let heard = settings.networks(key::SV_RCON_ALLOW).contains(from.ip())
+            && rcon.compares(now, from, is_client());
         let ours = settings.text(key::RCON_PASSWORD).as_bytes();
         let theirs: Vec<u8> = request.password.bytes().collect();
-        let right = !ours.is_empty() && bool::from(ours.ct_eq(&theirs));
+        let right = heard && !ours.is_empty() && bool::from(ours.ct_eq(&theirs));
 
-        let refusal = if !trusted || rcon.is_locked_out(now, from) && !right {
+        let refusal = if !heard || rcon.is_locked_out(now, from) && !right {
             // As if nobody were there.
             None
         } else if !right {
@@ -117,7 +139,8 @@ impl Server {
             rcon.note_success(from);
             self.core.counters.bump(Counter::RconAccepted);
             let command = request.command.to_string();
-            log::info!("rcon from {from}: {}", text::escaped(command.as_bytes()));
+            let shown = self.core.settings.without_secrets(&command);
+            log::info!("rcon from {from}: {}", text::escaped(shown.as_bytes()));
             let output = self.run_redirected(&command);
             for packet in packets(&output) {
                 self.core.answer(route, |out| Message::Print(packet.as_str().into()).write(out));
@@ -191,6 +214,21 @@ mod tests {
         assert_eq!(lengths, [0, 0, 1, 2, 4, 8, 16, 32]);
         guard.note_success(from);
         assert!(!guard.is_locked_out(now, from));
+    }
+
+    #[test]
+    fn c19_locked_out_address_has_ten_passwords_a_second_compared() {
+        let settings = Settings::default();
+        let mut guard = RconGuard::new(1);
+        let from: SocketAddr = "192.0.2.1:1".parse().unwrap();
+        (0..30).for_each(|_| {
+            guard.note_failure(&settings, Millis(1000), from);
+        });
+        let mut compared = |is_client| {
+            (1000..11_000).filter(|&ms| guard.compares(Millis(ms), from, is_client)).count()
+        };
+        assert_eq!((compared(false), compared(true)), (109, 109));
+        assert!(guard.compares(Millis(1000), "192.0.2.2:1".parse().unwrap(), false));
     }
 
     #[test]

@@ -149,9 +149,6 @@ impl Server {
         }
 
         // The message is good: now it counts.
-        if !client.was_heard() {
-            self.core.strikes.clear(route.remote);
-        }
         client.channel.commit(received);
         client.acknowledged = client.acknowledged.max(acknowledged);
         client.dialect_known = true;
@@ -239,6 +236,8 @@ impl Server {
     pub(super) fn enter_world(&mut self, number: ClientNum, first_move: UserCmd) {
         let Some(client) = self.core.clients.get_mut(number) else { return };
         client.stage = Stage::Active;
+        // A client that plays is what the address is punished for not having.
+        self.core.strikes.clear(client.remote.address());
         client.base = None;
         client.last_move = first_move;
         // The next snapshot goes out at once.

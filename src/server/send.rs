@@ -57,10 +57,14 @@ impl Server {
         self.core.transmit(number, MessageKind::Gamestate);
     }
 
-    /// Tells a client that it can't have a file.
-    pub(super) fn send_download_refusal(&mut self, number: ClientNum, text: &str) {
-        let Core { clients, writer, .. } = &mut self.core;
+    /// Tells a client that it cannot have the file it asked for, when its rate allows.
+    fn send_download_refusal(&mut self, number: ClientNum) {
+        let Core { clients, writer, settings, now, .. } = &mut self.core;
         let Some(client) = clients.get_mut(number) else { return };
+        if client.channel.is_busy() || rate::wait(settings, client, *now) > Millis(0) {
+            return;
+        }
+        let Some(text) = client.refused_download.take() else { return };
         server_message::begin(writer, client.incoming.last());
         writer.byte(Operation::Download as u8);
         download::write_refusal(writer, text.as_bytes());
@@ -71,6 +75,9 @@ impl Server {
     /// Sends a snapshot to every client that is due for one.
     pub(super) fn send_snapshots(&mut self) {
         for number in ClientNum::all() {
+            if self.core.clients.get(number).is_some_and(|c| c.refused_download.is_some()) {
+                self.send_download_refusal(number);
+            }
             if self.core.is_due(number) {
                 self.send_snapshot(number);
             }

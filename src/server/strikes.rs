@@ -7,7 +7,7 @@
 
 use std::{collections::HashMap, net::SocketAddr};
 
-use super::limiter::host_key;
+use super::limiter::{host_key, site};
 use crate::model::Millis;
 
 /// Addresses that are remembered. A new one comes at most as often as a slot falls free.
@@ -32,7 +32,7 @@ pub(super) struct Strikes {
 impl Strikes {
     /// A player from there was let in and never said anything.
     pub(super) fn add(&mut self, now: Millis, from: SocketAddr) {
-        let host = host_key(from);
+        let host = host_key(site(from));
         if self.by_host.len() >= MAX_ADDRESSES && !self.by_host.contains_key(&host) {
             let oldest = self.by_host.iter().min_by_key(|(host, strike)| (strike.last, **host));
             if let Some(oldest) = oldest.map(|(host, _)| *host) {
@@ -50,13 +50,13 @@ impl Strikes {
     /// A player from there speaks.
     pub(super) fn clear(&mut self, from: SocketAddr) {
         if !self.by_host.is_empty() {
-            self.by_host.remove(&host_key(from));
+            self.by_host.remove(&host_key(site(from)));
         }
     }
 
     /// How long the address has yet to wait.
     pub(super) fn wait(&self, now: Millis, from: SocketAddr) -> Millis {
-        let Some(strike) = self.by_host.get(&host_key(from)) else { return Millis(0) };
+        let Some(strike) = self.by_host.get(&host_key(site(from))) else { return Millis(0) };
         let whole = Millis::seconds(1 << strike.count.min(MAX_DOUBLINGS));
         (strike.last + whole).since(now)
     }

@@ -99,7 +99,10 @@ pub enum SettingError {
         max: usize,
     },
     /// A remote console that could be guessed open.
-    #[error("rconPassword needs at least {min} characters while dedicated is 2, or none at all")]
+    #[error(
+        "rconPassword needs at least {min} characters while dedicated is 2 or sv_rconAllow names a network \
+         beyond this machine, or none at all"
+    )]
     RconPasswordShort {
         /// Length that is enough, in bytes.
         min: usize,

@@ -37,6 +37,15 @@ impl Networks {
         Some(Self(networks))
     }
 
+    /// Whether every network lies within this machine.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        self.0.iter().all(|network| {
+            let most = if network.address.is_ipv4() { 8 } else { 128 };
+            network.address.is_loopback() && network.prefix_len >= most
+        })
+    }
+
     /// Whether `address` belongs to one of the networks.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
@@ -82,6 +91,21 @@ mod tests {
     fn check(list: &str, address: &str, expected: bool) {
         let networks = Networks::parse(list).unwrap_or_else(|| panic!("{list:?} is a list"));
         assert_eq!(networks.contains(address.parse().unwrap()), expected, "{address} in {list:?}");
+    }
+
+    #[test]
+    fn loopback_networks_are_recognized() {
+        for (list, loopback) in [
+            ("127.0.0.0/8 ::1", true),
+            ("", true),
+            ("127.0.0.1", true),
+            ("127.0.0.0/7", false),
+            ("::1/64", false),
+            ("127.0.0.1 10.0.0.0/8", false),
+            ("any", false),
+        ] {
+            assert_eq!(Networks::parse(list).unwrap().is_loopback(), loopback, "{list:?}");
+        }
     }
 
     #[test]

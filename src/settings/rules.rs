@@ -25,7 +25,9 @@ impl Settings {
     pub(super) fn check_together(&self) -> Result<(), SettingError> {
         let password = self.text(key::RCON_PASSWORD);
         let guessable = !password.is_empty() && password.len() < MIN_PUBLIC_RCON_PASSWORD_LEN;
-        if guessable && self.int(key::DEDICATED) == 2 {
+        let reachable =
+            self.int(key::DEDICATED) == 2 || !self.networks(key::SV_RCON_ALLOW).is_loopback();
+        if guessable && reachable {
             return Err(SettingError::RconPasswordShort { min: MIN_PUBLIC_RCON_PASSWORD_LEN });
         }
         let (game, movement) = (self.choice(key::GAME), self.choice(key::G_MOVEMENT));

@@ -16,6 +16,21 @@ use super::{
 };
 
 impl Settings {
+    /// A console line as it may be logged: what follows the name of a secret setting is left out.
+    #[must_use]
+    pub fn without_secrets(&self, line: &str) -> String {
+        let lower = line.to_ascii_lowercase();
+        let secrets = (0..SETTINGS.len()).filter(|&row| self.row_flags(row).has(Flags::SECRET));
+        let behind = |row: usize| {
+            let name = SETTINGS[row].name;
+            lower.find(&name.to_ascii_lowercase()).map(|at| at + name.len())
+        };
+        match secrets.filter_map(behind).min() {
+            Some(end) if end < line.len() => format!("{} ***", &line[..end]),
+            _ => line.to_owned(),
+        }
+    }
+
     /// The console's answer to a setting's bare name: lines ended by `\n`, or `None` for an unknown name.
     #[must_use]
     pub fn describe(&self, name: &str) -> Option<String> {
@@ -258,6 +273,20 @@ mod tests {
         settings.set("mine", "m").unwrap();
         assert_eq!(described(&settings, "Mine"), "\"mine\" is:\"m^7\"\n");
         assert_eq!(settings.describe("nobody"), None);
+    }
+
+    #[test]
+    fn secrets_are_left_out_of_lines() {
+        let settings = Settings::default();
+        for (line, shown) in [
+            ("status", "status"),
+            ("set rconPassword hunter22", "set rconPassword ***"),
+            ("set RCONPASSWORD \"a b\"; status", "set RCONPASSWORD ***"),
+            ("echo é;sv_privatePassword x;set rconPassword y", "echo é;sv_privatePassword ***"),
+            ("rconPassword", "rconPassword"),
+        ] {
+            assert_eq!(settings.without_secrets(line), shown);
+        }
     }
 
     #[test]

@@ -141,7 +141,8 @@ fn latched_values_wait_for_the_next_map() {
 
 #[test]
 fn a_public_server_wants_a_long_rcon_password_in_whatever_order() {
-    let sentence = "rconPassword needs at least 8 characters while dedicated is 2, or none at all";
+    let sentence = "rconPassword needs at least 8 characters while dedicated is 2 or sv_rconAllow names a \
+                    network beyond this machine, or none at all";
     for order in [["rconPassword", "dedicated"], ["dedicated", "rconPassword"]] {
         let mut settings = Settings::default();
         for name in order {
@@ -157,6 +158,8 @@ fn a_public_server_wants_a_long_rcon_password_in_whatever_order() {
     let mut lan = Settings::default();
     lan.set("rconPassword", "x").unwrap();
     assert_eq!(lan.start(), Ok(()));
+    refused(&mut lan, "sv_rconAllow", "10.0.0.0/8", sentence);
+    assert_eq!(lan.set("sv_rconAllow", "127.0.0.1"), Ok(Change::Changed));
 }
 
 #[test]

@@ -107,8 +107,9 @@ settings! {
     SV_MAXCLIENTS_PER_IP, "sv_maxclientsPerIP", Int::or_off(1, 64), all("3", P),
         "Players that one address may bring; addresses of the local network are not counted.";
     SV_MAXCLIENTS_PER_SUBNET, "sv_maxclientsPerSubnet", Int::or_off(1, 64), all("0", P),
-        "Players that one small network (an IPv4 /24, an IPv6 /48) may bring; the local network's are not \
-         counted.";
+        "Maximum clients per IPv4 /24; 0 disables the limit. Clients of the local network are not counted.";
+    SV_MAXCLIENTS_PER_SUBNET6, "sv_maxclientsPerSubnet6", Int::or_off(1, 64), all("8", P),
+        "Maximum clients per IPv6 /48; 0 disables the limit. Clients of the local network are not counted.";
     SV_RECONNECTLIMIT, "sv_reconnectlimit", Int::range(0, 12), all("3", P),
         "Seconds that a player waits before the same address and port may connect again.";
     SV_TIMEOUT, "sv_timeout", Int::range(4, 3600), all("200", P),
@@ -204,8 +205,8 @@ settings! {
 
     ["admin", "Remote console, queries and logging"]
     RCON_PASSWORD, "rconPassword", Text::up_to(63), all("", X),
-        "Password of the remote console; empty switches it off, and a public server wants at least \
-         8 characters.";
+        "Password of the remote console; empty switches it off. At least 8 characters on a \
+         public server and where sv_rconAllow names a network beyond this machine.";
     SV_RCON_ALLOW, "sv_rconAllow", Networks::list(), all("127.0.0.0/8 ::1", P),
         "Networks that may use the remote console, or any; by default this machine alone.";
     SV_RCON_BURST, "sv_rconBurst", Int::range(1, 1000), all("10", P),

@@ -13,6 +13,7 @@ mod netchan;
 mod overload;
 mod rogue;
 mod rows;
+mod slots;
 
 use std::net::SocketAddr;
 

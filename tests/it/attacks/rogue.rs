@@ -49,11 +49,20 @@ impl Rogue {
         address: SocketAddr,
         qport: u16,
     ) -> Result<Self, String> {
+        Self::knock_as(scene, address, qport, &format!("rogue{qport}"))
+    }
+
+    /// The same by another name.
+    pub(super) fn knock_as(
+        scene: &mut Scene,
+        address: SocketAddr,
+        qport: u16,
+        name: &str,
+    ) -> Result<Self, String> {
         // Letters to whoever was here before.
         scene.mail.retain(|(to, _)| *to != address);
         let challenge = challenge(scene, address);
-        let name = format!("rogue{qport}");
-        let pairs = [("name", name.as_str()), ("rate", "90000"), ("snaps", "20")];
+        let pairs = [("name", name), ("rate", "90000"), ("snaps", "20")];
         let replies = connect(scene, address, qport, challenge, &pairs);
         match replies.first() {
             Some(reply) if reply.starts_with("connectResponse") => {}
@@ -99,6 +108,17 @@ impl Rogue {
             self.read(scene);
         }
         assert_ne!(self.level_ms, 0, "snapshots came");
+    }
+
+    /// Takes the gamestate of a server that is asked for so many bytes a second, and makes no move.
+    pub(super) fn enter_loading(&mut self, scene: &mut Scene, rate: u32) {
+        self.idle(scene);
+        scene.run_for(1000);
+        self.read(scene);
+        assert_eq!(self.gamestates, 1, "a gamestate came");
+        self.server_id = ServerId(scene.server().settings().int(key::SV_SERVERID));
+        let name = self.qport.0;
+        self.say(scene, &format!("userinfo \"\\name\\rogue{name}\\rate\\{rate}\""));
     }
 
     /// The head of an honest message.
