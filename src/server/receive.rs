@@ -1,13 +1,14 @@
 //! What arrives: datagrams to clients, messages to what they say.
 //!
 //! Invariants: nothing of a client changes before its whole message was read, its netchan state and its
-//! address least of all; a message that can't be read is ignored whole; what one client may ask for in
-//! one server frame is bounded. Source: Quake III protocol 68, client messages.
+//! address least of all; a message that can't be read is ignored whole, and counts towards the messages that
+//! a client may send in a second. Source: Quake III protocol 68, client messages.
 
 use super::{
     Server,
     client::{Client, Stage},
     core::Core,
+    limiter::Allowance,
     workload::Kind,
 };
 use crate::{
@@ -24,11 +25,11 @@ use crate::{
     },
 };
 
-/// Messages of one client that are heard in one server frame: a client at 125 frames a second sends
-/// seven in a frame of 50 ms.
-const MAX_FRAME_MESSAGES: u32 = 64;
-/// Moves of one client that are run in one server frame.
-const MAX_FRAME_MOVES: u32 = 256;
+/// Messages of one client: 500 in a second, four times what a client at 125 frames a second sends. The
+/// newest are dropped.
+const MESSAGES: Allowance = Allowance { burst: 64, period: Millis(2) };
+/// Moves of one client that are run: their times are whole milliseconds and grow.
+const MOVES: Allowance = Allowance { burst: 256, period: Millis(1) };
 
 /// A client message that was read to its end.
 struct Parsed {
@@ -146,7 +147,6 @@ impl Server {
         if client.remote.follow(self.core.now, route.remote) {
             log::info!("client {number} goes on from {}", route.remote);
         }
-        client.frame_messages += 1;
 
         if !self.has_this_level(number, &head, acknowledged) {
             return;
@@ -207,11 +207,10 @@ impl Server {
             {
                 continue;
             }
-            if client.frame_moves >= MAX_FRAME_MOVES {
+            if !client.move_bucket.allows(now, MOVES) {
                 self.core.counters.bump(Counter::MovesOverLimit);
                 return;
             }
-            client.frame_moves += 1;
             client.last_move = *command;
             self.core.counters.bump(Counter::Moves);
             self.game.client_think(&mut self.core, number, command);
@@ -311,10 +310,6 @@ impl Core {
         message: &mut Vec<u8>,
     ) -> Option<Received> {
         let client = self.clients.get_mut(number)?;
-        if client.frame_messages >= MAX_FRAME_MESSAGES {
-            self.counters.bump(Counter::MessagesOverLimit);
-            return None;
-        }
         if !client.dialect_known {
             // Nothing was sent yet, so the channel can be made anew for what this packet speaks.
             let challenge = client.channel.challenge();
@@ -325,6 +320,10 @@ impl Core {
             }
         }
         match client.channel.receive(datagram, message) {
+            Ok(Some(_)) if !client.message_bucket.allows(self.now, MESSAGES) => {
+                self.counters.bump(Counter::MessagesOverLimit);
+                None
+            }
             Ok(received) => received,
             Err(crate::netchan::Dropped::Old { .. }) => {
                 // Duplicates and late packets are the network's, not the client's.

@@ -8,11 +8,13 @@
 mod amplification;
 mod connectionless;
 mod files;
+mod finite;
 mod messages;
 mod netchan;
 mod overload;
 mod rogue;
 mod rows;
+mod userinfo;
 
 use std::net::SocketAddr;
 
