@@ -26,6 +26,7 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    fragd::io::logging::flush();
     outcome.into()
 }
 

@@ -246,7 +246,8 @@ server_try() {
   case $kind in
     fragd)
       [ -z "$extra_maps" ] || data=(env "FRAGD_BASEPATH=${extra_maps%/baseoa/maps}:$client_data")
-      launch "$server_console" "$server_log" "${data[@]}" "$fragd" serve --port "$port" --map "$map" \
+      # The game log has a file of its own; checks look for its lines in the server's log, too.
+      launch "$server_console" "$server_log" env RUST_LOG=info,game=debug "${data[@]}" "$fragd" serve --port "$port" --map "$map" \
         +set g_log "$server_games" "${settings[@]}" +devmap "$map"
       ;;
     ioq3ded)

@@ -25,16 +25,27 @@ pub struct ServeOptions {
     /// Write down all that the server is told, for fragd replay; it holds passwords
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
-    /// Mebibytes after which the journal ends while the server plays on; without it, it never does
-    #[arg(long, value_name = "MIB", requires = "journal",
-        value_parser = clap::value_parser!(u32).range(1..))]
+    /// Stop recording after MIB mebibytes while the server keeps running; 0 sets no limit [default: 4096]
+    #[arg(long, value_name = "MIB", requires = "journal")]
     pub journal_limit: Option<u32>,
     /// What stood behind the first `+`.
     #[arg(skip)]
     pub plus: PlusCommands,
 }
 
+/// Mebibytes of a journal unless the command line says otherwise: eleven hours of 64 players.
+const JOURNAL_MEBIBYTES: u32 = 4096;
+
 impl ServeOptions {
+    /// Returns how many bytes a journal may have.
+    #[must_use]
+    pub fn journal_bytes(&self) -> u64 {
+        match self.journal_limit.unwrap_or(JOURNAL_MEBIBYTES) {
+            0 => u64::MAX,
+            mebibytes => u64::from(mebibytes) << 20,
+        }
+    }
+
     pub(super) fn with_plus(self, plus: PlusCommands) -> Self {
         Self { plus, ..self }
     }

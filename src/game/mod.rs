@@ -24,6 +24,8 @@ pub mod userinfo;
 mod values;
 pub mod weapons;
 
+use std::net::IpAddr;
+
 use crate::{
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime, PlayerState,
@@ -157,6 +159,12 @@ pub trait Host {
     /// Replaces a configstring; the same text again does nothing.
     fn set_configstring(&mut self, index: ConfigIndex, text: &str);
 
+    /// Whether a player entry of that text leaves as much room in the gamestate to every other player's.
+    fn has_room(&self, index: ConfigIndex, text: &str) -> bool {
+        let _ = (index, text);
+        true
+    }
+
     /// A configstring, empty when unset.
     fn configstring(&self, index: ConfigIndex) -> &str;
 
@@ -167,7 +175,13 @@ pub trait Host {
     /// before the first.
     fn usercmd(&self, client: ClientNum) -> UserCmd;
 
-    /// Replaces a client's userinfo and the name cached from it.
+    /// Network address of a client; `None` for a free slot or a player without a connection.
+    fn address(&self, client: ClientNum) -> Option<IpAddr> {
+        userinfo::Userinfo::parse(self.userinfo(client))?.value("ip").parse().ok()
+    }
+
+    /// Replaces a client's userinfo and the name cached from it. The address in it stays; text that is
+    /// too long changes nothing.
     fn set_userinfo(&mut self, client: ClientNum, text: &str);
 
     /// Drops a client once the current entry has returned.

@@ -1,12 +1,15 @@
 //! What a client says of itself, read and cleaned: name, model, colours, handicap, wishes.
 //!
 //! Userinfo is hostile text. What leaves here can stand in quotes inside a server command and in an
-//! info string: printable ASCII without quote, backslash and semicolon, each value cut to a length that
-//! lets 64 player entries fit beside everything else a gamestate holds.
+//! info string: printable ASCII without quote, backslash and semicolon, each value cut to a length. A player
+//! entry comes in four lengths ([`Detail`]), so that the entries of all slots fit a gamestate.
 //! Source: the base game's userinfo rules; OpenArena's names for the nameless.
 
 use super::profile::Nameless;
-use crate::model::{ClientNum, text::leading_int};
+use crate::model::{
+    ClientNum,
+    text::{leading_int, truncated},
+};
 
 /// Longest name, in bytes.
 pub const MAX_NAME_LEN: usize = 35;
@@ -18,6 +21,12 @@ const MAX_MODEL_LEN: usize = 31;
 const MAX_TEAM_NAME_LEN: usize = 15;
 /// Longest colour or task, in bytes.
 const MAX_DIGITS_LEN: usize = 3;
+/// Longest name in the shortest player entry, in bytes.
+const SHORT_NAME_LEN: usize = 15;
+/// The model of players whose own choice has no room.
+const DEFAULT_MODEL: &str = "sarge";
+/// Highest number of a task in a team.
+const MAX_TASK: i32 = 9;
 
 /// A userinfo string, as the engine keeps it: `\key\value\key\value`.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +88,12 @@ impl<'a> Userinfo<'a> {
         if (1..=100).contains(&handicap) { handicap } else { 100 }
     }
 
+    /// What the client does for its team, 0 to 9.
+    #[must_use]
+    pub fn team_task(&self) -> i32 {
+        team_task(leading_int(self.value("teamtask")))
+    }
+
     /// Whether the client wants to be told where its team mates are.
     #[must_use]
     pub fn wants_overlay(&self) -> bool {
@@ -108,18 +123,53 @@ pub struct Standing {
     pub bot: bool,
 }
 
+/// Returns a number of a task that clients know.
+#[must_use]
+pub fn team_task(number: i32) -> i32 {
+    number.clamp(0, MAX_TASK)
+}
+
+/// How much of a client's own choice its player entry has, each less than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// All of it.
+    Full,
+    /// No names of teams.
+    NoTeamNames,
+    /// The default model, too.
+    DefaultModel,
+    /// A short name, too.
+    ShortName,
+}
+
+impl Detail {
+    /// Every one, the longest first.
+    pub const ALL: [Self; 4] = [Self::Full, Self::NoTeamNames, Self::DefaultModel, Self::ShortName];
+}
+
 /// The player entry that everybody is told: an info string.
 #[must_use]
-pub fn player_entry(info: &Userinfo<'_>, name: &str, standing: &Standing) -> String {
+pub fn player_entry(
+    info: &Userinfo<'_>,
+    name: &str,
+    standing: &Standing,
+    detail: Detail,
+) -> String {
     let [model, head] =
         if standing.in_team { ["team_model", "team_headmodel"] } else { ["model", "headmodel"] };
-    let model = info.clean(model, MAX_MODEL_LEN);
-    let head = info.clean(head, MAX_MODEL_LEN);
+    let [model, head] = [model, head].map(|key| {
+        if detail < Detail::DefaultModel {
+            info.clean(key, MAX_MODEL_LEN)
+        } else {
+            DEFAULT_MODEL.to_owned()
+        }
+    });
+    let name = if detail < Detail::ShortName { name } else { truncated(name, SHORT_NAME_LEN) };
     let colour1 = info.clean("color1", MAX_DIGITS_LEN);
     let colour2 = info.clean("color2", MAX_DIGITS_LEN);
     let handicap = info.handicap();
     let Standing { team, wins, losses, leader, bot, .. } = *standing;
-    let task = leading_int(info.value("teamtask"));
+    let task = info.team_task();
     let leader = i32::from(leader);
     if bot {
         let skill = info.clean("skill", MAX_DIGITS_LEN);
@@ -128,8 +178,9 @@ pub fn player_entry(info: &Userinfo<'_>, name: &str, standing: &Standing) -> Str
              \\hc\\{handicap}\\w\\{wins}\\l\\{losses}\\skill\\{skill}\\tt\\{task}\\tl\\{leader}"
         )
     } else {
-        let red = info.clean("g_redteam", MAX_TEAM_NAME_LEN);
-        let blue = info.clean("g_blueteam", MAX_TEAM_NAME_LEN);
+        let most = if detail < Detail::NoTeamNames { MAX_TEAM_NAME_LEN } else { 0 };
+        let red = info.clean("g_redteam", most);
+        let blue = info.clean("g_blueteam", most);
         format!(
             "n\\{name}\\t\\{team}\\model\\{model}\\hmodel\\{head}\\g_redteam\\{red}\
              \\g_blueteam\\{blue}\\c1\\{colour1}\\c2\\{colour2}\\hc\\{handicap}\\w\\{wins}\
@@ -265,19 +316,19 @@ mod tests {
         let standing =
             Standing { team: 0, wins: 0, losses: 0, leader: false, in_team: false, bot: false };
         assert_eq!(
-            player_entry(&info, "alpha", &standing),
+            player_entry(&info, "alpha", &standing, Detail::Full),
             "n\\alpha\\t\\0\\model\\sarge\\hmodel\\sarge\\g_redteam\\\\g_blueteam\\\\c1\\4\\c2\\5\\hc\\100\\w\\0\\l\\0\\tt\\0\\tl\\0"
         );
         let bot = Standing { bot: true, team: 3, ..standing };
         assert_eq!(
-            player_entry(&info, "alpha", &bot),
+            player_entry(&info, "alpha", &bot, Detail::Full),
             "n\\alpha\\t\\3\\model\\sarge\\hmodel\\sarge\\c1\\4\\c2\\5\\hc\\100\\w\\0\\l\\0\\skill\\\\tt\\0\\tl\\0"
         );
     }
 
     #[test]
-    fn sixty_four_greedy_entries_fit_in_a_gamestate() {
-        let long = "m".repeat(200);
+    fn entry_is_shortened_in_steps_and_keeps_its_form() {
+        let long = "W".repeat(200);
         let keys = ["name", "model", "headmodel", "color1", "color2", "g_redteam", "g_blueteam"];
         let text: String = keys.iter().map(|key| format!("\\{key}\\{long}")).collect();
         let text = text + "\\teamtask\\-2147483648";
@@ -291,8 +342,13 @@ mod tests {
             in_team: false,
             bot: false,
         };
-        let entry = player_entry(&info, &name, &standing);
-        assert!(64 * (entry.len() + 1) < 15_500, "{} bytes: {entry}", entry.len());
+        let entries = Detail::ALL.map(|detail| player_entry(&info, &name, &standing, detail));
+        assert_eq!(entries.each_ref().map(String::len), [216, 186, 134, 114]);
+        let keys =
+            |entry: &String| entry.split('\\').step_by(2).map(str::to_owned).collect::<Vec<_>>();
+        assert!(entries.iter().all(|entry| keys(entry) == keys(&entries[0])));
+        assert!(entries[3].starts_with("n\\WWWWWWWWWWWWWWW\\t\\0\\model\\sarge\\hmodel\\sarge\\"));
+        assert!(entries[3].ends_with("\\tt\\0\\tl\\1"));
     }
 
     #[test]

@@ -16,12 +16,14 @@ use std::{
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::{
+    background::BackgroundWriter,
     batch::{Fill, Inbox, Outgoing},
     clock::Clock,
     complaint::Complaint,
     console::{Console, Input, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     game_log::GameLog,
     kernel_drops::KernelDrops,
+    logging,
     signals::{Request, Signals},
     socket::{Sockets, impossible_source},
 };
@@ -44,6 +46,9 @@ const EVENTS_PER_WAKE: usize = 1024;
 
 /// How long the last datagrams may wait for room in the kernel's queue.
 const FAREWELL: Duration = Duration::from_millis(250);
+
+/// Longest wait for standard output to accept the last text.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 const SIGNALS: Token = Token(usize::MAX - 1);
 const CONSOLE: Token = Token(usize::MAX - 2);
@@ -79,6 +84,16 @@ pub struct Progress<'a, N: ?Sized> {
     pub call: Box<Look<'a, N>>,
 }
 
+/// Destination of the node's text.
+#[derive(Default)]
+pub enum Output<'a> {
+    /// Standard output, written by a thread: text that it does not accept is dropped and counted.
+    #[default]
+    Stdout,
+    /// Any writer, called by the loop: one that waits holds up the node.
+    Writer(Box<dyn Write + 'a>),
+}
+
 /// What a run may have besides the node. The default has no signals, no console, no deadline.
 pub struct Options<'a, N: ?Sized> {
     /// The process's signals, if this run answers them.
@@ -87,8 +102,8 @@ pub struct Options<'a, N: ?Sized> {
     pub on_hangup: Option<Box<dyn FnMut() + 'a>>,
     /// Where console lines come from.
     pub console: Console,
-    /// Where the node's text goes. A reader that does not read holds up the game.
-    pub output: Box<dyn Write + 'a>,
+    /// Where the node's text goes.
+    pub output: Output<'a>,
     /// Where the log of the node's game goes; without it, nowhere.
     pub game_log: Option<GameLog>,
     /// Time between two tellings of the loop's counters to the node.
@@ -107,7 +122,7 @@ impl<N: ?Sized> Default for Options<'_, N> {
             signals: None,
             on_hangup: None,
             console: Console::Off,
-            output: Box::new(io::stdout()),
+            output: Output::default(),
             game_log: None,
             count_interval: Millis::NEVER,
             progress: None,
@@ -138,6 +153,15 @@ pub fn run<N: Node + ?Sized>(
     if let Some(signals) = &mut signals {
         signals.register(poll.registry(), SIGNALS)?;
     }
+    let (output, stdout): (Box<dyn Write + '_>, _) = match options.output {
+        Output::Writer(writer) => (writer, None),
+        Output::Stdout => {
+            let report =
+                Box::new(|total| log::warn!("standard output was not read: {total} texts dropped"));
+            let writer = BackgroundWriter::start("output", io::stdout(), report)?;
+            (Box::new(writer.clone()), Some(writer))
+        }
+    };
     let lines = Lines::start(options.console, || Waker::new(poll.registry(), CONSOLE))?;
     let mut engine = Loop {
         kernel_drops: KernelDrops::watch(&sockets.sockets, options.count_interval)?,
@@ -148,7 +172,8 @@ pub fn run<N: Node + ?Sized>(
         poll,
         clock,
         node,
-        output: Some(options.output),
+        output: Some(output),
+        stdout,
         game_log: options.game_log,
         counters: LoopCounters::default(),
         complaint: Complaint::default(),
@@ -197,6 +222,9 @@ pub fn run<N: Node + ?Sized>(
         engine.run_frame();
     };
     engine.farewell(&mut events);
+    if let Some(stdout) = &engine.stdout {
+        stdout.wait(LAST_OUTPUT);
+    }
     // The one that reopens the log goes first: it holds the log open.
     drop(guests);
     if let Some(log) = engine.game_log.take() {
@@ -217,6 +245,8 @@ struct Loop<'a, N: ?Sized> {
     readable: VecDeque<usize>,
     /// Gone once it failed.
     output: Option<Box<dyn Write + 'a>>,
+    /// The same, if it is standard output.
+    stdout: Option<BackgroundWriter>,
     game_log: Option<GameLog>,
     counters: LoopCounters,
     complaint: Complaint,
@@ -346,6 +376,9 @@ impl<N: Node + ?Sized> Loop<'_, N> {
     /// Tells the node what was counted.
     fn tell_counters(&mut self, now: Millis) {
         self.counters.kernel = self.kernel_drops.count();
+        self.counters.log_dropped = logging::dropped_lines();
+        self.counters.output_dropped = self.stdout.as_ref().map_or(0, BackgroundWriter::dropped);
+        self.counters.game_log_dropped = self.game_log.as_ref().map_or(0, GameLog::dropped);
         self.node.note_loop(now, &self.counters);
         self.drain();
     }

@@ -1,10 +1,11 @@
 //! Files that the operator names, read with a bound, and written where the operator meant.
 //!
 //! Invariants: no file costs more memory than its bound, whatever its size claims to be; a link that
-//! somebody else may have put there is not followed to write.
+//! somebody else may have put there is not followed to write; a file that was found, not named, is read
+//! only if it is a regular one ([`open_regular`]).
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Read as _},
     path::{Path, PathBuf},
 };
@@ -61,7 +62,8 @@ pub enum FileError {
     },
 }
 
-/// The text of the config file at `path`, of at most [`CONFIG_BYTES_MAX`] bytes of UTF-8.
+/// The text of the config file at `path`, of at most [`CONFIG_BYTES_MAX`] bytes of UTF-8. A pipe that the
+/// operator names is read to its end.
 pub fn read_config(path: &Path) -> Result<String, FileError> {
     let named = || path.to_owned();
     let failed = |source: io::Error| match source.kind() {
@@ -82,6 +84,22 @@ pub fn read_config(path: &Path) -> Result<String, FileError> {
         let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
         FileError::NotText { path: named(), line }
     })
+}
+
+/// Opens a regular file to read. Anything else is an error: opening a pipe would wait for a writer, and
+/// opening a device may do something.
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
+    let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file");
+    if !fs::metadata(path)?.is_file() {
+        return Err(irregular());
+    }
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // Between the two looks a pipe may have taken the file's place.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nix::libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
 }
 
 /// Opens a file to write, as `options` say. A link is followed only in a folder where nobody but its
@@ -116,7 +134,7 @@ pub(super) fn open_to_write(path: &Path, options: &mut OpenOptions) -> io::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{env, fs, process};
+    use std::{env, process};
 
     fn scratch(name: &str, bytes: &[u8]) -> PathBuf {
         let path = env::temp_dir().join(format!("fragd-files-{}-{name}", process::id()));
@@ -176,6 +194,19 @@ mod tests {
         open(&link).unwrap();
         assert!(target.exists(), "the operator's own link is followed");
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn irregular_file_is_refused_without_waiting() {
+        let pipe = scratch("pipe", b"");
+        fs::remove_file(&pipe).unwrap();
+        assert!(process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for path in [&*pipe, Path::new("/dev/zero"), &env::temp_dir()] {
+            let error = open_regular(path).unwrap_err().to_string();
+            assert_eq!(error, "is not a regular file", "{}", path.display());
+        }
+        fs::remove_file(pipe).unwrap();
     }
 
     #[cfg(unix)]

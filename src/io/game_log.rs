@@ -1,23 +1,26 @@
 //! The file of a game's log.
 //!
 //! A thread writes, so that a slow disk holds up nobody's game. Lines go to the file as they come, or
-//! once a second where that is soon enough. Invariants: at most `WAITING_MAX` pieces wait, what comes then
-//! is lost and said to be; a file that can't be written costs one warning until it can be again; what was
+//! once a second where that is soon enough. Invariants: at most [`BOUNDS`] wait for the disk, later pieces
+//! are dropped, counted and reported; a file that can't be written costs one warning until it can be again; what was
 //! handed over is written before the log is dropped, unless the disk hangs.
 
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
+    sync::mpsc::{self, RecvTimeoutError, sync_channel},
     thread,
     time::{Duration, Instant},
 };
 
-use super::files::open_to_write;
+use super::{
+    byte_queue::{Bounds, Receiver, Refused, Sender, byte_queue},
+    files::open_to_write,
+};
 
 /// Pieces that may wait for the disk.
-const WAITING_MAX: usize = 4096;
+const BOUNDS: Bounds = Bounds { messages: 4096, bytes: 16 << 20 };
 /// How long lines may wait for others, and how many bytes.
 const GATHER: Duration = Duration::from_secs(1);
 const GATHER_BYTES: usize = 64 * 1024;
@@ -44,37 +47,48 @@ enum Message {
 
 /// An open log.
 pub struct GameLog {
-    to_writer: Option<SyncSender<Message>>,
+    to_writer: Option<Sender<Message>>,
     /// Closed when the writer is done.
-    done: Receiver<()>,
-    lost: u64,
+    done: mpsc::Receiver<()>,
+    /// Pieces dropped in total, and since the last report.
+    dropped: u64,
+    unreported: u64,
 }
 
 impl GameLog {
     /// Starts the writer. The file is opened with the first lines.
     pub fn start(file: LogFile) -> io::Result<Self> {
-        let (to_writer, messages) = sync_channel(WAITING_MAX);
+        let (to_writer, mut messages) = byte_queue(BOUNDS);
         let (finished, done) = sync_channel(0);
         thread::Builder::new().name("game log".to_owned()).spawn(move || {
-            Writer::new(file).run(&messages);
+            Writer::new(file).run(&mut messages);
             drop(finished);
         })?;
-        Ok(Self { to_writer: Some(to_writer), done, lost: 0 })
+        Ok(Self { to_writer: Some(to_writer), done, dropped: 0, unreported: 0 })
     }
 
     /// Hands over whole lines. Never waits.
     pub fn add(&mut self, lines: String) {
         let Some(to_writer) = &self.to_writer else { return };
-        match to_writer.try_send(Message::Lines(lines)) {
-            Ok(()) if self.lost > 0 => {
-                log::warn!("the game log lacks {} pieces: the disk was too slow", self.lost);
-                self.lost = 0;
+        let bytes = lines.len();
+        match to_writer.try_send(Message::Lines(lines), bytes) {
+            Ok(()) if self.unreported > 0 => {
+                log::warn!("the game log lacks {} pieces: the disk was too slow", self.unreported);
+                self.unreported = 0;
             }
             Ok(()) => {}
-            Err(TrySendError::Full(_)) => self.lost += 1,
+            Err(Refused::Full) => {
+                self.dropped += 1;
+                self.unreported += 1;
+            }
             // The writer only ends with us.
-            Err(TrySendError::Disconnected(_)) => self.to_writer = None,
+            Err(Refused::Closed) => self.to_writer = None,
         }
+    }
+
+    /// Returns how many pieces were dropped because the disk was too slow.
+    pub(super) const fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// What tells the writer to open its file anew: after somebody moved it away.
@@ -82,7 +96,7 @@ impl GameLog {
         let to_writer = self.to_writer.clone();
         move || {
             if let Some(to_writer) = &to_writer {
-                let _ = to_writer.try_send(Message::Reopen);
+                let _ = to_writer.try_send(Message::Reopen, 0);
             }
         }
     }
@@ -112,14 +126,10 @@ impl Writer {
         Self { to, open: None, len: 0, waiting: String::new(), failed: false }
     }
 
-    fn run(&mut self, messages: &Receiver<Message>) {
+    fn run(&mut self, messages: &mut Receiver<Message>) {
         let mut write_by = None::<Instant>;
         loop {
-            let message = match write_by {
-                None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(by) => messages.recv_timeout(by.saturating_duration_since(Instant::now())),
-            };
-            match message {
+            match messages.recv(write_by) {
                 Ok(Message::Lines(lines)) => {
                     self.waiting.push_str(&lines);
                     if self.to.sync || self.waiting.len() >= GATHER_BYTES {
@@ -238,6 +248,22 @@ mod tests {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
+    }
+
+    /// A named pipe without a reader stands for a disk that hangs.
+    #[test]
+    #[cfg(unix)]
+    fn waiting_bytes_are_bounded_while_the_disk_hangs() {
+        let scratch = Scratch::new("hang");
+        let to = scratch.file(None, true);
+        let made = process::Command::new("mkfifo").arg(&to.path).status().unwrap();
+        assert!(made.success());
+        let mut log = GameLog::start(to).unwrap();
+        let piece = "x".repeat(1 << 20);
+        (0..100).for_each(|_| log.add(piece.clone()));
+        let held = log.to_writer.as_ref().map_or(0, Sender::held);
+        assert!(held <= BOUNDS.bytes, "{held} bytes wait");
+        assert_eq!(log.dropped(), 100 - (BOUNDS.bytes >> 20) as u64);
     }
 
     #[test]

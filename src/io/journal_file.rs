@@ -9,23 +9,20 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError},
-    },
+    sync::mpsc::{self, RecvTimeoutError, SyncSender},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use thiserror::Error;
 
-use super::files::open_to_write;
+use super::{
+    byte_queue::{Bounds, Receiver, Refused, Sender, byte_queue},
+    files::open_to_write,
+};
 
-/// Bytes that may wait for the disk.
-const MAX_WAITING_BYTES: usize = 32 << 20;
-/// Pieces that may wait.
-const MAX_WAITING_PIECES: usize = 4096;
+/// Pieces that may wait for the disk.
+const BOUNDS: Bounds = Bounds { messages: 4096, bytes: 32 << 20 };
 /// Time between two orders to the system to put all on the disk.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -42,9 +39,8 @@ pub struct JournalError {
 pub struct JournalFile {
     path: PathBuf,
     /// Gone once the journal has ended.
-    queue: Option<SyncSender<Vec<u8>>>,
-    spare: Receiver<Vec<u8>>,
-    waiting: Arc<AtomicUsize>,
+    queue: Option<Sender<Vec<u8>>>,
+    spare: mpsc::Receiver<Vec<u8>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -57,21 +53,19 @@ impl JournalFile {
     pub fn create(path: &Path) -> Result<Self, JournalError> {
         let failed = |source| JournalError { path: path.to_owned(), source };
         let file = open(path).map_err(failed)?;
-        let (queue, pieces) = mpsc::sync_channel(MAX_WAITING_PIECES);
-        let (back, spare) = mpsc::sync_channel(MAX_WAITING_PIECES);
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let counter = Arc::clone(&waiting);
+        let (queue, mut pieces) = byte_queue(BOUNDS);
+        let (back, spare) = mpsc::sync_channel(BOUNDS.messages);
         let name = path.to_owned();
         let thread = thread::Builder::new()
             .name("journal".to_owned())
             .spawn(move || {
-                if let Err(error) = write_all(file, &pieces, &back, &counter) {
+                if let Err(error) = write_all(file, &mut pieces, &back) {
                     log::error!("{}: {error}; the journal ends here", name.display());
                 }
             })
             .map_err(failed)?;
         let (queue, thread) = (Some(queue), Some(thread));
-        Ok(Self { path: path.to_owned(), queue, spare, waiting, thread })
+        Ok(Self { path: path.to_owned(), queue, spare, thread })
     }
 
     /// Queues a piece.
@@ -80,15 +74,15 @@ impl JournalFile {
         let mut piece = self.spare.try_recv().unwrap_or_default();
         piece.clear();
         piece.extend_from_slice(bytes);
-        let waiting = self.waiting.fetch_add(bytes.len(), Ordering::Relaxed) + bytes.len();
-        let sent = queue.try_send(piece);
-        if matches!(sent, Err(TrySendError::Disconnected(_))) {
+        match queue.try_send(piece, bytes.len()) {
+            Ok(()) => {}
             // The disk refused, and the thread has said so.
-            self.queue = None;
-        } else if waiting > MAX_WAITING_BYTES || sent.is_err() {
-            let path = self.path.display();
-            log::error!("{path}: the disk does not keep up; the journal ends before its time");
-            self.queue = None;
+            Err(Refused::Closed) => self.queue = None,
+            Err(Refused::Full) => {
+                let path = self.path.display();
+                log::error!("{path}: the disk does not keep up; the journal ends before its time");
+                self.queue = None;
+            }
         }
     }
 }
@@ -104,35 +98,43 @@ impl Drop for JournalFile {
     }
 }
 
-/// Makes the file, and keeps one that is there under another name.
+/// Creates the file, and keeps one that is there under another name. A pipe or a device is opened as it is.
 fn open(path: &Path) -> io::Result<File> {
-    if path.is_file() {
-        let mut kept = path.as_os_str().to_owned();
-        kept.push(".1");
-        fs::rename(path, kept)?;
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => {
+            let mut kept = path.as_os_str().to_owned();
+            kept.push(".1");
+            fs::rename(path, kept)?;
+            create_new(path)
+        }
+        Ok(_) => open_to_write(path, OpenOptions::new().write(true)),
+        Err(_) => create_new(path),
     }
+}
+
+/// Creates the file for this user alone. A file or link that appeared there meanwhile is an error: in a
+/// shared folder it may belong to another user, who would read the passwords in the journal.
+fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    open_to_write(path, &mut options)
+    options.open(path)
 }
 
 /// The thread: writes pieces until nobody is left to send any.
 fn write_all(
     mut file: File,
-    pieces: &Receiver<Vec<u8>>,
+    pieces: &mut Receiver<Vec<u8>>,
     back: &SyncSender<Vec<u8>>,
-    waiting: &AtomicUsize,
 ) -> io::Result<()> {
     let mut synced = Instant::now();
     let mut dirty = false;
     loop {
-        match pieces.recv_timeout(SYNC_INTERVAL) {
+        match pieces.recv(Some(Instant::now() + SYNC_INTERVAL)) {
             Ok(piece) => {
                 file.write_all(&piece)?;
                 dirty = true;
-                waiting.fetch_sub(piece.len(), Ordering::Relaxed);
                 // One too many is given back to the system.
                 let _ = back.try_send(piece);
             }
@@ -194,6 +196,40 @@ mod tests {
         assert!(file.queue.is_some(), "nobody knows yet");
         (0..3).for_each(|_| file.write(b"y"));
         assert!(file.queue.is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn f11_journal_is_never_a_file_or_link_of_another_user() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        let folder = std::env::temp_dir().join(format!("fragd-shared-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        let path = folder.join("journal");
+        // What another user puts there between the rename and the creation.
+        fs::write(&path, "theirs").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(create_new(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+        // What was there before is kept aside and not written to.
+        let mut journal = JournalFile::create(&path).unwrap();
+        journal.write(b"secret");
+        drop(journal);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read(&path).unwrap(), b"secret");
+        assert_eq!(fs::read(folder.join("journal.1")).unwrap(), b"theirs");
+        // A link to nothing is not followed, nor is one to a file.
+        let (target, link) = (folder.join("target"), folder.join("link"));
+        symlink(&target, &link).unwrap();
+        assert!(JournalFile::create(&link).is_err());
+        assert!(!target.exists(), "nothing was created behind the link");
+        fs::write(&target, "theirs").unwrap();
+        drop(JournalFile::create(&link).unwrap());
+        assert_eq!(fs::read(&target).unwrap(), b"theirs");
+        assert!(!fs::symlink_metadata(&link).unwrap().is_symlink());
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

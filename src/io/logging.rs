@@ -3,22 +3,90 @@
 //! `2026-11-21T10:02:37.123Z INFO  server: text`. The room stands where a module path would, for that
 //! is what an operator filters by: `RUST_LOG=info,fragd::server=debug`. Control characters that came in
 //! with somebody's name or packet are written as escapes, so nobody forges a line or drives a terminal.
+//!
+//! A server logs through a thread ([`init_background`]): when standard error accepts no more, lines are
+//! dropped and counted, and the server runs on. Invariant: whoever calls [`flush`] or [`fatal`] waits
+//! [`LAST_WRITE`] at most.
 
 use std::{
+    env,
     fmt::{self, Write as _},
-    io::{self, Write as _},
+    io::{self, IsTerminal as _, Write as _},
+    panic,
+    sync::OnceLock,
+    time::Duration,
 };
 
-use env_logger::{Builder, Env, fmt::Formatter};
+use env_logger::{Builder, Env, Target, WriteStyle, fmt::Formatter};
 use log::{LevelFilter, Record};
 
-/// Starts logging at `default` unless `RUST_LOG` says otherwise. Colours appear on terminals only.
+use super::background::BackgroundWriter;
+
+/// Longest wait for the last lines to be written.
+const LAST_WRITE: Duration = Duration::from_secs(2);
+
+/// The writer of the process's log, if it logs through a thread.
+static WRITER: OnceLock<BackgroundWriter> = OnceLock::new();
+
+/// Starts logging at `default` unless `RUST_LOG` says otherwise. Colors appear on terminals only.
 ///
 /// A second call changes nothing.
 pub fn init(default: LevelFilter) {
-    let _ = Builder::from_env(Env::default().default_filter_or(default.as_str()))
-        .format(write_line)
-        .try_init();
+    let _ = builder(default).try_init();
+}
+
+/// Starts logging through a thread, so that standard error never holds up the caller; otherwise as
+/// [`init`].
+///
+/// # Errors
+/// The system's, when there can be no thread.
+pub fn init_background(default: LevelFilter) -> io::Result<()> {
+    let report = Box::new(|total| log::warn!("standard error was not read: {total} lines dropped"));
+    let writer = BackgroundWriter::start("log", io::stderr(), report)?;
+    let mut builder = builder(default);
+    builder.target(Target::Pipe(Box::new(writer.clone())));
+    if cfg!(unix)
+        && io::stderr().is_terminal()
+        && ["RUST_LOG_STYLE", "NO_COLOR"].iter().all(|name| env::var_os(name).is_none())
+    {
+        builder.write_style(WriteStyle::Always);
+    }
+    if builder.try_init().is_ok() && WRITER.set(writer).is_ok() {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if flush() {
+                before(info);
+            }
+        }));
+    }
+    Ok(())
+}
+
+/// Waits until all lines are written, [`LAST_WRITE`] at most. Returns whether they are.
+pub fn flush() -> bool {
+    WRITER.get().is_none_or(|writer| writer.wait(LAST_WRITE))
+}
+
+/// Writes the error that ends the program behind all other lines.
+pub fn fatal(error: &str) {
+    match WRITER.get() {
+        None => eprintln!("fragd: {error}"),
+        Some(writer) => {
+            let _ = writeln!(writer.clone(), "fragd: {error}");
+            flush();
+        }
+    }
+}
+
+/// Returns how many lines were dropped because standard error accepted no more.
+pub(super) fn dropped_lines() -> u64 {
+    WRITER.get().map_or(0, BackgroundWriter::dropped)
+}
+
+fn builder(default: LevelFilter) -> Builder {
+    let mut builder = Builder::from_env(Env::default().default_filter_or(default.as_str()));
+    builder.format(write_line);
+    builder
 }
 
 fn write_line(out: &mut Formatter, record: &Record<'_>) -> io::Result<()> {

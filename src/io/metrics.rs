@@ -1,13 +1,14 @@
 //! Numbers for monitoring, over HTTP, beside the loop and never in its way.
 //!
 //! A thread of its own serves what it is given; the loop's only part is to hand over a copy now and then.
-//! Whoever asks is a stranger: requests are bounded in size and time, answers in number at once, and a
-//! connection ends with its answer. Invariant: nothing that happens here is waited for by anybody else.
+//! Whoever asks is a stranger: requests are bounded in size and time, connections in number at once, and a
+//! connection ends with its answer. With all places taken, a new connection takes the place of the oldest
+//! of the address that has the most, so that idle connections never keep others out. Invariant: nothing that happens here is waited for by anybody else.
 
 use std::{
     convert::Infallible,
     io,
-    net::{SocketAddr, TcpListener},
+    net::{IpAddr, SocketAddr, TcpListener},
     sync::Arc,
     thread,
     time::Duration,
@@ -22,9 +23,9 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
-/// Connections that are served at once. More wait in the kernel's queue.
+/// Connections that are served at once.
 const CONNECTIONS_MAX: usize = 8;
 /// Bytes of a request's head, at most.
 const HEAD_BYTES_MAX: usize = 8192;
@@ -69,11 +70,10 @@ async fn accept(
     render: Render,
 ) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let mut open = Connections::default();
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
+        let (stream, from) = match listener.accept().await {
+            Ok(accepted) => accepted,
             Err(error) => {
                 log::debug!("a connection for numbers was not taken: {error}");
                 tokio::time::sleep(PAUSE).await;
@@ -81,7 +81,7 @@ async fn accept(
             }
         };
         let render = Arc::clone(&render);
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let answer = service_fn(move |request| {
                 let response = answer(&request, content_type, &render);
                 async { Ok::<_, Infallible>(response) }
@@ -94,8 +94,28 @@ async fn accept(
                 .serve_connection(TokioIo::new(stream), answer);
             // How it ended matters to the one who asked, and to nobody here.
             let _ = tokio::time::timeout(WHOLE_TIME, connection).await;
-            drop(place);
         });
+        open.add(from.ip(), task.abort_handle());
+    }
+}
+
+/// Connections being served, the oldest first.
+#[derive(Default)]
+struct Connections(Vec<(IpAddr, AbortHandle)>);
+
+impl Connections {
+    /// Adds a connection, and ends another one if there are too many.
+    fn add(&mut self, from: IpAddr, task: AbortHandle) {
+        self.0.retain(|(_, task)| !task.is_finished());
+        if self.0.len() == CONNECTIONS_MAX {
+            let count = |address| self.0.iter().filter(|(other, _)| *other == address).count();
+            // The first of several that are alike is the oldest.
+            let evicted = (0..self.0.len()).rev().max_by_key(|&at| count(self.0[at].0));
+            if let Some(at) = evicted {
+                self.0.remove(at).1.abort();
+            }
+        }
+        self.0.push((from, task));
     }
 }
 
@@ -175,13 +195,36 @@ mod tests {
     }
 
     #[test]
-    fn those_who_say_nothing_take_the_places_for_seconds_only() {
+    fn idle_connections_lose_their_places_to_new_ones() {
         let address = start();
-        let silent: Vec<_> = (0..CONNECTIONS_MAX * 2)
+        let mut silent: Vec<_> = (0..CONNECTIONS_MAX * 2)
             .map(|_| TcpStream::connect(address).expect("the kernel's queue has room"))
             .collect();
-        // Whoever comes behind them waits its turn and is answered.
-        assert!(ask(address, GET).contains("frames_total 7"));
+        // A monitor is answered however often idle connections come back, and before these time out.
+        for _ in 0..20 {
+            assert!(ask(address, GET).contains("frames_total 7"));
+            silent.extend((0..2).map(|_| TcpStream::connect(address).unwrap()));
+        }
         drop(silent);
+    }
+
+    #[test]
+    fn address_with_most_connections_loses_its_oldest() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let idle = || tokio::spawn(std::future::pending::<()>());
+            let (monitor, greedy) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+            let mut open = Connections::default();
+            let mut tasks = Vec::new();
+            for number in 0..30 {
+                let task = idle();
+                open.add(if number == 1 { monitor } else { greedy }, task.abort_handle());
+                tasks.push(task);
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(open.0.len(), CONNECTIONS_MAX);
+            let alive: Vec<_> = (0..30).filter(|&at| !tasks[at].is_finished()).collect();
+            assert_eq!(alive, [1, 23, 24, 25, 26, 27, 28, 29], "the monitor's and the newest");
+        });
     }
 }

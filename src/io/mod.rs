@@ -6,7 +6,9 @@
 //! room.
 
 pub mod assets;
+mod background;
 mod batch;
+mod byte_queue;
 pub mod clock;
 mod complaint;
 pub mod console;
@@ -26,7 +28,7 @@ pub mod socket;
 pub use assets::GameData;
 pub use clock::{Clock, random_bytes, unix_millis};
 pub use console::Console;
-pub use event_loop::{Ending, Options, Progress, Summary, run};
+pub use event_loop::{Ending, Options, Output, Progress, Summary, run};
 pub use files::{FileError, read_config};
 pub use game_log::{GameLog, LogFile};
 pub use journal_file::JournalFile;

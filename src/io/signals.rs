@@ -1,7 +1,8 @@
 //! What the system or the operator's keyboard asks of the process.
 //!
-//! SIGINT and SIGTERM ask for a goodbye; the second of them ends the process at once, even when the loop
-//! hangs, with the shell's usual status of 128 plus the signal's number. SIGHUP means "open your logs
+//! While the loop runs, SIGINT and SIGTERM ask for a goodbye. Before that, while files are loaded, they end
+//! the process at once, and so does the second of them when the loop hangs, with the shell's usual status
+//! of 128 plus the signal's number. SIGHUP means "open your logs
 //! anew". Elsewhere than on Unix there are no signals, and the system's own rules hold.
 
 #[cfg(unix)]
@@ -29,22 +30,31 @@ mod unix {
     };
     use std::{
         io,
-        sync::{Arc, atomic::AtomicBool},
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+        },
     };
 
     /// The process's signals, caught. One per process.
-    pub struct Signals(signal_hook_mio::v1_0::Signals);
+    pub struct Signals {
+        caught: signal_hook_mio::v1_0::Signals,
+        /// Whether the next signal ends the process.
+        ends: Arc<AtomicBool>,
+    }
 
     impl Signals {
-        /// Takes over SIGINT, SIGTERM and SIGHUP for the whole process.
+        /// Takes over SIGINT, SIGTERM and SIGHUP for the whole process. Handlers are needed from the
+        /// start: the first process of a container ignores what it does not handle.
         pub fn install() -> io::Result<Self> {
-            let asked = Arc::new(AtomicBool::new(false));
+            let ends = Arc::new(AtomicBool::new(true));
             for signal in [SIGINT, SIGTERM] {
                 // In this order: a first signal finds the flag down, and raises it.
-                flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked))?;
-                flag::register(signal, Arc::clone(&asked))?;
+                flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&ends))?;
+                flag::register(signal, Arc::clone(&ends))?;
             }
-            signal_hook_mio::v1_0::Signals::new([SIGINT, SIGTERM, SIGHUP]).map(Self)
+            let caught = signal_hook_mio::v1_0::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+            Ok(Self { caught, ends })
         }
 
         pub(in crate::io) fn register(
@@ -52,11 +62,14 @@ mod unix {
             registry: &Registry,
             token: Token,
         ) -> io::Result<()> {
-            registry.register(&mut self.0, token, Interest::READABLE)
+            registry.register(&mut self.caught, token, Interest::READABLE)?;
+            // From here on the loop answers the first signal.
+            self.ends.store(false, Ordering::Relaxed);
+            Ok(())
         }
 
         pub(in crate::io) fn pending(&mut self) -> impl Iterator<Item = Request> {
-            self.0.pending().map(|signal| match signal {
+            self.caught.pending().map(|signal| match signal {
                 SIGHUP => Request::Hangup,
                 _ => Request::Stop(signal),
             })

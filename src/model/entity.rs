@@ -96,6 +96,27 @@ impl EntityState {
         Self { number: number.index() as i32, ..Self::default() }
     }
 
+    /// The state with 0 for each component of a vector that is not finite; `None` if all are.
+    #[must_use]
+    pub fn mended(&self) -> Option<Self> {
+        let mut state = *self;
+        let vectors = [
+            &mut state.pos.base,
+            &mut state.pos.delta,
+            &mut state.apos.base,
+            &mut state.apos.delta,
+            &mut state.origin,
+            &mut state.origin2,
+            &mut state.angles,
+            &mut state.angles2,
+        ];
+        if vectors.iter().all(|vector| vector.is_finite()) {
+            return None;
+        }
+        vectors.into_iter().for_each(|vector| *vector = vector.finite_or_zero());
+        Some(state)
+    }
+
     /// The struct as plain words, in memory order.
     #[must_use]
     pub fn words(&self) -> &[u32; Self::WORDS] {

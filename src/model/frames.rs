@@ -81,13 +81,15 @@ impl FrameRing {
     }
 
     /// Records frame `number` whole, sharing what did not change since frame `previous`. The states
-    /// must ascend by number; one that does not is left out.
+    /// must ascend by number; one that does not is left out. Returns how many had to be mended, for a
+    /// number in them was not finite.
     pub fn record<'a>(
         &mut self,
         number: FrameNum,
         previous: FrameNum,
         states: impl Iterator<Item = (EntityNum, &'a EntityState)>,
-    ) {
+    ) -> u64 {
+        let mut mended_states = 0;
         let previous = self.place(previous);
         let mut cursor = 0;
         let mut recording = self.begin(number);
@@ -101,10 +103,17 @@ impl FrameRing {
                 .filter(|entry| recording.ring.state(entry.slot).words() == state.words());
             match same.copied() {
                 Some(entry) => recording.keep(entry),
-                None => recording.tell(entity, state),
+                None => match state.mended() {
+                    None => recording.tell(entity, state),
+                    Some(mended) => {
+                        mended_states += 1;
+                        recording.tell(entity, &mended);
+                    }
+                },
             }
         }
         recording.finish();
+        mended_states
     }
 
     /// Forgets frame `number`.

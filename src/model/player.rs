@@ -64,6 +64,19 @@ impl PlayerState {
     /// Words of the struct.
     pub const WORDS: usize = size_of::<Self>() / 4;
 
+    /// The state with 0 for each component of a vector that is not finite; `None` if all are.
+    #[must_use]
+    pub fn mended(&self) -> Option<Self> {
+        let vectors = [self.origin, self.velocity, self.grapple_point, self.viewangles];
+        (!vectors.iter().all(|vector| vector.is_finite())).then(|| Self {
+            origin: self.origin.finite_or_zero(),
+            velocity: self.velocity.finite_or_zero(),
+            grapple_point: self.grapple_point.finite_or_zero(),
+            viewangles: self.viewangles.finite_or_zero(),
+            ..*self
+        })
+    }
+
     /// The struct as plain words, in memory order.
     #[must_use]
     pub fn words(&self) -> &[u32; Self::WORDS] {

@@ -45,6 +45,18 @@ impl Vec3 {
         Self([y * oz - z * oy, z * ox - x * oz, x * oy - y * ox])
     }
 
+    /// Whether every component is a finite number.
+    #[must_use]
+    pub fn is_finite(self) -> bool {
+        self.0.iter().all(|part| part.is_finite())
+    }
+
+    /// Each component, or 0 where it is not a finite number.
+    #[must_use]
+    pub fn finite_or_zero(self) -> Self {
+        Self(self.0.map(|part| if part.is_finite() { part } else { 0.0 }))
+    }
+
     /// Each component cut toward zero, as the engine "snaps" what it publishes. It goes through a 32-bit
     /// integer there: no negative zero comes out, and what does not fit becomes the lowest integer.
     #[must_use]

@@ -71,6 +71,12 @@ loop_counters! {
         "Frames that took at most so many microseconds.";
     within_20000_us, "loop_frames_within_total{us=\"20000\"}",
         "Frames that took at most so many microseconds.";
+    log_dropped, "output_dropped_total{sink=\"log\"}",
+        "Log lines that standard error did not accept.";
+    output_dropped, "output_dropped_total{sink=\"console\"}",
+        "Console texts that standard output did not accept.";
+    game_log_dropped, "output_dropped_total{sink=\"game_log\"}",
+        "Pieces of the game log that its disk did not accept in time.";
 }
 
 impl LoopCounters {
@@ -116,7 +122,7 @@ mod tests {
         let counters = LoopCounters::from_values(1..);
         assert_eq!(LoopCounters::from_values(counters.values()), counters);
         assert_eq!((counters.received, counters.sent), (1, 2));
-        assert_eq!(counters.within_20000_us, counters.values().len() as u64);
+        assert_eq!(counters.game_log_dropped, counters.values().len() as u64);
         assert_eq!(
             LoopCounters::from_values([5]),
             LoopCounters { received: 5, ..Default::default() }

@@ -58,7 +58,7 @@ counters! {
     UnprovenMessages, "q3_packets_dropped_total{reason=\"unproven\"}",
         "Messages with an unexpected port or number that did not prove to be the client's.";
     MessagesOverLimit, "q3_packets_dropped_total{reason=\"limit\"}",
-        "Datagrams beyond what one client may send in a frame.";
+        "Messages beyond what one client may send in a second.";
     ConnectionlessIgnored, "q3_packets_ignored_total",
         "Connectionless datagrams that no server answers.";
     QueriesAnswered, "q3_queries_total{result=\"answered\"}", "Queries that were answered.";
@@ -86,6 +86,8 @@ counters! {
     SnapshotsHeldByQueue, "q3_snapshots_suppressed_total{reason=\"queue\"}",
         "Snapshots that waited for fragments of an earlier message.";
     SnapshotsCut, "q3_snapshots_cut_total", "Times that entities were left out to fit a message.";
+    StatesMended, "q3_states_mended_total",
+        "States of entities and players with a number that is not finite, sent with 0 in its place.";
     ReliableOverflows, "q3_reliable_overflows_total",
         "Clients that did not acknowledge commands for too long.";
     ClientCommands, "q3_client_commands_total{result=\"run\"}",
@@ -95,7 +97,7 @@ counters! {
     BadUserinfo, "q3_bad_userinfo_total", "Changes of userinfo that were refused.";
     Moves, "q3_moves_total{result=\"run\"}", "Moves of clients that were run.";
     MovesOverLimit, "q3_moves_total{result=\"limited\"}",
-        "Messages whose moves were more than one client may make in a frame.";
+        "Messages whose moves were more than one client may make in a second.";
     RconAccepted, "q3_rcon_attempts_total{result=\"accepted\"}", "Remote commands that were run.";
     RconRefused, "q3_rcon_attempts_total{result=\"refused\"}", "Remote commands that were refused.";
     Frames, "q3_frames_total", "Game frames that were run.";

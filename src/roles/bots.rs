@@ -14,7 +14,8 @@ use fragd::{
     bots::{Bots, Cost, FindMap, Meter, Sample, Summary, Verdict},
     cli::{BotsOptions, LoadTest, Outcome},
     io::{
-        self, Clock, GameData, Options, Processes, Progress, Signals, Sockets, assets::base_paths,
+        self, Clock, GameData, Options, Output, Processes, Progress, Signals, Sockets,
+        assets::base_paths,
     },
     model::assets::Assets as _,
     settings::Choice as _,
@@ -125,7 +126,7 @@ fn drive(bots: &mut Bots, server: SocketAddr, clock: &Clock) -> Result<(), Strin
     let run_options = Options {
         signals: Some(signals),
         // What bots have to say goes where progress goes: the summary has standard output to itself.
-        output: live.output(),
+        output: Output::Writer(live.output()),
         progress: Some(Progress {
             interval,
             call: Box::new(move |bots: &Bots, _, _: &_| live.show(bots)),

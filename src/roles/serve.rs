@@ -39,14 +39,17 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
             return Outcome::Misused;
         }
     };
-    io::logging::init(level(settings.choice(key::SV_LOG_LEVEL)));
+    if let Err(error) = io::logging::init_background(level(settings.choice(key::SV_LOG_LEVEL))) {
+        eprintln!("fragd: no thread for the log: {error}");
+        return Outcome::Failed;
+    }
     while let Some(note) = settings.poll_note() {
         log::warn!("{note}");
     }
     match host(options, settings, &lines, config) {
         Ok(()) => Outcome::Done,
         Err(what) => {
-            eprintln!("fragd: {what}");
+            io::logging::fatal(&what);
             Outcome::Failed
         }
     }
@@ -72,9 +75,8 @@ fn host(
             let mut file = JournalFile::create(path).map_err(|error| error.to_string())?;
             log::info!("all that comes in is written to {}", path.display());
             let sink = Box::new(move |bytes: &[u8]| file.write(bytes));
-            let limit =
-                asked.journal_limit.map_or(u64::MAX, |mebibytes| u64::from(mebibytes) << 20);
-            let recorder = Recorder::new(&start(config, entropy), sink).limited(limit);
+            let recorder = Recorder::new(&start(config, entropy), sink);
+            let recorder = recorder.limited(asked.journal_bytes());
             Some(Rc::new(RefCell::new(recorder)))
         }
     };

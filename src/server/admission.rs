@@ -89,7 +89,8 @@ impl Core {
             self.challenges.check(self.now, route.remote, challenge)
         };
         let age = good.ok_or(Refusal::told("No or bad challenge for your address."))?;
-        let Some((least_ms, most_ms)) = age.bounds_ms.filter(|_| !is_lan(route.remote)) else {
+        let is_lan = is_lan(&self.settings, route.remote);
+        let Some((least_ms, most_ms)) = age.bounds_ms.filter(|_| !is_lan) else {
             return Ok(());
         };
         let limit = |key| u64::from(self.settings.int(key).unsigned_abs());
@@ -204,7 +205,7 @@ impl Core {
     /// brought players who were never heard of. Clients that are gone count while they hold a slot. The
     /// local network may bring as many as it likes.
     fn judge_crowd(&mut self, route: Route, earlier: Option<ClientNum>) -> Result<(), Refusal> {
-        if is_lan(route.remote) {
+        if is_lan(&self.settings, route.remote) {
             return Ok(());
         }
         let full = |key, alike: fn(SocketAddr, SocketAddr) -> bool| {

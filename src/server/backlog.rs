@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_configstring_that_changes_often_is_told_once() {
-        let mut strings = Configstrings::new();
+        let mut strings = Configstrings::new(1);
         let mut backlog = Backlog::default();
         for i in 0..100 {
             strings.set(ConfigIndex::at(6), &i.to_string());
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_waits_in_order() {
-        let strings = Configstrings::new();
+        let strings = Configstrings::new(1);
         let mut backlog = Backlog::default();
         for i in 0..200 {
             backlog.push_text(format!("scores {i}").into()).unwrap();
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_long_configstring_goes_whole_or_waits() {
-        let mut strings = Configstrings::new();
+        let mut strings = Configstrings::new(1);
         strings.set(ConfigIndex::at(9), &"x".repeat(8000));
         let mut backlog = Backlog::default();
         for i in 0..MAX_UNDER_WAY - 5 {

@@ -21,6 +21,8 @@ pub(super) enum MessageKind {
     Gamestate,
     Snapshot,
     Download,
+    /// Reliable commands alone.
+    Commands,
 }
 
 /// How far a client has come.
@@ -95,9 +97,10 @@ pub(super) struct Client {
     pub(super) rate_delayed: bool,
 
     pub(super) last_move: UserCmd,
-    /// Messages and moves of this server frame, which are bounded.
-    pub(super) frame_messages: u32,
-    pub(super) frame_moves: u32,
+    /// Limits of messages and moves.
+    pub(super) message_bucket: Bucket,
+    pub(super) stray_bucket: Bucket,
+    pub(super) move_bucket: Bucket,
     pub(super) command_bucket: Bucket,
     pub(super) userinfo_bucket: Bucket,
     pub(super) download_bucket: Bucket,
@@ -136,8 +139,9 @@ impl Client {
             sent_at: Millis(0),
             rate_delayed: false,
             last_move: UserCmd::default(),
-            frame_messages: 0,
-            frame_moves: 0,
+            message_bucket: Bucket::default(),
+            stray_bucket: Bucket::default(),
+            move_bucket: Bucket::default(),
             command_bucket: Bucket::default(),
             userinfo_bucket: Bucket::default(),
             download_bucket: Bucket::default(),

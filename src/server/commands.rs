@@ -77,7 +77,7 @@ impl Server {
             self.core.counters.bump(Counter::CommandsOverLimit);
             return false;
         }
-        let ip = client.userinfo.get("ip").unwrap_or("").to_owned();
+        let ip = client.remote.address().ip().to_canonical().to_string();
         match check_userinfo(words.get(1)) {
             Ok(mut info) => {
                 if info.set("ip", &ip).is_err() {

@@ -1,25 +1,83 @@
 //! The configstrings of the level, and how a change of one is told.
 //!
-//! Invariants: no string holds a quote or is longer than a client stores; all together fit what a
-//! client can hold. Source: Quake III protocol 68, configstrings.
+//! Invariants: no string holds a quote or is longer than a client stores; all together, with the baselines,
+//! fit one message and what a client can hold; each slot keeps room for a player entry of [`LEAST_ENTRY`].
+//! Source: Quake III protocol 68, configstrings.
 
 use std::sync::Arc;
 
-use crate::model::{
-    ConfigIndex,
-    limits::{MAX_BIG_STRING_LEN, MAX_CONFIGSTRINGS, MAX_GAMESTATE_CHARS},
-    text,
+use crate::{
+    game::configstring::PLAYERS,
+    model::{
+        ConfigIndex,
+        limits::{
+            MAX_BIG_STRING_LEN, MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_GAMESTATE_CHARS,
+            MAX_MESSAGE_LEN,
+        },
+        text,
+    },
+    wire::gamestate,
 };
 
 /// A change shorter than this goes as one command, a longer one in pieces of one byte less.
 const PIECE_LIMIT: usize = 1000;
 
+/// Size of a part of the gamestate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
+struct Size {
+    /// Bits in the message.
+    bits: usize,
+    /// Characters that a client stores.
+    chars: usize,
+}
+
+/// Room for all configstrings and baselines: a message without its head and end, and all that a client
+/// stores.
+const MOST: Size = Size { bits: (MAX_MESSAGE_LEN - 64) * 8, chars: MAX_GAMESTATE_CHARS - 1 };
+/// Part of it that player entries leave to strings that grow while the level runs.
+const SPARE: Size = Size { bits: 640 * 8, chars: 640 };
+/// Room of a player entry that no other string may take: a short name and no further choices.
+const LEAST_ENTRY: Size = Size { bits: 104 * 8, chars: 120 };
+
+impl Size {
+    fn of(index: ConfigIndex, text: &str) -> Self {
+        if text.is_empty() {
+            return Self::default();
+        }
+        Self { bits: gamestate::configstring_bits(index, text.as_bytes()), chars: text.len() + 1 }
+    }
+
+    fn map(self, other: Self, each: impl Fn(usize, usize) -> usize) -> Self {
+        Self { bits: each(self.bits, other.bits), chars: each(self.chars, other.chars) }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        self.map(other, usize::saturating_add)
+    }
+
+    fn minus(self, other: Self) -> Self {
+        self.map(other, usize::saturating_sub)
+    }
+
+    const fn times(self, count: usize) -> Self {
+        Self { bits: self.bits * count, chars: self.chars * count }
+    }
+
+    const fn fits(self, most: Self) -> bool {
+        self.bits <= most.bits && self.chars <= most.chars
+    }
+}
+
 /// All configstrings of a level.
 #[derive(Debug)]
 pub(super) struct Configstrings {
     texts: Vec<Arc<str>>,
-    /// Each string with its terminator, plus one.
-    chars: usize,
+    /// Size of the player entries.
+    players: Size,
+    /// Size of everything else, baselines included.
+    others: Size,
+    /// Slots whose entries have room.
+    slots: usize,
 }
 
 /// What became of a string that was set.
@@ -29,18 +87,20 @@ pub(super) enum Outcome {
     Unchanged,
     /// Clients have to be told.
     Changed,
-    /// All together would be more than clients can hold: the old one stays.
+    /// All together would be more than a message or clients can hold: the old one stays.
     Refused,
 }
 
 impl Configstrings {
-    pub(super) fn new() -> Self {
-        Self { texts: vec![Arc::from(""); MAX_CONFIGSTRINGS], chars: 1 }
+    /// Creates an empty set for a level with so many slots.
+    pub(super) fn new(slots: usize) -> Self {
+        let texts = vec![Arc::from(""); MAX_CONFIGSTRINGS];
+        Self { texts, players: Size::default(), others: Size::default(), slots: slots.max(1) }
     }
 
     /// Whether none is set.
     pub(super) fn is_empty(&self) -> bool {
-        self.chars == 1
+        self.players.plus(self.others).chars == 0
     }
 
     pub(super) fn get(&self, index: ConfigIndex) -> &str {
@@ -50,19 +110,47 @@ impl Configstrings {
     /// Replaces a string. Quotes become apostrophes, for they would end it on its way.
     pub(super) fn set(&mut self, index: ConfigIndex, value: &str) -> Outcome {
         let value = text::truncated(value, MAX_BIG_STRING_LEN);
-        let cost = |text: &str| if text.is_empty() { 0 } else { text.len() + 1 };
-        let old = &mut self.texts[index.index()];
         let value = if value.contains('"') { value.replace('"', "'") } else { value.to_owned() };
-        if **old == *value {
+        let old = self.get(index);
+        if *old == *value {
             return Outcome::Unchanged;
         }
-        let chars = self.chars - cost(old) + cost(&value);
-        if chars > MAX_GAMESTATE_CHARS {
+        let (old, new) = (Size::of(index, old), Size::of(index, &value));
+        let grows = !new.fits(old);
+        let reserved = LEAST_ENTRY.times(self.slots);
+        let (size, most) = if is_player(index) {
+            (&mut self.players, MOST.minus(self.others))
+        } else {
+            (&mut self.others, MOST.minus(self.players.map(reserved, usize::max)))
+        };
+        let size_then = size.minus(old).plus(new);
+        if grows && !size_then.fits(most) {
             return Outcome::Refused;
         }
-        self.chars = chars;
-        *old = Arc::from(value);
+        *size = size_then;
+        self.texts[index.index()] = Arc::from(value);
         Outcome::Changed
+    }
+
+    /// Whether a player entry of that text leaves as much room to the entry of each other slot.
+    pub(super) fn is_fair(&self, index: ConfigIndex, text: &str) -> bool {
+        let all = Size::of(index, text).times(self.slots);
+        all.plus(self.others).plus(SPARE).fits(MOST)
+    }
+
+    /// Counts baselines of so many bits, as many of them as there is room for. Returns how many.
+    pub(super) fn add_baselines(&mut self, bits: impl Iterator<Item = usize>) -> usize {
+        let reserved = self.players.map(LEAST_ENTRY.times(self.slots), usize::max).plus(SPARE);
+        let most = MOST.minus(reserved).bits;
+        let mut count = 0;
+        for bits in bits {
+            if self.others.bits + bits > most {
+                break;
+            }
+            self.others.bits += bits;
+            count += 1;
+        }
+        count
     }
 
     /// Those that are not empty, ascending.
@@ -95,6 +183,12 @@ impl Configstrings {
     }
 }
 
+/// Whether a string is a player entry.
+fn is_player(index: ConfigIndex) -> bool {
+    let first = usize::from(PLAYERS);
+    (first..first + MAX_CLIENTS).contains(&index.index())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_long_change_travels_in_pieces_a_client_can_join() {
-        let mut strings = Configstrings::new();
+        let mut strings = Configstrings::new(1);
         for (len, kinds) in [
             (0, vec!["cs"]),
             (999, vec!["cs"]),
@@ -124,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_text_of_a_level_is_bounded() {
-        let mut strings = Configstrings::new();
+        let mut strings = Configstrings::new(1);
         assert_eq!(strings.set(ConfigIndex::at(100), &"x".repeat(8000)), Outcome::Changed);
         assert_eq!(strings.set(ConfigIndex::at(101), &"x".repeat(8000)), Outcome::Refused);
         assert_eq!(strings.set(ConfigIndex::at(101), &"x".repeat(7000)), Outcome::Changed);
@@ -135,8 +229,40 @@ mod tests {
     }
 
     #[test]
+    fn costliest_letters_are_counted_in_bits() {
+        let player = |at: u16| ConfigIndex::at(PLAYERS + at);
+        let mut strings = Configstrings::new(64);
+        // Ten bits each.
+        let costly = "XWVUTSRQ".repeat(26);
+        let set = (0..64).filter(|&at| strings.set(player(at), &costly) == Outcome::Changed);
+        let set = set.count();
+        assert!((60..64).contains(&set), "{set} entries of 208 characters");
+        assert!(!strings.is_fair(player(0), &costly));
+        // Entries that are taken back leave their room to each other, and never to the rest.
+        (0..64).for_each(|at| assert_ne!(strings.set(player(at), ""), Outcome::Refused));
+        let others = (0..30).filter(|&at| {
+            strings.set(ConfigIndex::at(100 + at), &costly.repeat(6)) == Outcome::Changed
+        });
+        assert!((6..9).contains(&others.count()));
+        let least = "X".repeat(LEAST_ENTRY.bits / 10 - 4);
+        (0..64).for_each(|at| assert_eq!(strings.set(player(at), &least), Outcome::Changed));
+        assert_eq!(strings.add_baselines(std::iter::repeat(100)), 0);
+    }
+
+    #[test]
+    fn baselines_leave_room_for_players() {
+        let mut strings = Configstrings::new(64);
+        let count = strings.add_baselines((0..1023).map(|_| 200));
+        assert!((350..400).contains(&count), "{count}");
+        let least = "X".repeat(LEAST_ENTRY.bits / 10 - 4);
+        let entries = (0..64).map(|at| ConfigIndex::at(PLAYERS + at));
+        assert!(entries.clone().all(|index| strings.is_fair(index, &least)));
+        assert!(entries.clone().all(|index| strings.set(index, &least) == Outcome::Changed));
+    }
+
+    #[test]
     fn quotes_do_not_end_a_string_early() {
-        let mut strings = Configstrings::new();
+        let mut strings = Configstrings::new(1);
         strings.set(INDEX, "a \"b\"");
         assert_eq!(strings.commands(INDEX)[0].as_ref(), "cs 5 \"a 'b'\"\n");
     }

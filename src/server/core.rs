@@ -4,7 +4,7 @@
 //! the core as its [`Host`]. Invariant: no [`Host`] call reaches back into the game; drops and console
 //! lines that the game asks for are carried out after its entry has returned.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, net::IpAddr, sync::Arc};
 
 use rand_pcg::Pcg32;
 
@@ -26,7 +26,7 @@ use crate::{
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, FrameNum, FrameRing, Millis,
         UserCmd,
-        limits::{MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
+        limits::{MAX_INFO_LEN, MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
     node::{LocalPort, LoopCounters, Outbox, Route},
@@ -174,8 +174,8 @@ impl Core {
             Outcome::Unchanged => {}
             Outcome::Refused => {
                 log::warn!(
-                    "configstring {index} is refused: with it the level's text would be more than \
-                     clients can hold"
+                    "configstring {index} of {} bytes refused: the gamestate would be too long",
+                    value.len()
                 );
             }
             Outcome::Changed if self.level.starting => {}
@@ -214,7 +214,11 @@ impl Host for Core {
     }
 
     fn log_line(&mut self, clock_ms: i32, text: &str) {
-        self.print(text);
+        if self.settings.text(key::G_LOG).is_empty() {
+            self.print(text);
+        } else {
+            log::debug!(target: "game", "{}", text.trim_end_matches('\n'));
+        }
         self.journal.add(clock_ms, text);
     }
 
@@ -259,6 +263,10 @@ impl Host for Core {
         self.publish(index, text);
     }
 
+    fn has_room(&self, index: ConfigIndex, text: &str) -> bool {
+        self.level.configstrings.is_fair(index, text)
+    }
+
     fn configstring(&self, index: ConfigIndex) -> &str {
         self.level.configstrings.get(index)
     }
@@ -271,8 +279,19 @@ impl Host for Core {
         self.clients.get(client).map(|client| client.last_move).unwrap_or_default()
     }
 
+    fn address(&self, client: ClientNum) -> Option<IpAddr> {
+        Some(self.clients.get(client)?.remote.address().ip().to_canonical())
+    }
+
     fn set_userinfo(&mut self, client: ClientNum, text: &str) {
-        self.store_userinfo(client, Info::parse(text));
+        let Some(address) = self.address(client) else { return };
+        let mut info = Info::parse(text);
+        // Text that is cut may lose any key.
+        if text.len() > MAX_INFO_LEN || info.set("ip", &address.to_string()).is_err() {
+            log::debug!("client {client}: userinfo of {} bytes is discarded", text.len());
+            return;
+        }
+        self.store_userinfo(client, info);
     }
 
     fn drop_client(&mut self, client: ClientNum, reason: &str) {

@@ -7,11 +7,14 @@
 
 use rand_pcg::rand_core::Rng as _;
 
-use super::{Geometry, Server, client::Stage, configstrings::Configstrings, maps::MapError};
+use super::{
+    Geometry, Server, client::Stage, configstrings::Configstrings, core::Core, maps::MapError,
+};
 use crate::{
     game::LevelStart,
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
     settings::{self, Choice as _, Precision, key},
+    wire::gamestate,
     world::World,
 };
 
@@ -54,7 +57,7 @@ impl Level {
             server_id: ServerId(0),
             checksum_feed: 0,
             time: LevelTime(0),
-            configstrings: Configstrings::new(),
+            configstrings: Configstrings::new(1),
             baselines: Baselines::default(),
             odd: false,
             restart_at: None,
@@ -130,12 +133,13 @@ impl Server {
         }
         core.world = world;
         core.sight.begin(core.world.as_mut());
+        let slots = core.slots();
         let level = &mut core.level;
         level.starting = true;
         level.restart_at = None;
         level.odd = !level.odd;
         level.map = map.to_owned();
-        level.configstrings = Configstrings::new();
+        level.configstrings = Configstrings::new(slots);
         level.checksum_feed = core.random.next_u32() as i32;
         level.server_id = level.next_id();
         let id = level.server_id;
@@ -261,8 +265,18 @@ impl Server {
             .take(game.entity_count())
             .filter_map(|number| game.entity(number))
             .filter(|entity| entity.shared.is_linked() && entity.state.number != 0)
-            .map(|entity| *entity.state);
-        self.core.level.baselines = Baselines::new(states.collect());
+            .map(|entity| entity.state.mended().unwrap_or(*entity.state));
+        let mut baselines = Baselines::new(states.collect());
+        let Core { level, writer, .. } = &mut self.core;
+        let bits = baselines.all().iter().map(|state| gamestate::baseline_bits(writer, state));
+        let count = level.configstrings.add_baselines(bits);
+        let left_out = baselines.all().len() - count;
+        if left_out > 0 {
+            // Their entities are sent whole then.
+            log::warn!("map {}: {left_out} baselines left out of the gamestate", level.map);
+            baselines = Baselines::new(baselines.all()[..count].to_vec());
+        }
+        level.baselines = baselines;
         self.core.deltas.clear();
     }
 

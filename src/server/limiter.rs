@@ -13,7 +13,10 @@ use std::{
 
 use siphasher::sip::SipHasher13;
 
-use crate::model::Millis;
+use crate::{
+    model::Millis,
+    settings::{Settings, key},
+};
 
 /// How much a bucket lets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +154,7 @@ pub(super) fn same_host(a: SocketAddr, b: SocketAddr) -> bool {
 pub(super) fn site(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip().to_canonical() {
         IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 72 << 72).into(),
-        ip => ip,
+        ip @ IpAddr::V4(_) => ip,
     };
     SocketAddr::new(ip, 0)
 }
@@ -165,12 +168,9 @@ pub(super) fn same_subnet(a: SocketAddr, b: SocketAddr) -> bool {
     }
 }
 
-/// Whether an address is of the local network: loopback, private, link-local or unique-local.
-pub(super) fn is_lan(from: SocketAddr) -> bool {
-    match from.ip().to_canonical() {
-        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private(),
-        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unicast_link_local() || ip.is_unique_local(),
-    }
+/// Whether an address is of a local network, as the settings list them.
+pub(super) fn is_lan(settings: &Settings, from: SocketAddr) -> bool {
+    settings.networks(key::SV_LAN_NETWORKS).contains(from.ip())
 }
 
 #[cfg(test)]
@@ -250,13 +250,25 @@ mod tests {
 
     #[test]
     fn local_networks_are_told_from_the_world() {
-        for lan in
-            ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.9.9", "::1", "fe80::1", "fd00::1"]
-        {
-            assert!(is_lan(address(lan)), "{lan}");
+        let mut settings = Settings::default();
+        for lan in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.9.9",
+            "169.254.7.7",
+            "::ffff:10.1.2.3",
+            "::1",
+            "fe80::1",
+            "fd00::1",
+        ] {
+            assert!(is_lan(&settings, address(lan)), "{lan}");
         }
-        for wan in ["8.8.8.8", "172.32.0.1", "2001:db8::1"] {
-            assert!(!is_lan(address(wan)), "{wan}");
+        for wan in ["8.8.8.8", "172.32.0.1", "2001:db8::1", "169.253.0.1"] {
+            assert!(!is_lan(&settings, address(wan)), "{wan}");
         }
+        settings.set("sv_lanNetworks", "127.0.0.0/8 ::1").expect("a list of networks");
+        assert!(!is_lan(&settings, address("172.17.0.1")), "a container's gateway");
+        assert!(is_lan(&settings, address("127.0.0.1")));
     }
 }

@@ -244,10 +244,6 @@ impl Server {
         self.record_frame();
         self.send_snapshots();
         self.carry_out_requests();
-        for (_, client) in self.core.clients.iter_mut() {
-            client.frame_messages = 0;
-            client.frame_moves = 0;
-        }
         let length = self.frame_length();
         if self.core.workload.begin_frame(length) {
             self.core.note_shedding();
@@ -262,7 +258,7 @@ impl Server {
         let game = &self.game;
         let previous = self.core.frame_num;
         self.core.frame_num = previous.wrapping_add(1);
-        let Core { frames, frame_num, sight, world, .. } = &mut self.core;
+        let Core { frames, frame_num, sight, world, counters, .. } = &mut self.core;
         sight.begin(world.as_mut());
         let states = EntityNum::all()
             .take(game.entity_count().min(EntityNum::WORLD.index()))
@@ -272,7 +268,8 @@ impl Server {
             })
             .inspect(|&(number, entity)| sight.add(number, entity))
             .map(|(number, entity)| (number, entity.state));
-        frames.record(*frame_num, previous, states);
+        let mended = frames.record(*frame_num, previous, states);
+        counters.add(Counter::StatesMended, mended);
     }
 
     /// Puts serverinfo and systeminfo into their configstrings, if a setting in them has changed.

@@ -26,7 +26,9 @@ const LEAST_LIMIT: i32 = 1000;
 
 /// Whether a client's rate does not matter: it is of the local network, and that is set free.
 pub(super) fn is_unlimited(settings: &Settings, address: SocketAddr) -> bool {
-    settings.int(key::DEDICATED) != 2 && settings.flag(key::SV_LAN_FORCE_RATE) && is_lan(address)
+    settings.int(key::DEDICATED) != 2
+        && settings.flag(key::SV_LAN_FORCE_RATE)
+        && is_lan(settings, address)
 }
 
 /// What a client's userinfo asks for, within the operator's limits.

@@ -1,13 +1,14 @@
 //! What arrives: datagrams to clients, messages to what they say.
 //!
 //! Invariants: nothing of a client changes before its whole message was read, its netchan state and its
-//! address least of all; a message that can't be read is ignored whole; what one client may ask for in
-//! one server frame is bounded. Source: Quake III protocol 68, client messages.
+//! address least of all; a message that can't be read is ignored whole, and counts towards the messages that
+//! a client may send in a second. Source: Quake III protocol 68, client messages.
 
 use super::{
     Server,
     client::{Client, Stage},
     core::Core,
+    limiter::Allowance,
     proof::{Known, MAX_LOST_UNPROVEN},
     workload::Kind,
 };
@@ -27,11 +28,13 @@ use crate::{
     },
 };
 
-/// Messages of one client that are heard in one server frame: a client at 125 frames a second sends
-/// seven in a frame of 50 ms.
-const MAX_FRAME_MESSAGES: u32 = 64;
-/// Moves of one client that are run in one server frame.
-const MAX_FRAME_MOVES: u32 = 256;
+/// Messages of one client: 500 in a second, four times what a client at 125 frames a second sends. The
+/// newest are dropped.
+const MESSAGES: Allowance = Allowance { burst: 64, period: Millis(2) };
+/// Messages from another port than the client's. They may be forged, so they have a budget of their own.
+const STRAY_MESSAGES: Allowance = Allowance { burst: 8, period: Millis(100) };
+/// Moves of one client that are run: their times are whole milliseconds and grow.
+const MOVES: Allowance = Allowance { burst: 256, period: Millis(1) };
 
 /// A client message that was read to its end.
 struct Parsed {
@@ -102,7 +105,7 @@ impl Server {
 
     fn receive_sequenced(&mut self, number: ClientNum, route: Route, datagram: &[u8]) {
         let mut message = std::mem::take(&mut self.core.message);
-        let received = self.core.open_datagram(number, datagram, &mut message);
+        let received = self.core.open_datagram(number, route, datagram, &mut message);
         if let Some(received) = received {
             self.hear(number, route, received, &mut message);
         }
@@ -156,7 +159,6 @@ impl Server {
         if client.remote.follow(self.core.now, route.remote) {
             log::info!("client {number} goes on from {}", route.remote);
         }
-        client.frame_messages += 1;
 
         if !self.has_this_level(number, &head, acknowledged) {
             return;
@@ -220,11 +222,10 @@ impl Server {
             {
                 continue;
             }
-            if client.frame_moves >= MAX_FRAME_MOVES {
+            if !client.move_bucket.allows(now, MOVES) {
                 self.core.counters.bump(Counter::MovesOverLimit);
                 return;
             }
-            client.frame_moves += 1;
             client.last_move = *command;
             self.core.counters.bump(Counter::Moves);
             self.game.client_think(&mut self.core, number, command);
@@ -322,14 +323,11 @@ impl Core {
     fn open_datagram(
         &mut self,
         number: ClientNum,
+        route: Route,
         datagram: &[u8],
         message: &mut Vec<u8>,
     ) -> Option<Received> {
         let client = self.clients.get_mut(number)?;
-        if client.frame_messages >= MAX_FRAME_MESSAGES {
-            self.counters.bump(Counter::MessagesOverLimit);
-            return None;
-        }
         if !client.dialect_known {
             // Nothing was sent yet, so the channel can be made anew for what this packet speaks.
             let challenge = client.channel.challenge();
@@ -340,6 +338,10 @@ impl Core {
             }
         }
         match client.channel.receive(datagram, message) {
+            Ok(Some(_)) if !allows_message(client, route, self.now) => {
+                self.counters.bump(Counter::MessagesOverLimit);
+                None
+            }
             Ok(received) => received,
             Err(crate::netchan::Dropped::Old { .. }) => {
                 // Duplicates and late packets are the network's, not the client's.
@@ -381,10 +383,23 @@ impl Core {
     }
 }
 
+/// Whether a message is decoded, or its sender has had enough.
+fn allows_message(client: &mut Client, route: Route, now: Millis) -> bool {
+    if is_from_its_port(client, route) {
+        client.message_bucket.allows(now, MESSAGES)
+    } else {
+        client.stray_bucket.allows(now, STRAY_MESSAGES)
+    }
+}
+
+/// Whether a message of a client comes from the port that the client was heard from.
+fn is_from_its_port(client: &Client, route: Route) -> bool {
+    client.remote.address().port() == route.remote.port()
+}
+
 /// Whether a message counts only with proof: its port or its number is not the expected one.
 fn needs_proof(client: &Client, route: Route, received: &Received) -> bool {
-    let same_port = client.remote.address().port() == route.remote.port();
-    received.lost > MAX_LOST_UNPROVEN || client.was_heard() && !same_port
+    received.lost > MAX_LOST_UNPROVEN || client.was_heard() && !is_from_its_port(client, route)
 }
 
 /// What is known of a client, to be compared with a message.

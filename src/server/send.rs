@@ -1,7 +1,8 @@
 //! What leaves: gamestates, snapshots, fragments, each as its client's rate allows.
 //!
 //! Invariants: no snapshot is made while anything of the client's waits, for nobody knows what number it
-//! would get; a message that would be too long loses entities, never commands.
+//! would get; a message that would be too long loses entities, never commands. A gamestate fits a message
+//! (`configstrings` counts it); with too many commands in front of it, these are sent alone first.
 //! Source: Quake III protocol 68, gamestate, snapshot, rate and pacing; the rules are ioquake3's.
 
 use super::{
@@ -44,8 +45,12 @@ impl Server {
         );
         server_message::end(writer);
         if writer.overflowed() {
-            log::error!("the gamestate of {} is longer than a message", level.map);
-            self.drop_client(number, "gamestate overflow");
+            if client.backlog.commands.outstanding() > 0 {
+                self.send_commands(number);
+            } else {
+                log::error!("the gamestate of {} is longer than a message", level.map);
+                self.drop_client(number, "gamestate overflow");
+            }
             return;
         }
         client.stage = Stage::Primed;
@@ -55,6 +60,18 @@ impl Server {
             Some(SentGamestate { sequence: None, server_id: level.server_id, at: *now });
         self.core.counters.bump(Counter::GamestatesSent);
         self.core.transmit(number, MessageKind::Gamestate);
+    }
+
+    /// Sends a client the commands that it has yet to acknowledge, as often as its rate allows.
+    fn send_commands(&mut self, number: ClientNum) {
+        let Core { clients, writer, settings, now, .. } = &mut self.core;
+        let Some(client) = clients.get_mut(number) else { return };
+        if rate::wait(settings, client, *now) > Millis(0) {
+            return;
+        }
+        begin_message(writer, client);
+        server_message::end(writer);
+        self.core.transmit(number, MessageKind::Commands);
     }
 
     /// Tells a client that it cannot have the file it asked for, when its rate allows.
@@ -101,14 +118,18 @@ impl Server {
     /// Writes and sends a snapshot with at most that many entities. False when it is too long even so.
     fn write_snapshot(&mut self, number: ClientNum, limit: usize) -> bool {
         let Self { core, game, .. } = self;
-        let Core { clients, level, writer, frames, world, sight, deltas, .. } = core;
+        let Core { clients, level, writer, frames, world, sight, deltas, counters, .. } = core;
         let Some(client) = clients.get_mut(number) else { return true };
         client.backlog.advance(&level.configstrings, rate::command_bytes(client.pace));
         begin_message(writer, client);
         let active = client.is_active();
         let nobody = PlayerState::default();
+        let mended;
         let (player, (seen, areas)) = if active {
             let player = game.player(number);
+            mended = player.mended();
+            counters.add(Counter::StatesMended, u64::from(mended.is_some()));
+            let player = mended.as_ref().unwrap_or(player);
             (player, sight.seen_by(player, world.as_ref(), limit))
         } else {
             (&nobody, Default::default())

@@ -1,11 +1,24 @@
 //! A list of networks, as an operator writes it: addresses with or without `/length`, separated by
-//! spaces; `any` is every address, and the empty list none.
+//! spaces; `any` is every address, `private` those of this machine and of local networks, and the empty
+//! list none.
 //!
 //! Invariant: prefix lengths fit their address family. An IPv4 address inside IPv6 counts as IPv4.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::setting::Kind;
+
+/// Loopback, private, link-local and unique-local networks.
+const PRIVATE: [&str; 8] = [
+    "127.0.0.0/8",
+    "10.0.0.0/8",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "169.254.0.0/16",
+    "::1",
+    "fe80::/10",
+    "fc00::/7",
+];
 
 /// Networks that an address may belong to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +40,9 @@ impl Networks {
     pub fn parse(text: &str) -> Option<Self> {
         let mut networks = Vec::new();
         for part in text.split_ascii_whitespace() {
-            if part.eq_ignore_ascii_case("any") {
+            if part.eq_ignore_ascii_case("private") {
+                networks.extend(PRIVATE.iter().filter_map(|network| Network::parse(network)));
+            } else if part.eq_ignore_ascii_case("any") {
                 networks.push(Network { address: Ipv4Addr::UNSPECIFIED.into(), prefix_len: 0 });
                 networks.push(Network { address: Ipv6Addr::UNSPECIFIED.into(), prefix_len: 0 });
             } else {
@@ -123,6 +138,10 @@ mod tests {
         check("any", "2001:db8::1", true);
         check("any", "8.8.8.8", true);
         check("", "127.0.0.1", false);
+        check("Private 192.0.2.0/24", "10.9.9.9", true);
+        check("Private 192.0.2.0/24", "192.0.2.9", true);
+        check("private", "192.0.2.9", false);
+        assert_eq!(Networks::parse("private").map(|networks| networks.0.len()), Some(8));
     }
 
     #[test]

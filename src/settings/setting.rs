@@ -125,7 +125,7 @@ impl fmt::Display for Kind {
             Self::Ipv4 => f.write_str("an IPv4 address such as 0.0.0.0"),
             Self::Ipv6 => f.write_str("an IPv6 address such as ::"),
             Self::Networks => f.write_str(
-                "networks separated by spaces, such as 10.0.0.0/8 ::1, or any, or nothing",
+                "networks separated by spaces, such as 10.0.0.0/8 ::1, or private, any or nothing",
             ),
             Self::Choice(names) => match names {
                 [] => Ok(()),

@@ -137,10 +137,10 @@ impl Settings {
         self.slots[key.row()].value.text.parse().expect("checked when it was set")
     }
 
-    /// A list of networks. Read anew each time: keep it out of hot paths.
+    /// A list of networks.
     #[must_use]
-    pub fn networks(&self, key: Key<Networks>) -> Networks {
-        Networks::parse(&self.slots[key.row()].value.text).expect("checked when it was set")
+    pub fn networks(&self, key: Key<Networks>) -> &Networks {
+        &self.slots[key.row()].value.networks
     }
 
     /// The game that the values are for.

@@ -179,6 +179,11 @@ settings! {
         "Most bytes a second that a player is sent.";
     SV_LAN_FORCE_RATE, "sv_lanForceRate", Flag::either(), all("1", P),
         "Whether players of the local network have no rate limit, unless dedicated is 2.";
+    SV_LAN_NETWORKS, "sv_lanNetworks", Networks::list(),
+        all("private", P),
+        "Networks that count as local, without limits per address; private is loopback, private and \
+         link-local addresses; behind a NAT that shows all players at one private address, such as \
+         Docker's, list others.";
     SV_MIN_PING, "sv_minPing", Int::or_off(1, 9999), all("0", S),
         "Newcomers from elsewhere who answer sooner than this, in milliseconds, are refused.";
     SV_MAX_PING, "sv_maxPing", Int::or_off(1, 9999), all("0", S),

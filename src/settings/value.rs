@@ -21,6 +21,8 @@ pub(super) struct Value {
     pub(super) int: i32,
     /// Finite numbers; 0 for all else.
     pub(super) float: f32,
+    /// Lists of networks; empty for all else.
+    pub(super) networks: Networks,
 }
 
 impl Value {
@@ -50,7 +52,7 @@ impl Value {
             Kind::Float { min, max } => match word.parse::<f32>() {
                 // A comparison with NaN is false, so ranges keep it out, as they do the infinities.
                 Ok(float) if (*min..=*max).contains(&float) => {
-                    Ok(Self { text: (float + 0.0).to_string(), int: 0, float: float + 0.0 })
+                    Ok(Self { float: float + 0.0, ..Self::words(&(float + 0.0).to_string()) })
                 }
                 _ => Err(wrong()),
             },
@@ -73,22 +75,23 @@ impl Value {
             },
             Kind::Networks => {
                 check_text(name, flags, given, 1023)?;
-                if Networks::parse(word).is_some() { Ok(Self::words(word)) } else { Err(wrong()) }
+                let networks = Networks::parse(word).ok_or_else(wrong)?;
+                Ok(Self { networks, ..Self::words(word) })
             }
             Kind::Choice(names) => {
                 let at = names.iter().position(|name| name.eq_ignore_ascii_case(word));
                 let at = at.ok_or_else(wrong)?;
-                Ok(Self { text: names[at].to_owned(), int: at as i32, float: 0.0 })
+                Ok(Self { int: at as i32, ..Self::words(names[at]) })
             }
         }
     }
 
     fn whole(int: i32) -> Self {
-        Self { text: int.to_string(), int, float: int as f32 }
+        Self { int, float: int as f32, ..Self::words(&int.to_string()) }
     }
 
     fn words(text: &str) -> Self {
-        Self { text: text.to_owned(), int: 0, float: 0.0 }
+        Self { text: text.to_owned(), int: 0, float: 0.0, networks: Networks::default() }
     }
 }
 
@@ -209,7 +212,7 @@ mod tests {
             Kind::Networks,
             plain,
             "10.0.0.0/40",
-            "x cannot be \"10.0.0.0/40\": it takes networks separated by spaces, such as 10.0.0.0/8 ::1, or any, or nothing",
+            "x cannot be \"10.0.0.0/40\": it takes networks separated by spaces, such as 10.0.0.0/8 ::1, or private, any or nothing",
         );
         for given in ["../x", "a/b", "a b", "x;touch y", "a..b", "abcdefghi"] {
             let sentence = format!(

@@ -115,6 +115,18 @@ impl Pen {
     }
 }
 
+/// Returns how many bits the codes of `bytes` take.
+pub(super) fn code_bits(bytes: &[u8]) -> usize {
+    bytes.iter().map(|&byte| usize::from(CODE_LENS[usize::from(byte)])).sum()
+}
+
+/// Returns how many bits [`BitWriter::big_string`] writes.
+pub(super) fn big_string_bits(text: &[u8]) -> usize {
+    let text = if text.len() <= MAX_BIG_STRING_LEN { text } else { &[] };
+    let symbols = text.iter().take_while(|&&byte| byte != 0).map(|&byte| safe_byte(byte));
+    symbols.chain([0]).map(|byte| usize::from(CODE_LENS[usize::from(byte)])).sum()
+}
+
 /// Writes one message.
 #[derive(Clone, Debug)]
 pub struct BitWriter {

@@ -10,7 +10,7 @@
 
 use super::{
     Result, WireError,
-    bits::{BitReader, BitWriter},
+    bits::{BitReader, BitWriter, big_string_bits, code_bits},
     entity,
     server_message::Operation,
 };
@@ -57,6 +57,22 @@ pub fn write<'a>(
     writer.byte(Operation::End as u8);
     writer.long(client_num.index() as i32);
     writer.long(checksum_feed);
+}
+
+/// Returns how many bits [`write`] makes of a configstring.
+#[must_use]
+pub fn configstring_bits(index: ConfigIndex, text: &[u8]) -> usize {
+    let [low, high] = (index.index() as u16).to_le_bytes();
+    code_bits(&[Operation::Configstring as u8, low, high]) + big_string_bits(text)
+}
+
+/// Returns how many bits [`write`] makes of a baseline. `writer` is free to be used.
+#[must_use]
+pub fn baseline_bits(writer: &mut BitWriter, baseline: &EntityState) -> usize {
+    writer.clear();
+    writer.byte(Operation::Baseline as u8);
+    entity::write_delta(writer, &EntityState::default(), baseline, true);
+    writer.bit_len()
 }
 
 /// Reads the body of a gamestate.

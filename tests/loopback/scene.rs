@@ -15,7 +15,7 @@ use std::{
 use fragd::{
     client::{ClientWire, Statistics},
     game::{Flight, Game, Profile},
-    io::{Clock, Console, Ending, Listen, Options, Progress, Sockets, Summary, run},
+    io::{Clock, Console, Ending, Listen, Options, Output, Progress, Sockets, Summary, run},
     model::{Millis, Qport, assets::MemoryAssets},
     node::{LocalPort, Node, Route},
     observe::{Counter, Counters},
@@ -355,7 +355,7 @@ fn listen_and_host(set: &[(&str, &str)]) -> (Hosting, mpsc::Receiver<()>) {
         tell.send(()).unwrap();
         let options = Options {
             console: Console::Reader(Box::new(lines)),
-            output: Box::new(std::io::sink()),
+            output: Output::Writer(Box::new(std::io::sink())),
             progress: Some(Progress {
                 interval: Millis(5),
                 call: Box::new(move |server: &Server, _, engine| {

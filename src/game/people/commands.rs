@@ -10,7 +10,7 @@ use super::{
 };
 use crate::game::{
     Host, Profile,
-    userinfo::{Userinfo, clean_text},
+    userinfo::{Userinfo, clean_text, team_task},
 };
 use crate::model::{
     ClientNum, Words,
@@ -238,7 +238,7 @@ impl People {
     fn set_team_task(&mut self, host: &mut dyn Host, client: ClientNum, task: i32) {
         let text = host.userinfo(client).to_owned();
         if let Some(info) = Userinfo::parse(&text) {
-            host.set_userinfo(client, &info.with("teamtask", &task.to_string()));
+            host.set_userinfo(client, &info.with("teamtask", &team_task(task).to_string()));
             self.read_userinfo(host, client, true);
         }
     }

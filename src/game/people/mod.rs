@@ -35,7 +35,7 @@ pub(in crate::game) use self::{
 use super::{
     GameType, Host, LevelStart, Profile, configstring,
     profile::Silence,
-    userinfo::{Standing, Userinfo, player_entry},
+    userinfo::{Detail, Standing, Userinfo, player_entry},
     values::Seen,
 };
 use crate::game::numbers::{Team, entity_flag};
@@ -352,8 +352,12 @@ impl People {
             in_team: self.game_type.has_teams(),
             bot: player.is_bot,
         };
-        let entry = player_entry(&info, &player.name, &standing);
-        host.set_configstring(configstring::player(client), &entry);
+        let index = configstring::player(client);
+        let entries =
+            Detail::ALL.map(|detail| player_entry(&info, &player.name, &standing, detail));
+        let [.., shortest] = &entries;
+        let entry = entries.iter().find(|entry| host.has_room(index, entry)).unwrap_or(shortest);
+        host.set_configstring(index, entry);
         self.log(host, &format!("ClientUserinfoChanged: {client} {entry}"));
     }
 

@@ -4,6 +4,8 @@
 //! it. Invariants: there is one vote at a time, and what it asked runs once; a vote on somebody who has
 //! left fails. Source: the base game's votes; OpenArena's light voting.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use super::{
     People, Populated,
     ballot::{self, Ballot},
@@ -19,7 +21,7 @@ use crate::model::{ClientNum, ConfigIndex, LevelTime, Words, limits::MAX_CLIENTS
 /// How long a vote lasts, and how long after it what it asked for runs, in milliseconds.
 const VOTE_MS: i32 = 30_000;
 const PAUSE_MS: i32 = 3000;
-/// Votes that one address may call on a level, unless a setting says otherwise.
+/// Votes that one address, or one IPv6 /64, may call on a level, unless a setting says otherwise.
 const MOST_VOTES: i32 = 3;
 /// Addresses that are counted.
 const MAX_CALLERS: usize = 256;
@@ -83,8 +85,29 @@ pub(super) struct Votes {
     passed: Option<(Ballot, LevelTime)>,
     /// By team: who is to lead it.
     teams: [Option<(ClientNum, Poll)>; 2],
-    /// Addresses that have called votes on this level, and how many.
-    callers: Vec<(String, i32)>,
+    /// Callers of votes on this level, and how many each called.
+    callers: Vec<(Caller, i32)>,
+}
+
+/// Caller of a vote, for the limit of votes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Caller {
+    /// An IPv4 address.
+    V4(Ipv4Addr),
+    /// An IPv6 /64: a host has all addresses in it.
+    V6(u64),
+    /// A slot without an address.
+    Slot(ClientNum),
+}
+
+impl Caller {
+    fn of(host: &dyn Host, client: ClientNum) -> Self {
+        match host.address(client) {
+            Some(IpAddr::V4(address)) => Self::V4(address),
+            Some(IpAddr::V6(address)) => Self::V6((address.to_bits() >> 64) as u64),
+            None => Self::Slot(client),
+        }
+    }
 }
 
 /// Where a team's vote is shown: time, text, yes, no.
@@ -143,17 +166,13 @@ impl People {
     /// Counts a call of somebody's. False when there were too many.
     fn may_call(&mut self, host: &dyn Host, client: ClientNum) -> bool {
         let most = whole(host, "g_maxVotes", MOST_VOTES);
-        let info = host.userinfo(client);
-        let info = crate::game::userinfo::Userinfo::parse(info);
-        let address = info.map_or("", |info| info.value("ip")).to_owned();
-        // Without an address each slot counts for itself.
-        let address = if address.is_empty() { format!("slot {client}") } else { address };
+        let caller = Caller::of(host, client);
         let callers = &mut self.votes.callers;
-        let at = callers.iter().position(|(known, _)| *known == address).unwrap_or_else(|| {
+        let at = callers.iter().position(|(known, _)| *known == caller).unwrap_or_else(|| {
             if callers.len() == MAX_CALLERS {
                 callers.remove(0);
             }
-            callers.push((address, 0));
+            callers.push((caller, 0));
             callers.len() - 1
         });
         let calls = &mut callers[at].1;

@@ -4,12 +4,15 @@
 //! [`MAX_ENTRIES`] entries is searched as far as that.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::Read as _,
     path::{Path, PathBuf},
 };
 
-use crate::model::assets::{AssetError, GamePath};
+use crate::{
+    io::files::open_regular,
+    model::assets::{AssetError, GamePath},
+};
 
 /// Entries of one folder that are looked at.
 pub(super) const MAX_ENTRIES: usize = 65_536;
@@ -51,7 +54,7 @@ impl Folder {
         }
         let mut bytes = Vec::new();
         // The file may have grown since its length was asked for.
-        let read = File::open(&found).and_then(|file| file.take(max + 1).read_to_end(&mut bytes));
+        let read = open_regular(&found).and_then(|file| file.take(max + 1).read_to_end(&mut bytes));
         Some(match read {
             Err(error) => Err(AssetError::Unreadable {
                 path: path.clone(),

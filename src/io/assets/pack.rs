@@ -5,7 +5,8 @@
 //! entries that overlap, more entries or more data than any game has. A name that would leave the game's
 //! folder makes that entry unreachable and the rest stays usable: real archives have such.
 //!
-//! Invariant: no file costs more memory than the caller's bound, whatever the archive says of it.
+//! Invariants: no file costs more memory than the caller's bound, whatever the archive says of it; only
+//! regular files are opened, so that a pipe cannot stop the server.
 
 use std::{
     collections::HashMap,
@@ -18,7 +19,10 @@ use std::{
 use thiserror::Error;
 use zip::{ZipArchive, result::ZipError};
 
-use crate::model::assets::{AssetError, GamePath, PackInfo};
+use crate::{
+    io::files::open_regular,
+    model::assets::{AssetError, GamePath, PackInfo},
+};
 
 /// Most entries of an archive.
 const MAX_ENTRIES: usize = 65_535;
@@ -112,7 +116,7 @@ impl Pack {
     }
 
     fn read_directory(path: &Path, folder: &str) -> Result<Self, PackFault> {
-        let file = File::open(path)?;
+        let file = open_regular(path)?;
         let packed_len = file.metadata()?.len();
         let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| match error {
             ZipError::Io(error) => PackFault::Io(error),

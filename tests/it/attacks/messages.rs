@@ -252,13 +252,22 @@ fn m10_m33_impossible_counts_and_operations_make_the_message_unreadable() {
 }
 
 #[test]
-fn m11_a_flood_of_full_packets_is_bounded_in_every_frame() {
-    let (mut scene, mut rogue) = scene();
+fn m11_a_flood_of_full_packets_is_bounded_whatever_the_frame_rate() {
+    for fps in ["20", "125"] {
+        flood_with_full_packets(&[("sv_fps", fps)]);
+    }
+}
+
+fn flood_with_full_packets(set: &[(&str, &str)]) {
+    let mut scene = Scene::new(set);
+    let mut rogue = Rogue::join(&mut scene, ([203, 0, 113, 7], 1000).into(), 7);
     // After what was over the limit the numbers jump, and the times are not plausible.
     let ignored = |scene: &Scene| {
         scene.count(Counter::MessagesOverLimit) + scene.count(Counter::UnprovenMessages)
     };
-    let (moves, before) = (scene.count(Counter::Moves), ignored(&scene));
+    let moves = scene.count(Counter::Moves);
+    let late = scene.count(Counter::MessagesOverLimit);
+    let before = ignored(&scene);
     let mut time = rogue.level_ms;
     for _ in 0..20 {
         // A thousand in a frame: 20 000 in a second.
@@ -275,9 +284,28 @@ fn m11_a_flood_of_full_packets_is_bounded_in_every_frame() {
         rogue.read(&mut scene);
     }
     let run = scene.count(Counter::Moves) - moves;
-    // 256 in a frame, and those of three players.
-    assert!(run <= 20 * 256 + 3 * 70, "{run} moves in a second");
+    // 256 at once and 1000 in a second, and those of three players.
+    assert!(run <= 256 + 1000 + 3 * 130, "{run} moves in a second");
     assert!(ignored(&scene) - before >= 20 * 900);
+    let over = scene.count(Counter::MessagesOverLimit) - late;
+    assert!(20_000 - over <= 64 + 500 + 1, "{} messages in a second", 20_000 - over);
+    scene.check();
+}
+
+#[test]
+fn m11_malformed_messages_count_against_their_sender() {
+    let (mut scene, mut rogue) = scene();
+    let malformed = scene.count(Counter::MalformedMessage);
+    for _ in 0..20 {
+        for _ in 0..1000 {
+            let head = rogue.head();
+            rogue.send(&mut scene, &head, |writer| writer.byte(77));
+        }
+        scene.run_for(50);
+        rogue.read(&mut scene);
+    }
+    let read = scene.count(Counter::MalformedMessage) - malformed;
+    assert!((500..=64 + 500 + 1).contains(&read), "{read} malformed messages read in a second");
     scene.check();
 }
 

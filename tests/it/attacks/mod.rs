@@ -8,12 +8,14 @@
 mod amplification;
 mod connectionless;
 mod files;
+mod finite;
 mod messages;
 mod netchan;
 mod overload;
 mod rogue;
 mod rows;
 mod slots;
+mod userinfo;
 
 use std::net::SocketAddr;
 

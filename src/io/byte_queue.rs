@@ -1,0 +1,127 @@
+//! Queue to a writing thread, bounded in messages and in bytes.
+//!
+//! Invariants: sending never waits; the bytes of a message count until the receiver asks for the next
+//! one, so that 0 bytes means that everything was written.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{self, RecvTimeoutError, SyncSender, TrySendError},
+    },
+    time::Instant,
+};
+
+/// Bounds of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Messages that may wait.
+    pub(super) messages: usize,
+    /// Bytes that may wait, the message being written included.
+    pub(super) bytes: usize,
+}
+
+/// Reason why a message was not queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The queue is full.
+    Full,
+    /// The receiver has ended.
+    Closed,
+}
+
+/// Sending end.
+#[derive(Debug)]
+pub(super) struct Sender<T> {
+    queue: SyncSender<(T, usize)>,
+    held: Arc<AtomicUsize>,
+    max_bytes: usize,
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        let held = Arc::clone(&self.held);
+        Self { queue: self.queue.clone(), held, max_bytes: self.max_bytes }
+    }
+}
+
+/// Receiving end.
+#[derive(Debug)]
+pub(super) struct Receiver<T> {
+    queue: mpsc::Receiver<(T, usize)>,
+    held: Arc<AtomicUsize>,
+    /// Bytes of the message that is being written.
+    taken: usize,
+}
+
+/// Creates a queue.
+pub(super) fn byte_queue<T>(bounds: Bounds) -> (Sender<T>, Receiver<T>) {
+    let (sender, receiver) = mpsc::sync_channel(bounds.messages);
+    let held = Arc::new(AtomicUsize::new(0));
+    (
+        Sender { queue: sender, held: Arc::clone(&held), max_bytes: bounds.bytes },
+        Receiver { queue: receiver, held, taken: 0 },
+    )
+}
+
+impl<T> Sender<T> {
+    /// Queues a message of so many bytes.
+    pub(super) fn try_send(&self, message: T, bytes: usize) -> Result<(), Refused> {
+        let held = self.held.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        let sent = if held > self.max_bytes {
+            Err(Refused::Full)
+        } else {
+            self.queue.try_send((message, bytes)).map_err(|error| match error {
+                TrySendError::Full(_) => Refused::Full,
+                TrySendError::Disconnected(_) => Refused::Closed,
+            })
+        };
+        if sent.is_err() {
+            self.held.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        sent
+    }
+
+    /// Returns the bytes that wait, the message being written included.
+    pub(super) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Returns the next message, and waits for it until `end`, or as long as there is a sender.
+    pub(super) fn recv(&mut self, end: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        self.held.fetch_sub(std::mem::take(&mut self.taken), Ordering::Relaxed);
+        let (message, bytes) = match end {
+            None => self.queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(end) => self.queue.recv_timeout(end.saturating_duration_since(Instant::now())),
+        }?;
+        self.taken = bytes;
+        Ok(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_is_bounded_in_messages_and_bytes() {
+        let (sender, mut receiver) = byte_queue(Bounds { messages: 3, bytes: 100 });
+        assert_eq!(
+            [60, 41, 40].map(|bytes| sender.try_send(bytes, bytes)),
+            [Ok(()), Err(Refused::Full), Ok(())]
+        );
+        assert_eq!(sender.try_send(0, 0), Ok(()));
+        assert_eq!(sender.try_send(0, 0), Err(Refused::Full), "three messages wait");
+        assert_eq!(receiver.recv(None), Ok(60));
+        assert_eq!(sender.held(), 100, "the message being written counts");
+        assert_eq!(receiver.recv(None), Ok(40));
+        assert_eq!(sender.try_send(60, 60), Ok(()));
+        assert_eq!((receiver.recv(None), receiver.recv(None)), (Ok(0), Ok(60)));
+        assert_eq!(receiver.recv(Some(Instant::now())), Err(RecvTimeoutError::Timeout));
+        assert_eq!(sender.held(), 0);
+        drop(receiver);
+        assert_eq!(sender.try_send(1, 1), Err(Refused::Closed));
+    }
+}

@@ -1,0 +1,140 @@
+//! Numbers that no client can take: a game whose states hold NaN and infinities.
+
+use fragd::{
+    game::{EntityView, Flight, Game, Host, LevelStart, Profile},
+    model::{
+        ClientNum, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, UserCmd, Vec3,
+        Words, assets::MemoryAssets,
+    },
+    observe::Counter,
+    server::Server,
+    settings::Settings,
+    sim::Actor,
+};
+
+use super::{SEED, Scene};
+use crate::arena::Arena;
+
+const ROTTEN: [f32; 4] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX];
+
+/// Free flight whose states come out wrong.
+struct Rotten {
+    inner: Flight,
+    players: Vec<PlayerState>,
+    entities: Vec<(EntityState, EntityShared)>,
+    frames: usize,
+}
+
+impl Rotten {
+    /// Copies the inner game's states and spoils them, another part in each frame.
+    fn spoil(&mut self) {
+        self.frames += 1;
+        let rotten = Vec3([0, 1, 2].map(|axis| ROTTEN[(self.frames + axis) % ROTTEN.len()]));
+        for (number, player) in ClientNum::all().zip(&mut self.players) {
+            *player = *self.inner.player(number);
+            let part = [&mut player.velocity, &mut player.grapple_point, &mut player.viewangles];
+            *part.into_iter().nth(self.frames % 3).expect("three") = rotten;
+        }
+        self.entities.clear();
+        for number in EntityNum::all().take(self.inner.entity_count()) {
+            let view = self.inner.entity(number);
+            let mut state = view.map(|view| *view.state).unwrap_or_default();
+            let part = [&mut state.pos.delta, &mut state.apos.base, &mut state.angles2];
+            *part.into_iter().nth(self.frames % 3).expect("three") = rotten;
+            let shared = view.map(|view| *view.shared).unwrap_or_default();
+            self.entities.push((state, shared));
+        }
+    }
+}
+
+impl Game for Rotten {
+    fn init(&mut self, host: &mut dyn Host, start: LevelStart) {
+        self.inner.init(host, start);
+    }
+    fn shutdown(&mut self, host: &mut dyn Host, restart: bool) {
+        self.inner.shutdown(host, restart);
+    }
+    fn client_connect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        first_time: bool,
+        is_bot: bool,
+    ) -> Result<(), String> {
+        self.inner.client_connect(host, client, first_time, is_bot)
+    }
+    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) {
+        self.inner.client_begin(host, client);
+    }
+    fn client_userinfo_changed(&mut self, host: &mut dyn Host, client: ClientNum) {
+        self.inner.client_userinfo_changed(host, client);
+    }
+    fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
+        self.inner.client_disconnect(host, client);
+    }
+    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
+        self.inner.client_command(host, client, words);
+    }
+    fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
+        self.inner.client_think(host, client, command);
+    }
+    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
+        self.inner.run_frame(host, time);
+        self.spoil();
+    }
+    fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool {
+        self.inner.console_command(host, words)
+    }
+    fn entity_count(&self) -> usize {
+        self.entities.len()
+    }
+    fn entity(&self, number: EntityNum) -> Option<EntityView<'_>> {
+        self.inner.entity(number)?;
+        let (state, shared) = self.entities.get(number.index())?;
+        Some(EntityView { state, shared })
+    }
+    fn player(&self, client: ClientNum) -> &PlayerState {
+        &self.players[client.index()]
+    }
+    fn set_ping(&mut self, client: ClientNum, ping_ms: i32) {
+        self.inner.set_ping(client, ping_ms);
+    }
+}
+
+#[test]
+fn m16_numbers_that_are_not_finite_never_leave() {
+    let rules = Box::new(|_| -> Box<dyn Game> {
+        Box::new(Rotten {
+            inner: Flight::new(Profile::BASEOA),
+            players: vec![PlayerState::default(); ClientNum::all().count()],
+            entities: Vec::new(),
+            frames: 0,
+        })
+    });
+    let assets = Box::new(MemoryAssets::default());
+    let server = Server::new(Settings::default(), assets, rules, [3; 32]);
+    let mut scene = Scene::around(Arena::around(SEED, Actor::Server(Box::new(server))));
+    let mut looks = 0;
+    for _ in 0..40 {
+        scene.run_for(50);
+        for honest in 0..scene.honest.len() {
+            let node = scene.honest[honest].node;
+            let Some(snapshot) = scene.arena.player(node).client().snapshot() else { continue };
+            let (sequence, player) = (snapshot.sequence, snapshot.player);
+            let number = ClientNum::new(honest).expect("three players");
+            let Some(view) = scene.server().sent_view(number, sequence) else { continue };
+            let vectors = |state: &EntityState| {
+                [state.pos.base, state.pos.delta, state.apos.base, state.angles2]
+            };
+            let entities = view.entities.flat_map(vectors);
+            let parts = [player.origin, player.velocity, player.grapple_point, player.viewangles];
+            for Vec3(vector) in parts.into_iter().chain(entities) {
+                assert!(vector.iter().all(|part| part.is_finite()), "{vector:?} was sent");
+                looks += 1;
+            }
+        }
+    }
+    assert!(looks > 500, "{looks} vectors were seen");
+    assert!(scene.count(Counter::StatesMended) > 100);
+    scene.check();
+}
