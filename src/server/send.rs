@@ -128,7 +128,8 @@ impl Server {
         if writer.overflowed() {
             return false;
         }
-        client.history.remember(sequence, core.frame_num, player, seen, core.now);
+        let sent_at = active.then_some(core.now);
+        client.history.remember(sequence, core.frame_num, player, seen, sent_at);
         client.snapshot_at = core.frame_clock;
         client.rate_delayed = false;
         core.counters.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });

@@ -23,7 +23,8 @@ pub(super) struct Sent {
     pub(super) frame: FrameNum,
     pub(super) player: PlayerState,
     pub(super) seen: EntitySet,
-    sent_at: Millis,
+    /// When, if the time to its acknowledgement counts for the ping.
+    sent_at: Option<Millis>,
 }
 
 /// The entities of a frame's `entries` that are in a set.
@@ -57,23 +58,18 @@ impl History {
         self.ring[place(sequence)].as_ref().filter(|sent| sent.sequence == sequence)
     }
 
-    /// Remembers a snapshot, in place of the oldest.
+    /// Remembers a snapshot, in place of the oldest. `sent_at` is `None` for a client that is not in the game:
+    /// it acknowledges when it has loaded the level, which says nothing of the way to it.
     pub(super) fn remember(
         &mut self,
         sequence: Sequence,
         frame: FrameNum,
         player: &PlayerState,
         seen: EntitySet,
-        now: Millis,
+        sent_at: Option<Millis>,
     ) -> &Sent {
         self.trips_ms[place(sequence)] = None;
-        self.ring[place(sequence)].insert(Sent {
-            sequence,
-            frame,
-            player: *player,
-            seen,
-            sent_at: now,
-        })
+        self.ring[place(sequence)].insert(Sent { sequence, frame, player: *player, seen, sent_at })
     }
 
     /// Forgets all: nothing of before may serve as a base.
@@ -84,8 +80,8 @@ impl History {
 
     /// Notes that the client has that message. The first time counts.
     pub(super) fn acknowledge(&mut self, sequence: Sequence, now: Millis) {
-        if let Some(sent) = self.get(sequence) {
-            let trip_ms = u32::try_from(now.since(sent.sent_at).0).unwrap_or(u32::MAX);
+        if let Some(sent_at) = self.get(sequence).and_then(|sent| sent.sent_at) {
+            let trip_ms = u32::try_from(now.since(sent_at).0).unwrap_or(u32::MAX);
             self.trips_ms[place(sequence)].get_or_insert(trip_ms);
         }
     }
@@ -136,11 +132,12 @@ mod tests {
             // Message 39 is a gamestate.
             if sequence != 39 {
                 let seen = EntitySet::default();
-                history.remember(Sequence(sequence), sequence, &viewer(0), seen, Millis(1));
+                history.remember(Sequence(sequence), sequence, &viewer(0), seen, None);
             }
         }
         let age = |wanted: Option<u32>| {
-            history.base(Sequence(41), wanted.map(Sequence), &frames).map(|(age, _)| age)
+            let base = history.base(Sequence(41), wanted.map(Sequence), &frames);
+            base.map(|(age, _)| age)
         };
         assert_eq!(age(None), None);
         assert_eq!(age(Some(40)), Some(1));
@@ -161,11 +158,15 @@ mod tests {
         assert_eq!(history.ping_ms(), 999);
         for (sequence, sent, acked) in [(1, 0, 40), (2, 50, 110)] {
             let seen = EntitySet::default();
-            history.remember(Sequence(sequence), 0, &viewer(0), seen, Millis(sent));
+            history.remember(Sequence(sequence), 0, &viewer(0), seen, Some(Millis(sent)));
             history.acknowledge(Sequence(sequence), Millis(acked));
             history.acknowledge(Sequence(sequence), Millis(acked + 500));
         }
         history.acknowledge(Sequence(33), Millis(1));
+        assert_eq!(history.ping_ms(), 50);
+        // One that was sent while the client loaded.
+        history.remember(Sequence(3), 0, &viewer(0), EntitySet::default(), None);
+        history.acknowledge(Sequence(3), Millis(5000));
         assert_eq!(history.ping_ms(), 50);
     }
 }
