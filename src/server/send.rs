@@ -107,7 +107,8 @@ impl Server {
             (&nobody, Default::default())
         };
         let sequence = client.channel.next_sequence();
-        let base = client.history.base(sequence, client.base.filter(|_| active), frames);
+        let dialect = client.channel.dialect();
+        let base = client.history.base(sequence, client.base.filter(|_| active), frames, dialect);
         let head = SnapshotHead {
             server_time: level.time,
             delta_num: base.map_or(0, |(age, _)| age),

@@ -8,13 +8,17 @@
 //! Source: Quake III protocol 68, snapshot building.
 
 use crate::model::{
-    EntitySet, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
+    Dialect, EntitySet, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
     limits::PACKET_BACKUP,
 };
 
 /// A base must be at most this many messages old: the client's ring is longer, so that what is on its
 /// way does not overtake it.
 const MAX_BASE_AGE: i32 = PACKET_BACKUP as i32 - 4;
+/// Entities of all snapshots from the base to the one before the next, at most, for clients of 1.32 and
+/// OpenArena 0.8.8: they keep 2048 entities in one ring, and refuse a base once more than 1920 have been parsed
+/// since. Clients of the native 71 keep 8192, more than [`MAX_BASE_AGE`] snapshots can hold.
+const MAX_ENTITIES_SINCE_BASE: u32 = 1920;
 
 /// One snapshot that was sent.
 #[derive(Clone, Debug)]
@@ -25,6 +29,8 @@ pub(super) struct Sent {
     pub(super) seen: EntitySet,
     /// When, if the time to its acknowledgement counts for the ping.
     sent_at: Option<Millis>,
+    /// [`History::entities`] before this one.
+    entities_before: u32,
 }
 
 /// The entities of a frame's `entries` that are in a set.
@@ -43,6 +49,8 @@ pub(super) struct History {
     /// By place in the ring, milliseconds from sending to the first acknowledgement. Beside the ring,
     /// since every frame asks for all of them and for nothing else.
     trips_ms: [Option<u32>; PACKET_BACKUP],
+    /// Entities of all snapshots so far, wrapping.
+    entities: u32,
 }
 
 impl History {
@@ -50,7 +58,11 @@ impl History {
     pub(super) const BYTES: usize = size_of::<[Option<Sent>; PACKET_BACKUP]>();
 
     pub(super) fn new() -> Self {
-        Self { ring: Box::new([const { None }; PACKET_BACKUP]), trips_ms: [None; PACKET_BACKUP] }
+        Self {
+            ring: Box::new([const { None }; PACKET_BACKUP]),
+            trips_ms: [None; PACKET_BACKUP],
+            entities: 0,
+        }
     }
 
     /// The snapshot that message `sequence` carried, while it is remembered.
@@ -68,8 +80,17 @@ impl History {
         seen: EntitySet,
         sent_at: Option<Millis>,
     ) -> &Sent {
+        let entities_before = self.entities;
+        self.entities = entities_before.wrapping_add(seen.len() as u32);
         self.trips_ms[place(sequence)] = None;
-        self.ring[place(sequence)].insert(Sent { sequence, frame, player: *player, seen, sent_at })
+        self.ring[place(sequence)].insert(Sent {
+            sequence,
+            frame,
+            player: *player,
+            seen,
+            sent_at,
+            entities_before,
+        })
     }
 
     /// Forgets all: nothing of before may serve as a base.
@@ -96,17 +117,21 @@ impl History {
     }
 
     /// The snapshot that the message to be sent as `sequence` may be relative to, and how many numbers
-    /// back it is. `wanted` is what the client said it has.
+    /// back it is. `wanted` is what the client said it has; its dialect tells how many entities it keeps.
     pub(super) fn base(
         &self,
         sequence: Sequence,
         wanted: Option<Sequence>,
         frames: &FrameRing,
+        dialect: Dialect,
     ) -> Option<(u8, &Sent)> {
         let wanted = wanted?;
         let age = sequence.distance(wanted);
         let sent = self.get(wanted)?;
-        let usable = (1..=MAX_BASE_AGE).contains(&age) && frames.frame(sent.frame).is_some();
+        let entities = self.entities.wrapping_sub(sent.entities_before);
+        let usable = (1..=MAX_BASE_AGE).contains(&age)
+            && (dialect == Dialect::Native || entities <= MAX_ENTITIES_SINCE_BASE)
+            && frames.frame(sent.frame).is_some();
         usable.then_some((age as u8, sent))
     }
 }
@@ -118,6 +143,7 @@ fn place(sequence: Sequence) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::EntityNum;
 
     fn viewer(number: i32) -> PlayerState {
         PlayerState { client_num: number, ..PlayerState::default() }
@@ -136,7 +162,7 @@ mod tests {
             }
         }
         let age = |wanted: Option<u32>| {
-            let base = history.base(Sequence(41), wanted.map(Sequence), &frames);
+            let base = history.base(Sequence(41), wanted.map(Sequence), &frames, Dialect::Compat);
             base.map(|(age, _)| age)
         };
         assert_eq!(age(None), None);
@@ -149,7 +175,29 @@ mod tests {
         assert_eq!(age(Some(41)), None, "not sent yet");
         assert_eq!(age(Some(u32::MAX)), None);
         frames.forget(40);
-        assert!(history.base(Sequence(41), Some(Sequence(40)), &frames).is_none());
+        assert!(history.base(Sequence(41), Some(Sequence(40)), &frames, Dialect::Native).is_none());
+    }
+
+    /// A client of the original game throws away a snapshot whose base's entities it may have overwritten.
+    #[test]
+    fn base_has_all_its_entities_in_the_ring_of_a_client() {
+        let mut history = History::new();
+        let mut frames = FrameRing::new(64);
+        for sequence in 1..=40 {
+            frames.record(sequence, sequence - 1, std::iter::empty());
+            let mut seen = EntitySet::default();
+            (0..96).filter_map(EntityNum::new).for_each(|number| seen.insert(number));
+            history.remember(Sequence(sequence), sequence, &viewer(0), seen, None);
+        }
+        let oldest = |dialect| {
+            let usable = |&wanted: &u32| {
+                history.base(Sequence(41), Some(Sequence(wanted)), &frames, dialect).is_some()
+            };
+            (1..=40).find(usable)
+        };
+        // 96 entities in each of 20 snapshots are 1920.
+        assert_eq!(oldest(Dialect::Compat), Some(21));
+        assert_eq!(oldest(Dialect::Native), Some(13));
     }
 
     #[test]
