@@ -391,7 +391,7 @@ settings! {
     G_ELIMINATION, "g_elimination", Flag::either(), all("0", L),
         "Whether players begin with all weapons and no items lie about.";
     G_TIMESTAMP, "g_timestamp", Text::up_to(19), oa_q3(("", SR), ("", R)),
-        "Calendar time at which the level began.";
+        "Calendar time in UTC at which the level began.";
 }
 
 /// Names that administrators' files and scripts carry and that mean nothing here: accepted without a

@@ -38,6 +38,7 @@ mod scripted_server;
 mod seeded_match;
 mod session_vectors;
 mod settings;
+mod shown_info;
 mod sight;
 mod simulation;
 mod snapshot_vectors;
