@@ -17,6 +17,7 @@ mod door;
 #[allow(dead_code, reason = "benchmarks need more of it")]
 mod fighters;
 mod following;
+mod honest;
 mod hostile;
 mod hostile_maps;
 mod hot_path;
