@@ -232,6 +232,9 @@ pub struct Profile {
     pub team_lists: bool,
     /// Sent to a client whenever it spawns.
     pub spawn_commands: &'static [&'static str],
+    /// Sent to a client alone behind the announcement that it has entered, on every entry: after
+    /// connecting, a change of team and a restart.
+    pub entry_commands: &'static [&'static str],
     /// How a spot to begin at is chosen.
     pub spots: SpotRule,
     /// Who pays for a suicide.
@@ -343,6 +346,9 @@ impl Profile {
         keeps_counts: true,
         team_lists: true,
         spawn_commands: &["respawn 0"],
+        // Its message of the day, empty where an operator has written none. It clears the center print, the
+        // announcement of the client's own change of team included.
+        entry_commands: &["cp \"\""],
         spots: SpotRule::NotNearest,
         penance: Penance::Lenient,
         fights: Fights {
@@ -461,6 +467,7 @@ impl Profile {
         keeps_counts: false,
         team_lists: false,
         spawn_commands: &[],
+        entry_commands: &[],
         spots: SpotRule::FarHalf,
         penance: Penance::Own,
         fights: Fights {

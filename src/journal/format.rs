@@ -48,7 +48,7 @@ pub(super) mod kind {
 pub struct Start {
     /// Version of the program that wrote the journal.
     pub program: String,
-    /// When, in milliseconds since 1970-01-01 UTC. Nothing depends on it.
+    /// When, in milliseconds since 1970-01-01 UTC, at the zero of the times of inputs.
     pub began_unix_ms: u64,
     /// The program's arguments, without its own name.
     pub arguments: Vec<String>,

@@ -38,6 +38,12 @@ impl EntitySet {
         self.0[number.index() / 64] >> (number.index() % 64) & 1 != 0
     }
 
+    /// Number of entities in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
     /// Whether nothing is in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -88,6 +94,7 @@ mod tests {
         let numbers = [0, 63, 64, 65, 200, 1023].map(|number| EntityNum::new(number).unwrap());
         numbers.into_iter().for_each(|number| set.insert(number));
         assert!(set.iter().eq(numbers));
+        assert_eq!(set.len(), numbers.len());
         set.remove(numbers[2]);
         let mut other = EntitySet::default();
         other.insert(numbers[2]);

@@ -1,4 +1,4 @@
-//! Two clocks: the process's, which only grows, and the level's, which players see.
+//! Clocks: the process's, which only grows; the level's, which players see; the calendar's, for readers of logs.
 
 use std::{
     fmt,
@@ -45,6 +45,36 @@ impl fmt::Display for Millis {
     }
 }
 
+/// Calendar time in UTC: milliseconds since 1970-01-01, leap seconds not counted. Shown as
+/// `2026-01-31 23:59:59`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnixMillis(pub u64);
+
+impl Add<Millis> for UnixMillis {
+    type Output = Self;
+    fn add(self, span: Millis) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl fmt::Display for UnixMillis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0 / 1000;
+        let (days, second) = (seconds / 86_400, seconds % 86_400);
+        // Years begin in March here, so that the leap day is the last of its year. An era is the 400 years
+        // after which the calendar repeats; 719 468 days lie between 0000-03-01 and 1970-01-01.
+        let (era, day) = ((days + 719_468) / 146_097, (days + 719_468) % 146_097);
+        let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let day = day - (153 * month + 2) / 5 + 1;
+        let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+        let year = era * 400 + year + carry;
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+    }
+}
+
 /// Milliseconds of the level clock, as snapshots and usercmds carry it: 32 bits, signed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LevelTime(pub i32);
@@ -74,5 +104,28 @@ impl Sub<i32> for LevelTime {
 impl fmt::Display for LevelTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calendar_time_knows_leap_years() {
+        // As `date -u --date=@SECONDS '+%F %T'` has them.
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00:00"),
+            (68_169_599, "1972-02-28 23:59:59"),
+            (68_169_600, "1972-02-29 00:00:00"),
+            (951_868_799, "2000-02-29 23:59:59"),
+            (951_868_800, "2000-03-01 00:00:00"),
+            (1_767_225_599, "2025-12-31 23:59:59"),
+            (1_767_225_600, "2026-01-01 00:00:00"),
+            (4_107_542_400, "2100-03-01 00:00:00"),
+        ] {
+            assert_eq!(UnixMillis(seconds * 1000 + 999).to_string(), text);
+        }
+        assert_eq!((UnixMillis(999) + Millis(1)).to_string(), "1970-01-01 00:00:01");
     }
 }

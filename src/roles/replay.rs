@@ -13,7 +13,7 @@ use fragd::{
         Answers, Damage, DamageKind, FindFile, Replay, ReplayedAssets, Start, Step, Trouble,
         Verdict, checksum,
     },
-    model::Millis,
+    model::{Millis, UnixMillis},
     server::Server,
     settings::{Choice as _, Settings, key},
     world::bsp::MAX_FILE_LEN,
@@ -108,7 +108,8 @@ fn begin(
         .map_err(|faults| format!("the journal's settings are refused: {faults}"))?;
     answers.expect(step.answers.iter().cloned());
     let files = ReplayedAssets::new(answers.clone(), find_file(options, &settings));
-    let server = serve::server(settings, Box::new(files), start.entropy)?;
+    let began = UnixMillis(start.began_unix_ms);
+    let server = serve::server(settings, Box::new(files), start.entropy, Some(began))?;
     let mut replay = Replay::new(server);
     // The questions were answered while the server was made.
     let verdict = replay.step(Step { answers: Vec::new(), ..step }, answers);

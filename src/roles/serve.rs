@@ -10,7 +10,7 @@ use fragd::{
         Progress, Signals, Sockets,
     },
     journal::{RecordedAssets, Recorder, Recording, Start},
-    model::{Millis, assets::Assets},
+    model::{Millis, UnixMillis, assets::Assets},
     node::{LocalPort, Node},
     server::{Geometry, Server},
     settings::{Choice as _, LogLevel, Rules, Settings, key},
@@ -68,6 +68,7 @@ fn host(
 
     let progress = super::monitoring::start(&settings)?;
     let clock = Clock::start();
+    let began = UnixMillis(io::unix_millis());
     let mut data: Box<dyn Assets> = Box::new(find_data(&settings));
     let recorder = match &asked.journal {
         None => None,
@@ -75,7 +76,7 @@ fn host(
             let mut file = JournalFile::create(path).map_err(|error| error.to_string())?;
             log::info!("all that comes in is written to {}", path.display());
             let sink = Box::new(move |bytes: &[u8]| file.write(bytes));
-            let recorder = Recorder::new(&start(config, entropy), sink);
+            let recorder = Recorder::new(&start(config, entropy, began), sink);
             let recorder = recorder.limited(asked.journal_bytes());
             Some(Rc::new(RefCell::new(recorder)))
         }
@@ -85,7 +86,7 @@ fn host(
     }
     let game_log = open_game_log(&settings)?;
     let begun = clock.now();
-    let mut server = server(settings, data, entropy)?;
+    let mut server = server(settings, data, entropy, Some(began))?;
     log::info!("the first level is ready after {} ms", clock.now().since(begun).0);
     let hosting = Hosting { sockets, signals, clock, game_log };
     match recorder {
@@ -153,6 +154,7 @@ pub(crate) fn server(
     settings: Settings,
     data: Box<dyn Assets>,
     entropy: [u8; 32],
+    began: Option<UnixMillis>,
 ) -> Result<Server, String> {
     let folder = settings.choice(key::GAME).name();
     let profile = Profile::of_folder(folder).ok_or(format!("there is no game {folder}"))?;
@@ -164,15 +166,15 @@ pub(crate) fn server(
             Geometry::None => Box::new(Flight::new(variant.profile)),
         }
     });
-    Ok(Server::new(settings, data, rules, entropy))
+    Ok(Server::begun(settings, data, rules, entropy, began))
 }
 
 /// What the journal begins with: all that the server is made from.
-fn start(config: Option<(&str, &str)>, entropy: [u8; 32]) -> Start {
+fn start(config: Option<(&str, &str)>, entropy: [u8; 32], began: UnixMillis) -> Start {
     let arguments = std::env::args_os().skip(1);
     Start {
         program: env!("CARGO_PKG_VERSION").to_owned(),
-        began_unix_ms: io::unix_millis(),
+        began_unix_ms: began.0,
         arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
         config: config.map(|(path, text)| (path.to_owned(), text.to_owned())),
         entropy,

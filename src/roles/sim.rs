@@ -163,7 +163,7 @@ fn prepare(options: &SimOptions) -> Result<(Plan, Actor), String> {
     // Secret is nothing here, and the same again everything.
     let mut entropy = [7; 32];
     entropy[..8].copy_from_slice(&options.seed.to_le_bytes());
-    let mut server = serve::server(settings, Box::new(data), entropy)?;
+    let mut server = serve::server(settings, Box::new(data), entropy, None)?;
     if options.level_time > 0 {
         server.start_clock_at(LevelTime(options.level_time));
     }

@@ -115,3 +115,15 @@ fn clean_argument(word: &str) -> String {
     let separators = |c: char| if matches!(c, '\n' | '\r' | ';') { ' ' } else { c };
     text::truncated(word, MAX_ARGUMENT_LEN).chars().map(separators).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flood_protection_is_described_with_its_numbers() {
+        let help = key::SV_FLOOD_PROTECT.setting().help;
+        let Allowance { burst, period } = COMMANDS;
+        assert!(help.contains(&format!("{burst} at once, then one per {} ms", period.0)), "{help}");
+    }
+}

@@ -25,7 +25,7 @@ use crate::{
     game::Host,
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, FrameNum, FrameRing, Millis,
-        UserCmd,
+        UnixMillis, UserCmd,
         limits::{MAX_INFO_LEN, MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
@@ -66,6 +66,8 @@ pub(super) struct Core {
     /// All chance of the engine. The game gets a seed of its own.
     pub(super) random: Pcg32,
 
+    /// Calendar time at the zero of [`Core::now`], if the server was told.
+    pub(super) began: Option<UnixMillis>,
     /// Time of the call being served.
     pub(super) now: Millis,
     /// Time as frames count it: grows by a whole frame with each.
@@ -114,6 +116,7 @@ impl Core {
             loop_counters: LoopCounters::default(),
             log_limiter: LogLimiter::default(),
             random: Pcg32::new(word(8), 0),
+            began: None,
             now: Millis(0),
             frame_clock: Millis(0),
             frames: FrameRing::new(FRAMES_KEPT),

@@ -245,6 +245,9 @@ impl Server {
     fn begin_level(&mut self, restart: bool) {
         let start =
             LevelStart { time: self.core.level.time, seed: self.core.random.next_u32(), restart };
+        if let Some(began) = self.core.began {
+            let _ = self.core.settings.write(key::G_TIMESTAMP, began + self.core.now);
+        }
         self.game.init(&mut self.core, start);
         let time = self.core.level.time;
         self.game.run_frame(&mut self.core, time);

@@ -43,7 +43,7 @@ use crate::{
     game::Game,
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityState, Millis, PlayerState, Sequence, SvFlags,
-        assets::Assets,
+        UnixMillis, assets::Assets,
     },
     node::{LoopCounters, Node, Route},
     observe::{Counter, Counters, Sample, Value},
@@ -107,9 +107,22 @@ impl Server {
         rules: MakeGame,
         entropy: [u8; 32],
     ) -> Self {
+        Self::begun(settings, assets, rules, entropy, None)
+    }
+
+    /// The same, with the calendar time at the zero of the clock that it is given, for `g_timestamp`.
+    #[must_use]
+    pub fn begun(
+        settings: Settings,
+        assets: Box<dyn Assets>,
+        rules: MakeGame,
+        entropy: [u8; 32],
+        at: Option<UnixMillis>,
+    ) -> Self {
         let map = settings.text(key::MAP).to_owned();
         let maps = Maps::new(assets);
         let mut core = Core::new(settings, entropy);
+        core.began = at;
         core.map_names = maps.names();
         let (geometry, due) = (Geometry::None, None);
         let game = rules(geometry);

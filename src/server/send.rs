@@ -135,7 +135,8 @@ impl Server {
             (&nobody, Default::default())
         };
         let sequence = client.channel.next_sequence();
-        let base = client.history.base(sequence, client.base.filter(|_| active), frames);
+        let dialect = client.channel.dialect();
+        let base = client.history.base(sequence, client.base.filter(|_| active), frames, dialect);
         let head = SnapshotHead {
             server_time: level.time,
             delta_num: base.map_or(0, |(age, _)| age),
@@ -156,7 +157,8 @@ impl Server {
         if writer.overflowed() {
             return false;
         }
-        client.history.remember(sequence, core.frame_num, player, seen, core.now);
+        let sent_at = active.then_some(core.now);
+        client.history.remember(sequence, core.frame_num, player, seen, sent_at);
         client.snapshot_at = core.frame_clock;
         client.rate_delayed = false;
         core.counters.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });

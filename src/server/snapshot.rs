@@ -8,13 +8,17 @@
 //! Source: Quake III protocol 68, snapshot building.
 
 use crate::model::{
-    EntitySet, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
+    Dialect, EntitySet, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
     limits::PACKET_BACKUP,
 };
 
 /// A base must be at most this many messages old: the client's ring is longer, so that what is on its
 /// way does not overtake it.
 const MAX_BASE_AGE: i32 = PACKET_BACKUP as i32 - 4;
+/// Entities of all snapshots from the base to the one before the next, at most, for clients of 1.32 and
+/// OpenArena 0.8.8: they keep 2048 entities in one ring, and refuse a base once more than 1920 have been parsed
+/// since. Clients of the native 71 keep 8192, more than [`MAX_BASE_AGE`] snapshots can hold.
+const MAX_ENTITIES_SINCE_BASE: u32 = 1920;
 
 /// One snapshot that was sent.
 #[derive(Clone, Debug)]
@@ -23,7 +27,10 @@ pub(super) struct Sent {
     pub(super) frame: FrameNum,
     pub(super) player: PlayerState,
     pub(super) seen: EntitySet,
-    sent_at: Millis,
+    /// When, if the time to its acknowledgement counts for the ping.
+    sent_at: Option<Millis>,
+    /// [`History::entities`] before this one.
+    entities_before: u32,
 }
 
 /// The entities of a frame's `entries` that are in a set.
@@ -42,6 +49,8 @@ pub(super) struct History {
     /// By place in the ring, milliseconds from sending to the first acknowledgement. Beside the ring,
     /// since every frame asks for all of them and for nothing else.
     trips_ms: [Option<u32>; PACKET_BACKUP],
+    /// Entities of all snapshots so far, wrapping.
+    entities: u32,
 }
 
 impl History {
@@ -49,7 +58,11 @@ impl History {
     pub(super) const BYTES: usize = size_of::<[Option<Sent>; PACKET_BACKUP]>();
 
     pub(super) fn new() -> Self {
-        Self { ring: Box::new([const { None }; PACKET_BACKUP]), trips_ms: [None; PACKET_BACKUP] }
+        Self {
+            ring: Box::new([const { None }; PACKET_BACKUP]),
+            trips_ms: [None; PACKET_BACKUP],
+            entities: 0,
+        }
     }
 
     /// The snapshot that message `sequence` carried, while it is remembered.
@@ -57,22 +70,26 @@ impl History {
         self.ring[place(sequence)].as_ref().filter(|sent| sent.sequence == sequence)
     }
 
-    /// Remembers a snapshot, in place of the oldest.
+    /// Remembers a snapshot, in place of the oldest. `sent_at` is `None` for a client that is not in the game:
+    /// it acknowledges when it has loaded the level, which says nothing of the way to it.
     pub(super) fn remember(
         &mut self,
         sequence: Sequence,
         frame: FrameNum,
         player: &PlayerState,
         seen: EntitySet,
-        now: Millis,
+        sent_at: Option<Millis>,
     ) -> &Sent {
+        let entities_before = self.entities;
+        self.entities = entities_before.wrapping_add(seen.len() as u32);
         self.trips_ms[place(sequence)] = None;
         self.ring[place(sequence)].insert(Sent {
             sequence,
             frame,
             player: *player,
             seen,
-            sent_at: now,
+            sent_at,
+            entities_before,
         })
     }
 
@@ -84,8 +101,8 @@ impl History {
 
     /// Notes that the client has that message. The first time counts.
     pub(super) fn acknowledge(&mut self, sequence: Sequence, now: Millis) {
-        if let Some(sent) = self.get(sequence) {
-            let trip_ms = u32::try_from(now.since(sent.sent_at).0).unwrap_or(u32::MAX);
+        if let Some(sent_at) = self.get(sequence).and_then(|sent| sent.sent_at) {
+            let trip_ms = u32::try_from(now.since(sent_at).0).unwrap_or(u32::MAX);
             self.trips_ms[place(sequence)].get_or_insert(trip_ms);
         }
     }
@@ -100,17 +117,21 @@ impl History {
     }
 
     /// The snapshot that the message to be sent as `sequence` may be relative to, and how many numbers
-    /// back it is. `wanted` is what the client said it has.
+    /// back it is. `wanted` is what the client said it has; its dialect tells how many entities it keeps.
     pub(super) fn base(
         &self,
         sequence: Sequence,
         wanted: Option<Sequence>,
         frames: &FrameRing,
+        dialect: Dialect,
     ) -> Option<(u8, &Sent)> {
         let wanted = wanted?;
         let age = sequence.distance(wanted);
         let sent = self.get(wanted)?;
-        let usable = (1..=MAX_BASE_AGE).contains(&age) && frames.frame(sent.frame).is_some();
+        let entities = self.entities.wrapping_sub(sent.entities_before);
+        let usable = (1..=MAX_BASE_AGE).contains(&age)
+            && (dialect == Dialect::Native || entities <= MAX_ENTITIES_SINCE_BASE)
+            && frames.frame(sent.frame).is_some();
         usable.then_some((age as u8, sent))
     }
 }
@@ -122,6 +143,7 @@ fn place(sequence: Sequence) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::EntityNum;
 
     fn viewer(number: i32) -> PlayerState {
         PlayerState { client_num: number, ..PlayerState::default() }
@@ -136,11 +158,12 @@ mod tests {
             // Message 39 is a gamestate.
             if sequence != 39 {
                 let seen = EntitySet::default();
-                history.remember(Sequence(sequence), sequence, &viewer(0), seen, Millis(1));
+                history.remember(Sequence(sequence), sequence, &viewer(0), seen, None);
             }
         }
         let age = |wanted: Option<u32>| {
-            history.base(Sequence(41), wanted.map(Sequence), &frames).map(|(age, _)| age)
+            let base = history.base(Sequence(41), wanted.map(Sequence), &frames, Dialect::Compat);
+            base.map(|(age, _)| age)
         };
         assert_eq!(age(None), None);
         assert_eq!(age(Some(40)), Some(1));
@@ -152,7 +175,29 @@ mod tests {
         assert_eq!(age(Some(41)), None, "not sent yet");
         assert_eq!(age(Some(u32::MAX)), None);
         frames.forget(40);
-        assert!(history.base(Sequence(41), Some(Sequence(40)), &frames).is_none());
+        assert!(history.base(Sequence(41), Some(Sequence(40)), &frames, Dialect::Native).is_none());
+    }
+
+    /// A client of the original game throws away a snapshot whose base's entities it may have overwritten.
+    #[test]
+    fn base_has_all_its_entities_in_the_ring_of_a_client() {
+        let mut history = History::new();
+        let mut frames = FrameRing::new(64);
+        for sequence in 1..=40 {
+            frames.record(sequence, sequence - 1, std::iter::empty());
+            let mut seen = EntitySet::default();
+            (0..96).filter_map(EntityNum::new).for_each(|number| seen.insert(number));
+            history.remember(Sequence(sequence), sequence, &viewer(0), seen, None);
+        }
+        let oldest = |dialect| {
+            let usable = |&wanted: &u32| {
+                history.base(Sequence(41), Some(Sequence(wanted)), &frames, dialect).is_some()
+            };
+            (1..=40).find(usable)
+        };
+        // 96 entities in each of 20 snapshots are 1920.
+        assert_eq!(oldest(Dialect::Compat), Some(21));
+        assert_eq!(oldest(Dialect::Native), Some(13));
     }
 
     #[test]
@@ -161,11 +206,15 @@ mod tests {
         assert_eq!(history.ping_ms(), 999);
         for (sequence, sent, acked) in [(1, 0, 40), (2, 50, 110)] {
             let seen = EntitySet::default();
-            history.remember(Sequence(sequence), 0, &viewer(0), seen, Millis(sent));
+            history.remember(Sequence(sequence), 0, &viewer(0), seen, Some(Millis(sent)));
             history.acknowledge(Sequence(sequence), Millis(acked));
             history.acknowledge(Sequence(sequence), Millis(acked + 500));
         }
         history.acknowledge(Sequence(33), Millis(1));
+        assert_eq!(history.ping_ms(), 50);
+        // One that was sent while the client loaded.
+        history.remember(Sequence(3), 0, &viewer(0), EntitySet::default(), None);
+        history.acknowledge(Sequence(3), Millis(5000));
         assert_eq!(history.ping_ms(), 50);
     }
 }

@@ -117,7 +117,8 @@ settings! {
     SV_ZOMBIETIME, "sv_zombietime", Int::range(1, 60), all("2", P),
         "Seconds that a slot stays taken after its player left, so that the last words arrive.";
     SV_FLOOD_PROTECT, "sv_floodProtect", Flag::either(), all("1", S),
-        "Whether a player's commands beyond about one a second are ignored.";
+        "Limit on the commands that a player sends to the game, such as chat and votes: 8 at once, then one \
+         per 500 ms; those beyond it are ignored. 0 disables the limit.";
     SV_KEYWORDS, "sv_keywords", Text::up_to(127), all("", S),
         "Words that some server lists search for.";
     SV_FPS, "sv_fps", Int::range(10, 125), oa_q3(("20", Y), ("20", P)),
@@ -396,7 +397,7 @@ settings! {
     G_ELIMINATION, "g_elimination", Flag::either(), all("0", L),
         "Whether players begin with all weapons and no items lie about.";
     G_TIMESTAMP, "g_timestamp", Text::up_to(19), oa_q3(("", SR), ("", R)),
-        "Calendar time at which the level began.";
+        "Calendar time in UTC at which the level began.";
 }
 
 /// Names that administrators' files and scripts carry and that mean nothing here: accepted without a

@@ -17,6 +17,7 @@ mod door;
 #[allow(dead_code, reason = "benchmarks need more of it")]
 mod fighters;
 mod following;
+mod honest;
 mod hostile;
 mod hostile_maps;
 mod hot_path;
@@ -38,6 +39,7 @@ mod scripted_server;
 mod seeded_match;
 mod session_vectors;
 mod settings;
+mod shown_info;
 mod sight;
 mod simulation;
 mod snapshot_vectors;

@@ -156,7 +156,7 @@ fn openarena_is_told_that_it_lives() {
     let mut field = Field::new(Profile::BASEOA);
     field.connect(0, "\\name\\alpha").expect("room");
     field.game.client_begin(&mut field.host, client(0));
-    assert_eq!(field.host.sent_to(client(0)), ["respawn 0"]);
+    assert_eq!(field.host.sent_to(client(0)), ["respawn 0", "cp \"\""]);
 }
 
 #[test]

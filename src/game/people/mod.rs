@@ -237,6 +237,9 @@ impl People {
         if let Some(player) = self.player(client).filter(|_| self.role(client).plays()) {
             host.send_command(None, &format!("print \"{}^7 entered the game\n\"", player.name));
         }
+        for command in self.profile.entry_commands {
+            host.send_command(Some(client), command);
+        }
         self.log(host, &format!("ClientBegin: {client}"));
         self.list_new_team(host, client);
         self.list_own_votes(host, client);

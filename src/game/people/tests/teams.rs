@@ -50,6 +50,28 @@ fn newcomers_watch_until_they_choose() {
     }
 }
 
+/// As seen on the release's own server: the sentence for everybody, then, for the client alone, the message
+/// of the day, which is empty and clears the screen's middle.
+#[test]
+fn openarena_clears_the_center_print_of_a_client_on_entry() {
+    for (profile, clears) in [(Profile::BASEOA, 1), (Profile::BASEQ3, 0)] {
+        let mut hall = Hall::with(profile, TEAMS, &["alpha", "beta"]);
+        for line in ["team red", "team blue", "team s"] {
+            let sent = hall.say(0, line);
+            let place = |text: &str| sent.iter().position(|(_, sent)| sent.starts_with(text));
+            let cleared: Vec<_> = (0..sent.len()).filter(|&at| sent[at].1 == "cp \"\"").collect();
+            assert_eq!(cleared.len(), clears, "{profile:?} {line}: {sent:?}");
+            for &at in &cleared {
+                assert_eq!(sent[at].0, Some(client(0)), "{line}");
+                assert!(place("cp \"alpha^7 joined the ").is_some_and(|joined| joined < at));
+                assert!(place("print \"alpha^7 entered").is_none_or(|entered| entered < at));
+                assert!(place("team \"").is_none_or(|list| at < list), "{line}: {sent:?}");
+            }
+            hall.wait(5000);
+        }
+    }
+}
+
 #[test]
 fn openarena_gives_who_changes_teams_or_returns_its_counts_again() {
     for (profile, deaths) in [(Profile::BASEOA, 2), (Profile::BASEQ3, 0)] {

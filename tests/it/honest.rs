@@ -1,0 +1,453 @@
+//! Clients that mean no harm and look unusual: limits against attacks must not hold them up.
+//!
+//! NAT rebinding, restarts after a crash, crowded servers, local networks, monitoring. Every rule of
+//! admission and reception has to leave these tests green.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    net::SocketAddr,
+};
+
+use fragd::{
+    client::{ClientWire, Stage},
+    model::{Millis, Qport},
+    node::{LocalPort, Node as _, Route},
+    server::Server,
+    shape::Shape,
+    sim::{Actor, Network, Player},
+};
+
+use crate::arena::{Arena, SERVER, server};
+
+/// Time between two looks at the clients.
+const STEP: Millis = Millis(10);
+/// Longest time between two snapshots of a client that nothing happens to: a frame and a look.
+const UNDISTURBED: Millis = Millis(60);
+/// The same while many come, whose names are more than one datagram.
+const CROWDED: Millis = Millis(100);
+
+/// Runs the arena and returns the longest time that each of `nodes` was without a new snapshot.
+fn longest_gaps(arena: &mut Arena, nodes: &[usize], span: Millis) -> Vec<Millis> {
+    let begin = arena.network.now();
+    let count = |arena: &mut Arena, node: usize| arena.player(node).client().statistics().snapshots;
+    let mut last: Vec<_> = nodes.iter().map(|&node| (begin, count(arena, node))).collect();
+    let mut longest = vec![Millis(0); nodes.len()];
+    while arena.network.now() < begin + span {
+        arena.run_for(STEP);
+        let now = arena.network.now();
+        for (at, &node) in nodes.iter().enumerate() {
+            longest[at] = longest[at].max(now.since(last[at].0));
+            let snapshots = count(arena, node);
+            if snapshots != last[at].1 {
+                last[at] = (now, snapshots);
+            }
+        }
+    }
+    longest
+}
+
+/// Three clients in the game, one of each protocol.
+fn three_players(seed: u64, set: &[(&str, &str)]) -> (Arena, [usize; 3]) {
+    let mut arena = Arena::new(seed, set);
+    let nodes = ClientWire::ALL.map(|wire| arena.join(wire, &format!("p{wire}")));
+    arena.run_for(Millis::seconds(4));
+    assert!(arena.players().all(|player| player.is_active()));
+    (arena, nodes)
+}
+
+fn loses(thousandths: u32) -> Shape {
+    Shape { loss: thousandths, ..Shape::latency(Millis(20)) }
+}
+
+#[test]
+fn nat_rebinding_costs_no_more_than_a_round_trip() {
+    for (seed, loss, most) in [(1, 0, 150), (2, 50, 500), (3, 100, 500)] {
+        let (mut arena, nodes) = three_players(seed, &[("sv_floodProtect", "0")]);
+        arena.network.set_shape(loses(loss));
+        for port in 1..=20 {
+            let now = arena.network.now();
+            for node in nodes {
+                let player = arena.player(node);
+                player.set_port(LocalPort(port));
+                assert!(player.type_command(now, &format!("say line {port} of {node}")));
+            }
+            let gaps = longest_gaps(&mut arena, &nodes, Millis(3000));
+            assert!(
+                gaps.iter().all(|&gap| gap <= Millis(most)),
+                "loss {loss}, port {port}: {gaps:?}"
+            );
+        }
+        arena.network.set_shape(loses(0));
+        arena.run_for(Millis::seconds(2));
+        assert_eq!(arena.server().active_clients(), 3, "no second slot, no drop");
+        for node in nodes {
+            assert!(arena.player(node).is_active());
+            // Each command was run once, in spite of the change.
+            for port in 1..=20 {
+                let line = format!("line {port} of {node}\"");
+                let heard = &arena.player(nodes[0]).heard;
+                assert_eq!(heard.iter().filter(|text| text.contains(&line)).count(), 1, "{line}");
+            }
+        }
+        arena.check_no_faults();
+    }
+}
+
+#[test]
+fn nat_rebinding_twice_in_a_moment_costs_no_more_than_a_second() {
+    let (mut arena, nodes) = three_players(4, &[]);
+    for port in (1..=20).step_by(2) {
+        for port in [port, port + 1] {
+            for node in nodes {
+                arena.player(node).set_port(LocalPort(port));
+            }
+            arena.run_for(Millis(300));
+        }
+        let gaps = longest_gaps(&mut arena, &nodes, Millis(3000));
+        assert!(gaps.iter().all(|&gap| gap <= Millis(1100)), "port {port}: {gaps:?}");
+    }
+    arena.check_no_faults();
+}
+
+#[test]
+fn nat_rebinding_while_joining_does_not_keep_a_client_out() {
+    // After the answer to `connect`; with the gamestate on its way; while the level is loaded.
+    for moment in 0..3 {
+        for wire in ClientWire::ALL {
+            let mut arena = Arena::new(5, &[]);
+            let node = arena.join(wire, "joiner");
+            let is_there = |arena: &mut Arena| {
+                let player = arena.player(node);
+                if moment == 2 {
+                    player.levels == 1
+                } else {
+                    player.client().stage() == Stage::Connected
+                }
+            };
+            for _ in 0..2000 {
+                if is_there(&mut arena) {
+                    break;
+                }
+                arena.run_for(Millis(1));
+            }
+            assert!(is_there(&mut arena), "{wire}, moment {moment}");
+            match moment {
+                0 => {}
+                1 => arena.run_for(Millis(30)),
+                _ => arena.network.stall(node, Millis(2500)),
+            }
+            arena.player(node).set_port(LocalPort(7));
+            arena.run_for(Millis::seconds(10));
+            assert!(arena.player(node).is_active(), "{wire}, moment {moment}");
+            assert_eq!(arena.server().active_clients(), 1);
+            arena.check_no_faults();
+        }
+    }
+}
+
+/// A crash, two seconds without a word, and the game started anew.
+fn crash_and_restart(arena: &mut Arena, node: usize, same_qport: bool, same_port: bool) {
+    let old = arena.player(node);
+    let (wire, port) = (old.client().wire(), old.port());
+    let qport = Qport((node as u16) ^ if same_qport { 0 } else { 0x5500 });
+    arena.actors[node] = Actor::Nobody;
+    arena.run_for(Millis::seconds(2));
+    let mut player = newcomer(wire, node, qport, arena.network.now());
+    player.set_port(if same_port { port } else { LocalPort(port.0 + 1) });
+    arena.actors[node] = Actor::Player(Box::new(player));
+}
+
+fn newcomer(wire: ClientWire, node: usize, qport: Qport, now: Millis) -> Player {
+    let name = format!("p{node}");
+    let pairs = [("name", name.as_str()), ("rate", "25000"), ("snaps", "20")];
+    let seed = u64::from(qport.0) + now.0;
+    let server = Network::address(SERVER, LocalPort(0));
+    Player::with_userinfo(server, wire, &pairs, (qport, seed), now)
+}
+
+#[test]
+fn client_that_crashed_is_back_within_five_seconds() {
+    for same_port in [true, false] {
+        for same_qport in [true, false] {
+            for is_full in [false, true] {
+                if is_full && !same_port && !same_qport {
+                    // Nothing tells it from a stranger of the same host.
+                    continue;
+                }
+                let slots = if is_full { "3" } else { "8" };
+                let mut arena =
+                    Arena::new(6, &[("sv_maxclients", slots), ("sv_maxclientsPerIP", "3")]);
+                let nodes = [1, 2, 3];
+                for (node, wire) in nodes.into_iter().zip(ClientWire::ALL) {
+                    let now = arena.network.now();
+                    let player = newcomer(wire, node, Qport(node as u16), now);
+                    arena.actors.push(Actor::Player(Box::new(player)));
+                }
+                arena.run_for(Millis::seconds(5));
+                for node in nodes {
+                    let case = format!(
+                        "client {node}, same port {same_port}, same qport {same_qport}, full {is_full}"
+                    );
+                    crash_and_restart(&mut arena, node, same_qport, same_port);
+                    let others: Vec<_> = nodes.into_iter().filter(|&other| other != node).collect();
+                    let gaps = longest_gaps(&mut arena, &others, Millis::seconds(5));
+                    assert!(gaps.iter().all(|&gap| gap <= UNDISTURBED), "{case}: {gaps:?}");
+                    let player = arena.player(node);
+                    assert!(
+                        player.is_active(),
+                        "{case}: {:?} {:?}",
+                        player.refusal,
+                        player.ending()
+                    );
+                    let entry = 544 + player.client().client_num().unwrap().index();
+                    let entry = fragd::model::ConfigIndex::new(entry).unwrap();
+                    let entry = player.client().configstring(entry);
+                    assert!(entry.contains(&format!("n\\p{node}\\")), "{case}: {entry}");
+                }
+                arena.check_no_faults();
+            }
+        }
+    }
+}
+
+#[test]
+fn sixty_clients_join_at_once_beside_four_players() {
+    let mut arena = Arena::new(7, &[("sv_maxclientsPerIP", "3"), ("sv_maxclients", "64")]);
+    let wires = || ClientWire::ALL.into_iter().cycle();
+    let players: Vec<_> = wires().take(4).map(|wire| arena.join(wire, "player")).collect();
+    arena.run_for(Millis::seconds(3));
+    for (i, wire) in wires().take(60).enumerate() {
+        arena.join(wire, &format!("newcomer{i}"));
+    }
+    let gaps = longest_gaps(&mut arena, &players, Millis::seconds(3));
+    assert!(gaps.iter().all(|&gap| gap <= CROWDED), "{gaps:?}");
+    assert_eq!(arena.server().active_clients(), 64, "all are in within three seconds");
+    assert!(arena.players().all(|player| player.refusal.is_none()));
+    arena.check_no_faults();
+}
+
+#[test]
+fn first_ping_after_loading_is_that_of_the_line() {
+    for wire in ClientWire::ALL {
+        let mut arena =
+            Arena::new(8, &[("sv_queryBurst", "1000"), ("sv_queryGlobalRate", "1000000")]);
+        let node = arena.join(wire, "loader");
+        while arena.player(node).levels == 0 {
+            arena.run_for(Millis(1));
+        }
+        // It loads; what comes waits in its socket.
+        arena.network.stall(node, Millis(4300));
+        let _ = arena.network.take_outside();
+        for _ in 0..200 {
+            arena.network.inject(([192, 0, 2, 9], 9).into(), SERVER, b"\xff\xff\xff\xffgetstatus");
+            arena.run_for(Millis(50));
+        }
+        let answers = arena.network.take_outside();
+        let pings: Vec<u32> = answers
+            .iter()
+            .filter_map(|(_, text)| {
+                let text = String::from_utf8_lossy(text);
+                text.lines().nth(2)?.split(' ').nth(1)?.parse().ok()
+            })
+            .collect();
+        let readings: Vec<_> = pings.iter().skip_while(|&&ping| ping == 999).collect();
+        assert!(readings.len() > 80, "{wire}: {pings:?}");
+        // Two ways of 20 ms, and the time to the next packet of the client.
+        assert!(readings.iter().all(|ping| (40..=80).contains(*ping)), "{wire}: {readings:?}");
+    }
+}
+
+#[test]
+fn clients_go_on_at_once_when_a_dead_line_comes_back() {
+    // From the last base that clients have to one that is older than any ring.
+    for dead in [400, 1300, 1500, 1700, 10_000, 63_000] {
+        let (mut arena, nodes) = three_players(9, &[]);
+        let before = nodes.map(|node| arena.player(node).client().statistics());
+        arena.network.set_shape(loses(1000));
+        arena.run_for(Millis(dead));
+        arena.network.set_shape(loses(0));
+        arena.run_for(Millis(200));
+        for (node, before) in nodes.into_iter().zip(before) {
+            let since = arena.player(node).client().statistics() - before;
+            assert!((2..=5).contains(&since.snapshots), "{dead} ms: {since:?}");
+            assert_eq!(since.discarded_snapshots, 0, "{dead} ms");
+        }
+        arena.check_no_faults();
+    }
+}
+
+/// Clients at addresses that a test chooses, all on a line that takes [`Site::LATENCY`].
+struct Site {
+    now: Millis,
+    server: Server,
+    players: Vec<(SocketAddr, Player)>,
+    /// Datagrams under way: arrival, source, destination.
+    line: VecDeque<(Millis, SocketAddr, SocketAddr, Vec<u8>)>,
+    /// Datagrams to addresses of no player.
+    answers: Vec<(SocketAddr, Vec<u8>)>,
+}
+
+impl Site {
+    const LATENCY: Millis = Millis(5);
+
+    fn new(set: &[(&str, &str)]) -> Self {
+        let (players, line, answers) = Default::default();
+        Self { now: Millis(1000), server: server(set), players, line, answers }
+    }
+
+    fn server_address() -> SocketAddr {
+        ([198, 51, 100, 1], 27960).into()
+    }
+
+    fn join(&mut self, from: SocketAddr) {
+        let number = self.players.len();
+        let wire = ClientWire::ALL[number % 3];
+        let name = format!("resident{number}");
+        let pairs = [("name", name.as_str()), ("rate", "25000"), ("snaps", "20")];
+        let identity = (Qport(1000 + number as u16), number as u64);
+        let player =
+            Player::with_userinfo(Self::server_address(), wire, &pairs, identity, self.now);
+        self.players.push((from, player));
+    }
+
+    fn send(&mut self, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
+        self.line.push_back((self.now + Self::LATENCY, from, to, bytes.to_vec()));
+    }
+
+    /// Moves what the nodes have to send onto the line.
+    fn collect(&mut self) {
+        let mut packet = Vec::new();
+        while let Some(route) = self.server.poll_transmit(&mut packet) {
+            self.send(Self::server_address(), route.remote, &packet);
+        }
+        while self.server.poll_output().is_some() {}
+        for at in 0..self.players.len() {
+            while let Some(route) = self.players[at].1.poll_transmit(&mut packet) {
+                self.send(self.players[at].0, route.remote, &packet);
+            }
+        }
+    }
+
+    fn deliver(&mut self, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
+        let route = Route { local: LocalPort(0), remote: from };
+        if to == Self::server_address() {
+            self.server.handle_datagram(self.now, route, bytes);
+        } else if let Some((_, player)) = self.players.iter_mut().find(|(at, _)| *at == to) {
+            player.handle_datagram(self.now, route, bytes);
+        } else {
+            self.answers.push((to, bytes.to_vec()));
+        }
+    }
+
+    fn run_for(&mut self, span: Millis) {
+        let end = self.now + span;
+        loop {
+            self.collect();
+            let frames = self.players.iter().map(|(_, player)| player.next_frame());
+            let frame = frames.chain([self.server.next_frame()]).min().unwrap_or(end);
+            let arrival = self.line.front().map_or(Millis::NEVER, |(arrival, ..)| *arrival);
+            let next = frame.min(arrival);
+            if next > end {
+                self.now = end;
+                return;
+            }
+            self.now = self.now.max(next);
+            while self.line.front().is_some_and(|(arrival, ..)| *arrival <= self.now) {
+                let Some((_, from, to, bytes)) = self.line.pop_front() else { break };
+                self.deliver(from, to, &bytes);
+            }
+            let now = self.now;
+            if self.server.next_frame() <= now {
+                self.server.frame(now);
+            }
+            let due = self.players.iter_mut().filter(|(_, player)| player.next_frame() <= now);
+            due.for_each(|(_, player)| player.frame(now));
+        }
+    }
+
+    /// Runs until all are in the game, and returns how long that took; at most `most`.
+    fn wait_for_all(&mut self, most: Millis) -> Millis {
+        let begin = self.now;
+        while self.now < begin + most && !self.players.iter().all(|(_, player)| player.is_active())
+        {
+            self.run_for(Millis(100));
+        }
+        for (address, player) in &self.players {
+            assert!(player.is_active(), "{address}: {:?} {:?}", player.refusal, player.ending());
+            assert!(player.faults.is_empty(), "{address}: {:?}", player.faults);
+        }
+        self.now.since(begin)
+    }
+}
+
+/// An address in a test's own numbering.
+type Numbered = fn(u16) -> SocketAddr;
+
+#[test]
+fn sixty_four_clients_of_a_local_network_join_at_once() {
+    let networks: [(&str, Numbered); 4] = [
+        ("hosts of a private network", |i| ([192, 168, 7, 1 + i as u8], 27960).into()),
+        ("ports of one private address", |i| ([172, 17, 0, 1], 30_000 + i).into()),
+        ("ports of this machine", |i| ([127, 0, 0, 1], 30_000 + i).into()),
+        ("hosts of an IPv6 local network", |i| ([0xfd00, 1, 2, 3, 0, 0, 0, 1 + i], 27960).into()),
+    ];
+    for (network, address) in networks {
+        let mut site = Site::new(&[("sv_maxclients", "64")]);
+        (0..64).for_each(|i| site.join(address(i)));
+        let taken = site.wait_for_all(Millis::seconds(4));
+        assert_eq!(site.server.active_clients(), 64, "{network} after {taken}");
+        site.run_for(Millis::seconds(20));
+        assert_eq!(site.server.active_clients(), 64, "{network}: all stay");
+    }
+}
+
+/// Behind one public address the operator has to allow them, and then they may all come at the same moment.
+#[test]
+fn sixty_four_clients_of_one_public_address_join_within_ninety_seconds() {
+    let mut site = Site::new(&[("sv_maxclients", "64"), ("sv_maxclientsPerIP", "64")]);
+    (0..64).for_each(|i| site.join(([203, 0, 113, 7], 30_000 + i).into()));
+    site.wait_for_all(Millis::seconds(90));
+    assert_eq!(site.server.active_clients(), 64);
+}
+
+/// Polls by `monitors` every five seconds, each query from its own port, for that long; every query has to be
+/// answered.
+fn poll_for(site: &mut Site, monitors: &[SocketAddr], minutes: u64) {
+    let mut port = 40_000;
+    for round in 0..minutes * 12 {
+        site.answers.clear();
+        let mut asked = BTreeSet::new();
+        for monitor in monitors {
+            for question in ["getstatus", "getinfo"] {
+                port = 40_000 + (port - 39_999) % 20_000;
+                let from = SocketAddr::new(monitor.ip(), port);
+                let text = format!("\u{7f}{question} r{round}");
+                let mut bytes = text.into_bytes();
+                bytes.splice(..1, [255; 4]);
+                site.send(from, Site::server_address(), &bytes);
+                asked.insert(from);
+            }
+        }
+        site.run_for(Millis::seconds(5));
+        let answered: BTreeSet<_> = site.answers.iter().map(|(to, _)| *to).collect();
+        assert_eq!(answered, asked, "round {round}");
+        for (_, answer) in &site.answers {
+            assert!(String::from_utf8_lossy(answer).contains(&format!("\\challenge\\r{round}")));
+        }
+    }
+}
+
+#[test]
+fn monitors_are_always_answered() {
+    let mut site = Site::new(&[("sv_maxclients", "64")]);
+    (0..24).for_each(|i| site.join(([203, 0, 113, 1 + i as u8], 27960).into()));
+    site.wait_for_all(Millis::seconds(4));
+    let strangers: Vec<SocketAddr> = (1..=10).map(|host| ([192, 0, 2, host], 1).into()).collect();
+    // One alone, ten together, and one at the address that a client plays from.
+    poll_for(&mut site, &strangers[..1], 5);
+    poll_for(&mut site, &strangers, 5);
+    let player = site.players[3].0;
+    poll_for(&mut site, &[&strangers[..], &[player]].concat(), 2);
+    assert_eq!(site.server.active_clients(), 24);
+    assert!(site.players.iter().all(|(_, player)| player.faults.is_empty()));
+}

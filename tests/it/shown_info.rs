@@ -1,0 +1,78 @@
+//! What server browsers and clients are told of a server: true, and no more than there is.
+
+use std::net::SocketAddr;
+
+use fragd::{
+    game::{Flight, Game, Profile},
+    model::{Millis, UnixMillis, assets::MemoryAssets},
+    node::{LocalPort, Node as _, Route},
+    server::Server,
+    settings::Settings,
+};
+
+/// A server of a game that began on the last minute of 2025.
+fn server(game: &str) -> Server {
+    let mut settings = Settings::default();
+    settings.set("game", game).unwrap();
+    let profile = Profile::of_folder(game).unwrap();
+    let rules = Box::new(move |_| -> Box<dyn Game> { Box::new(Flight::new(profile)) });
+    let began = Some(UnixMillis(1_767_225_540_000));
+    Server::begun(settings, Box::new(MemoryAssets::default()), rules, [7; 32], began)
+}
+
+fn ask(server: &mut Server, now: Millis, question: &str) -> String {
+    let remote = SocketAddr::from(([192, 0, 2, 1], 27960));
+    let bytes = [b"\xff\xff\xff\xff", question.as_bytes()].concat();
+    server.handle_datagram(now, Route { local: LocalPort(0), remote }, &bytes);
+    let mut packet = Vec::new();
+    server.poll_transmit(&mut packet).expect("an answer");
+    String::from_utf8(packet[4..].to_vec()).unwrap()
+}
+
+#[test]
+fn level_start_is_shown_as_calendar_time_where_the_game_shows_it() {
+    let mut oa = server("baseoa");
+    let first = "\\g_timestamp\\2025-12-31 23:59:00";
+    assert!(ask(&mut oa, Millis(10), "getstatus").contains(first));
+    let lines = |server: &mut Server| -> String {
+        std::iter::from_fn(|| server.poll_log()).filter(|line| line.contains("InitGame")).collect()
+    };
+    assert!(lines(&mut oa).contains(first), "the game log has it from the first level on");
+    for (at, line, shown) in [
+        (60_000, "map oa_dm2", "2026-01-01 00:00:00"),
+        (90_500, "map_restart 0", "2026-01-01 00:00:30"),
+    ] {
+        oa.handle_line(Millis(at), line);
+        oa.frame(Millis(at));
+        oa.frame(Millis(at + 50));
+        let shown = format!("\\g_timestamp\\{shown}");
+        let status = ask(&mut oa, Millis(at + 60), "getstatus");
+        assert!(status.contains(&shown), "{line}: {status}");
+        assert!(lines(&mut oa).contains(&shown), "{line}");
+    }
+    let status = ask(&mut server("baseq3"), Millis(10), "getstatus");
+    assert!(!status.contains("g_timestamp"), "{status}");
+}
+
+/// A client told of voice or of data files that it cannot have asks for them: with downloads switched on, one
+/// that misses a listed file does not get in.
+#[test]
+fn nothing_is_shown_that_is_not_served() {
+    for game in ["baseoa", "baseq3"] {
+        let server = server(game);
+        let system: Vec<_> = server.settings().systeminfo().collect();
+        for empty in ["sv_paks", "sv_pakNames", "sv_referencedPaks", "sv_referencedPakNames"] {
+            assert!(system.contains(&(empty, "")), "{game} {empty}: {system:?}");
+        }
+        assert!(system.contains(&("sv_pure", "0")));
+        let mut shown = system.iter().map(|(name, _)| *name);
+        assert!(!shown.any(|name| name == "sv_voipProtocol"), "{system:?}");
+        let names: Vec<_> = server.settings().serverinfo().map(|(name, _)| name).collect();
+        for absent in ["sv_voip", "bot_minplayers"] {
+            assert!(!names.contains(&absent), "{game} {absent}");
+        }
+        assert!(names.contains(&"sv_allowDownload") && names.contains(&"protocol"));
+    }
+    let info = ask(&mut server("baseoa"), Millis(10), "getinfo x");
+    assert!(!info.contains("\\voip\\"), "{info}");
+}
