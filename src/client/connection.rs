@@ -18,8 +18,8 @@ use crate::{
         limits::{MAX_MESSAGE_LEN, MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
     },
     netchan::{
-        AckError, AddError, Channel, End, IncomingCommands, Order, OutgoingCommands, Received,
-        SendError, channel::MAX_LOST_AT_START, usercmd_key,
+        AckError, AddError, Channel, End, IncomingCommands, OpenError, Order, OutgoingCommands,
+        Received, SendError, channel::MAX_LOST_AT_START, usercmd_key,
     },
     node::{Outbox, Route},
     wire::{
@@ -40,6 +40,8 @@ use super::{
 
 /// Time between packets before the first gamestate.
 const IDLE_INTERVAL: Millis = Millis(1000);
+/// Time in which datagrams of an earlier connection to the same server may still arrive.
+const LEFT_OVER_TIME: Millis = Millis::seconds(2);
 /// A message this long takes no further command: the longest one and all usercmds still fit.
 const COMMAND_BITS: usize = (MAX_MESSAGE_LEN - 4096) * 8;
 
@@ -57,6 +59,7 @@ pub(super) struct Connection {
     ping: Option<Millis>,
     packet_interval: Millis,
     next_packet: Millis,
+    began: Millis,
     pub(super) last_heard: Millis,
     // Memory used again for every message.
     message: Vec<u8>,
@@ -97,6 +100,7 @@ impl Connection {
             ping: None,
             packet_interval: Millis(u64::from(interval)),
             next_packet: now,
+            began: now,
             last_heard: now,
             message: Vec::new(),
             inbound: Inbound::default(),
@@ -188,12 +192,10 @@ impl Connection {
             Err(_) => return Outcome::Dropped,
         };
         let sequence = received.sequence;
-        let is_first = self.channel.last_received() == Sequence(0);
         match self.read(&received) {
-            Ok(()) if is_first && self.is_left_over(&received) => return Outcome::Dropped,
+            Ok(()) if self.is_left_over(now, &received) => return Outcome::Dropped,
             Ok(()) => {}
-            Err(FaultKind::Acknowledge(_)) if is_first => return Outcome::Dropped,
-            Err(_) if received.far_ahead => return Outcome::Dropped,
+            Err(kind) if self.may_be_left_over(now, &received, kind) => return Outcome::Dropped,
             Err(kind) => {
                 fault(events, statistics, sequence, kind);
                 return Outcome::Taken;
@@ -209,15 +211,37 @@ impl Connection {
         }
     }
 
-    /// Whether what was read cannot begin a connection, as a gamestate does, or a first command. It is
-    /// late then, from the connection before, as is a first message that acknowledges what was never
-    /// sent: who joins again at once is given the same challenge, and nothing else in a message tells the
-    /// two apart.
-    fn is_left_over(&self, received: &Received) -> bool {
+    /// Whether what was read is late, from an earlier connection. A server that gives a client which
+    /// reconnects at once the same challenge leaves nothing else to tell the two apart: a connection
+    /// begins with a gamestate or the first command, and its numbers do not leap.
+    fn is_left_over(&self, now: Millis, received: &Received) -> bool {
+        let is_first = self.is_first();
         let command = self.inbound.commands.first().map(|(number, _)| *number);
-        self.inbound.gamestate.is_none()
-            && (received.lost > MAX_LOST_AT_START
-                || command.is_some_and(|number| number != CommandNum(1)))
+        let leaps = received.lost > MAX_LOST_AT_START && (is_first || self.is_young(now));
+        let begins_behind = is_first && command.is_some_and(|number| number != CommandNum(1));
+        self.inbound.gamestate.is_none() && (leaps || begins_behind)
+    }
+
+    /// Whether a message with that fault is more likely late, from an earlier connection, than the
+    /// server's mistake: it is keyed by or acknowledges what was never sent, or is out of sequence in a
+    /// young connection. With another challenge it cannot even be read.
+    fn may_be_left_over(&self, now: Millis, received: &Received, kind: FaultKind) -> bool {
+        let is_of_others = matches!(
+            kind,
+            FaultKind::Acknowledge(_) | FaultKind::Opening(OpenError::UnknownCommand(_))
+        );
+        received.far_ahead
+            || is_of_others && self.is_first()
+            || received.lost > 0 && self.is_young(now)
+    }
+
+    /// Whether no message was taken yet.
+    fn is_first(&self) -> bool {
+        self.channel.last_received() == Sequence(0)
+    }
+
+    fn is_young(&self, now: Millis) -> bool {
+        now.since(self.began) < LEFT_OVER_TIME
     }
 
     /// Reads the message, and believes its acknowledgement once all of it could be read.

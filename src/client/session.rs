@@ -353,6 +353,12 @@ impl Client {
         self.wire
     }
 
+    /// The challenge of the connection, once there is one.
+    #[must_use]
+    pub fn challenge(&self) -> Option<Challenge> {
+        Some(self.connected()?.channel().challenge())
+    }
+
     /// The player as the server knows it.
     #[must_use]
     pub fn userinfo(&self) -> &Info {

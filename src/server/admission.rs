@@ -68,7 +68,8 @@ impl Core {
         let challenge = if self.measures_pings() {
             self.challenges.make_timed(self.now, route.remote)
         } else {
-            self.challenges.make(self.now, route.remote)
+            let is_used = |challenge| self.clients.has_used(challenge);
+            self.challenges.make(self.now, route.remote, is_used)
         };
         let protocol = request.client_challenge.map(|_| self.settings.int(key::COM_PROTOCOL));
         let client_challenge = request.client_challenge;
@@ -312,6 +313,10 @@ impl Server {
         let challenge = Userinfo(&info).challenge().unwrap_or_default();
         let dialect = match self.core.judge(route, &info, earlier) {
             Err(Refusal::AnswerAgain) => {
+                // The client is not silent: it has not heard of its place yet.
+                if let Some(client) = earlier.and_then(|number| self.core.clients.get_mut(number)) {
+                    client.heard_at = self.core.now;
+                }
                 self.core.accept(route, challenge);
                 return Ok(());
             }

@@ -80,6 +80,11 @@ impl Backlog {
         }
     }
 
+    /// Forgets the configstrings that wait: a gamestate has their values. Texts stay.
+    pub(super) fn clear_configstrings(&mut self) {
+        self.waiting.retain(|waiting| matches!(waiting, Waiting::Text(_)));
+    }
+
     /// Forgets what waits. What is under way stays.
     pub(super) fn clear_waiting(&mut self) {
         self.waiting.clear();
@@ -164,6 +169,19 @@ mod tests {
         assert_eq!(backlog.push_text("scores".into()), Err(Overflow));
         backlog.clear_waiting();
         assert_eq!(backlog.push_text("scores".into()), Ok(()));
+    }
+
+    #[test]
+    fn gamestate_replaces_configstrings_and_keeps_texts() {
+        let strings = Configstrings::new();
+        let mut backlog = Backlog::default();
+        backlog.push_text("print \"1\"".into()).unwrap();
+        backlog.push_configstring(ConfigIndex::at(6));
+        backlog.push_text("print \"2\"".into()).unwrap();
+        backlog.clear_configstrings();
+        backlog.advance(&strings, MAX_BYTES_UNDER_WAY);
+        assert_eq!(texts(&backlog), ["print \"1\"", "print \"2\""]);
+        assert_eq!((backlog.waiting(), backlog.texts), (0, 0));
     }
 
     #[test]

@@ -3,6 +3,10 @@
 //! Nothing is stored: the number is a keyed hash of address, port and a slot of time, so a flood of
 //! requests costs no memory and pushes nobody out. It is good in its slot and the next.
 //!
+//! A slot of time has two challenges for each address: a client that reconnects at once gets the one
+//! that its earlier connection did not use. Otherwise late datagrams of the earlier connection would be
+//! valid in the new one.
+//!
 //! Where the way to a client and back is to be measured, the number carries the time it was made at, and
 //! a hash over that: then it has fewer bits that must be guessed, and is good for 16 seconds.
 
@@ -17,6 +21,11 @@ use crate::model::{Challenge, Millis};
 
 /// Length of a time slot: a challenge is good for 16 to 33 seconds.
 const SLOT: u32 = 14;
+
+/// Hash inputs of the challenges of one address in one slot of time, first choice first.
+const KINDS: [u8; 2] = [0, 2];
+/// Hash input of a timed challenge.
+const TIMED: u8 = 1;
 
 /// Bits of a timed challenge that say when it was made, in ticks.
 const TICK_BITS: u32 = 8;
@@ -42,9 +51,16 @@ impl Challenges {
         Self { key }
     }
 
-    /// The challenge of an address now.
-    pub(super) fn make(&self, now: Millis, peer: SocketAddr) -> Challenge {
-        self.of_slot(now.0 >> SLOT, peer)
+    /// Returns a challenge for an address: the first of this slot of time that is not in use, or the
+    /// first when all are.
+    pub(super) fn make(
+        &self,
+        now: Millis,
+        peer: SocketAddr,
+        is_used: impl Fn(Challenge) -> bool,
+    ) -> Challenge {
+        let choices = KINDS.map(|kind| self.of_slot(kind, now.0 >> SLOT, peer));
+        choices.into_iter().find(|&choice| !is_used(choice)).unwrap_or(choices[0])
     }
 
     /// The challenge of an address now, which tells its age when it comes back.
@@ -56,10 +72,8 @@ impl Challenges {
     /// timed one.
     pub(super) fn check(&self, now: Millis, peer: SocketAddr, challenge: Challenge) -> Option<Age> {
         let slot = now.0 >> SLOT;
-        if [slot, slot.wrapping_sub(1)].iter().any(|&slot| self.of_slot(slot, peer) == challenge) {
-            return Some(Age { bounds_ms: None });
-        }
-        None
+        let is_of = |slot| KINDS.iter().any(|&kind| self.of_slot(kind, slot, peer) == challenge);
+        (is_of(slot) || is_of(slot.wrapping_sub(1))).then_some(Age { bounds_ms: None })
     }
 
     /// The same for a challenge that may be timed.
@@ -80,13 +94,13 @@ impl Challenges {
         Some(Age { bounds_ms: Some((least, age * length + length - 1)) })
     }
 
-    fn of_slot(&self, slot: u64, peer: SocketAddr) -> Challenge {
+    fn of_slot(&self, kind: u8, slot: u64, peer: SocketAddr) -> Challenge {
         // Positive and never 0: some clients take a 0 for "none".
-        Challenge((self.hash(0, slot, peer) as i32 & i32::MAX).max(1))
+        Challenge((self.hash(kind, slot, peer) as i32 & i32::MAX).max(1))
     }
 
     fn of_tick(&self, tick: u64, peer: SocketAddr) -> Challenge {
-        let proof = self.hash(1, tick, peer) as u32 & (i32::MAX as u32 >> TICK_BITS);
+        let proof = self.hash(TIMED, tick, peer) as u32 & (i32::MAX as u32 >> TICK_BITS);
         let made = tick as u32 & ((1 << TICK_BITS) - 1);
         Challenge(proof.max(1).wrapping_shl(TICK_BITS) as i32 | made as i32)
     }
@@ -113,7 +127,7 @@ mod tests {
         let challenges = Challenges::new(*b"not a secret at.");
         let peer: SocketAddr = "192.0.2.1:27960".parse().unwrap();
         let now = Millis(1_000_000);
-        let challenge = challenges.make(now, peer);
+        let challenge = challenges.make(now, peer, |_| false);
         let good = |now, peer: &str, challenge| {
             challenges.check(now, peer.parse().unwrap(), challenge) == Some(Age { bounds_ms: None })
         };
@@ -125,7 +139,23 @@ mod tests {
         assert!(!good(now, "192.0.2.2:27960", challenge));
         assert!(!good(now, own, Challenge(challenge.0 ^ 1)));
         let other = Challenges::new(*b"another secret..");
-        assert_ne!(other.make(now, peer), challenge);
+        assert_ne!(other.make(now, peer, |_| false), challenge);
+    }
+
+    #[test]
+    fn challenge_in_use_is_not_given_again() {
+        let challenges = Challenges::new(*b"not a secret at.");
+        let peer: SocketAddr = "192.0.2.1:27960".parse().unwrap();
+        let now = Millis(1_000_000);
+        let first = challenges.make(now, peer, |_| false);
+        let second = challenges.make(now, peer, |challenge| challenge == first);
+        assert_ne!(first, second);
+        for challenge in [first, second] {
+            assert!(challenges.check(now, peer, challenge).is_some());
+            assert!(challenges.check(now + Millis(16_000), peer, challenge).is_some());
+            assert!(challenges.check(now + Millis(33_000), peer, challenge).is_none());
+        }
+        assert_eq!(challenges.make(now, peer, |_| true), first, "better than none");
     }
 
     #[test]
@@ -149,7 +179,7 @@ mod tests {
             let other = "192.0.2.1:27961".parse().unwrap();
             assert_eq!(challenges.check_timed(Millis(start), other, challenge), None);
             // One made before the settings changed is still good, and tells nothing.
-            let plain = challenges.make(Millis(start), peer);
+            let plain = challenges.make(Millis(start), peer, |_| false);
             let told = challenges.check_timed(Millis(start), peer, plain);
             assert_eq!(told, Some(Age { bounds_ms: None }));
         }

@@ -177,11 +177,13 @@ impl Client {
 #[derive(Debug)]
 pub(super) struct Clients {
     slots: Vec<Option<Box<Client>>>,
+    /// Challenge of the client that each slot had before, if anything was sent to it.
+    challenges: [Option<Challenge>; MAX_CLIENTS],
 }
 
 impl Clients {
     pub(super) fn new() -> Self {
-        Self { slots: (0..MAX_CLIENTS).map(|_| None).collect() }
+        Self { slots: (0..MAX_CLIENTS).map(|_| None).collect(), challenges: [None; MAX_CLIENTS] }
     }
 
     pub(super) fn get(&self, number: ClientNum) -> Option<&Client> {
@@ -197,7 +199,19 @@ impl Clients {
     }
 
     pub(super) fn free(&mut self, number: ClientNum) {
+        if let Some(client) = self.slots[number.index()].take_if(|client| client.was_heard()) {
+            self.challenges[number.index()] = Some(client.channel.challenge());
+        }
         self.slots[number.index()] = None;
+    }
+
+    /// Whether datagrams with that challenge may be under way: a client of some slot has it, or had it
+    /// before. Nothing was sent yet to a client that was not heard.
+    pub(super) fn has_used(&self, challenge: Challenge) -> bool {
+        self.challenges.contains(&Some(challenge))
+            || self
+                .iter()
+                .any(|(_, client)| client.was_heard() && client.channel.challenge() == challenge)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (ClientNum, &Client)> {

@@ -31,8 +31,14 @@ impl Server {
     pub(super) fn send_gamestate(&mut self, number: ClientNum) {
         let Core { clients, level, writer, now, .. } = &mut self.core;
         let Some(client) = clients.get_mut(number) else { return };
-        // The gamestate has the newest of everything that waits.
-        client.backlog.clear_waiting();
+        let is_repeated = client.gamestate.is_some_and(|sent| sent.server_id == level.server_id);
+        if is_repeated {
+            // Texts queued since the first try belong to this level, and nothing repeats them.
+            client.backlog.clear_configstrings();
+        } else {
+            // Texts of another level. Those said since it ended were never queued.
+            client.backlog.clear_waiting();
+        }
         begin_message(writer, client);
         writer.byte(Operation::Gamestate as u8);
         gamestate::write(

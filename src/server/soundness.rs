@@ -5,14 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 use super::{Server, client::Stage};
 use crate::{
     model::{
-        ClientNum, EntityNum, LevelTime, Millis, Qport, ServerId,
+        Challenge, ClientNum, EntityNum, LevelTime, Millis, Qport, ServerId,
         limits::{MAX_CLIENTS, MAX_RELIABLE_COMMANDS},
     },
     settings::key,
 };
 
-/// How much later than it should a slot may be freed: frames are not run at every instant.
-const LATE: Millis = Millis::seconds(2);
 /// Commands that may wait for a client: texts, and each configstring once.
 const MAX_WAITING: usize = 256 + 1024;
 
@@ -23,7 +21,11 @@ impl Server {
     /// What does not, in a sentence.
     pub fn soundness(&self) -> Result<(), String> {
         let core = &self.core;
-        let linger = Millis::seconds(core.settings.int(key::SV_ZOMBIETIME).max(0) as u64) + LATE;
+        // Slots are freed by frames. The last one ran less than a frame before the next one is due,
+        // however far the clock has gone on since.
+        let frame_due = self.due.unwrap_or_default();
+        let linger = Millis::seconds(core.settings.int(key::SV_ZOMBIETIME).max(0) as u64)
+            + self.frame_length();
         let mut known = [(0, 0, 0); MAX_CLIENTS];
         let mut count = 0;
         for (number, client) in core.clients.iter() {
@@ -37,8 +39,10 @@ impl Server {
                 return Err(format!("client {number} has {waiting} commands waiting"));
             }
             if let Stage::Zombie { since } = client.stage {
-                if core.now.since(since) > linger {
-                    return Err(format!("client {number} is gone since {since}, now {}", core.now));
+                if frame_due.since(since) > linger {
+                    return Err(format!(
+                        "client {number} is gone since {since}, the next frame is due at {frame_due}"
+                    ));
                 }
                 continue;
             }
@@ -80,6 +84,14 @@ impl Server {
         Some((client.remote.address(), client.remote.qport()))
     }
 
+    /// Whether a client that is not gone connected from that host with that challenge.
+    #[must_use]
+    pub fn knows(&self, host: IpAddr, challenge: Challenge) -> bool {
+        self.core.clients.present().any(|(_, client)| {
+            client.remote.address().ip() == host && client.channel.challenge() == challenge
+        })
+    }
+
     /// The number of the level in force.
     #[must_use]
     pub fn server_id(&self) -> ServerId {
@@ -113,13 +125,21 @@ mod tests {
     use super::*;
     use crate::{
         game::{Flight, Game, Profile},
-        model::{Challenge, Sequence, assets::MemoryAssets},
+        model::{Sequence, assets::MemoryAssets},
+        node::Node as _,
         server::{client::Client, core::Core},
         settings::Settings,
     };
 
     /// What is unsound once two clients are there and `change` has been made.
     fn check(change: fn(&mut Core, [ClientNum; 2])) -> Result<(), String> {
+        let (mut server, numbers) = server();
+        change(&mut server.core, numbers);
+        server.soundness().and_then(|()| server.ring_soundness())
+    }
+
+    /// A server with two clients.
+    fn server() -> (Server, [ClientNum; 2]) {
         let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Profile::BASEOA)) });
         let assets = Box::new(MemoryAssets::default());
         let mut server = Server::new(Settings::default(), assets, rules, [1; 32]);
@@ -129,8 +149,7 @@ mod tests {
             let client = Client::new(address, Qport(7), Challenge(1), None, Millis(0));
             server.core.clients.put(number, client);
         }
-        change(&mut server.core, numbers);
-        server.soundness().and_then(|()| server.ring_soundness())
+        (server, numbers)
     }
 
     #[test]
@@ -153,10 +172,33 @@ mod tests {
             check(|core, [_, b]| core.clients.get_mut(b).unwrap().base = Some(Sequence(3))),
             Err("client 5 has 3, and 0 was sent last".to_owned())
         );
-        let stays = |core: &mut Core, [a, _]: [ClientNum; 2]| {
-            core.clients.get_mut(a).unwrap().stage = Stage::Zombie { since: Millis(10) };
-            core.now = Millis::seconds(30);
-        };
-        assert_eq!(check(stays), Err("client 0 is gone since 10 ms, now 30000 ms".to_owned()));
+    }
+
+    #[test]
+    fn zombie_outlives_its_time_only_when_a_frame_has_run() {
+        let (mut server, [a, _]) = server();
+        server.frame(Millis(0));
+        server.core.clients.get_mut(a).unwrap().stage = Stage::Zombie { since: Millis(10) };
+        // A console line arrives after a stall, before the frame that is due.
+        server.handle_line(Millis::seconds(30), "");
+        assert_eq!(server.soundness(), Ok(()));
+        server.frame(Millis::seconds(30));
+        assert!(server.core.clients.get(a).is_none(), "the frame frees the slot");
+
+        let (mut server, [a, _]) = self::server();
+        server.frame(Millis(1000));
+        server.core.clients.get_mut(a).unwrap().stage = Stage::Zombie { since: Millis(1010) };
+        server.frame(Millis(3000));
+        assert_eq!(server.soundness(), Ok(()), "2 s are its time");
+        // One that was forgotten in its slot: the frame after its time has run, and it is still there.
+        server.frame(Millis(3050));
+        let client =
+            Client::new(([192, 0, 2, 1], 1).into(), Qport(7), Challenge(1), None, Millis(0));
+        server.core.clients.put(a, client);
+        server.core.clients.get_mut(a).unwrap().stage = Stage::Zombie { since: Millis(1010) };
+        assert_eq!(
+            server.soundness(),
+            Err("client 0 is gone since 1010 ms, the next frame is due at 3100 ms".to_owned())
+        );
     }
 }

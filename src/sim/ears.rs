@@ -1,7 +1,7 @@
 //! Reliable commands as players hear them: each line that somebody says carries its number, so that one
 //! that is lost, doubled or out of order is heard.
 //!
-//! A line may be missed only by who is sent another gamestate in between, or begins anew.
+//! A line may be missed only by a listener that is sent another gamestate in between, or begins anew.
 
 /// What is said: by whom, in which of its lives, as which line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +41,11 @@ pub struct Ears {
 }
 
 impl Ears {
-    /// Hears what came since the last time, `levels` being the gamestates so far. Who `is_behind`, in a
-    /// level that is over, is sent gamestates until one arrives, and each leaves out what waited. How
-    /// many of the commands were numbered.
+    /// Takes the commands that came since the last call and returns how many of them were numbered.
+    /// `levels` is the number of gamestates received so far. A listener that `is_behind` does not have
+    /// the level in force: it is sent gamestates until one arrives, and each may leave lines out, so a
+    /// gap may stand before, behind and between the commands. The same holds for commands that came
+    /// together with a gamestate. Doubled and late lines are found in these, too.
     ///
     /// # Errors
     /// One is lost, doubled, or out of order.
@@ -53,17 +55,16 @@ impl Ears {
         is_behind: bool,
         commands: impl Iterator<Item = &'a str>,
     ) -> Result<u64, String> {
-        let is_new_level = levels != self.levels || is_behind;
+        let may_miss = levels != self.levels || is_behind;
         self.levels = levels;
-        if is_new_level {
-            self.allow_gaps();
-        }
         let mut numbered = 0;
         for command in commands {
+            if may_miss {
+                self.allow_gaps();
+            }
             numbered += u64::from(self.hear(command)?);
         }
-        if is_new_level {
-            // Some of them stood before the gamestate, and what it left out follows behind them.
+        if may_miss {
             self.allow_gaps();
         }
         Ok(numbered)
@@ -122,5 +123,27 @@ mod tests {
         assert!(hear(2, &said(0, 16)).is_err(), "lost again");
         assert_eq!(hear(2, &said(1, 1)), Ok(1), "another life");
         assert_eq!(ears.last_of(3), Some(Said { speaker: 3, life: 1, line: 1 }));
+    }
+
+    #[test]
+    fn gap_inside_a_batch_is_allowed_only_without_the_level() {
+        let said = |line| Said { speaker: 3, life: 0, line }.words();
+        let hear = |batches: &[(u32, bool, &[u32])]| {
+            let mut ears = Ears::default();
+            let mut heard = |&(levels, is_behind, lines): &(u32, bool, &[u32])| {
+                let lines: Vec<_> = lines.iter().map(|&line| said(line)).collect();
+                ears.hear_all(levels, is_behind, lines.iter().map(String::as_str))
+            };
+            batches.iter().try_fold(0, |sum, batch| Ok::<_, String>(sum + heard(batch)?))
+        };
+        // Two gamestates were lost, and line 5 was said before the second.
+        assert_eq!(hear(&[(0, true, &[4, 6])]), Ok(2));
+        assert_eq!(hear(&[(0, true, &[4, 6]), (1, false, &[8])]), Ok(3), "and around the third");
+        assert_eq!(hear(&[(1, false, &[4]), (2, false, &[5, 7])]), Ok(3), "together with one");
+        for [first, second] in [[5, 5], [5, 4], [6, 4]] {
+            assert!(hear(&[(0, true, &[first, second])]).is_err(), "{first} {second}");
+        }
+        assert_eq!(hear(&[(1, false, &[4])]), Ok(1));
+        assert!(hear(&[(1, false, &[4]), (1, false, &[5, 7])]).is_err(), "lost in the level");
     }
 }

@@ -1,14 +1,15 @@
 //! A client with somebody at the keys, as a simulation needs one: it joins, moves, says what it is told
 //! to, and keeps everything it hears.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::{
     client::{Client, ClientEvent, ClientOptions, ClientWire, Ending, Fault, Stage},
     model::{Buttons, Millis, Qport, Sequence, UserCmd},
     node::{LocalPort, Node, Route},
+    server::Server,
     shape::Dice,
-    wire::info::Info,
+    wire::{bits::BitWriter, info::Info},
 };
 
 /// Time between two usercmds.
@@ -46,7 +47,9 @@ impl Whims {
 /// The player.
 #[derive(Debug)]
 pub struct Player {
-    client: Client,
+    pub(super) client: Client,
+    /// Memory for what [`super::compare_views`] writes.
+    pub(super) writer: BitWriter,
     next_move: Millis,
     moves: u32,
     /// Which of its router's ports it has now.
@@ -99,6 +102,7 @@ impl Player {
         let client = Client::new(options, now).expect("a short userinfo");
         Self {
             client,
+            writer: BitWriter::new(),
             next_move: now,
             moves: 0,
             port: LocalPort(0),
@@ -139,6 +143,16 @@ impl Player {
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.client.stage() == Stage::Active
+    }
+
+    /// Whether it waits for the gamestate of a connection that `server` has given up, `host` being where
+    /// it connected from. A newcomer that the server does not hear is dropped without a word, and a real
+    /// player connects again long before the client times out. The challenge tells the connection from
+    /// an earlier one of the same host and qport, whose slot the server may still keep.
+    #[must_use]
+    pub fn is_forgotten_by(&self, server: &Server, host: IpAddr) -> bool {
+        let challenge = self.client.challenge().filter(|_| self.client.stage() == Stage::Connected);
+        challenge.is_some_and(|challenge| !server.knows(host, challenge))
     }
 
     /// Why it ended, if it did.

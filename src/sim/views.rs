@@ -17,23 +17,23 @@ use crate::{
 /// The first difference.
 pub fn compare_views(server: &Server, node: NodeId, player: &mut Player) -> Result<u64, String> {
     let mut compared = 0;
-    let mut seen = std::mem::take(&mut player.seen);
     let known = player.client().client_num().filter(|number| {
         // A slot may be somebody else's by now, without the player knowing.
         let from = Network::address(node, player.port());
         server.peer(*number).is_some_and(|(address, _)| address.ip() == from.ip())
     });
+    let Player { client, writer, seen, .. } = player;
     for sequence in seen.drain(..) {
         let Some(number) = known else { continue };
         let Some(sent) = server.sent_view(number, sequence) else { continue };
-        let Some((seen, mut entities)) = player.client().view(sequence) else { continue };
+        let Some((seen, mut entities)) = client.view(sequence) else { continue };
         let place = || format!("client {number}, snapshot {sequence}");
-        if seen.player.words() != travelled(sent.player).words() {
+        if seen.player.words() != travelled(writer, sent.player).words() {
             return Err(format!("{}: the player is not what was sent", place()));
         }
         for sent in sent.entities {
             match entities.next() {
-                Some(seen) if arrived(seen, sent) => {}
+                Some(seen) if arrived(writer, seen, sent) => {}
                 Some(seen) if seen.number == sent.number => {
                     let mut words = seen.words().iter().zip(sent.words()).zip(0..);
                     let other = words.find(|((seen, sent), _)| seen != sent);
@@ -59,18 +59,16 @@ pub fn compare_views(server: &Server, node: NodeId, player: &mut Player) -> Resu
         }
         compared += 1;
     }
-    // The memory is used again.
-    player.seen = seen;
     Ok(compared)
 }
 
 /// Whether an entity is what was sent, as far as it travels: zero has no sign on the way, and words are
 /// cut to the bits that are sent of them.
-fn arrived(seen: &EntityState, sent: &EntityState) -> bool {
+fn arrived(writer: &mut BitWriter, seen: &EntityState, sent: &EntityState) -> bool {
     seen.words() == sent.words() || {
         let nothing = EntityState::default();
-        let mut writer = BitWriter::new();
-        entity::write_delta(&mut writer, &nothing, sent, true);
+        writer.clear();
+        entity::write_delta(writer, &nothing, sent, true);
         let mut reader = BitReader::new(writer.message());
         let number = entity::read_number(&mut reader);
         let travelled = number.and_then(|number| entity::read_delta(&mut reader, &nothing, number));
@@ -79,9 +77,9 @@ fn arrived(seen: &EntityState, sent: &EntityState) -> bool {
 }
 
 /// A playerstate as it arrives: without what never travels, numbers cut to what travels of them.
-fn travelled(player: &PlayerState) -> PlayerState {
-    let mut writer = BitWriter::new();
+fn travelled(writer: &mut BitWriter, player: &PlayerState) -> PlayerState {
+    writer.clear();
     let nothing = PlayerState::default();
-    player::write_delta(&mut writer, &nothing, player);
+    player::write_delta(writer, &nothing, player);
     player::read_delta(&mut BitReader::new(writer.message()), &nothing).unwrap_or(nothing)
 }

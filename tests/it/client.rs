@@ -10,7 +10,7 @@ use fragd::{
         Challenge, ClientNum, ConfigIndex, EntityNum, EntityState, LevelTime, Millis, Qport,
         Sequence, ServerId, UserCmd,
     },
-    netchan::AddError,
+    netchan::{AddError, Channel, End},
     wire::{
         bits::BitWriter,
         connectionless::Message,
@@ -562,6 +562,8 @@ fn commands_that_do_not_fit_one_packet_follow_in_the_next() {
 #[test]
 fn faults_name_their_place_and_the_message_does_not_count() {
     let mut pair = Pair::playing(ClientWire::Native71);
+    // In a young connection messages out of sequence are taken for those of an earlier one.
+    pair.pass(2000);
     let sequence = pair.peer().channel.next_sequence();
     let mut writer = BitWriter::new();
     let message = |writer: &mut BitWriter, write: &dyn Fn(&mut BitWriter)| {
@@ -651,6 +653,43 @@ fn what_is_late_of_an_earlier_connection_does_not_begin_a_new_one() {
         pair.level(&Level::with_id(3));
         assert_eq!(pair.client.stage(), Stage::Primed, "{wire:?}");
         assert_eq!(pair.client.statistics().faults, 0, "{wire:?}");
+    }
+}
+
+#[test]
+fn late_message_does_not_disturb_a_young_connection() {
+    for wire in ClientWire::ALL {
+        for is_same_challenge in [true, false] {
+            let mut before = Pair::playing(wire);
+            if !is_same_challenge {
+                let challenge = Challenge(before.peer().channel.challenge().0 ^ 0x1234);
+                let channel = Channel::new(End::Server, wire.dialect(), challenge, Qport(4660));
+                before.peer().channel = channel.resumed(Sequence(3), Sequence(1));
+            }
+            let far = (0..100).map(|_| before.peer().next_snapshot(&World::at(1100, &[1]))).last();
+            let mut writer = BitWriter::new();
+            server_message::begin(&mut writer, command(1));
+            server_message::end(&mut writer);
+            let message = writer.message().to_vec();
+            let acknowledging = before.peer().send(&message);
+
+            let mut pair = Pair::new(wire);
+            pair.join();
+            pair.level(&Level::with_id(3));
+            pair.pass(100);
+            pair.deliver(&far.unwrap());
+            pair.deliver(&acknowledging);
+            assert_eq!(pair.client.statistics().messages, 1, "{wire:?} {is_same_challenge}");
+            pair.show(&World::at(1050, &[1]));
+            assert_eq!(pair.client.stage(), Stage::Active, "{wire:?} {is_same_challenge}");
+            assert_eq!(pair.faults(), [], "{wire:?} {is_same_challenge}");
+
+            // Once nothing can be late any more, the same is the server's mistake.
+            pair.pass(2000);
+            pair.deliver(&acknowledging);
+            let is_fault = is_same_challenge || wire != ClientWire::Native71;
+            assert_eq!(pair.faults().len(), usize::from(is_fault), "{wire:?} {is_same_challenge}");
+        }
     }
 }
 

@@ -188,6 +188,31 @@ fn who_comes_back_too_soon_is_told_how_long_to_wait() {
     assert_eq!(connect(&mut server, &stranger), [format!("connectResponse {challenge}")]);
 }
 
+#[test]
+fn newcomer_that_repeats_its_connect_keeps_its_slot() {
+    let mut server = server(&[]);
+    let mut stranger = Stranger::at("198.51.100.1:27960");
+    let challenge = stranger.challenge(&mut server).to_string();
+    let mut run_to = |server: &mut Server, ms: u64| {
+        for ms in (stranger.now.0..=START.0 + ms).step_by(50) {
+            server.frame(Millis(ms));
+        }
+        stranger.now = START + Millis(ms);
+        server.used_slots()
+    };
+    let connect = |server: &mut Server, ms: u64| {
+        let stranger = Stranger { now: START + Millis(ms), ..Stranger::at("198.51.100.1:27960") };
+        let pairs = [("protocol", "71"), ("qport", "1"), ("challenge", challenge.as_str())];
+        assert_eq!(stranger.connect(server, &pairs), [format!("connectResponse {challenge}")]);
+    };
+    connect(&mut server, 0);
+    assert_eq!(run_to(&mut server, 3000), 1);
+    // The answer was lost.
+    connect(&mut server, 3000);
+    assert_eq!(run_to(&mut server, 7500), 1);
+    assert_eq!(run_to(&mut server, 8500), 0, "silent for five seconds after that");
+}
+
 /// The first packet of a connection: nothing seen yet.
 fn say_hello(server: &mut Server, stranger: &Stranger) {
     let challenge = Challenge(stranger.challenge(server));

@@ -33,6 +33,7 @@ mod movement_tables;
 mod movement_vectors;
 mod netchan_vectors;
 mod pace;
+mod rejoining;
 #[path = "../../src/world/bsp/sample.rs"]
 mod sample;
 mod scripted_server;

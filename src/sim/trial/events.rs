@@ -2,10 +2,9 @@
 
 use super::{Person, SERVER, Trial, rate};
 use crate::{
-    client::{ClientWire, Stage},
-    model::{ClientNum, Millis, Qport},
+    client::ClientWire,
+    model::{Millis, Qport},
     node::{LocalPort, Node as _},
-    server::Server,
     sim::{Actor, Harm, Network, NodeId, Player, Said, Weather},
 };
 
@@ -80,17 +79,14 @@ impl Trial {
         self.player(place).is_some_and(|player| player.ending().is_none())
     }
 
-    /// Whether the server has given up a newcomer that knows nothing of it. One who was not heard in time
-    /// is told nothing, and nobody at the keys waits for minutes.
+    /// Whether a player waits for a server that has given its connection up.
     pub(super) fn is_forgotten(&mut self, place: usize) -> bool {
-        let ip = Network::address(SERVER + 1 + place, LocalPort(0)).ip();
-        let is_new = self.player(place).is_some_and(|p| p.client().stage() == Stage::Connected);
-        let is_there = |server: &Server| {
-            ClientNum::all()
-                .filter_map(|number| server.peer(number))
-                .any(|(from, _)| from.ip() == ip)
-        };
-        is_new && !self.server().is_some_and(is_there)
+        let (servers, players) = self.actors.split_at_mut(SERVER + 1);
+        let host = Network::address(SERVER + 1 + place, LocalPort(0)).ip();
+        let server = servers[SERVER].server();
+        server
+            .zip(players[place].player())
+            .is_some_and(|(server, player)| player.is_forgotten_by(server, host))
     }
 
     pub(super) fn someone_outside(&mut self) -> Option<usize> {
