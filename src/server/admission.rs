@@ -1,7 +1,8 @@
 //! The door: challenges, `connect`, and why somebody is refused.
 //!
-//! Nothing is kept of an address before it has echoed its challenge. Every test comes in the order and
-//! with the words that clients know. Source: Quake III protocol 68, connect; ioquake3's texts.
+//! Nothing is kept of an address before it has echoed its challenge, and of its userinfo only the numbers
+//! that judge it are read before. Every test comes in the order and with the words that clients know.
+//! Source: Quake III protocol 68, connect; ioquake3's texts.
 
 use std::net::SocketAddr;
 
@@ -12,13 +13,13 @@ use super::{
     limiter::{is_lan, same_host, same_subnet},
 };
 use crate::{
-    model::{Challenge, ClientNum, Dialect, Millis, text},
+    model::{Challenge, ClientNum, Dialect, Millis, Qport, text},
     netchan::Sender,
     node::Route,
     observe::{Counter, Event},
     settings::{Wire71, key},
     wire::{
-        connect::{Connect, ConnectError},
+        connect::{Claim, Connect, ConnectError, ConnectText},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
         info::Info,
         userinfo::Userinfo,
@@ -35,6 +36,8 @@ enum Refusal {
     Told(String),
     /// A repeated request, answered as the first was.
     AnswerAgain,
+    /// Not a packet of any client: not answered.
+    Unanswered,
 }
 
 impl Refusal {
@@ -65,6 +68,7 @@ impl Core {
         } else {
             self.challenges.make(self.now, route.remote)
         };
+        self.connect_budget.record_challenge(self.now, route.remote);
         let protocol = request.client_challenge.map(|_| self.settings.int(key::COM_PROTOCOL));
         let client_challenge = request.client_challenge;
         let response = ChallengeResponse { challenge, client_challenge, protocol };
@@ -124,8 +128,7 @@ impl Core {
     /// The slot that a newcomer from there takes over: its own from before. One with its very address
     /// comes before one that it may have left behind at another port, or two slots would be at one
     /// address.
-    fn earlier_slot(&self, route: Route, userinfo: Userinfo<'_>) -> Option<ClientNum> {
-        let qport = userinfo.qport().unwrap_or_default();
+    fn earlier_slot(&self, route: Route, qport: Qport) -> Option<ClientNum> {
         let stale = |client: &Client| {
             client.is_zombie() || self.now.since(client.heard_at) >= ABANDONED_AFTER
         };
@@ -148,18 +151,17 @@ impl Core {
     fn judge(
         &self,
         route: Route,
-        info: &Info,
+        claim: &Claim,
         earlier: Option<ClientNum>,
     ) -> Result<Option<Dialect>, Refusal> {
-        let userinfo = Userinfo(info);
-        let protocol = userinfo.protocol().unwrap_or(0);
+        let protocol = claim.protocol.unwrap_or(0);
         let dialect = self.dialect_of(protocol).ok_or_else(|| {
             Refusal::Told(format!(
                 "Server uses protocol version {} (yours is {protocol}).",
                 self.settings.int(key::PROTOCOL)
             ))
         })?;
-        let challenge = userinfo.challenge().unwrap_or_default();
+        let challenge = claim.challenge.unwrap_or_default();
         if let Some(client) = earlier.and_then(|number| self.clients.get(number)) {
             if client.channel.challenge() == challenge && !client.was_heard() && !client.is_zombie()
             {
@@ -214,6 +216,18 @@ impl Core {
             .find(|&number| self.clients.get(number).is_none())
     }
 
+    /// Counts a `connect` that could not be read, and says how it is answered.
+    fn refusal_of(&mut self, route: Route, error: &ConnectError) -> Refusal {
+        self.note_connectionless_fault(route, error);
+        match error {
+            ConnectError::UserinfoTooLong(_) => Refusal::told(USERINFO_TOO_LONG),
+            ConnectError::Userinfo(_) => Refusal::told("Invalid userinfo."),
+            ConnectError::PacketTooLong(_)
+            | ConnectError::TooFewBits { .. }
+            | ConnectError::Truncated(_) => Refusal::Unanswered,
+        }
+    }
+
     fn accept(&mut self, route: Route, challenge: Challenge) {
         let response = ConnectResponse { challenge: Some(challenge), protocol: None };
         self.answer(route, |out| Message::ConnectResponse(response).write(out));
@@ -223,23 +237,11 @@ impl Core {
 impl Server {
     /// Lets a client in, or says why not.
     pub(super) fn handle_connect(&mut self, route: Route, request: Connect<'_>) {
-        let info = match request.userinfo() {
-            Ok(info) => info,
-            Err(error) => {
-                self.core.note_connectionless_fault(route, &error);
-                match error {
-                    ConnectError::UserinfoTooLong(_) => {
-                        self.turn_away(route, Refusal::told(USERINFO_TOO_LONG));
-                    }
-                    ConnectError::Userinfo(_) => {
-                        self.turn_away(route, Refusal::told("Invalid userinfo."));
-                    }
-                    ConnectError::PacketTooLong(_) | ConnectError::Truncated { .. } => {}
-                }
-                return;
-            }
+        let admitted = match request.text() {
+            Ok(text) => self.admit(route, &text),
+            Err(error) => Err(self.core.refusal_of(route, &error)),
         };
-        if let Err(refusal) = self.admit(route, info) {
+        if let Err(refusal) = admitted {
             self.turn_away(route, refusal);
         }
     }
@@ -253,21 +255,23 @@ impl Server {
                 }
                 self.core.refuse(route, &format!("{text}\n"));
             }
-            Refusal::AnswerAgain => {}
+            Refusal::AnswerAgain | Refusal::Unanswered => {}
         }
     }
 
-    fn admit(&mut self, route: Route, mut info: Info) -> Result<(), Refusal> {
-        let earlier = self.core.earlier_slot(route, Userinfo(&info));
-        let challenge = Userinfo(&info).challenge().unwrap_or_default();
-        let dialect = match self.core.judge(route, &info, earlier) {
+    fn admit(&mut self, route: Route, text: &ConnectText) -> Result<(), Refusal> {
+        let claim = text.claim();
+        let qport = claim.qport.unwrap_or_default();
+        let challenge = claim.challenge.unwrap_or_default();
+        let earlier = self.core.earlier_slot(route, qport);
+        let dialect = match self.core.judge(route, &claim, earlier) {
             Err(Refusal::AnswerAgain) => {
                 self.core.accept(route, challenge);
                 return Ok(());
             }
             judged => judged?,
         };
-        let qport = Userinfo(&info).qport().unwrap_or_default();
+        let mut info = text.userinfo().map_err(|error| self.core.refusal_of(route, &error))?;
         let ip = route.remote.ip().to_canonical().to_string();
         // The address goes in last, so what does not fit is the client's doing.
         info.set("ip", &ip).map_err(|_| Refusal::told(USERINFO_TOO_LONG))?;
