@@ -7,12 +7,14 @@
 
 mod amplification;
 mod connectionless;
+mod costly_connects;
 mod files;
 mod messages;
 mod netchan;
 mod overload;
 mod rogue;
 mod rows;
+mod work;
 
 use std::net::SocketAddr;
 
