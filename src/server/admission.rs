@@ -1,7 +1,8 @@
 //! The door: challenges, `connect`, and why somebody is refused.
 //!
-//! Nothing is kept of an address before it has echoed its challenge. Every test comes in the order and
-//! with the words that clients know. Source: Quake III protocol 68, connect; ioquake3's texts.
+//! Nothing is kept of an address before it has echoed its challenge, and of its userinfo only the numbers
+//! that judge it are read before. Every test comes in the order and with the words that clients know.
+//! Source: Quake III protocol 68, connect; ioquake3's texts.
 
 use std::net::SocketAddr;
 
@@ -12,13 +13,13 @@ use super::{
     limiter::{is_lan, same_host, same_subnet},
 };
 use crate::{
-    model::{Challenge, ClientNum, Dialect, Millis, text},
+    model::{Challenge, ClientNum, Dialect, Millis, Qport, text},
     netchan::Sender,
     node::Route,
     observe::{Counter, Event},
     settings::{Wire71, key},
     wire::{
-        connect::{Connect, ConnectError},
+        connect::{Claim, Connect, ConnectError, ConnectText},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
         info::Info,
         userinfo::Userinfo,
@@ -40,6 +41,8 @@ enum Refusal {
     Told(String),
     /// A repeated request, answered as the first was.
     AnswerAgain,
+    /// Not a packet of any client: not answered.
+    Unanswered,
 }
 
 impl Refusal {
@@ -71,6 +74,7 @@ impl Core {
             let is_used = |challenge| self.clients.has_used(challenge);
             self.challenges.make(self.now, route.remote, is_used)
         };
+        self.connect_budget.record_challenge(self.now, route.remote);
         let protocol = request.client_challenge.map(|_| self.settings.int(key::COM_PROTOCOL));
         let client_challenge = request.client_challenge;
         let response = ChallengeResponse { challenge, client_challenge, protocol };
@@ -131,11 +135,7 @@ impl Core {
     /// The slot that a newcomer from there takes over: its own from before. One with its very address
     /// comes before one that it may have left behind at another port, or two slots would be at one
     /// address.
-    fn earlier_slot(&self, route: Route, info: &Info) -> Option<ClientNum> {
-        let userinfo = Userinfo(info);
-        let qport = userinfo.qport().unwrap_or_default();
-        let is_full = self.free_slot(info).is_none();
-        let abandoned_after = if is_full { ABANDONED_WHEN_FULL } else { ABANDONED_AFTER };
+    fn earlier_slot(&self, route: Route, qport: Qport) -> Option<ClientNum> {
         let silent_for =
             |client: &Client, least| client.is_zombie() || self.now.since(client.heard_at) >= least;
         let nearness = |client: &Client| match client.remote.compare(route.remote, qport) {
@@ -145,13 +145,8 @@ impl Core {
             Sender::Stranger if client.remote.address() == route.remote => {
                 silent_for(client, REPLACED_AFTER).then_some(1)
             }
-            Sender::OtherPort => silent_for(client, abandoned_after).then_some(2),
-            // A restarted game has another qport, too. Only a full server has to guess from the name.
-            Sender::Stranger => (is_full
-                && client.is_active()
-                && is_same_player(client, route, userinfo)
-                && silent_for(client, abandoned_after))
-            .then_some(3),
+            Sender::OtherPort => silent_for(client, ABANDONED_AFTER).then_some(2),
+            Sender::Stranger => None,
         };
         self.clients
             .iter()
@@ -164,18 +159,17 @@ impl Core {
     fn judge(
         &mut self,
         route: Route,
-        info: &Info,
+        claim: &Claim,
         earlier: Option<ClientNum>,
     ) -> Result<Option<Dialect>, Refusal> {
-        let userinfo = Userinfo(info);
-        let protocol = userinfo.protocol().unwrap_or(0);
+        let protocol = claim.protocol.unwrap_or(0);
         let dialect = self.dialect_of(protocol).ok_or_else(|| {
             Refusal::Told(format!(
                 "Server uses protocol version {} (yours is {protocol}).",
                 self.settings.int(key::PROTOCOL)
             ))
         })?;
-        let challenge = userinfo.challenge().unwrap_or_default();
+        let challenge = claim.challenge.unwrap_or_default();
         if let Some(client) = earlier.and_then(|number| self.clients.get(number)) {
             if client.channel.challenge() == challenge && !client.was_heard() && !client.is_zombie()
             {
@@ -198,7 +192,6 @@ impl Core {
         if occupied {
             return Err(Refusal::told("Reconnecting, please wait 1 second."));
         }
-        self.judge_crowd(route, earlier)?;
         Ok(dialect)
     }
 
@@ -253,6 +246,17 @@ impl Core {
         self.slots_for(info).find(|&number| self.clients.get(number).is_none())
     }
 
+    /// The slot on a full server that a newcomer left behind: of a silent client of its host that has its
+    /// qport, or its name and guid, since a restarted game has another qport.
+    fn abandoned_slot(&self, route: Route, qport: Qport, info: &Info) -> Option<ClientNum> {
+        let is_left_behind = |client: &Client| {
+            let same_qport = client.remote.compare(route.remote, qport) != Sender::Stranger;
+            self.now.since(client.heard_at) >= ABANDONED_WHEN_FULL
+                && (same_qport || client.is_active() && is_same_player(client, route, info))
+        };
+        self.clients.present().find(|(_, client)| is_left_behind(client)).map(|(number, _)| number)
+    }
+
     /// The slot of the client that left first of those that are gone. A client that is gone yields to a
     /// newcomer where no slot is free.
     fn zombie_slot(&self, info: &Info) -> Option<ClientNum> {
@@ -265,6 +269,18 @@ impl Core {
             .map(|(_, number)| number)
     }
 
+    /// Counts a `connect` that could not be read, and says how it is answered.
+    fn refusal_of(&mut self, route: Route, error: &ConnectError) -> Refusal {
+        self.note_connectionless_fault(route, error);
+        match error {
+            ConnectError::UserinfoTooLong(_) => Refusal::told(USERINFO_TOO_LONG),
+            ConnectError::Userinfo(_) => Refusal::told("Invalid userinfo."),
+            ConnectError::PacketTooLong(_)
+            | ConnectError::TooFewBits { .. }
+            | ConnectError::Truncated(_) => Refusal::Unanswered,
+        }
+    }
+
     fn accept(&mut self, route: Route, challenge: Challenge) {
         let response = ConnectResponse { challenge: Some(challenge), protocol: None };
         self.answer(route, |out| Message::ConnectResponse(response).write(out));
@@ -274,23 +290,11 @@ impl Core {
 impl Server {
     /// Lets a client in, or says why not.
     pub(super) fn handle_connect(&mut self, route: Route, request: Connect<'_>) {
-        let info = match request.userinfo() {
-            Ok(info) => info,
-            Err(error) => {
-                self.core.note_connectionless_fault(route, &error);
-                match error {
-                    ConnectError::UserinfoTooLong(_) => {
-                        self.turn_away(route, Refusal::told(USERINFO_TOO_LONG));
-                    }
-                    ConnectError::Userinfo(_) => {
-                        self.turn_away(route, Refusal::told("Invalid userinfo."));
-                    }
-                    ConnectError::PacketTooLong(_) | ConnectError::Truncated { .. } => {}
-                }
-                return;
-            }
+        let admitted = match request.text() {
+            Ok(text) => self.admit(route, &text),
+            Err(error) => Err(self.core.refusal_of(route, &error)),
         };
-        if let Err(refusal) = self.admit(route, info) {
+        if let Err(refusal) = admitted {
             self.turn_away(route, refusal);
         }
     }
@@ -304,14 +308,16 @@ impl Server {
                 }
                 self.core.refuse(route, &format!("{text}\n"));
             }
-            Refusal::AnswerAgain => {}
+            Refusal::AnswerAgain | Refusal::Unanswered => {}
         }
     }
 
-    fn admit(&mut self, route: Route, mut info: Info) -> Result<(), Refusal> {
-        let earlier = self.core.earlier_slot(route, &info);
-        let challenge = Userinfo(&info).challenge().unwrap_or_default();
-        let dialect = match self.core.judge(route, &info, earlier) {
+    fn admit(&mut self, route: Route, text: &ConnectText) -> Result<(), Refusal> {
+        let claim = text.claim();
+        let qport = claim.qport.unwrap_or_default();
+        let challenge = claim.challenge.unwrap_or_default();
+        let earlier = self.core.earlier_slot(route, qport);
+        let dialect = match self.core.judge(route, &claim, earlier) {
             Err(Refusal::AnswerAgain) => {
                 // The client is not silent: it has not heard of its place yet.
                 if let Some(client) = earlier.and_then(|number| self.core.clients.get_mut(number)) {
@@ -322,7 +328,13 @@ impl Server {
             }
             judged => judged?,
         };
-        let qport = Userinfo(&info).qport().unwrap_or_default();
+        let mut info = text.userinfo().map_err(|error| self.core.refusal_of(route, &error))?;
+        let free = self.core.free_slot(&info);
+        let earlier = earlier.or_else(|| match free {
+            Some(_) => None,
+            None => self.core.abandoned_slot(route, qport, &info),
+        });
+        self.core.judge_crowd(route, earlier)?;
         let ip = route.remote.ip().to_canonical().to_string();
         // The address goes in last, so what does not fit is the client's doing.
         info.set("ip", &ip).map_err(|_| Refusal::told(USERINFO_TOO_LONG))?;
@@ -334,9 +346,7 @@ impl Server {
                 self.core.clients.free(number);
                 number
             }
-            None => self
-                .core
-                .free_slot(&info)
+            None => free
                 .or_else(|| self.core.zombie_slot(&info))
                 .ok_or(Refusal::told("Server is full"))?,
         };
@@ -366,9 +376,9 @@ impl Server {
 }
 
 /// Whether a newcomer has the host, the name and the guid of a client.
-fn is_same_player(client: &Client, route: Route, userinfo: Userinfo<'_>) -> bool {
-    let theirs = Userinfo(&client.userinfo);
+fn is_same_player(client: &Client, route: Route, info: &Info) -> bool {
+    let (ours, theirs) = (Userinfo(&client.userinfo), Userinfo(info));
     same_host(client.remote.address(), route.remote)
-        && theirs.name() == userinfo.name()
-        && theirs.guid() == userinfo.guid()
+        && ours.name() == theirs.name()
+        && ours.guid() == theirs.guid()
 }

@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn gamestate_replaces_configstrings_and_keeps_texts() {
-        let strings = Configstrings::new();
+        let strings = Configstrings::new(8);
         let mut backlog = Backlog::default();
         backlog.push_text("print \"1\"".into()).unwrap();
         backlog.push_configstring(ConfigIndex::at(6));

@@ -12,6 +12,7 @@ use super::{
     challenge::Challenges,
     client::{Client, Clients},
     configstrings::Outcome,
+    connect_budget::ConnectBudget,
     deltas::Deltas,
     journal::Journal,
     level::Level,
@@ -56,6 +57,7 @@ pub(super) struct Core {
     pub(super) sight: Sight,
     pub(super) challenges: Challenges,
     pub(super) limits: Limits,
+    pub(super) connect_budget: ConnectBudget,
     pub(super) strikes: Strikes,
     pub(super) workload: Workload,
     pub(super) rcon: RconGuard,
@@ -109,6 +111,7 @@ impl Core {
             sight: Sight::default(),
             challenges: Challenges::new(key.try_into().expect("sixteen bytes")),
             limits: Limits::new(word(0)),
+            connect_budget: ConnectBudget::new(word(0) ^ 3),
             strikes: Strikes::default(),
             workload: Workload::default(),
             rcon: RconGuard::new(!word(0)),
@@ -333,5 +336,30 @@ impl Host for Core {
             Some(world) => world.unlink(number, shared),
             None => shared.linked = 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        model::{Challenge, Qport},
+        server::client::Stage,
+    };
+
+    #[test]
+    fn m9_server_commands_over_1022_bytes_are_discarded() {
+        let mut core = Core::new(Settings::default(), [0; 32]);
+        let number = ClientNum::new(3).expect("a slot");
+        let address = "192.0.2.1:27960".parse().expect("an address");
+        let mut client = Client::new(address, Qport(1), Challenge(1), None, Millis(0));
+        client.stage = Stage::Active;
+        core.clients.put(number, client);
+        for (len, queued) in [(1021, 1), (1022, 2), (1023, 2), (1024, 2)] {
+            core.send_command(Some(number), &"x".repeat(len));
+            let waiting = core.clients.get(number).expect("the client").backlog.waiting();
+            assert_eq!(waiting, queued, "{len} bytes");
+        }
+        assert!(core.drops.is_empty(), "no client is dropped for it");
     }
 }

@@ -115,10 +115,30 @@ impl AddressLimiter {
 
     /// Whether the address may once more.
     pub(super) fn allows(&mut self, now: Millis, from: SocketAddr, allowance: Allowance) -> bool {
+        self.insert(now, from, allowance).allows(now, allowance)
+    }
+
+    /// The same for an address that has an entry, and false for any other.
+    pub(super) fn allows_known(
+        &mut self,
+        now: Millis,
+        from: SocketAddr,
+        allowance: Allowance,
+    ) -> bool {
         let key = address_key(from.ip());
-        let mut hasher = SipHasher13::new_with_keys(self.seed, !self.seed);
-        hasher.write_u64(key);
-        let set = &mut self.sets[hasher.finish() as usize % SETS];
+        let entry = self.set_of(key).iter_mut().find(|entry| entry.key == key);
+        entry.is_some_and(|entry| entry.bucket.allows(now, allowance))
+    }
+
+    /// The bucket of an address: its own, or an empty one in place of an idle one or the oldest.
+    pub(super) fn insert(
+        &mut self,
+        now: Millis,
+        from: SocketAddr,
+        allowance: Allowance,
+    ) -> &mut Bucket {
+        let key = address_key(from.ip());
+        let set = self.set_of(key);
         let way = (0..WAYS)
             .find(|&way| set[way].key == key)
             .or_else(|| (0..WAYS).find(|&way| set[way].bucket.is_idle(now, allowance)))
@@ -128,7 +148,13 @@ impl AddressLimiter {
         if set[way].key != key {
             set[way] = Entry { key, bucket: Bucket { level: 0, last: now } };
         }
-        set[way].bucket.allows(now, allowance)
+        &mut set[way].bucket
+    }
+
+    fn set_of(&mut self, key: u64) -> &mut [Entry; WAYS] {
+        let mut hasher = SipHasher13::new_with_keys(self.seed, !self.seed);
+        hasher.write_u64(key);
+        &mut self.sets[hasher.finish() as usize % SETS]
     }
 }
 

@@ -16,6 +16,7 @@ mod challenge;
 mod client;
 mod commands;
 mod configstrings;
+mod connect_budget;
 mod console;
 mod core;
 mod deltas;

@@ -10,11 +10,12 @@ use super::{
     core::Core,
     limiter::Allowance,
     proof::{Known, MAX_LOST_UNPROVEN},
-    workload::Kind,
+    workload::{Kind, decode_units},
 };
 use crate::{
     model::{
-        ClientNum, CommandNum, LevelTime, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS,
+        ClientNum, CommandNum, LevelTime, Millis, Sequence, UserCmd,
+        limits::{MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
     },
     netchan::{
         Channel, End, Order, Received, Sender, detect_dialect, peek_client_header, usercmd_key,
@@ -56,11 +57,11 @@ impl Server {
         if datagram.starts_with(OUT_OF_BAND) {
             self.core.counters.bump(Counter::PacketsInConnectionless);
             let kind = Kind::of_connectionless(&datagram[OUT_OF_BAND.len()..]);
-            if self.core.serves(kind, datagram.len()) {
+            if self.core.serves(kind, route, datagram) {
                 self.receive_connectionless(route, datagram);
             }
         } else if let Some((_, qport)) = peek_client_header(datagram) {
-            if !self.core.serves(Kind::Sequenced, datagram.len()) {
+            if !self.core.serves(Kind::Sequenced, route, datagram) {
                 return;
             }
             let found = self.core.find_client(|client| client.remote.compare(route.remote, qport));
@@ -273,8 +274,14 @@ impl Server {
 
 impl Core {
     /// Whether a datagram of that kind is served, or shed because this frame has had enough.
-    fn serves(&mut self, kind: Kind, len: usize) -> bool {
-        let admitted = self.workload.admits(kind, len);
+    fn serves(&mut self, kind: Kind, route: Route, datagram: &[u8]) -> bool {
+        let Self { workload, connect_budget, now, .. } = self;
+        let admitted = match decode_units(datagram) {
+            Some(units) => workload.admits_connect(datagram.len(), units, || {
+                connect_budget.has_priority(*now, route.remote)
+            }),
+            None => workload.admits(kind, datagram.len()),
+        };
         if !admitted {
             self.counters.bump(match kind {
                 Kind::Query => Counter::QueriesShed,
@@ -423,9 +430,14 @@ fn parse(
     let mut reader = BitReader::new(message);
     ClientHead::read(&mut reader)?;
     let mut parsed = Parsed { head, commands: Vec::new(), moves: None };
+    let mut commands = 0;
     loop {
         match read_part(&mut reader)? {
             ClientPart::Command { number, text } => {
+                commands += 1;
+                if commands > MAX_RELIABLE_COMMANDS {
+                    return Err("too many commands in one message (max 64)".into());
+                }
                 if client.incoming.order(number) != Order::Duplicate {
                     parsed.commands.push((number, text));
                 }

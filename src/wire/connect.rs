@@ -10,13 +10,17 @@
 //! byte, highest first. Bits fill bytes from the lowest up. The text is the rest of the command line,
 //! as a rule the userinfo between quotes.
 //!
+//! Reading has three steps of growing cost: [`Connect::text_len`] reads two bytes, [`Connect::text`]
+//! decompresses, [`ConnectText::userinfo`] checks and sorts the pairs. [`ConnectText::claim`] finds the
+//! numbers that decide whether the third is worth its cost.
+//!
 //! Invariants: a packet over [`MAX_CONNECT_PACKET`] is not looked at, no more than
 //! [`MAX_CONNECT_TEXT`] bytes come out of one, and a stream that ends early is an error.
 //! Source: Quake III protocol 68, adaptive stream; golden packets `tests/vectors/connect_vectors.csv`.
 
 use thiserror::Error;
 
-use crate::model::limits::MAX_STRING_LEN;
+use crate::model::{Challenge, Qport, limits::MAX_STRING_LEN};
 
 use super::{
     huffman::tree::{Code, Symbol, Tree},
@@ -45,6 +49,14 @@ pub enum ConnectError {
     /// The stream ends before the announced text does.
     #[error("the stream ends after {0} bytes of text")]
     Truncated(usize),
+    /// Fewer bits than bytes of text.
+    #[error("connect stream too short: {bits} bits for {announced} bytes of text")]
+    TooFewBits {
+        /// Bytes announced.
+        announced: usize,
+        /// Bits of the stream.
+        bits: usize,
+    },
     /// The userinfo does not fit a command line.
     #[error("userinfo of {0} bytes or more does not fit a connect packet")]
     UserinfoTooLong(usize),
@@ -68,27 +80,34 @@ impl<'a> Connect<'a> {
         Self { compressed }
     }
 
+    /// Returns how many bytes of text the packet announces, without decompressing.
+    ///
+    /// # Errors
+    /// All that can be said of the packet so far: see [`decompress`](Self::decompress).
+    pub fn text_len(self) -> Result<usize, ConnectError> {
+        self.split().map(|(announced, _)| announced)
+    }
+
+    /// Decompresses the text.
+    ///
+    /// # Errors
+    /// As [`decompress`](Self::decompress).
+    pub fn text(self) -> Result<ConnectText, ConnectError> {
+        let mut text = Vec::with_capacity(self.text_len()?);
+        self.decompress(&mut text)?;
+        Ok(ConnectText(text))
+    }
+
     /// Decompresses the text and takes the userinfo out of it.
     ///
     /// # Errors
     /// See [`ConnectError`].
     pub fn userinfo(self) -> Result<Info, ConnectError> {
-        let mut text = Vec::new();
-        self.decompress(&mut text)?;
-        let line = Text::new(&text).first_line();
-        let userinfo = line.words().next().unwrap_or_default();
-        if userinfo.len() > MAX_CONNECT_USERINFO {
-            return Err(ConnectError::UserinfoTooLong(userinfo.len()));
-        }
-        Ok(check_userinfo(&userinfo.to_string())?)
+        self.text()?.userinfo()
     }
 
-    /// Appends the text to `out`, at most [`MAX_CONNECT_TEXT`] bytes of it.
-    ///
-    /// # Errors
-    /// [`ConnectError::PacketTooLong`], [`ConnectError::Truncated`], and
-    /// [`ConnectError::UserinfoTooLong`] when there is more text than is decompressed.
-    pub fn decompress(self, out: &mut Vec<u8>) -> Result<(), ConnectError> {
+    /// The announced length, which is within bounds, and the stream.
+    fn split(self) -> Result<(usize, &'a [u8]), ConnectError> {
         let packet_len = CONNECT_PREFIX.len() + self.compressed.len();
         if packet_len > MAX_CONNECT_PACKET {
             return Err(ConnectError::PacketTooLong(packet_len));
@@ -97,9 +116,30 @@ impl<'a> Connect<'a> {
             return Err(ConnectError::Truncated(0));
         };
         let announced = usize::from(u16::from_be_bytes(*announced));
-        let len = announced.min(MAX_CONNECT_TEXT);
+        // A byte of text takes a bit at least.
+        let bits = stream.len() * 8;
+        if bits < announced {
+            return Err(ConnectError::TooFewBits { announced, bits });
+        }
+        if announced > MAX_CONNECT_TEXT {
+            return Err(ConnectError::UserinfoTooLong(announced));
+        }
+        Ok((announced, stream))
+    }
+
+    /// Appends the text to `out`, at most [`MAX_CONNECT_TEXT`] bytes of it.
+    ///
+    /// # Errors
+    /// Before anything is decompressed: [`ConnectError::PacketTooLong`], [`ConnectError::TooFewBits`] and
+    /// [`ConnectError::UserinfoTooLong`] for more text than is decompressed. Afterwards
+    /// [`ConnectError::Truncated`].
+    pub fn decompress(self, out: &mut Vec<u8>) -> Result<(), ConnectError> {
+        self.decompress_by(&mut Tree::new(), out)
+    }
+
+    fn decompress_by(self, tree: &mut Tree, out: &mut Vec<u8>) -> Result<(), ConnectError> {
+        let (len, stream) = self.split()?;
         let mut bits = Bits { bytes: stream, at: 0 };
-        let mut tree = Tree::new();
         for number in 0..len {
             let symbol = match tree.decode(|| bits.next()) {
                 Some(Symbol::Known(symbol)) => Some(symbol),
@@ -110,9 +150,6 @@ impl<'a> Connect<'a> {
             tree.add(symbol);
             out.push(symbol);
         }
-        if announced > len {
-            return Err(ConnectError::UserinfoTooLong(announced));
-        }
         Ok(())
     }
 
@@ -120,6 +157,64 @@ impl<'a> Connect<'a> {
     pub fn write(self, out: &mut Vec<u8>) {
         out.extend_from_slice(CONNECT_PREFIX);
         out.extend_from_slice(self.compressed);
+    }
+}
+
+/// The decompressed text of a `connect` packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectText(Vec<u8>);
+
+/// The numbers by which a server judges a `connect` before it reads the rest. They are as the client
+/// sent them; `None` where a key is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Claim {
+    /// The challenge that the client echoes.
+    pub challenge: Option<Challenge>,
+    /// The protocol number.
+    pub protocol: Option<i32>,
+    /// The port number that survives address translation: the low 16 bits of what was sent.
+    pub qport: Option<Qport>,
+}
+
+impl ConnectText {
+    fn userinfo_text(&self) -> Text<'_> {
+        Text::new(&self.0).first_line().words().next().unwrap_or_default()
+    }
+
+    /// Finds the challenge, the protocol and the qport in one pass over the text. They are those of
+    /// [`userinfo`](Self::userinfo) wherever that is not an error.
+    #[must_use]
+    pub fn claim(&self) -> Claim {
+        const KEYS: [&str; 3] = ["challenge", "protocol", "qport"];
+        let userinfo = self.userinfo_text();
+        let mut parts = userinfo.strip_prefix("\\").unwrap_or(userinfo).split(b'\\');
+        // By key, the value of its first pair.
+        let mut values: [Option<Text<'_>>; KEYS.len()] = [None; KEYS.len()];
+        while let Some(key) = parts.next() {
+            let value = parts.next().unwrap_or_default();
+            if let Some(at) = KEYS.iter().position(|name| key.eq_ignore_case(name)) {
+                values[at].get_or_insert(value);
+            }
+        }
+        let [challenge, protocol, qport] =
+            values.map(|value| Some(value.filter(|text| !text.is_empty())?.leading_int()));
+        Claim {
+            challenge: challenge.map(Challenge),
+            protocol,
+            qport: qport.map(|qport| Qport(qport as u16)),
+        }
+    }
+
+    /// Takes the userinfo out of the text.
+    ///
+    /// # Errors
+    /// [`ConnectError::UserinfoTooLong`] and [`ConnectError::Userinfo`].
+    pub fn userinfo(&self) -> Result<Info, ConnectError> {
+        let userinfo = self.userinfo_text();
+        if userinfo.len() > MAX_CONNECT_USERINFO {
+            return Err(ConnectError::UserinfoTooLong(userinfo.len()));
+        }
+        Ok(check_userinfo(&userinfo.to_string())?)
     }
 }
 
@@ -240,6 +335,10 @@ mod tests {
         let mut stub = Vec::new();
         compress(b"\"\\protocol\\68", &mut stub);
         stub[..2].copy_from_slice(&[0xff, 0xff]);
+        let bits = 8 * (stub.len() - 2);
+        assert_eq!(decompressed(&stub), Err(ConnectError::TooFewBits { announced: 65535, bits }));
+        // As much as its bits may stand for.
+        stub[..2].copy_from_slice(&(bits as u16).to_be_bytes());
         assert!(matches!(decompressed(&stub), Err(ConnectError::Truncated(13..=32))));
         assert_eq!(decompressed(&[]), Err(ConnectError::Truncated(0)));
         assert_eq!(decompressed(&[1]), Err(ConnectError::Truncated(0)));
@@ -249,12 +348,13 @@ mod tests {
     #[test]
     fn what_comes_out_is_bounded() {
         let mut many = vec![0xff; MAX_CONNECT_PACKET - CONNECT_PREFIX.len()];
+        many[..2].copy_from_slice(&[4, 1]);
         let mut text = Vec::new();
         let result = Connect::new(&many).decompress(&mut text);
-        assert_eq!(result, Err(ConnectError::UserinfoTooLong(65535)));
-        assert_eq!(text.len(), MAX_CONNECT_TEXT);
+        assert_eq!(result, Err(ConnectError::UserinfoTooLong(1025)));
+        assert!(text.is_empty(), "nothing is decompressed in vain");
         many[..2].copy_from_slice(&[4, 0]);
-        assert_eq!(decompressed(&many), Ok(text));
+        assert_eq!(decompressed(&many).map(|text| text.len()), Ok(MAX_CONNECT_TEXT));
         many.push(0xff);
         assert_eq!(decompressed(&many), Err(ConnectError::PacketTooLong(2049)));
     }
@@ -275,7 +375,61 @@ mod tests {
         assert_eq!(longest, Err(ConnectError::UserinfoTooLong(1023)));
     }
 
+    /// Texts whose bytes come in the orders that a growing tree takes the most steps for.
+    fn costly_texts() -> Vec<Vec<u8>> {
+        let bytes = |of: &dyn Fn(usize) -> usize| (0..1024).map(|n| of(n) as u8).collect();
+        vec![
+            bytes(&|n| n),
+            bytes(&|n| if n / 256 % 2 == 0 { n } else { 255 - n % 256 }),
+            bytes(&|n| usize::from((n as u8).reverse_bits())),
+            bytes(&|n| n * 101),
+            // Weights that double: the deepest tree of so few bytes.
+            bytes(&|n| n.trailing_zeros() as usize),
+            vec![b'a'; 1024],
+        ]
+    }
+
+    #[test]
+    fn a_connect_visits_no_more_nodes_than_it_has_bits() {
+        for text in costly_texts() {
+            let mut packet = Vec::new();
+            compress(&text, &mut packet);
+            let mut decoded = Vec::new();
+            let mut tree = Tree::new();
+            assert_eq!(Connect::new(&packet).decompress_by(&mut tree, &mut decoded), Ok(()));
+            assert_eq!(decoded, text);
+            let visits = tree.visits();
+            // A node for each bit of the byte's code, and the leaf.
+            let bits = (packet.len() - 2) * 8 + text.len();
+            assert!(visits <= bits as u64, "{visits} nodes for {bits} bits");
+            assert!(visits <= 14 * MAX_CONNECT_TEXT as u64, "{visits} nodes");
+        }
+    }
+
+    #[test]
+    fn a_claim_is_the_first_of_each_key() {
+        let claim = |text: &[u8]| ConnectText(text.to_vec()).claim();
+        let known =
+            Claim { challenge: Some(Challenge(-7)), protocol: Some(71), qport: Some(Qport(1)) };
+        assert_eq!(claim(b"\"\\challenge\\-7\\qport\\65537\\protocol\\71\""), known);
+        assert_eq!(claim(b"Challenge\\-7x\\QPORT\\1\\protocol\\71\\qport\\2"), known);
+        assert_eq!(claim(b"\"\\challenge\\\\challenge\\5\\name\\qport\""), Claim::default());
+        assert_eq!(claim(b""), Claim::default());
+    }
+
     proptest! {
+        #[test]
+        fn a_claim_says_what_the_userinfo_says(
+            text in "\"(\\\\{0,2}(challenge|QPORT|protocol|x|)\\\\(-?[0-9]{0,11}|\u{e9}%;)){0,6}\"?"
+        ) {
+            let text = ConnectText(text.into_bytes());
+            if let Ok(info) = text.userinfo() {
+                let user = crate::wire::userinfo::Userinfo(&info);
+                let (challenge, protocol, qport) = (user.challenge(), user.protocol(), user.qport());
+                prop_assert_eq!(text.claim(), Claim { challenge, protocol, qport });
+            }
+        }
+
         #[test]
         fn any_text_survives(text in prop::collection::vec(any::<u8>(), 0..=MAX_CONNECT_TEXT)) {
             let mut compressed = Vec::new();

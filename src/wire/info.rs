@@ -5,7 +5,7 @@
 //! kind allows. So it can be put between quotes in a command and be read by every peer.
 //! Source: Quake III protocol 68, info strings.
 
-use std::fmt;
+use std::{cmp::Ordering, fmt};
 
 use thiserror::Error;
 
@@ -30,6 +30,14 @@ pub enum InfoError {
     /// A key without a letter.
     #[error("a key is empty")]
     EmptyKey,
+    /// More pairs than any client sends.
+    #[error("too many pairs in a userinfo: {pairs} (max {limit})")]
+    TooManyPairs {
+        /// How many there are.
+        pairs: usize,
+        /// How many there may be.
+        limit: usize,
+    },
     /// The text would be longer than every peer's buffer.
     #[error("{len} bytes are more than the {limit} an info string may have")]
     TooLong {
@@ -188,11 +196,12 @@ impl Info {
     fn read(mut self, text: &str) -> Self {
         let limit = self.kind.limit();
         let clean = cleaned(truncated(text, limit), |byte| byte != b'\\' && is_forbidden(byte));
-        for (number, (key, value)) in pairs(&clean).enumerate() {
+        let pairs: Vec<_> = pairs(&clean).collect();
+        let firsts = first_occurrences(&pairs, compare_keys);
+        for ((key, value), first) in pairs.into_iter().zip(firsts) {
             let fits = self.text.len() + pair_len(key, value) <= limit;
             let wanted = !key.is_empty() && (!value.is_empty() || self.kind.keeps_empty());
-            let first = || !pairs(&clean).take(number).any(|(k, _)| k.eq_ignore_ascii_case(key));
-            if fits && wanted && first() {
+            if fits && wanted && first {
                 self.push(key, value);
             }
         }
@@ -228,8 +237,31 @@ const fn pair_len(key: &str, value: &str) -> usize {
     1 + key.len() + 1 + value.len()
 }
 
+/// For each pair, whether no pair before it has the same key. Sorting keeps the number of comparisons
+/// near `n * log2(n)`, whatever the keys are.
+fn first_occurrences(
+    pairs: &[(&str, &str)],
+    mut compare: impl FnMut(&str, &str) -> Ordering,
+) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..pairs.len()).collect();
+    // The sort is stable: of equal keys the first in the text comes first.
+    order.sort_by(|&a, &b| compare(pairs[a].0, pairs[b].0));
+    let mut firsts = vec![true; pairs.len()];
+    for neighbors in order.windows(2) {
+        let same = compare(pairs[neighbors[0]].0, pairs[neighbors[1]].0).is_eq();
+        firsts[neighbors[1]] = !same;
+    }
+    firsts
+}
+
+/// Order of keys without regard to ASCII case.
+fn compare_keys(a: &str, b: &str) -> Ordering {
+    let lower = |byte: u8| byte.to_ascii_lowercase();
+    a.bytes().map(lower).cmp(b.bytes().map(lower))
+}
+
 /// Keys and values of any text; a value that is missing at the end is empty.
-fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut parts = text.strip_prefix('\\').unwrap_or(text).split('\\');
     let mut left = !text.is_empty();
     std::iter::from_fn(move || {
@@ -330,6 +362,33 @@ mod tests {
         let mut big = Info::big();
         assert_eq!(big.set("a", &"x".repeat(8188)), Ok(()));
         assert!(big.set("b", "").is_err());
+    }
+
+    /// Comparisons of keys that reading a text takes, and the pairs in it.
+    fn comparisons(text: &str) -> (usize, usize) {
+        let pairs: Vec<_> = pairs(text).collect();
+        let mut compared = 0;
+        first_occurrences(&pairs, |a, b| {
+            compared += 1;
+            compare_keys(a, b)
+        });
+        (compared, pairs.len())
+    }
+
+    #[test]
+    fn key_comparisons_grow_no_faster_than_a_sort() {
+        let short = |n: usize| -> String {
+            // Short distinct keys, which fill a connect packet with the most pairs.
+            (0..n).map(|i| format!("\\{}{}\\1", (b'a' + (i % 26) as u8) as char, i / 26)).collect()
+        };
+        let same: String = "\\a\\1".repeat(255);
+        let reversed: String = (0..1600).rev().map(|i| format!("\\{i:04}\\")).collect();
+        for (text, log2) in [(short(209), 8), (same, 8), (reversed, 11)] {
+            let (compared, pairs) = comparisons(&text);
+            assert!(pairs >= 200, "{pairs}");
+            // The sort, a little over log2 of the number of pairs for each, and one pass over neighbors.
+            assert!(compared <= pairs * (log2 + 3), "{compared} comparisons of {pairs} keys");
+        }
     }
 
     fn assert_sound(info: &Info) {

@@ -90,6 +90,11 @@ impl<'a> Text<'a> {
         self.0.split(|&byte| byte == b'\n').map(Self)
     }
 
+    /// The parts between bytes of this value, which is an ASCII separator.
+    pub fn split(self, separator: u8) -> impl Iterator<Item = Self> + 'a {
+        self.0.split(move |&byte| byte == separator).map(Self)
+    }
+
     /// Whether it is a number and nothing else.
     #[must_use]
     pub fn is_integer(self) -> bool {

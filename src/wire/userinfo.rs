@@ -10,14 +10,17 @@ use crate::model::{
     text::{leading_int, truncated},
 };
 
-use super::info::{Info, InfoError, is_forbidden};
+use super::info::{Info, InfoError, is_forbidden, pairs};
+
+/// Most pairs of a userinfo from the network. Clients send about 20, and 40 with settings of mods.
+pub const MAX_USERINFO_PAIRS: usize = 96;
 
 /// Userinfo that came from a client, made fit to be kept.
 ///
 /// The key `ip` goes: only the server says where a client is.
 ///
 /// # Errors
-/// Bytes that no honest client sends, and text over the limit.
+/// Bytes that no honest client sends, more than [`MAX_USERINFO_PAIRS`] pairs, and text over the limit.
 pub fn check_userinfo(text: &str) -> Result<Info, InfoError> {
     let forbidden = |byte| byte != b'\\' && is_forbidden(byte);
     if let Some(at) = text.bytes().position(forbidden) {
@@ -25,6 +28,10 @@ pub fn check_userinfo(text: &str) -> Result<Info, InfoError> {
     }
     if text.len() > MAX_INFO_LEN {
         return Err(InfoError::TooLong { len: text.len(), limit: MAX_INFO_LEN });
+    }
+    let pairs = pairs(text).count();
+    if pairs > MAX_USERINFO_PAIRS {
+        return Err(InfoError::TooManyPairs { pairs, limit: MAX_USERINFO_PAIRS });
     }
     let mut info = Info::parse(text);
     info.remove("ip");
@@ -138,6 +145,12 @@ mod tests {
                 matches!(check_userinfo(hostile), Err(InfoError::Forbidden { .. })),
                 "{hostile:?}"
             );
+        }
+        let of_pairs = |n: usize| (0..n).map(|i| format!("\\{i}\\1")).collect::<String>();
+        assert!(check_userinfo(&of_pairs(96)).is_ok());
+        for pairs in [97, 150] {
+            let error = InfoError::TooManyPairs { pairs, limit: 96 };
+            assert_eq!(check_userinfo(&of_pairs(pairs)), Err(error));
         }
         let of_len = |len: usize| format!("\\a\\{}", "x".repeat(len - 3));
         assert!(check_userinfo(&of_len(1023)).is_ok());

@@ -3,8 +3,15 @@
 //! play beside it and may miss nothing.
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod costly;
+#[path = "../it/attacks/costly_connects.rs"]
+mod costly_connects;
 mod floods;
 mod forged;
 mod neighbours;
 mod overload;
+mod raw_client;
+#[path = "../../src/world/bsp/sample.rs"]
+mod sample;
 mod scene;
+mod sched;

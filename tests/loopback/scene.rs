@@ -28,7 +28,7 @@ use fragd::{
 /// other work runs beside.
 const WORST_GAP_MS: i32 = 500;
 /// How long anything may take that should take a moment.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// Whatever goes wrong, threads end.
 const DEADLINE: Millis = Millis::seconds(90);
 /// Players in a scene.

@@ -4,9 +4,14 @@
 //! `connect` packets use it as it grows; all other messages use the codes it ends with after a fixed
 //! table of frequencies (see `build.rs`, which includes this file: it must not import the crate).
 //!
+//! Nodes of one weight are neighbors in rank and form a block. The first rank of each block is kept by
+//! weight, so adding a byte costs a constant number of steps for each level of the tree.
+//!
 //! Invariants: `order` lists all nodes by rank, and weights along it never grow; every inner node has
-//! two children; sibling places and ranks are exchanged together. Source: Quake III protocol 68, the
-//! Huffman section; the construction is the FGK family's with an explicit list of ranks.
+//! two children; sibling places and ranks are exchanged together; the parent of the escape directly
+//! precedes the escape's sibling in rank; `firsts` is right for each weight that a node has.
+//! Source: Quake III protocol 68, the Huffman section; the construction is the FGK family's with an
+//! explicit list of ranks.
 
 /// A code: its bits in sending order, the first sent being the lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +37,8 @@ const NONE: NodeId = NodeId::MAX;
 const ESCAPE: NodeId = 0;
 /// 256 leaves, the escape, and an inner node less than leaves.
 const MAX_NODES: usize = 513;
+/// Weights that the text of a `connect` packet leads to at most.
+const USUAL_WEIGHTS: usize = 1026;
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
@@ -54,8 +61,12 @@ struct Node {
 pub struct Tree {
     nodes: Vec<Node>,
     order: Vec<NodeId>,
+    /// By weight, the first rank of its block; any rank where no node has the weight.
+    firsts: Vec<u16>,
     leaf_of: [NodeId; 256],
     root: NodeId,
+    /// Nodes visited by [`add`](Self::add).
+    visits: u64,
 }
 
 impl Default for Tree {
@@ -73,23 +84,40 @@ impl Tree {
         nodes.push(escape);
         let mut order = Vec::with_capacity(MAX_NODES);
         order.push(ESCAPE);
-        Self { nodes, order, leaf_of: [NONE; 256], root: ESCAPE }
+        let mut firsts = Vec::with_capacity(USUAL_WEIGHTS);
+        firsts.resize(2, 0);
+        Self { nodes, order, firsts, leaf_of: [NONE; 256], root: ESCAPE, visits: 0 }
+    }
+
+    /// Nodes visited by all calls of [`add`](Self::add): the cost of what the tree has learned.
+    #[must_use]
+    pub fn visits(&self) -> u64 {
+        self.visits
     }
 
     /// Learns one more occurrence of `symbol`.
     pub fn add(&mut self, symbol: u8) {
+        // No weight exceeds the number of bytes added by more than one.
+        self.firsts.push(0);
         let mut current = match self.leaf_of[usize::from(symbol)] {
             NONE => self.split_escape(symbol),
             leaf => leaf,
         };
         while current != NONE {
-            let leader = self.leader_of(current);
-            if leader != current && leader != self.node(current).parent {
+            self.visits += 1;
+            let Node { weight, rank, parent, .. } = *self.node(current);
+            if self.weight_before(rank) == Some(weight) {
+                let leader = self.order[usize::from(self.firsts[weight as usize])];
+                if leader == parent {
+                    // The node is the escape's sibling: its parent weighs the same and is just before it.
+                    let above = self.promote(parent);
+                    self.promote(current);
+                    current = above;
+                    continue;
+                }
                 self.exchange(current, leader);
             }
-            let node = self.node_mut(current);
-            node.weight += 1;
-            current = node.parent;
+            current = self.promote(current);
         }
     }
 
@@ -125,16 +153,14 @@ impl Tree {
     fn split_escape(&mut self, symbol: u8) -> NodeId {
         let inner = self.nodes.len() as NodeId;
         let leaf = inner + 1;
-        let parent = self.node(ESCAPE).parent;
-        let rank = self.node(ESCAPE).rank;
-        let children = [ESCAPE, leaf];
-        self.nodes.push(Node { kind: Kind::Inner { children }, weight: 1, parent, rank });
-        self.nodes.push(Node {
-            kind: Kind::Leaf(symbol),
-            weight: 1,
-            parent: inner,
-            rank: rank + 1,
-        });
+        let Node { parent, rank, .. } = *self.node(ESCAPE);
+        if self.weight_before(rank) != Some(1) {
+            self.firsts[1] = rank;
+        }
+        let kind = Kind::Inner { children: [ESCAPE, leaf] };
+        self.nodes.push(Node { kind, weight: 1, parent, rank });
+        let kind = Kind::Leaf(symbol);
+        self.nodes.push(Node { kind, weight: 1, parent: inner, rank: rank + 1 });
         self.leaf_of[usize::from(symbol)] = leaf;
         self.replace_child(parent, ESCAPE, inner);
         let escape = self.node_mut(ESCAPE);
@@ -146,12 +172,23 @@ impl Tree {
         parent
     }
 
-    /// The node of the same weight that stands first in rank.
-    fn leader_of(&self, node: NodeId) -> NodeId {
-        let weight = self.node(node).weight;
-        let rank = usize::from(self.node(node).rank);
-        let same = self.order[..rank].iter().rev().take_while(|&&n| self.node(n).weight == weight);
-        self.order[rank - same.count()]
+    /// The weight of the node that precedes a rank.
+    fn weight_before(&self, rank: u16) -> Option<u32> {
+        let before = rank.checked_sub(1)?;
+        Some(self.node(self.order[usize::from(before)]).weight)
+    }
+
+    /// Adds one to the weight of a node that leads its block, which puts it into the block before.
+    /// Returns its parent.
+    fn promote(&mut self, node: NodeId) -> NodeId {
+        let Node { weight, rank, parent, .. } = *self.node(node);
+        let heavier = weight + 1;
+        self.firsts[weight as usize] = rank + 1;
+        if self.weight_before(rank) != Some(heavier) {
+            self.firsts[heavier as usize] = rank;
+        }
+        self.node_mut(node).weight = heavier;
+        parent
     }
 
     /// Two nodes, neither above the other, take each other's place in the tree and in rank.

@@ -280,6 +280,10 @@ impl CollisionMap {
 
     /// Stops a sweep at what is in a leaf.
     fn stop<A: Arithmetic>(&self, leaf: &Leaf, sweep: &mut Sweep) {
+        #[cfg(test)]
+        {
+            sweep.steps.contents += self.brushes_in(leaf).len() + self.patches_in(leaf).len();
+        }
         for &brush in self.brushes_in(leaf) {
             self.brushes.stop::<A>(brush, sweep);
             if sweep.found.fraction == 0.0 {
@@ -337,4 +341,39 @@ impl CollisionMap {
 
 fn within(places: &Range<u32>) -> Range<usize> {
     places.start as usize..places.end as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::bsp::sample::{Block, MapFile};
+
+    #[test]
+    fn a_trace_visits_each_node_and_tests_each_leafs_contents_once() {
+        // Thousands of boxes in two leafs, between which every long trace passes.
+        let world: Vec<_> = (0..4000)
+            .map(|n| {
+                let [x, y, z] = [n % 20, n / 20 % 20, n / 400].map(|at| at as f32 * 64.0 - 640.0);
+                let (mins, maxs) = ([x, y, z], [x + 8.0, y + 8.0, z + 8.0]);
+                Block { mins, maxs, contents: 1, surface_flags: 0 }
+            })
+            .collect();
+        let bsp = Bsp::load(&MapFile::of_boxes("", &world, &[]).file()).expect("a sound map");
+        let far = Vec3::new(1e5, 9e4, 8e4);
+        let back = far * -1.0;
+        for family in [Family::Single, Family::Double] {
+            let map = CollisionMap::new(&bsp, family).expect("a map to collide with");
+            for size in [0.0, 15.0, 1e4] {
+                let maxs = Vec3::new(size, size, size);
+                for (start, end) in [(back, far), (far, back), (Vec3::ZERO, far), (far, far)] {
+                    // Nothing stops it, so it meets all there is.
+                    let mut sweep = Sweep::new(start, maxs * -1.0, maxs, end, 0);
+                    map.run(0, false, &mut sweep);
+                    let steps = sweep.steps;
+                    assert!(steps.nodes <= bsp.nodes.len(), "{steps:?}");
+                    assert!(steps.contents <= map.leaf_brushes.len(), "{steps:?}");
+                }
+            }
+        }
+    }
 }

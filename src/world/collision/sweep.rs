@@ -40,6 +40,19 @@ pub(super) struct Sweep {
     /// Brushes looked at, each in the place of its number's low bits. To look twice changes nothing, so
     /// what falls out costs time only.
     recent: [u32; RECENT],
+    /// Work done, for tests of its bounds.
+    #[cfg(test)]
+    pub(super) steps: Steps,
+}
+
+/// Work of a trace.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Steps {
+    /// Nodes of the tree visited.
+    pub(super) nodes: usize,
+    /// Brushes and patches tested.
+    pub(super) contents: usize,
 }
 
 /// Start, end, lower and upper corner of the box, as in [`Sweep`].
@@ -104,6 +117,8 @@ impl Sweep {
                 surface_flags: 0,
             },
             recent: [u32::MAX; RECENT],
+            #[cfg(test)]
+            steps: Steps::default(),
         }
     }
 

@@ -196,6 +196,10 @@ impl Tree {
                     visit(!below as usize, sweep);
                     return;
                 };
+                #[cfg(test)]
+                {
+                    sweep.steps.nodes += 1;
+                }
                 let axis = node.axis as usize % 4;
                 let Margin { reach, front, back } = margins[axis];
                 below = if axis == SLANTED {

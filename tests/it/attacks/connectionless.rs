@@ -467,14 +467,37 @@ fn c28_c29_no_list_of_servers_is_served_or_believed() {
 #[test]
 fn c31_sources_that_cannot_be_are_answered_with_nothing_that_matters() {
     // The loop drops them; a server that is handed one all the same does not fall over it.
-    let mut scene = Scene::new(&[]);
+    let mut scene = Scene::new(&[("rconPassword", "a-long-password")]);
+    let accepted = scene.count(Counter::ConnectsAccepted);
     for from in ["1.2.3.4:0", "0.0.0.0:5", "255.255.255.255:9", "224.0.0.1:1", "[ff02::1]:7"] {
-        for text in ["getinfo", "getstatus", "getchallenge", "connect \"\\x\\y\""] {
-            scene.ask(from.parse().unwrap(), text);
+        let from: SocketAddr = from.parse().unwrap();
+        let mut answers = 0;
+        for text in [
+            "getinfo",
+            "getstatus",
+            "getchallenge",
+            "connect \"\\x\\y\"",
+            "rcon x status",
+            "disconnect",
+        ] {
+            for reply in scene.ask(from, text) {
+                answers += 1;
+                assert!(reply.len() < 1400 && !reply.starts_with("connectResponse"), "{reply}");
+                assert!(!reply.starts_with("print"), "{reply}");
+            }
+        }
+        assert!(answers <= 3, "{from}: {answers} answers to three questions");
+        // A number of no player from there, and one of a player.
+        let qport = scene.qport_of(0).0.to_le_bytes();
+        for sequence in [1u32, 0x7fff_ffff] {
+            let datagram = [&sequence.to_le_bytes()[..], &qport, &[0; 20]].concat();
+            assert!(scene.send(from, &datagram).is_empty());
         }
     }
     scene.run_for(100);
+    assert_eq!(scene.count(Counter::ConnectsAccepted), accepted, "no slot is given");
     assert_eq!(scene.server().active_clients(), 3);
+    assert!(scene.mail.iter().all(|(to, _)| to.port() != 0), "nothing is sent to port 0 later");
     scene.check();
 }
 

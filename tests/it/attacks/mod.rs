@@ -7,6 +7,7 @@
 
 mod amplification;
 mod connectionless;
+mod costly_connects;
 mod files;
 mod finite;
 mod messages;
@@ -16,6 +17,7 @@ mod rogue;
 mod rows;
 mod slots;
 mod userinfo;
+mod work;
 
 use std::net::SocketAddr;
 

@@ -8,13 +8,14 @@ use fragd::{
     observe::{Counter, exposition},
 };
 
-use super::{SEED, Scene, anyone, oob, rogue::Rogue};
+use super::{SEED, Scene, anyone, costly_connects::many_pairs, oob, rogue::Rogue, work::units};
 use crate::arena::{Arena, SERVER};
 
 /// Every kind of stranger's datagram.
 fn requests() -> [Vec<u8>; 5] {
-    let connect = [&b"connect "[..], &[0x01, 0x00], &[0x5a; 300]].concat();
-    [oob("getinfo xxx"), oob("getstatus"), oob("getchallenge 5"), oob(connect), oob("rcon x y")]
+    let [info, status] =
+        ["getinfo", "getstatus"].map(|text| oob([text, " ", &"A".repeat(128)].concat()));
+    [info, status, oob("getchallenge 5"), many_pairs(), oob("rcon x y")]
 }
 
 #[test]
@@ -40,6 +41,12 @@ fn eight_players_notice_nothing_of_a_flood_from_everywhere() {
     assert!(queries > 60 * 1000, "{queries} queries");
     assert!(newcomers > 60 * 1000, "{newcomers} newcomers");
     assert_eq!(players, 0, "nothing of the players");
+    // The costly ones of them: by the work of decoding, not by their number.
+    let decoded = scene.count(Counter::ConnectsRefused);
+    assert!(
+        (60..=61 * 50 * 40 / units(&many_pairs())).contains(&decoded),
+        "{decoded} connects are decoded"
+    );
     assert!(scene.count(Counter::FramesOverloaded) >= 59);
     assert_eq!(scene.server().active_clients(), 8);
     scene.check();

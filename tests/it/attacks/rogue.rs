@@ -190,6 +190,20 @@ impl Rogue {
         self.said = number;
     }
 
+    /// A message with a reliable command of these bytes, be they more than a string may have.
+    pub(super) fn say_raw(&mut self, scene: &mut Scene, text: &[u8]) {
+        let (head, number) = (self.head(), CommandNum(self.said.0 + 1));
+        self.send(scene, &head, |writer| {
+            // What begins any command, and then the bytes one by one.
+            writer.byte(4);
+            writer.long(number.0);
+            writer.data(text);
+            writer.byte(0);
+            client_message::end(writer);
+        });
+        self.said = number;
+    }
+
     /// A message with these moves.
     pub(super) fn play(&mut self, scene: &mut Scene, moves: &[UserCmd]) {
         let head = self.head();
