@@ -6,7 +6,7 @@
 
 use super::{
     Server,
-    client::{Client, Stage},
+    client::{Client, GAMESTATE_INTERVAL, Stage},
     core::Core,
     workload::Kind,
 };
@@ -148,6 +148,12 @@ impl Server {
         }
         client.frame_messages += 1;
 
+        let leaves = parsed.commands.iter().any(|(_, text)| text == "disconnect");
+        if leaves && head.server_id != self.core.level.server_id {
+            // It never got the level, and frees its slot all the same.
+            self.drop_client(number, "disconnected");
+            return;
+        }
         if !self.has_this_level(number, &head, acknowledged) {
             return;
         }
@@ -167,18 +173,19 @@ impl Server {
         if head.server_id == level.server_id {
             return true;
         }
-        let Some(client) = self.core.clients.get(number) else { return false };
+        let Some(client) = self.core.clients.get_mut(number) else { return false };
         if client.is_active() && level.is_earlier_restart(head.server_id) {
             // It has not yet read of the restart.
             return false;
         }
-        let owed = match client.gamestate {
+        let owed = match &mut client.gamestate {
             None => true,
             Some(sent) if sent.server_id != level.server_id => true,
             Some(sent) => {
-                // It has received something newer and still does not know: the gamestate was lost.
-                let lost = sent.sequence.is_some_and(|sequence| ack.distance(sequence) > 0);
-                lost && self.core.now.since(sent.at) >= Millis::seconds(1)
+                // It has received something newer and still does not know: the gamestate was lost. A
+                // report that comes too early is remembered, as the next one is a second away.
+                sent.is_lost |= sent.sequence.is_some_and(|sequence| ack.distance(sequence) > 0);
+                sent.is_lost && self.core.now.since(sent.at) >= GAMESTATE_INTERVAL
             }
         };
         if owed && !client.channel.is_busy() {
