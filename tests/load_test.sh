@@ -103,6 +103,12 @@ players() {
   check "fragd: what does not hold is exit code 1 (it is $code)" [ "$code" -eq 1 ]
   check 'fragd: and says by how much' grep -q 'snapshots_per_second was .*, off by ' "$work/changed.log"
 
+  sleep 3
+  load bad-line -n 20 --seconds 12 --seed 2 --json --network latency=60ms,jitter=20ms,loss=3%
+  check "bad line: all 20 bots are in ($(figure .join_ms.max "$work/bad-line.json") ms for the last)" \
+    holds '.active == 20 and .join_steps_ms.gamestate.max < 4000' "$work/bad-line.json"
+  sleep 3
+
   echo '-- fragd changes its map under 8 bots'
   (sleep 4; server_order 'map oa_dm1') &
   load map -n 8 --ramp 8/s --seconds 9 --json
@@ -124,6 +130,11 @@ peer() {
   check "ioq3ded, $wire: exit code 0 (it is $code)" [ "$code" -eq 0 ] || tells "$wire"
   files "$wire" "$peers"
   sleep 3
+  load "auto-$wire" -n 4 --ramp 5/s --seconds 4 --json
+  check "ioq3ded, $wire: --wire auto finds it out ($code)" [ "$code" -eq 0 ] || tells "auto-$wire"
+  check "ioq3ded, $wire: and says so ($(figure .wire "$work/auto-$wire.json"))" \
+    holds ".wire == \"$wire\" and .faults == 0" "$work/auto-$wire.json"
+  sleep 3
   load "$wire-full" -n "$((peers + 1))" --ramp 5/s --wire "$wire" --seconds 10 --expect 'refused=1'
   check "ioq3ded, $wire: one too many is refused, as expected ($code)" [ "$code" -eq 0 ] || tells "$wire-full"
   stop "$server_pid" 5
@@ -141,9 +152,17 @@ refusals() {
   load guest -n 1 --seconds 20 >/dev/null &
   sleep 2
   load full -n 2 --seconds 40 --timeout 3s
-  ends full 4 'refuses all of 2 bots: .*full'
+  ends full 4 'refuses all of 2 bots: .*full.*raise sv_maxclients'
   stop "$server_pid" 5
   wait $!
+  server_start fragd - oa_dm1 4 || { fail 'fragd: does not answer'; return; }
+  load crowd -n 20 --seconds 6 --json
+  check "crowd: all who are not in were refused ($(figure .refused "$work/crowd.json"))" \
+    holds '.active == 4 and .refused == 16 and all(.each[] | select(.outcome == "refused"); .reason == "Server is full")' \
+    "$work/crowd.json"
+  check 'crowd: the last line of progress is not of an empty server' \
+    not grep -q ' 0/20 in the game' "$work/crowd.log"
+  stop "$server_pid" 5
   server_start fragd - oa_dm1 8 g_password secret || { fail 'fragd: does not answer'; return; }
   load password -n 2 --seconds 40 --timeout 3s
   ends password 4 '[Pp]assword'
@@ -169,6 +188,8 @@ refusals() {
   hears 5 "$server_log" 'bans and exceptions have been deleted' || fail 'ioq3ded: keeps its bans'
   load protocol -n 2 --seconds 40 --timeout 3s --wire 68
   ends protocol 4 'refuses all of 2 bots: .*protocol'
+  load found -n 2 --seconds 3 --wire auto
+  check "auto: the right wire is found out ($code)" [ "$code" -eq 0 ] || tells found
   load dialect -n 2 --seconds 40 --timeout 3s --wire native
   check "dialect: a wire of the right number and the wrong words is no success (exit code $code)" [ "$code" -ge 3 ] || tells dialect
   stop "$server_pid" 5

@@ -12,7 +12,9 @@ use rand_pcg::{
 };
 
 use crate::{
-    client::{Client, ClientEvent, ClientOptions, Ending, Stage, Statistics},
+    client::{
+        Client, ClientEvent, ClientOptions, ClientWire, Ending, ProtocolChoice, Stage, Statistics,
+    },
     model::{CommandNum, LevelTime, Millis, Qport, limits::MAX_PACKET_USERCMDS, text::escaped},
     wire::{
         info::{Info, InfoError},
@@ -40,6 +42,8 @@ const MAX_LINES: u32 = 8;
 const MAX_WATCHED: usize = 16;
 /// Place of the score among the persistent values.
 const PERS_SCORE: usize = 0;
+/// Steps on the way into the game of a bot that was granted a challenge and no place.
+const CHALLENGED: usize = 1;
 /// How a player moves who only watches.
 const PM_SPECTATOR: i32 = 2;
 /// How long a bot that comes back is away: at least, and so much more by chance.
@@ -59,6 +63,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) maps: &'a mut Maps,
     /// Figures of the present stage.
     pub(super) figures: &'a mut Figures,
+    /// What each server was found to speak.
+    pub(super) spoken: &'a mut [Option<ClientWire>],
 }
 
 /// One bot.
@@ -127,6 +133,22 @@ impl Bot {
 
     pub(super) fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// Place of its server in [`BotsOptions::servers`].
+    pub(super) fn server_place(&self, options: &BotsOptions) -> usize {
+        options.server_place(self.number)
+    }
+
+    /// Takes over what another bot of the same server was told, if its own questions were not answered with a
+    /// place or a refusal.
+    pub(super) fn share_refusal(&mut self, reason: &str) {
+        let Record { started, entered, refusal, last_step: (step, _), .. } = &self.record;
+        let was_asking = started.is_some() && entered.is_none() && *step <= CHALLENGED;
+        if was_asking && refusal.is_none() && !self.record.was_dropped() {
+            self.record.refusal = Some(reason.to_owned());
+            self.record.refusal_is_shared = true;
+        }
     }
 
     pub(super) fn strip(&self) -> &Strip {
@@ -198,7 +220,7 @@ impl Bot {
             if now < self.starts {
                 return;
             }
-            self.start(now, around.options);
+            self.start(now, around);
         }
         if now >= self.leaves {
             self.leaves = Millis::NEVER;
@@ -265,7 +287,8 @@ impl Bot {
         }
     }
 
-    fn start(&mut self, now: Millis, options: &BotsOptions) {
+    fn start(&mut self, now: Millis, around: &Surroundings<'_>) {
+        let options = around.options;
         self.starts = Millis::NEVER;
         self.record.begin_life(now);
         self.lost_before = 0;
@@ -275,13 +298,21 @@ impl Bot {
         let seed = self.random.next_u64();
         let is_deaf = options.behaviour.include(Behaviour::Mute);
         let server = options.server_of(self.number);
+        let (wire, detects_wire) = match options.wire {
+            ProtocolChoice::Fixed(wire) => (wire, false),
+            ProtocolChoice::Auto => {
+                let found = around.spoken.get(options.server_place(self.number)).copied();
+                (found.flatten().unwrap_or(ClientWire::Compat71), true)
+            }
+        };
         let made = userinfo(&self.name, options, high, low)
             .map_err(|error| error.to_string())
             .and_then(|userinfo| {
                 let client = ClientOptions {
                     packets_per_second: options.packets_per_second,
                     timeout: options.timeout.max(if is_deaf { DEAF_TIMEOUT } else { Millis(0) }),
-                    ..ClientOptions::new(server, options.wire, userinfo, qport, seed)
+                    detects_wire,
+                    ..ClientOptions::new(server, wire, userinfo, qport, seed)
                 };
                 Client::new(client, now).map_err(|error| error.to_string())
             });
@@ -351,6 +382,10 @@ impl Bot {
                 }
                 ClientEvent::Gamestate => {
                     self.record.step(now, 2, around.figures);
+                    let place = around.options.server_place(self.number);
+                    if let Some(spoken) = around.spoken.get_mut(place) {
+                        *spoken = self.client.as_ref().map(Client::wire);
+                    }
                 }
                 ClientEvent::Entered => {
                     self.record.step(now, 3, around.figures);
@@ -361,10 +396,13 @@ impl Bot {
                 ClientEvent::Snapshot => self.note_snapshot(now, around),
                 ClientEvent::Refused(reason) => {
                     // The same answer to the same question, every few seconds.
-                    if self.record.refusal.as_ref() != Some(&reason) {
+                    if self.record.refusal_is_shared
+                        || self.record.refusal.as_ref() != Some(&reason)
+                    {
                         self.say(&format!("refused: {}", escaped(reason.as_bytes())));
                     }
                     self.record.refusal = Some(reason);
+                    self.record.refusal_is_shared = false;
                 }
                 ClientEvent::Fault(fault) => {
                     self.say(&fault.to_string());

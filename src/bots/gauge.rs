@@ -19,7 +19,10 @@ use super::{
     },
     verdict::{Case, Verdict},
 };
-use crate::{client::Stage as ClientStage, model::Millis};
+use crate::{
+    client::{ClientWire, ProtocolChoice, Stage as ClientStage},
+    model::Millis,
+};
 
 /// Time between two samples.
 const SECOND: Millis = Millis::seconds(1);
@@ -184,6 +187,7 @@ impl Gauge {
         &self,
         options: &BotsOptions,
         bots: &[Bot],
+        spoken: &[Option<ClientWire>],
         now: Millis,
         queries: QuerySummary,
     ) -> Summary {
@@ -219,7 +223,7 @@ impl Gauge {
         .judge();
         Summary {
             server_address: servers,
-            wire: options.wire.to_string(),
+            wire: wires(options.wire, spoken),
             behaviour: options.behaviour.to_string(),
             uplink: options.uplink.to_string(),
             downlink: options.downlink.to_string(),
@@ -294,6 +298,16 @@ fn counted(bots: &[Bot]) -> Counted {
     let mut all = Counted::default();
     bots.iter().for_each(|bot| all.add(bot.record()));
     all
+}
+
+/// Names the protocol that was asked for, or those that the servers were found to speak.
+fn wires(choice: ProtocolChoice, spoken: &[Option<ClientWire>]) -> String {
+    let found = ClientWire::ALL.into_iter().filter(|wire| spoken.contains(&Some(*wire)));
+    let found: Vec<_> = found.map(|wire| wire.to_string()).collect();
+    match choice {
+        ProtocolChoice::Auto if !found.is_empty() => found.join(", "),
+        ProtocolChoice::Auto | ProtocolChoice::Fixed(_) => choice.to_string(),
+    }
 }
 
 fn outcomes(bots: &[Bot]) -> Outcomes {

@@ -32,7 +32,7 @@ mod wire;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::{
-    client::Stage as ClientStage,
+    client::{ClientWire, Stage as ClientStage},
     model::Millis,
     node::{LocalPort, Node, Outbox, Route},
     shape::Shape,
@@ -76,6 +76,8 @@ pub struct Bots {
     flood: Flood,
     maps: Maps,
     gauge: Gauge,
+    /// What each server was found to speak.
+    spoken: Vec<Option<ClientWire>>,
     /// Bots and when they want to run; an entry whose bot is scheduled otherwise is old.
     wakes: BinaryHeap<Reverse<(Millis, u16)>>,
     began: Millis,
@@ -89,6 +91,8 @@ pub struct Bots {
     living: usize,
     /// Since when everybody has been told to go.
     leaving_since: Option<Millis>,
+    /// Progress and bots in the game when everybody was told to go.
+    last_progress: Option<(String, usize)>,
     finished: bool,
     outbox: Outbox,
     voices: Voices,
@@ -124,6 +128,7 @@ impl Bots {
             flood: Flood::new(options.queries, options.servers.clone(), now),
             maps: Maps::new(find_map),
             gauge: Gauge::new(now, meter),
+            spoken: vec![None; options.servers.len()],
             wakes: BinaryHeap::new(),
             began: now,
             now,
@@ -132,6 +137,7 @@ impl Bots {
             wanted: 0,
             living: 0,
             leaving_since: None,
+            last_progress: None,
             finished: false,
             outbox: Outbox::default(),
             voices: Voices::default(),
@@ -142,9 +148,13 @@ impl Bots {
         this
     }
 
-    /// One line for people who wait: how far it is, and what goes on.
+    /// One line for people who wait: how far it is, and what goes on. Once everybody has been told to go, it
+    /// stays as it was.
     #[must_use]
     pub fn progress(&self) -> String {
+        if let Some((line, _)) = &self.last_progress {
+            return line.clone();
+        }
         let last = self.gauge.samples().last().copied().unwrap_or_default();
         let pings: Vec<_> = self.bots.iter().filter_map(Bot::ping_ms).collect();
         let ping = match pings.len() {
@@ -189,10 +199,13 @@ impl Bots {
     /// All figures up to now.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        self.gauge.summary(&self.options, &self.bots, self.now, self.flood.summary())
+        self.gauge.summary(&self.options, &self.bots, &self.spoken, self.now, self.flood.summary())
     }
 
     fn in_game(&self) -> usize {
+        if let Some((_, in_game)) = self.last_progress {
+            return in_game;
+        }
         self.bots.iter().filter(|bot| bot.stage() == ClientStage::Active).count()
     }
 
@@ -220,6 +233,7 @@ impl Bots {
     /// A stage is over: judges it, and begins the next one or ends.
     fn end_stage(&mut self, now: Millis) {
         self.note_open_gaps(now);
+        self.share_refusals();
         let broken = self.gauge.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
         self.stage += 1;
         if broken || self.stage >= self.options.stages.len() {
@@ -230,14 +244,15 @@ impl Bots {
     }
 
     fn send_away(&mut self, now: Millis, number: u16) {
-        let Self { options, maps, gauge, bots, .. } = self;
-        let mut around = Surroundings { options, maps, figures: gauge.figures() };
+        let Self { options, maps, gauge, bots, spoken, .. } = self;
+        let mut around = Surroundings { options, maps, figures: gauge.figures(), spoken };
         bots[usize::from(number)].leave(now, &mut around);
         self.after(now, number);
     }
 
     /// Everybody goes.
     fn leave(&mut self, now: Millis) {
+        self.last_progress = Some((self.progress(), self.in_game()));
         self.leaving_since = Some(now);
         for number in 0..self.wanted {
             self.send_away(now, number);
@@ -253,8 +268,8 @@ impl Bots {
 
     /// Hands a bot what has come for it.
     fn hear(&mut self, now: Millis, number: u16, bytes: &[u8]) {
-        let Self { options, maps, gauge, bots, .. } = self;
-        let mut around = Surroundings { options, maps, figures: gauge.figures() };
+        let Self { options, maps, gauge, bots, spoken, .. } = self;
+        let mut around = Surroundings { options, maps, figures: gauge.figures(), spoken };
         if let Some(bot) = bots.get_mut(usize::from(number)) {
             let server = around.options.server_of(number);
             bot.handle_datagram(now, server, bytes, &mut around);
@@ -309,8 +324,8 @@ impl Bots {
             }
             self.packet = packet;
         }
-        let Self { options, maps, gauge, bots, .. } = self;
-        let mut around = Surroundings { options, maps, figures: gauge.figures() };
+        let Self { options, maps, gauge, bots, spoken, .. } = self;
+        let mut around = Surroundings { options, maps, figures: gauge.figures(), spoken };
         bots[place].frame(now, &mut around);
         self.after(now, number);
     }
@@ -445,6 +460,25 @@ impl Bots {
             && !self.bots.iter().any(Bot::has_hope)
     }
 
+    /// Gives each server's refusal to the bots that it did not answer: servers tell an address only now and
+    /// then why they refuse its clients, whatever the number of clients there.
+    fn share_refusals(&mut self) {
+        let mut told = vec![None; self.options.servers.len()];
+        for bot in &self.bots {
+            let refusal = bot.record().refusal.as_ref().filter(|_| bot.record().entered.is_none());
+            if let Some((place, refusal)) =
+                told.get_mut(bot.server_place(&self.options)).zip(refusal)
+            {
+                *place = Some(refusal.clone());
+            }
+        }
+        for bot in &mut self.bots {
+            if let Some(Some(refusal)) = told.get(bot.server_place(&self.options)) {
+                bot.share_refusal(refusal);
+            }
+        }
+    }
+
     /// The time without a snapshot that has not ended counts as well.
     fn note_open_gaps(&mut self, now: Millis) {
         let interval = self.options.snapshot_interval();
@@ -456,6 +490,7 @@ impl Bots {
     /// Nobody is left, or nobody wants to wait any longer.
     fn end_stage_early(&mut self, now: Millis) {
         self.note_open_gaps(now);
+        self.share_refusals();
         self.gauge.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
         self.leave(now);
     }

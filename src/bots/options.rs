@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, str::FromStr};
 use thiserror::Error;
 
 use super::{MAX_BOTS, behaviour::Behaviours, expect::Expectations};
-use crate::{client::ClientWire, model::Millis, shape::Shape};
+use crate::{client::ProtocolChoice, model::Millis, shape::Shape};
 
 /// A number of bots for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct BotsOptions {
     /// The servers, at least one; bots go to each in turn.
     pub servers: Vec<SocketAddr>,
     /// What the bots speak with it.
-    pub wire: ClientWire,
+    pub wire: ProtocolChoice,
     /// How many bots there are, and when. Not empty.
     pub stages: Vec<Stage>,
     /// What the bots' behaviour, names and numbers grow from.
@@ -129,7 +129,12 @@ pub struct BotsOptions {
 impl BotsOptions {
     /// `count` bots join `server` for `duration`, with the values that players use.
     #[must_use]
-    pub fn new(server: SocketAddr, wire: ClientWire, count: u16, duration: Millis) -> Self {
+    pub fn new(
+        server: SocketAddr,
+        wire: impl Into<ProtocolChoice>,
+        count: u16,
+        duration: Millis,
+    ) -> Self {
         Self::to_all(vec![server], wire, count, duration)
     }
 
@@ -137,13 +142,13 @@ impl BotsOptions {
     #[must_use]
     pub fn to_all(
         servers: Vec<SocketAddr>,
-        wire: ClientWire,
+        wire: impl Into<ProtocolChoice>,
         count: u16,
         duration: Millis,
     ) -> Self {
         Self {
             servers,
-            wire,
+            wire: wire.into(),
             stages: vec![Stage { bots: count, duration }],
             seed: 0,
             joins_per_second: 20,
@@ -164,11 +169,18 @@ impl BotsOptions {
         }
     }
 
+    /// Place of a bot's server in `servers`, by the bot's number.
+    pub(super) fn server_place(&self, number: u16) -> usize {
+        usize::from(number) % self.servers.len().max(1)
+    }
+
     /// The server of a bot, by its number.
     #[must_use]
     pub fn server_of(&self, number: u16) -> SocketAddr {
-        let place = usize::from(number) % self.servers.len().max(1);
-        self.servers.get(place).copied().unwrap_or_else(|| ([127, 0, 0, 1], 27_960).into())
+        self.servers
+            .get(self.server_place(number))
+            .copied()
+            .unwrap_or_else(|| ([127, 0, 0, 1], 27_960).into())
     }
 
     /// The most bots of any stage.

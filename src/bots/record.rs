@@ -149,6 +149,8 @@ pub(super) struct Record {
     /// By how much its score rose, all in all.
     pub(super) scored: u64,
     pub(super) refusal: Option<String>,
+    /// Whether the refusal was told to another bot of the same server.
+    pub(super) refusal_is_shared: bool,
     pub(super) fault: Option<String>,
     /// How its last life ended.
     pub(super) ending: Option<Ending>,
@@ -183,6 +185,7 @@ impl Record {
             walked: 0.0,
             scored: 0,
             refusal: None,
+            refusal_is_shared: false,
             fault: None,
             ending: None,
             dropped: None,

@@ -12,7 +12,7 @@ use super::{
     expect::Expectations,
     summary::{BotSummary, Outcome, Stretch},
 };
-use crate::model::text::escaped;
+use crate::model::{limits::MAX_CLIENTS, text::escaped};
 
 /// What it came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -73,7 +73,7 @@ impl Case<'_> {
         }
         let judged = waived("in_game") || (waived("refused") && missing == total.refused);
         if *enters && missing > 0 && !judged {
-            let reason = self.reason(|bot| bot.join_ms.is_none());
+            let reason = self.refusal(|bot| bot.join_ms.is_none());
             let sentence =
                 format!("not as expected: {missing} of {count} bots never got in: {reason}");
             return (Verdict::NotAsExpected, sentence);
@@ -85,7 +85,7 @@ impl Case<'_> {
         let Self { server, total, each, .. } = self;
         let count = each.len();
         if total.refused > 0 {
-            let reason = self.reason(|bot| bot.outcome == Outcome::Refused);
+            let reason = self.refusal(|bot| bot.outcome == Outcome::Refused);
             return (Verdict::Refused, format!("{server} refuses all of {count} bots: {reason}"));
         }
         let heard: u64 = each.iter().map(|bot| bot.heard).sum();
@@ -109,6 +109,17 @@ impl Case<'_> {
             _ => format!("{server} answers at first and then no more: no bot got into the game"),
         };
         (Verdict::NoAnswer, sentence)
+    }
+
+    /// What most of some bots were told, and the remedy if the server is full.
+    fn refusal(&self, who: impl Fn(&BotSummary) -> bool) -> String {
+        let reason = self.reason(who);
+        if !reason.to_ascii_lowercase().contains("server is full") {
+            return reason;
+        }
+        let slots = self.each.len().min(MAX_CLIENTS);
+        let remedy = format!("raise sv_maxclients on the server, e.g. +set sv_maxclients {slots}");
+        format!("{reason} ({remedy})")
     }
 
     /// What most of some bots were told.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use super::ServerAddress;
 use crate::{
     bots::{self, Behaviours, Expectations, MAX_BOTS, QueryFlood, Stage, Stages},
-    client::ClientWire,
+    client::ProtocolChoice,
     model::Millis,
     settings::GameProfile,
     shape::Shape,
@@ -73,17 +73,19 @@ pub struct LoadTest {
     #[arg(long, value_name = "N/s")]
     #[serde(deserialize_with = "text")]
     pub ramp: Option<PerSecond>,
-    /// What they speak: compat (71 as OpenArena), native (71 as ioquake3) or 68 [default: compat]
+    /// Protocol: 68, compat (71 as OpenArena), native (71 as ioquake3), or auto, which finds out what the
+    /// server speaks [default: auto]
     #[arg(long, value_name = "WIRE")]
     #[serde(deserialize_with = "text")]
-    pub wire: Option<ClientWire>,
+    pub wire: Option<ProtocolChoice>,
     /// What they do: idle, wander, fight, chat, scores, spectate, storm, mute
     /// [default: wander,fight,scores]
     #[arg(long = "do", value_name = "WORDS")]
     #[serde(rename = "do", deserialize_with = "text")]
     pub behaviour: Option<Behaviours>,
     /// What happens to datagrams both ways: latency=40ms,jitter=10ms,loss=1%,dup=1%,reorder=1%,
-    /// rate=8000 (bytes a second)
+    /// rate=8000 (bytes a second). jitter is added to latency and keeps the order of datagrams; reorder is
+    /// the share that skips both, and lets jitter change the order as well
     #[arg(long, value_name = "SHAPE")]
     #[serde(deserialize_with = "text")]
     pub network: Option<Shape>,
@@ -223,7 +225,7 @@ impl LoadTest {
     pub fn build(self, servers: Vec<SocketAddr>, seed: u64) -> bots::BotsOptions {
         let duration = self.seconds.map_or(DURATION, |seconds| Millis::seconds(seconds.into()));
         let one = Stage { bots: self.bots.unwrap_or(COUNT), duration };
-        let wire = self.wire.unwrap_or(ClientWire::Compat71);
+        let wire = self.wire.unwrap_or(ProtocolChoice::Auto);
         let usual = bots::BotsOptions::to_all(servers, wire, one.bots, duration);
         bots::BotsOptions {
             stages: self.stages.map_or_else(|| vec![one], |stages| stages.0),

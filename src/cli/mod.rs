@@ -113,7 +113,7 @@ Examples:
   players on bad lines, whose routers change ports
     fragd bots --connect 127.0.0.1 -n 16 --network latency=80ms,jitter=20ms,loss=2% --rebind 30s
   ioquake3's server, which answers ten handshakes of an address at once and then few
-    fragd bots --connect 127.0.0.1 -n 32 --wire native --ramp 5/s
+    fragd bots --connect 127.0.0.1 -n 32 --ramp 5/s
   the same run each time, for a machine
     fragd bots --connect [::1] -n 8 --seed 42 --json --csv seconds.csv
   all servers of one machine at once
@@ -371,7 +371,7 @@ mod tests {
         };
         let test = &bots.test;
         assert_eq!((test.bots, test.seconds), (Some(64), Some(5)));
-        assert_eq!(test.wire, Some(crate::client::ClientWire::Protocol68));
+        assert_eq!(test.wire, Some(crate::client::ClientWire::Protocol68.into()));
         assert_eq!((test.seed, test.name_prefix.as_deref()), (Some(7), Some("probe")));
         let [server] = bots.connect.as_slice() else { panic!("{:?}", bots.connect) };
         assert_eq!((server.host.as_str(), server.port), ("::1", 27960));

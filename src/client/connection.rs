@@ -14,12 +14,13 @@ use std::sync::Arc;
 
 use crate::{
     model::{
-        Baselines, CommandNum, ConfigIndex, LevelTime, Millis, Qport, Sequence, ServerId, UserCmd,
+        Baselines, CommandNum, ConfigIndex, Dialect, LevelTime, Millis, Qport, Sequence, ServerId,
+        UserCmd,
         limits::{MAX_MESSAGE_LEN, MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
     },
     netchan::{
         AckError, AddError, Channel, End, IncomingCommands, OpenError, Order, OutgoingCommands,
-        Received, SendError, channel::MAX_LOST_AT_START, usercmd_key,
+        Received, SendError, channel::MAX_LOST_AT_START, detect_server_dialect, usercmd_key,
     },
     node::{Outbox, Route},
     wire::{
@@ -34,6 +35,7 @@ use super::{
     history::History,
     inbound::Inbound,
     level::{Level, Obeyed},
+    level_clock::LevelClock,
     moves::Moves,
     statistics::Statistics,
 };
@@ -57,6 +59,7 @@ pub(super) struct Connection {
     moves: Moves,
     clock: LevelClock,
     ping: Option<Millis>,
+    detection: Detection,
     packet_interval: Millis,
     next_packet: Millis,
     began: Millis,
@@ -65,6 +68,19 @@ pub(super) struct Connection {
     message: Vec<u8>,
     inbound: Inbound,
     writer: BitWriter,
+}
+
+/// How far the client has found out which framing the server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detection {
+    /// It is known.
+    Done,
+    /// The framing is the first guess, and nothing was sent.
+    Untried,
+    /// Something was sent in the present framing, and nothing has come back: the next packet tries the other.
+    Tried,
+    /// The last datagram of the server had the present framing. No message could be read yet.
+    Seen,
 }
 
 /// What happened to a datagram.
@@ -98,6 +114,7 @@ impl Connection {
             moves: Moves::new(packet_dup),
             clock: LevelClock::default(),
             ping: None,
+            detection: Detection::Done,
             packet_interval: Millis(u64::from(interval)),
             next_packet: now,
             began: now,
@@ -106,6 +123,31 @@ impl Connection {
             inbound: Inbound::default(),
             writer: BitWriter::new(),
         }
+    }
+
+    /// Takes the present framing for a guess: the first messages of the server tell which one it speaks, and
+    /// until then each packet tries the other one. A server of ioquake3 drops packets of the wrong framing by
+    /// their checksum, or speaks up before it hears any; others cannot read them.
+    pub(super) fn detect_dialect(&mut self) {
+        self.detection = Detection::Untried;
+    }
+
+    /// Goes over to another framing. The numbers of messages go on.
+    fn change_dialect(&mut self, dialect: Dialect) {
+        let (challenge, qport) = (self.channel.challenge(), self.channel.qport());
+        let (next, last) = (self.channel.next_sequence(), self.channel.last_received());
+        self.channel = Channel::new(End::Client, dialect, challenge, qport).resumed(next, last);
+    }
+
+    /// Takes the framing of a datagram of the server for the server's.
+    fn note_dialect(&mut self, now: Millis, datagram: &[u8]) {
+        let dialect = detect_server_dialect(self.channel.challenge(), datagram);
+        if dialect != self.channel.dialect() {
+            self.change_dialect(dialect);
+            // What was sent before could not be read.
+            self.next_packet = now;
+        }
+        self.detection = Detection::Seen;
     }
 
     pub(super) fn level(&self) -> Option<&Level> {
@@ -183,6 +225,9 @@ impl Connection {
         events: &mut Events,
         statistics: &mut Statistics,
     ) -> Outcome {
+        if self.detection != Detection::Done {
+            self.note_dialect(now, datagram);
+        }
         let received = match self.channel.receive(datagram, &mut self.message) {
             Ok(Some(received)) => received,
             Ok(None) => {
@@ -196,12 +241,15 @@ impl Connection {
             Ok(()) if self.is_left_over(now, &received) => return Outcome::Dropped,
             Ok(()) => {}
             Err(kind) if self.may_be_left_over(now, &received, kind) => return Outcome::Dropped,
+            // It may be of the other framing after all.
+            Err(_) if self.detection != Detection::Done => return Outcome::Dropped,
             Err(kind) => {
                 fault(events, statistics, sequence, kind);
                 return Outcome::Taken;
             }
         }
         self.last_heard = now;
+        self.detection = Detection::Done;
         statistics.messages += 1;
         statistics.lost_messages += u64::from(received.lost);
         self.channel.commit(received);
@@ -405,6 +453,14 @@ impl Connection {
         if self.next_packet <= now {
             self.next_packet = now + interval;
         }
+        match self.detection {
+            Detection::Untried => self.detection = Detection::Tried,
+            Detection::Tried => self.change_dialect(match self.channel.dialect() {
+                Dialect::Compat => Dialect::Native,
+                Dialect::Native => Dialect::Compat,
+            }),
+            Detection::Done | Detection::Seen => {}
+        }
         self.send(now, route, outbox)
     }
 
@@ -466,59 +522,4 @@ impl Connection {
 fn fault(events: &mut Events, statistics: &mut Statistics, sequence: Sequence, kind: FaultKind) {
     statistics.faults += 1;
     events.push(ClientEvent::Fault(Fault { sequence, kind }));
-}
-
-/// The level's time as the client takes it to be: it goes on with the client's own clock, and is drawn
-/// gently after the snapshots.
-#[derive(Clone, Copy, Debug, Default)]
-struct LevelClock {
-    /// Level time less own time, in milliseconds.
-    offset: Option<i64>,
-}
-
-impl LevelClock {
-    /// So far away that the client begins anew.
-    const JUMP_MS: i64 = 500;
-    /// So far away that it goes half the way at once.
-    const FAR_MS: i64 = 100;
-
-    /// A snapshot of that time is here.
-    fn set(&mut self, now: Millis, time: LevelTime) {
-        let heard = i64::from(time.0) - now.0 as i64;
-        self.offset = Some(match self.offset {
-            None => heard,
-            Some(offset) => {
-                let off = heard - offset;
-                match off.abs() {
-                    0..=Self::FAR_MS => offset + off.signum(),
-                    ..=Self::JUMP_MS => offset + off / 2,
-                    _ => heard,
-                }
-            }
-        });
-    }
-
-    /// 0 until the level's time is known.
-    fn read(self, now: Millis) -> LevelTime {
-        LevelTime(self.offset.map_or(0, |offset| (now.0 as i64).wrapping_add(offset) as i32))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_clock_follows_without_haste() {
-        let mut clock = LevelClock::default();
-        assert_eq!(clock.read(Millis(50)), LevelTime(0));
-        clock.set(Millis(1000), LevelTime(7000));
-        assert_eq!(clock.read(Millis(1010)), LevelTime(7010));
-        clock.set(Millis(1050), LevelTime(7100));
-        assert_eq!(clock.read(Millis(1050)), LevelTime(7051), "jitter moves it by one");
-        clock.set(Millis(1100), LevelTime(6901));
-        assert_eq!(clock.read(Millis(1100)), LevelTime(7001), "far: half the way");
-        clock.set(Millis(1150), LevelTime(100));
-        assert_eq!(clock.read(Millis(1150)), LevelTime(100), "another time altogether");
-    }
 }

@@ -35,6 +35,8 @@ pub(super) struct Handshake {
     /// `None` until a challenge is granted.
     granted: Option<Granted>,
     next_send: Millis,
+    /// The protocol number that the server asked for when it refused another.
+    asked_protocol: Option<i32>,
 }
 
 /// What a server granted.
@@ -47,7 +49,7 @@ pub(super) struct Granted {
 
 impl Handshake {
     pub(super) fn new(client_challenge: Challenge, now: Millis) -> Self {
-        Self { client_challenge, granted: None, next_send: now }
+        Self { client_challenge, granted: None, next_send: now, asked_protocol: None }
     }
 
     pub(super) fn granted(&self) -> Option<Granted> {
@@ -86,21 +88,24 @@ impl Handshake {
         result
     }
 
-    /// Takes a challenge. True when it is one for us: then `from` is where the server is.
+    /// Takes a challenge. True when it is one for us: then `from` is where the server is. `detects`: `wire` is
+    /// only a guess.
     pub(super) fn challenge_response(
         &mut self,
         now: Millis,
         response: ChallengeResponse,
         from_server: bool,
         wire: ClientWire,
-        falls_back: bool,
+        (falls_back, detects): (bool, bool),
     ) -> bool {
         if self.granted.is_some() {
             return false;
         }
-        let knows = response.protocol == Some(wire.protocol());
+        let protocol = self.asked_protocol.or(response.protocol);
+        let knows = protocol == Some(wire.protocol());
         let wire = match wire {
             ClientWire::Native71 if falls_back && !knows => ClientWire::Protocol68,
+            ClientWire::Compat71 if detects && !knows => ClientWire::Protocol68,
             ClientWire::Native71 | ClientWire::Compat71 | ClientWire::Protocol68 => wire,
         };
         // Old servers answer without our number; then the address must do.
@@ -128,6 +133,30 @@ impl Handshake {
     pub(super) fn refused(&mut self) {
         self.granted = None;
     }
+
+    /// Takes a refusal that names the protocol of the server. True when the client speaks that one, too: it
+    /// asks again at once.
+    pub(super) fn follow_protocol(&mut self, now: Millis, refusal: &str) -> bool {
+        let Some(granted) = self.granted.filter(|_| self.asked_protocol.is_none()) else {
+            return false;
+        };
+        let Some(protocol) = protocol_of_refusal(refusal) else { return false };
+        let other = protocol != granted.wire.protocol();
+        let spoken = ClientWire::ALL.iter().any(|wire| wire.protocol() == protocol);
+        if other && spoken {
+            self.asked_protocol = Some(protocol);
+            self.granted = None;
+            self.next_send = now;
+        }
+        other && spoken
+    }
+}
+
+/// Returns N of `Server uses protocol version N`, as every server of this family words it.
+fn protocol_of_refusal(text: &str) -> Option<i32> {
+    let rest = text.trim_start().strip_prefix("Server uses protocol version ")?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok()
 }
 
 /// The userinfo of `connect`: the player's, and what the handshake adds.
@@ -184,8 +213,13 @@ mod tests {
             client_challenge: client_challenge.map(Challenge),
             protocol,
         };
-        let taken =
-            handshake.challenge_response(Millis(9), response, from_server, wire, falls_back);
+        let taken = handshake.challenge_response(
+            Millis(9),
+            response,
+            from_server,
+            wire,
+            (falls_back, false),
+        );
         assert_eq!(handshake.granted().is_some(), taken);
         handshake.granted().map(|granted| granted.wire)
     }
@@ -233,10 +267,35 @@ mod tests {
                 client_challenge: Some(OURS),
                 protocol: Some(71),
             };
-            assert!(handshake.challenge_response(Millis(0), granted, true, wire, true));
+            assert!(handshake.challenge_response(Millis(0), granted, true, wire, (true, false)));
             let result = handshake.connect_response(response);
             assert_eq!(result.is_some(), taken, "{wire} {answer:?}");
         }
+    }
+
+    #[test]
+    fn refusal_that_names_a_protocol_is_followed_once() {
+        let mut handshake = Handshake::new(OURS, Millis(0));
+        let grant = |handshake: &mut Handshake, protocol| {
+            let response = ChallengeResponse {
+                challenge: Challenge(-5),
+                client_challenge: Some(OURS),
+                protocol,
+            };
+            let guess = ClientWire::Compat71;
+            handshake.challenge_response(Millis(9), response, true, guess, (false, true));
+            handshake.granted().map(|granted| granted.wire)
+        };
+        assert_eq!(grant(&mut handshake, None), Some(ClientWire::Protocol68), "no number: 68");
+        for text in ["Server is full", "Server uses protocol version 68 (yours is 68).", "", "70"] {
+            assert!(!handshake.follow_protocol(Millis(50), text), "{text}");
+        }
+        let text = "Server uses protocol version 71 (yours is 68).\n";
+        assert!(handshake.follow_protocol(Millis(50), text));
+        assert_eq!((handshake.granted().is_none(), handshake.next_send()), (true, Millis(50)));
+        assert_eq!(grant(&mut handshake, None), Some(ClientWire::Compat71));
+        let back = "Server uses protocol version 68.\n";
+        assert!(!handshake.follow_protocol(Millis(60), back), "once");
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod handshake;
 mod history;
 mod inbound;
 mod level;
+mod level_clock;
 mod moves;
 mod options;
 pub mod query;
@@ -31,7 +32,7 @@ mod statistics;
 
 pub use event::{ClientEvent, Ending, Fault, FaultKind};
 pub use history::Snapshot;
-pub use options::{ClientOptions, ClientWire, UnknownWire};
+pub use options::{ClientOptions, ClientWire, ProtocolChoice, UnknownWire};
 pub use query::{Query, QueryOptions, QueryResult};
 
 pub use session::{Client, CommandError, Stage};

@@ -40,6 +40,14 @@ impl ClientWire {
         }
     }
 
+    /// The one of number 71 with this framing.
+    pub(super) const fn of_71(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Compat => Self::Compat71,
+            Dialect::Native => Self::Native71,
+        }
+    }
+
     /// How messages are framed and hidden.
     #[must_use]
     pub const fn dialect(self) -> Dialect {
@@ -57,9 +65,46 @@ impl fmt::Display for ClientWire {
     }
 }
 
-/// A wire that nobody speaks.
+/// Choice of a client's protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ProtocolChoice {
+    /// The one that the server turns out to speak.
+    Auto,
+    /// This one, whatever the server speaks.
+    Fixed(ClientWire),
+}
+
+impl ProtocolChoice {
+    /// Name of [`ProtocolChoice::Auto`].
+    const AUTO: &str = "auto";
+}
+
+impl From<ClientWire> for ProtocolChoice {
+    fn from(wire: ClientWire) -> Self {
+        Self::Fixed(wire)
+    }
+}
+
+impl fmt::Display for ProtocolChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str(Self::AUTO),
+            Self::Fixed(wire) => fmt::Display::fmt(wire, f),
+        }
+    }
+}
+
+impl FromStr for ProtocolChoice {
+    type Err = UnknownWire;
+
+    fn from_str(name: &str) -> Result<Self, UnknownWire> {
+        if name == Self::AUTO { Ok(Self::Auto) } else { name.parse().map(Self::Fixed) }
+    }
+}
+
+/// A name that is not a protocol's.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("no wire '{0}': 68, compat (71 as OpenArena speaks it) or native (71 of ioquake3)")]
+#[error("unknown protocol '{0}' (expected auto, 68, compat or native)")]
 pub struct UnknownWire(String);
 
 impl FromStr for ClientWire {
@@ -81,6 +126,9 @@ pub struct ClientOptions {
     /// Whether a client of [`ClientWire::Native71`] goes over to [`ClientWire::Protocol68`] when the
     /// server turns out not to know 71.
     pub falls_back: bool,
+    /// Whether `wire` is only the first guess: the client takes the protocol number that the server names
+    /// and, for 71, the framing that the server's messages have.
+    pub detects_wire: bool,
     /// Who the player is; the keys of the handshake are added.
     pub userinfo: Info,
     /// Number that stays when a router gives the client another port. Any, but one's own.
@@ -111,6 +159,7 @@ impl ClientOptions {
             server,
             wire,
             falls_back: true,
+            detects_wire: false,
             userinfo,
             qport,
             seed,
@@ -132,5 +181,10 @@ mod tests {
             assert_eq!(wire.to_string().parse(), Ok(wire));
         }
         assert_eq!("71".parse::<ClientWire>(), Err(UnknownWire("71".to_owned())));
+        assert_eq!("auto".parse(), Ok(ProtocolChoice::Auto));
+        assert_eq!("68".parse(), Ok(ProtocolChoice::Fixed(ClientWire::Protocol68)));
+        assert_eq!(ProtocolChoice::Auto.to_string(), "auto");
+        let error = "auto71".parse::<ProtocolChoice>().unwrap_err().to_string();
+        assert_eq!(error, "unknown protocol 'auto71' (expected auto, 68, compat or native)");
     }
 }

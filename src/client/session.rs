@@ -126,7 +126,11 @@ impl Client {
 
     fn handle_sequenced(&mut self, now: Millis, datagram: &[u8]) -> bool {
         let Phase::Connection(connection) = &mut self.phase else { return false };
-        match connection.receive(now, datagram, &mut self.events, &mut self.statistics) {
+        let outcome = connection.receive(now, datagram, &mut self.events, &mut self.statistics);
+        if self.wire != ClientWire::Protocol68 {
+            self.wire = ClientWire::of_71(connection.channel().dialect());
+        }
+        match outcome {
             Outcome::Dropped => false,
             Outcome::Taken => true,
             Outcome::Ended(ending) => {
@@ -150,9 +154,9 @@ impl Client {
         match message {
             Message::ChallengeResponse(response) => {
                 let Phase::Handshake(handshake) = &mut self.phase else { return false };
-                let ClientOptions { wire, falls_back, .. } = self.options;
-                let taken =
-                    handshake.challenge_response(now, response, from_server, wire, falls_back);
+                let ClientOptions { wire, falls_back, detects_wire, .. } = self.options;
+                let guess = (falls_back || detects_wire, detects_wire);
+                let taken = handshake.challenge_response(now, response, from_server, wire, guess);
                 if let Some(granted) = handshake.granted().filter(|_| taken) {
                     self.server = from;
                     self.wire = granted.wire;
@@ -165,6 +169,9 @@ impl Client {
             Message::Print(text) if from_server => {
                 let text = text.to_string();
                 if let Phase::Handshake(handshake) = &mut self.phase {
+                    if self.options.detects_wire && handshake.follow_protocol(now, &text) {
+                        return true;
+                    }
                     handshake.refused();
                     self.events.push(ClientEvent::Refused(text.trim().to_owned()));
                 } else {
@@ -200,7 +207,11 @@ impl Client {
 
     fn connection(&self, now: Millis, granted: Granted) -> Connection {
         let ClientOptions { qport, packets_per_second, packet_dup, .. } = self.options;
-        Connection::new(now, granted, qport, packets_per_second, packet_dup)
+        let mut connection = Connection::new(now, granted, qport, packets_per_second, packet_dup);
+        if self.options.detects_wire && granted.wire != ClientWire::Protocol68 {
+            connection.detect_dialect();
+        }
+        connection
     }
 
     /// Sends back what the server wants to see.
@@ -347,7 +358,8 @@ impl Client {
         self.server
     }
 
-    /// What is spoken; final once a challenge was granted.
+    /// What is spoken; final once a challenge was granted, or with [`ClientOptions::detects_wire`] once there
+    /// is a gamestate.
     #[must_use]
     pub fn wire(&self) -> ClientWire {
         self.wire

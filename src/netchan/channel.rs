@@ -113,7 +113,7 @@ pub struct Transmitted<K> {
     pub kind: K,
     /// Whether it begins the message: the number is fixed now.
     pub first: bool,
-    /// Whether it ends the message: now the other end can have it.
+    /// Whether it ends the message: now the other end can have it. True for every copy of the last fragment.
     pub last: bool,
 }
 
@@ -133,6 +133,7 @@ pub struct Channel<K = ()> {
     unsent: Option<Unsent<K>>,
     queue: VecDeque<Queued<K>>,
     last_datagram_len: usize,
+    fragment_copies: u8,
 }
 
 /// The message whose fragments are leaving.
@@ -177,6 +178,7 @@ impl<K: Copy> Channel<K> {
             unsent: None,
             queue: VecDeque::new(),
             last_datagram_len: 0,
+            fragment_copies: 1,
         }
     }
 
@@ -295,6 +297,12 @@ impl<K: Copy> Channel<K> {
         }
     }
 
+    /// Sets how often each fragment is sent, for messages that begin to leave from now on. The other end
+    /// ignores a fragment that it has, so that a second copy only replaces a lost first one.
+    pub fn set_fragment_copies(&mut self, copies: u8) {
+        self.fragment_copies = copies;
+    }
+
     /// Whether fragments or messages wait for [`Channel::transmit_next`]. No snapshot should be made
     /// meanwhile, for nobody knows what number it would get.
     #[must_use]
@@ -387,7 +395,7 @@ impl<K: Copy> Channel<K> {
         if message.len() >= FRAGMENT_LEN {
             let mut message = message.to_vec();
             scramble(&mut message);
-            let mut pieces = Pieces::new(message);
+            let mut pieces = Pieces::new(message, self.fragment_copies);
             let transmitted = self.write_piece(sequence, kind, &mut pieces, out);
             self.unsent = Some(Unsent { sequence, kind, pieces });
             return transmitted;
@@ -406,7 +414,7 @@ impl<K: Copy> Channel<K> {
     fn send_piece(&mut self, out: &mut Vec<u8>) -> Option<Transmitted<K>> {
         let mut unsent = self.unsent.take()?;
         let transmitted = self.write_piece(unsent.sequence, unsent.kind, &mut unsent.pieces, out);
-        if !transmitted.last {
+        if !unsent.pieces.is_done() {
             self.unsent = Some(unsent);
         }
         Some(transmitted)

@@ -2,7 +2,8 @@
 //!
 //! A message of [`FRAGMENT_LEN`] bytes or more travels as several datagrams with one sequence number.
 //! All but the last are full; the last is shorter, if need be empty: so the other end knows that the
-//! message is whole. A lost fragment is never sent again, its message is lost.
+//! message is whole. A lost fragment is never requested again: its message is lost. A sender may send every
+//! fragment more than once instead, as receivers ignore a fragment that they have.
 //!
 //! Invariants: one message at most is assembled and one sent; an assembly never exceeds the largest
 //! message, and its only allocation is made by a first fragment and freed with the assembly.
@@ -133,23 +134,41 @@ impl Assembly {
 pub(super) struct Pieces {
     bytes: Vec<u8>,
     start: usize,
+    /// Times that each fragment is sent, at least 1.
+    copies: u8,
+    /// Times that the fragment at `start` was sent.
+    sent: u8,
+    is_done: bool,
 }
 
 impl Pieces {
-    pub(super) fn new(bytes: Vec<u8>) -> Self {
+    pub(super) fn new(bytes: Vec<u8>, copies: u8) -> Self {
         assert!(bytes.len() <= MAX_MESSAGE_LEN, "a piece's place is counted in 16 bits");
-        Self { bytes, start: 0 }
+        Self { bytes, start: 0, copies: copies.max(1), sent: 0, is_done: false }
     }
 
     /// Whether nothing has left yet.
     pub(super) fn is_first(&self) -> bool {
-        self.start == 0
+        self.start == 0 && self.sent == 0
+    }
+
+    /// Whether every copy of every fragment has left.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Whether every fragment has left once, so that the other end can have the message.
+    pub(super) fn have_left_once(&self) -> bool {
+        self.is_done || self.sent > 0 && self.start + FRAGMENT_LEN > self.bytes.len()
     }
 
     /// Whether what has left and what is left can be so.
     pub(super) fn soundness(&self) -> Result<(), String> {
         let (start, len) = (self.start, self.bytes.len());
-        if start == 0 || start % FRAGMENT_LEN != 0 || start > len {
+        if self.is_done || self.sent >= self.copies {
+            return Err(format!("{} of {} copies of a fragment have left", self.sent, self.copies));
+        }
+        if self.is_first() || start % FRAGMENT_LEN != 0 || start > len {
             return Err(format!("{start} of {len} bytes have left in fragments"));
         }
         if len > MAX_MESSAGE_LEN {
@@ -158,13 +177,18 @@ impl Pieces {
         Ok(())
     }
 
-    /// The next piece with its place. A piece that is not full is the last.
+    /// The next piece with its place, or the last one again until all its copies have left. A piece that
+    /// is not full is the last.
     pub(super) fn take(&mut self) -> (Span, &[u8]) {
-        let len = (self.bytes.len() - self.start).min(FRAGMENT_LEN);
-        let span = Span { start: self.start as u16, len: len as u16 };
-        let piece = &self.bytes[self.start..self.start + len];
-        self.start += len;
-        (span, piece)
+        let start = self.start;
+        let len = (self.bytes.len() - start).min(FRAGMENT_LEN);
+        self.sent += 1;
+        if self.sent >= self.copies {
+            self.sent = 0;
+            self.start += len;
+            self.is_done = len < FRAGMENT_LEN;
+        }
+        (Span { start: start as u16, len: len as u16 }, &self.bytes[start..start + len])
     }
 }
 
@@ -285,8 +309,18 @@ mod tests {
 
     #[test]
     fn pieces_that_cannot_have_left_are_unsound() {
-        let check = |start, len| Pieces { bytes: vec![0; len], start }.soundness();
+        let pieces = |start, len| {
+            let bytes = vec![0; len];
+            Pieces { bytes, start, ..Pieces::new(Vec::new(), 2) }
+        };
+        let check = |start, len| pieces(start, len).soundness();
         assert_eq!((check(1300, 1300), check(2600, 3000)), (Ok(()), Ok(())));
+        assert_eq!(Pieces { sent: 1, ..pieces(0, 3000) }.soundness(), Ok(()));
+        assert!(Pieces { sent: 2, ..pieces(1300, 3000) }.soundness().is_err(), "a third copy");
+        assert!(
+            Pieces { is_done: true, ..pieces(2600, 3000) }.soundness().is_err(),
+            "nothing left"
+        );
         for (start, len) in [(0, 3000), (1299, 3000), (3900, 3000), (1300, MAX_MESSAGE_LEN + 1)] {
             assert!(check(start, len).is_err(), "{start} of {len}");
         }
@@ -300,17 +334,19 @@ mod tests {
             (1300, vec![(0, 1300), (1300, 0)]),
             (2601, vec![(0, 1300), (1300, 1300), (2600, 1)]),
         ] {
-            let mut pieces = Pieces::new(vec![1; len]);
-            let mut taken = Vec::new();
-            loop {
-                let (span, bytes) = pieces.take();
-                assert_eq!(bytes.len(), usize::from(span.len));
-                taken.push((span.start, span.len));
-                if bytes.len() < FRAGMENT_LEN {
-                    break;
+            for copies in 1..=3 {
+                let mut pieces = Pieces::new(vec![1; len], copies);
+                let mut taken = Vec::new();
+                while !pieces.is_done() {
+                    assert_eq!(pieces.is_first(), taken.is_empty());
+                    let (span, bytes) = pieces.take();
+                    assert_eq!(bytes.len(), usize::from(span.len));
+                    taken.push((span.start, span.len));
                 }
+                let times = usize::from(copies);
+                let each = expected.iter().flat_map(|span| vec![*span; times]);
+                assert_eq!(taken, each.collect::<Vec<_>>());
             }
-            assert_eq!(taken, expected);
         }
     }
 }

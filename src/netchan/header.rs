@@ -80,6 +80,18 @@ pub fn detect_dialect(challenge: Challenge, datagram: &[u8]) -> Dialect {
     }
 }
 
+/// What a server speaks, told by a sequenced datagram of its, as in [`detect_dialect`].
+#[must_use]
+pub fn detect_server_dialect(challenge: Challenge, datagram: &[u8]) -> Dialect {
+    let native = Layout::new(End::Server, Dialect::Native);
+    match native.read(datagram) {
+        Ok((header, _)) if header.checksum == checksum(challenge, header.sequence) => {
+            Dialect::Native
+        }
+        Ok(_) | Err(_) => Dialect::Compat,
+    }
+}
+
 /// The checksum of a native header: who does not know the challenge cannot make one, save for message
 /// 1, where it is 0 under every challenge.
 #[must_use]

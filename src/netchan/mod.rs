@@ -28,7 +28,9 @@ pub mod scramble;
 
 pub use channel::{Channel, Dropped, Received, SendError, Transmitted};
 pub use commands::{AckError, AddError, IncomingCommands, Order, OutgoingCommands};
-pub use header::{End, detect_dialect, is_connectionless, peek_client_header};
+pub use header::{
+    End, detect_dialect, detect_server_dialect, is_connectionless, peek_client_header,
+};
 pub use opening::OpenError;
 pub use rate::cost_ms;
 pub use remote::{Remote, Sender};

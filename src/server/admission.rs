@@ -281,7 +281,7 @@ impl Core {
         }
     }
 
-    fn accept(&mut self, route: Route, challenge: Challenge) {
+    pub(super) fn accept(&mut self, route: Route, challenge: Challenge) {
         let response = ConnectResponse { challenge: Some(challenge), protocol: None };
         self.answer(route, |out| Message::ConnectResponse(response).write(out));
     }

@@ -41,6 +41,9 @@ pub(super) enum Stage {
     },
 }
 
+/// Least time between two gamestates of one level to one client.
+pub(super) const GAMESTATE_INTERVAL: Millis = Millis(1000);
+
 /// The last gamestate that left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SentGamestate {
@@ -49,13 +52,17 @@ pub(super) struct SentGamestate {
     /// The level it tells of.
     pub(super) server_id: ServerId,
     pub(super) at: Millis,
+    /// Whether it repeats one of the same level that the client has lost.
+    pub(super) is_retry: bool,
+    /// Whether the client has lost it: the client acknowledges a newer message and does not know the level.
+    pub(super) is_lost: bool,
 }
 
-/// How fast a client wants to be served, as far as the server grants it.
+/// How fast a client asks to be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pace {
-    /// Bytes per second, headers of the network included.
-    pub(super) rate_bytes_per_sec: u32,
+    /// Bytes per second, headers of the network included. The operator's limits are not applied.
+    pub(super) asked_bytes_per_sec: i32,
     /// Time between two snapshots.
     pub(super) snapshot_interval: Millis,
 }
@@ -79,6 +86,10 @@ pub(super) struct Client {
     pub(super) pace: Pace,
 
     pub(super) connected_at: Millis,
+    /// Times that the answer to `connect` was repeated.
+    pub(super) responses_repeated: u8,
+    /// Since when the client has been on its way into the level: connected, or the level began.
+    pub(super) joining_since: Millis,
     pub(super) heard_at: Millis,
     /// Frames in a row that found the client silent for too long.
     pub(super) silent_frames: u8,
@@ -93,6 +104,8 @@ pub(super) struct Client {
     pub(super) snapshot_at: Millis,
     /// Time of the last datagram, for what it costs of the rate.
     pub(super) sent_at: Millis,
+    /// Least time from that datagram to the next one, if it was a fragment of a gamestate.
+    pub(super) spacing: Millis,
     /// A snapshot was skipped because of the rate.
     pub(super) rate_delayed: bool,
 
@@ -127,8 +140,10 @@ impl Client {
             userinfo: Info::normal(),
             name: String::new(),
             stage: Stage::Connected,
-            pace: Pace { rate_bytes_per_sec: 3000, snapshot_interval: Millis(50) },
+            pace: Pace { asked_bytes_per_sec: 3000, snapshot_interval: Millis(50) },
             connected_at: now,
+            responses_repeated: 0,
+            joining_since: now,
             heard_at: now,
             silent_frames: 0,
             gamestate: None,
@@ -137,6 +152,7 @@ impl Client {
             history: History::new(),
             snapshot_at: Millis(0),
             sent_at: Millis(0),
+            spacing: Millis(0),
             rate_delayed: false,
             last_move: UserCmd::default(),
             message_bucket: Bucket::default(),
@@ -165,6 +181,13 @@ impl Client {
     /// Whether anything was heard since it connected.
     pub(super) fn was_heard(&self) -> bool {
         self.channel.last_received() != Sequence(0)
+    }
+
+    /// Returns when the gamestate is to be sent again: a second after a lost one, once nothing waits.
+    pub(super) fn gamestate_due(&self) -> Option<Millis> {
+        let lost = self.gamestate.filter(|sent| sent.is_lost)?;
+        let waits = self.stage == Stage::Primed && !self.channel.is_busy();
+        waits.then_some(lost.at + GAMESTATE_INTERVAL)
     }
 
     /// Mean round trip in milliseconds, 999 while it is not in the game.

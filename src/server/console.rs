@@ -14,6 +14,7 @@ use super::{
     client::Stage,
     core::Core,
     level::is_map_name,
+    rate,
     status::{self, Row, Standing},
 };
 use crate::{
@@ -295,7 +296,7 @@ impl Server {
                 last_packet_ms: core.now.since(client.heard_at).0,
                 address: client.remote.address().to_string(),
                 qport: client.remote.qport().0,
-                rate: client.pace.rate_bytes_per_sec,
+                rate: rate::granted(&core.settings, client.pace, client.remote.address()),
             })
             .collect();
         let style = core.settings.choice(key::SV_STATUS_STYLE);

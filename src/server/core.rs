@@ -198,7 +198,7 @@ impl Core {
         let Some(client) = self.clients.get_mut(number) else { return };
         let name = info.get("name").unwrap_or("");
         client.name = text::truncated(name, MAX_NAME_LEN).to_owned();
-        client.pace = super::rate::pace(&self.settings, &info, client.remote.address());
+        client.pace = super::rate::pace(&self.settings, &info);
         client.userinfo = info;
     }
 

@@ -1,4 +1,5 @@
-//! How clients leave: dropped with a reason, timed out, told that the server stops.
+//! How clients leave: dropped with a reason, timed out, too slow to enter the game, told that the server
+//! stops.
 //!
 //! Invariant: a client is dropped once; its last words are repeated in snapshots until its slot is
 //! freed. Source: Quake III protocol 68, dropping and shutdown.
@@ -65,12 +66,14 @@ impl Server {
         }
     }
 
-    /// Drops who has been silent for too long and frees the slots of those who are gone.
+    /// Drops clients that have been silent for too long or do not enter the game, and frees the slots of
+    /// zombies.
     pub(super) fn check_silence(&mut self) {
+        self.drop_ghosts();
         let now = self.core.now;
         let seconds = |key| Millis::seconds(self.core.settings.int(key).max(0) as u64);
         let (timeout, linger) = (seconds(key::SV_TIMEOUT), seconds(key::SV_ZOMBIETIME));
-        self.drop_ghosts();
+        let join_limit = Some(seconds(key::SV_JOIN_TIMEOUT)).filter(|&limit| limit > Millis(0));
         for number in self.core.clients.numbers() {
             let Some(client) = self.core.clients.get_mut(number) else { continue };
             let silence = now.since(client.heard_at);
@@ -85,9 +88,17 @@ impl Server {
                 continue;
             }
             let newcomer = !client.was_heard() && silence >= SILENT_NEWCOMER;
+            let is_silent = silence >= timeout || newcomer;
+            let joins_for = now.since(client.joining_since);
+            let never_joins =
+                !client.is_active() && join_limit.is_some_and(|limit| joins_for >= limit);
             client.silent_frames =
-                if silence >= timeout || newcomer { client.silent_frames + 1 } else { 0 };
+                if is_silent || never_joins { client.silent_frames + 1 } else { 0 };
             if client.silent_frames > SILENT_FRAMES {
+                if !is_silent {
+                    self.drop_client(number, "took too long to enter the game");
+                    continue;
+                }
                 if newcomer {
                     self.core.strikes.add(now, client.remote.address());
                 }

@@ -155,6 +155,7 @@ impl Server {
                 continue;
             };
             client.stage = Stage::Connected;
+            client.joining_since = self.core.now;
             client.base = None;
             client.history.clear();
             client.backlog.clear_waiting();
@@ -194,7 +195,10 @@ impl Server {
             match client.stage {
                 Stage::Zombie { .. } => continue,
                 // It loads a level that is over: it is sent the gamestate again.
-                Stage::Connected | Stage::Primed => client.stage = Stage::Connected,
+                Stage::Connected | Stage::Primed => {
+                    client.stage = Stage::Connected;
+                    client.joining_since = self.core.now;
+                }
                 Stage::Active => {
                     // An overflow drops the client by way of its own request.
                     self.core.tell(number, &"map_restart\n".into());

@@ -254,6 +254,7 @@ impl Server {
             self.run_line(&line);
         }
         self.check_silence();
+        self.repeat_connect_responses();
         self.renew_clock();
         self.record_frame();
         self.send_snapshots();
@@ -319,6 +320,7 @@ impl Node for Server {
     fn frame(&mut self, now: Millis) {
         self.core.now = now;
         self.core.send_waiting();
+        self.resend_gamestates();
         let frames = self.take_due_frames();
         if frames > 0 {
             self.run_frames(frames);

@@ -6,7 +6,7 @@
 
 use super::{
     Server,
-    client::{Client, Stage},
+    client::{Client, GAMESTATE_INTERVAL, Stage},
     core::Core,
     limiter::Allowance,
     proof::{Known, MAX_LOST_UNPROVEN},
@@ -161,6 +161,12 @@ impl Server {
             log::info!("client {number} goes on from {}", route.remote);
         }
 
+        let leaves = parsed.commands.iter().any(|(_, text)| text == "disconnect");
+        if leaves && head.server_id != self.core.level.server_id {
+            // It never got the level, and frees its slot all the same.
+            self.drop_client(number, "disconnected");
+            return;
+        }
         if !self.has_this_level(number, &head, acknowledged) {
             return;
         }
@@ -181,20 +187,21 @@ impl Server {
     /// it lies. It is never primed again. A client without a gamestate cannot know the server id.
     fn has_this_level(&mut self, number: ClientNum, head: &ClientHead, ack: Sequence) -> bool {
         let level = &self.core.level;
-        let Some(client) = self.core.clients.get(number) else { return false };
+        let Some(client) = self.core.clients.get_mut(number) else { return false };
         if client.has_level() && head.server_id == level.server_id {
             return true;
         }
         if client.is_active() {
             return false;
         }
-        let owed = match client.gamestate {
+        let owed = match &mut client.gamestate {
             None => true,
             Some(sent) if sent.server_id != level.server_id => true,
             Some(sent) => {
-                // It has received something newer and still does not know: the gamestate was lost.
-                let lost = sent.sequence.is_some_and(|sequence| ack.distance(sequence) > 0);
-                lost && self.core.now.since(sent.at) >= Millis::seconds(1)
+                // It has received something newer and still does not know: the gamestate was lost. A
+                // report that comes too early is remembered, as the next one is a second away.
+                sent.is_lost |= sent.sequence.is_some_and(|sequence| ack.distance(sequence) > 0);
+                sent.is_lost && self.core.now.since(sent.at) >= GAMESTATE_INTERVAL
             }
         };
         if owed && !client.channel.is_busy() {

@@ -2,7 +2,9 @@
 //!
 //! Invariants: no snapshot is made while anything of the client's waits, for nobody knows what number it
 //! would get; a message that would be too long loses entities, never commands. A gamestate fits a message
-//! (`configstrings` counts it); with too many commands in front of it, these are sent alone first.
+//! (`configstrings` counts it); with too many commands in front of it, these are sent alone first. A
+//! level's gamestate is sent to a client once a second at most, and again only when the client has shown
+//! that it lost the last one.
 //! Source: Quake III protocol 68, gamestate, snapshot, rate and pacing; the rules are ioquake3's.
 
 use super::{
@@ -15,7 +17,7 @@ use crate::{
     model::{ClientNum, Millis, PlayerState, limits::MAX_SNAPSHOT_ENTITIES},
     netchan::Transmitted,
     observe::Counter,
-    settings::key,
+    settings::{Settings, key},
     wire::{
         download, gamestate,
         server_message::{self, Operation},
@@ -25,6 +27,8 @@ use crate::{
 
 /// Time between two snapshots to a client that is not in the game.
 const IDLE_INTERVAL: Millis = Millis(1000);
+/// Times after `connect` at which its answer is repeated for a client that stays silent.
+const RESPONSES_AFTER: [Millis; 3] = [Millis(500), Millis(1000), Millis(2000)];
 
 impl Server {
     /// Sends the level to a client.
@@ -62,10 +66,49 @@ impl Server {
         client.stage = Stage::Primed;
         client.base = None;
         client.history.clear();
-        client.gamestate =
-            Some(SentGamestate { sequence: None, server_id: level.server_id, at: *now });
+        // The snapshot behind it goes out at once: acknowledged alone, it tells that the gamestate is lost.
+        client.snapshot_at = Millis(0);
+        let gamestate = SentGamestate {
+            sequence: None,
+            server_id: level.server_id,
+            at: *now,
+            is_retry: is_repeated,
+            is_lost: false,
+        };
+        client.gamestate = Some(gamestate);
+        client.channel.set_fragment_copies(rate::fragment_copies(&gamestate));
         self.core.counters.bump(Counter::GamestatesSent);
         self.core.transmit(number, MessageKind::Gamestate);
+        if let Some(client) = self.core.clients.get_mut(number) {
+            client.channel.set_fragment_copies(1);
+        }
+    }
+
+    /// Repeats `connectResponse` for clients that have not said anything since: the only copy may be lost,
+    /// and a client asks again after three seconds only. Their addresses are proven, and the repetitions
+    /// together are shorter than the `connect` that they answer.
+    pub(super) fn repeat_connect_responses(&mut self) {
+        for number in self.core.clients.numbers() {
+            let now = self.core.now;
+            let Some(client) = self.core.clients.get_mut(number) else { continue };
+            let due = RESPONSES_AFTER.get(usize::from(client.responses_repeated));
+            let waits = client.stage == Stage::Connected && !client.was_heard();
+            if waits && due.is_some_and(|&due| now.since(client.connected_at) >= due) {
+                client.responses_repeated += 1;
+                let (route, challenge) = (Core::route(client), client.channel.challenge());
+                self.core.accept(route, challenge);
+            }
+        }
+    }
+
+    /// Sends gamestates again to the clients that have lost theirs.
+    pub(super) fn resend_gamestates(&mut self) {
+        for number in self.core.clients.numbers() {
+            let due = self.core.clients.get(number).and_then(Client::gamestate_due);
+            if due.is_some_and(|due| due <= self.core.now) {
+                self.send_gamestate(number);
+            }
+        }
     }
 
     /// Sends a client the commands that it has yet to acknowledge, as often as its rate allows.
@@ -126,7 +169,7 @@ impl Server {
         let Self { core, game, .. } = self;
         let Core { clients, level, writer, frames, world, sight, deltas, counters, .. } = core;
         let Some(client) = clients.get_mut(number) else { return true };
-        client.backlog.advance(&level.configstrings, rate::command_bytes(client.pace));
+        client.backlog.advance(&level.configstrings, rate::command_bytes(&core.settings, client));
         begin_message(writer, client);
         let active = client.is_active();
         let nobody = PlayerState::default();
@@ -193,6 +236,8 @@ impl Core {
         }
         let held_up = if client.channel.is_busy() {
             Some(Counter::SnapshotsHeldByQueue)
+        } else if rate::fragment_wait(client, self.now) > Millis(0) {
+            return false;
         } else if rate::wait(&self.settings, client, self.now) > Millis(0) {
             Some(Counter::SnapshotsHeldByRate)
         } else {
@@ -200,7 +245,8 @@ impl Core {
         };
         if let Some(counter) = held_up {
             self.counters.bump(counter);
-            if let Some(client) = self.clients.get_mut(number) {
+            // A client that is still joining is not told: what delays it is its gamestate.
+            if let Some(client) = self.clients.get_mut(number).filter(|client| client.is_active()) {
                 client.rate_delayed = true;
             }
         }
@@ -229,7 +275,7 @@ impl Core {
     pub(super) fn send_waiting(&mut self) {
         let Self { clients, outbox, counters, now, settings, .. } = self;
         for (_, client) in clients.iter_mut() {
-            while client.channel.is_busy() && rate::wait(settings, client, *now) == Millis(0) {
+            while client.channel.is_busy() && wait(settings, client, *now) == Millis(0) {
                 let route = Self::route(client);
                 let mut transmitted = None;
                 outbox.push_with(route, |out| transmitted = client.channel.transmit_next(out));
@@ -238,15 +284,24 @@ impl Core {
         }
     }
 
-    /// When [`Self::send_waiting`] has something to do next.
+    /// When [`Self::send_waiting`] or [`Server::resend_gamestates`] has something to do next.
     pub(super) fn next_waiting(&self) -> Millis {
         self.clients
             .iter()
-            .filter(|(_, client)| client.channel.is_busy())
-            .map(|(_, client)| self.now + rate::wait(&self.settings, client, self.now))
+            .filter_map(|(_, client)| {
+                if client.channel.is_busy() {
+                    return Some(self.now + wait(&self.settings, client, self.now));
+                }
+                client.gamestate_due()
+            })
             .min()
             .unwrap_or(Millis::NEVER)
     }
+}
+
+/// Returns how long the next datagram of a client has to wait.
+fn wait(settings: &Settings, client: &Client, now: Millis) -> Millis {
+    rate::wait(settings, client, now).max(rate::fragment_wait(client, now))
 }
 
 /// Begins a message with the commands that the client has yet to acknowledge.
@@ -266,6 +321,8 @@ fn note_transmitted(
 ) {
     let Some(transmitted) = transmitted else { return };
     client.sent_at = now;
+    let gamestate = client.gamestate.filter(|_| transmitted.kind == MessageKind::Gamestate);
+    client.spacing = gamestate.as_ref().map_or(Millis(0), rate::fragment_spacing);
     counters.bump(Counter::PacketsOutSequenced);
     counters.add(Counter::BytesOut, client.channel.last_datagram_len() as u64);
     if transmitted.kind == MessageKind::Gamestate

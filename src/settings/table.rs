@@ -114,6 +114,9 @@ settings! {
         "Seconds that a player waits before the same address and port may connect again.";
     SV_TIMEOUT, "sv_timeout", Int::range(4, 3600), all("200", P),
         "Seconds of silence after which a player is dropped.";
+    SV_JOIN_TIMEOUT, "sv_joinTimeout", Int::or_off(10, 3600), all("120", P),
+        "Seconds that a client may take from its connect, or from a map change, to its first move in the \
+         level: time to load the map; 0 disables the limit.";
     SV_ZOMBIETIME, "sv_zombietime", Int::range(1, 60), all("2", P),
         "Seconds that a slot stays taken after its player left, so that the last words arrive.";
     SV_FLOOD_PROTECT, "sv_floodProtect", Flag::either(), all("1", S),

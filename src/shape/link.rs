@@ -1,7 +1,8 @@
 //! One direction of a way: datagrams go in, and come out when it is their time.
 //!
 //! A rate is a pipe in front of the delay: a datagram leaves it when those before it have, and one that
-//! would wait longer than [`MAX_BACKLOG`] is lost, as in a router. Buffers are used again.
+//! would wait longer than [`MAX_BACKLOG`] is lost, as in a router. Datagrams arrive in the order in which they
+//! were sent, unless the shape asks for reordering. Buffers are used again.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -31,6 +32,8 @@ pub struct Link {
     sent: u64,
     /// When the pipe is free, in microseconds.
     free_at_us: u64,
+    /// Arrival of the latest datagram under way: without reordering none arrives before it.
+    latest: Millis,
     /// Buffers of what has arrived.
     spare: Vec<Vec<u8>>,
 }
@@ -45,6 +48,7 @@ impl Link {
             flights: BinaryHeap::new(),
             sent: 0,
             free_at_us: 0,
+            latest: Millis(0),
             spare: Vec::new(),
         }
     }
@@ -68,7 +72,12 @@ impl Link {
             self.shape.damage(&mut self.dice, &mut buffer);
             let number = self.sent;
             self.sent += 1;
-            self.flights.push(Reverse(Flight { arrival: through + delay, number, bytes: buffer }));
+            let mut arrival = through + delay;
+            if self.shape.reordering == 0 {
+                arrival = arrival.max(self.latest);
+            }
+            self.latest = self.latest.max(arrival);
+            self.flights.push(Reverse(Flight { arrival, number, bytes: buffer }));
         }
     }
 
@@ -156,6 +165,21 @@ mod tests {
         assert_eq!(arrived.len(), 200);
         let overtaken = arrived.windows(2).filter(|pair| pair[0].1 > pair[1].1).count();
         assert!((8..40).contains(&overtaken), "{overtaken}");
+    }
+
+    #[test]
+    fn jitter_keeps_the_order_unless_reordering_is_asked_for() {
+        let jitter = Shape { jitter: Millis(40), ..Shape::latency(Millis(20)) };
+        let overtaken = |shape| {
+            let arrived = run(shape, 200, 10);
+            assert_eq!(arrived.len(), 200);
+            let delays = arrived.iter().map(|(at, n)| at - u64::from(*n) * 10);
+            assert!(delays.clone().all(|delay| delay <= 60), "nothing takes longer for it");
+            assert!(delays.max() >= Some(55), "and there is jitter");
+            arrived.windows(2).filter(|pair| pair[0].1 > pair[1].1).count()
+        };
+        assert_eq!(overtaken(jitter), 0);
+        assert!(overtaken(Shape { reordering: 1, ..jitter }) > 30);
     }
 
     #[test]

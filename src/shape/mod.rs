@@ -3,8 +3,10 @@
 //! A [`Shape`] says it, a [`Link`] does it for one direction. The simulated network and the load test
 //! use both, so a bot suffers from the same faults as a simulated player. Invariants: the same seed and
 //! the same datagrams at the same times have the same fate; what waits in a link is bounded by its
-//! [`MAX_WAITING`]. Source: the terms are those of network emulators: a delay with jitter lets datagrams
-//! overtake each other, a reordered one skips the delay.
+//! [`MAX_WAITING`]; a [`Link`] keeps the order of datagrams unless its shape asks for reordering, as most
+//! networks do, where jitter comes from queues. The simulated network draws each delay by itself, so that
+//! jitter alone reorders. Source: the terms are those of network emulators; a reordered datagram skips the
+//! delay.
 
 mod link;
 
@@ -27,13 +29,14 @@ const MAX_DELAY: Millis = Millis::seconds(10);
 pub struct Shape {
     /// Least time on the way.
     pub latency: Millis,
-    /// Up to this much is added, each time anew: later ones overtake earlier ones.
+    /// Up to this much is added, each time anew. A [`Link`] holds back what would overtake, unless
+    /// `reordering` is set.
     pub jitter: Millis,
     /// How many are lost.
     pub loss: u32,
     /// How many arrive twice.
     pub duplication: u32,
-    /// How many take no time, and so overtake others.
+    /// How many take no time, and so overtake others. With any of these jitter may reorder, too.
     pub reordering: u32,
     /// How many have a bit flipped.
     pub corruption: u32,

@@ -79,6 +79,14 @@ impl Arena {
         self.actors[SERVER].handle_line(now, line);
     }
 
+    /// The next text of the server's console.
+    pub(crate) fn server_output(&mut self) -> Option<String> {
+        match &mut self.actors[SERVER] {
+            Actor::Server(server) => server.poll_output(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn player(&mut self, node: usize) -> &mut Player {
         self.actors[node].player().unwrap()
     }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, net::SocketAddr};
 use fragd::{
     bots::{Bots, BotsOptions, Outcome, QueryFlood, Stages, Verdict},
     cli::LoadTest,
-    client::ClientWire,
+    client::{ClientWire, ProtocolChoice},
     model::Millis,
     node::{LocalPort, Node, Route},
     shape::Shape,
@@ -49,7 +49,11 @@ enum Ailment {
 impl Match {
     fn new(options: BotsOptions) -> Self {
         let now = Millis(1_000_000);
-        let server = ScriptedServer::new(options.wire);
+        let wire = match options.wire {
+            ProtocolChoice::Fixed(wire) => wire,
+            ProtocolChoice::Auto => ClientWire::Compat71,
+        };
+        let server = ScriptedServer::new(wire);
         let slots = options.most_bots();
         let bots = Bots::new(options, now);
         Self {

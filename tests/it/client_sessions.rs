@@ -11,12 +11,12 @@ use crate::vectors::{Row, table};
 
 #[test]
 fn compat_session_vector_as_a_client_sees_it() {
-    replay("session_legacy.csv", ClientWire::Compat71);
+    replay("session_legacy.csv", ClientWire::Compat71, ClientWire::Compat71);
 }
 
 #[test]
 fn native_session_vector_as_a_client_sees_it() {
-    replay("session_native.csv", ClientWire::Native71);
+    replay("session_native.csv", ClientWire::Native71, ClientWire::Native71);
 }
 
 /// The words behind `name`, up to the next space.
@@ -39,13 +39,24 @@ fn drain(client: &mut Client) -> Vec<Vec<u8>> {
     packets
 }
 
-fn replay(name: &str, wire: ClientWire) {
+#[test]
+fn client_detects_framing_of_recorded_servers() {
+    let (compat, native) = (ClientWire::Compat71, ClientWire::Native71);
+    replay("session_legacy.csv", compat, native);
+    replay("session_native.csv", native, compat);
+}
+
+/// Runs a client through a recorded session of a server of `wire`. One that guesses another wire finds out.
+fn replay(name: &str, wire: ClientWire, guess: ClientWire) {
     let rows = table(name);
     let first = rows.iter().map(|row| row.bytes("datagram_hex")).find(|d| !is_connectionless(d));
     let (_, qport) = peek_client_header(&first.unwrap()).unwrap();
     let server = ([127, 0, 0, 1], 27_960).into();
     let userinfo = Info::parse("\\name\\vector");
-    let options = ClientOptions::new(server, wire, userinfo, qport, 1);
+    let options = ClientOptions {
+        detects_wire: guess != wire,
+        ..ClientOptions::new(server, guess, userinfo, qport, 1)
+    };
     let mut client = Client::new(options, Millis(0)).unwrap();
     let mut snapshots = 0;
     let mut sent = Vec::new();

@@ -115,7 +115,7 @@ impl Node for Taped {
 }
 
 /// A server of a map of this name and file.
-fn server((map, file): (&str, &[u8]), seed: u64, set: &[(&str, &str)]) -> Server {
+pub(crate) fn server((map, file): (&str, &[u8]), seed: u64, set: &[(&str, &str)]) -> Server {
     let mut settings = Settings::default();
     let usual = [("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0"), ("map", map)];
     for (name, value) in usual.iter().chain(set) {

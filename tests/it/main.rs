@@ -23,6 +23,7 @@ mod hostile_maps;
 mod hot_path;
 mod huffman_vectors;
 mod items;
+mod joining;
 mod journal;
 mod linked_entities;
 mod lossy_joins;

@@ -57,6 +57,47 @@ fn the_operator_bounds_the_rate() {
 }
 
 #[test]
+fn rate_limits_apply_at_once_to_connected_clients() {
+    let mut arena = Arena::new(5, &[("rconPassword", "")]);
+    let node = arena.join(ClientWire::Compat71, "fast");
+    for i in 0..30 {
+        arena.join(ClientWire::Native71, &format!("p{i}"));
+    }
+    arena.run_for(Millis::seconds(5));
+    let now = arena.network.now();
+    assert!(arena.player(node).change_userinfo(now, "rate", "90000"));
+    arena.run_for(Millis::seconds(2));
+    let received = |arena: &mut Arena| {
+        let before = arena.player(node).client().statistics();
+        arena.run_for(Millis::seconds(5));
+        let after = arena.player(node).client().statistics();
+        after.bytes_in - before.bytes_in + 28 * (after.datagrams_in - before.datagrams_in)
+    };
+    let shown = |arena: &mut Arena| {
+        while arena.server_output().is_some() {}
+        arena.console("status");
+        let mut text = String::new();
+        while let Some(part) = arena.server_output() {
+            text.push_str(&part);
+        }
+        let line = text.lines().find(|line| line.contains("fast")).unwrap_or_default();
+        line.split_whitespace().last().unwrap_or_default().to_owned()
+    };
+    let unlimited = received(&mut arena);
+    assert!(unlimited > 50_000, "{unlimited} bytes in five seconds");
+    assert_eq!(shown(&mut arena), "90000");
+    arena.console("set sv_maxRate 4000");
+    assert_eq!(shown(&mut arena), "4000");
+    arena.run_for(Millis::seconds(1));
+    let limited = received(&mut arena);
+    assert!(limited <= 5 * 4400, "{limited} bytes in five seconds");
+    arena.console("set sv_minRate 30000");
+    assert_eq!(shown(&mut arena), "30000");
+    arena.run_for(Millis::seconds(1));
+    assert!(received(&mut arena) > 2 * limited);
+}
+
+#[test]
 fn skipped_snapshots_are_told() {
     let mut arena = Arena::new(6, &[]);
     let node = arena.join(ClientWire::Compat71, "slow");

@@ -31,6 +31,10 @@ pub struct BotSummary {
     /// What the server said to it, or what was wrong with what it said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether the reason was told to another bot of the same server, and this one was not answered: servers
+    /// limit refusals per address.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reason_is_shared: bool,
     /// Milliseconds from the first question to the game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub join_ms: Option<u64>,
@@ -80,6 +84,7 @@ impl BotSummary {
             outcome: outcome(record),
             // Who got in after all has nothing to tell of.
             reason: reason.or_else(|| record.refusal.clone().filter(|_| record.entered.is_none())),
+            reason_is_shared: record.refusal_is_shared && record.entered.is_none(),
             join_ms: record.join_time().map(|join| join.0),
             lives: record.lives,
             walked_per_second: rounded(per_second(record.walked(), record.played_for().0)),

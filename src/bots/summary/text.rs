@@ -192,7 +192,8 @@ impl Summary {
                 Outcome::Dropped => "dropped",
             };
             let reason = bot.reason.as_deref().unwrap_or("no answer");
-            row(f, &bot.name, &format!("{outcome}: {}", escaped(reason.as_bytes())))?;
+            let shared = if bot.reason_is_shared { " (told to another bot)" } else { "" };
+            row(f, &bot.name, &format!("{outcome}: {}{shared}", escaped(reason.as_bytes())))?;
         }
         match notable.count().checked_sub(MAX_LISTED) {
             Some(more) if more > 0 => writeln!(f, "and {more} more"),

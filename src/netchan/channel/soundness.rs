@@ -16,7 +16,8 @@ impl<K: Copy> Channel<K> {
         }
         if let Some(Unsent { sequence, pieces, .. }) = &self.unsent {
             pieces.soundness()?;
-            if sequence.next() != next || last.distance(*sequence) >= 0 {
+            let left = i32::from(pieces.have_left_once());
+            if sequence.next() != next || last.distance(*sequence) >= left {
                 return Err(format!("{sequence} is leaving, {last} has left, {next} is the next"));
             }
         }
