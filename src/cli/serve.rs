@@ -181,7 +181,8 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error,
-            "rconPassword needs at least 8 characters while dedicated is 2, or none at all"
+            "rconPassword needs at least 8 characters while dedicated is 2 or sv_rconAllow names a \
+             network beyond this machine, or none at all"
         );
     }
 

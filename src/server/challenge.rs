@@ -28,9 +28,9 @@ const KINDS: [u8; 2] = [0, 2];
 const TIMED: u8 = 1;
 
 /// Bits of a timed challenge that say when it was made, in ticks.
-const TICK_BITS: u32 = 8;
-/// Length of a tick: 64 milliseconds. Finer ticks would leave fewer bits that must be guessed.
-const TICK: u32 = 6;
+const TICK_BITS: u32 = 10;
+/// Length of a tick: 16 milliseconds. Finer ticks would leave fewer bits that must be guessed.
+const TICK: u32 = 4;
 
 /// What a good challenge tells of the time since it was made. Nothing was measured without bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +169,7 @@ mod tests {
                 let now = Millis(start + age);
                 let told = challenges.check_timed(now, peer, challenge).expect("good");
                 let (least, most) = told.bounds_ms.expect("measured");
-                assert!((least..=most).contains(&age) && most - least < 128, "{age}: {told:?}");
+                assert!((least..=most).contains(&age) && most - least < 32, "{age}: {told:?}");
                 // Another time in the same number is a forgery.
                 let forged = Challenge(challenge.0 ^ 0x10);
                 assert_eq!(challenges.check_timed(now, peer, forged), None);

@@ -9,14 +9,20 @@
 //! - an acknowledgement of a message that the client can have received last: near the last that it
 //!   acknowledged, or near the last that was sent.
 //!
-//! A client that was away for minutes still has both, since it acknowledges what it received last.
-//! Invariant: the first message of a connection may come from another port, but skips nothing.
+//! A client that was away for minutes still has both, since it acknowledges what it received last. A client
+//! that still joins has neither. It is followed to another port once its own has been silent for longer
+//! than a joining client is; if that was a forgery, the client's first usercmd takes its place back.
+//!
+//! Invariant: a client in the game is followed with proof only, and nobody skips many numbers without.
 //! Source: Quake III protocol 68, client messages and their scrambling; ioquake3 protocol 71, checksum.
 
-use crate::model::{LevelTime, Sequence, UserCmd};
+use crate::model::{LevelTime, Millis, Sequence, UserCmd};
 
 /// Lost messages that need no proof.
 pub(super) const MAX_LOST_UNPROVEN: u32 = 64;
+/// Silence after which a client that joins is believed to have another port. Waiting for its gamestate it
+/// sends a packet a second.
+pub(super) const JOINING_SILENCE: Millis = Millis::seconds(2);
 /// Messages between an acknowledgement and one that the client is known to have, or may have.
 const ACKNOWLEDGE_WINDOW: i32 = 64;
 /// Time by which a usercmd may be behind the level, in milliseconds.

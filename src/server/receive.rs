@@ -9,7 +9,7 @@ use super::{
     client::{Client, GAMESTATE_INTERVAL, Stage},
     core::Core,
     limiter::Allowance,
-    proof::{Known, MAX_LOST_UNPROVEN},
+    proof::{JOINING_SILENCE, Known, MAX_LOST_UNPROVEN},
     workload::{Kind, decode_units},
 };
 use crate::{
@@ -139,7 +139,7 @@ impl Server {
             return;
         };
         let newest = parsed.moves.as_ref().and_then(|moves_read| moves[..moves_read.count].last());
-        if needs_proof(client, route, &received)
+        if needs_proof(client, route, &received, self.core.now)
             && !known(client, self.core.level.time).proves(acknowledged, newest)
         {
             let (sequence, from) = (received.sequence, route.remote);
@@ -412,8 +412,10 @@ fn is_from_its_port(client: &Client, route: Route) -> bool {
 }
 
 /// Whether a message counts only with proof: its port or its number is not the expected one.
-fn needs_proof(client: &Client, route: Route, received: &Received) -> bool {
-    received.lost > MAX_LOST_UNPROVEN || client.was_heard() && !is_from_its_port(client, route)
+fn needs_proof(client: &Client, route: Route, received: &Received, now: Millis) -> bool {
+    let joins =
+        !client.was_heard() || !client.is_active() && now.since(client.heard_at) >= JOINING_SILENCE;
+    received.lost > MAX_LOST_UNPROVEN || !joins && !is_from_its_port(client, route)
 }
 
 /// What is known of a client, to be compared with a message.

@@ -136,7 +136,7 @@ fn pings_are_measured_from_challenge_to_connect() {
         (replies, challenge)
     };
     assert_eq!(after(&mut server, "198.51.100.1:27960", 30).0, high);
-    assert_eq!(after(&mut server, "198.51.100.2:27960", 220).0, low);
+    assert_eq!(after(&mut server, "198.51.100.2:27960", 240).0, low);
     for (host, ms) in [(3, 50), (4, 120), (5, 200)] {
         let (replies, challenge) = after(&mut server, &format!("198.51.100.{host}:27960"), ms);
         assert_eq!(replies, [format!("connectResponse {challenge}")], "{ms} ms");
@@ -203,7 +203,10 @@ fn newcomer_that_repeats_its_connect_keeps_its_slot() {
     let connect = |server: &mut Server, ms: u64| {
         let stranger = Stranger { now: START + Millis(ms), ..Stranger::at("198.51.100.1:27960") };
         let pairs = [("protocol", "71"), ("qport", "1"), ("challenge", challenge.as_str())];
-        assert_eq!(stranger.connect(server, &pairs), [format!("connectResponse {challenge}")]);
+        let replies = stranger.connect(server, &pairs);
+        // The answer is repeated for a client that stays silent.
+        let expected = format!("connectResponse {challenge}");
+        assert!(!replies.is_empty() && replies.iter().all(|reply| *reply == expected));
     };
     connect(&mut server, 0);
     assert_eq!(run_to(&mut server, 3000), 1);
@@ -464,7 +467,9 @@ fn rcon_wants_the_password_from_an_allowed_network() {
     for _ in 0..20 {
         near.text(&mut server, "rcon wrong status");
     }
-    // Locked out, but the right password works.
+    // Locked out, but the right password is compared with ten others a second.
+    assert!(near.text(&mut server, "rcon \"correct horse\" status").is_empty());
+    near.now += Millis(100);
     let status = near.text(&mut server, "rcon \"correct horse\" status").concat();
     assert!(status.starts_with("print\nmap: oa_dm1\ncl score ping name"), "{status}");
     near.now += Millis::seconds(30);
