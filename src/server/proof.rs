@@ -5,30 +5,32 @@
 //! from another port, or one that skips many numbers, therefore counts only if it holds what an outsider
 //! does not know:
 //!
-//! - a usercmd with a plausible time, which on a scrambled connection takes the challenge to write;
+//! - a usercmd with a plausible time, which on a scrambled connection takes the challenge to write. The
+//!   clock of a computer that was suspended may be off by a minute, or by as long as it was silent;
 //! - an acknowledgement of a message that the client can have received last: near the last that it
 //!   acknowledged, or near the last that was sent.
 //!
 //! A client that was away for minutes still has both, since it acknowledges what it received last. A client
 //! that still joins has neither. It is followed to another port once its own has been silent for longer
-//! than a joining client is; if that was a forgery, the client's first usercmd takes its place back.
+//! than a joining client is, and may have skipped as many numbers as a client sends in that time; if that
+//! was a forgery, the client's first usercmd takes its place back.
 //!
-//! Invariant: a client in the game is followed with proof only, and nobody skips many numbers without.
+//! Invariant: the port of a client in the game, and more than a few of its numbers, change with proof only.
 //! Source: Quake III protocol 68, client messages and their scrambling; ioquake3 protocol 71, checksum.
 
 use crate::model::{LevelTime, Millis, Sequence, UserCmd};
 
 /// Lost messages that need no proof.
-pub(super) const MAX_LOST_UNPROVEN: u32 = 64;
+const MAX_LOST_UNPROVEN: u32 = 64;
 /// Silence after which a client that joins is believed to have another port. Waiting for its gamestate it
 /// sends a packet a second.
-pub(super) const JOINING_SILENCE: Millis = Millis::seconds(2);
+const JOINING_SILENCE: Millis = Millis::seconds(2);
+/// Shortest time between two packets of a client, in milliseconds.
+const PACKET_INTERVAL_MS: u64 = 8;
 /// Messages between an acknowledgement and one that the client is known to have, or may have.
 const ACKNOWLEDGE_WINDOW: i32 = 64;
-/// Time by which a usercmd may be behind the level, in milliseconds.
-const USERCMD_BEHIND_MS: i32 = 3000;
-/// Time by which a usercmd may be ahead of the level, in milliseconds.
-const USERCMD_AHEAD_MS: i32 = 1000;
+/// Time by which a usercmd may be off the level's time, in milliseconds.
+const USERCMD_WINDOW_MS: i32 = 60_000;
 
 /// What the server knows of the client that a message claims to be from.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +39,12 @@ pub(super) struct Known {
     pub(super) level_time: LevelTime,
     /// Whether the client is in the game. Before that its usercmds carry no time.
     pub(super) is_active: bool,
+    /// Whether any message of the client was heard.
+    pub(super) was_heard: bool,
+    /// Time since the client was heard.
+    pub(super) silence: Millis,
+    /// Time of its newest usercmd.
+    pub(super) usercmd_time: LevelTime,
     /// The newest message that it acknowledged.
     pub(super) acknowledged: Sequence,
     /// The newest message that it was sent.
@@ -44,6 +52,14 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// Whether a message counts only with proof: it skips many numbers, or comes from another port.
+    pub(super) fn needs_proof(self, lost: u32, is_from_its_port: bool) -> bool {
+        let joins = !self.is_active && self.silence >= JOINING_SILENCE;
+        let sent_meanwhile = if joins { self.silence.0 / PACKET_INTERVAL_MS } else { 0 };
+        u64::from(lost) > u64::from(MAX_LOST_UNPROVEN) + sent_meanwhile
+            || self.was_heard && !joins && !is_from_its_port
+    }
+
     /// Whether a message with this acknowledgement and this newest usercmd proves to be the client's.
     pub(super) fn proves(self, acknowledged: Sequence, newest: Option<&UserCmd>) -> bool {
         self.knows_messages(acknowledged) && newest.is_some_and(|usercmd| self.knows_time(usercmd))
@@ -59,8 +75,10 @@ impl Known {
     }
 
     fn knows_time(self, usercmd: &UserCmd) -> bool {
-        let ahead = LevelTime(usercmd.server_time).distance(self.level_time);
-        (-USERCMD_BEHIND_MS..=USERCMD_AHEAD_MS).contains(&ahead)
+        let time = LevelTime(usercmd.server_time);
+        let ahead = time.distance(self.level_time);
+        ahead.saturating_abs() <= USERCMD_WINDOW_MS
+            || ahead < 0 && time.distance(self.usercmd_time) >= 0
             || !self.is_active && usercmd.server_time == 0
     }
 }
@@ -72,6 +90,9 @@ mod tests {
     const KNOWN: Known = Known {
         level_time: LevelTime(100_000),
         is_active: true,
+        was_heard: true,
+        silence: Millis(30),
+        usercmd_time: LevelTime(99_970),
         acknowledged: Sequence(1000),
         sent: Sequence(1005),
     };
@@ -106,10 +127,10 @@ mod tests {
     fn n13_usercmd_time_must_be_near_the_level() {
         for (time, proof) in [
             (0, false),
-            (96_999, false),
-            (97_000, true),
-            (101_000, true),
-            (101_001, false),
+            (39_999, false),
+            (40_000, true),
+            (160_000, true),
+            (160_001, false),
             (i32::MIN, false),
             (i32::MAX, false),
         ] {
@@ -118,5 +139,27 @@ mod tests {
         assert!(!KNOWN.proves(Sequence(1001), None), "no usercmd");
         let loading = Known { is_active: false, ..KNOWN };
         assert!(proves(loading, 1001, 0) && !proves(loading, 1001, 5), "no snapshot yet");
+        let suspended = Known { level_time: LevelTime(250_000), ..KNOWN };
+        assert!(proves(suspended, 1001, 99_970) && !proves(suspended, 1001, 99_969));
+    }
+
+    #[test]
+    fn n13_ports_and_leaps_need_proof_unless_a_joining_client_is_silent() {
+        let joining = Known { is_active: false, ..KNOWN };
+        let waiting = Known { silence: Millis(2000), ..joining };
+        for (known, lost, is_from_its_port, needs_proof) in [
+            (KNOWN, 0, true, false),
+            (KNOWN, 64, true, false),
+            (KNOWN, 65, true, true),
+            (KNOWN, 0, false, true),
+            (Known { silence: Millis(9000), ..KNOWN }, 0, false, true),
+            (joining, 0, false, true),
+            (joining, 65, true, true),
+            (waiting, 64 + 250, false, false),
+            (waiting, 64 + 251, false, true),
+            (Known { was_heard: false, ..joining }, 0, false, false),
+        ] {
+            assert_eq!(known.needs_proof(lost, is_from_its_port), needs_proof, "{known:?} {lost}");
+        }
     }
 }

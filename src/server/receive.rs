@@ -8,8 +8,9 @@ use super::{
     Server,
     client::{Client, GAMESTATE_INTERVAL, Stage},
     core::Core,
+    level::Level,
     limiter::Allowance,
-    proof::{JOINING_SILENCE, Known, MAX_LOST_UNPROVEN},
+    proof::Known,
     workload::{Kind, decode_units},
 };
 use crate::{
@@ -139,8 +140,9 @@ impl Server {
             return;
         };
         let newest = parsed.moves.as_ref().and_then(|moves_read| moves[..moves_read.count].last());
-        if needs_proof(client, route, &received, self.core.now)
-            && !known(client, self.core.level.time).proves(acknowledged, newest)
+        let known = known(client, &self.core.level, self.core.now);
+        if known.needs_proof(received.lost, is_from_its_port(client, route))
+            && !known.proves(acknowledged, newest)
         {
             let (sequence, from) = (received.sequence, route.remote);
             let fault = format_args!("unproven message {sequence} from {from}");
@@ -411,18 +413,14 @@ fn is_from_its_port(client: &Client, route: Route) -> bool {
     client.remote.address().port() == route.remote.port()
 }
 
-/// Whether a message counts only with proof: its port or its number is not the expected one.
-fn needs_proof(client: &Client, route: Route, received: &Received, now: Millis) -> bool {
-    let joins =
-        !client.was_heard() || !client.is_active() && now.since(client.heard_at) >= JOINING_SILENCE;
-    received.lost > MAX_LOST_UNPROVEN || !joins && !is_from_its_port(client, route)
-}
-
 /// What is known of a client, to be compared with a message.
-fn known(client: &Client, level_time: LevelTime) -> Known {
+fn known(client: &Client, level: &Level, now: Millis) -> Known {
     Known {
-        level_time,
+        level_time: level.time,
         is_active: client.is_active(),
+        was_heard: client.was_heard(),
+        silence: now.since(client.heard_at),
+        usercmd_time: LevelTime(client.last_move.server_time),
         acknowledged: client.acknowledged,
         sent: client.channel.last_sent(),
     }

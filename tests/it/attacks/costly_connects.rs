@@ -28,6 +28,6 @@ pub(crate) fn many_pairs() -> Vec<u8> {
 
 /// Bytes in the order that makes the growing Huffman tree work the most.
 pub(crate) fn deep_stream() -> Vec<u8> {
-    let byte = |n: usize| if n / 256 % 2 == 0 { n } else { 255 - n % 256 } as u8;
+    let byte = |n: usize| if (n / 256).is_multiple_of(2) { n } else { 255 - n % 256 } as u8;
     connect_of(&(0..1024).map(byte).collect::<Vec<_>>())
 }
