@@ -1,29 +1,115 @@
-//! The list of known attacks: every row has a test that exists, or says what is not covered, or both.
+//! The list of known attacks: what its rows claim about their tests.
+//!
+//! A row names its tests, the worlds they run in, what they assert, and what is not covered. World and
+//! assertion are compared with the place and the text of the tests, so a row cannot claim more than they do:
+//!
+//! | world | where |
+//! |---|---|
+//! | `virtual` | `tests/it`: a simulated network under a virtual clock |
+//! | `loopback` | `tests/{loopback,io_loop.rs,process.rs}`: sockets and the machine's clock |
+//! | `replay` | `tests/it/journal.rs`: recorded inputs |
+//! | `unit` | beside the code, without a network |
+//!
+//! | assertion | of |
+//! |---|---|
+//! | `gap` | the time that players beside the attack are without a snapshot |
+//! | `work` | steps, packets or entries that the attack may cost |
+//! | `bytes` | number or length of the answers |
+//! | `state` | the clients, the memory or the values that are left |
 
-use std::{fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Rows of each group.
-const GROUPS: [(char, u32); 4] = [('C', 31), ('N', 12), ('M', 37), ('F', 14)];
+const GROUPS: [(char, u32); 4] = [('C', 37), ('N', 13), ('M', 44), ('F', 16)];
 
-/// All source text under a folder.
-fn sources(folder: &Path, all: &mut String) {
+/// Words in the assertions of a test that show their kind; of work, in what the test counts, too.
+const ASSERTIONS: [(&str, &[&str]); 4] = [
+    ("gap", &[".check()", "gap"]),
+    (
+        "work",
+        &["count(Counter", "counted", "steps", "work", "visited", "compares(", "Limited", "Shed"],
+    ),
+    ("bytes", &["bytes", "len()", "answers", "told", "is_empty()", "replies", "refusals"]),
+    ("state", &["assert", "check("]),
+];
+
+/// One test function.
+struct Test {
+    world: &'static str,
+    text: String,
+}
+
+/// Adds every file of Rust source under a folder.
+fn files(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            sources(&path, all);
+            files(&path, all);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            all.push_str(&fs::read_to_string(path).unwrap());
+            all.push(path);
         }
     }
 }
 
+fn world_of(path: &str) -> &'static str {
+    match path {
+        path if path.starts_with("src") => "unit",
+        path if path.starts_with("tests/loopback") => "loopback",
+        "tests/io_loop.rs" | "tests/process.rs" => "loopback",
+        "tests/it/journal.rs" => "replay",
+        _ => "virtual",
+    }
+}
+
+/// All tests by name, which several modules may use.
+fn tests(root: &Path) -> BTreeMap<String, Vec<Test>> {
+    let mut paths = Vec::new();
+    files(&root.join("src"), &mut paths);
+    files(&root.join("tests"), &mut paths);
+    let mut tests: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for path in paths {
+        let source = fs::read_to_string(&path).unwrap();
+        let world = world_of(path.strip_prefix(root).unwrap().to_str().unwrap());
+        for part in source.split("#[test]").skip(1) {
+            let Some((_, rest)) = part.split_once("fn ") else { continue };
+            let name = rest.split('(').next().unwrap_or_default().to_owned();
+            // The function ends with a brace that is indented like its first line.
+            let first = part.lines().nth(1).unwrap_or_default();
+            let indent = first.len() - first.trim_start().len();
+            let end = rest.find(&format!("\n{}}}", " ".repeat(indent))).unwrap_or(rest.len());
+            let text = rest[..end].to_owned();
+            tests.entry(name).or_default().push(Test { world, text });
+        }
+    }
+    tests
+}
+
+/// The assertions of a test; all of its text where a function that it calls makes them.
+fn assertions(text: &str) -> String {
+    let made: Vec<_> =
+        text.split("assert").skip(1).filter_map(|rest| rest.split(";\n").next()).collect();
+    if made.is_empty() {
+        return text.to_owned();
+    }
+    let checks = text.lines().filter(|line| line.contains("check("));
+    ["assert", &made.concat(), &checks.collect::<String>()].concat()
+}
+
+fn words(text: &str) -> BTreeSet<&str> {
+    text.split_ascii_whitespace().collect()
+}
+
 #[test]
-fn every_known_attack_has_a_test_or_a_reason() {
+fn rows_claim_what_their_tests_assert() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut all = String::new();
-    sources(&root.join("src"), &mut all);
-    sources(&root.join("tests"), &mut all);
+    let tests = tests(root);
     let mut table = csv::Reader::from_path(root.join("tests/it/attacks/rows.csv")).unwrap();
+    let columns = ["row", "attack", "tests", "worlds", "asserts", "not_covered"];
+    assert_eq!(table.headers().unwrap(), columns.as_slice());
     let rows: Vec<_> = table.records().map(Result::unwrap).collect();
     let names: Vec<_> = rows.iter().map(|row| row[0].to_owned()).collect();
     let expected: Vec<_> = GROUPS
@@ -31,10 +117,25 @@ fn every_known_attack_has_a_test_or_a_reason() {
         .flat_map(|(group, count)| (1..=*count).map(move |n| format!("{group}{n}")))
         .collect();
     assert_eq!(names, expected);
-    for row in rows {
-        assert!(!row[2].is_empty() || !row[3].is_empty(), "{row:?}");
-        for test in row[2].split(' ').filter(|test| !test.is_empty()) {
-            assert!(all.contains(&format!("fn {test}(")), "{}: there is no {test}", &row[0]);
+    for row in &rows {
+        let (name, not_covered) = (&row[0], &row[5]);
+        let of_row: Vec<_> = words(&row[2])
+            .into_iter()
+            .flat_map(|test| tests.get(test).unwrap_or_else(|| panic!("{name}: no test {test}")))
+            .collect();
+        assert!(!of_row.is_empty() || not_covered.len() > 16, "{name}: neither tests nor a reason");
+        let worlds: BTreeSet<_> = of_row.iter().map(|test| test.world).collect();
+        assert_eq!(words(&row[3]), worlds, "{name}: worlds of its tests");
+        let claims = words(&row[4]);
+        assert_eq!(claims.is_empty(), of_row.is_empty(), "{name}: nothing is asserted");
+        for claim in claims {
+            let marks = ASSERTIONS.iter().find(|(kind, _)| *kind == claim);
+            let (_, marks) = marks.unwrap_or_else(|| panic!("{name}: unknown assertion {claim}"));
+            let shows = |test: &&Test| {
+                let text = if claim == "work" { test.text.clone() } else { assertions(&test.text) };
+                marks.iter().any(|mark| text.contains(mark))
+            };
+            assert!(of_row.iter().any(shows), "{name}: no test asserts {claim}");
         }
     }
 }
