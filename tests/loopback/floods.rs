@@ -142,11 +142,14 @@ fn c19_guessed_passwords_lead_nowhere_and_the_admin_is_heard() {
     let answers = flood(&scene, &[socket.try_clone().unwrap()], &request, &counters);
     assert!(answers.len() <= 1 + scene.seconds(), "{} answers", answers.len());
     assert_eq!(scene.count(Counter::RconAccepted), 0);
-    socket.send_to(&oob("rcon a-long-password status"), scene.server).unwrap();
-    // The last guesses may be answered yet.
-    let status = (0..10).find_map(|_| answer(&socket).filter(|text| text.contains("map: ")));
+    // Ten passwords a second are compared while the address is locked out, and the last guesses may be
+    // answered yet, so the administrator asks more than once.
+    let status = (0..10).find_map(|_| {
+        socket.send_to(&oob("rcon a-long-password status"), scene.server).unwrap();
+        answer(&socket).filter(|text| text.contains("map: "))
+    });
     assert!(status.is_some(), "the right password is answered");
-    scene.wait("it is counted", |scene| scene.count(Counter::RconAccepted) == 1);
+    scene.wait("it is counted", |scene| scene.count(Counter::RconAccepted) >= 1);
     scene.check();
 }
 
