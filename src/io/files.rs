@@ -2,7 +2,7 @@
 //!
 //! Invariants: no file costs more memory than its bound, whatever its size claims to be; a link that
 //! somebody else may have put there is not followed to write; a file that was found, not named, is read
-//! only if it is a regular one ([`open_regular`]).
+//! only if it is a regular one (`open_regular`).
 
 use std::{
     fs::{self, File, OpenOptions},

@@ -1,7 +1,7 @@
 //! The file of a game's log.
 //!
 //! A thread writes, so that a slow disk holds up nobody's game. Lines go to the file as they come, or
-//! once a second where that is soon enough. Invariants: at most [`BOUNDS`] wait for the disk, later pieces
+//! once a second where that is soon enough. Invariants: at most `BOUNDS` wait for the disk, later pieces
 //! are dropped, counted and reported; a file that can't be written costs one warning until it can be again; what was
 //! handed over is written before the log is dropped, unless the disk hangs.
 

@@ -6,7 +6,7 @@
 //!
 //! A server logs through a thread ([`init_background`]): when standard error accepts no more, lines are
 //! dropped and counted, and the server runs on. Invariant: whoever calls [`flush`] or [`fatal`] waits
-//! [`LAST_WRITE`] at most.
+//! `LAST_WRITE` at most.
 
 use std::{
     env,
@@ -62,7 +62,7 @@ pub fn init_background(default: LevelFilter) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until all lines are written, [`LAST_WRITE`] at most. Returns whether they are.
+/// Waits until all lines are written, `LAST_WRITE` at most. Returns whether they are.
 pub fn flush() -> bool {
     WRITER.get().is_none_or(|writer| writer.wait(LAST_WRITE))
 }

@@ -59,14 +59,14 @@ pub fn write<'a>(
     writer.long(checksum_feed);
 }
 
-/// Returns how many bits [`write`] makes of a configstring.
+/// Returns how many bits [`write()`] makes of a configstring.
 #[must_use]
 pub fn configstring_bits(index: ConfigIndex, text: &[u8]) -> usize {
     let [low, high] = (index.index() as u16).to_le_bytes();
     code_bits(&[Operation::Configstring as u8, low, high]) + big_string_bits(text)
 }
 
-/// Returns how many bits [`write`] makes of a baseline. `writer` is free to be used.
+/// Returns how many bits [`write()`] makes of a baseline. `writer` is free to be used.
 #[must_use]
 pub fn baseline_bits(writer: &mut BitWriter, baseline: &EntityState) -> usize {
     writer.clear();
