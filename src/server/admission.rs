@@ -157,7 +157,7 @@ impl Core {
 
     /// The tests of a `connect` up to the choice of a slot.
     fn judge(
-        &mut self,
+        &self,
         route: Route,
         claim: &Claim,
         earlier: Option<ClientNum>,
