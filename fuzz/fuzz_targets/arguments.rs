@@ -8,7 +8,7 @@ use fragd::{
     cli::{self, LoadTest, ServerAddress},
     client::ClientWire,
     settings::{Networks, name_matches, nearest_setting},
-    shape::{Dice, Shape},
+    impairment::{Dice, Shape},
 };
 use libfuzzer_sys::fuzz_target;
 

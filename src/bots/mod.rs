@@ -33,9 +33,9 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::{
     client::{ClientWire, Stage as ClientStage},
+    impairment::Shape,
     model::Millis,
     node::{LocalPort, Node, Outbox, Route},
-    shape::Shape,
 };
 
 use self::{

@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, str::FromStr};
 use thiserror::Error;
 
 use super::{MAX_BOTS, behaviour::Behaviours, expect::Expectations};
-use crate::{client::ProtocolChoice, model::Millis, shape::Shape};
+use crate::{client::ProtocolChoice, impairment::Shape, model::Millis};
 
 /// A number of bots for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

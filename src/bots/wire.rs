@@ -2,9 +2,9 @@
 //! gives the bot another port.
 
 use crate::{
+    impairment::{Dice, Link},
     model::Millis,
     node::LocalPort,
-    shape::{Dice, Link},
 };
 
 use super::{bot::seed_of, options::BotsOptions};

@@ -12,9 +12,9 @@ use super::ServerAddress;
 use crate::{
     bots::{self, Behaviours, Expectations, MAX_BOTS, QueryFlood, Stage, Stages},
     client::ProtocolChoice,
+    impairment::Shape,
     model::Millis,
     settings::GameProfile,
-    shape::Shape,
 };
 
 /// Values that players use.

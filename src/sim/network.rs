@@ -12,9 +12,9 @@ use std::{
 use super::harm::{Harm, Harms};
 
 use crate::{
+    impairment::{Dice, Shape},
     model::Millis,
     node::{LocalPort, Node, Route},
-    shape::{Dice, Shape},
 };
 
 /// Largest datagram that a network carries whole, without its own headers.

@@ -5,10 +5,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::{
     client::{Client, ClientEvent, ClientOptions, ClientWire, Ending, Fault, Stage},
+    impairment::Dice,
     model::{Buttons, Millis, Qport, Sequence, UserCmd},
     node::{LocalPort, Node, Route},
     server::Server,
-    shape::Dice,
     wire::{bits::BitWriter, info::Info},
 };
 

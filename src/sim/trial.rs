@@ -19,10 +19,10 @@ use super::{
     weather::Weather,
 };
 use crate::{
+    impairment::{Dice, Shape},
     model::Millis,
     node::LocalPort,
     server::Server,
-    shape::{Dice, Shape},
 };
 
 /// The server's place among the nodes. Players follow.

@@ -1,8 +1,8 @@
 //! What goes wrong in a stretch of a trial, drawn from its seed.
 
 use crate::{
+    impairment::{Dice, Shape},
     model::Millis,
-    shape::{Dice, Shape},
 };
 
 /// One stretch's faults.

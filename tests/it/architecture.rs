@@ -20,12 +20,12 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("observe", &["model"]),
     ("server", &["game", "model", "netchan", "node", "observe", "settings", "wire", "world"]),
     ("client", &["model", "netchan", "node", "wire"]),
-    ("shape", &["model"]),
-    ("bots", &["client", "model", "node", "shape", "wire", "world"]),
+    ("impairment", &["model"]),
+    ("bots", &["client", "model", "impairment", "node", "wire", "world"]),
     ("io", &["model", "node"]),
     ("journal", &["model", "node"]),
-    ("sim", &["bots", "client", "journal", "model", "node", "server", "shape", "wire"]),
-    ("cli", &["bots", "client", "model", "settings", "shape"]),
+    ("sim", &["bots", "client", "journal", "impairment", "model", "node", "server", "wire"]),
+    ("cli", &["bots", "client", "model", "impairment", "settings"]),
 ];
 
 fn root() -> PathBuf {

@@ -3,6 +3,7 @@
 use fragd::{
     client::ClientWire,
     game::{Flight, Game, Profile},
+    impairment::Shape,
     model::{
         Millis,
         assets::{Assets, MemoryAssets},
@@ -10,7 +11,6 @@ use fragd::{
     node::{LocalPort, Node as _},
     server::Server,
     settings::Settings,
-    shape::Shape,
     sim::{Actor, Network, Player, compare_views},
 };
 

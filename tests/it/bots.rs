@@ -6,9 +6,9 @@ use fragd::{
     bots::{Bots, BotsOptions, Outcome, QueryFlood, Stages, Verdict},
     cli::LoadTest,
     client::{ClientWire, ProtocolChoice},
+    impairment::Shape,
     model::Millis,
     node::{LocalPort, Node, Route},
-    shape::Shape,
 };
 
 use crate::scripted_server::{Level, ScriptedServer, World};

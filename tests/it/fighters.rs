@@ -11,11 +11,11 @@ use fragd::{
     bots::{Behaviour, Behaviours, Bots, BotsOptions},
     client::ClientWire,
     game::{Deathmatch, Game, Profile},
+    impairment::Shape,
     model::{Millis, assets::MemoryAssets},
     node::{LocalPort, Node, Route},
     server::Server,
     settings::Settings,
-    shape::Shape,
     sim::{Actor, Network},
     world::{Bsp, CollisionMap, Family},
 };

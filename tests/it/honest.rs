@@ -10,10 +10,10 @@ use std::{
 
 use fragd::{
     client::{ClientWire, Stage},
+    impairment::Shape,
     model::{Millis, Qport},
     node::{LocalPort, Node as _, Route},
     server::Server,
-    shape::Shape,
     sim::{Actor, Network, Player},
 };
 

@@ -9,11 +9,11 @@ use std::net::SocketAddr;
 use fragd::{
     bots::{Behaviour, Behaviours, Bots, BotsOptions, Outcome, Summary, Verdict},
     client::ProtocolChoice,
+    impairment::Shape,
     model::Millis,
     node::{LocalPort, Node as _, Route},
     observe::Counter,
     server::Server,
-    shape::Shape,
 };
 
 use crate::{

@@ -6,6 +6,7 @@ use std::{cell::RefCell, rc::Rc};
 use fragd::{
     client::ClientWire,
     game::{Deathmatch, Flight, Game, Profile},
+    impairment::Shape,
     journal::{
         Answers, Damage, DamageKind, End, Entry, Input, MAGIC, Reader, RecordedAssets, Recorder,
         Recording, Replay, ReplayedAssets, Start, Steps, Trouble, Unfit, Verdict,
@@ -17,7 +18,6 @@ use fragd::{
     node::{LoopCounters, Node as _},
     server::{Geometry, Server},
     settings::Settings,
-    shape::Shape,
     sim::{Actor, Plan, SETTINGS, Trial},
 };
 use proptest::prelude::*;

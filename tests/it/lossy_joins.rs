@@ -5,7 +5,7 @@
 //! nothing. A level is several datagrams and counts whole, so that of those that lose one in twenty, one
 //! level in four is lost. Source: Quake III protocol 68, the lifecycle of a connection.
 
-use fragd::{bots::Summary, model::Millis, shape::Shape};
+use fragd::{bots::Summary, impairment::Shape, model::Millis};
 
 use crate::{
     fighters::Fighters,

@@ -3,9 +3,9 @@
 
 use fragd::{
     client::{ClientWire, Stage},
+    impairment::Shape,
     model::Millis,
     node::LocalPort,
-    shape::Shape,
     sim::{Actor, Network, Player},
 };
 

@@ -1,6 +1,6 @@
 //! Server and clients over a virtual network: what holds whatever the network does.
 
-use fragd::{client::ClientWire, model::Millis, shape::Shape};
+use fragd::{client::ClientWire, impairment::Shape, model::Millis};
 
 use crate::arena::Arena;
 

@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 
 use fragd::{
+    impairment::Dice,
     model::{CommandNum, Dialect, Sequence, ServerId, limits::MAX_MESSAGE_LEN},
     netchan::{Channel, End},
     observe::Counter,
     settings::key,
-    shape::Dice,
     wire::{
         bits::BitWriter,
         client_message::{self, ClientHead},
