@@ -2,7 +2,7 @@
 #![no_main]
 
 use fragd::{
-    plan::{self, DrawOptions},
+    mapdraw::{self, DrawOptions},
     world::{Bsp, Entities, Survey, bsp::mesh},
 };
 use libfuzzer_sys::fuzz_target;
@@ -14,12 +14,12 @@ fuzz_target!(|data: &[u8]| {
     let Ok(triangles) = mesh::triangles(data, &map) else { return };
     let _ = Survey::of(&map, &entities);
     let options = DrawOptions { side: 8 + usize::from(choice >> 3), clusters: choice & 1 != 0 };
-    let scene = plan::draw("fuzz", &map, &triangles, &entities, options);
+    let scene = mapdraw::draw("fuzz", &map, &triangles, &entities, options);
     // Most of a run would be compression, which is the same whatever the map.
     if choice & 2 != 0 && choice & 4 != 0 {
-        let picture = plan::png(&scene).expect("a picture of bounded size");
+        let picture = mapdraw::png(&scene).expect("a picture of bounded size");
         assert!(picture.starts_with(b"\x89PNG"));
     }
-    let text = plan::svg(&scene).expect("a picture of bounded size");
+    let text = mapdraw::svg(&scene).expect("a picture of bounded size");
     assert!(text.trim_end().ends_with("</svg>"));
 });

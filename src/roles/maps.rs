@@ -5,8 +5,8 @@ use std::{fs, io::Write as _, path::Path, time::Instant};
 use fragd::{
     cli::{MapsOptions, Outcome},
     io::{GameData, assets::base_paths},
+    mapdraw::{self, DrawOptions},
     model::assets::{Assets as _, GamePath},
-    plan::{self, DrawOptions},
     settings::Choice as _,
     world::{
         Bsp, Entities, Survey,
@@ -187,11 +187,11 @@ fn picture(data: &GameData, path: &str, file: &Path, options: &MapsOptions) -> R
     let (bytes, map, entities) = load(data, path).map_err(|what| format!("{path}: {what}"))?;
     let triangles = mesh::triangles(&bytes, &map).map_err(|error| format!("{path}: {error}"))?;
     let options = DrawOptions { side: usize::from(options.size), clusters: options.clusters };
-    let scene = plan::draw(&map_name(path), &map, &triangles, &entities, options);
+    let scene = mapdraw::draw(&map_name(path), &map, &triangles, &entities, options);
     let bytes = if file.extension().is_some_and(|extension| extension == "svg") {
-        plan::svg(&scene)?.into_bytes()
+        mapdraw::svg(&scene)?.into_bytes()
     } else {
-        plan::png(&scene)?
+        mapdraw::png(&scene)?
     };
     fs::write(file, bytes)
         .map_err(|error| format!("{}: cannot be written: {error}", file.display()))

@@ -15,7 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("wire", &["model"]),
     ("netchan", &["model", "wire"]),
     ("world", &["model"]),
-    ("plan", &["model", "world"]),
+    ("mapdraw", &["model", "world"]),
     ("game", &["model", "world"]),
     ("observe", &["model"]),
     ("server", &["game", "model", "netchan", "node", "observe", "settings", "wire", "world"]),

@@ -2,8 +2,8 @@
 //! safe to use; none panics, and none costs more than its size explains.
 
 use fragd::{
+    mapdraw::{self, DrawOptions},
     model::Vec3,
-    plan::{self, DrawOptions},
     world::{
         Areas, Bsp, BspError, Entities, Occupancy,
         bsp::{Lump, MAX_TREE_DEPTH, mesh},
@@ -119,9 +119,9 @@ fn use_up(file: &[u8], map: &Bsp) {
     let triangles = mesh::triangles(file, map).unwrap();
     if let Ok(entities) = Entities::parse(&map.entity_text) {
         let options = DrawOptions { side: 32, clusters: true };
-        let scene = plan::draw("<x>", map, &triangles, &entities, options);
-        assert!(plan::svg(&scene).unwrap().ends_with("</svg>\n"));
-        assert!(plan::png(&scene).unwrap().starts_with(b"\x89PNG"));
+        let scene = mapdraw::draw("<x>", map, &triangles, &entities, options);
+        assert!(mapdraw::svg(&scene).unwrap().ends_with("</svg>\n"));
+        assert!(mapdraw::png(&scene).unwrap().starts_with(b"\x89PNG"));
     }
 }
 
