@@ -23,9 +23,9 @@ use crate::{
 };
 
 use super::{
+    ai::{Mind, Senses},
     behaviour::Behaviour,
     maps::Maps,
-    mind::{Mind, Senses},
     options::BotsOptions,
     record::{Arrival, Figures, Record},
     strip::Strip,

@@ -13,13 +13,13 @@
 //! usercmds; work at a wake-up is in proportion to the bots that are due, not to all of them. Source:
 //! Quake III protocol 68, what a client must do.
 
+mod ai;
 mod behaviour;
 mod bot;
 pub mod expect;
 mod flood;
 mod gauge;
 mod maps;
-mod mind;
 mod options;
 mod record;
 mod report;
