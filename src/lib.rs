@@ -1,6 +1,6 @@
 //! fragd: a headless Quake III Arena dedicated server, its clients, and the protocol between them.
 //!
-//! The rooms, in reading order. What each may import is in `ARCHITECTURE.md` and held by
+//! The modules, in reading order. What each may import is in `ARCHITECTURE.md` and held by
 //! `tests/architecture.rs`. Only [`io`] touches sockets, clocks and files; everything else takes time
 //! and datagrams as arguments and gives datagrams back as values.
 

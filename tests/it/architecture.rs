@@ -1,4 +1,4 @@
-//! The rooms import what `ARCHITECTURE.md` says they import, and nothing else; and what must be absent
+//! The modules import what `ARCHITECTURE.md` says they import, and nothing else; and what must be absent
 //! is absent.
 
 use std::{
@@ -7,8 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Rooms and what each may import, as in the table of `ARCHITECTURE.md`.
-const ROOMS: &[(&str, &[&str])] = &[
+/// Modules and what each may import, as in the table of `ARCHITECTURE.md`.
+const MODULES: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("settings", &["model"]),
     ("node", &["model"]),
@@ -32,10 +32,10 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// Every source file of a room.
-fn files(room: &str) -> Vec<PathBuf> {
-    let mut open = vec![root().join(room)];
-    let mut files = vec![root().join(format!("{room}.rs"))];
+/// Every source file of a module.
+fn files(module: &str) -> Vec<PathBuf> {
+    let mut open = vec![root().join(module)];
+    let mut files = vec![root().join(format!("{module}.rs"))];
     while let Some(dir) = open.pop() {
         let Ok(entries) = fs::read_dir(&dir) else { continue };
         for path in entries.map(|entry| entry.unwrap().path()) {
@@ -43,21 +43,21 @@ fn files(room: &str) -> Vec<PathBuf> {
         }
     }
     files.retain(|path| path.extension().is_some_and(|e| e == "rs") && path.exists());
-    assert!(!files.is_empty(), "room {room} has no files");
+    assert!(!files.is_empty(), "module {module} has no files");
     files
 }
 
-/// The rooms that a source text names behind `crate::`.
+/// The modules that a source text names behind `crate::`.
 fn imports(source: &str) -> BTreeSet<String> {
-    let mut rooms = BTreeSet::new();
+    let mut modules = BTreeSet::new();
     for (at, path) in source.match_indices("crate::") {
         let rest = &source[at + path.len()..];
         match rest.strip_prefix('{') {
-            Some(list) => rooms.extend(first_words_of_group(list)),
-            None => rooms.extend(first_word(rest)),
+            Some(list) => modules.extend(first_words_of_group(list)),
+            None => modules.extend(first_word(rest)),
         }
     }
-    rooms
+    modules
 }
 
 fn first_word(text: &str) -> Option<String> {
@@ -95,15 +95,15 @@ fn imports_are_read_in_all_their_forms() {
 }
 
 #[test]
-fn rooms_import_what_the_plan_allows() {
-    let known: BTreeSet<_> = ROOMS.iter().map(|(room, _)| *room).collect();
-    for (room, allowed) in ROOMS {
-        for file in files(room) {
+fn modules_import_what_the_plan_allows() {
+    let known: BTreeSet<_> = MODULES.iter().map(|(module, _)| *module).collect();
+    for (module, allowed) in MODULES {
+        for file in files(module) {
             for import in imports(&fs::read_to_string(&file).unwrap()) {
-                let legal = import == *room || allowed.contains(&import.as_str());
+                let legal = import == *module || allowed.contains(&import.as_str());
                 assert!(
                     legal || !known.contains(import.as_str()),
-                    "{}: {room} must not import {import}",
+                    "{}: {module} must not import {import}",
                     file.display()
                 );
             }
@@ -114,20 +114,20 @@ fn rooms_import_what_the_plan_allows() {
 #[test]
 fn the_plan_is_written_down() {
     let document = fs::read_to_string(root().parent().unwrap().join("ARCHITECTURE.md")).unwrap();
-    for (room, allowed) in ROOMS {
+    for (module, allowed) in MODULES {
         let row = document
             .lines()
-            .find(|line| line.starts_with(&format!("| `{room}` |")))
-            .unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for {room}"));
+            .find(|line| line.starts_with(&format!("| `{module}` |")))
+            .unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for {module}"));
         let named: BTreeSet<_> = row.rsplit('|').nth(1).unwrap().split_whitespace().collect();
         let allowed: BTreeSet<_> = allowed.iter().copied().collect();
         let named: BTreeSet<_> = named.into_iter().filter(|word| *word != "–").collect();
-        assert_eq!(named, allowed, "row {room}");
+        assert_eq!(named, allowed, "row {module}");
     }
     let declared = fs::read_to_string(root().join("lib.rs")).unwrap();
     for line in declared.lines().filter_map(|line| line.strip_prefix("pub mod ")) {
-        let room = line.trim_end_matches(';');
-        assert!(ROOMS.iter().any(|(known, _)| *known == room), "{room} has no row");
+        let module = line.trim_end_matches(';');
+        assert!(MODULES.iter().any(|(known, _)| *known == module), "{module} has no row");
     }
 }
 
@@ -147,8 +147,8 @@ fn only_io_touches_the_world() {
         "std::env",
         "std::process",
     ];
-    for (room, _) in ROOMS.iter().filter(|(room, _)| !["io", "cli"].contains(room)) {
-        for file in files(room) {
+    for (module, _) in MODULES.iter().filter(|(module, _)| !["io", "cli"].contains(module)) {
+        for file in files(module) {
             let source = fs::read_to_string(&file).unwrap();
             let production = source.split("#[cfg(test)]").next().unwrap();
             for word in forbidden {
