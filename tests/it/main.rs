@@ -46,6 +46,7 @@ mod sight;
 mod simulation;
 mod snapshot_vectors;
 mod states;
+mod tidy;
 mod trials;
 mod usercmds;
 mod vectors;
