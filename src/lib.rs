@@ -4,6 +4,7 @@
 //! `tests/architecture.rs`. Only [`io`] touches sockets, clocks and files; everything else takes time
 //! and datagrams as arguments and gives datagrams back as values.
 
+pub mod bg;
 pub mod bots;
 pub mod cli;
 pub mod client;

@@ -8,21 +8,16 @@
 //! asked for is carried out after the entry returns). Source: the game interface, version 8.
 
 mod chance;
-pub mod configstring;
 #[cfg(test)]
 mod conformance;
 mod deathmatch;
 mod direction_bytes;
 mod flight;
-pub mod game_type;
-pub mod items;
 pub mod movement;
-pub mod numbers;
 mod people;
 pub mod profile;
 pub mod userinfo;
 mod values;
-pub mod weapons;
 
 use std::net::IpAddr;
 
@@ -36,7 +31,6 @@ use crate::{
 
 pub use deathmatch::Deathmatch;
 pub use flight::Flight;
-pub use game_type::GameType;
 pub use profile::Profile;
 
 /// What a level begins with.

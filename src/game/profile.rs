@@ -3,26 +3,7 @@
 //! A rule that is the same in both has no row here. Rules ask the table and never which game it is.
 //! Source: OpenArena 0.8.8 and the 1999 release 1.32 with its ioquake3 build.
 
-/// Where each statistic stands in a player state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StatLayout {
-    /// Health.
-    pub health: usize,
-    /// Item index of the holdable.
-    pub holdable: usize,
-    /// Item index of the rune, in games that have them.
-    pub rune: Option<usize>,
-    /// One bit for each weapon owned.
-    pub weapons: usize,
-    /// Armour.
-    pub armor: usize,
-    /// Yaw of the view when dead, degrees.
-    pub dead_yaw: usize,
-    /// Bits of the clients that are ready to leave the scoreboard.
-    pub clients_ready: usize,
-    /// Highest health that items give.
-    pub max_health: usize,
-}
+use crate::bg::{ItemList, StatLayout};
 
 /// The form of the scoreboard command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +151,7 @@ pub struct Profile {
     /// Where statistics stand.
     pub stats: StatLayout,
     /// Items in the client's list, placeholder 0 included; an entity must not name more.
-    pub items: usize,
+    pub items: ItemList,
     /// Classes of entities that only modes of this game's own use.
     pub mode_classes: &'static [&'static str],
     /// Whether an entity may list the game types that it is not for.
@@ -299,7 +280,7 @@ impl Profile {
             clients_ready: 6,
             max_health: 7,
         },
-        items: 61,
+        items: ItemList::BASEOA,
         mode_classes: &[
             "team_redobelisk",
             "team_blueobelisk",
@@ -436,7 +417,7 @@ impl Profile {
             clients_ready: 5,
             max_health: 6,
         },
-        items: 36,
+        items: ItemList::BASEQ3,
         mode_classes: &[],
         excludes_gametypes: false,
         excluding_keys: &["notq3a"],
@@ -525,7 +506,7 @@ impl Profile {
     #[must_use]
     pub fn item_bits(&self) -> String {
         let bit = |item| if self.starting_items.contains(&item) { '1' } else { '0' };
-        (0..self.items).map(bit).collect()
+        (0..self.items.len()).map(bit).collect()
     }
 }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::{
-    game::configstring::PLAYERS,
+    bg::configstring::PLAYERS,
     model::{
         ConfigIndex,
         limits::{

@@ -18,7 +18,7 @@ use super::{
     status::{self, Row, Standing},
 };
 use crate::{
-    game::configstring,
+    bg::configstring,
     model::{ClientNum, Words, text},
     settings::{SetCommand, Writer, key, name_matches},
 };

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use fragd::{
-    game::{Game as _, Profile, items},
+    bg::items,
+    game::{Game as _, Profile},
     model::{ClientNum, EntityNum, EntityShared, EntityState, SvFlags, Vec3, Words},
     world::{Bsp, Entities},
 };
@@ -31,14 +32,14 @@ fn shown(level: &Level) -> Vec<(EntityState, EntityShared)> {
 }
 
 /// What the map has of items that are not left out of free for all.
-fn of_map(bsp: &Bsp, profile: &Profile) -> Vec<(i32, items::Kind)> {
+fn of_map(bsp: &Bsp, profile: &Profile) -> Vec<(i32, items::ItemKind)> {
     let entities = Entities::parse(&bsp.entity_text).expect("entities");
     let is_set = |value: Option<&str>| value.is_some_and(|value| value != "0");
     let counts = |entity: &&fragd::world::entities::Entity| {
         !is_set(entity.field("notfree")) && !is_set(entity.field("notq3a"))
     };
     let all = entities.all().iter().filter(counts);
-    all.filter_map(|entity| items::of_class(profile, entity.classname()))
+    all.filter_map(|entity| profile.items.by_class(entity.classname()))
         .map(|(number, item)| (number, item.kind))
         .collect()
 }
@@ -51,7 +52,7 @@ fn items_of_a_map_lie_on_its_floor_and_are_told_of() {
         let Some(bsp) = maps::load(map) else { return };
         let expected = of_map(&bsp, profile);
         let mut level = Level::start(map, profile).expect("the map was there");
-        let timed = |kind| matches!(kind, items::Kind::Powerup | items::Kind::Rune);
+        let timed = |kind| matches!(kind, items::ItemKind::Powerup | items::ItemKind::Rune);
         let at_once = expected.iter().filter(|(_, kind)| !timed(*kind)).count();
         let lost = level.host.printed.iter().filter(|line| line.contains("it is gone")).count();
         assert_eq!(shown(&level).len() + lost, at_once, "{map}");
@@ -81,7 +82,8 @@ fn items_of_a_map_lie_on_its_floor_and_are_told_of() {
             let marked = is_there || [8, 10].contains(&number);
             assert_eq!(digit == b'1', marked, "{map}: item {number} of {bits}");
         }
-        let powerups = expected.iter().filter(|(_, kind)| *kind == items::Kind::Powerup).count();
+        let powerups =
+            expected.iter().filter(|(_, kind)| *kind == items::ItemKind::Powerup).count();
         let sound = level.host.configstrings[288..544]
             .iter()
             .any(|name| name == "sound/items/poweruprespawn.wav");
@@ -240,7 +242,7 @@ fn a_level_full_of_absurd_items_goes_on() {
     for profile in Profile::ALL {
         let mut all = spot_at(at);
         for number in 0..1022 {
-            let item = &items::ITEMS[1 + number % (profile.items - 1)];
+            let item = &items::ITEMS[1 + number % (profile.items.len() - 1)];
             let key =
                 ["count", "wait", "random", "spawnflags", "noglobalsound", "team", "targetname"]
                     [number % 7];

@@ -1,8 +1,9 @@
 //! Matches over the wire: their ends, what follows, and what the log tells of them.
 
 use fragd::{
+    bg::configstring,
     client::ClientWire,
-    game::{Deathmatch, Game, Profile, configstring},
+    game::{Deathmatch, Game, Profile},
     model::{Buttons, ConfigIndex, Millis, assets::MemoryAssets},
     node::Node as _,
     server::Server,

@@ -2,7 +2,8 @@
 
 use super::{host::TestHost, inputs::Input};
 use crate::{
-    game::{Game, Host as _, LevelStart, configstring},
+    bg::configstring,
+    game::{Game, Host as _, LevelStart},
     model::{ClientNum, EntityNum, LevelTime, Words, limits::MAX_CLIENTS},
 };
 

@@ -3,18 +3,16 @@
 //! The floor is at height 0, walls stand 2048 units from the middle on each side, the ceiling is 1024 units up.
 
 use super::Deathmatch;
-use crate::game::{
-    Game, Host, LevelStart, Profile,
-    conformance::TestHost,
-    movement::angles,
-    numbers::{contents, event, weapon_state},
-};
 use crate::model::{
     Buttons, ClientNum, EntityNum, EntityState, LevelTime, PlayerState, UserCmd, Vec3,
 };
 use crate::world::{
     Bsp, Family, World,
     bsp::sample::{self, MapFile},
+};
+use crate::{
+    bg::{contents, event, weapon_state},
+    game::{Game, Host, LevelStart, Profile, conformance::TestHost, movement::angles},
 };
 
 /// Length of a frame, and of a command.

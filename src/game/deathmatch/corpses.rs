@@ -8,13 +8,12 @@ use super::{
     combat::{GIB_HEALTH, LEAST_HEALTH},
     things::{Thing, What},
 };
-use crate::game::{
-    Host,
-    movement::trajectory,
-    numbers::{EntityType, animation, contents, entity_flag, event},
-};
 use crate::model::{
     ClientNum, EntityNum, LevelTime, Trajectory, TrajectoryKind, Vec3, contents::mask,
+};
+use crate::{
+    bg::{EntityType, animation, contents, entity_flag, event},
+    game::{Host, movement::trajectory},
 };
 
 /// How many bodies there are at most.

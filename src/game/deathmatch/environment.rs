@@ -3,11 +3,11 @@
 //! Source: the base game's effects of the world.
 
 use super::{Deathmatch, combat::Hit};
-use crate::game::{
-    Host,
-    numbers::{Means, contents, event, powerup},
-};
 use crate::model::ClientNum;
+use crate::{
+    bg::{MeansOfDeath, contents, event, powerup},
+    game::Host,
+};
 
 /// Air at the beginning, in milliseconds, and what a battle suit keeps of it.
 pub(super) const AIR_MS: i32 = 12_000;
@@ -43,7 +43,7 @@ impl Deathmatch {
                 body.air_until = body.air_until + GULP_MS;
                 body.gulp = (body.gulp + GULP_GROWS).min(WORST_GULP);
                 body.quiet_until = now + 200;
-                hits[0] = Some((body.gulp, Means::Water));
+                hits[0] = Some((body.gulp, MeansOfDeath::Water));
             }
         } else {
             body.air_until = now + AIR_MS;
@@ -53,10 +53,10 @@ impl Deathmatch {
         let hurts = burns && alive && now.distance(body.quiet_until) >= 0;
         if hurts && !suited {
             if kind & contents::LAVA != 0 {
-                hits[1] = Some((LAVA * i32::from(level), Means::Lava));
+                hits[1] = Some((LAVA * i32::from(level), MeansOfDeath::Lava));
             }
             if kind & contents::SLIME != 0 {
-                hits[2] = Some((SLIME * i32::from(level), Means::Slime));
+                hits[2] = Some((SLIME * i32::from(level), MeansOfDeath::Slime));
             }
         }
         if let Some(player) = self.people.players[client.index()].as_mut() {
@@ -66,7 +66,8 @@ impl Deathmatch {
             self.show(client, event::POWERUP_BATTLESUIT, 0);
         }
         for (points, means) in hits.into_iter().flatten() {
-            let hit = Hit { passes_armor: means == Means::Water, ..Hit::by_world(points, means) };
+            let hit =
+                Hit { passes_armor: means == MeansOfDeath::Water, ..Hit::by_world(points, means) };
             self.hurt(host, client, &hit);
         }
     }

@@ -9,9 +9,12 @@ use super::{
     teams::Fight,
     things::{Thing, What},
 };
-use crate::game::{GameType, Host, LevelStart, configstring, items, userinfo::clean_text};
 use crate::model::{EntityNum, text::leading_int};
 use crate::world::{Entities, entities::Entity};
+use crate::{
+    bg::{GameType, configstring, items::ItemKind},
+    game::{Host, LevelStart, userinfo::clean_text},
+};
 
 /// Gravity where the map says nothing.
 const GRAVITY: &str = "800";
@@ -104,9 +107,7 @@ impl Deathmatch {
     fn register_shooters(&mut self) {
         let weapons: Vec<i32> = self.shooters().collect();
         for weapon in weapons {
-            if let Some((number, _)) =
-                items::of_tag(self.people.profile, items::Kind::Weapon, weapon)
-            {
+            if let Some((number, _)) = self.people.profile.items.by_tag(ItemKind::Weapon, weapon) {
                 self.register_item(number);
             }
         }

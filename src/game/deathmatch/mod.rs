@@ -41,9 +41,9 @@ use self::{
 use super::{
     EntityView, Game, Host, LevelStart, Profile, movement,
     movement::{Settings, Variant, events},
-    numbers::event,
     people::{People, Player, Populated, Stage},
 };
+use crate::bg::event;
 use crate::model::{
     ClientNum, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, UserCmd, Vec3, Words,
     limits::MAX_CLIENTS,

@@ -3,8 +3,11 @@
 //!
 //! Source: the base game's registration of models and sounds.
 
-use crate::game::{Host, configstring, userinfo::clean_text};
 use crate::model::ConfigIndex;
+use crate::{
+    bg::configstring,
+    game::{Host, userinfo::clean_text},
+};
 
 /// Names of models and sounds that fit.
 const MAX_NAMES: u16 = 256;

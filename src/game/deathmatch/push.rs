@@ -8,13 +8,15 @@ use super::{
     movers::{Kind, Leg},
     things::What,
 };
-use crate::game::{
-    Host,
-    movement::{angles, trajectory},
-    numbers::{Means, contents, event},
-};
 use crate::model::{
     ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
+};
+use crate::{
+    bg::{MeansOfDeath, contents, event},
+    game::{
+        Host,
+        movement::{angles, trajectory},
+    },
 };
 
 /// What somebody was before it was pushed.
@@ -271,7 +273,7 @@ impl Deathmatch {
         };
         let turns = !mover.crusher && matches!(mover.leg, Leg::To(_));
         if mover.damage != 0 {
-            let hit = Hit::by_world(mover.damage, Means::Crush);
+            let hit = Hit::by_world(mover.damage, MeansOfDeath::Crush);
             self.hurt(host, client, &hit);
         }
         if turns {
@@ -296,7 +298,7 @@ impl Deathmatch {
     /// Something swings into what cannot give way.
     fn squash(&mut self, host: &mut dyn Host, number: EntityNum) {
         if let Some(client) = ClientNum::new(number.index()) {
-            self.hurt(host, client, &Hit::by_world(LETHAL - 1, Means::Crush));
+            self.hurt(host, client, &Hit::by_world(LETHAL - 1, MeansOfDeath::Crush));
         } else {
             self.gib_corpse(&*host, number);
         }

@@ -3,14 +3,12 @@
 //! Source: the base game's choice of a spawn spot, and OpenArena's.
 
 use super::Deathmatch;
-use crate::game::{
-    movement::angles,
-    numbers::{Colour, player_box},
-    people::Spot,
-    profile::SpotRule,
-};
 use crate::model::{ClientNum, Vec3};
 use crate::world::Entities;
+use crate::{
+    bg::{TeamColor, player_box},
+    game::{movement::angles, people::Spot, profile::SpotRule},
+};
 
 /// How far above its spot a player appears.
 const SPAWN_RISE: f32 = 9.0;
@@ -73,7 +71,7 @@ impl Spots {
         number: Option<crate::model::EntityNum>,
     ) {
         let class = entity.classname().to_ascii_lowercase();
-        let colour = if class.contains("red") { Colour::Red } else { Colour::Blue };
+        let colour = if class.contains("red") { TeamColor::Red } else { TeamColor::Blue };
         let is_first = class.ends_with("player");
         let spots = &mut self.teams[colour as usize][usize::from(is_first)];
         if spots.len() < MAX_SPOTS {

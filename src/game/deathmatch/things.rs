@@ -226,7 +226,7 @@ impl Things {
         fill: impl FnOnce(&mut EntityState, &mut EntityShared),
     ) {
         let mut thing = Thing::new(What::Event, origin.truncated());
-        thing.state.e_type = crate::game::numbers::EntityType::Events as i32 + event;
+        thing.state.e_type = crate::bg::EntityType::Events as i32 + event;
         thing.event_at = now;
         fill(&mut thing.state, &mut thing.shared);
         if let Some(number) = self.add(thing, now, started) {

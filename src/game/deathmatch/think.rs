@@ -9,19 +9,21 @@ use super::{
     combat::{HEALTH, Hit},
     items::speed_of,
 };
-use crate::game::{
-    GameType, Host,
-    movement::{
-        Conditions, OpenSpace, Publication, Surroundings, Timely, events, move_player,
-        player_entity, push, timely,
-    },
-    numbers::{EntityType, Means, PmType, contents, event, player_box, weapon},
-    people::{Populated, Role, SPECTATOR_SPEED, TEAM_BULLETS},
-};
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
 };
 use crate::world::links::{Scene, World};
+use crate::{
+    bg::{EntityType, GameType, MeansOfDeath, PmType, contents, event, player_box, weapon},
+    game::{
+        Host,
+        movement::{
+            Conditions, OpenSpace, Publication, Surroundings, Timely, events, move_player,
+            player_entity, push, timely,
+        },
+        people::{Populated, Role, SPECTATOR_SPEED, TEAM_BULLETS},
+    },
+};
 
 /// Damage of the two worse falls, and the bit of `dmflags` that spares it.
 const FALL_DAMAGE: [(i32, i32); 2] = [(event::FALL_MEDIUM, 5), (event::FALL_FAR, 10)];
@@ -344,7 +346,7 @@ impl Deathmatch {
                 continue;
             }
             self.bodies[client.index()].quiet_until = self.people.now + FALL_QUIET_MS;
-            self.hurt(host, client, &Hit::by_world(points, Means::Falling));
+            self.hurt(host, client, &Hit::by_world(points, MeansOfDeath::Falling));
         }
     }
 

@@ -9,13 +9,12 @@ use super::{
     targets::Cause,
     things::What,
 };
-use crate::game::{
-    Host,
-    movement::push,
-    numbers::{EntityType, Means, contents, event},
-};
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::world::entities::Entity;
+use crate::{
+    bg::{EntityType, MeansOfDeath, contents, event},
+    game::{Host, movement::push},
+};
 
 /// How far around a player triggers are looked for.
 const REACH: Vec3 = Vec3::new(40.0, 40.0, 52.0);
@@ -184,7 +183,7 @@ impl Deathmatch {
             let at = player.shared.current_origin;
             self.flash(host, at, event::GENERAL_SOUND, |state, _| state.event_parm = hurt.sound);
         }
-        let hit = Hit::by_world(hurt.points, Means::TriggerHurt);
+        let hit = Hit::by_world(hurt.points, MeansOfDeath::TriggerHurt);
         self.hurt(host, client, &Hit { unstoppable: flags & HURT_UNSTOPPABLE != 0, ..hit });
     }
 

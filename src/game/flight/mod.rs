@@ -14,9 +14,10 @@ mod pilot;
 
 use self::{levels::Level, pilot::Around};
 use super::{
-    EntityView, Game, Host, LevelStart, Profile, configstring,
+    EntityView, Game, Host, LevelStart, Profile,
     people::{People, Player, Populated, Role, Spot},
 };
+use crate::bg::configstring;
 use crate::model::{
     ClientNum, EntityNum, LevelTime, PlayerState, UserCmd, Vec3, Words, limits::MAX_CLIENTS,
     text::leading_int,

@@ -3,13 +3,15 @@
 //! Invariants: states are finite; a player's entity is linked only while it flies for all to see.
 //! Source: the base game's think rules.
 
-use crate::game::{
-    Host, Profile,
-    movement::{Publication, fly_through, player_entity},
-    numbers::{EntityType, PmType, contents, player_box},
-    people::{Player, Role, Rules, SPECTATOR_SPEED, Spot},
-};
 use crate::model::{ClientNum, EntityNum, LevelTime, UserCmd};
+use crate::{
+    bg::{EntityType, PmType, contents, player_box},
+    game::{
+        Host, Profile,
+        movement::{Publication, fly_through, player_entity},
+        people::{Player, Role, Rules, SPECTATOR_SPEED, Spot},
+    },
+};
 
 /// How far behind and ahead of the level's clock a command may be, in milliseconds.
 const COMMAND_WINDOW_MS: (i32, i32) = (1000, 200);

@@ -1,12 +1,11 @@
 //! Free flight through its public entries.
 
 use super::*;
-use crate::game::{
-    conformance,
-    conformance::TestHost,
-    numbers::{entity_flag, pm_flag},
-};
 use crate::model::Buttons;
+use crate::{
+    bg::{entity_flag, pm_flag},
+    game::conformance::{self, TestHost},
+};
 
 fn client(number: usize) -> ClientNum {
     ClientNum::new(number).expect("a client number")

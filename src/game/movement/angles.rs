@@ -3,7 +3,7 @@
 //! Source: the base game's movement; checked against the values its bytecode computes.
 
 use super::HEALTH;
-use crate::game::numbers::PmType;
+use crate::bg::PmType;
 use crate::model::{
     PlayerState, UserCmd, Vec3,
     trig::{Axes, arc_tangent},

@@ -3,7 +3,7 @@
 //! A toggle bit flips with every start, so that clients see one animation start twice; timers keep one
 //! from being replaced. Source: the base game's movement.
 
-use crate::game::numbers::{PmType, animation::TOGGLE};
+use crate::bg::{PmType, animation::TOGGLE};
 use crate::model::PlayerState;
 
 /// The animation without its toggle bit.
@@ -57,7 +57,7 @@ pub(super) fn force_legs(state: &mut PlayerState, animation: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::numbers::animation::{LEGS_IDLE, LEGS_JUMP, LEGS_LAND, TORSO_ATTACK};
+    use crate::bg::animation::{LEGS_IDLE, LEGS_JUMP, LEGS_LAND, TORSO_ATTACK};
 
     #[test]
     fn every_start_flips_the_toggle() {

@@ -4,7 +4,7 @@
 //! state's command time never goes back. Source: the base game's movement.
 
 use super::{HEALTH, angles, set};
-use crate::game::numbers::{PmType, entity_flag, pm_flag};
+use crate::bg::{PmType, entity_flag, pm_flag};
 use crate::model::{Buttons, PlayerState, UserCmd, trig::Axes};
 
 /// Longest step, when steps are not fixed.

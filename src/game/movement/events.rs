@@ -6,7 +6,7 @@
 //! base game's events.
 
 use super::publish::{Publication, player_entity};
-use crate::game::numbers::{EntityType, entity_flag};
+use crate::bg::{EntityType, entity_flag};
 use crate::model::{EntityState, PlayerState};
 
 /// Bits above an event's number that count its occurrences.
@@ -74,7 +74,7 @@ const fn slot(sequence: i32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::numbers::event;
+    use crate::bg::event;
     use crate::model::Vec3;
 
     #[test]

@@ -3,7 +3,7 @@
 //! Source: the base game's movement.
 
 use super::{Mover, Surroundings, animation::continue_legs, events::queue};
-use crate::game::numbers::{animation, event, pm_flag};
+use crate::bg::{animation, event, pm_flag};
 use crate::model::{Buttons, EntityNum, contents::surface};
 
 /// Horizontal speed below which a player without a wish stands, units per second.

@@ -3,7 +3,7 @@
 //! Source: the base game's movement.
 
 use super::{HEALTH, Mover, Surroundings, animation::force_legs, events::queue};
-use crate::game::numbers::{animation, event, pm_flag};
+use crate::bg::{animation, event, pm_flag};
 use crate::model::{EntityNum, Trace, Vec3, contents::surface};
 
 /// How far below the box ground is looked for.

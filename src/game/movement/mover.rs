@@ -7,7 +7,7 @@ use super::{
     command::{Step, begin_step, drop_timers, run_command},
     ground::Ground,
 };
-use crate::game::numbers::{PmType, contents, pm_flag, powerup};
+use crate::bg::{PmType, contents, pm_flag, powerup};
 use crate::model::{EntityNum, PlayerState, Trace, UserCmd, Vec3, contents::surface};
 
 /// Most entities that one step remembers to have touched.

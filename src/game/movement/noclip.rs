@@ -10,7 +10,7 @@ use super::{
         GROUND_FRICTION, Length, STOP_SPEED, accelerated, command_scale, normalised, slowed,
     },
 };
-use crate::game::numbers::player_box::VIEW_HEIGHT;
+use crate::bg::player_box::VIEW_HEIGHT;
 use crate::model::{PlayerState, UserCmd, Vec3};
 
 /// Half as much again as on the ground.
@@ -61,7 +61,7 @@ fn fly(state: &mut PlayerState, command: &UserCmd, step: &Step, how: Acceleratio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::numbers::pm_flag;
+    use crate::bg::pm_flag;
 
     /// The state from which the vectors start: just spawned, looking along y.
     fn spawned() -> PlayerState {

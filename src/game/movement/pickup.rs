@@ -3,12 +3,11 @@
 //! Clients predict both, so they must be the same on either side. Source: the base game's item rules;
 //! OpenArena's runes.
 
-use crate::game::{
-    GameType, Profile,
-    items::{self, Kind},
-    numbers::{Team, persistant, powerup, rune},
-};
 use crate::model::{EntityState, PlayerState, Vec3};
+use crate::{
+    bg::{GameType, Team, items::ItemKind, persistant, powerup, rune},
+    game::Profile,
+};
 
 /// How far the player's origin may be from the item's: least and most along the first axis, most along
 /// the others. The first axis is not symmetric, in every game.
@@ -37,28 +36,28 @@ pub fn may_take(
     entity: &EntityState,
     state: &PlayerState,
 ) -> bool {
-    let Some(item) = items::by_number(profile, entity.modelindex) else { return false };
+    let Some(item) = profile.items.get(entity.modelindex) else { return false };
     let stats = profile.stats;
     match item.kind {
-        Kind::None => false,
-        Kind::Weapon | Kind::Powerup => true,
-        Kind::Ammo => {
+        ItemKind::None => false,
+        ItemKind::Weapon | ItemKind::Powerup => true,
+        ItemKind::Ammo => {
             let rounds = usize::try_from(item.tag).ok().and_then(|tag| state.ammo.get(tag));
             rounds.is_some_and(|&rounds| rounds < MAX_ROUNDS)
         }
-        Kind::Armor => {
+        ItemKind::Armor => {
             rune_of(profile, state) != Some(rune::SCOUT)
                 && state.stats[stats.armor] < most_armor(profile, state)
         }
-        Kind::Health => state.stats[stats.health] < most_health(profile, state, item.quantity),
-        Kind::Holdable => state.stats[stats.holdable] == 0,
-        Kind::Rune => {
+        ItemKind::Health => state.stats[stats.health] < most_health(profile, state, item.quantity),
+        ItemKind::Holdable => state.stats[stats.holdable] == 0,
+        ItemKind::Rune => {
             let side = state.persistant[persistant::TEAM];
             stats.rune.is_some_and(|rune| state.stats[rune] == 0)
                 && (entity.generic1 & RED_ONLY == 0 || side == Team::Red as i32)
                 && (entity.generic1 & BLUE_ONLY == 0 || side == Team::Blue as i32)
         }
-        Kind::Team => game_type.has_flags() && may_touch_flag(item.tag, entity, state),
+        ItemKind::Team => game_type.has_flags() && may_touch_flag(item.tag, entity, state),
     }
 }
 
@@ -77,7 +76,7 @@ fn may_touch_flag(tag: i32, entity: &EntityState, state: &PlayerState) -> bool {
 #[must_use]
 pub fn rune_of(profile: &Profile, state: &PlayerState) -> Option<i32> {
     let number = state.stats[profile.stats.rune?];
-    items::by_number(profile, number).filter(|item| item.kind == Kind::Rune).map(|item| item.tag)
+    profile.items.get(number).filter(|item| item.kind == ItemKind::Rune).map(|item| item.tag)
 }
 
 /// How much armour items give a player.
@@ -115,7 +114,7 @@ mod tests {
         game_type: GameType,
         fill: impl Fn(&mut PlayerState, &mut EntityState),
     ) -> bool {
-        let (number, _) = items::of_class(profile, class).expect("a class");
+        let (number, _) = profile.items.by_class(class).expect("a class");
         let mut entity = EntityState { modelindex: number, ..EntityState::default() };
         let mut state = PlayerState::default();
         state.stats[profile.stats.health] = 100;

@@ -3,7 +3,7 @@
 //! Source: the base game's conversion; checked against 120 states converted by it.
 
 use super::{HEALTH, events, set};
-use crate::game::numbers::{EntityType, PmType, entity_flag};
+use crate::bg::{EntityType, PmType, entity_flag};
 use crate::model::{EntityState, PlayerState, Trajectory, TrajectoryKind, Vec3};
 
 /// Health at and below which nothing is left of a body.

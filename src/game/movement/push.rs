@@ -3,7 +3,7 @@
 //! Clients predict jump pads, and nothing else of this. Source: the base game's triggers and combat.
 
 use super::{angles, events::queue, velocity::direction};
-use crate::game::numbers::{PmType, entity_flag, event, pm_flag, powerup};
+use crate::bg::{PmType, entity_flag, event, pm_flag, powerup};
 use crate::model::{PlayerState, UserCmd, Vec3};
 
 /// Steepness, in degrees, from which on a pad sounds like one that throws upward.

@@ -7,10 +7,9 @@
 //! and its later sources.
 
 use super::velocity::{Acceleration, Length};
-use crate::game::{
-    Profile,
-    numbers::{holdable, player_box, rune},
-    profile::StatLayout,
+use crate::{
+    bg::{StatLayout, holdable, player_box, rune},
+    game::Profile,
 };
 
 /// Bit of `dmflags`, in every game: nobody's steps are heard.

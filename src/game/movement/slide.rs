@@ -8,7 +8,7 @@ use super::{
     ground::LEAST_WALKABLE,
     velocity::{clipped, direction},
 };
-use crate::game::numbers::event;
+use crate::bg::event;
 use crate::model::Vec3;
 
 /// Most surfaces that one slide minds.

@@ -3,7 +3,7 @@
 //! Source: the base game's movement.
 
 use super::{Mover, Surroundings};
-use crate::game::numbers::{
+use crate::bg::{
     PmType,
     player_box::{CROUCHED_MAXS, CROUCHED_VIEW_HEIGHT, DEAD_MAXS, DEAD_VIEW_HEIGHT, MAXS, MINS},
     pm_flag,

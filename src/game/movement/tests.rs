@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::game::numbers::{
+use crate::bg::{
     PmType, animation, contents, entity_flag, event, pm_flag, powerup, weapon, weapon_state,
 };
 use crate::model::{

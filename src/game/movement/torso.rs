@@ -7,7 +7,7 @@ use super::{
     animation::{continue_torso, start_torso},
     events::queue,
 };
-use crate::game::numbers::{animation, event, weapon, weapon_state};
+use crate::bg::{animation, event, weapon, weapon_state};
 use crate::model::Buttons;
 
 /// How long a taunt is shown, in milliseconds.

@@ -12,7 +12,7 @@ use super::{
         slowed,
     },
 };
-use crate::game::numbers::{PmType, event, pm_flag, powerup};
+use crate::bg::{PmType, event, pm_flag, powerup};
 use crate::model::{Vec3, contents::surface};
 
 /// Rates of acceleration.

@@ -10,7 +10,7 @@ use super::{
     velocity::{clipped, direction, normalised},
     walk::{at_most, flat},
 };
-use crate::game::numbers::{event, player_box::MINS, pm_flag};
+use crate::bg::{event, player_box::MINS, pm_flag};
 use crate::model::{
     Vec3,
     contents::{content, mask},

@@ -4,10 +4,10 @@
 //! Source: the base game's movement; OpenArena's runes and flags.
 
 use super::{HEALTH, Mover, Surroundings, animation::start_torso, events::queue, torso::resting};
-use crate::game::numbers::{
+use crate::bg::weapons;
+use crate::bg::{
     Team, animation, event, holdable, persistant, pm_flag, powerup, rune, weapon, weapon_state,
 };
-use crate::game::weapons;
 use crate::model::Buttons;
 
 /// Milliseconds that a weapon takes to go down and to come up.

@@ -5,8 +5,11 @@
 //! votes; OpenArena's, with their limits.
 
 use super::People;
-use crate::game::{GameType, Host, Profile, userinfo::clean_text, values::whole};
 use crate::model::{ClientNum, Words, text::leading_int};
+use crate::{
+    bg::GameType,
+    game::{Host, Profile, userinfo::clean_text, values::whole},
+};
 
 /// Most minutes or frags that may be asked for when no setting says less.
 const MOST: i32 = 999;

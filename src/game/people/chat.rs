@@ -4,8 +4,11 @@
 //! client takes. Source: the base game's chat commands and their escape byte, which clients strip.
 
 use super::People;
-use crate::game::{GameType, Host, userinfo::clean_text};
 use crate::model::{ClientNum, text::truncated};
+use crate::{
+    bg::GameType,
+    game::{Host, userinfo::clean_text},
+};
 
 /// Longest text, in bytes.
 const MAX_SAY_LEN: usize = 149;

@@ -4,11 +4,11 @@
 //! within what travels. Source: the base game's cheats and their answers.
 
 use super::{Populated, commands::answer};
-use crate::game::{
-    Host, items,
-    numbers::{persistant, weapon},
-};
 use crate::model::{ClientNum, Vec3, Words};
+use crate::{
+    bg::{persistant, weapon},
+    game::Host,
+};
 
 /// Rounds of every weapon that `give ammo` leaves.
 const GIVEN_ROUNDS: i32 = 999;
@@ -117,7 +117,7 @@ impl dyn Populated + '_ {
             *count = (*count + 1) & 0x7fff;
             return;
         }
-        if let Some((number, _)) = items::of_name(profile, wanted) {
+        if let Some((number, _)) = profile.items.by_name(wanted) {
             self.hand(host, client, number);
         }
     }

@@ -33,12 +33,12 @@ pub(in crate::game) use self::{
     rules::{Rules, SPECTATOR_SPEED, password},
 };
 use super::{
-    GameType, Host, LevelStart, Profile, configstring,
+    Host, LevelStart, Profile,
     profile::Silence,
     userinfo::{Detail, Standing, Userinfo, player_entry},
     values::Seen,
 };
-use crate::game::numbers::{Team, entity_flag};
+use crate::bg::{GameType, Team, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
 
 /// Players of a tournament game.

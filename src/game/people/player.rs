@@ -3,14 +3,13 @@
 //! Source: the base game's client lifecycle and spawn rules.
 
 use super::{Accuracy, Rules, cheats::Cheats};
-use crate::game::{
-    Host, Profile,
-    movement::angles,
-    numbers::{Colour, Team, animation, entity_flag, persistant, pm_flag, weapon, weapon_state},
-};
 use crate::model::{
     Buttons, ClientNum, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, SvFlags,
     UserCmd, Vec3,
+};
+use crate::{
+    bg::{Team, TeamColor, animation, entity_flag, persistant, pm_flag, weapon, weapon_state},
+    game::{Host, Profile, movement::angles},
 };
 
 /// How far back a spawned player's clock starts, so that its last command has time to run.
@@ -41,7 +40,7 @@ pub(in crate::game) struct Spot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::game) enum Role {
     /// Plays for all to see: in a team, or for itself.
-    Playing(Option<Colour>),
+    Playing(Option<TeamColor>),
     /// Flies unseen.
     Watching,
     /// Sees what a player sees.
@@ -70,7 +69,7 @@ impl Role {
     }
 
     /// The colour that it plays for.
-    pub(in crate::game) const fn colour(self) -> Option<Colour> {
+    pub(in crate::game) const fn colour(self) -> Option<TeamColor> {
         match self {
             Self::Playing(colour) => colour,
             Self::Watching | Self::Following(_) | Self::FollowingPlace(_) | Self::Scoreboard => {

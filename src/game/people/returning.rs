@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::game::numbers::persistant;
+use crate::bg::persistant;
 
 /// Players remembered at a time.
 const MAX_KEPT: usize = 32;

@@ -3,12 +3,11 @@
 //! Source: the base game's ranking and scoreboard command; OpenArena's longer form of it.
 
 use super::{People, Role, Stage};
-use crate::game::{
-    Host, configstring,
-    numbers::{TIED, persistant},
-    profile::ScoresForm,
-};
 use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
+use crate::{
+    bg::{TIED, configstring, persistant},
+    game::{Host, profile::ScoresForm},
+};
 
 use std::{
     cmp::{Ordering, Reverse},

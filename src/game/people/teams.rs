@@ -4,12 +4,14 @@
 //! it has at most one leader. Source: the base game's team rules; OpenArena's refusals and team lists.
 
 use super::{People, Populated, Role, commands::answer};
-use crate::game::{
-    GameType, Host,
-    numbers::Colour,
-    userinfo::{Userinfo, clean_text},
-};
 use crate::model::ClientNum;
+use crate::{
+    bg::{GameType, TeamColor},
+    game::{
+        Host,
+        userinfo::{Userinfo, clean_text},
+    },
+};
 
 /// How long after a change of team the next has to wait.
 const TEAM_CHANGE_MS: i32 = 5000;
@@ -23,16 +25,16 @@ const MAX_ECHO_LEN: usize = 32;
 enum Wish {
     /// To play, wherever there is room.
     Play,
-    Join(Colour),
+    Join(TeamColor),
     Other(Role),
 }
 
 /// Words of the `team` command.
 const WISHES: &[(&str, Wish)] = &[
-    ("red", Wish::Join(Colour::Red)),
-    ("r", Wish::Join(Colour::Red)),
-    ("blue", Wish::Join(Colour::Blue)),
-    ("b", Wish::Join(Colour::Blue)),
+    ("red", Wish::Join(TeamColor::Red)),
+    ("r", Wish::Join(TeamColor::Red)),
+    ("blue", Wish::Join(TeamColor::Blue)),
+    ("b", Wish::Join(TeamColor::Blue)),
     ("free", Wish::Play),
     ("f", Wish::Play),
     ("auto", Wish::Play),
@@ -62,8 +64,8 @@ impl dyn Populated + '_ {
         if wanted.is_empty() {
             let team = match people.role(client) {
                 Role::Playing(None) => people.profile.playing_team,
-                Role::Playing(Some(Colour::Red)) => "Red team",
-                Role::Playing(Some(Colour::Blue)) => "Blue team",
+                Role::Playing(Some(TeamColor::Red)) => "Red team",
+                Role::Playing(Some(TeamColor::Blue)) => "Blue team",
                 _ => "Spectator team",
             };
             return answer(host, client, team);
@@ -155,29 +157,37 @@ impl dyn Populated + '_ {
 
 impl People {
     /// Connected clients of a colour.
-    pub(in crate::game) fn team_of(&self, colour: Colour) -> impl Iterator<Item = ClientNum> + '_ {
+    pub(in crate::game) fn team_of(
+        &self,
+        colour: TeamColor,
+    ) -> impl Iterator<Item = ClientNum> + '_ {
         ClientNum::all().filter(move |&client| {
             self.player(client).is_some() && self.role(client).colour() == Some(colour)
         })
     }
 
     /// Prints a line to everybody of a colour. The text is clean.
-    pub(in crate::game) fn print_to_team(&self, host: &mut dyn Host, colour: Colour, text: &str) {
+    pub(in crate::game) fn print_to_team(
+        &self,
+        host: &mut dyn Host,
+        colour: TeamColor,
+        text: &str,
+    ) {
         for client in self.team_of(colour).filter(|&client| self.active(client).is_some()) {
             answer(host, client, text);
         }
     }
 
     /// Players of a colour without `client`.
-    fn others_in_team(&self, client: ClientNum, colour: Colour) -> usize {
+    fn others_in_team(&self, client: ClientNum, colour: TeamColor) -> usize {
         self.team_of(colour).filter(|&other| other != client).count()
     }
 
     /// The team that somebody strengthens best: the smaller one, then the one with less score.
-    pub(in crate::game) fn weaker_team(&self, client: ClientNum) -> Colour {
-        let [red, blue] = Colour::ALL.map(|colour| self.others_in_team(client, colour));
+    pub(in crate::game) fn weaker_team(&self, client: ClientNum) -> TeamColor {
+        let [red, blue] = TeamColor::ALL.map(|colour| self.others_in_team(client, colour));
         let [red_score, blue_score] = self.team_scores;
-        if (red, red_score) < (blue, blue_score) { Colour::Red } else { Colour::Blue }
+        if (red, red_score) < (blue, blue_score) { TeamColor::Red } else { TeamColor::Blue }
     }
 
     fn asked_role(&self, client: ClientNum, wish: Wish) -> Role {
@@ -193,7 +203,7 @@ impl People {
     ///
     /// # Errors
     /// The team that has too many players already.
-    fn granted(&self, client: ClientNum, wish: Wish) -> Result<Role, Colour> {
+    fn granted(&self, client: ClientNum, wish: Wish) -> Result<Role, TeamColor> {
         let role = self.asked_role(client, wish);
         let is_bot = self.player(client).is_some_and(|player| player.is_bot);
         if let Some(colour) = role.colour().filter(|_| self.rules.force_balance && !is_bot) {
@@ -230,8 +240,8 @@ impl People {
     ) {
         let Some(player) = self.player(client) else { return };
         let joined = match self.role(client) {
-            Role::Playing(Some(Colour::Red)) => "joined the red team.",
-            Role::Playing(Some(Colour::Blue)) => "joined the blue team.",
+            Role::Playing(Some(TeamColor::Red)) => "joined the red team.",
+            Role::Playing(Some(TeamColor::Blue)) => "joined the blue team.",
             Role::Playing(None) => "joined the battle.",
             _ if old.is_some_and(Role::plays) => "joined the spectators.",
             _ => return,
@@ -244,7 +254,7 @@ impl People {
         &mut self,
         host: &mut dyn Host,
         client: ClientNum,
-        colour: Option<Colour>,
+        colour: Option<TeamColor>,
     ) {
         let Some(colour) = colour else { return };
         let is_bot =
@@ -256,7 +266,7 @@ impl People {
     }
 
     /// Somebody has left a team: another one leads it, if nobody does now.
-    pub(super) fn replace_leader(&mut self, host: &mut dyn Host, colour: Option<Colour>) {
+    pub(super) fn replace_leader(&mut self, host: &mut dyn Host, colour: Option<TeamColor>) {
         let Some(colour) = colour else { return };
         if self.team_of(colour).any(|client| self.sessions[client.index()].leads) {
             return;
@@ -269,7 +279,7 @@ impl People {
     }
 
     /// Makes somebody the leader of a team and tells that team.
-    pub(super) fn set_leader(&mut self, host: &mut dyn Host, client: ClientNum, colour: Colour) {
+    pub(super) fn set_leader(&mut self, host: &mut dyn Host, client: ClientNum, colour: TeamColor) {
         let team: Vec<ClientNum> = self.team_of(colour).collect();
         for member in team {
             let leads = member == client;
@@ -287,24 +297,24 @@ impl People {
     /// restart.
     pub(super) fn shuffle(&mut self, host: &mut dyn Host) {
         let mut players: Vec<ClientNum> =
-            Colour::ALL.into_iter().flat_map(|colour| self.team_of(colour)).collect();
+            TeamColor::ALL.into_iter().flat_map(|colour| self.team_of(colour)).collect();
         players.sort_by_key(|&client| (std::cmp::Reverse(self.score(client)), client));
         for (place, &client) in players.iter().enumerate() {
             // Red, blue, blue, red: so the second best has no advantage over the best.
-            let colour = if place.div_ceil(2) % 2 == 0 { Colour::Red } else { Colour::Blue };
+            let colour = if place.div_ceil(2) % 2 == 0 { TeamColor::Red } else { TeamColor::Blue };
             self.sessions[client.index()].leads = false;
             self.set_role(client, Role::Playing(Some(colour)));
         }
         for &client in &players {
             self.publish_entry(host, client);
         }
-        for colour in Colour::ALL {
+        for colour in TeamColor::ALL {
             self.replace_leader(host, Some(colour));
         }
     }
 
     /// Tells a team who is in it, in games whose clients want to know. None: nobody to tell.
-    pub(super) fn list_team(&self, host: &mut dyn Host, colour: Option<Colour>) {
+    pub(super) fn list_team(&self, host: &mut dyn Host, colour: Option<TeamColor>) {
         let Some(colour) = colour.filter(|_| self.profile.team_lists) else { return };
         let numbers: Vec<String> =
             self.team_of(colour).map(|client| client.index().to_string()).collect();

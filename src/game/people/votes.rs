@@ -11,12 +11,11 @@ use super::{
     ballot::{self, Ballot},
     commands::answer,
 };
-use crate::game::{
-    Host, configstring,
-    numbers::{Colour, entity_flag},
-    values::whole,
-};
 use crate::model::{ClientNum, ConfigIndex, LevelTime, Words, limits::MAX_CLIENTS};
+use crate::{
+    bg::{TeamColor, configstring, entity_flag},
+    game::{Host, values::whole},
+};
 
 /// How long a vote lasts, and how long after it what it asked for runs, in milliseconds.
 const VOTE_MS: i32 = 30_000;
@@ -111,7 +110,7 @@ impl Caller {
 }
 
 /// Where a team's vote is shown: time, text, yes, no.
-fn team_strings(colour: Colour) -> [ConfigIndex; 4] {
+fn team_strings(colour: TeamColor) -> [ConfigIndex; 4] {
     [12, 14, 16, 18].map(|first| ConfigIndex::at(first + colour as u16))
 }
 
@@ -150,7 +149,7 @@ impl People {
         self.plays(client) && self.player(client).is_some_and(|player| !player.is_bot)
     }
 
-    fn voters(&self, colour: Option<Colour>) -> usize {
+    fn voters(&self, colour: Option<TeamColor>) -> usize {
         let side = |client: &ClientNum| {
             colour.is_none_or(|colour| self.role(*client).colour() == Some(colour))
         };
@@ -329,7 +328,7 @@ impl People {
         answer(host, client, "Team vote cast.");
     }
 
-    fn end_team_vote(&mut self, host: &mut dyn Host, colour: Colour) {
+    fn end_team_vote(&mut self, host: &mut dyn Host, colour: TeamColor) {
         let Some((leader, poll)) = &self.votes.teams[colour as usize] else { return };
         let leader = *leader;
         let here = self.role(leader).colour() == Some(colour) && self.player(leader).is_some();
@@ -355,7 +354,7 @@ impl dyn Populated + '_ {
     pub(super) fn count_votes(&mut self, host: &mut dyn Host) {
         self.run_passed(host);
         let people = self.people_mut();
-        Colour::ALL.into_iter().for_each(|colour| people.end_team_vote(host, colour));
+        TeamColor::ALL.into_iter().for_each(|colour| people.end_team_vote(host, colour));
         let Some((_, poll)) = &people.votes.open else { return };
         let light = people.profile.light_votes && people.rules.dmflags & LIGHT_VOTING != 0;
         let verdict = verdict(poll, people.voters(None), people.now, light);

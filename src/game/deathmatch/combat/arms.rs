@@ -2,12 +2,8 @@
 //!
 //! Source: OpenArena's settings for instant frags and for rockets alone.
 
+use crate::bg::{StatLayout, items::ItemKind, weapon};
 use crate::game::Profile;
-use crate::game::{
-    items::{self, Kind},
-    numbers::weapon,
-    profile::StatLayout,
-};
 use crate::model::PlayerState;
 
 /// Rounds of who needs no others.
@@ -82,7 +78,7 @@ impl Arms {
         profile: &'static Profile,
     ) -> impl Iterator<Item = i32> {
         let tags = self.weapons().iter();
-        tags.filter_map(|&(tag, _)| items::of_tag(profile, Kind::Weapon, tag))
+        tags.filter_map(|&(tag, _)| profile.items.by_tag(ItemKind::Weapon, tag))
             .map(|(number, _)| number)
     }
 }

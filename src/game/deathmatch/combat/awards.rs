@@ -3,7 +3,7 @@
 //! Source: the base game's rewards.
 
 use super::Deathmatch;
-use crate::game::numbers::{entity_flag, persistant, player_event};
+use crate::bg::{entity_flag, persistant, player_event};
 use crate::model::ClientNum;
 
 /// How long an award is shown, in milliseconds.

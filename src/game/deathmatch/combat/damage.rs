@@ -3,12 +3,14 @@
 //! Source: the base game's damage, in its order; OpenArena's additions to it.
 
 use super::{Body, Deathmatch, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, What};
-use crate::game::{
-    Host,
-    movement::{push, velocity},
-    numbers::{Means, dm_flag, event, persistant, powerup},
-};
 use crate::model::{ClientNum, EntityNum, Vec3};
+use crate::{
+    bg::{MeansOfDeath, dm_flag, event, persistant, powerup},
+    game::{
+        Host,
+        movement::{push, velocity},
+    },
+};
 
 /// Most that a hit pushes.
 const MAX_KNOCKBACK: i32 = 200;
@@ -25,7 +27,7 @@ const MAX_POINTS: i32 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::game::deathmatch) struct Hit {
     pub(in crate::game::deathmatch) points: i32,
-    pub(in crate::game::deathmatch) means: Means,
+    pub(in crate::game::deathmatch) means: MeansOfDeath,
     /// Who did it; none for the world.
     pub(in crate::game::deathmatch) attacker: Option<ClientNum>,
     /// What did it, if that is not the attacker.
@@ -45,7 +47,7 @@ pub(in crate::game::deathmatch) struct Hit {
 
 impl Hit {
     /// The level hurts somebody.
-    pub(in crate::game::deathmatch) const fn by_world(points: i32, means: Means) -> Self {
+    pub(in crate::game::deathmatch) const fn by_world(points: i32, means: MeansOfDeath) -> Self {
         Self {
             points,
             means,
@@ -62,7 +64,11 @@ impl Hit {
 
     /// Somebody appears where the victim stands.
     pub(in crate::game::deathmatch) const fn telefrag(by: ClientNum) -> Self {
-        Self { attacker: Some(by), unstoppable: true, ..Self::by_world(LETHAL, Means::Telefrag) }
+        Self {
+            attacker: Some(by),
+            unstoppable: true,
+            ..Self::by_world(LETHAL, MeansOfDeath::Telefrag)
+        }
     }
 }
 
@@ -139,7 +145,7 @@ impl Deathmatch {
         }
         if self.has_powerup(victim, powerup::BATTLESUIT) {
             self.show(victim, event::POWERUP_BATTLESUIT, 0);
-            if hit.is_blast || hit.means == Means::Falling {
+            if hit.is_blast || hit.means == MeansOfDeath::Falling {
                 return;
             }
             points /= 2;
@@ -153,7 +159,7 @@ impl Deathmatch {
 
     /// Whether a shell of invulnerability keeps a hit off. Shots are seen to hit it.
     fn is_turned_away(&mut self, host: &mut dyn Host, victim: ClientNum, hit: &Hit) -> bool {
-        if hit.means == Means::Juiced || hit.unstoppable || !self.is_invulnerable(victim) {
+        if hit.means == MeansOfDeath::Juiced || hit.unstoppable || !self.is_invulnerable(victim) {
             return false;
         }
         if let (Some(direction), Some(point)) = (hit.direction, hit.point) {
@@ -166,7 +172,11 @@ impl Deathmatch {
     fn credited(&mut self, victim: ClientNum, hit: &Hit) -> Option<ClientNum> {
         let pushed = matches!(
             hit.means,
-            Means::Falling | Means::Lava | Means::Slime | Means::TriggerHurt | Means::Suicide
+            MeansOfDeath::Falling
+                | MeansOfDeath::Lava
+                | MeansOfDeath::Slime
+                | MeansOfDeath::TriggerHurt
+                | MeansOfDeath::Suicide
         );
         let pusher = self.recent_pusher(victim).filter(|_| pushed);
         pusher.or(hit.attacker).filter(|&attacker| self.people.player(attacker).is_some())
@@ -197,25 +207,32 @@ impl Deathmatch {
     }
 
     /// Whether something keeps the victim from being hurt at all.
-    fn is_spared(&self, victim: ClientNum, attacker: Option<ClientNum>, means: Means) -> bool {
+    fn is_spared(
+        &self,
+        victim: ClientNum,
+        attacker: Option<ClientNum>,
+        means: MeansOfDeath,
+    ) -> bool {
         let fights = self.people.profile.fights;
         let by_mate = attacker
             .is_some_and(|attacker| attacker != victim && self.people.are_mates(attacker, victim));
-        if by_mate && !self.combat.friendly_fire && !(fights.crushes_mates && means == Means::Crush)
+        if by_mate
+            && !self.combat.friendly_fire
+            && !(fights.crushes_mates && means == MeansOfDeath::Crush)
         {
             return true;
         }
         let by_level = matches!(
             means,
-            Means::Unknown
-                | Means::Water
-                | Means::Slime
-                | Means::Lava
-                | Means::Crush
-                | Means::Falling
-                | Means::Suicide
-                | Means::TargetLaser
-                | Means::TriggerHurt
+            MeansOfDeath::Unknown
+                | MeansOfDeath::Water
+                | MeansOfDeath::Slime
+                | MeansOfDeath::Lava
+                | MeansOfDeath::Crush
+                | MeansOfDeath::Falling
+                | MeansOfDeath::Suicide
+                | MeansOfDeath::TargetLaser
+                | MeansOfDeath::TriggerHurt
         );
         let body = &self.bodies[victim.index()];
         let protected =

@@ -3,13 +3,12 @@
 //! Source: the base game's death; OpenArena's longer wait for coming back.
 
 use super::{Deathmatch, GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
-use crate::game::{
-    Host,
-    movement::angles,
-    numbers::{Means, PmType, animation, contents, entity_flag, event, weapon},
-};
 use crate::model::{
     ClientNum, EntityNum, LevelTime, SvFlags, Vec3, limits::MAX_CLIENTS, text::leading_int,
+};
+use crate::{
+    bg::{MeansOfDeath, PmType, animation, contents, entity_flag, event, weapon},
+    game::{Host, movement::angles},
 };
 
 /// How long the dead stay so, in milliseconds.
@@ -33,8 +32,8 @@ impl Deathmatch {
             player.state.stats[HEALTH] = LEAST_HEALTH;
         }
         let (attacker, means) = match self.recent_pusher(client) {
-            Some(pusher) => (pusher, Means::Falling),
-            None => (client, Means::Suicide),
+            Some(pusher) => (pusher, MeansOfDeath::Falling),
+            None => (client, MeansOfDeath::Suicide),
         };
         let hit = Hit {
             attacker: Some(attacker),
@@ -68,7 +67,7 @@ impl Deathmatch {
             return;
         }
         let before = self.people.team_scores;
-        self.die(host, client, &Hit::by_world(LETHAL, Means::Suicide));
+        self.die(host, client, &Hit::by_world(LETHAL, MeansOfDeath::Suicide));
         self.people.team_scores = before;
     }
 
@@ -86,12 +85,12 @@ impl Deathmatch {
             && killer != victim
             && !self.people.are_mates(killer, victim)
         {
-            self.award_frag(killer, victim, hit.means == Means::Gauntlet);
+            self.award_frag(killer, victim, hit.means == MeansOfDeath::Gauntlet);
         }
         if let Some(killer) = hit.attacker {
             self.reward_kill(host, victim, killer);
         }
-        if hit.means == Means::Suicide {
+        if hit.means == MeansOfDeath::Suicide {
             self.return_flags_of(host, victim);
         }
         self.drop_at_death(host, victim);
@@ -102,7 +101,9 @@ impl Deathmatch {
         let Some(player) = self.people.players[victim.index()].as_mut() else { return };
         let health = player.state.stats[HEALTH];
         let killer = killer.index() as i32;
-        if (health <= GIB_HEALTH && !nodrop && self.combat.blood) || hit.means == Means::Suicide {
+        if (health <= GIB_HEALTH && !nodrop && self.combat.blood)
+            || hit.means == MeansOfDeath::Suicide
+        {
             self.gib(victim, killer);
         } else {
             // Not so low that nothing would be drawn.
@@ -124,7 +125,7 @@ impl Deathmatch {
     fn announce_death(&mut self, host: &mut dyn Host, victim: ClientNum, hit: &Hit, origin: Vec3) {
         let profile = self.people.profile;
         let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
-        let means = hit.means.number(profile);
+        let means = hit.means.number(profile.grapple_means);
         let name = |client: Option<ClientNum>| {
             client
                 .and_then(|client| self.people.player(client))

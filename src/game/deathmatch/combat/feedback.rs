@@ -3,11 +3,11 @@
 //! Source: the base game's damage feedback.
 
 use super::{Deathmatch, HEALTH};
-use crate::game::{
-    movement::{angles, events},
-    numbers::event,
-};
 use crate::model::ClientNum;
+use crate::{
+    bg::event,
+    game::movement::{angles, events},
+};
 
 /// How often pain is shown, in milliseconds.
 const PAIN_MS: i32 = 700;

@@ -3,8 +3,11 @@
 //! Source: the base game's radius damage.
 
 use super::{Deathmatch, Hit};
-use crate::game::{Host, numbers::Means, profile::BlastCorners};
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content, limits::MAX_ENTITIES};
+use crate::{
+    bg::MeansOfDeath,
+    game::{Host, profile::BlastCorners},
+};
 
 /// How far from the middle of a body the other points lie that a blast may see.
 const CORNER: f32 = 15.0;
@@ -18,7 +21,7 @@ pub(in crate::game::deathmatch) struct Blast {
     /// Points in the middle.
     pub(in crate::game::deathmatch) points: f32,
     pub(in crate::game::deathmatch) radius: f32,
-    pub(in crate::game::deathmatch) means: Means,
+    pub(in crate::game::deathmatch) means: MeansOfDeath,
     pub(in crate::game::deathmatch) attacker: Option<ClientNum>,
     /// What it does nothing to.
     pub(in crate::game::deathmatch) spared: Option<EntityNum>,

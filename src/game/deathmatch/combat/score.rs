@@ -3,13 +3,11 @@
 //! Source: the base game's scoring; OpenArena's, which spares who has nothing to lose.
 
 use super::Deathmatch;
-use crate::game::{
-    Host,
-    deathmatch::things::only_for,
-    numbers::{event, persistant},
-    profile::Penance,
-};
 use crate::model::{ClientNum, Vec3};
+use crate::{
+    bg::{event, persistant},
+    game::{Host, deathmatch::things::only_for, profile::Penance},
+};
 
 /// Players from which on who dies by itself pays for it alone.
 const ENOUGH_PLAYERS: usize = 3;

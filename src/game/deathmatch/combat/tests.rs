@@ -1,17 +1,19 @@
 //! Damage, blasts and deaths in numbers.
 
 use super::{Blast, Hit};
-use crate::game::{
-    Host, Profile,
-    deathmatch::arena::{Arena, STANDING, Stuff},
-    numbers::{Means, PmType, contents, entity_flag, event, persistant, powerup, weapon},
-};
 use crate::model::{ClientNum, EntityNum, Vec3};
+use crate::{
+    bg::{MeansOfDeath, PmType, contents, entity_flag, event, persistant, powerup, weapon},
+    game::{
+        Host, Profile,
+        deathmatch::arena::{Arena, STANDING, Stuff},
+    },
+};
 
 const EAST: Vec3 = Vec3::new(1.0, 0.0, 0.0);
 
 fn hit(by: ClientNum, points: i32) -> Hit {
-    Hit { attacker: Some(by), direction: Some(EAST), ..Hit::by_world(points, Means::Rocket) }
+    Hit { attacker: Some(by), direction: Some(EAST), ..Hit::by_world(points, MeansOfDeath::Rocket) }
 }
 
 fn two(profile: &'static Profile, settings: &[(&str, &str)]) -> (Arena, ClientNum, ClientNum) {
@@ -84,7 +86,7 @@ fn battle_suits_halve_and_swallow_blasts() {
     assert_eq!(arena.health(other), 80);
     assert_eq!(arena.state(other).external_event & 0xff, event::POWERUP_BATTLESUIT);
     hurt(&mut arena, other, &Hit { is_blast: true, ..hit(one, 40) });
-    hurt(&mut arena, other, &Hit::by_world(10, Means::Falling));
+    hurt(&mut arena, other, &Hit::by_world(10, MeansOfDeath::Falling));
     assert_eq!(arena.health(other), 80);
 }
 
@@ -93,7 +95,7 @@ fn whoever_has_just_spawned_is_protected_where_that_is_the_custom() {
     let (mut arena, one, other) = two(Profile::BASEOA, &[("g_spawnprotect", "500")]);
     hurt(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 100);
-    hurt(&mut arena, other, &Hit::by_world(5, Means::Falling));
+    hurt(&mut arena, other, &Hit::by_world(5, MeansOfDeath::Falling));
     assert_eq!(arena.health(other), 95);
     arena.run_for(600);
     hurt(&mut arena, other, &hit(one, 40));
@@ -127,7 +129,7 @@ fn blasts_lose_strength_with_distance() {
             center: Vec3::new(284.0 - 60.0, 0.0, 20.0),
             points: 100.0,
             radius: 120.0,
-            means: Means::RocketSplash,
+            means: MeansOfDeath::RocketSplash,
             attacker: Some(one),
             spared: None,
         };
@@ -159,7 +161,7 @@ fn blasts_do_not_go_through_walls_but_around_corners() {
             center: Vec3::new(204.0, 0.0, 28.0),
             points: 100.0,
             radius: 120.0,
-            means: Means::RocketSplash,
+            means: MeansOfDeath::RocketSplash,
             attacker: Some(one),
             spared: None,
         };
@@ -185,7 +187,7 @@ fn a_frag_is_announced_scored_and_awarded() {
         assert_eq!(arena.state(one).persistant[persistant::EXCELLENT], 0);
         let third = arena.join(2, 0.0, 300.0, 0.0);
         arena.run_for(2900);
-        hurt(&mut arena, third, &Hit { means: Means::Gauntlet, ..hit(one, 110) });
+        hurt(&mut arena, third, &Hit { means: MeansOfDeath::Gauntlet, ..hit(one, 110) });
         let state = arena.state(one);
         let awards = [persistant::EXCELLENT, persistant::GAUNTLET].map(|n| state.persistant[n]);
         assert_eq!(awards, [1, 1], "{}", profile.folder);
@@ -226,7 +228,7 @@ fn who_pushes_gets_the_frag_where_that_is_the_custom() {
         let (mut arena, one, other) = two(profile, &[]);
         hurt(&mut arena, other, &hit(one, 10));
         arena.run_for(4000);
-        hurt(&mut arena, other, &Hit::by_world(999, Means::Lava));
+        hurt(&mut arena, other, &Hit::by_world(999, MeansOfDeath::Lava));
         assert_eq!(arena.event(event::OBITUARY).other_entity_num2, killer);
         assert_eq!(arena.state(one).persistant[persistant::SCORE], score);
     }
@@ -238,7 +240,7 @@ fn who_pushes_gets_the_frag_where_that_is_the_custom() {
     let (mut arena, one, other) = two(Profile::BASEOA, &[]);
     hurt(&mut arena, other, &hit(one, 10));
     arena.game.take_own_life(&mut arena.host, other);
-    assert_eq!(arena.obituaries(), [Means::Falling as i32]);
+    assert_eq!(arena.obituaries(), [MeansOfDeath::Falling as i32]);
     assert_eq!(arena.state(one).persistant[persistant::SCORE], 1);
 }
 
@@ -252,7 +254,7 @@ fn the_dead_face_what_killed_them() {
         hurt(&mut arena, other, &hit);
         arena.state(other).stats[Profile::BASEQ3.stats.dead_yaw]
     };
-    let by_world = Hit::by_world(999, Means::Rocket);
+    let by_world = Hit::by_world(999, MeansOfDeath::Rocket);
     let by_other = |one, _| Hit { attacker: Some(one), ..by_world };
     assert_eq!(dead_yaw(0.0, 200.0, &by_other), 270);
     // A blast has no place of its own: the middle of the map counts.
@@ -336,34 +338,34 @@ fn the_dead_come_back_in_time() {
 #[test]
 fn every_means_of_death_reaches_the_obituary_with_its_number() {
     let means = [
-        Means::Shotgun,
-        Means::Gauntlet,
-        Means::Machinegun,
-        Means::Grenade,
-        Means::GrenadeSplash,
-        Means::Rocket,
-        Means::RocketSplash,
-        Means::Plasma,
-        Means::PlasmaSplash,
-        Means::Railgun,
-        Means::Lightning,
-        Means::Bfg,
-        Means::BfgSplash,
-        Means::Water,
-        Means::Slime,
-        Means::Lava,
-        Means::Crush,
-        Means::Telefrag,
-        Means::Falling,
-        Means::Suicide,
-        Means::TargetLaser,
-        Means::TriggerHurt,
-        Means::Nail,
-        Means::Chaingun,
-        Means::ProximityMine,
-        Means::Kamikaze,
-        Means::Juiced,
-        Means::Grapple,
+        MeansOfDeath::Shotgun,
+        MeansOfDeath::Gauntlet,
+        MeansOfDeath::Machinegun,
+        MeansOfDeath::Grenade,
+        MeansOfDeath::GrenadeSplash,
+        MeansOfDeath::Rocket,
+        MeansOfDeath::RocketSplash,
+        MeansOfDeath::Plasma,
+        MeansOfDeath::PlasmaSplash,
+        MeansOfDeath::Railgun,
+        MeansOfDeath::Lightning,
+        MeansOfDeath::Bfg,
+        MeansOfDeath::BfgSplash,
+        MeansOfDeath::Water,
+        MeansOfDeath::Slime,
+        MeansOfDeath::Lava,
+        MeansOfDeath::Crush,
+        MeansOfDeath::Telefrag,
+        MeansOfDeath::Falling,
+        MeansOfDeath::Suicide,
+        MeansOfDeath::TargetLaser,
+        MeansOfDeath::TriggerHurt,
+        MeansOfDeath::Nail,
+        MeansOfDeath::Chaingun,
+        MeansOfDeath::ProximityMine,
+        MeansOfDeath::Kamikaze,
+        MeansOfDeath::Juiced,
+        MeansOfDeath::Grapple,
     ];
     for (number, means) in (1..).zip(means) {
         let (mut arena, one, other) = two(Profile::BASEOA, &[]);
@@ -371,7 +373,11 @@ fn every_means_of_death_reaches_the_obituary_with_its_number() {
         assert_eq!(arena.obituaries(), [number], "{}", means.name());
     }
     let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
-    hurt(&mut arena, other, &Hit { attacker: Some(one), ..Hit::by_world(200, Means::Grapple) });
+    hurt(
+        &mut arena,
+        other,
+        &Hit { attacker: Some(one), ..Hit::by_world(200, MeansOfDeath::Grapple) },
+    );
     assert_eq!(arena.obituaries(), [23]);
 }
 
@@ -390,7 +396,7 @@ fn hostile_numbers_hurt_nobody_but_players() {
         center: Vec3::new(1e30, 0.0, 0.0),
         points: f32::INFINITY,
         radius: f32::MAX,
-        means: Means::Unknown,
+        means: MeansOfDeath::Unknown,
         attacker: None,
         spared: None,
     };

@@ -3,13 +3,14 @@
 //! Source: the base game's items; OpenArena's rule for a quad that is worth nothing.
 
 use super::{Step, place::return_sound, toss::without};
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, names},
-    items::Kind,
-    numbers::{contents, entity_flag, event, powerup},
-};
 use crate::model::{EntityNum, SvFlags};
+use crate::{
+    bg::{contents, entity_flag, event, items::ItemKind, powerup},
+    game::{
+        Host,
+        deathmatch::{Deathmatch, names},
+    },
+};
 
 /// How often a quad that is worth nothing asks whether it is by now, in milliseconds.
 const WORTHLESS_MS: i32 = 1000;
@@ -27,7 +28,7 @@ impl Deathmatch {
     pub(super) fn bring_back(&mut self, host: &mut dyn Host, number: EntityNum) {
         let Some((_, pickup)) = self.pickup(number) else { return };
         let (item, captain) = (pickup.item, pickup.captain);
-        let is_quad = item.kind == Kind::Powerup && item.tag == powerup::QUAD as i32;
+        let is_quad = item.kind == ItemKind::Powerup && item.tag == powerup::QUAD as i32;
         if is_quad && self.people.profile.item_settings && self.combat.quad_factor <= 1.0 {
             self.plan(number, Step::ComeBack, WORTHLESS_MS);
             return;

@@ -2,13 +2,18 @@
 //!
 //! Source: the base game's pick-ups; OpenArena's runes.
 
-use crate::game::{
-    Profile,
-    items::{Item, Kind},
-    movement::pickup::{MAX_ROUNDS, most_armor, most_health},
-    numbers::{entity_flag, holdable, rune, weapon},
-};
 use crate::model::{LevelTime, PlayerState};
+use crate::{
+    bg::{
+        entity_flag, holdable,
+        items::{Item, ItemKind},
+        rune, weapon,
+    },
+    game::{
+        Profile,
+        movement::pickup::{MAX_ROUNDS, most_armor, most_health},
+    },
+};
 
 /// Seconds until an item is back, by its kind.
 const AMMO_S: f32 = 40.0;
@@ -42,30 +47,30 @@ impl Gift<'_> {
     pub(super) fn give(&self, state: &mut PlayerState) {
         let stats = self.profile.stats;
         match self.item.kind {
-            Kind::Weapon => {
+            ItemKind::Weapon => {
                 state.stats[stats.weapons] |= 1 << self.item.tag;
                 self.load(state);
             }
-            Kind::Ammo => add_rounds(state, self.item.tag, self.quantity()),
-            Kind::Armor => {
+            ItemKind::Ammo => add_rounds(state, self.item.tag, self.quantity()),
+            ItemKind::Armor => {
                 let most = most_armor(self.profile, state);
                 let armor = &mut state.stats[stats.armor];
                 *armor = armor.saturating_add(self.item.quantity).min(most);
             }
-            Kind::Health => {
+            ItemKind::Health => {
                 let most = most_health(self.profile, state, self.item.quantity);
                 let health = &mut state.stats[stats.health];
                 *health = health.saturating_add(self.quantity()).min(most);
             }
-            Kind::Powerup => self.run(state),
-            Kind::Holdable => {
+            ItemKind::Powerup => self.run(state),
+            ItemKind::Holdable => {
                 state.stats[stats.holdable] = self.number;
                 if self.item.tag == holdable::KAMIKAZE {
                     state.e_flags |= entity_flag::KAMIKAZE;
                 }
             }
-            Kind::Rune => self.enchant(state),
-            Kind::None | Kind::Team => {}
+            ItemKind::Rune => self.enchant(state),
+            ItemKind::None | ItemKind::Team => {}
         }
     }
 
@@ -116,13 +121,13 @@ impl Gift<'_> {
     /// Seconds until it is back. None when time does not bring it back.
     pub(super) fn absence_s(&self, weapon_s: f32) -> Option<f32> {
         match self.item.kind {
-            Kind::Weapon => Some(weapon_s),
-            Kind::Ammo => Some(AMMO_S),
-            Kind::Armor => Some(ARMOR_S),
-            Kind::Health => Some(HEALTH_S),
-            Kind::Powerup => Some(POWERUP_S),
-            Kind::Holdable => Some(HOLDABLE_S),
-            Kind::Rune | Kind::Team | Kind::None => None,
+            ItemKind::Weapon => Some(weapon_s),
+            ItemKind::Ammo => Some(AMMO_S),
+            ItemKind::Armor => Some(ARMOR_S),
+            ItemKind::Health => Some(HEALTH_S),
+            ItemKind::Powerup => Some(POWERUP_S),
+            ItemKind::Holdable => Some(HOLDABLE_S),
+            ItemKind::Rune | ItemKind::Team | ItemKind::None => None,
         }
     }
 }

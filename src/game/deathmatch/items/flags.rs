@@ -4,13 +4,11 @@
 //! does not lie elsewhere. Source: the base game's capture the flag.
 
 use super::Step;
-use crate::game::{
-    Host, configstring,
-    deathmatch::Deathmatch,
-    items,
-    numbers::{Colour, Team, contents, entity_flag, event, powerup, team_sound},
-};
 use crate::model::{ClientNum, EntityNum, SvFlags};
+use crate::{
+    bg::{Team, TeamColor, configstring, contents, entity_flag, event, powerup, team_sound},
+    game::{Host, deathmatch::Deathmatch},
+};
 
 use super::toss::without;
 
@@ -62,18 +60,18 @@ impl Flag {
     }
 
     /// The flag of a colour.
-    pub(in crate::game::deathmatch) const fn of_colour(colour: Colour) -> Self {
+    pub(in crate::game::deathmatch) const fn of_colour(colour: TeamColor) -> Self {
         match colour {
-            Colour::Red => Self::Red,
-            Colour::Blue => Self::Blue,
+            TeamColor::Red => Self::Red,
+            TeamColor::Blue => Self::Blue,
         }
     }
 
     /// The colour of those whose it is.
-    pub(in crate::game::deathmatch) const fn colour(self) -> Colour {
+    pub(in crate::game::deathmatch) const fn colour(self) -> TeamColor {
         match self {
-            Self::Red => Colour::Red,
-            Self::Blue => Colour::Blue,
+            Self::Red => TeamColor::Red,
+            Self::Blue => TeamColor::Blue,
         }
     }
 
@@ -230,7 +228,7 @@ impl Deathmatch {
         if std::mem::take(&mut player.state.powerups[row.powerup]) == 0 {
             return;
         }
-        let item = items::by_number(self.people.profile, row.item);
+        let item = self.people.profile.items.get(row.item);
         let dropped = item.and_then(|item| self.toss(host, client, row.item, item, angle));
         match dropped {
             Some(_) => self.move_flag(host, flag, Place::Lying),

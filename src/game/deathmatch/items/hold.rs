@@ -2,12 +2,11 @@
 //!
 //! Source: the base game's holdable items; OpenArena's shell of invulnerability.
 
-use crate::game::{
-    Host,
-    deathmatch::Deathmatch,
-    numbers::{holdable, powerup},
-};
 use crate::model::ClientNum;
+use crate::{
+    bg::{holdable, powerup},
+    game::{Host, deathmatch::Deathmatch},
+};
 
 /// Health above the maximum that a medkit gives.
 const MEDKIT_HEALTH: i32 = 25;

@@ -27,11 +27,14 @@ use super::{
     Deathmatch,
     things::{Thing, What},
 };
-use crate::game::{
-    Host, Profile, configstring,
-    items::{self, ITEMS, Item},
-};
 use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
+use crate::{
+    bg::{
+        configstring,
+        items::{ITEMS, Item, ItemKind},
+    },
+    game::{Host, Profile},
+};
 
 /// Half the width of an item.
 const RADIUS: f32 = 15.0;
@@ -132,7 +135,10 @@ impl Items {
 
     /// One digit for each item that the game knows.
     fn bits(&self, profile: &Profile) -> String {
-        self.registered[..profile.items].iter().map(|&on| if on { '1' } else { '0' }).collect()
+        self.registered[..profile.items.len()]
+            .iter()
+            .map(|&on| if on { '1' } else { '0' })
+            .collect()
     }
 }
 
@@ -223,10 +229,10 @@ impl Deathmatch {
     pub(super) fn crush_item(&mut self, host: &mut dyn Host, number: EntityNum) {
         let Some((thing, pickup)) = self.pickup(number) else { return };
         let at = thing.shared.current_origin;
-        if pickup.item.kind == items::Kind::Team {
+        if pickup.item.kind == ItemKind::Team {
             self.lose_item(host, number, flags::Words::Sound);
         } else {
-            self.flash(host, at, crate::game::numbers::event::ITEM_POP, |_, _| {});
+            self.flash(host, at, crate::bg::event::ITEM_POP, |_, _| {});
             self.remove_item(host, number);
         }
     }

@@ -5,16 +5,20 @@
 use std::collections::BTreeMap;
 
 use super::{Items, MAXS, MINS, Pickup, Step};
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, names, things::What},
-    items::{self, Item, Kind},
-    numbers::{EntityType, contents, entity_flag, holdable},
-    userinfo::clean_text,
-    values::switch,
-};
 use crate::model::{EntityNum, Vec3};
 use crate::world::entities::Entity;
+use crate::{
+    bg::{
+        EntityType, contents, entity_flag, holdable,
+        items::{Item, ItemKind},
+    },
+    game::{
+        Host,
+        deathmatch::{Deathmatch, names, things::What},
+        userinfo::clean_text,
+        values::switch,
+    },
+};
 
 /// When items fall to the floor, after the load: movers are there by then. Milliseconds.
 const SETTLE_MS: i32 = 200;
@@ -37,8 +41,8 @@ pub(super) const KAMIKAZE_SOUND: &str = "sound/items/kamikazerespawn.wav";
 /// The sound with which an item comes back, if everybody hears it.
 pub(super) fn return_sound(item: &Item) -> Option<&'static str> {
     match item.kind {
-        Kind::Powerup => Some(POWERUP_SOUND),
-        Kind::Holdable if item.tag == holdable::KAMIKAZE => Some(KAMIKAZE_SOUND),
+        ItemKind::Powerup => Some(POWERUP_SOUND),
+        ItemKind::Holdable if item.tag == holdable::KAMIKAZE => Some(KAMIKAZE_SOUND),
         _ => None,
     }
 }
@@ -51,7 +55,7 @@ impl Deathmatch {
         entity: &Entity,
     ) -> bool {
         let profile = self.people.profile;
-        let Some(own) = items::of_class(profile, entity.classname()) else { return false };
+        let Some(own) = profile.items.by_class(entity.classname()) else { return false };
         let (number, item) = self.replacement(host, own.1).unwrap_or(own);
         self.register_item(number);
         if let Some(name) = return_sound(item) {
@@ -64,7 +68,7 @@ impl Deathmatch {
             count: entity.int("count").unwrap_or(0).clamp(-1, MAX_COUNT),
             wait: entity.float("wait").unwrap_or(0.0).clamp(-1.0, MAX_WAIT_S),
             random: entity.float("random").unwrap_or(0.0).clamp(0.0, MAX_WAIT_S),
-            is_silent: item.kind == Kind::Powerup
+            is_silent: item.kind == ItemKind::Powerup
                 && entity.spawn_value("noglobalsound").is_some_and(|value| value != "0"),
             chain: entity.field("team").unwrap_or_default().into(),
             bounce: BOUNCE,
@@ -72,7 +76,7 @@ impl Deathmatch {
         };
         let Some(place) = self.add(entity, What::Item(Box::new(pickup))) else { return true };
         if let Some(thing) = self.things.get_mut(place)
-            && item.kind == Kind::Rune
+            && item.kind == ItemKind::Rune
         {
             thing.state.generic1 = thing.spawnflags;
         }
@@ -86,7 +90,7 @@ impl Deathmatch {
             return None;
         }
         let wanted = clean_text(host.setting(&format!("replace_{}", item.class)), 63);
-        let found = items::of_class(self.people.profile, &wanted);
+        let found = self.people.profile.items.by_class(&wanted);
         if found.is_none() && !wanted.is_empty() && wanted != "0" {
             let class = item.class;
             host.print(&format!("replace_{class} names {wanted}, which is no item: {class} stays"));
@@ -98,8 +102,8 @@ impl Deathmatch {
     fn is_left_out(&self, host: &dyn Host, item: &Item) -> bool {
         let set = |name: &str| switch(host, name, false);
         set(&format!("disable_{}", item.class))
-            || (item.kind == Kind::Rune && !set("g_runes"))
-            || (item.kind != Kind::Team && self.combat.arms.are_all())
+            || (item.kind == ItemKind::Rune && !set("g_runes"))
+            || (item.kind != ItemKind::Team && self.combat.arms.are_all())
     }
 
     /// Joins the items of one name into chains: all but the first of each hide. What aims at one of them
@@ -161,7 +165,7 @@ impl Deathmatch {
         if let Some(trace) = floor {
             thing.state.ground_entity_num = trace.entity.index() as i32;
         }
-        if waits || item.kind == Kind::Powerup {
+        if waits || item.kind == ItemKind::Powerup {
             thing.state.e_flags |= entity_flag::NODRAW;
             thing.shared.contents = 0;
             if !waits {

@@ -2,15 +2,13 @@
 //!
 //! Source: the base game's timers; OpenArena's runes and its setting `g_regen`.
 
-use crate::game::{
-    Host,
-    deathmatch::Deathmatch,
-    movement::pickup::rune_of,
-    numbers::{event, powerup, rune},
-    profile::Profile,
-    values::whole,
-};
 use crate::model::{ClientNum, PlayerState};
+use crate::{
+    bg::{event, powerup, rune},
+    game::{
+        Host, deathmatch::Deathmatch, movement::pickup::rune_of, profile::Profile, values::whole,
+    },
+};
 
 /// What happens once a second.
 const SECOND_MS: i32 = 1000;

@@ -2,13 +2,15 @@
 //!
 //! Source: OpenArena's base stands.
 
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, things::What},
-    numbers::{EntityType, Team, contents},
-};
 use crate::model::{EntityNum, Vec3};
 use crate::world::entities::Entity;
+use crate::{
+    bg::{EntityType, Team, contents},
+    game::{
+        Host,
+        deathmatch::{Deathmatch, things::What},
+    },
+};
 
 /// Spawn flag of a stand that stays in the air.
 const FLOATS: i32 = 1;

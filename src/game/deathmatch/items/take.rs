@@ -4,16 +4,17 @@
 //! game's item touch.
 
 use super::{Flag, Pickup, Step, effects::Gift};
-use crate::game::{
-    GameType, Host,
-    deathmatch::{Deathmatch, things::only_for},
-    items::{self, Kind},
-    movement::{angles, events, pickup as rules, trajectory, velocity::direction},
-    numbers::{contents, event, persistant, player_event},
-    userinfo::Userinfo,
-    values::whole,
-};
 use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::leading_int};
+use crate::{
+    bg::{GameType, contents, event, items::ItemKind, persistant, player_event},
+    game::{
+        Host,
+        deathmatch::{Deathmatch, things::only_for},
+        movement::{angles, events, pickup as rules, trajectory, velocity::direction},
+        userinfo::Userinfo,
+        values::whole,
+    },
+};
 
 /// How near a player must be to a powerup, and how straight in front, to be denied it.
 const DENIED_NEAR: f32 = 192.0;
@@ -95,7 +96,7 @@ impl Deathmatch {
         let Some((thing, pickup)) = self.pickup(number) else { return };
         let pickup = pickup.clone();
         let state = EntityState { modelindex: pickup.number, ..thing.state };
-        if pickup.item.kind == Kind::Team || !self.is_of_use(client, &state) {
+        if pickup.item.kind == ItemKind::Team || !self.is_of_use(client, &state) {
             return;
         }
         if let Outcome::Taken(_) = self.take(host, client, &pickup, &state, Some(number)) {
@@ -112,11 +113,11 @@ impl Deathmatch {
         client: ClientNum,
         number: i32,
     ) {
-        let Some(item) = items::by_number(self.people.profile, number) else { return };
+        let Some(item) = self.people.profile.items.get(number) else { return };
         let Some(at) = self.people.player(client).map(|player| player.state.origin) else { return };
         let mut state = EntityState { modelindex: number, ..EntityState::default() };
         state.pos.base = at;
-        if item.kind == Kind::Team || !self.is_of_use(client, &state) {
+        if item.kind == ItemKind::Team || !self.is_of_use(client, &state) {
             return;
         }
         let pickup = Pickup::new(number, item);
@@ -163,12 +164,12 @@ impl Deathmatch {
         self.people.log(host, &format!("Item: {client} {}", pickup.item.class));
         let luggage = &mut self.items.luggage[client.index()];
         match pickup.item.kind {
-            Kind::Rune => {
+            ItemKind::Rune => {
                 luggage.rune = number;
                 luggage.since_rounds_ms = [0; 16];
             }
-            Kind::Powerup => self.deny_others(host, client, state.pos.base),
-            Kind::Team => {
+            ItemKind::Powerup => self.deny_others(host, client, state.pos.base),
+            ItemKind::Team => {
                 let flag = Flag::of_item(pickup.number);
                 let taken = flag.is_some_and(|flag| {
                     self.touch_team_item(host, client, flag, pickup.is_dropped)
@@ -192,14 +193,14 @@ impl Deathmatch {
     /// Lets who takes an item hear of it, and everybody when it is a powerup or a flag.
     fn announce(&mut self, host: &mut dyn Host, client: ClientNum, pickup: &Pickup, at: Vec3) {
         let now = self.people.now;
-        let predicts = pickup.item.kind != Kind::Powerup && predicts_items(host, client);
+        let predicts = pickup.item.kind != ItemKind::Powerup && predicts_items(host, client);
         if !predicts {
             self.show(client, event::ITEM_PICKUP, pickup.number);
         } else if let Some(player) = self.people.players[client.index()].as_mut() {
             events::queue(&mut player.state, event::ITEM_PICKUP, pickup.number);
             self.bodies[client.index()].event_at = now;
         }
-        if matches!(pickup.item.kind, Kind::Powerup | Kind::Team) {
+        if matches!(pickup.item.kind, ItemKind::Powerup | ItemKind::Team) {
             let (parm, is_silent) = (pickup.number, pickup.is_silent);
             self.flash(host, at, event::GLOBAL_ITEM_PICKUP, |state, shared| {
                 state.event_parm = parm;

@@ -1,14 +1,14 @@
 //! Items by the numbers, without a map: what each gives, what it asks for, and when it is back.
 
 use super::*;
-use crate::game::{
-    Game, GameType, LevelStart,
-    conformance::TestHost,
-    deathmatch::things::What,
-    items::Kind,
-    numbers::{EntityType, contents, entity_flag, event, persistant, powerup, weapon},
-};
 use crate::model::{LevelTime, SvFlags, UserCmd};
+use crate::{
+    bg::{
+        EntityType, GameType, contents, entity_flag, event, items::ItemKind, persistant, powerup,
+        weapon,
+    },
+    game::{Game, LevelStart, conformance::TestHost, deathmatch::things::What},
+};
 
 /// Where everything lies.
 const HERE: Vec3 = Vec3::new(0.0, 0.0, 0.0);
@@ -51,7 +51,7 @@ impl Level {
 
     /// An item that lies at a place, as the map would have it.
     fn lay(&mut self, class: &str, fill: impl FnOnce(&mut Pickup)) -> EntityNum {
-        let (number, item) = items::of_class(self.game.people.profile, class).unwrap();
+        let (number, item) = self.game.people.profile.items.by_class(class).unwrap();
         let mut pickup = Pickup::new(number, item);
         fill(&mut pickup);
         let mut thing = Thing::new(What::Item(Box::new(pickup)), HERE);
@@ -171,7 +171,7 @@ fn check(profile: &'static Profile, (class, gives, back_s): (&str, Gives, i32)) 
     let mut level = Level::new(profile);
     let client = level.join(0);
     let stats = profile.stats;
-    let (number, _) = items::of_class(profile, class).unwrap();
+    let (number, _) = profile.items.by_class(class).unwrap();
     let state = level.state(client);
     state.stats[stats.health] = 50;
     state.stats[stats.weapons] = 0;
@@ -234,9 +234,9 @@ fn every_item_gives_what_it_says_and_comes_back_in_time() {
     // Each item of the table is checked above, but for the placeholder, the gauntlet, and what belongs
     // to teams.
     let others = |profile: &Profile| {
-        (1..profile.items)
+        (1..profile.items.len())
             .map(|number| &ITEMS[number])
-            .filter(|item| item.kind != Kind::Team && item.class != "weapon_gauntlet")
+            .filter(|item| item.kind != ItemKind::Team && item.class != "weapon_gauntlet")
             .count()
     };
     assert_eq!(others(Profile::BASEQ3), BASE.len());

@@ -4,18 +4,23 @@
 //! the first floor; what fell off something bounces.
 
 use super::{Flag, MAXS, MINS, Pickup, Step, flags::Words};
-use crate::game::{
-    GameType, Host,
-    deathmatch::{
-        Deathmatch,
-        things::{Thing, What},
-    },
-    items::{self, Item, Kind},
-    movement::{angles, trajectory},
-    numbers::{EntityType, contents, entity_flag, weapon, weapon_state},
-};
 use crate::model::{
     ClientNum, EntityNum, SvFlags, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
+};
+use crate::{
+    bg::{
+        EntityType, GameType, contents, entity_flag,
+        items::{Item, ItemKind},
+        weapon, weapon_state,
+    },
+    game::{
+        Host,
+        deathmatch::{
+            Deathmatch,
+            things::{Thing, What},
+        },
+        movement::{angles, trajectory},
+    },
 };
 
 /// How long what was dropped lies, in milliseconds.
@@ -41,7 +46,7 @@ impl Deathmatch {
         let profile = self.people.profile;
         let wielded = self.wielded(client).filter(|_| !self.combat.arms.are_all());
         if let Some((number, item)) =
-            wielded.and_then(|tag| items::of_tag(profile, Kind::Weapon, tag))
+            wielded.and_then(|tag| profile.items.by_tag(ItemKind::Weapon, tag))
         {
             self.toss(host, client, number, item, 0.0);
         }
@@ -75,8 +80,8 @@ impl Deathmatch {
         let mut angle = APART;
         for (tag, &until) in powerups.iter().enumerate() {
             let left_ms = until.saturating_sub(now.0);
-            let kinds = [Kind::Powerup, Kind::Team].into_iter();
-            let found = kinds.filter_map(|kind| items::of_tag(profile, kind, tag as i32)).next();
+            let kinds = [ItemKind::Powerup, ItemKind::Team].into_iter();
+            let found = kinds.filter_map(|kind| profile.items.by_tag(kind, tag as i32)).next();
             let Some((number, item)) = found.filter(|_| left_ms > 0 && until > 0) else { continue };
             if let Some(flag) = Flag::of_item(number) {
                 self.drop_flag(host, client, flag, angle);

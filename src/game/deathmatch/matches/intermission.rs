@@ -3,12 +3,14 @@
 //! Invariant: while it lasts nobody plays, whoever enters. Source: the base game's intermission.
 
 use super::{Deathmatch, Ending, RESTART};
-use crate::game::{
-    GameType, Host,
-    numbers::{EntityType, PmType, persistant},
-    people::{Populated, Stage},
-};
 use crate::model::{Buttons, ClientNum, LevelTime, Vec3};
+use crate::{
+    bg::{EntityType, GameType, PmType, persistant},
+    game::{
+        Host,
+        people::{Populated, Stage},
+    },
+};
 
 /// How long the scoreboard is shown at least, in milliseconds.
 const LEAST_MS: i32 = 5000;

@@ -3,8 +3,11 @@
 //! Invariant: a tie is played on. Source: the base game's exit rules; OpenArena's, which need two players.
 
 use super::{Deathmatch, Ending};
-use crate::game::{GameType, Host, configstring, people::People};
 use crate::model::ClientNum;
+use crate::{
+    bg::{GameType, configstring},
+    game::{Host, people::People},
+};
 
 /// What was hit, as the log has it.
 const TIME: &str = "Timelimit hit.";

@@ -1,14 +1,16 @@
 //! Whole matches, with scores given by hand: from the warm-up to the next level.
 
 use super::*;
-use crate::game::{
-    Game, GameType, LevelStart, Profile, configstring,
-    conformance::TestHost,
-    numbers::{Colour, PmType, TIED, persistant},
-    people::{Populated, Role},
-};
 use crate::model::{Buttons, ConfigIndex, EntityNum, UserCmd, Words};
 use crate::world::Entities;
+use crate::{
+    bg::{GameType, PmType, TIED, TeamColor, configstring, persistant},
+    game::{
+        Game, LevelStart, Profile,
+        conformance::TestHost,
+        people::{Populated, Role},
+    },
+};
 
 const FRAME_MS: i32 = 50;
 
@@ -312,7 +314,7 @@ fn a_team_pays_for_no_leaver_in_openarena() {
     ] {
         let mut level = Match::with(profile, &[], 2);
         level.game.people.game_type = GameType::TeamDeathmatch;
-        for (number, colour) in [(0, Colour::Red), (1, Colour::Blue)] {
+        for (number, colour) in [(0, TeamColor::Red), (1, TeamColor::Blue)] {
             let role = Role::Playing(Some(colour));
             let populated = &mut level.game as &mut dyn Populated;
             populated.change_role(&mut level.host, client(number), role);
@@ -321,7 +323,7 @@ fn a_team_pays_for_no_leaver_in_openarena() {
         level.host.logged.clear();
         let own = |level: &Match| level.game.people.team_scores;
         let populated = &mut level.game as &mut dyn Populated;
-        populated.change_role(&mut level.host, client(1), Role::Playing(Some(Colour::Red)));
+        populated.change_role(&mut level.host, client(1), Role::Playing(Some(TeamColor::Red)));
         assert_eq!(own(&level), [0, blue[0]], "{}", profile.folder);
         level.leave(1);
         assert_eq!(own(&level), [0, blue[1]], "{}", profile.folder);

@@ -4,11 +4,14 @@
 //! tournament rules.
 
 use super::{Deathmatch, Ending, RESTART, warmup::Warmup};
-use crate::game::{
-    GameType, Host,
-    people::{Populated, Role},
-};
 use crate::model::ClientNum;
+use crate::{
+    bg::GameType,
+    game::{
+        Host,
+        people::{Populated, Role},
+    },
+};
 
 impl Deathmatch {
     /// Lets whoever has waited longest play, as long as there is room. Another warm-up comes with it.

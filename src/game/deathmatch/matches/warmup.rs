@@ -4,8 +4,11 @@
 //! counting of teams.
 
 use super::{Deathmatch, RESTART};
-use crate::game::{GameType, Host, configstring, numbers::Team};
 use crate::model::LevelTime;
+use crate::{
+    bg::{GameType, Team, configstring},
+    game::Host,
+};
 
 /// What comes before the match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

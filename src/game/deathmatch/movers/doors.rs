@@ -3,13 +3,15 @@
 //! Source: the base game's doors and buttons.
 
 use super::{Kind, Leg, Mover, direction_of, number, number_or};
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, names::sound, things::What},
-    numbers::entity_flag,
-};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entities::Entity;
+use crate::{
+    bg::entity_flag,
+    game::{
+        Host,
+        deathmatch::{Deathmatch, names::sound, things::What},
+    },
+};
 
 /// Bits of a door: begins where it would open to; does not turn around for what is in its way.
 const STARTS_OPEN: i32 = 1;

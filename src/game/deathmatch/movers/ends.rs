@@ -5,8 +5,11 @@
 //! two positions.
 
 use super::{Mover, course};
-use crate::game::{Host, deathmatch::Deathmatch, movement::trajectory, numbers::event};
 use crate::model::{ClientNum, EntityNum, LevelTime, Trajectory, Vec3};
+use crate::{
+    bg::event,
+    game::{Host, deathmatch::Deathmatch, movement::trajectory},
+};
 
 /// How long after its use a mover sets out, in milliseconds.
 const HESITATION_MS: i32 = 50;

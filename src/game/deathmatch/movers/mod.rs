@@ -18,15 +18,14 @@ use super::{
     names::{model, sound},
     things::{Thing, What},
 };
-use crate::game::{
-    Host,
-    movement::angles,
-    numbers::{EntityType, contents},
-};
 use crate::model::{
     ClientNum, EntityNum, LevelTime, SvFlags, Trajectory, TrajectoryKind, Vec3, text::leading_int,
 };
 use crate::world::{bsp::AreaNum, entities::Entity};
+use crate::{
+    bg::{EntityType, contents},
+    game::{Host, movement::angles},
+};
 
 pub(super) use doors::{button, door};
 pub(super) use ends::Leg;

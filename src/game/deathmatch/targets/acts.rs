@@ -5,20 +5,22 @@
 use std::sync::Arc;
 
 use super::{BLUE_ONLY, Cause, RED_ONLY, middle};
-use crate::game::{
-    Host,
-    deathmatch::{
-        Deathmatch,
-        combat::{Hit, LETHAL},
-        movers::direction_of,
-        names::{PAD_SOUND, sound},
-    },
-    movement::push::pad_velocity,
-    numbers::{Means, PmType, Team, event, persistant, powerup},
-    userinfo::clean_text,
-};
 use crate::model::{ClientNum, EntityNum};
 use crate::world::entities::Entity;
+use crate::{
+    bg::{MeansOfDeath, PmType, Team, event, persistant, powerup},
+    game::{
+        Host,
+        deathmatch::{
+            Deathmatch,
+            combat::{Hit, LETHAL},
+            movers::direction_of,
+            names::{PAD_SOUND, sound},
+        },
+        movement::push::pad_velocity,
+        userinfo::clean_text,
+    },
+};
 
 /// Bit of a print for whoever sets it off; of a push that sounds like a jump pad.
 const PRIVATE: i32 = 4;
@@ -98,7 +100,7 @@ impl Deathmatch {
         match cause {
             Cause::Teleport => self.teleport_to_target(host, client, number),
             Cause::Kill => {
-                let hit = Hit::by_world(LETHAL, Means::Telefrag);
+                let hit = Hit::by_world(LETHAL, MeansOfDeath::Telefrag);
                 self.hurt(host, client, &Hit { unstoppable: true, ..hit });
             }
             Cause::Push(sound) => self.throw(host, number, *sound, client),

@@ -3,14 +3,16 @@
 //! Source: the base game's laser.
 
 use super::{Cause, middle};
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, combat::Hit, movers::direction_of, things::What},
-    movement::velocity::direction,
-    numbers::{EntityType, Means},
-};
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content};
 use crate::world::entities::Entity;
+use crate::{
+    bg::{EntityType, MeansOfDeath},
+    game::{
+        Host,
+        deathmatch::{Deathmatch, combat::Hit, movers::direction_of, things::What},
+        movement::velocity::direction,
+    },
+};
 
 /// Bit of a laser that is on from the start.
 const ON: i32 = 1;
@@ -115,7 +117,7 @@ impl Deathmatch {
         self.things.link(host, number);
         self.schedule(number, Some(self.people.now + STEP_MS), activator);
         let Some(met) = met else { return };
-        let hit = Hit::by_world(laser.damage, Means::TargetLaser);
+        let hit = Hit::by_world(laser.damage, MeansOfDeath::TargetLaser);
         let hit = Hit {
             attacker: activator,
             inflictor: Some(number),

@@ -2,13 +2,16 @@
 //!
 //! Source: the base game's locations.
 
-use crate::game::{
-    Host, configstring,
-    deathmatch::{Deathmatch, things::What},
-    userinfo::clean_text,
-};
 use crate::model::{ConfigIndex, EntityNum, limits::MAX_CLIENTS};
 use crate::world::entities::Entity;
+use crate::{
+    bg::configstring,
+    game::{
+        Host,
+        deathmatch::{Deathmatch, things::What},
+        userinfo::clean_text,
+    },
+};
 
 /// When the names are told after the load, in milliseconds.
 const NAMES_MS: i32 = 200;

@@ -18,12 +18,12 @@ use super::{
     Deathmatch,
     things::{Thing, What},
 };
-use crate::game::{
-    Host,
-    numbers::{Team, persistant},
-};
 use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
 use crate::world::entities::Entity;
+use crate::{
+    bg::{Team, persistant},
+    game::Host,
+};
 
 pub(super) use acts::{give, kill, print, push, score, strip, teleporter};
 pub(super) use laser::{Laser, laser};

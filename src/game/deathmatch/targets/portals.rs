@@ -2,15 +2,17 @@
 //!
 //! Source: the base game's portal surfaces and cameras.
 
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, movers::direction_of, things::What},
-    direction_bytes::direction_byte,
-    movement::velocity::direction,
-    numbers::EntityType,
-};
 use crate::model::{EntityNum, SvFlags};
 use crate::world::entities::Entity;
+use crate::{
+    bg::EntityType,
+    game::{
+        Host,
+        deathmatch::{Deathmatch, movers::direction_of, things::What},
+        direction_bytes::direction_byte,
+        movement::velocity::direction,
+    },
+};
 
 /// Bits of a camera: turns slowly, or fast; does not swing.
 const SLOW: i32 = 1;

@@ -4,9 +4,12 @@
 
 use std::fmt::Write as _;
 
-use crate::game::{Host, configstring, deathmatch::Deathmatch, userinfo::clean_text};
 use crate::model::EntityNum;
 use crate::world::entities::Entity;
+use crate::{
+    bg::configstring,
+    game::{Host, deathmatch::Deathmatch, userinfo::clean_text},
+};
 
 /// Remaps at a time.
 const MAX_REMAPS: usize = 128;

@@ -3,14 +3,16 @@
 //! Source: the base game's shooters.
 
 use super::{Cause, middle};
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, movers::direction_of, things::What, weapons::perpendicular},
-    movement::velocity::direction,
-    numbers::{event, weapon},
-};
 use crate::model::EntityNum;
 use crate::world::entities::Entity;
+use crate::{
+    bg::{event, weapon},
+    game::{
+        Host,
+        deathmatch::{Deathmatch, movers::direction_of, things::What, weapons::perpendicular},
+        movement::velocity::direction,
+    },
+};
 
 /// How far a shot may stray unless the map says otherwise, in degrees.
 const SPREAD: f32 = 1.0;

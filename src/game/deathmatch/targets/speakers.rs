@@ -3,13 +3,15 @@
 //! Source: the base game's speakers.
 
 use super::Cause;
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, names::sound},
-    numbers::{EntityType, event},
-};
 use crate::model::{ClientNum, EntityNum, SvFlags};
 use crate::world::entities::Entity;
+use crate::{
+    bg::{EntityType, event},
+    game::{
+        Host,
+        deathmatch::{Deathmatch, names::sound},
+    },
+};
 
 /// Bits of a speaker: loops, and does so from the start; loops once used; heard everywhere; heard from
 /// whoever uses it.

@@ -3,12 +3,11 @@
 //! Source: the base game's table of bonuses.
 
 use super::{super::Deathmatch, lately};
-use crate::game::{
-    Host,
-    deathmatch::items::Flag,
-    numbers::{entity_flag, persistant},
-};
 use crate::model::{ClientNum, Vec3};
+use crate::{
+    bg::{entity_flag, persistant},
+    game::{Host, deathmatch::items::Flag},
+};
 
 /// Points for a frag.
 const CARRIER: i32 = 2;
@@ -56,7 +55,7 @@ impl Deathmatch {
         let own = Flag::of_colour(killers);
         if self.carries(victim, own) {
             self.fight.deeds[killer.index()].fragged_carrier_at = Some(now);
-            let deed = format!("fragged {}'s flag carrier!", victims.shout());
+            let deed = format!("fragged {}'s flag carrier!", victims.upper_name());
             self.print_deed(host, killer, &deed);
             self.add_score(host, killer, CARRIER, at);
             // Whoever hurt it is no danger to anybody now.

@@ -9,11 +9,11 @@ mod kills;
 mod tests;
 
 use super::{Deathmatch, items::Flag};
-use crate::game::{
-    GameType, Host,
-    numbers::{Colour, entity_flag, event, persistant, team_sound},
-};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
+use crate::{
+    bg::{GameType, TeamColor, entity_flag, event, persistant, team_sound},
+    game::Host,
+};
 
 /// Points for what is done with flags.
 const CAPTURE: i32 = 5;
@@ -115,8 +115,8 @@ impl Deathmatch {
         self.tell_team_sound(
             host,
             match colour {
-                Colour::Red => team_sound::RED_CAPTURED,
-                Colour::Blue => team_sound::BLUE_CAPTURED,
+                TeamColor::Red => team_sound::RED_CAPTURED,
+                TeamColor::Blue => team_sound::BLUE_CAPTURED,
             },
         );
         let now = self.people.now;
@@ -135,13 +135,13 @@ impl Deathmatch {
     }
 
     /// A point for a team, and how that changes the game.
-    fn score_for_team(&mut self, host: &mut dyn Host, colour: Colour) {
+    fn score_for_team(&mut self, host: &mut dyn Host, colour: TeamColor) {
         let scores = &mut self.people.team_scores;
         let (own, other) = (scores[colour as usize], scores[colour.other() as usize]);
         scores[colour as usize] = own.saturating_add(1);
         let sounds = match colour {
-            Colour::Red => [team_sound::RED_LEADS, team_sound::RED_SCORED],
-            Colour::Blue => [team_sound::BLUE_LEADS, team_sound::BLUE_SCORED],
+            TeamColor::Red => [team_sound::RED_LEADS, team_sound::RED_SCORED],
+            TeamColor::Blue => [team_sound::BLUE_LEADS, team_sound::BLUE_SCORED],
         };
         let sound = if own + 1 == other {
             team_sound::TIED

@@ -1,12 +1,13 @@
 //! Capture the flag, in open space.
 
-use crate::game::{
-    Deathmatch, Game, Host as _, LevelStart, Profile,
-    conformance::TestHost,
-    deathmatch::items::Flag,
-    numbers::{entity_flag, event, persistant},
-};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, Words};
+use crate::{
+    bg::{entity_flag, event, persistant},
+    game::{
+        Deathmatch, Game, Host as _, LevelStart, Profile, conformance::TestHost,
+        deathmatch::items::Flag,
+    },
+};
 
 fn client(number: usize) -> ClientNum {
     ClientNum::new(number).expect("a client number")

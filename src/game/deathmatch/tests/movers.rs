@@ -4,8 +4,8 @@ use super::{
     super::movers::Leg,
     stage::{Corners, STANDING, Stage, thing},
 };
+use crate::bg::entity_flag;
 use crate::game::Profile;
-use crate::game::numbers::entity_flag;
 use crate::model::{LevelTime, SvFlags, TrajectoryKind, Vec3};
 
 /// Stands between the halves of the hall. Its bounds are a unit larger on each side.

@@ -5,7 +5,7 @@ use super::{
     movers::{DOOR, SPOT, leg},
     stage::{Corners, STANDING, Stage},
 };
-use crate::game::numbers::{Means, contents};
+use crate::bg::{MeansOfDeath, contents};
 use crate::model::Vec3;
 
 /// A door that is open, above the middle of the hall, and shuts in 2000 ms.
@@ -73,7 +73,7 @@ fn a_lift_turns_around_above_who_stands_under_it() {
 fn a_body_in_the_way_of_a_door_is_removed() {
     let mut stage = raised(0, 2);
     let client = stage.join(0, [0.0, 0.0, STANDING]);
-    let deadly = Hit::by_world(health(&stage) + 1, Means::Falling);
+    let deadly = Hit::by_world(health(&stage) + 1, MeansOfDeath::Falling);
     stage.game.hurt(&mut stage.host, client, &deadly);
     stage.game.respawn(&mut stage.host, client);
     let grave = stage.game.graves[0].index();
@@ -97,7 +97,7 @@ fn what_swings_kills_who_cannot_give_way() {
     stage.run(1500);
     let events = stage.flashes();
     let obituary = events.iter().find(|event| event.0 == 60).map(|event| event.1);
-    assert!(obituary.is_none() || obituary == Some(Means::Crush as i32), "{events:?}");
+    assert!(obituary.is_none() || obituary == Some(MeansOfDeath::Crush as i32), "{events:?}");
     let player = stage.game.people.players[0].as_ref().expect("a player");
     assert_eq!((player.state.stats[0], player.shared.contents), (-999, 0), "nothing is left");
     assert!((stage.thing(64).shared.current_origin[2] - 61.0).abs() < 25.0, "it does not wait");

@@ -1,13 +1,16 @@
 //! A level for tests: a hall with movers in it that are boxes, and players who stand where a test wants.
 
 use super::super::{Deathmatch, things::Thing};
-use crate::game::{Game, Host, LevelStart, Profile, configstring, conformance::TestHost};
 use crate::model::{
     Buttons, ClientNum, ConfigIndex, EntityNum, LevelTime, PlayerState, UserCmd, Vec3,
 };
 use crate::world::{
     Bsp, Family, World,
     bsp::sample::{Block, MapFile},
+};
+use crate::{
+    bg::configstring,
+    game::{Game, Host, LevelStart, Profile, conformance::TestHost},
 };
 
 /// Two corners of a box.

@@ -5,8 +5,8 @@ use super::{
     movers::{SPOT, leg},
     stage::{Corners, STANDING, Stage},
 };
-use crate::game::{Profile, numbers::Means};
 use crate::model::{ClientNum, SvFlags, Vec3};
+use crate::{bg::MeansOfDeath, game::Profile};
 
 /// A target, and a player far from it.
 fn with_player(target: &str) -> (Stage, ClientNum) {
@@ -99,7 +99,7 @@ fn a_kill_is_a_telefrag_by_the_world() {
     stage.use_thing(64, Some(client));
     assert!(stage.state(client).stats[0] <= 0);
     let obituary = stage.flashes().into_iter().find(|event| event.0 == 60);
-    assert_eq!(obituary.map(|event| event.1), Some(Means::Telefrag as i32));
+    assert_eq!(obituary.map(|event| event.1), Some(MeansOfDeath::Telefrag as i32));
     assert!(stage.host.printed.iter().any(|line| line.starts_with("Kill: 1022 0 18:")));
 }
 

@@ -5,7 +5,7 @@ use super::{
     movers::{SPOT, leg},
     stage::{Corners, STANDING, Stage},
 };
-use crate::game::numbers::persistant;
+use crate::bg::persistant;
 
 /// A space in the middle of the hall.
 pub(super) const SPACE: Corners = [[-32.0, -32.0, 0.0], [32.0, 32.0, 64.0]];

@@ -3,14 +3,16 @@
 //! Source: the base game's muzzle point and spread.
 
 use super::Deathmatch;
-use crate::game::{
-    chance::Chance,
-    movement::{angles, velocity},
-    weapons::{BULLET_RANGE, Missile},
-};
 use crate::model::{
     ClientNum, Vec3,
     trig::{Axes, sine_cosine},
+};
+use crate::{
+    bg::weapons::{BULLET_RANGE, Missile},
+    game::{
+        chance::Chance,
+        movement::{angles, velocity},
+    },
 };
 
 /// How far the muzzle is in front of the eyes.
@@ -51,7 +53,7 @@ impl Deathmatch {
     pub(super) fn missile_direction(&mut self, missile: &Missile, aim: &Aim) -> Vec3 {
         if missile.spread == 0.0 {
             let mut direction = aim.axes.forward;
-            direction[2] += missile.lift;
+            direction[2] += missile.up_bias;
             return velocity::direction(direction);
         }
         let mut chance = Chance((self.chance() * i32::MAX as f32) as i32);

@@ -2,13 +2,12 @@
 //!
 //! Source: the base game's gauntlet.
 
-use super::{Deathmatch, Hit, Host, Shot, client_of, hitscan::leaves_nothing};
-use crate::game::{
-    direction_bytes::direction_byte,
-    numbers::{event, powerup, weapon},
-    weapons,
-};
+use super::{Attack, Deathmatch, Hit, Host, client_of, hitscan::leaves_nothing};
 use crate::model::{Buttons, ClientNum, PlayerState, UserCmd};
+use crate::{
+    bg::{event, powerup, weapon, weapons},
+    game::direction_bytes::direction_byte,
+};
 
 impl Deathmatch {
     /// Whether a player's gauntlet hits in this command, and hits then.
@@ -25,7 +24,7 @@ impl Deathmatch {
             return false;
         }
         let gauntlet = weapons::weapon(weapon::GAUNTLET);
-        let (Shot::Saw { range }, Some(aim)) = (gauntlet.shot, self.aim(client)) else {
+        let (Attack::Melee { range }, Some(aim)) = (gauntlet.attack, self.aim(client)) else {
             return false;
         };
         let end = aim.muzzle.add_scaled(aim.axes.forward, range);

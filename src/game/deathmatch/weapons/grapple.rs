@@ -6,11 +6,11 @@ use super::{
     Deathmatch, EntityNum, Host, Thing, Vec3, What, aim::Aim, client_of, end::rounded_toward,
     missiles::Stage,
 };
-use crate::game::{
-    direction_bytes::direction_byte,
-    numbers::{EntityType, event, pm_flag, weapon},
-};
 use crate::model::{Buttons, ClientNum, Trace};
+use crate::{
+    bg::{EntityType, event, pm_flag, weapon},
+    game::direction_bytes::direction_byte,
+};
 
 /// How often a hook looks where its victim is, in milliseconds.
 const FOLLOW_MS: i32 = 100;

@@ -8,15 +8,13 @@ use super::{
     client_of,
     end::rounded_toward,
 };
-use crate::game::{
-    chance::Chance,
-    direction_bytes::direction_byte,
-    numbers::{event, weapon},
-    weapons,
-};
 use crate::model::{
     ClientNum, Trace,
     contents::{content, surface},
+};
+use crate::{
+    bg::{event, weapon, weapons},
+    game::{chance::Chance, direction_bytes::direction_byte},
 };
 
 /// What a beam that ends in the open says of the surface.

@@ -3,11 +3,11 @@
 //! Source: OpenArena's kamikaze.
 
 use super::{Deathmatch, EntityNum, Hit, Host, LETHAL, Thing, Vec3, What};
-use crate::game::{
-    movement::{angles, velocity},
-    numbers::{EntityType, Means, event, team_sound},
-};
 use crate::model::{ClientNum, LevelTime, SvFlags, limits::MAX_ENTITIES};
+use crate::{
+    bg::{EntityType, MeansOfDeath, event, team_sound},
+    game::movement::{angles, velocity},
+};
 
 /// How often the blast grows, in milliseconds.
 const STEP_MS: i32 = 100;
@@ -66,7 +66,7 @@ impl Deathmatch {
         let hit = Hit {
             attacker: Some(client),
             unstoppable: true,
-            ..Hit::by_world(LETHAL, Means::Kamikaze)
+            ..Hit::by_world(LETHAL, MeansOfDeath::Kamikaze)
         };
         self.hurt(host, client, &hit);
     }
@@ -132,7 +132,7 @@ impl Deathmatch {
             direction: Some(direction),
             point: Some(at),
             is_blast: true,
-            ..Hit::by_world(points, Means::Kamikaze)
+            ..Hit::by_world(points, MeansOfDeath::Kamikaze)
         }
     }
 

@@ -7,12 +7,14 @@ use super::{
     end::rounded_toward,
     missiles::{Missile, Stage},
 };
-use crate::game::{
-    deathmatch::{items::Flag, names::sound},
-    movement::angles,
-    numbers::{Means, contents, entity_flag, event, powerup},
-};
 use crate::model::{ClientNum, SvFlags, Trace};
+use crate::{
+    bg::{MeansOfDeath, contents, entity_flag, event, powerup},
+    game::{
+        deathmatch::{items::Flag, names::sound},
+        movement::angles,
+    },
+};
 
 /// How long a mine takes until it is ready, in milliseconds.
 const ARM_MS: i32 = 2000;
@@ -174,8 +176,11 @@ impl Deathmatch {
         if invulnerable {
             player.state.powerups[powerup::INVULNERABILITY] = 0;
             let shooter = self.missile(number).and_then(|(_, missile)| missile.shooter());
-            let hit =
-                Hit { attacker: shooter, is_still: true, ..Hit::by_world(JUICE, Means::Juiced) };
+            let hit = Hit {
+                attacker: shooter,
+                is_still: true,
+                ..Hit::by_world(JUICE, MeansOfDeath::Juiced)
+            };
             self.flash(host, at, event::JUICED, |_, _| {});
             self.hurt(host, client, &hit);
         }

@@ -4,17 +4,21 @@
 //! something. Source: the base game's missiles.
 
 use super::{
-    Blast, Deathmatch, EntityNum, Hit, Host, Shot, Thing, Vec3, What, client_of,
+    Attack, Blast, Deathmatch, EntityNum, Hit, Host, Thing, Vec3, What, client_of,
     end::rounded_toward, hitscan::leaves_nothing,
-};
-use crate::game::{
-    direction_bytes::direction_byte,
-    movement::{trajectory, velocity},
-    numbers::{EntityType, Means, entity_flag, event},
-    weapons::{self, AtWalls},
 };
 use crate::model::{
     ClientNum, LevelTime, SvFlags, Trace, Trajectory, TrajectoryKind, contents::surface,
+};
+use crate::{
+    bg::{
+        EntityType, MeansOfDeath, entity_flag, event,
+        weapons::{self, ImpactBehavior},
+    },
+    game::{
+        direction_bytes::direction_byte,
+        movement::{trajectory, velocity},
+    },
 };
 
 /// What is left of the speed after a bounce.
@@ -53,9 +57,9 @@ pub(in crate::game::deathmatch) struct Missile {
     pub(super) points: i32,
     pub(super) splash_points: f32,
     pub(super) splash_radius: f32,
-    pub(super) means: Means,
-    pub(super) splash_means: Means,
-    pub(super) at_walls: AtWalls,
+    pub(super) means: MeansOfDeath,
+    pub(super) splash_means: MeansOfDeath,
+    pub(super) on_impact: ImpactBehavior,
     pub(super) stage: Stage,
     /// A shell that turned it away and that it leaves first.
     pub(super) leaving: Option<EntityNum>,
@@ -108,9 +112,9 @@ impl Deathmatch {
     ) -> Option<EntityNum> {
         let strength = client_of(owner).map_or(1.0, |client| self.strength(client));
         let weapon = weapons::weapon(number);
-        let (Shot::Missile(kind) | Shot::Hook(kind)) = weapon.shot else { return None };
+        let (Attack::Missile(kind) | Attack::Grapple(kind)) = weapon.attack else { return None };
         let (now, started) = self.clock();
-        let faster = if kind.more_speed > 0.0 { self.chance() * kind.more_speed } else { 0.0 };
+        let faster = if kind.random_speed > 0.0 { self.chance() * kind.random_speed } else { 0.0 };
         let speed = kind.speed + faster;
         let raised = |points: i32| (points as f32 * strength).min(MAX_POINTS);
         let missile = Missile {
@@ -121,7 +125,7 @@ impl Deathmatch {
             splash_radius: kind.splash_radius,
             means: weapon.means,
             splash_means: kind.splash_means,
-            at_walls: kind.at_walls,
+            on_impact: kind.on_impact,
             stage: Stage::Flying,
             leaving: None,
             is_out: false,
@@ -130,7 +134,7 @@ impl Deathmatch {
         let falls = if kind.falls { TrajectoryKind::Gravity } else { TrajectoryKind::Linear };
         thing.state.pos = Trajectory {
             kind: falls as i32,
-            time: (now - kind.ahead_ms).0,
+            time: (now - kind.prestep_ms).0,
             duration: 0,
             base: start,
             delta: (velocity::direction(direction) * speed).truncated(),
@@ -142,14 +146,14 @@ impl Deathmatch {
         if self.people.profile.fights.names_shooters {
             thing.state.other_entity_num = owner.index() as i32;
         }
-        match kind.at_walls {
-            AtWalls::Bounces => thing.state.e_flags = entity_flag::BOUNCE_HALF,
-            AtWalls::Sticks => {
+        match kind.on_impact {
+            ImpactBehavior::Bounces => thing.state.e_flags = entity_flag::BOUNCE_HALF,
+            ImpactBehavior::Sticks => {
                 thing.state.generic1 =
                     missile.shooter().map_or(0, |shooter| self.people.team(shooter) as i32);
             }
-            AtWalls::Hooks => thing.state.other_entity_num = owner.index() as i32,
-            AtWalls::Explodes => {}
+            ImpactBehavior::Hooks => thing.state.other_entity_num = owner.index() as i32,
+            ImpactBehavior::Explodes => {}
         }
         thing.think_at = Some(now + kind.life_ms);
         let place = self.things.add(thing, now, started)?;
@@ -179,7 +183,7 @@ impl Deathmatch {
         let Some((thing, missile)) = self.missile(number) else { return };
         let due = thing.think_at.is_some_and(|at| at.distance(self.people.now) <= 0);
         match missile.stage {
-            Stage::Flying if due && missile.at_walls == AtWalls::Hooks => {
+            Stage::Flying if due && missile.on_impact == ImpactBehavior::Hooks => {
                 self.release(host, number);
             }
             Stage::Flying | Stage::Triggered if due => self.explode(host, number),
@@ -206,7 +210,7 @@ impl Deathmatch {
             None if missile.is_out => number,
             None => missile.owner,
         };
-        let leaves_owner = missile.at_walls == AtWalls::Sticks && !missile.is_out;
+        let leaves_owner = missile.on_impact == ImpactBehavior::Sticks && !missile.is_out;
         let mut trace = self.shot_trace(&*host, from, to, pass);
         if trace.startsolid || trace.allsolid {
             trace = self.shot_trace(&*host, from, from, pass);
@@ -250,7 +254,7 @@ impl Deathmatch {
         let Some((_, &missile)) = self.missile(number) else { return };
         let other = trace.entity;
         let damageable = self.is_damageable(other);
-        if !damageable && missile.at_walls == AtWalls::Bounces {
+        if !damageable && missile.on_impact == ImpactBehavior::Bounces {
             self.bounce(number, trace);
             let now = self.people.now;
             if let Some(thing) = self.things.get_mut(number) {
@@ -259,7 +263,7 @@ impl Deathmatch {
             return;
         }
         if let Some(shell) = client_of(other)
-            && missile.at_walls != AtWalls::Sticks
+            && missile.on_impact != ImpactBehavior::Sticks
             && self.is_invulnerable(shell)
         {
             return self.turn_away(host, number, shell, trace);
@@ -268,10 +272,10 @@ impl Deathmatch {
         if damageable && missile.points > 0 {
             hit_enemy = self.hit_directly(host, number, other);
         }
-        match missile.at_walls {
-            AtWalls::Sticks => return self.stick(host, number, trace),
-            AtWalls::Hooks => return self.hook_into(host, number, trace),
-            AtWalls::Bounces | AtWalls::Explodes => {}
+        match missile.on_impact {
+            ImpactBehavior::Sticks => return self.stick(host, number, trace),
+            ImpactBehavior::Hooks => return self.hook_into(host, number, trace),
+            ImpactBehavior::Bounces | ImpactBehavior::Explodes => {}
         }
         let to_flesh = damageable && client_of(other).is_some();
         let event = if to_flesh {
@@ -385,7 +389,7 @@ impl Deathmatch {
         let velocity = trajectory::velocity(&thing.state.pos, hit_at);
         let normal = trace.plane.normal;
         let mut away = velocity.add_scaled(normal, -2.0 * velocity.dot(normal));
-        if missile.at_walls == AtWalls::Bounces {
+        if missile.on_impact == ImpactBehavior::Bounces {
             away = away * BOUNCE;
             if normal[2] > RESTS_ABOVE && away.length() < RESTS_BELOW {
                 thing.put(trace.endpos);

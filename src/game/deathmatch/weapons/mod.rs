@@ -22,13 +22,15 @@ use super::{
     combat::{Blast, Hit, LETHAL},
     things::{Thing, What},
 };
-use crate::game::{
-    Host,
-    items::{ITEMS, Kind},
-    numbers::{powerup, rune},
-    weapons::{Shot, Weapon},
-};
 use crate::model::{ClientNum, EntityNum, Trace, Vec3, contents::mask};
+use crate::{
+    bg::{
+        items::{ITEMS, ItemKind},
+        powerup, rune,
+        weapons::{Attack, Weapon},
+    },
+    game::Host,
+};
 
 /// What the doubler multiplies damage by.
 const DOUBLER: f32 = 2.0;
@@ -41,36 +43,41 @@ impl Deathmatch {
         if number > self.people.profile.last_weapon {
             return;
         }
-        let weapon = crate::game::weapons::weapon(number);
+        let weapon = crate::bg::weapons::weapon(number);
         self.bodies[client.index()].protected_until = None;
-        let shots = match weapon.shot {
-            Shot::Nothing | Shot::Saw { .. } | Shot::Hook(_) => 0,
-            Shot::Missile(missile) => missile.count,
-            Shot::Bullet { .. } | Shot::Pellets { .. } | Shot::Bolt { .. } | Shot::Beam { .. } => 1,
+        let shots = match weapon.attack {
+            Attack::Nothing | Attack::Melee { .. } | Attack::Grapple(_) => 0,
+            Attack::Missile(missile) => missile.count,
+            Attack::Bullet { .. }
+            | Attack::Pellets { .. }
+            | Attack::Lightning { .. }
+            | Attack::Rail { .. } => 1,
         };
         if let Some(player) = self.people.players[client.index()].as_mut() {
             player.accuracy.fire(number, shots);
         }
         let Some(aim) = self.aim(client) else { return };
         let points = self.strengthened(client, self.base_damage(weapon));
-        match weapon.shot {
+        match weapon.attack {
             // What the gauntlet touches was hit before the move.
-            Shot::Nothing | Shot::Saw { .. } => {}
-            Shot::Bullet { spread } => self.fire_bullet(host, client, &aim, number, spread, points),
-            Shot::Pellets { count, spread } => {
+            Attack::Nothing | Attack::Melee { .. } => {}
+            Attack::Bullet { spread } => {
+                self.fire_bullet(host, client, &aim, number, spread, points)
+            }
+            Attack::Pellets { count, spread } => {
                 self.fire_pellets(host, client, &aim, count, spread, points);
             }
-            Shot::Bolt { range } => self.fire_bolt(host, client, &aim, range, points),
-            Shot::Beam { range, bodies } => {
+            Attack::Lightning { range } => self.fire_bolt(host, client, &aim, range, points),
+            Attack::Rail { range, bodies } => {
                 self.fire_beam(host, client, &aim, range, bodies, points);
             }
-            Shot::Missile(missile) => {
+            Attack::Missile(missile) => {
                 for _ in 0..missile.count {
                     let direction = self.missile_direction(&missile, &aim);
                     self.launch(host, client.into(), number, aim.muzzle, direction);
                 }
             }
-            Shot::Hook(_) => self.fire_hook(host, client, &aim),
+            Attack::Grapple(_) => self.fire_hook(host, client, &aim),
         }
     }
 
@@ -78,7 +85,7 @@ impl Deathmatch {
     fn base_damage(&self, weapon: &Weapon) -> i32 {
         if self.combat.arms.kill_at_once() {
             weapon.instagib_damage
-        } else if self.people.game_type == crate::game::GameType::TeamDeathmatch {
+        } else if self.people.game_type == crate::bg::GameType::TeamDeathmatch {
             weapon.team_damage
         } else {
             weapon.damage
@@ -93,7 +100,8 @@ impl Deathmatch {
         let carried = self.people.profile.stats.rune.map(|stat| player.state.stats[stat]);
         let item = carried.and_then(|item| usize::try_from(item).ok());
         let item = item.and_then(|item| ITEMS.get(item));
-        let doubles = item.is_some_and(|item| item.kind == Kind::Rune && item.tag == rune::DOUBLER);
+        let doubles =
+            item.is_some_and(|item| item.kind == ItemKind::Rune && item.tag == rune::DOUBLER);
         if doubles { factor * DOUBLER } else { factor }
     }
 

@@ -3,12 +3,11 @@
 //! Source: OpenArena's invulnerability.
 
 use super::{Deathmatch, EntityNum, Host, Trace, Vec3, client_of};
-use crate::game::{
-    movement::{angles, velocity},
-    numbers::event,
-    weapons::BULLET_RANGE,
-};
 use crate::model::ClientNum;
+use crate::{
+    bg::{event, weapons::BULLET_RANGE},
+    game::movement::{angles, velocity},
+};
 
 /// Radius of a shell.
 const SHELL: f32 = 42.0;

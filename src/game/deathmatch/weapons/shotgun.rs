@@ -7,13 +7,14 @@ use super::{
     Deathmatch, Hit, Host, Vec3,
     aim::{Aim, SPREAD_SCALE, perpendicular},
 };
-use crate::game::{
-    chance::Chance,
-    movement::velocity,
-    numbers::{event, weapon},
-    weapons::{self, BULLET_RANGE},
-};
 use crate::model::ClientNum;
+use crate::{
+    bg::{
+        event, weapon,
+        weapons::{self, BULLET_RANGE},
+    },
+    game::{chance::Chance, movement::velocity},
+};
 
 use super::hitscan::leaves_nothing;
 

@@ -1,11 +1,13 @@
 //! Every weapon in numbers: what it takes, what clients see of it, how it flies.
 
-use crate::game::{
-    Game, Host, Profile,
-    deathmatch::arena::{Arena, Block, FRAME_MS, STANDING, Stuff},
-    numbers::{event, persistant, pm_flag, powerup, weapon},
-};
 use crate::model::{Buttons, ClientNum, Vec3, Words};
+use crate::{
+    bg::{event, persistant, pm_flag, powerup, weapon},
+    game::{
+        Game, Host, Profile,
+        deathmatch::arena::{Arena, Block, FRAME_MS, STANDING, Stuff},
+    },
+};
 
 /// Height of the muzzle of who stands: 24 and the eyes.
 const MUZZLE_Z: f32 = 50.0;
@@ -409,7 +411,7 @@ fn mines_can_be_shot_and_tick_on_players() {
     assert!(arena.game.is_damageable(number));
     let hit = super::Hit {
         attacker: Some(other),
-        ..super::Hit::by_world(1, crate::game::numbers::Means::Machinegun)
+        ..super::Hit::by_world(1, crate::bg::MeansOfDeath::Machinegun)
     };
     arena.game.harm(&mut arena.host, number, &hit);
     arena.frame();
@@ -506,7 +508,7 @@ fn what_everybody_comes_with_follows_the_settings() {
         let state = arena.state(one);
         assert_eq!(state.stats[Profile::BASEOA.stats.weapons], weapons, "{settings:?}");
         assert_eq!((state.weapon, state.ammo[in_hand as usize]), (in_hand, rounds), "{settings:?}");
-        let bits = arena.host.configstring(crate::game::configstring::ITEMS);
+        let bits = arena.host.configstring(crate::bg::configstring::ITEMS);
         let loaded: Vec<_> = bits.match_indices('1').map(|(at, _)| at).collect();
         assert_eq!(loaded, items, "{settings:?}");
     }

@@ -1,7 +1,7 @@
 //! Cheats.
 
 use super::*;
-use crate::game::numbers::{PmType, event};
+use crate::bg::{PmType, event};
 use crate::model::Vec3;
 
 const ON: &[(&str, &str)] = &[("sv_cheats", "1")];

@@ -107,8 +107,8 @@ fn console(hall: &mut Hall, line: &str) -> bool {
 fn operators_move_people() {
     let mut hall = Hall::with(Profile::BASEQ3, &[("g_gametype", "4")], &["alpha", "beta"]);
     for (line, role) in [
-        ("forceteam alpha red", Role::Playing(Some(crate::game::numbers::Colour::Red))),
-        ("forceteam 0 BLUE", Role::Playing(Some(crate::game::numbers::Colour::Blue))),
+        ("forceteam alpha red", Role::Playing(Some(crate::bg::TeamColor::Red))),
+        ("forceteam 0 BLUE", Role::Playing(Some(crate::bg::TeamColor::Blue))),
         ("forceteam 0 spectator", Role::Watching),
         ("forceteam 0 green", Role::Watching),
         ("forceteam nobody red", Role::Watching),

@@ -1,7 +1,7 @@
 //! Teams: joining, balance, leaders, what everybody is told.
 
 use super::*;
-use crate::game::{numbers::persistant, people::Populated};
+use crate::{bg::persistant, game::people::Populated};
 
 const TEAMS: &[(&str, &str)] = &[("g_gametype", "3")];
 

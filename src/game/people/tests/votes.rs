@@ -1,8 +1,8 @@
 //! Votes.
 
 use super::*;
-use crate::game::numbers::entity_flag;
-use crate::game::{numbers::persistant, people::Populated};
+use crate::bg::entity_flag;
+use crate::{bg::persistant, game::people::Populated};
 
 const SHOWN: [u16; 4] = [8, 9, 10, 11];
 

@@ -7,14 +7,14 @@ use super::Team;
 /// The colour of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Colour {
+pub enum TeamColor {
     /// Red: the first of everything that teams have two of.
     Red = 0,
     /// Blue.
     Blue = 1,
 }
 
-impl Colour {
+impl TeamColor {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Red, Self::Blue];
 
@@ -56,7 +56,7 @@ impl Colour {
 
     /// Before the word flag.
     #[must_use]
-    pub const fn shout(self) -> &'static str {
+    pub const fn upper_name(self) -> &'static str {
         match self {
             Self::Red => "RED",
             Self::Blue => "BLUE",

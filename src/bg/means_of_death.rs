@@ -2,12 +2,10 @@
 //!
 //! Source: the base game's and OpenArena's means of death.
 
-use crate::game::Profile;
-
 /// What somebody died of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(i32)]
-pub enum Means {
+pub enum MeansOfDeath {
     /// Nobody knows.
     #[default]
     Unknown = 0,
@@ -69,12 +67,12 @@ pub enum Means {
     Grapple = 28,
 }
 
-impl Means {
-    /// The number in obituaries of a game. The numbers above the hook's exist only in games that have
-    /// more weapons.
+impl MeansOfDeath {
+    /// The number in obituaries. Games end their list with the grapple, at the number `grapple`; the means
+    /// of OpenArena's additional weapons come before it.
     #[must_use]
-    pub fn number(self, profile: &Profile) -> i32 {
-        if self == Self::Grapple { profile.grapple_means } else { self as i32 }
+    pub const fn number(self, grapple: i32) -> i32 {
+        if matches!(self, Self::Grapple) { grapple } else { self as i32 }
     }
 
     /// The name in the server's log.
@@ -119,9 +117,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hook_is_the_last_of_each_game() {
-        assert_eq!(Means::Grapple.number(Profile::BASEQ3), 23);
-        assert_eq!(Means::Grapple.number(Profile::BASEOA), 28);
-        assert_eq!((Means::TriggerHurt.number(Profile::BASEQ3), Means::Nail as i32), (22, 23));
+    fn grapple_number_depends_on_game() {
+        assert_eq!(MeansOfDeath::Grapple.number(23), 23);
+        assert_eq!(MeansOfDeath::Nail.number(28), 23);
     }
 }

@@ -4,7 +4,7 @@
 //! above a game's own last weapon are never owned there. Source: the base game's weapons; OpenArena's,
 //! which continue them.
 
-use super::numbers::Means;
+use super::MeansOfDeath;
 
 /// Milliseconds between shots of a number that is no weapon's.
 const OTHER_INTERVAL_MS: i32 = 400;
@@ -23,18 +23,18 @@ pub struct Weapon {
     /// The same where everything kills at once.
     pub instagib_damage: i32,
     /// What it hits with.
-    pub shot: Shot,
+    pub attack: Attack,
     /// What a direct hit is called.
-    pub means: Means,
+    pub means: MeansOfDeath,
 }
 
 /// How a weapon hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shot {
+pub enum Attack {
     /// Not at all.
     Nothing,
     /// What it touches.
-    Saw {
+    Melee {
         /// How far it reaches.
         range: f32,
     },
@@ -51,12 +51,12 @@ pub enum Shot {
         spread: f32,
     },
     /// A bolt that is there as long as the trigger is held.
-    Bolt {
+    Lightning {
         /// How far it reaches.
         range: f32,
     },
     /// A beam that goes through bodies.
-    Beam {
+    Rail {
         /// How far it reaches.
         range: f32,
         /// Bodies that it goes through.
@@ -65,7 +65,7 @@ pub enum Shot {
     /// Something that flies.
     Missile(Missile),
     /// The hook, which flies too.
-    Hook(Missile),
+    Grapple(Missile),
 }
 
 /// What flies, and what it does where it ends.
@@ -74,32 +74,32 @@ pub struct Missile {
     /// Units per second.
     pub speed: f32,
     /// By how much more, at most, chance makes it faster.
-    pub more_speed: f32,
+    pub random_speed: f32,
     /// How many fly at once.
     pub count: usize,
     /// As for bullets.
     pub spread: f32,
     /// Added to the upward part of the direction.
-    pub lift: f32,
+    pub up_bias: f32,
     /// Falls with gravity.
     pub falls: bool,
     /// What it does at something that cannot be hurt.
-    pub at_walls: AtWalls,
+    pub on_impact: ImpactBehavior,
     /// Milliseconds until it ends by itself.
     pub life_ms: i32,
     /// How far ahead it starts, in milliseconds of flight.
-    pub ahead_ms: i32,
+    pub prestep_ms: i32,
     /// Points that its blast takes in the middle; none without a blast.
     pub splash_damage: i32,
     /// How far its blast reaches.
     pub splash_radius: f32,
     /// What its blast is called.
-    pub splash_means: Means,
+    pub splash_means: MeansOfDeath,
 }
 
 /// What a missile does at something that cannot be hurt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtWalls {
+pub enum ImpactBehavior {
     /// Ends.
     Explodes,
     /// Bounces and loses speed.
@@ -118,26 +118,32 @@ const NOTHING: Weapon = Weapon {
     damage: 0,
     team_damage: 0,
     instagib_damage: 0,
-    shot: Shot::Nothing,
-    means: Means::Unknown,
+    attack: Attack::Nothing,
+    means: MeansOfDeath::Unknown,
 };
 
-const fn gun(interval_ms: i32, damage: i32, means: Means, shot: Shot) -> Weapon {
-    Weapon { interval_ms, damage, team_damage: damage, instagib_damage: damage, shot, means }
+const fn gun(interval_ms: i32, damage: i32, means: MeansOfDeath, attack: Attack) -> Weapon {
+    Weapon { interval_ms, damage, team_damage: damage, instagib_damage: damage, attack, means }
 }
 
 /// Flies straight and explodes.
-const fn rocket(speed: f32, life_ms: i32, damage: i32, radius: f32, means: Means) -> Missile {
+const fn rocket(
+    speed: f32,
+    life_ms: i32,
+    damage: i32,
+    radius: f32,
+    means: MeansOfDeath,
+) -> Missile {
     Missile {
         speed,
-        more_speed: 0.0,
+        random_speed: 0.0,
         count: 1,
         spread: 0.0,
-        lift: 0.0,
+        up_bias: 0.0,
         falls: false,
-        at_walls: AtWalls::Explodes,
+        on_impact: ImpactBehavior::Explodes,
         life_ms,
-        ahead_ms: AHEAD_MS,
+        prestep_ms: AHEAD_MS,
         splash_damage: damage,
         splash_radius: radius,
         splash_means: means,
@@ -145,60 +151,73 @@ const fn rocket(speed: f32, life_ms: i32, damage: i32, radius: f32, means: Means
 }
 
 /// Is thrown and falls.
-const fn grenade(life_ms: i32, at_walls: AtWalls, means: Means) -> Missile {
-    Missile { lift: 0.2, falls: true, at_walls, ..rocket(700.0, life_ms, 100, 150.0, means) }
+const fn grenade(life_ms: i32, on_impact: ImpactBehavior, means: MeansOfDeath) -> Missile {
+    Missile { up_bias: 0.2, falls: true, on_impact, ..rocket(700.0, life_ms, 100, 150.0, means) }
 }
 
 const NAILS: Missile = Missile {
-    more_speed: 1800.0,
+    random_speed: 1800.0,
     count: 15,
     spread: 500.0,
-    ahead_ms: 0,
-    ..rocket(555.0, 10_000, 0, 0.0, Means::Unknown)
+    prestep_ms: 0,
+    ..rocket(555.0, 10_000, 0, 0.0, MeansOfDeath::Unknown)
 };
 
-const HOOK: Missile =
-    Missile { at_walls: AtWalls::Hooks, ..rocket(800.0, 10_000, 0, 0.0, Means::Grapple) };
+const HOOK: Missile = Missile {
+    on_impact: ImpactBehavior::Hooks,
+    ..rocket(800.0, 10_000, 0, 0.0, MeansOfDeath::Grapple)
+};
 
 /// Weapons by number; number 0 is none.
 pub const WEAPONS: [Weapon; 14] = [
     NOTHING,
-    Weapon { instagib_damage: 500, ..gun(400, 50, Means::Gauntlet, Shot::Saw { range: 32.0 }) },
-    Weapon { team_damage: 5, ..gun(100, 7, Means::Machinegun, Shot::Bullet { spread: 200.0 }) },
-    gun(1000, 10, Means::Shotgun, Shot::Pellets { count: 11, spread: 700.0 }),
+    Weapon {
+        instagib_damage: 500,
+        ..gun(400, 50, MeansOfDeath::Gauntlet, Attack::Melee { range: 32.0 })
+    },
+    Weapon {
+        team_damage: 5,
+        ..gun(100, 7, MeansOfDeath::Machinegun, Attack::Bullet { spread: 200.0 })
+    },
+    gun(1000, 10, MeansOfDeath::Shotgun, Attack::Pellets { count: 11, spread: 700.0 }),
     gun(
         800,
         100,
-        Means::Grenade,
-        Shot::Missile(grenade(2500, AtWalls::Bounces, Means::GrenadeSplash)),
+        MeansOfDeath::Grenade,
+        Attack::Missile(grenade(2500, ImpactBehavior::Bounces, MeansOfDeath::GrenadeSplash)),
     ),
     gun(
         800,
         100,
-        Means::Rocket,
-        Shot::Missile(rocket(900.0, 15_000, 100, 120.0, Means::RocketSplash)),
+        MeansOfDeath::Rocket,
+        Attack::Missile(rocket(900.0, 15_000, 100, 120.0, MeansOfDeath::RocketSplash)),
     ),
-    gun(50, 8, Means::Lightning, Shot::Bolt { range: 768.0 }),
+    gun(50, 8, MeansOfDeath::Lightning, Attack::Lightning { range: 768.0 }),
     Weapon {
         instagib_damage: 800,
-        ..gun(1500, 100, Means::Railgun, Shot::Beam { range: 8192.0, bodies: 4 })
+        ..gun(1500, 100, MeansOfDeath::Railgun, Attack::Rail { range: 8192.0, bodies: 4 })
     },
     gun(
         100,
         20,
-        Means::Plasma,
-        Shot::Missile(rocket(2000.0, 10_000, 15, 20.0, Means::PlasmaSplash)),
+        MeansOfDeath::Plasma,
+        Attack::Missile(rocket(2000.0, 10_000, 15, 20.0, MeansOfDeath::PlasmaSplash)),
     ),
-    gun(200, 100, Means::Bfg, Shot::Missile(rocket(2000.0, 10_000, 100, 120.0, Means::BfgSplash))),
-    gun(400, 0, Means::Grapple, Shot::Hook(HOOK)),
-    gun(1000, 20, Means::Nail, Shot::Missile(NAILS)),
+    gun(
+        200,
+        100,
+        MeansOfDeath::Bfg,
+        Attack::Missile(rocket(2000.0, 10_000, 100, 120.0, MeansOfDeath::BfgSplash)),
+    ),
+    gun(400, 0, MeansOfDeath::Grapple, Attack::Grapple(HOOK)),
+    gun(1000, 20, MeansOfDeath::Nail, Attack::Missile(NAILS)),
     gun(
         800,
         0,
-        Means::ProximityMine,
-        Shot::Missile(grenade(3000, AtWalls::Sticks, Means::ProximityMine)),
+        MeansOfDeath::ProximityMine,
+        Attack::Missile(grenade(3000, ImpactBehavior::Sticks, MeansOfDeath::ProximityMine)),
     ),
-    gun(30, 7, Means::Chaingun, Shot::Bullet { spread: 600.0 }),
+    gun(30, 7, MeansOfDeath::Chaingun, Attack::Bullet { spread: 600.0 }),
 ];
 
 /// The weapon of a number; number 0 and numbers that are no weapon's do nothing.
@@ -234,7 +253,7 @@ mod tests {
             (11, 20, 0, 0.0, 555.0, 10_000),
             (12, 0, 100, 150.0, 700.0, 3000),
         ] {
-            let Weapon { damage: direct, shot: Shot::Missile(missile), .. } = *weapon(number)
+            let Weapon { damage: direct, attack: Attack::Missile(missile), .. } = *weapon(number)
             else {
                 panic!("weapon {number} throws nothing")
             };
