@@ -1,7 +1,6 @@
-//! What a stranger gets for what it sends: bytes answered for each byte received, for every
-//! connectionless command.
+//! Amplification of every connectionless command: bytes sent per byte received.
 //!
-//! The table in README.md is made of these numbers; when they change, the test prints the new one.
+//! `docs/security.md` holds the table of these numbers. When they change, the test prints the new table.
 
 use std::{fmt::Write as _, fs, net::SocketAddr, path::Path};
 
@@ -109,7 +108,7 @@ fn table(measured: &[Measured]) -> String {
 }
 
 #[test]
-fn every_request_is_answered_with_as_much_as_the_readme_says() {
+fn amplification_equals_documented_table() {
     let measured = measure();
     for row in &measured {
         assert!(row.reply <= 1400, "{}: {} bytes", row.name, row.reply);
@@ -126,7 +125,7 @@ fn every_request_is_answered_with_as_much_as_the_readme_says() {
         assert!(row.all <= bound, "{}: {} thousandths from all", row.name, row.all);
     }
     let expected = table(&measured);
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(readme).unwrap();
-    assert!(readme.contains(&expected), "README.md has another table than this:\n{expected}");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/security.md");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains(&expected), "docs/security.md differs from this table:\n{expected}");
 }
