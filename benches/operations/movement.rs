@@ -8,7 +8,7 @@ use fragd::{
     model::{PlayerState, Trace, UserCmd, Vec3, contents::mask},
     world::{
         Bsp,
-        collision::{CollisionMap, Family},
+        collision::{CollisionMap, TracePrecision},
     },
 };
 use rand_pcg::{
@@ -41,7 +41,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     let rules = rules();
     let measured = |map: &str| {
         let bsp = maps::load(map)?;
-        let collision = CollisionMap::new(&bsp, Family::Single).expect("a sound map");
+        let collision = CollisionMap::new(&bsp, TracePrecision::Single).expect("a sound map");
         let mut world = World(collision);
         let inputs = commands(&bsp, &rules, &mut world);
         let size = "8-50 ms".to_owned();

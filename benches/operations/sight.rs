@@ -13,7 +13,7 @@ use super::{
     Operation, maps,
     movement::{MAPS, World, commands, rules},
 };
-use fragd::world::collision::{CollisionMap, Family};
+use fragd::world::collision::{CollisionMap, TracePrecision};
 
 /// Players on the map.
 const PLAYERS: usize = 64;
@@ -31,15 +31,15 @@ fn measured(map: &str) -> Option<[Operation; 2]> {
     let bsp = maps::load(map)?;
     let origins = origins(&bsp);
     let eyes: Vec<_> = origins.iter().map(|&origin| origin + Vec3::new(0.0, 0.0, 26.0)).collect();
-    let mut world = Level::new(bsp, Family::Single).expect("a sound map");
+    let mut world = Level::new(bsp, TracePrecision::Single).expect("a sound map");
     place(&mut world, &origins);
-    let seen_from = move |eye: Vec3| world.seen_from(&world.bsp().viewpoint(eye)).iter().count();
+    let seen_from = move |eye: Vec3| world.visible_from(&world.bsp().viewpoint(eye)).iter().count();
     let size = super::average(&eyes, "seen", |&eye| seen_from(eye));
     let culled = Operation::over(format!("64 players culled, {map}"), size, eyes, move |&eye| {
         black_box(seen_from(eye));
     });
 
-    let mut world = Level::new(maps::load(map)?, Family::Single).expect("a sound map");
+    let mut world = Level::new(maps::load(map)?, TracePrecision::Single).expect("a sound map");
     let starts: Vec<_> = (0..STRIDE).map(|start| origins[start..].to_vec()).collect();
     let size = format!("{PLAYERS} moved");
     let placed =
@@ -59,11 +59,11 @@ fn place(world: &mut Level, origins: &[Vec3]) {
         world.link(number, &mut state, &mut shared);
     });
     assert_eq!(numbers.count(), PLAYERS, "as many as a server holds");
-    world.settle();
+    world.update_pvs_index();
 }
 
 /// Where players are on their way.
 fn origins(bsp: &Bsp) -> Vec<Vec3> {
-    let mut world = World(CollisionMap::new(bsp, Family::Single).expect("a sound map"));
+    let mut world = World(CollisionMap::new(bsp, TracePrecision::Single).expect("a sound map"));
     commands(bsp, &rules(), &mut world).iter().map(|(state, _)| state.origin).collect()
 }

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use fragd::{
     game::movement::{Surroundings, angles},
     model::{Trace, Vec3, contents::mask},
-    world::collision::{CollisionMap, Family},
+    world::collision::{CollisionMap, TracePrecision},
 };
 
 use super::{
@@ -51,7 +51,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 
 fn measured(map: &str) -> Option<Vec<Operation>> {
     let bsp = maps::load(map)?;
-    let prepared = || CollisionMap::new(&bsp, Family::Single).expect("a sound map");
+    let prepared = || CollisionMap::new(&bsp, TracePrecision::Single).expect("a sound map");
     let mut recorder =
         Recorder { world: World(prepared()), traces: Vec::new(), points: Vec::new() };
     let players = commands(&bsp, &rules(), &mut recorder);

@@ -12,7 +12,7 @@ use fragd::{
     client::ClientWire,
     model::Millis,
     node::{LocalPort, Node as _, Route},
-    world::{Bsp, CollisionMap, Family},
+    world::{Bsp, CollisionMap, TracePrecision},
 };
 use fragd_fuzz::{YARD, pieces};
 use libfuzzer_sys::fuzz_target;
@@ -20,7 +20,7 @@ use scripted_server::{Level, ScriptedServer, World};
 
 static MAP: LazyLock<Arc<CollisionMap>> = LazyLock::new(|| {
     let map = Bsp::load(&YARD).expect("a sound map");
-    Arc::new(CollisionMap::new(&map, Family::Single).expect("sound surfaces"))
+    Arc::new(CollisionMap::new(&map, TracePrecision::Single).expect("sound surfaces"))
 });
 
 fuzz_target!(|data: &[u8]| {

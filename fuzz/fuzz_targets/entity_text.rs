@@ -1,13 +1,13 @@
 //! What maps say of their entities, as text and as a level that is played.
 #![no_main]
 
-use fragd::{model::Dialect, node::Node as _, settings::GameProfile, world::Entities};
+use fragd::{model::Dialect, node::Node as _, settings::GameProfile, world::MapEntities};
 use fragd_fuzz::{Stranger, server, yard};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
-    if let Ok(entities) = Entities::parse(data) {
+    if let Ok(entities) = MapEntities::parse(data) {
         for entity in entities.all() {
             let _ = (entity.classname(), entity.origin(), entity.angles());
             for (key, _) in entity.pairs() {

@@ -3,7 +3,7 @@
 
 use fragd::{
     model::{EntityNum, EntityShared, EntityState, LevelTime, Vec3},
-    world::{Bsp, Entities, Family, World, links::EntityViews},
+    world::{Bsp, MapEntities, TracePrecision, World, links::EntityViews},
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -18,7 +18,7 @@ impl EntityViews for Nobody {
 fuzz_target!(|data: &[u8]| {
     let _ = LevelTime(0);
     let Ok(bsp) = Bsp::load(data) else { return };
-    let _ = Entities::parse(&bsp.entity_text);
+    let _ = MapEntities::parse(&bsp.entity_text);
     let clusters: Vec<_> = bsp.leafs.iter().map(|leaf| leaf.cluster).take(32).collect();
     for &from in &clusters {
         for &to in &clusters {
@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     let models = bsp.models.len();
-    for family in [Family::Single, Family::Double] {
+    for family in [TracePrecision::Single, TracePrecision::Double] {
         let Ok(mut world) = World::new(bsp.clone(), family) else { continue };
         for number in 0..models.min(8) {
             let Some(entity) = EntityNum::new(64 + number) else { continue };

@@ -3,16 +3,16 @@
 
 use fragd::{
     mapdraw::{self, DrawOptions},
-    world::{Bsp, Entities, Survey, bsp::mesh},
+    world::{Bsp, MapEntities, MapSummary, bsp::mesh},
 };
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
     let Ok(map) = Bsp::load(data) else { return };
-    let Ok(entities) = Entities::parse(&map.entity_text) else { return };
+    let Ok(entities) = MapEntities::parse(&map.entity_text) else { return };
     let Ok(triangles) = mesh::triangles(data, &map) else { return };
-    let _ = Survey::of(&map, &entities);
+    let _ = MapSummary::of(&map, &entities);
     let options = DrawOptions { side: 8 + usize::from(choice >> 3), clusters: choice & 1 != 0 };
     let scene = mapdraw::draw("fuzz", &map, &triangles, &entities, options);
     // Most of a run would be compression, which is the same whatever the map.

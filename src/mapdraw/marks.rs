@@ -5,7 +5,7 @@ use std::f32::consts::TAU;
 
 use crate::{
     model::Vec3,
-    world::{Bsp, Entities, Purpose, Survey, bsp::Model, entities::Entity},
+    world::{Bsp, EntityCategory, MapEntities, MapSummary, bsp::Model, entity_string::MapEntity},
 };
 
 use super::{Color, Form, INK, Place, Projection, Shape, relief};
@@ -17,7 +17,7 @@ const RIM: Color = [10, 11, 14];
 
 /// How a purpose is drawn.
 struct Style {
-    purpose: Purpose,
+    purpose: EntityCategory,
     sign: Sign,
     color: Color,
     label: &'static str,
@@ -34,32 +34,36 @@ enum Sign {
     Outline,
 }
 
-const fn style(purpose: Purpose, sign: Sign, color: Color, label: &'static str) -> Style {
+const fn style(purpose: EntityCategory, sign: Sign, color: Color, label: &'static str) -> Style {
     Style { purpose, sign, color, label }
 }
 
 /// In the order of the legend; what is lower is drawn over what is higher.
 const STYLES: &[Style] = &[
-    style(Purpose::Mover, Sign::Outline, [196, 170, 255], "door, lift, train"),
-    style(Purpose::Teleporter, Sign::Outline, [120, 230, 255], "teleporter"),
-    style(Purpose::JumpPad, Sign::Outline, [255, 214, 92], "jump pad"),
-    style(Purpose::Ammo, Sign::Square, [214, 170, 96], "ammunition"),
-    style(Purpose::Health, Sign::Disc, [96, 214, 120], "health"),
-    style(Purpose::Armor, Sign::Disc, [240, 200, 64], "armour"),
-    style(Purpose::Weapon, Sign::Diamond, [255, 120, 84], "weapon"),
-    style(Purpose::Powerup, Sign::Diamond, [224, 120, 240], "power-up"),
-    style(Purpose::Flag, Sign::Square, [255, 255, 255], "flag, obelisk"),
-    style(Purpose::Spawn, Sign::Looking, [255, 255, 255], "spawn point"),
-    style(Purpose::RedSpawn, Sign::Looking, [255, 92, 92], "red spawn point"),
-    style(Purpose::BlueSpawn, Sign::Looking, [112, 160, 255], "blue spawn point"),
+    style(EntityCategory::Mover, Sign::Outline, [196, 170, 255], "door, lift, train"),
+    style(EntityCategory::Teleporter, Sign::Outline, [120, 230, 255], "teleporter"),
+    style(EntityCategory::JumpPad, Sign::Outline, [255, 214, 92], "jump pad"),
+    style(EntityCategory::Ammo, Sign::Square, [214, 170, 96], "ammunition"),
+    style(EntityCategory::Health, Sign::Disc, [96, 214, 120], "health"),
+    style(EntityCategory::Armor, Sign::Disc, [240, 200, 64], "armour"),
+    style(EntityCategory::Weapon, Sign::Diamond, [255, 120, 84], "weapon"),
+    style(EntityCategory::Powerup, Sign::Diamond, [224, 120, 240], "power-up"),
+    style(EntityCategory::Flag, Sign::Square, [255, 255, 255], "flag, obelisk"),
+    style(EntityCategory::Spawn, Sign::Looking, [255, 255, 255], "spawn point"),
+    style(EntityCategory::RedSpawn, Sign::Looking, [255, 92, 92], "red spawn point"),
+    style(EntityCategory::BlueSpawn, Sign::Looking, [112, 160, 255], "blue spawn point"),
 ];
 
 /// The marks of a map's entities.
-pub(super) fn of_entities(map: &Bsp, entities: &Entities, projection: &Projection) -> Vec<Shape> {
+pub(super) fn of_entities(
+    map: &Bsp,
+    entities: &MapEntities,
+    projection: &Projection,
+) -> Vec<Shape> {
     let mut shapes = Vec::new();
     for style in STYLES {
         let all = entities.all().iter();
-        for entity in all.filter(|entity| Purpose::of(entity.classname()) == style.purpose) {
+        for entity in all.filter(|entity| EntityCategory::of(entity.classname()) == style.purpose) {
             let model = entity.field("model").and_then(|name| map.inline_model(name));
             match (style.sign, model) {
                 (Sign::Outline, Some(model)) => {
@@ -80,8 +84,8 @@ pub(super) fn of_entities(map: &Bsp, entities: &Entities, projection: &Projectio
 /// The box of a brush entity, and a line to where it takes players.
 fn outline(
     model: &Model,
-    entities: &Entities,
-    entity: &Entity,
+    entities: &MapEntities,
+    entity: &MapEntity,
     style: &Style,
     projection: &Projection,
 ) -> Vec<Shape> {
@@ -104,7 +108,7 @@ fn outline(
         shapes.push(shape(Form::Line { from, to, width: 1.5 }, 0.9));
     }
     let target = entity.field("target").and_then(|name| entities.targets(name).next());
-    let leads = matches!(style.purpose, Purpose::JumpPad | Purpose::Teleporter);
+    let leads = matches!(style.purpose, EntityCategory::JumpPad | EntityCategory::Teleporter);
     if let Some(target) = target.filter(|_| leads) {
         let from = projection.place((mins + maxs) * 0.5);
         let to = projection.place(target.origin());
@@ -151,8 +155,8 @@ fn corners(at: Place, radius: f32, count: u16, turn: f32) -> Vec<Place> {
 /// What the legend tells.
 pub(super) struct Facts<'a> {
     pub(super) name: &'a str,
-    pub(super) survey: &'a Survey,
-    pub(super) entities: &'a Entities,
+    pub(super) survey: &'a MapSummary,
+    pub(super) entities: &'a MapEntities,
     /// Lowest and highest floor, in units.
     pub(super) heights: [f32; 2],
     pub(super) pixels_per_unit: f32,
@@ -163,7 +167,7 @@ pub(super) fn legend(facts: &Facts<'_>, [left, top]: Place) -> Vec<Shape> {
     let Facts { name, survey, entities, heights: [lowest, highest], pixels_per_unit } = *facts;
     let is_used = |style: &&Style| {
         let mut all = entities.all().iter();
-        all.any(|entity| Purpose::of(entity.classname()) == style.purpose)
+        all.any(|entity| EntityCategory::of(entity.classname()) == style.purpose)
     };
     let used: Vec<&Style> = STYLES.iter().filter(is_used).collect();
     let mut shapes = Vec::new();

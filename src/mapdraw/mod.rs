@@ -14,7 +14,7 @@ pub use svg::svg;
 
 use crate::{
     model::Vec3,
-    world::{Bsp, Entities, Survey, bsp::mesh::Triangle},
+    world::{Bsp, MapEntities, MapSummary, bsp::mesh::Triangle},
 };
 
 /// Longest side of the ground's image, in pixels.
@@ -122,7 +122,7 @@ pub fn draw(
     name: &str,
     map: &Bsp,
     triangles: &[Triangle],
-    entities: &Entities,
+    entities: &MapEntities,
     options: DrawOptions,
 ) -> Scene {
     let floors: Vec<&Triangle> = relief::floors(map, triangles).collect();
@@ -144,7 +144,7 @@ pub fn draw(
     let full = [width + 3.0 * MARGIN + LEGEND_WIDTH, height.max(LEGEND_HEIGHT) + 2.0 * MARGIN];
     let mut shapes = marks::of_entities(map, entities, &projection);
     let legend_at = [width + 2.0 * MARGIN, MARGIN];
-    let survey = Survey::of(map, entities);
+    let survey = MapSummary::of(map, entities);
     let facts = marks::Facts {
         name,
         survey: &survey,

@@ -19,7 +19,7 @@ use fragd::{
     },
     model::assets::Assets as _,
     settings::Choice as _,
-    world::{Bsp, CollisionMap, Family, bsp::MAX_FILE_LEN},
+    world::{Bsp, CollisionMap, TracePrecision, bsp::MAX_FILE_LEN},
 };
 
 use live::Live;
@@ -178,7 +178,7 @@ fn find_map(options: &BotsOptions) -> Option<FindMap> {
     }
     Some(Box::new(move |name| {
         let file = data.read(&format!("maps/{name}.bsp"), MAX_FILE_LEN as u64).ok()?;
-        let map = CollisionMap::new(&Bsp::load(&file).ok()?, Family::Single).ok()?;
+        let map = CollisionMap::new(&Bsp::load(&file).ok()?, TracePrecision::Single).ok()?;
         Some(Arc::new(map))
     }))
 }

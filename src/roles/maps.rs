@@ -9,7 +9,7 @@ use fragd::{
     model::assets::{Assets as _, GamePath},
     settings::Choice as _,
     world::{
-        Bsp, Entities, Survey,
+        Bsp, MapEntities, MapSummary,
         bsp::{MAX_FILE_LEN, mesh},
     },
 };
@@ -50,14 +50,14 @@ struct Listed {
     memory_len: usize,
     checksum: Option<i32>,
     warnings: Vec<String>,
-    found: Result<Survey, String>,
+    found: Result<MapSummary, String>,
 }
 
 /// Reads one map and its entities.
-fn load(data: &GameData, path: &str) -> Result<(Vec<u8>, Bsp, Entities), String> {
+fn load(data: &GameData, path: &str) -> Result<(Vec<u8>, Bsp, MapEntities), String> {
     let file = data.read(path, MAX_FILE_LEN as u64).map_err(|error| error.to_string())?;
     let map = Bsp::load(&file).map_err(|error| error.to_string())?;
-    let entities = Entities::parse(&map.entity_text).map_err(|error| error.to_string())?;
+    let entities = MapEntities::parse(&map.entity_text).map_err(|error| error.to_string())?;
     Ok((file, map, entities))
 }
 
@@ -82,7 +82,7 @@ fn look_at(data: &GameData, path: &str) -> Listed {
         listed.memory_len = map.memory_len();
         listed.checksum = Some(map.checksum);
         listed.warnings.clone_from(&map.warnings);
-        Survey::of(&map, &entities)
+        MapSummary::of(&map, &entities)
     });
     listed
 }

@@ -11,7 +11,8 @@ use crate::{
     model::assets::{AssetError, Assets},
     settings::Precision,
     world::{
-        Bsp, BspError, CollisionError, Entities, EntityTextError, Family, World, bsp::MAX_FILE_LEN,
+        Bsp, BspError, CollisionError, EntityStringError, MapEntities, TracePrecision, World,
+        bsp::MAX_FILE_LEN,
     },
 };
 
@@ -53,7 +54,7 @@ pub(super) enum MapFault {
     #[error(transparent)]
     Collision(#[from] CollisionError),
     #[error(transparent)]
-    Entities(#[from] EntityTextError),
+    Entities(#[from] EntityStringError),
     #[error("there is no place where players could enter")]
     NoSpawnPoint,
 }
@@ -105,13 +106,13 @@ impl fmt::Debug for Maps {
 
 fn build(bytes: &[u8], precision: Precision) -> Result<World, MapFault> {
     let bsp = Bsp::load(bytes)?;
-    let entities = Entities::parse(&bsp.entity_text)?;
+    let entities = MapEntities::parse(&bsp.entity_text)?;
     if !SPAWN_POINTS.iter().any(|class| entities.of_class(class).next().is_some()) {
         return Err(MapFault::NoSpawnPoint);
     }
     let family = match precision {
-        Precision::Single => Family::Single,
-        Precision::Double => Family::Double,
+        Precision::Single => TracePrecision::Single,
+        Precision::Double => TracePrecision::Double,
     };
     Ok(World::new(bsp, family)?)
 }

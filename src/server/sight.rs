@@ -58,7 +58,7 @@ impl Sight {
     /// looked.
     pub(super) fn begin(&mut self, world: Option<&mut World>) {
         if let Some(world) = world {
-            world.settle();
+            world.update_pvs_index();
         }
         self.all = EntitySet::default();
         self.everywhere = EntitySet::default();
@@ -122,7 +122,7 @@ impl Sight {
         viewer: Option<ClientNum>,
     ) -> (EntitySet, AreaMask) {
         let mut seen = self.everywhere.clone();
-        let mut mask = world::AreaMask::new(world.areas());
+        let mut mask = world::VisibleAreas::new(world.areas());
         // Each portal leads on once, so this ends.
         let mut eyes = std::mem::take(&mut self.eyes);
         eyes.push(eye);
@@ -156,7 +156,7 @@ impl Sight {
         if let Some(known) = self.places.iter().position(|(known, _)| *known == place) {
             return known;
         }
-        let mut seen = world.seen_from(viewpoint);
+        let mut seen = world.visible_from(viewpoint);
         seen.keep_all(&self.all);
         self.places.push((place, seen));
         self.places.len() - 1

@@ -278,8 +278,8 @@ mod tests {
 
     use super::*;
 
-    fn check(text: &str, normalised: &str) {
-        assert_eq!(Info::parse(text).as_str(), normalised, "{text:?}");
+    fn check(text: &str, normalized: &str) {
+        assert_eq!(Info::parse(text).as_str(), normalized, "{text:?}");
     }
 
     #[test]

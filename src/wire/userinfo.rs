@@ -1,6 +1,6 @@
 //! Userinfo: the info string in which a client says who it is and what it wants.
 //!
-//! Invariant: what [`check_userinfo`] lets through is normalised, so whoever reads it later sees one
+//! Invariant: what [`check_userinfo`] lets through is normalized, so whoever reads it later sees one
 //! value for each key. Nothing here clamps: a number is judged where it is used.
 //! Source: Quake III protocol 68, userinfo keys and the texts of refusals.
 

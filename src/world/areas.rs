@@ -26,7 +26,7 @@ pub struct Areas {
 
 /// Why a door's change was refused. The game has lost count of its doors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum PortalError {
+pub enum AreaPortalError {
     /// Shut once more than opened.
     #[error("the door between areas {0} and {1} is shut already")]
     Shut(AreaNum, AreaNum),
@@ -68,22 +68,22 @@ impl Areas {
         first: Option<AreaNum>,
         second: Option<AreaNum>,
         open: bool,
-    ) -> Result<(), PortalError> {
+    ) -> Result<(), AreaPortalError> {
         let Some((first, second)) = first.zip(second) else {
             return Ok(());
         };
         for area in [first, second] {
             if area.index() >= self.count {
-                return Err(PortalError::NoSuchArea(area));
+                return Err(AreaPortalError::NoSuchArea(area));
             }
         }
         let [place, mirrored] = [(first, second), (second, first)]
             .map(|(row, column)| row.index() * self.count + column.index());
         let doors = self.open[place];
         let doors = if open {
-            doors.checked_add(1).ok_or(PortalError::Overflow(first, second))?
+            doors.checked_add(1).ok_or(AreaPortalError::Overflow(first, second))?
         } else {
-            doors.checked_sub(1).ok_or(PortalError::Shut(first, second))?
+            doors.checked_sub(1).ok_or(AreaPortalError::Shut(first, second))?
         };
         self.open[place] = doors;
         self.open[mirrored] = doors;
@@ -126,12 +126,12 @@ impl Areas {
 
 /// The areas that a snapshot shows, gathered from one or more viewpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AreaMask {
+pub struct VisibleAreas {
     seen: [u8; MAX_AREA_BYTES],
     len: usize,
 }
 
-impl AreaMask {
+impl VisibleAreas {
     /// No area of these seen yet.
     #[must_use]
     pub const fn new(areas: &Areas) -> Self {
@@ -186,25 +186,25 @@ mod tests {
         let before = areas.clone();
         assert_eq!(
             areas.set_portal(at(0), at(1), false),
-            Err(PortalError::Shut(at(0).unwrap(), at(1).unwrap()))
+            Err(AreaPortalError::Shut(at(0).unwrap(), at(1).unwrap()))
         );
         assert_eq!(
             areas.set_portal(at(0), at(2), true),
-            Err(PortalError::NoSuchArea(at(2).unwrap()))
+            Err(AreaPortalError::NoSuchArea(at(2).unwrap()))
         );
         assert_eq!(areas.set_portal(None, at(1), false), Ok(()));
         assert_eq!(areas, before);
         for _ in 0..u16::MAX {
             areas.open[1] = u16::MAX;
         }
-        assert!(matches!(areas.set_portal(at(0), at(1), true), Err(PortalError::Overflow(..))));
+        assert!(matches!(areas.set_portal(at(0), at(1), true), Err(AreaPortalError::Overflow(..))));
     }
 
     #[test]
     fn a_mask_hides_what_no_viewpoint_reaches() {
         let mut areas = Areas::new(10);
         areas.set_portal(at(1), at(9), true).unwrap();
-        let mut mask = AreaMask::new(&areas);
+        let mut mask = VisibleAreas::new(&areas);
         mask.add(&areas, at(9));
         let (hidden, len) = mask.hidden();
         assert_eq!((len, hidden[0], hidden[1], hidden[2]), (2, !0b10, !0b10, 0xff));

@@ -6,18 +6,15 @@
 pub mod areas;
 pub mod bsp;
 pub mod collision;
-pub mod entities;
+pub mod entity_string;
 pub mod links;
-pub mod occupancy;
-mod presence;
-pub mod survey;
-pub mod visibility;
+pub mod map_summary;
+pub mod pvs;
 
-pub use areas::{AreaMask, Areas, PortalError};
+pub use areas::{AreaPortalError, Areas, VisibleAreas};
 pub use bsp::{Bsp, BspError};
-pub use collision::{CollisionError, CollisionMap, Family, Hull, Target};
-pub use entities::{Entities, EntityTextError};
+pub use collision::{CollisionError, CollisionMap, Hull, TracePrecision, TraceTarget};
+pub use entity_string::{EntityStringError, MapEntities};
 pub use links::World;
-pub use occupancy::{Occupancy, Viewpoint};
-pub use survey::{Purpose, Survey};
-pub use visibility::{Row, Visibility};
+pub use map_summary::{EntityCategory, MapSummary};
+pub use pvs::{Pvs, PvsLocation, PvsRow, Viewpoint};

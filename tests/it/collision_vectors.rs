@@ -3,8 +3,8 @@
 use fragd::{
     model::{Trace, Vec3},
     world::{
-        Bsp, CollisionMap, Family, Hull, Occupancy, Target, bsp::TableIndex,
-        occupancy::MAX_BOX_LEAFS,
+        Bsp, CollisionMap, Hull, PvsLocation, TracePrecision, TraceTarget, bsp::TableIndex,
+        pvs::MAX_BOX_LEAFS,
     },
 };
 
@@ -14,7 +14,8 @@ use crate::{
 };
 
 /// Both families, with what marks their files.
-const FAMILIES: [(Family, &str); 2] = [(Family::Single, ""), (Family::Double, "dp_")];
+const FAMILIES: [(TracePrecision, &str); 2] =
+    [(TracePrecision::Single, ""), (TracePrecision::Double, "dp_")];
 
 /// Runs `check` for each map that has tables of a kind and is installed.
 fn for_maps(kind: &str, mut check: impl FnMut(&str, &Bsp)) {
@@ -25,7 +26,7 @@ fn for_maps(kind: &str, mut check: impl FnMut(&str, &Bsp)) {
     }
 }
 
-fn prepared(bsp: &Bsp, family: Family) -> CollisionMap {
+fn prepared(bsp: &Bsp, family: TracePrecision) -> CollisionMap {
     CollisionMap::new(bsp, family).unwrap()
 }
 
@@ -120,15 +121,15 @@ fn traces_through_the_world() {
 #[test]
 fn traces_against_models() {
     for_maps("trace_models", |name, bsp| {
-        let map = prepared(bsp, Family::Single);
+        let map = prepared(bsp, TracePrecision::Single);
         let mut tally = Tally::default();
         for row in table(&format!("trace_models_{name}.csv.gz")) {
             let target = match row.number::<i32>("model") {
-                -1 => Target::Box {
+                -1 => TraceTarget::Box {
                     mins: row.vec3(["bminx", "bminy", "bminz"]),
                     maxs: row.vec3(["bmaxx", "bmaxy", "bmaxz"]),
                 },
-                model => Target::Model(usize::try_from(model).unwrap()),
+                model => TraceTarget::Model(usize::try_from(model).unwrap()),
             };
             let [start, mins, maxs, end] = movement(&row);
             let trace = map.trace_target(
@@ -185,14 +186,14 @@ fn places_of_linked_boxes() {
             let last = leafs.iter().rev().find(|&&leaf| bsp.leafs[leaf].cluster.is_some());
             let last = number_or(0, last.copied());
             leafs.truncate(MAX_BOX_LEAFS);
-            let occupancy = Occupancy::of_box(bsp, mins, maxs);
-            let [area, other] = occupancy.areas().map(|area| number_or(-1, area));
+            let location = PvsLocation::of_box(bsp, mins, maxs);
+            let [area, other] = location.areas().map(|area| number_or(-1, area));
             let got = format!(
                 "{},{},{last},{},{},{area},{other}",
                 leafs.len(),
                 joined(leafs.iter().copied()),
-                joined(occupancy.clusters()),
-                number_or(0, occupancy.last_cluster()),
+                joined(location.clusters()),
+                number_or(0, location.last_cluster()),
             );
             let names = [
                 "num_leafs",

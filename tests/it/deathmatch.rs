@@ -8,7 +8,7 @@ use fragd::{
         Buttons, ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime,
         PlayerState, UserCmd, Vec3, Words,
     },
-    world::{Bsp, Entities, Family, World, entities::Entity},
+    world::{Bsp, MapEntities, TracePrecision, World, entity_string::MapEntity},
 };
 
 use crate::maps;
@@ -95,7 +95,7 @@ impl Level {
     }
 
     pub(crate) fn on(bsp: Bsp, map: &str, profile: &'static Profile) -> Option<Self> {
-        let world = World::new(bsp, Family::Single).expect("a sound map");
+        let world = World::new(bsp, TracePrecision::Single).expect("a sound map");
         let host = PaperHost {
             world,
             settings: BTreeMap::from([("mapname".to_owned(), map.to_owned())]),
@@ -171,7 +171,7 @@ fn somebody_begins_at_a_spot_and_stands_on_the_ground() {
         assert_eq!((state.viewheight, state.pm_type), (26, 0));
         assert_eq!(state.stats[0], 124, "one point is lost each second");
         let bsp = level.host.world.bsp();
-        let entities = Entities::parse(&bsp.entity_text).expect("entities");
+        let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
         let near = entities
             .of_class("info_player_deathmatch")
             .any(|spot| (spot.origin() - state.origin).length() < 64.0);
@@ -230,7 +230,7 @@ fn pads_throw_so_that_their_target_is_the_top() {
     for map in ["oa_dm4", "oa_dm6", "aggressor", "oa_dm7"] {
         let Some(level) = Level::start(map, Profile::BASEOA) else { return };
         let bsp = level.host.world.bsp();
-        let entities = Entities::parse(&bsp.entity_text).expect("entities");
+        let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
         let targets: Vec<Vec3> = entities.all().iter().map(|entity| entity.origin()).collect();
         for (state, shared) in level.entities().filter(|(state, _)| state.e_type == 8) {
             let velocity = state.origin2;
@@ -248,7 +248,7 @@ fn pads_throw_so_that_their_target_is_the_top() {
 }
 
 /// An entity as text, of its own: nothing else sets it off.
-pub(crate) fn alone(entity: &Entity) -> String {
+pub(crate) fn alone(entity: &MapEntity) -> String {
     let pairs: String = entity
         .pairs()
         .filter(|(key, _)| !["targetname", "health", "team"].contains(key))
@@ -264,7 +264,7 @@ pub(crate) fn spot_at(origin: Vec3) -> String {
 }
 
 /// The middle of an entity's brushes, at a height where a player's feet are within them.
-fn inside(bsp: &Bsp, entity: &Entity) -> Vec3 {
+fn inside(bsp: &Bsp, entity: &MapEntity) -> Vec3 {
     let model = bsp.inline_model(entity.field("model").expect("brushes")).expect("a model");
     let model = &bsp.models[model];
     let mut middle = (model.mins + model.maxs) * 0.5 + entity.origin();
@@ -273,7 +273,7 @@ fn inside(bsp: &Bsp, entity: &Entity) -> Vec3 {
 }
 
 /// An entity as text.
-fn text(entity: &Entity) -> String {
+fn text(entity: &MapEntity) -> String {
     let pairs: String =
         entity.pairs().map(|(key, value)| format!("\"{key}\" \"{value}\"\n")).collect();
     format!("{{\n{pairs}}}\n")
@@ -282,7 +282,7 @@ fn text(entity: &Entity) -> String {
 #[test]
 fn teleporters_take_players_to_their_target() {
     let Some(bsp) = maps::load("oa_dm1") else { return };
-    let entities = Entities::parse(&bsp.entity_text).expect("entities");
+    let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
     let teleporter = entities.of_class("trigger_teleport").next().expect("a teleporter");
     let target = teleporter.field("target").expect("a target");
     let place = entities.targets(target).next().expect("the target");
@@ -303,7 +303,7 @@ fn teleporters_take_players_to_their_target() {
 #[test]
 fn pads_throw_players() {
     let Some(bsp) = maps::load("oa_dm7") else { return };
-    let entities = Entities::parse(&bsp.entity_text).expect("entities");
+    let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
     let pad = entities.of_class("trigger_push").next().expect("a pad");
     let place = entities.targets(pad.field("target").expect("a target")).next().expect("it");
     let all = [spot_at(inside(&bsp, pad)), text(pad), text(place)].concat();
@@ -323,8 +323,8 @@ fn falls_hurt() {
     let mut falls = 0;
     for map in ["oa_dm1", "oa_dm4", "oa_dm7", "aggressor"] {
         let Some(bsp) = maps::load(map) else { return };
-        let entities = Entities::parse(&bsp.entity_text).expect("entities");
-        let world = World::new(bsp, Family::Single).expect("a sound map");
+        let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
+        let world = World::new(bsp, TracePrecision::Single).expect("a sound map");
         for spot in entities.of_class("info_player_deathmatch") {
             for (height, points) in [(300.0, 5), (450.0, 10)] {
                 let high = spot.origin() + Vec3::new(0.0, 0.0, height);
@@ -392,7 +392,7 @@ fn flooded(kind: i32) -> Option<(&'static str, Vec3)> {
     ]
     .into_iter()
     .find_map(|map| {
-        let world = World::new(maps::load(map)?, Family::Single).expect("a sound map");
+        let world = World::new(maps::load(map)?, TracePrecision::Single).expect("a sound map");
         Some((map, deep_in(&world, kind)?))
     })
 }
@@ -439,8 +439,8 @@ fn lava_burns_and_kills() {
 fn doors_open_for_players_and_shut_behind_them() {
     for map in ["oa_dm1", "oa_dm2", "oa_dm3", "oa_dm5"] {
         let Some(bsp) = maps::load(map) else { return };
-        let entities = Entities::parse(&bsp.entity_text).expect("entities");
-        let own = |door: &&Entity| door.int("spawnflags").unwrap_or(0) & 1 == 0;
+        let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
+        let own = |door: &&MapEntity| door.int("spawnflags").unwrap_or(0) & 1 == 0;
         let Some(door) = entities.of_class("func_door").find(own) else { continue };
         let model = bsp.inline_model(door.field("model").expect("brushes")).expect("a model");
         let model = &bsp.models[model];
@@ -496,7 +496,7 @@ pub(crate) fn lifts() -> Option<Vec<Lift>> {
     let mut lifts = Vec::new();
     for map in ["oa_dm2", "oa_dm3", "oa_dm7"] {
         let bsp = maps::load(map)?;
-        let entities = Entities::parse(&bsp.entity_text).expect("entities");
+        let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
         for plat in entities.of_class("func_plat") {
             let model = bsp.inline_model(plat.field("model").expect("brushes")).expect("a model");
             let model = &bsp.models[model];

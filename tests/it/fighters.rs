@@ -17,7 +17,7 @@ use fragd::{
     server::Server,
     settings::Settings,
     sim::{Actor, Network},
-    world::{Bsp, CollisionMap, Family},
+    world::{Bsp, CollisionMap, TracePrecision},
 };
 
 /// How long bots stay: longer than any match.
@@ -158,7 +158,7 @@ impl Fighters {
             ..BotsOptions::new(address, ClientWire::Protocol68, count, STAY)
         };
         let bsp = Bsp::load(map.1).unwrap();
-        let collision = Arc::new(CollisionMap::new(&bsp, Family::Single).unwrap());
+        let collision = Arc::new(CollisionMap::new(&bsp, TracePrecision::Single).unwrap());
         let find = Box::new(move |_: &str| Some(collision.clone()));
         let bots = Bots::with_senses(options, network.now(), Some(find), None);
         let nodes = [Actor::Server(Box::new(server)), Actor::Bots(Box::new(bots))];

@@ -5,7 +5,7 @@ use fragd::{
     mapdraw::{self, DrawOptions},
     model::Vec3,
     world::{
-        Areas, Bsp, BspError, Entities, Occupancy,
+        Areas, Bsp, BspError, MapEntities, PvsLocation,
         bsp::{Lump, MAX_TREE_DEPTH, mesh},
     },
 };
@@ -109,15 +109,15 @@ fn use_up(file: &[u8], map: &Bsp) {
                 .all(|&s| map.surfaces.get_by_number(s).is_some())
         );
         let from = map.viewpoint(point);
-        let touched = Occupancy::of_box(map, point, map.world().maxs);
-        let _ = (touched.is_seen(&from, &areas), map.sees(point, Vec3::ZERO, Some(&areas)));
+        let touched = PvsLocation::of_box(map, point, map.world().maxs);
+        let _ = (touched.visible_from(&from, &areas), map.sees(point, Vec3::ZERO, Some(&areas)));
     }
     for (_, patch) in map.patches() {
         assert_eq!(map.vertices[patch.points].len(), usize::from(patch.width * patch.height));
     }
     assert!(map.memory_len() <= 4096 + 4 * file.len());
     let triangles = mesh::triangles(file, map).unwrap();
-    if let Ok(entities) = Entities::parse(&map.entity_text) {
+    if let Ok(entities) = MapEntities::parse(&map.entity_text) {
         let options = DrawOptions { side: 32, clusters: true };
         let scene = mapdraw::draw("<x>", map, &triangles, &entities, options);
         assert!(mapdraw::svg(&scene).unwrap().ends_with("</svg>\n"));
@@ -133,7 +133,7 @@ fn the_sample_is_sound() {
     let [front, back] = [1.0, -1.0].map(|x| map.leafs[map.leaf_at(Vec3::new(x, 0.0, 0.0))].cluster);
     assert_ne!(front, back);
     assert!(map.visibility.sees(front, back) && !map.visibility.sees(back, front));
-    assert_eq!(map.visibility.row(None), fragd::world::Row::Everything);
+    assert_eq!(map.visibility.row(None), fragd::world::PvsRow::Everything);
     let door = map.models[map.inline_model("*1").unwrap()];
     assert_eq!(door.maxs, Vec3::new(65.0, 65.0, 65.0));
     assert_eq!(map.brushes[door.brushes][0].mins, Vec3::new(-64.0, -64.0, -64.0));

@@ -9,7 +9,7 @@ use fragd::{
         EntityNum, EntityShared, EntityState, Millis, PlayerState, Trace, UserCmd, Vec3,
         contents::{content, mask},
     },
-    world::{Bsp, Family, World, links::EntityViews},
+    world::{Bsp, TracePrecision, World, links::EntityViews},
 };
 
 use crate::{fighters::Fighters, maps};
@@ -49,7 +49,7 @@ impl Surroundings for Scene<'_> {
 }
 
 fn spawn_points(bsp: &Bsp) -> Vec<Vec3> {
-    let entities = fragd::world::Entities::parse(&bsp.entity_text).unwrap();
+    let entities = fragd::world::MapEntities::parse(&bsp.entity_text).unwrap();
     let origin = |text: &str| -> Option<Vec3> {
         let parts: Vec<f32> = text.split(' ').filter_map(|part| part.parse().ok()).collect();
         Some(Vec3(parts.try_into().ok()?))
@@ -83,9 +83,9 @@ fn play(world: &mut World, players: &mut [PlayerState], entities: &mut Entities)
             shared.current_origin = state.origin;
             world.link(number, entity, shared);
         }
-        world.settle();
+        world.update_pvs_index();
         for state in players.iter() {
-            seen += world.seen_from(&world.bsp().viewpoint(state.origin)).iter().count();
+            seen += world.visible_from(&world.bsp().viewpoint(state.origin)).iter().count();
         }
     }
     [questions, seen]
@@ -96,7 +96,7 @@ fn moving_shooting_and_looking_does_not_allocate() {
     for map in ["oa_dm1", "oa_dm4"] {
         let Some(bsp) = maps::load(map) else { continue };
         let spots = spawn_points(&bsp);
-        let mut world = World::new(bsp, Family::Single).unwrap();
+        let mut world = World::new(bsp, TracePrecision::Single).unwrap();
         let mut players: Vec<_> = (0..PLAYERS)
             .map(|at| {
                 let mut state = PlayerState {

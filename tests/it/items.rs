@@ -6,7 +6,7 @@ use fragd::{
     bg::items,
     game::{Game as _, Profile},
     model::{ClientNum, EntityNum, EntityShared, EntityState, SvFlags, Vec3, Words},
-    world::{Bsp, Entities},
+    world::{Bsp, MapEntities},
 };
 
 use crate::{
@@ -33,9 +33,9 @@ fn shown(level: &Level) -> Vec<(EntityState, EntityShared)> {
 
 /// What the map has of items that are not left out of free for all.
 fn of_map(bsp: &Bsp, profile: &Profile) -> Vec<(i32, items::ItemKind)> {
-    let entities = Entities::parse(&bsp.entity_text).expect("entities");
+    let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
     let is_set = |value: Option<&str>| value.is_some_and(|value| value != "0");
-    let counts = |entity: &&fragd::world::entities::Entity| {
+    let counts = |entity: &&fragd::world::entity_string::MapEntity| {
         !is_set(entity.field("notfree")) && !is_set(entity.field("notq3a"))
     };
     let all = entities.all().iter().filter(counts);
@@ -102,7 +102,7 @@ fn items_of_a_map_lie_on_its_floor_and_are_told_of() {
 
 /// A place on the floor of a map: where its first player begins.
 fn floor(bsp: &Bsp) -> Vec3 {
-    let entities = Entities::parse(&bsp.entity_text).expect("entities");
+    let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
     let spot = entities.of_class("info_player_deathmatch").next().expect("a spot");
     spot.origin() + Vec3::new(0.0, 0.0, 9.0)
 }

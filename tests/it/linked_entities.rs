@@ -5,7 +5,7 @@ use fragd::{
         EntityNum, EntityShared, EntityState, Trace, Vec3,
         contents::{content, mask},
     },
-    world::{Family, World, links::EntityViews},
+    world::{TracePrecision, World, links::EntityViews},
 };
 
 use crate::maps;
@@ -47,7 +47,7 @@ impl Level {
         let spot = Vec3(parts.try_into().unwrap());
         let nobody = EntityShared { owner_num: 1023, ..EntityShared::default() };
         Some(Self {
-            world: World::new(bsp, Family::Single).unwrap(),
+            world: World::new(bsp, TracePrecision::Single).unwrap(),
             entities: Slots(vec![(EntityState::default(), nobody); 8]),
             spot,
         })
@@ -133,10 +133,10 @@ fn triggers_are_found_by_box_and_by_contact() {
     assert!(!scene.touches(low + ABOVE, high + ABOVE, number(TRIGGER)));
     assert!(!scene.touches(low, high, number(700)), "no such entity");
     assert_eq!(level.world.bodies_in_box(low, high, &mut []), 0);
-    assert!(level.world.occupancy(number(TRIGGER)).unwrap().clusters().next().is_some());
+    assert!(level.world.pvs_location(number(TRIGGER)).unwrap().clusters().next().is_some());
     level.world.unlink(number(TRIGGER), &mut level.entities.0[TRIGGER].1);
     assert_eq!(level.world.bodies_in_box(low, high, &mut found), 0);
-    assert!(level.world.occupancy(number(TRIGGER)).is_none());
+    assert!(level.world.pvs_location(number(TRIGGER)).is_none());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use fragd::{
     game::movement::{
-        Length, Publication, angles, player_entity, push, trajectory, velocity::normalised,
+        Length, Publication, angles, player_entity, push, trajectory, velocity::normalized,
     },
     model::{EntityState, LevelTime, PlayerState, Trajectory, Vec3, trig::Axes},
 };
@@ -41,7 +41,7 @@ fn vectors_are_normalised_both_ways() {
         let v = line.vec3(["x", "y", "z"]);
         for (length, column) in [(Length::Root, "length_classic"), (Length::Product, "length_ioq3")]
         {
-            let (direction, length) = normalised(v, length);
+            let (direction, length) = normalized(v, length);
             check_vec3(&line, ["nx", "ny", "nz"], direction);
             check(&line, column, length);
         }

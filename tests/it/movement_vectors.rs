@@ -8,7 +8,7 @@ use fragd::{
         Conditions, OpenSpace, Outcome, Rules, Settings, Surroundings, Variant, move_player,
     },
     model::{Buttons, PlayerState, Trace, UserCmd, Vec3},
-    world::collision::{CollisionMap, Family},
+    world::collision::{CollisionMap, TracePrecision},
 };
 
 use crate::{
@@ -328,7 +328,7 @@ impl Surroundings for World {
 }
 
 /// Runs everything on every map that has tables and is installed.
-fn check_on_maps(family: Family, (kind, tables): (&str, fn(&str) -> Tables)) {
+fn check_on_maps(family: TracePrecision, (kind, tables): (&str, fn(&str) -> Tables)) {
     for map in maps_with(kind) {
         let Some(bsp) = maps::load(&map) else { continue };
         let mut world = World(CollisionMap::new(&bsp, family).unwrap());
@@ -340,15 +340,15 @@ fn check_on_maps(family: Family, (kind, tables): (&str, fn(&str) -> Tables)) {
 
 #[test]
 fn players_move_as_in_the_base_game() {
-    check_on_maps(Family::Single, CLASSIC);
+    check_on_maps(TracePrecision::Single, CLASSIC);
 }
 
 #[test]
 fn players_move_as_on_engines_of_double_precision() {
-    check_on_maps(Family::Double, DOUBLE);
+    check_on_maps(TracePrecision::Double, DOUBLE);
 }
 
 #[test]
 fn players_move_as_in_openarena() {
-    check_on_maps(Family::Single, OPENARENA);
+    check_on_maps(TracePrecision::Single, OPENARENA);
 }

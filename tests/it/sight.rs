@@ -15,7 +15,7 @@ use fragd::{
     node::Node as _,
     server::{Geometry, Server},
     settings::Settings,
-    world::Entities,
+    world::MapEntities,
 };
 use rand_pcg::{Pcg32, rand_core::Rng as _};
 
@@ -364,7 +364,7 @@ fn expected(stage: &Stage, viewer: usize) -> Vec<i32> {
 fn players_on_a_real_map_are_sent_those_in_sight() {
     let Some(bytes) = maps::read("maps/oa_dm1.bsp") else { return };
     let Some(bsp) = maps::load("oa_dm1") else { return };
-    let entities = Entities::parse(&bsp.entity_text).unwrap();
+    let entities = MapEntities::parse(&bsp.entity_text).unwrap();
     let spots: Vec<_> =
         entities.of_class("info_player_deathmatch").map(|spot| spot.origin()).collect();
     let (mut arena, stage, [first, second]) = two_on("oa_dm1", bytes);

@@ -4,7 +4,7 @@ use fragd::{
     io::assets::Pack,
     model::{Vec3, assets::GamePath, block_checksum},
     world::{
-        Areas, Bsp, Occupancy,
+        Areas, Bsp, PvsLocation,
         bsp::{AreaNum, ClusterNum, MAX_FILE_LEN},
     },
 };
@@ -169,7 +169,7 @@ fn boxes_touch_the_leafs_clusters_and_areas_that_linking_finds() {
             assert_eq!(leafs.join(";"), row.text("leafs"), "{name} {id}");
             assert_eq!(last, row.number::<usize>("last_leaf"), "{name} {id}");
 
-            let touched = Occupancy::of_box(map, mins, maxs);
+            let touched = PvsLocation::of_box(map, mins, maxs);
             let clusters: Vec<_> = touched.clusters().map(|own| own.index().to_string()).collect();
             assert_eq!(clusters.join(";"), row.text("clusters"), "{name} {id}");
             // 0 says "none beyond those" in the table, as in the engine.

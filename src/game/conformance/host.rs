@@ -9,7 +9,7 @@ use crate::{
         limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_SERVER_COMMAND_LEN},
     },
     world::{
-        Bsp, Family,
+        Bsp, TracePrecision,
         bsp::sample::{MapFile, YARD},
     },
 };
@@ -64,7 +64,7 @@ impl TestHost {
     /// A server with the sample map.
     pub(super) fn with_map() -> Self {
         let bsp = Bsp::load(&MapFile::yard(YARD).file()).expect("a sound map");
-        let world = World::new(bsp, Family::Single).expect("a sound map");
+        let world = World::new(bsp, TracePrecision::Single).expect("a sound map");
         Self { world: Some(world), ..Self::default() }
     }
 

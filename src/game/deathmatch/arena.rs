@@ -7,7 +7,7 @@ use crate::model::{
     Buttons, ClientNum, EntityNum, EntityState, LevelTime, PlayerState, UserCmd, Vec3,
 };
 use crate::world::{
-    Bsp, Family, World,
+    Bsp, TracePrecision, World,
     bsp::sample::{self, MapFile},
 };
 use crate::{
@@ -90,7 +90,7 @@ impl Arena {
         settings: &[(&str, &str)],
         entities: &str,
     ) -> Self {
-        let world = World::new(map(blocks, entities), Family::Single).expect("a sound map");
+        let world = World::new(map(blocks, entities), TracePrecision::Single).expect("a sound map");
         let mut host = TestHost::default();
         host.world = Some(world);
         // Nobody is spared unless a test is about that.

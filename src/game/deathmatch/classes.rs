@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use super::{Deathmatch, items, movers, targets, things::What, triggers};
 use crate::game::{Host, userinfo::clean_text};
 use crate::model::{Vec3, text::leading_int};
-use crate::world::{Entities, Occupancy, entities::Entity};
+use crate::world::{MapEntities, PvsLocation, entity_string::MapEntity};
 
 /// Names of unknown classes that are printed.
 const MAX_NAMED: usize = 16;
 
 /// What becomes of an entity of one class.
-type Spawn = fn(&mut Deathmatch, &mut dyn Host, &Entity);
+type Spawn = fn(&mut Deathmatch, &mut dyn Host, &MapEntity);
 
 /// The classes that are in play, by name.
 const CLASSES: &[(&str, Spawn)] = &[
@@ -72,25 +72,25 @@ const CLASSES: &[(&str, Spawn)] = &[
 const MODE_CLASSES: &[(&str, Spawn)] =
     &[("team_redobelisk", items::red_stand), ("team_blueobelisk", items::blue_stand)];
 
-fn nothing(_game: &mut Deathmatch, _host: &mut dyn Host, _entity: &Entity) {}
+fn nothing(_game: &mut Deathmatch, _host: &mut dyn Host, _entity: &MapEntity) {}
 
-fn place(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
+fn place(game: &mut Deathmatch, _host: &mut dyn Host, entity: &MapEntity) {
     game.add(entity, What::Place);
 }
 
-fn team_spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
+fn team_spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &MapEntity) {
     let number = game.add(entity, What::Place);
     game.spots.add_for_team(entity, number);
 }
 
-fn spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &Entity) {
+fn spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &MapEntity) {
     let number = game.add(entity, What::Place);
     game.spots.add(entity, number);
 }
 
 impl Deathmatch {
     /// A thing for each entity of the map that is in play.
-    pub(super) fn spawn_entities(&mut self, host: &mut dyn Host, entities: &Entities) {
+    pub(super) fn spawn_entities(&mut self, host: &mut dyn Host, entities: &MapEntities) {
         let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
         for entity in entities.all().iter().skip(1) {
             let class = entity.classname();
@@ -124,7 +124,7 @@ impl Deathmatch {
     }
 
     /// Whether the filters of an entity let it into what is played.
-    fn is_for_this_game(&self, entity: &Entity) -> bool {
+    fn is_for_this_game(&self, entity: &MapEntity) -> bool {
         let game_type = self.people.game_type;
         let set = |key| entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
         let listed = |key| entity.spawn_value(key).map(|list| list.contains(game_type.key()));
@@ -138,7 +138,7 @@ impl Deathmatch {
 }
 
 /// A door that is left out shuts nothing off.
-fn leave_open(host: &mut dyn Host, entity: &Entity) {
+fn leave_open(host: &mut dyn Host, entity: &MapEntity) {
     let is_door = entity.classname().eq_ignore_ascii_case("func_door");
     let Some((name, world)) = entity.field("model").filter(|_| is_door).zip(host.world_mut())
     else {
@@ -148,7 +148,7 @@ fn leave_open(host: &mut dyn Host, entity: &Entity) {
         return;
     };
     let (at, reach) = (entity.origin(), Vec3::new(1.0, 1.0, 1.0));
-    let seen = Occupancy::of_box(world.bsp(), at + model.mins - reach, at + model.maxs + reach);
+    let seen = PvsLocation::of_box(world.bsp(), at + model.mins - reach, at + model.maxs + reach);
     let [first, second] = seen.areas();
     if let Err(error) = world.areas_mut().set_portal(first, second, true) {
         host.print(&error.to_string());

@@ -10,7 +10,7 @@ use super::{
     things::{Thing, What},
 };
 use crate::model::{EntityNum, text::leading_int};
-use crate::world::{Entities, entities::Entity};
+use crate::world::{MapEntities, entity_string::MapEntity};
 use crate::{
     bg::{GameType, configstring, items::ItemKind},
     game::{Host, LevelStart, userinfo::clean_text},
@@ -36,7 +36,7 @@ impl Deathmatch {
             host.set_setting("g_gametype", "0");
         }
         self.people.play_game_type(game_type.unwrap_or_default());
-        let parsed = host.world().map(|world| Entities::parse(&world.bsp().entity_text));
+        let parsed = host.world().map(|world| MapEntities::parse(&world.bsp().entity_text));
         let entities = match parsed {
             Some(Ok(entities)) => Some(entities),
             Some(Err(error)) => {
@@ -45,7 +45,7 @@ impl Deathmatch {
             }
             None => None,
         };
-        let world = entities.as_ref().map(Entities::world);
+        let world = entities.as_ref().map(MapEntities::world);
         let key = |name: &str| {
             let text = world.and_then(|world| world.text_field(name)).unwrap_or_default();
             clean_text(&text, 255)
@@ -114,7 +114,7 @@ impl Deathmatch {
     }
 
     /// Adds a thing that stands for an entity of the map.
-    pub(super) fn add(&mut self, entity: &Entity, what: What) -> Option<EntityNum> {
+    pub(super) fn add(&mut self, entity: &MapEntity, what: What) -> Option<EntityNum> {
         let (now, started) = self.clock();
         let mut thing = Thing::new(what, entity.origin());
         thing.state.origin = entity.origin();
@@ -131,7 +131,7 @@ impl Deathmatch {
     pub(super) fn give_brushes(
         &mut self,
         host: &dyn Host,
-        entity: &Entity,
+        entity: &MapEntity,
         number: EntityNum,
         contents: i32,
     ) -> bool {

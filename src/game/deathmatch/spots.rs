@@ -4,7 +4,7 @@
 
 use super::Deathmatch;
 use crate::model::{ClientNum, Vec3};
-use crate::world::Entities;
+use crate::world::MapEntities;
 use crate::{
     bg::{TeamColor, player_box},
     game::{movement::angles, people::Spot, profile::SpotRule},
@@ -48,7 +48,7 @@ impl Spots {
     }
 
     /// Where those who watch begin, as the map says it.
-    pub(super) fn read_view(&mut self, entities: &Entities) {
+    pub(super) fn read_view(&mut self, entities: &MapEntities) {
         self.view = entities.of_class("info_player_intermission").next().map(|point| {
             let target = point.field("target").and_then(|name| entities.targets(name).next());
             let angles = target.map_or(point.angles(), |target| {
@@ -67,7 +67,7 @@ impl Spots {
     /// Adds a spot for a team: which one, and for whom, says its class.
     pub(super) fn add_for_team(
         &mut self,
-        entity: &crate::world::entities::Entity,
+        entity: &crate::world::entity_string::MapEntity,
         number: Option<crate::model::EntityNum>,
     ) {
         let class = entity.classname().to_ascii_lowercase();
@@ -81,7 +81,7 @@ impl Spots {
 
     pub(super) fn add(
         &mut self,
-        entity: &crate::world::entities::Entity,
+        entity: &crate::world::entity_string::MapEntity,
         number: Option<crate::model::EntityNum>,
     ) {
         if self.starts.len() == MAX_SPOTS {
@@ -93,7 +93,7 @@ impl Spots {
 
 impl Start {
     fn read(
-        entity: &crate::world::entities::Entity,
+        entity: &crate::world::entity_string::MapEntity,
         number: Option<crate::model::EntityNum>,
     ) -> Self {
         let is = |key| entity.int(key).unwrap_or(0) != 0;

@@ -12,7 +12,7 @@ use super::{
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
 };
-use crate::world::links::{Scene, World};
+use crate::world::links::{CollisionScene, World};
 use crate::{
     bg::{EntityType, GameType, MeansOfDeath, PmType, contents, event, player_box, weapon},
     game::{
@@ -40,7 +40,7 @@ const GAIN: f32 = 400.0;
 
 /// The world around one player; without a map there is nothing.
 struct Around<'a> {
-    scene: Option<Scene<'a, Deathmatch>>,
+    scene: Option<CollisionScene<'a, Deathmatch>>,
 }
 
 impl Surroundings for Around<'_> {
@@ -72,7 +72,7 @@ impl Deathmatch {
         let reach = Vec3::new(reach, reach, reach);
         let mins = state.origin + player_box::MINS - reach;
         let maxs = state.origin + player_box::MAXS + reach;
-        let scene = |world: &'a World| world.scene(self, client.into()).near(mins, maxs);
+        let scene = |world: &'a World| world.scene(self, client.into()).with_candidates(mins, maxs);
         Around { scene: host.world().map(scene) }
     }
 

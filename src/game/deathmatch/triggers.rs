@@ -10,7 +10,7 @@ use super::{
     things::What,
 };
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, MeansOfDeath, contents, event},
     game::{Host, movement::push},
@@ -39,7 +39,7 @@ pub(super) struct Hurt {
 }
 
 /// `trigger_push`.
-pub(super) fn pad(game: &mut Deathmatch, host: &mut dyn Host, entity: &Entity) {
+pub(super) fn pad(game: &mut Deathmatch, host: &mut dyn Host, entity: &MapEntity) {
     sound(host, PAD_SOUND);
     let due = game.people.now + AIM_MS;
     let number = game.add_trigger(host, entity, What::Pad, Some(EntityType::PushTrigger));
@@ -49,7 +49,7 @@ pub(super) fn pad(game: &mut Deathmatch, host: &mut dyn Host, entity: &Entity) {
 }
 
 /// `trigger_teleport`.
-pub(super) fn teleporter(game: &mut Deathmatch, host: &mut dyn Host, entity: &Entity) {
+pub(super) fn teleporter(game: &mut Deathmatch, host: &mut dyn Host, entity: &MapEntity) {
     sound(host, PAD_SOUND);
     let spectators_only = entity.int("spawnflags").unwrap_or(0) & SPECTATORS_ONLY != 0;
     let shown = (!spectators_only).then_some(EntityType::TeleportTrigger);
@@ -57,7 +57,7 @@ pub(super) fn teleporter(game: &mut Deathmatch, host: &mut dyn Host, entity: &En
 }
 
 /// `trigger_hurt`.
-pub(super) fn hurt(game: &mut Deathmatch, host: &mut dyn Host, entity: &Entity) {
+pub(super) fn hurt(game: &mut Deathmatch, host: &mut dyn Host, entity: &MapEntity) {
     let flags = entity.int("spawnflags").unwrap_or(0);
     let what = What::Hurt(Hurt {
         points: entity.int("dmg").filter(|&points| points != 0).unwrap_or(5),
@@ -75,7 +75,7 @@ impl Deathmatch {
     pub(super) fn add_trigger(
         &mut self,
         host: &mut dyn Host,
-        entity: &Entity,
+        entity: &MapEntity,
         what: What,
         shown: Option<EntityType>,
     ) -> Option<EntityNum> {

@@ -5,7 +5,7 @@
 use super::{
     Mover, Surroundings,
     slide::Gravity,
-    velocity::{command_scale, direction, normalised},
+    velocity::{command_scale, direction, normalized},
 };
 use crate::model::Vec3;
 
@@ -21,7 +21,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
     pub(super) fn fly(&mut self) {
         self.slow_down();
         let wish = self.flying_wish().unwrap_or(Vec3::ZERO);
-        let (wish, wish_speed) = normalised(wish, self.rules.variant.length);
+        let (wish, wish_speed) = normalized(wish, self.rules.variant.length);
         self.accelerate(wish, wish_speed, ACCELERATION);
         self.step_slide(Gravity::Off);
     }

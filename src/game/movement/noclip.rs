@@ -7,7 +7,7 @@ use super::{
     Acceleration, Mover, Surroundings,
     command::{Step, begin_step, drop_timers, run_command},
     velocity::{
-        GROUND_FRICTION, Length, STOP_SPEED, accelerated, command_scale, normalised, slowed,
+        GROUND_FRICTION, Length, STOP_SPEED, accelerated, command_scale, normalized, slowed,
     },
 };
 use crate::bg::player_box::VIEW_HEIGHT;
@@ -52,7 +52,7 @@ fn fly(state: &mut PlayerState, command: &UserCmd, step: &Step, how: Acceleratio
     let mut wish = step.axes.forward * f32::from(command.forwardmove)
         + step.axes.right * f32::from(command.rightmove);
     wish[2] += f32::from(command.upmove);
-    let (direction, length) = normalised(wish, length);
+    let (direction, length) = normalized(wish, length);
     state.velocity =
         accelerated(state.velocity, direction, length * scale, ACCELERATION, step.seconds, how);
     state.origin = state.origin.add_scaled(state.velocity, step.seconds);

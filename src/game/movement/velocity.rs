@@ -48,7 +48,7 @@ pub enum Length {
 
 /// The vector with length 1, and its length before; a zero vector stays.
 #[must_use]
-pub fn normalised(v: Vec3, length: Length) -> (Vec3, f32) {
+pub fn normalized(v: Vec3, length: Length) -> (Vec3, f32) {
     let squares = v.dot(v);
     let root = squares.sqrt();
     if root == 0.0 {
@@ -65,7 +65,7 @@ pub fn normalised(v: Vec3, length: Length) -> (Vec3, f32) {
 /// The direction of a vector: length 1, or zero.
 #[must_use]
 pub fn direction(v: Vec3) -> Vec3 {
-    normalised(v, Length::Root).0
+    normalized(v, Length::Root).0
 }
 
 /// A velocity that slides along a surface that it ran into: a little more than the part against the
@@ -103,7 +103,7 @@ pub fn accelerated(
             velocity.add_scaled(direction, gain)
         }
         Acceleration::NoBunny => {
-            let (push, missing) = normalised(direction * wish_speed - velocity, Length::Root);
+            let (push, missing) = normalized(direction * wish_speed - velocity, Length::Root);
             let gain = (rate * seconds * wish_speed).min(missing);
             velocity.add_scaled(push, gain)
         }

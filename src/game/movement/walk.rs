@@ -8,7 +8,7 @@ use super::{
     events::queue,
     slide::Gravity,
     velocity::{
-        GROUND_FRICTION, STOP_SPEED, accelerated, clipped, command_scale, direction, normalised,
+        GROUND_FRICTION, STOP_SPEED, accelerated, clipped, command_scale, direction, normalized,
         slowed,
     },
 };
@@ -54,7 +54,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         let right = along_ground(self.step.axes.right);
         let wish = forward * f32::from(self.command.forwardmove)
             + right * f32::from(self.command.rightmove);
-        let (wish, length) = normalised(wish, self.rules.variant.length);
+        let (wish, length) = normalized(wish, self.rules.variant.length);
         let mut wish_speed = length * scale;
         let speed = self.state.speed as f32;
         if self.has(pm_flag::DUCKED) {
@@ -88,7 +88,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         let right = direction(flat(self.step.axes.right));
         let wish = forward * f32::from(self.command.forwardmove)
             + right * f32::from(self.command.rightmove);
-        let (wish, length) = normalised(flat(wish), self.rules.variant.length);
+        let (wish, length) = normalized(flat(wish), self.rules.variant.length);
         self.accelerate(wish, length * scale, AIR_ACCELERATION);
         if self.ground.plane {
             // A steep slope: slide down along it.

@@ -7,7 +7,7 @@ use super::{
     events::queue,
     rules::Headroom,
     slide::Gravity,
-    velocity::{clipped, direction, normalised},
+    velocity::{clipped, direction, normalized},
     walk::{at_most, flat},
 };
 use crate::bg::{event, player_box::MINS, pm_flag};
@@ -80,7 +80,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         }
         self.slow_down();
         let wish = self.flying_wish().unwrap_or(Vec3::new(0.0, 0.0, -SINKING));
-        let (wish, wish_speed) = normalised(wish, self.rules.variant.length);
+        let (wish, wish_speed) = normalized(wish, self.rules.variant.length);
         let most = self.state.speed as f32 * self.rules.swim_scale;
         self.accelerate(wish, at_most(wish_speed, most), ACCELERATION);
 

@@ -2,7 +2,7 @@
 
 use crate::model::{Vec3, block_checksum};
 
-use super::super::visibility::Visibility;
+use super::super::pvs::Pvs;
 use super::error::{BspError, Lump, LumpFault, RecordFault};
 use super::file::{Lumps, Record};
 use super::table::{
@@ -47,9 +47,9 @@ pub(super) fn load(file: &[u8]) -> Result<Bsp, BspError> {
     let area_count = area_count.max().map_or(0, |highest| AreaNum::index(highest) + 1);
     let mut warnings = Vec::new();
     let visibility =
-        Visibility::read(lumps.bytes(Lump::Visibility), cluster_count).unwrap_or_else(|fault| {
+        Pvs::read(lumps.bytes(Lump::Visibility), cluster_count).unwrap_or_else(|fault| {
             warnings.push(format!("{}: {fault}; everything sees everything", Lump::Visibility));
-            Visibility::unrestricted(cluster_count)
+            Pvs::unrestricted(cluster_count)
         });
 
     Ok(Bsp {

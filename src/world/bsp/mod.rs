@@ -27,7 +27,7 @@ pub use tree::Sides;
 
 use crate::model::Vec3;
 
-use super::visibility::Visibility;
+use super::pvs::Pvs;
 
 /// Deepest tree taken, in nodes from the root. (Those of real maps are less than 100 deep.)
 pub const MAX_TREE_DEPTH: usize = 512;
@@ -70,7 +70,7 @@ pub struct Bsp {
     /// Surfaces. Only patches mean something to a server.
     pub surfaces: Table<SurfaceNum, Surface>,
     /// What may see what.
-    pub visibility: Visibility,
+    pub visibility: Pvs,
     /// Areas of the map: the highest number of a leaf's, plus one.
     pub area_count: usize,
     /// What is wrong with the file but harmless; one sentence each, for the log.

@@ -18,7 +18,7 @@ pub(super) const SURFACE_CLIP: f64 = 0.125;
 
 /// Whose arithmetic the results equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Family {
+pub enum TracePrecision {
     /// Single precision: ioquake3, and OpenArena's clients.
     #[default]
     Single,
@@ -75,7 +75,7 @@ pub(super) trait Arithmetic:
     }
 
     /// The vector at length 1, and the length it had; unchanged and 0 when it had none.
-    fn normalised(vector: Vec3) -> (Vec3, f32) {
+    fn normalized(vector: Vec3) -> (Vec3, f32) {
         let square = Self::dot(vector, vector);
         if square == Self::ZERO {
             return (vector, 0.0);

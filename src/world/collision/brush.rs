@@ -8,9 +8,9 @@
 
 use super::{
     arithmetic::{Arithmetic, sign_bits},
+    bounds::{Corner, PaddedBounds, corner},
     capsule::Capsule,
-    reach::{Corner, Reach, corner},
-    sweep::{Passage, Sweep},
+    sweep::{ClipInterval, Sweep},
 };
 use crate::{
     model::{TracePlane, Vec3, contents::content},
@@ -44,7 +44,7 @@ pub(super) struct Side {
 #[derive(Debug)]
 pub(super) struct Brushes {
     /// By brush, where moves pass it by: what most questions need of most brushes.
-    reach: Box<[Reach]>,
+    reach: Box<[PaddedBounds]>,
     brushes: Box<[Brush]>,
     sides: Box<[Side]>,
 }
@@ -72,8 +72,8 @@ impl Brushes {
             .iter()
             .map(|brush| match brush.sides.len() {
                 // Nothing can collide with it.
-                0 => Reach::NONE,
-                _ => Reach::around::<A>(&[brush.mins, brush.maxs]),
+                0 => PaddedBounds::NONE,
+                _ => PaddedBounds::around::<A>(&[brush.mins, brush.maxs]),
             })
             .collect();
         Self { reach, brushes, sides: sides.into() }
@@ -85,7 +85,7 @@ impl Brushes {
     }
 
     /// From where moves meet a brush.
-    pub(super) fn reach(&self, number: u32) -> Reach {
+    pub(super) fn reach(&self, number: u32) -> PaddedBounds {
         self.reach[number as usize]
     }
 
@@ -102,7 +102,7 @@ impl Brushes {
         if let Some(capsule) = sweep.capsule {
             return self.stop_capsule::<A>(brush, &capsule, sweep);
         }
-        let mut passage = Passage::new();
+        let mut passage = ClipInterval::new();
         if brush.is_boxed && !passage.cross_box::<A>(&brush.bounds, &sweep.lanes) {
             return;
         }
@@ -201,7 +201,7 @@ fn around(bounds: &[Vec3; 2]) -> [Corner; 2] {
 
 /// Stops a sweep at an entity's box, which counts as a brush of body.
 pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], sweep: &mut Sweep) {
-    let reach = Reach::around::<A>(bounds);
+    let reach = PaddedBounds::around::<A>(bounds);
     if sweep.contents_mask & content::BODY == 0 || sweep.misses(&reach) {
         return;
     }
@@ -215,7 +215,7 @@ pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], sweep: &mut Sweep) 
     let hit = if let Some(capsule) = sweep.capsule {
         pass_capsule::<A>((0..BOX_SIDES).map(side), &capsule, content::BODY, sweep)
     } else {
-        let mut passage = Passage::new();
+        let mut passage = ClipInterval::new();
         if !passage.cross_box::<A>(&around(bounds), &sweep.lanes) {
             return;
         }
@@ -234,7 +234,7 @@ fn pass_capsule<A: Arithmetic>(
     contents: i32,
     sweep: &mut Sweep,
 ) -> Option<usize> {
-    let mut passage = Passage::new();
+    let mut passage = ClipInterval::new();
     for (n, plane) in planes.enumerate() {
         let dist = A::of(plane.dist + capsule.radius);
         let in_front = |at| A::dot(capsule.end(at, plane.normal), plane.normal) - dist;

@@ -49,7 +49,7 @@ mod tests {
     use crate::{
         model::contents::content,
         world::{
-            Bsp, CollisionMap, Family, Target,
+            Bsp, CollisionMap, TracePrecision, TraceTarget,
             bsp::sample::{Block, MapFile},
         },
     };
@@ -63,12 +63,12 @@ mod tests {
             Block { mins: [-50.0; 3], maxs: [50.0; 3], contents: content::SOLID, surface_flags: 0 };
         let entities = "{\n\"classname\" \"worldspawn\"\n}\n";
         let file = MapFile::of_boxes(entities, &[block], &[]).file();
-        CollisionMap::new(&Bsp::load(&file).expect("sound"), Family::Single).expect("sound")
+        CollisionMap::new(&Bsp::load(&file).expect("sound"), TracePrecision::Single).expect("sound")
     }
 
     #[test]
     fn it_stands_where_its_box_stands() {
-        let (map, target) = (map(), Target::Box { mins: MINS, maxs: MAXS });
+        let (map, target) = (map(), TraceTarget::Box { mins: MINS, maxs: MAXS });
         let (start, end) = (Vec3::new(3.0, -4.0, 200.0), Vec3::new(3.0, -4.0, -200.0));
         let [box_hit, hit] = [Hull::Box, Hull::Capsule]
             .map(|hull| map.trace_hull(hull, start, MINS, MAXS, end, content::SOLID));
@@ -113,7 +113,7 @@ mod tests {
         let turned = |hull| {
             map.trace_target(
                 hull,
-                Target::Model(0),
+                TraceTarget::Model(0),
                 Vec3::ZERO,
                 Vec3::new(0.0, 45.0, 0.0),
                 Vec3::new(200.0, 0.0, 0.0),

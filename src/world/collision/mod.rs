@@ -1,6 +1,6 @@
 //! What a map stops: boxes and points swept through it, contents of points, models that move.
 //!
-//! A [`CollisionMap`] is made once from a [`Bsp`] for one [`Family`] of arithmetic, never changes, and
+//! A [`CollisionMap`] is made once from a [`Bsp`] for one [`TracePrecision`] of arithmetic, never changes, and
 //! answers the same on every machine, bit for bit as engines of that family do.
 //!
 //! Invariants: no question allocates; none fails, whatever it asks. Brushes of a leaf come before its
@@ -9,11 +9,11 @@
 //! Source: the collision document of the game's engines; checked by its vectors.
 
 mod arithmetic;
+mod bounds;
 mod brush;
 mod capsule;
 mod model;
 mod patch;
-mod reach;
 mod sweep;
 mod tree;
 
@@ -21,18 +21,18 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-pub use arithmetic::Family;
+pub use arithmetic::TracePrecision;
 pub use capsule::Hull;
-pub use model::Target;
+pub use model::TraceTarget;
 pub use patch::{Border, Facet, Patch, PatchError};
 
 use super::bsp::{Bsp, SurfaceNum};
 use crate::model::{Trace, Vec3};
 use arithmetic::Arithmetic;
+use bounds::PaddedBounds;
 use brush::Brushes;
 use capsule::Capsule;
 use patch::{Budget, Source};
-use reach::Reach;
 use sweep::{Sweep, is_same, reached};
 use tree::Tree;
 
@@ -54,7 +54,7 @@ pub struct CollisionError {
 /// A map, prepared for collision.
 #[derive(Debug)]
 pub struct CollisionMap {
-    family: Family,
+    family: TracePrecision,
     tree: Tree,
     leafs: Box<[Leaf]>,
     leaf_brushes: Box<[u32]>,
@@ -86,14 +86,14 @@ impl CollisionMap {
     ///
     /// # Errors
     /// A patch that engines could not collide with either, or patches that would cost too much.
-    pub fn new(bsp: &Bsp, family: Family) -> Result<Self, CollisionError> {
+    pub fn new(bsp: &Bsp, family: TracePrecision) -> Result<Self, CollisionError> {
         match family {
-            Family::Single => Self::prepare::<f32>(bsp, family),
-            Family::Double => Self::prepare::<f64>(bsp, family),
+            TracePrecision::Single => Self::prepare::<f32>(bsp, family),
+            TracePrecision::Double => Self::prepare::<f64>(bsp, family),
         }
     }
 
-    fn prepare<A: Arithmetic>(bsp: &Bsp, family: Family) -> Result<Self, CollisionError> {
+    fn prepare<A: Arithmetic>(bsp: &Bsp, family: TracePrecision) -> Result<Self, CollisionError> {
         let mut patches = Vec::new();
         // By surface, its patch.
         let mut patch_of = vec![None; bsp.surfaces.len()];
@@ -153,14 +153,14 @@ impl CollisionMap {
             })
             .collect();
         let prepared = Brushes::new::<A>(bsp);
-        let reaches: Vec<Reach> = leafs
+        let reaches: Vec<PaddedBounds> = leafs
             .iter()
             .map(|leaf| {
                 let brushes = &leaf_brushes[within(&leaf.brushes)];
                 let brushes = brushes.iter().map(|&brush| prepared.reach(brush));
                 let curves = &leaf_patches[within(&leaf.patches)];
                 let curves = curves.iter().map(|&patch| patches[patch as usize].reach());
-                brushes.chain(curves).fold(Reach::NONE, Reach::union)
+                brushes.chain(curves).fold(PaddedBounds::NONE, PaddedBounds::union)
             })
             .collect();
         Ok(Self {
@@ -177,7 +177,7 @@ impl CollisionMap {
 
     /// Whose arithmetic the answers equal.
     #[must_use]
-    pub fn family(&self) -> Family {
+    pub fn family(&self) -> TracePrecision {
         self.family
     }
 
@@ -258,8 +258,8 @@ impl CollisionMap {
     /// Runs a sweep, or looks what holds a box at rest, in the world or in a model.
     fn run(&self, model: usize, at_rest: bool, sweep: &mut Sweep) {
         match self.family {
-            Family::Single => self.run_in::<f32>(model, at_rest, sweep),
-            Family::Double => self.run_in::<f64>(model, at_rest, sweep),
+            TracePrecision::Single => self.run_in::<f32>(model, at_rest, sweep),
+            TracePrecision::Double => self.run_in::<f64>(model, at_rest, sweep),
         }
     }
 
@@ -361,7 +361,7 @@ mod tests {
         let bsp = Bsp::load(&MapFile::of_boxes("", &world, &[]).file()).expect("a sound map");
         let far = Vec3::new(1e5, 9e4, 8e4);
         let back = far * -1.0;
-        for family in [Family::Single, Family::Double] {
+        for family in [TracePrecision::Single, TracePrecision::Double] {
             let map = CollisionMap::new(&bsp, family).expect("a map to collide with");
             for size in [0.0, 15.0, 1e4] {
                 let maxs = Vec3::new(size, size, size);

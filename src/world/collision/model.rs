@@ -3,7 +3,7 @@
 //! Source: the collision document, models; checked by the vectors of traces against models.
 
 use super::{
-    CollisionMap, Family,
+    CollisionMap, TracePrecision,
     arithmetic::model_axes,
     brush::{box_holds, stop_at_box},
     capsule::{Capsule, Hull},
@@ -13,7 +13,7 @@ use crate::model::{Trace, Vec3, contents::content};
 
 /// What a trace is asked about other than the world as it lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Target {
+pub enum TraceTarget {
     /// A model of the map, by number. One that the map does not have is nowhere.
     Model(usize),
     /// A box around an entity's origin, all of it body. It does not turn.
@@ -31,8 +31,8 @@ struct Rotation([Vec3; 3]);
 
 impl Rotation {
     /// By a model's angles; `None` where nothing turns.
-    fn new(target: Target, angles: Vec3) -> Option<Self> {
-        let turns = matches!(target, Target::Model(_)) && !is_same(angles, Vec3::ZERO);
+    fn new(target: TraceTarget, angles: Vec3) -> Option<Self> {
+        let turns = matches!(target, TraceTarget::Model(_)) && !is_same(angles, Vec3::ZERO);
         turns.then(|| Self(model_axes(angles)))
     }
 
@@ -55,7 +55,7 @@ impl CollisionMap {
     pub fn trace_target(
         &self,
         hull: Hull,
-        target: Target,
+        target: TraceTarget,
         origin: Vec3,
         angles: Vec3,
         start: Vec3,
@@ -94,26 +94,32 @@ impl CollisionMap {
 
     /// What a target that stands at `origin`, turned by `angles`, is filled with at a point.
     #[must_use]
-    pub fn target_contents(&self, target: Target, origin: Vec3, angles: Vec3, point: Vec3) -> i32 {
+    pub fn target_contents(
+        &self,
+        target: TraceTarget,
+        origin: Vec3,
+        angles: Vec3,
+        point: Vec3,
+    ) -> i32 {
         let moved = point - origin;
         let rotation = Rotation::new(target, angles);
         let point = rotation.map_or(moved, |rotation| rotation.into_model(moved));
         match target {
-            Target::Model(0) => self.point_contents(point),
-            Target::Model(number) => {
+            TraceTarget::Model(0) => self.point_contents(point),
+            TraceTarget::Model(number) => {
                 self.models.get(number).map_or(0, |model| self.contents_in(&model.contents, point))
             }
-            Target::Box { mins, maxs } => {
+            TraceTarget::Box { mins, maxs } => {
                 let inside = |axis: usize| (mins[axis]..=maxs[axis]).contains(&point[axis]);
                 if (0..3).all(inside) { content::BODY } else { 0 }
             }
         }
     }
 
-    fn run_against(&self, target: Target, at_rest: bool, sweep: &mut Sweep) {
+    fn run_against(&self, target: TraceTarget, at_rest: bool, sweep: &mut Sweep) {
         match target {
-            Target::Model(number) => self.run(number, at_rest, sweep),
-            Target::Box { mins, maxs } => {
+            TraceTarget::Model(number) => self.run(number, at_rest, sweep),
+            TraceTarget::Box { mins, maxs } => {
                 let bounds = [mins, maxs];
                 if at_rest {
                     if box_holds(&bounds, sweep) {
@@ -122,8 +128,8 @@ impl CollisionMap {
                     return;
                 }
                 match self.family {
-                    Family::Single => stop_at_box::<f32>(&bounds, sweep),
-                    Family::Double => stop_at_box::<f64>(&bounds, sweep),
+                    TracePrecision::Single => stop_at_box::<f32>(&bounds, sweep),
+                    TracePrecision::Double => stop_at_box::<f64>(&bounds, sweep),
                 }
             }
         }

@@ -5,8 +5,8 @@
 
 use super::{
     arithmetic::{Arithmetic, SURFACE_CLIP},
+    bounds::{Corner, PaddedBounds, corner, each},
     capsule::Capsule,
-    reach::{Corner, Reach, corner, each},
 };
 use crate::model::{EntityNum, Trace, TracePlane, Vec3};
 
@@ -36,7 +36,7 @@ pub(super) struct Sweep {
     /// How far the box reaches along each axis, as the tree sees it.
     pub(super) extents: Vec3,
     /// What was found so far.
-    pub(super) found: Found,
+    pub(super) found: TraceHit,
     /// Brushes looked at, each in the place of its number's low bits. To look twice changes nothing, so
     /// what falls out costs time only.
     recent: [u32; RECENT],
@@ -65,7 +65,7 @@ pub(super) struct Lanes {
 
 /// What a sweep ran into.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct TraceHit {
     pub(super) fraction: f32,
     pub(super) plane: TracePlane,
     pub(super) allsolid: bool,
@@ -108,7 +108,7 @@ impl Sweep {
             contents_mask,
             is_point,
             extents: if is_point { Vec3::ZERO } else { size[1] },
-            found: Found {
+            found: TraceHit {
                 fraction: 1.0,
                 plane: TracePlane::default(),
                 allsolid: false,
@@ -142,7 +142,7 @@ impl Sweep {
 
     /// Whether the whole move passes something by.
     #[inline]
-    pub(super) fn misses(&self, reach: &Reach) -> bool {
+    pub(super) fn misses(&self, reach: &PaddedBounds) -> bool {
         reach.excludes(&self.low, &self.high)
     }
 
@@ -168,7 +168,7 @@ impl Sweep {
     }
 }
 
-impl Found {
+impl TraceHit {
     /// The answer, for a way from `start` to `end`.
     pub(super) fn trace(&self, endpos: Vec3) -> Trace {
         Trace {
@@ -197,7 +197,7 @@ pub(super) fn reached(start: Vec3, end: Vec3, fraction: f32) -> Vec3 {
 
 /// How a move gets into and out of a convex volume.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Passage {
+pub(super) struct ClipInterval {
     enter: f32,
     leave: f32,
     start_out: bool,
@@ -206,7 +206,7 @@ pub(super) struct Passage {
     side: Option<usize>,
 }
 
-impl Passage {
+impl ClipInterval {
     /// Before any side was looked at.
     pub(super) const fn new() -> Self {
         Self { enter: -1.0, leave: 1.0, start_out: false, end_out: false, side: None }
@@ -283,7 +283,7 @@ impl Passage {
     }
 
     /// Stops a sweep by a volume all of whose sides were taken in. The side that it hit, if it did.
-    pub(super) fn stop(&self, found: &mut Found, contents: i32) -> Option<usize> {
+    pub(super) fn stop(&self, found: &mut TraceHit, contents: i32) -> Option<usize> {
         if !self.start_out {
             found.startsolid = true;
             if !self.end_out {

@@ -7,7 +7,7 @@
 
 use super::{
     arithmetic::{Arithmetic, SURFACE_CLIP},
-    reach::{Corner, Reach, corner, each},
+    bounds::{Corner, PaddedBounds, corner, each},
     sweep::Sweep,
 };
 use crate::{
@@ -26,7 +26,7 @@ type Below = i32;
 pub(super) struct Tree {
     nodes: Box<[Node]>,
     /// By node, where something below each child can be met: elsewhere there is no need to walk there.
-    reaches: Box<[[Reach; 2]]>,
+    reaches: Box<[[PaddedBounds; 2]]>,
     /// By node, what boxes at rest go by.
     forks: Box<[Fork]>,
 }
@@ -58,7 +58,7 @@ const ROOT: Below = 0;
 
 impl Tree {
     /// The tree of a map, with where the contents of each leaf are reached.
-    pub(super) fn new(bsp: &Bsp, leafs: &[Reach]) -> Self {
+    pub(super) fn new(bsp: &Bsp, leafs: &[PaddedBounds]) -> Self {
         let below = |child: Child| match child {
             Child::Node(node) => node.index() as Below,
             Child::Leaf(leaf) => !(leaf.index() as Below),
@@ -74,7 +74,7 @@ impl Tree {
         };
         let mut tree = Self {
             nodes: bsp.nodes.iter().map(node).collect(),
-            reaches: vec![[Reach::NONE; 2]; bsp.nodes.len()].into(),
+            reaches: vec![[PaddedBounds::NONE; 2]; bsp.nodes.len()].into(),
             forks: bsp
                 .nodes
                 .iter()
@@ -89,7 +89,7 @@ impl Tree {
     }
 
     /// Fills in the reaches of all nodes below one, and gives the reach of all that is there.
-    fn spread(&mut self, below: Below, leafs: &[Reach]) -> Reach {
+    fn spread(&mut self, below: Below, leafs: &[PaddedBounds]) -> PaddedBounds {
         if below < 0 {
             return leafs[!below as usize];
         }
@@ -170,7 +170,8 @@ impl Tree {
             let clear = reach + A::ONE;
             Margin { reach, front: clear, back: -clear }
         });
-        let way = Way { from: 0.0, to: 1.0, start: corner(sweep.start), end: corner(sweep.end) };
+        let way =
+            Segment { from: 0.0, to: 1.0, start: corner(sweep.start), end: corner(sweep.end) };
         self.walk::<A>(ROOT, &way, &margins, sweep, visit);
     }
 
@@ -178,7 +179,7 @@ impl Tree {
     fn walk<A: Arithmetic>(
         &self,
         mut below: Below,
-        way: &Way,
+        way: &Segment,
         margins: &[Margin<A>; 4],
         sweep: &mut Sweep,
         visit: &mut impl FnMut(usize, &mut Sweep),
@@ -256,14 +257,14 @@ struct Margin<A> {
 
 /// A piece of a sweep: fractions of the whole, and where the middle of the box is at those.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct Segment {
     from: f32,
     to: f32,
     start: Corner,
     end: Corner,
 }
 
-impl Way {
+impl Segment {
     /// The lower and the upper of both ends along each axis.
     fn bounds(&self) -> [Corner; 2] {
         let Self { start, end, .. } = self;

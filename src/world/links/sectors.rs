@@ -23,7 +23,7 @@ const MAX_NEIGHBOURS: usize = 24;
 #[derive(Debug)]
 pub(super) struct Sectors {
     /// Where each sector is halved, root first; the halves of sector n are 2n + 1 and 2n + 2.
-    cuts: [Cut; HALVED],
+    cuts: [SplitPlane; HALVED],
     /// The last body linked into each sector.
     first: [Option<EntityNum>; SECTORS],
     entries: Box<[Entry]>,
@@ -32,28 +32,28 @@ pub(super) struct Sectors {
 /// The bodies whose bounds touch a box, looked up once for many questions within it. It holds as long as
 /// nobody links or unlinks anything.
 #[derive(Debug)]
-pub(super) struct Neighbourhood {
-    within: Extent,
+pub(super) struct NearbyEntities {
+    within: Aabb,
     bodies: [EntityNum; MAX_NEIGHBOURS],
     count: usize,
 }
 
 /// Whether an entity can be collided with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Nature {
-    Body,
-    Mark,
+pub(super) enum LinkKind {
+    Solid,
+    Point,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Cut {
+struct SplitPlane {
     axis: usize,
     dist: f32,
 }
 
 /// A box, a number wider than space: four are compared as fast as one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Extent {
+struct Aabb {
     mins: [f32; 4],
     maxs: [f32; 4],
 }
@@ -61,7 +61,7 @@ struct Extent {
 /// What is known of an entity.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    extent: Extent,
+    extent: Aabb,
     linked: bool,
     /// The sector that it is in; none for marks and what is not linked.
     sector: Option<u8>,
@@ -72,7 +72,7 @@ struct Entry {
 impl Sectors {
     /// Empty sectors over a world of these bounds.
     pub(super) fn new(bounds: [Vec3; 2]) -> Self {
-        let mut cuts = [Cut::default(); HALVED];
+        let mut cuts = [SplitPlane::default(); HALVED];
         halve(0, bounds, &mut cuts);
         let entries = vec![Entry::default(); MAX_ENTITIES].into();
         Self { cuts, first: [None; SECTORS], entries }
@@ -85,12 +85,12 @@ impl Sectors {
     }
 
     /// Links an entity that is not linked.
-    pub(super) fn insert(&mut self, number: EntityNum, bounds: [Vec3; 2], nature: Nature) {
+    pub(super) fn insert(&mut self, number: EntityNum, bounds: [Vec3; 2], kind: LinkKind) {
         debug_assert!(self.bounds(number).is_none());
-        let extent = Extent::of(&bounds);
+        let extent = Aabb::of(&bounds);
         let entry = &mut self.entries[number.index()];
         *entry = Entry { extent, linked: true, ..Entry::default() };
-        if nature == Nature::Mark {
+        if kind == LinkKind::Point {
             return;
         }
         let mut sector = 0;
@@ -125,17 +125,17 @@ impl Sectors {
 
     /// Calls `visit` with each body whose bounds touch a box, until it returns false.
     pub(super) fn visit(&self, bounds: &[Vec3; 2], visit: &mut impl FnMut(EntityNum) -> bool) {
-        self.visit_extent(&Extent::of(bounds), visit);
+        self.visit_extent(&Aabb::of(bounds), visit);
     }
 
     /// The same for a box within a neighbourhood, if there is one and it is.
     pub(super) fn visit_near(
         &self,
-        near: Option<&Neighbourhood>,
+        near: Option<&NearbyEntities>,
         bounds: &[Vec3; 2],
         visit: &mut impl FnMut(EntityNum) -> bool,
     ) {
-        let extent = Extent::of(bounds);
+        let extent = Aabb::of(bounds);
         let Some(near) = near.filter(|near| near.within.covers(&extent)) else {
             return self.visit_extent(&extent, visit);
         };
@@ -147,12 +147,8 @@ impl Sectors {
     }
 
     /// The neighbourhood that a box is, without one body; none when there are too many.
-    pub(super) fn neighbourhood(
-        &self,
-        bounds: &[Vec3; 2],
-        without: EntityNum,
-    ) -> Option<Neighbourhood> {
-        let within = Extent::of(bounds);
+    pub(super) fn nearby(&self, bounds: &[Vec3; 2], without: EntityNum) -> Option<NearbyEntities> {
+        let within = Aabb::of(bounds);
         let mut bodies = [EntityNum::NONE; MAX_NEIGHBOURS];
         let (mut count, mut all) = (0, true);
         self.visit_extent(&within, &mut |number| {
@@ -166,10 +162,10 @@ impl Sectors {
             count += 1;
             all
         });
-        all.then_some(Neighbourhood { within, bodies, count })
+        all.then_some(NearbyEntities { within, bodies, count })
     }
 
-    fn visit_extent(&self, extent: &Extent, visit: &mut impl FnMut(EntityNum) -> bool) {
+    fn visit_extent(&self, extent: &Aabb, visit: &mut impl FnMut(EntityNum) -> bool) {
         // Sectors yet to look into, the next one last: of each depth there is one half that waits.
         let mut waiting = [0; DEPTH + 2];
         let mut count = 1;
@@ -197,7 +193,7 @@ impl Sectors {
     }
 }
 
-impl Extent {
+impl Aabb {
     fn of([mins, maxs]: &[Vec3; 2]) -> Self {
         let wide = |corner: &Vec3| [corner[0], corner[1], corner[2], 0.0];
         Self { mins: wide(mins), maxs: wide(maxs) }
@@ -231,14 +227,14 @@ impl Extent {
 }
 
 /// Decides where a sector and its halves are halved: across the longer side, seen from above.
-fn halve(sector: usize, bounds: [Vec3; 2], cuts: &mut [Cut; HALVED]) {
+fn halve(sector: usize, bounds: [Vec3; 2], cuts: &mut [SplitPlane; HALVED]) {
     if sector >= HALVED {
         return;
     }
     let [mins, maxs] = bounds;
     let axis = usize::from(maxs[0] - mins[0] <= maxs[1] - mins[1]);
     let dist = 0.5 * (maxs[axis] + mins[axis]);
-    cuts[sector] = Cut { axis, dist };
+    cuts[sector] = SplitPlane { axis, dist };
     let (mut upper, mut lower) = (bounds, bounds);
     upper[0][axis] = dist;
     lower[1][axis] = dist;
@@ -275,9 +271,9 @@ mod tests {
     fn the_last_linked_is_met_first_and_upper_halves_before_lower() {
         let mut sectors = Sectors::new(WORLD);
         for (n, x) in [(1, 0.0), (2, -500.0), (3, 500.0), (4, 0.0), (5, 500.0)] {
-            sectors.insert(number(n), small_box(x, 100.0), Nature::Body);
+            sectors.insert(number(n), small_box(x, 100.0), LinkKind::Solid);
         }
-        sectors.insert(number(6), small_box(0.0, 100.0), Nature::Mark);
+        sectors.insert(number(6), small_box(0.0, 100.0), LinkKind::Point);
         assert!(sectors.bounds(number(6)).is_some(), "linked");
         assert_eq!(found(&sectors, WORLD), [4, 1, 5, 3, 2]);
         sectors.remove(number(4));
@@ -292,7 +288,7 @@ mod tests {
     fn a_visit_can_be_cut_short() {
         let mut sectors = Sectors::new(WORLD);
         (0..9).for_each(|n| {
-            sectors.insert(number(n), small_box(n as f32 * 100.0, 0.0), Nature::Body)
+            sectors.insert(number(n), small_box(n as f32 * 100.0, 0.0), LinkKind::Solid)
         });
         let mut met = 0;
         sectors.visit(&WORLD, &mut |_| {
@@ -306,13 +302,13 @@ mod tests {
     fn a_neighbourhood_is_of_some_and_answers_within_itself_alone() {
         let mut sectors = Sectors::new(WORLD);
         for n in 0..=MAX_NEIGHBOURS {
-            sectors.insert(number(n), small_box(0.0, 0.0), Nature::Body);
+            sectors.insert(number(n), small_box(0.0, 0.0), LinkKind::Solid);
         }
-        sectors.insert(number(100), small_box(700.0, 0.0), Nature::Body);
+        sectors.insert(number(100), small_box(700.0, 0.0), LinkKind::Solid);
         let around = |x: f32| [Vec3::new(x - 50.0, -50.0, -9.0), Vec3::new(x + 50.0, 50.0, 9.0)];
-        assert!(sectors.neighbourhood(&around(0.0), EntityNum::NONE).is_none(), "too many");
-        assert!(sectors.neighbourhood(&around(0.0), number(3)).is_some(), "as many as fit");
-        let near = sectors.neighbourhood(&around(700.0), EntityNum::NONE);
+        assert!(sectors.nearby(&around(0.0), EntityNum::NONE).is_none(), "too many");
+        assert!(sectors.nearby(&around(0.0), number(3)).is_some(), "as many as fit");
+        let near = sectors.nearby(&around(700.0), EntityNum::NONE);
         let count = |bounds: [Vec3; 2]| {
             let mut count = 0;
             sectors.visit_near(near.as_ref(), &bounds, &mut |_| {
@@ -342,16 +338,16 @@ mod tests {
                 sectors.remove(number(n));
                 let bounds = [Vec3::new(x, y, 0.0), Vec3::new(x + size, y + size, 8.0)];
                 // Some are only taken out.
-                let nature = match kind {
+                let link_kind = match kind {
                     0 => None,
-                    1 => Some(Nature::Mark),
-                    _ => Some(Nature::Body),
+                    1 => Some(LinkKind::Point),
+                    _ => Some(LinkKind::Solid),
                 };
-                if let Some(nature) = nature {
-                    sectors.insert(number(n), bounds, nature);
+                if let Some(link_kind) = link_kind {
+                    sectors.insert(number(n), bounds, link_kind);
                 }
-                linked[n] = nature.filter(|nature| *nature == Nature::Body).map(|_| bounds);
-                prop_assert_eq!(sectors.bounds(number(n)), nature.map(|_| bounds));
+                linked[n] = link_kind.filter(|link_kind| *link_kind == LinkKind::Solid).map(|_| bounds);
+                prop_assert_eq!(sectors.bounds(number(n)), link_kind.map(|_| bounds));
             }
             let asked = [Vec3::new(x, y, 2.0), Vec3::new(x + size, y + size, 3.0)];
             let touches = |bounds: [Vec3; 2]| (0..3).all(|axis| {
@@ -363,7 +359,7 @@ mod tests {
             for (wide, without) in [(0.0, 40), (30.0, 1), (300.0, 2), (2000.0, 3)] {
                 let [mins, maxs] = asked;
                 let wide = Vec3::new(wide, wide, wide);
-                let near = sectors.neighbourhood(&[mins - wide, maxs + wide], number(without));
+                let near = sectors.nearby(&[mins - wide, maxs + wide], number(without));
                 let mut near_found = Vec::new();
                 sectors.visit_near(near.as_ref(), &asked, &mut |number| {
                     near_found.push(number.index());

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{Items, MAXS, MINS, Pickup, Step};
 use crate::model::{EntityNum, Vec3};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{
         EntityType, contents, entity_flag, holdable,
@@ -52,7 +52,7 @@ impl Deathmatch {
     pub(in crate::game::deathmatch) fn spawn_item(
         &mut self,
         host: &mut dyn Host,
-        entity: &Entity,
+        entity: &MapEntity,
     ) -> bool {
         let profile = self.people.profile;
         let Some(own) = profile.items.by_class(entity.classname()) else { return false };

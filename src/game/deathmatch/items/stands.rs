@@ -3,7 +3,7 @@
 //! Source: OpenArena's base stands.
 
 use crate::model::{EntityNum, Vec3};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, Team, contents},
     game::{
@@ -24,7 +24,7 @@ const MAXS: Vec3 = Vec3::new(15.0, 15.0, 87.0);
 pub(in crate::game::deathmatch) fn red(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     game.add_stand(host, entity, Team::Red);
 }
@@ -33,13 +33,13 @@ pub(in crate::game::deathmatch) fn red(
 pub(in crate::game::deathmatch) fn blue(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     game.add_stand(host, entity, Team::Blue);
 }
 
 impl Deathmatch {
-    fn add_stand(&mut self, host: &mut dyn Host, entity: &Entity, team: Team) {
+    fn add_stand(&mut self, host: &mut dyn Host, entity: &MapEntity, team: Team) {
         if !self.people.game_type.has_flags() {
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::{Buttons, ConfigIndex, EntityNum, UserCmd, Words};
-use crate::world::Entities;
+use crate::world::MapEntities;
 use crate::{
     bg::{GameType, PmType, TIED, TeamColor, configstring, persistant},
     game::{
@@ -56,7 +56,7 @@ impl Match {
             .map(|n| format!("{{ classname info_player_start origin \"{} 0 0\" }}\n", n * 200))
             .collect();
         let text = format!("{{ classname worldspawn }}\n{spots}");
-        let entities = Entities::parse(text.as_bytes()).expect("sound entities");
+        let entities = MapEntities::parse(text.as_bytes()).expect("sound entities");
         entities.of_class("info_player_start").for_each(|spot| self.game.spots.add(spot, None));
         for _ in 0..3 {
             self.now = self.now + 100;

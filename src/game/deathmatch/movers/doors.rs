@@ -4,7 +4,7 @@
 
 use super::{Kind, Leg, Mover, direction_of, number, number_or};
 use crate::model::{ClientNum, EntityNum, Vec3};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::entity_flag,
     game::{
@@ -27,7 +27,7 @@ const BEYOND: f32 = 10.0;
 pub(in crate::game::deathmatch) fn door(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let flags = entity.int("spawnflags").unwrap_or(0);
     let mut mover = Mover::new(Kind::Door, entity);
@@ -45,7 +45,7 @@ pub(in crate::game::deathmatch) fn door(
 pub(in crate::game::deathmatch) fn button(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let mut mover = Mover::new(Kind::Button, entity);
     mover.out_sound = sound(host, "sound/movers/switches/butn2.wav");
@@ -59,7 +59,7 @@ impl Deathmatch {
     fn add_slider(
         &mut self,
         host: &mut dyn Host,
-        entity: &Entity,
+        entity: &MapEntity,
         mover: Mover,
         speed: f32,
         lip: f32,

@@ -155,7 +155,7 @@ impl Deathmatch {
     /// Opens the view between the areas that a door stands between.
     fn join_areas(&mut self, host: &mut dyn Host, captain: EntityNum) {
         let Some(world) = host.world_mut() else { return };
-        let Some(areas) = world.occupancy(captain).map(|seen| seen.areas()) else { return };
+        let Some(areas) = world.pvs_location(captain).map(|seen| seen.areas()) else { return };
         match world.areas_mut().set_portal(areas[0], areas[1], true) {
             Ok(()) => {
                 self.with_mover(captain, |_, mover| mover.joined = areas);

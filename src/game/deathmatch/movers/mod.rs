@@ -21,7 +21,7 @@ use super::{
 use crate::model::{
     ClientNum, EntityNum, LevelTime, SvFlags, Trajectory, TrajectoryKind, Vec3, text::leading_int,
 };
-use crate::world::{bsp::AreaNum, entities::Entity};
+use crate::world::{bsp::AreaNum, entity_string::MapEntity};
 use crate::{
     bg::{EntityType, contents},
     game::{Host, movement::angles},
@@ -89,7 +89,7 @@ pub(super) struct Mover {
 }
 
 impl Mover {
-    fn new(kind: Kind, entity: &Entity) -> Self {
+    fn new(kind: Kind, entity: &MapEntity) -> Self {
         let armoured = entity.int("health").unwrap_or(0) != 0;
         Self {
             kind,
@@ -127,12 +127,12 @@ fn course(from: Vec3, to: Vec3, ms: i32, at: LevelTime) -> Trajectory {
 }
 
 /// A number from the map, within what makes sense.
-fn number(entity: &Entity, key: &str, default: f32) -> f32 {
+fn number(entity: &MapEntity, key: &str, default: f32) -> f32 {
     entity.float(key).unwrap_or(default).clamp(-MOST, MOST)
 }
 
 /// A number from the map where 0 means the same as nothing.
-fn number_or(entity: &Entity, key: &str, default: f32) -> f32 {
+fn number_or(entity: &MapEntity, key: &str, default: f32) -> f32 {
     match number(entity, key, default) {
         0.0 => default,
         number => number,
@@ -190,7 +190,7 @@ impl Deathmatch {
     fn add_mover(
         &mut self,
         host: &mut dyn Host,
-        entity: &Entity,
+        entity: &MapEntity,
         mover: Mover,
     ) -> Option<EntityNum> {
         let number = self.add(entity, What::Mover(Box::new(mover)))?;
@@ -345,7 +345,7 @@ impl Deathmatch {
 }
 
 /// Light and colour of a mover in one number.
-fn light_of(entity: &Entity) -> i32 {
+fn light_of(entity: &MapEntity) -> i32 {
     let light = entity.float("light");
     let color = entity.vec3("color");
     if light.is_none() && color.is_none() {

@@ -8,7 +8,7 @@ use crate::game::{
     deathmatch::{Deathmatch, names::sound, things::What},
 };
 use crate::model::{ClientNum, EntityNum, Vec3};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 
 /// Bit of a lift that does not turn around for what is in its way.
 const CRUSHER: i32 = 4;
@@ -22,7 +22,7 @@ const WAIT_MS: i32 = 1000;
 pub(in crate::game::deathmatch) fn plat(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let mut mover = Mover::new(Kind::Plat, entity);
     mover.out_sound = sound(host, "sound/movers/plats/pt1_strt.wav");

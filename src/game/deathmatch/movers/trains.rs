@@ -9,7 +9,7 @@ use crate::game::{
     deathmatch::{Deathmatch, things::What},
 };
 use crate::model::{EntityNum, SvFlags, Trajectory, Vec3};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 
 /// Bit of a train that hurts nobody.
 const HARMLESS: i32 = 4;
@@ -51,7 +51,7 @@ struct Stop {
 pub(in crate::game::deathmatch) fn corner(
     game: &mut Deathmatch,
     _host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let corner = Corner {
         speed: number(entity, "speed", 0.0).abs(),
@@ -64,7 +64,7 @@ pub(in crate::game::deathmatch) fn corner(
 pub(in crate::game::deathmatch) fn train(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let speed = number_or(entity, "speed", 100.0).abs();
     let route = Route { speed, ..Route::default() };

@@ -5,7 +5,7 @@
 use super::{Kind, Mover, number, number_or};
 use crate::game::{Host, deathmatch::Deathmatch, movement::trajectory};
 use crate::model::{EntityNum, TrajectoryKind};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 
 /// Shortest pendulum.
 const MIN_PENDULUM: f32 = 8.0;
@@ -14,7 +14,7 @@ const MIN_PENDULUM: f32 = 8.0;
 pub(in crate::game::deathmatch) fn fixed(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     game.add_mover(host, entity, Mover::new(Kind::Free, entity));
 }
@@ -23,7 +23,7 @@ pub(in crate::game::deathmatch) fn fixed(
 pub(in crate::game::deathmatch) fn rotating(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let place = game.add_mover(host, entity, Mover::new(Kind::Free, entity));
     let speed = number_or(entity, "speed", 100.0);
@@ -42,7 +42,7 @@ pub(in crate::game::deathmatch) fn rotating(
 pub(in crate::game::deathmatch) fn bobbing(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let place = game.add_mover(host, entity, Mover::new(Kind::Free, entity));
     let period_ms = (number(entity, "speed", 4.0) * 1000.0) as i32;
@@ -64,7 +64,7 @@ pub(in crate::game::deathmatch) fn bobbing(
 pub(in crate::game::deathmatch) fn pendulum(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let place = game.add_mover(host, entity, Mover::new(Kind::Free, entity));
     let gravity = game.people.rules.gravity.max(1) as f32;

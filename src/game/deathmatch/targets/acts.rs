@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{BLUE_ONLY, Cause, RED_ONLY, middle};
 use crate::model::{ClientNum, EntityNum};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{MeansOfDeath, PmType, Team, event, persistant, powerup},
     game::{
@@ -38,7 +38,7 @@ const MAX_POINTS: i32 = 32_767;
 type Game<'a> = &'a mut Deathmatch;
 
 /// `target_print`.
-pub(in crate::game::deathmatch) fn print(game: Game<'_>, _host: &mut dyn Host, entity: &Entity) {
+pub(in crate::game::deathmatch) fn print(game: Game<'_>, _host: &mut dyn Host, entity: &MapEntity) {
     let text = entity.text_field("message").unwrap_or_default();
     let lines: Vec<String> = text.split('\n').map(|line| clean_text(line, MAX_TEXT)).collect();
     let mut text = lines.join("\n");
@@ -50,34 +50,34 @@ pub(in crate::game::deathmatch) fn print(game: Game<'_>, _host: &mut dyn Host, e
 pub(in crate::game::deathmatch) fn teleporter(
     game: Game<'_>,
     _host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     game.add_target(entity, Cause::Teleport);
 }
 
 /// `target_kill`.
-pub(in crate::game::deathmatch) fn kill(game: Game<'_>, _host: &mut dyn Host, entity: &Entity) {
+pub(in crate::game::deathmatch) fn kill(game: Game<'_>, _host: &mut dyn Host, entity: &MapEntity) {
     game.add_target(entity, Cause::Kill);
 }
 
 /// `target_give`.
-pub(in crate::game::deathmatch) fn give(game: Game<'_>, _host: &mut dyn Host, entity: &Entity) {
+pub(in crate::game::deathmatch) fn give(game: Game<'_>, _host: &mut dyn Host, entity: &MapEntity) {
     game.add_target(entity, Cause::Give);
 }
 
 /// `target_remove_powerups`.
-pub(in crate::game::deathmatch) fn strip(game: Game<'_>, _host: &mut dyn Host, entity: &Entity) {
+pub(in crate::game::deathmatch) fn strip(game: Game<'_>, _host: &mut dyn Host, entity: &MapEntity) {
     game.add_target(entity, Cause::Strip);
 }
 
 /// `target_score`.
-pub(in crate::game::deathmatch) fn score(game: Game<'_>, _host: &mut dyn Host, entity: &Entity) {
+pub(in crate::game::deathmatch) fn score(game: Game<'_>, _host: &mut dyn Host, entity: &MapEntity) {
     let points = entity.int("count").filter(|&points| points != 0).unwrap_or(1);
     game.add_target(entity, Cause::Score(points.clamp(-MAX_POINTS, MAX_POINTS)));
 }
 
 /// `target_push`.
-pub(in crate::game::deathmatch) fn push(game: Game<'_>, host: &mut dyn Host, entity: &Entity) {
+pub(in crate::game::deathmatch) fn push(game: Game<'_>, host: &mut dyn Host, entity: &MapEntity) {
     let like_a_pad = entity.int("spawnflags").unwrap_or(0) & LIKE_A_PAD != 0;
     let noise = sound(host, if like_a_pad { PAD_SOUND } else { WIND_SOUND });
     let speed = entity.float("speed").filter(|&speed| speed != 0.0).unwrap_or(1000.0);

@@ -4,7 +4,7 @@
 
 use super::{Cause, middle};
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, MeansOfDeath},
     game::{
@@ -38,7 +38,7 @@ pub(in crate::game::deathmatch) struct Laser {
 pub(in crate::game::deathmatch) fn laser(
     game: &mut Deathmatch,
     _host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let laser = Laser {
         damage: entity.int("dmg").filter(|&damage| damage != 0).unwrap_or(1),

@@ -3,7 +3,7 @@
 //! Source: the base game's locations.
 
 use crate::model::{ConfigIndex, EntityNum, limits::MAX_CLIENTS};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::configstring,
     game::{
@@ -26,7 +26,7 @@ const NOWHERE: &str = "unknown";
 pub(in crate::game::deathmatch) fn location(
     game: &mut Deathmatch,
     _host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let name = clean_text(&entity.text_field("message").unwrap_or_default(), MAX_NAME);
     let is_first = game

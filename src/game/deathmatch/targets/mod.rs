@@ -19,7 +19,7 @@ use super::{
     things::{Thing, What},
 };
 use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{Team, persistant},
     game::Host,
@@ -95,7 +95,7 @@ impl Trigger {
 
 impl Deathmatch {
     /// Adds something that is set off.
-    fn add_target(&mut self, entity: &Entity, cause: Cause) -> Option<EntityNum> {
+    fn add_target(&mut self, entity: &MapEntity, cause: Cause) -> Option<EntityNum> {
         self.add(entity, What::Trigger(Box::new(Trigger::new(cause))))
     }
 

@@ -3,7 +3,7 @@
 //! Source: the base game's portal surfaces and cameras.
 
 use crate::model::{EntityNum, SvFlags};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::EntityType,
     game::{
@@ -23,7 +23,7 @@ const STEADY: i32 = 4;
 pub(in crate::game::deathmatch) fn portal(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let Some(number) = game.add(entity, What::Scenery) else { return };
     let Some(thing) = game.things.get_mut(number) else { return };
@@ -39,7 +39,7 @@ pub(in crate::game::deathmatch) fn portal(
 pub(in crate::game::deathmatch) fn camera(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let Some(number) = game.add(entity, What::Scenery) else { return };
     if let Some(thing) = game.things.get_mut(number) {

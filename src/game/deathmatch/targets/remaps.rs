@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::model::EntityNum;
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::configstring,
     game::{Host, deathmatch::Deathmatch, userinfo::clean_text},
@@ -40,7 +40,7 @@ impl Remaps {
     }
 
     /// Remembers what an entity of the map remaps.
-    pub(in crate::game::deathmatch) fn read(&mut self, entity: &Entity, number: EntityNum) {
+    pub(in crate::game::deathmatch) fn read(&mut self, entity: &MapEntity, number: EntityNum) {
         let name = |key| {
             let name = clean_text(entity.field(key).unwrap_or_default(), MAX_NAME);
             (!name.is_empty()).then(|| name.into_boxed_str())

@@ -4,7 +4,7 @@
 
 use super::{Cause, middle};
 use crate::model::EntityNum;
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{event, weapon},
     game::{
@@ -21,7 +21,7 @@ const SPREAD: f32 = 1.0;
 pub(in crate::game::deathmatch) fn rocket_shooter(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     game.add_shooter(host, entity, weapon::ROCKET_LAUNCHER);
 }
@@ -30,7 +30,7 @@ pub(in crate::game::deathmatch) fn rocket_shooter(
 pub(in crate::game::deathmatch) fn plasma_shooter(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     game.add_shooter(host, entity, weapon::PLASMAGUN);
 }
@@ -39,13 +39,13 @@ pub(in crate::game::deathmatch) fn plasma_shooter(
 pub(in crate::game::deathmatch) fn grenade_shooter(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     game.add_shooter(host, entity, weapon::GRENADE_LAUNCHER);
 }
 
 impl Deathmatch {
-    fn add_shooter(&mut self, host: &mut dyn Host, entity: &Entity, weapon: i32) {
+    fn add_shooter(&mut self, host: &mut dyn Host, entity: &MapEntity, weapon: i32) {
         let Some(number) = self.add_target(entity, Cause::Shooter) else { return };
         if let Some(thing) = self.things.get_mut(number) {
             thing.state.weapon = weapon;

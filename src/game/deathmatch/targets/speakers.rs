@@ -4,7 +4,7 @@
 
 use super::Cause;
 use crate::model::{ClientNum, EntityNum, SvFlags};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, event},
     game::{
@@ -24,7 +24,7 @@ const ACTIVATOR: i32 = 8;
 pub(in crate::game::deathmatch) fn speaker(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let Some(noise) = entity.spawn_value("noise").filter(|noise| !noise.is_empty()) else {
         host.print(&format!("line {}: a target_speaker without a noise", entity.line()));

@@ -8,7 +8,7 @@ use crate::game::{
     deathmatch::{Deathmatch, things::What},
 };
 use crate::model::{ClientNum, EntityNum};
-use crate::world::entities::Entity;
+use crate::world::entity_string::MapEntity;
 
 /// When triggers that need no touch fire, and clocks start, after the load; milliseconds.
 const START_MS: i32 = 300;
@@ -23,7 +23,7 @@ const ON: i32 = 1;
 const ONE_OF_ALL: i32 = 4;
 
 /// Something that rests, as the map says for how long.
-fn resting(host: &mut dyn Host, entity: &Entity, cause: Cause, wait: f32, random: f32) -> What {
+fn resting(host: &mut dyn Host, entity: &MapEntity, cause: Cause, wait: f32, random: f32) -> What {
     let mut trigger = Trigger::new(cause);
     trigger.wait = entity.float("wait").unwrap_or(wait);
     trigger.random = entity.float("random").unwrap_or(random);
@@ -38,7 +38,7 @@ fn resting(host: &mut dyn Host, entity: &Entity, cause: Cause, wait: f32, random
 pub(in crate::game::deathmatch) fn multiple(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let what = resting(host, entity, Cause::Touch, 0.5, 0.0);
     game.add_trigger(host, entity, what, None);
@@ -48,7 +48,7 @@ pub(in crate::game::deathmatch) fn multiple(
 pub(in crate::game::deathmatch) fn always(
     game: &mut Deathmatch,
     _host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let due = game.people.now + START_MS;
     if let Some(number) = game.add_target(entity, Cause::Start) {
@@ -60,7 +60,7 @@ pub(in crate::game::deathmatch) fn always(
 pub(in crate::game::deathmatch) fn timer(
     game: &mut Deathmatch,
     host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let due = game.people.now + CLOCK_MS;
     let what = resting(host, entity, Cause::Clock, 1.0, 1.0);
@@ -74,7 +74,7 @@ pub(in crate::game::deathmatch) fn timer(
 pub(in crate::game::deathmatch) fn relay(
     game: &mut Deathmatch,
     _host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     game.add_target(entity, Cause::Relay);
 }
@@ -83,7 +83,7 @@ pub(in crate::game::deathmatch) fn relay(
 pub(in crate::game::deathmatch) fn delay(
     game: &mut Deathmatch,
     _host: &mut dyn Host,
-    entity: &Entity,
+    entity: &MapEntity,
 ) {
     let mut trigger = Trigger::new(Cause::Delay);
     let wait = entity.float("delay").or_else(|| entity.float("wait"));

@@ -5,7 +5,7 @@ use crate::model::{
     Buttons, ClientNum, ConfigIndex, EntityNum, LevelTime, PlayerState, UserCmd, Vec3,
 };
 use crate::world::{
-    Bsp, Family, World,
+    Bsp, TracePrecision, World,
     bsp::sample::{Block, MapFile},
 };
 use crate::{
@@ -51,7 +51,7 @@ impl Stage {
     /// The same at the very moment of its load.
     pub(super) fn fresh(profile: &'static Profile, models: &[Corners], entities: &str) -> Self {
         let map = Bsp::load(&hall(models, entities)).expect("a sound map");
-        let world = World::new(map, Family::Single).expect("a world");
+        let world = World::new(map, TracePrecision::Single).expect("a world");
         let mut host = TestHost::default();
         host.world = Some(world);
         let mut stage = Self { game: Deathmatch::new(profile), host, now: LevelTime(1000) };

@@ -290,12 +290,12 @@ impl<'a> Builder<'a> {
         let points = winding.points();
         for (n, &from) in points.iter().enumerate() {
             let to = points[(n + 1) % points.len()];
-            let (direction, length) = A::normalised(from - to);
+            let (direction, length) = A::normalized(from - to);
             if length < MIN_EDGE || is_axial(direction) {
                 continue;
             }
             for (axis, sign) in AXIAL {
-                let (normal, length) = A::normalised(A::cross(direction, along(axis, sign)));
+                let (normal, length) = A::normalized(A::cross(direction, along(axis, sign)));
                 if length < MIN_EDGE {
                     continue;
                 }

@@ -18,7 +18,7 @@ use crate::model::{TracePlane, Vec3};
 
 use super::{
     arithmetic::{Arithmetic, sign_bits},
-    reach::Reach,
+    bounds::PaddedBounds,
 };
 use facets::Builder;
 use grid::Grid;
@@ -76,7 +76,7 @@ pub struct Patch {
     /// The planes once more, in the order in which a box meets them: for each facet its surface, then
     /// its borders as they face.
     fences: Box<[Fence]>,
-    reach: Reach,
+    reach: PaddedBounds,
 }
 
 /// A flat piece of a patch.
@@ -155,7 +155,7 @@ impl Patch {
             contents: source.contents,
             surface_flags: source.surface_flags,
             bounds,
-            reach: Reach::around::<A>(&bounds),
+            reach: PaddedBounds::around::<A>(&bounds),
             fences,
             planes: planes.into(),
             facets: facets.into(),
@@ -199,7 +199,7 @@ impl Patch {
     }
 
     /// From where moves meet it.
-    pub(super) fn reach(&self) -> Reach {
+    pub(super) fn reach(&self) -> PaddedBounds {
         self.reach
     }
 

@@ -61,7 +61,7 @@ impl Planes {
         budget: &mut Budget,
     ) -> Result<Option<PlaneIndex>, PatchError> {
         let [a, b, c] = points;
-        let (normal, length) = A::normalised(A::cross(c - a, b - a));
+        let (normal, length) = A::normalized(A::cross(c - a, b - a));
         if length == 0.0 {
             return Ok(None);
         }

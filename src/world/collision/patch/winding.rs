@@ -36,7 +36,7 @@ impl Winding {
         for axis in 0..3 {
             flat[axis] = (A::of(up[axis]) + A::of(normal[axis]) * lean).store();
         }
-        let (up, _) = A::normalised(flat);
+        let (up, _) = A::normalized(flat);
         let middle = normal * plane.dist;
         let right = A::cross(up, normal) * HUGE;
         let up = up * HUGE;

@@ -11,15 +11,14 @@ mod sectors;
 use super::{
     areas::Areas,
     bsp::Bsp,
-    collision::{CollisionError, CollisionMap, Family, Hull, Target},
-    occupancy::{Occupancy, Viewpoint},
-    presence::Presence,
+    collision::{CollisionError, CollisionMap, Hull, TracePrecision, TraceTarget},
+    pvs::{PvsIndex, PvsLocation, Viewpoint},
 };
 use crate::model::{
     EntityNum, EntitySet, EntityShared, EntityState, Trace, Vec3, contents::content,
     limits::MAX_ENTITIES,
 };
-use sectors::{Nature, Neighbourhood, Sectors};
+use sectors::{LinkKind, NearbyEntities, Sectors};
 
 /// Contents that clients predict collisions with.
 const PREDICTED: i32 = content::SOLID | content::BODY;
@@ -48,10 +47,10 @@ pub struct World {
     /// Which areas are joined by open doors.
     areas: Areas,
     /// By entity, where it can be seen, as of when the world was settled last.
-    occupancies: Box<[Occupancy]>,
-    presence: Presence,
+    locations: Box<[PvsLocation]>,
+    pvs_index: PvsIndex,
     /// Linked or unlinked since then.
-    unsettled: EntitySet,
+    dirty: EntitySet,
 }
 
 impl World {
@@ -59,19 +58,19 @@ impl World {
     ///
     /// # Errors
     /// A curved patch that cannot be collided with.
-    pub fn new(bsp: Bsp, family: Family) -> Result<Self, CollisionError> {
+    pub fn new(bsp: Bsp, family: TracePrecision) -> Result<Self, CollisionError> {
         let map = CollisionMap::new(&bsp, family)?;
         let bounds = [bsp.world().mins, bsp.world().maxs];
-        let occupancies = vec![Occupancy::default(); MAX_ENTITIES].into();
+        let locations = vec![PvsLocation::default(); MAX_ENTITIES].into();
         let areas = Areas::new(bsp.area_count);
         Ok(Self {
-            presence: Presence::new(bsp.visibility.cluster_count(), areas.count()),
+            pvs_index: PvsIndex::new(bsp.visibility.cluster_count(), areas.count()),
             sectors: Sectors::new(bounds),
-            unsettled: EntitySet::default(),
+            dirty: EntitySet::default(),
             bsp,
             map,
             areas,
-            occupancies,
+            locations,
         })
     }
 
@@ -101,16 +100,16 @@ impl World {
     /// Memory that it takes, in bytes.
     #[must_use]
     pub fn memory_len(&self) -> usize {
-        self.bsp.memory_len() + self.map.memory_len() + size_of_val(&*self.occupancies)
+        self.bsp.memory_len() + self.map.memory_len() + size_of_val(&*self.locations)
     }
 
     /// Takes all entities out, for a new level on the same map.
     pub fn clear(&mut self) {
         self.sectors = Sectors::new([self.bsp.world().mins, self.bsp.world().maxs]);
         self.areas = Areas::new(self.bsp.area_count);
-        self.presence = Presence::new(self.bsp.visibility.cluster_count(), self.areas.count());
-        self.occupancies.fill(Occupancy::default());
-        self.unsettled = EntitySet::default();
+        self.pvs_index = PvsIndex::new(self.bsp.visibility.cluster_count(), self.areas.count());
+        self.locations.fill(PvsLocation::default());
+        self.dirty = EntitySet::default();
     }
 
     /// Makes an entity part of the world where its current origin and angles put it: sets its bounds,
@@ -120,45 +119,45 @@ impl World {
         measure(state, shared);
         let (mins, maxs) = (shared.absmin, shared.absmax);
         // As it is now: what gets contents or a size is linked anew to count.
-        let is_mark = shared.contents == 0 && shared.bmodel == 0 && shared.mins == shared.maxs;
-        let nature = if is_mark { Nature::Mark } else { Nature::Body };
-        self.sectors.insert(number, [mins, maxs], nature);
+        let is_point = shared.contents == 0 && shared.bmodel == 0 && shared.mins == shared.maxs;
+        let kind = if is_point { LinkKind::Point } else { LinkKind::Solid };
+        self.sectors.insert(number, [mins, maxs], kind);
     }
 
     /// Takes an entity out of the world.
     pub fn unlink(&mut self, number: EntityNum, shared: &mut EntityShared) {
         self.sectors.remove(number);
-        self.unsettled.insert(number);
+        self.dirty.insert(number);
         shared.linked = 0;
     }
 
     /// Where an entity can be seen, or `None` when it is not linked.
     #[must_use]
-    pub fn occupancy(&self, number: EntityNum) -> Option<Occupancy> {
+    pub fn pvs_location(&self, number: EntityNum) -> Option<PvsLocation> {
         let [mins, maxs] = self.sectors.bounds(number)?;
-        Some(if self.unsettled.contains(number) {
-            Occupancy::of_box(&self.bsp, mins, maxs)
+        Some(if self.dirty.contains(number) {
+            PvsLocation::of_box(&self.bsp, mins, maxs)
         } else {
-            self.occupancies[number.index()]
+            self.locations[number.index()]
         })
     }
 
     /// Finds out where all entities are that were linked since the last time: many are linked more often
     /// than anybody looks.
-    pub fn settle(&mut self) {
-        for number in std::mem::take(&mut self.unsettled).iter() {
+    pub fn update_pvs_index(&mut self) {
+        for number in std::mem::take(&mut self.dirty).iter() {
             let bounds = self.sectors.bounds(number);
-            let new = bounds.map(|[mins, maxs]| Occupancy::of_box(&self.bsp, mins, maxs));
+            let new = bounds.map(|[mins, maxs]| PvsLocation::of_box(&self.bsp, mins, maxs));
             let new = new.unwrap_or_default();
-            let old = std::mem::replace(&mut self.occupancies[number.index()], new);
-            self.presence.change(number, &old, &new);
+            let old = std::mem::replace(&mut self.locations[number.index()], new);
+            self.pvs_index.update(number, &old, &new);
         }
     }
 
     /// The entities that may be seen from a place, as of when the world was settled last.
     #[must_use]
-    pub fn seen_from(&self, place: &Viewpoint<'_>) -> EntitySet {
-        self.presence.seen_from(place, &self.areas)
+    pub fn visible_from(&self, place: &Viewpoint<'_>) -> EntitySet {
+        self.pvs_index.visible_from(place, &self.areas)
     }
 
     /// Writes the bodies whose bounds touch a box into `found`, that is, all entities but those that are
@@ -180,30 +179,30 @@ impl World {
         &'a self,
         entities: &'a E,
         pass: EntityNum,
-    ) -> Scene<'a, E> {
+    ) -> CollisionScene<'a, E> {
         let owner = entities.view(pass).map(|(_, shared)| shared.owner_num);
         let pass_owner = owner.filter(|&owner| owner != EntityNum::NONE.index() as i32);
-        Scene { world: self, entities, pass, pass_owner, near: None }
+        CollisionScene { world: self, entities, pass, pass_owner, near: None }
     }
 }
 
 /// A world and its entities, one of them left out.
 #[derive(Debug)]
-pub struct Scene<'a, E: ?Sized> {
+pub struct CollisionScene<'a, E: ?Sized> {
     world: &'a World,
     entities: &'a E,
     pass: EntityNum,
     /// The owner of who is left out, if it has any.
     pass_owner: Option<i32>,
-    near: Option<Neighbourhood>,
+    near: Option<NearbyEntities>,
 }
 
-impl<E: EntityViews + ?Sized> Scene<'_, E> {
+impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
     /// The same scene, for many questions within a box: what is near is looked up once. Questions beyond
     /// it have the same answers as ever.
     #[must_use]
-    pub fn near(mut self, mins: Vec3, maxs: Vec3) -> Self {
-        self.near = self.world.sectors.neighbourhood(&[mins, maxs], self.pass);
+    pub fn with_candidates(mut self, mins: Vec3, maxs: Vec3) -> Self {
+        self.near = self.world.sectors.nearby(&[mins, maxs], self.pass);
         self
     }
 
@@ -339,24 +338,24 @@ impl<E: EntityViews + ?Sized> Scene<'_, E> {
 }
 
 /// One entity as something to collide with.
-struct Body<'a> {
+struct Collider<'a> {
     map: &'a CollisionMap,
-    target: Target,
+    target: TraceTarget,
     origin: Vec3,
     angles: Vec3,
 }
 
-fn against<'a>(map: &'a CollisionMap, state: &EntityState, shared: &EntityShared) -> Body<'a> {
+fn against<'a>(map: &'a CollisionMap, state: &EntityState, shared: &EntityShared) -> Collider<'a> {
     let target = if shared.bmodel == 0 {
-        Target::Box { mins: shared.mins, maxs: shared.maxs }
+        TraceTarget::Box { mins: shared.mins, maxs: shared.maxs }
     } else {
         // A number below zero is a model that no map has.
-        Target::Model(usize::try_from(state.modelindex).unwrap_or(usize::MAX))
+        TraceTarget::Model(usize::try_from(state.modelindex).unwrap_or(usize::MAX))
     };
-    Body { map, target, origin: shared.current_origin, angles: shared.current_angles }
+    Collider { map, target, origin: shared.current_origin, angles: shared.current_angles }
 }
 
-impl Body<'_> {
+impl Collider<'_> {
     fn trace(
         &self,
         hull: Hull,

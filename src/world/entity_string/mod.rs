@@ -34,11 +34,11 @@ const NUMBERS: [&str; 15] = [
 
 /// The entities of a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entities(Vec<Entity>);
+pub struct MapEntities(Vec<MapEntity>);
 
 /// One entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entity {
+pub struct MapEntity {
     line: u32,
     pairs: Vec<(Box<str>, Box<str>)>,
 }
@@ -46,16 +46,16 @@ pub struct Entity {
 /// Why entity text is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("entity text, line {line}: {fault}")]
-pub struct EntityTextError {
+pub struct EntityStringError {
     /// Line of the text, from 1.
     pub line: u32,
     /// What is wrong there.
-    pub fault: EntityFault,
+    pub fault: EntityStringErrorKind,
 }
 
 /// What is wrong with entity text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum EntityFault {
+pub enum EntityStringErrorKind {
     /// Too much text.
     #[error("the text has {len} bytes, more than {MAX_TEXT_LEN}")]
     TooLong {
@@ -102,64 +102,64 @@ pub enum EntityFault {
     NoWorldspawn,
 }
 
-impl Entities {
+impl MapEntities {
     /// Reads a map's entity text.
     ///
     /// # Errors
     ///
     /// When braces or pairs do not match, something is beyond its bound, or the world is not first.
-    pub fn parse(text: &[u8]) -> Result<Self, EntityTextError> {
+    pub fn parse(text: &[u8]) -> Result<Self, EntityStringError> {
         let mut tokens = Tokens { text, at: 0, line: 1 };
         if text.len() > MAX_TEXT_LEN {
-            return Err(tokens.fault(EntityFault::TooLong { len: text.len() }));
+            return Err(tokens.fault(EntityStringErrorKind::TooLong { len: text.len() }));
         }
         let mut entities = Vec::new();
         while let Some(token) = tokens.next() {
             if !token.starts_with(b"{") {
-                return Err(tokens.fault(EntityFault::NoEntity { found: latin1(token) }));
+                return Err(tokens.fault(EntityStringErrorKind::NoEntity { found: latin1(token) }));
             }
             if entities.len() == MAX_ENTITIES {
-                return Err(tokens.fault(EntityFault::TooManyEntities));
+                return Err(tokens.fault(EntityStringErrorKind::TooManyEntities));
             }
             let entity = entity(&mut tokens)?;
             if entities.is_empty() && !entity.classname().eq_ignore_ascii_case("worldspawn") {
-                return Err(tokens.fault(EntityFault::NoWorldspawn));
+                return Err(tokens.fault(EntityStringErrorKind::NoWorldspawn));
             }
             entities.push(entity);
         }
         if entities.is_empty() {
-            return Err(tokens.fault(EntityFault::NoWorldspawn));
+            return Err(tokens.fault(EntityStringErrorKind::NoWorldspawn));
         }
         Ok(Self(entities))
     }
 
     /// The world: title, music, gravity.
     #[must_use]
-    pub fn world(&self) -> &Entity {
+    pub fn world(&self) -> &MapEntity {
         // There is no list without it.
         &self.0[0]
     }
 
     /// All of them in the order of the text, the world first.
     #[must_use]
-    pub fn all(&self) -> &[Entity] {
+    pub fn all(&self) -> &[MapEntity] {
         &self.0
     }
 
     /// Those of a class, in the order of the text.
-    pub fn of_class(&self, class: &str) -> impl Iterator<Item = &Entity> {
+    pub fn of_class(&self, class: &str) -> impl Iterator<Item = &MapEntity> {
         self.0.iter().filter(move |entity| entity.classname().eq_ignore_ascii_case(class))
     }
 
     /// Those whose `targetname` is `name`, in the order of the text.
-    pub fn targets(&self, name: &str) -> impl Iterator<Item = &Entity> {
+    pub fn targets(&self, name: &str) -> impl Iterator<Item = &MapEntity> {
         self.0.iter().filter(move |entity| {
             entity.field("targetname").is_some_and(|own| own.eq_ignore_ascii_case(name))
         })
     }
 }
 
-impl Entity {
+impl MapEntity {
     /// Line of the text on which it begins, from 1.
     #[must_use]
     pub const fn line(&self) -> u32 {
@@ -245,31 +245,32 @@ impl Entity {
     }
 }
 
-fn entity(tokens: &mut Tokens<'_>) -> Result<Entity, EntityTextError> {
+fn entity(tokens: &mut Tokens<'_>) -> Result<MapEntity, EntityStringError> {
     let line = tokens.line;
-    let unclosed = |tokens: &Tokens<'_>| tokens.fault(EntityFault::Unclosed { since: line });
+    let unclosed =
+        |tokens: &Tokens<'_>| tokens.fault(EntityStringErrorKind::Unclosed { since: line });
     let mut pairs = Vec::new();
     let mut bytes = 0;
     loop {
         let key = tokens.next().ok_or_else(|| unclosed(tokens))?;
         if key.starts_with(b"}") {
-            return Ok(Entity { line, pairs });
+            return Ok(MapEntity { line, pairs });
         }
         let value = tokens.next().ok_or_else(|| unclosed(tokens))?;
         if value.starts_with(b"}") {
-            return Err(tokens.fault(EntityFault::NoValue { key: latin1(key) }));
+            return Err(tokens.fault(EntityStringErrorKind::NoValue { key: latin1(key) }));
         }
         bytes += key.len() + value.len() + 2;
         if pairs.len() == MAX_PAIRS {
-            return Err(tokens.fault(EntityFault::TooManyPairs));
+            return Err(tokens.fault(EntityStringErrorKind::TooManyPairs));
         }
         if bytes > MAX_ENTITY_BYTES {
-            return Err(tokens.fault(EntityFault::TooManyBytes));
+            return Err(tokens.fault(EntityStringErrorKind::TooManyBytes));
         }
         let (key, value) = (latin1(key), latin1(value));
         let is_number = NUMBERS.iter().any(|number| key.eq_ignore_ascii_case(number));
         if is_number && !floats(&value).all(f32::is_finite) {
-            return Err(tokens.fault(EntityFault::NotFinite { key, value }));
+            return Err(tokens.fault(EntityStringErrorKind::NotFinite { key, value }));
         }
         pairs.push((key, value));
     }
@@ -351,11 +352,11 @@ mod tests {
 
     const WORLD: &str = "{\n\"classname\" \"worldspawn\"\n}\n";
 
-    fn parse(rest: &str) -> Result<Entities, EntityTextError> {
-        Entities::parse(format!("{WORLD}{rest}").as_bytes())
+    fn parse(rest: &str) -> Result<MapEntities, EntityStringError> {
+        MapEntities::parse(format!("{WORLD}{rest}").as_bytes())
     }
 
-    fn one(pairs: &str) -> Entity {
+    fn one(pairs: &str) -> MapEntity {
         parse(&format!("{{ {pairs} }}")).unwrap().all()[1].clone()
     }
 
@@ -407,39 +408,45 @@ mod tests {
             "entity text, line 4: the entity that began in line 4 is never closed"
         );
         assert_eq!(
-            Entities::parse(b"").unwrap_err().to_string(),
+            MapEntities::parse(b"").unwrap_err().to_string(),
             "entity text, line 1: the first entity is no worldspawn"
         );
-        assert!(Entities::parse(b"{ classname light }").is_err());
+        assert!(MapEntities::parse(b"{ classname light }").is_err());
     }
 
     #[test]
     fn bounds_hold_to_the_last_piece() {
         let of = |count: usize, text: &str| parse(&text.repeat(count)).map(|all| all.all().len());
         assert_eq!(of(MAX_ENTITIES - 1, "{ a b } "), Ok(MAX_ENTITIES));
-        assert_eq!(of(MAX_ENTITIES, "{ a b } ").unwrap_err().fault, EntityFault::TooManyEntities);
+        assert_eq!(
+            of(MAX_ENTITIES, "{ a b } ").unwrap_err().fault,
+            EntityStringErrorKind::TooManyEntities
+        );
         let pairs = |count: usize, pair: &str| parse(&format!("{{ {} }}", pair.repeat(count)));
         assert!(pairs(MAX_PAIRS, "a b ").is_ok());
-        assert_eq!(pairs(MAX_PAIRS + 1, "a b ").unwrap_err().fault, EntityFault::TooManyPairs);
+        assert_eq!(
+            pairs(MAX_PAIRS + 1, "a b ").unwrap_err().fault,
+            EntityStringErrorKind::TooManyPairs
+        );
         let long = |len: usize| format!("key {} ", "x".repeat(len));
         assert!(pairs(4, &long(1019)).is_ok());
-        assert_eq!(pairs(4, &long(1020)).unwrap_err().fault, EntityFault::TooManyBytes);
+        assert_eq!(pairs(4, &long(1020)).unwrap_err().fault, EntityStringErrorKind::TooManyBytes);
         let cut = one(&format!("key {}", "x".repeat(2000)));
         assert_eq!(cut.field("key").map(str::len), Some(MAX_TOKEN_LEN));
         let huge = vec![b' '; MAX_TEXT_LEN + 1];
         assert_eq!(
-            Entities::parse(&huge).unwrap_err().fault,
-            EntityFault::TooLong { len: MAX_TEXT_LEN + 1 }
+            MapEntities::parse(&huge).unwrap_err().fault,
+            EntityStringErrorKind::TooLong { len: MAX_TEXT_LEN + 1 }
         );
     }
 
     #[test]
     fn bytes_beyond_ascii_part_words_and_stay_in_quotes() {
         let text = [WORLD.as_bytes(), b"{ a\xe9b \"c\xe9d\" }"].concat();
-        let fault = Entities::parse(&text).unwrap_err().fault;
-        assert_eq!(fault, EntityFault::NoValue { key: "c\u{e9}d".into() });
+        let fault = MapEntities::parse(&text).unwrap_err().fault;
+        assert_eq!(fault, EntityStringErrorKind::NoValue { key: "c\u{e9}d".into() });
         let text = [WORLD.as_bytes(), b"{ a \"c\xe9d\" }\0"].concat();
-        assert_eq!(Entities::parse(&text).unwrap().all()[1].field("a"), Some("c\u{e9}d"));
+        assert_eq!(MapEntities::parse(&text).unwrap().all()[1].field("a"), Some("c\u{e9}d"));
     }
 
     proptest! {
@@ -448,7 +455,7 @@ mod tests {
             prop::sample::select(&b"{}\"\"  \n/*ab1.e-\\\xe9\0"[..]), 0..300,
         )) {
             let text = [WORLD.as_bytes(), &text].concat();
-            if let Ok(entities) = Entities::parse(&text) {
+            if let Ok(entities) = MapEntities::parse(&text) {
                 for entity in entities.all() {
                     prop_assert!(entity.origin().0.iter().all(|axis| axis.is_finite()));
                     let _ = (entity.angles(), entity.text_field("a"));

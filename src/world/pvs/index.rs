@@ -3,20 +3,21 @@
 //! What a place sees is then the union of the sets of the clusters that it sees, a few words each,
 //! however many entities there are.
 //!
-//! Invariant: the sets hold exactly what [`Presence::change`] was told last of each entity, so that
-//! [`Presence::seen_from`] is, for each of them, [`Occupancy::is_seen`].
+//! Invariant: the sets hold exactly what [`PvsIndex::update`] was told last of each entity, so that
+//! [`PvsIndex::visible_from`] is, for each of them, [`PvsLocation::visible_from`].
 
 use super::{
-    areas::Areas,
-    bsp::ClusterNum,
-    occupancy::{Occupancy, Viewpoint},
-    visibility::Row,
+    PvsRow,
+    location::{PvsLocation, Viewpoint},
 };
-use crate::model::{EntityNum, EntitySet};
+use crate::{
+    model::{EntityNum, EntitySet},
+    world::{areas::Areas, bsp::ClusterNum},
+};
 
 /// The entities of a world by place.
 #[derive(Debug)]
-pub(super) struct Presence {
+pub(in crate::world) struct PvsIndex {
     by_cluster: Box<[EntitySet]>,
     /// The clusters with somebody in them: a bit each, as the rows of visibility have it.
     occupied: Box<[u8]>,
@@ -27,9 +28,9 @@ pub(super) struct Presence {
     wide: EntitySet,
 }
 
-impl Presence {
+impl PvsIndex {
     /// Nobody anywhere.
-    pub(super) fn new(clusters: usize, areas: usize) -> Self {
+    pub(in crate::world) fn new(clusters: usize, areas: usize) -> Self {
         Self {
             by_cluster: vec![EntitySet::default(); clusters].into(),
             occupied: vec![0; clusters.div_ceil(8)].into(),
@@ -40,7 +41,12 @@ impl Presence {
     }
 
     /// An entity that was in one place is now in another; nowhere is the default place.
-    pub(super) fn change(&mut self, number: EntityNum, old: &Occupancy, new: &Occupancy) {
+    pub(in crate::world) fn update(
+        &mut self,
+        number: EntityNum,
+        old: &PvsLocation,
+        new: &PvsLocation,
+    ) {
         if old == new {
             return;
         }
@@ -84,11 +90,11 @@ impl Presence {
     }
 
     /// The entities that may be seen from a place.
-    pub(super) fn seen_from(&self, from: &Viewpoint<'_>, areas: &Areas) -> EntitySet {
+    pub(in crate::world) fn visible_from(&self, from: &Viewpoint<'_>, areas: &Areas) -> EntitySet {
         let mut seen = self.wide.clone();
         match from.row {
-            Row::Everything => seen.add_all(&self.somewhere),
-            Row::Clusters(row) => {
+            PvsRow::Everything => seen.add_all(&self.somewhere),
+            PvsRow::Clusters(row) => {
                 for (at, (row, occupied)) in row.iter().zip(&self.occupied).enumerate() {
                     let mut both = row & occupied;
                     while both != 0 {
@@ -118,7 +124,7 @@ mod tests {
 
     use super::*;
     use crate::world::{
-        Visibility,
+        Pvs,
         bsp::{AreaNum, ClusterNum, TableIndex as _},
     };
 
@@ -127,11 +133,11 @@ mod tests {
     const ROW: usize = 4;
 
     /// Any place: clusters, perhaps more than are kept, areas.
-    fn places() -> impl Strategy<Value = Occupancy> {
+    fn places() -> impl Strategy<Value = PvsLocation> {
         let cluster = || (0..CLUSTERS).prop_map(ClusterNum::from_checked);
         let area = || prop::option::of((0..AREAS).prop_map(AreaNum::from_checked));
         (vec(cluster(), 0..5), prop::option::weighted(0.1, cluster()), [area(), area()])
-            .prop_map(|(clusters, last, areas)| Occupancy::of_parts(&clusters, last, areas))
+            .prop_map(|(clusters, last, areas)| PvsLocation::of_parts(&clusters, last, areas))
     }
 
     proptest! {
@@ -146,15 +152,15 @@ mod tests {
         ) {
             let mut lump = [CLUSTERS as u32, ROW as u32].map(u32::to_le_bytes).concat();
             lump.extend(rows);
-            let visibility = Visibility::read(&lump, CLUSTERS).unwrap();
+            let visibility = Pvs::read(&lump, CLUSTERS).unwrap();
             let mut areas = Areas::new(AREAS);
             areas.set_portal(areas.number(0), areas.number(1), door).ok();
-            let mut presence = Presence::new(CLUSTERS, AREAS);
-            let mut occupancies = vec![Occupancy::default(); 12];
+            let mut index = PvsIndex::new(CLUSTERS, AREAS);
+            let mut locations = vec![PvsLocation::default(); 12];
             for (entity, place) in moves {
                 let number = EntityNum::new(entity * 40).unwrap();
-                presence.change(number, &occupancies[entity], &place);
-                occupancies[entity] = place;
+                index.update(number, &locations[entity], &place);
+                locations[entity] = place;
             }
             let cluster = viewer.map(ClusterNum::from_checked);
             let from = Viewpoint {
@@ -163,12 +169,12 @@ mod tests {
                 area: area.and_then(|area| areas.number(area)),
             };
             let mut expected = EntitySet::default();
-            for (entity, occupancy) in occupancies.iter().enumerate() {
-                if occupancy.is_seen(&from, &areas) {
+            for (entity, location) in locations.iter().enumerate() {
+                if location.visible_from(&from, &areas) {
                     expected.insert(EntityNum::new(entity * 40).unwrap());
                 }
             }
-            prop_assert_eq!(presence.seen_from(&from, &areas), expected);
+            prop_assert_eq!(index.visible_from(&from, &areas), expected);
         }
     }
 }

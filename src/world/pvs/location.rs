@@ -5,11 +5,14 @@
 //!
 //! Source: the engine's linking of entities and its choice of what a snapshot holds.
 
-use crate::model::Vec3;
-
-use super::areas::Areas;
-use super::bsp::{AreaNum, Bsp, ClusterNum};
-use super::visibility::Row;
+use super::PvsRow;
+use crate::{
+    model::Vec3,
+    world::{
+        areas::Areas,
+        bsp::{AreaNum, Bsp, ClusterNum},
+    },
+};
 
 /// Leafs of a box that are looked at, solid ones included.
 pub const MAX_BOX_LEAFS: usize = 128;
@@ -18,7 +21,7 @@ pub const MAX_CLUSTERS: usize = 16;
 
 /// The clusters and areas that a box touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Occupancy {
+pub struct PvsLocation {
     clusters: [Option<ClusterNum>; MAX_CLUSTERS],
     /// Set when there were clusters beyond those kept: that of the last leaf.
     last_cluster: Option<ClusterNum>,
@@ -29,7 +32,7 @@ pub struct Occupancy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Viewpoint<'a> {
     /// What may be seen from its cluster.
-    pub row: Row<'a>,
+    pub row: PvsRow<'a>,
     /// The cluster; none in solid rock or outside.
     pub cluster: Option<ClusterNum>,
     /// The area; none where the cluster is none.
@@ -53,7 +56,7 @@ impl Bsp {
     }
 }
 
-impl Occupancy {
+impl PvsLocation {
     /// What the box between two corners in the world touches.
     #[must_use]
     pub fn of_box(map: &Bsp, absmin: Vec3, absmax: Vec3) -> Self {
@@ -120,7 +123,7 @@ impl Occupancy {
 
     /// Whether the box may be seen.
     #[must_use]
-    pub fn is_seen(&self, from: &Viewpoint<'_>, areas: &Areas) -> bool {
+    pub fn visible_from(&self, from: &Viewpoint<'_>, areas: &Areas) -> bool {
         self.areas.iter().any(|&area| areas.connected(from.area, area))
             && (self.last_cluster.is_some()
                 || self.clusters().any(|cluster| from.row.contains(cluster)))

@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's reading of it.
 
-use super::{EntityFault, EntityTextError, MAX_TOKEN_LEN};
+use super::{EntityStringError, EntityStringErrorKind, MAX_TOKEN_LEN};
 
 /// Words of the text and the line that each ends on.
 pub(super) struct Tokens<'a> {
@@ -12,8 +12,8 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    pub(super) fn fault(&self, fault: EntityFault) -> EntityTextError {
-        EntityTextError { line: self.line, fault }
+    pub(super) fn fault(&self, fault: EntityStringErrorKind) -> EntityStringError {
+        EntityStringError { line: self.line, fault }
     }
 
     pub(super) fn next(&mut self) -> Option<&'a [u8]> {

@@ -6,13 +6,19 @@
 //! Source: IBSP 46. The engine gives viewers outside the row of cluster 0, by accident; that is not
 //! repeated.
 
+mod index;
+mod location;
+
 use thiserror::Error;
 
 use super::bsp::ClusterNum;
 
+pub(super) use index::PvsIndex;
+pub use location::{MAX_BOX_LEAFS, MAX_CLUSTERS, PvsLocation, Viewpoint};
+
 /// Clusters, and what may be seen from each.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Visibility {
+pub struct Pvs {
     cluster_count: usize,
     /// Bytes of a row; 0 when everything sees everything.
     row_len: usize,
@@ -21,7 +27,7 @@ pub struct Visibility {
 
 /// What may be seen from one place. Players in one cluster share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Row<'a> {
+pub enum PvsRow<'a> {
     /// Every cluster.
     Everything,
     /// A bit for each cluster, lowest bit first.
@@ -30,7 +36,7 @@ pub enum Row<'a> {
 
 /// Why the visibility of a map cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum VisibilityFault {
+pub enum PvsError {
     /// Too short for its own two numbers.
     #[error("{0} bytes are too few")]
     TooShort(usize),
@@ -62,7 +68,7 @@ pub enum VisibilityFault {
     },
 }
 
-impl Visibility {
+impl Pvs {
     /// Everything sees everything.
     #[must_use]
     pub fn unrestricted(cluster_count: usize) -> Self {
@@ -75,23 +81,22 @@ impl Visibility {
     /// # Errors
     ///
     /// When the lump has no room for a bit for each pair of its clusters, or too few clusters.
-    pub fn read(lump: &[u8], cluster_count: usize) -> Result<Self, VisibilityFault> {
+    pub fn read(lump: &[u8], cluster_count: usize) -> Result<Self, PvsError> {
         if lump.is_empty() {
             return Ok(Self::unrestricted(cluster_count));
         }
         let Some((header, rows)) = lump.split_first_chunk::<8>() else {
-            return Err(VisibilityFault::TooShort(lump.len()));
+            return Err(PvsError::TooShort(lump.len()));
         };
         let [clusters, row_len] = [0, 4].map(|at| {
             i32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
         });
         let count = usize::try_from(clusters).ok().filter(|&count| count >= cluster_count);
-        let count = count.ok_or(VisibilityFault::TooFew { clusters, wanted: cluster_count })?;
+        let count = count.ok_or(PvsError::TooFew { clusters, wanted: cluster_count })?;
         let len = usize::try_from(row_len).ok().filter(|&len| len >= count.div_ceil(8));
-        let len = len.ok_or(VisibilityFault::RowTooShort { row_len, clusters: count })?;
+        let len = len.ok_or(PvsError::RowTooShort { row_len, clusters: count })?;
         let rows = count.checked_mul(len).and_then(|wanted| rows.get(..wanted));
-        let truncated =
-            VisibilityFault::Truncated { clusters: count, row_len: len, len: lump.len() };
+        let truncated = PvsError::Truncated { clusters: count, row_len: len, len: lump.len() };
         let rows = rows.ok_or(truncated)?;
         Ok(Self { cluster_count: count, row_len: len, rows: rows.into() })
     }
@@ -110,12 +115,12 @@ impl Visibility {
 
     /// What may be seen from a cluster, or from none.
     #[must_use]
-    pub fn row(&self, from: Option<ClusterNum>) -> Row<'_> {
+    pub fn row(&self, from: Option<ClusterNum>) -> PvsRow<'_> {
         let Some(from) = from.filter(|_| self.row_len > 0) else {
-            return Row::Everything;
+            return PvsRow::Everything;
         };
         let start = from.index() * self.row_len;
-        self.rows.get(start..start + self.row_len).map_or(Row::Everything, Row::Clusters)
+        self.rows.get(start..start + self.row_len).map_or(PvsRow::Everything, PvsRow::Clusters)
     }
 
     /// Whether `to` may be seen from `from`.
@@ -129,7 +134,7 @@ impl Visibility {
     }
 }
 
-impl Row<'_> {
+impl PvsRow<'_> {
     /// Whether the cluster may be seen.
     #[must_use]
     pub fn contains(self, cluster: ClusterNum) -> bool {

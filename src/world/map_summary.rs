@@ -5,11 +5,11 @@
 use crate::model::Vec3;
 
 use super::bsp::Bsp;
-use super::entities::{Entities, Entity};
+use super::entity_string::{MapEntities, MapEntity};
 
 /// What an entity is for, as far as a plan or a list tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Purpose {
+pub enum EntityCategory {
     /// Players appear here.
     Spawn,
     /// Players of the red team appear here.
@@ -39,36 +39,36 @@ pub enum Purpose {
 }
 
 /// Beginnings of class names, longest first where one begins with another.
-const CLASSES: &[(&str, Purpose)] = &[
-    ("info_player_deathmatch", Purpose::Spawn),
-    ("info_player_start", Purpose::Spawn),
-    ("team_CTF_redplayer", Purpose::RedSpawn),
-    ("team_CTF_redspawn", Purpose::RedSpawn),
-    ("team_CTF_blueplayer", Purpose::BlueSpawn),
-    ("team_CTF_bluespawn", Purpose::BlueSpawn),
-    ("team_CTF_", Purpose::Flag),
-    ("team_redobelisk", Purpose::Flag),
-    ("team_blueobelisk", Purpose::Flag),
-    ("team_neutralobelisk", Purpose::Flag),
-    ("domination_point", Purpose::Flag),
-    ("weapon_", Purpose::Weapon),
-    ("ammo_", Purpose::Ammo),
-    ("item_health", Purpose::Health),
-    ("item_armor", Purpose::Armor),
-    ("item_", Purpose::Powerup),
-    ("holdable_", Purpose::Powerup),
-    ("trigger_push", Purpose::JumpPad),
-    ("trigger_teleport", Purpose::Teleporter),
-    ("func_door", Purpose::Mover),
-    ("func_plat", Purpose::Mover),
-    ("func_train", Purpose::Mover),
-    ("func_button", Purpose::Mover),
-    ("func_bobbing", Purpose::Mover),
-    ("func_pendulum", Purpose::Mover),
-    ("func_rotating", Purpose::Mover),
+const CLASSES: &[(&str, EntityCategory)] = &[
+    ("info_player_deathmatch", EntityCategory::Spawn),
+    ("info_player_start", EntityCategory::Spawn),
+    ("team_CTF_redplayer", EntityCategory::RedSpawn),
+    ("team_CTF_redspawn", EntityCategory::RedSpawn),
+    ("team_CTF_blueplayer", EntityCategory::BlueSpawn),
+    ("team_CTF_bluespawn", EntityCategory::BlueSpawn),
+    ("team_CTF_", EntityCategory::Flag),
+    ("team_redobelisk", EntityCategory::Flag),
+    ("team_blueobelisk", EntityCategory::Flag),
+    ("team_neutralobelisk", EntityCategory::Flag),
+    ("domination_point", EntityCategory::Flag),
+    ("weapon_", EntityCategory::Weapon),
+    ("ammo_", EntityCategory::Ammo),
+    ("item_health", EntityCategory::Health),
+    ("item_armor", EntityCategory::Armor),
+    ("item_", EntityCategory::Powerup),
+    ("holdable_", EntityCategory::Powerup),
+    ("trigger_push", EntityCategory::JumpPad),
+    ("trigger_teleport", EntityCategory::Teleporter),
+    ("func_door", EntityCategory::Mover),
+    ("func_plat", EntityCategory::Mover),
+    ("func_train", EntityCategory::Mover),
+    ("func_button", EntityCategory::Mover),
+    ("func_bobbing", EntityCategory::Mover),
+    ("func_pendulum", EntityCategory::Mover),
+    ("func_rotating", EntityCategory::Mover),
 ];
 
-impl Purpose {
+impl EntityCategory {
     /// What an entity of this class is for.
     #[must_use]
     pub fn of(class: &str) -> Self {
@@ -96,7 +96,7 @@ impl Purpose {
 
 /// What a map offers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Survey {
+pub struct MapSummary {
     /// Title that the map gives itself; may be empty.
     pub title: String,
     /// Entities, the world included.
@@ -117,11 +117,11 @@ pub struct Survey {
     pub areas: usize,
 }
 
-impl Survey {
+impl MapSummary {
     /// Counts what is there.
     #[must_use]
-    pub fn of(map: &Bsp, entities: &Entities) -> Self {
-        let purposes = || entities.all().iter().map(Entity::classname).map(Purpose::of);
+    pub fn of(map: &Bsp, entities: &MapEntities) -> Self {
+        let purposes = || entities.all().iter().map(MapEntity::classname).map(EntityCategory::of);
         let world = map.world();
         Self {
             title: entities.world().spawn_value("message").unwrap_or_default().to_owned(),
@@ -145,15 +145,15 @@ mod tests {
     #[test]
     fn classes_are_told_apart_by_their_beginning() {
         for (class, purpose) in [
-            ("item_health_mega", Purpose::Health),
-            ("ITEM_QUAD", Purpose::Powerup),
-            ("team_CTF_redflag", Purpose::Flag),
-            ("team_ctf_redspawn", Purpose::RedSpawn),
-            ("weapon_", Purpose::Weapon),
-            ("weapo", Purpose::Other),
-            ("", Purpose::Other),
+            ("item_health_mega", EntityCategory::Health),
+            ("ITEM_QUAD", EntityCategory::Powerup),
+            ("team_CTF_redflag", EntityCategory::Flag),
+            ("team_ctf_redspawn", EntityCategory::RedSpawn),
+            ("weapon_", EntityCategory::Weapon),
+            ("weapo", EntityCategory::Other),
+            ("", EntityCategory::Other),
         ] {
-            assert_eq!(Purpose::of(class), purpose, "{class}");
+            assert_eq!(EntityCategory::of(class), purpose, "{class}");
         }
     }
 }

@@ -25,12 +25,12 @@ pub(super) fn each(number: impl FnMut(usize) -> f32) -> Corner {
 /// A box that moves pass by from outside of.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
-pub(super) struct Reach {
+pub(super) struct PaddedBounds {
     low: Corner,
     high: Corner,
 }
 
-impl Reach {
+impl PaddedBounds {
     /// Reached by nothing.
     pub(super) const NONE: Self = Self { low: [f32::INFINITY; 4], high: [f32::NEG_INFINITY; 4] };
 
