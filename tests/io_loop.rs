@@ -16,7 +16,7 @@ use std::{
 use fragd::{
     io::{Clock, Console, Ending, Listen, Options, Output, Progress, Sockets, Summary, run},
     model::Millis,
-    node::{LocalPort, LoopCounters, Node, Outbox, Route},
+    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
 };
 
 const FRAME: Millis = Millis(20);
@@ -74,20 +74,6 @@ impl Node for Echo {
         }
     }
 
-    fn handle_line(&mut self, now: Millis, line: &str) {
-        self.at(now);
-        self.output.push(format!("ran {line}\n"));
-        self.lines.push(line.to_owned());
-        if line == "quit" {
-            self.finished = true;
-        }
-    }
-
-    fn note_loop(&mut self, now: Millis, counters: &LoopCounters) {
-        self.at(now);
-        self.counted = *counters;
-    }
-
     fn frame(&mut self, now: Millis) {
         self.at(now);
         assert!(now >= self.next, "a frame ran early");
@@ -114,8 +100,40 @@ impl Node for Echo {
         self.outbox.pop(packet)
     }
 
-    fn poll_output(&mut self) -> Option<String> {
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
+
+impl Hosted for Echo {
+    fn handle_console_line(&mut self, now: Millis, line: &str) {
+        self.at(now);
+        self.output.push(format!("ran {line}\n"));
+        self.lines.push(line.to_owned());
+        if line == "quit" {
+            self.finished = true;
+        }
+    }
+
+    fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters) {
+        self.at(now);
+        self.counted = *counters;
+    }
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
         (!self.output.is_empty()).then(|| self.output.remove(0))
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        None
+    }
+
+    fn local_ports(&self) -> u16 {
+        1
     }
 
     fn stop(&mut self, now: Millis, reason: &str) {
@@ -125,10 +143,6 @@ impl Node for Echo {
             self.outbox.push(*route, format!("goodbye {number} {reason}").as_bytes());
         }
         self.finished = !self.stubborn;
-    }
-
-    fn is_finished(&self) -> bool {
-        self.finished
     }
 }
 
@@ -443,14 +457,34 @@ impl Node for Crowd {
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
         self.outbox.pop(packet)
     }
+    fn is_finished(&self) -> bool {
+        self.stopped || self.answered.iter().all(|count| *count > 0)
+    }
+}
+
+impl Hosted for Crowd {
+    fn handle_console_line(&mut self, _: Millis, _: &str) {}
+
+    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
+        None
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        None
+    }
+
     fn local_ports(&self) -> u16 {
         self.ports
     }
+
     fn stop(&mut self, _: Millis, _: &str) {
         self.stopped = true;
-    }
-    fn is_finished(&self) -> bool {
-        self.stopped || self.answered.iter().all(|count| *count > 0)
     }
 }
 

@@ -11,7 +11,7 @@ use fragd::{
     bots::{Behaviour, Behaviours, Bots, BotsOptions},
     client::ClientWire,
     model::Millis,
-    node::{LocalPort, Node as _, Route},
+    node::{Hosted as _, LocalPort, Node as _, Route},
     world::{Bsp, CollisionMap, TracePrecision},
 };
 use fragd_fuzz::{YARD, pieces};
@@ -87,7 +87,7 @@ fuzz_target!(|data: &[u8]| {
             now = Millis(now.0 + 17);
             bots.frame(now);
             while bots.poll_transmit(&mut packet).is_some() {}
-            while bots.poll_output().is_some() {}
+            while bots.poll_console().is_some() {}
         }
     }
     let _ = (bots.progress(), bots.attendance());

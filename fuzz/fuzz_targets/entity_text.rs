@@ -1,7 +1,7 @@
 //! What maps say of their entities, as text and as a level that is played.
 #![no_main]
 
-use fragd::{model::Dialect, node::Node as _, settings::GameProfile, world::MapEntities};
+use fragd::{model::Dialect, node::{Hosted as _, Node as _}, settings::GameProfile, world::MapEntities};
 use fragd_fuzz::{Stranger, server, yard};
 use libfuzzer_sys::fuzz_target;
 
@@ -23,6 +23,6 @@ fuzz_target!(|data: &[u8]| {
     stranger.join(&mut server, Dialect::Compat).expect("a challenge");
     for _ in 0..40 {
         stranger.wait(&mut server, 50);
-        while server.poll_output().is_some() {}
+        while server.poll_console().is_some() {}
     }
 });

@@ -3,7 +3,7 @@
 
 use fragd::{
     model::{CommandNum, Dialect},
-    node::Node as _,
+    node::{Hosted as _, Node as _},
     settings::GameProfile,
     wire::{bits::BitWriter, client_message},
 };
@@ -64,6 +64,6 @@ fuzz_target!(|data: &[u8]| {
             }
         }
         stranger.wait(&mut server, u64::from(kind / 4) * 4);
-        while server.poll_output().is_some() {}
+        while server.poll_console().is_some() {}
     }
 });

@@ -1,7 +1,7 @@
 //! Lines of the console, and the `+` part of the command line.
 #![no_main]
 
-use fragd::{cli::PlusCommands, model::Words, node::Node as _, settings::GameProfile};
+use fragd::{cli::PlusCommands, model::Words, node::{Hosted as _, Node as _}, settings::GameProfile};
 use fragd_fuzz::with_server;
 use libfuzzer_sys::fuzz_target;
 
@@ -14,9 +14,9 @@ fuzz_target!(|data: &[u8]| {
         for line in text.split('\0').take(16) {
             let words = Words::parse(line);
             let _ = (words.len(), words.from(1));
-            server.handle_line(stranger.now, line);
+            server.handle_console_line(stranger.now, line);
             stranger.wait(server, 50);
-            while server.poll_output().is_some() {}
+            while server.poll_console().is_some() {}
             if server.is_finished() {
                 break;
             }

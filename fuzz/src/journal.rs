@@ -3,9 +3,9 @@
 use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
-    journal::{FORMAT_VERSION, MAGIC, RecordedAssets, Recorder, Recording, Start},
+    journal::{FORMAT_VERSION, MAGIC, RecordedAssets, Recorder, Journaled, Start},
     model::{CommandNum, Dialect, assets::MemoryAssets},
-    node::Node as _,
+    node::{Hosted as _, Node as _},
     settings::GameProfile,
     wire::client_message,
 };
@@ -82,7 +82,7 @@ pub fn recorded() -> Vec<u8> {
     files.insert("maps/yard.bsp", YARD.clone()).expect("a right name");
     let assets = RecordedAssets::new(Box::new(files), Rc::clone(&recorder));
     let server = server_with(GameProfile::BaseOa, Box::new(assets));
-    let mut server = Recording::new(server, recorder);
+    let mut server = Journaled::new(server, recorder);
     let mut stranger = Stranger::new();
     for (port, dialect) in [(27_960, Dialect::Compat), (27_961, Dialect::Native)] {
         stranger.address.set_port(port);
@@ -95,9 +95,9 @@ pub fn recorded() -> Vec<u8> {
             stranger.wait(&mut server, 50);
         }
     }
-    server.handle_line(stranger.now, "say hello");
+    server.handle_console_line(stranger.now, "say hello");
     stranger.wait(&mut server, 50);
-    server.handle_line(stranger.now, "map yard");
+    server.handle_console_line(stranger.now, "map yard");
     stranger.wait(&mut server, 50);
     stranger.send(&mut server, b"\xff\xff\xff\xffgetstatus x");
     server.stop(stranger.now, "over");

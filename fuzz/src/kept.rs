@@ -15,7 +15,7 @@ use std::{
     sync::Once,
 };
 
-use fragd::{model::Millis, node::Node as _, server::Server, settings::GameProfile};
+use fragd::{model::Millis, node::{Hosted as _, Node as _}, server::Server, settings::GameProfile};
 
 use crate::{Stranger, YARD, server};
 
@@ -75,8 +75,8 @@ pub fn with_server(
         kept.server.frame(kept.now);
         let mut packet = Vec::new();
         while kept.server.poll_transmit(&mut packet).is_some() {}
-        while kept.server.poll_output().is_some() {}
-        while kept.server.poll_log().is_some() {}
+        while kept.server.poll_console().is_some() {}
+        while kept.server.poll_game_log().is_some() {}
         if kept.server.is_finished() {
             servers.remove(&key);
         }

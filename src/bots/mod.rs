@@ -35,7 +35,7 @@ use crate::{
     client::{ClientWire, Stage as ClientStage},
     impairment::Shape,
     model::Millis,
-    node::{LocalPort, Node, Outbox, Route},
+    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
 };
 
 use self::{
@@ -419,8 +419,26 @@ impl Node for Bots {
         self.outbox.pop(packet)
     }
 
-    fn poll_output(&mut self) -> Option<String> {
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
+
+impl Hosted for Bots {
+    fn handle_console_line(&mut self, _: Millis, _: &str) {}
+
+    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
         self.voices.take()
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        None
     }
 
     fn local_ports(&self) -> u16 {
@@ -433,10 +451,6 @@ impl Node for Bots {
             self.end_stage_early(now);
         }
         self.finished = true;
-    }
-
-    fn is_finished(&self) -> bool {
-        self.finished
     }
 }
 

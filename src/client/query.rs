@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{
     model::{Millis, text::without_colours},
-    node::{LocalPort, Node, Outbox, Route},
+    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
     wire::{
         connectionless::{self, Message, StatusResponse, Summary},
         info::Info,
@@ -214,12 +214,34 @@ impl Node for Query {
         self.outbox.pop(packet)
     }
 
-    fn stop(&mut self, _now: Millis, _reason: &str) {
-        self.finished = true;
-    }
-
     fn is_finished(&self) -> bool {
         self.finished
+    }
+}
+
+impl Hosted for Query {
+    fn handle_console_line(&mut self, _: Millis, _: &str) {}
+
+    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
+        None
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        None
+    }
+
+    fn local_ports(&self) -> u16 {
+        1
+    }
+
+    fn stop(&mut self, _now: Millis, _reason: &str) {
+        self.finished = true;
     }
 }
 

@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     model::Millis,
-    node::{LoopCounters, Node, Route},
+    node::{Hosted, LoopCounters, Route},
 };
 
 /// Batches received before the loop looks at signals, the console and other sockets again.
@@ -136,7 +136,7 @@ impl<N: ?Sized> Default for Options<'_, N> {
 ///
 /// `sockets` must have as many ports as the node. An error is the system's, and about the loop itself: a
 /// peer's fault never ends it.
-pub fn run<N: Node + ?Sized>(
+pub fn run<N: Hosted + ?Sized>(
     node: &mut N,
     sockets: Sockets,
     clock: &Clock,
@@ -255,7 +255,7 @@ struct Loop<'a, N: ?Sized> {
     kernel_drops: KernelDrops,
 }
 
-impl<N: Node + ?Sized> Loop<'_, N> {
+impl<N: Hosted + ?Sized> Loop<'_, N> {
     /// Sleeps until something happens or is due, and notes which sockets it happened to.
     fn wait(&mut self, events: &mut Events, busy: bool, due: Millis) -> io::Result<()> {
         let next = self.node.next_frame().min(due);
@@ -341,7 +341,7 @@ impl<N: Node + ?Sized> Loop<'_, N> {
                 socket.errors_in_a_row = 0;
             }
             let now = self.clock.now();
-            self.gather_until = now + self.node.patience();
+            self.gather_until = now + self.node.receive_coalescing();
             for (remote, bytes) in self.inbox.datagrams() {
                 let reason = match (impossible_source(remote), bytes) {
                     (None, Some(bytes)) => {
@@ -379,7 +379,7 @@ impl<N: Node + ?Sized> Loop<'_, N> {
         self.counters.log_dropped = logging::dropped_lines();
         self.counters.output_dropped = self.stdout.as_ref().map_or(0, BackgroundWriter::dropped);
         self.counters.game_log_dropped = self.game_log.as_ref().map_or(0, GameLog::dropped);
-        self.node.note_loop(now, &self.counters);
+        self.node.set_loop_counters(now, &self.counters);
         self.drain();
     }
 
@@ -387,13 +387,13 @@ impl<N: Node + ?Sized> Loop<'_, N> {
     fn drain(&mut self) {
         collect(self.node, &mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         flush(&mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
-        while let Some(lines) = self.node.poll_log() {
+        while let Some(lines) = self.node.poll_game_log() {
             if let Some(log) = &mut self.game_log {
                 log.add(lines);
             }
         }
         let mut printed = false;
-        while let Some(text) = self.node.poll_output() {
+        while let Some(text) = self.node.poll_console() {
             printed = true;
             if let Some(output) = &mut self.output
                 && output.write_all(text.as_bytes()).is_err()
@@ -428,7 +428,7 @@ impl<N: Node + ?Sized> Loop<'_, N> {
 }
 
 /// Takes the node's datagrams into batches, and sends those that are full or for another socket.
-fn collect<N: Node + ?Sized>(
+fn collect<N: Hosted + ?Sized>(
     node: &mut N,
     sockets: &mut Sockets,
     outgoing: &mut Outgoing,
@@ -480,7 +480,7 @@ struct Guests<'a, N: ?Sized> {
     stopping: Option<Millis>,
 }
 
-impl<N: Node + ?Sized> Guests<'_, N> {
+impl<N: Hosted + ?Sized> Guests<'_, N> {
     /// When the first of them is due.
     fn due(&self) -> Millis {
         let end = self.stopping.unwrap_or(self.deadline);
@@ -554,7 +554,7 @@ impl<N: Node + ?Sized> Guests<'_, N> {
                 return;
             };
             match input {
-                Input::Line(line) => engine.node.handle_line(engine.clock.now(), &line),
+                Input::Line(line) => engine.node.handle_console_line(engine.clock.now(), &line),
                 Input::TooLong => {
                     log::warn!("a console line of more than {LINE_BYTES_MAX} bytes was not run");
                 }

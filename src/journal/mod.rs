@@ -1,13 +1,13 @@
 //! The journal of a node: every input, and what was sent upon it, so that a run can be had again.
 //!
 //! ```text
-//! loop ─ Recording<Server> ─┬ Server ── RecordedAssets ── files
+//! loop ─ Journaled<Server> ─┬ Server ── RecordedAssets ── files
 //!                           └ Recorder ─ records ─ sink (a file's thread, or memory)
 //! file ─ Reader ─ Steps ─ Replay<Server> ── ReplayedAssets
 //! ```
 //!
 //! A node takes time, datagrams, lines and answers about game files from outside and nothing else; a
-//! [`Recording`] stands around it and writes each of them down before the node sees it, and behind them
+//! [`Journaled`] node stands around it and writes each of them down before the node sees it, and behind them
 //! the length and checksum of each datagram the node sends. A [`Replay`] hands the same inputs to a node
 //! made the same way and compares. What belongs to no node (arguments, config text, random bytes) stands
 //! in the first record.
@@ -20,16 +20,16 @@
 mod assets;
 mod bytes;
 mod format;
+mod journaled;
 mod reader;
 mod recorder;
-mod recording;
 mod replay;
 mod steps;
 
 pub use assets::{Answers, AssetAnswer, FindFile, RecordedAssets, ReplayedAssets, Trouble};
 pub use format::{End, Entry, FORMAT_VERSION, Input, MAGIC, Sent, Start, checksum};
+pub use journaled::Journaled;
 pub use reader::{Damage, DamageKind, Located, Reader, Unfit};
 pub use recorder::{Recorder, SharedRecorder, Sink};
-pub use recording::Recording;
 pub use replay::{Difference, Replay, Verdict};
 pub use steps::{Step, Steps};

@@ -7,7 +7,7 @@ use super::{
     format::{Input, Sent, checksum},
     steps::Step,
 };
-use crate::{model::Millis, node::Node};
+use crate::{model::Millis, node::Hosted};
 
 /// The first datagram that is not as recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub struct Replay<N> {
     sent: VecDeque<Sent>,
 }
 
-impl<N: Node> Replay<N> {
+impl<N: Hosted> Replay<N> {
     /// Replays upon `node`, which was made from the journal's start.
     #[must_use]
     pub fn new(node: N) -> Self {
@@ -114,9 +114,9 @@ impl<N: Node> Replay<N> {
                 self.frames += 1;
                 self.node.frame(step.at);
             }
-            Some(Input::Line(line)) => self.node.handle_line(step.at, line),
+            Some(Input::Line(line)) => self.node.handle_console_line(step.at, line),
             Some(Input::Stop(reason)) => self.node.stop(step.at, reason),
-            Some(Input::Counted(counters)) => self.node.note_loop(step.at, counters),
+            Some(Input::Counted(counters)) => self.node.set_loop_counters(step.at, counters),
         }
         self.drain();
         let trouble = answers.take_trouble();
@@ -141,8 +141,8 @@ impl<N: Node> Replay<N> {
             let len = u32::try_from(self.packet.len()).unwrap_or(u32::MAX);
             self.sent.push_back(Sent { route, len, checksum: checksum(&self.packet) });
         }
-        while self.node.poll_output().is_some() {}
-        while self.node.poll_log().is_some() {}
+        while self.node.poll_console().is_some() {}
+        while self.node.poll_game_log().is_some() {}
     }
 
     /// Compares in the order of sending: whoever ran the node may have fetched what it sent upon one

@@ -117,7 +117,7 @@ fn scenario(path: &Path) -> Result<LoadTest, Refusal> {
 }
 
 fn drive(bots: &mut Bots, server: SocketAddr, clock: &Clock) -> Result<(), String> {
-    use fragd::node::Node as _;
+    use fragd::node::Hosted as _;
     let sockets =
         Sockets::ephemeral(bots.local_ports(), server.ip()).map_err(|error| error.to_string())?;
     let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;

@@ -9,9 +9,9 @@ use fragd::{
         self, Clock, Console, Ending, GameData, GameLog, JournalFile, Listen, LogFile, Options,
         Progress, Signals, Sockets,
     },
-    journal::{RecordedAssets, Recorder, Recording, Start},
+    journal::{Journaled, RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
-    node::{LocalPort, Node},
+    node::{Hosted, LocalPort},
     server::{Geometry, Server},
     settings::{Choice as _, LogLevel, Rules, Settings, key},
 };
@@ -92,10 +92,10 @@ fn host(
     match recorder {
         None => hosting.play(&mut server, progress, lines),
         Some(recorder) => {
-            let mut server = Recording::new(server, recorder);
+            let mut server = Journaled::new(server, recorder);
             let progress = progress.map(|Progress { interval, mut call }| Progress {
                 interval,
-                call: Box::new(move |node: &Recording<Server>, now, counters: &_| {
+                call: Box::new(move |node: &Journaled<Server>, now, counters: &_| {
                     call(node.node(), now, counters);
                 }) as Box<io::event_loop::Look<'_, _>>,
             });
@@ -116,7 +116,7 @@ struct Hosting {
 
 impl Hosting {
     /// Lets the server play until it is told to stop.
-    fn play<N: Node>(
+    fn play<N: Hosted>(
         self,
         server: &mut N,
         progress: Option<Progress<'_, N>>,
@@ -124,7 +124,7 @@ impl Hosting {
     ) -> Result<(), String> {
         let Self { sockets, signals, clock, game_log } = self;
         for line in lines {
-            server.handle_line(clock.now(), line);
+            server.handle_console_line(clock.now(), line);
         }
         for address in sockets.addresses(LocalPort(0)) {
             log::info!("listening on UDP {address}");

@@ -205,7 +205,11 @@ impl Server {
     fn quit(&mut self, words: &Words) {
         let reason = words.from(1);
         let now = self.core.now;
-        crate::node::Node::stop(self, now, if reason.is_empty() { "Server quit" } else { &reason });
+        crate::node::Hosted::stop(
+            self,
+            now,
+            if reason.is_empty() { "Server quit" } else { &reason },
+        );
     }
 
     fn say(&mut self, words: &Words) {

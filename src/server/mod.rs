@@ -46,7 +46,7 @@ use crate::{
         ClientNum, ConfigIndex, EntityNum, EntityState, Millis, PlayerState, Sequence, SvFlags,
         UnixMillis, assets::Assets,
     },
-    node::{LoopCounters, Node, Route},
+    node::{Hosted, LoopCounters, Node, Route},
     observe::{Counter, Counters, Sample, Value},
     settings::{Settings, key},
     wire::snapshot::View,
@@ -308,15 +308,6 @@ impl Node for Server {
         self.receive(route, bytes);
     }
 
-    fn handle_line(&mut self, now: Millis, line: &str) {
-        self.core.now = now;
-        self.run_line(line);
-    }
-
-    fn note_loop(&mut self, _: Millis, counters: &LoopCounters) {
-        self.core.loop_counters = *counters;
-    }
-
     fn frame(&mut self, now: Millis) {
         self.core.now = now;
         self.core.send_waiting();
@@ -335,20 +326,39 @@ impl Node for Server {
         due.min(self.core.next_waiting())
     }
 
-    fn patience(&self) -> Millis {
-        Millis(self.frame_length().0 / PATIENCE).min(PATIENCE_MAX)
-    }
-
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
         self.core.outbox.pop(packet)
     }
 
-    fn poll_output(&mut self) -> Option<String> {
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
+
+impl Hosted for Server {
+    fn handle_console_line(&mut self, now: Millis, line: &str) {
+        self.core.now = now;
+        self.run_line(line);
+    }
+
+    fn set_loop_counters(&mut self, _: Millis, counters: &LoopCounters) {
+        self.core.loop_counters = *counters;
+    }
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(self.frame_length().0 / PATIENCE).min(PATIENCE_MAX)
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
         self.core.output.pop_front()
     }
 
-    fn poll_log(&mut self) -> Option<String> {
+    fn poll_game_log(&mut self) -> Option<String> {
         self.core.journal.take()
+    }
+
+    fn local_ports(&self) -> u16 {
+        1
     }
 
     fn stop(&mut self, now: Millis, reason: &str) {
@@ -359,9 +369,5 @@ impl Node for Server {
         self.say_goodbye(reason);
         self.game.shutdown(&mut self.core, false);
         self.finished = true;
-    }
-
-    fn is_finished(&self) -> bool {
-        self.finished
     }
 }

@@ -126,7 +126,7 @@ mod tests {
     use crate::{
         game::{Flight, Game, Profile},
         model::{Sequence, assets::MemoryAssets},
-        node::Node as _,
+        node::{Hosted as _, Node as _},
         server::{client::Client, core::Core},
         settings::Settings,
     };
@@ -180,7 +180,7 @@ mod tests {
         server.frame(Millis(0));
         server.core.clients.get_mut(a).unwrap().stage = Stage::Zombie { since: Millis(10) };
         // A console line arrives after a stall, before the frame that is due.
-        server.handle_line(Millis::seconds(30), "");
+        server.handle_console_line(Millis::seconds(30), "");
         assert_eq!(server.soundness(), Ok(()));
         server.frame(Millis::seconds(30));
         assert!(server.core.clients.get(a).is_none(), "the frame frees the slot");

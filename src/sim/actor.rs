@@ -3,9 +3,9 @@
 use super::Player;
 use crate::{
     bots::Bots,
-    journal::Recording,
+    journal::Journaled,
     model::Millis,
-    node::{LoopCounters, Node, Route},
+    node::{Hosted, LoopCounters, Node, Route},
     server::Server,
 };
 
@@ -14,7 +14,7 @@ pub enum Actor {
     /// A server.
     Server(Box<Server>),
     /// A server whose inputs are written down.
-    Recorded(Box<Recording<Server>>),
+    Recorded(Box<Journaled<Server>>),
     /// A client with somebody at the keys.
     Player(Box<Player>),
     /// Many clients that play by themselves.
@@ -35,14 +35,37 @@ impl Node for Nobody {
     fn poll_transmit(&mut self, _: &mut Vec<u8>) -> Option<Route> {
         None
     }
-    fn stop(&mut self, _: Millis, _: &str) {}
     fn is_finished(&self) -> bool {
         true
     }
 }
 
+impl Hosted for Nobody {
+    fn handle_console_line(&mut self, _: Millis, _: &str) {}
+
+    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
+        None
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        None
+    }
+
+    fn local_ports(&self) -> u16 {
+        1
+    }
+
+    fn stop(&mut self, _: Millis, _: &str) {}
+}
+
 impl Actor {
-    fn node(&self) -> &dyn Node {
+    fn node(&self) -> &dyn Hosted {
         match self {
             Self::Server(server) => &**server,
             Self::Recorded(server) => &**server,
@@ -52,7 +75,7 @@ impl Actor {
         }
     }
 
-    fn node_mut(&mut self) -> Option<&mut dyn Node> {
+    fn node_mut(&mut self) -> Option<&mut dyn Hosted> {
         Some(match self {
             Self::Server(server) => &mut **server,
             Self::Recorded(server) => &mut **server,
@@ -91,18 +114,6 @@ impl Node for Actor {
         }
     }
 
-    fn handle_line(&mut self, now: Millis, line: &str) {
-        if let Some(node) = self.node_mut() {
-            node.handle_line(now, line);
-        }
-    }
-
-    fn note_loop(&mut self, now: Millis, counters: &LoopCounters) {
-        if let Some(node) = self.node_mut() {
-            node.note_loop(now, counters);
-        }
-    }
-
     fn frame(&mut self, now: Millis) {
         if let Some(node) = self.node_mut() {
             node.frame(now);
@@ -117,12 +128,34 @@ impl Node for Actor {
         self.node_mut()?.poll_transmit(packet)
     }
 
-    fn poll_output(&mut self) -> Option<String> {
-        self.node_mut()?.poll_output()
+    fn is_finished(&self) -> bool {
+        self.node().is_finished()
+    }
+}
+
+impl Hosted for Actor {
+    fn handle_console_line(&mut self, now: Millis, line: &str) {
+        if let Some(node) = self.node_mut() {
+            node.handle_console_line(now, line);
+        }
     }
 
-    fn poll_log(&mut self) -> Option<String> {
-        self.node_mut()?.poll_log()
+    fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters) {
+        if let Some(node) = self.node_mut() {
+            node.set_loop_counters(now, counters);
+        }
+    }
+
+    fn receive_coalescing(&self) -> Millis {
+        self.node().receive_coalescing()
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
+        self.node_mut()?.poll_console()
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        self.node_mut()?.poll_game_log()
     }
 
     fn local_ports(&self) -> u16 {
@@ -133,9 +166,5 @@ impl Node for Actor {
         if let Some(node) = self.node_mut() {
             node.stop(now, reason);
         }
-    }
-
-    fn is_finished(&self) -> bool {
-        self.node().is_finished()
     }
 }

@@ -14,7 +14,7 @@ use super::harm::{Harm, Harms};
 use crate::{
     impairment::{Dice, Shape},
     model::Millis,
-    node::{LocalPort, Node, Route},
+    node::{Hosted, LocalPort, Node, Route},
 };
 
 /// Largest datagram that a network carries whole, without its own headers.
@@ -223,7 +223,7 @@ impl Network {
     ///
     /// # Panics
     /// When a node sends a datagram that no network carries whole, or asks for frames without end.
-    pub fn run_until<N: Node>(
+    pub fn run_until<N: Hosted>(
         &mut self,
         nodes: &mut [N],
         end: Millis,
@@ -287,7 +287,7 @@ impl Network {
     }
 
     /// Takes what the nodes send.
-    fn collect(&mut self, nodes: &mut [impl Node]) {
+    fn collect(&mut self, nodes: &mut [impl Hosted]) {
         let mut packet = std::mem::take(&mut self.packet);
         for (id, node) in nodes.iter_mut().enumerate() {
             while let Some(route) = node.poll_transmit(&mut packet) {
@@ -296,7 +296,7 @@ impl Network {
                 self.write_down(id, route, &packet);
                 self.send(Self::address(id, route.local), route.remote, &packet);
             }
-            while node.poll_output().is_some() {}
+            while node.poll_console().is_some() {}
         }
         self.packet = packet;
     }
@@ -369,7 +369,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::Outbox;
+    use crate::node::{LoopCounters, Outbox};
 
     /// Sends a numbered datagram every 10 ms and remembers what it receives.
     struct Ticker {
@@ -412,11 +412,33 @@ mod tests {
             self.outbox.pop(packet)
         }
 
-        fn stop(&mut self, _: Millis, _: &str) {}
-
         fn is_finished(&self) -> bool {
             false
         }
+    }
+
+    impl Hosted for Ticker {
+        fn handle_console_line(&mut self, _: Millis, _: &str) {}
+
+        fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
+
+        fn receive_coalescing(&self) -> Millis {
+            Millis(0)
+        }
+
+        fn poll_console(&mut self) -> Option<String> {
+            None
+        }
+
+        fn poll_game_log(&mut self) -> Option<String> {
+            None
+        }
+
+        fn local_ports(&self) -> u16 {
+            1
+        }
+
+        fn stop(&mut self, _: Millis, _: &str) {}
     }
 
     fn run(seed: u64, shape: Shape) -> [Vec<(Millis, u8)>; 2] {

@@ -7,7 +7,7 @@ use crate::{
     client::{Client, ClientEvent, ClientOptions, ClientWire, Ending, Fault, Stage},
     impairment::Dice,
     model::{Buttons, Millis, Qport, Sequence, UserCmd},
-    node::{LocalPort, Node, Route},
+    node::{Hosted, LocalPort, LoopCounters, Node, Route},
     server::Server,
     wire::{bits::BitWriter, info::Info},
 };
@@ -244,11 +244,33 @@ impl Node for Player {
         Some(Route { local: self.port, remote })
     }
 
-    fn stop(&mut self, now: Millis, _reason: &str) {
-        self.leave(now);
-    }
-
     fn is_finished(&self) -> bool {
         false
+    }
+}
+
+impl Hosted for Player {
+    fn handle_console_line(&mut self, _: Millis, _: &str) {}
+
+    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
+        None
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        None
+    }
+
+    fn local_ports(&self) -> u16 {
+        1
+    }
+
+    fn stop(&mut self, now: Millis, _reason: &str) {
+        self.leave(now);
     }
 }

@@ -8,7 +8,7 @@ use fragd::{
         Millis,
         assets::{Assets, MemoryAssets},
     },
-    node::{LocalPort, Node as _},
+    node::{Hosted as _, LocalPort},
     server::Server,
     settings::Settings,
     sim::{Actor, Network, Player, compare_views},
@@ -76,13 +76,13 @@ impl Arena {
 
     pub(crate) fn console(&mut self, line: &str) {
         let now = self.network.now();
-        self.actors[SERVER].handle_line(now, line);
+        self.actors[SERVER].handle_console_line(now, line);
     }
 
     /// The next text of the server's console.
     pub(crate) fn server_output(&mut self) -> Option<String> {
         match &mut self.actors[SERVER] {
-            Actor::Server(server) => server.poll_output(),
+            Actor::Server(server) => server.poll_console(),
             _ => None,
         }
     }

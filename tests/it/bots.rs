@@ -8,7 +8,7 @@ use fragd::{
     client::{ClientWire, ProtocolChoice},
     impairment::Shape,
     model::Millis,
-    node::{LocalPort, Node, Route},
+    node::{Hosted as _, LocalPort, Node, Route},
 };
 
 use crate::scripted_server::{Level, ScriptedServer, World};
@@ -153,7 +153,7 @@ fn bots_join_play_and_leave() {
         assert!(test.bots.is_finished());
         assert_eq!(test.now, test.began + Millis(6000));
         assert!(test.bots.summary().succeeded);
-        assert_eq!(test.bots.poll_output(), None, "nothing to complain of");
+        assert_eq!(test.bots.poll_console(), None, "nothing to complain of");
 
         let summary = test.bots.summary();
         let total = &summary.total;
@@ -215,7 +215,7 @@ fn refused_bots_are_no_success() {
     test.server.refusal = Some("Server is full\n".to_owned());
     test.run(10);
     assert!(test.bots.is_finished() && !test.bots.summary().succeeded);
-    let lines = test.bots.poll_output().unwrap_or_default();
+    let lines = test.bots.poll_console().unwrap_or_default();
     assert!(lines.contains("bot02: refused: Server is full\n"), "{lines}");
     let summary = test.bots.summary();
     assert_eq!((summary.total.refused, summary.total.active), (2, 0));

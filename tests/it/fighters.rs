@@ -13,7 +13,7 @@ use fragd::{
     game::{Deathmatch, Game, Profile},
     impairment::Shape,
     model::{Millis, assets::MemoryAssets},
-    node::{LocalPort, Node, Route},
+    node::{Hosted, LocalPort, LoopCounters, Node, Route},
     server::Server,
     settings::Settings,
     sim::{Actor, Network},
@@ -64,10 +64,6 @@ impl Node for Taped {
         self.actor.handle_datagram(now, route, bytes);
     }
 
-    fn handle_line(&mut self, now: Millis, line: &str) {
-        self.actor.handle_line(now, line);
-    }
-
     fn frame(&mut self, now: Millis) {
         if let Some(heard) = &mut self.heard {
             heard.push(Told::Frame(now));
@@ -94,11 +90,33 @@ impl Node for Taped {
         Some(route)
     }
 
-    fn poll_output(&mut self) -> Option<String> {
-        while let Some(line) = self.actor.poll_log() {
+    fn is_finished(&self) -> bool {
+        self.actor.is_finished()
+    }
+}
+
+impl Hosted for Taped {
+    fn handle_console_line(&mut self, now: Millis, line: &str) {
+        self.actor.handle_console_line(now, line);
+    }
+
+    fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters) {
+        self.actor.set_loop_counters(now, counters);
+    }
+
+    fn receive_coalescing(&self) -> Millis {
+        self.actor.receive_coalescing()
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
+        while let Some(line) = self.actor.poll_game_log() {
             self.log.push_str(&line);
         }
-        self.actor.poll_output()
+        self.actor.poll_console()
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        None
     }
 
     fn local_ports(&self) -> u16 {
@@ -107,10 +125,6 @@ impl Node for Taped {
 
     fn stop(&mut self, now: Millis, reason: &str) {
         self.actor.stop(now, reason);
-    }
-
-    fn is_finished(&self) -> bool {
-        self.actor.is_finished()
     }
 }
 
@@ -236,8 +250,8 @@ impl Replay {
                     assert_eq!(self.sent_bytes, sent_bytes, "it lives through something else");
                 }
             }
-            while self.server.poll_output().is_some() {}
-            while self.server.poll_log().is_some() {}
+            while self.server.poll_console().is_some() {}
+            while self.server.poll_game_log().is_some() {}
         }
     }
 }

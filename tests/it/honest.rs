@@ -12,7 +12,7 @@ use fragd::{
     client::{ClientWire, Stage},
     impairment::Shape,
     model::{Millis, Qport},
-    node::{LocalPort, Node as _, Route},
+    node::{Hosted as _, LocalPort, Node as _, Route},
     server::Server,
     sim::{Actor, Network, Player},
 };
@@ -320,7 +320,7 @@ impl Site {
         while let Some(route) = self.server.poll_transmit(&mut packet) {
             self.send(Self::server_address(), route.remote, &packet);
         }
-        while self.server.poll_output().is_some() {}
+        while self.server.poll_console().is_some() {}
         for at in 0..self.players.len() {
             while let Some(route) = self.players[at].1.poll_transmit(&mut packet) {
                 self.send(self.players[at].0, route.remote, &packet);

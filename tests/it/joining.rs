@@ -11,7 +11,7 @@ use fragd::{
     client::ProtocolChoice,
     impairment::Shape,
     model::Millis,
-    node::{LocalPort, Node as _, Route},
+    node::{Hosted as _, LocalPort, Node as _, Route},
     observe::Counter,
     server::Server,
 };
@@ -84,7 +84,7 @@ impl Lan {
                 let route = Route { local, remote: server_address() };
                 self.bots.handle_datagram(now, route, &packet);
             }
-            while self.server.poll_output().is_some() || self.server.poll_log().is_some() {}
+            while self.server.poll_console().is_some() || self.server.poll_game_log().is_some() {}
         }
     }
 

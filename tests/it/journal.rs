@@ -8,14 +8,14 @@ use fragd::{
     game::{Deathmatch, Flight, Game, Profile},
     impairment::Shape,
     journal::{
-        Answers, Damage, DamageKind, End, Entry, Input, MAGIC, Reader, RecordedAssets, Recorder,
-        Recording, Replay, ReplayedAssets, Start, Steps, Trouble, Unfit, Verdict,
+        Answers, Damage, DamageKind, End, Entry, Input, Journaled, MAGIC, Reader, RecordedAssets,
+        Recorder, Replay, ReplayedAssets, Start, Steps, Trouble, Unfit, Verdict,
     },
     model::{
         Millis,
         assets::{Assets, MemoryAssets},
     },
-    node::{LoopCounters, Node as _},
+    node::{Hosted as _, LoopCounters, Node as _},
     server::{Geometry, Server},
     settings::Settings,
     sim::{Actor, Plan, SETTINGS, Trial},
@@ -54,19 +54,19 @@ fn maps() -> MemoryAssets {
 }
 
 /// A server that is recorded, and where its journal goes.
-fn recorded() -> (Recording<Server>, Bytes) {
+fn recorded() -> (Journaled<Server>, Bytes) {
     recorded_up_to(u64::MAX)
 }
 
 /// The same with a journal that ends at so many bytes.
-fn recorded_up_to(limit: u64) -> (Recording<Server>, Bytes) {
+fn recorded_up_to(limit: u64) -> (Journaled<Server>, Bytes) {
     let bytes = Bytes::default();
     let sink = Rc::clone(&bytes);
     let start = Start { program: "test".to_owned(), entropy: [9; 32], ..Start::default() };
     let sink = Box::new(move |piece: &[u8]| sink.borrow_mut().extend_from_slice(piece));
     let recorder = Rc::new(RefCell::new(Recorder::new(&start, sink).limited(limit)));
     let assets = RecordedAssets::new(Box::new(maps()), Rc::clone(&recorder));
-    (Recording::new(server(Box::new(assets), &[]), recorder), bytes)
+    (Journaled::new(server(Box::new(assets), &[]), recorder), bytes)
 }
 
 /// What a replay came to.
@@ -115,7 +115,7 @@ fn session(seconds: u64) -> Vec<u8> {
     session_of(recorded(), seconds)
 }
 
-fn session_of((server, bytes): (Recording<Server>, Bytes), seconds: u64) -> Vec<u8> {
+fn session_of((server, bytes): (Journaled<Server>, Bytes), seconds: u64) -> Vec<u8> {
     let mut arena = Arena::around(5, Actor::Recorded(Box::new(server)));
     arena.network.set_shape(Shape { loss: 50, ..Shape::latency(Millis(30)) });
     for (i, wire) in ClientWire::ALL.into_iter().enumerate() {
@@ -128,7 +128,7 @@ fn session_of((server, bytes): (Recording<Server>, Bytes), seconds: u64) -> Vec<
     arena.run_for(Millis::seconds(seconds));
     let now = arena.network.now();
     let Actor::Recorded(server) = &mut arena.actors[SERVER] else { unreachable!() };
-    server.note_loop(now, &LoopCounters::from_values([50, 7]));
+    server.set_loop_counters(now, &LoopCounters::from_values([50, 7]));
     arena.actors[SERVER].stop(now, "it is over");
     arena.run_for(Millis(1));
     let Actor::Recorded(server) = arena.actors.swap_remove(SERVER) else { unreachable!() };
@@ -246,8 +246,8 @@ fn damage_at_every_byte_is_survived_and_found() {
         for ms in [0, 50, 100] {
             server.frame(Millis(ms));
             server.handle_datagram(Millis(ms), route, b"\xff\xff\xff\xffgetinfo x");
-            server.handle_line(Millis(ms), "status");
-            server.note_loop(Millis(ms), &LoopCounters::from_values([ms, 7]));
+            server.handle_console_line(Millis(ms), "status");
+            server.set_loop_counters(Millis(ms), &LoopCounters::from_values([ms, 7]));
             while server.poll_transmit(&mut packet).is_some() {}
         }
         server.finish();

@@ -5,7 +5,7 @@ use fragd::{
     client::ClientWire,
     game::{Deathmatch, Game, Profile},
     model::{Buttons, ConfigIndex, Millis, assets::MemoryAssets},
-    node::Node as _,
+    node::Hosted as _,
     server::Server,
     settings::Settings,
     sim::Actor,
@@ -74,7 +74,7 @@ fn heard(arena: &mut Arena, node: usize, text: &str) -> bool {
 }
 
 fn output(arena: &mut Arena) -> String {
-    std::iter::from_fn(|| arena.actors[SERVER].poll_output()).collect()
+    std::iter::from_fn(|| arena.actors[SERVER].poll_console()).collect()
 }
 
 /// One life ends, and with it the match.
@@ -115,7 +115,7 @@ fn a_rotation_takes_the_players_from_map_to_map() {
             assert_eq!(string(&mut arena, node, configstring::INTERMISSION), "");
             assert!(movement_of(&mut arena, node) != INTERMISSION);
         }
-        log.extend(std::iter::from_fn(|| arena.actors[SERVER].poll_log()));
+        log.extend(std::iter::from_fn(|| arena.actors[SERVER].poll_game_log()));
     }
     arena.check_no_faults();
     check_log(&log);

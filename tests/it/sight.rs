@@ -12,7 +12,7 @@ use fragd::{
         ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Millis, PlayerState, SvFlags,
         UserCmd, Vec3, Words, assets::MemoryAssets,
     },
-    node::Node as _,
+    node::Hosted as _,
     server::{Geometry, Server},
     settings::Settings,
     world::MapEntities,
@@ -415,14 +415,14 @@ fn maps_that_cannot_be_played_leave_the_running_one() {
         ("unborn", "maps/unborn.bsp in memory: there is no place where players could enter"),
         ("unbalanced", "maps/unbalanced.bsp in memory: entity text, line 2: "),
     ] {
-        server.handle_line(Millis(1), &format!("map {map}"));
-        let said = server.poll_output().unwrap();
+        server.handle_console_line(Millis(1), &format!("map {map}"));
+        let said = server.poll_console().unwrap();
         assert!(said.starts_with(sentence), "{map}: {said}");
         assert_eq!(server.settings().get("mapname"), Some("rooms"));
         assert_eq!(server.settings().get("sv_serverid"), Some(&*id));
     }
     assert_ne!(server.settings().get("sv_mapChecksum"), Some("0"));
-    server.handle_line(Millis(2), "map rooms");
+    server.handle_console_line(Millis(2), "map rooms");
     assert_ne!(server.settings().get("sv_serverid"), Some(&*id));
 }
 
@@ -440,7 +440,7 @@ fn cheats_are_for_levels_of_devmap() {
         ("set sv_cheats 0", "1"),
         ("map rooms", "0"),
     ] {
-        server.handle_line(Millis(1), line);
+        server.handle_console_line(Millis(1), line);
         assert_eq!(server.settings().get("sv_cheats"), Some(cheats), "{line}");
     }
 }
@@ -452,6 +452,6 @@ fn a_first_map_that_cannot_be_played_is_played_without_walls() {
     let mut server = server(assets, "nowhere", &Shared::default());
     assert_eq!(server.geometry(), Geometry::None);
     assert_eq!(server.settings().get("mapname"), Some("nowhere"));
-    server.handle_line(Millis(1), "map rooms");
+    server.handle_console_line(Millis(1), "map rooms");
     assert_eq!(server.geometry(), Geometry::Map);
 }

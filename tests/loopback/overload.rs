@@ -21,7 +21,7 @@ use fragd::{
     game::{Deathmatch, Game, Profile},
     io::{Clock, Options, Progress, Sockets, run},
     model::{Millis, assets::MemoryAssets},
-    node::{LocalPort, LoopCounters, Node as _},
+    node::{Hosted as _, LocalPort, LoopCounters},
     observe::{Counter, Counters},
     server::Server,
     settings::Settings,

@@ -17,7 +17,7 @@ use fragd::{
     game::{Flight, Game, Profile},
     io::{Clock, Console, Ending, Listen, Options, Output, Progress, Sockets, Summary, run},
     model::{Millis, Qport, assets::MemoryAssets},
-    node::{LocalPort, Node, Route},
+    node::{Hosted, LocalPort, LoopCounters, Node, Route},
     observe::{Counter, Counters},
     server::Server,
     settings::Settings,
@@ -166,8 +166,28 @@ impl Node for Room {
         self.players.iter_mut().find_map(|player| player.poll_transmit(packet))
     }
 
-    fn handle_line(&mut self, _: Millis, _: &str) {
+    fn is_finished(&self) -> bool {
+        self.stopped
+    }
+}
+
+impl Hosted for Room {
+    fn handle_console_line(&mut self, _: Millis, _: &str) {
         self.stopped = true;
+    }
+
+    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
+        None
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        None
     }
 
     fn local_ports(&self) -> u16 {
@@ -176,10 +196,6 @@ impl Node for Room {
 
     fn stop(&mut self, _: Millis, _: &str) {
         self.stopped = true;
-    }
-
-    fn is_finished(&self) -> bool {
-        self.stopped
     }
 }
 

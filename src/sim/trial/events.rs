@@ -4,7 +4,7 @@ use super::{Person, SERVER, Trial, rate};
 use crate::{
     client::ClientWire,
     model::{Millis, Qport},
-    node::{LocalPort, Node as _},
+    node::{Hosted as _, LocalPort},
     sim::{Actor, Harm, Network, NodeId, Player, Said, Weather},
 };
 
@@ -186,7 +186,7 @@ impl Trial {
 
     pub(super) fn console(&mut self, line: &str) {
         let now = self.network.clock(SERVER);
-        self.actors[SERVER].handle_line(now, line);
+        self.actors[SERVER].handle_console_line(now, line);
     }
 
     pub(super) fn change_map(&mut self) {

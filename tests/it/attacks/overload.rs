@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use fragd::{
     client::ClientWire,
-    node::{LoopCounters, Node as _},
+    node::{Hosted as _, LoopCounters},
     observe::{Counter, exposition},
 };
 
@@ -88,11 +88,11 @@ fn one_table_has_what_the_server_the_loop_and_the_kernel_counted() {
     }
     let counted = LoopCounters { received: 12_345, kernel: 678, ..LoopCounters::default() };
     let now = scene.now();
-    scene.arena.actors[SERVER].note_loop(now, &counted);
-    while scene.arena.actors[SERVER].poll_output().is_some() {}
+    scene.arena.actors[SERVER].set_loop_counters(now, &counted);
+    while scene.arena.actors[SERVER].poll_console().is_some() {}
     scene.arena.console("counters");
     let mut shown = String::new();
-    while let Some(text) = scene.arena.actors[SERVER].poll_output() {
+    while let Some(text) = scene.arena.actors[SERVER].poll_console() {
         shown += &text;
     }
     let monitored = exposition(scene.server().samples().collect());

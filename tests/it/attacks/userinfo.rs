@@ -6,7 +6,7 @@ use fragd::{
     client::ClientWire,
     game::{Deathmatch, Flight, Game, Profile, movement::Variant},
     model::{Millis, assets::Assets as _},
-    node::Node as _,
+    node::Hosted as _,
     server::{Geometry, Server},
     settings::Settings,
     sim::Actor,
@@ -32,9 +32,9 @@ fn far() -> SocketAddr {
 /// Text that the operator is shown for a line.
 fn shown(scene: &mut Scene, line: &str) -> String {
     let server = &mut scene.arena.actors[SERVER];
-    while server.poll_output().is_some() {}
+    while server.poll_console().is_some() {}
     scene.arena.console(line);
-    std::iter::from_fn(|| scene.arena.actors[SERVER].poll_output()).collect()
+    std::iter::from_fn(|| scene.arena.actors[SERVER].poll_console()).collect()
 }
 
 /// A userinfo that with the address has exactly so many bytes.

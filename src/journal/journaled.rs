@@ -1,0 +1,42 @@
+//! Journaled nodes: every input and output goes to a [`Recorder`].
+//!
+//! Invariant: an input is in the recorder before the node sees it.
+
+use super::recorder::{Recorder, SharedRecorder};
+use crate::node::{NodeEvent, Observed, Observer};
+
+/// A node whose inputs are recorded. It was made from the start record of its recorder.
+pub type Journaled<N> = Observed<N, SharedRecorder>;
+
+impl Observer for Recorder {
+    fn observe(&mut self, event: &NodeEvent<'_>) {
+        match *event {
+            NodeEvent::Received(now, route, bytes) => self.datagram(now, route, bytes),
+            NodeEvent::Frame(now) => self.frame(now),
+            NodeEvent::ConsoleLine(now, line) => self.line(now, line),
+            NodeEvent::LoopCounters(now, counters) => self.counted(now, counters),
+            NodeEvent::Stop(now, reason) => self.stop(now, reason),
+            NodeEvent::Sent(route, bytes) => self.sends(route, bytes),
+        }
+    }
+}
+
+impl Observer for SharedRecorder {
+    fn observe(&mut self, event: &NodeEvent<'_>) {
+        self.borrow_mut().observe(event);
+    }
+}
+
+impl<N> Journaled<N> {
+    /// Ends the journal properly and unwraps the node. Without it, the journal counts as cut off.
+    pub fn finish(self) -> N {
+        self.observer.borrow_mut().end();
+        self.node
+    }
+
+    /// Returns the length of the journal in bytes.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.observer.borrow().written()
+    }
+}

@@ -1,0 +1,82 @@
+//! Sans-I/O node interface: input as datagrams and time, output as datagrams.
+//!
+//! [`Node`] is what every role has: server, client, load test, query. [`Hosted`] is what the event loop in
+//! `io` needs besides: console, game log, counters, ports, shutdown. A node never touches a socket or a
+//! clock, so one event loop runs every role and one simulator tests every role. Layers wrap any node and
+//! forward every call: [`Observed`] reports inputs and outputs to an [`Observer`] (journal, capture,
+//! trace), and the impairment module delays and drops datagrams.
+//!
+//! Invariants: `now` never goes back; [`Node::poll_transmit`] is drained after every call that may queue a
+//! datagram; a datagram is sent only by draining.
+
+mod loop_counters;
+mod observed;
+mod outbox;
+mod trace;
+
+use std::net::SocketAddr;
+
+use crate::model::Millis;
+
+pub use loop_counters::LoopCounters;
+pub use observed::{NodeEvent, Observed, Observer};
+pub use outbox::Outbox;
+pub use trace::Trace;
+
+/// Number of a local UDP port of a node. A server has one, `0`; a load test has one per client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LocalPort(pub u16);
+
+/// Local port and remote address of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Route {
+    /// Local port.
+    pub local: LocalPort,
+    /// Remote address.
+    pub remote: SocketAddr,
+}
+
+/// Sans-I/O endpoint: a state machine that exchanges datagrams.
+pub trait Node {
+    /// Handles a datagram that arrived on `route.local` from `route.remote`.
+    fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]);
+
+    /// Runs everything that is due.
+    fn frame(&mut self, now: Millis);
+
+    /// Returns the due time of the next [`Node::frame`]. A past time means immediately.
+    fn next_frame(&self) -> Millis;
+
+    /// Moves the next datagram to send into `packet` and returns its route, or `None` when none is queued.
+    fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route>;
+
+    /// Whether the node needs no more input. Queued output is still drained.
+    fn is_finished(&self) -> bool;
+}
+
+/// Hosting interface of a node, for the event loop: console, game log, counters, ports, shutdown.
+///
+/// No method has a default, so a layer that forgets to forward one does not compile.
+pub trait Hosted: Node {
+    /// Handles a line that the operator typed.
+    fn handle_console_line(&mut self, now: Millis, line: &str);
+
+    /// Updates the event loop's counters.
+    fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters);
+
+    /// Returns the longest time that received datagrams may wait for more of them, so that one wake-up
+    /// handles many. The event loop never waits past [`Node::next_frame`].
+    fn receive_coalescing(&self) -> Millis;
+
+    /// Returns the next console text, whole lines, or `None`.
+    fn poll_console(&mut self) -> Option<String>;
+
+    /// Returns the next lines of the game log, or `None`.
+    fn poll_game_log(&mut self) -> Option<String>;
+
+    /// Returns the number of local ports, numbered from 0.
+    fn local_ports(&self) -> u16;
+
+    /// Disconnects every peer with `reason` and finishes.
+    fn stop(&mut self, now: Millis, reason: &str);
+}

@@ -1,0 +1,32 @@
+//! Trace observer: one log line at level `trace` per event.
+
+use super::{NodeEvent, Observer};
+
+/// Logs every event of a node. Costs a comparison per event while the level is disabled.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trace;
+
+impl Observer for Trace {
+    fn observe(&mut self, event: &NodeEvent<'_>) {
+        match event {
+            NodeEvent::Received(now, route, bytes) => {
+                let kind = kind(bytes);
+                log::trace!("{} received: {} bytes, {kind}, at {now}", route.remote, bytes.len());
+            }
+            NodeEvent::Sent(route, bytes) => {
+                log::trace!("{} sent: {} bytes, {}", route.remote, bytes.len(), kind(bytes));
+            }
+            NodeEvent::Frame(now) => log::trace!("frame began at {now}"),
+            NodeEvent::ConsoleLine(now, line) => log::trace!("console line at {now}: {line}"),
+            NodeEvent::LoopCounters(now, counters) => {
+                log::trace!("loop counters updated at {now}: {} frames", counters.frames);
+            }
+            NodeEvent::Stop(now, reason) => log::trace!("stop requested at {now}: {reason}"),
+        }
+    }
+}
+
+/// Returns how a datagram is addressed.
+fn kind(bytes: &[u8]) -> &'static str {
+    if bytes.starts_with(&[255; 4]) { "connectionless" } else { "sequenced" }
+}
