@@ -1,7 +1,7 @@
 //! A limit for log lines that strangers can cause: one of a kind per second, with a word on how many
 //! were left out.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use crate::model::Millis;
 
@@ -9,7 +9,7 @@ use crate::model::Millis;
 const INTERVAL: Millis = Millis::seconds(1);
 
 /// A kind of log line that outsiders can cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     /// A client's message was wrong.
     ClientFault,
@@ -36,8 +36,9 @@ impl fmt::Display for Suppressed {
     }
 }
 
+/// Lines of one kind.
 #[derive(Clone, Copy, Debug, Default)]
-struct Kind {
+struct Lines {
     last: Option<Millis>,
     suppressed: u64,
 }
@@ -45,19 +46,19 @@ struct Kind {
 /// Decides which lines are written.
 #[derive(Clone, Debug, Default)]
 pub struct LogLimiter {
-    kinds: [Kind; Event::Overload as usize + 1],
+    lines: BTreeMap<Event, Lines>,
 }
 
 impl LogLimiter {
     /// Whether a line of that kind may be written now, and what to say of those that were not.
     pub fn allows(&mut self, event: Event, now: Millis) -> Option<Suppressed> {
-        let kind = &mut self.kinds[event as usize];
-        if kind.last.is_some_and(|last| now.since(last) < INTERVAL) {
-            kind.suppressed += 1;
+        let lines = self.lines.entry(event).or_default();
+        if lines.last.is_some_and(|last| now.since(last) < INTERVAL) {
+            lines.suppressed += 1;
             return None;
         }
-        kind.last = Some(now);
-        Some(Suppressed(std::mem::take(&mut kind.suppressed)))
+        lines.last = Some(now);
+        Some(Suppressed(std::mem::take(&mut lines.suppressed)))
     }
 }
 
