@@ -26,7 +26,7 @@ use crate::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime, PlayerState,
         UserCmd, Words,
     },
-    world::World,
+    world::{MapEntities, World},
 };
 
 pub use deathmatch::Deathmatch;
@@ -105,6 +105,17 @@ pub trait Game {
 
     /// The player's ping, written by the server before each frame.
     fn set_ping(&mut self, client: ClientNum, ping_ms: i32);
+
+    /// Score of the player that the client views, for status replies. Called for every slot in use.
+    fn score(&self, client: ClientNum) -> i32;
+
+    /// Whether a client can spawn on a map with these entities. Called before the map replaces the
+    /// running one; a map without a spawn point is rejected.
+    fn has_spawn_point(&self, entities: &MapEntities) -> bool;
+
+    /// The operator scheduled a restart for `at`. Shows the countdown to clients and returns true, or
+    /// returns false if the level restarts at once because the game counts down itself (warm-up).
+    fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool;
 }
 
 /// What the engine does for the rules.

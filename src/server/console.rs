@@ -18,7 +18,6 @@ use super::{
     status::{self, Row, Standing},
 };
 use crate::{
-    bg::configstring,
     model::{ClientNum, Words, text},
     settings::{SetCommand, Writer, key, name_matches},
 };
@@ -173,18 +172,16 @@ impl Server {
         loaded.is_ok()
     }
 
-    /// Begins the level anew, at once or after a countdown that players see. With a warm-up the game
-    /// counts down itself.
+    /// Restarts the level at once, or after a countdown that the game shows to clients.
     pub(super) fn restart_in(&mut self, words: &Words) {
         let asked = words.get(1);
         let seconds = if asked.is_empty() { RESTART_DELAY_S } else { text::leading_int(asked) };
-        if seconds <= 0 || self.core.settings.flag(key::G_DO_WARMUP) {
-            self.restart_or_reload();
-            return;
-        }
         let at = self.core.level.time + seconds.min(MAX_RESTART_DELAY_S) * 1000;
-        self.core.level.restart_at = Some(at);
-        self.core.publish(configstring::WARMUP, &at.to_string());
+        if seconds > 0 && self.game.show_restart_countdown(&mut self.core, at) {
+            self.core.level.restart_at = Some(at);
+        } else {
+            self.restart_or_reload();
+        }
     }
 
     /// Begins the level anew, once a frame; from the map's file when what waits for that asks for it.
@@ -289,7 +286,7 @@ impl Server {
             .iter()
             .map(|(number, client)| Row {
                 slot: number.index(),
-                score: game.player(number).persistant[0],
+                score: game.score(number),
                 standing: match client.stage {
                     Stage::Connected => Standing::Connecting,
                     Stage::Primed => Standing::Primed { ping_ms: client.ping_ms() },

@@ -11,9 +11,9 @@ use super::{
     Geometry, Server, client::Stage, configstrings::Configstrings, core::Core, maps::MapError,
 };
 use crate::{
-    game::LevelStart,
+    game::{Game, LevelStart},
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
-    settings::{self, Choice as _, Precision, key},
+    settings::{Choice as _, Precision, key},
     wire::gamestate,
     world::World,
 };
@@ -71,14 +71,23 @@ impl Level {
     }
 }
 
+/// A level that was loaded and validated but does not run yet.
+#[derive(Default)]
+struct Prepared {
+    /// Geometry of the map; `None` in open space.
+    world: Option<World>,
+    /// The game for this geometry, if the running game is for the other.
+    new_game: Option<Box<dyn Game>>,
+}
+
 impl Server {
     /// Plays the first map, without geometry if need be.
     pub(super) fn load_first_level(&mut self, map: &str) {
-        match self.load_world(map) {
-            Ok(world) => self.begin_map(map, world),
+        match self.prepare_level(map) {
+            Ok(prepared) => self.begin_map(map, prepared),
             Err(error) => {
-                log::warn!("{error}; players fly on {map} instead");
-                self.begin_map(map, None);
+                log::warn!("{error}; running {map} in free flight");
+                self.begin_map(map, Prepared::default());
             }
         }
     }
@@ -88,24 +97,27 @@ impl Server {
     /// # Errors
     /// The map can't be played; the running one goes on.
     pub(super) fn load_level(&mut self, map: &str) -> Result<(), MapError> {
-        let world = self.load_world(map)?;
-        self.begin_map(map, world);
+        let prepared = self.prepare_level(map)?;
+        self.begin_map(map, prepared);
         Ok(())
     }
 
-    /// The geometry of a level; none where levels are played without.
-    fn load_world(&mut self, map: &str) -> Result<Option<World>, MapError> {
+    /// Loads and validates what the next level needs. The running level is not changed.
+    fn prepare_level(&self, map: &str) -> Result<Prepared, MapError> {
         let settings = &self.core.settings;
-        if self.maps.is_empty() || settings.choice(key::G_RULES) == settings::Rules::Flight {
-            return Ok(None);
+        if self.maps.is_empty() {
+            return Ok(Prepared::default());
         }
-        // What waits for the next map is in force on it.
+        // A latched value applies to the map that is loaded now.
         let precision = settings.latched("cm_precision").and_then(Precision::named);
         let precision = precision.unwrap_or(settings.choice(key::CM_PRECISION));
-        self.maps.load(map, precision).map(Some)
+        let new_game = (self.geometry != Geometry::Map).then(|| (self.rules)(Geometry::Map));
+        let game = new_game.as_deref().unwrap_or(&*self.game);
+        let world = Some(self.maps.load(map, precision, game)?);
+        Ok(Prepared { world, new_game })
     }
 
-    fn begin_map(&mut self, map: &str, world: Option<World>) {
+    fn begin_map(&mut self, map: &str, Prepared { world, new_game }: Prepared) {
         if self.core.level.map.is_empty() {
             // What the operator chose before the first map holds after it.
             if self.core.settings.text(key::NEXTMAP).is_empty() {
@@ -118,7 +130,7 @@ impl Server {
         let geometry = if world.is_some() { Geometry::Map } else { Geometry::None };
         if geometry != self.geometry {
             self.geometry = geometry;
-            self.game = (self.rules)(geometry);
+            self.game = new_game.unwrap_or_else(|| (self.rules)(geometry));
         }
         let core = &mut self.core;
         core.settings.apply_latched();
@@ -242,7 +254,7 @@ impl Server {
         }
         self.core.level.time = time;
         let map = self.core.level.map.clone();
-        self.begin_map(&map, world);
+        self.begin_map(&map, Prepared { world, new_game: None });
     }
 
     /// Has the game set up a level and lets it settle.

@@ -1,13 +1,14 @@
 //! Map files: which levels can be played, and their geometry.
 //!
 //! Invariant: a map that is refused changes nothing, and the refusal names the file and the place in it.
-//! Source: Quake III's map files; the spawn points are those that the games know.
+//! Source: Quake III's map files.
 
 use std::fmt;
 
 use thiserror::Error;
 
 use crate::{
+    game::Game,
     model::assets::{AssetError, Assets},
     settings::Precision,
     world::{
@@ -15,16 +16,6 @@ use crate::{
         bsp::MAX_FILE_LEN,
     },
 };
-
-/// Where players may enter a level.
-const SPAWN_POINTS: &[&str] = &[
-    "info_player_deathmatch",
-    "info_player_start",
-    "team_CTF_redplayer",
-    "team_CTF_blueplayer",
-    "team_CTF_redspawn",
-    "team_CTF_bluespawn",
-];
 
 /// Where maps come from.
 pub(super) struct Maps {
@@ -85,12 +76,17 @@ impl Maps {
         names
     }
 
-    /// Loads a map and checks all of it.
-    pub(super) fn load(&self, map: &str, precision: Precision) -> Result<World, MapError> {
+    /// Loads a map for a game and validates all of it.
+    pub(super) fn load(
+        &self,
+        map: &str,
+        precision: Precision,
+        game: &dyn Game,
+    ) -> Result<World, MapError> {
         let file = format!("maps/{map}.bsp");
         let Some(found) = self.assets.find(&file) else { return Err(MapError::Missing(file)) };
         let bytes = self.assets.read(&file, MAX_FILE_LEN as u64).map_err(MapError::Unreadable)?;
-        build(&bytes, precision).map_err(|fault| MapError::Unsound {
+        build(&bytes, precision, game).map_err(|fault| MapError::Unsound {
             file,
             place: found.place,
             fault,
@@ -104,10 +100,10 @@ impl fmt::Debug for Maps {
     }
 }
 
-fn build(bytes: &[u8], precision: Precision) -> Result<World, MapFault> {
+fn build(bytes: &[u8], precision: Precision, game: &dyn Game) -> Result<World, MapFault> {
     let bsp = Bsp::load(bytes)?;
     let entities = MapEntities::parse(&bsp.entity_text)?;
-    if !SPAWN_POINTS.iter().any(|class| entities.of_class(class).next().is_some()) {
+    if !game.has_spawn_point(&entities) {
         return Err(MapFault::NoSpawnPoint);
     }
     let family = match precision {
@@ -120,7 +116,10 @@ fn build(bytes: &[u8], precision: Precision) -> Result<World, MapFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::assets::MemoryAssets;
+    use crate::{
+        game::{Flight, Profile},
+        model::assets::MemoryAssets,
+    };
 
     #[test]
     fn refusals_name_file_and_place() {
@@ -129,7 +128,9 @@ mod tests {
         assets.insert("maps/cut.bsp", b"IBSP".to_vec()).unwrap();
         let maps = Maps::new(Box::new(assets));
         assert!(!maps.is_empty());
-        let refusal = |name: &str| maps.load(name, Precision::Single).unwrap_err().to_string();
+        let game = Flight::new(Profile::BASEOA);
+        let load = |name: &str| maps.load(name, Precision::Single, &game);
+        let refusal = |name: &str| load(name).unwrap_err().to_string();
         assert_eq!(refusal("x"), "Can't find map maps/x.bsp");
         assert!(refusal("CUT").starts_with("maps/CUT.bsp in memory: "), "{}", refusal("CUT"));
     }

@@ -121,7 +121,7 @@ impl Server {
             .clients
             .present()
             .map(|(number, client)| Player {
-                score: game.player(number).persistant[0],
+                score: game.score(number),
                 ping: client.ping_ms(),
                 name: client.name.as_str().into(),
             })

@@ -143,6 +143,21 @@ impl Game for Puppets {
     }
 
     fn set_ping(&mut self, _client: ClientNum, _ping_ms: i32) {}
+
+    fn score(&self, client: ClientNum) -> i32 {
+        self.players[client.index()].persistant[0]
+    }
+
+    fn has_spawn_point(&self, entities: &MapEntities) -> bool {
+        ["info_player_deathmatch", "info_player_start"]
+            .iter()
+            .any(|class| entities.of_class(class).next().is_some())
+    }
+
+    fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool {
+        let _ = (host, at);
+        false
+    }
 }
 
 fn thing(origin: Vec3, sv_flags: SvFlags, single_client: i32) -> (EntityState, EntityShared) {

@@ -13,6 +13,21 @@ use crate::world::{MapEntities, PvsLocation, entity_string::MapEntity};
 /// Names of unknown classes that are printed.
 const MAX_NAMED: usize = 16;
 
+/// Classes of spawn points, of which a map needs one.
+const SPAWN_POINTS: [&str; 6] = [
+    "info_player_deathmatch",
+    "info_player_start",
+    "team_CTF_redplayer",
+    "team_CTF_blueplayer",
+    "team_CTF_redspawn",
+    "team_CTF_bluespawn",
+];
+
+/// Whether a map with these entities has a spawn point.
+pub(super) fn has_spawn_point(entities: &MapEntities) -> bool {
+    SPAWN_POINTS.iter().any(|class| entities.of_class(class).next().is_some())
+}
+
 /// What becomes of an entity of one class.
 type Spawn = fn(&mut Deathmatch, &mut dyn Host, &MapEntity);
 

@@ -41,14 +41,14 @@ use self::{
 use super::{
     EntityView, Game, Host, LevelStart, Profile, movement,
     movement::{Settings, Variant, events},
-    people::{People, Player, Populated, Stage},
+    people::{self, People, Player, Populated, Stage},
 };
-use crate::bg::event;
+use crate::bg::{event, persistant};
 use crate::model::{
     ClientNum, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, UserCmd, Vec3, Words,
     limits::MAX_CLIENTS,
 };
-use crate::world::links::EntityViews;
+use crate::world::{MapEntities, links::EntityViews};
 
 /// Deathmatch.
 #[derive(Debug)]
@@ -459,6 +459,18 @@ impl Game for Deathmatch {
                 player.state.ping = ping_ms;
             }
         }
+    }
+
+    fn score(&self, client: ClientNum) -> i32 {
+        self.player(client).persistant[persistant::SCORE]
+    }
+
+    fn has_spawn_point(&self, entities: &MapEntities) -> bool {
+        classes::has_spawn_point(entities)
+    }
+
+    fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool {
+        people::show_restart_countdown(host, at)
     }
 }
 

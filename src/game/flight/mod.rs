@@ -15,13 +15,14 @@ mod pilot;
 use self::{levels::Level, pilot::Around};
 use super::{
     EntityView, Game, Host, LevelStart, Profile,
-    people::{People, Player, Populated, Role, Spot},
+    people::{self, People, Player, Populated, Role, Spot},
 };
-use crate::bg::configstring;
+use crate::bg::{configstring, persistant};
 use crate::model::{
     ClientNum, EntityNum, LevelTime, PlayerState, UserCmd, Vec3, Words, limits::MAX_CLIENTS,
     text::leading_int,
 };
+use crate::world::MapEntities;
 
 /// Two players closer than this are in each other's way.
 const ELBOW_ROOM: f32 = 64.0;
@@ -287,6 +288,20 @@ impl Game for Flight {
             player.ping_ms = ping_ms;
             player.state.ping = ping_ms;
         }
+    }
+
+    fn score(&self, client: ClientNum) -> i32 {
+        self.player(client).persistant[persistant::SCORE]
+    }
+
+    fn has_spawn_point(&self, entities: &MapEntities) -> bool {
+        // Players start at the positions of this game's own table.
+        let _ = entities;
+        true
+    }
+
+    fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool {
+        people::show_restart_countdown(host, at)
     }
 }
 

@@ -36,13 +36,23 @@ use super::{
     Host, LevelStart, Profile,
     profile::Silence,
     userinfo::{Detail, Standing, Userinfo, player_entry},
-    values::Seen,
+    values::{Seen, switch},
 };
 use crate::bg::{GameType, Team, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
 
 /// Players of a tournament game.
 const DUELLISTS: usize = 2;
+
+/// Shows clients the countdown to a restart at `at`. Returns false while warm-up is on: its own
+/// countdown follows the restart.
+pub(super) fn show_restart_countdown(host: &mut dyn Host, at: LevelTime) -> bool {
+    if switch(host, "g_doWarmup", false) {
+        return false;
+    }
+    host.set_configstring(configstring::WARMUP, &at.to_string());
+    true
+}
 
 /// A game with people in it.
 pub(in crate::game) trait Populated {

@@ -10,6 +10,7 @@ use fragd::{
     server::Server,
     settings::Settings,
     sim::Actor,
+    world::MapEntities,
 };
 
 use super::{SEED, Scene};
@@ -98,6 +99,18 @@ impl Game for Rotten {
     }
     fn set_ping(&mut self, client: ClientNum, ping_ms: i32) {
         self.inner.set_ping(client, ping_ms);
+    }
+
+    fn score(&self, client: ClientNum) -> i32 {
+        self.inner.score(client)
+    }
+
+    fn has_spawn_point(&self, entities: &MapEntities) -> bool {
+        self.inner.has_spawn_point(entities)
+    }
+
+    fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool {
+        self.inner.show_restart_countdown(host, at)
     }
 }
 
