@@ -8,6 +8,7 @@ pub mod bg;
 pub mod bots;
 pub mod cli;
 pub mod client;
+pub mod cvar;
 pub mod game;
 pub mod impairment;
 pub mod io;

@@ -1,12 +1,12 @@
 //! Config files.
 #![no_main]
 
-use fragd::settings::{GameProfile, Settings};
+use fragd::settings::{GameFolder, Settings};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let mut settings = Settings::new(GameProfile::BaseOa);
+    let mut settings = Settings::new(GameFolder::BaseOa);
     if let Err(faults) = settings.read_config("fuzz.toml", text) {
         let _ = faults.to_string();
     }

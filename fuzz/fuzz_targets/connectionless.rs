@@ -1,7 +1,7 @@
 //! Whatever strangers send to server and client without a connection.
 #![no_main]
 
-use fragd::settings::GameProfile;
+use fragd::settings::GameFolder;
 use fragd::wire::connectionless::Message;
 use fragd_fuzz::{pieces, with_server};
 use libfuzzer_sys::fuzz_target;
@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
             _ => {}
         }
     }
-    with_server(GameProfile::BaseOa, false, data, |server, stranger| {
+    with_server(GameFolder::BaseOa, false, data, |server, stranger| {
         for piece in pieces(data, 8) {
             stranger.send(server, &[b"\xff\xff\xff\xff", piece].concat());
             stranger.wait(server, 100);

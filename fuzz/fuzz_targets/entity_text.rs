@@ -1,7 +1,7 @@
 //! What maps say of their entities, as text and as a level that is played.
 #![no_main]
 
-use fragd::{model::Dialect, node::{Hosted as _, Node as _}, settings::GameProfile, world::MapEntities};
+use fragd::{model::Dialect, node::{Hosted as _, Node as _}, settings::GameFolder, world::MapEntities};
 use fragd_fuzz::{Stranger, server, yard};
 use libfuzzer_sys::fuzz_target;
 
@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let game = if choice & 1 == 0 { GameProfile::BaseOa } else { GameProfile::BaseQ3 };
+    let game = if choice & 1 == 0 { GameFolder::BaseOa } else { GameFolder::BaseQ3 };
     let mut server = server(game, Some(yard(text)));
     let mut stranger = Stranger::new();
     stranger.join(&mut server, Dialect::Compat).expect("a challenge");

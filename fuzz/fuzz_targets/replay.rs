@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use fragd::{
     journal::{Answers, Replay, ReplayedAssets, Step, Steps, Verdict},
     model::Millis,
-    settings::GameProfile,
+    settings::GameFolder,
 };
 use fragd_fuzz::{
     YARD,
@@ -69,7 +69,7 @@ fn replay(journal: &[u8]) -> Option<Verdict> {
     answers.expect(first.answers.iter().cloned());
     let find = |name: &str, _, _| (name == "maps/yard.bsp").then(|| YARD.clone());
     let assets = ReplayedAssets::new(answers.clone(), Box::new(find));
-    let mut replay = Replay::new(server_with(GameProfile::BaseOa, Box::new(assets)));
+    let mut replay = Replay::new(server_with(GameFolder::BaseOa, Box::new(assets)));
     let mut verdict = replay.step(Step { answers: Vec::new(), ..first }, &answers);
     while verdict == Verdict::Same
         && let Some(step) = steps.next_step().or_else(|| steps.last_step())

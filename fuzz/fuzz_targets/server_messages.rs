@@ -4,7 +4,7 @@
 use fragd::{
     model::{CommandNum, Dialect},
     node::{Hosted as _, Node as _},
-    settings::GameProfile,
+    settings::GameFolder,
     wire::{bits::BitWriter, client_message},
 };
 use fragd_fuzz::{Stranger, YARD, datagrams, head, pieces, server};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
-    let game = if choice & 1 == 0 { GameProfile::BaseOa } else { GameProfile::BaseQ3 };
+    let game = if choice & 1 == 0 { GameFolder::BaseOa } else { GameFolder::BaseQ3 };
     let dialect = if choice & 2 == 0 { Dialect::Compat } else { Dialect::Native };
     let mut server = server(game, (choice & 4 == 0).then(|| YARD.clone()));
     let mut stranger = Stranger::new();

@@ -3,7 +3,7 @@
 
 use fragd::{
     model::{CommandNum, Dialect},
-    settings::GameProfile,
+    settings::GameFolder,
     wire::{
         client_message,
         connect::write_connect,
@@ -16,7 +16,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let [choice, text @ ..] = data else { return };
-    let game = if choice & 1 == 0 { GameProfile::BaseOa } else { GameProfile::BaseQ3 };
+    let game = if choice & 1 == 0 { GameFolder::BaseOa } else { GameFolder::BaseQ3 };
     with_server(game, false, data, |server, stranger| {
         if choice & 2 == 0 {
             // The packed text as it comes.

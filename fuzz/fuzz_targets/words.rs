@@ -1,7 +1,7 @@
 //! Lines of the console, and the `+` part of the command line.
 #![no_main]
 
-use fragd::{cli::PlusCommands, model::Words, node::{Hosted as _, Node as _}, settings::GameProfile};
+use fragd::{cli::PlusCommands, model::Words, node::{Hosted as _, Node as _}, settings::GameFolder};
 use fragd_fuzz::with_server;
 use libfuzzer_sys::fuzz_target;
 
@@ -9,7 +9,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let arguments: Vec<_> = text.split('\0').map(Into::into).collect();
     let _ = PlusCommands::read(&arguments);
-    with_server(GameProfile::BaseOa, true, data, |server, stranger| {
+    with_server(GameFolder::BaseOa, true, data, |server, stranger| {
         let _ = stranger.join(server, fragd::model::Dialect::Compat);
         for line in text.split('\0').take(16) {
             let words = Words::parse(line);

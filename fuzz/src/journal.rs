@@ -6,7 +6,7 @@ use fragd::{
     journal::{FORMAT_VERSION, MAGIC, RecordedAssets, Recorder, Journaled, Start},
     model::{CommandNum, Dialect, assets::MemoryAssets},
     node::{Hosted as _, Node as _},
-    settings::GameProfile,
+    settings::GameFolder,
     wire::client_message,
 };
 
@@ -81,7 +81,7 @@ pub fn recorded() -> Vec<u8> {
     let mut files = MemoryAssets::default();
     files.insert("maps/yard.bsp", YARD.clone()).expect("a right name");
     let assets = RecordedAssets::new(Box::new(files), Rc::clone(&recorder));
-    let server = server_with(GameProfile::BaseOa, Box::new(assets));
+    let server = server_with(GameFolder::BaseOa, Box::new(assets));
     let mut server = Journaled::new(server, recorder);
     let mut stranger = Stranger::new();
     for (port, dialect) in [(27_960, Dialect::Compat), (27_961, Dialect::Native)] {

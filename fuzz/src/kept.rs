@@ -15,7 +15,7 @@ use std::{
     sync::Once,
 };
 
-use fragd::{model::Millis, node::{Hosted as _, Node as _}, server::Server, settings::GameProfile};
+use fragd::{model::Millis, node::{Hosted as _, Node as _}, server::Server, settings::GameFolder};
 
 use crate::{Stranger, YARD, server};
 
@@ -39,7 +39,7 @@ thread_local! {
 
 /// Runs an input upon a server of `game`, on the yard or in open space.
 pub fn with_server(
-    game: GameProfile,
+    game: GameFolder,
     with_map: bool,
     input: &[u8],
     run: impl FnOnce(&mut Server, &mut Stranger),
@@ -58,7 +58,7 @@ pub fn with_server(
             servers.clear();
             BEFORE.with_borrow_mut(Vec::clear);
         }
-        let key = (game == GameProfile::BaseOa, with_map);
+        let key = (game == GameFolder::BaseOa, with_map);
         let kept = servers.entry(key).or_insert_with(|| Kept {
             server: server(game, with_map.then(|| YARD.clone())),
             now: Millis(10_000),

@@ -17,7 +17,7 @@ use fragd::{
     netchan::{Channel, End},
     node::{LocalPort, Node, Route},
     server::{Geometry, Server},
-    settings::{GameProfile, Settings, key},
+    settings::{GameFolder, Settings, key},
     wire::{
         bits::BitWriter,
         client_message::{self, ClientHead},
@@ -55,7 +55,7 @@ pub fn yard(entities: &str) -> Vec<u8> {
 pub static YARD: LazyLock<Vec<u8>> = LazyLock::new(|| yard(sample::YARD));
 
 /// A server of four places; with a map, or else in open space.
-pub fn server(game: GameProfile, map: Option<Vec<u8>>) -> Server {
+pub fn server(game: GameFolder, map: Option<Vec<u8>>) -> Server {
     let mut assets = MemoryAssets::default();
     if let Some(map) = map {
         assets.insert("maps/yard.bsp", map).expect("a right name");
@@ -67,10 +67,10 @@ pub fn server(game: GameProfile, map: Option<Vec<u8>>) -> Server {
 pub const ENTROPY: [u8; 32] = [7; 32];
 
 /// A server of four places with these files.
-pub fn server_with(game: GameProfile, assets: Box<dyn Assets>) -> Server {
+pub fn server_with(game: GameFolder, assets: Box<dyn Assets>) -> Server {
     let mut settings = Settings::new(game);
     for (name, value) in [
-        ("game", if game == GameProfile::BaseOa { "baseoa" } else { "baseq3" }),
+        ("game", if game == GameFolder::BaseOa { "baseoa" } else { "baseq3" }),
         ("map", "yard"),
         ("sv_maxclients", "4"),
         ("sv_maxclientsPerIP", "0"),
@@ -79,7 +79,7 @@ pub fn server_with(game: GameProfile, assets: Box<dyn Assets>) -> Server {
     ] {
         settings.set(name, value).expect("a right value");
     }
-    let profile = if game == GameProfile::BaseOa { Profile::BASEOA } else { Profile::BASEQ3 };
+    let profile = if game == GameFolder::BaseOa { Profile::BASEOA } else { Profile::BASEQ3 };
     let rules = Box::new(move |geometry| -> Box<dyn Game> {
         match geometry {
             Geometry::Map => Box::new(Deathmatch::new(profile)),

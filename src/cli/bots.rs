@@ -14,7 +14,7 @@ use crate::{
     client::ProtocolChoice,
     impairment::Shape,
     model::Millis,
-    settings::GameProfile,
+    settings::GameFolder,
 };
 
 /// Values that players use.
@@ -51,7 +51,7 @@ pub struct BotsOptions {
     pub basepath: String,
     /// Whose data that is
     #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = super::serve::game_profile)]
-    pub game: GameProfile,
+    pub game: GameFolder,
 }
 
 /// What the bots are, do, suffer, and must find.

@@ -22,7 +22,7 @@ pub use replay::ReplayOptions;
 pub use serve::ServeOptions;
 pub use sim::SimOptions;
 
-use crate::settings::{GameProfile, SETTINGS};
+use crate::settings::{GameFolder, SETTINGS};
 
 /// How a run of the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,7 +235,7 @@ pub struct MapsOptions {
     pub mod_folder: Option<String>,
     /// Whose maps
     #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = serve::game_profile)]
-    pub game: GameProfile,
+    pub game: GameFolder,
 }
 
 /// What `settings` is asked.
@@ -252,7 +252,7 @@ pub struct SettingsOptions {
     pub toml: bool,
     /// Defaults of this game
     #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = serve::game_profile)]
-    pub game: GameProfile,
+    pub game: GameFolder,
 }
 
 /// Reads the program's arguments, its own name first.
@@ -379,7 +379,7 @@ mod tests {
             panic!("explains")
         };
         assert_eq!(settings.name.as_deref(), Some("sv_fps"));
-        assert_eq!(settings.game, GameProfile::BaseQ3);
+        assert_eq!(settings.game, GameFolder::BaseQ3);
     }
 
     #[test]

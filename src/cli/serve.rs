@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::plus::PlusCommands;
-use crate::settings::{Choice, GameProfile, Kind, SetCommand, Settings, Writer, key};
+use crate::settings::{Choice, GameFolder, Kind, SetCommand, Settings, ChangeSource, key};
 
 /// What `serve` is asked.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct ServeOptions {
     pub map: Option<String>,
     /// Whose game data the clients have: baseoa (OpenArena) or baseq3 (Quake III Arena)
     #[arg(long, value_name = "NAME", value_parser = game_profile)]
-    pub game: Option<GameProfile>,
+    pub game: Option<GameFolder>,
     /// Write down all that the server is told, for fragd replay; it holds passwords
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
@@ -64,7 +64,7 @@ impl ServeOptions {
         }
         let mut faults = Vec::new();
         for (origin, command, name, value) in self.changes() {
-            if let Err(error) = settings.set_with(command, Writer::Operator, name, &value) {
+            if let Err(error) = settings.set_with(command, ChangeSource::Operator, name, &value) {
                 faults.push(format!("{origin}: {error}"));
             }
         }
@@ -101,8 +101,8 @@ impl ServeOptions {
 }
 
 /// Reads the name of a game.
-pub(super) fn game_profile(word: &str) -> Result<GameProfile, String> {
-    GameProfile::named(word).ok_or_else(|| format!("it takes {}", Kind::Choice(GameProfile::NAMES)))
+pub(super) fn game_profile(word: &str) -> Result<GameFolder, String> {
+    GameFolder::named(word).ok_or_else(|| format!("it takes {}", Kind::Choice(GameFolder::NAMES)))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{folder_or_map, serve};
-use crate::settings::GameProfile;
+use crate::settings::GameFolder;
 
 /// Examples of use.
 pub(super) const EXAMPLES: &str = "\
@@ -40,7 +40,7 @@ pub struct SimOptions {
     pub map: Option<String>,
     /// Whose maps and rules
     #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = serve::game_profile)]
-    pub game: GameProfile,
+    pub game: GameFolder,
     /// Folders that hold the game's data folder, separated as in PATH
     #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
     pub basepath: String,

@@ -16,12 +16,14 @@ mod flight;
 pub mod movement;
 mod people;
 pub mod profile;
+pub mod settings;
 pub mod userinfo;
 mod values;
 
 use std::net::IpAddr;
 
 use crate::{
+    cvar::Values,
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime, PlayerState,
         UserCmd, Words,
@@ -145,7 +147,10 @@ pub trait Host {
         String::new()
     }
 
-    /// A setting's value; empty when there is none of that name.
+    /// Current values of all settings, read by the typed keys of [`settings`].
+    fn settings(&self) -> &Values;
+
+    /// Text of a setting or variable by its name; empty for an unknown name.
     fn setting(&self, name: &str) -> &str;
 
     /// A number that is another one after each change of a setting. None when nobody counts: then

@@ -13,7 +13,7 @@ use fragd::{
     model::{Millis, UnixMillis, assets::Assets},
     node::{Hosted, LocalPort},
     server::{Geometry, Server},
-    settings::{Choice as _, LogLevel, Rules, Settings, key},
+    settings::{Choice as _, LogLevel, RulesMode, Settings, key},
 };
 
 /// Time between two tellings of what the loop and the kernel counted.
@@ -199,7 +199,7 @@ fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
 /// The game's data, and a line in the log that says where it is.
 fn find_data(settings: &Settings) -> GameData {
     let folder = settings.choice(key::GAME).name();
-    if settings.choice(key::G_RULES) == Rules::Flight {
+    if settings.choice(key::G_RULES) == RulesMode::Flight {
         log::info!("players fly freely, as g_rules says; no map files are read");
         return GameData::default();
     }

@@ -17,7 +17,7 @@ use crate::{
     netchan::Sender,
     node::Route,
     observe::{Counter, Event},
-    settings::{Wire71, key},
+    settings::{Protocol71, key},
     wire::{
         connect::{Claim, Connect, ConnectError, ConnectText},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
@@ -125,9 +125,9 @@ impl Core {
         }
         (protocol == newest || protocol == legacy && legacy != 0).then(|| {
             match self.settings.choice(key::SV_WIRE71) {
-                Wire71::Auto => None,
-                Wire71::Compat => Some(Dialect::Compat),
-                Wire71::Native => Some(Dialect::Native),
+                Protocol71::Auto => None,
+                Protocol71::Compat => Some(Dialect::Compat),
+                Protocol71::Native => Some(Dialect::Native),
             }
         })
     }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     model::{ClientNum, Words, text},
-    settings::{SetCommand, Writer, key, name_matches},
+    settings::{SetCommand, ChangeSource, key, name_matches},
 };
 
 /// How deep variables may lead to variables, and how many commands one line may lead to: `vstr` of a
@@ -308,7 +308,7 @@ impl Server {
 
 impl Core {
     fn change_setting(&mut self, command: SetCommand, name: &str, value: &str) {
-        match self.settings.set_with(command, Writer::Operator, name, value) {
+        match self.settings.set_with(command, ChangeSource::Operator, name, value) {
             Ok(crate::settings::Change::Latched) => {
                 self.print_line(format!("{name} will be changed upon restarting."));
             }

@@ -32,7 +32,7 @@ use crate::{
     },
     node::{LocalPort, LoopCounters, Outbox, Route},
     observe::{Counter, Counters, LogLimiter},
-    settings::{SetCommand, Settings, Writer, key},
+    settings::{SetCommand, Settings, ChangeSource, Values, key},
     wire::{bits::BitWriter, info::Info},
     world::{World, links},
 };
@@ -240,6 +240,10 @@ impl Host for Core {
         &self.map_names
     }
 
+    fn settings(&self) -> &Values {
+        self.settings.values()
+    }
+
     fn setting(&self, name: &str) -> &str {
         self.settings.get(name).unwrap_or("")
     }
@@ -249,7 +253,7 @@ impl Host for Core {
     }
 
     fn set_setting(&mut self, name: &str, value: &str) {
-        if let Err(error) = self.settings.set_with(SetCommand::Set, Writer::Game, name, value) {
+        if let Err(error) = self.settings.set_with(SetCommand::Set, ChangeSource::Game, name, value) {
             log::warn!("the game can't set {name}: {error}");
         }
     }

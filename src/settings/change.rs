@@ -1,33 +1,33 @@
-//! How a setting is changed: by which command, by whom, and what came of it.
+//! Changes of settings: set commands, sources and results.
 //!
-//! Source: the console's commands of Quake III servers.
+//! Source: the set commands of Quake III server consoles.
 
-/// What a successful `set` did.
+/// Result of an accepted change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It was so already.
+    /// The setting had the value already.
     Unchanged,
-    /// The value is new.
+    /// The value is new and in effect.
     Changed,
-    /// The value waits for the next map.
+    /// The value takes effect with the next map.
     Latched,
 }
 
-/// The console's four ways to set.
+/// Set commands of the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetCommand {
     /// `set`.
     Set,
-    /// `seta`: once kept over restarts, here as `set`.
+    /// `seta`: archives the cvar in other servers, here the same as `set`.
     Seta,
-    /// `sets`: also shows the variable in the serverinfo.
+    /// `sets`: also adds the variable to the serverinfo.
     Sets,
-    /// `setu`: means something to clients only, here as `set`.
+    /// `setu`: for clients, here the same as `set`.
     Setu,
 }
 
 impl SetCommand {
-    /// The command of that name, in any case.
+    /// The command of a name, case-insensitive.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         [("set", Self::Set), ("seta", Self::Seta), ("sets", Self::Sets), ("setu", Self::Setu)]
@@ -36,13 +36,13 @@ impl SetCommand {
     }
 }
 
-/// Who changes a setting, which decides what may be changed.
+/// Source of a change, which decides the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writer {
-    /// A person on the command line or the console, who is told of names that are in no table.
+pub enum ChangeSource {
+    /// Command line or console; an unknown name gives a note.
     Operator,
-    /// The config file, which has a place for names that are in no table.
+    /// The config file, which has tables for variables.
     File,
-    /// The rules of the game: also what is read only or a cheat.
+    /// The game, which may also write read-only and cheat-protected settings.
     Game,
 }

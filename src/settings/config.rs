@@ -1,8 +1,8 @@
-//! The config file: TOML, `name = value`, with tables as headings only.
+//! Config file: TOML, `name = value`, with tables as headings.
 //!
-//! A table is named after a group of settings, or `[serverinfo]` or `[variables]` for keys of the
-//! operator's own. Everything wrong is reported with its line, up to a bound; nothing is guessed.
-//! Invariant: text of any content and length is refused or read, in bounded time and without a panic.
+//! A table is named after a group of settings, or `[serverinfo]` or `[variables]` for custom keys. Errors
+//! are reported with their line, up to a limit. Invariant: text of any content and length is accepted or
+//! rejected in bounded time, without a panic.
 
 use std::{collections::HashMap, fmt};
 
@@ -12,70 +12,68 @@ use toml::{
 };
 
 use super::{
-    change::{SetCommand, Writer},
-    nearest::{nearest_of, nearest_setting},
-    setting::{Flags, Kind},
+    change::{ChangeSource, SetCommand},
     store::Settings,
+    suggestion::{nearest_of, nearest_setting},
     table::{SETTINGS, is_ignored, row_named, setting_named},
 };
+use crate::cvar::{Flags, Kind};
 use crate::model::text::{escaped, truncated};
 
-/// Largest config file, in bytes.
+/// Maximum size of a config file, in bytes.
 pub const MAX_CONFIG_LEN: usize = 1024 * 1024;
-/// Faults that are reported of one file.
-const MAX_FAULTS: usize = 20;
-/// Table of the operator's own keys that are shown in the serverinfo.
+/// Maximum number of reported errors per file.
+const MAX_ERRORS: usize = 20;
+/// Table of custom serverinfo keys.
 const SERVERINFO: &str = "serverinfo";
-/// Table of the operator's own variables.
+/// Table of variables.
 const VARIABLES: &str = "variables";
 
-/// What is wrong with a config file: one line for each fault, as `file:line: what`.
+/// Errors of a config file: one line each, as `file:line: error`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.faults.join("\n"))
+        f.write_str(&self.errors.join("\n"))
     }
 }
 
 impl std::error::Error for ConfigError {}
 
 impl Settings {
-    /// Takes the settings of a config file. `path` only names it in messages.
+    /// Reads a config file. `path` only names it in errors.
     ///
     /// # Errors
-    /// Every fault with file, line, key and what would be right. The settings are then half changed
-    /// and fit for nothing.
+    /// Every error with file, line, key and accepted values. The settings are then partly changed and must
+    /// be discarded.
     pub fn read_config(&mut self, path: &str, text: &str) -> Result<(), ConfigError> {
         if text.len() > MAX_CONFIG_LEN {
             let len = text.len();
-            let fault = format!(
-                "{path}: {len} bytes are too many for a config file, which has at most {MAX_CONFIG_LEN}"
-            );
-            return Err(ConfigError { faults: vec![fault] });
+            let error = format!("{path}: config file too long: {len} bytes (max {MAX_CONFIG_LEN})");
+            return Err(ConfigError { errors: vec![error] });
         }
-        let mut reader = Reader { path, text, lines: HashMap::new(), faults: Vec::new() };
+        let mut reader = Reader { path, text, lines: HashMap::new(), errors: Vec::new() };
         match DeTable::parse(text) {
             Ok(document) => reader.document(self, document.get_ref()),
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
-                reader.fault(at, error.message().replace('\n', ", "));
+                reader.error(at, error.message().replace('\n', ", "));
             }
         }
-        if reader.faults.is_empty() { Ok(()) } else { Err(ConfigError { faults: reader.faults }) }
+        if reader.errors.is_empty() { Ok(()) } else { Err(ConfigError { errors: reader.errors }) }
     }
 }
 
-/// Walks one document.
+/// Reader of one document.
 struct Reader<'a> {
     path: &'a str,
     text: &'a str,
-    /// Where each setting was set, by its row: a second time would hide the first.
+    /// Line of each setting by its row; a second one is an error.
     lines: HashMap<usize, usize>,
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -98,16 +96,16 @@ impl Reader<'_> {
         if !own && !groups().any(|group| group == name) {
             let shown = shown_key(name);
             if setting_named(name).is_some() {
-                self.fault(at, format!("{shown} is a setting, not a table; write {shown} = value"));
+                self.error(at, format!("{shown} is a setting, not a table; write {shown} = value"));
                 return;
             }
             let mut known: Vec<&str> = groups().chain([SERVERINFO, VARIABLES]).collect();
             known.dedup();
             let meant = match nearest_of(name, known.iter().copied()) {
                 Some(near) => format!("did you mean [{near}]?"),
-                None => format!("there are [{}]", known.join("], [")),
+                None => format!("expected [{}]", known.join("], [")),
             };
-            self.fault(at, format!("no table is named [{shown}]; {meant}"));
+            self.error(at, format!("unknown table [{shown}]; {meant}"));
             return;
         }
         for (key, value) in in_file_order(table) {
@@ -134,26 +132,26 @@ impl Reader<'_> {
             }
             let meant = match nearest_setting(name) {
                 Some(near) => format!("did you mean {near}?"),
-                None => format!("keys of your own go into [{SERVERINFO}] or [{VARIABLES}]"),
+                None => format!("custom keys go into [{SERVERINFO}] or [{VARIABLES}]"),
             };
-            self.fault(at, format!("{shown}: no setting has this name; {meant}"));
+            self.error(at, format!("unknown setting {shown}; {meant}"));
             return;
         };
         let line = self.line_of(at);
         if let Some(first) = self.lines.insert(row, line) {
-            self.fault(at, format!("{shown} is set twice, first in line {first}"));
+            self.error(at, format!("{shown} is already set in line {first}"));
             return;
         }
         let setting = &SETTINGS[row];
         let Some(text) = plain_text(value) else {
             let kind = value.type_str();
-            self.fault(at, format!("{shown} cannot be a TOML {kind}: it takes {}", setting.kind));
+            self.error(at, format!("{shown}: invalid type {kind} (expected {})", setting.kind));
             return;
         };
         if wants_quotes(&setting.kind) && !value.is_str() {
-            let secret = setting.column(settings.game()).flags.has(Flags::SECRET);
+            let secret = setting.in_game(settings.game()).flags.has(Flags::SECRET);
             let example = if secret { "…".to_owned() } else { text };
-            self.fault(at, format!("{shown} takes text in quotes: {shown} = \"{example}\""));
+            self.error(at, format!("{shown}: missing quotes; write {shown} = \"{example}\""));
         } else {
             self.set(settings, at, SetCommand::Set, name, &text);
         }
@@ -170,11 +168,11 @@ impl Reader<'_> {
         let shown = shown_key(name);
         let Some(text) = plain_text(value) else {
             let kind = value.type_str();
-            self.fault(at, format!("{shown} cannot be a TOML {kind}: it takes text in quotes"));
+            self.error(at, format!("{shown}: invalid type {kind} (expected text in quotes)"));
             return;
         };
         if setting_named(name).is_some() {
-            self.fault(at, format!("{shown} is a setting and stands outside of [{table}]"));
+            self.error(at, format!("{shown} is a setting; move it out of [{table}]"));
             return;
         }
         let command = if table == SERVERINFO { SetCommand::Sets } else { SetCommand::Set };
@@ -189,31 +187,31 @@ impl Reader<'_> {
         name: &str,
         text: &str,
     ) {
-        if let Err(error) = settings.set_with(command, Writer::File, name, text) {
-            self.fault(at, error.to_string());
+        if let Err(error) = settings.set_with(command, ChangeSource::File, name, text) {
+            self.error(at, error.to_string());
         }
     }
 
-    fn fault(&mut self, at: usize, what: String) {
+    fn error(&mut self, at: usize, what: String) {
         let line = self.line_of(at);
-        self.faults.push(format!("{}:{line}: {what}", self.path));
+        self.errors.push(format!("{}:{line}: {what}", self.path));
         if self.is_full() {
-            self.faults.push(format!("{}: there may be more faults", self.path));
+            self.errors.push(format!("{}: too many errors; the rest is not shown", self.path));
         }
     }
 
     fn is_full(&self) -> bool {
-        self.faults.len() >= MAX_FAULTS
+        self.errors.len() >= MAX_ERRORS
     }
 
-    /// The line, counted from 1, of a byte of the text.
+    /// Line number, from 1, of a byte of the text.
     fn line_of(&self, at: usize) -> usize {
         let before = self.text.as_bytes().get(..at).unwrap_or(self.text.as_bytes());
         before.iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 }
 
-/// Entries as they stand in the file; the parser sorts them by name.
+/// Entries in file order; the parser sorts them by name.
 fn in_file_order<'a, 'i>(
     table: &'a DeTable<'i>,
 ) -> Vec<(&'a Spanned<std::borrow::Cow<'i, str>>, &'a Spanned<DeValue<'i>>)> {
@@ -222,11 +220,11 @@ fn in_file_order<'a, 'i>(
     entries
 }
 
-/// A single value as text; `None` for tables, arrays and dates.
+/// A scalar value as text; `None` for tables, arrays and dates.
 fn plain_text(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
-        // Hexadecimal and the like come in their digits: let the plain number speak.
+        // Other radices are converted to decimal.
         DeValue::Integer(int) => Some(match i64::from_str_radix(int.as_str(), int.radix()) {
             Ok(number) => number.to_string(),
             Err(_) => int.to_string(),
@@ -239,7 +237,7 @@ fn plain_text(value: &DeValue<'_>) -> Option<String> {
 
 fn wants_quotes(kind: &Kind) -> bool {
     match kind {
-        Kind::Flag | Kind::Int { .. } | Kind::IntOrOff { .. } | Kind::Float { .. } => false,
+        Kind::Flag | Kind::OnlyZero { .. } | Kind::Int { .. } | Kind::IntOrOff { .. } | Kind::Float { .. } => false,
         Kind::Text { .. }
         | Kind::Name { .. }
         | Kind::Ipv4
@@ -249,7 +247,7 @@ fn wants_quotes(kind: &Kind) -> bool {
     }
 }
 
-/// A key as messages name it.
+/// A key as errors show it.
 fn shown_key(key: &str) -> String {
     escaped(truncated(key, 64).as_bytes())
 }
@@ -262,18 +260,18 @@ mod tests {
     use crate::settings::{config_template, key};
 
     #[track_caller]
-    fn faults(text: &str) -> Vec<String> {
+    fn errors(text: &str) -> Vec<String> {
         let error = Settings::default().read_config("f.toml", text).expect_err("refused");
         error.to_string().lines().map(str::to_owned).collect()
     }
 
     #[track_caller]
-    fn fault(text: &str, expected: &str) {
-        assert_eq!(faults(text), [expected], "{text}");
+    fn error(text: &str, expected: &str) {
+        assert_eq!(errors(text), [expected], "{text}");
     }
 
     #[test]
-    fn settings_are_read_flat_and_under_their_headings() {
+    fn settings_are_read_flat_and_in_tables() {
         let mut settings = Settings::default();
         let text = r#"
             sv_hostname = "My ^1server" # as players see it
@@ -301,69 +299,69 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_named_by_file_and_line_and_what_would_be_right() {
-        fault(
+    fn errors_name_file_line_and_accepted_values() {
+        error(
             "sv_fps = 20\n\nsv_hostnam = \"x\"",
-            "f.toml:3: sv_hostnam: no setting has this name; did you mean sv_hostname?",
+            "f.toml:3: unknown setting sv_hostnam; did you mean sv_hostname?",
         );
-        fault(
+        error(
             "Website = \"x\"",
-            "f.toml:1: Website: no setting has this name; keys of your own go into [serverinfo] or [variables]",
+            "f.toml:1: unknown setting Website; custom keys go into [serverinfo] or [variables]",
         );
-        fault(
+        error(
             "# fast\nsv_fps = 500",
-            "f.toml:2: sv_fps cannot be \"500\": it takes a whole number from 10 to 125",
+            "f.toml:2: sv_fps: invalid value \"500\" (expected an integer from 10 to 125)",
         );
-        fault(
+        error(
             "g_gravity = nan",
-            "f.toml:1: g_gravity cannot be \"nan\": it takes a number from -32768 to 32767",
+            "f.toml:1: g_gravity: invalid value \"nan\" (expected a number from 0 to 65535)",
         );
-        fault(
+        error(
             "g_gravity = -inf",
-            "f.toml:1: g_gravity cannot be \"-inf\": it takes a number from -32768 to 32767",
+            "f.toml:1: g_gravity: invalid value \"-inf\" (expected a number from 0 to 65535)",
         );
-        fault(
+        error(
             "sv_fps = true",
-            "f.toml:1: sv_fps cannot be \"true\": it takes a whole number from 10 to 125",
+            "f.toml:1: sv_fps: invalid value \"true\" (expected an integer from 10 to 125)",
         );
-        fault(
+        error(
             "sv_fps = [20]",
-            "f.toml:1: sv_fps cannot be a TOML array: it takes a whole number from 10 to 125",
+            "f.toml:1: sv_fps: invalid type array (expected an integer from 10 to 125)",
         );
-        fault("sv_hostname = 5", "f.toml:1: sv_hostname takes text in quotes: sv_hostname = \"5\"");
-        fault(
+        error("sv_hostname = 5", "f.toml:1: sv_hostname: missing quotes; write sv_hostname = \"5\"");
+        error(
             "rconPassword = 12345678",
-            "f.toml:1: rconPassword takes text in quotes: rconPassword = \"…\"",
+            "f.toml:1: rconPassword: missing quotes; write rconPassword = \"…\"",
         );
-        fault("mapname = \"x\"", "f.toml:1: mapname is read only.");
-        fault("timescale = 2.0", "f.toml:1: timescale is cheat protected.");
-        fault(
+        error("mapname = \"x\"", "f.toml:1: mapname is read only.");
+        error("timescale = 2.0", "f.toml:1: timescale is cheat protected.");
+        error(
             "sv_hostname = \"a\\\\b\"",
-            "f.toml:1: sv_hostname cannot contain \\: it takes printable ASCII without \\, \" and ;",
+            "f.toml:1: sv_hostname: invalid character \\ (expected printable ASCII without \\, \" and ;)",
         );
-        fault("sv_fps = 20\nSV_FPS = 30\n", "f.toml:2: SV_FPS is set twice, first in line 1");
-        fault(
+        error("sv_fps = 20\nSV_FPS = 30\n", "f.toml:2: SV_FPS is already set in line 1");
+        error(
             "[network]\nsv_fps = 20\n[server]\nsv_fps = 20",
-            "f.toml:4: sv_fps is set twice, first in line 2",
+            "f.toml:4: sv_fps is already set in line 2",
         );
-        fault(
+        error(
             "[sv_fps]\nx = 1",
             "f.toml:1: sv_fps is a setting, not a table; write sv_fps = value",
         );
-        fault("\n[servr]\nx = 1", "f.toml:2: no table is named [servr]; did you mean [server]?");
-        fault(
+        error("\n[servr]\nx = 1", "f.toml:2: unknown table [servr]; did you mean [server]?");
+        error(
             "[zzz]",
-            "f.toml:1: no table is named [zzz]; there are [server], [network], [admin], [match], [openarena], [serverinfo], [variables]",
+            "f.toml:1: unknown table [zzz]; expected [server], [network], [admin], [match], [openarena], [serverinfo], [variables]",
         );
-        fault(
+        error(
             "[variables]\nsv_fps = 20",
-            "f.toml:2: sv_fps is a setting and stands outside of [variables]",
+            "f.toml:2: sv_fps is a setting; move it out of [variables]",
         );
-        fault("[variables]\nx = {}", "f.toml:2: x cannot be a TOML table: it takes text in quotes");
+        error("[variables]\nx = {}", "f.toml:2: x: invalid type table (expected text in quotes)");
     }
 
     #[test]
-    fn what_is_no_toml_is_named_by_its_line() {
+    fn toml_syntax_errors_name_the_line() {
         for (text, line) in [
             ("sv_fps 20", 1),
             ("sv_fps = 20\nsv_hostname = \"open\n", 2),
@@ -371,7 +369,7 @@ mod tests {
             ("\n\nsv_fps = 0x", 3),
             ("set sv_hostname \"x\"", 1),
         ] {
-            let found = faults(text);
+            let found = errors(text);
             assert_eq!(found.len(), 1, "{found:?}");
             let start = format!("f.toml:{line}: ");
             assert!(found[0].starts_with(&start), "{found:?}");
@@ -380,31 +378,31 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_are_told_at_once_but_not_without_end() {
-        let found = faults("sv_fps = 1\nsv_hostnam = \"\"\nnet_port = -1");
+    fn errors_are_reported_together_up_to_a_limit() {
+        let found = errors("sv_fps = 1\nsv_hostnam = \"\"\nnet_port = -1");
         assert_eq!(found.len(), 3);
         let many: String = (0..50_000).map(|n| format!("unknown{n} = 1\n")).collect();
-        let found = faults(&many);
-        assert_eq!(found.len(), MAX_FAULTS + 1);
-        assert_eq!(found[MAX_FAULTS], "f.toml: there may be more faults");
+        let found = errors(&many);
+        assert_eq!(found.len(), MAX_ERRORS + 1);
+        assert_eq!(found[MAX_ERRORS], "f.toml: too many errors; the rest is not shown");
     }
 
     #[test]
-    fn secrets_are_not_repeated() {
+    fn errors_hide_secrets() {
         for text in
             ["rconPassword = \"hunter2%\"", "g_password = 8888888", "g_password = [\"hunter2\"]"]
         {
-            let found = faults(text).join("\n");
+            let found = errors(text).join("\n");
             assert!(!found.contains("hunter2") && !found.contains("8888888"), "{found}");
         }
     }
 
     #[test]
-    fn a_huge_or_deep_file_is_refused() {
+    fn huge_or_deep_files_are_rejected() {
         let huge = "#".repeat(MAX_CONFIG_LEN + 1);
-        fault(
+        error(
             &huge,
-            "f.toml: 1048577 bytes are too many for a config file, which has at most 1048576",
+            "f.toml: config file too long: 1048577 bytes (max 1048576)",
         );
         for deep in [
             "a = ".to_owned() + &"[".repeat(200_000),
@@ -412,21 +410,21 @@ mod tests {
             "a.".repeat(200_000) + "a = 1",
             format!("[{}a]\n", "a.".repeat(200_000)),
         ] {
-            assert_eq!(faults(&deep).len(), 1);
+            assert_eq!(errors(&deep).len(), 1);
         }
     }
 
     #[test]
-    fn the_template_is_the_committed_file() {
+    fn template_matches_committed_file() {
         let committed = include_str!("../../config/fragd.toml");
         assert!(
             committed == config_template(),
-            "config/fragd.toml is not what the table says: cargo run -- settings --toml >config/fragd.toml"
+            "config/fragd.toml is out of date: cargo run -- settings --toml >config/fragd.toml"
         );
     }
 
     #[test]
-    fn the_template_explains_every_setting_and_reads_back_as_the_defaults() {
+    fn template_explains_all_settings_and_reads_back() {
         let template = config_template();
         let mut settings = Settings::default();
         settings.read_config("f.toml", &template).unwrap();
@@ -440,7 +438,7 @@ mod tests {
             if is_setting(line) {
                 assert!(
                     before.starts_with("# (") || before.ends_with(".)"),
-                    "{line}: explained by {before}"
+                    "{line}: preceded by {before}"
                 );
                 explained.push(line[1..].split(' ').next().unwrap());
                 uncommented.push_str(&line[1..]);
@@ -454,7 +452,7 @@ mod tests {
         settings.start().unwrap();
         let wanted: Vec<_> = SETTINGS
             .iter()
-            .filter(|setting| !setting.columns[0].flags.has(Flags::READ_ONLY))
+            .filter(|setting| !setting.per_game[0].flags.has(Flags::READ_ONLY))
             .map(|setting| setting.name)
             .collect();
         assert_eq!(explained, wanted);
@@ -471,12 +469,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in "\\PC{0,200}|(sv_fps|g_motd|\\[server\\]|=| |\n|\"|'''|\\{|\\[|\\]|[0-9.e+-]){0,60}") {
+        fn config_never_panics(text in "\\PC{0,200}|(sv_fps|g_motd|\\[server\\]|=| |\n|\"|'''|\\{|\\[|\\]|[0-9.e+-]){0,60}") {
             let _ = Settings::default().read_config("f.toml", &text);
         }
 
         #[test]
-        fn no_value_panics(row in 0..SETTINGS.len(), value in "\\PC{0,40}") {
+        fn values_never_panic(row in 0..SETTINGS.len(), value in "\\PC{0,40}") {
             let text = format!("{} = {value}", SETTINGS[row].name);
             let _ = Settings::default().read_config("f.toml", &text);
         }

@@ -1,138 +1,98 @@
-//! Why a setting could not be changed, in a sentence that says what would be right.
+//! Errors of settings: rejected values, forbidden changes, invalid combinations.
 
 use thiserror::Error;
 
-use super::{
-    MAX_NAME_LEN,
-    setting::{GameProfile, Movement},
-};
-use crate::model::text::{escaped, truncated};
+use super::MAX_NAME_LEN;
+use crate::cvar::{GameFolder, MovementChoice, ValueError};
 
-/// Longest piece of a refused value that a message repeats, in bytes.
-const SHOWN_LEN: usize = 64;
-
-/// Why a setting was not changed.
+/// Reason for rejecting a change of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SettingError {
-    /// The value is none of those that the setting takes.
-    #[error("{name} cannot be {given}: it takes {right}")]
-    Value {
-        /// The setting.
-        name: String,
-        /// The value, made fit for a line.
-        given: String,
-        /// What it takes.
-        right: String,
-    },
-    /// A character that the value may not hold.
-    #[error("{name} cannot contain {character}: it takes printable ASCII without {forbidden}")]
-    Character {
-        /// The setting.
-        name: String,
-        /// The character, made fit for a line.
-        character: String,
-        /// The printable ones that are forbidden.
-        forbidden: &'static str,
-    },
-    /// More text than the setting holds.
-    #[error("{name} cannot be {len} characters long: it takes at most {max}")]
-    TooLong {
-        /// The setting.
-        name: String,
-        /// Length that was given, in bytes.
-        len: usize,
-        /// Length that is possible, in bytes.
-        max: usize,
-    },
-    /// Only the server and the game write it.
+    /// A value that the row does not accept.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// A setting that only the server and the game write.
     #[error("{name} is read only.")]
     ReadOnly {
-        /// The setting.
+        /// Name of the setting.
         name: String,
     },
-    /// Too late to change it.
-    #[error("{name} is write protected. It is chosen at start, in the config file or with +set")]
+    /// A startup-only setting, after the start.
+    #[error("{name} is write protected. It is startup only: set it in the config file or with +set")]
     InitOnly {
-        /// The setting.
+        /// Name of the setting.
         name: String,
     },
-    /// Cheats are off.
+    /// A cheat-protected setting without cheats.
     #[error("{name} is cheat protected.")]
     Cheat {
-        /// The setting.
+        /// Name of the setting.
         name: String,
     },
-    /// It would have been shown to everybody.
-    #[error("{name} is secret and stays out of the serverinfo")]
+    /// `sets` with a secret setting.
+    #[error("{name} is secret: not allowed in the serverinfo")]
     Secret {
-        /// The setting.
+        /// Name of the setting.
         name: String,
     },
-    /// An info string would no longer fit.
+    /// An info string beyond its maximum length.
     #[error(
-        "{name} does not fit: the {info} would take {len} bytes of at most {max}; shorten it or another of its values"
+        "{name} does not fit: {info} too long: {len} bytes (max {max}); shorten it or another of its values"
     )]
     InfoFull {
-        /// The setting.
+        /// Name of the setting.
         name: String,
-        /// Which info string.
+        /// Name of the info string.
         info: &'static str,
-        /// Length it would have, in bytes.
+        /// Length after the change, in bytes.
         len: usize,
-        /// Length it may have, in bytes.
+        /// Maximum length, in bytes.
         max: usize,
     },
-    /// No variable can have that name.
+    /// An invalid name of a variable.
     #[error(
-        "{name} cannot be a name: a name has 1 to {MAX_NAME_LEN} printable ASCII characters without spaces, \\, \" and ;"
+        "invalid name {name} (expected 1 to {MAX_NAME_LEN} printable ASCII characters without spaces, \\, \" and ;)"
     )]
     BadName {
-        /// The name, made fit for a line.
+        /// The name, quoted and escaped.
         name: String,
     },
-    /// The operator's own variables have no end.
-    #[error("{name} is one variable too many: at most {max} of your own are kept")]
+    /// Too many variables.
+    #[error("{name} not stored: too many variables (max {max})")]
     TooMany {
-        /// The variable.
+        /// Name of the variable.
         name: String,
-        /// How many are kept.
+        /// Maximum number of variables.
         max: usize,
     },
-    /// A remote console that could be guessed open.
+    /// An rcon password that can be guessed.
     #[error(
-        "rconPassword needs at least {min} characters while dedicated is 2 or sv_rconAllow names a network \
-         beyond this machine, or none at all"
+        "rconPassword too short (expected at least {min} characters, or none, while dedicated is 2 or \
+         sv_rconAllow allows more than loopback)"
     )]
     RconPasswordShort {
-        /// Length that is enough, in bytes.
+        /// Minimum length, in bytes.
         min: usize,
     },
-    /// Clients with the game's data move otherwise.
+    /// A pmove variant that clients of the game do not have.
     #[error(
-        "g_movement cannot be {movement} while game is {game}: it takes auto, {} or {}",
+        "g_movement: invalid value {movement} while game is {game} (expected auto, {} or {})",
         known[0], known[1]
     )]
     Movement {
-        /// What was chosen.
-        movement: Movement,
-        /// Whose data clients have.
-        game: GameProfile,
-        /// What goes with it.
-        known: [Movement; 2],
+        /// The rejected variant.
+        movement: MovementChoice,
+        /// Game of the clients.
+        game: GameFolder,
+        /// Variants of that game.
+        known: [MovementChoice; 2],
     },
-    /// More slots kept than there are.
-    #[error("sv_privateClients cannot be {private}: sv_maxclients leaves at most {slots}")]
+    /// More private slots than slots.
+    #[error("sv_privateClients: invalid value {private} (expected at most sv_maxclients, {slots})")]
     PrivateClients {
-        /// Slots to be kept.
+        /// Private slots.
         private: i32,
-        /// Slots there are.
+        /// Slots.
         slots: i32,
     },
-}
-
-/// Text from outside as a message repeats it: in quotes, escaped, not too long.
-pub(super) fn quoted(given: &str) -> String {
-    let short = truncated(given, SHOWN_LEN);
-    let more = if short.len() < given.len() { "…" } else { "" };
-    format!("\"{}{more}\"", escaped(short.as_bytes()))
 }

@@ -1,54 +1,53 @@
-//! The values of all settings, and of the variables that operators made up.
+//! Store of settings and variables.
 //!
-//! Invariants: `slots[row]` belongs to `SETTINGS[row]`; a value in a slot is one that its row takes; a
-//! change that is refused leaves everything as it was.
+//! Invariants: `slots[row]` belongs to `SETTINGS[row]`. A rejected change leaves everything as it was.
 
 use std::{collections::VecDeque, fmt, net::IpAddr};
 
 use super::{
     MAX_NAME_LEN,
-    change::{Change, SetCommand, Writer},
-    error::{SettingError, quoted},
-    nearest::nearest_setting,
-    networks::Networks,
-    setting::{Address, Choice, Flag, Flags, Float, GameProfile, Int, Key, Setting, Text},
-    table::{SETTINGS, is_ignored, key, row_named},
-    value::{Value, check_text},
+    change::{Change, ChangeSource, SetCommand},
+    error::SettingError,
+    suggestion::nearest_setting,
+    table::{SETTINGS, is_ignored, key},
+};
+use crate::cvar::{
+    Address, Choice, Flag, Flags, Float, GameFolder, Int, Key, Networks, Text, Value, Values,
+    check_text, quoted,
 };
 use crate::model::limits::{MAX_INFO_LEN, MAX_STRING_LEN};
 
-/// Variables of their own that operators may make.
+/// Maximum number of variables.
 const MAX_VARIABLES: usize = 512;
-/// Notes that wait to be read; later ones are lost.
+/// Maximum number of pending notes; later ones are lost.
 const MAX_NOTES: usize = 64;
-/// Share of the serverinfo from which on the operator is warned, in percent.
+/// Fill level of the serverinfo that gives a warning, in percent.
 const WARN_PERCENT: usize = 80;
 
-/// The values of one row.
-#[derive(Clone, Debug)]
+/// State of one row beside its value.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Slot {
-    pub(super) value: Value,
-    /// Takes the value's place with the next map.
-    pub(super) waiting: Option<Value>,
-    /// Whether somebody chose the value; a change of game leaves it alone.
+    /// Value that takes effect with the next map.
+    pub(super) latched: Option<Value>,
+    /// Whether the value was set: a change of game keeps it.
     chosen: bool,
-    /// Whether `sets` put it into the serverinfo.
+    /// Whether `sets` added the row to the serverinfo.
     shown: bool,
 }
 
-/// A variable in no table.
+/// A variable outside the table.
 #[derive(Clone, Debug)]
 pub(super) struct Variable {
     pub(super) name: String,
     pub(super) value: String,
-    /// Whether it travels in the serverinfo.
+    /// Whether the serverinfo carries it.
     pub(super) shown: bool,
 }
 
-/// The values of all settings.
+/// Settings and variables of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    game: GameProfile,
+    values: Values,
     pub(super) slots: Vec<Slot>,
     pub(super) variables: Vec<Variable>,
     pub(super) started: bool,
@@ -60,26 +59,17 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self::new(GameProfile::BaseOa)
+        Self::new(GameFolder::BaseOa)
     }
 }
 
 impl Settings {
     /// The defaults of `game`, before the start.
     #[must_use]
-    pub fn new(game: GameProfile) -> Self {
-        let slots = SETTINGS
-            .iter()
-            .map(|setting| Slot {
-                value: default_value(setting, game),
-                waiting: None,
-                chosen: false,
-                shown: false,
-            })
-            .collect();
+    pub fn new(game: GameFolder) -> Self {
         Self {
-            game,
-            slots,
+            values: Values::new(SETTINGS, game),
+            slots: vec![Slot::default(); SETTINGS.len()],
             variables: Vec::new(),
             started: false,
             version: 0,
@@ -89,168 +79,174 @@ impl Settings {
         }
     }
 
-    /// Ends the time in which everything may still be chosen.
+    /// Ends the startup: from now on, startup-only settings are write protected.
     ///
     /// # Errors
-    /// When values that are right alone are wrong together.
+    /// When valid values form an invalid combination.
     pub fn start(&mut self) -> Result<(), SettingError> {
-        self.check_together()?;
+        self.check_combinations()?;
         self.started = true;
         Ok(())
     }
 
     // Reading.
 
-    /// A whole number.
+    /// Current values, for readers that need no store.
+    #[must_use]
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// Value of an integer setting.
     #[must_use]
     pub fn int(&self, key: Key<Int>) -> i32 {
-        self.slots[key.row()].value.int
+        self.values.int(key)
     }
 
-    /// A flag.
+    /// Value of a flag.
     #[must_use]
     pub fn flag(&self, key: Key<Flag>) -> bool {
-        self.slots[key.row()].value.int != 0
+        self.values.flag(key)
     }
 
-    /// A finite number.
+    /// Value of a number, finite.
     #[must_use]
     pub fn float(&self, key: Key<Float>) -> f32 {
-        self.slots[key.row()].value.float
+        self.values.float(key)
     }
 
-    /// Text.
+    /// Value of a text setting.
     #[must_use]
     pub fn text(&self, key: Key<Text>) -> &str {
-        &self.slots[key.row()].value.text
+        self.values.text(key)
     }
 
-    /// One of a few.
+    /// Value of a setting with a list of words.
     #[must_use]
     pub fn choice<C: Choice>(&self, key: Key<C>) -> C {
-        C::ALL[self.slots[key.row()].value.int as usize]
+        self.values.choice(key)
     }
 
-    /// An address to bind.
+    /// Value of an address to bind.
     #[must_use]
     pub fn address(&self, key: Key<Address>) -> IpAddr {
-        self.slots[key.row()].value.text.parse().expect("checked when it was set")
+        self.values.address(key)
     }
 
-    /// A list of networks.
+    /// Value of a list of networks.
     #[must_use]
     pub fn networks(&self, key: Key<Networks>) -> &Networks {
-        &self.slots[key.row()].value.networks
+        self.values.networks(key)
     }
 
-    /// The game that the values are for.
+    /// The game whose defaults and flags apply.
     #[must_use]
-    pub fn game(&self) -> GameProfile {
-        self.game
+    pub fn game(&self) -> GameFolder {
+        self.values.game()
     }
 
-    /// A setting's or variable's value as text, by its name in any case. Secrets too: for the server,
-    /// not for showing.
+    /// Text of a setting or variable by its name, case-insensitive. Includes secrets: for the server, not
+    /// for display.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        match row_named(name) {
-            Some(row) => Some(&self.slots[row].value.text),
+        match self.values.row_named(name) {
+            Some(row) => Some(self.row_text(row)),
             None => self.variable_named(name).map(|at| self.variables[at].value.as_str()),
         }
     }
 
-    /// The value that waits for the next map.
+    /// The value that takes effect with the next map.
     #[must_use]
     pub fn latched(&self, name: &str) -> Option<&str> {
-        let waiting = self.slots[row_named(name)?].waiting.as_ref()?;
-        Some(&waiting.text)
+        let latched = self.slots[self.values.row_named(name)?].latched.as_ref()?;
+        Some(&latched.text)
     }
 
-    /// A setting's flags now: those of its row, and what `sets` added. `None` for variables.
+    /// Current flags of a setting: those of its row, and serverinfo after `sets`. `None` for variables.
     #[must_use]
     pub fn flags(&self, name: &str) -> Option<Flags> {
-        row_named(name).map(|row| self.row_flags(row))
+        self.values.row_named(name).map(|row| self.row_flags(row))
     }
 
-    /// The serverinfo's pairs in the order of the table, then those of variables. Empty values are left
-    /// out, as an info string has no place for them.
+    /// Pairs of the serverinfo in the order of the table, then those of variables. Empty values are left
+    /// out.
     pub fn serverinfo(&self) -> impl Iterator<Item = (&str, &str)> {
         self.info(Flags::SERVERINFO).filter(|(_, value)| !value.is_empty())
     }
 
-    /// The systeminfo's pairs in the order of the table. Empty values are kept: they empty the client's.
+    /// Pairs of the systeminfo in the order of the table. Empty values are sent: they clear the client's.
     pub fn systeminfo(&self) -> impl Iterator<Item = (&str, &str)> {
         self.info(Flags::SYSTEMINFO)
     }
 
-    /// Grows with every change of a value.
+    /// Number that grows with each change of a value.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Grows with each change of the serverinfo.
+    /// Number that grows with each change of the serverinfo.
     #[must_use]
     pub fn serverinfo_version(&self) -> u32 {
         self.serverinfo_version
     }
 
-    /// Grows with each change of the systeminfo.
+    /// Number that grows with each change of the systeminfo.
     #[must_use]
     pub fn systeminfo_version(&self) -> u32 {
         self.systeminfo_version
     }
 
-    /// The operator's own variables in the order they were made: name, value, whether in the serverinfo.
+    /// Variables in creation order: name, value, whether the serverinfo carries it.
     pub fn variables(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         self.variables.iter().map(|own| (own.name.as_str(), own.value.as_str(), own.shown))
     }
 
-    /// The next sentence that the operator should read, oldest first.
+    /// Next note for the operator, oldest first.
     pub fn poll_note(&mut self) -> Option<String> {
         self.notes.pop_front()
     }
 
     // Writing.
 
-    /// Changes a setting by its name in any case, as an operator does.
+    /// Changes a setting by its name, case-insensitive, as an operator does.
     ///
     /// # Errors
-    /// Why not, and what would be right. Nothing has changed then.
+    /// The reason and the accepted values; nothing has changed.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Change, SettingError> {
-        self.set_with(SetCommand::Set, Writer::Operator, name, value)
+        self.set_with(SetCommand::Set, ChangeSource::Operator, name, value)
     }
 
-    /// Changes a setting by its name in any case. A name in no table makes a variable.
+    /// Changes a setting by its name, case-insensitive. A name outside the table creates a variable.
     ///
     /// # Errors
-    /// Why not, and what would be right. Nothing has changed then.
+    /// The reason and the accepted values; nothing has changed.
     pub fn set_with(
         &mut self,
         command: SetCommand,
-        writer: Writer,
+        source: ChangeSource,
         name: &str,
         value: &str,
     ) -> Result<Change, SettingError> {
         let before = self.shown_len();
-        let change = match row_named(name) {
-            Some(row) => self.set_row(command, writer, row, value),
-            None => self.set_variable(command, writer, name, value),
+        let change = match self.values.row_named(name) {
+            Some(row) => self.set_row(command, source, row, value),
+            None => self.set_variable(command, source, name, value),
         }?;
         let after = self.shown_len();
         let warn_from = MAX_INFO_LEN * WARN_PERCENT / 100;
         if before < warn_from && after >= warn_from {
             self.note(format!(
-                "serverinfo takes {after} bytes of at most {MAX_INFO_LEN}; beyond that, changes are refused"
+                "serverinfo nearly full: {after} bytes (max {MAX_INFO_LEN}); changes beyond that are rejected"
             ));
         }
         Ok(change)
     }
 
-    /// Writes a setting from within the server, whatever its flags say, at once.
+    /// Writes a setting from within the server at once, ignoring its flags.
     ///
     /// # Errors
-    /// When the row does not take the value.
+    /// When the row does not accept the value.
     pub fn write<T>(
         &mut self,
         key: Key<T>,
@@ -263,14 +259,14 @@ impl Settings {
         self.replace(row, value)
     }
 
-    /// Puts everything that waited for the next map in force.
+    /// Puts all latched values into effect.
     pub fn apply_latched(&mut self) {
         for row in 0..self.slots.len() {
-            if let Some(value) = self.slots[row].waiting.take()
-                && value != self.slots[row].value
+            if let Some(value) = self.slots[row].latched.take()
+                && value != *self.values.value(row)
             {
-                self.slots[row].value = value;
-                self.changed(self.row_flags(row));
+                self.values.replace(row, value);
+                self.count_change(self.row_flags(row));
             }
         }
     }
@@ -278,7 +274,7 @@ impl Settings {
     fn set_row(
         &mut self,
         command: SetCommand,
-        writer: Writer,
+        source: ChangeSource,
         row: usize,
         text: &str,
     ) -> Result<Change, SettingError> {
@@ -292,26 +288,26 @@ impl Settings {
         if show && flags.has(Flags::SECRET) {
             return Err(SettingError::Secret { name: name() });
         }
-        if flags.has(Flags::READ_ONLY) && writer != Writer::Game {
+        if flags.has(Flags::READ_ONLY) && source != ChangeSource::Game {
             return Err(SettingError::ReadOnly { name: name() });
         }
         let value = Value::parse(setting.name, &setting.kind, flags, text)?;
         let slot = &self.slots[row];
-        if value == slot.value && slot.waiting.is_none() && !show {
+        if value == *self.values.value(row) && slot.latched.is_none() && !show {
             self.slots[row].chosen = true;
             return Ok(Change::Unchanged);
         }
         if flags.has(Flags::INIT) && self.started {
             return Err(SettingError::InitOnly { name: name() });
         }
-        if flags.has(Flags::CHEAT) && writer != Writer::Game && !self.flag(key::SV_CHEATS) {
+        if flags.has(Flags::CHEAT) && source != ChangeSource::Game && !self.flag(key::SV_CHEATS) {
             return Err(SettingError::Cheat { name: name() });
         }
         let kept = self.slots[row].clone();
         self.slots[row].shown |= show;
         self.slots[row].chosen = true;
-        // What the game sets, it plays by from then on.
-        let waits = flags.has(Flags::LATCHED) && self.started && writer != Writer::Game;
+        // A value that the game sets takes effect at once.
+        let waits = flags.has(Flags::LATCHED) && self.started && source != ChangeSource::Game;
         let change = if waits {
             self.latch(row, value)
         } else if row == key::GAME.row() {
@@ -321,7 +317,7 @@ impl Settings {
         };
         match change {
             Ok(Change::Unchanged) if show => {
-                self.changed(Flags::SERVERINFO);
+                self.count_change(Flags::SERVERINFO);
                 Ok(Change::Changed)
             }
             Ok(change) => Ok(change),
@@ -332,61 +328,55 @@ impl Settings {
         }
     }
 
-    /// Takes the value now, or leaves everything as it was.
+    /// Puts a value into effect, unless it breaks a constraint.
     fn replace(&mut self, row: usize, value: Value) -> Result<Change, SettingError> {
         let flags = self.row_flags(row);
-        let old = self.slots[row].clone();
-        let changed = value != old.value;
-        let slot = &mut self.slots[row];
-        slot.value = value;
-        slot.waiting = None;
+        let changed = value != *self.values.value(row);
+        let latched = self.slots[row].latched.take();
+        let old = self.values.replace(row, value);
         if let Err(error) = self.check_row(row) {
-            self.slots[row] = old;
+            self.values.replace(row, old);
+            self.slots[row].latched = latched;
             return Err(error);
         }
         if changed {
-            self.changed(flags);
+            self.count_change(flags);
         }
         Ok(if changed { Change::Changed } else { Change::Unchanged })
     }
 
-    /// Lets the value wait; the value in force takes the waiting one's place away.
+    /// Latches a value. The value in effect clears the latched one.
     fn latch(&mut self, row: usize, value: Value) -> Result<Change, SettingError> {
-        let slot = &mut self.slots[row];
-        let old = slot.waiting.take();
-        if value == slot.value {
+        let old = self.slots[row].latched.take();
+        if value == *self.values.value(row) {
             return Ok(Change::Unchanged);
         }
-        slot.waiting = Some(value);
+        self.slots[row].latched = Some(value);
         if let Err(error) = self.check_row(row) {
-            self.slots[row].waiting = old;
+            self.slots[row].latched = old;
             return Err(error);
         }
         Ok(Change::Latched)
     }
 
-    /// Gives every setting that nobody chose the default of another game.
+    /// Changes the game: rows that were never set take its defaults.
     fn choose_game(&mut self, value: Value) -> Result<Change, SettingError> {
         let kept = self.clone();
-        self.game = GameProfile::ALL[value.int as usize];
-        self.slots[key::GAME.row()].value = value;
-        for (slot, setting) in self.slots.iter_mut().zip(SETTINGS) {
-            if !slot.chosen {
-                slot.value = default_value(setting, self.game);
-            }
-        }
+        let game = GameFolder::ALL[value.int as usize];
+        self.values.replace(key::GAME.row(), value);
+        self.values.change_game(game, |row| self.slots[row].chosen);
         if let Err(error) = self.check_info("game", Flags::SERVERINFO) {
             *self = kept;
             return Err(error);
         }
-        self.changed(Flags::SERVERINFO.and(Flags::SYSTEMINFO));
+        self.count_change(Flags::SERVERINFO.and(Flags::SYSTEMINFO));
         Ok(Change::Changed)
     }
 
     fn set_variable(
         &mut self,
         command: SetCommand,
-        writer: Writer,
+        source: ChangeSource,
         name: &str,
         value: &str,
     ) -> Result<Change, SettingError> {
@@ -422,38 +412,36 @@ impl Settings {
             }
             return Err(error);
         }
-        if old.is_none() && writer == Writer::Operator && !is_ignored(name) {
+        if old.is_none() && source == ChangeSource::Operator && !is_ignored(name) {
             self.note_unknown(command, name);
         }
-        self.changed(flags);
+        self.count_change(flags);
         Ok(Change::Changed)
     }
 
-    // The rest.
+    // Helpers.
 
     fn info(&self, flag: Flags) -> impl Iterator<Item = (&str, &str)> {
-        let settings = SETTINGS.iter().zip(&self.slots).enumerate();
-        let settings = settings.filter(move |&(row, _)| self.row_flags(row).has(flag));
+        let rows = (0..SETTINGS.len()).filter(move |&row| self.row_flags(row).has(flag));
         let own = self.variables.iter().filter(move |own| own.shown && flag == Flags::SERVERINFO);
-        settings
-            .map(|(_, (setting, slot))| (setting.name, slot.value.text.as_str()))
+        rows.map(|row| (SETTINGS[row].name, self.row_text(row)))
             .chain(own.map(|own| (own.name.as_str(), own.value.as_str())))
     }
 
     pub(super) fn row_flags(&self, row: usize) -> Flags {
-        let flags = SETTINGS[row].column(self.game).flags;
+        let flags = SETTINGS[row].in_game(self.values.game()).flags;
         if self.slots[row].shown { flags.and(Flags::SERVERINFO) } else { flags }
     }
 
     pub(super) fn row_text(&self, row: usize) -> &str {
-        &self.slots[row].value.text
+        &self.values.value(row).text
     }
 
     fn variable_named(&self, name: &str) -> Option<usize> {
         self.variables.iter().position(|own| own.name.eq_ignore_ascii_case(name))
     }
 
-    fn changed(&mut self, flags: Flags) {
+    fn count_change(&mut self, flags: Flags) {
         self.version = self.version.wrapping_add(1);
         if flags.has(Flags::SERVERINFO) {
             self.serverinfo_version = self.serverinfo_version.wrapping_add(1);
@@ -465,12 +453,12 @@ impl Settings {
 
     fn note_unknown(&mut self, command: SetCommand, name: &str) {
         let meant = nearest_setting(name).map(|near| format!("; did you mean {near}?"));
-        // A key of one's own in the serverinfo is a habit, not a slip.
+        // Custom keys of the serverinfo are usual.
         if command == SetCommand::Sets && meant.is_none() {
             return;
         }
         let meant = meant.unwrap_or_default();
-        self.note(format!("no setting is named {name}: kept as a variable of your own{meant}"));
+        self.note(format!("unknown setting {name}: stored as a variable{meant}"));
     }
 
     fn note(&mut self, note: String) {
@@ -478,13 +466,6 @@ impl Settings {
             self.notes.push_back(note);
         }
     }
-}
-
-/// The value that a row's default stands for.
-fn default_value(setting: &Setting, game: GameProfile) -> Value {
-    let column = setting.column(game);
-    Value::parse(setting.name, &setting.kind, column.flags, column.default)
-        .expect("defaults are values that their rows take")
 }
 
 #[cfg(test)]

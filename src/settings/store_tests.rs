@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::settings::{LogLevel, Movement, StatusStyle, Wire71};
+use crate::{
+    cvar::{LogLevel, MovementChoice, Protocol71, StatusStyle},
+    settings::table::row_named,
+};
 
 fn started() -> Settings {
     let mut settings = Settings::default();
@@ -39,7 +42,7 @@ fn keys_read_what_was_set() {
     }
     assert_eq!(settings.int(key::SV_FPS), 40);
     assert_eq!(settings.float(key::G_GRAVITY), 650.5);
-    assert_eq!(settings.choice(key::SV_WIRE71), Wire71::Native);
+    assert_eq!(settings.choice(key::SV_WIRE71), Protocol71::Native);
     assert_eq!(settings.choice(key::SV_STATUS_STYLE), StatusStyle::Ioq3);
     assert_eq!(settings.choice(key::SV_LOG_LEVEL), LogLevel::Info);
     assert!(!settings.flag(key::G_ALLOW_VOTE));
@@ -54,52 +57,52 @@ fn refusals_name_the_setting_and_what_would_be_right() {
         &mut settings,
         "SV_FPS",
         "9",
-        "sv_fps cannot be \"9\": it takes a whole number from 10 to 125",
+        "sv_fps: invalid value \"9\" (expected an integer from 10 to 125)",
     );
     refused(
         &mut settings,
         "g_gravity",
         "nan",
-        "g_gravity cannot be \"nan\": it takes a number from -32768 to 32767",
+        "g_gravity: invalid value \"nan\" (expected a number from 0 to 65535)",
     );
     refused(&mut settings, "mapname", "x", "mapname is read only.");
     refused(
         &mut settings,
         "net_port",
         "27961",
-        "net_port is write protected. It is chosen at start, in the config file or with +set",
+        "net_port is write protected. It is startup only: set it in the config file or with +set",
     );
     refused(&mut settings, "timescale", "2", "timescale is cheat protected.");
     refused(
         &mut settings,
         "sv_hostname",
         "a;quit",
-        "sv_hostname cannot contain ;: it takes printable ASCII without \\, \" and ;",
+        "sv_hostname: invalid character ; (expected printable ASCII without \\, \" and ;)",
     );
     refused(
         &mut settings,
         "sv_pure",
         "1",
-        "sv_pure cannot be \"1\": it takes only 0 in this version",
+        "sv_pure: invalid value \"1\" (expected 0; pure servers are not implemented)",
     );
     refused(
         &mut settings,
         "sv_privateClients",
         "9",
-        "sv_privateClients cannot be 9: sv_maxclients leaves at most 8",
+        "sv_privateClients: invalid value 9 (expected at most sv_maxclients, 8)",
     );
     refused(
         &mut settings,
         "a b",
         "1",
-        "\"a b\" cannot be a name: a name has 1 to 63 printable ASCII characters without spaces, \\, \" and ;",
+        "invalid name \"a b\" (expected 1 to 63 printable ASCII characters without spaces, \\, \" and ;)",
     );
     let sets = |settings: &mut Settings, name| {
-        settings.set_with(SetCommand::Sets, Writer::Operator, name, "longenough")
+        settings.set_with(SetCommand::Sets, ChangeSource::Operator, name, "longenough")
     };
     assert_eq!(
         sets(&mut settings, "rconPassword").map_err(|error| error.to_string()),
-        Err("rconPassword is secret and stays out of the serverinfo".to_owned())
+        Err("rconPassword is secret: not allowed in the serverinfo".to_owned())
     );
 }
 
@@ -176,11 +179,11 @@ fn the_server_writes_what_nobody_else_may() {
     assert!(settings.write(key::SV_SERVERID, -1).is_err());
     assert!(settings.write(key::MAPNAME, "../x").is_err());
     assert_eq!(
-        settings.set_with(SetCommand::Set, Writer::Game, "g_needpass", "1"),
+        settings.set_with(SetCommand::Set, ChangeSource::Game, "g_needpass", "1"),
         Ok(Change::Changed)
     );
     assert!(settings.flag(key::G_NEEDPASS));
-    assert!(settings.set_with(SetCommand::Set, Writer::Game, "net_port", "1").is_err());
+    assert!(settings.set_with(SetCommand::Set, ChangeSource::Game, "net_port", "1").is_err());
 }
 
 #[test]
@@ -204,7 +207,7 @@ fn names_in_no_table_become_variables_with_a_word_about_it() {
         assert_eq!(settings.get(ignored), Some("256"));
     }
     let sets = SetCommand::named("SETS").unwrap();
-    settings.set_with(sets, Writer::Operator, "Admin", "Kim").unwrap();
+    settings.set_with(sets, ChangeSource::Operator, "Admin", "Kim").unwrap();
     assert_eq!(settings.poll_note(), None);
     assert!(settings.serverinfo().any(|pair| pair == ("Admin", "Kim")));
     assert!(!settings.serverinfo().any(|(name, _)| name == "d1"));
@@ -231,11 +234,11 @@ fn variables_are_bounded() {
 fn sets_shows_a_setting_in_the_serverinfo() {
     let mut settings = started();
     let version = settings.serverinfo_version();
-    let shown = settings.set_with(SetCommand::Sets, Writer::Operator, "g_speed", "320");
+    let shown = settings.set_with(SetCommand::Sets, ChangeSource::Operator, "g_speed", "320");
     assert_eq!(shown, Ok(Change::Changed));
     assert!(settings.serverinfo().any(|pair| pair == ("g_speed", "320")));
     assert!(settings.serverinfo_version() > version);
-    assert!(settings.set_with(SetCommand::Sets, Writer::Operator, "g_motd", "a;b").is_err());
+    assert!(settings.set_with(SetCommand::Sets, ChangeSource::Operator, "g_motd", "a;b").is_err());
     assert!(!settings.serverinfo().any(|(name, _)| name == "g_motd"));
 }
 
@@ -245,7 +248,7 @@ fn the_serverinfo_warns_before_it_refuses() {
     assert_eq!(settings.poll_note(), None);
     let mut sets = |name: &str, len: usize| {
         let value = "x".repeat(len);
-        let result = settings.set_with(SetCommand::Sets, Writer::Operator, name, &value);
+        let result = settings.set_with(SetCommand::Sets, ChangeSource::Operator, name, &value);
         (result, settings.poll_note(), settings.shown_len())
     };
     let (result, note, len) = sets("own", 150);
@@ -268,7 +271,7 @@ fn the_server_s_own_values_always_have_room() {
     let mut settings = started();
     settings.set("sv_maxclients", "64").unwrap();
     let mut len = 0;
-    while settings.set_with(SetCommand::Sets, Writer::Operator, "own", &"x".repeat(len)).is_ok() {
+    while settings.set_with(SetCommand::Sets, ChangeSource::Operator, "own", &"x".repeat(len)).is_ok() {
         len += 1;
     }
     assert!(len > 0);
@@ -285,16 +288,16 @@ fn a_game_brings_its_defaults_and_leaves_what_was_chosen() {
     assert_eq!(settings.int(key::PMOVE_MSEC), 11);
     settings.set("map", "oa_dm1").unwrap();
     settings.set("game", "BASEQ3").unwrap();
-    assert_eq!(settings.game(), GameProfile::BaseQ3);
-    assert_eq!(settings.choice(key::GAME), GameProfile::BaseQ3);
+    assert_eq!(settings.game(), GameFolder::BaseQ3);
+    assert_eq!(settings.choice(key::GAME), GameFolder::BaseQ3);
     assert_eq!(settings.int(key::PMOVE_MSEC), 8);
     assert_eq!(settings.text(key::GAMENAME), "baseq3");
     assert_eq!(settings.text(key::MAP), "oa_dm1", "chosen, though it was the default");
     assert!(!settings.serverinfo().any(|(name, _)| name == "videoflags"));
     assert!(!settings.systeminfo().any(|(name, _)| name == "pmove_float" || name == "sv_fps"));
-    let fresh = Settings::new(GameProfile::BaseQ3);
+    let fresh = Settings::new(GameFolder::BaseQ3);
     assert_eq!(fresh.text(key::MAP), "q3dm17");
-    assert_eq!(fresh.choice(key::GAME), GameProfile::BaseQ3);
+    assert_eq!(fresh.choice(key::GAME), GameFolder::BaseQ3);
     settings.start().unwrap();
     assert!(settings.set("game", "baseoa").is_err());
 }
@@ -350,7 +353,7 @@ proptest! {
         for (row, value, command) in changes {
             let own = format!("own{row}");
             let name = SETTINGS.get(row).map_or(own.as_str(), |setting| setting.name);
-            let _ = settings.set_with(commands[command], Writer::Operator, name, &value);
+            let _ = settings.set_with(commands[command], ChangeSource::Operator, name, &value);
             settings.apply_latched();
             prop_assert!(settings.shown_len() <= MAX_INFO_LEN);
             for (name, value) in settings.serverinfo().chain(settings.systeminfo()) {
@@ -385,8 +388,8 @@ fn the_table_is_sound() {
                 .all(|s| s.group != setting.group),
             "{name}: groups stand together"
         );
-        for &game in GameProfile::ALL {
-            let column = setting.column(game);
+        for &game in GameFolder::ALL {
+            let column = setting.in_game(game);
             let value = Value::parse(name, &setting.kind, column.flags, column.default);
             assert_eq!(
                 value.map(|value| value.text).as_deref(),
@@ -405,7 +408,7 @@ fn movement_goes_with_the_game() {
         ("baseq3", ["auto", "quake3", "ioquake3"]),
         ("baseoa", ["auto", "openarena", "openarena-next"]),
     ] {
-        for &movement in Movement::NAMES {
+        for &movement in MovementChoice::NAMES {
             // In either order: only the start looks at both.
             for order in [["game", "g_movement"], ["g_movement", "game"]] {
                 let mut settings = Settings::default();

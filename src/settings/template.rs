@@ -1,46 +1,45 @@
-//! The text of `config/fragd.toml`: every setting explained, and commented out at its default.
+//! Config template, the text of `config/fragd.toml`: all settings with help, commented out.
 
 use std::fmt::Write as _;
 
 use super::{
-    setting::{Flags, GameProfile},
-    show::{other_default, written},
+    listing::{other_default, written},
     table::SETTINGS,
 };
+use crate::cvar::{Flags, GameFolder};
 
 const HEAD: &str = "\
-# The settings of a fragd server, each with its default. Take away a leading # to change one.
+# Settings of a fragd server with their defaults. Remove the leading # to change a setting.
 #
 #     fragd --config fragd.toml
 #
-# Text stands in quotes, numbers do not. What is given on the command line (fragd +set NAME VALUE)
-# wins over this file. A name that is misspelt or a value that cannot be is an error, and nothing
-# starts. `fragd settings NAME` explains one setting.
+# Text needs quotes, numbers do not. The command line (fragd +set NAME VALUE) overrides this file.
+# Unknown names and invalid values are errors; the server does not start.
+# `fragd settings NAME` explains one setting.
 ";
 
 const TAIL: &str = "
-# ---- Your own keys ----
+# ---- Custom keys ----
 #
-# Lines in [serverinfo] are shown to server browsers beside the settings, for instance:
+# Keys in [serverinfo] are shown in server browsers, e.g.:
 #
 #     [serverinfo]
 #     Admin = \"Kim <kim@example.org>\"
 #
-# Lines in [variables] are kept for the console and the game and shown to nobody.
+# Keys in [variables] are stored for the console and the game, and not shown.
 ";
 
-/// Longest line of prose, in characters.
+/// Maximum line length of prose, in characters.
 const WIDTH: usize = 100;
 
-/// The config file with every setting that an operator may change, at the defaults of the game that
-/// is played when nobody chooses.
+/// The config template: all settings that an operator may change, at the defaults of OpenArena.
 #[must_use]
 pub fn config_template() -> String {
-    let game = GameProfile::BaseOa;
+    let game = GameFolder::BaseOa;
     let mut text = HEAD.to_owned();
     let mut title = "";
     for setting in SETTINGS {
-        let column = setting.column(game);
+        let column = setting.in_game(game);
         if column.flags.has(Flags::READ_ONLY) {
             continue;
         }
@@ -59,7 +58,7 @@ pub fn config_template() -> String {
     text + TAIL
 }
 
-/// Appends prose as comment lines.
+/// Appends prose as wrapped comment lines.
 fn wrap(text: &mut String, prose: &str) {
     let mut line = "#".to_owned();
     for word in prose.split(' ') {

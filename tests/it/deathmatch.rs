@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use fragd::{
+    cvar::{Choice as _, GameFolder, Values},
     game::{Deathmatch, Game, Host, LevelStart, Profile},
     model::{
         Buttons, ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime,
         PlayerState, UserCmd, Vec3, Words,
     },
+    settings::SETTINGS,
     world::{Bsp, MapEntities, TracePrecision, World, entity_string::MapEntity},
 };
 
@@ -18,7 +20,8 @@ pub(crate) const FRAME_MS: i32 = 50;
 /// A server with one map.
 pub(crate) struct PaperHost {
     pub(crate) world: World,
-    settings: BTreeMap<String, String>,
+    settings: Values,
+    variables: BTreeMap<String, String>,
     pub(crate) configstrings: Vec<String>,
     commands: Vec<UserCmd>,
     pub(crate) printed: Vec<String>,
@@ -28,11 +31,17 @@ impl Host for PaperHost {
     fn print(&mut self, text: &str) {
         self.printed.push(text.to_owned());
     }
+    fn settings(&self) -> &Values {
+        &self.settings
+    }
     fn setting(&self, name: &str) -> &str {
-        self.settings.get(name).map_or("", String::as_str)
+        let variable = || self.variables.get(name).map(String::as_str);
+        self.settings.get(name).or_else(variable).unwrap_or("")
     }
     fn set_setting(&mut self, name: &str, value: &str) {
-        self.settings.insert(name.to_owned(), value.to_owned());
+        if self.settings.set(name, value) == Ok(false) {
+            self.variables.insert(name.to_owned(), value.to_owned());
+        }
     }
     fn send_command(&mut self, _to: Option<ClientNum>, _text: &str) {}
     fn set_configstring(&mut self, index: ConfigIndex, text: &str) {
@@ -98,7 +107,13 @@ impl Level {
         let world = World::new(bsp, TracePrecision::Single).expect("a sound map");
         let host = PaperHost {
             world,
-            settings: BTreeMap::from([("mapname".to_owned(), map.to_owned())]),
+            settings: {
+                let game = GameFolder::named(profile.folder).expect("a game");
+                let mut settings = Values::new(SETTINGS, game);
+                settings.set("mapname", map).expect("a map name");
+                settings
+            },
+            variables: BTreeMap::new(),
             configstrings: vec![String::new(); 1024],
             commands: vec![UserCmd::default(); 64],
             printed: Vec::new(),

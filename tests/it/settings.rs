@@ -2,26 +2,26 @@
 
 use fragd::{
     game::{Profile, movement::Variant},
-    settings::{Choice as _, Flags, GameProfile, Movement, SETTINGS},
+    settings::{Choice as _, Flags, GameFolder, MovementChoice, SETTINGS},
 };
 
 #[test]
 fn every_movement_has_a_name_in_the_settings() {
     let mut names = vec!["auto"];
     names.extend(Variant::ALL.map(|variant| variant.name));
-    assert_eq!(Movement::NAMES, names);
+    assert_eq!(MovementChoice::NAMES, names);
 }
 
 #[test]
 fn clients_are_told_what_their_game_reads() {
     for profile in Profile::ALL {
-        let game = GameProfile::named(profile.folder).unwrap();
+        let game = GameFolder::named(profile.folder).unwrap();
         for (told, flag) in
             [(profile.serverinfo, Flags::SERVERINFO), (profile.systeminfo, Flags::SYSTEMINFO)]
         {
             for info in told {
                 let row = SETTINGS.iter().find(|setting| setting.name == info.name);
-                let column = row.expect(info.name).column(game);
+                let column = row.expect(info.name).in_game(game);
                 assert!(column.flags.has(flag), "{} of {}", info.name, profile.folder);
                 assert_eq!(column.default, info.default, "{} of {}", info.name, profile.folder);
             }

@@ -15,7 +15,7 @@ use fragd::{
     netchan::{Channel, End, usercmd_key},
     node::{LocalPort, Node as _, Route},
     server::{Geometry, Server},
-    settings::{GameProfile, Settings, key},
+    settings::{GameFolder, Settings, key},
     wire::{
         bits::{BitReader, BitWriter},
         client_message::{self, ClientHead},
@@ -73,7 +73,7 @@ fn route() -> Route {
 impl Runner {
     /// Joins, and stands for a second so that it has landed.
     fn new(set: &[(&str, &str)]) -> Self {
-        let mut settings = Settings::new(GameProfile::BaseQ3);
+        let mut settings = Settings::new(GameFolder::BaseQ3);
         for (name, value) in [("game", "baseq3"), ("map", "field")].iter().chain(set) {
             settings.set(name, value).unwrap();
         }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    game::{Host, World},
+    cvar::{GameFolder, Values},
+    game::{Host, World, settings},
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, UserCmd, Vec3, Words,
         limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_SERVER_COMMAND_LEN},
@@ -18,7 +19,8 @@ use crate::{
 pub(in crate::game) struct TestHost {
     /// The map; open space without one.
     pub(in crate::game) world: Option<World>,
-    settings: BTreeMap<String, String>,
+    settings: Values,
+    variables: BTreeMap<String, String>,
     configstrings: Vec<String>,
     pub(in crate::game) userinfos: Vec<String>,
     pub(in crate::game) usercmds: Vec<UserCmd>,
@@ -39,11 +41,21 @@ pub(in crate::game) struct TestHost {
     pub(in crate::game) logged: Vec<(i32, String)>,
 }
 
+/// The defaults of a game, but no match limits and all votes allowed.
+fn test_values(game: GameFolder) -> Values {
+    let mut values = Values::new(settings::SETTINGS, game);
+    for (name, value) in [("fraglimit", "0"), ("capturelimit", "0"), ("voteflags", "1023")] {
+        assert_eq!(values.set(name, value), Ok(true));
+    }
+    values
+}
+
 impl Default for TestHost {
     fn default() -> Self {
         Self {
             world: None,
-            settings: BTreeMap::new(),
+            settings: test_values(GameFolder::BaseOa),
+            variables: BTreeMap::new(),
             configstrings: vec![String::new(); MAX_CONFIGSTRINGS],
             userinfos: vec![String::new(); MAX_CLIENTS],
             usercmds: vec![UserCmd::default(); MAX_CLIENTS],
@@ -66,6 +78,11 @@ impl TestHost {
         let bsp = Bsp::load(&MapFile::yard(YARD).file()).expect("a sound map");
         let world = World::new(bsp, TracePrecision::Single).expect("a sound map");
         Self { world: Some(world), ..Self::default() }
+    }
+
+    /// A server of one game.
+    pub(in crate::game) fn of_game(game: GameFolder) -> Self {
+        Self { settings: test_values(game), ..Self::default() }
     }
 
     pub(in crate::game) fn sent_to_all(&self) -> Vec<&str> {
@@ -103,11 +120,18 @@ impl Host for TestHost {
     fn map_names(&self) -> &[String] {
         &self.maps
     }
+    fn settings(&self) -> &Values {
+        &self.settings
+    }
     fn setting(&self, name: &str) -> &str {
-        self.settings.get(name).map_or("", String::as_str)
+        let variable = || self.variables.get(name).map(String::as_str);
+        self.settings.get(name).or_else(variable).unwrap_or("")
     }
     fn set_setting(&mut self, name: &str, value: &str) {
-        self.settings.insert(name.to_owned(), value.to_owned());
+        // A server logs a rejected value and keeps the old one.
+        if self.settings.set(name, value) == Ok(false) {
+            self.variables.insert(name.to_owned(), value.to_owned());
+        }
     }
     fn send_command(&mut self, to: Option<ClientNum>, text: &str) {
         check_command(text);

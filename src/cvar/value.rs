@@ -1,42 +1,40 @@
-//! A setting's value: its text as everybody sees it, and the number in it, read once.
+//! Value of a setting: its text, and the number in it, parsed once.
 //!
-//! Invariants: a value is made by [`Value::parse`] alone, so it is one that its kind takes; numbers are
-//! finite; text is printable ASCII without quotes, and without `\` and `;` where it travels in an info
-//! string.
+//! Invariants: only [`Value::parse`] makes a value, so its kind accepts it. Numbers are finite. Text is
+//! printable ASCII without quotes, and without `\` and `;` where an info string carries it.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::{
-    error::{SettingError, quoted},
-    networks::Networks,
-    setting::{Flags, Kind},
+    Flags, Kind, Networks,
+    error::{ValueError, quoted},
 };
 
-/// One value.
+/// Value of one setting.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Value {
-    /// As it is shown and sent; numbers in their plainest form.
-    pub(super) text: String,
-    /// Whole numbers; flags as 0 and 1; choices as their place; 0 for all else.
-    pub(super) int: i32,
-    /// Finite numbers; 0 for all else.
-    pub(super) float: f32,
-    /// Lists of networks; empty for all else.
-    pub(super) networks: Networks,
+pub(crate) struct Value {
+    /// Text as shown and sent; numbers in canonical form.
+    pub(crate) text: String,
+    /// Integers; flags as 0 and 1; choices as their index; otherwise 0.
+    pub(crate) int: i32,
+    /// Numbers; otherwise 0.
+    pub(crate) float: f32,
+    /// Lists of networks; otherwise empty.
+    pub(crate) networks: Networks,
 }
 
 impl Value {
-    /// Reads what an operator wrote for the setting `name`.
-    pub(super) fn parse(
+    /// Parses a value given for the setting `name`.
+    pub(crate) fn parse(
         name: &str,
         kind: &Kind,
         flags: Flags,
         given: &str,
-    ) -> Result<Self, SettingError> {
-        let wrong = || SettingError::Value {
+    ) -> Result<Self, ValueError> {
+        let wrong = || ValueError::Value {
             name: name.to_owned(),
-            given: if flags.has(Flags::SECRET) { "that".to_owned() } else { quoted(given) },
-            right: kind.to_string(),
+            given: if flags.has(Flags::SECRET) { "(hidden)".to_owned() } else { quoted(given) },
+            expected: kind.to_string(),
         };
         let word = given.trim_ascii();
         let whole = |fits: &dyn Fn(i32) -> bool| match word.parse::<i32>() {
@@ -47,10 +45,11 @@ impl Value {
             Kind::Flag if word.eq_ignore_ascii_case("true") => Ok(Self::whole(1)),
             Kind::Flag if word.eq_ignore_ascii_case("false") => Ok(Self::whole(0)),
             Kind::Flag => whole(&|int| int == 0 || int == 1),
+            Kind::OnlyZero { .. } => whole(&|int| int == 0),
             Kind::Int { min, max } => whole(&|int| (*min..=*max).contains(&int)),
             Kind::IntOrOff { min, max } => whole(&|int| int == 0 || (*min..=*max).contains(&int)),
             Kind::Float { min, max } => match word.parse::<f32>() {
-                // A comparison with NaN is false, so ranges keep it out, as they do the infinities.
+                // No range contains NaN or the infinities.
                 Ok(float) if (*min..=*max).contains(&float) => {
                     Ok(Self { float: float + 0.0, ..Self::words(&(float + 0.0).to_string()) })
                 }
@@ -95,14 +94,14 @@ impl Value {
     }
 }
 
-/// Checks text that may end in a configstring, a log line or a password.
-pub(super) fn check_text(
+/// Checks the characters and the length of a text value.
+pub(crate) fn check_text(
     name: &str,
     flags: Flags,
     text: &str,
     max: usize,
-) -> Result<(), SettingError> {
-    // Clients turn '%' into '.' before they send it, so a password with one would open nothing.
+) -> Result<(), ValueError> {
+    // Clients replace '%' by '.' before they send it: a password with one would never match.
     let (forbidden, shown) = if flags.has(Flags::SECRET) {
         ("\"%", "\" and %")
     } else if flags.travels() {
@@ -110,9 +109,9 @@ pub(super) fn check_text(
     } else {
         ("\"", "\"")
     };
-    let bad = |c: &char| !matches!(c, ' '..='~') || forbidden.contains(*c);
-    if let Some(character) = text.chars().find(bad) {
-        return Err(SettingError::Character {
+    let is_bad = |c: &char| !matches!(c, ' '..='~') || forbidden.contains(*c);
+    if let Some(character) = text.chars().find(is_bad) {
+        return Err(ValueError::Character {
             name: name.to_owned(),
             character: match character {
                 '!'..='~' => character.to_string(),
@@ -122,7 +121,7 @@ pub(super) fn check_text(
         });
     }
     if text.len() > max {
-        return Err(SettingError::TooLong { name: name.to_owned(), len: text.len(), max });
+        return Err(ValueError::TooLong { name: name.to_owned(), len: text.len(), max });
     }
     Ok(())
 }
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn values_take_their_plainest_form() {
+    fn values_take_canonical_form() {
         let int = Kind::Int { min: -5, max: 500 };
         accept(int, " 007 ", "7");
         accept(int, "+12", "12");
@@ -164,12 +163,12 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_what_would_be_right() {
+    fn errors_name_accepted_values() {
         let plain = Flags::PLAIN;
         let int = Kind::Int { min: 10, max: 125 };
         for given in ["9", "126", "", "20fps", "2 0", "20.5", "99999999999", "nan"] {
             let sentence =
-                format!("x cannot be \"{given}\": it takes a whole number from 10 to 125");
+                format!("x cannot be \"{given}\": it takes an integer from 10 to 125");
             refuse(int, plain, given, &sentence);
         }
         let float = Kind::Float { min: -1.0, max: 1e4 };
@@ -182,67 +181,67 @@ mod tests {
             Kind::IntOrOff { min: 1000, max: 2000 },
             plain,
             "5",
-            "x cannot be \"5\": it takes 0 for off, or a whole number from 1000 to 2000",
+            "x: invalid value \"5\" (expected 0 for off, or an integer from 1000 to 2000)",
         );
         refuse(
-            Kind::Int { min: 0, max: 0 },
+            Kind::OnlyZero { reason: "pure servers are not implemented" },
             plain,
             "1",
-            "x cannot be \"1\": it takes only 0 in this version",
+            "x: invalid value \"1\" (expected 0; pure servers are not implemented)",
         );
         refuse(
             Kind::Choice(&["auto", "compat", "native"]),
             plain,
             "71",
-            "x cannot be \"71\": it takes auto, compat or native",
+            "x: invalid value \"71\" (expected auto, compat or native)",
         );
         refuse(
             Kind::Ipv4,
             plain,
             "localhost",
-            "x cannot be \"localhost\": it takes an IPv4 address such as 0.0.0.0",
+            "x: invalid value \"localhost\" (expected an IPv4 address, e.g. 0.0.0.0)",
         );
         refuse(
             Kind::Ipv6,
             plain,
             "1.2.3.4",
-            "x cannot be \"1.2.3.4\": it takes an IPv6 address such as ::",
+            "x: invalid value \"1.2.3.4\" (expected an IPv6 address, e.g. ::)",
         );
         refuse(
             Kind::Networks,
             plain,
             "10.0.0.0/40",
-            "x cannot be \"10.0.0.0/40\": it takes networks separated by spaces, such as 10.0.0.0/8 ::1, or private, any or nothing",
+            "x: invalid value \"10.0.0.0/40\" (expected networks separated by spaces, e.g. 10.0.0.0/8 ::1; private; any; or nothing)",
         );
         for given in ["../x", "a/b", "a b", "x;touch y", "a..b", "abcdefghi"] {
             let sentence = format!(
-                "x cannot be \"{given}\": it takes a name of at most 8 letters, digits, '.', '_' and '-', without '..'"
+                "x: invalid value \"{given}\" (expected a name of at most 8 letters, digits, '.', '_' and '-', without '..')"
             );
             refuse(Kind::Name { max: 8 }, plain, given, &sentence);
         }
     }
 
     #[test]
-    fn characters_are_refused_by_where_the_text_goes() {
+    fn forbidden_characters_depend_on_flags() {
         let text = Kind::Text { max: 5 };
-        let info = "x cannot contain ;: it takes printable ASCII without \\, \" and ;";
+        let info = "x: invalid character ; (expected printable ASCII without \\, \" and ;)";
         refuse(text, Flags::SERVERINFO, "a;b", info);
-        let backslash = "x cannot contain \\: it takes printable ASCII without \\, \" and ;";
+        let backslash = "x: invalid character \\ (expected printable ASCII without \\, \" and ;)";
         refuse(text, Flags::SYSTEMINFO, "a\\b", backslash);
-        let quote = "x cannot contain \": it takes printable ASCII without \"";
+        let quote = "x: invalid character \" (expected printable ASCII without \")";
         refuse(text, Flags::PLAIN, "a\"b", quote);
-        let bell = "x cannot contain \\u{7}: it takes printable ASCII without \"";
+        let bell = "x: invalid character \\u{7} (expected printable ASCII without \")";
         refuse(text, Flags::PLAIN, "a\u{7}", bell);
-        let accent = "x cannot contain \\u{e9}: it takes printable ASCII without \"";
+        let accent = "x: invalid character \\u{e9} (expected printable ASCII without \")";
         refuse(text, Flags::PLAIN, "é", accent);
-        let percent = "x cannot contain %: it takes printable ASCII without \" and %";
+        let percent = "x: invalid character % (expected printable ASCII without \" and %)";
         refuse(text, Flags::SECRET, "a%b", percent);
-        let long = "x cannot be 6 characters long: it takes at most 5";
+        let long = "x too long: 6 bytes (max 5)";
         refuse(text, Flags::PLAIN, "abcdef", long);
     }
 
     #[test]
-    fn a_refusal_repeats_little_of_a_long_value() {
+    fn errors_truncate_long_values() {
         let error = read(Kind::Flag, Flags::PLAIN, &"\u{1b}z".repeat(5000)).unwrap_err();
         assert!(error.len() < 400, "{error}");
         assert!(error.contains("\\x1b"), "{error}");

@@ -1,12 +1,13 @@
-//! A list of networks, as an operator writes it: addresses with or without `/length`, separated by
-//! spaces; `any` is every address, `private` those of this machine and of local networks, and the empty
-//! list none.
+//! Network lists in settings: addresses with an optional prefix length, separated by spaces.
+//!
+//! `any` matches all addresses, `private` those of this machine and of local networks. The empty list
+//! matches none.
 //!
 //! Invariant: prefix lengths fit their address family. An IPv4 address inside IPv6 counts as IPv4.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::setting::Kind;
+use super::Kind;
 
 /// Loopback, private, link-local and unique-local networks.
 const PRIVATE: [&str; 8] = [
@@ -20,7 +21,7 @@ const PRIVATE: [&str; 8] = [
     "fc00::/7",
 ];
 
-/// Networks that an address may belong to.
+/// List of networks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Networks(Vec<Network>);
 
@@ -31,11 +32,11 @@ struct Network {
 }
 
 impl Networks {
-    pub(super) const fn list() -> Kind {
+    pub(crate) const fn list() -> Kind {
         Kind::Networks
     }
 
-    /// Reads a list; `None` when a part of it is no network.
+    /// Parses a list; `None` when a part is not a network.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut networks = Vec::new();
@@ -52,7 +53,7 @@ impl Networks {
         Some(Self(networks))
     }
 
-    /// Whether every network lies within this machine.
+    /// Whether all networks are loopback networks.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         self.0.iter().all(|network| {
@@ -61,7 +62,7 @@ impl Networks {
         })
     }
 
-    /// Whether `address` belongs to one of the networks.
+    /// Whether a network of the list holds `address`.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_matched_by_their_prefix() {
+    fn addresses_match_by_prefix() {
         check("127.0.0.0/8 ::1", "127.3.2.1", true);
         check("127.0.0.0/8 ::1", "128.0.0.1", false);
         check("127.0.0.0/8 ::1", "::1", true);
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_is_refused() {
+    fn invalid_networks_are_rejected() {
         for list in
             ["10.0.0.0/33", "::/129", "10.0.0", "localhost", "10.0.0.0/", "1.2.3.4/-1", "/8"]
         {

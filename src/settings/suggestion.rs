@@ -1,23 +1,23 @@
-//! The name that somebody probably meant.
+//! Spelling suggestions for unknown setting names.
 
 use super::table::{IGNORED, SETTINGS};
 
-/// Longest name that is compared; longer ones are near to nothing.
+/// Maximum length of a compared name; longer names have no suggestion.
 const MAX_LEN: usize = 64;
 
-/// The known setting nearest to `name`, if any is near.
+/// The known setting nearest to `name`, if one is near.
 #[must_use]
 pub fn nearest_setting(name: &str) -> Option<&'static str> {
     let known = SETTINGS.iter().map(|setting| setting.name).chain(IGNORED.iter().copied());
     nearest_of(name, known)
 }
 
-/// The word nearest to `name` without regard to case: at most one edit for each three letters.
+/// The word nearest to `name`, case-insensitive: at most one edit per three letters.
 pub(super) fn nearest_of<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let bare = without_prefix(name);
     words
         .map(|word| {
-            // `hostname` for `sv_hostname`: a forgotten prefix is one edit, but a slip comes first.
+            // A missing prefix, `hostname` for `sv_hostname`, counts as one edit; one real edit wins.
             let edits = distance(name, word);
             let prefix = edits > 1 && without_prefix(word).eq_ignore_ascii_case(bare);
             (if prefix { 1 } else { edits }, prefix, word)
@@ -32,7 +32,7 @@ fn without_prefix(name: &str) -> &str {
     name.split_once('_').map_or(name, |(_, rest)| rest)
 }
 
-/// Letters to add, drop or change to make one word of the other; case does not count.
+/// Edit distance of two words, case-insensitive.
 fn distance(a: &str, b: &str) -> usize {
     if a.len() > MAX_LEN || b.len() > MAX_LEN {
         return usize::MAX;
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_of_the_finger_find_their_setting() {
+    fn misspelled_names_find_their_setting() {
         for (slip, meant) in [
             ("sv_hostnam", "sv_hostname"),
             ("sv_maxclient", "sv_maxclients"),
@@ -73,14 +73,14 @@ mod tests {
     }
 
     #[test]
-    fn strangers_find_nothing() {
+    fn unrelated_names_find_nothing() {
         for name in ["", "x", "website", &"sv_fps".repeat(50), "Österreich"] {
             assert_eq!(nearest_setting(name), None, "{name}");
         }
     }
 
     #[test]
-    fn distances_are_those_of_the_textbook() {
+    fn edit_distance_matches_known_values() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("abc", "ABC"), 0);

@@ -1,22 +1,20 @@
-//! Settings as people and tools read them: the console's answers and `fragd settings`.
+//! Listings of settings: console replies and `fragd settings`.
 //!
-//! Invariant: the value of a secret is shown by none of these. Source of the console's formats:
-//! ioquake3's console.
+//! Invariant: no listing shows the value of a secret. Source of the console formats: ioquake3.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json as object};
 
 use super::{
-    error::quoted,
-    nearest::nearest_setting,
-    setting::{Choice, Flags, GameProfile, Kind, Setting},
     store::Settings,
+    suggestion::nearest_setting,
     table::{SETTINGS, is_ignored, key, row_named},
 };
+use crate::cvar::{Choice, Flags, GameFolder, Kind, Setting, quoted};
 
 impl Settings {
-    /// A console line as it may be logged: what follows the name of a secret setting is left out.
+    /// A console line for the log: everything after the name of a secret setting is left out.
     #[must_use]
     pub fn without_secrets(&self, line: &str) -> String {
         let lower = line.to_ascii_lowercase();
@@ -31,7 +29,7 @@ impl Settings {
         }
     }
 
-    /// The console's answer to a setting's bare name: lines ended by `\n`, or `None` for an unknown name.
+    /// Console reply to the bare name of a setting: lines ended by `\n`, or `None` for an unknown name.
     #[must_use]
     pub fn describe(&self, name: &str) -> Option<String> {
         let Some(row) = row_named(name) else {
@@ -45,21 +43,21 @@ impl Settings {
             let state = if self.row_text(row).is_empty() { "empty" } else { "set" };
             return Some(format!("\"{name}\" is secret, and {state}\n"));
         }
-        let (value, default) = (self.row_text(row), setting.column(self.game()).default);
+        let (value, default) = (self.row_text(row), setting.in_game(self.game()).default);
         let mut answer = if value == default {
             format!("\"{name}\" is:\"{value}^7\", the default\n")
         } else {
             format!("\"{name}\" is:\"{value}^7\" default:\"{default}^7\"\n")
         };
-        if let Some(waiting) = self.latched(name) {
-            let _ = writeln!(answer, "latched: \"{waiting}\"");
+        if let Some(latched) = self.latched(name) {
+            let _ = writeln!(answer, "latched: \"{latched}\"");
         }
         Some(answer)
     }
 
-    /// The console's `cvarlist`: one line each for the settings and variables that `pattern` matches,
-    /// then the count of all. Columns: S serverinfo, s systeminfo, U userinfo, R read only, I at start
-    /// only, A archived, L latched, C cheat, ? the operator's own.
+    /// Console reply to `cvarlist`: one line per setting and variable that `pattern` matches, then the
+    /// total. Columns: S serverinfo, s systeminfo, U userinfo, R read only, I startup only, A archived,
+    /// L latched, C cheat, ? variable.
     #[must_use]
     pub fn cvarlist(&self, pattern: &str) -> String {
         let mut list = String::new();
@@ -80,7 +78,7 @@ impl Settings {
         list
     }
 
-    /// A value for everybody's eyes.
+    /// A value for display; secrets are masked.
     fn public_text(&self, row: usize) -> &str {
         let text = self.row_text(row);
         if self.row_flags(row).has(Flags::SECRET) && !text.is_empty() { "***" } else { text }
@@ -104,12 +102,12 @@ fn columns(flags: Flags, own: bool) -> String {
     .collect()
 }
 
-/// Whether `name` begins as `pattern` says: `*` is any text, `?` any character, case does not count.
+/// Whether a prefix of `name` matches `pattern`, case-insensitive: `*` is any text, `?` any character.
 #[must_use]
 pub fn name_matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at, mut read) = (0, 0);
-    // Where to go on when the text after the last star does not fit: the star, and what it swallowed.
+    // Backtracking point: position of the last star, and end of the text that it matched.
     let mut star: Option<(usize, usize)> = None;
     while at < pattern.len() {
         if pattern[at] == b'*' {
@@ -121,12 +119,12 @@ pub fn name_matches(pattern: &str, name: &str) -> bool {
         {
             at += 1;
             read += 1;
-        } else if let Some((star_at, swallowed)) =
-            star.filter(|&(_, swallowed)| swallowed < name.len())
+        } else if let Some((star_at, matched)) =
+            star.filter(|&(_, matched)| matched < name.len())
         {
-            star = Some((star_at, swallowed + 1));
+            star = Some((star_at, matched + 1));
             at = star_at + 1;
-            read = swallowed + 1;
+            read = matched + 1;
         } else {
             return false;
         }
@@ -134,10 +132,10 @@ pub fn name_matches(pattern: &str, name: &str) -> bool {
     true
 }
 
-/// The listing of `fragd settings` for people: everything, or one setting.
+/// Text listing of `fragd settings`: all settings, or one.
 ///
 /// # Errors
-/// A sentence when there is no such setting.
+/// An error message for an unknown name.
 pub fn listing(settings: &Settings, name: Option<&str>) -> Result<String, String> {
     let Some(name) = name else {
         let mut text = String::new();
@@ -155,32 +153,32 @@ pub fn listing(settings: &Settings, name: Option<&str>) -> Result<String, String
     match row_named(name) {
         Some(row) => Ok(entry(settings, row, "")),
         None if is_ignored(name) => {
-            Ok(format!("{name}\n    Accepted and ignored: it means nothing to this server.\n"))
+            Ok(format!("{name}\n    Accepted and ignored: no meaning in this server.\n"))
         }
-        None => Err(no_such(name)),
+        None => Err(unknown(name)),
     }
 }
 
-/// The listing of `fragd settings --json`: an array of objects, or one object.
+/// JSON listing of `fragd settings --json`: an array of objects, or one object.
 ///
 /// # Errors
-/// A sentence when there is no such setting.
+/// An error message for an unknown name.
 pub fn json(settings: &Settings, name: Option<&str>) -> Result<Json, String> {
     match name {
         None => Ok((0..SETTINGS.len()).map(|row| json_entry(settings, row)).collect()),
         Some(name) => match row_named(name) {
             Some(row) => Ok(json_entry(settings, row)),
             None if is_ignored(name) => Ok(object!({ "name": name, "ignored": true })),
-            None => Err(no_such(name)),
+            None => Err(unknown(name)),
         },
     }
 }
 
-fn no_such(name: &str) -> String {
+fn unknown(name: &str) -> String {
     let shown = quoted(name);
     match nearest_setting(name) {
-        Some(near) => format!("no setting is named {shown}; did you mean {near}?"),
-        None => format!("no setting is named {shown}; fragd settings lists them all"),
+        Some(near) => format!("unknown setting {shown}; did you mean {near}?"),
+        None => format!("unknown setting {shown}; see fragd settings"),
     }
 }
 
@@ -198,21 +196,25 @@ fn entry(settings: &Settings, row: usize, margin: &str) -> String {
     )
 }
 
-/// The default in the game that is not played, where it is another one.
-pub(super) fn other_default(setting: &Setting, game: GameProfile) -> Option<String> {
+/// The default in the other game, if it differs.
+pub(super) fn other_default(setting: &Setting, game: GameFolder) -> Option<String> {
     if setting.name == key::GAME.setting().name {
         return None;
     }
-    let ours = setting.column(game).default;
-    let other = GameProfile::ALL.iter().find(|&&other| setting.column(other).default != ours)?;
-    let default = written(&setting.kind, setting.column(*other).default);
+    let ours = setting.in_game(game).default;
+    let other = GameFolder::ALL.iter().find(|&&other| setting.in_game(other).default != ours)?;
+    let default = written(&setting.kind, setting.in_game(*other).default);
     Some(format!("default in {other}: {default}"))
 }
 
-/// A value as the config file writes it.
+/// A value in the notation of the config file.
 pub(super) fn written(kind: &Kind, text: &str) -> String {
     match kind {
-        Kind::Flag | Kind::Int { .. } | Kind::IntOrOff { .. } | Kind::Float { .. } => {
+        Kind::Flag
+        | Kind::OnlyZero { .. }
+        | Kind::Int { .. }
+        | Kind::IntOrOff { .. }
+        | Kind::Float { .. } => {
             text.to_owned()
         }
         Kind::Text { .. }
@@ -229,7 +231,10 @@ fn json_entry(settings: &Settings, row: usize) -> Json {
     let number = |text: &str| text.parse::<serde_json::Number>().map_or(Json::Null, Json::Number);
     let typed = |text: &str| match setting.kind {
         Kind::Flag => Json::Bool(text == "1"),
-        Kind::Int { .. } | Kind::IntOrOff { .. } | Kind::Float { .. } => number(text),
+        Kind::OnlyZero { .. }
+        | Kind::Int { .. }
+        | Kind::IntOrOff { .. }
+        | Kind::Float { .. } => number(text),
         Kind::Text { .. }
         | Kind::Name { .. }
         | Kind::Ipv4
@@ -243,7 +248,7 @@ fn json_entry(settings: &Settings, row: usize) -> Json {
         "name": setting.name,
         "group": setting.group.name,
         "value": value,
-        "default": typed(setting.column(settings.game()).default),
+        "default": typed(setting.in_game(settings.game()).default),
         "takes": setting.kind.to_string(),
         "flags": flags.words().collect::<Vec<_>>(),
         "help": setting.help,
@@ -255,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_name_is_answered_as_tools_expect() {
+    fn bare_name_prints_value_and_default() {
         let mut settings = Settings::default();
         settings.start().unwrap();
         let described = |settings: &Settings, name| settings.describe(name).unwrap_or_default();
@@ -272,11 +277,11 @@ mod tests {
         );
         settings.set("mine", "m").unwrap();
         assert_eq!(described(&settings, "Mine"), "\"mine\" is:\"m^7\"\n");
-        assert_eq!(settings.describe("nobody"), None);
+        assert_eq!(settings.describe("unknown"), None);
     }
 
     #[test]
-    fn secrets_are_left_out_of_lines() {
+    fn logged_lines_hide_secrets() {
         let settings = Settings::default();
         for (line, shown) in [
             ("status", "status"),
@@ -290,10 +295,10 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_shown_nowhere() {
+    fn listings_hide_secrets() {
         let mut settings = Settings::default();
         for (setting, word) in SETTINGS.iter().zip(0..) {
-            if setting.column(settings.game()).flags.has(Flags::SECRET) {
+            if setting.in_game(settings.game()).flags.has(Flags::SECRET) {
                 settings.set(setting.name, &format!("hunter2hunter2{word}")).unwrap();
             }
         }
@@ -309,12 +314,12 @@ mod tests {
     }
 
     #[test]
-    fn cvarlist_has_its_nine_columns() {
+    fn cvarlist_has_nine_columns() {
         let mut settings = Settings::default();
         settings
             .set_with(
                 super::super::SetCommand::Sets,
-                super::super::Writer::Operator,
+                super::super::ChangeSource::Operator,
                 "Admin",
                 "Kim",
             )
@@ -338,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_match_as_globs_do() {
+    fn patterns_match_as_globs() {
         for (pattern, name, matches) in [
             ("", "x", true),
             ("sv_", "sv_fps", true),
@@ -360,20 +365,20 @@ mod tests {
     }
 
     #[test]
-    fn one_setting_is_listed_alone() {
+    fn single_setting_is_listed() {
         let settings = Settings::default();
         let text = listing(&settings, Some("PMOVE_MSEC")).unwrap();
         assert_eq!(
             text,
-            "pmove_msec = 11\n    Milliseconds of a fixed movement step.\n    (takes a whole number from 8 to 33; default in baseq3: 8; systeminfo)\n"
+            "pmove_msec = 11\n    Fixed pmove step in ms.\n    (takes an integer from 8 to 33; default in baseq3: 8; systeminfo)\n"
         );
         let object = json(&settings, Some("sv_fps")).unwrap();
         assert_eq!(object["value"], 20);
-        assert_eq!(object["takes"], "a whole number from 10 to 125");
+        assert_eq!(object["takes"], "an integer from 10 to 125");
         assert!(listing(&settings, Some("vm_game")).unwrap().contains("Accepted and ignored"));
         assert_eq!(
             listing(&settings, Some("sv_hostnam")),
-            Err("no setting is named \"sv_hostnam\"; did you mean sv_hostname?".to_owned())
+            Err("unknown setting \"sv_hostnam\"; did you mean sv_hostname?".to_owned())
         );
     }
 }

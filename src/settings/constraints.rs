@@ -1,28 +1,27 @@
-//! What settings may not be together: more than an info string holds, more private slots than slots,
-//! a public remote console with a password that can be guessed, a movement that the game's clients do
-//! not have.
+//! Constraints between settings: info string lengths, private slots, rcon password, pmove variant.
 //!
-//! Invariant: an info string is measured at its worst, with everything that waits for the next map in
-//! force and everything that the server writes at its longest; so neither is ever refused for want of
-//! room.
+//! Invariant: info strings are measured at their maximum length, with all latched values and the longest
+//! values that the server writes. So the server's own writes always fit.
 
 use super::{
     MIN_PUBLIC_RCON_PASSWORD_LEN,
     error::SettingError,
-    setting::{Flags, GameProfile, Kind, Movement},
     store::Settings,
     table::{SETTINGS, key},
 };
-use crate::model::limits::{MAX_BIG_STRING_LEN, MAX_INFO_LEN};
+use crate::{
+    cvar::{Flags, GameFolder, Kind, MovementChoice},
+    model::limits::{MAX_BIG_STRING_LEN, MAX_INFO_LEN},
+};
 
 impl Settings {
     pub(super) fn check_row(&self, row: usize) -> Result<(), SettingError> {
         self.check_info(SETTINGS[row].name, self.row_flags(row))?;
-        if self.started { self.check_together() } else { Ok(()) }
+        if self.started { self.check_combinations() } else { Ok(()) }
     }
 
-    /// What is wrong only in combination. Before the start, the order of changes must not matter.
-    pub(super) fn check_together(&self) -> Result<(), SettingError> {
+    /// Checks combinations of settings. Not before the start, where the order of changes must not matter.
+    pub(super) fn check_combinations(&self) -> Result<(), SettingError> {
         let password = self.text(key::RCON_PASSWORD);
         let guessable = !password.is_empty() && password.len() < MIN_PUBLIC_RCON_PASSWORD_LEN;
         let reachable =
@@ -32,19 +31,20 @@ impl Settings {
         }
         let (game, movement) = (self.choice(key::GAME), self.choice(key::G_MOVEMENT));
         let known = movements(game);
-        if movement != Movement::Auto && !known.contains(&movement) {
+        if movement != MovementChoice::Auto && !known.contains(&movement) {
             return Err(SettingError::Movement { movement, game, known });
         }
         let private = self.int(key::SV_PRIVATE_CLIENTS);
-        let slot = &self.slots[key::SV_MAXCLIENTS.row()];
-        let slots = slot.waiting.iter().fold(slot.value.int, |now, next| now.min(next.int));
+        let latched = &self.slots[key::SV_MAXCLIENTS.row()].latched;
+        let slots = self.int(key::SV_MAXCLIENTS);
+        let slots = latched.as_ref().map_or(slots, |next| slots.min(next.int));
         if private > slots {
             return Err(SettingError::PrivateClients { private, slots });
         }
         Ok(())
     }
 
-    /// Whether the info strings that `flags` names still fit after a change of `name`.
+    /// Checks that the info strings of `flags` still fit after a change of `name`.
     pub(super) fn check_info(&self, name: &str, flags: Flags) -> Result<(), SettingError> {
         for (flag, info, max) in [
             (Flags::SERVERINFO, "serverinfo", MAX_INFO_LEN),
@@ -58,14 +58,14 @@ impl Settings {
         Ok(())
     }
 
-    /// Bytes that an info string takes at worst.
+    /// Maximum length of an info string, in bytes.
     fn longest_info(&self, flag: Flags) -> usize {
         let rows = (0..self.slots.len()).filter(|&row| self.row_flags(row).has(flag));
         let settings = rows.map(|row| {
             let (slot, setting) = (&self.slots[row], &SETTINGS[row]);
-            let waiting = slot.waiting.as_ref().map_or(0, |value| value.text.len());
+            let latched = slot.latched.as_ref().map_or(0, |value| value.text.len());
             let ours = match setting.kind {
-                // Written by the server while it runs; the version stays what it is.
+                // Written by the running server; the version is constant.
                 Kind::Text { max } | Kind::Name { max }
                     if flag == Flags::SERVERINFO
                         && self.row_flags(row).has(Flags::READ_ONLY)
@@ -75,7 +75,7 @@ impl Settings {
                 }
                 _ => 0,
             };
-            let value_len = slot.value.text.len().max(waiting).max(ours);
+            let value_len = self.row_text(row).len().max(latched).max(ours);
             let left_out = value_len == 0 && flag == Flags::SERVERINFO;
             if left_out { 0 } else { pair_len(setting.name, value_len) }
         });
@@ -86,21 +86,21 @@ impl Settings {
         settings.sum::<usize>() + own.map(|own| pair_len(&own.name, own.value.len())).sum::<usize>()
     }
 
-    /// Bytes that the serverinfo takes now.
+    /// Current length of the serverinfo, in bytes.
     pub(super) fn shown_len(&self) -> usize {
         self.serverinfo().map(|(name, value)| pair_len(name, value.len())).sum()
     }
 }
 
-/// The movements that programs with a game's data compute.
-const fn movements(game: GameProfile) -> [Movement; 2] {
+/// Pmove variants of a game's clients.
+const fn movements(game: GameFolder) -> [MovementChoice; 2] {
     match game {
-        GameProfile::BaseOa => [Movement::OpenArena, Movement::OpenArenaNext],
-        GameProfile::BaseQ3 => [Movement::Quake3, Movement::IoQuake3],
+        GameFolder::BaseOa => [MovementChoice::OpenArena, MovementChoice::OpenArenaNext],
+        GameFolder::BaseQ3 => [MovementChoice::Quake3, MovementChoice::IoQuake3],
     }
 }
 
-/// Bytes of one pair in an info string, separators included.
+/// Length of one pair in an info string with its separators, in bytes.
 fn pair_len(name: &str, value_len: usize) -> usize {
     name.len() + value_len + 2
 }

@@ -1,0 +1,195 @@
+//! Setting rows of the engine: server, network, administration.
+//!
+//! A row drives the default, the checks, the typed key, the config template, listings, serverinfo and
+//! systeminfo. Source of names and defaults: ioquake3, Quake3e and OpenArena 0.8.8 servers.
+
+use super::{
+    Address, Flag, Flags, Float, GameFolder, Int, LogLevel, Networks, PerGame, Protocol71, StatusStyle,
+    Text, setting_rows,
+};
+
+// Flags of the rows below.
+const P: Flags = Flags::PLAIN;
+const S: Flags = Flags::SERVERINFO;
+const Y: Flags = Flags::SYSTEMINFO;
+const I: Flags = Flags::INIT;
+const L: Flags = Flags::LATCHED;
+const R: Flags = Flags::READ_ONLY;
+const C: Flags = Flags::CLIENT;
+const N: Flags = Flags::NO_EFFECT;
+const SECRET: Flags = Flags::SECRET;
+
+const fn all(default: &'static str, flags: Flags) -> [PerGame; 2] {
+    PerGame::all(default, flags)
+}
+
+const fn oa_q3(oa: (&'static str, Flags), q3: (&'static str, Flags)) -> [PerGame; 2] {
+    PerGame::oa_q3(oa, q3)
+}
+
+setting_rows! {
+    after 0;
+
+    ["server", "Server and access"]
+    GAME, "game", GameFolder::one_of(), oa_q3(("baseoa", I), ("baseq3", I)),
+        "Game data of the clients: baseoa is OpenArena 0.8.8, baseq3 is Quake III Arena.";
+    MAP, "map", Text::name(63), oa_q3(("oa_dm1", I), ("q3dm17", I)),
+        "First map.";
+    SV_HOSTNAME, "sv_hostname", Text::up_to(127), all("noname", S),
+        "Server name in browsers; color codes such as ^1 are allowed.";
+    DEDICATED, "dedicated", Int::range(1, 2), all("1", I),
+        "Server type: 1 is private, 2 is public. A public server applies rates to LAN clients and needs a \
+         longer rconPassword; heartbeats to master servers are not implemented.";
+    SV_MAXCLIENTS, "sv_maxclients", Int::range(1, 64), all("8", S.and(L)),
+        "Client slots, including the private slots of sv_privateClients.";
+    SV_PRIVATE_CLIENTS, "sv_privateClients", Int::range(0, 63), all("0", S),
+        "Slots reserved for clients that give sv_privatePassword.";
+    SV_PRIVATE_PASSWORD, "sv_privatePassword", Text::up_to(63), all("", SECRET),
+        "Password of the private slots; empty closes them to all clients.";
+    G_PASSWORD, "g_password", Text::up_to(63), all("", SECRET),
+        "Password of the server, for clients outside the local network; empty or none disables it.";
+    G_NEEDPASS, "g_needpass", Flag::either(), all("0", S.and(R)),
+        "1 if the server has a g_password.";
+    SV_MAXCLIENTS_PER_IP, "sv_maxclientsPerIP", Int::or_off(1, 64), all("3", P),
+        "Maximum clients per address; 0 disables the limit. LAN addresses are exempt.";
+    SV_MAXCLIENTS_PER_SUBNET, "sv_maxclientsPerSubnet", Int::or_off(1, 64), all("0", P),
+        "Maximum clients per IPv4 /24; 0 disables the limit. LAN addresses are exempt.";
+    SV_MAXCLIENTS_PER_SUBNET6, "sv_maxclientsPerSubnet6", Int::or_off(1, 64), all("8", P),
+        "Maximum clients per IPv6 /48; 0 disables the limit. LAN addresses are exempt.";
+    SV_RECONNECTLIMIT, "sv_reconnectlimit", Int::range(0, 12), all("3", P),
+        "Minimum seconds between connects from one address and port.";
+    SV_TIMEOUT, "sv_timeout", Int::range(4, 3600), all("200", P),
+        "Seconds of silence after which a client is dropped.";
+    SV_JOIN_TIMEOUT, "sv_joinTimeout", Int::or_off(10, 3600), all("120", P),
+        "Maximum seconds from a connect or map change to the first usercmd, which includes loading the \
+         map; 0 disables the limit.";
+    SV_ZOMBIETIME, "sv_zombietime", Int::range(1, 60), all("2", P),
+        "Seconds that the slot of a dropped client stays reserved, to deliver its last commands.";
+    SV_FLOOD_PROTECT, "sv_floodProtect", Flag::either(), all("1", S),
+        "Flood protection: accept client commands, e.g. chat and votes, 8 at once, then one per 500 ms; \
+         ignore the rest. 0 disables the limit.";
+    SV_KEYWORDS, "sv_keywords", Text::up_to(127), all("", S.and(C)),
+        "Keywords for the search of server lists.";
+    SV_FPS, "sv_fps", Int::range(10, 125), oa_q3(("20", Y), ("20", P)),
+        "Server frames per second; also the maximum snapshots per second of a client.";
+    SV_PURE, "sv_pure", Int::only_zero("pure servers are not implemented"), all("0", Y),
+        "Restrict clients to the data files of the server.";
+    TIMESCALE, "timescale", Float::range(0.1, 10.0), all("1", Y.and(Flags::CHEAT)),
+        "Speed of the game time; 1 is real time.";
+    SV_CHEATS, "sv_cheats", Flag::either(), all("0", Y.and(R)),
+        "1 if cheats are allowed; the command devmap sets it.";
+    FS_BASEPATH, "fs_basepath", Text::up_to(1023), all("", I),
+        "Directories that contain the game folder with its pk3 files, separated as in PATH; empty searches \
+         the usual install directories.";
+    FS_GAME, "fs_game", Text::name(63), all("", Y.and(I)),
+        "Folder of the mod that clients load; empty for the base game.";
+    MAPNAME, "mapname", Text::name(63), all("nomap", S.and(R)),
+        "Current map.";
+    SV_MAP_CHECKSUM, "sv_mapChecksum", Int::range(i32::MIN, i32::MAX), all("0", R),
+        "Checksum of the current map file; 0 without a map file.";
+    SV_SERVERID, "sv_serverid", Int::range(0, i32::MAX), all("0", Y.and(R)),
+        "Number of the current level; each map load increases it.";
+    SV_PAKS, "sv_paks", Text::up_to(4095), all("", Y.and(R).and(C)),
+        "Checksums of the data files that pure clients must have; always empty.";
+    SV_PAK_NAMES, "sv_pakNames", Text::up_to(4095), all("", Y.and(R).and(C)),
+        "Names of the data files that pure clients must have; always empty.";
+    SV_REFERENCED_PAKS, "sv_referencedPaks", Text::up_to(4095), all("", Y.and(R).and(C)),
+        "Checksums of the data files that clients download; always empty.";
+    SV_REFERENCED_PAK_NAMES, "sv_referencedPakNames", Text::up_to(4095), all("", Y.and(R).and(C)),
+        "Names of the data files that clients download; always empty.";
+    VERSION, "version", Text::up_to(63),
+        all(concat!("fragd ", env!("CARGO_PKG_VERSION")), S.and(R)),
+        "Program name and version.";
+
+    ["network", "Network and protocol"]
+    NET_ENABLED, "net_enabled", Int::range(1, 3), all("3", I),
+        "Address families: 1 is IPv4, 2 is IPv6, 3 is both.";
+    NET_IP, "net_ip", Address::v4(), all("0.0.0.0", I),
+        "IPv4 address to listen on.";
+    NET_IP6, "net_ip6", Address::v6(), all("::", I),
+        "IPv6 address to listen on.";
+    NET_PORT, "net_port", Int::range(0, 65535), all("27960", I),
+        "UDP port; 0 selects any free port.";
+    NET_PORT6, "net_port6", Int::or_off(1, 65535), all("0", I),
+        "UDP port for IPv6; 0 selects the value of net_port.";
+    COM_GAMENAME, "com_gamename", Text::name(31), all("Quake3Arena", S.and(I)),
+        "Game name of the protocol; connects with another name are rejected.";
+    COM_PROTOCOL, "com_protocol", Int::range(68, 71), all("71", S.and(I)),
+        "Highest protocol number to accept.";
+    COM_LEGACYPROTOCOL, "com_legacyprotocol", Int::or_off(68, 71), all("68", I),
+        "Second protocol number to accept; 0 disables it.";
+    PROTOCOL, "protocol", Int::range(68, 71), oa_q3(("71", S.and(I)), ("68", S.and(I))),
+        "Protocol number in query responses.";
+    SV_WIRE71, "sv_wire71", Protocol71::one_of(), all("auto", P),
+        "Meaning of protocol 71: compat as in OpenArena, native as in ioquake3, auto detects it per client.";
+    SV_MIN_RATE, "sv_minRate", Int::or_off(1000, 1_000_000), all("0", S),
+        "Minimum rate per client in bytes per second, above the client's own rate; 0 disables it.";
+    SV_MAX_RATE, "sv_maxRate", Int::or_off(1000, 1_000_000), all("0", S),
+        "Maximum rate per client in bytes per second; 0 disables it.";
+    SV_LAN_FORCE_RATE, "sv_lanForceRate", Flag::either(), all("1", P),
+        "Ignore the rate of LAN clients, unless dedicated is 2.";
+    SV_LAN_NETWORKS, "sv_lanNetworks", Networks::list(),
+        all("private", P),
+        "Networks of LAN clients, which are exempt from limits per address; private is loopback, private \
+         and link-local addresses. Behind a NAT that maps all clients to one private address, such as \
+         Docker's, list other networks.";
+    SV_MIN_PING, "sv_minPing", Int::or_off(1, 9999), all("0", S),
+        "Minimum ping of a connecting client in ms; 0 disables the limit. LAN clients are exempt.";
+    SV_MAX_PING, "sv_maxPing", Int::or_off(1, 9999), all("0", S),
+        "Maximum ping of a connecting client in ms; 0 disables the limit. LAN clients are exempt, and a \
+         lost packet counts as delay.";
+    SV_ALLOW_DOWNLOAD, "sv_allowDownload", Int::range(0, 15), all("0", S.and(N)),
+        "Downloads: sum of 1 to offer them, 2 not over HTTP, 4 not over UDP, 8 to stay connected during \
+         HTTP.";
+    SV_DL_URL, "sv_dlURL", Text::up_to(255), all("", S.and(N)),
+        "URL of the data files for HTTP downloads.";
+    SV_DL_RATE, "sv_dlRate", Int::or_off(1, 100_000), all("100", S.and(N)),
+        "Total rate of UDP downloads in kilobytes per second; 0 disables the limit.";
+    SV_MASTER1, "sv_master1", Text::up_to(255),
+        oa_q3(("dpmaster.deathmask.net", N), ("master.quake3arena.com", N)),
+        "Master server that receives heartbeats, as a name or name:port.";
+    SV_MASTER2, "sv_master2", Text::up_to(255), oa_q3(("", N), ("master.ioquake3.org", N)),
+        "Second master server.";
+    SV_MASTER3, "sv_master3", Text::up_to(255), all("", N),
+        "Third master server.";
+    SV_MASTER4, "sv_master4", Text::up_to(255), all("", N),
+        "Fourth master server.";
+    SV_MASTER5, "sv_master5", Text::up_to(255), all("", N),
+        "Fifth master server.";
+
+    ["admin", "Administration"]
+    RCON_PASSWORD, "rconPassword", Text::up_to(63), all("", SECRET),
+        "Password of rcon, the remote console; empty disables rcon. At least 8 characters if dedicated is \
+         2 or sv_rconAllow allows more than loopback.";
+    SV_RCON_ALLOW, "sv_rconAllow", Networks::list(), all("127.0.0.0/8 ::1", P),
+        "Networks that may use rcon, or any; loopback by default.";
+    SV_RCON_BURST, "sv_rconBurst", Int::range(1, 1000), all("10", P),
+        "Burst of rcon requests per address; wrong passwords of all addresses share one such burst.";
+    SV_RCON_PERIOD, "sv_rconPeriod", Int::range(1, 60_000), all("1000", P),
+        "Milliseconds until one more rcon request is allowed.";
+    SV_RCON_LOCKOUT, "sv_rconLockout", Int::or_off(1, 3600), all("300", P),
+        "Maximum seconds that wrong passwords lock an address out of rcon; 0 disables the lockout.";
+    SV_QUERY_BURST, "sv_queryBurst", Int::range(1, 1000), all("10", P),
+        "Burst of queries per address.";
+    SV_QUERY_PERIOD, "sv_queryPeriod", Int::range(1, 60_000), all("1000", P),
+        "Milliseconds until one more query of an address is answered.";
+    SV_QUERY_GLOBAL_BURST, "sv_queryGlobalBurst", Int::range(1, 100_000), all("100", P),
+        "Burst of queries from all addresses together.";
+    SV_QUERY_GLOBAL_PERIOD, "sv_queryGlobalPeriod", Int::range(1, 60_000), all("10", P),
+        "Milliseconds until one more query of all addresses together is answered.";
+    SV_QUERY_GLOBAL_RATE, "sv_queryGlobalRate", Int::range(1500, 100_000_000), all("25000", P),
+        "Maximum rate of query responses to all addresses, in bytes per second; the burst is three \
+         seconds' worth.";
+    SV_METRICS, "sv_metrics", Text::up_to(63), all("", I),
+        "Address and port of the Prometheus metrics endpoint, e.g. 127.0.0.1:9527; empty disables it.";
+    SV_STATUS_STYLE, "sv_statusStyle", StatusStyle::one_of(), all("ioq3", P),
+        "Columns of the command status, for tools that parse it.";
+    SV_LOG_LEVEL, "sv_logLevel", LogLevel::one_of(), all("info", P),
+        "Minimum level of log lines.";
+    G_LOG, "g_log", Text::up_to(255), all("games.log", I),
+        "File of the game log, for statistics tools; empty disables it.";
+    G_LOGSYNC, "g_logsync", Flag::either(), all("0", I),
+        "Sync the game log to disk after every line; 0 syncs within a second.";
+    G_LOG_SIZE, "g_logSize", Int::or_off(1, 4096), all("0", I),
+        "Size in MiB at which the game log is rotated; five old files are kept. 0 disables rotation.";
+}

@@ -1,0 +1,313 @@
+//! Setting rows: name, kind, flags and default per game, help, and the typed key of a row.
+//!
+//! Invariant: only [`setting_rows`](super::setting_rows) makes a [`Key<T>`], from the same words that make
+//! the row's [`Kind`]. So the type that a key reads is the type that the row accepts.
+
+use std::{fmt, marker::PhantomData};
+
+use super::GameFolder;
+
+/// Properties of a setting: info strings that carry it, and restrictions on changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Flags(u16);
+
+impl Flags {
+    /// No restriction, shown on the console only.
+    pub const PLAIN: Self = Self(0);
+    /// Sent in the serverinfo: configstring 0 and status responses.
+    pub const SERVERINFO: Self = Self(1);
+    /// Sent in the systeminfo, configstring 1: clients set their own cvar of that name.
+    pub const SYSTEMINFO: Self = Self(1 << 1);
+    /// Changes take effect with the next map.
+    pub const LATCHED: Self = Self(1 << 2);
+    /// Written by the server and the game only.
+    pub const READ_ONLY: Self = Self(1 << 3);
+    /// Value never shown.
+    pub const SECRET: Self = Self(1 << 4);
+    /// Changed only before the server starts.
+    pub const INIT: Self = Self(1 << 5);
+    /// Changed only while `sv_cheats` is 1.
+    pub const CHEAT: Self = Self(1 << 6);
+    /// Changes are printed to all players.
+    pub const ANNOUNCED: Self = Self(1 << 7);
+    /// Read by clients and server browsers only: an info string carries it, the server never reads it.
+    pub const CLIENT: Self = Self(1 << 8);
+    /// Accepted for compatibility, without effect.
+    pub const NO_EFFECT: Self = Self(1 << 9);
+
+    /// The union of two sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the set holds any of `other`.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether an info string carries the value.
+    #[must_use]
+    pub const fn travels(self) -> bool {
+        self.has(Self::SERVERINFO.and(Self::SYSTEMINFO))
+    }
+
+    /// The flags that operators see, as words in a fixed order.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        [
+            (Self::SERVERINFO, "serverinfo"),
+            (Self::SYSTEMINFO, "systeminfo"),
+            (Self::LATCHED, "latched (next map)"),
+            (Self::READ_ONLY, "read only"),
+            (Self::SECRET, "secret"),
+            (Self::INIT, "startup only"),
+            (Self::CHEAT, "cheat"),
+            (Self::ANNOUNCED, "announced to players"),
+            (Self::NO_EFFECT, "no effect, accepted for compatibility"),
+        ]
+        .into_iter()
+        .filter_map(move |(flag, word)| self.has(flag).then_some(word))
+    }
+}
+
+/// Values that a setting accepts. The text completes "expected …".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// `0` or `1`.
+    Flag,
+    /// `0` alone: the feature behind any other value is not implemented.
+    OnlyZero {
+        /// The reason, as a sentence without a period.
+        reason: &'static str,
+    },
+    /// An integer, both bounds included.
+    Int {
+        /// Smallest value.
+        min: i32,
+        /// Largest value.
+        max: i32,
+    },
+    /// `0` for off, or an integer, both bounds included.
+    IntOrOff {
+        /// Smallest non-zero value.
+        min: i32,
+        /// Largest value.
+        max: i32,
+    },
+    /// A finite number, both bounds included.
+    Float {
+        /// Smallest value.
+        min: f32,
+        /// Largest value.
+        max: f32,
+    },
+    /// Printable ASCII without quotes.
+    Text {
+        /// Maximum length in bytes.
+        max: usize,
+    },
+    /// File or folder name: letters, digits, `.`, `_`, `-`; never `..`; may be empty.
+    Name {
+        /// Maximum length in bytes.
+        max: usize,
+    },
+    /// IPv4 address to bind.
+    Ipv4,
+    /// IPv6 address to bind.
+    Ipv6,
+    /// List of networks, parsed by [`super::Networks`].
+    Networks,
+    /// One of these words, case-insensitive.
+    Choice(&'static [&'static str]),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("0 or 1"),
+            Self::OnlyZero { reason } => write!(f, "0; {reason}"),
+            Self::Int { min, max } => write!(f, "an integer from {min} to {max}"),
+            Self::IntOrOff { min, max } => {
+                write!(f, "0 for off, or an integer from {min} to {max}")
+            }
+            Self::Float { min, max } => write!(f, "a number from {min} to {max}"),
+            Self::Text { max } => write!(f, "text of at most {max} characters"),
+            Self::Name { max } => {
+                write!(f, "a name of at most {max} letters, digits, '.', '_' and '-', without '..'")
+            }
+            Self::Ipv4 => f.write_str("an IPv4 address, e.g. 0.0.0.0"),
+            Self::Ipv6 => f.write_str("an IPv6 address, e.g. ::"),
+            Self::Networks => f.write_str(
+                "networks separated by spaces, e.g. 10.0.0.0/8 ::1; private; any; or nothing",
+            ),
+            Self::Choice(names) => match names {
+                [] => Ok(()),
+                [only] => f.write_str(only),
+                [first @ .., last] => write!(f, "{} or {last}", first.join(", ")),
+            },
+        }
+    }
+}
+
+/// Default and flags of a setting in one game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerGame {
+    /// Default value.
+    pub default: &'static str,
+    /// Info strings and restrictions.
+    pub flags: Flags,
+}
+
+impl PerGame {
+    /// One default and one set of flags for every game.
+    pub(crate) const fn all(default: &'static str, flags: Flags) -> [Self; 2] {
+        [Self { default, flags }; 2]
+    }
+
+    /// Default and flags for OpenArena, then for Quake III Arena.
+    pub(crate) const fn oa_q3(
+        oa: (&'static str, Flags),
+        q3: (&'static str, Flags),
+    ) -> [Self; 2] {
+        [Self { default: oa.0, flags: oa.1 }, Self { default: q3.0, flags: q3.1 }]
+    }
+}
+
+/// Heading of a list of settings, and table of the config file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Table name in the config file.
+    pub name: &'static str,
+    /// Heading of listings.
+    pub title: &'static str,
+}
+
+/// Row of the settings table.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Cvar name in its usual spelling.
+    pub name: &'static str,
+    /// Group of the listings and the config file.
+    pub group: Group,
+    /// Accepted values.
+    pub kind: Kind,
+    /// Default and flags per game, in the order of [`GameFolder`].
+    pub per_game: [PerGame; 2],
+    /// Help text: one sentence.
+    pub help: &'static str,
+}
+
+impl Setting {
+    /// Default and flags in `game`.
+    #[must_use]
+    pub const fn in_game(&self, game: GameFolder) -> &PerGame {
+        &self.per_game[game as usize]
+    }
+}
+
+/// Typed key of one row: reads its value as a `T` without a search.
+pub struct Key<T> {
+    row: u16,
+    setting: &'static Setting,
+    kind: PhantomData<fn() -> T>,
+}
+
+impl<T> Key<T> {
+    /// The key of `setting`, number `row` of the whole table.
+    #[doc(hidden)]
+    pub(crate) const fn new(row: usize, setting: &'static Setting) -> Self {
+        Self { row: row as u16, setting, kind: PhantomData }
+    }
+
+    /// Index of the row in the whole table.
+    pub(crate) const fn row(self) -> usize {
+        self.row as usize
+    }
+
+    /// The row that the key reads.
+    #[must_use]
+    pub const fn setting(self) -> &'static Setting {
+        self.setting
+    }
+}
+
+impl<T> Clone for Key<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Key<T> {}
+
+impl<T> fmt::Debug for Key<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({})", self.setting.name)
+    }
+}
+
+/// Type of keys whose value is 0 or 1.
+#[derive(Debug)]
+pub enum Flag {}
+
+impl Flag {
+    pub(crate) const fn either() -> Kind {
+        Kind::Flag
+    }
+}
+
+/// Type of keys whose value is an integer.
+#[derive(Debug)]
+pub enum Int {}
+
+impl Int {
+    pub(crate) const fn only_zero(reason: &'static str) -> Kind {
+        Kind::OnlyZero { reason }
+    }
+
+    pub(crate) const fn range(min: i32, max: i32) -> Kind {
+        Kind::Int { min, max }
+    }
+
+    pub(crate) const fn or_off(min: i32, max: i32) -> Kind {
+        Kind::IntOrOff { min, max }
+    }
+}
+
+/// Type of keys whose value is a finite number.
+#[derive(Debug)]
+pub enum Float {}
+
+impl Float {
+    pub(crate) const fn range(min: f32, max: f32) -> Kind {
+        Kind::Float { min, max }
+    }
+}
+
+/// Type of keys whose value is text.
+#[derive(Debug)]
+pub enum Text {}
+
+impl Text {
+    pub(crate) const fn up_to(max: usize) -> Kind {
+        Kind::Text { max }
+    }
+
+    pub(crate) const fn name(max: usize) -> Kind {
+        Kind::Name { max }
+    }
+}
+
+/// Type of keys whose value is an address to bind.
+#[derive(Debug)]
+pub enum Address {}
+
+impl Address {
+    pub(crate) const fn v4() -> Kind {
+        Kind::Ipv4
+    }
+
+    pub(crate) const fn v6() -> Kind {
+        Kind::Ipv6
+    }
+}
