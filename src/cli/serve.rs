@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::plus::PlusCommands;
-use crate::settings::{Choice, GameFolder, Kind, SetCommand, Settings, ChangeSource, key};
+use crate::settings::{ChangeSource, Choice, GameFolder, Kind, SetCommand, Settings, key};
 
 /// What `serve` is asked.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //! systeminfo. Source of names and defaults: ioquake3, Quake3e and OpenArena 0.8.8 servers.
 
 use super::{
-    Address, Flag, Flags, Float, GameFolder, Int, LogLevel, Networks, PerGame, Protocol71, StatusStyle,
-    Text, setting_rows,
+    Address, Flag, Flags, Float, GameFolder, Int, LogLevel, Networks, PerGame, Protocol71,
+    StatusStyle, Text, setting_rows,
 };
 
 // Flags of the rows below.

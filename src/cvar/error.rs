@@ -21,9 +21,7 @@ pub enum ValueError {
         expected: String,
     },
     /// A forbidden character.
-    #[error(
-        "{name}: invalid character {character} (expected printable ASCII without {forbidden})"
-    )]
+    #[error("{name}: invalid character {character} (expected printable ASCII without {forbidden})")]
     Character {
         /// Name of the setting.
         name: String,

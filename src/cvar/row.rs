@@ -166,10 +166,7 @@ impl PerGame {
     }
 
     /// Default and flags for OpenArena, then for Quake III Arena.
-    pub(crate) const fn oa_q3(
-        oa: (&'static str, Flags),
-        q3: (&'static str, Flags),
-    ) -> [Self; 2] {
+    pub(crate) const fn oa_q3(oa: (&'static str, Flags), q3: (&'static str, Flags)) -> [Self; 2] {
         [Self { default: oa.0, flags: oa.1 }, Self { default: q3.0, flags: q3.1 }]
     }
 }

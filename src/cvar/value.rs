@@ -167,8 +167,7 @@ mod tests {
         let plain = Flags::PLAIN;
         let int = Kind::Int { min: 10, max: 125 };
         for given in ["9", "126", "", "20fps", "2 0", "20.5", "99999999999", "nan"] {
-            let sentence =
-                format!("x cannot be \"{given}\": it takes an integer from 10 to 125");
+            let sentence = format!("x cannot be \"{given}\": it takes an integer from 10 to 125");
             refuse(int, plain, given, &sentence);
         }
         let float = Kind::Float { min: -1.0, max: 1e4 };

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     model::{ClientNum, Words, text},
-    settings::{SetCommand, ChangeSource, key, name_matches},
+    settings::{ChangeSource, SetCommand, key, name_matches},
 };
 
 /// How deep variables may lead to variables, and how many commands one line may lead to: `vstr` of a

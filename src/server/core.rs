@@ -32,7 +32,7 @@ use crate::{
     },
     node::{LocalPort, LoopCounters, Outbox, Route},
     observe::{Counter, Counters, LogLimiter},
-    settings::{SetCommand, Settings, ChangeSource, Values, key},
+    settings::{ChangeSource, SetCommand, Settings, Values, key},
     wire::{bits::BitWriter, info::Info},
     world::{World, links},
 };
@@ -253,7 +253,8 @@ impl Host for Core {
     }
 
     fn set_setting(&mut self, name: &str, value: &str) {
-        if let Err(error) = self.settings.set_with(SetCommand::Set, ChangeSource::Game, name, value) {
+        if let Err(error) = self.settings.set_with(SetCommand::Set, ChangeSource::Game, name, value)
+        {
             log::warn!("the game can't set {name}: {error}");
         }
     }

@@ -237,7 +237,11 @@ fn plain_text(value: &DeValue<'_>) -> Option<String> {
 
 fn wants_quotes(kind: &Kind) -> bool {
     match kind {
-        Kind::Flag | Kind::OnlyZero { .. } | Kind::Int { .. } | Kind::IntOrOff { .. } | Kind::Float { .. } => false,
+        Kind::Flag
+        | Kind::OnlyZero { .. }
+        | Kind::Int { .. }
+        | Kind::IntOrOff { .. }
+        | Kind::Float { .. } => false,
         Kind::Text { .. }
         | Kind::Name { .. }
         | Kind::Ipv4
@@ -328,7 +332,10 @@ mod tests {
             "sv_fps = [20]",
             "f.toml:1: sv_fps: invalid type array (expected an integer from 10 to 125)",
         );
-        error("sv_hostname = 5", "f.toml:1: sv_hostname: missing quotes; write sv_hostname = \"5\"");
+        error(
+            "sv_hostname = 5",
+            "f.toml:1: sv_hostname: missing quotes; write sv_hostname = \"5\"",
+        );
         error(
             "rconPassword = 12345678",
             "f.toml:1: rconPassword: missing quotes; write rconPassword = \"…\"",
@@ -400,10 +407,7 @@ mod tests {
     #[test]
     fn huge_or_deep_files_are_rejected() {
         let huge = "#".repeat(MAX_CONFIG_LEN + 1);
-        error(
-            &huge,
-            "f.toml: config file too long: 1048577 bytes (max 1048576)",
-        );
+        error(&huge, "f.toml: config file too long: 1048577 bytes (max 1048576)");
         for deep in [
             "a = ".to_owned() + &"[".repeat(200_000),
             "a = ".to_owned() + &"{a=".repeat(200_000),

@@ -18,7 +18,9 @@ pub enum SettingError {
         name: String,
     },
     /// A startup-only setting, after the start.
-    #[error("{name} is write protected. It is startup only: set it in the config file or with +set")]
+    #[error(
+        "{name} is write protected. It is startup only: set it in the config file or with +set"
+    )]
     InitOnly {
         /// Name of the setting.
         name: String,

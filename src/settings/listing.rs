@@ -119,9 +119,7 @@ pub fn name_matches(pattern: &str, name: &str) -> bool {
         {
             at += 1;
             read += 1;
-        } else if let Some((star_at, matched)) =
-            star.filter(|&(_, matched)| matched < name.len())
-        {
+        } else if let Some((star_at, matched)) = star.filter(|&(_, matched)| matched < name.len()) {
             star = Some((star_at, matched + 1));
             at = star_at + 1;
             read = matched + 1;
@@ -214,9 +212,7 @@ pub(super) fn written(kind: &Kind, text: &str) -> String {
         | Kind::OnlyZero { .. }
         | Kind::Int { .. }
         | Kind::IntOrOff { .. }
-        | Kind::Float { .. } => {
-            text.to_owned()
-        }
+        | Kind::Float { .. } => text.to_owned(),
         Kind::Text { .. }
         | Kind::Name { .. }
         | Kind::Ipv4
@@ -231,10 +227,9 @@ fn json_entry(settings: &Settings, row: usize) -> Json {
     let number = |text: &str| text.parse::<serde_json::Number>().map_or(Json::Null, Json::Number);
     let typed = |text: &str| match setting.kind {
         Kind::Flag => Json::Bool(text == "1"),
-        Kind::OnlyZero { .. }
-        | Kind::Int { .. }
-        | Kind::IntOrOff { .. }
-        | Kind::Float { .. } => number(text),
+        Kind::OnlyZero { .. } | Kind::Int { .. } | Kind::IntOrOff { .. } | Kind::Float { .. } => {
+            number(text)
+        }
         Kind::Text { .. }
         | Kind::Name { .. }
         | Kind::Ipv4

@@ -29,8 +29,8 @@ pub use template::config_template;
 
 pub use crate::cvar::{
     Address, Choice, Flag, Flags, Float, GameFolder, Group, Int, Key, Kind, LogLevel,
-    MovementChoice, Networks, PerGame, Precision, Protocol71, RulesMode, Setting, StatusStyle, Text,
-    ValueError, Values,
+    MovementChoice, Networks, PerGame, Precision, Protocol71, RulesMode, Setting, StatusStyle,
+    Text, ValueError, Values,
 };
 
 /// Maximum length of a variable name, in bytes.

@@ -271,7 +271,10 @@ fn the_server_s_own_values_always_have_room() {
     let mut settings = started();
     settings.set("sv_maxclients", "64").unwrap();
     let mut len = 0;
-    while settings.set_with(SetCommand::Sets, ChangeSource::Operator, "own", &"x".repeat(len)).is_ok() {
+    while settings
+        .set_with(SetCommand::Sets, ChangeSource::Operator, "own", &"x".repeat(len))
+        .is_ok()
+    {
         len += 1;
     }
     assert!(len > 0);
