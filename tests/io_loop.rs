@@ -216,7 +216,7 @@ fn datagrams_arrive_whole_both_ways() {
 }
 
 #[test]
-fn a_flood_costs_datagrams_and_not_frames() {
+fn flood_costs_datagrams_but_no_frames() {
     // Twice as much as the node can handle, for a second.
     const FLOOD: u64 = 20_000;
     const WORK: Duration = Duration::from_micros(100);
@@ -259,7 +259,7 @@ fn a_flood_costs_datagrams_and_not_frames() {
 }
 
 #[test]
-fn what_comes_while_the_loop_is_held_up_comes_after_the_frame_that_is_late() {
+fn datagrams_received_during_stall_follow_overdue_frame() {
     let sockets = localhost();
     let hold_up = Some((client(Ipv4Addr::LOCALHOST.into()), address(&sockets)));
     let mut node = Echo { last_word: b"bye", hold_up, ..Echo::default() };
@@ -269,7 +269,7 @@ fn what_comes_while_the_loop_is_held_up_comes_after_the_frame_that_is_late() {
 }
 
 #[test]
-fn an_idle_loop_wakes_once_a_frame() {
+fn idle_loop_wakes_once_per_frame() {
     let mut node = Echo::default();
     let options = Options { deadline: Millis(1000), ..Options::default() };
     let Summary { counters, ending } =
@@ -282,7 +282,7 @@ fn an_idle_loop_wakes_once_a_frame() {
 }
 
 #[test]
-fn goodbyes_leave_before_the_end() {
+fn disconnect_messages_are_sent_before_exit() {
     const PEERS: usize = 150;
     let sockets = localhost();
     let client = client(Ipv4Addr::LOCALHOST.into());
@@ -300,7 +300,7 @@ fn goodbyes_leave_before_the_end() {
 }
 
 #[test]
-fn a_node_that_does_not_finish_is_left() {
+fn node_that_does_not_finish_is_abandoned() {
     let mut node = Echo { stubborn: true, ..Echo::default() };
     let options = Options { deadline: Millis(20), grace: Millis(100), ..Options::default() };
     let started = Instant::now();
@@ -310,7 +310,7 @@ fn a_node_that_does_not_finish_is_left() {
 }
 
 #[test]
-fn what_is_too_long_or_has_no_way_is_counted_and_harms_nobody() {
+fn oversized_and_unroutable_datagrams_are_only_counted() {
     let sockets = localhost();
     let server = address(&sockets);
     let client = client(Ipv4Addr::LOCALHOST.into());
@@ -348,7 +348,7 @@ impl Write for Screen {
 }
 
 #[test]
-fn console_lines_run_in_order_and_long_ones_do_not() {
+fn console_lines_run_in_order_except_long_ones() {
     let mut text = String::new();
     for number in 0..500 {
         text += &format!("echo {number}\n");
@@ -372,7 +372,7 @@ fn console_lines_run_in_order_and_long_ones_do_not() {
 }
 
 #[test]
-fn the_end_of_console_input_stops_nothing() {
+fn loop_survives_end_of_console_input() {
     let mut node = Echo::default();
     let options = Options {
         console: Console::Reader(Box::new(std::io::empty())),
@@ -385,7 +385,7 @@ fn the_end_of_console_input_stops_nothing() {
 }
 
 #[test]
-fn a_broken_screen_stops_nothing() {
+fn loop_survives_broken_terminal() {
     struct Broken;
     impl Write for Broken {
         fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
@@ -406,7 +406,7 @@ fn a_broken_screen_stops_nothing() {
 }
 
 #[test]
-fn progress_is_told_now_and_then() {
+fn progress_is_reported_periodically() {
     let told = RefCell::new(Vec::new());
     let mut node = Echo::default();
     let options = Options {
@@ -489,7 +489,7 @@ impl Hosted for Crowd {
 }
 
 #[test]
-fn hundreds_of_ports_talk_with_one_server() {
+fn hundreds_of_ports_exchange_datagrams_with_one_server() {
     const PORTS: u16 = 600;
     let server_sockets = localhost();
     let server = address(&server_sockets);
@@ -521,7 +521,7 @@ fn hundreds_of_ports_talk_with_one_server() {
 }
 
 #[test]
-fn a_node_with_more_ports_than_sockets_is_refused() {
+fn node_with_too_many_ports_is_rejected() {
     let mut crowd = Crowd {
         ports: 2,
         outbox: Outbox::default(),
@@ -553,10 +553,10 @@ mod signals {
         text: BufReader<process::ChildStdout>,
     }
 
-    /// Starts `the_child_part` and waits until it runs.
+    /// Starts `child_process_runs_signal_loop` and waits until it runs.
     fn start(role: &str) -> Runner {
         let mut child = Command::new(env::current_exe().unwrap())
-            .args(["signals::the_child_part", "--exact", "--nocapture"])
+            .args(["signals::child_process_runs_signal_loop", "--exact", "--nocapture"])
             .env(ROLE, role)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -594,7 +594,7 @@ mod signals {
 
     /// Does nothing unless a test below starts it.
     #[test]
-    fn the_child_part() {
+    fn child_process_runs_signal_loop() {
         let Ok(role) = env::var(ROLE) else { return };
         let mut node = Echo { stubborn: role == "stubborn", ..Echo::default() };
         node.output.push("child runs\n".to_owned());
@@ -620,7 +620,7 @@ mod signals {
     }
 
     #[test]
-    fn a_first_signal_says_goodbye() {
+    fn first_signal_disconnects_clients() {
         for (signal, number) in [(Signal::TERM, 15), (Signal::INT, 2)] {
             let child = start("polite");
             thread::sleep(Duration::from_millis(200));
@@ -632,7 +632,7 @@ mod signals {
     }
 
     #[test]
-    fn second_signal_or_one_before_the_loop_ends_the_process_at_once() {
+    fn second_or_early_signal_ends_process_at_once() {
         for (role, signals) in [("stubborn", 2), ("hanging before the loop", 1)] {
             let child = start(role);
             let started = Instant::now();
@@ -647,7 +647,7 @@ mod signals {
     }
 
     #[test]
-    fn a_hangup_calls_the_hook_and_ends_nothing() {
+    fn hangup_signal_runs_hook_and_continues() {
         let mut child = start("polite");
         child.signal(Signal::HUP);
         child.await_line("hung up");

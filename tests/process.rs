@@ -129,7 +129,7 @@ fn counter(port: u16, name: &str) -> u64 {
 }
 
 #[test]
-fn full_standard_error_and_output_stop_no_frame() {
+fn blocked_stderr_and_stdout_delay_no_frame() {
     let scratch = Scratch::new("sinks");
     let metrics = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
     let [(mut log, stderr), (_output, stdout)] = [full_pipe(), full_pipe()];
@@ -185,7 +185,7 @@ fn full_standard_error_and_output_stop_no_frame() {
 }
 
 #[test]
-fn full_standard_error_does_not_keep_the_process() {
+fn blocked_stderr_does_not_delay_exit() {
     let scratch = Scratch::new("fatal");
     let (_log, stderr) = full_pipe();
     let arguments = ["+set", "g_rules", "flight", "+set", "sv_metrics", "127.0.0.1:1"];
@@ -203,7 +203,7 @@ fn full_standard_error_does_not_keep_the_process() {
 }
 
 #[test]
-fn fifo_named_as_archive_is_skipped() {
+fn fifo_named_as_pk3_is_skipped() {
     let scratch = Scratch::new("fifo");
     fs::create_dir(scratch.0.join("baseoa")).unwrap();
     scratch.fifo("baseoa/zz.pk3");
@@ -222,7 +222,7 @@ fn fifo_named_as_archive_is_skipped() {
 }
 
 #[test]
-fn signal_while_the_server_loads_ends_the_process() {
+fn signal_during_loading_ends_process() {
     let scratch = Scratch::new("signal");
     let pipe = scratch.fifo("journal");
     let arguments = ["--journal", pipe.to_str().unwrap(), "+set", "g_rules", "flight"];

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn n7_an_endless_message_stops_at_the_largest() {
+    fn n7_endless_message_stops_at_size_limit() {
         let mut assembly = Assembly::default();
         for start in (0..12).map(|piece| piece * 1300) {
             assert_eq!(put(&mut assembly, 1, start, &FULL), Ok(None));

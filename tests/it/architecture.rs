@@ -88,7 +88,7 @@ fn first_words_of_group(list: &str) -> Vec<String> {
 }
 
 #[test]
-fn imports_are_read_in_all_their_forms() {
+fn import_parser_reads_every_form() {
     let source =
         "use crate::{\n    model::{A, B},\n    wire::x,\n};\nuse crate::netchan::Y; crate::io::z()";
     let expected = ["io", "model", "netchan", "wire"].map(String::from);
@@ -96,7 +96,7 @@ fn imports_are_read_in_all_their_forms() {
 }
 
 #[test]
-fn modules_import_what_the_plan_allows() {
+fn modules_import_only_listed_modules() {
     let known: BTreeSet<_> = MODULES.iter().map(|(module, _)| *module).collect();
     for (module, allowed) in MODULES {
         for file in files(module) {
@@ -113,7 +113,7 @@ fn modules_import_what_the_plan_allows() {
 }
 
 #[test]
-fn the_plan_is_written_down() {
+fn architecture_document_lists_every_module() {
     let document = fs::read_to_string(root().parent().unwrap().join("ARCHITECTURE.md")).unwrap();
     for (module, allowed) in MODULES {
         let row = document
@@ -134,7 +134,7 @@ fn the_plan_is_written_down() {
 
 /// Clocks, sockets, files, threads and globals live in `io` and nowhere else.
 #[test]
-fn only_io_touches_the_world() {
+fn only_io_uses_clock_sockets_and_files() {
     let forbidden = [
         "std::net::UdpSocket",
         "std::fs",
@@ -161,7 +161,7 @@ fn only_io_touches_the_world() {
 
 /// Every fuzz target is built, seeded and listed in `docs/fuzzing.md`.
 #[test]
-fn every_fuzz_target_is_built_and_described() {
+fn fuzz_targets_are_built_seeded_and_documented() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
     let (document, manifest) = (read("docs/fuzzing.md"), read("fuzz/Cargo.toml"));

@@ -182,7 +182,7 @@ fn bots_join_play_and_leave() {
 }
 
 #[test]
-fn bots_come_one_after_the_other() {
+fn bots_join_one_after_another() {
     let mut test =
         Match::new(BotsOptions { joins_per_second: 10, ..options(ClientWire::Native71, 4, 2) });
     test.run(5);
@@ -194,7 +194,7 @@ fn bots_come_one_after_the_other() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_bots() {
+fn same_seed_gives_identical_bots() {
     let transcript = |seed| {
         let mut test = Match::new(BotsOptions {
             seed,
@@ -210,7 +210,7 @@ fn the_same_seed_makes_the_same_bots() {
 }
 
 #[test]
-fn refused_bots_are_no_success() {
+fn refused_bots_fail_the_load_test() {
     let mut test = Match::new(options(ClientWire::Compat71, 2, 4));
     test.server.refusal = Some("Server is full\n".to_owned());
     test.run(10);
@@ -223,7 +223,7 @@ fn refused_bots_are_no_success() {
 }
 
 #[test]
-fn a_server_that_throws_everybody_out_ends_the_test() {
+fn server_that_drops_all_bots_ends_the_test() {
     let mut test = Match::new(options(ClientWire::Native71, 2, 60));
     test.run(3);
     for peer in test.server.peers.values_mut() {
@@ -238,7 +238,7 @@ fn a_server_that_throws_everybody_out_ends_the_test() {
 }
 
 #[test]
-fn bots_nobody_answers_never_join() {
+fn bots_without_answer_never_join() {
     let mut bots = Bots::new(options(ClientWire::Compat71, 1, 2), Millis(0));
     while !bots.is_finished() {
         let now = bots.next_frame();
@@ -261,7 +261,7 @@ fn ail(ailment: Ailment, from_second: u64) -> (Match, u64) {
 }
 
 #[test]
-fn whatever_ails_a_server_ends_the_test_soon_with_a_verdict_and_a_sentence() {
+fn failing_servers_end_the_test_with_a_verdict() {
     for (ailment, from, seconds, verdict, words) in [
         (Ailment::Silent, 0, 10..=12, Verdict::NoAnswer, "10.0.0.1:27960 does not answer"),
         (Ailment::Babbles, 0, 10..=12, Verdict::Unreadable, "not as a Quake III server does"),
@@ -293,7 +293,7 @@ fn whatever_ails_a_server_ends_the_test_soon_with_a_verdict_and_a_sentence() {
 }
 
 #[test]
-fn a_refusal_ends_the_test_with_the_servers_words() {
+fn refusal_ends_the_test_with_the_servers_reason() {
     for words in
         ["Server is full.", "Invalid password", "You are banned from this server.", "Bad \u{1b}[2J"]
     {
@@ -313,7 +313,7 @@ fn a_refusal_ends_the_test_with_the_servers_words() {
 }
 
 #[test]
-fn a_change_of_the_map_is_no_fault() {
+fn map_change_is_not_a_protocol_error() {
     let mut test = Match::new(options(ClientWire::Native71, 3, 12));
     test.run(4);
     for number in 0..3 {
@@ -327,7 +327,7 @@ fn a_change_of_the_map_is_no_fault() {
 }
 
 #[test]
-fn who_names_a_figure_judges_it_alone() {
+fn named_expectation_replaces_default_of_its_metric() {
     for (expect, verdict) in [
         ("", Verdict::Refused),
         ("refused=2", Verdict::Refused),
@@ -353,7 +353,7 @@ fn who_names_a_figure_judges_it_alone() {
 }
 
 #[test]
-fn what_joining_took_belongs_to_the_stage_that_joined() {
+fn join_time_counts_for_its_stage() {
     let mut test = Match::new(BotsOptions {
         stages: "2:5s,4:5s".parse::<Stages>().unwrap().0,
         expectations: "join_p99<200ms".parse().unwrap(),
@@ -368,7 +368,7 @@ fn what_joining_took_belongs_to_the_stage_that_joined() {
 }
 
 #[test]
-fn bots_go_to_several_servers_in_turn() {
+fn bots_spread_over_several_servers() {
     let other: SocketAddr = ([10, 0, 0, 2], 27_961).into();
     let asked = BotsOptions {
         servers: vec![server_address(), other],
@@ -390,7 +390,7 @@ fn bots_go_to_several_servers_in_turn() {
 }
 
 #[test]
-fn every_scenario_that_is_shipped_is_sound_and_expects_something() {
+fn shipped_scenarios_are_valid_and_have_expectations() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/config/loadtests");
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -408,7 +408,7 @@ fn every_scenario_that_is_shipped_is_sound_and_expects_something() {
 }
 
 #[test]
-fn an_operator_may_stop_early() {
+fn operator_stop_ends_the_test_early() {
     let mut test = Match::new(options(ClientWire::Compat71, 3, 60));
     test.run(2);
     test.bots.stop(test.now, "interrupted");
@@ -421,7 +421,7 @@ fn an_operator_may_stop_early() {
 }
 
 #[test]
-fn figures_are_the_truth_of_a_known_network() {
+fn metrics_match_known_network_impairment() {
     // 40 ms there, 60 and the 10 of the wire back; one in twenty of the server's datagrams is lost.
     let uplink = Shape::latency(Millis(40));
     let downlink = Shape { loss: 50, ..Shape::latency(Millis(60)) };
@@ -450,7 +450,7 @@ fn figures_are_the_truth_of_a_known_network() {
 }
 
 #[test]
-fn jitter_is_seen_and_lost_order_is_no_loss_of_usercmds() {
+fn jitter_is_measured_and_reordering_loses_no_usercmds() {
     let network = Shape { jitter: Millis(40), ..Shape::latency(Millis(20)) };
     let mut test = Match::new(BotsOptions {
         uplink: network,
@@ -466,7 +466,7 @@ fn jitter_is_seen_and_lost_order_is_no_loss_of_usercmds() {
 }
 
 #[test]
-fn stages_are_measured_apart_and_the_first_that_breaks_is_the_last() {
+fn stages_are_measured_separately_until_one_fails() {
     let stages: Stages = "2:5s,4:5s,6:5s".parse().unwrap();
     let asked = BotsOptions {
         stages: stages.0,
@@ -501,7 +501,7 @@ fn stages_are_measured_apart_and_the_first_that_breaks_is_the_last() {
 }
 
 #[test]
-fn a_router_that_changes_ports_disturbs_nobody() {
+fn nat_rebinding_of_bots_drops_no_bot() {
     let mut test = Match::new(BotsOptions {
         rebind: Millis::seconds(3),
         ..options(ClientWire::Compat71, 2, 30)
@@ -516,7 +516,7 @@ fn a_router_that_changes_ports_disturbs_nobody() {
 }
 
 #[test]
-fn storms_come_and_go_and_the_thrown_out_come_back() {
+fn storm_bots_cycle_and_dropped_bots_reconnect() {
     let mut test = Match::new(BotsOptions {
         behaviour: "wander,storm".parse().unwrap(),
         ..options(ClientWire::Compat71, 3, 60)
@@ -537,7 +537,7 @@ fn storms_come_and_go_and_the_thrown_out_come_back() {
 }
 
 #[test]
-fn queries_are_asked_beside_the_players() {
+fn queries_run_beside_players() {
     let mut bots = Bots::new(
         BotsOptions {
             queries: QueryFlood { info_per_second: 100, status_per_second: 0 },

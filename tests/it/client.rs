@@ -130,7 +130,7 @@ impl Pair {
 }
 
 #[test]
-fn a_client_joins_over_every_wire() {
+fn client_joins_with_every_protocol() {
     for wire in ClientWire::ALL {
         let mut pair = Pair::new(wire);
         assert_eq!(pair.client.stage(), Stage::Connecting);
@@ -148,7 +148,7 @@ fn a_client_joins_over_every_wire() {
 }
 
 #[test]
-fn questions_are_repeated_every_three_seconds() {
+fn handshake_requests_are_resent_every_three_seconds() {
     let mut pair = Pair::new(ClientWire::Native71);
     let mut packet = Vec::new();
     let mut times = Vec::new();
@@ -164,7 +164,7 @@ fn questions_are_repeated_every_three_seconds() {
 }
 
 #[test]
-fn a_refused_client_says_so_and_asks_again() {
+fn refused_client_reports_reason_and_retries() {
     let mut pair = Pair::new(ClientWire::Compat71);
     pair.server.refusal = Some("Server is full\n".to_owned());
     pair.pass(5);
@@ -178,7 +178,7 @@ fn a_refused_client_says_so_and_asks_again() {
 }
 
 #[test]
-fn strangers_change_nothing() {
+fn datagrams_from_other_addresses_change_nothing() {
     let mut pair = Pair::playing(ClientWire::Compat71);
     let stranger = ([10, 0, 0, 2], 27_960).into();
     let datagrams = pair.peer().next_snapshot(&World::at(1050, &[]));
@@ -195,7 +195,7 @@ fn strangers_change_nothing() {
 }
 
 #[test]
-fn a_gamestate_in_fragments_makes_a_level() {
+fn fragmented_gamestate_makes_a_level() {
     for wire in ClientWire::ALL {
         let mut pair = Pair::new(wire);
         pair.join();
@@ -236,7 +236,7 @@ fn a_gamestate_in_fragments_makes_a_level() {
 }
 
 #[test]
-fn a_snapshot_before_the_gamestate_is_read_and_forgotten() {
+fn snapshot_before_gamestate_is_discarded() {
     let mut pair = Pair::new(ClientWire::Protocol68);
     pair.join();
     pair.show(&World::at(500, &[3]).not_active());
@@ -248,7 +248,7 @@ fn a_snapshot_before_the_gamestate_is_read_and_forgotten() {
 }
 
 #[test]
-fn snapshots_are_built_on_each_other() {
+fn delta_snapshots_apply_to_their_base() {
     for wire in ClientWire::ALL {
         let mut pair = Pair::playing(wire);
         for step in 1..60 {
@@ -268,7 +268,7 @@ fn snapshots_are_built_on_each_other() {
 }
 
 #[test]
-fn a_snapshot_built_on_nothing_is_thrown_away_and_a_full_one_asked_for() {
+fn snapshot_without_base_requests_full_snapshot() {
     let mut pair = Pair::playing(ClientWire::Native71);
     pair.move_at(1000);
     pair.pass(40);
@@ -294,7 +294,7 @@ fn a_snapshot_built_on_nothing_is_thrown_away_and_a_full_one_asked_for() {
 }
 
 #[test]
-fn level_time_never_goes_back() {
+fn level_time_is_monotonic() {
     let mut pair = Pair::playing(ClientWire::Compat71);
     pair.show(&World::at(999, &[]));
     let (before, after) = (LevelTime(1000), LevelTime(999));
@@ -305,7 +305,7 @@ fn level_time_never_goes_back() {
 }
 
 #[test]
-fn packets_leave_at_their_pace_and_repeat_usercmds() {
+fn packets_keep_their_rate_and_repeat_usercmds() {
     let mut pair = Pair::playing(ClientWire::Native71);
     let before = pair.peer().packets;
     for ms in 0..990 {
@@ -322,7 +322,7 @@ fn packets_leave_at_their_pace_and_repeat_usercmds() {
 }
 
 #[test]
-fn a_round_trip_is_from_usercmd_to_snapshot() {
+fn ping_is_measured_from_usercmd_to_snapshot() {
     let mut pair = Pair::playing(ClientWire::Compat71);
     assert_eq!(pair.client.ping_ms(), None);
     pair.pass(40);
@@ -336,7 +336,7 @@ fn a_round_trip_is_from_usercmd_to_snapshot() {
 }
 
 #[test]
-fn reliable_commands_arrive_once_and_in_order_under_loss() {
+fn reliable_commands_survive_loss_once_and_in_order() {
     for wire in ClientWire::ALL {
         let mut pair = Pair::playing(wire);
         let mut random = 12_345_u32;
@@ -386,7 +386,7 @@ fn reliable_commands_arrive_once_and_in_order_under_loss() {
 }
 
 #[test]
-fn long_configstrings_are_joined_and_a_restart_has_a_new_id() {
+fn long_configstring_is_joined_and_restart_changes_server_id() {
     let mut pair = Pair::playing(ClientWire::Compat71);
     pair.move_at(1001);
     let long = "abcdefghij".repeat(250);
@@ -421,7 +421,7 @@ fn long_configstrings_are_joined_and_a_restart_has_a_new_id() {
 }
 
 #[test]
-fn a_map_change_begins_anew_on_the_same_connection() {
+fn map_change_keeps_the_connection() {
     for wire in ClientWire::ALL {
         let mut pair = Pair::playing(wire);
         pair.client.send_command(pair.now, "say before").unwrap();
@@ -455,7 +455,7 @@ fn a_map_change_begins_anew_on_the_same_connection() {
 }
 
 #[test]
-fn a_gamestate_says_where_the_servers_commands_stand() {
+fn gamestate_sets_last_server_command() {
     let mut pair = Pair::playing(ClientWire::Native71);
     for _ in 0..3 {
         pair.peer().commands.add("print \"never sent\"".into()).unwrap();
@@ -470,7 +470,7 @@ fn a_gamestate_says_where_the_servers_commands_stand() {
 }
 
 #[test]
-fn userinfo_changes_are_told() {
+fn userinfo_changes_are_sent() {
     let mut pair = Pair::playing(ClientWire::Native71);
     pair.client.set_userinfo(pair.now, Info::parse("\\name\\other")).unwrap();
     pair.pass(40);
@@ -481,7 +481,7 @@ fn userinfo_changes_are_told() {
 }
 
 #[test]
-fn a_goodbye_is_said_three_times() {
+fn disconnect_is_sent_three_times() {
     let mut pair = Pair::playing(ClientWire::Compat71);
     let before = pair.peer().packets;
     pair.client.disconnect(pair.now);
@@ -495,7 +495,7 @@ fn a_goodbye_is_said_three_times() {
 }
 
 #[test]
-fn a_client_does_as_the_server_says() {
+fn client_applies_server_commands() {
     let mut pair = Pair::playing(ClientWire::Compat71);
     pair.peer().commands.add("disconnect \"was kicked\"".into()).unwrap();
     pair.show(&World::at(1050, &[]));
@@ -508,7 +508,7 @@ fn a_client_does_as_the_server_says() {
 }
 
 #[test]
-fn a_server_that_forgot_is_believed_when_it_is_silent() {
+fn server_without_connection_is_accepted_after_silence() {
     let mut pair = Pair::playing(ClientWire::Protocol68);
     let goodbye = vec![b"\xff\xff\xff\xffdisconnect".to_vec()];
     pair.pass(2999);
@@ -520,7 +520,7 @@ fn a_server_that_forgot_is_believed_when_it_is_silent() {
 }
 
 #[test]
-fn silence_ends_a_connection() {
+fn silence_times_out_the_connection() {
     let mut pair = Pair::playing(ClientWire::Native71);
     pair.now += Millis::seconds(199);
     pair.pass(40);
@@ -531,7 +531,7 @@ fn silence_ends_a_connection() {
 }
 
 #[test]
-fn too_many_commands_end_a_connection_politely() {
+fn too_many_commands_disconnect_cleanly() {
     let mut pair = Pair::playing(ClientWire::Compat71);
     for _ in 0..64 {
         pair.client.send_command(pair.now, &"x".repeat(1022)).unwrap();
@@ -545,7 +545,7 @@ fn too_many_commands_end_a_connection_politely() {
 }
 
 #[test]
-fn commands_that_do_not_fit_one_packet_follow_in_the_next() {
+fn commands_beyond_one_packet_follow_in_the_next() {
     let mut pair = Pair::playing(ClientWire::Compat71);
     for number in 0..64 {
         pair.client.send_command(pair.now, &format!("{number} {}", "xyz".repeat(300))).unwrap();
@@ -560,7 +560,7 @@ fn commands_that_do_not_fit_one_packet_follow_in_the_next() {
 }
 
 #[test]
-fn faults_name_their_place_and_the_message_does_not_count() {
+fn protocol_error_names_position_and_ignores_message() {
     let mut pair = Pair::playing(ClientWire::Native71);
     // In a young connection messages out of sequence are taken for those of an earlier one.
     pair.pass(2000);
@@ -615,7 +615,7 @@ fn faults_name_their_place_and_the_message_does_not_count() {
 }
 
 #[test]
-fn forged_numbers_far_ahead_are_not_believed() {
+fn forged_sequence_jump_is_rejected() {
     let mut pair = Pair::playing(ClientWire::Compat71);
     let mut forged = 0x7fff_fffe_u32.to_le_bytes().to_vec();
     forged.extend_from_slice(&[0x55; 40]);
@@ -626,7 +626,7 @@ fn forged_numbers_far_ahead_are_not_believed() {
 }
 
 #[test]
-fn what_is_late_of_an_earlier_connection_does_not_begin_a_new_one() {
+fn stale_message_is_ignored_after_reconnect() {
     for wire in ClientWire::ALL {
         // Whoever joins again within seconds has the same address, number and challenge as before.
         let mut before = Pair::playing(wire);
@@ -657,7 +657,7 @@ fn what_is_late_of_an_earlier_connection_does_not_begin_a_new_one() {
 }
 
 #[test]
-fn late_message_does_not_disturb_a_young_connection() {
+fn late_message_does_not_affect_new_connection() {
     for wire in ClientWire::ALL {
         for is_same_challenge in [true, false] {
             let mut before = Pair::playing(wire);
@@ -708,7 +708,7 @@ const COMMANDS: &[&str] =
 
 proptest! {
     #[test]
-    fn any_datagram_is_safe(
+    fn arbitrary_datagrams_are_safe(
         datagrams in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..8),
         sequence in 0..200_u32,
         fragment in any::<bool>(),
@@ -731,7 +731,7 @@ proptest! {
     }
 
     #[test]
-    fn any_message_of_the_server_is_safe(
+    fn arbitrary_server_messages_are_safe(
         bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..400), 1..12),
         operations in prop::collection::vec(0..12_u8, 12),
     ) {
@@ -754,7 +754,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bit_of_a_genuine_message_may_flip(flips in prop::collection::vec((0..2000_usize, 0..8_u8), 1..4)) {
+    fn flipped_bits_in_messages_are_safe(flips in prop::collection::vec((0..2000_usize, 0..8_u8), 1..4)) {
         let mut pair = Pair::new(ClientWire::Native71);
         pair.join();
         let mut level = Level::with_id(3);
@@ -772,7 +772,7 @@ proptest! {
     }
 
     #[test]
-    fn any_command_of_the_server_is_safe(
+    fn arbitrary_server_commands_are_safe(
         texts in prop::collection::vec(r#"(cs|bcs0|bcs1|bcs2|map_restart|disconnect|print) ?-?[0-9]{0,5} ?"?[\x01-\x7f]{0,300}"#, 1..40)
     ) {
         let mut pair = Pair::playing(ClientWire::Compat71);
@@ -786,7 +786,7 @@ proptest! {
 }
 
 #[test]
-fn a_native_client_goes_over_to_68_where_it_must() {
+fn native_client_falls_back_to_68() {
     for (falls_back, expected) in [(true, ClientWire::Protocol68), (false, ClientWire::Native71)] {
         let mut options = options(ClientWire::Native71);
         options.falls_back = falls_back;
@@ -812,7 +812,7 @@ fn a_native_client_goes_over_to_68_where_it_must() {
 }
 
 #[test]
-fn snapshots_know_the_message_that_brought_them() {
+fn snapshots_record_their_message_sequence() {
     let mut pair = Pair::playing(ClientWire::Native71);
     pair.peer().commands.add("print \"x\"".into()).unwrap();
     let sequence: Sequence = pair.peer().channel.next_sequence();

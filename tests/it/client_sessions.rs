@@ -10,12 +10,12 @@ use fragd::{
 use crate::vectors::{Row, table};
 
 #[test]
-fn compat_session_vector_as_a_client_sees_it() {
+fn client_replays_compat_session_vector() {
     replay("session_legacy.csv", ClientWire::Compat71, ClientWire::Compat71);
 }
 
 #[test]
-fn native_session_vector_as_a_client_sees_it() {
+fn client_replays_native_session_vector() {
     replay("session_native.csv", ClientWire::Native71, ClientWire::Native71);
 }
 

@@ -99,7 +99,7 @@ fn movement(row: &Row) -> [Vec3; 4] {
 }
 
 #[test]
-fn traces_through_the_world() {
+fn world_traces_match_vectors() {
     for_maps("trace", |name, bsp| {
         let questions = table(&format!("trace_{name}.csv.gz"));
         for (family, tag) in FAMILIES {
@@ -119,7 +119,7 @@ fn traces_through_the_world() {
 }
 
 #[test]
-fn traces_against_models() {
+fn model_traces_match_vectors() {
     for_maps("trace_models", |name, bsp| {
         let map = prepared(bsp, TracePrecision::Single);
         let mut tally = Tally::default();
@@ -151,7 +151,7 @@ fn traces_against_models() {
 }
 
 #[test]
-fn contents_of_points() {
+fn point_contents_match_vectors() {
     for_maps("points", |name, bsp| {
         for (family, tag) in FAMILIES {
             let map = prepared(bsp, family);
@@ -172,7 +172,7 @@ fn contents_of_points() {
 }
 
 #[test]
-fn places_of_linked_boxes() {
+fn linked_boxes_have_recorded_pvs_locations() {
     for_maps("link", |name, bsp| {
         let mut tally = Tally::default();
         for row in table(&format!("link_{name}.csv.gz")) {
@@ -219,7 +219,7 @@ fn joined<N: TableIndex>(numbers: impl Iterator<Item = N>) -> String {
 }
 
 #[test]
-fn patches() {
+fn patch_collision_matches_vectors() {
     for_maps("patch", |name, bsp| {
         for (family, tag) in FAMILIES {
             let map = prepared(bsp, family);

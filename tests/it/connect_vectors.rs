@@ -67,7 +67,7 @@ fn connect_vectors_are_written() {
 }
 
 #[test]
-fn connect_vectors_survive_junk_behind_them_but_no_cut() {
+fn connect_vectors_accept_trailing_bytes_but_no_cut() {
     for row in table("connect_vectors.csv") {
         let name = row.text("name");
         let packet = row.bytes("packet_hex");

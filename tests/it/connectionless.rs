@@ -32,7 +32,7 @@ fn check_written(message: &Message<'_>, text: &str) {
 }
 
 #[test]
-fn requests_are_read_however_they_are_written() {
+fn requests_parse_in_every_spelling() {
     let query = |challenge: &'static str| Query { challenge: challenge.into() };
     check("getinfo xyz", Message::GetInfo(query("xyz")));
     check("GETINFO\txyz zzz\n", Message::GetInfo(query("xyz")));
@@ -52,7 +52,7 @@ fn requests_are_read_however_they_are_written() {
 }
 
 #[test]
-fn the_handshake_is_written_as_peers_expect_it() {
+fn handshake_packets_match_peer_expectations() {
     let challenge = Challenge(-1_976_543_210);
     let mut response = ChallengeResponse { challenge, ..ChallengeResponse::default() };
     check_written(&Message::ChallengeResponse(response), "challengeResponse -1976543210");
@@ -73,7 +73,7 @@ fn the_handshake_is_written_as_peers_expect_it() {
 }
 
 #[test]
-fn measured_answers_are_read() {
+fn recorded_responses_are_parsed() {
     let measured = "infoResponse\n\\voip\\opus\\g_needpass\\0\\pure\\0\\gametype\\0\\sv_maxclients\\8\
         \\g_humanplayers\\0\\clients\\0\\mapname\\oa_dm1\\hostname\\wiretest\\protocol\\71\
         \\gamename\\Quake3Arena\\challenge\\xyz";
@@ -93,7 +93,7 @@ fn measured_answers_are_read() {
 }
 
 #[test]
-fn packets_that_no_peer_sends_are_errors() {
+fn packets_of_no_known_form_are_errors() {
     use ConnectionlessError as E;
     let check = |packet: &[u8], error| assert_eq!(Message::parse(packet), Err(error), "{packet:?}");
     for len in 0..=5 {
@@ -215,7 +215,7 @@ fn messages<'a>(parts: &'a Parts, list: &'a [u8]) -> Vec<Message<'a>> {
 
 proptest! {
     #[test]
-    fn reading_undoes_writing(parts in parts()) {
+    fn parsing_inverts_writing(parts in parts()) {
         let name = if parts.flags[4] { "getserversExtResponse" } else { "getserversResponse" };
         let list = datagram([name.as_bytes(), &parts.bytes].concat());
         for message in messages(&parts, &list) {

@@ -176,7 +176,7 @@ impl Level {
 }
 
 #[test]
-fn somebody_begins_at_a_spot_and_stands_on_the_ground() {
+fn player_spawns_on_the_ground() {
     for profile in Profile::ALL {
         let Some(mut level) = Level::start("oa_dm1", profile) else { return };
         let client = level.join(0);
@@ -200,7 +200,7 @@ fn somebody_begins_at_a_spot_and_stands_on_the_ground() {
 }
 
 #[test]
-fn the_dead_come_back_after_1700_milliseconds() {
+fn dead_player_respawns_after_1700_ms() {
     let Some(mut level) = Level::start("oa_dm1", Profile::BASEQ3) else { return };
     let client = level.join(0);
     level.idle(client, 500);
@@ -219,7 +219,7 @@ fn the_dead_come_back_after_1700_milliseconds() {
 }
 
 #[test]
-fn everything_on_every_map_starts() {
+fn entities_of_every_map_spawn() {
     for map in ["oa_dm1", "oa_dm2", "oa_dm3", "oa_dm4", "oa_dm5", "oa_dm6", "oa_dm7", "aggressor"] {
         let Some(mut level) = Level::start(map, Profile::BASEOA) else { return };
         let client = level.join(0);
@@ -241,7 +241,7 @@ fn everything_on_every_map_starts() {
 }
 
 #[test]
-fn pads_throw_so_that_their_target_is_the_top() {
+fn jump_pad_arc_peaks_at_its_target() {
     for map in ["oa_dm4", "oa_dm6", "aggressor", "oa_dm7"] {
         let Some(level) = Level::start(map, Profile::BASEOA) else { return };
         let bsp = level.host.world.bsp();
@@ -295,7 +295,7 @@ fn text(entity: &MapEntity) -> String {
 }
 
 #[test]
-fn teleporters_take_players_to_their_target() {
+fn teleporter_moves_player_to_its_target() {
     let Some(bsp) = maps::load("oa_dm1") else { return };
     let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
     let teleporter = entities.of_class("trigger_teleport").next().expect("a teleporter");
@@ -316,7 +316,7 @@ fn teleporters_take_players_to_their_target() {
 }
 
 #[test]
-fn pads_throw_players() {
+fn jump_pad_launches_player() {
     let Some(bsp) = maps::load("oa_dm7") else { return };
     let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
     let pad = entities.of_class("trigger_push").next().expect("a pad");
@@ -334,7 +334,7 @@ fn pads_throw_players() {
 }
 
 #[test]
-fn falls_hurt() {
+fn fall_damages_player() {
     let mut falls = 0;
     for map in ["oa_dm1", "oa_dm4", "oa_dm7", "aggressor"] {
         let Some(bsp) = maps::load(map) else { return };
@@ -413,7 +413,7 @@ fn flooded(kind: i32) -> Option<(&'static str, Vec3)> {
 }
 
 #[test]
-fn air_ends_after_twelve_seconds() {
+fn player_drowns_after_twelve_seconds() {
     let Some((map, place)) = flooded(32) else { return println!("skipped: no deep water") };
     println!("{map} {place:?}");
     let mut level =
@@ -435,7 +435,7 @@ fn air_ends_after_twelve_seconds() {
 }
 
 #[test]
-fn lava_burns_and_kills() {
+fn lava_kills_player() {
     let Some((map, place)) = flooded(8) else { return println!("skipped: no deep lava") };
     println!("{map} {place:?}");
     let mut level =
@@ -451,7 +451,7 @@ fn lava_burns_and_kills() {
 }
 
 #[test]
-fn doors_open_for_players_and_shut_behind_them() {
+fn door_opens_for_player_and_closes() {
     for map in ["oa_dm1", "oa_dm2", "oa_dm3", "oa_dm5"] {
         let Some(bsp) = maps::load(map) else { return };
         let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
@@ -527,7 +527,7 @@ pub(crate) fn lifts() -> Option<Vec<Lift>> {
 }
 
 #[test]
-fn lifts_carry_players_up() {
+fn plat_carries_player_up() {
     for Lift { map, text, way, at } in lifts().unwrap_or_default() {
         let all = [spot_at(at), text].concat();
         let mut level =

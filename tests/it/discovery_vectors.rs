@@ -58,7 +58,7 @@ fn discovery_vectors_are_written_as_they_were_read() {
 }
 
 #[test]
-fn discovery_vectors_of_requests_mean_what_they_say() {
+fn discovery_request_vectors_have_their_meaning() {
     let query = |challenge: &'static str| Query { challenge: challenge.into() };
     check("q3_getinfo_xxx", Message::GetInfo(query("xxx")));
     check("q3_getinfo_bare", Message::GetInfo(query("")));
@@ -77,7 +77,7 @@ fn discovery_vectors_of_requests_mean_what_they_say() {
 }
 
 #[test]
-fn discovery_vectors_of_list_requests_mean_what_they_say() {
+fn discovery_list_request_vectors_have_their_meaning() {
     let plain = ListRequest { protocol: 68, ..ListRequest::default() };
     let both = ListFilter { empty: true, full: true, ..ListFilter::default() };
     let game = Some(Text::from("Quake3Arena"));
@@ -138,7 +138,7 @@ fn discovery_vectors_of_lists_are_made() {
 }
 
 #[test]
-fn discovery_vectors_of_answers_hold_what_they_say() {
+fn discovery_response_vectors_hold_their_values() {
     let datagram = packet("q3_infoResponse_fig3");
     let Ok(Message::InfoResponse(text)) = Message::parse(&datagram) else { panic!("no answer") };
     let info = Info::from_wire(text);
@@ -173,7 +173,7 @@ fn discovery_vectors_of_answers_hold_what_they_say() {
 }
 
 #[test]
-fn discovery_vectors_cut_anywhere_are_errors_or_say_less() {
+fn cut_discovery_vectors_are_errors_or_shorter() {
     for row in rows() {
         let datagram = row.bytes("hex");
         for len in 0..datagram.len() {

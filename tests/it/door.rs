@@ -147,7 +147,7 @@ fn pings_are_measured_from_challenge_to_connect() {
 }
 
 #[test]
-fn a_password_keeps_strangers_out_and_lets_friends_in() {
+fn server_password_rejects_and_admits_clients() {
     let mut server = server(&[("g_password", "secret")]);
     let stranger = Stranger::at("198.51.100.1:27960");
     let replies = stranger.join(&mut server, "1");
@@ -163,7 +163,7 @@ fn a_password_keeps_strangers_out_and_lets_friends_in() {
 }
 
 #[test]
-fn who_comes_back_too_soon_is_told_how_long_to_wait() {
+fn early_reconnect_is_rejected_with_remaining_wait() {
     let mut server = server(&[]);
     let mut stranger = Stranger::at("198.51.100.1:27960");
     stranger.join(&mut server, "1");
@@ -189,7 +189,7 @@ fn who_comes_back_too_soon_is_told_how_long_to_wait() {
 }
 
 #[test]
-fn newcomer_that_repeats_its_connect_keeps_its_slot() {
+fn client_that_resends_connect_keeps_its_slot() {
     let mut server = server(&[]);
     let mut stranger = Stranger::at("198.51.100.1:27960");
     let challenge = stranger.challenge(&mut server).to_string();
@@ -229,7 +229,7 @@ fn say_hello(server: &mut Server, stranger: &Stranger) {
 }
 
 #[test]
-fn one_address_brings_only_so_many_players_unless_it_is_near() {
+fn address_limit_exempts_lan_addresses() {
     let mut far = server(&[("sv_maxclientsPerIP", "2"), ("sv_maxclients", "8")]);
     for port in 1..=2 {
         let replies =
@@ -246,7 +246,7 @@ fn one_address_brings_only_so_many_players_unless_it_is_near() {
 }
 
 #[test]
-fn browsers_are_answered_within_limits_and_never_with_more_than_they_asked_for() {
+fn query_responses_keep_limits_and_request_size() {
     let mut server = server(&[]);
     let mut browser = Stranger::at("198.51.100.1:1000");
     let info = &browser.text(&mut server, "getinfo xyz")[0];
@@ -299,7 +299,7 @@ fn forged_sources_get_no_more_than_the_global_budget() {
 }
 
 #[test]
-fn refusals_are_limited_too() {
+fn rejections_are_rate_limited() {
     let mut server = server(&[]);
     let stranger = Stranger::at("198.51.100.1:1");
     let told =
@@ -346,7 +346,7 @@ fn hostile_datagrams() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn hostile_datagrams_leave_players_undisturbed() {
+fn hostile_datagrams_do_not_affect_players() {
     let mut arena = Arena::new(77, &[("rconPassword", "a-long-password")]);
     let nodes = ClientWire::ALL.map(|wire| arena.join(wire, "honest"));
     arena.run_for(Millis::seconds(4));
@@ -395,7 +395,7 @@ fn client_datagram(
 }
 
 #[test]
-fn a_client_that_lies_about_what_it_has_is_not_believed() {
+fn false_client_acknowledgements_are_rejected() {
     let mut server = server(&[]);
     let stranger = Stranger::at("198.51.100.1:27960");
     stranger.join(&mut server, "1");
@@ -433,7 +433,7 @@ fn a_client_that_lies_about_what_it_has_is_not_believed() {
 }
 
 #[test]
-fn a_client_that_asks_for_gamestates_gets_one_a_second() {
+fn gamestate_requests_get_one_per_second() {
     let mut server = server(&[]);
     let mut stranger = Stranger::at("198.51.100.1:27960");
     stranger.join(&mut server, "1");
@@ -456,7 +456,7 @@ fn a_client_that_asks_for_gamestates_gets_one_a_second() {
 }
 
 #[test]
-fn rcon_wants_the_password_from_an_allowed_network() {
+fn rcon_needs_password_and_allowed_network() {
     let mut server =
         server(&[("rconPassword", "correct horse"), ("sv_rconAllow", "127.0.0.0/8 10.0.0.0/8")]);
     let far = Stranger::at("198.51.100.1:1");
@@ -481,7 +481,7 @@ fn rcon_wants_the_password_from_an_allowed_network() {
 }
 
 #[test]
-fn a_message_is_read_or_refused_never_half() {
+fn message_is_applied_completely_or_rejected() {
     // A stranger's first message cut at every byte: no crash, no gamestate for a broken one.
     let challenge =
         |server: &mut Server, stranger: &Stranger| Challenge(stranger.challenge(server));
@@ -501,7 +501,7 @@ fn a_message_is_read_or_refused_never_half() {
 }
 
 #[test]
-fn every_parsed_request_that_is_no_query_is_counted() {
+fn parsed_requests_other_than_queries_are_counted() {
     let mut server = server(&[]);
     let stranger = Stranger::at("198.51.100.1:1");
     let mut bytes = Vec::new();

@@ -56,7 +56,7 @@ fn view(arena: &mut Arena, node: usize) -> (i32, bool, Vec<i32>) {
 }
 
 #[test]
-fn a_follower_is_told_what_the_followed_sees() {
+fn follower_receives_view_of_followed_player() {
     let server = server();
     assert_eq!(server.geometry(), Geometry::Map);
     let mut arena = Arena::around(9, fragd::sim::Actor::Server(Box::new(server)));

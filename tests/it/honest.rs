@@ -60,7 +60,7 @@ fn loses(thousandths: u32) -> Shape {
 }
 
 #[test]
-fn nat_rebinding_costs_no_more_than_a_round_trip() {
+fn nat_rebinding_costs_one_round_trip() {
     for (seed, loss, most) in [(1, 0, 150), (2, 50, 500), (3, 100, 500)] {
         let (mut arena, nodes) = three_players(seed, &[("sv_floodProtect", "0")]);
         arena.network.set_shape(loses(loss));
@@ -94,7 +94,7 @@ fn nat_rebinding_costs_no_more_than_a_round_trip() {
 }
 
 #[test]
-fn nat_rebinding_twice_in_a_moment_costs_no_more_than_a_second() {
+fn repeated_nat_rebinding_costs_at_most_one_second() {
     let (mut arena, nodes) = three_players(4, &[]);
     for port in (1..=20).step_by(2) {
         for port in [port, port + 1] {
@@ -110,7 +110,7 @@ fn nat_rebinding_twice_in_a_moment_costs_no_more_than_a_second() {
 }
 
 #[test]
-fn nat_rebinding_while_joining_does_not_keep_a_client_out() {
+fn nat_rebinding_while_joining_still_joins() {
     // After the answer to `connect`; with the gamestate on its way; while the level is loaded.
     for moment in 0..3 {
         for wire in ClientWire::ALL {
@@ -166,7 +166,7 @@ fn newcomer(wire: ClientWire, node: usize, qport: Qport, now: Millis) -> Player 
 }
 
 #[test]
-fn client_that_crashed_is_back_within_five_seconds() {
+fn crashed_client_rejoins_within_five_seconds() {
     for same_port in [true, false] {
         for same_qport in [true, false] {
             for is_full in [false, true] {
@@ -227,7 +227,7 @@ fn sixty_clients_join_at_once_beside_four_players() {
 }
 
 #[test]
-fn first_ping_after_loading_is_that_of_the_line() {
+fn first_ping_after_loading_excludes_loading() {
     for wire in ClientWire::ALL {
         let mut arena =
             Arena::new(8, &[("sv_queryBurst", "1000"), ("sv_queryGlobalRate", "1000000")]);
@@ -258,7 +258,7 @@ fn first_ping_after_loading_is_that_of_the_line() {
 }
 
 #[test]
-fn clients_go_on_at_once_when_a_dead_line_comes_back() {
+fn clients_continue_at_once_after_network_outage() {
     // From the last base that clients have to one that is older than any ring.
     for dead in [400, 1300, 1500, 1700, 10_000, 63_000] {
         let (mut arena, nodes) = three_players(9, &[]);
@@ -384,7 +384,7 @@ impl Site {
 type Numbered = fn(u16) -> SocketAddr;
 
 #[test]
-fn sixty_four_clients_of_a_local_network_join_at_once() {
+fn full_server_of_lan_clients_joins_at_once() {
     let networks: [(&str, Numbered); 4] = [
         ("hosts of a private network", |i| ([192, 168, 7, 1 + i as u8], 27960).into()),
         ("ports of one private address", |i| ([172, 17, 0, 1], 30_000 + i).into()),
@@ -403,7 +403,7 @@ fn sixty_four_clients_of_a_local_network_join_at_once() {
 
 /// Behind one public address the operator has to allow them, and then they may all come at the same moment.
 #[test]
-fn sixty_four_clients_of_one_public_address_join_within_ninety_seconds() {
+fn full_server_of_one_public_address_joins_eventually() {
     let mut site = Site::new(&[("sv_maxclients", "64"), ("sv_maxclientsPerIP", "64")]);
     (0..64).for_each(|i| site.join(([203, 0, 113, 7], 30_000 + i).into()));
     site.wait_for_all(Millis::seconds(90));

@@ -258,7 +258,7 @@ fn messages_cut_anywhere_end_inside_a_value() {
 }
 
 #[test]
-fn messages_with_a_bit_turned_over_are_values_or_errors() {
+fn messages_with_flipped_bit_are_values_or_errors() {
     let (mut values, mut errors) = (0, 0);
     for Valid { read, bytes, .. } in VALID.iter() {
         let mut bytes = bytes.clone();
@@ -275,14 +275,14 @@ fn messages_with_a_bit_turned_over_are_values_or_errors() {
 }
 
 #[test]
-fn the_largest_messages_of_one_byte_are_values_or_errors() {
+fn largest_single_byte_messages_are_values_or_errors() {
     for byte in 0..=255 {
         run_all(&[byte; MAX_MESSAGE_LEN]);
     }
 }
 
 #[test]
-fn messages_that_say_too_much_are_errors_that_name_it() {
+fn messages_beyond_limits_are_named_errors() {
     let message = |write: &dyn Fn(&mut BitWriter)| {
         let mut writer = BitWriter::new();
         write(&mut writer);
@@ -421,14 +421,14 @@ proptest! {
     }
 
     #[test]
-    fn bytes_of_few_kinds_are_values_or_errors(
+    fn repetitive_bytes_are_values_or_errors(
         bytes in prop::collection::vec(prop::sample::select(vec![0, 1, 0x80, 0xaa, 0x55, 0xff]), 0..300)
     ) {
         run_all(&bytes);
     }
 
     #[test]
-    fn messages_that_were_tampered_with_are_values_or_errors(
+    fn tampered_messages_are_values_or_errors(
         pick: prop::sample::Index,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         keep: prop::sample::Index,

@@ -126,7 +126,7 @@ fn use_up(file: &[u8], map: &Bsp) {
 }
 
 #[test]
-fn the_sample_is_sound() {
+fn sample_map_is_valid() {
     let sample = Sample::new();
     let map = sample.load().unwrap();
     assert_eq!((map.leafs.len(), map.area_count, map.visibility.cluster_count()), (2, 1, 2));
@@ -143,7 +143,7 @@ fn the_sample_is_sound() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_lump_and_record() {
+fn map_error_names_lump_and_record() {
     const NAN: i32 = 0x7fc0_0000;
     let sample = Sample::new();
     let cases = [
@@ -250,7 +250,7 @@ fn what_is_wrong_is_named_with_lump_and_record() {
 }
 
 #[test]
-fn headers_that_lie_are_refused() {
+fn false_map_headers_are_rejected() {
     let sample = Sample::new();
     let file = sample.file();
     let refused = |at: usize, value: i32| {
@@ -279,7 +279,7 @@ fn headers_that_lie_are_refused() {
 }
 
 #[test]
-fn visibility_that_makes_no_sense_hides_nothing_and_is_said() {
+fn invalid_pvs_hides_nothing_and_is_reported() {
     let sample = Sample::new();
     for (at, value, expected) in [
         (0, 1, "visibility: 1 clusters, but leafs name 2; everything sees everything"),
@@ -300,7 +300,7 @@ fn visibility_that_makes_no_sense_hides_nothing_and_is_said() {
 }
 
 #[test]
-fn a_tree_as_deep_as_allowed_is_walked_and_a_deeper_one_refused() {
+fn deepest_bsp_tree_loads_and_deeper_is_rejected() {
     let chain = |len: usize| {
         let mut sample = Sample::new();
         let nodes = (0..len as i32).flat_map(|node| {
@@ -327,7 +327,7 @@ fn a_tree_as_deep_as_allowed_is_walked_and_a_deeper_one_refused() {
 }
 
 #[test]
-fn a_map_cut_anywhere_is_refused() {
+fn truncated_map_is_rejected() {
     let file = Sample::new().file();
     for len in 0..file.len() {
         assert!(Bsp::load(&file[..len]).is_err(), "{len} of {} bytes", file.len());
@@ -338,7 +338,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn tampered_samples_are_refused_or_safe(
+    fn tampered_sample_maps_are_rejected_or_safe(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
         let mut file = Sample::new().file();
@@ -352,7 +352,7 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_behind_a_header_are_refused_or_safe(
+    fn random_map_bytes_are_rejected_or_safe(
         bytes in prop::collection::vec(any::<u8>(), 0..400),
         spans in prop::collection::vec((0_i32..500, 0_i32..400), 17),
     ) {
@@ -368,7 +368,7 @@ proptest! {
 }
 
 #[test]
-fn a_real_map_tampered_with_is_refused_or_safe() {
+fn tampered_real_map_is_rejected_or_safe() {
     let Some(file) = maps::read("maps/oa_dm3.bsp") else { return };
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(24));
     // Half of the changes hit the lumps that a server reads, which are a small part of the file.

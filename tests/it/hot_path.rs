@@ -92,7 +92,7 @@ fn play(world: &mut World, players: &mut [PlayerState], entities: &mut Entities)
 }
 
 #[test]
-fn moving_shooting_and_looking_does_not_allocate() {
+fn usercmds_traces_and_snapshots_do_not_allocate() {
     for map in ["oa_dm1", "oa_dm4"] {
         let Some(bsp) = maps::load(map) else { continue };
         let spots = spawn_points(&bsp);
@@ -134,7 +134,7 @@ const FIGHTERS: u16 = 16;
 const SERVER_FRAMES: usize = 400;
 
 #[test]
-fn a_server_frame_of_a_fight_does_not_allocate() {
+fn server_frame_of_fighting_bots_does_not_allocate() {
     let Some(file) = maps::read("maps/oa_dm4.bsp") else { return };
     let set = [("fraglimit", "0"), ("g_log", "")];
     let mut fighters = Fighters::on(("oa_dm4", &file), FIGHTERS, 3, &set);

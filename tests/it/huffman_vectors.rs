@@ -52,7 +52,7 @@ fn huffman_code_vectors_are_free_of_prefixes() {
 }
 
 #[test]
-fn huffman_code_vectors_decode_whatever_follows() {
+fn huffman_code_vectors_decode_before_any_bits() {
     for (symbol, code) in codes() {
         for rest in 0..1_usize << (MAX_CODE_LEN - u32::from(code.len)) {
             let decoded = DECODE[code.bits as usize | rest << code.len];

@@ -45,7 +45,7 @@ fn of_map(bsp: &Bsp, profile: &Profile) -> Vec<(i32, items::ItemKind)> {
 }
 
 #[test]
-fn items_of_a_map_lie_on_its_floor_and_are_told_of() {
+fn map_items_rest_on_floor_and_are_sent() {
     for (map, profile) in
         [("oa_dm1", Profile::BASEOA), ("oa_dm1", Profile::BASEQ3), ("oa_dm4", Profile::BASEOA)]
     {
@@ -113,7 +113,7 @@ fn item_at(class: &str, at: Vec3, more: &str) -> String {
 }
 
 #[test]
-fn who_walks_over_an_item_takes_it() {
+fn player_picks_up_item_on_touch() {
     let Some(bsp) = maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
     for profile in Profile::ALL {
@@ -158,7 +158,7 @@ fn who_walks_over_an_item_takes_it() {
 }
 
 #[test]
-fn items_inside_walls_are_gone_with_a_line() {
+fn items_in_solid_are_removed_and_logged() {
     let Some(bsp) = maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
     let wall = at - Vec3::new(0.0, 0.0, 40.0);
@@ -175,7 +175,7 @@ fn items_inside_walls_are_gone_with_a_line() {
 }
 
 #[test]
-fn what_the_dead_drop_falls_and_can_be_taken() {
+fn dropped_items_fall_and_can_be_picked_up() {
     let Some(bsp) = maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
     for profile in Profile::ALL {
@@ -215,7 +215,7 @@ fn what_the_dead_drop_falls_and_can_be_taken() {
 }
 
 #[test]
-fn lifts_carry_items() {
+fn plat_carries_items() {
     for Lift { map, text, way, at } in lifts().unwrap_or_default() {
         // Of no use to somebody who has just begun.
         let all = [spot_at(at), text, item_at("item_health", at, "")].concat();
@@ -236,7 +236,7 @@ fn lifts_carry_items() {
 }
 
 #[test]
-fn a_level_full_of_absurd_items_goes_on() {
+fn level_with_absurd_items_keeps_running() {
     let Some(bsp) = maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
     for profile in Profile::ALL {

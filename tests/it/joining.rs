@@ -126,7 +126,7 @@ fn worst_joins(
 }
 
 #[test]
-fn lan_clients_join_despite_jitter_and_loss_of_3_percent() {
+fn lan_clients_join_with_jitter_and_3_percent_loss() {
     let (gamestate_ms, join_ms, in_time) = worst_joins(1..=10, 30, 5000);
     // A lost question of the handshake costs three seconds, by the client's own clock: two in a row are too
     // many, and happen to one bot in two hundred.
@@ -135,14 +135,14 @@ fn lan_clients_join_despite_jitter_and_loss_of_3_percent() {
 }
 
 #[test]
-fn lan_clients_join_despite_jitter_and_loss_of_10_percent() {
+fn lan_clients_join_with_jitter_and_10_percent_loss() {
     let (gamestate_ms, join_ms, in_time) = worst_joins(1..=10, 100, 10_000);
     assert!(gamestate_ms < 6000, "{gamestate_ms} ms for a gamestate, {join_ms} ms in all");
     assert!(in_time >= 7, "{in_time} of 10 seeds in 10 s, {join_ms} ms at worst");
 }
 
 #[test]
-fn fragments_of_a_gamestate_are_spaced_on_the_lan() {
+fn gamestate_fragments_are_spaced_on_the_lan() {
     let mut lan = Lan::of_map(1, options(1, 60));
     lan.run_for(Millis::seconds(1));
     assert!(lan.fragments_ms.len() > 2, "{:?}", lan.fragments_ms);
@@ -214,7 +214,7 @@ fn lost_connect_response_is_repeated() {
 }
 
 #[test]
-fn bots_find_the_protocol_that_a_server_speaks() {
+fn bots_detect_the_protocol_of_a_server() {
     for (set, spoken) in [
         (&[][..], "compat"),
         (&[("sv_wire71", "compat")][..], "compat"),
@@ -232,7 +232,7 @@ fn bots_find_the_protocol_that_a_server_speaks() {
 }
 
 #[test]
-fn every_bot_of_a_full_server_is_told_so() {
+fn bots_report_a_full_server() {
     for (slots, verdict) in [("4", Verdict::NotAsExpected), ("1", Verdict::Refused)] {
         let asked = BotsOptions { joins_per_second: 100, ..options(20, 4) };
         let mut lan = Lan::new(arena::server(&[("sv_maxclients", slots)]), asked);

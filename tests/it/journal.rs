@@ -137,7 +137,7 @@ fn session_of((server, bytes): (Journaled<Server>, Bytes), seconds: u64) -> Vec<
 }
 
 #[test]
-fn a_session_is_replayed_bit_for_bit() {
+fn session_replays_bit_for_bit() {
     let journal = session(5);
     let outcome = replay(&journal);
     assert_eq!((&outcome.verdict, outcome.damage), (&Verdict::Same, None));
@@ -149,7 +149,7 @@ fn a_session_is_replayed_bit_for_bit() {
 }
 
 #[test]
-fn a_journal_ends_at_its_limit_and_replays_as_far() {
+fn journal_stops_at_size_limit_and_replays() {
     let whole = session(3);
     for limit in [0, 1000, 20_000, 20_001, 25_000] {
         let journal = session_of(recorded_up_to(limit), 3);
@@ -171,7 +171,7 @@ fn a_journal_ends_at_its_limit_and_replays_as_far() {
 }
 
 #[test]
-fn a_trial_in_bad_weather_is_replayed_bit_for_bit() {
+fn trial_with_faults_replays_bit_for_bit() {
     let (server, bytes) = recorded();
     let maps = vec!["rooms".to_owned(), "again".to_owned()];
     let plan = Plan { seed: 3, span: Millis::seconds(60), players: 4, calm: false, maps };
@@ -185,7 +185,7 @@ fn a_trial_in_bad_weather_is_replayed_bit_for_bit() {
 }
 
 #[test]
-fn a_changed_server_is_found_out_at_its_first_other_datagram() {
+fn replay_reports_first_diverging_datagram() {
     let journal = session(2);
     let outcome = replay_with(&journal, maps(), &[("sv_hostname", "another")]);
     let Verdict::Differs(difference) = outcome.verdict else { panic!("{outcome:?}") };
@@ -201,7 +201,7 @@ fn a_changed_server_is_found_out_at_its_first_other_datagram() {
 }
 
 #[test]
-fn a_map_that_is_not_here_or_another_one_is_named() {
+fn replay_names_missing_or_different_map() {
     let journal = session(1);
     let outcome = replay_with(&journal, MemoryAssets::default(), &[]);
     let Verdict::Trouble(trouble @ Trouble::NotHere { .. }) = outcome.verdict else {
@@ -237,7 +237,7 @@ fn read(journal: &[u8]) -> (Vec<Entry>, Result<(), Damage>) {
 }
 
 #[test]
-fn damage_at_every_byte_is_survived_and_found() {
+fn damage_at_every_byte_is_detected() {
     let journal = {
         let (mut server, bytes) = recorded();
         let from = "192.0.2.7:27960".parse().unwrap();
@@ -282,7 +282,7 @@ fn damage_at_every_byte_is_survived_and_found() {
 }
 
 #[test]
-fn records_cannot_be_left_out_or_doubled() {
+fn lost_and_duplicated_records_are_detected() {
     let journal = session(1);
     let mut reader = Reader::new();
     reader.feed(&journal);
@@ -303,7 +303,7 @@ fn records_cannot_be_left_out_or_doubled() {
 }
 
 #[test]
-fn what_is_no_journal_is_refused() {
+fn files_that_are_not_journals_are_rejected() {
     let head = |bytes: &[u8]| {
         let mut reader = Reader::new();
         reader.feed(bytes);
@@ -323,7 +323,7 @@ proptest! {
 
     /// Records with good checksums and hostile insides.
     #[test]
-    fn hostile_journals_cost_no_panic(
+    fn hostile_journals_do_not_panic(
         bodies in prop::collection::vec(
             (1u8..12, prop::collection::vec(any::<u8>(), 0..60)), 1..12),
     ) {

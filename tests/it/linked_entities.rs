@@ -71,7 +71,7 @@ impl Level {
 }
 
 #[test]
-fn bodies_stop_who_is_not_their_own() {
+fn solid_entities_stop_all_but_their_owner() {
     let Some(mut level) = Level::new() else { return };
     let shooter = number(SHOOTER);
     assert_eq!(level.fall(shooter, mask::SHOT), Trace::free(level.spot));
@@ -94,7 +94,7 @@ fn bodies_stop_who_is_not_their_own() {
 }
 
 #[test]
-fn of_two_hit_at_once_the_last_linked_is_reported() {
+fn last_linked_of_two_hits_is_reported() {
     let Some(mut level) = Level::new() else { return };
     level.put(BODY, content::BODY);
     level.put(MISSILE, content::BODY);
@@ -106,7 +106,7 @@ fn of_two_hit_at_once_the_last_linked_is_reported() {
 }
 
 #[test]
-fn starting_inside_a_body_is_noticed() {
+fn trace_reports_start_in_solid_entity() {
     let Some(mut level) = Level::new() else { return };
     level.put(BODY, content::BODY);
     let scene = level.world.scene(&level.entities, EntityNum::NONE);
@@ -120,7 +120,7 @@ fn starting_inside_a_body_is_noticed() {
 }
 
 #[test]
-fn triggers_are_found_by_box_and_by_contact() {
+fn triggers_are_found_by_box_and_contact() {
     let Some(mut level) = Level::new() else { return };
     level.put(TRIGGER, content::TRIGGER);
     let margin = Vec3::new(4.0, 4.0, 4.0);
@@ -140,7 +140,7 @@ fn triggers_are_found_by_box_and_by_contact() {
 }
 
 #[test]
-fn no_question_is_too_strange() {
+fn arbitrary_queries_are_safe() {
     let Some(mut level) = Level::new() else { return };
     let strange = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, 1e-45, -0.0];
     for (n, &a) in strange.iter().enumerate() {

@@ -28,7 +28,7 @@ fn joined(seed: u64, loss: u32) -> Summary {
 }
 
 #[test]
-fn a_lost_level_costs_a_second_and_a_lost_question_three() {
+fn lost_gamestate_costs_one_second_lost_request_three() {
     let total = joined(1, 0).total;
     assert_eq!(total.active, usize::from(BOTS));
     // A round trip, and the level's datagrams one after the other as the rate allows.

@@ -94,7 +94,7 @@ fn end_match(arena: &mut Arena, loser: usize, winner: &str) {
 }
 
 #[test]
-fn a_rotation_takes_the_players_from_map_to_map() {
+fn rotation_keeps_players_across_maps() {
     let set = [
         ("fraglimit", "1"),
         ("d1", "map oa_dm3 ; set nextmap vstr d2"),
@@ -135,7 +135,7 @@ fn a_rotation_takes_the_players_from_map_to_map() {
 }
 
 #[test]
-fn a_restart_is_counted_down_for_all_to_see() {
+fn map_restart_countdown_is_sent_to_all() {
     let mut arena = arena(22, &[]);
     let node = arena.join(ClientWire::Protocol68, "alpha");
     arena.run_for(Millis::seconds(5));
@@ -158,7 +158,7 @@ fn a_restart_is_counted_down_for_all_to_see() {
 }
 
 #[test]
-fn another_game_type_asks_everybody_anew() {
+fn game_type_change_resets_team_choice() {
     let mut arena = arena(23, &[]);
     for name in ["alpha", "beta", "gamma"] {
         arena.join(ClientWire::Protocol68, name);
@@ -177,7 +177,7 @@ fn another_game_type_asks_everybody_anew() {
 }
 
 #[test]
-fn variables_that_lead_to_each_other_end() {
+fn circular_vstr_chains_end() {
     let mut arena = arena(24, &[]);
     arena.console("set a vstr a");
     arena.console("vstr a");

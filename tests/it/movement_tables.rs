@@ -21,7 +21,7 @@ fn check_vec3(line: &Line<'_>, what: [&str; 3], ours: Vec3) {
 }
 
 #[test]
-fn axes_point_where_the_games_do() {
+fn axes_match_reference() {
     for line in Table::read("anglevectors.csv.gz").rows() {
         let angles = line.vec3(["pitch", "yaw", "roll"]);
         let game = Axes::of_angles(angles);
@@ -36,7 +36,7 @@ fn axes_point_where_the_games_do() {
 }
 
 #[test]
-fn vectors_are_normalised_both_ways() {
+fn vectors_normalize_in_both_precisions() {
     for line in Table::read("normalize.csv.gz").rows() {
         let v = line.vec3(["x", "y", "z"]);
         for (length, column) in [(Length::Root, "length_classic"), (Length::Product, "length_ioq3")]
@@ -70,7 +70,7 @@ fn directions_become_angles() {
 }
 
 #[test]
-fn velocities_and_entities_snap() {
+fn velocities_and_entities_snap_to_integers() {
     for line in Table::read("snap.csv.gz").rows() {
         let value = Vec3::new(line.float("value"), 0.0, 0.0);
         check(&line, "round_half_even_via_i32", value.rounded()[0]);
@@ -79,7 +79,7 @@ fn velocities_and_entities_snap() {
 }
 
 #[test]
-fn trajectories_lead_where_the_games_do() {
+fn trajectories_match_reference() {
     for line in Table::read("trajectory.csv.gz").rows() {
         let way = Trajectory {
             kind: line.number("trType"),
@@ -95,7 +95,7 @@ fn trajectories_lead_where_the_games_do() {
 }
 
 #[test]
-fn jump_pads_throw() {
+fn jump_pad_velocities_match_reference() {
     for line in Table::read("jumppad.csv.gz").rows() {
         let mut state = PlayerState {
             pm_type: line.number("pm_type"),
@@ -180,7 +180,7 @@ const ENTITY: [(&str, bool); EntityState::WORDS] = [
 ];
 
 #[test]
-fn players_become_entities() {
+fn player_states_convert_to_entity_states() {
     for line in Table::read("ps2es.csv.gz").rows() {
         let int = |column: &str| line.number::<i32>(column);
         let vec3 = |name: &str| Vec3([0, 1, 2].map(|axis| line.float(&format!("{name}{axis}"))));

@@ -306,7 +306,7 @@ const DOUBLE: (&str, fn(&str) -> Tables) = ("pmove_dp", Tables::double);
 const OPENARENA: (&str, fn(&str) -> Tables) = ("pmoveinit_openarena", Tables::openarena);
 
 #[test]
-fn fliers_through_walls_need_no_map() {
+fn noclip_moves_need_no_map() {
     for (kind, tables) in [CLASSIC, DOUBLE, OPENARENA] {
         for map in maps_with(kind) {
             tables(&map).check(&mut OpenSpace, |run| run == "noclip");
@@ -339,16 +339,16 @@ fn check_on_maps(family: TracePrecision, (kind, tables): (&str, fn(&str) -> Tabl
 }
 
 #[test]
-fn players_move_as_in_the_base_game() {
+fn pmove_matches_base_game() {
     check_on_maps(TracePrecision::Single, CLASSIC);
 }
 
 #[test]
-fn players_move_as_on_engines_of_double_precision() {
+fn pmove_matches_double_precision_engines() {
     check_on_maps(TracePrecision::Double, DOUBLE);
 }
 
 #[test]
-fn players_move_as_in_openarena() {
+fn pmove_matches_openarena() {
     check_on_maps(TracePrecision::Single, OPENARENA);
 }

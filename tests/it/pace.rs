@@ -31,7 +31,7 @@ fn served(rate: &str, snaps: &str, crowd: usize, set: &[(&str, &str)]) -> (u64, 
 }
 
 #[test]
-fn snaps_are_what_was_asked_for() {
+fn snapshots_follow_requested_snaps() {
     for (snaps, expected) in [("20", 200), ("10", 100), ("5", 50), ("1", 10), ("1000", 200)] {
         let (_, snapshots) = served("90000", snaps, 2, &[]);
         assert!(snapshots.abs_diff(expected) <= 1, "snaps {snaps}: {snapshots}");
@@ -39,7 +39,7 @@ fn snaps_are_what_was_asked_for() {
 }
 
 #[test]
-fn nobody_is_sent_more_than_the_rate_allows() {
+fn server_respects_client_rate() {
     for rate in [3000u64, 8000, 25_000] {
         let (bytes, snapshots) = served(&rate.to_string(), "20", 30, &[]);
         assert!(bytes <= rate * 10 + rate / 10, "rate {rate}: {bytes} bytes in ten seconds");
@@ -49,7 +49,7 @@ fn nobody_is_sent_more_than_the_rate_allows() {
 }
 
 #[test]
-fn the_operator_bounds_the_rate() {
+fn operator_limits_bound_client_rate() {
     let (bytes, _) = served("90000", "20", 30, &[("sv_maxRate", "4000")]);
     assert!(bytes <= 44_000, "{bytes}");
     let (_, snapshots) = served("1000", "20", 30, &[("sv_minRate", "90000")]);
@@ -98,7 +98,7 @@ fn rate_limits_apply_at_once_to_connected_clients() {
 }
 
 #[test]
-fn skipped_snapshots_are_told() {
+fn skipped_snapshots_set_rate_delayed() {
     let mut arena = Arena::new(6, &[]);
     let node = arena.join(ClientWire::Compat71, "slow");
     for i in 0..30 {
@@ -117,7 +117,7 @@ fn skipped_snapshots_are_told() {
 const ALONE: Millis = Millis(150);
 
 #[test]
-fn a_server_that_nobody_is_on_runs_four_frames_at_once() {
+fn empty_server_runs_four_frames_at_once() {
     let mut server = server(&[]);
     server.frame(Millis(1000));
     let (first, time) = (server.counters().get(Counter::Frames), server.level_time());
@@ -159,7 +159,7 @@ fn frames_neither_drift_nor_burst() {
 }
 
 #[test]
-fn a_client_that_asks_for_no_delta_gets_none() {
+fn client_without_delta_gets_full_snapshots() {
     // Its first snapshots are whole; from the first acknowledged one on they are deltas.
     let mut arena = Arena::new(8, &[]);
     let node = arena.join(ClientWire::Protocol68, "p");

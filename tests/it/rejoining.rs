@@ -58,7 +58,7 @@ fn reconnecting_client_gets_another_challenge() {
 }
 
 #[test]
-fn chat_is_complete_when_the_gamestate_is_sent_again() {
+fn chat_survives_gamestate_resend() {
     for wire in ClientWire::ALL {
         let mut arena = Arena::new(2, &[]);
         join(&mut arena, 1, wire);
@@ -86,7 +86,7 @@ fn chat_is_complete_when_the_gamestate_is_sent_again() {
 }
 
 #[test]
-fn chat_of_an_ended_level_is_not_told_in_the_next() {
+fn chat_of_ended_level_is_not_sent_later() {
     let mut arena = Arena::new(4, &[]);
     join(&mut arena, 1, ClientWire::Native71);
     connect(&mut arena, 1);
@@ -110,7 +110,7 @@ fn chat_of_an_ended_level_is_not_told_in_the_next() {
 
 /// The server keeps a silent slot of the same host and qport, and has dropped the newcomer.
 #[test]
-fn newcomer_beside_its_own_ghost_is_known_or_forgotten() {
+fn rejoining_client_replaces_or_outlives_its_zombie() {
     let mut arena = Arena::new(3, &[("sv_timeout", "30")]);
     let host = Network::address(1, LocalPort(0)).ip();
     join(&mut arena, 1, ClientWire::Native71);

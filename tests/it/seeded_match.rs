@@ -44,7 +44,7 @@ fn parties(line: &str) -> [usize; 2] {
 }
 
 #[test]
-fn a_match_of_bots_ends_by_its_frag_limit_twice_the_same() {
+fn seeded_match_ends_by_fraglimit_and_repeats() {
     let [once, again] = [(); 2].map(|()| play(5, &[("fraglimit", "20")]));
     let log = once.log();
     assert_eq!(lines(log, "Exit: Fraglimit hit.").count(), 1, "{log}");
@@ -79,7 +79,7 @@ fn bots_fight_for_ten_minutes() {
 }
 
 #[test]
-fn of_as_many_bots_as_a_server_holds_nobody_stands_about() {
+fn full_server_of_bots_has_no_idle_bot() {
     // Seven places to appear at, and lava in the middle.
     let Some(file) = maps::read("maps/oa_dm4.bsp") else { return };
     let mut fighters = Fighters::on(("oa_dm4", &file), 64, 1, &[("fraglimit", "0")]);

@@ -6,14 +6,14 @@ use fragd::{
 };
 
 #[test]
-fn every_movement_has_a_name_in_the_settings() {
+fn every_pmove_variant_has_a_setting_value() {
     let mut names = vec!["auto"];
     names.extend(Variant::ALL.map(|variant| variant.name));
     assert_eq!(MovementChoice::NAMES, names);
 }
 
 #[test]
-fn clients_are_told_what_their_game_reads() {
+fn systeminfo_holds_settings_that_cgame_reads() {
     for profile in Profile::ALL {
         let game = GameFolder::named(profile.folder).unwrap();
         for (told, flag) in
@@ -30,7 +30,7 @@ fn clients_are_told_what_their_game_reads() {
 }
 
 #[test]
-fn what_is_announced_is_a_setting() {
+fn announced_keys_are_settings() {
     for name in Profile::ALL.iter().flat_map(|profile| profile.announced) {
         assert!(SETTINGS.iter().any(|setting| setting.name == *name), "{name}");
     }
@@ -43,7 +43,7 @@ const PREFIXES: [&str; 5] = ["g_", "pmove_", "com_", "sv_", "elimination_"];
 const USERINFO_KEYS: [&str; 2] = ["g_redteam", "g_blueteam"];
 
 #[test]
-fn whatever_the_rules_read_is_a_setting() {
+fn keys_read_by_rules_are_settings() {
     let mut read = std::collections::BTreeSet::new();
     let mut folders =
         vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/game"))];

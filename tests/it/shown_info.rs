@@ -30,7 +30,7 @@ fn ask(server: &mut Server, now: Millis, question: &str) -> String {
 }
 
 #[test]
-fn level_start_is_shown_as_calendar_time_where_the_game_shows_it() {
+fn level_start_time_is_shown_in_openarena_serverinfo() {
     let mut oa = server("baseoa");
     let first = "\\g_timestamp\\2025-12-31 23:59:00";
     assert!(ask(&mut oa, Millis(10), "getstatus").contains(first));
@@ -59,7 +59,7 @@ fn level_start_is_shown_as_calendar_time_where_the_game_shows_it() {
 /// A client told of voice or of data files that it cannot have asks for them: with downloads switched on, one
 /// that misses a listed file does not get in.
 #[test]
-fn nothing_is_shown_that_is_not_served() {
+fn serverinfo_shows_only_served_features() {
     for game in ["baseoa", "baseq3"] {
         let server = server(game);
         let system: Vec<_> = server.settings().systeminfo().collect();

@@ -261,7 +261,7 @@ fn walls_and_doors_hide_players_from_each_other() {
 }
 
 #[test]
-fn a_box_in_two_rooms_is_seen_from_both() {
+fn box_in_two_clusters_is_visible_from_both() {
     let (mut arena, stage, [first, second]) = two_on("rooms", rooms());
     {
         let mut stage = stage.borrow_mut();
@@ -277,7 +277,7 @@ fn a_box_in_two_rooms_is_seen_from_both() {
 }
 
 #[test]
-fn portals_add_what_is_seen_from_where_they_lead() {
+fn portal_adds_entities_visible_from_its_camera() {
     let (mut arena, stage, [first, _]) = two_on("rooms", rooms());
     let place = |generic1| {
         let mut stage = stage.borrow_mut();
@@ -302,7 +302,7 @@ fn portals_add_what_is_seen_from_where_they_lead() {
 }
 
 #[test]
-fn any_scene_is_shown_as_the_rules_say() {
+fn arbitrary_scenes_follow_visibility_rules() {
     let (mut arena, stage, nodes) = two_on("rooms", rooms());
     let mut random = Pcg32::new(5, 0);
     let mut below = |end: u32| random.next_u32() % end;
@@ -376,7 +376,7 @@ fn expected(stage: &Stage, viewer: usize) -> Vec<i32> {
 }
 
 #[test]
-fn players_on_a_real_map_are_sent_those_in_sight() {
+fn players_receive_only_visible_players_on_real_map() {
     let Some(bytes) = maps::read("maps/oa_dm1.bsp") else { return };
     let Some(bsp) = maps::load("oa_dm1") else { return };
     let entities = MapEntities::parse(&bsp.entity_text).unwrap();
@@ -408,7 +408,7 @@ fn players_on_a_real_map_are_sent_those_in_sight() {
 }
 
 #[test]
-fn maps_that_cannot_be_played_leave_the_running_one() {
+fn invalid_map_keeps_the_running_level() {
     let mut assets = MemoryAssets::default();
     let whole = rooms();
     assets.insert("maps/rooms.bsp", whole.clone()).unwrap();
@@ -442,7 +442,7 @@ fn maps_that_cannot_be_played_leave_the_running_one() {
 }
 
 #[test]
-fn cheats_are_for_levels_of_devmap() {
+fn cheats_need_devmap() {
     let mut assets = MemoryAssets::default();
     assets.insert("maps/rooms.bsp", rooms()).unwrap();
     let mut server = server(assets, "rooms", &Shared::default());
@@ -461,7 +461,7 @@ fn cheats_are_for_levels_of_devmap() {
 }
 
 #[test]
-fn a_first_map_that_cannot_be_played_is_played_without_walls() {
+fn invalid_first_map_falls_back_to_free_flight() {
     let mut assets = MemoryAssets::default();
     assets.insert("maps/rooms.bsp", rooms()).unwrap();
     let mut server = server(assets, "nowhere", &Shared::default());

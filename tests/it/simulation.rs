@@ -12,7 +12,7 @@ fn wires() -> impl Iterator<Item = ClientWire> {
 }
 
 #[test]
-fn three_wires_play_on_one_server() {
+fn three_protocols_share_one_server() {
     let mut arena = Arena::new(1, &[]);
     for (i, wire) in ClientWire::ALL.into_iter().enumerate() {
         arena.join(wire, &format!("player{i}"));
@@ -30,7 +30,7 @@ fn three_wires_play_on_one_server() {
 }
 
 #[test]
-fn views_are_equal_and_commands_arrive_once_in_order_on_a_bad_network() {
+fn impaired_network_keeps_views_equal_and_commands_ordered() {
     for seed in 1..=6 {
         let mut arena = Arena::new(seed, &[("sv_floodProtect", "0"), ("sv_lanForceRate", "0")]);
         arena.network.set_shape(BAD);
@@ -78,7 +78,7 @@ fn number_behind(line: &str, what: &str) -> u32 {
 }
 
 #[test]
-fn sixty_join_within_a_second_and_none_is_lost() {
+fn sixty_clients_join_within_a_second() {
     let mut arena = Arena::new(9, &[]);
     for (i, wire) in wires().take(60).enumerate() {
         arena.join(wire, &format!("player{i}"));
@@ -96,7 +96,7 @@ fn sixty_join_within_a_second_and_none_is_lost() {
 }
 
 #[test]
-fn sixty_leave_at_once_and_bystanders_play_on() {
+fn sixty_clients_leave_at_once_without_affecting_others() {
     let mut arena = Arena::new(10, &[("sv_timeout", "5")]);
     let leavers: Vec<_> =
         wires().take(56).enumerate().map(|(i, wire)| arena.join(wire, &format!("g{i}"))).collect();
@@ -122,7 +122,7 @@ fn sixty_leave_at_once_and_bystanders_play_on() {
 }
 
 #[test]
-fn map_changes_and_restarts_take_everybody_along() {
+fn map_changes_and_restarts_keep_all_clients() {
     for seed in [3, 4] {
         let mut arena = Arena::new(seed, &[]);
         arena.network.set_shape(BAD);
@@ -150,7 +150,7 @@ fn map_changes_and_restarts_take_everybody_along() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run() {
+fn same_seed_gives_identical_run() {
     let run = |seed| {
         let mut arena = Arena::new(seed, &[]);
         arena.network.set_shape(BAD);

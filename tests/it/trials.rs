@@ -44,7 +44,7 @@ fn run(seed: u64, players: u8, span: Millis, has_map: bool) -> Figures {
 }
 
 #[test]
-fn all_holds_in_drawn_weather() {
+fn checkers_pass_under_seeded_faults() {
     let one = std::env::var("FRAGD_SEED").ok().map(|seed| seed.parse().expect("a seed"));
     let seeds = one.map_or(1..=20, |seed| seed..=seed);
     let (mut joins, mut snapshots, mut forgotten, mut harms) = (0, 0, 0, Harms::default());
@@ -66,7 +66,7 @@ fn all_holds_in_drawn_weather() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_transcript() {
+fn same_seed_gives_identical_transcript() {
     let run = |seed| run(seed, 5, Millis::seconds(40), true);
     let once = run(77);
     assert_eq!(once, run(77));
@@ -76,7 +76,7 @@ fn the_same_seed_gives_the_same_transcript() {
 /// The level's clock has 31 bits. Before it is used up the level begins anew at zero: unnoticed when
 /// nobody is there, and else as other servers do it, with everybody sent away to join again.
 #[test]
-fn the_level_clock_comes_to_its_end_and_everybody_plays_on() {
+fn level_clock_wrap_restarts_level_with_all_clients() {
     let mut at_the_end = server(&[], true);
     at_the_end.start_clock_at(LevelTime(0x7000_0000 - 60_000));
     let maps = vec!["rooms".to_owned()];
@@ -103,7 +103,7 @@ fn memory_kib() -> Option<u64> {
 }
 
 #[test]
-fn a_day_is_played_through_with_steady_memory() {
+fn a_day_runs_with_steady_memory() {
     let Some(hours) = std::env::var_os("FRAGD_ENDURANCE") else {
         println!("skipped: FRAGD_ENDURANCE is not set");
         return;

@@ -234,13 +234,13 @@ const MOST: f32 = SPEED * RUN_MS as f32 / 1000.0;
 const LEAST: f32 = MOST - 60.0;
 
 #[test]
-fn an_honest_client_covers_the_ground_of_its_time() {
+fn honest_client_covers_expected_distance() {
     let covered = honest(&mut Runner::new(&[]));
     assert!((LEAST..=MOST).contains(&covered), "{covered}");
 }
 
 #[test]
-fn commands_in_one_packet_or_many_are_the_same_to_the_last_bit() {
+fn usercmd_batching_does_not_change_movement() {
     let together = {
         let mut runner = Runner::new(&[]);
         honest(&mut runner);
@@ -256,7 +256,7 @@ fn commands_in_one_packet_or_many_are_the_same_to_the_last_bit() {
 }
 
 #[test]
-fn repeated_commands_run_once() {
+fn repeated_usercmds_run_once() {
     let once = {
         let mut runner = Runner::new(&[]);
         honest(&mut runner);
@@ -279,7 +279,7 @@ fn repeated_commands_run_once() {
 }
 
 #[test]
-fn a_clock_ahead_gains_200_ms_once() {
+fn clock_ahead_gains_200_ms_once() {
     for lead_ms in [AHEAD_MS, 1000, 100_000, i32::MAX / 2] {
         let mut runner = Runner::new(&[]);
         let mut ahead = lead_ms;
@@ -303,7 +303,7 @@ fn a_clock_ahead_gains_200_ms_once() {
 }
 
 #[test]
-fn a_flood_of_short_commands_gains_nothing() {
+fn flood_of_short_usercmds_gains_nothing() {
     let mut runner = Runner::new(&[]);
     let covered = runner.run(|runner, _| {
         // A command for each millisecond, in packets of ten.
@@ -326,7 +326,7 @@ fn a_flood_of_short_commands_gains_nothing() {
 }
 
 #[test]
-fn time_that_goes_back_moves_nobody() {
+fn backward_usercmd_time_moves_no_player() {
     let mut runner = Runner::new(&[]);
     let covered = runner.run(|runner, _| {
         let moves: Vec<_> = (1..=5).map(|n| runner.forward(n * 10)).collect();
@@ -346,7 +346,7 @@ fn time_that_goes_back_moves_nobody() {
 }
 
 #[test]
-fn silence_is_made_up_for_by_two_seconds_at_most() {
+fn silent_client_catches_up_two_seconds_at_most() {
     // A lag switch: nothing for nearly three seconds, then everything at once. The first command counts
     // as one of a second ago and moves for a second; the others make up for that second.
     let mut runner = Runner::new(&[]);
@@ -362,7 +362,7 @@ fn silence_is_made_up_for_by_two_seconds_at_most() {
 }
 
 #[test]
-fn a_command_from_long_ago_runs_as_one_of_a_second_ago() {
+fn old_usercmd_runs_as_one_second_old() {
     let mut runner = Runner::new(&[]);
     for _ in 0..60 {
         runner.frame();
@@ -376,7 +376,7 @@ fn a_command_from_long_ago_runs_as_one_of_a_second_ago() {
 }
 
 #[test]
-fn fixed_steps_give_no_advantage() {
+fn pmove_fixed_gives_no_advantage() {
     for step_ms in ["8", "33"] {
         let mut runner = Runner::new(&[("pmove_fixed", "1"), ("pmove_msec", step_ms)]);
         let covered = honest(&mut runner);

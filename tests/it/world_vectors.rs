@@ -38,7 +38,7 @@ fn area_number(area: Option<AreaNum>) -> i64 {
 }
 
 #[test]
-fn blocks_have_the_checksums_of_the_engine() {
+fn block_checksums_match_engine() {
     for row in table("blockchecksum.csv.gz") {
         let bytes = row.bytes("bytes_hex");
         assert_eq!(bytes.len(), row.number::<usize>("length"));
@@ -52,7 +52,7 @@ fn blocks_have_the_checksums_of_the_engine() {
 }
 
 #[test]
-fn archives_have_the_checksums_of_the_engine() {
+fn pk3_checksums_match_engine() {
     for row in table("pk3.csv.gz") {
         let file = row.text("pk3");
         let Some(pack) = maps::pack(file.strip_suffix(".pk3").unwrap()) else { continue };
@@ -68,7 +68,7 @@ fn archives_have_the_checksums_of_the_engine() {
 }
 
 #[test]
-fn every_map_loads_with_the_counts_of_its_table() {
+fn maps_load_with_recorded_counts() {
     let mut open: Option<(String, Option<Pack>)> = None;
     for row in table("bsp.csv.gz") {
         let (pk3, name) = (row.text("pk3"), row.text("map"));
@@ -112,7 +112,7 @@ fn every_map_loads_with_the_counts_of_its_table() {
 }
 
 #[test]
-fn points_are_in_their_leafs() {
+fn points_have_recorded_leafs() {
     for_rows("points", |name, map, rows| {
         for row in rows {
             let leaf = map.leaf_at(row.vec3(XYZ));
@@ -126,7 +126,7 @@ fn points_are_in_their_leafs() {
 }
 
 #[test]
-fn clusters_see_what_they_should() {
+fn clusters_have_recorded_pvs() {
     for_rows("pvs", |name, map, rows| {
         let clusters: Vec<ClusterNum> = {
             let mut named: Vec<_> = map.leafs.iter().filter_map(|leaf| leaf.cluster).collect();
@@ -150,7 +150,7 @@ fn clusters_see_what_they_should() {
 }
 
 #[test]
-fn boxes_touch_the_leafs_clusters_and_areas_that_linking_finds() {
+fn boxes_have_recorded_leafs_clusters_and_areas() {
     for_rows("link", |name, map, rows| {
         for row in rows {
             let (mins, maxs): (Vec3, Vec3) = (row.vec3(ABSMIN), row.vec3(ABSMAX));
@@ -183,7 +183,7 @@ fn boxes_touch_the_leafs_clusters_and_areas_that_linking_finds() {
 }
 
 #[test]
-fn doors_join_areas_as_the_engine_does() {
+fn doors_connect_areas_as_recorded() {
     for_rows("areaportal", |name, map, rows| {
         let mut areas = Areas::new(map.area_count);
         for row in rows {

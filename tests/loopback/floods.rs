@@ -56,7 +56,7 @@ const QUERIES: [Counter; 3] =
     [Counter::QueriesAnswered, Counter::QueriesLimited, Counter::QueriesShed];
 
 #[test]
-fn c1_a_getstatus_flood_is_answered_ten_times_and_once_a_second() {
+fn c1_getstatus_flood_gets_burst_then_one_per_second() {
     let scene = Scene::new(&[]);
     let answers = flood(&scene, &[socket_at(1, 1)], &oob("getstatus"), &QUERIES);
     assert!((1..=10 + scene.seconds()).contains(&answers.len()), "{} answers", answers.len());
@@ -65,7 +65,7 @@ fn c1_a_getstatus_flood_is_answered_ten_times_and_once_a_second() {
 }
 
 #[test]
-fn c2_a_getinfo_flood_is_answered_ten_times_and_once_a_second() {
+fn c2_getinfo_flood_gets_burst_then_one_per_second() {
     let scene = Scene::new(&[]);
     let answers = flood(&scene, &[socket_at(1, 2)], &oob("getinfo xxx"), &QUERIES);
     assert!((1..=10 + scene.seconds()).contains(&answers.len()), "{} answers", answers.len());
@@ -73,7 +73,7 @@ fn c2_a_getinfo_flood_is_answered_ten_times_and_once_a_second() {
 }
 
 #[test]
-fn c4_a_query_flood_from_two_hundred_addresses_gets_less_than_it_sends() {
+fn c4_distributed_query_flood_is_not_amplified() {
     let scene = Scene::new(&[]);
     let from: Vec<_> = (0..200u8).map(|i| socket_at(2 + i / 100, 1 + i % 100)).collect();
     let request = oob("getstatus");
@@ -85,7 +85,7 @@ fn c4_a_query_flood_from_two_hundred_addresses_gets_less_than_it_sends() {
 }
 
 #[test]
-fn c6_a_getchallenge_flood_keeps_nobody_out() {
+fn c6_getchallenge_flood_blocks_no_join() {
     let scene = Scene::new(&[]);
     let counters = [Counter::PacketsInConnectionless];
     let answers = flood(&scene, &[socket_at(1, 3)], &oob("getchallenge"), &counters);
@@ -114,7 +114,7 @@ fn c8_connects_without_a_challenge_open_no_slot() {
 }
 
 #[test]
-fn c11_c12_connects_with_a_challenge_from_one_port_hold_one_slot() {
+fn c11_c12_connects_from_one_port_hold_one_slot() {
     let scene = Scene::new(&[]);
     let socket = socket_at(1, 6);
     let challenge = challenge(&scene, &socket);
@@ -134,7 +134,7 @@ fn c11_c12_connects_with_a_challenge_from_one_port_hold_one_slot() {
 }
 
 #[test]
-fn c19_guessed_passwords_lead_nowhere_and_the_admin_is_heard() {
+fn c19_password_guessing_fails_and_admin_is_served() {
     let scene = Scene::new(&[("rconPassword", "a-long-password")]);
     let socket = socket_at(1, 7);
     let counters = [Counter::RconRefused, Counter::NewcomersShed];

@@ -50,13 +50,13 @@ fn n1_garbage_in_a_players_name_is_dropped() {
 }
 
 #[test]
-fn n2_n3_numbers_that_jump_make_no_real_datagram_old() {
+fn n2_n3_sequence_jumps_make_no_real_datagram_stale() {
     let numbers = [0, 1, 5000, 0x3fff_ffff, 0x4000_0000, 0x7fff_fffe, 0x7fff_ffff];
     forge(|n, qport| [&head(numbers[n % numbers.len()], qport)[..], &[0x5a; 30]].concat());
 }
 
 #[test]
-fn n5_n6_n7_n8_fragments_that_fit_nowhere_hold_up_nobody() {
+fn n5_n6_n7_n8_unrelated_fragments_delay_no_client() {
     // Start and length: whole ones, overlaps, gaps, lies, without an end.
     let pieces =
         [(0, 1300), (1300, 1300), (650, 1300), (2600, 1300), (0, 0xffff), (0x8000, 100), (0, 0)];
@@ -69,7 +69,7 @@ fn n5_n6_n7_n8_fragments_that_fit_nowhere_hold_up_nobody() {
 }
 
 #[test]
-fn a_players_own_port_takes_nothing_from_strangers() {
+fn client_port_ignores_other_senders() {
     let scene = Scene::new(&[]);
     let strangers = [UdpSocket::bind("127.0.0.1:0").unwrap(), socket_at(4, 2)];
     let disconnect = oob("disconnect");

@@ -31,7 +31,7 @@ fn first_word(qport: u16) -> Vec<u8> {
 }
 
 #[test]
-fn c9_those_who_join_and_say_nothing_hold_their_slots_for_seconds() {
+fn c9_silent_clients_hold_slots_for_seconds() {
     let scene = Scene::new(&[]);
     let ghosts: Vec<_> = (0..=SLOTS - PLAYERS).map(|i| socket_at(5, 1 + i as u8)).collect();
     let (last, ghosts) = ghosts.split_last().unwrap();
@@ -53,7 +53,7 @@ fn c9_those_who_join_and_say_nothing_hold_their_slots_for_seconds() {
 }
 
 #[test]
-fn n12_ports_that_close_while_the_server_sends_disturb_nobody() {
+fn n12_closing_client_ports_affect_no_other_client() {
     // Linux tells an unconnected socket of no unreachable port, so here no error reaches the server.
     let scene = Scene::new(&[("sv_timeout", "5")]);
     // Those who are sent a level, and go before it comes.
@@ -73,7 +73,7 @@ fn n12_ports_that_close_while_the_server_sends_disturb_nobody() {
 }
 
 #[test]
-fn c25_whoever_sends_everything_back_starts_no_loop() {
+fn c25_echoing_peer_starts_no_loop() {
     let scene = Scene::new(&[]);
     let over = AtomicBool::new(false);
     let heard = AtomicUsize::new(0);
@@ -113,7 +113,7 @@ fn c25_whoever_sends_everything_back_starts_no_loop() {
 }
 
 #[test]
-fn c11_players_whose_router_gives_one_the_port_of_another_play_on() {
+fn c11_players_survive_swapped_nat_ports() {
     let mut scene = Scene::new(&[]);
     // A new port for the first, whose old one goes to the second.
     for (player, port) in [(0, PLAYERS), (1, 0)] {
@@ -129,7 +129,7 @@ fn c11_players_whose_router_gives_one_the_port_of_another_play_on() {
 }
 
 #[test]
-fn c26_a_goodbye_from_a_strangers_port_ends_nothing() {
+fn c26_disconnect_from_other_port_is_ignored() {
     let mut scene = Scene::new(&[]);
     let strangers = [UdpSocket::bind("127.0.0.1:0").unwrap(), socket_at(8, 20)];
     let words = ["disconnect", "disconnect\n", "ipAuthorize 1 deny", "print\n", "echo x"];

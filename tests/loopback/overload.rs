@@ -251,42 +251,42 @@ fn check(make: fn(&Target) -> Load, counters: &[Counter]) {
 }
 
 #[test]
-fn c13_connects_of_many_pairs_leave_players_alone() {
+fn c13_connects_with_many_pairs_affect_no_player() {
     check(costly::connects_of_many_pairs, &[Counter::ConnectsRefused, Counter::NewcomersShed]);
 }
 
 #[test]
-fn c14_connects_of_costly_streams_leave_players_alone() {
+fn c14_connects_with_costly_streams_affect_no_player() {
     check(costly::connects_of_deep_streams, &[Counter::ConnectsRefused, Counter::NewcomersShed]);
 }
 
 #[test]
-fn c11_connects_with_a_challenge_and_many_pairs_leave_players_alone() {
+fn c11_challenged_connects_with_many_pairs_affect_no_player() {
     check(costly::connects_with_a_challenge, &[Counter::PacketsInConnectionless]);
 }
 
 #[test]
-fn c1_c2_c6_c19_long_queries_challenges_and_passwords_leave_players_alone() {
+fn c1_c2_c6_c19_long_connectionless_packets_affect_no_player() {
     check(costly::questions, &[Counter::QueriesLimited, Counter::QueriesShed]);
 }
 
 #[test]
-fn m5_messages_full_of_commands_leave_players_alone() {
+fn m5_messages_full_of_commands_affect_no_player() {
     check(costly::commands, &[Counter::MessagesOverLimit]);
 }
 
 #[test]
-fn m11_messages_full_of_moves_leave_players_alone() {
+fn m11_messages_full_of_usercmds_affect_no_player() {
     check(costly::moves, &[Counter::Moves, Counter::MovesOverLimit]);
 }
 
 #[test]
-fn m6_userinfo_changes_of_many_pairs_leave_players_alone() {
+fn m6_userinfo_changes_with_many_pairs_affect_no_player() {
     check(costly::userinfos, &[Counter::CommandsOverLimit]);
 }
 
 #[test]
-fn n7_messages_of_many_fragments_leave_players_alone() {
+fn n7_messages_of_many_fragments_affect_no_player() {
     check(costly::fragments, &[Counter::ClientCommands, Counter::CommandsOverLimit]);
 }
 
@@ -316,7 +316,7 @@ fn flood(server: SocketAddr, over: &AtomicBool) -> u64 {
 }
 
 #[test]
-fn eight_bots_play_through_a_flood_from_two_hundred_addresses() {
+fn eight_bots_are_unaffected_by_distributed_flood() {
     let _machine = alone();
     let sockets = listen();
     let address = sockets.addresses(LocalPort(0)).next().unwrap();

@@ -44,7 +44,7 @@ fn flood(
 }
 
 #[test]
-fn c1_c2_one_forged_source_is_answered_ten_times_and_then_once_a_second() {
+fn c1_c2_forged_source_gets_burst_then_one_response_per_second() {
     for text in ["getstatus", "getinfo xxx"] {
         let mut scene = Scene::new(&[]);
         let (answers, bytes) = flood(&mut scene, text, 1, 10_000, |_| far(1));
@@ -56,7 +56,7 @@ fn c1_c2_one_forged_source_is_answered_ten_times_and_then_once_a_second() {
 }
 
 #[test]
-fn c3_a_flood_from_everywhere_does_not_hide_the_server_from_its_players() {
+fn c3_distributed_query_flood_leaves_players_responses() {
     let mut scene = Scene::new(&[]);
     for second in 0..10 {
         flood(&mut scene, "getinfo", 2, 1000, |i| anyone(second * 2000 + i));
@@ -70,7 +70,7 @@ fn c3_a_flood_from_everywhere_does_not_hide_the_server_from_its_players() {
 }
 
 #[test]
-fn c4_a_hundred_thousand_forged_sources_cost_neither_frames_nor_answers() {
+fn c4_many_forged_sources_cost_no_frames_or_responses() {
     let mut scene = Scene::new(&[]);
     let (answers, _) = flood(&mut scene, "getinfo", 50, 2000, anyone);
     // The budget over all: a hundred at once and a hundred a second.
@@ -79,7 +79,7 @@ fn c4_a_hundred_thousand_forged_sources_cost_neither_frames_nor_answers() {
 }
 
 #[test]
-fn c5_a_tracker_that_asks_twice_in_ten_seconds_is_always_answered() {
+fn c5_tracker_with_two_queries_per_interval_is_always_answered() {
     let mut scene = Scene::new(&[]);
     for round in 0..60 {
         for _ in 0..2 {
@@ -91,7 +91,7 @@ fn c5_a_tracker_that_asks_twice_in_ten_seconds_is_always_answered() {
 }
 
 #[test]
-fn c5_twenty_browsers_a_second_are_all_answered() {
+fn c5_twenty_browsers_per_second_are_all_answered() {
     let mut scene = Scene::new(&[]);
     for browser in 0..20 * 30 {
         // As a browser asks: the list first, and then the players of each server.
@@ -104,7 +104,7 @@ fn c5_twenty_browsers_a_second_are_all_answered() {
 }
 
 #[test]
-fn c1_c2_what_all_are_answered_keeps_the_rate_that_is_set() {
+fn c1_c2_total_responses_keep_configured_rate() {
     let mut scene = Scene::new(&[("sv_queryGlobalRate", "5000")]);
     let (_, bytes) = flood(&mut scene, "getstatus", 1, 20_000, anyone);
     // Three seconds' worth at once, twenty seconds' worth since, and one answer.
@@ -113,7 +113,7 @@ fn c1_c2_what_all_are_answered_keeps_the_rate_that_is_set() {
 }
 
 #[test]
-fn c6_a_flood_for_challenges_pushes_nobody_out() {
+fn c6_challenge_flood_keeps_clients_joining() {
     let mut scene = Scene::new(&[]);
     let honest = challenge(&mut scene, far(1));
     flood(&mut scene, "getchallenge", 40, 2000, anyone);
@@ -124,7 +124,7 @@ fn c6_a_flood_for_challenges_pushes_nobody_out() {
 }
 
 #[test]
-fn c7_challenges_tell_nothing_about_the_next() {
+fn c7_challenges_do_not_predict_the_next_one() {
     let mut scene = Scene::new(&[]);
     let mut seen = std::collections::HashSet::new();
     let mut ones = [0u32; 31];
@@ -142,7 +142,7 @@ fn c7_challenges_tell_nothing_about_the_next() {
 }
 
 #[test]
-fn c8_m37_a_connect_without_a_challenge_opens_no_slot_and_is_seldom_answered() {
+fn c8_m37_connect_without_challenge_opens_no_slot() {
     let mut scene = Scene::new(&[]);
     let (mut told, mut bytes_in, mut bytes_out) = (0, 0, 0);
     let mut request = Vec::new();
@@ -175,7 +175,7 @@ fn c8_m37_a_connect_without_a_challenge_opens_no_slot_and_is_seldom_answered() {
 }
 
 #[test]
-fn c9_fake_players_that_say_nothing_are_few_and_soon_forgotten() {
+fn c9_silent_clients_are_few_and_time_out_early() {
     let mut scene = Scene::new(&[("sv_maxclientsPerIP", "3")]);
     let mut let_in = 0;
     for qport in 0..64 {
@@ -202,7 +202,7 @@ fn c9_fake_players_that_say_nothing_are_few_and_soon_forgotten() {
 }
 
 #[test]
-fn c10_fake_players_that_play_are_bounded_by_address_and_by_network() {
+fn c10_active_fake_clients_are_limited_by_address_and_network() {
     let mut scene = Scene::new(&[("sv_maxclientsPerIP", "3"), ("sv_maxclientsPerSubnet", "5")]);
     let mut let_in = Vec::new();
     for host in 1..=6 {
@@ -225,7 +225,7 @@ fn c10_fake_players_that_play_are_bounded_by_address_and_by_network() {
 }
 
 #[test]
-fn c11_n11_a_neighbour_behind_the_same_address_takes_nobodys_slot() {
+fn c11_n11_client_behind_same_address_takes_no_slot() {
     let mut scene = Scene::new(&[]);
     for victim in 0..3 {
         let mut from = scene.address_of(victim);
@@ -276,7 +276,7 @@ fn c13_c14_c30_malformed_connects_and_short_packets_are_dropped() {
 }
 
 #[test]
-fn c15_c16_c17_c18_only_a_short_and_harmless_challenge_is_echoed() {
+fn c15_c16_c17_c18_only_short_harmless_challenge_is_echoed() {
     let mut scene = Scene::new(&[("sv_queryBurst", "1000")]);
     let mut info = |argument: &[u8]| {
         let replies = scene.ask(far(1), [b"getinfo ", argument].concat());
@@ -323,7 +323,7 @@ const PASSWORD: [(&str, &str); 2] =
     [("rconPassword", "a-long-password"), ("sv_rconAllow", "198.51.100.0/24")];
 
 #[test]
-fn c19_c20_c21_guessing_rcon_passwords_leads_nowhere_and_locks_no_admin_out() {
+fn c19_c20_c21_rcon_guessing_fails_and_locks_no_admin_out() {
     let mut scene = Scene::new(&PASSWORD);
     let (answers, bytes) = flood(&mut scene, "rcon guess status", 1, 10_000, |_| far(1));
     assert!(answers <= 11, "at most one a second: {answers}");
@@ -340,7 +340,7 @@ fn c19_c20_c21_guessing_rcon_passwords_leads_nowhere_and_locks_no_admin_out() {
 }
 
 #[test]
-fn c22_a_sniffed_password_opens_nothing_from_other_networks() {
+fn c22_rcon_password_is_useless_from_other_networks() {
     let mut scene = Scene::new(&PASSWORD);
     let sniffed = "rcon a-long-password set sv_hostname changed";
     for host in 0..100 {
@@ -356,7 +356,7 @@ fn c22_a_sniffed_password_opens_nothing_from_other_networks() {
 }
 
 #[test]
-fn c23_rcon_lines_of_any_shape_are_bounded() {
+fn c23_rcon_lines_are_bounded() {
     let mut scene = Scene::new(&PASSWORD);
     let words = "a ".repeat(600);
     for line in [
@@ -378,7 +378,7 @@ fn c23_rcon_lines_of_any_shape_are_bounded() {
 }
 
 #[test]
-fn c24_text_from_the_network_is_no_console_line() {
+fn c24_network_text_never_runs_as_console_line() {
     let mut scene = Scene::new(&[("rconPassword", "a-long-password")]);
     let hostname = scene.server().settings().text(key::SV_HOSTNAME).to_owned();
     for line in ["quit", "map evil", "set sv_hostname evil", "sv_hostname evil", "kick all"] {
@@ -403,7 +403,7 @@ fn c24_text_from_the_network_is_no_console_line() {
 }
 
 #[test]
-fn c25_replies_make_no_replies_and_a_server_does_not_talk_to_itself() {
+fn c25_responses_trigger_no_responses_or_loops() {
     let mut scene = Scene::new(&[]);
     for text in [
         "infoResponse\n\\challenge\\x\\hostname\\y",
@@ -429,7 +429,7 @@ fn c25_replies_make_no_replies_and_a_server_does_not_talk_to_itself() {
 }
 
 #[test]
-fn c26_c27_forged_goodbyes_and_authorisations_end_and_begin_nothing() {
+fn c26_c27_forged_disconnects_and_authorizations_change_nothing() {
     let mut scene = Scene::new(&[]);
     for _ in 0..20 {
         for victim in 0..3 {
@@ -446,7 +446,7 @@ fn c26_c27_forged_goodbyes_and_authorisations_end_and_begin_nothing() {
 }
 
 #[test]
-fn c28_c29_no_list_of_servers_is_served_or_believed() {
+fn c28_c29_server_lists_are_neither_sent_nor_accepted() {
     let mut scene = Scene::new(&[]);
     for text in [
         "heartbeat QuakeArena-1\n",
@@ -465,7 +465,7 @@ fn c28_c29_no_list_of_servers_is_served_or_believed() {
 }
 
 #[test]
-fn c31_sources_that_cannot_be_are_answered_with_nothing_that_matters() {
+fn c31_invalid_sources_get_no_relevant_response() {
     // The loop drops them; a server that is handed one all the same does not fall over it.
     let mut scene = Scene::new(&[("rconPassword", "a-long-password")]);
     let accepted = scene.count(Counter::ConnectsAccepted);
@@ -502,7 +502,7 @@ fn c31_sources_that_cannot_be_are_answered_with_nothing_that_matters() {
 }
 
 #[test]
-fn the_scene_itself_is_repeatable() {
+fn attack_scenario_is_reproducible() {
     let run = || {
         let mut scene = Scene::new(&[]);
         flood(&mut scene, "getinfo", 3, 200, anyone);

@@ -3,7 +3,7 @@
 use fragd::settings::Settings;
 
 #[test]
-fn f12_folder_names_have_no_way_out_and_nothing_for_a_shell() {
+fn f12_folder_names_reject_path_traversal_and_shell_characters() {
     let mut settings = Settings::default();
     for evil in ["x;touch y", "..", "../x", "a/b", "a\\b", "/etc", "a b", "$(x)", "`x`", "x\ny"] {
         assert!(settings.set("fs_game", evil).is_err(), "{evil}");

@@ -115,7 +115,7 @@ impl Game for Rotten {
 }
 
 #[test]
-fn m16_numbers_that_are_not_finite_never_leave() {
+fn m16_non_finite_numbers_are_never_sent() {
     let rules = Box::new(|_| -> Box<dyn Game> {
         Box::new(Rotten {
             inner: Flight::new(Profile::BASEOA),

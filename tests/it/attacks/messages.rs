@@ -30,7 +30,7 @@ fn told(scene: &mut Scene, what: &str) -> usize {
 }
 
 #[test]
-fn m1_m2_acknowledging_what_was_never_sent_is_not_believed() {
+fn m1_m2_acknowledgements_of_unsent_messages_are_rejected() {
     let (mut scene, mut rogue) = scene();
     let honest = rogue.head();
     let sent = rogue.channel.last_received().0 as i32;
@@ -52,7 +52,7 @@ fn m1_m2_acknowledging_what_was_never_sent_is_not_believed() {
 }
 
 #[test]
-fn m3_bases_that_are_too_old_give_whole_snapshots() {
+fn m3_too_old_delta_base_gives_full_snapshot() {
     let (mut scene, mut rogue) = scene();
     rogue.live(&mut scene, 2000);
     // How far back the base lies from the newest snapshot; the next one is one further on.
@@ -97,7 +97,7 @@ fn m4_active_client_gets_no_gamestate() {
 }
 
 #[test]
-fn m4_loading_client_gets_one_gamestate_a_second() {
+fn m4_loading_client_gets_one_gamestate_per_second() {
     let mut scene = Scene::new(&[]);
     let mut rogue = Rogue::knock(&mut scene, far(1), 7).expect("let in");
     let before = scene.count(Counter::GamestatesSent);
@@ -113,7 +113,7 @@ fn m4_loading_client_gets_one_gamestate_a_second() {
 }
 
 #[test]
-fn m38_stale_server_id_neither_respawns_a_player_nor_lifts_flood_protection() {
+fn m38_stale_server_id_keeps_player_and_flood_protection() {
     let (mut scene, mut rogue) = scene();
     rogue.live(&mut scene, 6000);
     let (connects, run) =
@@ -139,7 +139,7 @@ fn m38_stale_server_id_neither_respawns_a_player_nor_lifts_flood_protection() {
 }
 
 #[test]
-fn m5_a_thousand_lines_of_chat_a_second_are_two_a_second() {
+fn m5_chat_flood_is_cut_to_two_lines_per_second() {
     let (mut scene, mut rogue) = scene();
     let before = scene.count(Counter::ClientCommands);
     for _ in 0..100 {
@@ -159,7 +159,7 @@ fn m5_a_thousand_lines_of_chat_a_second_are_two_a_second() {
 }
 
 #[test]
-fn m6_userinfo_changes_are_few_a_second() {
+fn m6_userinfo_changes_are_limited_per_second() {
     let (mut scene, mut rogue) = scene();
     for i in 0..300 {
         let before = scene.count(Counter::CommandsOverLimit);
@@ -179,7 +179,7 @@ fn m6_userinfo_changes_are_few_a_second() {
 }
 
 #[test]
-fn m7_commands_with_a_gap_end_the_connection_and_no_other() {
+fn m7_command_gap_drops_only_that_client() {
     let (mut scene, mut rogue) = scene();
     rogue.said = CommandNum(rogue.said.0 + 2);
     rogue.say(&mut scene, "say late");
@@ -190,7 +190,7 @@ fn m7_commands_with_a_gap_end_the_connection_and_no_other() {
 }
 
 #[test]
-fn m8_a_client_that_acknowledges_nothing_holds_up_only_itself() {
+fn m8_client_without_acknowledgements_delays_only_itself() {
     let (mut scene, mut rogue) = scene();
     let head = rogue.head();
     let before = rogue.heard.len();
@@ -217,7 +217,7 @@ fn m8_a_client_that_acknowledges_nothing_holds_up_only_itself() {
 }
 
 #[test]
-fn m9_no_server_command_is_longer_than_every_client_takes() {
+fn m9_server_commands_fit_every_client() {
     let (mut scene, mut rogue) = scene();
     for len in [100, 149, 150, 151, 900, 1000, 1014, 1015] {
         for head in ["say", "say_team", "tell 0", "vsay", "team", "follow", "unknown"] {
@@ -238,7 +238,7 @@ fn m9_no_server_command_is_longer_than_every_client_takes() {
 }
 
 #[test]
-fn m10_m33_impossible_counts_and_operations_make_the_message_unreadable() {
+fn m10_m33_invalid_counts_and_operations_invalidate_message() {
     let (mut scene, mut rogue) = scene();
     for tail in [&[2, 0][..], &[2, 33], &[2, 255], &[3, 0], &[0], &[1], &[99], &[255], &[4]] {
         let before = scene.count(Counter::MalformedMessage);
@@ -252,7 +252,7 @@ fn m10_m33_impossible_counts_and_operations_make_the_message_unreadable() {
 }
 
 #[test]
-fn m11_a_flood_of_full_packets_is_bounded_whatever_the_frame_rate() {
+fn m11_full_packet_flood_is_bounded_at_any_frame_rate() {
     for fps in ["20", "125"] {
         flood_with_full_packets(&[("sv_fps", fps)]);
     }
@@ -310,7 +310,7 @@ fn m11_malformed_messages_count_against_their_sender() {
 }
 
 #[test]
-fn m13_m15_times_and_fields_at_their_ends_are_survived() {
+fn m13_m15_extreme_times_and_fields_are_accepted_safely() {
     let (mut scene, mut rogue) = scene();
     for time in [i32::MAX, i32::MIN, -1, 0, i32::MAX - 1] {
         for (byte, word) in [(255, 0xffff), (128, 0x8000), (0, 0), (127, 0x7fff)] {
@@ -335,7 +335,7 @@ fn m13_m15_times_and_fields_at_their_ends_are_survived() {
 }
 
 #[test]
-fn m17_m18_m19_m20_m21_userinfos_of_all_kinds_harm_nobody() {
+fn m17_m18_m19_m20_m21_arbitrary_userinfos_are_harmless() {
     let (mut scene, mut rogue) = scene();
     let long = |len: usize| format!("\\name\\rogue7\\x\\{}", "A".repeat(len));
     for info in [
@@ -376,7 +376,7 @@ fn m17_m18_m19_m20_m21_userinfos_of_all_kinds_harm_nobody() {
 }
 
 #[test]
-fn m22_m23_chat_ends_no_quotes_no_line_and_no_command() {
+fn m22_m23_chat_cannot_end_quotes_lines_or_commands() {
     let (mut scene, mut rogue) = scene();
     for text in [
         "say a\"; quit; say \"b",
@@ -430,7 +430,7 @@ fn m24_votes_are_never_console_lines() {
 }
 
 #[test]
-fn m26_m27_m28_m30_files_are_refused_whatever_their_name() {
+fn m26_m27_m28_m30_downloads_are_rejected_for_any_name() {
     let mut scene = Scene::new(&[]);
     let mut rogue = Rogue::knock(&mut scene, far(1), 7).expect("let in");
     rogue.enter_loading(&mut scene, 90_000);
@@ -470,7 +470,7 @@ fn m26_m27_m28_m30_files_are_refused_whatever_their_name() {
 }
 
 #[test]
-fn m31_m35_voice_is_refused_and_lengths_in_it_are_bounded() {
+fn m31_m35_voip_is_rejected_with_bounded_lengths() {
     let (mut scene, mut rogue) = scene();
     for code in [6, 7] {
         for len in [-1, i16::MIN, 1400, 100, 0] {
@@ -496,7 +496,7 @@ fn m31_m35_voice_is_refused_and_lengths_in_it_are_bounded() {
 }
 
 #[test]
-fn m32_nothing_is_run_after_a_goodbye() {
+fn m32_commands_after_disconnect_are_ignored() {
     let (mut scene, mut rogue) = scene();
     rogue.say_all(&mut scene, &["disconnect", "say after"]);
     scene.run_for(300);
@@ -506,7 +506,7 @@ fn m32_nothing_is_run_after_a_goodbye() {
 }
 
 #[test]
-fn m34_a_slow_client_loses_snapshots_and_no_commands() {
+fn m34_slow_client_loses_snapshots_but_no_commands() {
     let mut scene = Scene::new(&[]);
     let mut rogue = Rogue::join(&mut scene, far(1), 7);
     rogue.say(&mut scene, "userinfo \"\\name\\rogue7\\rate\\1000\\snaps\\20\"");
@@ -528,7 +528,7 @@ fn m34_a_slow_client_loses_snapshots_and_no_commands() {
 }
 
 #[test]
-fn m36_forty_who_fall_silent_together_take_no_bystander_along() {
+fn m36_forty_simultaneous_timeouts_affect_no_other_client() {
     let mut scene = Scene::new(&[("sv_timeout", "5")]);
     // The news of forty takes a second datagram, which comes when the first one is paid for.
     scene.worst_gap = Millis(80);

@@ -25,7 +25,7 @@ fn forged(sequence: u32, qport: u16, body: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn n1_a_forged_datagram_from_another_port_redirects_nobody() {
+fn n1_forged_datagram_from_other_port_redirects_no_client() {
     let mut scene = Scene::new(&[]);
     for round in 0..100u32 {
         for victim in 0..3 {
@@ -44,7 +44,7 @@ fn n1_a_forged_datagram_from_another_port_redirects_nobody() {
 }
 
 #[test]
-fn n2_n3_a_forged_jump_of_the_number_makes_no_real_datagram_old() {
+fn n2_n3_forged_sequence_jump_makes_no_real_datagram_stale() {
     let mut scene = Scene::new(&[]);
     for round in 0..40u32 {
         for victim in 0..3 {
@@ -118,7 +118,7 @@ fn n13_keyless_message_from_another_port_redirects_no_snapshots() {
 }
 
 #[test]
-fn n13_guessable_checksum_makes_no_genuine_message_old() {
+fn n13_guessable_checksum_makes_no_genuine_message_stale() {
     let mut scene = Scene::new(&[]);
     for victim in 0..3 {
         let from = scene.address_of(victim);
@@ -133,7 +133,7 @@ fn n13_guessable_checksum_makes_no_genuine_message_old() {
 }
 
 #[test]
-fn n3_a_client_that_starts_near_the_end_of_the_numbers_harms_only_itself() {
+fn n3_client_near_sequence_limit_affects_only_itself() {
     let mut scene = Scene::new(&[("sv_timeout", "5")]);
     for (i, sequence) in
         [0x7fff_ffff, 0x7fff_fff0, 0x3fff_ffff, 0x4000_0000].into_iter().enumerate()
@@ -153,7 +153,7 @@ fn n3_a_client_that_starts_near_the_end_of_the_numbers_harms_only_itself() {
 }
 
 #[test]
-fn n4_a_wrong_checksum_is_dropped_before_anything_else() {
+fn n4_wrong_checksum_is_dropped_first() {
     let mut scene = Scene::new(&[]);
     let mut rogue = Rogue::join(&mut scene, FROM, 5);
     let before = scene.count(Counter::MalformedPacket);
@@ -177,7 +177,7 @@ fn n4_a_wrong_checksum_is_dropped_before_anything_else() {
 }
 
 #[test]
-fn n5_n6_n8_pieces_that_fit_nowhere_make_no_message_and_stop_none() {
+fn n5_n6_n8_unrelated_fragments_make_and_block_no_message() {
     let mut scene = Scene::new(&[]);
     let mut rogue = Rogue::join(&mut scene, FROM, 5);
     for round in 0..20u32 {
@@ -212,7 +212,7 @@ fn n5_n6_n8_pieces_that_fit_nowhere_make_no_message_and_stop_none() {
 }
 
 #[test]
-fn n7_an_endless_message_stops_at_the_largest() {
+fn n7_endless_message_stops_at_size_limit() {
     let mut scene = Scene::new(&[]);
     let mut rogue = Rogue::join(&mut scene, FROM, 5);
     for round in 0..10u32 {
@@ -231,7 +231,7 @@ fn n7_an_endless_message_stops_at_the_largest() {
 }
 
 #[test]
-fn n9_a_message_without_its_end_waits_and_the_next_one_counts() {
+fn n9_unfinished_message_is_replaced_by_the_next() {
     let mut scene = Scene::new(&[]);
     let mut rogue = Rogue::join(&mut scene, FROM, 5);
     let next = rogue.channel.next_sequence().0;
@@ -246,7 +246,7 @@ fn n9_a_message_without_its_end_waits_and_the_next_one_counts() {
 }
 
 #[test]
-fn n10_a_message_cut_or_filled_with_anything_is_read_or_refused_never_half() {
+fn n10_tampered_message_is_applied_completely_or_rejected() {
     let mut scene = Scene::new(&[]);
     let mut rogue = Rogue::join(&mut scene, FROM, 5);
     let head = rogue.head();

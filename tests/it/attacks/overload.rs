@@ -19,7 +19,7 @@ fn requests() -> [Vec<u8>; 5] {
 }
 
 #[test]
-fn eight_players_notice_nothing_of_a_flood_from_everywhere() {
+fn eight_players_are_unaffected_by_distributed_flood() {
     let mut arena = Arena::new(SEED, &[]);
     for (i, wire) in ClientWire::ALL.iter().cycle().take(5).enumerate() {
         arena.join(*wire, &format!("p{i}"));
@@ -53,7 +53,7 @@ fn eight_players_notice_nothing_of_a_flood_from_everywhere() {
 }
 
 #[test]
-fn queries_are_shed_before_newcomers_and_newcomers_before_players() {
+fn shedding_drops_queries_then_connects_then_clients() {
     let mut scene = Scene::new(&[]);
     let query = oob("getinfo xxx");
     // Enough for queries to be shed, not enough for newcomers.
@@ -81,7 +81,7 @@ fn queries_are_shed_before_newcomers_and_newcomers_before_players() {
 }
 
 #[test]
-fn one_table_has_what_the_server_the_loop_and_the_kernel_counted() {
+fn counter_table_joins_server_loop_and_kernel() {
     let mut scene = Scene::new(&[]);
     for i in 0..3000 {
         scene.send(anyone(i), &oob("getinfo xxx"));
@@ -112,7 +112,7 @@ fn one_table_has_what_the_server_the_loop_and_the_kernel_counted() {
 }
 
 #[test]
-fn even_a_flood_of_numbered_datagrams_leaves_frames_alone() {
+fn sequenced_flood_does_not_delay_frames() {
     let mut scene = Scene::new(&[]);
     for frame in 0..40u32 {
         for i in 0..20_000u32 {

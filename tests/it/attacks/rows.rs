@@ -104,7 +104,7 @@ fn words(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn rows_claim_what_their_tests_assert() {
+fn rows_claim_only_asserted_properties() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tests = tests(root);
     let mut table = csv::Reader::from_path(root.join("tests/it/attacks/rows.csv")).unwrap();

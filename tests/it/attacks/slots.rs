@@ -36,7 +36,7 @@ fn leave_at_once(scene: &mut Scene, rogue: &mut Rogue, level: fragd::model::Serv
 }
 
 #[test]
-fn c33_disconnected_clients_of_one_address_hold_no_more_slots_than_connected_ones() {
+fn c33_zombies_of_one_address_count_for_its_limit() {
     let mut scene = Scene::new(&[("sv_maxclients", "8"), ("sv_maxclientsPerIP", "3")]);
     let level = Rogue::join(&mut scene, HONEST, 1).server_id;
     for port in 0..8 {
@@ -50,7 +50,7 @@ fn c33_disconnected_clients_of_one_address_hold_no_more_slots_than_connected_one
 }
 
 #[test]
-fn c33_connect_and_disconnect_in_turns_keep_no_newcomer_out() {
+fn c33_connect_disconnect_cycles_do_not_block_joins() {
     let mut scene = Scene::new(&[("sv_maxclients", "8"), ("sv_maxclientsPerIP", "0")]);
     let level = Rogue::join(&mut scene, HONEST, 1).server_id;
     let accepted = scene.count(Counter::ConnectsAccepted);
@@ -91,7 +91,7 @@ fn c34_clients_of_one_ipv6_network_leave_slots_to_others() {
 }
 
 #[test]
-fn c36_client_that_is_heard_is_not_replaced_from_its_own_address() {
+fn c36_active_client_is_not_replaced_from_its_address() {
     for ping in ["0", "500"] {
         let mut scene = Scene::new(&[("sv_maxPing", ping)]);
         for victim in 0..3 {
@@ -106,7 +106,7 @@ fn c36_client_that_is_heard_is_not_replaced_from_its_own_address() {
 }
 
 #[test]
-fn c37_restarted_game_is_back_within_five_seconds_on_a_server_full_of_its_ghost() {
+fn c37_restarted_client_rejoins_full_server_within_five_seconds() {
     let mut scene = Scene::new(&[("sv_maxclients", "5")]);
     let _other = Rogue::join(&mut scene, HONEST, 1);
     let mut killed = Rogue::join(&mut scene, far(1000), 77);
@@ -123,7 +123,7 @@ fn c37_restarted_game_is_back_within_five_seconds_on_a_server_full_of_its_ghost(
 }
 
 #[test]
-fn c37_ghost_is_dropped_after_five_seconds_on_a_server_with_room() {
+fn c37_crashed_client_is_dropped_five_seconds_after_rejoin() {
     // The qport stays, or else the name.
     for qport in [77, 78] {
         let mut scene = Scene::new(&[]);
@@ -144,7 +144,7 @@ fn c37_ghost_is_dropped_after_five_seconds_on_a_server_with_room() {
 }
 
 #[test]
-fn c37_namesakes_that_play_or_load_are_no_ghosts() {
+fn c37_active_or_loading_client_of_same_name_stays() {
     let mut scene = Scene::new(&[]);
     let mut first = Rogue::knock_as(&mut scene, far(1000), 77, "player").expect("let in");
     first.enter(&mut scene);
@@ -166,7 +166,7 @@ fn c37_namesakes_that_play_or_load_are_no_ghosts() {
 }
 
 #[test]
-fn m28_download_refusals_are_few_and_keep_the_rate() {
+fn m28_download_rejections_are_limited_and_keep_rate() {
     let mut scene = Scene::new(&[]);
     let mut slow = Rogue::knock(&mut scene, far(1000), 77).expect("let in");
     slow.enter_loading(&mut scene, 3000);

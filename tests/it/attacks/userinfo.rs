@@ -45,7 +45,7 @@ fn long_userinfo(rogue: &Rogue, bytes: usize) -> String {
 }
 
 #[test]
-fn m25_address_of_a_client_survives_whatever_it_says() {
+fn m25_client_cannot_change_its_ip_key() {
     let mut scene = Scene::new(&[]);
     let mut rogue = Rogue::join(&mut scene, far(), 7);
     for bytes in [1010, 1013, 1022, 1023] {
@@ -63,7 +63,7 @@ fn m25_address_of_a_client_survives_whatever_it_says() {
 }
 
 #[test]
-fn m25_votes_are_counted_by_the_address_of_the_engine() {
+fn m25_votes_count_by_server_side_address() {
     let mut scene = Scene::new(&[("g_maxVotes", "1")]);
     let mut rogue = Rogue::join(&mut scene, far(), 7);
     let info = long_userinfo(&rogue, 1022);
@@ -160,7 +160,7 @@ fn m17_gamestate_fits_on_every_map() {
 }
 
 #[test]
-fn m17_gamestate_fits_with_the_costliest_names_in_every_slot() {
+fn m17_gamestate_fits_with_costliest_names_in_every_slot() {
     gamestate_fits("oa_dm1", "oa_dm2", &[]);
     gamestate_fits("oa_dm4", "am_lavactfxl", &[("g_gametype", "4")]);
 }

@@ -36,7 +36,7 @@ fn flood(scene: &mut Scene, datagram: &[u8], per_frame: u32) {
 }
 
 #[test]
-fn c13_c14_connects_are_decoded_up_to_a_budget_in_each_frame() {
+fn c13_c14_connect_decoding_is_limited_per_frame() {
     for packet in [many_pairs(), deep_stream()] {
         let units = units(&packet);
         let mut scene = Scene::new(&[]);
@@ -56,7 +56,7 @@ fn c13_c14_connects_are_decoded_up_to_a_budget_in_each_frame() {
 }
 
 #[test]
-fn c13_too_many_pairs_are_refused_in_the_words_of_other_bad_userinfos() {
+fn c13_too_many_pairs_get_invalid_userinfo_rejection() {
     let mut scene = Scene::new(&[]);
     let mut knock = |host, pairs: String| {
         let challenge = challenge(&mut scene, far(host)).0;
@@ -70,7 +70,7 @@ fn c13_too_many_pairs_are_refused_in_the_words_of_other_bad_userinfos() {
 }
 
 #[test]
-fn c4_queries_are_read_up_to_a_budget_in_each_frame() {
+fn c4_query_parsing_is_limited_per_frame() {
     let mut scene = Scene::new(&[]);
     let read = |scene: &Scene| {
         scene.count(Counter::QueriesAnswered) + scene.count(Counter::QueriesLimited)
@@ -86,7 +86,7 @@ fn c4_queries_are_read_up_to_a_budget_in_each_frame() {
 }
 
 #[test]
-fn c8_forged_connects_of_an_address_do_not_keep_it_out() {
+fn c8_forged_connects_do_not_block_their_address() {
     let mut scene = Scene::new(&[]);
     let packet = many_pairs();
     for _ in 0..100 {
@@ -103,7 +103,7 @@ fn c8_forged_connects_of_an_address_do_not_keep_it_out() {
 }
 
 #[test]
-fn c8_a_client_joins_beside_a_flood_of_costly_connects() {
+fn c8_client_joins_beside_costly_connect_flood() {
     let mut scene = Scene::new(&[]);
     let packet = many_pairs();
     for late in 1..=20 {
@@ -120,7 +120,7 @@ fn c8_a_client_joins_beside_a_flood_of_costly_connects() {
 }
 
 #[test]
-fn sixty_one_clients_of_one_address_join_in_one_frame() {
+fn clients_of_one_address_join_in_one_frame() {
     let mut scene = Scene::new(&[]);
     let pad = "x".repeat(300);
     for n in 0..61 {
@@ -138,7 +138,7 @@ fn sixty_one_clients_of_one_address_join_in_one_frame() {
 }
 
 #[test]
-fn sixty_joins_of_one_address_in_a_second_are_answered() {
+fn sixty_joins_per_second_of_one_address_succeed() {
     let mut scene = Scene::new(&[("sv_maxclientsPerIP", "0")]);
     for n in 0..60 {
         let from = SocketAddr::from(([198, 51, 100, 9], 20_000 + n));
@@ -152,7 +152,7 @@ fn sixty_joins_of_one_address_in_a_second_are_answered() {
 }
 
 #[test]
-fn a_connect_repeated_every_three_seconds_is_answered_each_time() {
+fn connect_resent_every_three_seconds_is_always_answered() {
     let mut scene = Scene::new(&[]);
     let honest = challenge(&mut scene, far(1));
     // The answer is lost again and again, and the slot is kept for five seconds.
@@ -165,7 +165,7 @@ fn a_connect_repeated_every_three_seconds_is_answered_each_time() {
 }
 
 #[test]
-fn m5_a_message_holds_no_more_commands_than_a_client_keeps() {
+fn m5_message_commands_are_limited_to_client_window() {
     let mut scene = Scene::new(&[("sv_floodProtect", "0")]);
     let mut rogue = Rogue::join(&mut scene, far(1), 7);
     let count = |scene: &Scene| {
@@ -184,7 +184,7 @@ fn m5_a_message_holds_no_more_commands_than_a_client_keeps() {
 }
 
 #[test]
-fn m9_client_commands_at_the_longest_string_are_read_whole_or_not_at_all() {
+fn m9_longest_client_command_is_read_completely_or_rejected() {
     let mut scene = Scene::new(&[("sv_floodProtect", "0")]);
     let mut rogue = Rogue::join(&mut scene, far(1), 7);
     for len in [1021, 1022, 1023, 1024] {
