@@ -3,7 +3,7 @@
 //! A server whose clients fight is left out: a match goes on, so what criterion, which repeats as often as
 //! it has time, would take the mean of is another part of the match on each machine and in each run.
 //! `cargo bench --bench instructions -- fighting` looks at the same hundred frames each time, and
-//! `benches/peers.sh` takes the time of a whole server.
+//! `benches/compare_servers.sh` takes the time of a whole server.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail by panic")]
 

@@ -22,8 +22,8 @@
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
-# shellcheck source=tests/walker.sh
-. "$(dirname "$0")/walker.sh"
+# shellcheck source=tests/navigation.sh
+. "$(dirname "$0")/navigation.sh"
 
 kind=fragd wire=compat maps=() out=
 while [ $# -gt 0 ]; do

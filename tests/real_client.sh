@@ -32,10 +32,10 @@
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
-# shellcheck source=tests/walker.sh
-. "$(dirname "$0")/walker.sh"
-# shellcheck source=tests/predicting.sh
-. "$(dirname "$0")/predicting.sh"
+# shellcheck source=tests/navigation.sh
+. "$(dirname "$0")/navigation.sh"
+# shellcheck source=tests/prediction.sh
+. "$(dirname "$0")/prediction.sh"
 
 wires=() kind=fragd alone=1 together=1 predict=0 movers=0 sight=0 seconds= maps=() out=
 while [ $# -gt 0 ]; do

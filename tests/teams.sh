@@ -18,8 +18,8 @@
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
-# shellcheck source=tests/walker.sh
-. "$(dirname "$0")/walker.sh"
+# shellcheck source=tests/navigation.sh
+. "$(dirname "$0")/navigation.sh"
 
 kind=fragd wire=compat games=() out=
 while [ $# -gt 0 ]; do

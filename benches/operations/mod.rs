@@ -2,12 +2,12 @@
 //! small set repeated flatters whatever predicts branches. The names are those of the table of peers'
 //! figures in README.md.
 
+mod bot_match;
+#[path = "../../tests/it/bot_match.rs"]
+#[allow(dead_code, reason = "tests need more of it")]
+mod bot_match_fixture;
 mod connect;
 mod delta;
-mod fight;
-#[path = "../../tests/it/fighters.rs"]
-#[allow(dead_code, reason = "tests need more of it")]
-mod fighters;
 mod huffman;
 #[path = "../../tests/it/maps.rs"]
 #[allow(dead_code, reason = "tests need more of it")]
@@ -15,10 +15,10 @@ mod maps;
 mod movement;
 mod netchan;
 mod recorded;
-mod sight;
+#[path = "../../tests/it/recorded_states.rs"]
+mod recorded_states;
 mod snapshot;
-#[path = "../../tests/it/states.rs"]
-mod states;
+mod visibility;
 mod world;
 
 /// How often most operations are counted at least.
@@ -80,8 +80,8 @@ pub(crate) const GROUPS: &[fn() -> Vec<Operation>] = &[
     connect::operations,
     movement::operations,
     world::operations,
-    sight::operations,
-    fight::operations,
+    visibility::operations,
+    bot_match::operations,
 ];
 
 /// The average of what `size` says of the inputs, in words.

@@ -10,7 +10,7 @@ use rand_pcg::{
 };
 use serde_json::Value;
 
-use super::states::Scene;
+use super::recorded_states::RecordedScene;
 
 /// A state and what it becomes.
 #[derive(Clone, Copy)]
@@ -54,14 +54,15 @@ impl Recorded {
             case["kind"] == "snapshot"
                 && case["tag"].as_str().is_some_and(|tag| tag.starts_with("recorded"))
         };
-        let scenes: Vec<_> = recorded.cases.iter().filter(is_recorded).map(Scene::of).collect();
+        let scenes: Vec<_> =
+            recorded.cases.iter().filter(is_recorded).map(RecordedScene::of).collect();
         for scene in scenes {
             recorded.add(&scene);
         }
         recorded
     }
 
-    fn add(&mut self, scene: &Scene) {
+    fn add(&mut self, scene: &RecordedScene) {
         for &to in &scene.new.1 {
             self.shown.push(to);
             let from = scene.old.1.iter().find(|old| old.number == to.number).copied();

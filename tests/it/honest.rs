@@ -17,7 +17,7 @@ use fragd::{
     sim::{Actor, Network, Player},
 };
 
-use crate::arena::{Arena, SERVER, server};
+use crate::sim_fixture::{SERVER, SimFixture, server};
 
 /// Time between two looks at the clients.
 const STEP: Millis = Millis(10);
@@ -26,18 +26,19 @@ const UNDISTURBED: Millis = Millis(60);
 /// The same while many come, whose names are more than one datagram.
 const CROWDED: Millis = Millis(100);
 
-/// Runs the arena and returns the longest time that each of `nodes` was without a new snapshot.
-fn longest_gaps(arena: &mut Arena, nodes: &[usize], span: Millis) -> Vec<Millis> {
-    let begin = arena.network.now();
-    let count = |arena: &mut Arena, node: usize| arena.player(node).client().statistics().snapshots;
-    let mut last: Vec<_> = nodes.iter().map(|&node| (begin, count(arena, node))).collect();
+/// Runs the sim and returns the longest time that each of `nodes` was without a new snapshot.
+fn longest_gaps(sim: &mut SimFixture, nodes: &[usize], span: Millis) -> Vec<Millis> {
+    let begin = sim.network.now();
+    let count =
+        |sim: &mut SimFixture, node: usize| sim.player(node).client().statistics().snapshots;
+    let mut last: Vec<_> = nodes.iter().map(|&node| (begin, count(sim, node))).collect();
     let mut longest = vec![Millis(0); nodes.len()];
-    while arena.network.now() < begin + span {
-        arena.run_for(STEP);
-        let now = arena.network.now();
+    while sim.network.now() < begin + span {
+        sim.run_for(STEP);
+        let now = sim.network.now();
         for (at, &node) in nodes.iter().enumerate() {
             longest[at] = longest[at].max(now.since(last[at].0));
-            let snapshots = count(arena, node);
+            let snapshots = count(sim, node);
             if snapshots != last[at].1 {
                 last[at] = (now, snapshots);
             }
@@ -47,12 +48,12 @@ fn longest_gaps(arena: &mut Arena, nodes: &[usize], span: Millis) -> Vec<Millis>
 }
 
 /// Three clients in the game, one of each protocol.
-fn three_players(seed: u64, set: &[(&str, &str)]) -> (Arena, [usize; 3]) {
-    let mut arena = Arena::new(seed, set);
-    let nodes = ClientWire::ALL.map(|wire| arena.join(wire, &format!("p{wire}")));
-    arena.run_for(Millis::seconds(4));
-    assert!(arena.players().all(|player| player.is_active()));
-    (arena, nodes)
+fn three_players(seed: u64, set: &[(&str, &str)]) -> (SimFixture, [usize; 3]) {
+    let mut sim = SimFixture::new(seed, set);
+    let nodes = ClientWire::ALL.map(|wire| sim.join(wire, &format!("p{wire}")));
+    sim.run_for(Millis::seconds(4));
+    assert!(sim.players().all(|player| player.is_active()));
+    (sim, nodes)
 }
 
 fn loses(thousandths: u32) -> Shape {
@@ -62,51 +63,51 @@ fn loses(thousandths: u32) -> Shape {
 #[test]
 fn nat_rebinding_costs_one_round_trip() {
     for (seed, loss, most) in [(1, 0, 150), (2, 50, 500), (3, 100, 500)] {
-        let (mut arena, nodes) = three_players(seed, &[("sv_floodProtect", "0")]);
-        arena.network.set_shape(loses(loss));
+        let (mut sim, nodes) = three_players(seed, &[("sv_floodProtect", "0")]);
+        sim.network.set_shape(loses(loss));
         for port in 1..=20 {
-            let now = arena.network.now();
+            let now = sim.network.now();
             for node in nodes {
-                let player = arena.player(node);
+                let player = sim.player(node);
                 player.set_port(LocalPort(port));
                 assert!(player.type_command(now, &format!("say line {port} of {node}")));
             }
-            let gaps = longest_gaps(&mut arena, &nodes, Millis(3000));
+            let gaps = longest_gaps(&mut sim, &nodes, Millis(3000));
             assert!(
                 gaps.iter().all(|&gap| gap <= Millis(most)),
                 "loss {loss}, port {port}: {gaps:?}"
             );
         }
-        arena.network.set_shape(loses(0));
-        arena.run_for(Millis::seconds(2));
-        assert_eq!(arena.server().active_clients(), 3, "no second slot, no drop");
+        sim.network.set_shape(loses(0));
+        sim.run_for(Millis::seconds(2));
+        assert_eq!(sim.server().active_clients(), 3, "no second slot, no drop");
         for node in nodes {
-            assert!(arena.player(node).is_active());
+            assert!(sim.player(node).is_active());
             // Each command was run once, in spite of the change.
             for port in 1..=20 {
                 let line = format!("line {port} of {node}\"");
-                let heard = &arena.player(nodes[0]).heard;
+                let heard = &sim.player(nodes[0]).heard;
                 assert_eq!(heard.iter().filter(|text| text.contains(&line)).count(), 1, "{line}");
             }
         }
-        arena.check_no_faults();
+        sim.check_no_faults();
     }
 }
 
 #[test]
 fn repeated_nat_rebinding_costs_at_most_one_second() {
-    let (mut arena, nodes) = three_players(4, &[]);
+    let (mut sim, nodes) = three_players(4, &[]);
     for port in (1..=20).step_by(2) {
         for port in [port, port + 1] {
             for node in nodes {
-                arena.player(node).set_port(LocalPort(port));
+                sim.player(node).set_port(LocalPort(port));
             }
-            arena.run_for(Millis(300));
+            sim.run_for(Millis(300));
         }
-        let gaps = longest_gaps(&mut arena, &nodes, Millis(3000));
+        let gaps = longest_gaps(&mut sim, &nodes, Millis(3000));
         assert!(gaps.iter().all(|&gap| gap <= Millis(1100)), "port {port}: {gaps:?}");
     }
-    arena.check_no_faults();
+    sim.check_no_faults();
 }
 
 #[test]
@@ -114,10 +115,10 @@ fn nat_rebinding_while_joining_still_joins() {
     // After the answer to `connect`; with the gamestate on its way; while the level is loaded.
     for moment in 0..3 {
         for wire in ClientWire::ALL {
-            let mut arena = Arena::new(5, &[]);
-            let node = arena.join(wire, "joiner");
-            let is_there = |arena: &mut Arena| {
-                let player = arena.player(node);
+            let mut sim = SimFixture::new(5, &[]);
+            let node = sim.join(wire, "joiner");
+            let is_there = |sim: &mut SimFixture| {
+                let player = sim.player(node);
                 if moment == 2 {
                     player.levels == 1
                 } else {
@@ -125,36 +126,36 @@ fn nat_rebinding_while_joining_still_joins() {
                 }
             };
             for _ in 0..2000 {
-                if is_there(&mut arena) {
+                if is_there(&mut sim) {
                     break;
                 }
-                arena.run_for(Millis(1));
+                sim.run_for(Millis(1));
             }
-            assert!(is_there(&mut arena), "{wire}, moment {moment}");
+            assert!(is_there(&mut sim), "{wire}, moment {moment}");
             match moment {
                 0 => {}
-                1 => arena.run_for(Millis(30)),
-                _ => arena.network.stall(node, Millis(2500)),
+                1 => sim.run_for(Millis(30)),
+                _ => sim.network.stall(node, Millis(2500)),
             }
-            arena.player(node).set_port(LocalPort(7));
-            arena.run_for(Millis::seconds(10));
-            assert!(arena.player(node).is_active(), "{wire}, moment {moment}");
-            assert_eq!(arena.server().active_clients(), 1);
-            arena.check_no_faults();
+            sim.player(node).set_port(LocalPort(7));
+            sim.run_for(Millis::seconds(10));
+            assert!(sim.player(node).is_active(), "{wire}, moment {moment}");
+            assert_eq!(sim.server().active_clients(), 1);
+            sim.check_no_faults();
         }
     }
 }
 
 /// A crash, two seconds without a word, and the game started anew.
-fn crash_and_restart(arena: &mut Arena, node: usize, same_qport: bool, same_port: bool) {
-    let old = arena.player(node);
+fn crash_and_restart(sim: &mut SimFixture, node: usize, same_qport: bool, same_port: bool) {
+    let old = sim.player(node);
     let (wire, port) = (old.client().wire(), old.port());
     let qport = Qport((node as u16) ^ if same_qport { 0 } else { 0x5500 });
-    arena.actors[node] = Actor::Nobody;
-    arena.run_for(Millis::seconds(2));
-    let mut player = newcomer(wire, node, qport, arena.network.now());
+    sim.actors[node] = Actor::Nobody;
+    sim.run_for(Millis::seconds(2));
+    let mut player = newcomer(wire, node, qport, sim.network.now());
     player.set_port(if same_port { port } else { LocalPort(port.0 + 1) });
-    arena.actors[node] = Actor::Player(Box::new(player));
+    sim.actors[node] = Actor::Player(Box::new(player));
 }
 
 fn newcomer(wire: ClientWire, node: usize, qport: Qport, now: Millis) -> Player {
@@ -175,24 +176,24 @@ fn crashed_client_rejoins_within_five_seconds() {
                     continue;
                 }
                 let slots = if is_full { "3" } else { "8" };
-                let mut arena =
-                    Arena::new(6, &[("sv_maxclients", slots), ("sv_maxclientsPerIP", "3")]);
+                let mut sim =
+                    SimFixture::new(6, &[("sv_maxclients", slots), ("sv_maxclientsPerIP", "3")]);
                 let nodes = [1, 2, 3];
                 for (node, wire) in nodes.into_iter().zip(ClientWire::ALL) {
-                    let now = arena.network.now();
+                    let now = sim.network.now();
                     let player = newcomer(wire, node, Qport(node as u16), now);
-                    arena.actors.push(Actor::Player(Box::new(player)));
+                    sim.actors.push(Actor::Player(Box::new(player)));
                 }
-                arena.run_for(Millis::seconds(5));
+                sim.run_for(Millis::seconds(5));
                 for node in nodes {
                     let case = format!(
                         "client {node}, same port {same_port}, same qport {same_qport}, full {is_full}"
                     );
-                    crash_and_restart(&mut arena, node, same_qport, same_port);
+                    crash_and_restart(&mut sim, node, same_qport, same_port);
                     let others: Vec<_> = nodes.into_iter().filter(|&other| other != node).collect();
-                    let gaps = longest_gaps(&mut arena, &others, Millis::seconds(5));
+                    let gaps = longest_gaps(&mut sim, &others, Millis::seconds(5));
                     assert!(gaps.iter().all(|&gap| gap <= UNDISTURBED), "{case}: {gaps:?}");
-                    let player = arena.player(node);
+                    let player = sim.player(node);
                     assert!(
                         player.is_active(),
                         "{case}: {:?} {:?}",
@@ -204,7 +205,7 @@ fn crashed_client_rejoins_within_five_seconds() {
                     let entry = player.client().configstring(entry);
                     assert!(entry.contains(&format!("n\\p{node}\\")), "{case}: {entry}");
                 }
-                arena.check_no_faults();
+                sim.check_no_faults();
             }
         }
     }
@@ -212,37 +213,37 @@ fn crashed_client_rejoins_within_five_seconds() {
 
 #[test]
 fn sixty_clients_join_at_once_beside_four_players() {
-    let mut arena = Arena::new(7, &[("sv_maxclientsPerIP", "3"), ("sv_maxclients", "64")]);
+    let mut sim = SimFixture::new(7, &[("sv_maxclientsPerIP", "3"), ("sv_maxclients", "64")]);
     let wires = || ClientWire::ALL.into_iter().cycle();
-    let players: Vec<_> = wires().take(4).map(|wire| arena.join(wire, "player")).collect();
-    arena.run_for(Millis::seconds(3));
+    let players: Vec<_> = wires().take(4).map(|wire| sim.join(wire, "player")).collect();
+    sim.run_for(Millis::seconds(3));
     for (i, wire) in wires().take(60).enumerate() {
-        arena.join(wire, &format!("newcomer{i}"));
+        sim.join(wire, &format!("newcomer{i}"));
     }
-    let gaps = longest_gaps(&mut arena, &players, Millis::seconds(3));
+    let gaps = longest_gaps(&mut sim, &players, Millis::seconds(3));
     assert!(gaps.iter().all(|&gap| gap <= CROWDED), "{gaps:?}");
-    assert_eq!(arena.server().active_clients(), 64, "all are in within three seconds");
-    assert!(arena.players().all(|player| player.refusal.is_none()));
-    arena.check_no_faults();
+    assert_eq!(sim.server().active_clients(), 64, "all are in within three seconds");
+    assert!(sim.players().all(|player| player.refusal.is_none()));
+    sim.check_no_faults();
 }
 
 #[test]
 fn first_ping_after_loading_excludes_loading() {
     for wire in ClientWire::ALL {
-        let mut arena =
-            Arena::new(8, &[("sv_queryBurst", "1000"), ("sv_queryGlobalRate", "1000000")]);
-        let node = arena.join(wire, "loader");
-        while arena.player(node).levels == 0 {
-            arena.run_for(Millis(1));
+        let mut sim =
+            SimFixture::new(8, &[("sv_queryBurst", "1000"), ("sv_queryGlobalRate", "1000000")]);
+        let node = sim.join(wire, "loader");
+        while sim.player(node).levels == 0 {
+            sim.run_for(Millis(1));
         }
         // It loads; what comes waits in its socket.
-        arena.network.stall(node, Millis(4300));
-        let _ = arena.network.take_outside();
+        sim.network.stall(node, Millis(4300));
+        let _ = sim.network.take_outside();
         for _ in 0..200 {
-            arena.network.inject(([192, 0, 2, 9], 9).into(), SERVER, b"\xff\xff\xff\xffgetstatus");
-            arena.run_for(Millis(50));
+            sim.network.inject(([192, 0, 2, 9], 9).into(), SERVER, b"\xff\xff\xff\xffgetstatus");
+            sim.run_for(Millis(50));
         }
-        let answers = arena.network.take_outside();
+        let answers = sim.network.take_outside();
         let pings: Vec<u32> = answers
             .iter()
             .filter_map(|(_, text)| {
@@ -261,18 +262,18 @@ fn first_ping_after_loading_excludes_loading() {
 fn clients_continue_at_once_after_network_outage() {
     // From the last base that clients have to one that is older than any ring.
     for dead in [400, 1300, 1500, 1700, 10_000, 63_000] {
-        let (mut arena, nodes) = three_players(9, &[]);
-        let before = nodes.map(|node| arena.player(node).client().statistics());
-        arena.network.set_shape(loses(1000));
-        arena.run_for(Millis(dead));
-        arena.network.set_shape(loses(0));
-        arena.run_for(Millis(200));
+        let (mut sim, nodes) = three_players(9, &[]);
+        let before = nodes.map(|node| sim.player(node).client().statistics());
+        sim.network.set_shape(loses(1000));
+        sim.run_for(Millis(dead));
+        sim.network.set_shape(loses(0));
+        sim.run_for(Millis(200));
         for (node, before) in nodes.into_iter().zip(before) {
-            let since = arena.player(node).client().statistics() - before;
+            let since = sim.player(node).client().statistics() - before;
             assert!((2..=5).contains(&since.snapshots), "{dead} ms: {since:?}");
             assert_eq!(since.discarded_snapshots, 0, "{dead} ms");
         }
-        arena.check_no_faults();
+        sim.check_no_faults();
     }
 }
 

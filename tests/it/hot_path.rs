@@ -12,7 +12,7 @@ use fragd::{
     world::{Bsp, TracePrecision, World, links::EntityViews},
 };
 
-use crate::{fighters::Fighters, maps};
+use crate::{bot_match::BotMatch, maps};
 
 const PLAYERS: usize = 64;
 const MINS: Vec3 = Vec3::new(-15.0, -15.0, -24.0);
@@ -30,14 +30,14 @@ impl EntityViews for Entities {
 }
 
 /// The world as one player meets it.
-struct Scene<'a> {
+struct TestWorld<'a> {
     world: &'a World,
     entities: &'a Entities,
     number: EntityNum,
     questions: &'a mut usize,
 }
 
-impl Surroundings for Scene<'_> {
+impl Surroundings for TestWorld<'_> {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
         *self.questions += 1;
         self.world.scene(self.entities, self.number).trace(start, mins, maxs, end, mask)
@@ -74,7 +74,7 @@ fn play(world: &mut World, players: &mut [PlayerState], entities: &mut Entities)
                 upmove: if frame % 16 == at % 16 { 127 } else { 0 },
                 ..UserCmd::default()
             };
-            let mut scene = Scene { world, entities, number, questions: &mut questions };
+            let mut scene = TestWorld { world, entities, number, questions: &mut questions };
             move_player(state, &command, &rules, conditions, &mut scene);
             let eye = state.origin + Vec3::new(0.0, 0.0, state.viewheight as f32);
             let end = eye.add_scaled(angles::axes(state.viewangles).forward, 8192.0);
@@ -137,7 +137,7 @@ const SERVER_FRAMES: usize = 400;
 fn server_frame_of_fighting_bots_does_not_allocate() {
     let Some(file) = maps::read("maps/oa_dm4.bsp") else { return };
     let set = [("fraglimit", "0"), ("g_log", "")];
-    let mut fighters = Fighters::on(("oa_dm4", &file), FIGHTERS, 3, &set);
+    let mut fighters = BotMatch::on(("oa_dm4", &file), FIGHTERS, 3, &set);
     // Everybody is in, and every list has found its size.
     fighters.run_for(Millis::seconds(30));
     assert_eq!(fighters.server().active_clients(), usize::from(FIGHTERS));

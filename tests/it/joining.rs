@@ -17,8 +17,9 @@ use fragd::{
 };
 
 use crate::{
-    arena, fighters, maps,
+    bot_match, maps,
     sample::{MapFile, YARD},
+    sim_fixture,
 };
 
 /// First port of the bots.
@@ -54,7 +55,7 @@ impl Lan {
             Some(file) => ("oa_dm3", file),
             None => ("yard", MapFile::yard(YARD).file()),
         };
-        Self::new(fighters::server((map, &file), seed, &[]), options)
+        Self::new(bot_match::server((map, &file), seed, &[]), options)
     }
 
     fn run_for(&mut self, span: Millis) {
@@ -155,7 +156,7 @@ fn never_joining(seconds: u64, set: &[(&str, &str)]) -> Lan {
     let mut all = vec![("sv_maxclients", "2")];
     all.extend_from_slice(set);
     let mute = Behaviours::default().with(Behaviour::Mute);
-    Lan::new(arena::server(&all), BotsOptions { behaviour: mute, ..options(2, seconds) })
+    Lan::new(sim_fixture::server(&all), BotsOptions { behaviour: mute, ..options(2, seconds) })
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn disconnect_without_a_gamestate_frees_the_slot() {
 #[test]
 fn lost_connect_response_is_repeated() {
     // Nothing of the server's arrives before its third second.
-    let mut server = arena::server(&[]);
+    let mut server = sim_fixture::server(&[]);
     let mut bots = Bots::new(options(1, 60), Millis(1000));
     let (mut packet, mut responses) = (Vec::new(), Vec::new());
     for ms in 1001..8000 {
@@ -221,7 +222,7 @@ fn bots_detect_the_protocol_of_a_server() {
         (&[("sv_wire71", "native")][..], "native"),
         (&[("com_protocol", "68")][..], "68"),
     ] {
-        let mut lan = Lan::new(arena::server(set), options(4, 5));
+        let mut lan = Lan::new(sim_fixture::server(set), options(4, 5));
         lan.run_for(Millis::seconds(6));
         let summary = lan.bots.summary();
         assert_eq!(summary.wire, spoken, "{summary}");
@@ -235,7 +236,7 @@ fn bots_detect_the_protocol_of_a_server() {
 fn bots_report_a_full_server() {
     for (slots, verdict) in [("4", Verdict::NotAsExpected), ("1", Verdict::Refused)] {
         let asked = BotsOptions { joins_per_second: 100, ..options(20, 4) };
-        let mut lan = Lan::new(arena::server(&[("sv_maxclients", slots)]), asked);
+        let mut lan = Lan::new(sim_fixture::server(&[("sv_maxclients", slots)]), asked);
         if slots == "1" {
             let guest = b"\xff\xff\xff\xffgetchallenge";
             let from = Route { local: LocalPort(0), remote: ([192, 168, 0, 7], 1).into() };

@@ -23,8 +23,8 @@ use fragd::{
 use proptest::prelude::*;
 
 use crate::{
-    arena::{Arena, SERVER},
     sample::{MapFile, YARD},
+    sim_fixture::{SERVER, SimFixture},
 };
 
 type Bytes = Rc<RefCell<Vec<u8>>>;
@@ -116,22 +116,22 @@ fn session(seconds: u64) -> Vec<u8> {
 }
 
 fn session_of((server, bytes): (Journaled<Server>, Bytes), seconds: u64) -> Vec<u8> {
-    let mut arena = Arena::around(5, Actor::Recorded(Box::new(server)));
-    arena.network.set_shape(Shape { loss: 50, ..Shape::latency(Millis(30)) });
+    let mut sim = SimFixture::around(5, Actor::Recorded(Box::new(server)));
+    sim.network.set_shape(Shape { loss: 50, ..Shape::latency(Millis(30)) });
     for (i, wire) in ClientWire::ALL.into_iter().enumerate() {
-        let node = arena.join(wire, &format!("p{i}"));
-        arena.player(node).be_restless(i as u64);
+        let node = sim.join(wire, &format!("p{i}"));
+        sim.player(node).be_restless(i as u64);
     }
-    arena.run_for(Millis::seconds(seconds));
-    arena.console("say half of it is over");
-    arena.console("map again");
-    arena.run_for(Millis::seconds(seconds));
-    let now = arena.network.now();
-    let Actor::Recorded(server) = &mut arena.actors[SERVER] else { unreachable!() };
+    sim.run_for(Millis::seconds(seconds));
+    sim.console("say half of it is over");
+    sim.console("map again");
+    sim.run_for(Millis::seconds(seconds));
+    let now = sim.network.now();
+    let Actor::Recorded(server) = &mut sim.actors[SERVER] else { unreachable!() };
     server.set_loop_counters(now, &LoopCounters::from_values([50, 7]));
-    arena.actors[SERVER].stop(now, "it is over");
-    arena.run_for(Millis(1));
-    let Actor::Recorded(server) = arena.actors.swap_remove(SERVER) else { unreachable!() };
+    sim.actors[SERVER].stop(now, "it is over");
+    sim.run_for(Millis(1));
+    let Actor::Recorded(server) = sim.actors.swap_remove(SERVER) else { unreachable!() };
     server.finish();
     bytes.take()
 }

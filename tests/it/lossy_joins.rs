@@ -8,7 +8,7 @@
 use fragd::{bots::Summary, impairment::Shape, model::Millis};
 
 use crate::{
-    fighters::Fighters,
+    bot_match::BotMatch,
     maps,
     sample::{MapFile, YARD},
 };
@@ -22,7 +22,7 @@ fn joined(seed: u64, loss: u32) -> Summary {
         None => ("yard", MapFile::yard(YARD).file()),
     };
     let shape = Shape { loss, ..Shape::latency(Millis(30)) };
-    let mut fighters = Fighters::over(shape, (map, &file), BOTS, seed, &[]);
+    let mut fighters = BotMatch::over(shape, (map, &file), BOTS, seed, &[]);
     fighters.run_for(Millis::seconds(15));
     fighters.bots().summary()
 }

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
 
+mod admission;
 mod architecture;
-mod arena;
 mod attacks;
+#[allow(dead_code, reason = "benchmarks need more of it")]
+mod bot_match;
 mod bots;
 mod client;
 mod client_sessions;
@@ -13,10 +15,6 @@ mod connect_vectors;
 mod connectionless;
 mod deathmatch;
 mod discovery_vectors;
-mod door;
-#[allow(dead_code, reason = "benchmarks need more of it")]
-mod fighters;
-mod following;
 mod honest;
 mod hostile;
 mod hostile_maps;
@@ -33,7 +31,8 @@ mod message_vectors;
 mod movement_tables;
 mod movement_vectors;
 mod netchan_vectors;
-mod pace;
+mod rate_and_frames;
+mod recorded_states;
 mod rejoining;
 #[path = "../../src/world/bsp/sample.rs"]
 mod sample;
@@ -42,12 +41,13 @@ mod seeded_match;
 mod session_vectors;
 mod settings;
 mod shown_info;
-mod sight;
+mod sim_fixture;
 mod simulation;
 mod snapshot_vectors;
-mod states;
+mod spectators;
 mod tidy;
 mod trials;
 mod usercmds;
 mod vectors;
+mod visibility;
 mod world_vectors;

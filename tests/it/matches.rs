@@ -12,8 +12,8 @@ use fragd::{
 };
 
 use crate::{
-    arena::{Arena, SERVER},
     sample::{Block, MapFile},
+    sim_fixture::{SERVER, SimFixture},
 };
 
 /// A player's kind of movement while the scoreboard is shown.
@@ -35,7 +35,7 @@ fn field() -> Vec<u8> {
 }
 
 /// A server of OpenArena's rules, by which with two players one's suicide is the other's point.
-fn arena(seed: u64, set: &[(&str, &str)]) -> Arena {
+fn sim(seed: u64, set: &[(&str, &str)]) -> SimFixture {
     let mut settings = Settings::default();
     for (name, value) in [("sv_maxclients", "8"), ("sv_maxclientsPerIP", "0")].iter().chain(set) {
         settings.set(name, value).unwrap();
@@ -47,50 +47,50 @@ fn arena(seed: u64, set: &[(&str, &str)]) -> Arena {
     }
     let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Profile::BASEOA)) });
     let server = Server::new(settings, Box::new(assets), rules, [seed as u8; 32]);
-    Arena::around(seed, Actor::Server(Box::new(server)))
+    SimFixture::around(seed, Actor::Server(Box::new(server)))
 }
 
 /// The map that a player believes to be on.
-fn map_of(arena: &mut Arena, node: usize) -> String {
-    let info = arena.player(node).client().configstring(ConfigIndex::SERVERINFO);
+fn map_of(sim: &mut SimFixture, node: usize) -> String {
+    let info = sim.player(node).client().configstring(ConfigIndex::SERVERINFO);
     info.split('\\').skip_while(|key| *key != "mapname").nth(1).unwrap_or("").to_owned()
 }
 
-fn string(arena: &mut Arena, node: usize, index: ConfigIndex) -> String {
-    arena.player(node).client().configstring(index).to_owned()
+fn string(sim: &mut SimFixture, node: usize, index: ConfigIndex) -> String {
+    sim.player(node).client().configstring(index).to_owned()
 }
 
-fn movement_of(arena: &mut Arena, node: usize) -> i32 {
-    arena.player(node).client().player().expect("a snapshot").pm_type
+fn movement_of(sim: &mut SimFixture, node: usize) -> i32 {
+    sim.player(node).client().player().expect("a snapshot").pm_type
 }
 
-fn type_command(arena: &mut Arena, node: usize, text: &str) {
-    let now = arena.network.now();
-    assert!(arena.player(node).type_command(now, text));
+fn type_command(sim: &mut SimFixture, node: usize, text: &str) {
+    let now = sim.network.now();
+    assert!(sim.player(node).type_command(now, text));
 }
 
-fn heard(arena: &mut Arena, node: usize, text: &str) -> bool {
-    arena.player(node).heard.iter().any(|line| line.contains(text))
+fn heard(sim: &mut SimFixture, node: usize, text: &str) -> bool {
+    sim.player(node).heard.iter().any(|line| line.contains(text))
 }
 
-fn output(arena: &mut Arena) -> String {
-    std::iter::from_fn(|| arena.actors[SERVER].poll_console()).collect()
+fn output(sim: &mut SimFixture) -> String {
+    std::iter::from_fn(|| sim.actors[SERVER].poll_console()).collect()
 }
 
 /// One life ends, and with it the match.
-fn end_match(arena: &mut Arena, loser: usize, winner: &str) {
-    type_command(arena, loser, "kill");
-    arena.run_for(Millis(500));
-    assert!(heard(arena, loser, &format!("print \"{winner}^7 hit the fraglimit.")));
-    assert_eq!(string(arena, loser, configstring::INTERMISSION), "1");
-    arena.run_for(Millis(1500));
-    assert_eq!(movement_of(arena, loser), INTERMISSION);
-    for player in arena.players() {
+fn end_match(sim: &mut SimFixture, loser: usize, winner: &str) {
+    type_command(sim, loser, "kill");
+    sim.run_for(Millis(500));
+    assert!(heard(sim, loser, &format!("print \"{winner}^7 hit the fraglimit.")));
+    assert_eq!(string(sim, loser, configstring::INTERMISSION), "1");
+    sim.run_for(Millis(1500));
+    assert_eq!(movement_of(sim, loser), INTERMISSION);
+    for player in sim.players() {
         player.heard.clear();
         player.buttons = Buttons::ATTACK;
     }
-    arena.run_for(Millis::seconds(8));
-    arena.players().for_each(|player| player.buttons = Buttons::default());
+    sim.run_for(Millis::seconds(8));
+    sim.players().for_each(|player| player.buttons = Buttons::default());
 }
 
 #[test]
@@ -100,24 +100,24 @@ fn rotation_keeps_players_across_maps() {
         ("d1", "map oa_dm3 ; set nextmap vstr d2"),
         ("d2", "map oa_dm4 ; set nextmap vstr d1"),
     ];
-    let mut arena = arena(21, &set);
-    let alpha = arena.join(ClientWire::Protocol68, "alpha");
-    let beta = arena.join(ClientWire::Protocol68, "beta");
-    arena.run_for(Millis::seconds(8));
+    let mut sim = sim(21, &set);
+    let alpha = sim.join(ClientWire::Protocol68, "alpha");
+    let beta = sim.join(ClientWire::Protocol68, "beta");
+    sim.run_for(Millis::seconds(8));
     let mut log = String::new();
     for map in ["oa_dm3", "oa_dm4", "oa_dm3"] {
-        end_match(&mut arena, beta, "alpha");
-        arena.run_for(Millis::seconds(4));
+        end_match(&mut sim, beta, "alpha");
+        sim.run_for(Millis::seconds(4));
         for node in [alpha, beta] {
-            assert!(arena.player(node).is_active());
-            assert_eq!(map_of(&mut arena, node), map);
-            assert_eq!(string(&mut arena, node, configstring::SCORES1), "0");
-            assert_eq!(string(&mut arena, node, configstring::INTERMISSION), "");
-            assert!(movement_of(&mut arena, node) != INTERMISSION);
+            assert!(sim.player(node).is_active());
+            assert_eq!(map_of(&mut sim, node), map);
+            assert_eq!(string(&mut sim, node, configstring::SCORES1), "0");
+            assert_eq!(string(&mut sim, node, configstring::INTERMISSION), "");
+            assert!(movement_of(&mut sim, node) != INTERMISSION);
         }
-        log.extend(std::iter::from_fn(|| arena.actors[SERVER].poll_game_log()));
+        log.extend(std::iter::from_fn(|| sim.actors[SERVER].poll_game_log()));
     }
-    arena.check_no_faults();
+    sim.check_no_faults();
     check_log(&log);
     for (line, count) in [
         ("InitGame: ", 4),
@@ -136,65 +136,65 @@ fn rotation_keeps_players_across_maps() {
 
 #[test]
 fn map_restart_countdown_is_sent_to_all() {
-    let mut arena = arena(22, &[]);
-    let node = arena.join(ClientWire::Protocol68, "alpha");
-    arena.run_for(Millis::seconds(5));
-    arena.console("map_restart 3");
-    arena.run_for(Millis::seconds(1));
-    let at: i32 = string(&mut arena, node, configstring::WARMUP).parse().expect("a time");
-    let started = string(&mut arena, node, configstring::LEVEL_START_TIME);
-    arena.run_for(Millis(2500));
-    assert_eq!(string(&mut arena, node, configstring::WARMUP), "");
+    let mut sim = sim(22, &[]);
+    let node = sim.join(ClientWire::Protocol68, "alpha");
+    sim.run_for(Millis::seconds(5));
+    sim.console("map_restart 3");
+    sim.run_for(Millis::seconds(1));
+    let at: i32 = string(&mut sim, node, configstring::WARMUP).parse().expect("a time");
+    let started = string(&mut sim, node, configstring::LEVEL_START_TIME);
+    sim.run_for(Millis(2500));
+    assert_eq!(string(&mut sim, node, configstring::WARMUP), "");
     let again: i32 =
-        string(&mut arena, node, configstring::LEVEL_START_TIME).parse().expect("a time");
+        string(&mut sim, node, configstring::LEVEL_START_TIME).parse().expect("a time");
     assert_ne!(started, again.to_string());
     assert!((at..at + 50).contains(&again), "asked for {at}, came at {again}");
-    arena.console("map_restart");
-    arena.run_for(Millis(4500));
-    assert_eq!(string(&mut arena, node, configstring::LEVEL_START_TIME), again.to_string());
-    arena.run_for(Millis(1000));
-    assert_ne!(string(&mut arena, node, configstring::LEVEL_START_TIME), again.to_string());
-    arena.check_no_faults();
+    sim.console("map_restart");
+    sim.run_for(Millis(4500));
+    assert_eq!(string(&mut sim, node, configstring::LEVEL_START_TIME), again.to_string());
+    sim.run_for(Millis(1000));
+    assert_ne!(string(&mut sim, node, configstring::LEVEL_START_TIME), again.to_string());
+    sim.check_no_faults();
 }
 
 #[test]
 fn game_type_change_resets_team_choice() {
-    let mut arena = arena(23, &[]);
+    let mut sim = sim(23, &[]);
     for name in ["alpha", "beta", "gamma"] {
-        arena.join(ClientWire::Protocol68, name);
+        sim.join(ClientWire::Protocol68, name);
     }
-    arena.run_for(Millis::seconds(8));
-    arena.console("g_gametype 1");
-    arena.console("map_restart 0");
-    assert!(output(&mut arena).contains("variable change -- restarting."));
-    arena.run_for(Millis::seconds(5));
+    sim.run_for(Millis::seconds(8));
+    sim.console("g_gametype 1");
+    sim.console("map_restart 0");
+    assert!(output(&mut sim).contains("variable change -- restarting."));
+    sim.run_for(Millis::seconds(5));
     let teams = [544, 545, 546].map(|index| {
-        let entry = string(&mut arena, 1, ConfigIndex::at(index));
+        let entry = string(&mut sim, 1, ConfigIndex::at(index));
         entry.split('\\').skip_while(|key| *key != "t").nth(1).unwrap_or("").to_owned()
     });
     assert_eq!(teams, ["0", "0", "3"]);
-    arena.check_no_faults();
+    sim.check_no_faults();
 }
 
 #[test]
 fn circular_vstr_chains_end() {
-    let mut arena = arena(24, &[]);
-    arena.console("set a vstr a");
-    arena.console("vstr a");
-    assert!(output(&mut arena).contains("leads back to itself"));
+    let mut sim = sim(24, &[]);
+    sim.console("set a vstr a");
+    sim.console("vstr a");
+    assert!(output(&mut sim).contains("leads back to itself"));
     let names = ["b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9", "b10", "b11", "b12"];
     for pair in names.windows(2) {
-        arena.console(&format!("set {} \"vstr {};vstr {}\"", pair[0], pair[1], pair[1]));
+        sim.console(&format!("set {} \"vstr {};vstr {}\"", pair[0], pair[1], pair[1]));
     }
-    arena.console("set b12 \"echo end\"");
-    output(&mut arena);
-    arena.console("vstr b0");
-    let said = output(&mut arena);
+    sim.console("set b12 \"echo end\"");
+    output(&mut sim);
+    sim.console("vstr b0");
+    let said = output(&mut sim);
     assert!(said.lines().count() < 512, "{} lines", said.lines().count());
     assert_eq!(said.matches("leads to too many commands").count(), 1);
     // What comes next runs as ever.
-    arena.console("vstr b12");
-    assert_eq!(output(&mut arena), "end\n");
+    sim.console("vstr b12");
+    assert_eq!(output(&mut sim), "end\n");
 }
 
 /// Every line of the log has one of the forms that the field's tools read, behind a clock that begins

@@ -15,7 +15,7 @@ use fragd::{
 };
 
 use crate::{
-    states::{entity_field, player_field},
+    recorded_states::{entity_field, player_field},
     vectors::{from_hex, table, to_hex},
 };
 

@@ -3,7 +3,7 @@
 use fragd::model::Millis;
 
 use crate::{
-    fighters::Fighters,
+    bot_match::BotMatch,
     maps,
     sample::{MapFile, YARD},
 };
@@ -11,7 +11,7 @@ use crate::{
 const BOTS: u16 = 8;
 
 /// The map to fight on, and a yard of our own where no data is installed.
-fn arena() -> (&'static str, Vec<u8>) {
+fn sim() -> (&'static str, Vec<u8>) {
     match maps::read("maps/oa_dm1.bsp") {
         Some(file) => ("oa_dm1", file),
         None => ("yard", MapFile::yard(YARD).file()),
@@ -19,9 +19,9 @@ fn arena() -> (&'static str, Vec<u8>) {
 }
 
 /// A match until its end, which comes within eleven minutes.
-fn play(seed: u64, set: &[(&str, &str)]) -> Fighters {
-    let (map, file) = arena();
-    let mut fighters = Fighters::on((map, &file), BOTS, seed, set);
+fn play(seed: u64, set: &[(&str, &str)]) -> BotMatch {
+    let (map, file) = sim();
+    let mut fighters = BotMatch::on((map, &file), BOTS, seed, set);
     for _ in 0..66 {
         fighters.run_for(Millis::seconds(10));
         if fighters.log().contains("Exit: ") {
@@ -82,7 +82,7 @@ fn bots_fight_for_ten_minutes() {
 fn full_server_of_bots_has_no_idle_bot() {
     // Seven places to appear at, and lava in the middle.
     let Some(file) = maps::read("maps/oa_dm4.bsp") else { return };
-    let mut fighters = Fighters::on(("oa_dm4", &file), 64, 1, &[("fraglimit", "0")]);
+    let mut fighters = BotMatch::on(("oa_dm4", &file), 64, 1, &[("fraglimit", "0")]);
     fighters.run_for(Millis::seconds(40));
     let summary = fighters.bots().summary();
     assert_eq!(summary.total.active, 64);

@@ -2,7 +2,7 @@
 
 use fragd::{client::ClientWire, impairment::Shape, model::Millis};
 
-use crate::arena::Arena;
+use crate::sim_fixture::SimFixture;
 
 const BAD: Shape =
     Shape { jitter: Millis(60), loss: 80, duplication: 50, ..Shape::latency(Millis(30)) };
@@ -13,51 +13,46 @@ fn wires() -> impl Iterator<Item = ClientWire> {
 
 #[test]
 fn three_protocols_share_one_server() {
-    let mut arena = Arena::new(1, &[]);
+    let mut sim = SimFixture::new(1, &[]);
     for (i, wire) in ClientWire::ALL.into_iter().enumerate() {
-        arena.join(wire, &format!("player{i}"));
+        sim.join(wire, &format!("player{i}"));
     }
-    arena.run_for(Millis::seconds(10));
-    assert!(arena.players().all(|player| player.is_active()));
-    assert!(arena.compared > 3 * 9 * 20 - 60, "{} snapshots", arena.compared);
-    for player in arena.players() {
+    sim.run_for(Millis::seconds(10));
+    assert!(sim.players().all(|player| player.is_active()));
+    assert!(sim.compared > 3 * 9 * 20 - 60, "{} snapshots", sim.compared);
+    for player in sim.players() {
         assert_eq!(player.client().entities().count(), 2, "each sees the two others");
         let statistics = player.client().statistics();
         assert_eq!(statistics.lost_messages, 0);
         assert!(statistics.delta_snapshots * 100 > statistics.snapshots * 95);
     }
-    arena.check_no_faults();
+    sim.check_no_faults();
 }
 
 #[test]
 fn impaired_network_keeps_views_equal_and_commands_ordered() {
     for seed in 1..=6 {
-        let mut arena = Arena::new(seed, &[("sv_floodProtect", "0"), ("sv_lanForceRate", "0")]);
-        arena.network.set_shape(BAD);
-        let nodes: Vec<_> = wires()
-            .take(6)
-            .enumerate()
-            .map(|(i, wire)| arena.join(wire, &format!("p{i}")))
-            .collect();
-        arena.run_for(Millis::seconds(20));
-        assert!(arena.players().all(|player| player.is_active()), "seed {seed}");
-        arena.players().for_each(|player| player.heard.clear());
+        let mut sim = SimFixture::new(seed, &[("sv_floodProtect", "0"), ("sv_lanForceRate", "0")]);
+        sim.network.set_shape(BAD);
+        let nodes: Vec<_> =
+            wires().take(6).enumerate().map(|(i, wire)| sim.join(wire, &format!("p{i}"))).collect();
+        sim.run_for(Millis::seconds(20));
+        assert!(sim.players().all(|player| player.is_active()), "seed {seed}");
+        sim.players().for_each(|player| player.heard.clear());
 
         for round in 0..100 {
-            let now = arena.network.now();
+            let now = sim.network.now();
             for (i, &node) in nodes.iter().enumerate() {
-                assert!(
-                    arena.player(node).type_command(now, &format!("say from {i} line {round}"))
-                );
+                assert!(sim.player(node).type_command(now, &format!("say from {i} line {round}")));
             }
-            arena.console(&format!("say round {round}"));
-            arena.run_for(Millis(200));
+            sim.console(&format!("say round {round}"));
+            sim.run_for(Millis(200));
         }
         // The faults heal and everything that was said arrives.
-        arena.network.set_shape(Shape::latency(Millis(20)));
-        arena.run_for(Millis::seconds(3));
-        assert!(arena.compared > 6 * 20 * 10, "seed {seed}: {} snapshots", arena.compared);
-        for player in arena.players() {
+        sim.network.set_shape(Shape::latency(Millis(20)));
+        sim.run_for(Millis::seconds(3));
+        assert!(sim.compared > 6 * 20 * 10, "seed {seed}: {} snapshots", sim.compared);
+        for player in sim.players() {
             let said = |what: &str| {
                 let lines = player.heard.iter().filter(|line| line.contains(what));
                 lines.map(|line| number_behind(line, what)).collect::<Vec<_>>()
@@ -68,7 +63,7 @@ fn impaired_network_keeps_views_equal_and_commands_ordered() {
                 assert_eq!(said(&format!("from {i} line ")), all, "seed {seed}");
             }
         }
-        arena.check_no_faults();
+        sim.check_no_faults();
     }
 }
 
@@ -79,57 +74,58 @@ fn number_behind(line: &str, what: &str) -> u32 {
 
 #[test]
 fn sixty_clients_join_within_a_second() {
-    let mut arena = Arena::new(9, &[]);
+    let mut sim = SimFixture::new(9, &[]);
     for (i, wire) in wires().take(60).enumerate() {
-        arena.join(wire, &format!("player{i}"));
-        arena.run_for(Millis(16));
+        sim.join(wire, &format!("player{i}"));
+        sim.run_for(Millis(16));
     }
-    arena.run_for(Millis::seconds(8));
-    let active = arena.players().filter(|player| player.is_active()).count();
+    sim.run_for(Millis::seconds(8));
+    let active = sim.players().filter(|player| player.is_active()).count();
     assert_eq!(active, 60);
-    assert_eq!(arena.server().active_clients(), 60);
-    for player in arena.players() {
+    assert_eq!(sim.server().active_clients(), 60);
+    for player in sim.players() {
         assert!(player.ending().is_none());
         assert_eq!(player.client().entities().count(), 59);
     }
-    arena.check_no_faults();
+    sim.check_no_faults();
 }
 
 #[test]
 fn sixty_clients_leave_at_once_without_affecting_others() {
-    let mut arena = Arena::new(10, &[("sv_timeout", "5")]);
+    let mut sim = SimFixture::new(10, &[("sv_timeout", "5")]);
     let leavers: Vec<_> =
-        wires().take(56).enumerate().map(|(i, wire)| arena.join(wire, &format!("g{i}"))).collect();
+        wires().take(56).enumerate().map(|(i, wire)| sim.join(wire, &format!("g{i}"))).collect();
     let stayers: Vec<_> =
-        wires().take(4).enumerate().map(|(i, wire)| arena.join(wire, &format!("s{i}"))).collect();
-    arena.run_for(Millis::seconds(8));
+        wires().take(4).enumerate().map(|(i, wire)| sim.join(wire, &format!("s{i}"))).collect();
+    sim.run_for(Millis::seconds(8));
     // They fall silent: taken off the network, not asked to leave.
     assert_eq!(leavers.len(), 56);
-    let silent = arena.actors.drain(1..=56).collect::<Vec<_>>();
+    let silent = sim.actors.drain(1..=56).collect::<Vec<_>>();
     // The places of those who stay moved, and with them their addresses: put strangers in between.
     for (i, _) in silent.iter().enumerate() {
-        arena.actors.insert(1 + i, fragd::sim::Actor::Server(Box::new(crate::arena::server(&[]))));
+        sim.actors
+            .insert(1 + i, fragd::sim::Actor::Server(Box::new(crate::sim_fixture::server(&[]))));
     }
-    arena.run_for(Millis::seconds(9));
-    assert_eq!(arena.server().active_clients(), 4);
+    sim.run_for(Millis::seconds(9));
+    assert_eq!(sim.server().active_clients(), 4);
     for node in stayers {
-        let player = arena.player(node);
+        let player = sim.player(node);
         assert!(player.is_active(), "{:?}", player.ending());
         let farewells = player.heard.iter().filter(|line| line.contains("timed out")).count();
         assert!(farewells > 0);
     }
-    arena.check_no_faults();
+    sim.check_no_faults();
 }
 
 #[test]
 fn map_changes_and_restarts_keep_all_clients() {
     for seed in [3, 4] {
-        let mut arena = Arena::new(seed, &[]);
-        arena.network.set_shape(BAD);
+        let mut sim = SimFixture::new(seed, &[]);
+        sim.network.set_shape(BAD);
         for (i, wire) in wires().take(5).enumerate() {
-            arena.join(wire, &format!("p{i}"));
+            sim.join(wire, &format!("p{i}"));
         }
-        arena.run_for(Millis::seconds(15));
+        sim.run_for(Millis::seconds(15));
         for (line, map) in [
             ("map_restart 0", "oa_dm1"),
             ("map oa_dm3", "oa_dm3"),
@@ -137,30 +133,30 @@ fn map_changes_and_restarts_keep_all_clients() {
             ("map oa_dm4;map_restart 0", "oa_dm4"),
             ("map oa_dm5;map oa_dm6", "oa_dm6"),
         ] {
-            arena.console(line);
-            arena.run_for(Millis::seconds(12));
-            for player in arena.players() {
+            sim.console(line);
+            sim.run_for(Millis::seconds(12));
+            for player in sim.players() {
                 assert!(player.is_active(), "seed {seed}: {line}: {:?}", player.client().stage());
                 let info = player.client().configstring(fragd::model::ConfigIndex::SERVERINFO);
                 assert!(info.contains(&format!("\\mapname\\{map}")), "{line}: {info}");
             }
         }
-        arena.check_no_faults();
+        sim.check_no_faults();
     }
 }
 
 #[test]
 fn same_seed_gives_identical_run() {
     let run = |seed| {
-        let mut arena = Arena::new(seed, &[]);
-        arena.network.set_shape(BAD);
+        let mut sim = SimFixture::new(seed, &[]);
+        sim.network.set_shape(BAD);
         for (i, wire) in wires().take(4).enumerate() {
-            arena.join(wire, &format!("p{i}"));
+            sim.join(wire, &format!("p{i}"));
         }
-        arena.run_for(Millis::seconds(10));
+        sim.run_for(Millis::seconds(10));
         let origins: Vec<_> =
-            arena.players().map(|p| p.client().player().map(|p| p.origin)).collect();
-        (arena.network.sent(), arena.compared, origins)
+            sim.players().map(|p| p.client().player().map(|p| p.origin)).collect();
+        (sim.network.sent(), sim.compared, origins)
     };
     assert_eq!(run(21), run(21));
     assert_ne!(run(21), run(22));

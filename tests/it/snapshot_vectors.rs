@@ -18,7 +18,7 @@ use fragd::{
 use serde_json::Value;
 
 use crate::{
-    states::{Scene, entity_of, player_of},
+    recorded_states::{RecordedScene, entity_of, player_of},
     vectors,
 };
 
@@ -158,7 +158,7 @@ fn usercmd_vectors_both_ways() {
 fn write_snapshot(
     writer: &mut BitWriter,
     case: &Case,
-    scene: &Scene,
+    scene: &RecordedScene,
     new: (&PlayerState, &[EntityState]),
 ) {
     server_message::begin(writer, CommandNum(case.int("ack") as i32));
@@ -189,7 +189,7 @@ fn head_of(case: &Case) -> SnapshotHead {
 #[test]
 fn snapshot_vectors_both_ways() {
     for case in cases("snapshot") {
-        let scene = Scene::of(&case.0);
+        let scene = RecordedScene::of(&case.0);
         let mut writer = BitWriter::new();
         write_snapshot(&mut writer, &case, &scene, (&scene.new.0, &scene.new.1));
         case.check_bits(&mut writer);

@@ -4,9 +4,9 @@ use fragd::{model::CommandNum, wire::client_message};
 
 use super::{
     costly_connects::{connect_of, deep_stream, many_pairs, pairs},
+    fixture::{oob, socket_at},
     overload::{HEADERS, Load, Target},
     raw_client::RawClient,
-    scene::{oob, socket_at},
 };
 
 /// Sockets that datagrams of unproven addresses come from.

@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 
 use fragd::observe::Counter;
 
-use super::scene::{PLAYERS, Scene, mail, oob, socket_at};
+use super::fixture::{LoopbackFixture, PLAYERS, mail, oob, socket_at};
 
 /// Rounds, each of which takes up every player.
 const ROUNDS: usize = 400;
@@ -19,28 +19,28 @@ fn head(sequence: u32, qport: u16) -> Vec<u8> {
 /// Sends for each player what `make` makes of a number and its qport, from its own host and from another
 /// one. Nobody is answered, and the players' own datagrams count all the while.
 fn forge(make: impl Fn(usize, u16) -> Vec<u8>) {
-    let scene = Scene::new(&[]);
+    let fixture = LoopbackFixture::new(&[]);
     // The players' own host, and another.
     let from = [UdpSocket::bind("127.0.0.1:0").unwrap(), socket_at(4, 1)];
-    let (moves, stray) = (scene.count(Counter::Moves), scene.count(Counter::PacketsInStray));
-    scene.storm(ROUNDS * PLAYERS * from.len(), PER_SECOND, |n| {
+    let (moves, stray) = (fixture.count(Counter::Moves), fixture.count(Counter::PacketsInStray));
+    fixture.storm(ROUNDS * PLAYERS * from.len(), PER_SECOND, |n| {
         let (socket, n) = (&from[n % from.len()], n / from.len());
-        let datagram = make(n / PLAYERS, scene.qport_of(n % PLAYERS).0);
-        let _ = socket.send_to(&datagram, scene.server);
+        let datagram = make(n / PLAYERS, fixture.qport_of(n % PLAYERS).0);
+        let _ = socket.send_to(&datagram, fixture.server);
     });
-    scene.wait("they are counted", |scene| {
+    fixture.wait("they are counted", |fixture| {
         let dropped =
             [Counter::MalformedPacket, Counter::MalformedMessage, Counter::PacketsOutOfOrder];
-        let stray = scene.count(Counter::PacketsInStray) - stray;
-        let dropped: u64 = dropped.into_iter().map(|counter| scene.count(counter)).sum();
+        let stray = fixture.count(Counter::PacketsInStray) - stray;
+        let dropped: u64 = dropped.into_iter().map(|counter| fixture.count(counter)).sum();
         stray >= (ROUNDS * PLAYERS / 2) as u64 && dropped >= ROUNDS as u64
     });
     assert!(from.iter().all(|socket| mail(socket).is_empty()), "nobody is answered");
     // Were the real datagrams old now, nobody would move.
-    let moved = scene.count(Counter::Moves);
+    let moved = fixture.count(Counter::Moves);
     assert!(moved > moves);
-    scene.wait("players move", |scene| scene.count(Counter::Moves) >= moved + 3 * 30);
-    scene.check();
+    fixture.wait("players move", |fixture| fixture.count(Counter::Moves) >= moved + 3 * 30);
+    fixture.check();
 }
 
 #[test]
@@ -70,15 +70,15 @@ fn n5_n6_n7_n8_unrelated_fragments_delay_no_client() {
 
 #[test]
 fn client_port_ignores_other_senders() {
-    let scene = Scene::new(&[]);
+    let fixture = LoopbackFixture::new(&[]);
     let strangers = [UdpSocket::bind("127.0.0.1:0").unwrap(), socket_at(4, 2)];
     let disconnect = oob("disconnect");
     let print = oob("print\nleave\n");
     let snapshot = [&0x7fff_fffe_u32.to_le_bytes()[..], &[0x77; 200]].concat();
     let datagrams: [&[u8]; 5] = [&disconnect, &print, &snapshot, &[0xff; 4], &[]];
-    scene.storm(2000, PER_SECOND, |n| {
-        let to = scene.address_of(n % PLAYERS);
+    fixture.storm(2000, PER_SECOND, |n| {
+        let to = fixture.address_of(n % PLAYERS);
         let _ = strangers[n % 2].send_to(datagrams[n % datagrams.len()], to);
     });
-    scene.check();
+    fixture.check();
 }

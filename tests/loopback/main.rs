@@ -6,6 +6,7 @@
 mod costly;
 #[path = "../it/attacks/costly_connects.rs"]
 mod costly_connects;
+mod fixture;
 mod floods;
 mod forged;
 mod neighbours;
@@ -13,5 +14,4 @@ mod overload;
 mod raw_client;
 #[path = "../../src/world/bsp/sample.rs"]
 mod sample;
-mod scene;
 mod sched;

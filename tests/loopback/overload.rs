@@ -29,9 +29,9 @@ use fragd::{
 
 use super::{
     costly,
+    fixture::{alone, answer, listen, oob, server, socket_at},
     floods::connect,
     sample::{MapFile, YARD},
-    scene::{alone, answer, listen, oob, server, socket_at},
     sched::SchedWatch,
 };
 

@@ -17,8 +17,8 @@ use fragd::{
 };
 
 use super::{
+    fixture::{PATIENCE, mail, socket_at},
     overload::Target,
-    scene::{PATIENCE, mail, socket_at},
 };
 
 /// A client in the game, of ioquake3's protocol 71.

@@ -6,7 +6,7 @@ use std::{fmt::Write as _, fs, net::SocketAddr, path::Path};
 
 use fragd::wire::connectionless::COMMANDS;
 
-use super::{Scene, anyone, oob};
+use super::{AttackFixture, anyone, oob};
 
 /// Bytes of the headers of UDP and IPv4, which every datagram has.
 const HEADERS: usize = 28;
@@ -52,24 +52,24 @@ struct Measured {
 
 /// Bytes answered to a flood, in thousandths of those received.
 fn flood(request: &[u8], from: impl Fn(u32) -> SocketAddr) -> usize {
-    let mut scene = Scene::new(&[("rconPassword", "a-long-password")]);
+    let mut fixture = AttackFixture::new(&[("rconPassword", "a-long-password")]);
     let (mut bytes_in, mut bytes_out) = (0, 0);
     for i in 0..SECONDS * PER_SECOND {
         bytes_in += request.len() + HEADERS;
-        let replies = scene.send(from(i as u32), request);
+        let replies = fixture.send(from(i as u32), request);
         bytes_out += replies.iter().map(|reply| reply.len() + HEADERS).sum::<usize>();
         if i % 10 == 9 {
-            scene.run_for(10);
+            fixture.run_for(10);
         }
     }
-    scene.check();
+    fixture.check();
     bytes_out * 1000 / bytes_in
 }
 
 fn measure() -> Vec<Measured> {
     let all = requests().into_iter().map(|(name, request)| {
-        let mut scene = Scene::new(&[("rconPassword", "a-long-password")]);
-        let reply = scene.send(anyone(1), &request).iter().map(Vec::len).sum();
+        let mut fixture = AttackFixture::new(&[("rconPassword", "a-long-password")]);
+        let reply = fixture.send(anyone(1), &request).iter().map(Vec::len).sum();
         let (one, all) = if reply == 0 {
             (0, 0)
         } else {

@@ -12,10 +12,10 @@ use fragd::{
 };
 
 use super::{
-    SEED, Scene, anyone, oob,
-    rogue::{Rogue, challenge, connect},
+    AttackFixture, SEED, anyone, oob,
+    raw_client::{RawClient, challenge, connect},
 };
-use crate::arena::SERVER;
+use crate::sim_fixture::SERVER;
 
 fn far(host: u8) -> SocketAddr {
     ([198, 51, 100, host], 27_960).into()
@@ -24,7 +24,7 @@ fn far(host: u8) -> SocketAddr {
 /// Asks so often in each millisecond for ten seconds, from wherever `from` says, and counts answers and
 /// their bytes.
 fn flood(
-    scene: &mut Scene,
+    fixture: &mut AttackFixture,
     text: &str,
     per_ms: u32,
     ms: u32,
@@ -32,12 +32,12 @@ fn flood(
 ) -> (usize, usize) {
     let (mut answers, mut bytes) = (0, 0);
     for i in 0..ms * per_ms {
-        for reply in scene.send(from(i), &oob(text)) {
+        for reply in fixture.send(from(i), &oob(text)) {
             answers += 1;
             bytes += reply.len();
         }
         if (i + 1).is_multiple_of(per_ms * 10) {
-            scene.run_for(10);
+            fixture.run_for(10);
         }
     }
     (answers, bytes)
@@ -46,171 +46,172 @@ fn flood(
 #[test]
 fn c1_c2_forged_source_gets_burst_then_one_response_per_second() {
     for text in ["getstatus", "getinfo xxx"] {
-        let mut scene = Scene::new(&[]);
-        let (answers, bytes) = flood(&mut scene, text, 1, 10_000, |_| far(1));
+        let mut fixture = AttackFixture::new(&[]);
+        let (answers, bytes) = flood(&mut fixture, text, 1, 10_000, |_| far(1));
         assert!((19..=20).contains(&answers), "{text}: {answers} answers");
         assert!(bytes < 20 * 1400, "{text}: {bytes} bytes");
-        assert_eq!(scene.count(Counter::QueriesLimited) as usize, 10_000 - answers);
-        scene.check();
+        assert_eq!(fixture.count(Counter::QueriesLimited) as usize, 10_000 - answers);
+        fixture.check();
     }
 }
 
 #[test]
 fn c3_distributed_query_flood_leaves_players_responses() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for second in 0..10 {
-        flood(&mut scene, "getinfo", 2, 1000, |i| anyone(second * 2000 + i));
+        flood(&mut fixture, "getinfo", 2, 1000, |i| anyone(second * 2000 + i));
         // Asked by the player's other program, at the height of the flood.
-        let (SocketAddr::V4(mut browser), port) = (scene.address_of(0), 40_000) else { panic!() };
+        let (SocketAddr::V4(mut browser), port) = (fixture.address_of(0), 40_000) else { panic!() };
         browser.set_port(port);
-        let info = scene.ask(browser.into(), "getinfo");
+        let info = fixture.ask(browser.into(), "getinfo");
         assert_eq!(info.len(), 1, "second {second}");
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c4_many_forged_sources_cost_no_frames_or_responses() {
-    let mut scene = Scene::new(&[]);
-    let (answers, _) = flood(&mut scene, "getinfo", 50, 2000, anyone);
+    let mut fixture = AttackFixture::new(&[]);
+    let (answers, _) = flood(&mut fixture, "getinfo", 50, 2000, anyone);
     // The budget over all: a hundred at once and a hundred a second.
     assert!((100..=302).contains(&answers), "{answers} answers");
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c5_tracker_with_two_queries_per_interval_is_always_answered() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for round in 0..60 {
         for _ in 0..2 {
-            assert_eq!(scene.ask(far(7), "getstatus").len(), 1, "round {round}");
+            assert_eq!(fixture.ask(far(7), "getstatus").len(), 1, "round {round}");
         }
-        scene.run_for(10_000);
+        fixture.run_for(10_000);
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c5_twenty_browsers_per_second_are_all_answered() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for browser in 0..20 * 30 {
         // As a browser asks: the list first, and then the players of each server.
         for text in ["getinfo xxx", "getstatus"] {
-            assert_eq!(scene.ask(anyone(browser), text).len(), 1, "browser {browser}");
+            assert_eq!(fixture.ask(anyone(browser), text).len(), 1, "browser {browser}");
         }
-        scene.run_for(50);
+        fixture.run_for(50);
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c1_c2_total_responses_keep_configured_rate() {
-    let mut scene = Scene::new(&[("sv_queryGlobalRate", "5000")]);
-    let (_, bytes) = flood(&mut scene, "getstatus", 1, 20_000, anyone);
+    let mut fixture = AttackFixture::new(&[("sv_queryGlobalRate", "5000")]);
+    let (_, bytes) = flood(&mut fixture, "getstatus", 1, 20_000, anyone);
     // Three seconds' worth at once, twenty seconds' worth since, and one answer.
     assert!((100_000..=23 * 5000 + 1400).contains(&bytes), "{bytes} bytes");
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c6_challenge_flood_keeps_clients_joining() {
-    let mut scene = Scene::new(&[]);
-    let honest = challenge(&mut scene, far(1));
-    flood(&mut scene, "getchallenge", 40, 2000, anyone);
-    let replies = connect(&mut scene, far(1), 7, honest, &[("name", "late")]);
+    let mut fixture = AttackFixture::new(&[]);
+    let honest = challenge(&mut fixture, far(1));
+    flood(&mut fixture, "getchallenge", 40, 2000, anyone);
+    let replies = connect(&mut fixture, far(1), 7, honest, &[("name", "late")]);
     assert_eq!(replies, [format!("connectResponse {}", honest.0)]);
-    assert!(scene.count(Counter::ChallengesLimited) > 40_000);
-    scene.check();
+    assert!(fixture.count(Counter::ChallengesLimited) > 40_000);
+    fixture.check();
 }
 
 #[test]
 fn c7_challenges_do_not_predict_the_next_one() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     let mut seen = std::collections::HashSet::new();
     let mut ones = [0u32; 31];
     let mut before = 0;
     for i in 0..2000u32 {
-        let made = challenge(&mut scene, anyone(i)).0;
+        let made = challenge(&mut fixture, anyone(i)).0;
         assert!(made > 0 && seen.insert(made), "{made} came twice");
         assert!(made.abs_diff(before) > 16, "{made} follows {before}");
         before = made;
         ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones += made as u32 >> bit & 1);
-        scene.run_for(u64::from(i % 10 == 0) * 10);
+        fixture.run_for(u64::from(i % 10 == 0) * 10);
     }
     assert!(ones.iter().all(|ones| (850..1150).contains(ones)), "{ones:?}");
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c8_m37_connect_without_challenge_opens_no_slot() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     let (mut told, mut bytes_in, mut bytes_out) = (0, 0, 0);
     let mut request = Vec::new();
     let info = Info::parse("\\protocol\\68\\qport\\1\\challenge\\1");
     write_connect(&info, &mut request).unwrap();
     for i in 0..20_000 {
         bytes_in += request.len();
-        for reply in scene.send(far(1), &request) {
+        for reply in fixture.send(far(1), &request) {
             told += 1;
             bytes_out += reply.len();
         }
         if i % 40 == 39 {
-            scene.run_for(10);
+            fixture.run_for(10);
         }
     }
     // Five seconds: three at once, and one a second.
     assert!((3..=8).contains(&told), "{told}");
     assert!(bytes_out * 1000 < bytes_in, "{bytes_out} of {bytes_in}");
-    assert_eq!(scene.server().active_clients(), 3);
+    assert_eq!(fixture.server().active_clients(), 3);
     // From everywhere: twenty at once and twenty a second.
     let mut told = 0;
     for i in 0..20_000 {
-        told += scene.send(anyone(i), &request).len();
+        told += fixture.send(anyone(i), &request).len();
         if i % 40 == 39 {
-            scene.run_for(10);
+            fixture.run_for(10);
         }
     }
     assert!(told <= 20 + 5 * 20 + 1, "{told}");
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c9_silent_clients_are_few_and_time_out_early() {
-    let mut scene = Scene::new(&[("sv_maxclientsPerIP", "3")]);
+    let mut fixture = AttackFixture::new(&[("sv_maxclientsPerIP", "3")]);
     let mut let_in = 0;
     for qport in 0..64 {
         let port = 1000 + qport;
         let from = SocketAddr::from(([198, 51, 100, 1], port));
-        let_in += u32::from(Rogue::knock(&mut scene, from, qport).is_ok());
-        scene.run_for(20);
+        let_in += u32::from(RawClient::knock(&mut fixture, from, qport).is_ok());
+        fixture.run_for(20);
     }
     assert_eq!(let_in, 3);
-    scene.run_for(6000);
-    let info = scene.ask(far(9), "getinfo").concat();
+    fixture.run_for(6000);
+    let info = fixture.ask(far(9), "getinfo").concat();
     assert!(info.contains("\\clients\\3\\"), "only the players are left: {info}");
     // Each that said nothing makes the address wait for longer.
     let mut let_in = 0;
     for round in 0..120 {
         let from = SocketAddr::from(([198, 51, 100, 1], 2000 + round));
-        let_in += u32::from(Rogue::knock(&mut scene, from, 100 + round).is_ok());
-        scene.run_for(1000);
+        let_in += u32::from(RawClient::knock(&mut fixture, from, 100 + round).is_ok());
+        fixture.run_for(1000);
     }
     assert!(let_in <= 12, "{let_in} in two minutes");
     // A neighbour is not punished.
-    assert!(Rogue::knock(&mut scene, far(2), 5).is_ok());
-    scene.check();
+    assert!(RawClient::knock(&mut fixture, far(2), 5).is_ok());
+    fixture.check();
 }
 
 #[test]
 fn c10_active_fake_clients_are_limited_by_address_and_network() {
-    let mut scene = Scene::new(&[("sv_maxclientsPerIP", "3"), ("sv_maxclientsPerSubnet", "5")]);
+    let mut fixture =
+        AttackFixture::new(&[("sv_maxclientsPerIP", "3"), ("sv_maxclientsPerSubnet", "5")]);
     let mut let_in = Vec::new();
     for host in 1..=6 {
         for port in 0..6 {
             let from = SocketAddr::from(([198, 51, 100, host], 1000 + port));
-            match Rogue::knock(&mut scene, from, u16::from(host) * 100 + port) {
-                Ok(mut rogue) => {
-                    rogue.enter(&mut scene);
+            match RawClient::knock(&mut fixture, from, u16::from(host) * 100 + port) {
+                Ok(mut attacker) => {
+                    attacker.enter(&mut fixture);
                     let_in.push(host);
                 }
                 Err(text) => assert!(text.contains("Too many connections.") || text.is_empty()),
@@ -220,30 +221,30 @@ fn c10_active_fake_clients_are_limited_by_address_and_network() {
     assert_eq!(let_in, [1, 1, 1, 2, 2]);
     // Another network is not full.
     let other = ([198, 51, 101, 1], 1000).into();
-    assert!(Rogue::knock(&mut scene, other, 9).is_ok());
-    scene.check();
+    assert!(RawClient::knock(&mut fixture, other, 9).is_ok());
+    fixture.check();
 }
 
 #[test]
 fn c11_n11_client_behind_same_address_takes_no_slot() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for victim in 0..3 {
-        let mut from = scene.address_of(victim);
+        let mut from = fixture.address_of(victim);
         from.set_port(40_000 + victim as u16);
-        let qport = scene.qport_of(victim).0;
-        let mut rogue = Rogue::knock(&mut scene, from, qport).expect("let in");
-        rogue.idle(&mut scene);
-        assert_eq!(rogue.qport, scene.qport_of(victim));
+        let qport = fixture.qport_of(victim).0;
+        let mut attacker = RawClient::knock(&mut fixture, from, qport).expect("let in");
+        attacker.idle(&mut fixture);
+        assert_eq!(attacker.qport, fixture.qport_of(victim));
     }
-    let info = scene.ask(far(9), "getinfo").concat();
+    let info = fixture.ask(far(9), "getinfo").concat();
     assert!(info.contains("\\clients\\6\\"), "each has a slot of its own: {info}");
-    scene.run_for(2000);
-    scene.check();
+    fixture.run_for(2000);
+    fixture.check();
 }
 
 #[test]
 fn c13_c14_c30_malformed_connects_and_short_packets_are_dropped() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     let bomb = |len: u16, body: &[u8]| {
         [b"\xff\xff\xff\xffconnect ".as_slice(), &len.to_be_bytes(), body].concat()
     };
@@ -265,21 +266,21 @@ fn c13_c14_c30_malformed_connects_and_short_packets_are_dropped() {
     for _ in 0..50 {
         for (i, packet) in packets.iter().enumerate() {
             let from = SocketAddr::from(([198, 51, 100, i as u8], 999));
-            let replies = scene.send(from, packet);
+            let replies = fixture.send(from, packet);
             assert!(replies.iter().all(|reply| reply.len() < 120), "packet {i}");
         }
-        scene.run_for(20);
+        fixture.run_for(20);
     }
-    assert_eq!(scene.server().active_clients(), 3);
-    assert!(scene.count(Counter::MalformedConnectionless) > 400);
-    scene.check();
+    assert_eq!(fixture.server().active_clients(), 3);
+    assert!(fixture.count(Counter::MalformedConnectionless) > 400);
+    fixture.check();
 }
 
 #[test]
 fn c15_c16_c17_c18_only_short_harmless_challenge_is_echoed() {
-    let mut scene = Scene::new(&[("sv_queryBurst", "1000")]);
+    let mut fixture = AttackFixture::new(&[("sv_queryBurst", "1000")]);
     let mut info = |argument: &[u8]| {
-        let replies = scene.ask(far(1), [b"getinfo ", argument].concat());
+        let replies = fixture.ask(far(1), [b"getinfo ", argument].concat());
         assert!(replies.len() <= 1);
         replies.into_iter().next()
     };
@@ -315,8 +316,8 @@ fn c15_c16_c17_c18_only_short_harmless_challenge_is_echoed() {
         assert_eq!(keys(&reply), expected, "each key once: {reply}");
         assert!(!reply.contains("evil") && !reply.contains("quit"));
     }
-    scene.run_for(2000);
-    scene.check();
+    fixture.run_for(2000);
+    fixture.check();
 }
 
 const PASSWORD: [(&str, &str); 2] =
@@ -324,40 +325,40 @@ const PASSWORD: [(&str, &str); 2] =
 
 #[test]
 fn c19_c20_c21_rcon_guessing_fails_and_locks_no_admin_out() {
-    let mut scene = Scene::new(&PASSWORD);
-    let (answers, bytes) = flood(&mut scene, "rcon guess status", 1, 10_000, |_| far(1));
+    let mut fixture = AttackFixture::new(&PASSWORD);
+    let (answers, bytes) = flood(&mut fixture, "rcon guess status", 1, 10_000, |_| far(1));
     assert!(answers <= 11, "at most one a second: {answers}");
     assert!(bytes < 10_000 * 21 / 40, "{bytes} bytes for 210 000");
     // The guesses came from the admin's address. Once they end, the admin is heard at once.
-    scene.run_for(100);
-    let status = scene.ask(far(1), "rcon a-long-password status").concat();
+    fixture.run_for(100);
+    let status = fixture.ask(far(1), "rcon a-long-password status").concat();
     assert!(status.contains("map: "), "{status}");
     // From elsewhere even the right one is not answered.
     let elsewhere = ([203, 0, 113, 1], 5).into();
-    assert!(scene.ask(elsewhere, "rcon a-long-password status").is_empty());
-    assert_eq!(scene.count(Counter::RconRefused), 10_001);
-    scene.check();
+    assert!(fixture.ask(elsewhere, "rcon a-long-password status").is_empty());
+    assert_eq!(fixture.count(Counter::RconRefused), 10_001);
+    fixture.check();
 }
 
 #[test]
 fn c22_rcon_password_is_useless_from_other_networks() {
-    let mut scene = Scene::new(&PASSWORD);
+    let mut fixture = AttackFixture::new(&PASSWORD);
     let sniffed = "rcon a-long-password set sv_hostname changed";
     for host in 0..100 {
         let elsewhere = ([203, 0, 113, host], 27_960).into();
-        assert!(scene.ask(elsewhere, sniffed).is_empty());
+        assert!(fixture.ask(elsewhere, sniffed).is_empty());
     }
-    assert_eq!(scene.count(Counter::RconAccepted), 0);
-    assert_ne!(scene.server().settings().text(key::SV_HOSTNAME), "changed");
+    assert_eq!(fixture.count(Counter::RconAccepted), 0);
+    assert_ne!(fixture.server().settings().text(key::SV_HOSTNAME), "changed");
     // The operator's network is heard, whatever came from elsewhere.
-    assert_eq!(scene.ask(far(1), sniffed).len(), 1);
-    assert_eq!(scene.server().settings().text(key::SV_HOSTNAME), "changed");
-    scene.check();
+    assert_eq!(fixture.ask(far(1), sniffed).len(), 1);
+    assert_eq!(fixture.server().settings().text(key::SV_HOSTNAME), "changed");
+    fixture.check();
 }
 
 #[test]
 fn c23_rcon_lines_are_bounded() {
-    let mut scene = Scene::new(&PASSWORD);
+    let mut fixture = AttackFixture::new(&PASSWORD);
     let words = "a ".repeat(600);
     for line in [
         format!("echo {}", "A".repeat(1000)),
@@ -369,18 +370,18 @@ fn c23_rcon_lines_are_bounded() {
         "vstr a;".repeat(140),
         "set a \"vstr a;vstr a\";vstr a".to_owned(),
     ] {
-        let replies = scene.send(far(1), &oob(format!("rcon a-long-password {line}")));
+        let replies = fixture.send(far(1), &oob(format!("rcon a-long-password {line}")));
         let longest = replies.iter().map(Vec::len).max().unwrap_or(0);
         assert!(longest <= 1024 && replies.len() <= 200, "{} of {longest}", replies.len());
-        scene.run_for(1100);
+        fixture.run_for(1100);
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c24_network_text_never_runs_as_console_line() {
-    let mut scene = Scene::new(&[("rconPassword", "a-long-password")]);
-    let hostname = scene.server().settings().text(key::SV_HOSTNAME).to_owned();
+    let mut fixture = AttackFixture::new(&[("rconPassword", "a-long-password")]);
+    let hostname = fixture.server().settings().text(key::SV_HOSTNAME).to_owned();
     for line in ["quit", "map evil", "set sv_hostname evil", "sv_hostname evil", "kick all"] {
         for head in ["getinfo", "getstatus", "getchallenge", "rcon", "rcon x", "echo", "print"] {
             for text in [
@@ -390,21 +391,21 @@ fn c24_network_text_never_runs_as_console_line() {
                 format!("{head}\n{line}\n"),
                 line.to_owned(),
             ] {
-                scene.send(far(1), &oob(text));
+                fixture.send(far(1), &oob(text));
             }
         }
-        scene.run_for(100);
+        fixture.run_for(100);
     }
-    assert!(!scene.server().is_finished(), "nobody quit");
-    assert_eq!(scene.server().active_clients(), 3, "nobody was kicked");
-    assert_eq!(scene.server().settings().text(key::SV_HOSTNAME), hostname);
-    assert_eq!(scene.server().settings().text(key::MAPNAME), "oa_dm1");
-    scene.check();
+    assert!(!fixture.server().is_finished(), "nobody quit");
+    assert_eq!(fixture.server().active_clients(), 3, "nobody was kicked");
+    assert_eq!(fixture.server().settings().text(key::SV_HOSTNAME), hostname);
+    assert_eq!(fixture.server().settings().text(key::MAPNAME), "oa_dm1");
+    fixture.check();
 }
 
 #[test]
 fn c25_responses_trigger_no_responses_or_loops() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for text in [
         "infoResponse\n\\challenge\\x\\hostname\\y",
         "statusResponse\n\\sv_hostname\\x\n0 5 \"a\"\n",
@@ -414,40 +415,40 @@ fn c25_responses_trigger_no_responses_or_loops() {
         "connectResponse 5",
         "getserversResponse\\\x01\x02\x03\x04\x05\x06\\EOT",
     ] {
-        assert!(scene.ask(far(1), text).is_empty(), "{text}");
+        assert!(fixture.ask(far(1), text).is_empty(), "{text}");
     }
     // As if the server itself had asked.
     let own = Network::address(SERVER, LocalPort(0));
     for text in ["getinfo x", "getstatus", "getchallenge", "rcon x y", "connect \"\\x\\y\""] {
-        let before = scene.count(Counter::PacketsInConnectionless);
-        scene.arena.network.inject(own, SERVER, &oob(text));
-        scene.run_for(1000);
-        let heard = scene.count(Counter::PacketsInConnectionless) - before;
+        let before = fixture.count(Counter::PacketsInConnectionless);
+        fixture.sim.network.inject(own, SERVER, &oob(text));
+        fixture.run_for(1000);
+        let heard = fixture.count(Counter::PacketsInConnectionless) - before;
         assert!(heard <= 2, "{text}: {heard} datagrams: the packet and its answer, no loop");
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c26_c27_forged_disconnects_and_authorizations_change_nothing() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for _ in 0..20 {
         for victim in 0..3 {
-            let from = scene.address_of(victim);
+            let from = fixture.address_of(victim);
             for text in ["disconnect", "disconnect\n", "ipAuthorize 1 accept", "ipAuthorize 1 deny"]
             {
-                assert!(scene.ask(from, text).is_empty());
+                assert!(fixture.ask(from, text).is_empty());
             }
         }
-        scene.run_for(100);
+        fixture.run_for(100);
     }
-    assert_eq!(scene.server().active_clients(), 3);
-    scene.check();
+    assert_eq!(fixture.server().active_clients(), 3);
+    fixture.check();
 }
 
 #[test]
 fn c28_c29_server_lists_are_neither_sent_nor_accepted() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for text in [
         "heartbeat QuakeArena-1\n",
         "getservers 68 empty full",
@@ -455,20 +456,21 @@ fn c28_c29_server_lists_are_neither_sent_nor_accepted() {
         "getserversExt \"a b\" 71 ipv6",
         "getserversResponse\\\x7f\0\0\x01\x6d\x38\\EOT\0\0\0",
     ] {
-        assert!(scene.ask(far(1), text).is_empty(), "{text}");
+        assert!(fixture.ask(far(1), text).is_empty(), "{text}");
     }
     assert_eq!(
-        scene.count(Counter::ConnectionlessIgnored) + scene.count(Counter::MalformedConnectionless),
+        fixture.count(Counter::ConnectionlessIgnored)
+            + fixture.count(Counter::MalformedConnectionless),
         5
     );
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c31_invalid_sources_get_no_relevant_response() {
     // The loop drops them; a server that is handed one all the same does not fall over it.
-    let mut scene = Scene::new(&[("rconPassword", "a-long-password")]);
-    let accepted = scene.count(Counter::ConnectsAccepted);
+    let mut fixture = AttackFixture::new(&[("rconPassword", "a-long-password")]);
+    let accepted = fixture.count(Counter::ConnectsAccepted);
     for from in ["1.2.3.4:0", "0.0.0.0:5", "255.255.255.255:9", "224.0.0.1:1", "[ff02::1]:7"] {
         let from: SocketAddr = from.parse().unwrap();
         let mut answers = 0;
@@ -480,7 +482,7 @@ fn c31_invalid_sources_get_no_relevant_response() {
             "rcon x status",
             "disconnect",
         ] {
-            for reply in scene.ask(from, text) {
+            for reply in fixture.ask(from, text) {
                 answers += 1;
                 assert!(reply.len() < 1400 && !reply.starts_with("connectResponse"), "{reply}");
                 assert!(!reply.starts_with("print"), "{reply}");
@@ -488,25 +490,25 @@ fn c31_invalid_sources_get_no_relevant_response() {
         }
         assert!(answers <= 3, "{from}: {answers} answers to three questions");
         // A number of no player from there, and one of a player.
-        let qport = scene.qport_of(0).0.to_le_bytes();
+        let qport = fixture.qport_of(0).0.to_le_bytes();
         for sequence in [1u32, 0x7fff_ffff] {
             let datagram = [&sequence.to_le_bytes()[..], &qport, &[0; 20]].concat();
-            assert!(scene.send(from, &datagram).is_empty());
+            assert!(fixture.send(from, &datagram).is_empty());
         }
     }
-    scene.run_for(100);
-    assert_eq!(scene.count(Counter::ConnectsAccepted), accepted, "no slot is given");
-    assert_eq!(scene.server().active_clients(), 3);
-    assert!(scene.mail.iter().all(|(to, _)| to.port() != 0), "nothing is sent to port 0 later");
-    scene.check();
+    fixture.run_for(100);
+    assert_eq!(fixture.count(Counter::ConnectsAccepted), accepted, "no slot is given");
+    assert_eq!(fixture.server().active_clients(), 3);
+    assert!(fixture.mail.iter().all(|(to, _)| to.port() != 0), "nothing is sent to port 0 later");
+    fixture.check();
 }
 
 #[test]
 fn attack_scenario_is_reproducible() {
     let run = || {
-        let mut scene = Scene::new(&[]);
-        flood(&mut scene, "getinfo", 3, 200, anyone);
-        (scene.now(), scene.arena.network.sent(), scene.arena.compared)
+        let mut fixture = AttackFixture::new(&[]);
+        flood(&mut fixture, "getinfo", 3, 200, anyone);
+        (fixture.now(), fixture.sim.network.sent(), fixture.sim.compared)
     };
     assert_eq!(run(), run());
     assert!(run().0 > Millis(SEED));

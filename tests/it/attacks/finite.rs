@@ -13,8 +13,8 @@ use fragd::{
     world::MapEntities,
 };
 
-use super::{SEED, Scene};
-use crate::arena::Arena;
+use super::{AttackFixture, SEED};
+use crate::sim_fixture::SimFixture;
 
 const ROTTEN: [f32; 4] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX];
 
@@ -126,16 +126,17 @@ fn m16_non_finite_numbers_are_never_sent() {
     });
     let assets = Box::new(MemoryAssets::default());
     let server = Server::new(Settings::default(), assets, rules, [3; 32]);
-    let mut scene = Scene::around(Arena::around(SEED, Actor::Server(Box::new(server))));
+    let mut fixture =
+        AttackFixture::around(SimFixture::around(SEED, Actor::Server(Box::new(server))));
     let mut looks = 0;
     for _ in 0..40 {
-        scene.run_for(50);
-        for honest in 0..scene.honest.len() {
-            let node = scene.honest[honest].node;
-            let Some(snapshot) = scene.arena.player(node).client().snapshot() else { continue };
+        fixture.run_for(50);
+        for honest in 0..fixture.honest.len() {
+            let node = fixture.honest[honest].node;
+            let Some(snapshot) = fixture.sim.player(node).client().snapshot() else { continue };
             let (sequence, player) = (snapshot.sequence, snapshot.player);
             let number = ClientNum::new(honest).expect("three players");
-            let Some(view) = scene.server().sent_view(number, sequence) else { continue };
+            let Some(view) = fixture.server().sent_view(number, sequence) else { continue };
             let vectors = |state: &EntityState| {
                 [state.pos.base, state.pos.delta, state.apos.base, state.angles2]
             };
@@ -148,6 +149,6 @@ fn m16_non_finite_numbers_are_never_sent() {
         }
     }
     assert!(looks > 500, "{looks} vectors were seen");
-    assert!(scene.count(Counter::StatesMended) > 100);
-    scene.check();
+    assert!(fixture.count(Counter::StatesMended) > 100);
+    fixture.check();
 }

@@ -13,7 +13,7 @@ mod finite;
 mod messages;
 mod netchan;
 mod overload;
-mod rogue;
+mod raw_client;
 mod rows;
 mod slots;
 mod userinfo;
@@ -30,14 +30,14 @@ use fragd::{
     sim::Network,
 };
 
-use crate::arena::{Arena, SERVER};
+use crate::sim_fixture::{SERVER, SimFixture};
 
 /// Longest time between two snapshots of a player beside an attack: a frame of 50 ms, and the step in
 /// which these tests look.
 const WORST_GAP: Millis = Millis(60);
 /// How often players are looked at.
 const STEP: Millis = Millis(10);
-/// The seed of every scene.
+/// The seed of every fixture.
 const SEED: u64 = 91;
 
 /// A player who does no harm, and how it is served.
@@ -49,8 +49,8 @@ struct Honest {
 }
 
 /// A server, three players, and whoever attacks.
-struct Scene {
-    arena: Arena,
+struct AttackFixture {
+    sim: SimFixture,
     honest: Vec<Honest>,
     /// Longest time that they may be without a snapshot.
     worst_gap: Millis,
@@ -58,36 +58,36 @@ struct Scene {
     mail: Vec<(SocketAddr, Vec<u8>)>,
 }
 
-impl Scene {
+impl AttackFixture {
     /// Three players in the game, on a server with these settings.
     fn new(set: &[(&str, &str)]) -> Self {
-        Self::around(Arena::new(SEED, set))
+        Self::around(SimFixture::new(SEED, set))
     }
 
-    fn around(mut arena: Arena) -> Self {
-        let _ = arena.network.take_outside();
-        let nodes = ClientWire::ALL.map(|wire| arena.join(wire, "honest"));
-        arena.run_for(Millis::seconds(3));
-        let now = arena.network.now();
+    fn around(mut sim: SimFixture) -> Self {
+        let _ = sim.network.take_outside();
+        let nodes = ClientWire::ALL.map(|wire| sim.join(wire, "honest"));
+        sim.run_for(Millis::seconds(3));
+        let now = sim.network.now();
         let honest = nodes.map(|node| Honest {
             node,
-            snapshots: arena.player(node).client().statistics().snapshots,
+            snapshots: sim.player(node).client().statistics().snapshots,
             last: now,
             worst_gap: Millis(0),
         });
-        let mut scene =
-            Self { arena, honest: honest.into(), worst_gap: WORST_GAP, mail: Vec::new() };
-        scene.run_for(500);
-        scene.honest.iter_mut().for_each(|honest| honest.worst_gap = Millis(0));
-        scene
+        let mut fixture =
+            Self { sim, honest: honest.into(), worst_gap: WORST_GAP, mail: Vec::new() };
+        fixture.run_for(500);
+        fixture.honest.iter_mut().for_each(|honest| honest.worst_gap = Millis(0));
+        fixture
     }
 
     fn now(&self) -> Millis {
-        self.arena.network.now()
+        self.sim.network.now()
     }
 
     fn server(&self) -> &Server {
-        self.arena.server()
+        self.sim.server()
     }
 
     fn count(&self, counter: Counter) -> u64 {
@@ -109,10 +109,10 @@ impl Scene {
         let end = self.now() + Millis(ms);
         while self.now() < end {
             let step = STEP.min(end.since(self.now()));
-            self.arena.run_for(step);
+            self.sim.run_for(step);
             let now = self.now();
             for honest in &mut self.honest {
-                let snapshots = self.arena.player(honest.node).client().statistics().snapshots;
+                let snapshots = self.sim.player(honest.node).client().statistics().snapshots;
                 honest.worst_gap = honest.worst_gap.max(now.since(honest.last));
                 if snapshots != honest.snapshots {
                     honest.snapshots = snapshots;
@@ -120,25 +120,25 @@ impl Scene {
                 }
             }
         }
-        self.mail.extend(self.arena.network.take_outside());
+        self.mail.extend(self.sim.network.take_outside());
     }
 
     /// Hands the server a datagram at this very moment, and returns what it answers to that address.
     fn send(&mut self, from: SocketAddr, bytes: &[u8]) -> Vec<Vec<u8>> {
         let now = self.now();
-        let server = &mut self.arena.actors[SERVER];
+        let server = &mut self.sim.actors[SERVER];
         server.handle_datagram(now, Route { local: LocalPort(0), remote: from }, bytes);
         let (mut packet, mut replies) = (Vec::new(), Vec::new());
-        while let Some(to) = self.arena.actors[SERVER].poll_transmit(&mut packet) {
+        while let Some(to) = self.sim.actors[SERVER].poll_transmit(&mut packet) {
             if to.remote == from {
                 replies.push(packet.clone());
                 continue;
             }
             let from = Network::address(SERVER, LocalPort(0));
-            let owner = (0..self.arena.actors.len())
+            let owner = (0..self.sim.actors.len())
                 .find(|&node| Network::address(node, LocalPort(0)) == to.remote);
             match owner {
-                Some(node) => self.arena.network.inject(from, node, &packet),
+                Some(node) => self.sim.network.inject(from, node, &packet),
                 None => self.mail.push((to.remote, packet.clone())),
             }
         }
@@ -158,13 +158,13 @@ impl Scene {
         let info = self.ask(([192, 0, 2, 250], 9).into(), "getinfo alive");
         assert!(info.len() == 1 && info[0].contains("\\challenge\\alive"), "{info:?}");
         for (i, honest) in self.honest.iter().enumerate() {
-            let player = self.arena.player(honest.node);
+            let player = self.sim.player(honest.node);
             assert!(player.is_active(), "player {i}: {:?}", player.ending());
             let worst = honest.worst_gap;
             assert!(worst <= self.worst_gap, "player {i}: {worst} without a snapshot");
         }
-        assert!(self.arena.compared > 100, "views were compared");
-        self.arena.check_no_faults();
+        assert!(self.sim.compared > 100, "views were compared");
+        self.sim.check_no_faults();
     }
 }
 

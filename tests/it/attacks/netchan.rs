@@ -14,7 +14,7 @@ use fragd::{
     },
 };
 
-use super::{SEED, Scene, rogue::Rogue};
+use super::{AttackFixture, SEED, raw_client::RawClient};
 
 const FROM: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1)), 27_960);
@@ -26,42 +26,42 @@ fn forged(sequence: u32, qport: u16, body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn n1_forged_datagram_from_other_port_redirects_no_client() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for round in 0..100u32 {
         for victim in 0..3 {
-            let mut from = scene.address_of(victim);
+            let mut from = fixture.address_of(victim);
             from.set_port(30_000 + round as u16);
-            let qport = scene.qport_of(victim).0;
+            let qport = fixture.qport_of(victim).0;
             for sequence in [1, 500 + round, 100_000, 0x7fff_0000] {
                 for body in [&[][..], &[0x55; 12], &[0xff; 60], &[0; 60]] {
-                    assert!(scene.send(from, &forged(sequence, qport, body)).is_empty());
+                    assert!(fixture.send(from, &forged(sequence, qport, body)).is_empty());
                 }
             }
         }
-        scene.run_for(50);
+        fixture.run_for(50);
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn n2_n3_forged_sequence_jump_makes_no_real_datagram_stale() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for round in 0..40u32 {
         for victim in 0..3 {
-            let (from, qport) = (scene.address_of(victim), scene.qport_of(victim).0);
+            let (from, qport) = (fixture.address_of(victim), fixture.qport_of(victim).0);
             for sequence in [0x7fff_fffe, 0x7fff_ffff, 0x4000_0000, 5000 + round, 0] {
                 for body in [&[0x5a; 20][..], &[0; 100], &[0xff; 9]] {
-                    scene.send(from, &forged(sequence, qport, body));
+                    fixture.send(from, &forged(sequence, qport, body));
                 }
             }
         }
-        scene.run_for(50);
+        fixture.run_for(50);
     }
     // The players' own datagrams were taken all the while: their moves went on.
-    let moves = scene.count(Counter::Moves);
-    scene.run_for(1000);
-    assert!(scene.count(Counter::Moves) - moves >= 3 * 55);
-    scene.check();
+    let moves = fixture.count(Counter::Moves);
+    fixture.run_for(1000);
+    assert!(fixture.count(Counter::Moves) - moves >= 3 * 55);
+    fixture.check();
 }
 
 /// A message that an outsider can write: it holds nothing that is scrambled.
@@ -80,106 +80,106 @@ fn keyless_message(server_id: i32, reliable_acknowledge: i32) -> Vec<u8> {
 /// Sends keyless messages as if a player had sent them, with numbers that depend on how many datagrams it
 /// has sent, and with these checksums.
 fn forge<const N: usize>(
-    scene: &mut Scene,
+    fixture: &mut AttackFixture,
     victim: usize,
     from: SocketAddr,
     sequences: impl Fn(u32) -> [u32; N],
     checksums: &[u32],
 ) {
-    let qport = scene.qport_of(victim).0;
-    let server_id = scene.server().settings().int(key::SV_SERVERID);
+    let qport = fixture.qport_of(victim).0;
+    let server_id = fixture.server().settings().int(key::SV_SERVERID);
     for reliable_acknowledge in 0..16 {
         let message = keyless_message(server_id, reliable_acknowledge);
-        let node = scene.honest[victim].node;
-        let sent = scene.arena.player(node).client().statistics().datagrams_out as u32;
+        let node = fixture.honest[victim].node;
+        let sent = fixture.sim.player(node).client().statistics().datagrams_out as u32;
         for sequence in sequences(sent) {
-            scene.send(from, &forged(sequence, qport, &message));
+            fixture.send(from, &forged(sequence, qport, &message));
             for checksum in checksums {
                 let body = [&checksum.to_le_bytes()[..], &message].concat();
-                scene.send(from, &forged(sequence, qport, &body));
+                fixture.send(from, &forged(sequence, qport, &body));
             }
         }
-        scene.run_for(300);
+        fixture.run_for(300);
     }
 }
 
 #[test]
 fn n13_keyless_message_from_another_port_redirects_no_snapshots() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for victim in 0..3 {
-        let mut from = scene.address_of(victim);
+        let mut from = fixture.address_of(victim);
         from.set_port(31_000);
         // Numbers near the player's next one, and some that skip many.
-        forge(&mut scene, victim, from, |sent| [sent + 10, sent + 500], &[]);
+        forge(&mut fixture, victim, from, |sent| [sent + 10, sent + 500], &[]);
     }
-    let unproven = scene.count(Counter::UnprovenMessages);
-    scene.check();
+    let unproven = fixture.count(Counter::UnprovenMessages);
+    fixture.check();
     assert!(unproven > 0, "some parsed");
 }
 
 #[test]
 fn n13_guessable_checksum_makes_no_genuine_message_stale() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for victim in 0..3 {
-        let from = scene.address_of(victim);
+        let from = fixture.address_of(victim);
         // Under every challenge, one of four checksums is right for this number.
         let checksums = [0, 1 << 30, 2 << 30, 3 << 30];
-        forge(&mut scene, victim, from, |_| [(1 << 30) + 1, 0x3fff_ff00, 3000], &checksums);
+        forge(&mut fixture, victim, from, |_| [(1 << 30) + 1, 0x3fff_ff00, 3000], &checksums);
     }
-    let moves = scene.count(Counter::Moves);
-    scene.run_for(1000);
-    assert!(scene.count(Counter::Moves) - moves >= 3 * 55);
-    scene.check();
+    let moves = fixture.count(Counter::Moves);
+    fixture.run_for(1000);
+    assert!(fixture.count(Counter::Moves) - moves >= 3 * 55);
+    fixture.check();
 }
 
 #[test]
 fn n3_client_near_sequence_limit_affects_only_itself() {
-    let mut scene = Scene::new(&[("sv_timeout", "5")]);
+    let mut fixture = AttackFixture::new(&[("sv_timeout", "5")]);
     for (i, sequence) in
         [0x7fff_ffff, 0x7fff_fff0, 0x3fff_ffff, 0x4000_0000].into_iter().enumerate()
     {
-        let rogue = Rogue::join(&mut scene, FROM, 5 + i as u16);
+        let attacker = RawClient::join(&mut fixture, FROM, 5 + i as u16);
         for number in sequence..=0x7fff_ffff_u32.min(sequence + 40) {
-            let message = rogue.message(client_message::end);
-            let datagram = rogue.raw(number, None, &message);
-            scene.send(FROM, &datagram);
-            scene.run_for(20);
+            let message = attacker.message(client_message::end);
+            let datagram = attacker.raw(number, None, &message);
+            fixture.send(FROM, &datagram);
+            fixture.run_for(20);
         }
         // It can go no further than the end, and is forgotten like everybody who is silent.
-        scene.run_for(7000);
-        assert!(!rogue.is_in(&mut scene));
+        fixture.run_for(7000);
+        assert!(!attacker.is_in(&mut fixture));
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn n4_wrong_checksum_is_dropped_first() {
-    let mut scene = Scene::new(&[]);
-    let mut rogue = Rogue::join(&mut scene, FROM, 5);
-    let before = scene.count(Counter::MalformedPacket);
-    let head = rogue.head();
-    let good = rogue.datagram(&head, client_message::end);
+    let mut fixture = AttackFixture::new(&[]);
+    let mut attacker = RawClient::join(&mut fixture, FROM, 5);
+    let before = fixture.count(Counter::MalformedPacket);
+    let head = attacker.head();
+    let good = attacker.datagram(&head, client_message::end);
     for bit in 0..32 {
         let mut bad = good.clone();
         bad[6 + bit / 8] ^= 1 << (bit % 8);
-        assert!(scene.send(FROM, &bad).is_empty());
+        assert!(fixture.send(FROM, &bad).is_empty());
         if bit % 8 == 7 {
             // Within what one client is heard in a frame.
-            scene.run_for(50);
+            fixture.run_for(50);
         }
     }
-    assert_eq!(scene.count(Counter::MalformedPacket) - before, 32);
+    assert_eq!(fixture.count(Counter::MalformedPacket) - before, 32);
     // None of them took the number away from the good one.
-    let late = scene.count(Counter::PacketsOutOfOrder);
-    scene.send(FROM, &good);
-    assert_eq!(scene.count(Counter::PacketsOutOfOrder), late);
-    scene.check();
+    let late = fixture.count(Counter::PacketsOutOfOrder);
+    fixture.send(FROM, &good);
+    assert_eq!(fixture.count(Counter::PacketsOutOfOrder), late);
+    fixture.check();
 }
 
 #[test]
 fn n5_n6_n8_unrelated_fragments_make_and_block_no_message() {
-    let mut scene = Scene::new(&[]);
-    let mut rogue = Rogue::join(&mut scene, FROM, 5);
+    let mut fixture = AttackFixture::new(&[]);
+    let mut attacker = RawClient::join(&mut fixture, FROM, 5);
     for round in 0..20u32 {
         let number = 1000 + round * 10;
         for (sequence, start, len, body) in [
@@ -199,78 +199,79 @@ fn n5_n6_n8_unrelated_fragments_make_and_block_no_message() {
             (number + 2, 1300, 1300, 1300),
             (number + 3, 1300, 1300, 1300),
         ] {
-            let datagram = rogue.raw(sequence, Some((start, len)), &vec![0x33; body]);
-            assert!(scene.send(FROM, &datagram).is_empty(), "round {round}");
+            let datagram = attacker.raw(sequence, Some((start, len)), &vec![0x33; body]);
+            assert!(fixture.send(FROM, &datagram).is_empty(), "round {round}");
         }
-        scene.run_for(50);
+        fixture.run_for(50);
         // Its own messages still arrive.
-        rogue.read(&mut scene);
-        rogue.step(&mut scene);
+        attacker.read(&mut fixture);
+        attacker.step(&mut fixture);
     }
-    assert!(rogue.is_in(&mut scene));
-    scene.check();
+    assert!(attacker.is_in(&mut fixture));
+    fixture.check();
 }
 
 #[test]
 fn n7_endless_message_stops_at_size_limit() {
-    let mut scene = Scene::new(&[]);
-    let mut rogue = Rogue::join(&mut scene, FROM, 5);
+    let mut fixture = AttackFixture::new(&[]);
+    let mut attacker = RawClient::join(&mut fixture, FROM, 5);
     for round in 0..10u32 {
         for piece in 0..50u32 {
             let start = piece * 1300;
-            let datagram = rogue.raw(2000 + round, Some((start as u16, 1300)), &[0x44; 1300]);
-            assert!(scene.send(FROM, &datagram).is_empty(), "piece {piece}");
+            let datagram = attacker.raw(2000 + round, Some((start as u16, 1300)), &[0x44; 1300]);
+            assert!(fixture.send(FROM, &datagram).is_empty(), "piece {piece}");
         }
         const { assert!(50 * 1300 > MAX_MESSAGE_LEN) };
-        scene.run_for(100);
-        rogue.read(&mut scene);
-        rogue.step(&mut scene);
+        fixture.run_for(100);
+        attacker.read(&mut fixture);
+        attacker.step(&mut fixture);
     }
-    assert!(rogue.is_in(&mut scene));
-    scene.check();
+    assert!(attacker.is_in(&mut fixture));
+    fixture.check();
 }
 
 #[test]
 fn n9_unfinished_message_is_replaced_by_the_next() {
-    let mut scene = Scene::new(&[]);
-    let mut rogue = Rogue::join(&mut scene, FROM, 5);
-    let next = rogue.channel.next_sequence().0;
-    let datagram = rogue.raw(next, Some((0, 1300)), &[0x22; 1300]);
-    assert!(scene.send(FROM, &datagram).is_empty());
-    let moves = rogue.level_ms;
-    rogue.channel = Channel::new(End::Client, Dialect::Native, rogue.challenge, rogue.qport)
-        .resumed(Sequence(next + 1), rogue.channel.last_received());
-    rogue.live(&mut scene, 500);
-    assert!(rogue.level_ms > moves + 400, "still served");
-    scene.check();
+    let mut fixture = AttackFixture::new(&[]);
+    let mut attacker = RawClient::join(&mut fixture, FROM, 5);
+    let next = attacker.channel.next_sequence().0;
+    let datagram = attacker.raw(next, Some((0, 1300)), &[0x22; 1300]);
+    assert!(fixture.send(FROM, &datagram).is_empty());
+    let moves = attacker.level_ms;
+    attacker.channel =
+        Channel::new(End::Client, Dialect::Native, attacker.challenge, attacker.qport)
+            .resumed(Sequence(next + 1), attacker.channel.last_received());
+    attacker.live(&mut fixture, 500);
+    assert!(attacker.level_ms > moves + 400, "still served");
+    fixture.check();
 }
 
 #[test]
 fn n10_tampered_message_is_applied_completely_or_rejected() {
-    let mut scene = Scene::new(&[]);
-    let mut rogue = Rogue::join(&mut scene, FROM, 5);
-    let head = rogue.head();
-    let mut number = rogue.said;
-    let whole = rogue.datagram(&head, |writer| {
+    let mut fixture = AttackFixture::new(&[]);
+    let mut attacker = RawClient::join(&mut fixture, FROM, 5);
+    let head = attacker.head();
+    let mut number = attacker.said;
+    let whole = attacker.datagram(&head, |writer| {
         number = CommandNum(number.0 + 1);
         client_message::write_command(writer, number, b"say hello there");
         client_message::end(writer);
     });
-    let commands = scene.count(Counter::ClientCommands);
+    let commands = fixture.count(Counter::ClientCommands);
     let mut dice = Dice::new(SEED);
     for len in 0..whole.len() - 2 {
-        scene.send(FROM, &whole[..len]);
+        fixture.send(FROM, &whole[..len]);
         let body: Vec<u8> = (0..len * 8).map(|_| dice.below(256) as u8).collect();
-        let datagram = rogue.raw(u32::MAX >> 1, None, &body);
-        scene.send(FROM, &datagram);
-        scene.send(FROM, &rogue.raw(3000, None, &vec![0xff; len]));
+        let datagram = attacker.raw(u32::MAX >> 1, None, &body);
+        fixture.send(FROM, &datagram);
+        fixture.send(FROM, &attacker.raw(3000, None, &vec![0xff; len]));
         if len % 8 == 0 {
-            scene.run_for(50);
+            fixture.run_for(50);
         }
     }
-    scene.run_for(50);
-    assert_eq!(scene.count(Counter::ClientCommands), commands, "no half command was run");
-    scene.send(FROM, &whole);
-    assert_eq!(scene.count(Counter::ClientCommands), commands + 1);
-    scene.check();
+    fixture.run_for(50);
+    assert_eq!(fixture.count(Counter::ClientCommands), commands, "no half command was run");
+    fixture.send(FROM, &whole);
+    assert_eq!(fixture.count(Counter::ClientCommands), commands + 1);
+    fixture.check();
 }

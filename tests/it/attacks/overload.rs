@@ -8,8 +8,11 @@ use fragd::{
     observe::{Counter, exposition},
 };
 
-use super::{SEED, Scene, anyone, costly_connects::many_pairs, oob, rogue::Rogue, work::units};
-use crate::arena::{Arena, SERVER};
+use super::{
+    AttackFixture, SEED, anyone, costly_connects::many_pairs, oob, raw_client::RawClient,
+    work::units,
+};
+use crate::sim_fixture::{SERVER, SimFixture};
 
 /// Every kind of stranger's datagram.
 fn requests() -> [Vec<u8>; 5] {
@@ -20,83 +23,83 @@ fn requests() -> [Vec<u8>; 5] {
 
 #[test]
 fn eight_players_are_unaffected_by_distributed_flood() {
-    let mut arena = Arena::new(SEED, &[]);
+    let mut sim = SimFixture::new(SEED, &[]);
     for (i, wire) in ClientWire::ALL.iter().cycle().take(5).enumerate() {
-        arena.join(*wire, &format!("p{i}"));
+        sim.join(*wire, &format!("p{i}"));
     }
-    let mut scene = Scene::around(arena);
-    assert_eq!(scene.server().active_clients(), 8);
+    let mut fixture = AttackFixture::around(sim);
+    assert_eq!(fixture.server().active_clients(), 8);
     let requests = requests();
     for frame in 0..60u32 {
         // Six thousand in a frame of 50 ms: 120 000 datagrams a second, beside those of the players.
         for i in 0..6000 {
             let n = frame * 6000 + i;
-            scene.send(anyone(n), &requests[n as usize % requests.len()]);
+            fixture.send(anyone(n), &requests[n as usize % requests.len()]);
         }
-        scene.run_for(50);
+        fixture.run_for(50);
     }
     let [queries, newcomers, players] =
         [Counter::QueriesShed, Counter::NewcomersShed, Counter::SequencedShed]
-            .map(|counter| scene.count(counter));
+            .map(|counter| fixture.count(counter));
     assert!(queries > 60 * 1000, "{queries} queries");
     assert!(newcomers > 60 * 1000, "{newcomers} newcomers");
     assert_eq!(players, 0, "nothing of the players");
     // The costly ones of them: by the work of decoding, not by their number.
-    let decoded = scene.count(Counter::ConnectsRefused);
+    let decoded = fixture.count(Counter::ConnectsRefused);
     assert!(
         (60..=61 * 50 * 40 / units(&many_pairs())).contains(&decoded),
         "{decoded} connects are decoded"
     );
-    assert!(scene.count(Counter::FramesOverloaded) >= 59);
-    assert_eq!(scene.server().active_clients(), 8);
-    scene.check();
+    assert!(fixture.count(Counter::FramesOverloaded) >= 59);
+    assert_eq!(fixture.server().active_clients(), 8);
+    fixture.check();
 }
 
 #[test]
 fn shedding_drops_queries_then_connects_then_clients() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     let query = oob("getinfo xxx");
     // Enough for queries to be shed, not enough for newcomers.
     for i in 0..3000 {
-        scene.send(anyone(i), &query);
+        fixture.send(anyone(i), &query);
     }
     let late: SocketAddr = "198.51.100.1:5".parse().unwrap();
-    assert!(scene.send(late, &query).is_empty(), "a query is shed");
-    let mut rogue = Rogue::knock(&mut scene, late, 9).expect("a newcomer is let in");
-    assert_eq!(scene.count(Counter::NewcomersShed), 0);
+    assert!(fixture.send(late, &query).is_empty(), "a query is shed");
+    let mut attacker = RawClient::knock(&mut fixture, late, 9).expect("a newcomer is let in");
+    assert_eq!(fixture.count(Counter::NewcomersShed), 0);
     // Enough for newcomers, not for players.
     let challenge = oob("getchallenge");
     for i in 0..4000 {
-        scene.send(anyone(i), &challenge);
+        fixture.send(anyone(i), &challenge);
     }
-    assert!(scene.send(late, &challenge).is_empty(), "a newcomer is shed");
-    assert!(scene.count(Counter::NewcomersShed) > 0);
-    rogue.idle(&mut scene);
-    assert_eq!(scene.count(Counter::GamestatesSent), 4, "a player is heard");
-    assert_eq!(scene.count(Counter::SequencedShed), 0);
+    assert!(fixture.send(late, &challenge).is_empty(), "a newcomer is shed");
+    assert!(fixture.count(Counter::NewcomersShed) > 0);
+    attacker.idle(&mut fixture);
+    assert_eq!(fixture.count(Counter::GamestatesSent), 4, "a player is heard");
+    assert_eq!(fixture.count(Counter::SequencedShed), 0);
     // In the next frame everybody is served again.
-    scene.run_for(50);
-    assert_eq!(scene.send(late, &challenge).len(), 1);
-    scene.check();
+    fixture.run_for(50);
+    assert_eq!(fixture.send(late, &challenge).len(), 1);
+    fixture.check();
 }
 
 #[test]
 fn counter_table_joins_server_loop_and_kernel() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for i in 0..3000 {
-        scene.send(anyone(i), &oob("getinfo xxx"));
+        fixture.send(anyone(i), &oob("getinfo xxx"));
     }
     let counted = LoopCounters { received: 12_345, kernel: 678, ..LoopCounters::default() };
-    let now = scene.now();
-    scene.arena.actors[SERVER].set_loop_counters(now, &counted);
-    while scene.arena.actors[SERVER].poll_console().is_some() {}
-    scene.arena.console("counters");
+    let now = fixture.now();
+    fixture.sim.actors[SERVER].set_loop_counters(now, &counted);
+    while fixture.sim.actors[SERVER].poll_console().is_some() {}
+    fixture.sim.console("counters");
     let mut shown = String::new();
-    while let Some(text) = scene.arena.actors[SERVER].poll_console() {
+    while let Some(text) = fixture.sim.actors[SERVER].poll_console() {
         shown += &text;
     }
-    let monitored = exposition(scene.server().samples().collect());
-    let shed = scene.count(Counter::QueriesShed).to_string();
+    let monitored = exposition(fixture.server().samples().collect());
+    let shed = fixture.count(Counter::QueriesShed).to_string();
     for (name, value, everywhere) in [
         ("q3_shed_total{kind=\"query\"}", shed.as_str(), true),
         ("udp_datagrams_total{dir=\"in\"}", "12345", true),
@@ -108,19 +111,19 @@ fn counter_table_joins_server_loop_and_kernel() {
             assert_eq!(found, everywhere.then_some(value), "{name}: {text}");
         }
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn sequenced_flood_does_not_delay_frames() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     for frame in 0..40u32 {
         for i in 0..20_000u32 {
             let stray = [&i.to_le_bytes()[..], &[7, 0], &[0xaa; 30]].concat();
-            scene.send(anyone(frame * 20_000 + i), &stray);
+            fixture.send(anyone(frame * 20_000 + i), &stray);
         }
-        scene.run_for(50);
+        fixture.run_for(50);
     }
-    assert!(scene.count(Counter::SequencedShed) > 0);
-    scene.check();
+    assert!(fixture.count(Counter::SequencedShed) > 0);
+    fixture.check();
 }

@@ -13,12 +13,12 @@ use fragd::{
 };
 
 use super::{
-    SEED, Scene,
-    rogue::{Rogue, challenge, connect},
+    AttackFixture, SEED,
+    raw_client::{RawClient, challenge, connect},
 };
 use crate::{
-    arena::{Arena, SERVER},
     maps,
+    sim_fixture::{SERVER, SimFixture},
 };
 
 /// Letters whose codes have ten bits.
@@ -30,57 +30,57 @@ fn far() -> SocketAddr {
 }
 
 /// Text that the operator is shown for a line.
-fn shown(scene: &mut Scene, line: &str) -> String {
-    let server = &mut scene.arena.actors[SERVER];
+fn shown(fixture: &mut AttackFixture, line: &str) -> String {
+    let server = &mut fixture.sim.actors[SERVER];
     while server.poll_console().is_some() {}
-    scene.arena.console(line);
-    std::iter::from_fn(|| scene.arena.actors[SERVER].poll_console()).collect()
+    fixture.sim.console(line);
+    std::iter::from_fn(|| fixture.sim.actors[SERVER].poll_console()).collect()
 }
 
 /// A userinfo that with the address has exactly so many bytes.
-fn long_userinfo(rogue: &Rogue, bytes: usize) -> String {
+fn long_userinfo(attacker: &RawClient, bytes: usize) -> String {
     let head = "\\name\\rogue7\\rate\\90000\\snaps\\20\\teamtask\\1\\x\\";
-    let address = format!("\\ip\\{}", rogue.address.ip());
+    let address = format!("\\ip\\{}", attacker.address.ip());
     format!("{head}{}", "A".repeat(bytes - head.len() - address.len()))
 }
 
 #[test]
 fn m25_client_cannot_change_its_ip_key() {
-    let mut scene = Scene::new(&[]);
-    let mut rogue = Rogue::join(&mut scene, far(), 7);
+    let mut fixture = AttackFixture::new(&[]);
+    let mut attacker = RawClient::join(&mut fixture, far(), 7);
     for bytes in [1010, 1013, 1022, 1023] {
-        let info = long_userinfo(&rogue, bytes);
-        rogue.say(&mut scene, &format!("userinfo \"{info}\""));
+        let info = long_userinfo(&attacker, bytes);
+        attacker.say(&mut fixture, &format!("userinfo \"{info}\""));
         for task in ["-99", "-2147483648", "2147483647", "3"] {
-            rogue.say(&mut scene, &format!("teamtask {task}"));
-            rogue.live(&mut scene, 1000);
-            let dump = shown(&mut scene, "dumpuser 3");
+            attacker.say(&mut fixture, &format!("teamtask {task}"));
+            attacker.live(&mut fixture, 1000);
+            let dump = shown(&mut fixture, "dumpuser 3");
             let line = dump.lines().find(|line| line.starts_with("ip ")).unwrap_or_default();
             assert!(line.ends_with(" 203.0.113.7"), "{bytes} bytes, teamtask {task}: {dump}");
         }
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn m25_votes_count_by_server_side_address() {
-    let mut scene = Scene::new(&[("g_maxVotes", "1")]);
-    let mut rogue = Rogue::join(&mut scene, far(), 7);
-    let info = long_userinfo(&rogue, 1022);
-    rogue.say(&mut scene, &format!("userinfo \"{info}\""));
+    let mut fixture = AttackFixture::new(&[("g_maxVotes", "1")]);
+    let mut attacker = RawClient::join(&mut fixture, far(), 7);
+    let info = long_userinfo(&attacker, 1022);
+    attacker.say(&mut fixture, &format!("userinfo \"{info}\""));
     let mut called = 0;
     for task in ["1", "-99", "-999", "-2147483648"] {
-        rogue.say(&mut scene, &format!("teamtask {task}"));
-        rogue.say(&mut scene, "callvote fraglimit 20");
-        rogue.live(&mut scene, 31_500);
-        called += rogue.heard.iter().filter(|text| text.contains("called a vote")).count();
+        attacker.say(&mut fixture, &format!("teamtask {task}"));
+        attacker.say(&mut fixture, "callvote fraglimit 20");
+        attacker.live(&mut fixture, 31_500);
+        called += attacker.heard.iter().filter(|text| text.contains("called a vote")).count();
         let refusals = "You have called the maximum number of votes.";
-        let refused = rogue.heard.iter().any(|text| text.contains(refusals));
-        assert_eq!(refused, task != "1", "{task}: {:?}", rogue.heard);
-        rogue.heard.clear();
+        let refused = attacker.heard.iter().any(|text| text.contains(refusals));
+        assert_eq!(refused, task != "1", "{task}: {:?}", attacker.heard);
+        attacker.heard.clear();
     }
     assert_eq!(called, 1);
-    scene.check();
+    fixture.check();
 }
 
 /// A server with 64 slots on a map that is installed.
@@ -102,7 +102,7 @@ fn server_on(map: &str, set: &[(&str, &str)]) -> Option<Server> {
 }
 
 /// Sixty newcomers of the local network with the costliest userinfo, who say nothing.
-fn crowd(scene: &mut Scene) -> usize {
+fn crowd(fixture: &mut AttackFixture) -> usize {
     let text = COSTLY.repeat(4);
     let keys = ["model", "headmodel", "team_model", "team_headmodel", "g_redteam", "g_blueteam"];
     let mut pairs: Vec<_> = keys.iter().map(|key| (*key, text.as_str())).collect();
@@ -112,8 +112,8 @@ fn crowd(scene: &mut Scene) -> usize {
         let from = SocketAddr::from(([10, 0, 0, number as u8 + 1], 1000));
         let name = format!("{}{number:02}X", COSTLY.repeat(4));
         let pairs = [pairs.as_slice(), &[("name", name.as_str())]].concat();
-        let challenge = challenge(scene, from);
-        let replies = connect(scene, from, number + 100, challenge, &pairs);
+        let challenge = challenge(fixture, from);
+        let replies = connect(fixture, from, number + 100, challenge, &pairs);
         let_in += usize::from(replies.iter().any(|reply| reply.starts_with("connectResponse")));
     }
     let_in
@@ -121,31 +121,33 @@ fn crowd(scene: &mut Scene) -> usize {
 
 fn gamestate_fits(map: &str, next: &str, set: &[(&str, &str)]) {
     let Some(server) = server_on(map, set) else { return };
-    let mut scene = Scene::around(Arena::around(SEED, Actor::Server(Box::new(server))));
-    assert_eq!(crowd(&mut scene), 60, "{map}");
+    let mut fixture =
+        AttackFixture::around(SimFixture::around(SEED, Actor::Server(Box::new(server))));
+    assert_eq!(crowd(&mut fixture), 60, "{map}");
     // One more takes the last slot.
-    let mut rogue = Rogue::knock(&mut scene, ([10, 0, 0, 250], 1000).into(), 7).expect("let in");
-    rogue.enter(&mut scene);
-    assert_eq!(rogue.gamestates, 1, "{map}: a newcomer is sent the level");
+    let mut attacker =
+        RawClient::knock(&mut fixture, ([10, 0, 0, 250], 1000).into(), 7).expect("let in");
+    attacker.enter(&mut fixture);
+    assert_eq!(attacker.gamestates, 1, "{map}: a newcomer is sent the level");
 
     // The crowd comes back for the next level.
-    scene.run_for(6000);
-    crowd(&mut scene);
-    scene.arena.console(&format!("map {next}"));
+    fixture.run_for(6000);
+    crowd(&mut fixture);
+    fixture.sim.console(&format!("map {next}"));
     for _ in 0..100 {
-        rogue.idle(&mut scene);
-        scene.run_for(50);
-        rogue.read(&mut scene);
+        attacker.idle(&mut fixture);
+        fixture.run_for(50);
+        attacker.read(&mut fixture);
     }
     // It names the level before, and so is sent the next one again and again.
-    assert!(rogue.gamestates >= 2, "{map} to {next}: {}", rogue.gamestates);
-    scene.arena.run_for(Millis::seconds(3));
+    assert!(attacker.gamestates >= 2, "{map} to {next}: {}", attacker.gamestates);
+    fixture.sim.run_for(Millis::seconds(3));
     for honest in 0..ClientWire::ALL.len() {
-        let node = scene.honest[honest].node;
-        let player = scene.arena.player(node);
+        let node = fixture.honest[honest].node;
+        let player = fixture.sim.player(node);
         assert!(player.is_active(), "{map} to {next}: {:?}", player.ending());
     }
-    scene.arena.check_no_faults();
+    fixture.sim.check_no_faults();
 }
 
 #[test]

@@ -6,10 +6,10 @@ use std::net::SocketAddr;
 use fragd::observe::Counter;
 
 use super::{
-    Scene, anyone,
+    AttackFixture, anyone,
     costly_connects::{connect_of, deep_stream, many_pairs, pairs},
     oob,
-    rogue::{Rogue, challenge, connect},
+    raw_client::{RawClient, challenge, connect},
 };
 
 /// Units of decoding in a frame of 50 ms that connects of any address may use.
@@ -26,12 +26,12 @@ fn far(host: u8) -> SocketAddr {
 }
 
 /// A datagram sent many times in each of twenty frames, from everywhere.
-fn flood(scene: &mut Scene, datagram: &[u8], per_frame: u32) {
+fn flood(fixture: &mut AttackFixture, datagram: &[u8], per_frame: u32) {
     for frame in 0..20 {
         for i in 0..per_frame {
-            scene.send(anyone(frame * per_frame + i), datagram);
+            fixture.send(anyone(frame * per_frame + i), datagram);
         }
-        scene.run_for(50);
+        fixture.run_for(50);
     }
 }
 
@@ -39,171 +39,174 @@ fn flood(scene: &mut Scene, datagram: &[u8], per_frame: u32) {
 fn c13_c14_connect_decoding_is_limited_per_frame() {
     for packet in [many_pairs(), deep_stream()] {
         let units = units(&packet);
-        let mut scene = Scene::new(&[]);
-        let before = [Counter::ConnectsRefused, Counter::NewcomersShed].map(|c| scene.count(c));
-        flood(&mut scene, &packet, 200);
+        let mut fixture = AttackFixture::new(&[]);
+        let before = [Counter::ConnectsRefused, Counter::NewcomersShed].map(|c| fixture.count(c));
+        flood(&mut fixture, &packet, 200);
         let [decoded, shed] = [
-            scene.count(Counter::ConnectsRefused) - before[0],
-            scene.count(Counter::NewcomersShed) - before[1],
+            fixture.count(Counter::ConnectsRefused) - before[0],
+            fixture.count(Counter::NewcomersShed) - before[1],
         ];
         assert_eq!(decoded + shed, 20 * 200, "none is accepted, none is lost");
         // The first datagrams may meet the rest of a frame that has begun.
         let budget = DECODE_UNITS / units;
         assert!(budget < 100, "{budget} a frame");
         assert!((20 * budget..=21 * budget).contains(&decoded), "{decoded} of {budget} a frame");
-        scene.check();
+        fixture.check();
     }
 }
 
 #[test]
 fn c13_too_many_pairs_get_invalid_userinfo_rejection() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     let mut knock = |host, pairs: String| {
-        let challenge = challenge(&mut scene, far(host)).0;
+        let challenge = challenge(&mut fixture, far(host)).0;
         let head = format!("\"\\challenge\\{challenge}\\qport\\{host}\\protocol\\71");
-        let replies = scene.send(far(host), &connect_of(format!("{head}{pairs}\"").as_bytes()));
+        let replies = fixture.send(far(host), &connect_of(format!("{head}{pairs}\"").as_bytes()));
         String::from_utf8(replies[0][4..].to_vec()).unwrap()
     };
     assert!(knock(1, pairs(93)).starts_with("connectResponse"));
     assert_eq!(knock(2, pairs(94)), "print\nInvalid userinfo.\n");
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c4_query_parsing_is_limited_per_frame() {
-    let mut scene = Scene::new(&[]);
-    let read = |scene: &Scene| {
-        scene.count(Counter::QueriesAnswered) + scene.count(Counter::QueriesLimited)
+    let mut fixture = AttackFixture::new(&[]);
+    let read = |fixture: &AttackFixture| {
+        fixture.count(Counter::QueriesAnswered) + fixture.count(Counter::QueriesLimited)
     };
-    let before = (read(&scene), scene.count(Counter::QueriesShed));
+    let before = (read(&fixture), fixture.count(Counter::QueriesShed));
     // As many addresses as fill the table of budgets many times.
-    flood(&mut scene, &oob("getinfo"), 5000);
-    let (read, shed) = (read(&scene) - before.0, scene.count(Counter::QueriesShed) - before.1);
+    flood(&mut fixture, &oob("getinfo"), 5000);
+    let (read, shed) = (read(&fixture) - before.0, fixture.count(Counter::QueriesShed) - before.1);
     assert_eq!(read + shed, 20 * 5000);
     // A unit each, and those of the players' datagrams.
     assert!((20 * 1800..=21 * 2000).contains(&read), "{read}");
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c8_forged_connects_do_not_block_their_address() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     let packet = many_pairs();
     for _ in 0..100 {
         // Twenty in each frame, in the name of one client.
         for _ in 0..20 {
-            scene.send(far(1), &packet);
+            fixture.send(far(1), &packet);
         }
-        scene.run_for(50);
+        fixture.run_for(50);
     }
-    let honest = challenge(&mut scene, far(1));
-    let replies = connect(&mut scene, far(1), 7, honest, &[("name", "late")]);
+    let honest = challenge(&mut fixture, far(1));
+    let replies = connect(&mut fixture, far(1), 7, honest, &[("name", "late")]);
     assert_eq!(replies, [format!("connectResponse {}", honest.0)]);
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn c8_client_joins_beside_costly_connect_flood() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     let packet = many_pairs();
     for late in 1..=20 {
-        let honest = challenge(&mut scene, far(late));
+        let honest = challenge(&mut fixture, far(late));
         for i in 0..500 {
-            scene.send(anyone(u32::from(late) * 500 + i), &packet);
+            fixture.send(anyone(u32::from(late) * 500 + i), &packet);
         }
-        assert!(scene.send(far(99), &packet).is_empty(), "the frame has had enough");
-        let replies = connect(&mut scene, far(late), late.into(), honest, &[("name", "late")]);
+        assert!(fixture.send(far(99), &packet).is_empty(), "the frame has had enough");
+        let replies = connect(&mut fixture, far(late), late.into(), honest, &[("name", "late")]);
         assert_eq!(replies, [format!("connectResponse {}", honest.0)], "client {late}");
-        scene.run_for(50);
+        fixture.run_for(50);
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn clients_of_one_address_join_in_one_frame() {
-    let mut scene = Scene::new(&[]);
+    let mut fixture = AttackFixture::new(&[]);
     let pad = "x".repeat(300);
     for n in 0..61 {
         // The local network has no limit for each address; three players are in.
         let from = SocketAddr::from(([192, 168, 7, 7], 20_000 + n));
-        let honest = challenge(&mut scene, from);
-        let replies = connect(&mut scene, from, 100 + n, honest, &[("name", "lan"), ("pad", &pad)]);
+        let honest = challenge(&mut fixture, from);
+        let replies =
+            connect(&mut fixture, from, 100 + n, honest, &[("name", "lan"), ("pad", &pad)]);
         assert_eq!(replies, [format!("connectResponse {}", honest.0)], "client {n}");
     }
-    assert_eq!(scene.count(Counter::NewcomersShed), 0);
+    assert_eq!(fixture.count(Counter::NewcomersShed), 0);
     // Fewer challenges and joins by and by: those who never spoke leave again.
-    scene.worst_gap = fragd::model::Millis(110);
-    scene.run_for(8000);
-    scene.check();
+    fixture.worst_gap = fragd::model::Millis(110);
+    fixture.run_for(8000);
+    fixture.check();
 }
 
 #[test]
 fn sixty_joins_per_second_of_one_address_succeed() {
-    let mut scene = Scene::new(&[("sv_maxclientsPerIP", "0")]);
+    let mut fixture = AttackFixture::new(&[("sv_maxclientsPerIP", "0")]);
     for n in 0..60 {
         let from = SocketAddr::from(([198, 51, 100, 9], 20_000 + n));
-        assert!(Rogue::knock(&mut scene, from, 100 + n).is_ok(), "client {n}");
-        scene.run_for(10);
+        assert!(RawClient::knock(&mut fixture, from, 100 + n).is_ok(), "client {n}");
+        fixture.run_for(10);
     }
-    assert_eq!(scene.count(Counter::NewcomersShed), 0);
-    scene.worst_gap = fragd::model::Millis(110);
-    scene.run_for(8000);
-    scene.check();
+    assert_eq!(fixture.count(Counter::NewcomersShed), 0);
+    fixture.worst_gap = fragd::model::Millis(110);
+    fixture.run_for(8000);
+    fixture.check();
 }
 
 #[test]
 fn connect_resent_every_three_seconds_is_always_answered() {
-    let mut scene = Scene::new(&[]);
-    let honest = challenge(&mut scene, far(1));
+    let mut fixture = AttackFixture::new(&[]);
+    let honest = challenge(&mut fixture, far(1));
     // The answer is lost again and again, and the slot is kept for five seconds.
     for round in 0..2 {
-        let replies = connect(&mut scene, far(1), 7, honest, &[("name", "late")]);
+        let replies = connect(&mut fixture, far(1), 7, honest, &[("name", "late")]);
         assert_eq!(replies, [format!("connectResponse {}", honest.0)], "round {round}");
-        scene.run_for(3000);
+        fixture.run_for(3000);
     }
-    scene.check();
+    fixture.check();
 }
 
 #[test]
 fn m5_message_commands_are_limited_to_client_window() {
-    let mut scene = Scene::new(&[("sv_floodProtect", "0")]);
-    let mut rogue = Rogue::join(&mut scene, far(1), 7);
-    let count = |scene: &Scene| {
-        (scene.count(Counter::ClientCommands), scene.count(Counter::MalformedMessage))
+    let mut fixture = AttackFixture::new(&[("sv_floodProtect", "0")]);
+    let mut attacker = RawClient::join(&mut fixture, far(1), 7);
+    let count = |fixture: &AttackFixture| {
+        (fixture.count(Counter::ClientCommands), fixture.count(Counter::MalformedMessage))
     };
-    let before = count(&scene);
-    rogue.say_all(&mut scene, &["x"; 64]);
-    assert_eq!(count(&scene), (before.0 + 64, before.1));
-    let said = rogue.said;
-    rogue.say_all(&mut scene, &["x"; 65]);
-    assert_eq!(count(&scene), (before.0 + 64, before.1 + 1), "the message is ignored whole");
-    rogue.said = said;
-    rogue.live(&mut scene, 500);
-    assert!(rogue.is_in(&mut scene));
-    scene.check();
+    let before = count(&fixture);
+    attacker.say_all(&mut fixture, &["x"; 64]);
+    assert_eq!(count(&fixture), (before.0 + 64, before.1));
+    let said = attacker.said;
+    attacker.say_all(&mut fixture, &["x"; 65]);
+    assert_eq!(count(&fixture), (before.0 + 64, before.1 + 1), "the message is ignored whole");
+    attacker.said = said;
+    attacker.live(&mut fixture, 500);
+    assert!(attacker.is_in(&mut fixture));
+    fixture.check();
 }
 
 #[test]
 fn m9_longest_client_command_is_read_completely_or_rejected() {
-    let mut scene = Scene::new(&[("sv_floodProtect", "0")]);
-    let mut rogue = Rogue::join(&mut scene, far(1), 7);
+    let mut fixture = AttackFixture::new(&[("sv_floodProtect", "0")]);
+    let mut attacker = RawClient::join(&mut fixture, far(1), 7);
     for len in [1021, 1022, 1023, 1024] {
-        let before = (scene.count(Counter::ClientCommands), scene.count(Counter::MalformedMessage));
-        let said = rogue.said;
+        let before =
+            (fixture.count(Counter::ClientCommands), fixture.count(Counter::MalformedMessage));
+        let said = attacker.said;
         // Letters of short codes: the message is one datagram.
         let text = format!("say {}", "e".repeat(len - 4));
-        rogue.say_raw(&mut scene, text.as_bytes());
-        let after = (scene.count(Counter::ClientCommands), scene.count(Counter::MalformedMessage));
+        attacker.say_raw(&mut fixture, text.as_bytes());
+        let after =
+            (fixture.count(Counter::ClientCommands), fixture.count(Counter::MalformedMessage));
         if len <= 1023 {
             assert_eq!(after, (before.0 + 1, before.1), "{len} bytes are one command");
         } else {
             assert_eq!(after, (before.0, before.1 + 1), "{len} bytes are no string");
-            rogue.said = said;
+            attacker.said = said;
         }
-        scene.run_for(600);
-        rogue.read(&mut scene);
-        rogue.step(&mut scene);
+        fixture.run_for(600);
+        attacker.read(&mut fixture);
+        attacker.step(&mut fixture);
     }
-    assert!(rogue.is_in(&mut scene));
-    scene.check();
+    assert!(attacker.is_in(&mut fixture));
+    fixture.check();
 }

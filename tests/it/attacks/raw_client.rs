@@ -17,10 +17,10 @@ use fragd::{
     },
 };
 
-use super::Scene;
+use super::AttackFixture;
 
 /// The client.
-pub(super) struct Rogue {
+pub(super) struct RawClient {
     pub(super) address: SocketAddr,
     pub(super) qport: Qport,
     pub(super) challenge: Challenge,
@@ -42,28 +42,28 @@ pub(super) struct Rogue {
     pub(super) refusals: usize,
 }
 
-impl Rogue {
+impl RawClient {
     /// A client that has been let in and has said nothing yet, or the refusal.
     pub(super) fn knock(
-        scene: &mut Scene,
+        fixture: &mut AttackFixture,
         address: SocketAddr,
         qport: u16,
     ) -> Result<Self, String> {
-        Self::knock_as(scene, address, qport, &format!("rogue{qport}"))
+        Self::knock_as(fixture, address, qport, &format!("attacker{qport}"))
     }
 
     /// The same by another name.
     pub(super) fn knock_as(
-        scene: &mut Scene,
+        fixture: &mut AttackFixture,
         address: SocketAddr,
         qport: u16,
         name: &str,
     ) -> Result<Self, String> {
         // Letters to whoever was here before.
-        scene.mail.retain(|(to, _)| *to != address);
-        let challenge = challenge(scene, address);
+        fixture.mail.retain(|(to, _)| *to != address);
+        let challenge = challenge(fixture, address);
         let pairs = [("name", name), ("rate", "90000"), ("snaps", "20")];
-        let replies = connect(scene, address, qport, challenge, &pairs);
+        let replies = connect(fixture, address, qport, challenge, &pairs);
         match replies.first() {
             Some(reply) if reply.starts_with("connectResponse") => {}
             reply => return Err(reply.cloned().unwrap_or_default()),
@@ -87,38 +87,38 @@ impl Rogue {
     }
 
     /// A client in the game.
-    pub(super) fn join(scene: &mut Scene, address: SocketAddr, qport: u16) -> Self {
-        let mut rogue = Self::knock(scene, address, qport).expect("let in");
-        rogue.enter(scene);
-        rogue
+    pub(super) fn join(fixture: &mut AttackFixture, address: SocketAddr, qport: u16) -> Self {
+        let mut attacker = Self::knock(fixture, address, qport).expect("let in");
+        attacker.enter(fixture);
+        attacker
     }
 
     /// Takes the gamestate and makes the first move.
-    pub(super) fn enter(&mut self, scene: &mut Scene) {
-        self.idle(scene);
+    pub(super) fn enter(&mut self, fixture: &mut AttackFixture) {
+        self.idle(fixture);
         for _ in 0..10 {
-            scene.run_for(50);
-            self.read(scene);
+            fixture.run_for(50);
+            self.read(fixture);
         }
         assert_eq!(self.gamestates, 1, "a gamestate came");
-        self.server_id = ServerId(scene.server().settings().int(key::SV_SERVERID));
+        self.server_id = ServerId(fixture.server().settings().int(key::SV_SERVERID));
         for _ in 0..4 {
-            self.step(scene);
-            scene.run_for(50);
-            self.read(scene);
+            self.step(fixture);
+            fixture.run_for(50);
+            self.read(fixture);
         }
         assert_ne!(self.level_ms, 0, "snapshots came");
     }
 
     /// Takes the gamestate of a server that is asked for so many bytes a second, and makes no move.
-    pub(super) fn enter_loading(&mut self, scene: &mut Scene, rate: u32) {
-        self.idle(scene);
-        scene.run_for(1000);
-        self.read(scene);
+    pub(super) fn enter_loading(&mut self, fixture: &mut AttackFixture, rate: u32) {
+        self.idle(fixture);
+        fixture.run_for(1000);
+        self.read(fixture);
         assert_eq!(self.gamestates, 1, "a gamestate came");
-        self.server_id = ServerId(scene.server().settings().int(key::SV_SERVERID));
+        self.server_id = ServerId(fixture.server().settings().int(key::SV_SERVERID));
         let name = self.qport.0;
-        self.say(scene, &format!("userinfo \"\\name\\rogue{name}\\rate\\{rate}\""));
+        self.say(fixture, &format!("userinfo \"\\name\\attacker{name}\\rate\\{rate}\""));
     }
 
     /// The head of an honest message.
@@ -156,31 +156,31 @@ impl Rogue {
     /// Sends a message and reads what is answered at once.
     pub(super) fn send(
         &mut self,
-        scene: &mut Scene,
+        fixture: &mut AttackFixture,
         head: &ClientHead,
         write: impl FnOnce(&mut BitWriter),
     ) {
         let datagram = self.datagram(head, write);
-        let replies = scene.send(self.address, &datagram);
+        let replies = fixture.send(self.address, &datagram);
         replies.iter().for_each(|reply| self.take(reply));
     }
 
     /// A message that says nothing.
-    pub(super) fn idle(&mut self, scene: &mut Scene) {
+    pub(super) fn idle(&mut self, fixture: &mut AttackFixture) {
         let head = self.head();
-        self.send(scene, &head, client_message::end);
+        self.send(fixture, &head, client_message::end);
     }
 
     /// A message with one reliable command.
-    pub(super) fn say(&mut self, scene: &mut Scene, text: &str) {
-        self.say_all(scene, &[text]);
+    pub(super) fn say(&mut self, fixture: &mut AttackFixture, text: &str) {
+        self.say_all(fixture, &[text]);
     }
 
     /// A message with several.
-    pub(super) fn say_all(&mut self, scene: &mut Scene, texts: &[&str]) {
+    pub(super) fn say_all(&mut self, fixture: &mut AttackFixture, texts: &[&str]) {
         let head = self.head();
         let mut number = self.said;
-        self.send(scene, &head, |writer| {
+        self.send(fixture, &head, |writer| {
             for text in texts {
                 number = CommandNum(number.0 + 1);
                 client_message::write_command(writer, number, text.as_bytes());
@@ -191,9 +191,9 @@ impl Rogue {
     }
 
     /// A message with a reliable command of these bytes, be they more than a string may have.
-    pub(super) fn say_raw(&mut self, scene: &mut Scene, text: &[u8]) {
+    pub(super) fn say_raw(&mut self, fixture: &mut AttackFixture, text: &[u8]) {
         let (head, number) = (self.head(), CommandNum(self.said.0 + 1));
-        self.send(scene, &head, |writer| {
+        self.send(fixture, &head, |writer| {
             // What begins any command, and then the bytes one by one.
             writer.byte(4);
             writer.long(number.0);
@@ -205,29 +205,29 @@ impl Rogue {
     }
 
     /// A message with these moves.
-    pub(super) fn play(&mut self, scene: &mut Scene, moves: &[UserCmd]) {
+    pub(super) fn play(&mut self, fixture: &mut AttackFixture, moves: &[UserCmd]) {
         let head = self.head();
-        self.play_upon(scene, &head, false, moves);
+        self.play_upon(fixture, &head, false, moves);
     }
 
     /// A message with these moves and any head, which asks for what changed, or for everything.
     pub(super) fn play_upon(
         &mut self,
-        scene: &mut Scene,
+        fixture: &mut AttackFixture,
         head: &ClientHead,
         delta: bool,
         moves: &[UserCmd],
     ) {
         let key = usercmd_key(self.feed, head.message_acknowledge, self.command.1.as_bytes());
-        self.send(scene, head, |writer| {
+        self.send(fixture, head, |writer| {
             client_message::write_moves(writer, delta, key, moves);
             client_message::end(writer);
         });
     }
 
     /// One honest move.
-    pub(super) fn step(&mut self, scene: &mut Scene) {
-        self.play(scene, &[self.move_at(self.level_ms)]);
+    pub(super) fn step(&mut self, fixture: &mut AttackFixture) {
+        self.play(fixture, &[self.move_at(self.level_ms)]);
     }
 
     pub(super) fn move_at(&self, server_time: i32) -> UserCmd {
@@ -235,19 +235,19 @@ impl Rogue {
     }
 
     /// Lets time pass, moving and acknowledging as clients do.
-    pub(super) fn live(&mut self, scene: &mut Scene, ms: u64) {
+    pub(super) fn live(&mut self, fixture: &mut AttackFixture, ms: u64) {
         for _ in 0..ms / 50 {
-            scene.run_for(50);
-            self.read(scene);
-            self.step(scene);
+            fixture.run_for(50);
+            self.read(fixture);
+            self.step(fixture);
         }
     }
 
     /// Reads what came for it.
-    pub(super) fn read(&mut self, scene: &mut Scene) {
+    pub(super) fn read(&mut self, fixture: &mut AttackFixture) {
         let (ours, others) =
-            std::mem::take(&mut scene.mail).into_iter().partition(|(to, _)| *to == self.address);
-        scene.mail = others;
+            std::mem::take(&mut fixture.mail).into_iter().partition(|(to, _)| *to == self.address);
+        fixture.mail = others;
         let ours: Vec<(SocketAddr, Vec<u8>)> = ours;
         ours.iter().for_each(|(_, datagram)| self.take(datagram));
     }
@@ -305,24 +305,24 @@ impl Rogue {
     }
 
     /// Whether the server still has it.
-    pub(super) fn is_in(&self, scene: &mut Scene) -> bool {
-        scene.run_for(100);
-        let name = format!("rogue{}", self.qport.0);
-        let status = scene.ask(([192, 0, 2, 251], self.qport.0).into(), "getstatus");
+    pub(super) fn is_in(&self, fixture: &mut AttackFixture) -> bool {
+        fixture.run_for(100);
+        let name = format!("attacker{}", self.qport.0);
+        let status = fixture.ask(([192, 0, 2, 251], self.qport.0).into(), "getstatus");
         status.concat().contains(&format!("\"{name}\""))
     }
 }
 
 /// The challenge of an address.
-pub(super) fn challenge(scene: &mut Scene, address: SocketAddr) -> Challenge {
-    let replies = scene.ask(address, "getchallenge");
+pub(super) fn challenge(fixture: &mut AttackFixture, address: SocketAddr) -> Challenge {
+    let replies = fixture.ask(address, "getchallenge");
     let reply = replies.first().expect("a challenge");
     Challenge(reply.strip_prefix("challengeResponse ").unwrap().parse().unwrap())
 }
 
 /// A `connect`, and its answers.
 pub(super) fn connect(
-    scene: &mut Scene,
+    fixture: &mut AttackFixture,
     address: SocketAddr,
     qport: u16,
     challenge: Challenge,
@@ -336,6 +336,6 @@ pub(super) fn connect(
     }
     let mut bytes = Vec::new();
     write_connect(&info, &mut bytes).unwrap();
-    let replies = scene.send(address, &bytes);
+    let replies = fixture.send(address, &bytes);
     replies.iter().map(|reply| String::from_utf8_lossy(&reply[4..]).into_owned()).collect()
 }

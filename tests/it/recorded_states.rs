@@ -69,14 +69,14 @@ pub(crate) fn player_field<'a>(state: &'a mut PlayerState, name: &str) -> &'a mu
 }
 
 /// What a snapshot is relative to, what it shows, and the baselines of what is new in it.
-pub(crate) struct Scene {
+pub(crate) struct RecordedScene {
     pub(crate) old: (PlayerState, Vec<EntityState>),
     pub(crate) new: (PlayerState, Vec<EntityState>),
     pub(crate) baselines: Vec<EntityState>,
     nothing: EntityState,
 }
 
-impl Scene {
+impl RecordedScene {
     /// The scene of a line of kind `snapshot`.
     pub(crate) fn of(case: &Value) -> Self {
         let old = match &case["old"] {

@@ -143,12 +143,12 @@ pub(crate) fn server((map, file): (&str, &[u8]), seed: u64, set: &[(&str, &str)]
 }
 
 /// A server and its bots.
-pub(crate) struct Fighters {
+pub(crate) struct BotMatch {
     pub(crate) network: Network,
     nodes: [Taped; 2],
 }
 
-impl Fighters {
+impl BotMatch {
     /// `count` bots that join on a map of this name and file, with these settings.
     pub(crate) fn on(map: (&str, &[u8]), count: u16, seed: u64, set: &[(&str, &str)]) -> Self {
         Self::over(Shape::latency(Millis(20)), map, count, seed, set)
@@ -227,7 +227,7 @@ impl Replay {
     /// What `count` bots make of a map in so much time.
     pub(crate) fn of(map: (&str, &[u8]), count: u16, span: Millis) -> Self {
         let set = [("fraglimit", "0"), ("g_log", "")];
-        let mut fighters = Fighters::on(map, count, 7, &set);
+        let mut fighters = BotMatch::on(map, count, 7, &set);
         fighters.nodes[0].heard = Some(Vec::new());
         let now = fighters.network.now();
         fighters.run_for(span);

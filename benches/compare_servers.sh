@@ -2,7 +2,7 @@
 # Puts the same players on fragd and on another server, one after the other, and compares what they cost
 # and what the players saw.
 #
-#   benches/peers.sh [--peer ioq3ded] [--peer NAME=BINARY]... [--map oa_dm4] [--stages 16,32,64]
+#   benches/compare_servers.sh [--peer ioq3ded] [--peer NAME=BINARY]... [--map oa_dm4] [--stages 16,32,64]
 #                    [--seconds 20] [--wire native] [--ramp 1] [--json FILE] [--out DIRECTORY]
 #
 # Each server runs alone, the same bots with the same seed join it stage by stage, and `fragd bots` measures

@@ -18,7 +18,7 @@ use fragd::{
 pub(crate) const SERVER: usize = 0;
 
 /// Server, players and the network between them.
-pub(crate) struct Arena {
+pub(crate) struct SimFixture {
     pub(crate) network: Network,
     pub(crate) actors: Vec<Actor>,
     /// Snapshots that were compared with what the server meant.
@@ -42,7 +42,7 @@ pub(crate) fn server_with(assets: Box<dyn Assets>, set: &[(&str, &str)]) -> Serv
     Server::new(settings, assets, rules, entropy)
 }
 
-impl Arena {
+impl SimFixture {
     /// A server with these settings on a network that only takes time.
     pub(crate) fn new(seed: u64, set: &[(&str, &str)]) -> Self {
         let mut all = vec![("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0")];

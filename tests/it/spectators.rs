@@ -9,8 +9,8 @@ use fragd::{
 };
 
 use crate::{
-    arena::Arena,
     sample::{Block, MapFile, Numbers as _},
+    sim_fixture::SimFixture,
 };
 
 /// Set in the player state of one who follows.
@@ -47,9 +47,9 @@ fn server() -> Server {
 }
 
 /// What a node sees: whose eyes, from which side, and which players.
-fn view(arena: &mut Arena, node: usize) -> (i32, bool, Vec<i32>) {
-    let slots = arena.server().settings().int(key::SV_MAXCLIENTS);
-    let client = arena.player(node).client();
+fn view(sim: &mut SimFixture, node: usize) -> (i32, bool, Vec<i32>) {
+    let slots = sim.server().settings().int(key::SV_MAXCLIENTS);
+    let client = sim.player(node).client();
     let player = client.player().expect("a snapshot");
     let others = client.entities().filter(|entity| entity.number < slots && entity.e_type == 1);
     (player.client_num, player.origin[0] > 0.0, others.map(|entity| entity.number).collect())
@@ -59,28 +59,28 @@ fn view(arena: &mut Arena, node: usize) -> (i32, bool, Vec<i32>) {
 fn follower_receives_view_of_followed_player() {
     let server = server();
     assert_eq!(server.geometry(), Geometry::Map);
-    let mut arena = Arena::around(9, fragd::sim::Actor::Server(Box::new(server)));
+    let mut sim = SimFixture::around(9, fragd::sim::Actor::Server(Box::new(server)));
     let nodes: Vec<_> =
-        ["a", "b", "c", "d"].iter().map(|name| arena.join(ClientWire::Native71, name)).collect();
-    arena.run_for(Millis(2500));
+        ["a", "b", "c", "d"].iter().map(|name| sim.join(ClientWire::Native71, name)).collect();
+    sim.run_for(Millis(2500));
     let watcher = *nodes.last().unwrap();
-    let say = |arena: &mut Arena, text: &str| {
-        let now = arena.network.now();
-        assert!(arena.player(watcher).type_command(now, text));
-        arena.run_for(Millis(500));
+    let say = |sim: &mut SimFixture, text: &str| {
+        let now = sim.network.now();
+        assert!(sim.player(watcher).type_command(now, text));
+        sim.run_for(Millis(500));
     };
-    say(&mut arena, "team spectator");
+    say(&mut sim, "team spectator");
     let mut sides = Vec::new();
     for &node in &nodes[..3] {
-        let (own, side, seen) = view(&mut arena, node);
+        let (own, side, seen) = view(&mut sim, node);
         sides.push((own, side, seen));
     }
     // Three players on two floors: at least one is alone or has one neighbour.
     let east = sides.iter().filter(|(_, side, _)| *side).count();
     assert!((1..=2).contains(&east), "the seed puts players on both floors: {sides:?}");
     for (number, side, _) in &sides {
-        say(&mut arena, &format!("follow {number}"));
-        let (viewed, from, seen) = view(&mut arena, watcher);
+        say(&mut sim, &format!("follow {number}"));
+        let (viewed, from, seen) = view(&mut sim, watcher);
         assert_eq!((viewed, from), (*number, *side), "the state of the one followed");
         // Neither the one followed nor who is out of its sight.
         let mut expected: Vec<_> =
@@ -88,11 +88,11 @@ fn follower_receives_view_of_followed_player() {
         expected.sort_unstable();
         assert_eq!(seen, expected, "following {number}");
         let followed = ClientNum::new(*number as usize).unwrap();
-        let own = arena.server().player(followed).expect("in the game");
+        let own = sim.server().player(followed).expect("in the game");
         let (stats, client_num) = (own.stats, own.client_num);
-        let shown = *arena.player(watcher).client().player().expect("a snapshot");
+        let shown = *sim.player(watcher).client().player().expect("a snapshot");
         assert_eq!((shown.stats, shown.client_num), (stats, client_num));
         assert_ne!(shown.pm_flags & FOLLOW, 0);
     }
-    arena.check_no_faults();
+    sim.check_no_faults();
 }

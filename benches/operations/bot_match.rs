@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use fragd::model::Millis;
 
-use super::{Operation, fighters::Replay, maps};
+use super::{Operation, bot_match_fixture::Replay, maps};
 
 /// Clients.
 const COUNTS: [u16; 4] = [8, 16, 32, 64];

@@ -19,7 +19,7 @@ use fragd::{
     },
 };
 
-use crate::arena::{Arena, SERVER, server};
+use crate::sim_fixture::{SERVER, SimFixture, server};
 
 const START: Millis = Millis(10_000);
 
@@ -347,33 +347,33 @@ fn hostile_datagrams() -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 fn hostile_datagrams_do_not_affect_players() {
-    let mut arena = Arena::new(77, &[("rconPassword", "a-long-password")]);
-    let nodes = ClientWire::ALL.map(|wire| arena.join(wire, "honest"));
-    arena.run_for(Millis::seconds(4));
+    let mut sim = SimFixture::new(77, &[("rconPassword", "a-long-password")]);
+    let nodes = ClientWire::ALL.map(|wire| sim.join(wire, "honest"));
+    sim.run_for(Millis::seconds(4));
     let hostile = hostile_datagrams();
     let victims = nodes.map(|node| fragd::sim::Network::address(node, LocalPort(0)));
-    let mut last = nodes.map(|node| arena.player(node).client().statistics().snapshots);
+    let mut last = nodes.map(|node| sim.player(node).client().statistics().snapshots);
     for round in 0..400usize {
         for (i, (_, bytes)) in hostile.iter().enumerate() {
             let stranger = SocketAddr::from(([203, 0, 113, (round % 250) as u8], i as u16 + 1));
-            arena.network.inject(stranger, SERVER, bytes);
+            sim.network.inject(stranger, SERVER, bytes);
             // And as if they came from the players.
             let victim = victims[(round + i) % victims.len()];
-            arena.network.inject(victim, SERVER, bytes);
+            sim.network.inject(victim, SERVER, bytes);
         }
-        arena.run_for(Millis(50));
+        sim.run_for(Millis(50));
         for (node, last) in nodes.iter().zip(&mut last) {
-            let snapshots = arena.player(*node).client().statistics().snapshots;
+            let snapshots = sim.player(*node).client().statistics().snapshots;
             assert!(snapshots > *last, "round {round}: a frame without a snapshot");
             *last = snapshots;
         }
     }
     for node in nodes {
-        let player = arena.player(node);
+        let player = sim.player(node);
         assert!(player.is_active(), "{:?}", player.ending());
     }
-    arena.check_no_faults();
-    let counters = arena.server().counters();
+    sim.check_no_faults();
+    let counters = sim.server().counters();
     assert!(counters.get(Counter::MalformedConnectionless) > 0);
     assert!(counters.get(Counter::PacketsInStray) > 0);
     assert!(counters.get(Counter::MalformedHeader) > 0);

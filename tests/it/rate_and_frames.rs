@@ -7,24 +7,24 @@ use fragd::{
     observe::Counter,
 };
 
-use crate::arena::{Arena, server};
+use crate::sim_fixture::{SimFixture, server};
 
 /// What one player receives in ten seconds, in bytes with network headers, and in snapshots.
 fn served(rate: &str, snaps: &str, crowd: usize, set: &[(&str, &str)]) -> (u64, u64) {
-    let mut arena = Arena::new(5, set);
-    let node = arena.join(ClientWire::Compat71, "slow");
+    let mut sim = SimFixture::new(5, set);
+    let node = sim.join(ClientWire::Compat71, "slow");
     for i in 0..crowd {
-        arena.join(ClientWire::Native71, &format!("p{i}"));
+        sim.join(ClientWire::Native71, &format!("p{i}"));
     }
-    arena.run_for(Millis::seconds(5));
-    let now = arena.network.now();
-    assert!(arena.player(node).change_userinfo(now, "rate", rate));
-    assert!(arena.player(node).change_userinfo(now, "snaps", snaps));
-    arena.run_for(Millis::seconds(3));
-    let before = arena.player(node).client().statistics();
-    arena.run_for(Millis::seconds(10));
-    let after = arena.player(node).client().statistics();
-    arena.check_no_faults();
+    sim.run_for(Millis::seconds(5));
+    let now = sim.network.now();
+    assert!(sim.player(node).change_userinfo(now, "rate", rate));
+    assert!(sim.player(node).change_userinfo(now, "snaps", snaps));
+    sim.run_for(Millis::seconds(3));
+    let before = sim.player(node).client().statistics();
+    sim.run_for(Millis::seconds(10));
+    let after = sim.player(node).client().statistics();
+    sim.check_no_faults();
     let datagrams = after.datagrams_in - before.datagrams_in;
     let bytes = after.bytes_in - before.bytes_in + 28 * datagrams;
     (bytes, after.snapshots - before.snapshots)
@@ -58,58 +58,58 @@ fn operator_limits_bound_client_rate() {
 
 #[test]
 fn rate_limits_apply_at_once_to_connected_clients() {
-    let mut arena = Arena::new(5, &[("rconPassword", "")]);
-    let node = arena.join(ClientWire::Compat71, "fast");
+    let mut sim = SimFixture::new(5, &[("rconPassword", "")]);
+    let node = sim.join(ClientWire::Compat71, "fast");
     for i in 0..30 {
-        arena.join(ClientWire::Native71, &format!("p{i}"));
+        sim.join(ClientWire::Native71, &format!("p{i}"));
     }
-    arena.run_for(Millis::seconds(5));
-    let now = arena.network.now();
-    assert!(arena.player(node).change_userinfo(now, "rate", "90000"));
-    arena.run_for(Millis::seconds(2));
-    let received = |arena: &mut Arena| {
-        let before = arena.player(node).client().statistics();
-        arena.run_for(Millis::seconds(5));
-        let after = arena.player(node).client().statistics();
+    sim.run_for(Millis::seconds(5));
+    let now = sim.network.now();
+    assert!(sim.player(node).change_userinfo(now, "rate", "90000"));
+    sim.run_for(Millis::seconds(2));
+    let received = |sim: &mut SimFixture| {
+        let before = sim.player(node).client().statistics();
+        sim.run_for(Millis::seconds(5));
+        let after = sim.player(node).client().statistics();
         after.bytes_in - before.bytes_in + 28 * (after.datagrams_in - before.datagrams_in)
     };
-    let shown = |arena: &mut Arena| {
-        while arena.server_output().is_some() {}
-        arena.console("status");
+    let shown = |sim: &mut SimFixture| {
+        while sim.server_output().is_some() {}
+        sim.console("status");
         let mut text = String::new();
-        while let Some(part) = arena.server_output() {
+        while let Some(part) = sim.server_output() {
             text.push_str(&part);
         }
         let line = text.lines().find(|line| line.contains("fast")).unwrap_or_default();
         line.split_whitespace().last().unwrap_or_default().to_owned()
     };
-    let unlimited = received(&mut arena);
+    let unlimited = received(&mut sim);
     assert!(unlimited > 50_000, "{unlimited} bytes in five seconds");
-    assert_eq!(shown(&mut arena), "90000");
-    arena.console("set sv_maxRate 4000");
-    assert_eq!(shown(&mut arena), "4000");
-    arena.run_for(Millis::seconds(1));
-    let limited = received(&mut arena);
+    assert_eq!(shown(&mut sim), "90000");
+    sim.console("set sv_maxRate 4000");
+    assert_eq!(shown(&mut sim), "4000");
+    sim.run_for(Millis::seconds(1));
+    let limited = received(&mut sim);
     assert!(limited <= 5 * 4400, "{limited} bytes in five seconds");
-    arena.console("set sv_minRate 30000");
-    assert_eq!(shown(&mut arena), "30000");
-    arena.run_for(Millis::seconds(1));
-    assert!(received(&mut arena) > 2 * limited);
+    sim.console("set sv_minRate 30000");
+    assert_eq!(shown(&mut sim), "30000");
+    sim.run_for(Millis::seconds(1));
+    assert!(received(&mut sim) > 2 * limited);
 }
 
 #[test]
 fn skipped_snapshots_set_rate_delayed() {
-    let mut arena = Arena::new(6, &[]);
-    let node = arena.join(ClientWire::Compat71, "slow");
+    let mut sim = SimFixture::new(6, &[]);
+    let node = sim.join(ClientWire::Compat71, "slow");
     for i in 0..30 {
-        arena.join(ClientWire::Native71, &format!("p{i}"));
+        sim.join(ClientWire::Native71, &format!("p{i}"));
     }
-    arena.run_for(Millis::seconds(5));
-    let now = arena.network.now();
-    arena.player(node).change_userinfo(now, "rate", "3000");
-    arena.run_for(Millis::seconds(5));
-    assert!(arena.server().counters().get(Counter::SnapshotsHeldByRate) > 10);
-    let flags = arena.player(node).client().snapshot().unwrap().head.flags;
+    sim.run_for(Millis::seconds(5));
+    let now = sim.network.now();
+    sim.player(node).change_userinfo(now, "rate", "3000");
+    sim.run_for(Millis::seconds(5));
+    assert!(sim.server().counters().get(Counter::SnapshotsHeldByRate) > 10);
+    let flags = sim.player(node).client().snapshot().unwrap().head.flags;
     assert!(flags.contains(fragd::wire::snapshot::SnapFlags::RATE_DELAYED));
 }
 
@@ -161,14 +161,14 @@ fn frames_neither_drift_nor_burst() {
 #[test]
 fn client_without_delta_gets_full_snapshots() {
     // Its first snapshots are whole; from the first acknowledged one on they are deltas.
-    let mut arena = Arena::new(8, &[]);
-    let node = arena.join(ClientWire::Protocol68, "p");
-    arena.join(ClientWire::Protocol68, "q");
-    arena.run_for(Millis::seconds(3));
-    let statistics = arena.player(node).client().statistics();
+    let mut sim = SimFixture::new(8, &[]);
+    let node = sim.join(ClientWire::Protocol68, "p");
+    sim.join(ClientWire::Protocol68, "q");
+    sim.run_for(Millis::seconds(3));
+    let statistics = sim.player(node).client().statistics();
     let whole = statistics.snapshots - statistics.delta_snapshots;
     assert!((1..=4).contains(&whole), "{whole} whole snapshots");
     assert!(statistics.delta_snapshots > 40);
-    let latest = arena.player(node).client().snapshot().unwrap();
+    let latest = sim.player(node).client().snapshot().unwrap();
     assert!(latest.head.delta_num >= 1 && latest.sequence > Sequence(40));
 }

@@ -20,9 +20,9 @@ use fragd::{
 use rand_pcg::{Pcg32, rand_core::Rng as _};
 
 use crate::{
-    arena::Arena,
     maps,
     sample::{MapFile, Numbers as _},
+    sim_fixture::SimFixture,
 };
 
 /// Eyes are this far above a player's origin.
@@ -209,23 +209,23 @@ fn server(assets: MemoryAssets, map: &str, stage: &Shared) -> Server {
 }
 
 /// Two players on a map, who are in the game.
-fn two_on(name: &str, map: Vec<u8>) -> (Arena, Shared, [usize; 2]) {
+fn two_on(name: &str, map: Vec<u8>) -> (SimFixture, Shared, [usize; 2]) {
     let mut assets = MemoryAssets::default();
     assets.insert(&format!("maps/{name}.bsp"), map).unwrap();
     let stage = Shared::default();
     let server = server(assets, name, &stage);
     assert_eq!(server.geometry(), Geometry::Map);
-    let mut arena = Arena::around(1, fragd::sim::Actor::Server(Box::new(server)));
-    let first = arena.join(ClientWire::Compat71, "first");
-    let second = arena.join(ClientWire::Native71, "second");
-    arena.run_for(Millis(2000));
-    assert!(arena.players().all(|player| player.is_active()));
-    (arena, stage, [first, second])
+    let mut sim = SimFixture::around(1, fragd::sim::Actor::Server(Box::new(server)));
+    let first = sim.join(ClientWire::Compat71, "first");
+    let second = sim.join(ClientWire::Native71, "second");
+    sim.run_for(Millis(2000));
+    assert!(sim.players().all(|player| player.is_active()));
+    (sim, stage, [first, second])
 }
 
 /// Numbers of the entities in a player's newest snapshot, and its area mask.
-fn told(arena: &mut Arena, node: usize) -> (Vec<i32>, Vec<u8>) {
-    let client = arena.player(node).client();
+fn told(sim: &mut SimFixture, node: usize) -> (Vec<i32>, Vec<u8>) {
+    let client = sim.player(node).client();
     let areas = client.snapshot().unwrap().head.areas.bytes().to_vec();
     (client.entities().map(|state| state.number).collect(), areas)
 }
@@ -235,7 +235,7 @@ const A_MOMENT: Millis = Millis(200);
 
 #[test]
 fn walls_and_doors_hide_players_from_each_other() {
-    let (mut arena, stage, [first, second]) = two_on("rooms", rooms());
+    let (mut sim, stage, [first, second]) = two_on("rooms", rooms());
     let at = |x| Vec3::new(x, 0.0, 0.0);
     let mut check = |x: [f32; 2], is_door_open, is_seen: bool, hidden: [u8; 2]| {
         {
@@ -243,10 +243,10 @@ fn walls_and_doors_hide_players_from_each_other() {
             stage.players[..2].copy_from_slice(&x.map(at));
             stage.is_door_open = is_door_open;
         }
-        arena.run_for(A_MOMENT);
+        sim.run_for(A_MOMENT);
         let numbers = |number| if is_seen { vec![number] } else { vec![] };
-        assert_eq!(told(&mut arena, first), (numbers(1), vec![hidden[0]]), "{x:?}");
-        assert_eq!(told(&mut arena, second), (numbers(0), vec![hidden[1]]), "{x:?}");
+        assert_eq!(told(&mut sim, first), (numbers(1), vec![hidden[0]]), "{x:?}");
+        assert_eq!(told(&mut sim, second), (numbers(0), vec![hidden[1]]), "{x:?}");
     };
     let (west, east) = (!0b01, !0b10);
     check([100.0, 300.0], false, true, [west, west]);
@@ -257,12 +257,12 @@ fn walls_and_doors_hide_players_from_each_other() {
     check([100.0, 600.0], true, true, [!0b11, !0b11]);
     check([100.0, 600.0], false, false, [west, east]);
     check([700.0, 600.0], false, true, [east, east]);
-    arena.check_no_faults();
+    sim.check_no_faults();
 }
 
 #[test]
 fn box_in_two_clusters_is_visible_from_both() {
-    let (mut arena, stage, [first, second]) = two_on("rooms", rooms());
+    let (mut sim, stage, [first, second]) = two_on("rooms", rooms());
     {
         let mut stage = stage.borrow_mut();
         stage.players[0] = Vec3::new(-100.0, 0.0, 0.0);
@@ -271,14 +271,14 @@ fn box_in_two_clusters_is_visible_from_both() {
         // Farther than all rooms, yet in one of them.
         stage.things.push(thing(Vec3::new(-1e9, 0.0, 0.0), SvFlags::default(), 0));
     }
-    arena.run_for(A_MOMENT);
-    assert_eq!(told(&mut arena, first).0, [64, 65]);
-    assert_eq!(told(&mut arena, second).0, [64]);
+    sim.run_for(A_MOMENT);
+    assert_eq!(told(&mut sim, first).0, [64, 65]);
+    assert_eq!(told(&mut sim, second).0, [64]);
 }
 
 #[test]
 fn portal_adds_entities_visible_from_its_camera() {
-    let (mut arena, stage, [first, _]) = two_on("rooms", rooms());
+    let (mut sim, stage, [first, _]) = two_on("rooms", rooms());
     let place = |generic1| {
         let mut stage = stage.borrow_mut();
         stage.players[0] = Vec3::new(100.0, 0.0, -26.0);
@@ -296,14 +296,14 @@ fn portal_adds_entities_visible_from_its_camera() {
         [(0, vec![1, 64, 65, 66], !0b11), (101, vec![1, 64, 65, 66], !0b11), (99, vec![64], !0b01)]
     {
         place(range);
-        arena.run_for(A_MOMENT);
-        assert_eq!(told(&mut arena, first), (numbers, vec![hidden]), "range {range}");
+        sim.run_for(A_MOMENT);
+        assert_eq!(told(&mut sim, first), (numbers, vec![hidden]), "range {range}");
     }
 }
 
 #[test]
 fn arbitrary_scenes_follow_visibility_rules() {
-    let (mut arena, stage, nodes) = two_on("rooms", rooms());
+    let (mut sim, stage, nodes) = two_on("rooms", rooms());
     let mut random = Pcg32::new(5, 0);
     let mut below = |end: u32| random.next_u32() % end;
     for round in 0..200 {
@@ -328,14 +328,14 @@ fn arbitrary_scenes_follow_visibility_rules() {
                 stage.things.push(thing(somewhere(below(2300)), flags, below(2) as i32));
             }
         }
-        arena.run_for(A_MOMENT);
+        sim.run_for(A_MOMENT);
         for (viewer, &node) in nodes.iter().enumerate() {
             let expected = expected(&stage.borrow(), viewer);
-            assert_eq!(told(&mut arena, node).0, expected, "round {round}, player {viewer}");
+            assert_eq!(told(&mut sim, node).0, expected, "round {round}, player {viewer}");
         }
     }
-    assert!(arena.compared > 1000);
-    arena.check_no_faults();
+    assert!(sim.compared > 1000);
+    sim.check_no_faults();
 }
 
 /// What the rules say, said plainly.
@@ -382,7 +382,7 @@ fn players_receive_only_visible_players_on_real_map() {
     let entities = MapEntities::parse(&bsp.entity_text).unwrap();
     let spots: Vec<_> =
         entities.of_class("info_player_deathmatch").map(|spot| spot.origin()).collect();
-    let (mut arena, stage, [first, second]) = two_on("oa_dm1", bytes);
+    let (mut sim, stage, [first, second]) = two_on("oa_dm1", bytes);
     let (mut seen, mut hidden) = (0, 0);
     for (index, &from) in spots.iter().enumerate() {
         for &to in &spots[index + 1..] {
@@ -390,8 +390,8 @@ fn players_receive_only_visible_players_on_real_map() {
             // What the boxes touch besides is decided by the leafs around; the eyes' own are certain.
             let is_certain = bsp.sees(from + up, to, None);
             stage.borrow_mut().players[..2].copy_from_slice(&[from, to]);
-            arena.run_for(Millis(150));
-            let (ours, mask) = told(&mut arena, first);
+            sim.run_for(Millis(150));
+            let (ours, mask) = told(&mut sim, first);
             assert_eq!(mask.len(), bsp.area_count.div_ceil(8));
             assert!(!is_certain || ours == [1], "{from:?} to {to:?}: {ours:?}");
             if ours.is_empty() {
@@ -399,12 +399,12 @@ fn players_receive_only_visible_players_on_real_map() {
             } else {
                 seen += 1;
             }
-            let _ = told(&mut arena, second);
+            let _ = told(&mut sim, second);
         }
     }
     println!("oa_dm1: {seen} pairs of places in sight, {hidden} out of sight");
     assert!(seen > 0 && hidden > 0);
-    arena.check_no_faults();
+    sim.check_no_faults();
 }
 
 #[test]

@@ -31,7 +31,7 @@ const WORST_GAP_MS: i32 = 500;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// Whatever goes wrong, threads end.
 const DEADLINE: Millis = Millis::seconds(90);
-/// Players in a scene.
+/// Players in a fixture.
 pub(crate) const PLAYERS: usize = ClientWire::ALL.len();
 /// Ports of their router: one is nobody's at first.
 const PORTS: u16 = PLAYERS as u16 + 1;
@@ -200,7 +200,7 @@ impl Hosted for Room {
 }
 
 /// The server, the players, and whoever attacks.
-pub(crate) struct Scene {
+pub(crate) struct LoopbackFixture {
     pub(crate) server: SocketAddr,
     /// Where the players' router has its ports.
     ports: Vec<SocketAddr>,
@@ -216,7 +216,7 @@ pub(crate) struct Scene {
     _machine: RwLockReadGuard<'static, ()>,
 }
 
-impl Scene {
+impl LoopbackFixture {
     /// Three players in the game on a server with these settings.
     pub(crate) fn new(set: &[(&str, &str)]) -> Self {
         let machine = MACHINE.read().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -224,7 +224,7 @@ impl Scene {
         let (server, look, console, host) = hosting;
         hosted.recv_timeout(PATIENCE).unwrap();
         let (room, ports, sights, moves, way_out) = seat(server);
-        let mut scene = Self {
+        let mut fixture = Self {
             server,
             ports,
             look,
@@ -237,16 +237,16 @@ impl Scene {
             begun: Instant::now(),
             _machine: machine,
         };
-        scene.wait("everybody plays", |scene| {
-            scene.sights.lock().unwrap().iter().all(|s| s.active && s.statistics.snapshots >= 5)
+        fixture.wait("everybody plays", |fixture| {
+            fixture.sights.lock().unwrap().iter().all(|s| s.active && s.statistics.snapshots >= 5)
         });
-        let mut sights = scene.sights.lock().unwrap();
+        let mut sights = fixture.sights.lock().unwrap();
         sights.iter_mut().for_each(|sight| sight.worst_gap_ms = 0);
         let before = sights.clone();
         drop(sights);
-        scene.before = before;
-        scene.begun = Instant::now();
-        scene
+        fixture.before = before;
+        fixture.begun = Instant::now();
+        fixture
     }
 
     /// Waits for something that comes soon.
@@ -328,7 +328,7 @@ impl Scene {
         assert!(info.contains("\\challenge\\alive"), "{info}");
         // Some more frames, so that what went wrong shows.
         let (from, frames) = (self.count(Counter::Frames), 10);
-        self.wait("frames go on", |scene| scene.count(Counter::Frames) >= from + frames);
+        self.wait("frames go on", |fixture| fixture.count(Counter::Frames) >= from + frames);
 
         let sights = self.sights.lock().unwrap().clone();
         for (player, (now, before)) in sights.iter().zip(&self.before).enumerate() {
