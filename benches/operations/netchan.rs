@@ -3,9 +3,9 @@
 use std::{hint::black_box, sync::Arc};
 
 use fragd::{
-    model::{Challenge, CommandNum, Dialect, Qport, Sequence},
+    model::{Challenge, CommandNum, Qport, Sequence},
     netchan::{Channel, End, OutgoingCommands},
-    wire::{bits::BitWriter, server_message},
+    wire::{Protocol, bits::BitWriter, server_message},
 };
 
 use super::{Operation, recorded::Recorded};
@@ -17,13 +17,14 @@ const CHALLENGE: Challenge = Challenge(0x5e3_d1a7);
 pub(crate) fn operations() -> Vec<Operation> {
     let mut recorded = Recorded::read();
     let mut operations = Vec::new();
-    for (dialect, len) in
-        Dialect::ALL.into_iter().flat_map(|dialect| [160, 482].map(|len| (dialect, len)))
+    for (protocol, len) in [Protocol::OA_71, Protocol::IOQ3_71]
+        .into_iter()
+        .flat_map(|protocol| [160, 482].map(|len| (protocol, len)))
     {
         let messages: Vec<_> = (0..INPUTS).map(|_| message(&mut recorded, len)).collect();
-        let name = |what| format!("netchan framing, {len} B, {dialect}, {what}");
+        let name = |what| format!("netchan framing, {len} B, {protocol}, {what}");
         let size = format!("{len} B");
-        let channel = move |end| Channel::<()>::new(end, dialect, CHALLENGE, Qport(1));
+        let channel = move |end| Channel::<()>::new(end, protocol, CHALLENGE, Qport(1));
         let text: Arc<str> = "say hello, this is what a client said last".into();
 
         // What leaves, to be taken in again.
@@ -72,7 +73,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 /// A server message of that length which acknowledges command 1.
 fn message(recorded: &mut Recorded, len: usize) -> Vec<u8> {
     let mut writer = BitWriter::new();
-    server_message::begin(&mut writer, CommandNum(1));
+    server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(1));
     let mut message = writer.message().to_vec();
     message.resize_with(len, || recorded.below(256) as u8);
     message

@@ -2,7 +2,10 @@
 
 use fragd::{
     model::{EntityState, PlayerState},
-    wire::fields::{self, Kind, Table},
+    wire::{
+        field_tables::{ENTITY_68, PLAYER_68},
+        fields::{FieldKind, FieldTable},
+    },
 };
 use rand_pcg::{
     Pcg64Mcg,
@@ -91,12 +94,12 @@ impl Recorded {
 
     /// The same fields change, to other values.
     pub(crate) fn vary_entity(&mut self, change: &mut Change<EntityState>) {
-        self.vary(&fields::ENTITY, change.from.words(), change.to.words_mut());
+        self.vary(&ENTITY_68, change.from.words(), change.to.words_mut());
     }
 
     /// The same fields change, to other values.
     pub(crate) fn vary_player(&mut self, change: &mut Change<PlayerState>) {
-        self.vary(&fields::PLAYER, change.from.words(), change.to.words_mut());
+        self.vary(&PLAYER_68, change.from.words(), change.to.words_mut());
         for i in 0..16 {
             if change.from.stats[i] != change.to.stats[i] {
                 change.to.stats[i] = self.below(200) as i32 - 20;
@@ -107,13 +110,8 @@ impl Recorded {
         }
     }
 
-    fn vary<const F: usize, const W: usize, const Z: bool>(
-        &mut self,
-        table: &Table<F, W, Z>,
-        from: &[u32; W],
-        to: &mut [u32; W],
-    ) {
-        for field in &table.fields {
+    fn vary<const W: usize>(&mut self, table: &FieldTable<W>, from: &[u32; W], to: &mut [u32; W]) {
+        for field in table.fields {
             let word = table.word_of(field.name).expect("a field of this table");
             if from[word] == to[word] {
                 continue;
@@ -122,16 +120,16 @@ impl Recorded {
             let random = self.random.next_u32();
             to[word] = match field.kind {
                 // A whole number stays one, a fraction gets another.
-                Kind::Float => match f32::from_bits(value) {
+                FieldKind::Float => match f32::from_bits(value) {
                     whole if whole.fract() == 0.0 => (whole + (random % 17) as f32 - 8.0).to_bits(),
                     _ => value ^ random & 0xfff,
                 },
                 // Times pass.
-                Kind::Int(32) => value.wrapping_add(random % 500),
-                Kind::Int(bits) | Kind::Signed(bits) if random.is_multiple_of(4) => {
+                FieldKind::Int(32) => value.wrapping_add(random % 500),
+                FieldKind::Int(bits) | FieldKind::Signed(bits) if random.is_multiple_of(4) => {
                     (value ^ random >> 16) & ((1 << (bits - 1)) - 1)
                 }
-                Kind::Int(_) | Kind::Signed(_) => value,
+                FieldKind::Int(_) | FieldKind::Signed(_) | FieldKind::Axis => value,
             };
             if to[word] == from[word] {
                 to[word] = value;

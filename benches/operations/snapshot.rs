@@ -5,6 +5,7 @@ use std::hint::black_box;
 use fragd::{
     model::{CommandNum, EntityState, LevelTime, PlayerState},
     wire::{
+        Protocol,
         bits::{BitReader, BitWriter},
         entity, player,
         server_message::{self, Operation as Part},
@@ -74,7 +75,7 @@ impl Input {
     }
 
     fn write_of<'a>(&'a self, writer: &mut BitWriter, new: impl Iterator<Item = &'a EntityState>) {
-        server_message::begin(writer, CommandNum(7));
+        server_message::begin(writer, Protocol::Q3_68, CommandNum(7));
         writer.byte(Part::Snapshot as u8);
         snapshot::write(
             writer,

@@ -6,7 +6,7 @@ use std::{fmt::Display, net::SocketAddr, str::FromStr};
 use fragd::{
     bots::{Behaviours, Expectations, Stages, Stretch},
     cli::{self, LoadTest, ServerAddress},
-    client::ClientWire,
+    client::ProtocolChoice,
     settings::{Networks, name_matches, nearest_setting},
     impairment::{Dice, Shape},
 };
@@ -49,7 +49,7 @@ fuzz_target!(|data: &[u8]| {
         5 => drop(read_back::<Behaviours>(text)),
         6 => {
             let _ = text.parse::<ServerAddress>().map(|address| address.to_string());
-            let _ = text.parse::<ClientWire>();
+            let _ = text.parse::<ProtocolChoice>();
         }
         7 => {
             let networks = Networks::parse(text).unwrap_or_default();

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 use fragd::{
     bots::{Behaviour, Behaviours, Bots, BotsOptions},
-    client::ClientWire,
+    client::Protocol,
     model::Millis,
     node::{Hosted as _, LocalPort, Node as _, Route},
     world::{Bsp, CollisionMap, TracePrecision},
@@ -25,7 +25,7 @@ static MAP: LazyLock<Arc<CollisionMap>> = LazyLock::new(|| {
 
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
-    let wire = ClientWire::ALL[usize::from(*choice) % ClientWire::ALL.len()];
+    let wire = Protocol::ALL[usize::from(*choice) % Protocol::ALL.len()];
     let remote = "10.0.0.1:27960".parse().expect("an address");
     let route = Route { local: LocalPort(0), remote };
     let mut now = Millis(1000);

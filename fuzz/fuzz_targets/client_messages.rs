@@ -6,7 +6,7 @@
 mod scripted_server;
 
 use fragd::{
-    client::{Client, ClientOptions, ClientWire},
+    client::{Client, ClientOptions, Protocol},
     model::{Millis, Qport},
     wire::{bits::BitWriter, info::Info},
 };
@@ -16,7 +16,7 @@ use scripted_server::{Level, ScriptedServer, World};
 
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
-    let wire = ClientWire::ALL[usize::from(*choice) % ClientWire::ALL.len()];
+    let wire = Protocol::ALL[usize::from(*choice) % Protocol::ALL.len()];
     let address = "10.0.0.1:27960".parse().expect("an address");
     let mut info = Info::normal();
     info.set("name", "fuzz").expect("a right value");

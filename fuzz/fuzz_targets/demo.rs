@@ -7,6 +7,7 @@ mod reader;
 use fragd::{
     model::{ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState},
     wire::{
+        Protocol,
         bits::BitWriter,
         gamestate,
         server_message::{self, Operation},
@@ -31,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
             // Bytes behind the codes of a right beginning.
             _ => {
                 let mut writer = BitWriter::new();
-                server_message::begin(&mut writer, CommandNum(0));
+                server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(0));
                 body.iter().take(8000).for_each(|byte| writer.byte(*byte));
                 frame(&mut demo, number, writer.message());
             }
@@ -53,7 +54,7 @@ fn frame(demo: &mut Vec<u8>, number: u32, message: &[u8]) {
 /// A message with a gamestate.
 fn beginning() -> Vec<u8> {
     let mut writer = BitWriter::new();
-    server_message::begin(&mut writer, CommandNum(0));
+    server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(0));
     writer.byte(Operation::Gamestate as u8);
     let state = |number| EntityState::numbered(EntityNum::new(number).expect("a right number"));
     gamestate::write(

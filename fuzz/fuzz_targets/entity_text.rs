@@ -1,7 +1,8 @@
 //! What maps say of their entities, as text and as a level that is played.
 #![no_main]
 
-use fragd::{model::Dialect, node::{Hosted as _, Node as _}, settings::GameFolder, world::MapEntities};
+use fragd::wire::Protocol;
+use fragd::{node::{Hosted as _, Node as _}, settings::GameFolder, world::MapEntities};
 use fragd_fuzz::{Stranger, server, yard};
 use libfuzzer_sys::fuzz_target;
 
@@ -20,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
     let game = if choice & 1 == 0 { GameFolder::BaseOa } else { GameFolder::BaseQ3 };
     let mut server = server(game, Some(yard(text)));
     let mut stranger = Stranger::new();
-    stranger.join(&mut server, Dialect::Compat).expect("a challenge");
+    stranger.join(&mut server, Protocol::Q3_68).expect("a challenge");
     for _ in 0..40 {
         stranger.wait(&mut server, 50);
         while server.poll_console().is_some() {}

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 
 use fragd::{
-    client::{Client, ClientOptions, ClientWire, Query, QueryOptions},
+    client::{Client, ClientOptions, Protocol, Query, QueryOptions},
     model::{Millis, Qport},
     node::{LocalPort, Node as _, Route},
     wire::{connectionless::Message, info::Info},
@@ -52,7 +52,7 @@ fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
     let server: SocketAddr = "10.0.0.1:27960".parse().expect("an address");
     let stranger: SocketAddr = "10.0.0.2:1".parse().expect("an address");
-    let wire = ClientWire::ALL[usize::from(*choice) % ClientWire::ALL.len()];
+    let wire = Protocol::ALL[usize::from(*choice) % Protocol::ALL.len()];
     let mut info = Info::normal();
     info.set("name", "fuzz").expect("a right value");
     let mut now = Millis(1000);

@@ -2,7 +2,7 @@
 #![no_main]
 
 use fragd::{
-    model::{CommandNum, Dialect},
+    model::{CommandNum},
     node::{Hosted as _, Node as _},
     settings::GameFolder,
     wire::{bits::BitWriter, client_message},
@@ -14,10 +14,10 @@ use std::sync::Arc;
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
     let game = if choice & 1 == 0 { GameFolder::BaseOa } else { GameFolder::BaseQ3 };
-    let dialect = if choice & 2 == 0 { Dialect::Compat } else { Dialect::Native };
+    let dialect = if choice & 2 == 0 { Protocol::Q3_68 } else { Protocol::IOQ3_71 };
     let mut server = server(game, (choice & 4 == 0).then(|| YARD.clone()));
     let mut stranger = Stranger::new();
-    let mut channel = stranger.join(&mut server, dialect).expect("a challenge");
+    let mut channel = stranger.join(&mut server, protocol).expect("a challenge");
     let text: Arc<str> = "".into();
     let mut inbox = Vec::new();
     let mut acknowledged = 0;
@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
             // A right head, and then any bytes.
             1 => {
                 let mut writer = BitWriter::new();
-                client_message::begin(&mut writer, &head);
+                client_message::begin(&mut writer, Protocol::Q3_68, &head);
                 body.iter().take(8000).for_each(|byte| writer.byte(*byte));
                 let message = writer.message().to_vec();
                 for datagram in datagrams(&mut channel, &message, &text) {

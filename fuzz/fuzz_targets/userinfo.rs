@@ -2,9 +2,10 @@
 #![no_main]
 
 use fragd::{
-    model::{CommandNum, Dialect},
+    model::{CommandNum},
     settings::GameFolder,
     wire::{
+        Protocol,
         client_message,
         connect::write_connect,
         info::Info,
@@ -35,7 +36,7 @@ fuzz_target!(|data: &[u8]| {
         };
         if choice & 4 != 0 {
             // Somebody who plays and changes it.
-            let Some(mut channel) = stranger.join(server, Dialect::Compat) else { return };
+            let Some(mut channel) = stranger.join(server, Protocol::Q3_68) else { return };
             let head = head(server, 0);
             let command = format!("userinfo \"{text}\"");
             stranger.say(server, &mut channel, &head, |writer| {

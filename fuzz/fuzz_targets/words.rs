@@ -1,6 +1,7 @@
 //! Lines of the console, and the `+` part of the command line.
 #![no_main]
 
+use fragd::wire::Protocol;
 use fragd::{cli::PlusCommands, model::Words, node::{Hosted as _, Node as _}, settings::GameFolder};
 use fragd_fuzz::with_server;
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +11,7 @@ fuzz_target!(|data: &[u8]| {
     let arguments: Vec<_> = text.split('\0').map(Into::into).collect();
     let _ = PlusCommands::read(&arguments);
     with_server(GameFolder::BaseOa, true, data, |server, stranger| {
-        let _ = stranger.join(server, fragd::model::Dialect::Compat);
+        let _ = stranger.join(server, fragd::model::Protocol::Q3_68);
         for line in text.split('\0').take(16) {
             let words = Words::parse(line);
             let _ = (words.len(), words.from(1));

@@ -2,9 +2,10 @@
 
 use std::{cell::RefCell, rc::Rc};
 
+use fragd::wire::Protocol;
 use fragd::{
     journal::{FORMAT_VERSION, MAGIC, RecordedAssets, Recorder, Journaled, Start},
-    model::{CommandNum, Dialect, assets::MemoryAssets},
+    model::{CommandNum, assets::MemoryAssets},
     node::{Hosted as _, Node as _},
     settings::GameFolder,
     wire::client_message,
@@ -69,7 +70,7 @@ pub fn bodies(journal: &[u8]) -> Vec<Vec<u8>> {
     bodies
 }
 
-/// The journal of a run of a second, with a client of each dialect, on the yard.
+/// The journal of a run of a second, with a client of each framing, on the yard.
 pub fn recorded() -> Vec<u8> {
     let bytes = Rc::new(RefCell::new(Vec::new()));
     let sink = Rc::clone(&bytes);
@@ -84,9 +85,9 @@ pub fn recorded() -> Vec<u8> {
     let server = server_with(GameFolder::BaseOa, Box::new(assets));
     let mut server = Journaled::new(server, recorder);
     let mut stranger = Stranger::new();
-    for (port, dialect) in [(27_960, Dialect::Compat), (27_961, Dialect::Native)] {
+    for (port, protocol) in [(27_960, Protocol::Q3_68), (27_961, Protocol::IOQ3_71)] {
         stranger.address.set_port(port);
-        let mut channel = stranger.join(&mut server, dialect).expect("a challenge");
+        let mut channel = stranger.join(&mut server, protocol).expect("a challenge");
         for number in 0..5 {
             let head = head(server.node(), number);
             stranger.say(&mut server, &mut channel, &head, |writer| {

@@ -11,7 +11,7 @@ use std::{
 use fragd::{
     game::{Deathmatch, Flight, Game, Profile},
     model::{
-        Challenge, CommandNum, Dialect, Millis, Qport, ServerId,
+        Challenge, CommandNum, Millis, Qport, ServerId,
         assets::{Assets, MemoryAssets},
     },
     netchan::{Channel, End},
@@ -19,6 +19,7 @@ use fragd::{
     server::{Geometry, Server},
     settings::{GameFolder, Settings, key},
     wire::{
+        Protocol,
         bits::BitWriter,
         client_message::{self, ClientHead},
         connect::write_connect,
@@ -137,12 +138,12 @@ impl Stranger {
     }
 
     /// Connects in good order; the client's end of the channel, if there was a challenge.
-    pub fn join(&mut self, server: &mut impl Node, dialect: Dialect) -> Option<Channel> {
+    pub fn join(&mut self, server: &mut impl Node, protocol: &'static Protocol) -> Option<Channel> {
         let challenge = self.challenge(server)?;
-        let protocol = if dialect == Dialect::Native { "71" } else { "68" };
+        let number = protocol.number.to_string();
         let mut info = Info::normal();
         for (key, value) in [
-            ("protocol", protocol),
+            ("protocol", &number[..]),
             ("qport", "77"),
             ("challenge", &challenge.0.to_string()),
             ("name", "fuzz"),
@@ -153,7 +154,7 @@ impl Stranger {
         let mut bytes = Vec::new();
         write_connect(&info, &mut bytes).expect("short");
         self.send(server, &bytes);
-        Some(Channel::new(End::Client, dialect, challenge, Qport(77)))
+        Some(Channel::new(End::Client, protocol, challenge, Qport(77)))
     }
 
     /// Sends a client message with what `write` puts into it.
@@ -165,7 +166,7 @@ impl Stranger {
         write: impl FnOnce(&mut BitWriter),
     ) {
         let mut writer = BitWriter::new();
-        client_message::begin(&mut writer, head);
+        client_message::begin(&mut writer, Protocol::Q3_68, head);
         write(&mut writer);
         client_message::end(&mut writer);
         if writer.overflowed() {

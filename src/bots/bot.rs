@@ -13,7 +13,7 @@ use rand_pcg::{
 
 use crate::{
     client::{
-        Client, ClientEvent, ClientOptions, ClientWire, Ending, ProtocolChoice, Stage, Statistics,
+        Client, ClientEvent, ClientOptions, Ending, Protocol, ProtocolChoice, Stage, Statistics,
     },
     model::{CommandNum, LevelTime, Millis, Qport, limits::MAX_PACKET_USERCMDS, text::escaped},
     wire::{
@@ -64,7 +64,7 @@ pub(super) struct Surroundings<'a> {
     /// Figures of the present stage.
     pub(super) figures: &'a mut Figures,
     /// What each server was found to speak.
-    pub(super) spoken: &'a mut [Option<ClientWire>],
+    pub(super) spoken: &'a mut [Option<&'static Protocol>],
 }
 
 /// One bot.
@@ -298,11 +298,11 @@ impl Bot {
         let seed = self.random.next_u64();
         let is_deaf = options.behaviour.include(Behaviour::Mute);
         let server = options.server_of(self.number);
-        let (wire, detects_wire) = match options.wire {
+        let (wire, detects_protocol) = match options.wire {
             ProtocolChoice::Fixed(wire) => (wire, false),
             ProtocolChoice::Auto => {
                 let found = around.spoken.get(options.server_place(self.number)).copied();
-                (found.flatten().unwrap_or(ClientWire::Compat71), true)
+                (found.flatten().unwrap_or(Protocol::OA_71), true)
             }
         };
         let made = userinfo(&self.name, options, high, low)
@@ -311,7 +311,7 @@ impl Bot {
                 let client = ClientOptions {
                     packets_per_second: options.packets_per_second,
                     timeout: options.timeout.max(if is_deaf { DEAF_TIMEOUT } else { Millis(0) }),
-                    detects_wire,
+                    detects_protocol,
                     ..ClientOptions::new(server, wire, userinfo, qport, seed)
                 };
                 Client::new(client, now).map_err(|error| error.to_string())
@@ -384,7 +384,7 @@ impl Bot {
                     self.record.step(now, 2, around.figures);
                     let place = around.options.server_place(self.number);
                     if let Some(spoken) = around.spoken.get_mut(place) {
-                        *spoken = self.client.as_ref().map(Client::wire);
+                        *spoken = self.client.as_ref().map(Client::protocol);
                     }
                 }
                 ClientEvent::Entered => {

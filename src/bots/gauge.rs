@@ -20,7 +20,7 @@ use super::{
     verdict::{Case, Verdict},
 };
 use crate::{
-    client::{ClientWire, ProtocolChoice, Stage as ClientStage},
+    client::{Protocol, ProtocolChoice, Stage as ClientStage},
     model::Millis,
 };
 
@@ -187,7 +187,7 @@ impl Gauge {
         &self,
         options: &BotsOptions,
         bots: &[Bot],
-        spoken: &[Option<ClientWire>],
+        spoken: &[Option<&'static Protocol>],
         now: Millis,
         queries: QuerySummary,
     ) -> Summary {
@@ -301,8 +301,8 @@ fn counted(bots: &[Bot]) -> Counted {
 }
 
 /// Names the protocol that was asked for, or those that the servers were found to speak.
-fn wires(choice: ProtocolChoice, spoken: &[Option<ClientWire>]) -> String {
-    let found = ClientWire::ALL.into_iter().filter(|wire| spoken.contains(&Some(*wire)));
+fn wires(choice: ProtocolChoice, spoken: &[Option<&'static Protocol>]) -> String {
+    let found = Protocol::ALL.into_iter().filter(|wire| spoken.contains(&Some(*wire)));
     let found: Vec<_> = found.map(|wire| wire.to_string()).collect();
     match choice {
         ProtocolChoice::Auto if !found.is_empty() => found.join(", "),

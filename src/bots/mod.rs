@@ -32,7 +32,7 @@ mod wire;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::{
-    client::{ClientWire, Stage as ClientStage},
+    client::{Protocol, Stage as ClientStage},
     impairment::Shape,
     model::Millis,
     node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
@@ -77,7 +77,7 @@ pub struct Bots {
     maps: Maps,
     gauge: Gauge,
     /// What each server was found to speak.
-    spoken: Vec<Option<ClientWire>>,
+    spoken: Vec<Option<&'static Protocol>>,
     /// Bots and when they want to run; an entry whose bot is scheduled otherwise is old.
     wakes: BinaryHeap<Reverse<(Millis, u16)>>,
     began: Millis,

@@ -371,7 +371,7 @@ mod tests {
         };
         let test = &bots.test;
         assert_eq!((test.bots, test.seconds), (Some(64), Some(5)));
-        assert_eq!(test.wire, Some(crate::client::ClientWire::Protocol68.into()));
+        assert_eq!(test.wire, Some(crate::client::Protocol::Q3_68.into()));
         assert_eq!((test.seed, test.name_prefix.as_deref()), (Some(7), Some("probe")));
         let [server] = bots.connect.as_slice() else { panic!("{:?}", bots.connect) };
         assert_eq!((server.host.as_str(), server.port), ("::1", 27960));

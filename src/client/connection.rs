@@ -14,18 +14,18 @@ use std::sync::Arc;
 
 use crate::{
     model::{
-        Baselines, CommandNum, ConfigIndex, Dialect, LevelTime, Millis, Qport, Sequence, ServerId,
-        UserCmd,
+        Baselines, CommandNum, ConfigIndex, LevelTime, Millis, Qport, Sequence, ServerId, UserCmd,
         limits::{MAX_MESSAGE_LEN, MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
     },
     netchan::{
         AckError, AddError, Channel, End, IncomingCommands, OpenError, Order, OutgoingCommands,
-        Received, SendError, channel::MAX_LOST_AT_START, detect_server_dialect, usercmd_key,
+        Received, SendError, channel::MAX_LOST_AT_START, detect_protocol, usercmd_key,
     },
     node::{Outbox, Route},
     wire::{
         bits::BitWriter,
         client_message::{self, ClientHead},
+        protocol::Protocol,
     },
 };
 
@@ -102,10 +102,9 @@ impl Connection {
         packets_per_second: u32,
         packet_dup: u32,
     ) -> Self {
-        let dialect = granted.wire.dialect();
         let interval = 1000 / packets_per_second.clamp(15, 125);
         Self {
-            channel: Channel::new(End::Client, dialect, granted.challenge, qport),
+            channel: Channel::new(End::Client, granted.protocol, granted.challenge, qport),
             commands: OutgoingCommands::new(),
             server_commands: IncomingCommands::new(),
             level: None,
@@ -128,22 +127,23 @@ impl Connection {
     /// Takes the present framing for a guess: the first messages of the server tell which one it speaks, and
     /// until then each packet tries the other one. A server of ioquake3 drops packets of the wrong framing by
     /// their checksum, or speaks up before it hears any; others cannot read them.
-    pub(super) fn detect_dialect(&mut self) {
+    pub(super) fn detect_protocol(&mut self) {
         self.detection = Detection::Untried;
     }
 
     /// Goes over to another framing. The numbers of messages go on.
-    fn change_dialect(&mut self, dialect: Dialect) {
+    fn change_protocol(&mut self, protocol: &'static Protocol) {
         let (challenge, qport) = (self.channel.challenge(), self.channel.qport());
         let (next, last) = (self.channel.next_sequence(), self.channel.last_received());
-        self.channel = Channel::new(End::Client, dialect, challenge, qport).resumed(next, last);
+        self.channel = Channel::new(End::Client, protocol, challenge, qport).resumed(next, last);
     }
 
     /// Takes the framing of a datagram of the server for the server's.
-    fn note_dialect(&mut self, now: Millis, datagram: &[u8]) {
-        let dialect = detect_server_dialect(self.channel.challenge(), datagram);
-        if dialect != self.channel.dialect() {
-            self.change_dialect(dialect);
+    fn note_protocol(&mut self, now: Millis, datagram: &[u8]) {
+        let (known, challenge) = (self.channel.protocol(), self.channel.challenge());
+        let protocol = detect_protocol(known, End::Server, challenge, datagram);
+        if protocol != known {
+            self.change_protocol(protocol);
             // What was sent before could not be read.
             self.next_packet = now;
         }
@@ -226,7 +226,7 @@ impl Connection {
         statistics: &mut Statistics,
     ) -> Outcome {
         if self.detection != Detection::Done {
-            self.note_dialect(now, datagram);
+            self.note_protocol(now, datagram);
         }
         let received = match self.channel.receive(datagram, &mut self.message) {
             Ok(Some(received)) => received,
@@ -298,9 +298,9 @@ impl Connection {
         let acknowledged =
             self.channel.open_server_message(sequence, &self.commands, &mut self.message)?;
         let baselines = self.level.as_ref().map_or(&self.nothing, |level| &level.baselines);
-        let dialect = self.channel.dialect();
-        let history = &mut self.history;
-        self.inbound.read(&self.message, sequence, dialect, history, baselines)?;
+        let reader = self.channel.reader(&self.message);
+        let voice = self.channel.protocol().voice;
+        self.inbound.read(reader, voice, sequence, &mut self.history, baselines)?;
         match self.commands.acknowledge(acknowledged) {
             Err(AckError::TooOld { .. }) => self.commands.acknowledge_all(),
             Err(error @ AckError::Future { .. }) => return Err(FaultKind::Acknowledge(error)),
@@ -455,10 +455,7 @@ impl Connection {
         }
         match self.detection {
             Detection::Untried => self.detection = Detection::Tried,
-            Detection::Tried => self.change_dialect(match self.channel.dialect() {
-                Dialect::Compat => Dialect::Native,
-                Dialect::Native => Dialect::Compat,
-            }),
+            Detection::Tried => self.change_protocol(self.channel.protocol().next_with_number()),
             Detection::Done | Detection::Seen => {}
         }
         self.send(now, route, outbox)
@@ -480,7 +477,7 @@ impl Connection {
             message_acknowledge: self.channel.last_received().0 as i32,
             reliable_acknowledge: self.server_commands.last(),
         };
-        client_message::begin(writer, &head);
+        client_message::begin(writer, self.channel.protocol(), &head);
         for (number, text) in self.commands.unacknowledged() {
             // The rest follows when these are acknowledged.
             if writer.bit_len() > COMMAND_BITS {

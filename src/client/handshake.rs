@@ -12,17 +12,16 @@
 use std::net::SocketAddr;
 
 use crate::{
-    model::{Challenge, Dialect, Millis, Qport},
+    model::{Challenge, Millis, Qport},
     node::{LocalPort, Outbox, Route},
     wire::{
         connect::{ConnectError, write_connect},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
         info::{Info, InfoError},
+        protocol::Protocol,
         text::Text,
     },
 };
-
-use super::options::ClientWire;
 
 /// Time between two questions.
 const RETRANSMIT: Millis = Millis(3000);
@@ -43,8 +42,8 @@ pub(super) struct Handshake {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Granted {
     pub(super) challenge: Challenge,
-    /// What is spoken from here on.
-    pub(super) wire: ClientWire,
+    /// Protocol from here on.
+    pub(super) protocol: &'static Protocol,
 }
 
 impl Handshake {
@@ -88,32 +87,33 @@ impl Handshake {
         result
     }
 
-    /// Takes a challenge. True when it is one for us: then `from` is where the server is. `detects`: `wire` is
-    /// only a guess.
+    /// Takes a challenge. True when it is one for us: then `from` is where the server is.
+    ///
+    /// `falls_back` and `detects` are those of the client's options.
     pub(super) fn challenge_response(
         &mut self,
         now: Millis,
         response: ChallengeResponse,
         from_server: bool,
-        wire: ClientWire,
+        wanted: &'static Protocol,
         (falls_back, detects): (bool, bool),
     ) -> bool {
         if self.granted.is_some() {
             return false;
         }
-        let protocol = self.asked_protocol.or(response.protocol);
-        let knows = protocol == Some(wire.protocol());
-        let wire = match wire {
-            ClientWire::Native71 if falls_back && !knows => ClientWire::Protocol68,
-            ClientWire::Compat71 if detects && !knows => ClientWire::Protocol68,
-            ClientWire::Native71 | ClientWire::Compat71 | ClientWire::Protocol68 => wire,
+        let number = self.asked_protocol.or(response.protocol);
+        // A server that names no number proves nothing where none is expected.
+        let follows = detects || falls_back && wanted.handshake.repeats_challenges;
+        let protocol = match wanted.handshake.fallback {
+            Some(fallback) if follows && number != Some(wanted.number) => fallback,
+            Some(_) | None => wanted,
         };
         // Old servers answer without our number; then the address must do.
         let echoed = response.client_challenge == Some(self.client_challenge);
-        if !echoed && (wire.dialect() == Dialect::Native || !from_server) {
+        if !echoed && (protocol.handshake.repeats_challenges || !from_server) {
             return false;
         }
-        self.granted = Some(Granted { challenge: response.challenge, wire });
+        self.granted = Some(Granted { challenge: response.challenge, protocol });
         self.next_send = now;
         true
     }
@@ -124,7 +124,7 @@ impl Handshake {
         let ours = match response.challenge {
             Some(challenge) => challenge == granted.challenge,
             // Old servers say no more than yes.
-            None => granted.wire.dialect() == Dialect::Compat,
+            None => !granted.protocol.handshake.repeats_challenges,
         };
         ours.then_some(granted)
     }
@@ -141,8 +141,8 @@ impl Handshake {
             return false;
         };
         let Some(protocol) = protocol_of_refusal(refusal) else { return false };
-        let other = protocol != granted.wire.protocol();
-        let spoken = ClientWire::ALL.iter().any(|wire| wire.protocol() == protocol);
+        let other = protocol != granted.protocol.number;
+        let spoken = Protocol::with_number(protocol).next().is_some();
         if other && spoken {
             self.asked_protocol = Some(protocol);
             self.granted = None;
@@ -170,7 +170,7 @@ pub(super) fn connect_userinfo(
 ) -> Result<Info, ConnectError> {
     let mut info = userinfo.clone();
     let set = |info: &mut Info| -> Result<(), InfoError> {
-        info.set("protocol", &granted.wire.protocol().to_string())?;
+        info.set("protocol", &granted.protocol.number.to_string())?;
         info.set("qport", &qport.to_string())?;
         info.set("challenge", &granted.challenge.to_string())
     };
@@ -184,7 +184,7 @@ pub(super) fn connect_userinfo(
 /// When it does not.
 pub(super) fn check_userinfo(userinfo: &Info) -> Result<(), ConnectError> {
     // The longest that the numbers can be.
-    let granted = Granted { challenge: Challenge(i32::MIN), wire: ClientWire::Protocol68 };
+    let granted = Granted { challenge: Challenge(i32::MIN), protocol: Protocol::Q3_68 };
     let info = connect_userinfo(userinfo, Qport(u16::MAX), granted)?;
     write_connect(&info, &mut Vec::new())
 }
@@ -201,12 +201,12 @@ mod tests {
     const OURS: Challenge = Challenge(77);
 
     fn respond(
-        wire: ClientWire,
+        wanted: &'static Protocol,
         falls_back: bool,
         from_server: bool,
         client_challenge: Option<i32>,
         protocol: Option<i32>,
-    ) -> Option<ClientWire> {
+    ) -> Option<&'static Protocol> {
         let mut handshake = Handshake::new(OURS, Millis(0));
         let response = ChallengeResponse {
             challenge: Challenge(-5),
@@ -217,47 +217,49 @@ mod tests {
             Millis(9),
             response,
             from_server,
-            wire,
+            wanted,
             (falls_back, false),
         );
         assert_eq!(handshake.granted().is_some(), taken);
-        handshake.granted().map(|granted| granted.wire)
+        handshake.granted().map(|granted| granted.protocol)
     }
 
     #[test]
     fn a_challenge_is_taken_from_whom_it_was_asked() {
-        use ClientWire::{Compat71, Native71, Protocol68};
-        for (wire, from_server, echo, protocol, taken) in [
-            (Native71, true, Some(77), Some(71), Some(Native71)),
-            (Native71, false, Some(77), Some(71), Some(Native71)),
-            (Native71, true, Some(78), Some(71), None),
+        for (wanted, from_server, echo, number, taken) in [
+            (Protocol::IOQ3_71, true, Some(77), Some(71), Some(Protocol::IOQ3_71)),
+            (Protocol::IOQ3_71, false, Some(77), Some(71), Some(Protocol::IOQ3_71)),
+            (Protocol::IOQ3_71, true, Some(78), Some(71), None),
             // A server that does not know 71.
-            (Native71, true, Some(77), Some(68), Some(Protocol68)),
-            (Native71, true, None, None, Some(Protocol68)),
-            (Native71, false, None, None, None),
-            (Compat71, true, Some(78), Some(71), Some(Compat71)),
-            (Compat71, false, Some(78), Some(71), None),
-            (Compat71, false, Some(77), None, Some(Compat71)),
-            (Protocol68, true, None, None, Some(Protocol68)),
-            (Protocol68, true, Some(77), Some(71), Some(Protocol68)),
-            (Protocol68, false, None, None, None),
+            (Protocol::IOQ3_71, true, Some(77), Some(68), Some(Protocol::Q3_68)),
+            (Protocol::IOQ3_71, true, None, None, Some(Protocol::Q3_68)),
+            (Protocol::IOQ3_71, false, None, None, None),
+            (Protocol::OA_71, true, Some(78), Some(71), Some(Protocol::OA_71)),
+            (Protocol::OA_71, false, Some(78), Some(71), None),
+            (Protocol::OA_71, false, Some(77), None, Some(Protocol::OA_71)),
+            (Protocol::Q3_68, true, None, None, Some(Protocol::Q3_68)),
+            (Protocol::Q3_68, true, Some(77), Some(71), Some(Protocol::Q3_68)),
+            (Protocol::Q3_68, false, None, None, None),
         ] {
-            let result = respond(wire, true, from_server, echo, protocol);
-            assert_eq!(result, taken, "{wire} {from_server} {echo:?} {protocol:?}");
+            let result = respond(wanted, true, from_server, echo, number);
+            assert_eq!(result, taken, "{wanted} {from_server} {echo:?} {number:?}");
         }
-        assert_eq!(respond(Native71, false, true, Some(77), Some(68)), Some(Native71));
-        assert_eq!(respond(Native71, false, true, None, None), None);
+        assert_eq!(
+            respond(Protocol::IOQ3_71, false, true, Some(77), Some(68)),
+            Some(Protocol::IOQ3_71)
+        );
+        assert_eq!(respond(Protocol::IOQ3_71, false, true, None, None), None);
     }
 
     #[test]
     fn a_connection_is_taken_only_for_the_challenge_it_was_asked_with() {
-        for (wire, answer, taken) in [
-            (ClientWire::Native71, Some(-5), true),
-            (ClientWire::Native71, Some(-6), false),
-            (ClientWire::Native71, None, false),
-            (ClientWire::Compat71, Some(-5), true),
-            (ClientWire::Compat71, Some(-6), false),
-            (ClientWire::Compat71, None, true),
+        for (wanted, answer, taken) in [
+            (Protocol::IOQ3_71, Some(-5), true),
+            (Protocol::IOQ3_71, Some(-6), false),
+            (Protocol::IOQ3_71, None, false),
+            (Protocol::OA_71, Some(-5), true),
+            (Protocol::OA_71, Some(-6), false),
+            (Protocol::OA_71, None, true),
         ] {
             let mut handshake = Handshake::new(OURS, Millis(0));
             let response = ConnectResponse { challenge: answer.map(Challenge), protocol: None };
@@ -267,9 +269,9 @@ mod tests {
                 client_challenge: Some(OURS),
                 protocol: Some(71),
             };
-            assert!(handshake.challenge_response(Millis(0), granted, true, wire, (true, false)));
+            assert!(handshake.challenge_response(Millis(0), granted, true, wanted, (true, false)));
             let result = handshake.connect_response(response);
-            assert_eq!(result.is_some(), taken, "{wire} {answer:?}");
+            assert_eq!(result.is_some(), taken, "{wanted} {answer:?}");
         }
     }
 
@@ -282,18 +284,18 @@ mod tests {
                 client_challenge: Some(OURS),
                 protocol,
             };
-            let guess = ClientWire::Compat71;
+            let guess = Protocol::OA_71;
             handshake.challenge_response(Millis(9), response, true, guess, (false, true));
-            handshake.granted().map(|granted| granted.wire)
+            handshake.granted().map(|granted| granted.protocol)
         };
-        assert_eq!(grant(&mut handshake, None), Some(ClientWire::Protocol68), "no number: 68");
+        assert_eq!(grant(&mut handshake, None), Some(Protocol::Q3_68), "no number: 68");
         for text in ["Server is full", "Server uses protocol version 68 (yours is 68).", "", "70"] {
             assert!(!handshake.follow_protocol(Millis(50), text), "{text}");
         }
         let text = "Server uses protocol version 71 (yours is 68).\n";
         assert!(handshake.follow_protocol(Millis(50), text));
         assert_eq!((handshake.granted().is_none(), handshake.next_send()), (true, Millis(50)));
-        assert_eq!(grant(&mut handshake, None), Some(ClientWire::Compat71));
+        assert_eq!(grant(&mut handshake, None), Some(Protocol::OA_71));
         let back = "Server uses protocol version 68.\n";
         assert!(!handshake.follow_protocol(Millis(60), back), "once");
     }

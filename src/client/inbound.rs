@@ -4,7 +4,7 @@
 //! or snapshot. Source: Quake III protocol 68, server messages.
 
 use crate::{
-    model::{Baselines, CommandNum, Dialect, Sequence},
+    model::{Baselines, CommandNum, Sequence},
     wire::{
         WireError,
         bits::BitReader,
@@ -29,23 +29,22 @@ pub(super) struct Inbound {
 }
 
 impl Inbound {
-    /// Reads the message `sequence`, which is clear.
+    /// Reads the message `sequence`, which is not scrambled; `voice` as its protocol has it.
     ///
     /// # Errors
     /// [`FaultKind::Unreadable`] and [`FaultKind::SecondPart`].
     pub(super) fn read(
         &mut self,
-        message: &[u8],
+        mut reader: BitReader<'_>,
+        voice: bool,
         sequence: Sequence,
-        dialect: Dialect,
         history: &mut History,
         baselines: &Baselines,
     ) -> Result<(), FaultKind> {
         self.commands.clear();
         self.gamestate = None;
         self.snapshot = None;
-        let mut reader = BitReader::new(message);
-        let result = self.read_parts(&mut reader, sequence, dialect, history, baselines);
+        let result = self.read_parts(&mut reader, voice, sequence, history, baselines);
         result.map_err(|error| match error {
             Stopped::Second => FaultKind::SecondPart,
             Stopped::Wire(error) => FaultKind::Unreadable { at_bit: reader.bit_position(), error },
@@ -55,8 +54,8 @@ impl Inbound {
     fn read_parts(
         &mut self,
         reader: &mut BitReader<'_>,
+        voice: bool,
         sequence: Sequence,
-        dialect: Dialect,
         history: &mut History,
         baselines: &Baselines,
     ) -> Result<(), Stopped> {
@@ -77,7 +76,7 @@ impl Inbound {
                 }
                 // Never asked for, so a server that sends one begins with the first.
                 Operation::Download => drop(download::read(reader, 0)?),
-                Operation::VoiceSpeex | Operation::VoiceOpus if dialect == Dialect::Native => {
+                Operation::VoiceSpeex | Operation::VoiceOpus if voice => {
                     server_message::read_voice(reader)?;
                 }
                 other @ (Operation::Configstring

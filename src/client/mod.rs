@@ -32,8 +32,10 @@ mod statistics;
 
 pub use event::{ClientEvent, Ending, Fault, FaultKind};
 pub use history::Snapshot;
-pub use options::{ClientOptions, ClientWire, ProtocolChoice, UnknownWire};
+pub use options::{ClientOptions, ProtocolChoice, UnknownProtocol};
 pub use query::{Query, QueryOptions, QueryResult};
 
 pub use session::{Client, CommandError, Stage};
 pub use statistics::Statistics;
+
+pub use crate::wire::Protocol;

@@ -5,65 +5,9 @@ use std::{fmt, net::SocketAddr, str::FromStr};
 use thiserror::Error;
 
 use crate::{
-    model::{Dialect, Millis, Qport},
-    wire::info::Info,
+    model::{Millis, Qport},
+    wire::{info::Info, protocol::Protocol},
 };
-
-/// Protocol number and dialect together: which family of servers the client speaks to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ClientWire {
-    /// Number 68: the original game, and what most engines still serve.
-    Protocol68,
-    /// Number 71 on the wire of 68: OpenArena.
-    Compat71,
-    /// Number 71 with clear messages and checksums: ioquake3.
-    Native71,
-}
-
-/// Wires by the names that operators use.
-const WIRES: [(&str, ClientWire); 3] = [
-    ("68", ClientWire::Protocol68),
-    ("compat", ClientWire::Compat71),
-    ("native", ClientWire::Native71),
-];
-
-impl ClientWire {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Protocol68, Self::Compat71, Self::Native71];
-
-    /// The number in userinfo.
-    #[must_use]
-    pub const fn protocol(self) -> i32 {
-        match self {
-            Self::Protocol68 => 68,
-            Self::Compat71 | Self::Native71 => 71,
-        }
-    }
-
-    /// The one of number 71 with this framing.
-    pub(super) const fn of_71(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::Compat => Self::Compat71,
-            Dialect::Native => Self::Native71,
-        }
-    }
-
-    /// How messages are framed and hidden.
-    #[must_use]
-    pub const fn dialect(self) -> Dialect {
-        match self {
-            Self::Protocol68 | Self::Compat71 => Dialect::Compat,
-            Self::Native71 => Dialect::Native,
-        }
-    }
-}
-
-impl fmt::Display for ClientWire {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = WIRES.iter().find(|(_, wire)| wire == self);
-        f.write_str(named.map_or("", |(name, _)| name))
-    }
-}
 
 /// Choice of a client's protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,7 +15,7 @@ pub enum ProtocolChoice {
     /// The one that the server turns out to speak.
     Auto,
     /// This one, whatever the server speaks.
-    Fixed(ClientWire),
+    Fixed(&'static Protocol),
 }
 
 impl ProtocolChoice {
@@ -79,9 +23,9 @@ impl ProtocolChoice {
     const AUTO: &str = "auto";
 }
 
-impl From<ClientWire> for ProtocolChoice {
-    fn from(wire: ClientWire) -> Self {
-        Self::Fixed(wire)
+impl From<&'static Protocol> for ProtocolChoice {
+    fn from(protocol: &'static Protocol) -> Self {
+        Self::Fixed(protocol)
     }
 }
 
@@ -89,46 +33,40 @@ impl fmt::Display for ProtocolChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str(Self::AUTO),
-            Self::Fixed(wire) => fmt::Display::fmt(wire, f),
+            Self::Fixed(protocol) => fmt::Display::fmt(protocol, f),
         }
     }
 }
 
 impl FromStr for ProtocolChoice {
-    type Err = UnknownWire;
+    type Err = UnknownProtocol;
 
-    fn from_str(name: &str) -> Result<Self, UnknownWire> {
-        if name == Self::AUTO { Ok(Self::Auto) } else { name.parse().map(Self::Fixed) }
+    fn from_str(name: &str) -> Result<Self, UnknownProtocol> {
+        if name == Self::AUTO {
+            return Ok(Self::Auto);
+        }
+        Protocol::named(name).map(Self::Fixed).ok_or_else(|| UnknownProtocol(name.to_owned()))
     }
 }
 
-/// A name that is not a protocol's.
+/// Error for a name that is not in the table of protocols.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("unknown protocol '{0}' (expected auto, 68, compat or native)")]
-pub struct UnknownWire(String);
-
-impl FromStr for ClientWire {
-    type Err = UnknownWire;
-
-    fn from_str(name: &str) -> Result<Self, UnknownWire> {
-        let named = WIRES.iter().find(|(known, _)| *known == name);
-        named.map(|(_, wire)| *wire).ok_or_else(|| UnknownWire(name.to_owned()))
-    }
-}
+#[error("unknown protocol '{0}' (expected auto, {names})", names = Protocol::ALL.map(|known| known.name).join(", "))]
+pub struct UnknownProtocol(String);
 
 /// Whom to join, and as whom. [`ClientOptions::new`] has the values that players use.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
     /// The server.
     pub server: SocketAddr,
-    /// What to speak with it.
-    pub wire: ClientWire,
-    /// Whether a client of [`ClientWire::Native71`] goes over to [`ClientWire::Protocol68`] when the
-    /// server turns out not to know 71.
+    /// Protocol of the connection.
+    pub protocol: &'static Protocol,
+    /// Whether a client falls back to an older protocol when a server that should name its protocol number
+    /// does not name this one.
     pub falls_back: bool,
-    /// Whether `wire` is only the first guess: the client takes the protocol number that the server names
-    /// and, for 71, the framing that the server's messages have.
-    pub detects_wire: bool,
+    /// Whether `protocol` is only the first guess: the client takes the protocol number that the server
+    /// names and, where several protocols share it, the framing of the server's messages.
+    pub detects_protocol: bool,
     /// Who the player is; the keys of the handshake are added.
     pub userinfo: Info,
     /// Number that stays when a router gives the client another port. Any, but one's own.
@@ -150,16 +88,16 @@ impl ClientOptions {
     #[must_use]
     pub fn new(
         server: SocketAddr,
-        wire: ClientWire,
+        protocol: &'static Protocol,
         userinfo: Info,
         qport: Qport,
         seed: u64,
     ) -> Self {
         Self {
             server,
-            wire,
+            protocol,
             falls_back: true,
-            detects_wire: false,
+            detects_protocol: false,
             userinfo,
             qport,
             seed,
@@ -176,15 +114,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_wire_has_one_name() {
-        for wire in ClientWire::ALL {
-            assert_eq!(wire.to_string().parse(), Ok(wire));
+    fn protocol_choices_are_named() {
+        for protocol in Protocol::ALL {
+            assert_eq!(protocol.to_string().parse(), Ok(ProtocolChoice::Fixed(protocol)));
         }
-        assert_eq!("71".parse::<ClientWire>(), Err(UnknownWire("71".to_owned())));
         assert_eq!("auto".parse(), Ok(ProtocolChoice::Auto));
-        assert_eq!("68".parse(), Ok(ProtocolChoice::Fixed(ClientWire::Protocol68)));
         assert_eq!(ProtocolChoice::Auto.to_string(), "auto");
-        let error = "auto71".parse::<ProtocolChoice>().unwrap_err().to_string();
-        assert_eq!(error, "unknown protocol 'auto71' (expected auto, 68, compat or native)");
+        for unknown in ["71", "auto71"] {
+            let error = unknown.parse::<ProtocolChoice>().unwrap_err().to_string();
+            let expected =
+                format!("unknown protocol '{unknown}' (expected auto, 68, compat, native)");
+            assert_eq!(error, expected);
+        }
     }
 }

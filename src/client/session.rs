@@ -19,6 +19,7 @@ use crate::{
         connect::ConnectError,
         connectionless::{ConnectResponse, Message, OUT_OF_BAND},
         info::Info,
+        protocol::Protocol,
         text::Text,
     },
 };
@@ -28,7 +29,7 @@ use super::{
     event::{ClientEvent, Ending, Events},
     handshake::{self, Granted, Handshake},
     history::Snapshot,
-    options::{ClientOptions, ClientWire},
+    options::ClientOptions,
     statistics::Statistics,
 };
 
@@ -79,7 +80,7 @@ pub struct Client {
     options: ClientOptions,
     /// Where the server is, as it turned out.
     server: SocketAddr,
-    wire: ClientWire,
+    protocol: &'static Protocol,
     phase: Phase,
     outbox: Outbox,
     events: Events,
@@ -97,7 +98,7 @@ impl Client {
         let client_challenge = Challenge((options.seed ^ options.seed >> 32) as i32 & i32::MAX);
         Ok(Self {
             server: options.server,
-            wire: options.wire,
+            protocol: options.protocol,
             phase: Phase::Handshake(Handshake::new(client_challenge, now)),
             outbox: Outbox::default(),
             events: Events::default(),
@@ -127,9 +128,7 @@ impl Client {
     fn handle_sequenced(&mut self, now: Millis, datagram: &[u8]) -> bool {
         let Phase::Connection(connection) = &mut self.phase else { return false };
         let outcome = connection.receive(now, datagram, &mut self.events, &mut self.statistics);
-        if self.wire != ClientWire::Protocol68 {
-            self.wire = ClientWire::of_71(connection.channel().dialect());
-        }
+        self.protocol = connection.channel().protocol();
         match outcome {
             Outcome::Dropped => false,
             Outcome::Taken => true,
@@ -154,12 +153,13 @@ impl Client {
         match message {
             Message::ChallengeResponse(response) => {
                 let Phase::Handshake(handshake) = &mut self.phase else { return false };
-                let ClientOptions { wire, falls_back, detects_wire, .. } = self.options;
-                let guess = (falls_back || detects_wire, detects_wire);
-                let taken = handshake.challenge_response(now, response, from_server, wire, guess);
+                let ClientOptions { protocol, falls_back, detects_protocol, .. } = self.options;
+                let guess = (falls_back, detects_protocol);
+                let taken =
+                    handshake.challenge_response(now, response, from_server, protocol, guess);
                 if let Some(granted) = handshake.granted().filter(|_| taken) {
                     self.server = from;
-                    self.wire = granted.wire;
+                    self.protocol = granted.protocol;
                 }
                 taken
             }
@@ -169,7 +169,7 @@ impl Client {
             Message::Print(text) if from_server => {
                 let text = text.to_string();
                 if let Phase::Handshake(handshake) = &mut self.phase {
-                    if self.options.detects_wire && handshake.follow_protocol(now, &text) {
+                    if self.options.detects_protocol && handshake.follow_protocol(now, &text) {
                         return true;
                     }
                     handshake.refused();
@@ -208,8 +208,9 @@ impl Client {
     fn connection(&self, now: Millis, granted: Granted) -> Connection {
         let ClientOptions { qport, packets_per_second, packet_dup, .. } = self.options;
         let mut connection = Connection::new(now, granted, qport, packets_per_second, packet_dup);
-        if self.options.detects_wire && granted.wire != ClientWire::Protocol68 {
-            connection.detect_dialect();
+        if self.options.detects_protocol && granted.protocol.next_with_number() != granted.protocol
+        {
+            connection.detect_protocol();
         }
         connection
     }
@@ -358,11 +359,11 @@ impl Client {
         self.server
     }
 
-    /// What is spoken; final once a challenge was granted, or with [`ClientOptions::detects_wire`] once there
-    /// is a gamestate.
+    /// Returns the protocol: final once a challenge was granted, or with
+    /// [`ClientOptions::detects_protocol`] once a gamestate was received.
     #[must_use]
-    pub fn wire(&self) -> ClientWire {
-        self.wire
+    pub fn protocol(&self) -> &'static Protocol {
+        self.protocol
     }
 
     /// The challenge of the connection, once there is one.

@@ -7,7 +7,6 @@
 pub mod assets;
 mod checksum;
 pub mod contents;
-mod dialect;
 mod entity;
 mod entity_set;
 mod frames;
@@ -23,7 +22,6 @@ mod vec3;
 mod words;
 
 pub use checksum::block_checksum;
-pub use dialect::Dialect;
 pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};
 pub use entity_set::EntitySet;
 pub use frames::{Baselines, Entry, FrameNum, FrameRing, Recording, SlotId};

@@ -60,4 +60,20 @@ pub struct UserCmd {
     pub upmove: i8,
 }
 
+impl UserCmd {
+    /// Size of the struct in 32-bit words.
+    pub const WORDS: usize = size_of::<Self>() / 4;
+
+    /// Returns the struct as plain words, in memory order.
+    #[must_use]
+    pub fn words(&self) -> &[u32; Self::WORDS] {
+        bytemuck::must_cast_ref(self)
+    }
+
+    /// Returns the struct as plain words, for changes.
+    pub fn words_mut(&mut self) -> &mut [u32; Self::WORDS] {
+        bytemuck::must_cast_mut(self)
+    }
+}
+
 const _: () = assert!(size_of::<UserCmd>() == 24);

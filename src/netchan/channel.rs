@@ -23,7 +23,13 @@ use super::{
     opening::client_numbers,
     scramble::Scrambler,
 };
-use crate::model::{Challenge, Dialect, Qport, Sequence, limits::MAX_MESSAGE_LEN};
+use crate::{
+    model::{Challenge, Qport, Sequence, limits::MAX_MESSAGE_LEN},
+    wire::{
+        bits::BitReader,
+        protocol::{Protocol, Scrambling},
+    },
+};
 
 /// Lost messages in a row that are believed without a checksum.
 pub const MAX_LOST: u32 = 2048;
@@ -122,7 +128,7 @@ pub struct Transmitted<K> {
 #[derive(Debug)]
 pub struct Channel<K = ()> {
     end: End,
-    dialect: Dialect,
+    protocol: &'static Protocol,
     challenge: Challenge,
     qport: Qport,
     last_received: Sequence,
@@ -164,10 +170,10 @@ enum Key {
 impl<K: Copy> Channel<K> {
     /// The channel of a new connection. `end` is ours; `qport` is the client's.
     #[must_use]
-    pub fn new(end: End, dialect: Dialect, challenge: Challenge, qport: Qport) -> Self {
+    pub fn new(end: End, protocol: &'static Protocol, challenge: Challenge, qport: Qport) -> Self {
         Self {
             end,
-            dialect,
+            protocol,
             challenge,
             qport,
             last_received: Sequence(0),
@@ -189,10 +195,16 @@ impl<K: Copy> Channel<K> {
         Self { next_sequence, last_received, ..self }
     }
 
-    /// What both ends speak.
+    /// Returns the protocol of the connection.
     #[must_use]
-    pub fn dialect(&self) -> Dialect {
-        self.dialect
+    pub fn protocol(&self) -> &'static Protocol {
+        self.protocol
+    }
+
+    /// Returns a reader of a message of this connection.
+    #[must_use]
+    pub fn reader<'a>(&self, message: &'a [u8]) -> BitReader<'a> {
+        BitReader::with_encoding(self.protocol.encoding, message)
     }
 
     /// The number that opened the connection.
@@ -259,10 +271,11 @@ impl<K: Copy> Channel<K> {
         datagram: &[u8],
         message: &mut Vec<u8>,
     ) -> Result<Option<Received>, Dropped> {
-        let (header, bytes) = Layout::new(self.end.other(), self.dialect).read(datagram)?;
+        let (header, bytes) =
+            Layout::new(self.end.other(), self.protocol.framing).read(datagram)?;
         let sequence = header.sequence;
-        let native = self.dialect == Dialect::Native;
-        if native && header.checksum != checksum(self.challenge, sequence) {
+        let has_checksum = self.protocol.framing.checksum;
+        if has_checksum && header.checksum != checksum(self.challenge, sequence) {
             return Err(Dropped::Checksum(sequence));
         }
         let ahead = sequence.distance(self.last_received);
@@ -274,7 +287,7 @@ impl<K: Copy> Channel<K> {
             return Err(Dropped::FarAhead { sequence, last: self.last_received });
         }
         let believed = if self.last_received == Sequence(0) { MAX_LOST_AT_START } else { MAX_LOST };
-        let far_ahead = !native && lost > believed;
+        let far_ahead = !has_checksum && lost > believed;
         let whole = match header.fragment {
             Some(span) => self.assembly.take(sequence, far_ahead, span, bytes, message)?,
             None if bytes.len() > MAX_MESSAGE_LEN => return Err(Dropped::TooLong(bytes.len())),
@@ -365,12 +378,12 @@ impl<K: Copy> Channel<K> {
     }
 
     fn key_of(&self, message: &[u8]) -> Result<Key, SendError> {
-        match (self.dialect, self.end) {
-            (Dialect::Native, _) => Ok(Key::Clear),
-            (Dialect::Compat, End::Server) => Ok(Key::Numbered),
-            (Dialect::Compat, End::Client) => {
+        match (self.protocol.framing.scrambling, self.end) {
+            (Scrambling::None, _) => Ok(Key::Clear),
+            (Scrambling::CommandText, End::Server) => Ok(Key::Numbered),
+            (Scrambling::CommandText, End::Client) => {
                 let (server_id, message_acknowledge, _) =
-                    client_numbers(message).map_err(|_| SendError::Headless)?;
+                    client_numbers(self.reader(message)).map_err(|_| SendError::Headless)?;
                 Ok(Key::Fixed(Scrambler::client(self.challenge, server_id, message_acknowledge)))
             }
         }
@@ -443,7 +456,7 @@ impl<K: Copy> Channel<K> {
     /// Appends a header with this channel's qport and checksum.
     fn write_header(&self, header: Header, out: &mut Vec<u8>) {
         let checksum = checksum(self.challenge, header.sequence);
-        Layout::new(self.end, self.dialect)
+        Layout::new(self.end, self.protocol.framing)
             .write(&Header { qport: self.qport, checksum, ..header }, out);
     }
 }

@@ -5,13 +5,16 @@
 //!                                         to server   native only    └── fragment only ─┘
 //! ```
 //!
-//! All little endian. Which of the optional fields are there depends on who sends, on the dialect and
+//! All little endian. Which of the optional fields are there depends on the sender, on the framing and
 //! on the fragment bit; [`Layout`] is that table and drives reading and writing.
 //! Source: Quake III protocol 68, ioquake3 protocol 71: netchan headers and checksum.
 
 use thiserror::Error;
 
-use crate::model::{Challenge, Dialect, Qport, Sequence};
+use crate::{
+    model::{Challenge, Qport, Sequence},
+    wire::protocol::{Framing, Protocol},
+};
 
 /// Bytes of a full fragment, and the length from which a message leaves in fragments.
 pub const FRAGMENT_LEN: usize = 1300;
@@ -51,7 +54,7 @@ pub fn is_connectionless(datagram: &[u8]) -> bool {
 }
 
 /// Sequence and qport of a datagram that came to a server, by which it finds the client before it
-/// knows the dialect. `None` for what is too short, or connectionless.
+/// knows the protocol. `None` for what is too short, or connectionless.
 #[must_use]
 pub fn peek_client_header(datagram: &[u8]) -> Option<(Sequence, Qport)> {
     if is_connectionless(datagram) {
@@ -63,33 +66,27 @@ pub fn peek_client_header(datagram: &[u8]) -> Option<(Sequence, Qport)> {
     Some((Sequence(sequence), Qport(u16::from_le_bytes(*qport))))
 }
 
-/// What a client speaks, told by a sequenced datagram of its: native when the word behind the qport is
-/// the right checksum.
+/// Returns the protocol of a sequenced datagram, among the protocols with the number of `guess`: the
+/// one whose header checksum is right, else the one without a checksum.
 ///
-/// Compat messages begin with codes, which are never the 0 that the first native checksum is; later one
-/// compat datagram in four billion looks native. A native datagram of an earlier connection from the
-/// same address looks compat, so what this says holds only once the message has proved good.
+/// Scrambled messages begin with Huffman codes, which are never the 0 of the first checksum. Of later
+/// ones, one in four billion passes for checksummed. A checksummed datagram of an earlier connection from
+/// the same address passes for scrambled. So the result holds only once the message was read to its end.
 #[must_use]
-pub fn detect_dialect(challenge: Challenge, datagram: &[u8]) -> Dialect {
-    let native = Layout::new(End::Client, Dialect::Native);
-    match native.read(datagram) {
-        Ok((header, _)) if header.checksum == checksum(challenge, header.sequence) => {
-            Dialect::Native
-        }
-        Ok(_) | Err(_) => Dialect::Compat,
-    }
-}
-
-/// What a server speaks, told by a sequenced datagram of its, as in [`detect_dialect`].
-#[must_use]
-pub fn detect_server_dialect(challenge: Challenge, datagram: &[u8]) -> Dialect {
-    let native = Layout::new(End::Server, Dialect::Native);
-    match native.read(datagram) {
-        Ok((header, _)) if header.checksum == checksum(challenge, header.sequence) => {
-            Dialect::Native
-        }
-        Ok(_) | Err(_) => Dialect::Compat,
-    }
+pub fn detect_protocol(
+    guess: &'static Protocol,
+    sender: End,
+    challenge: Challenge,
+    datagram: &[u8],
+) -> &'static Protocol {
+    let fits = |protocol: &&Protocol| {
+        protocol.framing.checksum
+            && Layout::new(sender, protocol.framing)
+                .read(datagram)
+                .is_ok_and(|(header, _)| header.checksum == checksum(challenge, header.sequence))
+    };
+    let without = || Protocol::with_number(guess.number).find(|other| !other.framing.checksum);
+    Protocol::with_number(guess.number).find(fits).or_else(without).unwrap_or(guess)
 }
 
 /// The checksum of a native header: who does not know the challenge cannot make one, save for message
@@ -148,8 +145,8 @@ pub struct Layout {
 impl Layout {
     /// The layout of what `sender` sends.
     #[must_use]
-    pub const fn new(sender: End, dialect: Dialect) -> Self {
-        Self { qport: matches!(sender, End::Client), checksum: matches!(dialect, Dialect::Native) }
+    pub const fn new(sender: End, framing: Framing) -> Self {
+        Self { qport: matches!(sender, End::Client), checksum: framing.checksum }
     }
 
     /// Splits a datagram into header and bytes. A fragment's bytes are as many as it announces.
@@ -222,48 +219,48 @@ impl Fields<'_> {
 mod tests {
     use super::*;
 
-    /// Every layout with its bytes spelled out: sender, dialect, fragment or not, header.
-    const LAYOUTS: [(End, Dialect, bool, &[u8]); 8] = [
-        (End::Client, Dialect::Compat, false, &[5, 1, 0, 0, 0x34, 0x12]),
-        (End::Client, Dialect::Native, false, &[5, 1, 0, 0, 0x34, 0x12, 9, 8, 7, 6]),
-        (End::Client, Dialect::Compat, true, &[5, 1, 0, 0x80, 0x34, 0x12, 0x14, 5, 3, 0]),
+    /// Every layout with its bytes spelled out: sender, protocol, fragment or not, header.
+    const LAYOUTS: [(End, &Protocol, bool, &[u8]); 8] = [
+        (End::Client, Protocol::OA_71, false, &[5, 1, 0, 0, 0x34, 0x12]),
+        (End::Client, Protocol::IOQ3_71, false, &[5, 1, 0, 0, 0x34, 0x12, 9, 8, 7, 6]),
+        (End::Client, Protocol::OA_71, true, &[5, 1, 0, 0x80, 0x34, 0x12, 0x14, 5, 3, 0]),
         (
             End::Client,
-            Dialect::Native,
+            Protocol::IOQ3_71,
             true,
             &[5, 1, 0, 0x80, 0x34, 0x12, 9, 8, 7, 6, 0x14, 5, 3, 0],
         ),
-        (End::Server, Dialect::Compat, false, &[5, 1, 0, 0]),
-        (End::Server, Dialect::Native, false, &[5, 1, 0, 0, 9, 8, 7, 6]),
-        (End::Server, Dialect::Compat, true, &[5, 1, 0, 0x80, 0x14, 5, 3, 0]),
-        (End::Server, Dialect::Native, true, &[5, 1, 0, 0x80, 9, 8, 7, 6, 0x14, 5, 3, 0]),
+        (End::Server, Protocol::OA_71, false, &[5, 1, 0, 0]),
+        (End::Server, Protocol::IOQ3_71, false, &[5, 1, 0, 0, 9, 8, 7, 6]),
+        (End::Server, Protocol::OA_71, true, &[5, 1, 0, 0x80, 0x14, 5, 3, 0]),
+        (End::Server, Protocol::IOQ3_71, true, &[5, 1, 0, 0x80, 9, 8, 7, 6, 0x14, 5, 3, 0]),
     ];
 
     #[test]
     fn each_layout_is_written_and_read() {
-        for (sender, dialect, fragment, bytes) in LAYOUTS {
-            let layout = Layout::new(sender, dialect);
+        for (sender, protocol, fragment, bytes) in LAYOUTS {
+            let layout = Layout::new(sender, protocol.framing);
             let header = Header {
                 sequence: Sequence(0x105),
                 qport: Qport(if sender == End::Client { 0x1234 } else { 0 }),
-                checksum: if dialect == Dialect::Native { 0x0607_0809 } else { 0 },
+                checksum: if protocol.framing.checksum { 0x0607_0809 } else { 0 },
                 fragment: fragment.then_some(Span { start: 1300, len: 3 }),
             };
             let mut datagram = Vec::new();
             layout.write(&header, &mut datagram);
-            assert_eq!(datagram, bytes, "{sender:?} {dialect} {fragment}");
+            assert_eq!(datagram, bytes, "{sender:?} {protocol} {fragment}");
             datagram.extend_from_slice(b"abc");
             assert_eq!(layout.read(&datagram), Ok((header, &b"abc"[..])));
             for len in 0..bytes.len() {
                 let short = layout.read(&datagram[..len]);
-                assert_eq!(short, Err(HeaderError::Short(len)), "{sender:?} {dialect} {fragment}");
+                assert_eq!(short, Err(HeaderError::Short(len)), "{sender:?} {protocol} {fragment}");
             }
         }
     }
 
     #[test]
     fn n6_a_fragment_longer_than_its_datagram_or_than_any_is_refused() {
-        let layout = Layout::new(End::Server, Dialect::Compat);
+        let layout = Layout::new(End::Server, Protocol::OA_71.framing);
         let datagram = |start: u16, len: u16, bytes: usize| {
             let mut datagram = vec![1, 0, 0, 0x80];
             datagram.extend_from_slice(&start.to_le_bytes());
@@ -282,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_finds_clients_before_it_knows_the_dialect() {
+    fn a_server_finds_clients_before_it_knows_the_protocol() {
         assert_eq!(
             peek_client_header(&[1, 0, 0, 0x80, 0x34, 0x12]),
             Some((Sequence(1), Qport(0x1234)))
@@ -293,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_datagram_tells_the_dialect() {
+    fn first_datagram_tells_protocols_of_one_number_apart() {
         let challenge = Challenge(-0x1234_5678);
         let mut datagram = Vec::new();
         let header = Header {
@@ -301,11 +298,17 @@ mod tests {
             checksum: checksum(challenge, Sequence(3)),
             ..Header::default()
         };
-        Layout::new(End::Client, Dialect::Native).write(&header, &mut datagram);
-        assert_eq!(detect_dialect(challenge, &datagram), Dialect::Native);
-        assert_eq!(detect_dialect(Challenge(7), &datagram), Dialect::Compat);
-        assert_eq!(detect_dialect(challenge, &datagram[..9]), Dialect::Compat);
-        assert_eq!(detect_dialect(challenge, &[]), Dialect::Compat);
+        Layout::new(End::Client, Protocol::IOQ3_71.framing).write(&header, &mut datagram);
+        for guess in [Protocol::OA_71, Protocol::IOQ3_71] {
+            let detect =
+                |challenge, datagram| detect_protocol(guess, End::Client, challenge, datagram);
+            assert_eq!(detect(challenge, &datagram[..]), Protocol::IOQ3_71);
+            assert_eq!(detect(Challenge(7), &datagram), Protocol::OA_71);
+            assert_eq!(detect(challenge, &datagram[..9]), Protocol::OA_71);
+            assert_eq!(detect(challenge, &[]), Protocol::OA_71);
+        }
+        let only = detect_protocol(Protocol::Q3_68, End::Client, challenge, &datagram);
+        assert_eq!(only, Protocol::Q3_68, "no other has number 68");
     }
 
     #[test]
@@ -313,7 +316,7 @@ mod tests {
         assert_eq!(checksum(Challenge(3), Sequence(5)), 3 ^ 15);
         assert_eq!(checksum(Challenge(-1), Sequence(2)), 0xffff_ffff ^ 0xffff_fffe);
         assert_eq!(checksum(Challenge(0), Sequence(2)), 0);
-        let layout = Layout::new(End::Server, Dialect::Native);
+        let layout = Layout::new(End::Server, Protocol::IOQ3_71.framing);
         let mut datagram = Vec::new();
         let span = Some(Span { start: 0, len: 0 });
         let header = Header { sequence: Sequence(9), fragment: span, ..Header::default() };

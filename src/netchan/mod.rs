@@ -5,7 +5,7 @@
 //!                                    └──── commands: whose texts are the scrambling's key
 //! ```
 //!
-//! A [`Channel`] stands at each end of a connection and speaks one [`Dialect`]. It knows nothing of
+//! A [`Channel`] stands at each end of a connection and speaks one [`Protocol`]. It knows nothing of
 //! what messages say beyond the numbers that begin them, for the key is made of those. It promises
 //! order, not arrival: a message may be lost, none comes twice or after a newer one. What must arrive
 //! is a reliable command, repeated in every message until it is acknowledged.
@@ -15,7 +15,7 @@
 //! while a message is assembled or waits to be sent, and is bounded.
 //! Source: Quake III protocol 68, ioquake3 protocol 71: netchan, scrambling, reliable commands.
 //!
-//! [`Dialect`]: crate::model::Dialect
+//! [`Protocol`]: crate::wire::protocol::Protocol
 
 pub mod channel;
 pub mod commands;
@@ -28,9 +28,7 @@ pub mod scramble;
 
 pub use channel::{Channel, Dropped, Received, SendError, Transmitted};
 pub use commands::{AckError, AddError, IncomingCommands, Order, OutgoingCommands};
-pub use header::{
-    End, detect_dialect, detect_server_dialect, is_connectionless, peek_client_header,
-};
+pub use header::{End, detect_protocol, is_connectionless, peek_client_header};
 pub use opening::OpenError;
 pub use rate::cost_ms;
 pub use remote::{Remote, Sender};

@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use super::{channel::Channel, commands::OutgoingCommands, scramble::Scrambler};
 use crate::{
-    model::{CommandNum, Dialect, Sequence, ServerId},
-    wire::{self, WireError, bits::BitReader, client_message::ClientHead},
+    model::{CommandNum, Sequence, ServerId},
+    wire::{self, WireError, bits::BitReader, client_message::ClientHead, protocol::Scrambling},
 };
 
 /// Why the beginning of a message is not one.
@@ -25,8 +25,7 @@ pub enum OpenError {
 
 /// Key of a client's message, from the numbers it begins with, and the low byte of the command it
 /// acknowledges. The message may be clear or scrambled.
-pub(super) fn client_numbers(message: &[u8]) -> wire::Result<(ServerId, i32, u8)> {
-    let mut reader = BitReader::new(message);
+pub(super) fn client_numbers(mut reader: BitReader<'_>) -> wire::Result<(ServerId, i32, u8)> {
     Ok((ServerId(reader.long()?), reader.long()?, reader.byte()?))
 }
 
@@ -41,14 +40,18 @@ impl<K: Copy> Channel<K> {
         commands: &OutgoingCommands,
         message: &mut [u8],
     ) -> Result<ClientHead, OpenError> {
-        if self.dialect() == Dialect::Compat {
-            let (server_id, message_acknowledge, command) = client_numbers(message)?;
-            let (_, text) =
-                commands.get_by_low_byte(command).ok_or(OpenError::UnknownCommand(command))?;
-            Scrambler::client(self.challenge(), server_id, message_acknowledge)
-                .apply(text.as_bytes(), message);
+        match self.protocol().framing.scrambling {
+            Scrambling::None => {}
+            Scrambling::CommandText => {
+                let (server_id, message_acknowledge, command) =
+                    client_numbers(self.reader(message))?;
+                let (_, text) =
+                    commands.get_by_low_byte(command).ok_or(OpenError::UnknownCommand(command))?;
+                Scrambler::client(self.challenge(), server_id, message_acknowledge)
+                    .apply(text.as_bytes(), message);
+            }
         }
-        Ok(ClientHead::read(&mut BitReader::new(message))?)
+        Ok(ClientHead::read(&mut self.reader(message))?)
     }
 
     /// At the client: clears the server's message `sequence` in place and returns the client command it
@@ -62,12 +65,15 @@ impl<K: Copy> Channel<K> {
         commands: &OutgoingCommands,
         message: &mut [u8],
     ) -> Result<CommandNum, OpenError> {
-        if self.dialect() == Dialect::Compat {
-            let command = BitReader::new(message).byte()?;
-            let (_, text) =
-                commands.get_by_low_byte(command).ok_or(OpenError::UnknownCommand(command))?;
-            Scrambler::server(self.challenge(), sequence).apply(text.as_bytes(), message);
+        match self.protocol().framing.scrambling {
+            Scrambling::None => {}
+            Scrambling::CommandText => {
+                let command = self.reader(message).byte()?;
+                let (_, text) =
+                    commands.get_by_low_byte(command).ok_or(OpenError::UnknownCommand(command))?;
+                Scrambler::server(self.challenge(), sequence).apply(text.as_bytes(), message);
+            }
         }
-        Ok(CommandNum(BitReader::new(message).long()?))
+        Ok(CommandNum(self.reader(message).long()?))
     }
 }

@@ -13,12 +13,13 @@ use super::{
     limiter::{is_lan, same_host, same_subnet},
 };
 use crate::{
-    model::{Challenge, ClientNum, Dialect, Millis, Qport, text},
+    model::{Challenge, ClientNum, Millis, Qport, text},
     netchan::Sender,
     node::Route,
     observe::{Counter, Event},
-    settings::{Protocol71, key},
+    settings::key,
     wire::{
+        Protocol,
         connect::{Claim, Connect, ConnectError, ConnectText},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
         info::Info,
@@ -116,20 +117,22 @@ impl Core {
         }
     }
 
-    /// What a protocol number means on the wire, as far as the number tells. `None`: not served.
-    fn dialect_of(&self, protocol: i32) -> Option<Option<Dialect>> {
+    /// Returns the protocol with that number, and whether the number alone tells it. `None` if the number
+    /// is not accepted.
+    fn protocol_of(&self, number: i32) -> Option<(&'static Protocol, bool)> {
         let newest = self.settings.int(key::COM_PROTOCOL);
         let legacy = self.settings.int(key::COM_LEGACYPROTOCOL);
-        if protocol == 68 && (newest == 68 || legacy == 68) {
-            return Some(Some(Dialect::Compat));
+        if number != newest && (number != legacy || legacy == 0) {
+            return None;
         }
-        (protocol == newest || protocol == legacy && legacy != 0).then(|| {
-            match self.settings.choice(key::SV_WIRE71) {
-                Protocol71::Auto => None,
-                Protocol71::Compat => Some(Dialect::Compat),
-                Protocol71::Native => Some(Dialect::Native),
-            }
-        })
+        // A number without a row, such as OpenArena's former 69 and 70, has the framing of a 71.
+        let known = Protocol::with_number(number).next().map_or(71, |_| number);
+        let guess = Protocol::with_number(known).next()?;
+        if guess.next_with_number() == guess {
+            return Some((guess, true));
+        }
+        let chosen = Protocol::named(&self.settings.choice(key::SV_WIRE71).to_string());
+        Some(chosen.map_or((guess, false), |chosen| (chosen, true)))
     }
 
     /// The slot that a newcomer from there takes over: its own from before. One with its very address
@@ -161,9 +164,9 @@ impl Core {
         route: Route,
         claim: &Claim,
         earlier: Option<ClientNum>,
-    ) -> Result<Option<Dialect>, Refusal> {
+    ) -> Result<(&'static Protocol, bool), Refusal> {
         let protocol = claim.protocol.unwrap_or(0);
-        let dialect = self.dialect_of(protocol).ok_or_else(|| {
+        let found = self.protocol_of(protocol).ok_or_else(|| {
             Refusal::Told(format!(
                 "Server uses protocol version {} (yours is {protocol}).",
                 self.settings.int(key::PROTOCOL)
@@ -192,7 +195,7 @@ impl Core {
         if occupied {
             return Err(Refusal::told("Reconnecting, please wait 1 second."));
         }
-        Ok(dialect)
+        Ok(found)
     }
 
     /// Tests how many come from a newcomer's address and from its network, and whether the address has
@@ -317,7 +320,7 @@ impl Server {
         let qport = claim.qport.unwrap_or_default();
         let challenge = claim.challenge.unwrap_or_default();
         let earlier = self.core.earlier_slot(route, qport);
-        let dialect = match self.core.judge(route, &claim, earlier) {
+        let protocol = match self.core.judge(route, &claim, earlier) {
             Err(Refusal::AnswerAgain) => {
                 // The client is not silent: it has not heard of its place yet.
                 if let Some(client) = earlier.and_then(|number| self.core.clients.get_mut(number)) {
@@ -353,7 +356,7 @@ impl Server {
         for engine_only in ["challenge", "qport", "protocol"] {
             info.remove(engine_only);
         }
-        let client = Client::new(route.remote, qport, challenge, dialect, self.core.now);
+        let client = Client::new(route.remote, qport, challenge, protocol, self.core.now);
         self.core.clients.put(number, client);
         self.core.store_userinfo(number, info);
         if let Err(reason) = self.game.client_connect(&mut self.core, number, true, false) {

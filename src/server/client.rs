@@ -1,18 +1,17 @@
 //! One client as the server keeps it: who it is, how far it has come, what it was sent.
 //!
 //! Invariants: a free slot is `None` in the table; a stage holds what only that stage needs; nothing is
-//! sent before the client's dialect is known.
+//! sent before the client's protocol is known.
 
 use std::net::SocketAddr;
 
 use super::{backlog::Backlog, limiter::Bucket, snapshot::History};
 use crate::{
     model::{
-        Challenge, ClientNum, Dialect, Millis, Qport, Sequence, ServerId, UserCmd,
-        limits::MAX_CLIENTS,
+        Challenge, ClientNum, Millis, Qport, Sequence, ServerId, UserCmd, limits::MAX_CLIENTS,
     },
     netchan::{Channel, End, IncomingCommands, Remote},
-    wire::info::Info,
+    wire::{Protocol, info::Info},
 };
 
 /// What a message is to the server, given back by the channel when it leaves.
@@ -76,7 +75,7 @@ pub(super) struct Client {
     pub(super) remote: Remote,
     pub(super) channel: Channel<MessageKind>,
     /// The wire is found out by the first packet; it was pinned, or it has arrived.
-    pub(super) dialect_known: bool,
+    pub(super) protocol_known: bool,
     pub(super) backlog: Backlog,
     /// Commands of the client.
     pub(super) incoming: IncomingCommands,
@@ -127,14 +126,13 @@ impl Client {
         address: SocketAddr,
         qport: Qport,
         challenge: Challenge,
-        dialect: Option<Dialect>,
+        (protocol, protocol_known): (&'static Protocol, bool),
         now: Millis,
     ) -> Self {
-        let guess = dialect.unwrap_or(Dialect::Compat);
         Self {
             remote: Remote::new(address, qport),
-            channel: Channel::new(End::Server, guess, challenge, qport),
-            dialect_known: dialect.is_some(),
+            channel: Channel::new(End::Server, protocol, challenge, qport),
+            protocol_known,
             backlog: Backlog::default(),
             incoming: IncomingCommands::new(),
             userinfo: Info::normal(),

@@ -347,6 +347,7 @@ impl Host for Core {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::Protocol;
     use crate::{
         model::{Challenge, Qport},
         server::client::Stage,
@@ -357,7 +358,8 @@ mod tests {
         let mut core = Core::new(Settings::default(), [0; 32]);
         let number = ClientNum::new(3).expect("a slot");
         let address = "192.0.2.1:27960".parse().expect("an address");
-        let mut client = Client::new(address, Qport(1), Challenge(1), None, Millis(0));
+        let mut client =
+            Client::new(address, Qport(1), Challenge(1), (Protocol::OA_71, false), Millis(0));
         client.stage = Stage::Active;
         core.clients.put(number, client);
         for (len, queued) in [(1021, 1), (1022, 2), (1023, 2), (1024, 2)] {

@@ -72,7 +72,10 @@ impl Deltas {
         (number, seen): (FrameNum, &EntitySet),
     ) {
         let entries = frames.frame(number).unwrap_or(&[]);
-        if self.frame != Some(number) {
+        // Clients of one encoding are served in a row or share it; a change of encoding starts over.
+        let encoding = writer.encoding();
+        if self.frame != Some(number) || !std::ptr::eq(self.scratch.encoding(), encoding) {
+            self.scratch.begin(encoding);
             self.begin(number, entries);
         }
         let Self { fresh, comparisons, used, pieces, scratch, .. } = self;

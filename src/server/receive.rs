@@ -19,12 +19,11 @@ use crate::{
         limits::{MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
     },
     netchan::{
-        Channel, End, Order, Received, Sender, detect_dialect, peek_client_header, usercmd_key,
+        Channel, End, Order, Received, Sender, detect_protocol, peek_client_header, usercmd_key,
     },
     node::Route,
     observe::{Counter, Event},
     wire::{
-        bits::BitReader,
         client_message::{ClientHead, ClientPart, read_moves, read_part},
         connectionless::{Message, OUT_OF_BAND},
     },
@@ -157,7 +156,7 @@ impl Server {
         // The message is good: now it counts.
         client.channel.commit(received);
         client.acknowledged = client.acknowledged.max(acknowledged);
-        client.dialect_known = true;
+        client.protocol_known = true;
         client.heard_at = self.core.now;
         if client.remote.follow(self.core.now, route.remote) {
             log::info!("client {number} goes on from {}", route.remote);
@@ -344,13 +343,13 @@ impl Core {
         message: &mut Vec<u8>,
     ) -> Option<Received> {
         let client = self.clients.get_mut(number)?;
-        if !client.dialect_known {
+        if !client.protocol_known {
             // Nothing was sent yet, so the channel can be made anew for what this packet speaks.
-            let challenge = client.channel.challenge();
-            let dialect = detect_dialect(challenge, datagram);
-            if dialect != client.channel.dialect() {
+            let (guess, challenge) = (client.channel.protocol(), client.channel.challenge());
+            let protocol = detect_protocol(guess, End::Client, challenge, datagram);
+            if protocol != guess {
                 let qport = client.remote.qport();
-                client.channel = Channel::new(End::Server, dialect, challenge, qport);
+                client.channel = Channel::new(End::Server, protocol, challenge, qport);
             }
         }
         match client.channel.receive(datagram, message) {
@@ -434,7 +433,7 @@ fn parse(
     moves: &mut [UserCmd; MAX_PACKET_USERCMDS],
 ) -> Result<Parsed, Box<dyn std::error::Error>> {
     let head = client.channel.open_client_message(&client.backlog.commands, message)?;
-    let mut reader = BitReader::new(message);
+    let mut reader = client.channel.reader(message);
     ClientHead::read(&mut reader)?;
     let mut parsed = Parsed { head, commands: Vec::new(), moves: None };
     let mut commands = 0;

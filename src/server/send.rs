@@ -131,7 +131,7 @@ impl Server {
             return;
         }
         let Some(text) = client.refused_download.take() else { return };
-        server_message::begin(writer, client.incoming.last());
+        server_message::begin(writer, client.channel.protocol(), client.incoming.last());
         writer.byte(Operation::Download as u8);
         download::write_refusal(writer, text.as_bytes());
         server_message::end(writer);
@@ -184,8 +184,8 @@ impl Server {
             (&nobody, Default::default())
         };
         let sequence = client.channel.next_sequence();
-        let dialect = client.channel.dialect();
-        let base = client.history.base(sequence, client.base.filter(|_| active), frames, dialect);
+        let window = client.channel.protocol().delta_window;
+        let base = client.history.base(sequence, client.base.filter(|_| active), frames, window);
         let head = SnapshotHead {
             server_time: level.time,
             delta_num: base.map_or(0, |(age, _)| age),
@@ -230,7 +230,7 @@ impl Core {
         let scaled = (interval.0 as f64 * f64::from(self.settings.float(key::TIMESCALE))) as u64;
         let fresh = client.snapshot_at == Millis(0);
         if !fresh && self.frame_clock.since(client.snapshot_at) < Millis(scaled)
-            || client.is_zombie() && !client.dialect_known
+            || client.is_zombie() && !client.protocol_known
         {
             return false;
         }
@@ -306,7 +306,7 @@ fn wait(settings: &Settings, client: &Client, now: Millis) -> Millis {
 
 /// Begins a message with the commands that the client has yet to acknowledge.
 fn begin_message(writer: &mut crate::wire::bits::BitWriter, client: &Client) {
-    server_message::begin(writer, client.incoming.last());
+    server_message::begin(writer, client.channel.protocol(), client.incoming.last());
     for (number, text) in client.backlog.commands.unacknowledged() {
         server_message::write_command(writer, number, text.as_bytes());
     }

@@ -8,17 +8,13 @@
 //! Source: Quake III protocol 68, snapshot building.
 
 use crate::model::{
-    Dialect, EntitySet, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
+    EntitySet, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
     limits::PACKET_BACKUP,
 };
 
 /// A base must be at most this many messages old: the client's ring is longer, so that what is on its
 /// way does not overtake it.
 const MAX_BASE_AGE: i32 = PACKET_BACKUP as i32 - 4;
-/// Entities of all snapshots from the base to the one before the next, at most, for clients of 1.32 and
-/// OpenArena 0.8.8: they keep 2048 entities in one ring, and refuse a base once more than 1920 have been parsed
-/// since. Clients of the native 71 keep 8192, more than [`MAX_BASE_AGE`] snapshots can hold.
-const MAX_ENTITIES_SINCE_BASE: u32 = 1920;
 
 /// One snapshot that was sent.
 #[derive(Clone, Debug)]
@@ -117,20 +113,21 @@ impl History {
     }
 
     /// The snapshot that the message to be sent as `sequence` may be relative to, and how many numbers
-    /// back it is. `wanted` is what the client said it has; its dialect tells how many entities it keeps.
+    /// back it is. `wanted` is what the client said it has, `window` its
+    /// [`Protocol::delta_window`](crate::wire::Protocol::delta_window).
     pub(super) fn base(
         &self,
         sequence: Sequence,
         wanted: Option<Sequence>,
         frames: &FrameRing,
-        dialect: Dialect,
+        window: Option<u32>,
     ) -> Option<(u8, &Sent)> {
         let wanted = wanted?;
         let age = sequence.distance(wanted);
         let sent = self.get(wanted)?;
         let entities = self.entities.wrapping_sub(sent.entities_before);
         let usable = (1..=MAX_BASE_AGE).contains(&age)
-            && (dialect == Dialect::Native || entities <= MAX_ENTITIES_SINCE_BASE)
+            && window.is_none_or(|window| entities <= window)
             && frames.frame(sent.frame).is_some();
         usable.then_some((age as u8, sent))
     }
@@ -162,7 +159,7 @@ mod tests {
             }
         }
         let age = |wanted: Option<u32>| {
-            let base = history.base(Sequence(41), wanted.map(Sequence), &frames, Dialect::Compat);
+            let base = history.base(Sequence(41), wanted.map(Sequence), &frames, Some(1920));
             base.map(|(age, _)| age)
         };
         assert_eq!(age(None), None);
@@ -175,7 +172,7 @@ mod tests {
         assert_eq!(age(Some(41)), None, "not sent yet");
         assert_eq!(age(Some(u32::MAX)), None);
         frames.forget(40);
-        assert!(history.base(Sequence(41), Some(Sequence(40)), &frames, Dialect::Native).is_none());
+        assert!(history.base(Sequence(41), Some(Sequence(40)), &frames, None).is_none());
     }
 
     /// A client of the original game throws away a snapshot whose base's entities it may have overwritten.
@@ -189,15 +186,15 @@ mod tests {
             (0..96).filter_map(EntityNum::new).for_each(|number| seen.insert(number));
             history.remember(Sequence(sequence), sequence, &viewer(0), seen, None);
         }
-        let oldest = |dialect| {
+        let oldest = |window| {
             let usable = |&wanted: &u32| {
-                history.base(Sequence(41), Some(Sequence(wanted)), &frames, dialect).is_some()
+                history.base(Sequence(41), Some(Sequence(wanted)), &frames, window).is_some()
             };
             (1..=40).find(usable)
         };
         // 96 entities in each of 20 snapshots are 1920.
-        assert_eq!(oldest(Dialect::Compat), Some(21));
-        assert_eq!(oldest(Dialect::Native), Some(13));
+        assert_eq!(oldest(Some(1920)), Some(21));
+        assert_eq!(oldest(None), Some(13));
     }
 
     #[test]

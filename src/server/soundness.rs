@@ -123,6 +123,7 @@ fn sortable(address: SocketAddr, qport: Qport) -> (u128, u16, u16) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::Protocol;
     use crate::{
         game::{Flight, Game, Profile},
         model::{Sequence, assets::MemoryAssets},
@@ -146,7 +147,8 @@ mod tests {
         let numbers = [0, 5].map(|number| ClientNum::new(number).unwrap());
         for (number, port) in numbers.into_iter().zip(27960..) {
             let address = ([192, 0, 2, 1], port).into();
-            let client = Client::new(address, Qport(7), Challenge(1), None, Millis(0));
+            let client =
+                Client::new(address, Qport(7), Challenge(1), (Protocol::OA_71, false), Millis(0));
             server.core.clients.put(number, client);
         }
         (server, numbers)
@@ -157,7 +159,8 @@ mod tests {
         assert_eq!(check(|_, _| {}), Ok(()));
         let twice = |core: &mut Core, [a, b]: [ClientNum; 2]| {
             let address = core.clients.get(a).unwrap().remote.address();
-            let client = Client::new(address, Qport(7), Challenge(2), None, Millis(0));
+            let client =
+                Client::new(address, Qport(7), Challenge(2), (Protocol::OA_71, false), Millis(0));
             core.clients.put(b, client);
         };
         assert_eq!(
@@ -192,8 +195,13 @@ mod tests {
         assert_eq!(server.soundness(), Ok(()), "2 s are its time");
         // One that was forgotten in its slot: the frame after its time has run, and it is still there.
         server.frame(Millis(3050));
-        let client =
-            Client::new(([192, 0, 2, 1], 1).into(), Qport(7), Challenge(1), None, Millis(0));
+        let client = Client::new(
+            ([192, 0, 2, 1], 1).into(),
+            Qport(7),
+            Challenge(1),
+            (Protocol::OA_71, false),
+            Millis(0),
+        );
         server.core.clients.put(a, client);
         server.core.clients.get_mut(a).unwrap().stage = Stage::Zombie { since: Millis(1010) };
         assert_eq!(

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use crate::{
-    client::{Client, ClientEvent, ClientOptions, ClientWire, Ending, Fault, Stage},
+    client::{Client, ClientEvent, ClientOptions, Ending, Fault, Protocol, Stage},
     impairment::Dice,
     model::{Buttons, Millis, Qport, Sequence, UserCmd},
     node::{Hosted, LocalPort, LoopCounters, Node, Route},
@@ -77,7 +77,13 @@ impl Player {
     /// # Panics
     /// When the name makes no userinfo.
     #[must_use]
-    pub fn new(server: SocketAddr, wire: ClientWire, name: &str, seed: u64, now: Millis) -> Self {
+    pub fn new(
+        server: SocketAddr,
+        wire: &'static Protocol,
+        name: &str,
+        seed: u64,
+        now: Millis,
+    ) -> Self {
         let pairs = [("name", name), ("rate", "90000"), ("snaps", "20"), ("model", "sarge")];
         Self::with_userinfo(server, wire, &pairs, (Qport(seed as u16), seed), now)
     }
@@ -89,7 +95,7 @@ impl Player {
     #[must_use]
     pub fn with_userinfo(
         server: SocketAddr,
-        wire: ClientWire,
+        wire: &'static Protocol,
         pairs: &[(&str, &str)],
         (qport, seed): (Qport, u64),
         now: Millis,

@@ -14,6 +14,7 @@
 use super::{
     Result, WireError,
     huffman::{CODES, DECODE, MAX_CODE_LEN},
+    protocol::{ENCODING_68, Encoding},
 };
 use crate::model::limits::{MAX_BIG_STRING_LEN, MAX_MESSAGE_LEN, MAX_STRING_LEN};
 
@@ -127,11 +128,12 @@ pub(super) fn big_string_bits(text: &[u8]) -> usize {
     symbols.chain([0]).map(|byte| usize::from(CODE_LENS[usize::from(byte)])).sum()
 }
 
-/// Writes one message.
+/// Writer of one message, in one [`Encoding`].
 #[derive(Clone, Debug)]
 pub struct BitWriter {
     pub(super) bytes: Box<Buffer>,
     pub(super) pen: Pen,
+    encoding: &'static Encoding,
 }
 
 impl Default for BitWriter {
@@ -141,15 +143,29 @@ impl Default for BitWriter {
 }
 
 impl BitWriter {
-    /// An empty message.
+    /// Makes an empty message in the encoding of protocol 68.
     #[must_use]
     pub fn new() -> Self {
-        Self { bytes: Box::new([0; MAX_MESSAGE_LEN + 8]), pen: Pen::default() }
+        let bytes = Box::new([0; MAX_MESSAGE_LEN + 8]);
+        Self { bytes, pen: Pen::default(), encoding: &ENCODING_68 }
     }
 
-    /// Begins a new message in the same memory.
+    /// Starts a new message of the same encoding, in the same memory.
     pub fn clear(&mut self) {
         self.pen = Pen::default();
+    }
+
+    /// Starts a new message of that encoding, in the same memory.
+    pub fn begin(&mut self, encoding: &'static Encoding) {
+        self.encoding = encoding;
+        self.clear();
+    }
+
+    /// Returns the encoding of the message.
+    #[inline]
+    #[must_use]
+    pub fn encoding(&self) -> &'static Encoding {
+        self.encoding
     }
 
     /// Bits written.
@@ -306,19 +322,33 @@ impl Window {
     }
 }
 
-/// Reads one message.
+/// Reader of one message, in one [`Encoding`].
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
     /// Bits read.
     at: usize,
+    encoding: &'static Encoding,
 }
 
 impl<'a> BitReader<'a> {
-    /// Reads `bytes` from their first bit.
+    /// Reads a message in the encoding of protocol 68.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self::with_encoding(&ENCODING_68, bytes)
+    }
+
+    /// Reads a message in that encoding.
+    #[must_use]
+    pub fn with_encoding(encoding: &'static Encoding, bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0, encoding }
+    }
+
+    /// Returns the encoding of the message.
+    #[inline]
+    #[must_use]
+    pub fn encoding(&self) -> &'static Encoding {
+        self.encoding
     }
 
     /// Bits read so far.

@@ -10,6 +10,7 @@
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter},
+    protocol::Protocol,
     server_message::skip,
     usercmd,
 };
@@ -130,9 +131,9 @@ pub fn read_moves(
     Ok(moves.len())
 }
 
-/// Begins a message.
-pub fn begin(writer: &mut BitWriter, head: &ClientHead) {
-    writer.clear();
+/// Begins a message of that protocol.
+pub fn begin(writer: &mut BitWriter, protocol: &Protocol, head: &ClientHead) {
+    writer.begin(protocol.encoding);
     writer.long(head.server_id.0);
     writer.long(head.message_acknowledge);
     writer.long(head.reliable_acknowledge.0);

@@ -10,22 +10,25 @@
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter},
-    fields::ENTITY,
+    field_tables::EntityTable,
+    huffman::MAX_CODE_LEN,
 };
 use crate::model::{EntityNum, EntityState};
+
+/// Longest record header, in bits: a number of two raw bits and one code, then two flags.
+const RECORD_HEADER_BITS: u32 = 2 + MAX_CODE_LEN + 2;
 
 /// Writes an entity relative to `from`. Nothing at all when nothing differs, unless `force`.
 pub fn write_delta(writer: &mut BitWriter, from: &EntityState, to: &EntityState, force: bool) {
     let (from, to, number) = (from.words(), to.words(), to.number as u32);
     // Mostly nothing differs, which is seen faster than what does.
-    let changed = if from == to { 0 } else { ENTITY.changed(0..EntityState::WORDS, from, to) };
+    let table = writer.encoding().entity;
+    let changed = if from == to { 0 } else { table.changed(0..EntityState::WORDS, from, to) };
     if changed != 0 {
-        writer.put(|pen| {
-            pen.int(number, 10);
-            pen.raw(0b10, 2);
-            pen.byte(ENTITY.count(changed));
-        });
-        ENTITY.write(writer, changed, to);
+        const { assert!(RECORD_HEADER_BITS <= EntityTable::MAX_PREFIX_BITS) };
+        writer.pen.int(number, 10);
+        writer.pen.raw(0b10, 2);
+        table.write(writer, changed, to);
     } else if force {
         writer.put(|pen| {
             pen.int(number, 10);
@@ -95,7 +98,7 @@ pub fn read_delta(
     }
     let mut to = EntityState { number: number.index() as i32, ..*from };
     if reader.flag()? {
-        ENTITY.read(reader, to.words_mut())?;
+        reader.encoding().entity.read(reader, to.words_mut())?;
     }
     Ok(Some(to))
 }

@@ -1,7 +1,7 @@
 //! Bytes to values and back, both directions of every message of the protocol.
 //!
-//! Three dialects share one message format; they differ only in the netchan header and in scrambling
-//! (see `netchan`) and in what the handshake says. Nothing here knows who is talking.
+//! [`protocol`] is the table of protocols. Readers and writers carry the encoding of their protocol, so
+//! that server and client name none.
 //! Source: Quake III protocol 68 and its descendants.
 
 pub mod bits;
@@ -10,17 +10,21 @@ pub mod connect;
 pub mod connectionless;
 pub mod download;
 pub mod entity;
+pub mod field_tables;
 pub mod fields;
 pub mod gamestate;
 pub mod huffman;
 pub mod info;
 pub mod pieces;
 pub mod player;
+pub mod protocol;
 pub mod server_message;
 pub mod snapshot;
 pub mod text;
 pub mod usercmd;
 pub mod userinfo;
+
+pub use protocol::Protocol;
 
 use thiserror::Error;
 

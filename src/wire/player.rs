@@ -8,7 +8,6 @@ use std::mem::offset_of;
 use super::{
     Result,
     bits::{BitReader, BitWriter},
-    fields::PLAYER,
 };
 use crate::model::PlayerState;
 
@@ -49,10 +48,10 @@ const ARRAYS_END: usize = ARRAYS_BEGIN + 4 * 16;
 /// Writes a playerstate relative to `from`.
 pub fn write_delta(writer: &mut BitWriter, from: &PlayerState, to: &PlayerState) {
     let (from, to) = (from.words(), to.words());
-    let changed = PLAYER.changed(0..ARRAYS_BEGIN, from, to)
-        | PLAYER.changed(ARRAYS_END..PlayerState::WORDS, from, to);
-    writer.byte(PLAYER.count(changed));
-    PLAYER.write(writer, changed, to);
+    let table = writer.encoding().player;
+    let changed = table.changed(0..ARRAYS_BEGIN, from, to)
+        | table.changed(ARRAYS_END..PlayerState::WORDS, from, to);
+    table.write(writer, changed, to);
 
     let masks = ARRAYS.each_ref().map(|array| array.changed(from, to));
     let any = masks != [0; 4];
@@ -87,7 +86,7 @@ pub fn write_delta(writer: &mut BitWriter, from: &PlayerState, to: &PlayerState)
 /// As [`BitReader::bits`], and [`super::WireError::FieldCount`].
 pub fn read_delta(reader: &mut BitReader<'_>, from: &PlayerState) -> Result<PlayerState> {
     let mut to = *from;
-    PLAYER.read(reader, to.words_mut())?;
+    reader.encoding().player.read(reader, to.words_mut())?;
     if !reader.flag()? {
         return Ok(to);
     }

@@ -10,6 +10,7 @@
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter},
+    protocol::Protocol,
 };
 use crate::model::CommandNum;
 
@@ -63,9 +64,9 @@ operations! {
     VoiceOpus = 10,
 }
 
-/// Begins a message: the number of the last client command that was executed.
-pub fn begin(writer: &mut BitWriter, reliable_acknowledge: CommandNum) {
-    writer.clear();
+/// Begins a message of that protocol: the number of the last client command that was executed.
+pub fn begin(writer: &mut BitWriter, protocol: &Protocol, reliable_acknowledge: CommandNum) {
+    writer.begin(protocol.encoding);
     writer.long(reliable_acknowledge.0);
 }
 

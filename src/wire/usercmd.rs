@@ -1,50 +1,74 @@
-//! Usercmds of a move message: each relative to the one before, its values mixed with a key that both
-//! ends know.
+//! Usercmd delta: each command against the one before it, its values XORed with a key.
 //!
-//! The key of a value is the message's key mixed with the command's own time. What goes into the
-//! message's key is `netchan`'s. Source: Quake III protocol 68, usercmd delta.
+//! The key of a value is the message's key XORed with the command's own time. `netchan` makes the
+//! message's key. The fields are rows of a table in [`field_tables`](super::field_tables).
+//! Source: Quake III protocol 68, usercmd delta. Engine names: `MSG_WriteDeltaUsercmdKey`.
 
 use super::{
     Result,
-    bits::{BitReader, BitWriter},
+    bits::{BitReader, BitWriter, Pen, Window},
+    fields::{Field, FieldKind},
+    huffman::MAX_CODE_LEN,
 };
-use crate::model::{Buttons, UserCmd};
+use crate::model::UserCmd;
 
-/// Bits of each field behind the time, in the order of the wire. Two of them fit one store of a writer,
-/// one window of a reader.
-const WIDTHS: [u32; 8] = [16, 16, 16, 8, 8, 8, 16, 8];
-
-/// The fields in the order of the wire.
-fn fields_of(usercmd: &UserCmd) -> [u32; 8] {
-    let UserCmd { angles, buttons, weapon, forwardmove, rightmove, upmove, .. } = *usercmd;
-    let [pitch, yaw, roll] = angles.map(|angle| angle as u32);
-    let [forward, right, up] = [forwardmove, rightmove, upmove].map(|step| step as u32);
-    [pitch, yaw, roll, forward, right, up, buttons.0 as u32, u32::from(weapon)]
+/// Usercmd fields of a protocol, in wire order, besides the time.
+pub(super) trait UsercmdFields {
+    /// One row per field, 16 bits at most.
+    const FIELDS: &'static [Field];
 }
 
-/// The usercmd of those fields.
-fn usercmd_of(server_time: i32, fields: [u32; 8]) -> UserCmd {
-    let [pitch, yaw, roll, forward, right, up, buttons, weapon] = fields;
-    // A move of -128 does not exist.
-    let [forwardmove, rightmove, upmove] = [forward, right, up].map(|step| (step as i8).max(-127));
-    UserCmd {
-        server_time,
-        angles: [pitch, yaw, roll].map(|angle| angle as i32),
-        buttons: Buttons(buttons as i32),
-        weapon: weapon as u8,
-        forwardmove,
-        rightmove,
-        upmove,
+/// Fields that one store of a writer and one window of a reader hold.
+const FIELDS_PER_STORE: usize = 2;
+const _: () = assert!(FIELDS_PER_STORE as u32 * (1 + 2 * MAX_CODE_LEN) <= Pen::MAX_BITS);
+const _: () = assert!(FIELDS_PER_STORE as u32 * (1 + 2 * MAX_CODE_LEN) <= Window::BITS);
+
+/// Codec of usercmds, compiled for one field table, so that widths and members are constants.
+#[derive(Debug)]
+pub struct UsercmdCodec {
+    /// Fields in wire order, besides the time.
+    pub fields: &'static [Field],
+    write: fn(&mut BitWriter, u32, &UserCmd, &UserCmd),
+    read: fn(&mut BitReader<'_>, u32, &UserCmd) -> Result<UserCmd>,
+}
+
+impl UsercmdCodec {
+    /// Compiles the codec of a field table.
+    pub(super) const fn new<T: UsercmdFields>() -> Self {
+        let mut i = 0;
+        while i < T::FIELDS.len() {
+            assert!(T::FIELDS[i].kind.bits() <= 16, "usercmd fields have at most 16 bits");
+            i += 1;
+        }
+        Self { fields: T::FIELDS, write: write::<T>, read: read::<T> }
+    }
+
+    /// Returns name and value of each field that is not zero, for dumps.
+    pub fn dump(&self, usercmd: &UserCmd) -> impl Iterator<Item = (&'static str, String)> {
+        let words = *usercmd.words();
+        self.fields.iter().filter_map(move |field| field.dump(&words))
     }
 }
 
-/// Writes `to` relative to `from`, mixed with the message's `key`.
+/// Writes `to` against `from`, XORed with the message's `key`.
 pub fn write_delta(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCmd) {
-    let (before, fields) = (fields_of(from), fields_of(to));
-    let any = before != fields;
-    let step = to.server_time.wrapping_sub(from.server_time);
+    (writer.encoding().usercmd.write)(writer, key, from, to);
+}
+
+/// Reads a usercmd against `from`, XORed with the message's `key`.
+///
+/// # Errors
+/// As [`BitReader::bits`].
+pub fn read_delta(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Result<UserCmd> {
+    (reader.encoding().usercmd.read)(reader, key, from)
+}
+
+fn write<T: UsercmdFields>(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCmd) {
+    let (before, after) = (from.words(), to.words());
+    let any = T::FIELDS.iter().any(|field| field.get(before) != field.get(after));
+    let time_step = to.server_time.wrapping_sub(from.server_time);
     writer.put(|pen| {
-        match u8::try_from(step) {
+        match u8::try_from(time_step) {
             Ok(step) => {
                 pen.raw(1, 1);
                 pen.byte(step);
@@ -61,44 +85,56 @@ pub fn write_delta(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCm
     }
     let key = key ^ to.server_time as u32;
     let mut pen = writer.pen;
-    for (i, width) in WIDTHS.into_iter().enumerate() {
-        if before[i] == fields[i] {
-            pen.raw(0, 1);
-        } else {
-            pen.raw(1, 1);
-            pen.int(fields[i] ^ key, width);
+    for fields in T::FIELDS.chunks(FIELDS_PER_STORE) {
+        for field in fields {
+            let value = field.get(after);
+            if field.get(before) == value {
+                pen.raw(0, 1);
+            } else {
+                pen.raw(1, 1);
+                pen.int(value ^ key, field.kind.bits());
+            }
         }
-        if i % 2 == 1 {
-            pen.store(&mut writer.bytes);
-        }
+        pen.store(&mut writer.bytes);
     }
     writer.pen = pen;
 }
 
-/// Reads a usercmd relative to `from`, mixed with the message's `key`.
-///
-/// # Errors
-/// As [`BitReader::bits`].
-pub fn read_delta(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Result<UserCmd> {
+fn read<T: UsercmdFields>(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Result<UserCmd> {
     let server_time = if reader.flag()? {
         from.server_time.wrapping_add(i32::from(reader.byte()?))
     } else {
         reader.long()?
     };
+    let mut to = UserCmd { server_time, ..*from };
     if !reader.flag()? {
-        return Ok(UserCmd { server_time, ..*from });
+        return Ok(to);
     }
     let key = key ^ server_time as u32;
-    let mut fields = fields_of(from);
-    for (fields, widths) in fields.chunks_mut(2).zip(WIDTHS.chunks(2)) {
+    let words = to.words_mut();
+    for fields in T::FIELDS.chunks(FIELDS_PER_STORE) {
         let mut window = reader.window();
-        for (field, &width) in fields.iter_mut().zip(widths) {
+        for field in fields {
             if window.flag() {
-                let value = window.int(width).ok_or_else(|| reader.no_code(window))?;
-                *field = (value ^ key) & ((1 << width) - 1);
+                let bits = field.kind.bits();
+                let value = window.int(bits).ok_or_else(|| reader.no_code(window))?;
+                field.set(words, decoded(field.kind, (value ^ key) & ((1 << bits) - 1)));
             }
         }
         reader.follow(window)?;
     }
-    Ok(usercmd_of(server_time, fields))
+    Ok(to)
+}
+
+/// Returns the member that the low bits `value` stand for.
+#[inline(always)]
+fn decoded(kind: FieldKind, value: u32) -> u32 {
+    match kind {
+        FieldKind::Int(_) | FieldKind::Float => value,
+        FieldKind::Signed(bits) => {
+            let unused = 32 - u32::from(bits);
+            ((value << unused) as i32 >> unused) as u32
+        }
+        FieldKind::Axis => (value as i8).max(-127) as u32,
+    }
 }

@@ -4,8 +4,8 @@
 use std::net::SocketAddr;
 
 use fragd::{
-    client::ClientWire,
-    model::{Challenge, Dialect, Millis, Qport, Sequence},
+    client::Protocol,
+    model::{Challenge, Millis, Qport, Sequence},
     netchan::{Channel, End},
     node::{LocalPort, Node as _, Route},
     observe::Counter,
@@ -219,9 +219,9 @@ fn client_that_resends_connect_keeps_its_slot() {
 /// The first packet of a connection: nothing seen yet.
 fn say_hello(server: &mut Server, stranger: &Stranger) {
     let challenge = Challenge(stranger.challenge(server));
-    let mut channel = Channel::<()>::new(End::Client, Dialect::Native, challenge, Qport(1));
+    let mut channel = Channel::<()>::new(End::Client, Protocol::IOQ3_71, challenge, Qport(1));
     let mut writer = BitWriter::new();
-    client_message::begin(&mut writer, &ClientHead::default());
+    client_message::begin(&mut writer, Protocol::Q3_68, &ClientHead::default());
     client_message::end(&mut writer);
     let mut datagram = Vec::new();
     channel.send(writer.message(), &"".into(), (), &mut datagram).unwrap();
@@ -348,7 +348,7 @@ fn hostile_datagrams() -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn hostile_datagrams_do_not_affect_players() {
     let mut sim = SimFixture::new(77, &[("rconPassword", "a-long-password")]);
-    let nodes = ClientWire::ALL.map(|wire| sim.join(wire, "honest"));
+    let nodes = Protocol::ALL.map(|wire| sim.join(wire, "honest"));
     sim.run_for(Millis::seconds(4));
     let hostile = hostile_datagrams();
     let victims = nodes.map(|node| fragd::sim::Network::address(node, LocalPort(0)));
@@ -385,7 +385,7 @@ fn client_datagram(
     sequence: Sequence,
     write: impl FnOnce(&mut BitWriter),
 ) -> Vec<u8> {
-    let mut channel = Channel::<()>::new(End::Client, Dialect::Native, challenge, Qport(1))
+    let mut channel = Channel::<()>::new(End::Client, Protocol::IOQ3_71, challenge, Qport(1))
         .resumed(sequence, Sequence(0));
     let mut writer = BitWriter::new();
     write(&mut writer);
@@ -404,7 +404,7 @@ fn false_client_acknowledgements_are_rejected() {
     let mut send = |server: &mut Server, head: ClientHead, tail: &[u8]| {
         sequence = sequence.next();
         let datagram = client_datagram(challenge, sequence, |writer| {
-            client_message::begin(writer, &head);
+            client_message::begin(writer, Protocol::Q3_68, &head);
             tail.iter().for_each(|&byte| writer.byte(byte));
         });
         stranger.send(server, &datagram)
@@ -445,7 +445,7 @@ fn gamestate_requests_get_one_per_second() {
         let datagram = client_datagram(challenge, Sequence(sequence), |writer| {
             let head = ClientHead { message_acknowledge: 1, ..ClientHead::default() };
             let head = if sequence == 1 { ClientHead::default() } else { head };
-            client_message::begin(writer, &head);
+            client_message::begin(writer, Protocol::Q3_68, &head);
             client_message::end(writer);
         });
         bytes_out += stranger.send(&mut server, &datagram).iter().map(Vec::len).sum::<usize>();
@@ -490,7 +490,7 @@ fn message_is_applied_completely_or_rejected() {
     stranger.join(&mut server, "1");
     let challenge = challenge(&mut server, &stranger);
     let whole = client_datagram(challenge, Sequence(1), |writer| {
-        client_message::begin(writer, &ClientHead::default());
+        client_message::begin(writer, Protocol::Q3_68, &ClientHead::default());
         client_message::write_command(writer, fragd::model::CommandNum(1), b"say hello there");
         client_message::end(writer);
     });

@@ -9,7 +9,7 @@ use std::{
 
 use fragd::{
     bots::{Behaviour, Behaviours, Bots, BotsOptions},
-    client::ClientWire,
+    client::Protocol,
     game::{Deathmatch, Game, Profile},
     impairment::Shape,
     model::{Millis, assets::MemoryAssets},
@@ -169,7 +169,7 @@ impl BotMatch {
             seed,
             joins_per_second: 16,
             behaviour: Behaviours::default().with(Behaviour::Wander).with(Behaviour::Fight),
-            ..BotsOptions::new(address, ClientWire::Protocol68, count, STAY)
+            ..BotsOptions::new(address, Protocol::Q3_68, count, STAY)
         };
         let bsp = Bsp::load(map.1).unwrap();
         let collision = Arc::new(CollisionMap::new(&bsp, TracePrecision::Single).unwrap());

@@ -5,7 +5,7 @@ use std::{collections::HashMap, net::SocketAddr};
 use fragd::{
     bots::{Bots, BotsOptions, Outcome, QueryFlood, Stages, Verdict},
     cli::LoadTest,
-    client::{ClientWire, ProtocolChoice},
+    client::{Protocol, ProtocolChoice},
     impairment::Shape,
     model::Millis,
     node::{Hosted as _, LocalPort, Node, Route},
@@ -51,7 +51,7 @@ impl Match {
         let now = Millis(1_000_000);
         let wire = match options.wire {
             ProtocolChoice::Fixed(wire) => wire,
-            ProtocolChoice::Auto => ClientWire::Compat71,
+            ProtocolChoice::Auto => Protocol::OA_71,
         };
         let server = ScriptedServer::new(wire);
         let slots = options.most_bots();
@@ -137,13 +137,13 @@ impl Match {
     }
 }
 
-fn options(wire: ClientWire, count: u16, seconds: u64) -> BotsOptions {
+fn options(wire: &'static Protocol, count: u16, seconds: u64) -> BotsOptions {
     BotsOptions::new(server_address(), wire, count, Millis::seconds(seconds))
 }
 
 #[test]
 fn bots_join_play_and_leave() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         let mut test = Match::new(options(wire, 5, 6));
         assert_eq!(test.bots.local_ports(), 5);
         test.run(4);
@@ -184,7 +184,7 @@ fn bots_join_play_and_leave() {
 #[test]
 fn bots_join_one_after_another() {
     let mut test =
-        Match::new(BotsOptions { joins_per_second: 10, ..options(ClientWire::Native71, 4, 2) });
+        Match::new(BotsOptions { joins_per_second: 10, ..options(Protocol::IOQ3_71, 4, 2) });
     test.run(5);
     let first = |number| {
         let sent = test.transcript.iter().find(|(_, from, _)| *from == number);
@@ -199,7 +199,7 @@ fn same_seed_gives_identical_bots() {
         let mut test = Match::new(BotsOptions {
             seed,
             behaviour: "wander,fight,chat".parse().unwrap(),
-            ..options(ClientWire::Compat71, 3, 4)
+            ..options(Protocol::OA_71, 3, 4)
         });
         test.run(10);
         test.transcript
@@ -211,7 +211,7 @@ fn same_seed_gives_identical_bots() {
 
 #[test]
 fn refused_bots_fail_the_load_test() {
-    let mut test = Match::new(options(ClientWire::Compat71, 2, 4));
+    let mut test = Match::new(options(Protocol::OA_71, 2, 4));
     test.server.refusal = Some("Server is full\n".to_owned());
     test.run(10);
     assert!(test.bots.is_finished() && !test.bots.summary().succeeded);
@@ -224,7 +224,7 @@ fn refused_bots_fail_the_load_test() {
 
 #[test]
 fn server_that_drops_all_bots_ends_the_test() {
-    let mut test = Match::new(options(ClientWire::Native71, 2, 60));
+    let mut test = Match::new(options(Protocol::IOQ3_71, 2, 60));
     test.run(3);
     for peer in test.server.peers.values_mut() {
         peer.commands.add("disconnect \"Server quit\"".into()).unwrap();
@@ -239,7 +239,7 @@ fn server_that_drops_all_bots_ends_the_test() {
 
 #[test]
 fn bots_without_answer_never_join() {
-    let mut bots = Bots::new(options(ClientWire::Compat71, 1, 2), Millis(0));
+    let mut bots = Bots::new(options(Protocol::OA_71, 1, 2), Millis(0));
     while !bots.is_finished() {
         let now = bots.next_frame();
         assert!(now <= Millis(2000));
@@ -251,7 +251,7 @@ fn bots_without_answer_never_join() {
 
 /// Runs a test of a minute with a server that has this ailment from some second on.
 fn ail(ailment: Ailment, from_second: u64) -> (Match, u64) {
-    let mut test = Match::new(options(ClientWire::Compat71, 4, 60));
+    let mut test = Match::new(options(Protocol::OA_71, 4, 60));
     test.run(from_second);
     test.ailment = ailment;
     test.run(100);
@@ -297,7 +297,7 @@ fn refusal_ends_the_test_with_the_servers_reason() {
     for words in
         ["Server is full.", "Invalid password", "You are banned from this server.", "Bad \u{1b}[2J"]
     {
-        let mut test = Match::new(options(ClientWire::Compat71, 3, 60));
+        let mut test = Match::new(options(Protocol::OA_71, 3, 60));
         test.server.refusal = Some(format!("{words}\n"));
         test.run(100);
         let summary = test.bots.summary();
@@ -314,7 +314,7 @@ fn refusal_ends_the_test_with_the_servers_reason() {
 
 #[test]
 fn map_change_is_not_a_protocol_error() {
-    let mut test = Match::new(options(ClientWire::Native71, 3, 12));
+    let mut test = Match::new(options(Protocol::IOQ3_71, 3, 12));
     test.run(4);
     for number in 0..3 {
         let datagrams = test.server.peers.get_mut(&number).unwrap().gamestate(&Level::with_id(9));
@@ -336,7 +336,7 @@ fn named_expectation_replaces_default_of_its_metric() {
     ] {
         let mut test = Match::new(BotsOptions {
             expectations: expect.parse().unwrap(),
-            ..options(ClientWire::Compat71, 2, 4)
+            ..options(Protocol::OA_71, 2, 4)
         });
         test.server.refusal = Some("no".to_owned());
         test.run(10);
@@ -344,7 +344,7 @@ fn named_expectation_replaces_default_of_its_metric() {
     }
     let mut test = Match::new(BotsOptions {
         expectations: "drops<=2".parse().unwrap(),
-        ..options(ClientWire::Native71, 2, 20)
+        ..options(Protocol::IOQ3_71, 2, 20)
     });
     test.run(3);
     test.server.peers.get_mut(&0).unwrap().commands.add("disconnect \"kicked\"".into()).unwrap();
@@ -357,7 +357,7 @@ fn join_time_counts_for_its_stage() {
     let mut test = Match::new(BotsOptions {
         stages: "2:5s,4:5s".parse::<Stages>().unwrap().0,
         expectations: "join_p99<200ms".parse().unwrap(),
-        ..options(ClientWire::Compat71, 1, 1)
+        ..options(Protocol::OA_71, 1, 1)
     });
     test.run(20);
     let summary = test.bots.summary();
@@ -370,10 +370,8 @@ fn join_time_counts_for_its_stage() {
 #[test]
 fn bots_spread_over_several_servers() {
     let other: SocketAddr = ([10, 0, 0, 2], 27_961).into();
-    let asked = BotsOptions {
-        servers: vec![server_address(), other],
-        ..options(ClientWire::Compat71, 4, 2)
-    };
+    let asked =
+        BotsOptions { servers: vec![server_address(), other], ..options(Protocol::OA_71, 4, 2) };
     let mut bots = Bots::new(asked, Millis(0));
     let (mut seen, mut packet) = (HashMap::new(), Vec::new());
     while !bots.is_finished() {
@@ -409,7 +407,7 @@ fn shipped_scenarios_are_valid_and_have_expectations() {
 
 #[test]
 fn operator_stop_ends_the_test_early() {
-    let mut test = Match::new(options(ClientWire::Compat71, 3, 60));
+    let mut test = Match::new(options(Protocol::OA_71, 3, 60));
     test.run(2);
     test.bots.stop(test.now, "interrupted");
     assert!(test.bots.is_finished() && test.bots.summary().succeeded);
@@ -425,12 +423,8 @@ fn metrics_match_known_network_impairment() {
     // 40 ms there, 60 and the 10 of the wire back; one in twenty of the server's datagrams is lost.
     let uplink = Shape::latency(Millis(40));
     let downlink = Shape { loss: 50, ..Shape::latency(Millis(60)) };
-    let mut test = Match::new(BotsOptions {
-        uplink,
-        downlink,
-        seed: 3,
-        ..options(ClientWire::Compat71, 8, 60)
-    });
+    let mut test =
+        Match::new(BotsOptions { uplink, downlink, seed: 3, ..options(Protocol::OA_71, 8, 60) });
     test.run(70);
     let summary = test.bots.summary();
     let total = &summary.total;
@@ -455,7 +449,7 @@ fn jitter_is_measured_and_reordering_loses_no_usercmds() {
     let mut test = Match::new(BotsOptions {
         uplink: network,
         downlink: network,
-        ..options(ClientWire::Native71, 4, 30)
+        ..options(Protocol::IOQ3_71, 4, 30)
     });
     test.run(40);
     let total = test.bots.summary().total;
@@ -471,7 +465,7 @@ fn stages_are_measured_separately_until_one_fails() {
     let asked = BotsOptions {
         stages: stages.0,
         expectations: "in_game<=4,snapshot_gap_p99<=60ms".parse().unwrap(),
-        ..options(ClientWire::Compat71, 1, 1)
+        ..options(Protocol::OA_71, 1, 1)
     };
     let mut test =
         Match::new(BotsOptions { expectations: "in_game<=2".parse().unwrap(), ..asked.clone() });
@@ -502,10 +496,8 @@ fn stages_are_measured_separately_until_one_fails() {
 
 #[test]
 fn nat_rebinding_of_bots_drops_no_bot() {
-    let mut test = Match::new(BotsOptions {
-        rebind: Millis::seconds(3),
-        ..options(ClientWire::Compat71, 2, 30)
-    });
+    let mut test =
+        Match::new(BotsOptions { rebind: Millis::seconds(3), ..options(Protocol::OA_71, 2, 30) });
     assert_eq!(test.bots.local_ports(), 4);
     test.run(40);
     let ports: std::collections::BTreeSet<_> =
@@ -519,7 +511,7 @@ fn nat_rebinding_of_bots_drops_no_bot() {
 fn storm_bots_cycle_and_dropped_bots_reconnect() {
     let mut test = Match::new(BotsOptions {
         behaviour: "wander,storm".parse().unwrap(),
-        ..options(ClientWire::Compat71, 3, 60)
+        ..options(Protocol::OA_71, 3, 60)
     });
     test.run(70);
     let summary = test.bots.summary();
@@ -527,7 +519,7 @@ fn storm_bots_cycle_and_dropped_bots_reconnect() {
     assert_eq!((summary.total.dropped, summary.total.active), (0, 3));
 
     let mut test =
-        Match::new(BotsOptions { reconnects: true, ..options(ClientWire::Native71, 1, 20) });
+        Match::new(BotsOptions { reconnects: true, ..options(Protocol::IOQ3_71, 1, 20) });
     test.run(3);
     test.server.peers.get_mut(&0).unwrap().commands.add("disconnect \"kicked\"".into()).unwrap();
     test.run(30);
@@ -541,7 +533,7 @@ fn queries_run_beside_players() {
     let mut bots = Bots::new(
         BotsOptions {
             queries: QueryFlood { info_per_second: 100, status_per_second: 0 },
-            ..options(ClientWire::Compat71, 1, 2)
+            ..options(Protocol::OA_71, 1, 2)
         },
         Millis(0),
     );

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use fragd::{
     client::{
-        Client, ClientEvent, ClientOptions, ClientWire, CommandError, Ending, FaultKind, Stage,
+        Client, ClientEvent, ClientOptions, CommandError, Ending, FaultKind, Protocol, Stage,
     },
     model::{
         Challenge, ClientNum, ConfigIndex, EntityNum, EntityState, LevelTime, Millis, Qport,
@@ -37,13 +37,13 @@ struct Pair {
     sent: usize,
 }
 
-fn options(wire: ClientWire) -> ClientOptions {
+fn options(wire: &'static Protocol) -> ClientOptions {
     let userinfo = Info::parse("\\name\\probe\\rate\\25000");
     ClientOptions::new(server_address(), wire, userinfo, Qport(4660), 99)
 }
 
 impl Pair {
-    fn new(wire: ClientWire) -> Self {
+    fn new(wire: &'static Protocol) -> Self {
         let now = Millis(5000);
         Self {
             client: Client::new(options(wire), now).unwrap(),
@@ -55,7 +55,7 @@ impl Pair {
     }
 
     /// In the level with that id, and in the game.
-    fn playing(wire: ClientWire) -> Self {
+    fn playing(wire: &'static Protocol) -> Self {
         let mut pair = Self::new(wire);
         pair.join();
         pair.level(&Level::with_id(10));
@@ -131,12 +131,12 @@ impl Pair {
 
 #[test]
 fn client_joins_with_every_protocol() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         let mut pair = Pair::new(wire);
         assert_eq!(pair.client.stage(), Stage::Connecting);
         pair.join();
         assert_eq!(pair.events, [ClientEvent::Connected]);
-        assert_eq!(pair.client.wire(), wire);
+        assert_eq!(pair.client.protocol(), wire);
         assert!(pair.peer().userinfo.contains("\\name\\probe"));
         // The first packet comes at once, the next a second later, and they say nothing.
         assert_eq!((pair.peer().packets, pair.sent), (1, 3));
@@ -149,7 +149,7 @@ fn client_joins_with_every_protocol() {
 
 #[test]
 fn handshake_requests_are_resent_every_three_seconds() {
-    let mut pair = Pair::new(ClientWire::Native71);
+    let mut pair = Pair::new(Protocol::IOQ3_71);
     let mut packet = Vec::new();
     let mut times = Vec::new();
     for _ in 0..9001 {
@@ -165,7 +165,7 @@ fn handshake_requests_are_resent_every_three_seconds() {
 
 #[test]
 fn refused_client_reports_reason_and_retries() {
-    let mut pair = Pair::new(ClientWire::Compat71);
+    let mut pair = Pair::new(Protocol::OA_71);
     pair.server.refusal = Some("Server is full\n".to_owned());
     pair.pass(5);
     assert_eq!(pair.events, [ClientEvent::Refused("Server is full".to_owned())]);
@@ -179,7 +179,7 @@ fn refused_client_reports_reason_and_retries() {
 
 #[test]
 fn datagrams_from_other_addresses_change_nothing() {
-    let mut pair = Pair::playing(ClientWire::Compat71);
+    let mut pair = Pair::playing(Protocol::OA_71);
     let stranger = ([10, 0, 0, 2], 27_960).into();
     let datagrams = pair.peer().next_snapshot(&World::at(1050, &[]));
     for text in ["print\nhello", "disconnect", "echo x", "connectResponse -123456"] {
@@ -196,7 +196,7 @@ fn datagrams_from_other_addresses_change_nothing() {
 
 #[test]
 fn fragmented_gamestate_makes_a_level() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         let mut pair = Pair::new(wire);
         pair.join();
         let mut level = Level::with_id(4711);
@@ -237,7 +237,7 @@ fn fragmented_gamestate_makes_a_level() {
 
 #[test]
 fn snapshot_before_gamestate_is_discarded() {
-    let mut pair = Pair::new(ClientWire::Protocol68);
+    let mut pair = Pair::new(Protocol::Q3_68);
     pair.join();
     pair.show(&World::at(500, &[3]).not_active());
     assert_eq!(pair.client.statistics().early_snapshots, 1);
@@ -249,7 +249,7 @@ fn snapshot_before_gamestate_is_discarded() {
 
 #[test]
 fn delta_snapshots_apply_to_their_base() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         let mut pair = Pair::playing(wire);
         for step in 1..60 {
             let numbers: Vec<_> = (1..40).filter(|n| (n + step) % 7 != 0).collect();
@@ -269,7 +269,7 @@ fn delta_snapshots_apply_to_their_base() {
 
 #[test]
 fn snapshot_without_base_requests_full_snapshot() {
-    let mut pair = Pair::playing(ClientWire::Native71);
+    let mut pair = Pair::playing(Protocol::IOQ3_71);
     pair.move_at(1000);
     pair.pass(40);
     // The client never gets the first of these.
@@ -295,7 +295,7 @@ fn snapshot_without_base_requests_full_snapshot() {
 
 #[test]
 fn level_time_is_monotonic() {
-    let mut pair = Pair::playing(ClientWire::Compat71);
+    let mut pair = Pair::playing(Protocol::OA_71);
     pair.show(&World::at(999, &[]));
     let (before, after) = (LevelTime(1000), LevelTime(999));
     assert_eq!(pair.faults(), [FaultKind::TimeBackwards { before, after }]);
@@ -306,7 +306,7 @@ fn level_time_is_monotonic() {
 
 #[test]
 fn packets_keep_their_rate_and_repeat_usercmds() {
-    let mut pair = Pair::playing(ClientWire::Native71);
+    let mut pair = Pair::playing(Protocol::IOQ3_71);
     let before = pair.peer().packets;
     for ms in 0..990 {
         if ms % 11 == 0 {
@@ -323,7 +323,7 @@ fn packets_keep_their_rate_and_repeat_usercmds() {
 
 #[test]
 fn ping_is_measured_from_usercmd_to_snapshot() {
-    let mut pair = Pair::playing(ClientWire::Compat71);
+    let mut pair = Pair::playing(Protocol::OA_71);
     assert_eq!(pair.client.ping_ms(), None);
     pair.pass(40);
     pair.move_at(1040);
@@ -337,7 +337,7 @@ fn ping_is_measured_from_usercmd_to_snapshot() {
 
 #[test]
 fn reliable_commands_survive_loss_once_and_in_order() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         let mut pair = Pair::playing(wire);
         let mut random = 12_345_u32;
         let mut lost = || {
@@ -387,7 +387,7 @@ fn reliable_commands_survive_loss_once_and_in_order() {
 
 #[test]
 fn long_configstring_is_joined_and_restart_changes_server_id() {
-    let mut pair = Pair::playing(ClientWire::Compat71);
+    let mut pair = Pair::playing(Protocol::OA_71);
     pair.move_at(1001);
     let long = "abcdefghij".repeat(250);
     let pieces = [("bcs0", &long[..999]), ("bcs1", &long[999..1998]), ("bcs2", &long[1998..])];
@@ -422,7 +422,7 @@ fn long_configstring_is_joined_and_restart_changes_server_id() {
 
 #[test]
 fn map_change_keeps_the_connection() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         let mut pair = Pair::playing(wire);
         pair.client.send_command(pair.now, "say before").unwrap();
         pair.peer().commands.add("print \"before\"".into()).unwrap();
@@ -456,7 +456,7 @@ fn map_change_keeps_the_connection() {
 
 #[test]
 fn gamestate_sets_last_server_command() {
-    let mut pair = Pair::playing(ClientWire::Native71);
+    let mut pair = Pair::playing(Protocol::IOQ3_71);
     for _ in 0..3 {
         pair.peer().commands.add("print \"never sent\"".into()).unwrap();
     }
@@ -471,7 +471,7 @@ fn gamestate_sets_last_server_command() {
 
 #[test]
 fn userinfo_changes_are_sent() {
-    let mut pair = Pair::playing(ClientWire::Native71);
+    let mut pair = Pair::playing(Protocol::IOQ3_71);
     pair.client.set_userinfo(pair.now, Info::parse("\\name\\other")).unwrap();
     pair.pass(40);
     assert_eq!(pair.peer().heard, ["userinfo \"\\name\\other\""]);
@@ -482,7 +482,7 @@ fn userinfo_changes_are_sent() {
 
 #[test]
 fn disconnect_is_sent_three_times() {
-    let mut pair = Pair::playing(ClientWire::Compat71);
+    let mut pair = Pair::playing(Protocol::OA_71);
     let before = pair.peer().packets;
     pair.client.disconnect(pair.now);
     pair.pass(1000);
@@ -496,7 +496,7 @@ fn disconnect_is_sent_three_times() {
 
 #[test]
 fn client_applies_server_commands() {
-    let mut pair = Pair::playing(ClientWire::Compat71);
+    let mut pair = Pair::playing(Protocol::OA_71);
     pair.peer().commands.add("disconnect \"was kicked\"".into()).unwrap();
     pair.show(&World::at(1050, &[]));
     let ending = Ending::ServerSaid("was kicked".to_owned());
@@ -509,7 +509,7 @@ fn client_applies_server_commands() {
 
 #[test]
 fn server_without_connection_is_accepted_after_silence() {
-    let mut pair = Pair::playing(ClientWire::Protocol68);
+    let mut pair = Pair::playing(Protocol::Q3_68);
     let goodbye = vec![b"\xff\xff\xff\xffdisconnect".to_vec()];
     pair.pass(2999);
     pair.deliver(&goodbye);
@@ -521,7 +521,7 @@ fn server_without_connection_is_accepted_after_silence() {
 
 #[test]
 fn silence_times_out_the_connection() {
-    let mut pair = Pair::playing(ClientWire::Native71);
+    let mut pair = Pair::playing(Protocol::IOQ3_71);
     pair.now += Millis::seconds(199);
     pair.pass(40);
     assert_eq!(pair.client.stage(), Stage::Active);
@@ -532,7 +532,7 @@ fn silence_times_out_the_connection() {
 
 #[test]
 fn too_many_commands_disconnect_cleanly() {
-    let mut pair = Pair::playing(ClientWire::Compat71);
+    let mut pair = Pair::playing(Protocol::OA_71);
     for _ in 0..64 {
         pair.client.send_command(pair.now, &"x".repeat(1022)).unwrap();
     }
@@ -546,7 +546,7 @@ fn too_many_commands_disconnect_cleanly() {
 
 #[test]
 fn commands_beyond_one_packet_follow_in_the_next() {
-    let mut pair = Pair::playing(ClientWire::Compat71);
+    let mut pair = Pair::playing(Protocol::OA_71);
     for number in 0..64 {
         pair.client.send_command(pair.now, &format!("{number} {}", "xyz".repeat(300))).unwrap();
     }
@@ -561,13 +561,13 @@ fn commands_beyond_one_packet_follow_in_the_next() {
 
 #[test]
 fn protocol_error_names_position_and_ignores_message() {
-    let mut pair = Pair::playing(ClientWire::Native71);
+    let mut pair = Pair::playing(Protocol::IOQ3_71);
     // In a young connection messages out of sequence are taken for those of an earlier one.
     pair.pass(2000);
     let sequence = pair.peer().channel.next_sequence();
     let mut writer = BitWriter::new();
     let message = |writer: &mut BitWriter, write: &dyn Fn(&mut BitWriter)| {
-        server_message::begin(writer, command(0));
+        server_message::begin(writer, Protocol::Q3_68, command(0));
         writer.byte(Operation::Nop as u8);
         server_message::write_command(writer, command(1), b"print \"x\"");
         write(writer);
@@ -606,7 +606,7 @@ fn protocol_error_names_position_and_ignores_message() {
     pair.show(&world);
     assert_eq!(pair.client.entities().count(), 1);
     // An acknowledgement of what was never sent is a fault too.
-    server_message::begin(&mut writer, command(9));
+    server_message::begin(&mut writer, Protocol::Q3_68, command(9));
     server_message::end(&mut writer);
     let bytes = writer.message().to_vec();
     let datagrams = pair.peer().send(&bytes);
@@ -616,7 +616,7 @@ fn protocol_error_names_position_and_ignores_message() {
 
 #[test]
 fn forged_sequence_jump_is_rejected() {
-    let mut pair = Pair::playing(ClientWire::Compat71);
+    let mut pair = Pair::playing(Protocol::OA_71);
     let mut forged = 0x7fff_fffe_u32.to_le_bytes().to_vec();
     forged.extend_from_slice(&[0x55; 40]);
     pair.deliver(&[forged]);
@@ -627,7 +627,7 @@ fn forged_sequence_jump_is_rejected() {
 
 #[test]
 fn stale_message_is_ignored_after_reconnect() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         // Whoever joins again within seconds has the same address, number and challenge as before.
         let mut before = Pair::playing(wire);
         let peer = before.peer();
@@ -639,7 +639,7 @@ fn stale_message_is_ignored_after_reconnect() {
         peer.commands.acknowledge(command(5)).unwrap();
         let far = (0..100).map(|_| peer.next_snapshot(&World::at(1100, &[1]))).last().unwrap();
         let mut writer = BitWriter::new();
-        server_message::begin(&mut writer, command(1));
+        server_message::begin(&mut writer, Protocol::Q3_68, command(1));
         server_message::end(&mut writer);
         let bytes = writer.message().to_vec();
         let acknowledging = peer.send(&bytes);
@@ -658,17 +658,17 @@ fn stale_message_is_ignored_after_reconnect() {
 
 #[test]
 fn late_message_does_not_affect_new_connection() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         for is_same_challenge in [true, false] {
             let mut before = Pair::playing(wire);
             if !is_same_challenge {
                 let challenge = Challenge(before.peer().channel.challenge().0 ^ 0x1234);
-                let channel = Channel::new(End::Server, wire.dialect(), challenge, Qport(4660));
+                let channel = Channel::new(End::Server, wire, challenge, Qport(4660));
                 before.peer().channel = channel.resumed(Sequence(3), Sequence(1));
             }
             let far = (0..100).map(|_| before.peer().next_snapshot(&World::at(1100, &[1]))).last();
             let mut writer = BitWriter::new();
-            server_message::begin(&mut writer, command(1));
+            server_message::begin(&mut writer, Protocol::Q3_68, command(1));
             server_message::end(&mut writer);
             let message = writer.message().to_vec();
             let acknowledging = before.peer().send(&message);
@@ -687,14 +687,14 @@ fn late_message_does_not_affect_new_connection() {
             // Once nothing can be late any more, the same is the server's mistake.
             pair.pass(2000);
             pair.deliver(&acknowledging);
-            let is_fault = is_same_challenge || wire != ClientWire::Native71;
+            let is_fault = is_same_challenge || wire != Protocol::IOQ3_71;
             assert_eq!(pair.faults().len(), usize::from(is_fault), "{wire:?} {is_same_challenge}");
         }
     }
 }
 
 /// A client at each stage.
-fn at_every_stage(wire: ClientWire) -> [Pair; 4] {
+fn at_every_stage(wire: &'static Protocol) -> [Pair; 4] {
     let mut connected = Pair::new(wire);
     connected.join();
     let mut primed = Pair::new(wire);
@@ -713,7 +713,7 @@ proptest! {
         sequence in 0..200_u32,
         fragment in any::<bool>(),
     ) {
-        for wire in ClientWire::ALL {
+        for wire in Protocol::ALL {
             for mut pair in at_every_stage(wire) {
                 for (number, bytes) in datagrams.iter().enumerate() {
                     pair.deliver(std::slice::from_ref(bytes));
@@ -735,10 +735,10 @@ proptest! {
         bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..400), 1..12),
         operations in prop::collection::vec(0..12_u8, 12),
     ) {
-        let mut pair = Pair::playing(ClientWire::Native71);
+        let mut pair = Pair::playing(Protocol::IOQ3_71);
         for (body, operation) in bodies.iter().zip(&operations) {
             let mut writer = BitWriter::new();
-            server_message::begin(&mut writer, command(0));
+            server_message::begin(&mut writer, Protocol::Q3_68, command(0));
             writer.byte(*operation);
             writer.data(body);
             let message = writer.message().to_vec();
@@ -755,7 +755,7 @@ proptest! {
 
     #[test]
     fn flipped_bits_in_messages_are_safe(flips in prop::collection::vec((0..2000_usize, 0..8_u8), 1..4)) {
-        let mut pair = Pair::new(ClientWire::Native71);
+        let mut pair = Pair::new(Protocol::IOQ3_71);
         pair.join();
         let mut level = Level::with_id(3);
         level.configstrings.push((40, "text ".repeat(60)));
@@ -775,7 +775,7 @@ proptest! {
     fn arbitrary_server_commands_are_safe(
         texts in prop::collection::vec(r#"(cs|bcs0|bcs1|bcs2|map_restart|disconnect|print) ?-?[0-9]{0,5} ?"?[\x01-\x7f]{0,300}"#, 1..40)
     ) {
-        let mut pair = Pair::playing(ClientWire::Compat71);
+        let mut pair = Pair::playing(Protocol::OA_71);
         for (step, text) in texts.into_iter().enumerate() {
             pair.peer().commands.add(text.into()).unwrap();
             pair.show(&World::at(1000 + step as i32, &[]));
@@ -787,8 +787,8 @@ proptest! {
 
 #[test]
 fn native_client_falls_back_to_68() {
-    for (falls_back, expected) in [(true, ClientWire::Protocol68), (false, ClientWire::Native71)] {
-        let mut options = options(ClientWire::Native71);
+    for (falls_back, expected) in [(true, Protocol::Q3_68), (false, Protocol::IOQ3_71)] {
+        let mut options = options(Protocol::IOQ3_71);
         options.falls_back = falls_back;
         let mut client = Client::new(options, Millis(0)).unwrap();
         client.frame(Millis(0));
@@ -802,18 +802,18 @@ fn native_client_falls_back_to_68() {
         let mut datagram = b"\xff\xff\xff\xff".to_vec();
         Text::from(text.as_str()).push_to(&mut datagram);
         client.handle_datagram(Millis(1), server_address(), &datagram);
-        assert_eq!(client.wire(), expected);
+        assert_eq!(client.protocol(), expected);
         assert_eq!(client.stage(), Stage::Challenging);
         client.frame(Millis(1));
         client.poll_transmit(&mut packet);
         let Ok(Message::Connect(connect)) = Message::parse(&packet) else { panic!() };
-        assert_eq!(connect.userinfo().unwrap().int("protocol"), Some(expected.protocol()));
+        assert_eq!(connect.userinfo().unwrap().int("protocol"), Some(expected.number));
     }
 }
 
 #[test]
 fn snapshots_record_their_message_sequence() {
-    let mut pair = Pair::playing(ClientWire::Native71);
+    let mut pair = Pair::playing(Protocol::IOQ3_71);
     pair.peer().commands.add("print \"x\"".into()).unwrap();
     let sequence: Sequence = pair.peer().channel.next_sequence();
     pair.show(&World::at(1050, &[]));

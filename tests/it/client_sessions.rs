@@ -1,7 +1,7 @@
 //! Two captured sessions of a real server, played to a client: what it must believe after each message.
 
 use fragd::{
-    client::{Client, ClientEvent, ClientOptions, ClientWire, Ending, Stage},
+    client::{Client, ClientEvent, ClientOptions, Ending, Protocol, Stage},
     model::{ClientNum, Millis, ServerId},
     netchan::{is_connectionless, peek_client_header},
     wire::{connectionless::Message, info::Info},
@@ -11,12 +11,12 @@ use crate::vectors::{Row, table};
 
 #[test]
 fn client_replays_compat_session_vector() {
-    replay("session_legacy.csv", ClientWire::Compat71, ClientWire::Compat71);
+    replay("session_legacy.csv", Protocol::OA_71, Protocol::OA_71);
 }
 
 #[test]
 fn client_replays_native_session_vector() {
-    replay("session_native.csv", ClientWire::Native71, ClientWire::Native71);
+    replay("session_native.csv", Protocol::IOQ3_71, Protocol::IOQ3_71);
 }
 
 /// The words behind `name`, up to the next space.
@@ -41,20 +41,20 @@ fn drain(client: &mut Client) -> Vec<Vec<u8>> {
 
 #[test]
 fn client_detects_framing_of_recorded_servers() {
-    let (compat, native) = (ClientWire::Compat71, ClientWire::Native71);
+    let (compat, native) = (Protocol::OA_71, Protocol::IOQ3_71);
     replay("session_legacy.csv", compat, native);
     replay("session_native.csv", native, compat);
 }
 
 /// Runs a client through a recorded session of a server of `wire`. One that guesses another wire finds out.
-fn replay(name: &str, wire: ClientWire, guess: ClientWire) {
+fn replay(name: &str, wire: &'static Protocol, guess: &'static Protocol) {
     let rows = table(name);
     let first = rows.iter().map(|row| row.bytes("datagram_hex")).find(|d| !is_connectionless(d));
     let (_, qport) = peek_client_header(&first.unwrap()).unwrap();
     let server = ([127, 0, 0, 1], 27_960).into();
     let userinfo = Info::parse("\\name\\vector");
     let options = ClientOptions {
-        detects_wire: guess != wire,
+        detects_protocol: guess != wire,
         ..ClientOptions::new(server, guess, userinfo, qport, 1)
     };
     let mut client = Client::new(options, Millis(0)).unwrap();

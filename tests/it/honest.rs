@@ -9,7 +9,7 @@ use std::{
 };
 
 use fragd::{
-    client::{ClientWire, Stage},
+    client::{Protocol, Stage},
     impairment::Shape,
     model::{Millis, Qport},
     node::{Hosted as _, LocalPort, Node as _, Route},
@@ -50,7 +50,7 @@ fn longest_gaps(sim: &mut SimFixture, nodes: &[usize], span: Millis) -> Vec<Mill
 /// Three clients in the game, one of each protocol.
 fn three_players(seed: u64, set: &[(&str, &str)]) -> (SimFixture, [usize; 3]) {
     let mut sim = SimFixture::new(seed, set);
-    let nodes = ClientWire::ALL.map(|wire| sim.join(wire, &format!("p{wire}")));
+    let nodes = Protocol::ALL.map(|wire| sim.join(wire, &format!("p{wire}")));
     sim.run_for(Millis::seconds(4));
     assert!(sim.players().all(|player| player.is_active()));
     (sim, nodes)
@@ -114,7 +114,7 @@ fn repeated_nat_rebinding_costs_at_most_one_second() {
 fn nat_rebinding_while_joining_still_joins() {
     // After the answer to `connect`; with the gamestate on its way; while the level is loaded.
     for moment in 0..3 {
-        for wire in ClientWire::ALL {
+        for wire in Protocol::ALL {
             let mut sim = SimFixture::new(5, &[]);
             let node = sim.join(wire, "joiner");
             let is_there = |sim: &mut SimFixture| {
@@ -149,7 +149,7 @@ fn nat_rebinding_while_joining_still_joins() {
 /// A crash, two seconds without a word, and the game started anew.
 fn crash_and_restart(sim: &mut SimFixture, node: usize, same_qport: bool, same_port: bool) {
     let old = sim.player(node);
-    let (wire, port) = (old.client().wire(), old.port());
+    let (wire, port) = (old.client().protocol(), old.port());
     let qport = Qport((node as u16) ^ if same_qport { 0 } else { 0x5500 });
     sim.actors[node] = Actor::Nobody;
     sim.run_for(Millis::seconds(2));
@@ -158,7 +158,7 @@ fn crash_and_restart(sim: &mut SimFixture, node: usize, same_qport: bool, same_p
     sim.actors[node] = Actor::Player(Box::new(player));
 }
 
-fn newcomer(wire: ClientWire, node: usize, qport: Qport, now: Millis) -> Player {
+fn newcomer(wire: &'static Protocol, node: usize, qport: Qport, now: Millis) -> Player {
     let name = format!("p{node}");
     let pairs = [("name", name.as_str()), ("rate", "25000"), ("snaps", "20")];
     let seed = u64::from(qport.0) + now.0;
@@ -179,7 +179,7 @@ fn crashed_client_rejoins_within_five_seconds() {
                 let mut sim =
                     SimFixture::new(6, &[("sv_maxclients", slots), ("sv_maxclientsPerIP", "3")]);
                 let nodes = [1, 2, 3];
-                for (node, wire) in nodes.into_iter().zip(ClientWire::ALL) {
+                for (node, wire) in nodes.into_iter().zip(Protocol::ALL) {
                     let now = sim.network.now();
                     let player = newcomer(wire, node, Qport(node as u16), now);
                     sim.actors.push(Actor::Player(Box::new(player)));
@@ -214,7 +214,7 @@ fn crashed_client_rejoins_within_five_seconds() {
 #[test]
 fn sixty_clients_join_at_once_beside_four_players() {
     let mut sim = SimFixture::new(7, &[("sv_maxclientsPerIP", "3"), ("sv_maxclients", "64")]);
-    let wires = || ClientWire::ALL.into_iter().cycle();
+    let wires = || Protocol::ALL.into_iter().cycle();
     let players: Vec<_> = wires().take(4).map(|wire| sim.join(wire, "player")).collect();
     sim.run_for(Millis::seconds(3));
     for (i, wire) in wires().take(60).enumerate() {
@@ -229,7 +229,7 @@ fn sixty_clients_join_at_once_beside_four_players() {
 
 #[test]
 fn first_ping_after_loading_excludes_loading() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         let mut sim =
             SimFixture::new(8, &[("sv_queryBurst", "1000"), ("sv_queryGlobalRate", "1000000")]);
         let node = sim.join(wire, "loader");
@@ -302,7 +302,7 @@ impl Site {
 
     fn join(&mut self, from: SocketAddr) {
         let number = self.players.len();
-        let wire = ClientWire::ALL[number % 3];
+        let wire = Protocol::ALL[number % 3];
         let name = format!("resident{number}");
         let pairs = [("name", name.as_str()), ("rate", "25000"), ("snaps", "20")];
         let identity = (Qport(1000 + number as u16), number as u64);

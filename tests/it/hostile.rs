@@ -13,7 +13,7 @@ use fragd::{
         },
     },
     wire::{
-        Result, WireError,
+        Protocol, Result, WireError,
         bits::{BitReader, BitWriter},
         client_message::{self, ClientHead, ClientPart},
         download::{self, Block},
@@ -197,7 +197,7 @@ static VALID: LazyLock<Vec<Valid>> = LazyLock::new(|| {
             message_acknowledge: 300_000,
             reliable_acknowledge: CommandNum(-1),
         };
-        client_message::begin(w, &head);
+        client_message::begin(w, Protocol::Q3_68, &head);
         client_message::write_command(w, CommandNum(77), b"say hello");
         client_message::write_command(w, CommandNum(78), b"userinfo \"\\name\\x\"");
         client_message::write_moves(w, true, 7, &usercmds());
@@ -205,7 +205,7 @@ static VALID: LazyLock<Vec<Valid>> = LazyLock::new(|| {
     });
     for code in [6, 7] {
         made("voice of a client", "client message", &|w| {
-            client_message::begin(w, &ClientHead::default());
+            client_message::begin(w, Protocol::Q3_68, &ClientHead::default());
             w.byte(code);
             w.byte(1);
             w.long(2);
@@ -376,7 +376,7 @@ fn messages_beyond_limits_are_named_errors() {
         (
             "client message",
             &|w| {
-                client_message::begin(w, &ClientHead::default());
+                client_message::begin(w, Protocol::Q3_68, &ClientHead::default());
                 w.byte(2);
                 w.byte(0);
             },
@@ -385,7 +385,7 @@ fn messages_beyond_limits_are_named_errors() {
         (
             "client message",
             &|w| {
-                client_message::begin(w, &ClientHead::default());
+                client_message::begin(w, Protocol::Q3_68, &ClientHead::default());
                 w.byte(3);
                 w.byte(33);
             },
@@ -394,7 +394,7 @@ fn messages_beyond_limits_are_named_errors() {
         (
             "client message",
             &|w| {
-                client_message::begin(w, &ClientHead::default());
+                client_message::begin(w, Protocol::Q3_68, &ClientHead::default());
                 w.byte(1);
             },
             Err(WireError::Operation(1)),
@@ -402,7 +402,7 @@ fn messages_beyond_limits_are_named_errors() {
         (
             "server message",
             &|w| {
-                server_message::begin(w, CommandNum(0));
+                server_message::begin(w, Protocol::Q3_68, CommandNum(0));
                 w.byte(11);
             },
             Err(WireError::Operation(11)),

@@ -2,7 +2,7 @@
 
 use fragd::{
     bg::configstring,
-    client::ClientWire,
+    client::Protocol,
     game::{Deathmatch, Game, Profile},
     model::{Buttons, ConfigIndex, Millis, assets::MemoryAssets},
     node::Hosted as _,
@@ -101,8 +101,8 @@ fn rotation_keeps_players_across_maps() {
         ("d2", "map oa_dm4 ; set nextmap vstr d1"),
     ];
     let mut sim = sim(21, &set);
-    let alpha = sim.join(ClientWire::Protocol68, "alpha");
-    let beta = sim.join(ClientWire::Protocol68, "beta");
+    let alpha = sim.join(Protocol::Q3_68, "alpha");
+    let beta = sim.join(Protocol::Q3_68, "beta");
     sim.run_for(Millis::seconds(8));
     let mut log = String::new();
     for map in ["oa_dm3", "oa_dm4", "oa_dm3"] {
@@ -137,7 +137,7 @@ fn rotation_keeps_players_across_maps() {
 #[test]
 fn map_restart_countdown_is_sent_to_all() {
     let mut sim = sim(22, &[]);
-    let node = sim.join(ClientWire::Protocol68, "alpha");
+    let node = sim.join(Protocol::Q3_68, "alpha");
     sim.run_for(Millis::seconds(5));
     sim.console("map_restart 3");
     sim.run_for(Millis::seconds(1));
@@ -161,7 +161,7 @@ fn map_restart_countdown_is_sent_to_all() {
 fn game_type_change_resets_team_choice() {
     let mut sim = sim(23, &[]);
     for name in ["alpha", "beta", "gamma"] {
-        sim.join(ClientWire::Protocol68, name);
+        sim.join(Protocol::Q3_68, name);
     }
     sim.run_for(Millis::seconds(8));
     sim.console("g_gametype 1");

@@ -9,7 +9,8 @@ use fragd::{
     wire::{
         bits::{BitReader, BitWriter, safe_byte},
         entity,
-        fields::{ENTITY, Kind, PLAYER},
+        field_tables::{ENTITY_68, PLAYER_68},
+        fields::FieldKind,
         player, usercmd,
     },
 };
@@ -360,8 +361,8 @@ fn tokens(words: &str) -> Parsed<Vec<&str>> {
 
 /// A number as the bits of that field.
 fn field_bits(name: &str, value: &str) -> Parsed<u32> {
-    let mut fields = ENTITY.fields.iter().chain(&PLAYER.fields);
-    let is_float = fields.any(|field| field.name == name && field.kind == Kind::Float);
+    let mut fields = ENTITY_68.fields.iter().chain(PLAYER_68.fields);
+    let is_float = fields.any(|field| field.name == name && field.kind == FieldKind::Float);
     match is_float {
         true => value.parse().map(f32::to_bits).map_err(|_| format!("{value:?} is no float")),
         false => integer(value).map(|value| value as u32),

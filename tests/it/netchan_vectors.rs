@@ -1,8 +1,9 @@
 //! Scrambling of known messages, and the checksums of a captured session. What channels make of whole
 //! sessions and of the reference datagrams is in `session_vectors` and `snapshot_vectors`.
 
+use fragd::wire::Protocol;
 use fragd::{
-    model::{Challenge, Dialect, Sequence, ServerId},
+    model::{Challenge, Sequence, ServerId},
     netchan::{
         End,
         header::{Layout, checksum},
@@ -50,7 +51,7 @@ fn native_checksum_vectors() {
             continue;
         }
         let from = if row.text("direction") == "c2s" { End::Client } else { End::Server };
-        let (header, _) = Layout::new(from, Dialect::Native).read(&datagram).unwrap();
+        let (header, _) = Layout::new(from, Protocol::IOQ3_71.framing).read(&datagram).unwrap();
         let expected = checksum(challenge.unwrap(), header.sequence);
         assert_eq!(header.checksum, expected, "row {}", row.text("n"));
         checked += 1;

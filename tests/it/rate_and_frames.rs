@@ -1,7 +1,7 @@
 //! How fast clients are served and how frames keep their time.
 
 use fragd::{
-    client::ClientWire,
+    client::Protocol,
     model::{Millis, Sequence},
     node::Node as _,
     observe::Counter,
@@ -12,9 +12,9 @@ use crate::sim_fixture::{SimFixture, server};
 /// What one player receives in ten seconds, in bytes with network headers, and in snapshots.
 fn served(rate: &str, snaps: &str, crowd: usize, set: &[(&str, &str)]) -> (u64, u64) {
     let mut sim = SimFixture::new(5, set);
-    let node = sim.join(ClientWire::Compat71, "slow");
+    let node = sim.join(Protocol::OA_71, "slow");
     for i in 0..crowd {
-        sim.join(ClientWire::Native71, &format!("p{i}"));
+        sim.join(Protocol::IOQ3_71, &format!("p{i}"));
     }
     sim.run_for(Millis::seconds(5));
     let now = sim.network.now();
@@ -59,9 +59,9 @@ fn operator_limits_bound_client_rate() {
 #[test]
 fn rate_limits_apply_at_once_to_connected_clients() {
     let mut sim = SimFixture::new(5, &[("rconPassword", "")]);
-    let node = sim.join(ClientWire::Compat71, "fast");
+    let node = sim.join(Protocol::OA_71, "fast");
     for i in 0..30 {
-        sim.join(ClientWire::Native71, &format!("p{i}"));
+        sim.join(Protocol::IOQ3_71, &format!("p{i}"));
     }
     sim.run_for(Millis::seconds(5));
     let now = sim.network.now();
@@ -100,9 +100,9 @@ fn rate_limits_apply_at_once_to_connected_clients() {
 #[test]
 fn skipped_snapshots_set_rate_delayed() {
     let mut sim = SimFixture::new(6, &[]);
-    let node = sim.join(ClientWire::Compat71, "slow");
+    let node = sim.join(Protocol::OA_71, "slow");
     for i in 0..30 {
-        sim.join(ClientWire::Native71, &format!("p{i}"));
+        sim.join(Protocol::IOQ3_71, &format!("p{i}"));
     }
     sim.run_for(Millis::seconds(5));
     let now = sim.network.now();
@@ -162,8 +162,8 @@ fn frames_neither_drift_nor_burst() {
 fn client_without_delta_gets_full_snapshots() {
     // Its first snapshots are whole; from the first acknowledged one on they are deltas.
     let mut sim = SimFixture::new(8, &[]);
-    let node = sim.join(ClientWire::Protocol68, "p");
-    sim.join(ClientWire::Protocol68, "q");
+    let node = sim.join(Protocol::Q3_68, "p");
+    sim.join(Protocol::Q3_68, "q");
     sim.run_for(Millis::seconds(3));
     let statistics = sim.player(node).client().statistics();
     let whole = statistics.snapshots - statistics.delta_snapshots;

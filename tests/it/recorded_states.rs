@@ -5,7 +5,7 @@
 
 use fragd::{
     model::{EntityState, PlayerState},
-    wire::fields,
+    wire::field_tables,
 };
 use serde_json::Value;
 
@@ -39,14 +39,16 @@ pub(crate) fn player_of(value: &Value) -> PlayerState {
 pub(crate) fn entity_field<'a>(state: &'a mut EntityState, name: &str) -> &'a mut u32 {
     let at = match name {
         "number" => 0,
-        _ => fields::ENTITY.word_of(name).unwrap_or_else(|| panic!("no entity field {name}")),
+        _ => field_tables::ENTITY_68
+            .word_of(name)
+            .unwrap_or_else(|| panic!("no entity field {name}")),
     };
     &mut state.words_mut()[at]
 }
 
 /// The word of a playerstate's field, of those that never travel, too.
 pub(crate) fn player_field<'a>(state: &'a mut PlayerState, name: &str) -> &'a mut u32 {
-    if let Some(at) = fields::PLAYER.word_of(name) {
+    if let Some(at) = field_tables::PLAYER_68.word_of(name) {
         return &mut state.words_mut()[at];
     }
     let (name, index) = match name.trim_end_matches(']').split_once('[') {

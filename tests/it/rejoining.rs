@@ -2,7 +2,7 @@
 //! new one, and nothing that was said is lost.
 
 use fragd::{
-    client::{ClientWire, Stage},
+    client::{Protocol, Stage},
     impairment::Shape,
     model::Millis,
     node::LocalPort,
@@ -14,7 +14,7 @@ use crate::sim_fixture::{SERVER, SimFixture};
 const GOOD: Shape = Shape::latency(Millis(20));
 
 /// The player of an earlier connection joins again: its qport is the same.
-fn join(sim: &mut SimFixture, node: usize, wire: ClientWire) {
+fn join(sim: &mut SimFixture, node: usize, wire: &'static Protocol) {
     let server = Network::address(SERVER, LocalPort(0));
     let player = Player::new(server, wire, "again", 77, sim.network.now());
     let actor = Actor::Player(Box::new(player));
@@ -34,7 +34,7 @@ fn connect(sim: &mut SimFixture, node: usize) {
 
 #[test]
 fn reconnecting_client_gets_another_challenge() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         for leaves in [false, true] {
             let mut sim = SimFixture::new(1, &[]);
             join(&mut sim, 1, wire);
@@ -59,7 +59,7 @@ fn reconnecting_client_gets_another_challenge() {
 
 #[test]
 fn chat_survives_gamestate_resend() {
-    for wire in ClientWire::ALL {
+    for wire in Protocol::ALL {
         let mut sim = SimFixture::new(2, &[]);
         join(&mut sim, 1, wire);
         connect(&mut sim, 1);
@@ -88,7 +88,7 @@ fn chat_survives_gamestate_resend() {
 #[test]
 fn chat_of_ended_level_is_not_sent_later() {
     let mut sim = SimFixture::new(4, &[]);
-    join(&mut sim, 1, ClientWire::Native71);
+    join(&mut sim, 1, Protocol::IOQ3_71);
     connect(&mut sim, 1);
     sim.network.set_shape(Shape { loss: 1000, ..GOOD });
     sim.run_for(Millis(300));
@@ -113,7 +113,7 @@ fn chat_of_ended_level_is_not_sent_later() {
 fn rejoining_client_replaces_or_outlives_its_zombie() {
     let mut sim = SimFixture::new(3, &[("sv_timeout", "30")]);
     let host = Network::address(1, LocalPort(0)).ip();
-    join(&mut sim, 1, ClientWire::Native71);
+    join(&mut sim, 1, Protocol::IOQ3_71);
     sim.run_for(Millis::seconds(3));
     assert!(sim.player(1).is_active());
     let is_forgotten = |sim: &mut SimFixture| {
@@ -122,7 +122,7 @@ fn rejoining_client_replaces_or_outlives_its_zombie() {
     };
     assert!(!is_forgotten(&mut sim), "in the game");
 
-    join(&mut sim, 1, ClientWire::Native71);
+    join(&mut sim, 1, Protocol::IOQ3_71);
     sim.player(1).set_port(LocalPort(9));
     while sim.server().used_slots() < 2 {
         sim.run_for(Millis(1));

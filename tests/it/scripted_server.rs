@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use fragd::{
-    client::ClientWire,
+    client::Protocol,
     model::{
-        Challenge, ClientNum, CommandNum, ConfigIndex, Dialect, EntityNum, EntityState, LevelTime,
+        Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState, LevelTime,
         PlayerState, Qport, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS,
     },
     netchan::{
@@ -95,9 +95,14 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    fn new(dialect: Dialect, challenge: Challenge, qport: Qport, userinfo: String) -> Self {
+    fn new(
+        protocol: &'static Protocol,
+        challenge: Challenge,
+        qport: Qport,
+        userinfo: String,
+    ) -> Self {
         Self {
-            channel: Channel::new(End::Server, dialect, challenge, qport),
+            channel: Channel::new(End::Server, protocol, challenge, qport),
             commands: OutgoingCommands::new(),
             client_commands: IncomingCommands::new(),
             writer: BitWriter::new(),
@@ -152,7 +157,7 @@ impl Peer {
     }
 
     fn begin(&mut self) {
-        server_message::begin(&mut self.writer, self.client_commands.last());
+        server_message::begin(&mut self.writer, Protocol::Q3_68, self.client_commands.last());
         for (number, text) in self.commands.unacknowledged() {
             server_message::write_command(&mut self.writer, number, text.as_bytes());
         }
@@ -209,7 +214,7 @@ impl Peer {
             flags: world.flags,
             ..SnapshotHead::default()
         };
-        server_message::begin(&mut self.writer, self.client_commands.last());
+        server_message::begin(&mut self.writer, Protocol::Q3_68, self.client_commands.last());
         for (number, text) in self.commands.unacknowledged() {
             server_message::write_command(&mut self.writer, number, text.as_bytes());
         }
@@ -239,7 +244,7 @@ impl Peer {
 
 /// A server of one wire that lets everybody in.
 pub(crate) struct ScriptedServer {
-    pub(crate) wire: ClientWire,
+    pub(crate) wire: &'static Protocol,
     pub(crate) challenge: Challenge,
     /// By whatever tells clients apart.
     pub(crate) peers: HashMap<u16, Peer>,
@@ -248,7 +253,7 @@ pub(crate) struct ScriptedServer {
 }
 
 impl ScriptedServer {
-    pub(crate) fn new(wire: ClientWire) -> Self {
+    pub(crate) fn new(wire: &'static Protocol) -> Self {
         Self { wire, challenge: Challenge(-123_456), peers: HashMap::new(), refusal: None }
     }
 
@@ -270,19 +275,19 @@ impl ScriptedServer {
                 reply(Message::ChallengeResponse(ChallengeResponse {
                     challenge: self.challenge,
                     client_challenge: request.client_challenge,
-                    protocol: Some(self.wire.protocol()),
+                    protocol: Some(self.wire.number),
                 }))
             }
             Message::Connect(connect) => {
                 let info = connect.userinfo().unwrap();
                 let user = Userinfo(&info);
-                assert_eq!(user.protocol(), Some(self.wire.protocol()));
+                assert_eq!(user.protocol(), Some(self.wire.number));
                 assert_eq!(user.challenge(), Some(self.challenge));
                 if let Some(refusal) = &self.refusal {
                     return reply(Message::Print(Text::from(refusal.as_str())));
                 }
                 let (qport, userinfo) = (user.qport().unwrap(), info.to_string());
-                let peer = Peer::new(self.wire.dialect(), self.challenge, qport, userinfo);
+                let peer = Peer::new(self.wire, self.challenge, qport, userinfo);
                 self.peers.insert(from, peer);
                 let challenge = Some(self.challenge);
                 reply(Message::ConnectResponse(ConnectResponse { challenge, protocol: None }))

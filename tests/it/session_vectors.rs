@@ -6,15 +6,15 @@ use std::{collections::HashMap, sync::Arc};
 
 use fragd::{
     model::{
-        Baselines, Challenge, CommandNum, Dialect, EntityState, PlayerState, Qport, Sequence,
-        UserCmd,
+        Baselines, Challenge, CommandNum, EntityState, PlayerState, Qport, Sequence, UserCmd,
         limits::{MAX_PACKET_USERCMDS, PACKET_BACKUP},
     },
     netchan::{
-        Channel, End, IncomingCommands, Order, OutgoingCommands, detect_dialect, is_connectionless,
-        peek_client_header, usercmd_key,
+        Channel, End, IncomingCommands, Order, OutgoingCommands, detect_protocol,
+        is_connectionless, peek_client_header, usercmd_key,
     },
     wire::{
+        Protocol,
         bits::{BitReader, BitWriter, safe_byte},
         client_message::{self, ClientHead, ClientPart},
         connectionless::Message,
@@ -32,18 +32,18 @@ use crate::vectors::{Row, table, to_hex};
 
 #[test]
 fn compat_session_vectors_at_both_ends() {
-    replay("session_legacy.csv", Dialect::Compat);
+    replay("session_legacy.csv", Protocol::OA_71);
 }
 
 #[test]
 fn native_session_vectors_at_both_ends() {
-    replay("session_native.csv", Dialect::Native);
+    replay("session_native.csv", Protocol::IOQ3_71);
 }
 
-fn replay(file: &str, dialect: Dialect) {
+fn replay(file: &str, protocol: &'static Protocol) {
     let rows = table(file);
     let (challenge, qport) = handshake(&rows);
-    let mut session = Session::new(dialect, challenge, qport);
+    let mut session = Session::new(protocol, challenge, qport);
     let mut datagrams = 0;
     for row in &rows {
         let datagram = row.bytes("datagram_hex");
@@ -55,7 +55,11 @@ fn replay(file: &str, dialect: Dialect) {
         }
         if datagrams == 0 {
             assert_eq!(peek_client_header(&datagram), Some((Sequence(1), qport)), "{file}");
-            assert_eq!(detect_dialect(challenge, &datagram), dialect, "{file}");
+            assert_eq!(
+                detect_protocol(protocol, End::Client, challenge, &datagram),
+                protocol,
+                "{file}"
+            );
         }
         let whole = match row.text("direction") {
             "c2s" => session.towards_server(&datagram),
@@ -138,8 +142,8 @@ struct Session {
 }
 
 impl Session {
-    fn new(dialect: Dialect, challenge: Challenge, qport: Qport) -> Self {
-        let end = |end| Channel::new(end, dialect, challenge, qport);
+    fn new(protocol: &'static Protocol, challenge: Challenge, qport: Qport) -> Self {
+        let end = |end| Channel::new(end, protocol, challenge, qport);
         Self {
             server: end(End::Server),
             client: end(End::Client),
@@ -178,7 +182,7 @@ impl Session {
         self.usercmds += read.usercmds.len();
 
         let mut writer = BitWriter::new();
-        client_message::begin(&mut writer, &head);
+        client_message::begin(&mut writer, Protocol::Q3_68, &head);
         read.write(&mut writer, key);
         let again = same_message(&mut writer, &message);
         assert_sends(&mut self.client, &again, &text, &[datagram.to_vec()]);
@@ -201,7 +205,7 @@ impl Session {
         let mut reader = BitReader::new(&message);
         assert_eq!(reader.long(), Ok(acknowledged.0));
         let mut writer = BitWriter::new();
-        server_message::begin(&mut writer, acknowledged);
+        server_message::begin(&mut writer, Protocol::Q3_68, acknowledged);
         let mut operations = Vec::new();
         let mut said = Vec::new();
         loop {

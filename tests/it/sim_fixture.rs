@@ -1,7 +1,7 @@
 //! A simulated server with players, and what must hold at every step.
 
 use fragd::{
-    client::ClientWire,
+    client::Protocol,
     game::{Flight, Game, Profile},
     impairment::Shape,
     model::{
@@ -61,7 +61,7 @@ impl SimFixture {
     }
 
     /// Lets a player begin to join and returns its place among the nodes.
-    pub(crate) fn join(&mut self, wire: ClientWire, name: &str) -> usize {
+    pub(crate) fn join(&mut self, wire: &'static Protocol, name: &str) -> usize {
         let node = self.actors.len();
         let server = Network::address(SERVER, LocalPort(0));
         let seed = self.seed * 1000 + node as u64;

@@ -1,20 +1,20 @@
 //! Server and clients over a virtual network: what holds whatever the network does.
 
-use fragd::{client::ClientWire, impairment::Shape, model::Millis};
+use fragd::{client::Protocol, impairment::Shape, model::Millis};
 
 use crate::sim_fixture::SimFixture;
 
 const BAD: Shape =
     Shape { jitter: Millis(60), loss: 80, duplication: 50, ..Shape::latency(Millis(30)) };
 
-fn wires() -> impl Iterator<Item = ClientWire> {
-    ClientWire::ALL.into_iter().cycle()
+fn wires() -> impl Iterator<Item = &'static Protocol> {
+    Protocol::ALL.into_iter().cycle()
 }
 
 #[test]
 fn three_protocols_share_one_server() {
     let mut sim = SimFixture::new(1, &[]);
-    for (i, wire) in ClientWire::ALL.into_iter().enumerate() {
+    for (i, wire) in Protocol::ALL.into_iter().enumerate() {
         sim.join(wire, &format!("player{i}"));
     }
     sim.run_for(Millis::seconds(10));

@@ -6,9 +6,11 @@ use fragd::{
         PlayerState, UserCmd,
     },
     wire::{
+        Protocol,
         bits::{BitReader, BitWriter, safe_byte},
         entity::{self, Listed},
-        fields::{self, Kind},
+        field_tables::{ENTITY_68, PLAYER_68},
+        fields::{FieldKind, FieldTable},
         gamestate, player,
         server_message::{self, Operation},
         snapshot::{self, AreaMask, SnapFlags, SnapshotHead, View},
@@ -161,7 +163,7 @@ fn write_snapshot(
     scene: &RecordedScene,
     new: (&PlayerState, &[EntityState]),
 ) {
-    server_message::begin(writer, CommandNum(case.int("ack") as i32));
+    server_message::begin(writer, Protocol::Q3_68, CommandNum(case.int("ack") as i32));
     for command in case.list("commands") {
         let number = CommandNum(command["seq"].as_i64().unwrap() as i32);
         server_message::write_command(writer, number, &latin1(&command["text"]));
@@ -222,10 +224,9 @@ fn snapshot_vectors_both_ways() {
         assert_eq!(Operation::read(&mut reader), Ok(Operation::End));
         assert_eq!(reader.bit_position() as i64, case.int("bits"), "{}", case.id());
 
-        let expected = arriving(&fields::PLAYER, "player_fields.csv", scene.old.0.words(), {
-            scene.new.0.words()
-        });
-        let fields_of = |words| fields::PLAYER.dump(words).collect::<Vec<_>>();
+        let expected =
+            arriving(&PLAYER_68, "player_fields.csv", scene.old.0.words(), scene.new.0.words());
+        let fields_of = |words| PLAYER_68.dump(words).collect::<Vec<_>>();
         assert_eq!(fields_of(player.words()), fields_of(&expected), "{}: player", case.id());
         let (from, to) = (&scene.old.0, &scene.new.0);
         let short = |entry: i32| i32::from(entry as i16);
@@ -242,7 +243,7 @@ fn snapshot_vectors_both_ways() {
             let number = sent.number;
             let from = scene.old.1.iter().find(|old| old.number == number);
             let from = from.unwrap_or(scene.baseline(number)).words();
-            let expected = arriving(&fields::ENTITY, "entity_fields.csv", from, sent.words());
+            let expected = arriving(&ENTITY_68, "entity_fields.csv", from, sent.words());
             assert_eq!(*entity.words(), expected, "{}: entity {number}", case.id());
         }
     }
@@ -250,8 +251,8 @@ fn snapshot_vectors_both_ways() {
 
 /// What of the fields of `to` arrives where `from` is known: changed ones lose what their width in the
 /// list of fields cannot carry, and the sign of zero.
-fn arriving<const F: usize, const W: usize, const Z: bool>(
-    table: &fields::Table<F, W, Z>,
+fn arriving<const W: usize>(
+    table: &FieldTable<W>,
     widths: &str,
     from: &[u32; W],
     to: &[u32; W],
@@ -277,24 +278,23 @@ fn arriving<const F: usize, const W: usize, const Z: bool>(
 
 #[test]
 fn field_vectors_equal_the_tables() {
-    fn check<const F: usize, const W: usize, const Z: bool>(
-        table: &fields::Table<F, W, Z>,
-        file: &str,
-    ) {
+    fn check<const W: usize>(table: &FieldTable<W>, file: &str) {
         let rows = vectors::table(file);
         let names: Vec<_> = rows.iter().map(|row| row.text("name")).collect();
-        assert_eq!(names, table.fields.each_ref().map(|field| field.name), "{file}");
-        for (row, field) in rows.iter().zip(&table.fields) {
+        let known: Vec<_> = table.fields.iter().map(|field| field.name).collect();
+        assert_eq!(names, known, "{file}");
+        for (row, field) in rows.iter().zip(table.fields) {
             let bits = match field.kind {
-                Kind::Float => 0,
-                Kind::Int(bits) => i32::from(bits),
-                Kind::Signed(bits) => -i32::from(bits),
+                FieldKind::Float => 0,
+                FieldKind::Int(bits) => i32::from(bits),
+                FieldKind::Signed(bits) => -i32::from(bits),
+                FieldKind::Axis => panic!("axes belong to usercmds"),
             };
             assert_eq!(bits, row.number::<i32>("bits"), "{file}: {}", field.name);
         }
     }
-    check(&fields::ENTITY, "entity_fields.csv");
-    check(&fields::PLAYER, "player_fields.csv");
+    check(&ENTITY_68, "entity_fields.csv");
+    check(&PLAYER_68, "player_fields.csv");
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn gamestate_vectors_both_ways() {
         let command_num = CommandNum(case.int("command_seq") as i32);
         let feed = case.int("checksum_feed") as i32;
         let mut writer = BitWriter::new();
-        server_message::begin(&mut writer, CommandNum(case.int("ack") as i32));
+        server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(case.int("ack") as i32));
         writer.byte(Operation::Gamestate as u8);
         gamestate::write(
             &mut writer,
@@ -346,7 +346,7 @@ fn gamestate_vectors_both_ways() {
         let nothing = EntityState::default();
         for (baseline, sent) in read.baselines.iter().zip(&baselines) {
             let nothing = nothing.words();
-            let expected = arriving(&fields::ENTITY, "entity_fields.csv", nothing, sent.words());
+            let expected = arriving(&ENTITY_68, "entity_fields.csv", nothing, sent.words());
             assert_eq!(*baseline.words(), expected, "{}: {}", case.id(), sent.number);
         }
     }

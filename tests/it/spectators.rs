@@ -1,7 +1,7 @@
 //! Who watches somebody sees what that one sees: the player state, and what is in view from there.
 
 use fragd::{
-    client::ClientWire,
+    client::Protocol,
     game::{Deathmatch, Game, Profile},
     model::{ClientNum, Millis, assets::MemoryAssets},
     server::{Geometry, Server},
@@ -61,7 +61,7 @@ fn follower_receives_view_of_followed_player() {
     assert_eq!(server.geometry(), Geometry::Map);
     let mut sim = SimFixture::around(9, fragd::sim::Actor::Server(Box::new(server)));
     let nodes: Vec<_> =
-        ["a", "b", "c", "d"].iter().map(|name| sim.join(ClientWire::Native71, name)).collect();
+        ["a", "b", "c", "d"].iter().map(|name| sim.join(Protocol::IOQ3_71, name)).collect();
     sim.run_for(Millis(2500));
     let watcher = *nodes.last().unwrap();
     let say = |sim: &mut SimFixture, text: &str| {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use fragd::{
     game::{Deathmatch, Profile},
     model::{
-        ClientNum, Dialect, Millis, Qport, ServerId, UserCmd, Vec3, assets::MemoryAssets,
+        ClientNum, Millis, Qport, ServerId, UserCmd, Vec3, assets::MemoryAssets,
         limits::MAX_PACKET_USERCMDS,
     },
     netchan::{Channel, End, usercmd_key},
@@ -17,6 +17,7 @@ use fragd::{
     server::{Geometry, Server},
     settings::{GameFolder, Settings, key},
     wire::{
+        Protocol,
         bits::{BitReader, BitWriter},
         client_message::{self, ClientHead},
         connect::write_connect,
@@ -107,7 +108,7 @@ impl Runner {
         write_connect(&info, &mut connect).unwrap();
         server.handle_datagram(now, route(), &connect);
         replies(&mut server);
-        let channel = Channel::new(End::Client, Dialect::Native, challenge, Qport(9));
+        let channel = Channel::new(End::Client, Protocol::IOQ3_71, challenge, Qport(9));
         let server_id = ServerId(0);
         let mut runner = Self { server, channel, now, level_ms: 0, server_id, feed: 0 };
         runner.send(&[]);
@@ -143,7 +144,7 @@ impl Runner {
             ..ClientHead::default()
         };
         let mut writer = BitWriter::new();
-        client_message::begin(&mut writer, &head);
+        client_message::begin(&mut writer, Protocol::Q3_68, &head);
         if !moves.is_empty() {
             assert!(moves.len() <= MAX_PACKET_USERCMDS);
             // No delta wanted: every snapshot can be read alone.

@@ -12,8 +12,9 @@ use std::{
     sync::Arc,
 };
 
+use fragd::wire::Protocol;
 use fragd::{
-    model::{Challenge, Dialect, Qport, Sequence, Vec3},
+    model::{Challenge, Qport, Sequence, Vec3},
     netchan::{Channel, End, scramble::Scrambler},
 };
 use serde_json::Value;
@@ -190,7 +191,7 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The datagrams of a server message in both dialects: what the server sends equals them, and what the
+/// The datagrams of a server message in both framings: what the server sends equals them, and what the
 /// client gets out of them equals the message.
 pub(crate) fn check_server_datagrams(case: &Value, message: &[u8]) {
     let id = case["id"].as_str().unwrap();
@@ -200,13 +201,13 @@ pub(crate) fn check_server_datagrams(case: &Value, message: &[u8]) {
     // One character of the file is one byte, and a server's reader would store those as dots.
     let text = case["last_client_command"].as_str().unwrap();
     let text: Arc<str> = text.replace(|c: char| !c.is_ascii(), ".").into();
-    for (dialect, key) in
-        [(Dialect::Native, "datagrams_native"), (Dialect::Compat, "datagrams_compat")]
+    for (protocol, key) in
+        [(Protocol::IOQ3_71, "datagrams_native"), (Protocol::OA_71, "datagrams_compat")]
     {
         let expected: Vec<_> = case[key].as_array().unwrap().iter().collect();
         let mut server =
-            Channel::new(End::Server, dialect, challenge, Qport(0)).resumed(sequence, Sequence(0));
-        let mut client = Channel::<()>::new(End::Client, dialect, challenge, Qport(0))
+            Channel::new(End::Server, protocol, challenge, Qport(0)).resumed(sequence, Sequence(0));
+        let mut client = Channel::<()>::new(End::Client, protocol, challenge, Qport(0))
             .resumed(Sequence(1), Sequence(sequence.0 - 1));
         let mut datagrams = vec![Vec::new()];
         let sent = server.send(message, &text, (), &mut datagrams[0]).unwrap().unwrap();
@@ -216,18 +217,18 @@ pub(crate) fn check_server_datagrams(case: &Value, message: &[u8]) {
             server.transmit_next(&mut datagram).unwrap();
             datagrams.push(datagram);
         }
-        assert_eq!(datagrams.len(), expected.len(), "{id} {dialect}");
+        assert_eq!(datagrams.len(), expected.len(), "{id} {protocol}");
         let (mut received, mut arrived) = (Vec::new(), false);
         for (datagram, expected) in datagrams.iter().zip(expected) {
-            assert_eq!(to_hex(datagram), expected.as_str().unwrap(), "{id} {dialect}");
-            assert!(!arrived, "{id} {dialect}: datagrams behind the end");
+            assert_eq!(to_hex(datagram), expected.as_str().unwrap(), "{id} {protocol}");
+            assert!(!arrived, "{id} {protocol}: datagrams behind the end");
             arrived = client.receive(datagram, &mut received).unwrap().is_some();
         }
-        assert!(arrived, "{id} {dialect}");
-        if dialect == Dialect::Compat {
+        assert!(arrived, "{id} {protocol}");
+        if protocol == Protocol::OA_71 {
             Scrambler::server(challenge, sequence).apply(text.as_bytes(), &mut received);
         }
-        assert_eq!(received, message, "{id} {dialect}");
+        assert_eq!(received, message, "{id} {protocol}");
     }
 }
 

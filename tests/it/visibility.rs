@@ -6,7 +6,7 @@
 use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
-    client::ClientWire,
+    client::Protocol,
     game::{EntityView, Game, Host, LevelStart},
     model::{
         ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Millis, PlayerState, SvFlags,
@@ -216,8 +216,8 @@ fn two_on(name: &str, map: Vec<u8>) -> (SimFixture, Shared, [usize; 2]) {
     let server = server(assets, name, &stage);
     assert_eq!(server.geometry(), Geometry::Map);
     let mut sim = SimFixture::around(1, fragd::sim::Actor::Server(Box::new(server)));
-    let first = sim.join(ClientWire::Compat71, "first");
-    let second = sim.join(ClientWire::Native71, "second");
+    let first = sim.join(Protocol::OA_71, "first");
+    let second = sim.join(Protocol::IOQ3_71, "second");
     sim.run_for(Millis(2000));
     assert!(sim.players().all(|player| player.is_active()));
     (sim, stage, [first, second])

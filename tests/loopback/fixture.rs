@@ -13,7 +13,7 @@ use std::{
 };
 
 use fragd::{
-    client::{ClientWire, Statistics},
+    client::{Protocol, Statistics},
     game::{Flight, Game, Profile},
     io::{Clock, Console, Ending, Listen, Options, Output, Progress, Sockets, Summary, run},
     model::{Millis, Qport, assets::MemoryAssets},
@@ -32,7 +32,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// Whatever goes wrong, threads end.
 const DEADLINE: Millis = Millis::seconds(90);
 /// Players in a fixture.
-pub(crate) const PLAYERS: usize = ClientWire::ALL.len();
+pub(crate) const PLAYERS: usize = Protocol::ALL.len();
 /// Ports of their router: one is nobody's at first.
 const PORTS: u16 = PLAYERS as u16 + 1;
 
@@ -415,7 +415,7 @@ fn seat(server: SocketAddr) -> Seats {
     let shared = Arc::clone(&sights);
     let room = thread::spawn(move || {
         let clock = Clock::start();
-        let players = ClientWire::ALL.iter().enumerate().map(|(number, wire)| {
+        let players = Protocol::ALL.iter().enumerate().map(|(number, wire)| {
             let name = format!("honest{number}");
             let mut player = Player::new(server, *wire, &name, qport_seed(number), clock.now());
             player.set_port(LocalPort(number as u16));

@@ -17,7 +17,7 @@ use std::{
 
 use fragd::{
     bots::{Bots, BotsOptions, Stage, StageSummary},
-    client::ClientWire,
+    client::Protocol,
     game::{Deathmatch, Game, Profile},
     io::{Clock, Options, Progress, Sockets, run},
     model::{Millis, assets::MemoryAssets},
@@ -193,7 +193,7 @@ fn play_beside(make: fn(&Target) -> Load) -> Measured {
     });
 
     let clock = Clock::start();
-    let mut options = BotsOptions::new(target.address, ClientWire::Compat71, BOTS, QUIET);
+    let mut options = BotsOptions::new(target.address, Protocol::OA_71, BOTS, QUIET);
     options.stages = [QUIET, LOADED, LOADED].map(|duration| Stage { bots: BOTS, duration }).into();
     options.seed = 7;
     let mut bots = Bots::new(options, clock.now());
@@ -331,7 +331,7 @@ fn eight_bots_are_unaffected_by_distributed_flood() {
     let flooder = thread::spawn(move || flood(address, &stop));
 
     let clock = Clock::start();
-    let mut options = BotsOptions::new(address, ClientWire::Compat71, BOTS, PLAY);
+    let mut options = BotsOptions::new(address, Protocol::OA_71, BOTS, PLAY);
     options.seed = 7;
     let mut bots = Bots::new(options, clock.now());
     let sockets = Sockets::ephemeral(bots.local_ports(), address.ip()).unwrap();

@@ -4,9 +4,10 @@
 use std::{net::UdpSocket, sync::Arc, time::Instant};
 
 use fragd::{
-    model::{Challenge, CommandNum, ConfigIndex, Dialect, Qport, ServerId, UserCmd},
+    model::{Challenge, CommandNum, ConfigIndex, Qport, ServerId, UserCmd},
     netchan::{Channel, End, usercmd_key},
     wire::{
+        Protocol,
         bits::{BitReader, BitWriter},
         client_message::{self, ClientHead},
         gamestate,
@@ -57,7 +58,7 @@ impl RawClient {
         let mut client = Self {
             target,
             socket,
-            channel: Channel::new(End::Client, Dialect::Native, challenge, qport),
+            channel: Channel::new(End::Client, Protocol::IOQ3_71, challenge, qport),
             server_id: ServerId(0),
             feed: 0,
             level_ms: 0,
@@ -92,7 +93,7 @@ impl RawClient {
             message_acknowledge: self.channel.last_received().0 as i32,
             reliable_acknowledge: self.command.0,
         };
-        client_message::begin(&mut self.writer, &head);
+        client_message::begin(&mut self.writer, Protocol::Q3_68, &head);
         write(&mut self.writer);
         let (nothing, mut datagram, mut sent): (Arc<str>, _, _) = ("".into(), Vec::new(), 0);
         let mut left =

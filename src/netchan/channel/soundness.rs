@@ -37,17 +37,18 @@ mod tests {
 
     use super::*;
     use crate::{
-        model::{Challenge, Dialect, Qport, Sequence},
+        model::{Challenge, Qport, Sequence},
         netchan::{
             End,
             channel::{Key, Queued},
             header::FRAGMENT_LEN,
         },
+        wire::Protocol,
     };
 
     /// A channel with one message gone, one leaving in pieces and one waiting.
     fn busy() -> Channel {
-        let mut channel = Channel::new(End::Server, Dialect::Native, Challenge(1), Qport(2));
+        let mut channel = Channel::new(End::Server, Protocol::IOQ3_71, Challenge(1), Qport(2));
         let mut out = Vec::new();
         for len in [10, 3 * FRAGMENT_LEN, 20] {
             channel.send(&vec![0; len], &Arc::default(), (), &mut out).unwrap();

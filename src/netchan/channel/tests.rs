@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::wire::Protocol;
 use crate::{
     model::{CommandNum, ServerId},
     netchan::{
@@ -22,8 +23,8 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(dialect: Dialect) -> Self {
-        let end = |end| Channel::new(end, dialect, CHALLENGE, QPORT);
+    fn new(protocol: &'static Protocol) -> Self {
+        let end = |end| Channel::new(end, protocol, CHALLENGE, QPORT);
         Self { server: end(End::Server), client: end(End::Client), message: Vec::new() }
     }
 
@@ -52,7 +53,7 @@ fn datagrams(sender: &mut Channel<u32>, message: &[u8], text: &str) -> Vec<Vec<u
 /// A compat server message made of a number and letters.
 fn server_message(acknowledged: i32, len: usize) -> Vec<u8> {
     let mut writer = BitWriter::new();
-    server_message::begin(&mut writer, CommandNum(acknowledged));
+    server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(acknowledged));
     let mut message = writer.message().to_vec();
     message.extend((message.len()..len).map(|at| at as u8));
     message
@@ -60,7 +61,7 @@ fn server_message(acknowledged: i32, len: usize) -> Vec<u8> {
 
 fn client_message(head: &ClientHead, len: usize) -> Vec<u8> {
     let mut writer = BitWriter::new();
-    crate::wire::client_message::begin(&mut writer, head);
+    crate::wire::client_message::begin(&mut writer, Protocol::Q3_68, head);
     let mut message = writer.message().to_vec();
     message.extend((message.len()..len).map(|at| at as u8));
     message
@@ -83,8 +84,8 @@ fn deliver(
 
 #[test]
 fn numbers_begin_at_one_and_duplicates_and_late_messages_are_dropped() {
-    for dialect in Dialect::ALL {
-        let mut pair = Pair::new(dialect);
+    for protocol in [Protocol::OA_71, Protocol::IOQ3_71] {
+        let mut pair = Pair::new(protocol);
         let (sender, receiver, message) = pair.towards(End::Client);
         let sent: Vec<_> = (0..4).map(|_| datagrams(sender, b"abc", "").remove(0)).collect();
         assert_eq!(sent[0][..4], [1, 0, 0, 0]);
@@ -103,7 +104,7 @@ fn numbers_begin_at_one_and_duplicates_and_late_messages_are_dropped() {
 
 #[test]
 fn n1_n2_what_is_not_committed_changes_nothing() {
-    let mut pair = Pair::new(Dialect::Compat);
+    let mut pair = Pair::new(Protocol::OA_71);
     let (sender, receiver, message) = pair.towards(End::Server);
     let head = client_message(&ClientHead::default(), 20);
     assert_eq!(deliver(receiver, &datagrams(sender, &head, "")[0], message), Ok(true));
@@ -131,7 +132,7 @@ fn n1_n2_what_is_not_committed_changes_nothing() {
 
 #[test]
 fn n13_right_checksum_vouches_for_no_jump() {
-    let mut pair = Pair::new(Dialect::Native);
+    let mut pair = Pair::new(Protocol::IOQ3_71);
     let (sender, receiver, message) = pair.towards(End::Client);
     // Four values are possible for this number, whatever the challenge.
     receiver.last_received = Sequence(200);
@@ -142,19 +143,19 @@ fn n13_right_checksum_vouches_for_no_jump() {
 
 #[test]
 fn a_fresh_channel_believes_only_numbers_near_one() {
-    for (dialect, far_ahead) in [(Dialect::Compat, true), (Dialect::Native, false)] {
-        let mut pair = Pair::new(dialect);
+    for (protocol, far_ahead) in [(Protocol::OA_71, true), (Protocol::IOQ3_71, false)] {
+        let mut pair = Pair::new(protocol);
         let (sender, receiver, message) = pair.towards(End::Client);
         sender.next_sequence = Sequence(MAX_LOST_AT_START + 2);
         let received = receiver.receive(&datagrams(sender, b"abc", "")[0], message);
-        assert_eq!(received.expect("taken").expect("whole").far_ahead, far_ahead, "{dialect}");
+        assert_eq!(received.expect("taken").expect("whole").far_ahead, far_ahead, "{protocol}");
     }
 }
 
 #[test]
 fn n3_numbers_go_around() {
-    for dialect in Dialect::ALL {
-        let mut pair = Pair::new(dialect);
+    for protocol in [Protocol::OA_71, Protocol::IOQ3_71] {
+        let mut pair = Pair::new(protocol);
         let (sender, receiver, message) = pair.towards(End::Client);
         let start = Sequence(Sequence::MASK - 3);
         (sender.next_sequence, receiver.last_received) = (start.next(), start);
@@ -175,7 +176,7 @@ fn n3_numbers_go_around() {
 
 #[test]
 fn n3_a_connection_ends_long_before_its_numbers() {
-    let mut channel = Pair::new(Dialect::Native).server;
+    let mut channel = Pair::new(Protocol::IOQ3_71).server;
     channel.next_sequence = Sequence(EXHAUSTED.0 - 1);
     assert!(!channel.outgoing_exhausted());
     datagrams(&mut channel, b"abc", "");
@@ -185,11 +186,11 @@ fn n3_a_connection_ends_long_before_its_numbers() {
 
 #[test]
 fn n4_a_wrong_checksum_is_noticed_before_anything_else() {
-    let mut pair = Pair::new(Dialect::Native);
+    let mut pair = Pair::new(Protocol::IOQ3_71);
     let (sender, receiver, message) = pair.towards(End::Server);
     let sent = datagrams(sender, b"abc", "");
     assert_eq!(deliver(receiver, &sent[0], message), Ok(true));
-    let mut stranger = Channel::new(End::Client, Dialect::Native, Challenge(1), QPORT);
+    let mut stranger = Channel::new(End::Client, Protocol::IOQ3_71, Challenge(1), QPORT);
     // Number 1 has the same checksum under every challenge.
     assert_eq!(datagrams(&mut stranger, b"abc", "")[0], sent[0]);
     stranger.next_sequence = Sequence(5);
@@ -206,7 +207,7 @@ fn n4_a_wrong_checksum_is_noticed_before_anything_else() {
 
 #[test]
 fn fragments_carry_the_same_number_and_checksum_and_are_cut_at_1300() {
-    let mut pair = Pair::new(Dialect::Native);
+    let mut pair = Pair::new(Protocol::IOQ3_71);
     let message = vec![7; 2600];
     let sent = datagrams(&mut pair.client, &message, "");
     assert_eq!(sent.iter().map(Vec::len).collect::<Vec<_>>(), [1314, 1314, 14]);
@@ -224,7 +225,7 @@ fn fragments_carry_the_same_number_and_checksum_and_are_cut_at_1300() {
 
 #[test]
 fn a_newer_whole_message_ends_an_assembly() {
-    let mut pair = Pair::new(Dialect::Compat);
+    let mut pair = Pair::new(Protocol::OA_71);
     let (sender, receiver, message) = pair.towards(End::Client);
     let long = datagrams(sender, &server_message(0, 1500), "");
     let short = datagrams(sender, &server_message(0, 10), "");
@@ -236,7 +237,7 @@ fn a_newer_whole_message_ends_an_assembly() {
 
 #[test]
 fn while_fragments_wait_messages_queue_and_get_number_and_key_when_they_leave() {
-    let mut pair = Pair::new(Dialect::Compat);
+    let mut pair = Pair::new(Protocol::OA_71);
     let mut out = Vec::new();
     let mut wire: Vec<Vec<u8>> = Vec::new();
     let gamestate = server_message(0, 2000);
@@ -285,7 +286,7 @@ fn while_fragments_wait_messages_queue_and_get_number_and_key_when_they_leave() 
 
 #[test]
 fn what_cannot_be_sent_is_refused() {
-    let mut server = Pair::new(Dialect::Compat).server;
+    let mut server = Pair::new(Protocol::OA_71).server;
     let mut out = Vec::new();
     let text = Arc::default();
     assert_eq!(server.send(&[0; 16_385], &text, 0, &mut out), Err(SendError::TooLong(16_385)));
@@ -297,14 +298,14 @@ fn what_cannot_be_sent_is_refused() {
     server.clear_unsent();
     assert!(!server.is_busy());
     assert_eq!(server.transmit_next(&mut out), None);
-    let mut client = Pair::new(Dialect::Compat).client;
+    let mut client = Pair::new(Protocol::OA_71).client;
     assert_eq!(client.send(b"", &text, 0, &mut out), Err(SendError::Headless));
     assert_eq!(client.next_sequence(), Sequence(1));
 }
 
 #[test]
 fn a_message_keyed_by_a_command_that_is_not_kept_is_refused() {
-    let mut pair = Pair::new(Dialect::Compat);
+    let mut pair = Pair::new(Protocol::OA_71);
     let head = ClientHead { reliable_acknowledge: CommandNum(3), ..ClientHead::default() };
     let sent = datagrams(&mut pair.client, &client_message(&head, 40), "cs 1");
     let received = pair.server.receive(&sent[0], &mut pair.message);
@@ -330,7 +331,7 @@ fn numbers_that_reach_into_the_scrambled_bytes_still_make_the_key() {
         assert_eq!(commands.acknowledge(CommandNum(number)), Ok(()));
     }
     assert!(commands.add("one more".into()).is_ok());
-    let mut pair = Pair::new(Dialect::Compat);
+    let mut pair = Pair::new(Protocol::OA_71);
     let sent = datagrams(&mut pair.client, &clear, "");
     assert!(matches!(pair.server.receive(&sent[0], &mut pair.message), Ok(Some(_))));
     assert_ne!(pair.message, clear);
@@ -343,8 +344,8 @@ fn an_idle_channel_is_small() {
     assert!(size_of::<Channel<u64>>() <= 256, "{} bytes", size_of::<Channel<u64>>());
 }
 
-fn dialects() -> impl Strategy<Value = Dialect> {
-    prop_oneof![Just(Dialect::Compat), Just(Dialect::Native)]
+fn protocols() -> impl Strategy<Value = &'static Protocol> {
+    prop_oneof![Just(Protocol::OA_71), Just(Protocol::IOQ3_71)]
 }
 
 fn ends() -> impl Strategy<Value = End> {
@@ -381,7 +382,7 @@ fn open(
 proptest! {
     #[test]
     fn any_message_crosses(
-        dialect in dialects(),
+        protocol in protocols(),
         receiver in ends(),
         len in prop_oneof![
             0..40_usize,
@@ -392,7 +393,7 @@ proptest! {
         ],
         text in "[ -~]{0,40}",
     ) {
-        let mut pair = Pair::new(dialect);
+        let mut pair = Pair::new(protocol);
         let mut commands = OutgoingCommands::new();
         prop_assert!(commands.add(text.as_str().into()).is_ok());
         let clear = message_for(receiver, 1, len);
@@ -414,7 +415,7 @@ proptest! {
         receiver in ends(),
         bytes in proptest::collection::vec(any::<u8>(), 0..3000),
     ) {
-        let mut pair = Pair::new(Dialect::Native);
+        let mut pair = Pair::new(Protocol::IOQ3_71);
         let (sender, receiver, message) = pair.towards(receiver);
         let mut whole = false;
         for datagram in datagrams(sender, &bytes, "ignored") {
@@ -427,12 +428,12 @@ proptest! {
     /// Datagrams of several messages, each of which is lost, doubled, or overtaken by others.
     #[test]
     fn a_bad_network_yields_the_exact_message_or_nothing_and_never_one_twice(
-        dialect in dialects(),
+        protocol in protocols(),
         receiver in ends(),
         lens in proptest::collection::vec(0..4000_usize, 1..8),
         fates in proptest::collection::vec((0..8_usize, 0..6_usize), 64),
     ) {
-        let mut pair = Pair::new(dialect);
+        let mut pair = Pair::new(protocol);
         let mut commands = OutgoingCommands::new();
         prop_assert!(commands.add("print \"50% off\"".into()).is_ok());
         let (sender, end, message) = pair.towards(receiver);
@@ -465,12 +466,12 @@ proptest! {
 
     #[test]
     fn no_bytes_make_a_channel_panic(
-        dialect in dialects(),
+        protocol in protocols(),
         receiver in ends(),
         datagrams in proptest::collection::vec(
             (proptest::collection::vec(any::<u8>(), 0..60), any::<bool>(), any::<bool>()), 1..20),
     ) {
-        let mut pair = Pair::new(dialect);
+        let mut pair = Pair::new(protocol);
         let (_, channel, message) = pair.towards(receiver);
         let commands = OutgoingCommands::new();
         for (at, (mut bytes, near, signed)) in datagrams.into_iter().enumerate() {
@@ -479,7 +480,7 @@ proptest! {
                 let number = [at as u8 + 1, 0, 0, bytes[3] & 0x80];
                 bytes[..4].copy_from_slice(&number);
                 let at_checksum = if receiver == End::Server { 6 } else { 4 };
-                if signed && dialect == Dialect::Native {
+                if signed && protocol == Protocol::IOQ3_71 {
                     let checksum = checksum(CHALLENGE, Sequence(at as u32 + 1)).to_le_bytes();
                     bytes[at_checksum..at_checksum + 4].copy_from_slice(&checksum);
                 }

@@ -22,7 +22,7 @@ mod work;
 use std::net::SocketAddr;
 
 use fragd::{
-    client::ClientWire,
+    client::Protocol,
     model::{Millis, Qport},
     node::{LocalPort, Node as _, Route},
     observe::Counter,
@@ -66,7 +66,7 @@ impl AttackFixture {
 
     fn around(mut sim: SimFixture) -> Self {
         let _ = sim.network.take_outside();
-        let nodes = ClientWire::ALL.map(|wire| sim.join(wire, "honest"));
+        let nodes = Protocol::ALL.map(|wire| sim.join(wire, "honest"));
         sim.run_for(Millis::seconds(3));
         let now = sim.network.now();
         let honest = nodes.map(|node| Honest {

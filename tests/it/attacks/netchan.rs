@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 
 use fragd::{
     impairment::Dice,
-    model::{CommandNum, Dialect, Sequence, ServerId, limits::MAX_MESSAGE_LEN},
+    model::{CommandNum, Sequence, ServerId, limits::MAX_MESSAGE_LEN},
     netchan::{Channel, End},
     observe::Counter,
     settings::key,
     wire::{
+        Protocol,
         bits::BitWriter,
         client_message::{self, ClientHead},
     },
@@ -72,7 +73,7 @@ fn keyless_message(server_id: i32, reliable_acknowledge: i32) -> Vec<u8> {
         reliable_acknowledge: CommandNum(reliable_acknowledge),
     };
     let mut writer = BitWriter::new();
-    client_message::begin(&mut writer, &head);
+    client_message::begin(&mut writer, Protocol::Q3_68, &head);
     client_message::end(&mut writer);
     writer.message().to_vec()
 }
@@ -239,7 +240,7 @@ fn n9_unfinished_message_is_replaced_by_the_next() {
     assert!(fixture.send(FROM, &datagram).is_empty());
     let moves = attacker.level_ms;
     attacker.channel =
-        Channel::new(End::Client, Dialect::Native, attacker.challenge, attacker.qport)
+        Channel::new(End::Client, Protocol::IOQ3_71, attacker.challenge, attacker.qport)
             .resumed(Sequence(next + 1), attacker.channel.last_received());
     attacker.live(&mut fixture, 500);
     assert!(attacker.level_ms > moves + 400, "still served");

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use fragd::{
-    client::ClientWire,
+    client::Protocol,
     node::{Hosted as _, LoopCounters},
     observe::{Counter, exposition},
 };
@@ -24,7 +24,7 @@ fn requests() -> [Vec<u8>; 5] {
 #[test]
 fn eight_players_are_unaffected_by_distributed_flood() {
     let mut sim = SimFixture::new(SEED, &[]);
-    for (i, wire) in ClientWire::ALL.iter().cycle().take(5).enumerate() {
+    for (i, wire) in Protocol::ALL.iter().cycle().take(5).enumerate() {
         sim.join(*wire, &format!("p{i}"));
     }
     let mut fixture = AttackFixture::around(sim);

@@ -3,10 +3,11 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use fragd::{
-    model::{Challenge, CommandNum, Dialect, Qport, ServerId, UserCmd},
+    model::{Challenge, CommandNum, Qport, ServerId, UserCmd},
     netchan::{Channel, End, usercmd_key},
     settings::key,
     wire::{
+        Protocol,
         bits::{BitReader, BitWriter},
         client_message::{self, ClientHead},
         connect::write_connect,
@@ -73,7 +74,7 @@ impl RawClient {
             address,
             qport,
             challenge,
-            channel: Channel::new(End::Client, Dialect::Native, challenge, qport),
+            channel: Channel::new(End::Client, Protocol::IOQ3_71, challenge, qport),
             server_id: ServerId(0),
             feed: 0,
             level_ms: 0,
@@ -133,7 +134,7 @@ impl RawClient {
     /// An honest head with that content, as it would lie in a datagram.
     pub(super) fn message(&self, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
         let mut writer = BitWriter::new();
-        client_message::begin(&mut writer, &self.head());
+        client_message::begin(&mut writer, Protocol::Q3_68, &self.head());
         write(&mut writer);
         writer.message().to_vec()
     }
@@ -145,7 +146,7 @@ impl RawClient {
         write: impl FnOnce(&mut BitWriter),
     ) -> Vec<u8> {
         let mut writer = BitWriter::new();
-        client_message::begin(&mut writer, head);
+        client_message::begin(&mut writer, Protocol::Q3_68, head);
         write(&mut writer);
         let mut datagram = Vec::new();
         let nothing: Arc<str> = "".into();

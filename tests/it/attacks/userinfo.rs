@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use fragd::{
-    client::ClientWire,
+    client::Protocol,
     game::{Deathmatch, Flight, Game, Profile, movement::Variant},
     model::{Millis, assets::Assets as _},
     node::Hosted as _,
@@ -142,7 +142,7 @@ fn gamestate_fits(map: &str, next: &str, set: &[(&str, &str)]) {
     // It names the level before, and so is sent the next one again and again.
     assert!(attacker.gamestates >= 2, "{map} to {next}: {}", attacker.gamestates);
     fixture.sim.run_for(Millis::seconds(3));
-    for honest in 0..ClientWire::ALL.len() {
+    for honest in 0..Protocol::ALL.len() {
         let node = fixture.honest[honest].node;
         let player = fixture.sim.player(node);
         assert!(player.is_active(), "{map} to {next}: {:?}", player.ending());

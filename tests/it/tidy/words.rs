@@ -116,7 +116,7 @@ pub(super) const RETIRED_TYPES: &[(&str, &str)] = &[
     ("Guests", "Housekeeping"),
     ("Complaint", "RateLimitedWarning"),
     ("Dialect", "Framing"),
-    ("ClientWire", "Protocol"),
+    ("Protocol", "Protocol"),
     ("Means", "MeansOfDeath"),
     ("Colour", "TeamColor"),
     ("Trouble", "AssetMismatch"),
