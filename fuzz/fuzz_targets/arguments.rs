@@ -8,7 +8,7 @@ use fragd::{
     cli::{self, LoadTest, ServerAddress},
     client::ProtocolChoice,
     settings::{Networks, name_matches, nearest_setting},
-    impairment::{Dice, Shape},
+    impairment::{SeededRng, Impairment},
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -29,11 +29,11 @@ fuzz_target!(|data: &[u8]| {
             assert!(!options.stages.is_empty());
         }
         2 => {
-            if let Some(shape) = read_back::<Shape>(text) {
-                let mut dice = Dice::new(3);
+            if let Some(shape) = read_back::<Impairment>(text) {
+                let mut rng = SeededRng::new(3);
                 let mut bytes = vec![7; 40];
-                let _ = shape.decide(&mut dice);
-                shape.damage(&mut dice, &mut bytes);
+                let _ = shape.decide(&mut rng);
+                shape.damage(&mut rng, &mut bytes);
             }
         }
         3 => {

@@ -33,7 +33,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::{
     client::{Protocol, Stage as ClientStage},
-    impairment::Shape,
+    impairment::Impairment,
     model::Millis,
     node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
 };
@@ -464,7 +464,7 @@ impl Bots {
     /// Whether nobody has got in for so long that nobody will.
     fn is_hopeless(&self) -> bool {
         let Self { options, .. } = self;
-        let way = |shape: &Shape| shape.latency.0 + shape.jitter.0;
+        let way = |shape: &Impairment| shape.latency.0 + shape.jitter.0;
         // Two questions, and each may have to be asked again.
         let round_trips = 4 * (way(&options.uplink) + way(&options.downlink));
         !options.reconnects

@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, str::FromStr};
 use thiserror::Error;
 
 use super::{MAX_BOTS, behaviour::Behaviours, expect::Expectations};
-use crate::{client::ProtocolChoice, impairment::Shape, model::Millis};
+use crate::{client::ProtocolChoice, impairment::Impairment, model::Millis};
 
 /// A number of bots for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,9 +111,9 @@ pub struct BotsOptions {
     /// The server's password; empty for none.
     pub password: String,
     /// What happens to datagrams on their way to the server, and on their way back.
-    pub uplink: Shape,
+    pub uplink: Impairment,
     /// See `uplink`.
-    pub downlink: Shape,
+    pub downlink: Impairment,
     /// Mean time until a bot's router gives it another port; never when zero.
     pub rebind: Millis,
     /// Silence after which the server counts as lost; so long is waited for a first answer, too.
@@ -159,8 +159,8 @@ impl BotsOptions {
             name_prefix: "bot".to_owned(),
             behaviour: Behaviours::PLAYER,
             password: String::new(),
-            uplink: Shape::default(),
-            downlink: Shape::default(),
+            uplink: Impairment::default(),
+            downlink: Impairment::default(),
             rebind: Millis(0),
             timeout: Millis::seconds(10),
             reconnects: false,

@@ -2,7 +2,7 @@
 //! gives the bot another port.
 
 use crate::{
-    impairment::{Dice, Link},
+    impairment::{ImpairedLink, SeededRng},
     model::Millis,
     node::LocalPort,
 };
@@ -12,9 +12,9 @@ use super::{bot::seed_of, options::BotsOptions};
 /// The way of one bot.
 #[derive(Debug)]
 pub(super) struct Wire {
-    pub(super) up: Link,
-    pub(super) down: Link,
-    dice: Dice,
+    pub(super) up: ImpairedLink,
+    pub(super) down: ImpairedLink,
+    rng: SeededRng,
     /// Mean time between two changes of port; never when zero.
     rebind: Millis,
     rebinds_at: Millis,
@@ -35,9 +35,9 @@ impl Wire {
     fn new(options: &BotsOptions, number: u16, now: Millis) -> Self {
         let seed = seed_of(options.seed, number);
         let mut wire = Self {
-            up: Link::new(options.uplink, seed ^ 2),
-            down: Link::new(options.downlink, seed ^ 3),
-            dice: Dice::new(seed ^ 4),
+            up: ImpairedLink::new(options.uplink, seed ^ 2),
+            down: ImpairedLink::new(options.downlink, seed ^ 3),
+            rng: SeededRng::new(seed ^ 4),
             rebind: options.rebind,
             rebinds_at: Millis::NEVER,
             other_port: false,
@@ -77,7 +77,7 @@ impl Wire {
     /// Half to one and a half times the mean from now.
     fn plan_rebind(&mut self, now: Millis) {
         if self.rebind > Millis(0) {
-            let more = self.dice.below(self.rebind.0 + 1);
+            let more = self.rng.below(self.rebind.0 + 1);
             self.rebinds_at = now + Millis(self.rebind.0 / 2 + more);
         }
     }

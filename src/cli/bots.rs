@@ -12,7 +12,7 @@ use super::ServerAddress;
 use crate::{
     bots::{self, Behaviours, Expectations, MAX_BOTS, QueryFlood, Stage, Stages},
     client::ProtocolChoice,
-    impairment::Shape,
+    impairment::Impairment,
     model::Millis,
     settings::GameFolder,
 };
@@ -88,15 +88,15 @@ pub struct LoadTest {
     /// the share that skips both, and lets jitter change the order as well
     #[arg(long, value_name = "SHAPE")]
     #[serde(deserialize_with = "text")]
-    pub network: Option<Shape>,
+    pub network: Option<Impairment>,
     /// The same for the way to the server alone
     #[arg(long, value_name = "SHAPE")]
     #[serde(deserialize_with = "text")]
-    pub uplink: Option<Shape>,
+    pub uplink: Option<Impairment>,
     /// The same for the way back alone
     #[arg(long, value_name = "SHAPE")]
     #[serde(deserialize_with = "text")]
-    pub downlink: Option<Shape>,
+    pub downlink: Option<Impairment>,
     /// Mean time until a bot's router gives it another port, such as 30s
     #[arg(long, value_name = "TIME")]
     #[serde(deserialize_with = "text")]

@@ -8,7 +8,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::model::Millis;
 
-use super::{Dice, Shape};
+use super::{Impairment, SeededRng};
 
 /// Most datagrams that wait; further ones are lost.
 pub const MAX_WAITING: usize = 4096;
@@ -25,9 +25,9 @@ struct Flight {
 
 /// One direction.
 #[derive(Debug)]
-pub struct Link {
-    shape: Shape,
-    dice: Dice,
+pub struct ImpairedLink {
+    impairment: Impairment,
+    rng: SeededRng,
     flights: BinaryHeap<Reverse<Flight>>,
     sent: u64,
     /// When the pipe is free, in microseconds.
@@ -38,13 +38,13 @@ pub struct Link {
     spare: Vec<Vec<u8>>,
 }
 
-impl Link {
+impl ImpairedLink {
     /// A way of a shape, whose chance grows from `seed`.
     #[must_use]
-    pub fn new(shape: Shape, seed: u64) -> Self {
+    pub fn new(impairment: Impairment, seed: u64) -> Self {
         Self {
-            shape,
-            dice: Dice::new(seed),
+            impairment,
+            rng: SeededRng::new(seed),
             flights: BinaryHeap::new(),
             sent: 0,
             free_at_us: 0,
@@ -54,26 +54,26 @@ impl Link {
     }
 
     /// Changes what happens to datagrams from now on.
-    pub fn set_shape(&mut self, shape: Shape) {
-        self.shape = shape;
+    pub fn set_impairment(&mut self, impairment: Impairment) {
+        self.impairment = impairment;
     }
 
     /// A datagram sets out.
     pub fn send(&mut self, now: Millis, bytes: &[u8]) {
-        let fate = self.shape.decide(&mut self.dice);
-        for delay in fate.delays.into_iter().flatten() {
-            let Some(through) = self.pass_pipe(now, bytes.len()) else { continue };
+        let delivery = self.impairment.decide(&mut self.rng);
+        for delay in delivery.delays.into_iter().flatten() {
+            let Some(through) = self.queue_delay(now, bytes.len()) else { continue };
             if self.flights.len() >= MAX_WAITING {
                 continue;
             }
             let mut buffer = self.spare.pop().unwrap_or_default();
             buffer.clear();
             buffer.extend_from_slice(bytes);
-            self.shape.damage(&mut self.dice, &mut buffer);
+            self.impairment.damage(&mut self.rng, &mut buffer);
             let number = self.sent;
             self.sent += 1;
             let mut arrival = through + delay;
-            if self.shape.reordering == 0 {
+            if self.impairment.reordering == 0 {
                 arrival = arrival.max(self.latest);
             }
             self.latest = self.latest.max(arrival);
@@ -82,8 +82,8 @@ impl Link {
     }
 
     /// When a datagram that comes now is through the pipe. `None` when the pipe is too full.
-    fn pass_pipe(&mut self, now: Millis, len: usize) -> Option<Millis> {
-        let rate = u64::from(self.shape.rate_bytes_per_sec);
+    fn queue_delay(&mut self, now: Millis, len: usize) -> Option<Millis> {
+        let rate = u64::from(self.impairment.rate_bytes_per_sec);
         if rate == 0 {
             return Some(now);
         }
@@ -125,8 +125,8 @@ mod tests {
     use super::*;
 
     /// Sends a numbered datagram of `len` bytes every 10 ms, and returns what arrives when.
-    fn run(shape: Shape, count: u8, len: usize) -> Vec<(u64, u8)> {
-        let mut link = Link::new(shape, 3);
+    fn run(impairment: Impairment, count: u8, len: usize) -> Vec<(u64, u8)> {
+        let mut link = ImpairedLink::new(impairment, 3);
         let (mut packet, mut arrived) = (Vec::new(), Vec::new());
         for ms in 0..20_000 {
             let now = Millis(ms);
@@ -143,14 +143,14 @@ mod tests {
 
     #[test]
     fn a_clear_link_delivers_at_once_and_a_long_one_later() {
-        assert_eq!(run(Shape::default(), 3, 10), [(0, 0), (10, 1), (20, 2)]);
-        assert_eq!(run(Shape::latency(Millis(35)), 3, 10), [(35, 0), (45, 1), (55, 2)]);
+        assert_eq!(run(Impairment::default(), 3, 10), [(0, 0), (10, 1), (20, 2)]);
+        assert_eq!(run(Impairment::latency(Millis(35)), 3, 10), [(35, 0), (45, 1), (55, 2)]);
     }
 
     #[test]
     fn a_pipe_takes_its_time_and_overflows() {
         // 100 bytes every 10 ms are 10 000 a second; half of it passes.
-        let narrow = Shape { rate_bytes_per_sec: 5000, ..Shape::default() };
+        let narrow = Impairment { rate_bytes_per_sec: 5000, ..Impairment::default() };
         let arrived = run(narrow, 200, 100);
         assert_eq!(arrived[..3], [(20, 0), (40, 1), (60, 2)]);
         let longest = arrived.iter().map(|(at, n)| at - u64::from(*n) * 10).max();
@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn reordered_ones_overtake() {
-        let shape = Shape { reordering: 100, ..Shape::latency(Millis(50)) };
-        let arrived = run(shape, 200, 10);
+        let impairment = Impairment { reordering: 100, ..Impairment::latency(Millis(50)) };
+        let arrived = run(impairment, 200, 10);
         assert_eq!(arrived.len(), 200);
         let overtaken = arrived.windows(2).filter(|pair| pair[0].1 > pair[1].1).count();
         assert!((8..40).contains(&overtaken), "{overtaken}");
@@ -169,9 +169,9 @@ mod tests {
 
     #[test]
     fn jitter_keeps_the_order_unless_reordering_is_asked_for() {
-        let jitter = Shape { jitter: Millis(40), ..Shape::latency(Millis(20)) };
-        let overtaken = |shape| {
-            let arrived = run(shape, 200, 10);
+        let jitter = Impairment { jitter: Millis(40), ..Impairment::latency(Millis(20)) };
+        let overtaken = |impairment| {
+            let arrived = run(impairment, 200, 10);
             assert_eq!(arrived.len(), 200);
             let delays = arrived.iter().map(|(at, n)| at - u64::from(*n) * 10);
             assert!(delays.clone().all(|delay| delay <= 60), "nothing takes longer for it");
@@ -179,12 +179,12 @@ mod tests {
             arrived.windows(2).filter(|pair| pair[0].1 > pair[1].1).count()
         };
         assert_eq!(overtaken(jitter), 0);
-        assert!(overtaken(Shape { reordering: 1, ..jitter }) > 30);
+        assert!(overtaken(Impairment { reordering: 1, ..jitter }) > 30);
     }
 
     #[test]
     fn what_waits_is_bounded() {
-        let mut link = Link::new(Shape::latency(Millis(5)), 1);
+        let mut link = ImpairedLink::new(Impairment::latency(Millis(5)), 1);
         for _ in 0..MAX_WAITING + 10 {
             link.send(Millis(0), b"x");
         }

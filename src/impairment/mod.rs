@@ -1,9 +1,9 @@
 //! What a network does to datagrams on their way: time, chance and a narrow pipe.
 //!
-//! A [`Shape`] says it, a [`Link`] does it for one direction. The simulated network and the load test
+//! A [`Impairment`] says it, a [`ImpairedLink`] does it for one direction. The simulated network and the load test
 //! use both, so a bot suffers from the same faults as a simulated player. Invariants: the same seed and
-//! the same datagrams at the same times have the same fate; what waits in a link is bounded by its
-//! [`MAX_WAITING`]; a [`Link`] keeps the order of datagrams unless its shape asks for reordering, as most
+//! the same datagrams at the same times have the same delivery; what waits in a link is bounded by its
+//! [`MAX_WAITING`]; a [`ImpairedLink`] keeps the order of datagrams unless its shape asks for reordering, as most
 //! networks do, where jitter comes from queues. The simulated network draws each delay by itself, so that
 //! jitter alone reorders. Source: the terms are those of network emulators; a reordered datagram skips the
 //! delay.
@@ -17,19 +17,19 @@ use thiserror::Error;
 
 use crate::model::Millis;
 
-pub use link::{Link, MAX_WAITING};
+pub use link::{ImpairedLink, MAX_WAITING};
 
 /// Thousandths, in shares of datagrams.
-pub const WHOLE: u32 = 1000;
+pub const PER_MILLE: u32 = 1000;
 /// Longest delay that can be asked for.
 const MAX_DELAY: Millis = Millis::seconds(10);
 
 /// What happens to datagrams on their way. Shares are in thousandths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct Impairment {
     /// Least time on the way.
     pub latency: Millis,
-    /// Up to this much is added, each time anew. A [`Link`] holds back what would overtake, unless
+    /// Up to this much is added, each time anew. A [`ImpairedLink`] holds back what would overtake, unless
     /// `reordering` is set.
     pub jitter: Millis,
     /// How many are lost.
@@ -48,21 +48,21 @@ pub struct Shape {
 
 /// What happens to one datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fate {
+pub struct Delivery {
     /// Time on the way of each copy, behind the pipe.
     pub delays: [Option<Millis>; 2],
 }
 
 /// What was done to a datagram's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Damage {
+pub struct Corruption {
     /// A bit is another.
     pub is_flipped: bool,
     /// Bytes at its end are missing.
     pub is_cut: bool,
 }
 
-impl Shape {
+impl Impairment {
     /// A way that only takes time.
     #[must_use]
     pub const fn latency(latency: Millis) -> Self {
@@ -85,30 +85,30 @@ impl Shape {
     }
 
     /// Decides what becomes of the next datagram.
-    pub fn decide(&self, dice: &mut Dice) -> Fate {
-        let mut fate = Fate::default();
-        if dice.chance(self.loss) {
-            return fate;
+    pub fn decide(&self, rng: &mut SeededRng) -> Delivery {
+        let mut delivery = Delivery::default();
+        if rng.chance(self.loss) {
+            return delivery;
         }
-        let copies = if dice.chance(self.duplication) { 2 } else { 1 };
-        for delay in fate.delays.iter_mut().take(copies) {
-            let skips = dice.chance(self.reordering);
-            let jitter = Millis(dice.below(self.jitter.0 + 1));
+        let copies = if rng.chance(self.duplication) { 2 } else { 1 };
+        for delay in delivery.delays.iter_mut().take(copies) {
+            let skips = rng.chance(self.reordering);
+            let jitter = Millis(rng.below(self.jitter.0 + 1));
             *delay = Some(if skips { Millis(0) } else { self.latency + jitter });
         }
-        fate
+        delivery
     }
 
     /// Damages a datagram, or leaves it as it is, and says which.
-    pub fn damage(&self, dice: &mut Dice, bytes: &mut Vec<u8>) -> Damage {
-        let mut damage = Damage::default();
-        if dice.chance(self.corruption) && !bytes.is_empty() {
-            let at = dice.below(bytes.len() as u64) as usize;
-            bytes[at] ^= 1 << dice.below(8);
+    pub fn damage(&self, rng: &mut SeededRng, bytes: &mut Vec<u8>) -> Corruption {
+        let mut damage = Corruption::default();
+        if rng.chance(self.corruption) && !bytes.is_empty() {
+            let at = rng.below(bytes.len() as u64) as usize;
+            bytes[at] ^= 1 << rng.below(8);
             damage.is_flipped = true;
         }
-        if dice.chance(self.truncation) {
-            let len = dice.below(bytes.len() as u64 + 1) as usize;
+        if rng.chance(self.truncation) {
+            let len = rng.below(bytes.len() as u64 + 1) as usize;
             damage.is_cut = len < bytes.len();
             bytes.truncate(len);
         }
@@ -118,9 +118,9 @@ impl Shape {
 
 /// Chance that can be drawn again.
 #[derive(Clone, Debug)]
-pub struct Dice(Pcg32);
+pub struct SeededRng(Pcg32);
 
-impl Dice {
+impl SeededRng {
     /// Chance that grows from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -134,13 +134,13 @@ impl Dice {
 
     /// True as often as asked. A share of 0 draws nothing.
     pub fn chance(&mut self, thousandths: u32) -> bool {
-        thousandths > 0 && self.below(u64::from(WHOLE)) < u64::from(thousandths)
+        thousandths > 0 && self.below(u64::from(PER_MILLE)) < u64::from(thousandths)
     }
 }
 
 /// A shape that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ShapeError {
+pub enum ImpairmentError {
     /// No such word.
     #[error(
         "'{0}': a network is described as latency=80ms,jitter=20ms,loss=1%,dup=0.5%,reorder=1%,rate=8000"
@@ -159,74 +159,76 @@ pub enum ShapeError {
 }
 
 /// What a word of a description sets.
-enum Word {
-    Time(fn(&mut Shape) -> &mut Millis),
-    Share(fn(&mut Shape) -> &mut u32),
+enum Parameter {
+    Time(fn(&mut Impairment) -> &mut Millis),
+    Share(fn(&mut Impairment) -> &mut u32),
     Rate,
 }
 
 /// The words of descriptions, as they are written.
-const WORDS: [(&str, Word); 8] = [
-    ("latency", Word::Time(|shape| &mut shape.latency)),
-    ("jitter", Word::Time(|shape| &mut shape.jitter)),
-    ("loss", Word::Share(|shape| &mut shape.loss)),
-    ("dup", Word::Share(|shape| &mut shape.duplication)),
-    ("reorder", Word::Share(|shape| &mut shape.reordering)),
-    ("corrupt", Word::Share(|shape| &mut shape.corruption)),
-    ("cut", Word::Share(|shape| &mut shape.truncation)),
-    ("rate", Word::Rate),
+const PARAMETERS: [(&str, Parameter); 8] = [
+    ("latency", Parameter::Time(|impairment| &mut impairment.latency)),
+    ("jitter", Parameter::Time(|impairment| &mut impairment.jitter)),
+    ("loss", Parameter::Share(|impairment| &mut impairment.loss)),
+    ("dup", Parameter::Share(|impairment| &mut impairment.duplication)),
+    ("reorder", Parameter::Share(|impairment| &mut impairment.reordering)),
+    ("corrupt", Parameter::Share(|impairment| &mut impairment.corruption)),
+    ("cut", Parameter::Share(|impairment| &mut impairment.truncation)),
+    ("rate", Parameter::Rate),
 ];
 
-impl FromStr for Shape {
-    type Err = ShapeError;
+impl FromStr for Impairment {
+    type Err = ImpairmentError;
 
     /// Reads a description such as `latency=80ms,jitter=20ms,loss=1%`.
-    fn from_str(text: &str) -> Result<Self, ShapeError> {
-        let mut shape = Self::default();
+    fn from_str(text: &str) -> Result<Self, ImpairmentError> {
+        let mut impairment = Self::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let unknown = || ShapeError::Unknown(part.to_owned());
+            let unknown = || ImpairmentError::Unknown(part.to_owned());
             let (key, value) = part.split_once('=').ok_or_else(unknown)?;
             let (key, value) = (key.trim(), value.trim());
-            let (name, word) = WORDS.iter().find(|(name, _)| *name == key).ok_or_else(unknown)?;
-            let wrong = |wanted| ShapeError::Value { key: name, value: value.to_owned(), wanted };
+            let (name, word) =
+                PARAMETERS.iter().find(|(name, _)| *name == key).ok_or_else(unknown)?;
+            let wrong =
+                |wanted| ImpairmentError::Value { key: name, value: value.to_owned(), wanted };
             match word {
-                Word::Time(field) => {
+                Parameter::Time(field) => {
                     let ms = value.strip_suffix("ms").unwrap_or(value).trim().parse().ok();
                     let ms = ms.map(Millis).filter(|&time| time <= MAX_DELAY);
-                    *field(&mut shape) = ms.ok_or_else(|| wrong("time of 0 to 10000 ms"))?;
+                    *field(&mut impairment) = ms.ok_or_else(|| wrong("time of 0 to 10000 ms"))?;
                 }
-                Word::Share(field) => {
+                Parameter::Share(field) => {
                     let percent: Option<f64> =
                         value.strip_suffix('%').unwrap_or(value).trim().parse().ok();
                     let percent = percent.filter(|share| (0.0..=100.0).contains(share));
                     let percent = percent.ok_or_else(|| wrong("share of 0 to 100 %"))?;
-                    *field(&mut shape) = (percent * 10.0).round() as u32;
+                    *field(&mut impairment) = (percent * 10.0).round() as u32;
                 }
-                Word::Rate => {
+                Parameter::Rate => {
                     let rate = value.parse().ok();
-                    shape.rate_bytes_per_sec =
+                    impairment.rate_bytes_per_sec =
                         rate.ok_or_else(|| wrong("number of bytes a second"))?;
                 }
             }
         }
-        Ok(shape)
+        Ok(impairment)
     }
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for Impairment {
     /// A description that reads back as this shape.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shape = *self;
+        let mut impairment = *self;
         let mut separator = "";
-        for (name, word) in WORDS {
+        for (name, word) in PARAMETERS {
             let text = match word {
-                Word::Time(field) => Some(*field(&mut shape))
+                Parameter::Time(field) => Some(*field(&mut impairment))
                     .filter(|time| time.0 > 0)
                     .map(|time| format!("{}ms", time.0)),
-                Word::Share(field) => Some(*field(&mut shape))
+                Parameter::Share(field) => Some(*field(&mut impairment))
                     .filter(|&share| share > 0)
                     .map(|share| format!("{}%", f64::from(share) / 10.0)),
-                Word::Rate => Some(shape.rate_bytes_per_sec)
+                Parameter::Rate => Some(impairment.rate_bytes_per_sec)
                     .filter(|&rate| rate > 0)
                     .map(|rate| rate.to_string()),
             };
@@ -247,14 +249,17 @@ mod tests {
     fn descriptions_are_read_and_written() {
         let text =
             "latency=80ms,jitter=20ms,loss=1.5%,dup=0.5%,reorder=2%,corrupt=1%,cut=3%,rate=8000";
-        let shape: Shape = text.parse().unwrap();
-        assert_eq!((shape.latency, shape.loss, shape.reordering), (Millis(80), 15, 20));
-        assert_eq!(shape.to_string(), text);
+        let impairment: Impairment = text.parse().unwrap();
         assert_eq!(
-            " latency=5 , loss=1 ".parse::<Shape>().unwrap().to_string(),
+            (impairment.latency, impairment.loss, impairment.reordering),
+            (Millis(80), 15, 20)
+        );
+        assert_eq!(impairment.to_string(), text);
+        assert_eq!(
+            " latency=5 , loss=1 ".parse::<Impairment>().unwrap().to_string(),
             "latency=5ms,loss=1%"
         );
-        assert!("".parse::<Shape>().unwrap().is_clear());
+        assert!("".parse::<Impairment>().unwrap().is_clear());
         for (bad, because) in [
             ("latency", "described as"),
             ("speed=1", "'speed=1'"),
@@ -264,26 +269,30 @@ mod tests {
             ("loss=nan", "0 to 100"),
             ("rate=-4", "bytes a second"),
         ] {
-            let error = bad.parse::<Shape>().unwrap_err().to_string();
+            let error = bad.parse::<Impairment>().unwrap_err().to_string();
             assert!(error.contains(because), "{bad}: {error}");
         }
     }
 
     #[test]
     fn chance_is_as_often_as_asked_and_the_same_again() {
-        let shape =
-            Shape { loss: 100, duplication: 50, jitter: Millis(9), ..Shape::latency(Millis(20)) };
-        let fates = |seed| {
-            let mut dice = Dice::new(seed);
-            (0..10_000).map(|_| shape.decide(&mut dice)).collect::<Vec<_>>()
+        let impairment = Impairment {
+            loss: 100,
+            duplication: 50,
+            jitter: Millis(9),
+            ..Impairment::latency(Millis(20))
         };
-        let decided = fates(5);
-        assert_eq!(decided, fates(5));
-        assert_ne!(decided, fates(6));
-        let lost = decided.iter().filter(|fate| fate.delays == [None; 2]).count();
-        let twice = decided.iter().filter(|fate| fate.delays[1].is_some()).count();
+        let deliveries = |seed| {
+            let mut rng = SeededRng::new(seed);
+            (0..10_000).map(|_| impairment.decide(&mut rng)).collect::<Vec<_>>()
+        };
+        let decided = deliveries(5);
+        assert_eq!(decided, deliveries(5));
+        assert_ne!(decided, deliveries(6));
+        let lost = decided.iter().filter(|delivery| delivery.delays == [None; 2]).count();
+        let twice = decided.iter().filter(|delivery| delivery.delays[1].is_some()).count();
         assert!((900..1100).contains(&lost) && (400..500).contains(&twice), "{lost} {twice}");
-        let delays = decided.iter().flat_map(|fate| fate.delays).flatten();
+        let delays = decided.iter().flat_map(|delivery| delivery.delays).flatten();
         assert!(delays.clone().all(|delay| (20..=29).contains(&delay.0)));
         assert_eq!(delays.map(|delay| delay.0).max(), Some(29));
     }

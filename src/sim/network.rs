@@ -12,7 +12,7 @@ use std::{
 use super::harm::{Harm, Harms};
 
 use crate::{
-    impairment::{Dice, Shape},
+    impairment::{Impairment, SeededRng},
     model::Millis,
     node::{Hosted, LocalPort, Node, Route},
 };
@@ -74,8 +74,8 @@ pub struct Network {
     harms: Harms,
     /// The newest number that arrived, by the nodes that it came from and to.
     newest: HashMap<(NodeId, NodeId), u64>,
-    dice: Dice,
-    shape: Shape,
+    rng: SeededRng,
+    impairment: Impairment,
     flights: BinaryHeap<Reverse<Flight>>,
     sent: u64,
     longest: usize,
@@ -87,7 +87,7 @@ pub struct Network {
 impl Network {
     /// A network at time `now` whose chance is drawn from `seed`.
     #[must_use]
-    pub fn new(seed: u64, shape: Shape, now: Millis) -> Self {
+    pub fn new(seed: u64, impairment: Impairment, now: Millis) -> Self {
         Self {
             now,
             machines: Vec::new(),
@@ -96,8 +96,8 @@ impl Network {
             bytes_sent: 0,
             harms: Harms::default(),
             newest: HashMap::new(),
-            dice: Dice::new(seed),
-            shape,
+            rng: SeededRng::new(seed),
+            impairment,
             flights: BinaryHeap::new(),
             sent: 0,
             longest: 0,
@@ -194,8 +194,8 @@ impl Network {
     }
 
     /// Changes what happens to datagrams from now on.
-    pub fn set_shape(&mut self, shape: Shape) {
-        self.shape = shape;
+    pub fn set_impairment(&mut self, impairment: Impairment) {
+        self.impairment = impairment;
     }
 
     /// The address of a node's port, public and one per node.
@@ -208,7 +208,7 @@ impl Network {
 
     /// Sends a datagram from outside the nodes, from whatever address.
     pub fn inject(&mut self, from: SocketAddr, to: NodeId, bytes: &[u8]) {
-        let arrival = self.now + self.shape.latency;
+        let arrival = self.now + self.impairment.latency;
         self.launch(arrival, to, LocalPort(0), from, bytes.to_vec());
     }
 
@@ -326,7 +326,7 @@ impl Network {
             }
             return;
         };
-        let fate = self.shape.decide(&mut self.dice);
+        let fate = self.impairment.decide(&mut self.rng);
         match fate.delays {
             [None, None] => self.harms.add(Harm::Lost),
             [Some(_), Some(_)] => self.harms.add(Harm::Doubled),
@@ -334,7 +334,7 @@ impl Network {
         }
         for delay in fate.delays.into_iter().flatten() {
             let mut bytes = bytes.to_vec();
-            let damage = self.shape.damage(&mut self.dice, &mut bytes);
+            let damage = self.impairment.damage(&mut self.rng, &mut bytes);
             if damage.is_cut {
                 self.harms.add(Harm::Cut);
             }
@@ -441,35 +441,38 @@ mod tests {
         fn stop(&mut self, _: Millis, _: &str) {}
     }
 
-    fn run(seed: u64, shape: Shape) -> [Vec<(Millis, u8)>; 2] {
-        harmed(seed, shape).0
+    fn run(seed: u64, impairment: Impairment) -> [Vec<(Millis, u8)>; 2] {
+        harmed(seed, impairment).0
     }
 
-    fn harmed(seed: u64, shape: Shape) -> ([Vec<(Millis, u8)>; 2], Harms) {
+    fn harmed(seed: u64, impairment: Impairment) -> ([Vec<(Millis, u8)>; 2], Harms) {
         let mut nodes = [Ticker::new(1), Ticker::new(0)];
-        let mut network = Network::new(seed, shape, Millis(0));
+        let mut network = Network::new(seed, impairment, Millis(0));
         network.run_until(&mut nodes, Millis(2000), |_, _| {});
         (nodes.map(|node| node.received), network.harms())
     }
 
     #[test]
     fn what_is_done_to_datagrams_is_counted() {
-        let clear = Shape::latency(Millis(10));
+        let clear = Impairment::latency(Millis(10));
         assert_eq!(harmed(3, clear).1, Harms::default());
-        let only = |shape| {
-            let harms = harmed(3, shape).1;
+        let only = |impairment| {
+            let harms = harmed(3, impairment).1;
             harms.iter().filter(|(_, count)| *count > 0).map(|(name, _)| name).collect::<Vec<_>>()
         };
-        assert_eq!(only(Shape { loss: 100, ..clear }), ["lost"]);
-        assert_eq!(only(Shape { duplication: 100, ..clear }), ["doubled"]);
-        assert_eq!(only(Shape { jitter: Millis(50), ..clear }), ["overtaken"]);
-        assert_eq!(only(Shape { latency: Millis(50), reordering: 100, ..clear }), ["overtaken"]);
-        assert_eq!(only(Shape { corruption: 100, ..clear }), ["bits flipped"]);
+        assert_eq!(only(Impairment { loss: 100, ..clear }), ["lost"]);
+        assert_eq!(only(Impairment { duplication: 100, ..clear }), ["doubled"]);
+        assert_eq!(only(Impairment { jitter: Millis(50), ..clear }), ["overtaken"]);
+        assert_eq!(
+            only(Impairment { latency: Millis(50), reordering: 100, ..clear }),
+            ["overtaken"]
+        );
+        assert_eq!(only(Impairment { corruption: 100, ..clear }), ["bits flipped"]);
     }
 
     #[test]
     fn a_good_network_delivers_all_in_order_and_time() {
-        let [a, b] = run(1, Shape::latency(Millis(25)));
+        let [a, b] = run(1, Impairment::latency(Millis(25)));
         assert_eq!(a, b);
         let expected = (0..=197).map(|i| (Millis(i * 10 + 25), i as u8)).collect::<Vec<_>>();
         assert_eq!(a, expected);
@@ -477,11 +480,15 @@ mod tests {
 
     #[test]
     fn a_bad_one_is_as_bad_as_it_was_told_and_the_same_again() {
-        let shape =
-            Shape { jitter: Millis(40), loss: 200, duplication: 100, ..Shape::latency(Millis(10)) };
-        let [received, _] = run(7, shape);
-        assert_eq!(received, run(7, shape)[0]);
-        assert_ne!(received, run(8, shape)[0]);
+        let impairment = Impairment {
+            jitter: Millis(40),
+            loss: 200,
+            duplication: 100,
+            ..Impairment::latency(Millis(10))
+        };
+        let [received, _] = run(7, impairment);
+        assert_eq!(received, run(7, impairment)[0]);
+        assert_ne!(received, run(8, impairment)[0]);
         assert!((140..200).contains(&received.len()), "{}", received.len());
         assert!(received.windows(2).any(|pair| pair[0].1 > pair[1].1), "some overtake");
         assert!(received.iter().any(|(_, n)| received.iter().filter(|(_, m)| n == m).count() > 1));

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::{
     client::{Client, ClientEvent, ClientOptions, Ending, Fault, Protocol, Stage},
-    impairment::Dice,
+    impairment::SeededRng,
     model::{Buttons, Millis, Qport, Sequence, UserCmd},
     node::{Hosted, LocalPort, LoopCounters, Node, Route},
     server::Server,
@@ -18,7 +18,7 @@ const MOVE_INTERVAL: Millis = Millis(16);
 /// What somebody at the keys feels like.
 #[derive(Debug)]
 struct Whims {
-    dice: Dice,
+    rng: SeededRng,
     /// The move from which on something else is pressed.
     until: u32,
     keys: UserCmd,
@@ -26,20 +26,20 @@ struct Whims {
 
 impl Whims {
     fn keys(&mut self, moves: u32) -> UserCmd {
-        let Self { dice, until, keys } = self;
+        let Self { rng, until, keys } = self;
         if moves >= *until {
-            *until = moves + 5 + dice.below(60) as u32;
-            let mut way = |stays| match dice.below(stays) {
+            *until = moves + 5 + rng.below(60) as u32;
+            let mut way = |stays| match rng.below(stays) {
                 0 => -127,
                 1 => 127,
                 _ => 0,
             };
             (keys.forwardmove, keys.rightmove, keys.upmove) = (way(3), way(4), way(6));
-            keys.buttons = if dice.chance(400) { Buttons::ATTACK } else { Buttons::default() };
-            keys.weapon = 1 + dice.below(9) as u8;
-            keys.angles[0] = dice.below(4000) as i32;
+            keys.buttons = if rng.chance(400) { Buttons::ATTACK } else { Buttons::default() };
+            keys.weapon = 1 + rng.below(9) as u8;
+            keys.angles[0] = rng.below(4000) as i32;
         }
-        keys.angles[1] = (keys.angles[1] + dice.below(900) as i32) & 0xffff;
+        keys.angles[1] = (keys.angles[1] + rng.below(900) as i32) & 0xffff;
         *keys
     }
 }
@@ -125,7 +125,7 @@ impl Player {
 
     /// Lets the player run about, jump and shoot as `seed` says, instead of walking in circles.
     pub fn be_restless(&mut self, seed: u64) {
-        self.whims = Some(Whims { dice: Dice::new(seed), until: 0, keys: UserCmd::default() });
+        self.whims = Some(Whims { rng: SeededRng::new(seed), until: 0, keys: UserCmd::default() });
     }
 
     /// Its router gives it that port. What comes to the one before is lost.

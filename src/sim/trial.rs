@@ -19,7 +19,7 @@ use super::{
     weather::Weather,
 };
 use crate::{
-    impairment::{Dice, Shape},
+    impairment::{Impairment, SeededRng},
     model::Millis,
     node::LocalPort,
     server::Server,
@@ -81,7 +81,7 @@ pub struct Trial {
     network: Network,
     actors: Vec<Actor>,
     people: Vec<Person>,
-    dice: Dice,
+    rng: SeededRng,
     checks: Checks,
     /// Lines of the console so far.
     console_line: u32,
@@ -94,13 +94,13 @@ impl Trial {
     /// A trial of `server`, which is a [`Actor::Server`] or [`Actor::Recorded`] made with [`SETTINGS`].
     #[must_use]
     pub fn new(plan: Plan, server: Actor) -> Self {
-        let mut network = Network::new(plan.seed, Shape::latency(Millis(20)), Millis(1000));
+        let mut network = Network::new(plan.seed, Impairment::latency(Millis(20)), Millis(1000));
         network.note(SERVER);
         let mut trial = Self {
             network,
             actors: vec![server],
             people: Vec::new(),
-            dice: Dice::new(plan.seed ^ 0x7ea7_0f5e),
+            rng: SeededRng::new(plan.seed ^ 0x7ea7_0f5e),
             checks: Checks::default(),
             console_line: 0,
             abandoned_at: None,
@@ -173,12 +173,12 @@ impl Trial {
     /// Faults for a while, then healing.
     fn stretch(&mut self) -> Result<(), String> {
         self.figures.stretches += 1;
-        let weather = if self.plan.calm { Weather::calm() } else { Weather::draw(&mut self.dice) };
+        let weather = if self.plan.calm { Weather::calm() } else { Weather::draw(&mut self.rng) };
         log::debug!("stretch {} at {}: {weather:?}", self.figures.stretches, self.network.now());
-        self.network.set_shape(weather.shape);
+        self.network.set_impairment(weather.impairment);
         self.checks.cuts = weather.cuts();
         self.checks.damages = weather.damages();
-        let moments = if self.plan.calm { 1200 } else { 20 + self.dice.below(120) };
+        let moments = if self.plan.calm { 1200 } else { 20 + self.rng.below(120) };
         for _ in 0..moments {
             self.events(&weather);
             self.pass(MOMENT)?;
@@ -188,7 +188,7 @@ impl Trial {
 
     /// Nothing goes wrong any more: everybody has to play and to hear everybody.
     fn heal(&mut self) -> Result<(), String> {
-        self.network.set_shape(Shape::latency(Millis(20)));
+        self.network.set_impairment(Impairment::latency(Millis(20)));
         self.pass(SETTLING)?;
         for place in 0..self.people.len() {
             if self.checks.damages {

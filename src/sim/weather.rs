@@ -1,7 +1,7 @@
 //! What goes wrong in a stretch of a trial, drawn from its seed.
 
 use crate::{
-    impairment::{Dice, Shape},
+    impairment::{Impairment, SeededRng},
     model::Millis,
 };
 
@@ -9,7 +9,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weather {
     /// What happens to datagrams.
-    pub shape: Shape,
+    pub impairment: Impairment,
     /// Of a thousand moments, how many bring the event.
     pub rebinds: u32,
     /// As above: the server's machine stalls.
@@ -34,22 +34,22 @@ impl Weather {
     /// Nothing goes wrong; people talk, come and go.
     #[must_use]
     pub fn calm() -> Self {
-        let shape = Shape::latency(Millis(20));
-        Self { shape, leaves: 3, maps: 1, talk: 100, ..Self::default() }
+        let impairment = Impairment::latency(Millis(20));
+        Self { impairment, leaves: 3, maps: 1, talk: 100, ..Self::default() }
     }
 
     /// Draws the faults of a stretch. Each kind is there or not, so that they meet in all ways.
     #[must_use]
-    pub fn draw(dice: &mut Dice) -> Self {
-        let latency = Millis(dice.below(150));
-        let mut share = |most: u64| if dice.chance(500) { dice.below(most) as u32 } else { 0 };
-        let mut shape = Shape {
+    pub fn draw(rng: &mut SeededRng) -> Self {
+        let latency = Millis(rng.below(150));
+        let mut share = |most: u64| if rng.chance(500) { rng.below(most) as u32 } else { 0 };
+        let mut impairment = Impairment {
             jitter: Millis(u64::from(share(100))),
             loss: share(200),
             duplication: share(150),
             reordering: share(150),
             truncation: share(60),
-            ..Shape::latency(latency)
+            ..Impairment::latency(latency)
         };
         let mut weather = Self {
             rebinds: share(30),
@@ -64,22 +64,22 @@ impl Weather {
             ..Self::default()
         };
         // Nothing in the protocol notices a flipped bit, so such stretches ask for less.
-        if dice.chance(200) {
-            shape.corruption = 1 + dice.below(40) as u32;
+        if rng.chance(200) {
+            impairment.corruption = 1 + rng.below(40) as u32;
         }
-        weather.shape = shape;
+        weather.impairment = impairment;
         weather
     }
 
     /// Whether what arrives may be something else than what was sent.
     #[must_use]
     pub fn damages(&self) -> bool {
-        self.shape.corruption > 0
+        self.impairment.corruption > 0
     }
 
     /// Whether a player may be sent what it cannot read.
     #[must_use]
     pub fn cuts(&self) -> bool {
-        self.shape.truncation > 0 || self.damages()
+        self.impairment.truncation > 0 || self.damages()
     }
 }

@@ -11,7 +11,7 @@ use fragd::{
     bots::{Behaviour, Behaviours, Bots, BotsOptions},
     client::Protocol,
     game::{Deathmatch, Game, Profile},
-    impairment::Shape,
+    impairment::Impairment,
     model::{Millis, assets::MemoryAssets},
     node::{Hosted, LocalPort, LoopCounters, Node, Route},
     server::Server,
@@ -151,19 +151,19 @@ pub(crate) struct BotMatch {
 impl BotMatch {
     /// `count` bots that join on a map of this name and file, with these settings.
     pub(crate) fn on(map: (&str, &[u8]), count: u16, seed: u64, set: &[(&str, &str)]) -> Self {
-        Self::over(Shape::latency(Millis(20)), map, count, seed, set)
+        Self::over(Impairment::latency(Millis(20)), map, count, seed, set)
     }
 
     /// The same, over a network of this kind.
     pub(crate) fn over(
-        shape: Shape,
+        impairment: Impairment,
         map: (&str, &[u8]),
         count: u16,
         seed: u64,
         set: &[(&str, &str)],
     ) -> Self {
         let server = server(map, seed, set);
-        let network = Network::new(seed, shape, Millis(1000));
+        let network = Network::new(seed, impairment, Millis(1000));
         let address = Network::address(0, LocalPort(0));
         let options = BotsOptions {
             seed,

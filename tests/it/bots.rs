@@ -6,7 +6,7 @@ use fragd::{
     bots::{Bots, BotsOptions, Outcome, QueryFlood, Stages, Verdict},
     cli::LoadTest,
     client::{Protocol, ProtocolChoice},
-    impairment::Shape,
+    impairment::Impairment,
     model::Millis,
     node::{Hosted as _, LocalPort, Node, Route},
 };
@@ -421,8 +421,8 @@ fn operator_stop_ends_the_test_early() {
 #[test]
 fn metrics_match_known_network_impairment() {
     // 40 ms there, 60 and the 10 of the wire back; one in twenty of the server's datagrams is lost.
-    let uplink = Shape::latency(Millis(40));
-    let downlink = Shape { loss: 50, ..Shape::latency(Millis(60)) };
+    let uplink = Impairment::latency(Millis(40));
+    let downlink = Impairment { loss: 50, ..Impairment::latency(Millis(60)) };
     let mut test =
         Match::new(BotsOptions { uplink, downlink, seed: 3, ..options(Protocol::OA_71, 8, 60) });
     test.run(70);
@@ -445,7 +445,7 @@ fn metrics_match_known_network_impairment() {
 
 #[test]
 fn jitter_is_measured_and_reordering_loses_no_usercmds() {
-    let network = Shape { jitter: Millis(40), ..Shape::latency(Millis(20)) };
+    let network = Impairment { jitter: Millis(40), ..Impairment::latency(Millis(20)) };
     let mut test = Match::new(BotsOptions {
         uplink: network,
         downlink: network,

@@ -10,7 +10,7 @@ use std::{
 
 use fragd::{
     client::{Protocol, Stage},
-    impairment::Shape,
+    impairment::Impairment,
     model::{Millis, Qport},
     node::{Hosted as _, LocalPort, Node as _, Route},
     server::Server,
@@ -56,15 +56,15 @@ fn three_players(seed: u64, set: &[(&str, &str)]) -> (SimFixture, [usize; 3]) {
     (sim, nodes)
 }
 
-fn loses(thousandths: u32) -> Shape {
-    Shape { loss: thousandths, ..Shape::latency(Millis(20)) }
+fn loses(thousandths: u32) -> Impairment {
+    Impairment { loss: thousandths, ..Impairment::latency(Millis(20)) }
 }
 
 #[test]
 fn nat_rebinding_costs_one_round_trip() {
     for (seed, loss, most) in [(1, 0, 150), (2, 50, 500), (3, 100, 500)] {
         let (mut sim, nodes) = three_players(seed, &[("sv_floodProtect", "0")]);
-        sim.network.set_shape(loses(loss));
+        sim.network.set_impairment(loses(loss));
         for port in 1..=20 {
             let now = sim.network.now();
             for node in nodes {
@@ -78,7 +78,7 @@ fn nat_rebinding_costs_one_round_trip() {
                 "loss {loss}, port {port}: {gaps:?}"
             );
         }
-        sim.network.set_shape(loses(0));
+        sim.network.set_impairment(loses(0));
         sim.run_for(Millis::seconds(2));
         assert_eq!(sim.server().active_clients(), 3, "no second slot, no drop");
         for node in nodes {
@@ -264,9 +264,9 @@ fn clients_continue_at_once_after_network_outage() {
     for dead in [400, 1300, 1500, 1700, 10_000, 63_000] {
         let (mut sim, nodes) = three_players(9, &[]);
         let before = nodes.map(|node| sim.player(node).client().statistics());
-        sim.network.set_shape(loses(1000));
+        sim.network.set_impairment(loses(1000));
         sim.run_for(Millis(dead));
-        sim.network.set_shape(loses(0));
+        sim.network.set_impairment(loses(0));
         sim.run_for(Millis(200));
         for (node, before) in nodes.into_iter().zip(before) {
             let since = sim.player(node).client().statistics() - before;

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use fragd::{
     bots::{Behaviour, Behaviours, Bots, BotsOptions, Outcome, Summary, Verdict},
     client::ProtocolChoice,
-    impairment::Shape,
+    impairment::Impairment,
     model::Millis,
     node::{Hosted as _, LocalPort, Node as _, Route},
     observe::Counter,
@@ -101,7 +101,8 @@ fn options(count: u16, seconds: u64) -> BotsOptions {
 
 /// The summary of 20 bots that joined over such a line.
 fn joined(seed: u64, loss: u32) -> Summary {
-    let line = Shape { jitter: Millis(20), loss, reordering: 1, ..Shape::latency(Millis(60)) };
+    let line =
+        Impairment { jitter: Millis(20), loss, reordering: 1, ..Impairment::latency(Millis(60)) };
     let asked = BotsOptions { seed, uplink: line, downlink: line, ..options(20, 60) };
     let mut lan = Lan::of_map(seed, asked);
     lan.run_for(Millis::seconds(25));

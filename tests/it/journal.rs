@@ -6,7 +6,7 @@ use std::{cell::RefCell, rc::Rc};
 use fragd::{
     client::Protocol,
     game::{Deathmatch, Flight, Game, Profile},
-    impairment::Shape,
+    impairment::Impairment,
     journal::{
         Answers, Damage, DamageKind, End, Entry, Input, Journaled, MAGIC, Reader, RecordedAssets,
         Recorder, Replay, ReplayedAssets, Start, Steps, Trouble, Unfit, Verdict,
@@ -117,7 +117,7 @@ fn session(seconds: u64) -> Vec<u8> {
 
 fn session_of((server, bytes): (Journaled<Server>, Bytes), seconds: u64) -> Vec<u8> {
     let mut sim = SimFixture::around(5, Actor::Recorded(Box::new(server)));
-    sim.network.set_shape(Shape { loss: 50, ..Shape::latency(Millis(30)) });
+    sim.network.set_impairment(Impairment { loss: 50, ..Impairment::latency(Millis(30)) });
     for (i, wire) in Protocol::ALL.into_iter().enumerate() {
         let node = sim.join(wire, &format!("p{i}"));
         sim.player(node).be_restless(i as u64);

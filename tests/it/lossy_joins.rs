@@ -5,7 +5,7 @@
 //! nothing. A level is several datagrams and counts whole, so that of those that lose one in twenty, one
 //! level in four is lost. Source: Quake III protocol 68, the lifecycle of a connection.
 
-use fragd::{bots::Summary, impairment::Shape, model::Millis};
+use fragd::{bots::Summary, impairment::Impairment, model::Millis};
 
 use crate::{
     bot_match::BotMatch,
@@ -21,7 +21,7 @@ fn joined(seed: u64, loss: u32) -> Summary {
         Some(file) => ("oa_dm4", file),
         None => ("yard", MapFile::yard(YARD).file()),
     };
-    let shape = Shape { loss, ..Shape::latency(Millis(30)) };
+    let shape = Impairment { loss, ..Impairment::latency(Millis(30)) };
     let mut fighters = BotMatch::over(shape, (map, &file), BOTS, seed, &[]);
     fighters.run_for(Millis::seconds(15));
     fighters.bots().summary()

@@ -3,7 +3,7 @@
 
 use fragd::{
     client::{Protocol, Stage},
-    impairment::Shape,
+    impairment::Impairment,
     model::Millis,
     node::LocalPort,
     sim::{Actor, Network, Player},
@@ -11,7 +11,7 @@ use fragd::{
 
 use crate::sim_fixture::{SERVER, SimFixture};
 
-const GOOD: Shape = Shape::latency(Millis(20));
+const GOOD: Impairment = Impairment::latency(Millis(20));
 
 /// The player of an earlier connection joins again: its qport is the same.
 fn join(sim: &mut SimFixture, node: usize, wire: &'static Protocol) {
@@ -64,9 +64,9 @@ fn chat_survives_gamestate_resend() {
         join(&mut sim, 1, wire);
         connect(&mut sim, 1);
         // The first packet is on its way, and the gamestate that answers it is lost.
-        sim.network.set_shape(Shape { loss: 1000, ..GOOD });
+        sim.network.set_impairment(Impairment { loss: 1000, ..GOOD });
         sim.run_for(Millis::seconds(3));
-        sim.network.set_shape(GOOD);
+        sim.network.set_impairment(GOOD);
         for line in 0..60 {
             sim.console(&format!("say line {line}"));
             sim.run_for(Millis(50));
@@ -90,7 +90,7 @@ fn chat_of_ended_level_is_not_sent_later() {
     let mut sim = SimFixture::new(4, &[]);
     join(&mut sim, 1, Protocol::IOQ3_71);
     connect(&mut sim, 1);
-    sim.network.set_shape(Shape { loss: 1000, ..GOOD });
+    sim.network.set_impairment(Impairment { loss: 1000, ..GOOD });
     sim.run_for(Millis(300));
     // It waits for the next message, a second after the last one. Then a level begins, and what is said
     // before its gamestate is told to none that waits for it.
@@ -98,7 +98,7 @@ fn chat_of_ended_level_is_not_sent_later() {
     sim.console("map_restart 0");
     sim.run_for(Millis(200));
     sim.console("say line 2");
-    sim.network.set_shape(GOOD);
+    sim.network.set_impairment(GOOD);
     sim.run_for(Millis::seconds(3));
     assert!(sim.player(1).is_active());
     sim.console("say line 3");
@@ -128,13 +128,13 @@ fn rejoining_client_replaces_or_outlives_its_zombie() {
         sim.run_for(Millis(1));
     }
     // The answer is on its way, and nothing else arrives.
-    sim.network.set_shape(Shape { loss: 1000, ..GOOD });
+    sim.network.set_impairment(Impairment { loss: 1000, ..GOOD });
     connect(&mut sim, 1);
     assert!(!is_forgotten(&mut sim), "connected");
     sim.run_for(Millis::seconds(7));
     assert_eq!(sim.server().used_slots(), 1, "the ghost");
     assert!(is_forgotten(&mut sim));
-    sim.network.set_shape(GOOD);
+    sim.network.set_impairment(GOOD);
     sim.run_for(Millis::seconds(5));
     assert_eq!(sim.player(1).client().stage(), Stage::Connected, "nothing tells it");
 }

@@ -3,7 +3,7 @@
 use fragd::{
     client::Protocol,
     game::{Flight, Game, Profile},
-    impairment::Shape,
+    impairment::Impairment,
     model::{
         Millis,
         assets::{Assets, MemoryAssets},
@@ -53,7 +53,7 @@ impl SimFixture {
     /// A server that was made elsewhere, on such a network.
     pub(crate) fn around(seed: u64, server: Actor) -> Self {
         Self {
-            network: Network::new(seed, Shape::latency(Millis(20)), Millis(1000)),
+            network: Network::new(seed, Impairment::latency(Millis(20)), Millis(1000)),
             actors: vec![server],
             compared: 0,
             seed,

@@ -1,11 +1,11 @@
 //! Server and clients over a virtual network: what holds whatever the network does.
 
-use fragd::{client::Protocol, impairment::Shape, model::Millis};
+use fragd::{client::Protocol, impairment::Impairment, model::Millis};
 
 use crate::sim_fixture::SimFixture;
 
-const BAD: Shape =
-    Shape { jitter: Millis(60), loss: 80, duplication: 50, ..Shape::latency(Millis(30)) };
+const BAD: Impairment =
+    Impairment { jitter: Millis(60), loss: 80, duplication: 50, ..Impairment::latency(Millis(30)) };
 
 fn wires() -> impl Iterator<Item = &'static Protocol> {
     Protocol::ALL.into_iter().cycle()
@@ -33,7 +33,7 @@ fn three_protocols_share_one_server() {
 fn impaired_network_keeps_views_equal_and_commands_ordered() {
     for seed in 1..=6 {
         let mut sim = SimFixture::new(seed, &[("sv_floodProtect", "0"), ("sv_lanForceRate", "0")]);
-        sim.network.set_shape(BAD);
+        sim.network.set_impairment(BAD);
         let nodes: Vec<_> =
             wires().take(6).enumerate().map(|(i, wire)| sim.join(wire, &format!("p{i}"))).collect();
         sim.run_for(Millis::seconds(20));
@@ -49,7 +49,7 @@ fn impaired_network_keeps_views_equal_and_commands_ordered() {
             sim.run_for(Millis(200));
         }
         // The faults heal and everything that was said arrives.
-        sim.network.set_shape(Shape::latency(Millis(20)));
+        sim.network.set_impairment(Impairment::latency(Millis(20)));
         sim.run_for(Millis::seconds(3));
         assert!(sim.compared > 6 * 20 * 10, "seed {seed}: {} snapshots", sim.compared);
         for player in sim.players() {
@@ -121,7 +121,7 @@ fn sixty_clients_leave_at_once_without_affecting_others() {
 fn map_changes_and_restarts_keep_all_clients() {
     for seed in [3, 4] {
         let mut sim = SimFixture::new(seed, &[]);
-        sim.network.set_shape(BAD);
+        sim.network.set_impairment(BAD);
         for (i, wire) in wires().take(5).enumerate() {
             sim.join(wire, &format!("p{i}"));
         }
@@ -149,7 +149,7 @@ fn map_changes_and_restarts_keep_all_clients() {
 fn same_seed_gives_identical_run() {
     let run = |seed| {
         let mut sim = SimFixture::new(seed, &[]);
-        sim.network.set_shape(BAD);
+        sim.network.set_impairment(BAD);
         for (i, wire) in wires().take(4).enumerate() {
             sim.join(wire, &format!("p{i}"));
         }

@@ -12,7 +12,7 @@ impl Trial {
     /// What happens in one moment.
     pub(super) fn events(&mut self, weather: &Weather) {
         self.come_back();
-        if self.dice.chance(weather.rebinds)
+        if self.rng.chance(weather.rebinds)
             && let Some(place) = self.anybody()
         {
             let port = self.new_port(place);
@@ -21,52 +21,52 @@ impl Trial {
                 self.figures.harms.add(Harm::NewPort);
             }
         }
-        if self.dice.chance(weather.server_stalls) {
+        if self.rng.chance(weather.server_stalls) {
             self.stall(SERVER, 2000, Harm::ServerStall);
         }
-        if self.dice.chance(weather.player_stalls) {
-            let node = 1 + self.dice.below(self.people.len() as u64) as usize;
+        if self.rng.chance(weather.player_stalls) {
+            let node = 1 + self.rng.below(self.people.len() as u64) as usize;
             self.stall(node, 3500, Harm::PlayerStall);
         }
-        if self.dice.chance(weather.server_jumps) {
+        if self.rng.chance(weather.server_jumps) {
             self.jump_clock(SERVER, Harm::ServerJump);
         }
-        if self.dice.chance(weather.player_jumps) {
-            let node = 1 + self.dice.below(self.people.len() as u64) as usize;
+        if self.rng.chance(weather.player_jumps) {
+            let node = 1 + self.rng.below(self.people.len() as u64) as usize;
             self.jump_clock(node, Harm::PlayerJump);
         }
-        if self.dice.chance(weather.leaves)
+        if self.rng.chance(weather.leaves)
             && let Some(place) = self.anybody()
         {
             self.leave(place);
         }
-        if self.dice.chance(weather.maps) {
+        if self.rng.chance(weather.maps) {
             self.change_map();
         }
-        if self.dice.chance(weather.floods) {
+        if self.rng.chance(weather.floods) {
             self.flood();
         }
-        if self.dice.chance(weather.talk) && !weather.damages() {
-            let place = self.dice.below(self.people.len() as u64 + 1) as usize;
+        if self.rng.chance(weather.talk) && !weather.damages() {
+            let place = self.rng.below(self.people.len() as u64 + 1) as usize;
             let _ = self.say(place);
         }
     }
 
     fn stall(&mut self, node: NodeId, most_ms: u64, harm: Harm) {
-        let span = Millis(20 + self.dice.below(most_ms));
+        let span = Millis(20 + self.rng.below(most_ms));
         self.network.stall(node, span);
         self.figures.harms.add(harm);
     }
 
     fn jump_clock(&mut self, node: NodeId, harm: Harm) {
-        let span = Millis(1 + self.dice.below(4000));
+        let span = Millis(1 + self.rng.below(4000));
         self.network.jump_clock(node, span);
         self.figures.harms.add(harm);
     }
 
     /// Somebody who is there.
     pub(super) fn anybody(&mut self) -> Option<usize> {
-        let place = self.dice.below(self.people.len() as u64) as usize;
+        let place = self.rng.below(self.people.len() as u64) as usize;
         self.people[place].back_at.is_none().then_some(place)
     }
 
@@ -126,7 +126,7 @@ impl Trial {
     /// A player leaves, politely or by falling silent, for a while.
     pub(super) fn leave(&mut self, place: usize) {
         let now = self.network.clock(SERVER + 1 + place);
-        if self.dice.chance(500) {
+        if self.rng.chance(500) {
             if let Some(player) = self.player(place) {
                 player.leave(now);
                 self.figures.harms.add(Harm::Leave);
@@ -136,7 +136,7 @@ impl Trial {
             self.figures.harms.add(Harm::Silence);
         }
         self.abandoned_at = Some(self.network.now());
-        let back_at = self.network.now() + Millis(500 + self.dice.below(12_000));
+        let back_at = self.network.now() + Millis(500 + self.rng.below(12_000));
         self.people[place].back_at = Some(back_at);
     }
 
@@ -155,7 +155,7 @@ impl Trial {
             }
             if self.people[place].back_at.is_some_and(|at| at <= now) {
                 // With many players there are no slots to spare for who was left behind.
-                let moves = self.people.len() <= 16 && self.dice.chance(500);
+                let moves = self.people.len() <= 16 && self.rng.chance(500);
                 let port = if moves { self.new_port(place) } else { LocalPort(0) };
                 if moves {
                     self.abandoned_at = Some(now);
@@ -190,7 +190,7 @@ impl Trial {
     }
 
     pub(super) fn change_map(&mut self) {
-        let which = self.dice.below(self.plan.maps.len() as u64 + 1) as usize;
+        let which = self.rng.below(self.plan.maps.len() as u64 + 1) as usize;
         match self.plan.maps.get(which).cloned() {
             Some(map) => {
                 self.figures.harms.add(Harm::Map);
@@ -205,13 +205,13 @@ impl Trial {
 
     /// Strangers ask, and send rubbish.
     pub(super) fn flood(&mut self) {
-        let count = 1 + self.dice.below(60);
+        let count = 1 + self.rng.below(60);
         for _ in 0..count {
-            let host = self.dice.below(250) as u8;
-            let port = 1024 + self.dice.below(60_000) as u16;
+            let host = self.rng.below(250) as u8;
+            let port = 1024 + self.rng.below(60_000) as u16;
             let from = ([203, 0, 113, host], port).into();
             let mut bytes = vec![255; 4];
-            match self.dice.below(6) {
+            match self.rng.below(6) {
                 0 => bytes.extend_from_slice(b"getinfo xxx"),
                 1 => bytes.extend_from_slice(b"getstatus"),
                 2 => bytes.extend_from_slice(b"getchallenge 7 Quake3Arena"),
@@ -219,8 +219,8 @@ impl Trial {
                 4 => bytes.extend_from_slice(b"rcon guess status"),
                 _ => {
                     bytes.clear();
-                    let len = self.dice.below(200);
-                    bytes.extend((0..len).map(|_| self.dice.below(256) as u8));
+                    let len = self.rng.below(200);
+                    bytes.extend((0..len).map(|_| self.rng.below(256) as u8));
                 }
             }
             self.network.inject(from, SERVER, &bytes);

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use fragd::{
-    impairment::Dice,
+    impairment::SeededRng,
     model::{CommandNum, Sequence, ServerId, limits::MAX_MESSAGE_LEN},
     netchan::{Channel, End},
     observe::Counter,
@@ -259,10 +259,10 @@ fn n10_tampered_message_is_applied_completely_or_rejected() {
         client_message::end(writer);
     });
     let commands = fixture.count(Counter::ClientCommands);
-    let mut dice = Dice::new(SEED);
+    let mut rng = SeededRng::new(SEED);
     for len in 0..whole.len() - 2 {
         fixture.send(FROM, &whole[..len]);
-        let body: Vec<u8> = (0..len * 8).map(|_| dice.below(256) as u8).collect();
+        let body: Vec<u8> = (0..len * 8).map(|_| rng.below(256) as u8).collect();
         let datagram = attacker.raw(u32::MAX >> 1, None, &body);
         fixture.send(FROM, &datagram);
         fixture.send(FROM, &attacker.raw(3000, None, &vec![0xff; len]));
