@@ -1,12 +1,12 @@
 //! A map seen from above, as a picture.
 //!
-//! [`draw`] makes a [`Scene`]: the ground as an image, shaded by height, and marks upon it as shapes with
+//! [`draw`] makes a [`Drawing`]: the ground as an image, shaded by height, and marks upon it as shapes with
 //! places, colours and names. [`svg`] and `raster` turn the same scene into a file's bytes. The
 //! picture's size is bounded by [`MAX_SIDE`], whatever the map.
 
-mod marks;
+mod heightmap;
+mod markers;
 mod raster;
-mod relief;
 mod svg;
 
 pub use raster::png;
@@ -35,11 +35,11 @@ const BACKGROUND: Color = [24, 27, 34];
 const INK: Color = [222, 220, 212];
 
 /// A point of the picture: pixels from its left and upper edge.
-type Place = [f32; 2];
+type PixelPoint = [f32; 2];
 
 /// What is to be drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scene {
+pub struct Drawing {
     size: [u32; 2],
     ground: Image,
     ground_at: [u32; 2],
@@ -57,7 +57,7 @@ struct Image {
 /// One mark.
 #[derive(Clone, Debug, PartialEq)]
 struct Shape {
-    form: Form,
+    primitive: Primitive,
     color: Color,
     /// 0 invisible to 1 solid.
     opacity: f32,
@@ -66,23 +66,23 @@ struct Shape {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Form {
+enum Primitive {
     Disc {
-        at: Place,
+        at: PixelPoint,
         radius: f32,
     },
-    Polygon(Vec<Place>),
+    Polygon(Vec<PixelPoint>),
     Line {
-        from: Place,
-        to: Place,
+        from: PixelPoint,
+        to: PixelPoint,
         width: f32,
     },
     /// One line of ASCII; its left end, or its middle, and its baseline.
     Text {
-        at: Place,
+        at: PixelPoint,
         text: String,
         large: bool,
-        centred: bool,
+        centered: bool,
     },
 }
 
@@ -108,7 +108,7 @@ struct Projection {
 }
 
 impl Projection {
-    fn place(&self, point: Vec3) -> Place {
+    fn place(&self, point: Vec3) -> PixelPoint {
         [
             self.left + (point[0] - self.west) * self.pixels_per_unit,
             self.top + (self.north - point[1]) * self.pixels_per_unit,
@@ -124,8 +124,8 @@ pub fn draw(
     triangles: &[Triangle],
     entities: &MapEntities,
     options: DrawOptions,
-) -> Scene {
-    let floors: Vec<&Triangle> = relief::floors(map, triangles).collect();
+) -> Drawing {
+    let floors: Vec<&Triangle> = heightmap::floors(map, triangles).collect();
     let (mins, maxs) = extent(map, &floors);
     let side = options.side.clamp(1, MAX_SIDE) as f32;
     let extent = [maxs[0] - mins[0], maxs[1] - mins[1]].map(|length| length.max(1.0));
@@ -134,26 +134,31 @@ pub fn draw(
 
     let projection =
         Projection { west: mins[0], north: maxs[1], left: MARGIN, top: MARGIN, pixels_per_unit };
-    let relief = relief::Relief::new(
+    let heightmap = heightmap::Heightmap::new(
         map,
         &floors,
         Projection { left: 0.0, top: 0.0, ..projection },
         [width as usize, height as usize],
     );
-    let ground = relief.image(map, options.clusters);
+    let ground = heightmap.image(map, options.clusters);
     let full = [width + 3.0 * MARGIN + LEGEND_WIDTH, height.max(LEGEND_HEIGHT) + 2.0 * MARGIN];
-    let mut shapes = marks::of_entities(map, entities, &projection);
+    let mut shapes = markers::of_entities(map, entities, &projection);
     let legend_at = [width + 2.0 * MARGIN, MARGIN];
     let survey = MapSummary::of(map, entities);
-    let facts = marks::Facts {
+    let data = markers::LegendData {
         name,
         survey: &survey,
         entities,
-        heights: relief.heights(),
+        heights: heightmap.heights(),
         pixels_per_unit,
     };
-    shapes.extend(marks::legend(&facts, legend_at));
-    Scene { size: full.map(|length| length as u32), ground, ground_at: [MARGIN as u32; 2], shapes }
+    shapes.extend(markers::legend(&data, legend_at));
+    Drawing {
+        size: full.map(|length| length as u32),
+        ground,
+        ground_at: [MARGIN as u32; 2],
+        shapes,
+    }
 }
 
 /// Box around what can be stood on, or around the world when that is nothing.

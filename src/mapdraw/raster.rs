@@ -9,7 +9,7 @@ use embedded_graphics::{
     text::{Alignment, Text},
 };
 
-use super::{BACKGROUND, Color, Form, Image, Place, Scene, Shape, relief::mix};
+use super::{BACKGROUND, Color, Drawing, Image, PixelPoint, Primitive, Shape, heightmap::mix};
 
 /// Samples of a pixel along each side, at the rim of a shape.
 const SAMPLES: u16 = 4;
@@ -21,15 +21,15 @@ const DISC_CORNERS: u16 = 24;
 /// # Errors
 ///
 /// When it cannot be packed, as a sentence.
-pub fn png(scene: &Scene) -> Result<Vec<u8>, String> {
-    let [width, height] = scene.size.map(|length| length as usize);
+pub fn png(drawing: &Drawing) -> Result<Vec<u8>, String> {
+    let [width, height] = drawing.size.map(|length| length as usize);
     let mut picture = Image { width, height, pixels: vec![BACKGROUND; width * height] };
-    let [left, top] = scene.ground_at.map(|length| length as usize);
-    for (row, line) in scene.ground.pixels.chunks_exact(scene.ground.width).enumerate() {
+    let [left, top] = drawing.ground_at.map(|length| length as usize);
+    for (row, line) in drawing.ground.pixels.chunks_exact(drawing.ground.width).enumerate() {
         let start = (top + row) * width + left;
         picture.pixels[start..start + line.len()].copy_from_slice(line);
     }
-    for shape in &scene.shapes {
+    for shape in &drawing.shapes {
         picture.add(shape);
     }
     encode(&picture)
@@ -51,33 +51,33 @@ pub(super) fn encode(image: &Image) -> Result<Vec<u8>, String> {
 
 impl Image {
     fn add(&mut self, shape: &Shape) {
-        match &shape.form {
-            Form::Disc { at, radius } => {
+        match &shape.primitive {
+            Primitive::Disc { at, radius } => {
                 let corner = |corner: u16| {
                     let turn = f32::from(corner) / f32::from(DISC_CORNERS);
                     let (sin, cos) = (turn * std::f32::consts::TAU).sin_cos();
                     [at[0] + radius * cos, at[1] + radius * sin]
                 };
-                let corners: Vec<Place> = (0..DISC_CORNERS).map(corner).collect();
+                let corners: Vec<PixelPoint> = (0..DISC_CORNERS).map(corner).collect();
                 self.fill(&corners, shape.color, shape.opacity);
             }
-            Form::Polygon(corners) => self.fill(corners, shape.color, shape.opacity),
-            Form::Line { from, to, width } => {
+            Primitive::Polygon(corners) => self.fill(corners, shape.color, shape.opacity),
+            Primitive::Line { from, to, width } => {
                 let along = [to[0] - from[0], to[1] - from[1]];
                 let length = along[0].hypot(along[1]).max(1e-3);
                 let aside = [-along[1] / length * width / 2.0, along[0] / length * width / 2.0];
-                let corner = |place: &Place, sign: f32| {
-                    [place[0] + sign * aside[0], place[1] + sign * aside[1]]
+                let corner = |place: &PixelPoint, icon: f32| {
+                    [place[0] + icon * aside[0], place[1] + icon * aside[1]]
                 };
                 let corners =
                     [corner(from, 1.0), corner(to, 1.0), corner(to, -1.0), corner(from, -1.0)];
                 self.fill(&corners, shape.color, shape.opacity);
             }
-            Form::Text { at, text, large, centred } => {
+            Primitive::Text { at, text, large, centered } => {
                 let font = if *large { &ascii::FONT_10X20 } else { &ascii::FONT_6X13 };
                 let [red, green, blue] = shape.color;
                 let style = MonoTextStyle::new(font, Rgb888::new(red, green, blue));
-                let alignment = if *centred { Alignment::Center } else { Alignment::Left };
+                let alignment = if *centered { Alignment::Center } else { Alignment::Left };
                 let place = Point::new(at[0] as i32, at[1] as i32);
                 let text = Text::with_alignment(text, place, style, alignment);
                 // Drawing into memory cannot fail.
@@ -87,7 +87,7 @@ impl Image {
     }
 
     /// Fills a convex polygon.
-    fn fill(&mut self, corners: &[Place], color: Color, opacity: f32) {
+    fn fill(&mut self, corners: &[PixelPoint], color: Color, opacity: f32) {
         // A number that is out of range becomes the range's end.
         let bound = |axis: usize, limit: usize| {
             let values = corners.iter().map(|corner| corner[axis]);
@@ -108,7 +108,7 @@ impl Image {
 }
 
 /// The share of a pixel that lies inside a convex polygon.
-fn coverage(corners: &[Place], left: f32, top: f32) -> f32 {
+fn coverage(corners: &[PixelPoint], left: f32, top: f32) -> f32 {
     let is_inside = |x: f32, y: f32| {
         let mut sides = corners.iter().zip(corners.iter().cycle().skip(1)).map(|(from, to)| {
             (to[0] - from[0]) * (y - from[1]) - (x - from[0]) * (to[1] - from[1])

@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use super::{BACKGROUND, Color, Form, Place, Scene, Shape, raster};
+use super::{BACKGROUND, Color, Drawing, PixelPoint, Primitive, Shape, raster};
 
 /// The scene as the text of an SVG file.
 ///
 /// # Errors
 ///
 /// When the ground cannot be packed, as a sentence.
-pub fn svg(scene: &Scene) -> Result<String, String> {
-    let [width, height] = scene.size;
-    let ground = base64(&raster::encode(&scene.ground)?);
-    let [left, top] = scene.ground_at;
+pub fn svg(drawing: &Drawing) -> Result<String, String> {
+    let [width, height] = drawing.size;
+    let ground = base64(&raster::encode(&drawing.ground)?);
+    let [left, top] = drawing.ground_at;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\">\n\
@@ -20,10 +20,10 @@ pub fn svg(scene: &Scene) -> Result<String, String> {
          <image x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\" \
          href=\"data:image/png;base64,{ground}\"/>\n",
         hex(BACKGROUND),
-        scene.ground.width,
-        scene.ground.height,
+        drawing.ground.width,
+        drawing.ground.height,
     );
-    for shape in &scene.shapes {
+    for shape in &drawing.shapes {
         write_shape(&mut text, shape);
     }
     text.push_str("</svg>\n");
@@ -33,27 +33,27 @@ pub fn svg(scene: &Scene) -> Result<String, String> {
 fn write_shape(text: &mut String, shape: &Shape) {
     let (color, opacity) = (hex(shape.color), shape.opacity);
     // Writing to text cannot fail.
-    let _ = match &shape.form {
-        Form::Disc { at: [x, y], radius } => write!(
+    let _ = match &shape.primitive {
+        Primitive::Disc { at: [x, y], radius } => write!(
             text,
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{color}\" \
              opacity=\"{opacity}\""
         ),
-        Form::Polygon(corners) => {
+        Primitive::Polygon(corners) => {
             let points: Vec<String> =
-                corners.iter().map(|[x, y]: &Place| format!("{x:.1},{y:.1}")).collect();
+                corners.iter().map(|[x, y]: &PixelPoint| format!("{x:.1},{y:.1}")).collect();
             let points = points.join(" ");
             write!(text, "<polygon points=\"{points}\" fill=\"{color}\" opacity=\"{opacity}\"")
         }
-        Form::Line { from, to, width } => write!(
+        Primitive::Line { from, to, width } => write!(
             text,
             "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{color}\" \
              stroke-width=\"{width}\" opacity=\"{opacity}\"",
             from[0], from[1], to[0], to[1]
         ),
-        Form::Text { at: [x, y], text: words, large, centred } => {
+        Primitive::Text { at: [x, y], text: words, large, centered } => {
             let size = if *large { 18 } else { 12 };
-            let anchor = if *centred { "middle" } else { "start" };
+            let anchor = if *centered { "middle" } else { "start" };
             let words = escaped(words);
             let _ = writeln!(
                 text,
@@ -63,10 +63,10 @@ fn write_shape(text: &mut String, shape: &Shape) {
             return;
         }
     };
-    let tag = match shape.form {
-        Form::Disc { .. } => "circle",
-        Form::Polygon(_) => "polygon",
-        Form::Line { .. } | Form::Text { .. } => "line",
+    let tag = match shape.primitive {
+        Primitive::Disc { .. } => "circle",
+        Primitive::Polygon(_) => "polygon",
+        Primitive::Line { .. } | Primitive::Text { .. } => "line",
     };
     if shape.name.is_empty() {
         text.push_str("/>\n");

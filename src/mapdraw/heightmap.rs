@@ -58,7 +58,7 @@ pub(super) fn floors<'a>(
 }
 
 /// What lies below each sample.
-pub(super) struct Relief {
+pub(super) struct Heightmap {
     width: usize,
     height: usize,
     samples: Vec<Sample>,
@@ -77,7 +77,7 @@ struct Sample {
     liquid: Option<(f32, Color)>,
 }
 
-impl Relief {
+impl Heightmap {
     /// The ground of an image of `size` pixels.
     pub(super) fn new(
         map: &Bsp,
@@ -87,7 +87,7 @@ impl Relief {
     ) -> Self {
         let [width, height] = size.map(|length| length * SAMPLES);
         let empty = Sample { floor: f32::NAN, light: 1.0, liquid: None };
-        let mut relief = Self {
+        let mut heightmap = Self {
             width,
             height,
             samples: vec![empty; width * height],
@@ -99,16 +99,16 @@ impl Relief {
             highest: f32::NEG_INFINITY,
         };
         for triangle in floors {
-            relief.add(map, triangle);
+            heightmap.add(map, triangle);
         }
-        for sample in relief.samples.iter().filter(|sample| !sample.floor.is_nan()) {
-            relief.lowest = relief.lowest.min(sample.floor);
-            relief.highest = relief.highest.max(sample.floor);
+        for sample in heightmap.samples.iter().filter(|sample| !sample.floor.is_nan()) {
+            heightmap.lowest = heightmap.lowest.min(sample.floor);
+            heightmap.highest = heightmap.highest.max(sample.floor);
         }
-        if relief.lowest > relief.highest {
-            (relief.lowest, relief.highest) = (0.0, 0.0);
+        if heightmap.lowest > heightmap.highest {
+            (heightmap.lowest, heightmap.highest) = (0.0, 0.0);
         }
-        relief
+        heightmap
     }
 
     /// The lowest and the highest floor, in units.

@@ -8,7 +8,7 @@ use crate::{
     world::{Bsp, EntityCategory, MapEntities, MapSummary, bsp::Model, entity_string::MapEntity},
 };
 
-use super::{Color, Form, INK, Place, Projection, Shape, relief};
+use super::{Color, INK, PixelPoint, Primitive, Projection, Shape, heightmap};
 
 /// Radius of a mark, in pixels.
 const RADIUS: f32 = 6.0;
@@ -18,13 +18,13 @@ const RIM: Color = [10, 11, 14];
 /// How a purpose is drawn.
 struct Style {
     purpose: EntityCategory,
-    sign: Sign,
+    icon: MarkerIcon,
     color: Color,
     label: &'static str,
 }
 
 #[derive(Clone, Copy)]
-enum Sign {
+enum MarkerIcon {
     /// A disc with a beak towards where the player looks.
     Looking,
     Disc,
@@ -34,24 +34,29 @@ enum Sign {
     Outline,
 }
 
-const fn style(purpose: EntityCategory, sign: Sign, color: Color, label: &'static str) -> Style {
-    Style { purpose, sign, color, label }
+const fn style(
+    purpose: EntityCategory,
+    icon: MarkerIcon,
+    color: Color,
+    label: &'static str,
+) -> Style {
+    Style { purpose, icon, color, label }
 }
 
 /// In the order of the legend; what is lower is drawn over what is higher.
 const STYLES: &[Style] = &[
-    style(EntityCategory::Mover, Sign::Outline, [196, 170, 255], "door, lift, train"),
-    style(EntityCategory::Teleporter, Sign::Outline, [120, 230, 255], "teleporter"),
-    style(EntityCategory::JumpPad, Sign::Outline, [255, 214, 92], "jump pad"),
-    style(EntityCategory::Ammo, Sign::Square, [214, 170, 96], "ammunition"),
-    style(EntityCategory::Health, Sign::Disc, [96, 214, 120], "health"),
-    style(EntityCategory::Armor, Sign::Disc, [240, 200, 64], "armour"),
-    style(EntityCategory::Weapon, Sign::Diamond, [255, 120, 84], "weapon"),
-    style(EntityCategory::Powerup, Sign::Diamond, [224, 120, 240], "power-up"),
-    style(EntityCategory::Flag, Sign::Square, [255, 255, 255], "flag, obelisk"),
-    style(EntityCategory::Spawn, Sign::Looking, [255, 255, 255], "spawn point"),
-    style(EntityCategory::RedSpawn, Sign::Looking, [255, 92, 92], "red spawn point"),
-    style(EntityCategory::BlueSpawn, Sign::Looking, [112, 160, 255], "blue spawn point"),
+    style(EntityCategory::Mover, MarkerIcon::Outline, [196, 170, 255], "door, lift, train"),
+    style(EntityCategory::Teleporter, MarkerIcon::Outline, [120, 230, 255], "teleporter"),
+    style(EntityCategory::JumpPad, MarkerIcon::Outline, [255, 214, 92], "jump pad"),
+    style(EntityCategory::Ammo, MarkerIcon::Square, [214, 170, 96], "ammunition"),
+    style(EntityCategory::Health, MarkerIcon::Disc, [96, 214, 120], "health"),
+    style(EntityCategory::Armor, MarkerIcon::Disc, [240, 200, 64], "armor"),
+    style(EntityCategory::Weapon, MarkerIcon::Diamond, [255, 120, 84], "weapon"),
+    style(EntityCategory::Powerup, MarkerIcon::Diamond, [224, 120, 240], "power-up"),
+    style(EntityCategory::Flag, MarkerIcon::Square, [255, 255, 255], "flag, obelisk"),
+    style(EntityCategory::Spawn, MarkerIcon::Looking, [255, 255, 255], "spawn point"),
+    style(EntityCategory::RedSpawn, MarkerIcon::Looking, [255, 92, 92], "red spawn point"),
+    style(EntityCategory::BlueSpawn, MarkerIcon::Looking, [112, 160, 255], "blue spawn point"),
 ];
 
 /// The marks of a map's entities.
@@ -65,15 +70,15 @@ pub(super) fn of_entities(
         let all = entities.all().iter();
         for entity in all.filter(|entity| EntityCategory::of(entity.classname()) == style.purpose) {
             let model = entity.field("model").and_then(|name| map.inline_model(name));
-            match (style.sign, model) {
-                (Sign::Outline, Some(model)) => {
+            match (style.icon, model) {
+                (MarkerIcon::Outline, Some(model)) => {
                     shapes.extend(outline(&map.models[model], entities, entity, style, projection));
                 }
-                (Sign::Outline, None) => {}
-                (sign, _) => {
+                (MarkerIcon::Outline, None) => {}
+                (icon, _) => {
                     let at = projection.place(entity.origin());
                     let yaw = entity.angles()[1];
-                    shapes.extend(sign_at(sign, at, yaw, style.color, entity.classname()));
+                    shapes.extend(icon_at(icon, at, yaw, style.color, entity.classname()));
                 }
             }
         }
@@ -97,53 +102,55 @@ fn outline(
         corner(maxs[0], maxs[1]),
         corner(mins[0], maxs[1]),
     ];
-    let shape = |form, opacity| Shape {
-        form,
+    let shape = |primitive, opacity| Shape {
+        primitive,
         color: style.color,
         opacity,
         name: entity.classname().to_owned(),
     };
-    let mut shapes = vec![shape(Form::Polygon(corners.to_vec()), 0.25)];
+    let mut shapes = vec![shape(Primitive::Polygon(corners.to_vec()), 0.25)];
     for (from, to) in corners.into_iter().zip(corners.into_iter().cycle().skip(1)) {
-        shapes.push(shape(Form::Line { from, to, width: 1.5 }, 0.9));
+        shapes.push(shape(Primitive::Line { from, to, width: 1.5 }, 0.9));
     }
     let target = entity.field("target").and_then(|name| entities.targets(name).next());
     let leads = matches!(style.purpose, EntityCategory::JumpPad | EntityCategory::Teleporter);
     if let Some(target) = target.filter(|_| leads) {
         let from = projection.place((mins + maxs) * 0.5);
         let to = projection.place(target.origin());
-        shapes.push(shape(Form::Line { from, to, width: 1.5 }, 0.7));
-        shapes.push(shape(Form::Disc { at: to, radius: 3.0 }, 0.9));
+        shapes.push(shape(Primitive::Line { from, to, width: 1.5 }, 0.7));
+        shapes.push(shape(Primitive::Disc { at: to, radius: 3.0 }, 0.9));
     }
     shapes
 }
 
-fn sign_at(sign: Sign, at: Place, yaw: f32, color: Color, name: &str) -> Vec<Shape> {
-    let form = |radius: f32| match sign {
-        Sign::Disc | Sign::Outline | Sign::Looking => Form::Disc { at, radius },
-        Sign::Diamond => Form::Polygon(corners(at, radius * 1.2, 4, 0.0)),
-        Sign::Square => Form::Polygon(corners(at, radius * 1.2, 4, 0.125)),
+fn icon_at(icon: MarkerIcon, at: PixelPoint, yaw: f32, color: Color, name: &str) -> Vec<Shape> {
+    let primitive = |radius: f32| match icon {
+        MarkerIcon::Disc | MarkerIcon::Outline | MarkerIcon::Looking => {
+            Primitive::Disc { at, radius }
+        }
+        MarkerIcon::Diamond => Primitive::Polygon(corners(at, radius * 1.2, 4, 0.0)),
+        MarkerIcon::Square => Primitive::Polygon(corners(at, radius * 1.2, 4, 0.125)),
     };
-    let shape = |form, color| Shape { form, color, opacity: 1.0, name: name.to_owned() };
-    let mut shapes = vec![shape(form(RADIUS + 1.5), RIM)];
-    if matches!(sign, Sign::Looking) {
+    let shape = |primitive, color| Shape { primitive, color, opacity: 1.0, name: name.to_owned() };
+    let mut shapes = vec![shape(primitive(RADIUS + 1.5), RIM)];
+    if matches!(icon, MarkerIcon::Looking) {
         // North is up, so angles turn the other way in the picture.
         let (sin, cos) = (-yaw.to_radians()).sin_cos();
         let ahead = |along: f32, aside: f32| {
             [at[0] + along * cos - aside * sin, at[1] + along * sin + aside * cos]
         };
         let beak = |reach: f32, half: f32| {
-            Form::Polygon(vec![ahead(reach, 0.0), ahead(0.0, half), ahead(0.0, -half)])
+            Primitive::Polygon(vec![ahead(reach, 0.0), ahead(0.0, half), ahead(0.0, -half)])
         };
         shapes.push(shape(beak(RADIUS * 2.4 + 2.5, RADIUS + 1.5), RIM));
         shapes.push(shape(beak(RADIUS * 2.4, RADIUS), color));
     }
-    shapes.push(shape(form(RADIUS), color));
+    shapes.push(shape(primitive(RADIUS), color));
     shapes
 }
 
 /// Corners of an even polygon, the first `turn` turns from the right.
-fn corners(at: Place, radius: f32, count: u16, turn: f32) -> Vec<Place> {
+fn corners(at: PixelPoint, radius: f32, count: u16, turn: f32) -> Vec<PixelPoint> {
     (0..count)
         .map(|corner| {
             let (sin, cos) = ((f32::from(corner) / f32::from(count) + turn) * TAU).sin_cos();
@@ -153,7 +160,7 @@ fn corners(at: Place, radius: f32, count: u16, turn: f32) -> Vec<Place> {
 }
 
 /// What the legend tells.
-pub(super) struct Facts<'a> {
+pub(super) struct LegendData<'a> {
     pub(super) name: &'a str,
     pub(super) survey: &'a MapSummary,
     pub(super) entities: &'a MapEntities,
@@ -163,17 +170,17 @@ pub(super) struct Facts<'a> {
 }
 
 /// What the picture says beside the ground: the map, the signs that are used, heights and scale.
-pub(super) fn legend(facts: &Facts<'_>, [left, top]: Place) -> Vec<Shape> {
-    let Facts { name, survey, entities, heights: [lowest, highest], pixels_per_unit } = *facts;
+pub(super) fn legend(data: &LegendData<'_>, [left, top]: PixelPoint) -> Vec<Shape> {
+    let LegendData { name, survey, entities, heights: [lowest, highest], pixels_per_unit } = *data;
     let is_used = |style: &&Style| {
         let mut all = entities.all().iter();
         all.any(|entity| EntityCategory::of(entity.classname()) == style.purpose)
     };
     let used: Vec<&Style> = STYLES.iter().filter(is_used).collect();
     let mut shapes = Vec::new();
-    let mut words = |at: Place, text: String, large: bool| {
-        let form = Form::Text { at, text, large, centred: false };
-        shapes.push(Shape { form, color: INK, opacity: 1.0, name: String::new() });
+    let mut words = |at: PixelPoint, text: String, large: bool| {
+        let primitive = Primitive::Text { at, text, large, centered: false };
+        shapes.push(Shape { primitive, color: INK, opacity: 1.0, name: String::new() });
     };
     words([left, top + 16.0], name.to_owned(), true);
     let title: String = survey.title.chars().filter(|c| matches!(c, ' '..='~')).take(30).collect();
@@ -198,32 +205,32 @@ pub(super) fn legend(facts: &Facts<'_>, [left, top]: Place) -> Vec<Shape> {
 
     for (row, style) in (0_u16..).zip(used) {
         let at = [left + 10.0, top + 96.0 + 20.0 * f32::from(row)];
-        if matches!(style.sign, Sign::Outline) {
+        if matches!(style.icon, MarkerIcon::Outline) {
             let square = corners(at, 9.0, 4, 0.125);
-            let shape = |form, opacity| Shape {
-                form,
+            let shape = |primitive, opacity| Shape {
+                primitive,
                 color: style.color,
                 opacity,
                 name: style.label.to_owned(),
             };
-            shapes.push(shape(Form::Polygon(square.clone()), 0.25));
+            shapes.push(shape(Primitive::Polygon(square.clone()), 0.25));
             for (&from, &to) in square.iter().zip(square.iter().cycle().skip(1)) {
-                shapes.push(shape(Form::Line { from, to, width: 1.5 }, 0.9));
+                shapes.push(shape(Primitive::Line { from, to, width: 1.5 }, 0.9));
             }
         } else {
-            shapes.extend(sign_at(style.sign, at, 0.0, style.color, style.label));
+            shapes.extend(icon_at(style.icon, at, 0.0, style.color, style.label));
         }
     }
     for step in 0_u16..36 {
         let y = line + 2.0 * f32::from(step);
         shapes.push(Shape {
-            form: Form::Polygon(vec![
+            primitive: Primitive::Polygon(vec![
                 [left + 3.0, y],
                 [left + 17.0, y],
                 [left + 17.0, y + 2.0],
                 [left + 3.0, y + 2.0],
             ]),
-            color: relief::gradient(1.0 - f32::from(step) / 35.0),
+            color: heightmap::gradient(1.0 - f32::from(step) / 35.0),
             opacity: 1.0,
             name: String::new(),
         });
@@ -235,8 +242,8 @@ pub(super) fn legend(facts: &Facts<'_>, [left, top]: Place) -> Vec<Shape> {
         ([left, bar - 4.0], [left, bar + 4.0]),
         ([end, bar - 4.0], [end, bar + 4.0]),
     ] {
-        let form = Form::Line { from, to, width: 1.5 };
-        shapes.push(Shape { form, color: INK, opacity: 1.0, name: String::new() });
+        let primitive = Primitive::Line { from, to, width: 1.5 };
+        shapes.push(Shape { primitive, color: INK, opacity: 1.0, name: String::new() });
     }
     shapes
 }
