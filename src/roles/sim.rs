@@ -11,7 +11,7 @@ use fragd::{
     io::{self, GameData, assets::base_paths, process::Processes},
     model::{LevelTime, Millis, assets::Assets},
     settings::{Choice as _, Settings},
-    sim::{Actor, Failure, Figures, Plan, SETTINGS, Trial},
+    sim::{Actor, SETTINGS, Trial, TrialOptions, TrialReport, Violation},
 };
 use serde_json::json;
 
@@ -32,18 +32,18 @@ pub(crate) fn run(options: &SimOptions) -> Outcome {
     let mut trial = Trial::new(plan, server);
     let ran = panic::catch_unwind(panic::AssertUnwindSafe(|| {
         let result = trial.run_watched(|time| watch.look(time));
-        (result, trial.figures())
+        (result, trial.report())
     }));
-    let Ok((result, figures)) = ran else {
-        eprintln!("fragd: it panicked, as said above; again: {again}");
+    let Ok((result, report)) = ran else {
+        eprintln!("fragd: panicked (see above); reproduce with: {again}");
         return Outcome::Failed;
     };
-    let cost = watch.finish(figures.time);
+    let cost = watch.finish(report.time);
     let failure = result.err();
     let text = if options.json {
-        format!("{:#}\n", json(&figures, failure.as_ref(), &cost, &again))
+        format!("{:#}\n", json(&report, failure.as_ref(), &cost, &again))
     } else {
-        text(&figures, failure.as_ref(), &cost, &again)
+        text(&report, failure.as_ref(), &cost, &again)
     };
     // A reader that has seen enough is no failure.
     let _ = stdout().write_all(text.as_bytes());
@@ -144,7 +144,7 @@ fn again(options: &SimOptions) -> String {
     again
 }
 
-fn prepare(options: &SimOptions) -> Result<(Plan, Actor), String> {
+fn prepare(options: &SimOptions) -> Result<(TrialOptions, Actor), String> {
     let folder = options.game.name();
     let mut settings = Settings::new(options.game);
     let mut data = GameData::default();
@@ -167,7 +167,7 @@ fn prepare(options: &SimOptions) -> Result<(Plan, Actor), String> {
     if options.level_time > 0 {
         server.start_clock_at(LevelTime(options.level_time));
     }
-    let plan = Plan {
+    let plan = TrialOptions {
         seed: options.seed,
         span: Millis::seconds(u64::from(options.minutes) * 60),
         players: options.bots,
@@ -177,84 +177,84 @@ fn prepare(options: &SimOptions) -> Result<(Plan, Actor), String> {
     Ok((plan, Actor::Server(Box::new(server))))
 }
 
-fn text(figures: &Figures, failure: Option<&Failure>, cost: &Cost, again: &str) -> String {
-    let Figures { stretches, joins, strangers, harms, .. } = figures;
-    let (tried, missed): (Vec<_>, Vec<_>) = harms.iter().partition(|(_, count)| *count > 0);
+fn text(report: &TrialReport, failure: Option<&Violation>, cost: &Cost, again: &str) -> String {
+    let TrialReport { fault_phases, joins, injected_datagrams, faults, .. } = report;
+    let (tried, missed): (Vec<_>, Vec<_>) = faults.iter().partition(|(_, count)| *count > 0);
     let tried = tried.iter().map(|(name, count)| format!("{count} {name}"));
     let missed: Vec<_> = missed.iter().map(|(name, _)| *name).collect();
     let mut text = format!(
-        "time            {:.1} min simulated in {:.1} s, {:.2} hours a minute\n\
-         weather         {stretches} stretches\n\
-         harm            {}\n",
-        figures.time.0 as f64 / 60_000.0,
+        "time            {:.1} min simulated in {:.1} s, {:.2} hours per minute\n\
+         fault phases    {fault_phases}\n\
+         faults          {}\n",
+        report.time.0 as f64 / 60_000.0,
         cost.seconds,
-        cost.speed(figures.time),
+        cost.speed(report.time),
         tried.collect::<Vec<_>>().join(", "),
     );
     if !missed.is_empty() {
-        text += &format!("not met         {}\n", missed.join(", "));
+        text += &format!("not injected    {}\n", missed.join(", "));
     }
     text += &format!(
-        "people          {joins} joins, {} maps begun, {strangers} datagrams of strangers\n\
-         traffic         {} datagrams, {} bytes, the longest {}\n\
-         compared        {} snapshots of {}, {} numbered lines\n\
-         healing         {} at the longest\n\
-         above the rate  {} bytes at the most\n",
-        figures.maps(),
-        figures.datagrams,
-        figures.bytes,
-        figures.longest_datagram,
-        figures.snapshots,
-        figures.snapshots + figures.snapshots_forgotten,
-        figures.lines,
-        figures.slowest_healing,
-        figures.most_above_rate,
+        "clients         {joins} joins, {} map loads, {injected_datagrams} injected datagrams\n\
+         traffic         {} datagrams, {} bytes, longest {}\n\
+         checked         {} of {} snapshots, {} numbered lines\n\
+         recovery        {} at most\n\
+         rate excess     {} bytes at most\n",
+        report.maps(),
+        report.datagrams,
+        report.bytes,
+        report.longest_datagram,
+        report.snapshots,
+        report.snapshots + report.snapshots_forgotten,
+        report.lines,
+        report.slowest_recovery,
+        report.most_above_rate,
     );
     if let Some([early, middle, end]) = cost.memory() {
         text += &format!(
-            "memory          {early:.1} MiB after a tenth, {middle:.1} at half, {end:.1} at the end\n"
+            "memory          {early:.1} MiB at 10%, {middle:.1} MiB at 50%, {end:.1} MiB at the end\n"
         );
     }
-    text += &format!("transcript      {:08x}\n", figures.transcript);
+    text += &format!("transcript      {:08x}\n", report.transcript);
     text += &match failure {
-        None => "verdict         all held\n".to_owned(),
-        Some(failure) => format!("verdict         {failure}\nagain           {again}\n"),
+        None => "verdict         passed\n".to_owned(),
+        Some(failure) => format!("verdict         {failure}\nreproduce       {again}\n"),
     };
     text
 }
 
 fn json(
-    figures: &Figures,
-    failure: Option<&Failure>,
+    report: &TrialReport,
+    failure: Option<&Violation>,
     cost: &Cost,
     again: &str,
 ) -> serde_json::Value {
     let failure = failure.map(|failure| {
-        json!({ "time_ms": failure.at.0, "stretch": failure.stretch, "what": failure.what, "again": again })
+        json!({ "time_ms": failure.at.0, "fault_phase": failure.fault_phase, "what": failure.what, "reproduce": again })
     });
-    let harm = figures.harms.iter().map(|(name, count)| (name.replace(' ', "_"), json!(count)));
+    let faults = report.faults.iter().map(|(name, count)| (name.replace(' ', "_"), json!(count)));
     let memory =
         cost.memory.iter().map(|(time, bytes)| json!({ "time_ms": time.0, "bytes": bytes }));
     json!({
-        "verdict": if failure.is_none() { "held" } else { "failed" },
+        "verdict": if failure.is_none() { "passed" } else { "failed" },
         "failure": failure,
-        "time_ms": figures.time.0,
+        "time_ms": report.time.0,
         "seconds": cost.seconds,
-        "hours_per_minute": cost.speed(figures.time),
-        "stretches": figures.stretches,
-        "harm": harm.collect::<serde_json::Map<_, _>>(),
-        "joins": figures.joins,
-        "maps": figures.maps(),
-        "strangers": figures.strangers,
-        "datagrams": figures.datagrams,
-        "bytes": figures.bytes,
-        "longest_datagram_bytes": figures.longest_datagram,
-        "snapshots": figures.snapshots,
-        "snapshots_forgotten": figures.snapshots_forgotten,
-        "lines": figures.lines,
-        "slowest_healing_ms": figures.slowest_healing.0,
-        "most_above_rate_bytes": figures.most_above_rate,
+        "hours_per_minute": cost.speed(report.time),
+        "fault_phases": report.fault_phases,
+        "faults": faults.collect::<serde_json::Map<_, _>>(),
+        "joins": report.joins,
+        "maps": report.maps(),
+        "injected_datagrams": report.injected_datagrams,
+        "datagrams": report.datagrams,
+        "bytes": report.bytes,
+        "longest_datagram_bytes": report.longest_datagram,
+        "snapshots": report.snapshots,
+        "snapshots_forgotten": report.snapshots_forgotten,
+        "lines": report.lines,
+        "slowest_recovery_ms": report.slowest_recovery.0,
+        "most_above_rate_bytes": report.most_above_rate,
         "memory": memory.collect::<Vec<_>>(),
-        "transcript": format!("{:08x}", figures.transcript),
+        "transcript": format!("{:08x}", report.transcript),
     })
 }

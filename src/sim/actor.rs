@@ -20,13 +20,13 @@ pub enum Actor {
     /// Many clients that play by themselves.
     Bots(Box<Bots>),
     /// An address where nobody is.
-    Nobody,
+    Offline,
 }
 
 /// Says nothing and hears nothing.
-struct Nobody;
+struct Offline;
 
-impl Node for Nobody {
+impl Node for Offline {
     fn handle_datagram(&mut self, _: Millis, _: Route, _: &[u8]) {}
     fn frame(&mut self, _: Millis) {}
     fn next_frame(&self) -> Millis {
@@ -71,7 +71,7 @@ impl Actor {
             Self::Recorded(server) => &**server,
             Self::Player(player) => &**player,
             Self::Bots(bots) => &**bots,
-            Self::Nobody => &Nobody,
+            Self::Offline => &Offline,
         }
     }
 
@@ -81,7 +81,7 @@ impl Actor {
             Self::Recorded(server) => &mut **server,
             Self::Player(player) => &mut **player,
             Self::Bots(bots) => &mut **bots,
-            Self::Nobody => return None,
+            Self::Offline => return None,
         })
     }
 
@@ -91,7 +91,7 @@ impl Actor {
         match self {
             Self::Server(server) => Some(server),
             Self::Recorded(server) => Some(server.node()),
-            Self::Player(_) | Self::Bots(_) | Self::Nobody => None,
+            Self::Player(_) | Self::Bots(_) | Self::Offline => None,
         }
     }
 

@@ -6,22 +6,22 @@
 //! with all that must hold checked at every step.
 
 mod actor;
-mod bandwidth;
-mod ears;
-mod figures;
-mod harm;
+mod command_order;
+mod fault_rates;
+mod faults;
 mod network;
 mod player;
+mod rate_checker;
+mod report;
+mod snapshot_check;
 mod trial;
-mod views;
-mod weather;
 
 pub use actor::Actor;
-pub use ears::{Ears, Said};
-pub use figures::{Failure, Figures};
-pub use harm::{Harm, Harms};
-pub use network::{Network, NodeId, Passage};
+pub use command_order::{CommandOrderChecker, NumberedLine};
+pub use fault_rates::FaultRates;
+pub use faults::{Fault, FaultCounts};
+pub use network::{Network, NodeId, SentDatagram};
 pub use player::Player;
-pub use trial::{HEALING, Plan, SETTINGS, Trial};
-pub use views::compare_views;
-pub use weather::Weather;
+pub use report::{TrialReport, Violation};
+pub use snapshot_check::check_snapshots;
+pub use trial::{RECOVERY_LIMIT, SETTINGS, Trial, TrialOptions};

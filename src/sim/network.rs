@@ -9,7 +9,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
 };
 
-use super::harm::{Harm, Harms};
+use super::faults::{Fault, FaultCounts};
 
 use crate::{
     impairment::{Impairment, SeededRng},
@@ -38,16 +38,16 @@ struct Flight {
 
 /// What a node's machine does to it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Machine {
+struct NodeClock {
     /// Until then nothing runs there.
     stalled_until: Millis,
     /// How far its clock is ahead of the network's.
     ahead: Millis,
 }
 
-/// A datagram that a node sent, as [`Network::take_noted`] tells of it.
+/// A datagram that a node sent, as [`Network::take_traced`] tells of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct SentDatagram {
     /// When.
     pub at: Millis,
     /// Who sent it.
@@ -64,14 +64,14 @@ pub struct Passage {
 #[derive(Debug)]
 pub struct Network {
     now: Millis,
-    machines: Vec<Machine>,
+    clocks: Vec<NodeClock>,
     /// What the noted node sent.
-    noted: Option<(NodeId, Vec<Passage>)>,
+    traced: Option<(NodeId, Vec<SentDatagram>)>,
     /// Checksum over all that was sent.
     transcript: u32,
     bytes_sent: u64,
     /// What was done to datagrams.
-    harms: Harms,
+    faults: FaultCounts,
     /// The newest number that arrived, by the nodes that it came from and to.
     newest: HashMap<(NodeId, NodeId), u64>,
     rng: SeededRng,
@@ -90,11 +90,11 @@ impl Network {
     pub fn new(seed: u64, impairment: Impairment, now: Millis) -> Self {
         Self {
             now,
-            machines: Vec::new(),
-            noted: None,
+            clocks: Vec::new(),
+            traced: None,
             transcript: 0,
             bytes_sent: 0,
-            harms: Harms::default(),
+            faults: FaultCounts::default(),
             newest: HashMap::new(),
             rng: SeededRng::new(seed),
             impairment,
@@ -126,8 +126,8 @@ impl Network {
 
     /// What was done to datagrams so far.
     #[must_use]
-    pub fn harms(&self) -> Harms {
-        self.harms
+    pub fn faults(&self) -> FaultCounts {
+        self.faults
     }
 
     /// Length of the longest datagram so far, in bytes.
@@ -143,42 +143,42 @@ impl Network {
     }
 
     /// Notes what a node sends from now on.
-    pub fn note(&mut self, node: NodeId) {
-        self.noted = Some((node, Vec::new()));
+    pub fn trace_node(&mut self, node: NodeId) {
+        self.traced = Some((node, Vec::new()));
     }
 
     /// What the noted node has sent since the last time.
-    pub fn take_noted(&mut self) -> impl Iterator<Item = Passage> + '_ {
-        self.noted.iter_mut().flat_map(|(_, passages)| passages.drain(..))
+    pub fn take_traced(&mut self) -> impl Iterator<Item = SentDatagram> + '_ {
+        self.traced.iter_mut().flat_map(|(_, passages)| passages.drain(..))
     }
 
     /// The time that a node's clock shows.
     #[must_use]
     pub fn clock(&self, node: NodeId) -> Millis {
-        self.now + self.machine(node).ahead
+        self.now + self.node_clock(node).ahead
     }
 
     /// For that long nothing runs on a node's machine.
     pub fn stall(&mut self, node: NodeId, span: Millis) {
         let until = self.now + span;
-        let machine = self.machine_mut(node);
+        let machine = self.node_clock_mut(node);
         machine.stalled_until = machine.stalled_until.max(until);
     }
 
     /// A node's clock jumps ahead.
     pub fn jump_clock(&mut self, node: NodeId, span: Millis) {
-        self.machine_mut(node).ahead += span;
+        self.node_clock_mut(node).ahead += span;
     }
 
-    fn machine(&self, node: NodeId) -> Machine {
-        self.machines.get(node).copied().unwrap_or_default()
+    fn node_clock(&self, node: NodeId) -> NodeClock {
+        self.clocks.get(node).copied().unwrap_or_default()
     }
 
-    fn machine_mut(&mut self, node: NodeId) -> &mut Machine {
-        if self.machines.len() <= node {
-            self.machines.resize(node + 1, Machine::default());
+    fn node_clock_mut(&mut self, node: NodeId) -> &mut NodeClock {
+        if self.clocks.len() <= node {
+            self.clocks.resize(node + 1, NodeClock::default());
         }
-        &mut self.machines[node]
+        &mut self.clocks[node]
     }
 
     /// When a node wants to run next, by the network's clock.
@@ -186,7 +186,7 @@ impl Network {
         if node.is_finished() {
             return Millis::NEVER;
         }
-        let machine = self.machine(id);
+        let machine = self.node_clock(id);
         match node.next_frame() {
             Millis::NEVER => Millis::NEVER,
             next => Millis(next.0.saturating_sub(machine.ahead.0)).max(machine.stalled_until),
@@ -261,13 +261,13 @@ impl Network {
     fn deliver(&mut self, nodes: &mut [impl Node]) {
         while self.flights.peek().is_some_and(|Reverse(next)| next.arrival <= self.now) {
             let Some(Reverse(mut flight)) = self.flights.pop() else { break };
-            let awake = self.machine(flight.to).stalled_until;
+            let awake = self.node_clock(flight.to).stalled_until;
             if awake > self.now {
                 flight.arrival = awake;
                 self.flights.push(Reverse(flight));
                 continue;
             }
-            self.note_order(&flight);
+            self.record_order(&flight);
             if let Some(node) = nodes.get_mut(flight.to) {
                 let route = Route { local: flight.port, remote: flight.from };
                 node.handle_datagram(self.clock(flight.to), route, &flight.bytes);
@@ -276,11 +276,11 @@ impl Network {
     }
 
     /// Counts a datagram that comes behind one that was sent after it.
-    fn note_order(&mut self, flight: &Flight) {
+    fn record_order(&mut self, flight: &Flight) {
         let Some((from, _)) = Self::owner(flight.from) else { return };
         let newest = self.newest.entry((from, flight.to)).or_default();
         if flight.number < *newest {
-            self.harms.add(Harm::Overtaken);
+            self.faults.add(Fault::Reordered);
         } else {
             *newest = flight.number;
         }
@@ -293,7 +293,7 @@ impl Network {
             while let Some(route) = node.poll_transmit(&mut packet) {
                 assert!(packet.len() <= MAX_DATAGRAM_LEN, "{} bytes in a datagram", packet.len());
                 self.longest = self.longest.max(packet.len());
-                self.write_down(id, route, &packet);
+                self.record_datagram(id, route, &packet);
                 self.send(Self::address(id, route.local), route.remote, &packet);
             }
             while node.poll_console().is_some() {}
@@ -301,7 +301,7 @@ impl Network {
         self.packet = packet;
     }
 
-    fn write_down(&mut self, id: NodeId, route: Route, bytes: &[u8]) {
+    fn record_datagram(&mut self, id: NodeId, route: Route, bytes: &[u8]) {
         self.bytes_sent += bytes.len() as u64;
         let mut hasher = crc32fast::Hasher::new_with_initial(self.transcript);
         hasher.update(&self.now.0.to_le_bytes());
@@ -309,12 +309,12 @@ impl Network {
         hasher.update(&route.remote.port().to_le_bytes());
         hasher.update(bytes);
         self.transcript = hasher.finalize();
-        if let Some((noted, passages)) = &mut self.noted
-            && *noted == id
+        if let Some((traced, passages)) = &mut self.traced
+            && *traced == id
         {
             let is_connectionless = bytes.starts_with(&[255; 4]);
             let (at, to, len) = (self.now, route.remote, bytes.len());
-            passages.push(Passage { at, from: id, to, len, is_connectionless });
+            passages.push(SentDatagram { at, from: id, to, len, is_connectionless });
         }
     }
 
@@ -328,18 +328,18 @@ impl Network {
         };
         let fate = self.impairment.decide(&mut self.rng);
         match fate.delays {
-            [None, None] => self.harms.add(Harm::Lost),
-            [Some(_), Some(_)] => self.harms.add(Harm::Doubled),
+            [None, None] => self.faults.add(Fault::Lost),
+            [Some(_), Some(_)] => self.faults.add(Fault::Duplicated),
             _ => {}
         }
         for delay in fate.delays.into_iter().flatten() {
             let mut bytes = bytes.to_vec();
             let damage = self.impairment.damage(&mut self.rng, &mut bytes);
             if damage.is_cut {
-                self.harms.add(Harm::Cut);
+                self.faults.add(Fault::Truncated);
             }
             if damage.is_flipped {
-                self.harms.add(Harm::Flipped);
+                self.faults.add(Fault::Flipped);
             }
             self.launch(self.now + delay, node, port, from, bytes);
         }
@@ -445,20 +445,20 @@ mod tests {
         harmed(seed, impairment).0
     }
 
-    fn harmed(seed: u64, impairment: Impairment) -> ([Vec<(Millis, u8)>; 2], Harms) {
+    fn harmed(seed: u64, impairment: Impairment) -> ([Vec<(Millis, u8)>; 2], FaultCounts) {
         let mut nodes = [Ticker::new(1), Ticker::new(0)];
         let mut network = Network::new(seed, impairment, Millis(0));
         network.run_until(&mut nodes, Millis(2000), |_, _| {});
-        (nodes.map(|node| node.received), network.harms())
+        (nodes.map(|node| node.received), network.faults())
     }
 
     #[test]
     fn what_is_done_to_datagrams_is_counted() {
         let clear = Impairment::latency(Millis(10));
-        assert_eq!(harmed(3, clear).1, Harms::default());
+        assert_eq!(harmed(3, clear).1, FaultCounts::default());
         let only = |impairment| {
-            let harms = harmed(3, impairment).1;
-            harms.iter().filter(|(_, count)| *count > 0).map(|(name, _)| name).collect::<Vec<_>>()
+            let faults = harmed(3, impairment).1;
+            faults.iter().filter(|(_, count)| *count > 0).map(|(name, _)| name).collect::<Vec<_>>()
         };
         assert_eq!(only(Impairment { loss: 100, ..clear }), ["lost"]);
         assert_eq!(only(Impairment { duplication: 100, ..clear }), ["doubled"]);

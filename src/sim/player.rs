@@ -17,15 +17,15 @@ const MOVE_INTERVAL: Millis = Millis(16);
 
 /// What somebody at the keys feels like.
 #[derive(Debug)]
-struct Whims {
+struct RandomInput {
     rng: SeededRng,
     /// The move from which on something else is pressed.
     until: u32,
     keys: UserCmd,
 }
 
-impl Whims {
-    fn keys(&mut self, moves: u32) -> UserCmd {
+impl RandomInput {
+    fn next_usercmd(&mut self, moves: u32) -> UserCmd {
         let Self { rng, until, keys } = self;
         if moves >= *until {
             *until = moves + 5 + rng.below(60) as u32;
@@ -48,7 +48,7 @@ impl Whims {
 #[derive(Debug)]
 pub struct Player {
     pub(super) client: Client,
-    /// Memory for what [`super::compare_views`] writes.
+    /// Memory for what [`super::check_snapshots`] writes.
     pub(super) writer: BitWriter,
     next_move: Millis,
     moves: u32,
@@ -56,7 +56,7 @@ pub struct Player {
     port: LocalPort,
     is_touched: bool,
     /// What it does besides walking on, if it does anything.
-    whims: Option<Whims>,
+    random_input: Option<RandomInput>,
     /// Gamestates it was sent.
     pub levels: u32,
     /// What is held down.
@@ -113,7 +113,7 @@ impl Player {
             moves: 0,
             port: LocalPort(0),
             is_touched: true,
-            whims: None,
+            random_input: None,
             levels: 0,
             buttons: Buttons::default(),
             heard: Vec::new(),
@@ -124,8 +124,9 @@ impl Player {
     }
 
     /// Lets the player run about, jump and shoot as `seed` says, instead of walking in circles.
-    pub fn be_restless(&mut self, seed: u64) {
-        self.whims = Some(Whims { rng: SeededRng::new(seed), until: 0, keys: UserCmd::default() });
+    pub fn use_random_input(&mut self, seed: u64) {
+        self.random_input =
+            Some(RandomInput { rng: SeededRng::new(seed), until: 0, keys: UserCmd::default() });
     }
 
     /// Its router gives it that port. What comes to the one before is lost.
@@ -168,7 +169,7 @@ impl Player {
     }
 
     /// Types a command.
-    pub fn type_command(&mut self, now: Millis, text: &str) -> bool {
+    pub fn send_command(&mut self, now: Millis, text: &str) -> bool {
         self.client.send_command(now, text).is_ok()
     }
 
@@ -184,7 +185,7 @@ impl Player {
     }
 
     /// Whether anything has happened to it since the last time.
-    pub(super) fn take_touched(&mut self) -> bool {
+    pub(super) fn take_updated(&mut self) -> bool {
         std::mem::take(&mut self.is_touched)
     }
 
@@ -225,7 +226,10 @@ impl Node for Player {
             if matches!(self.client.stage(), Stage::Primed | Stage::Active) {
                 self.moves = self.moves.wrapping_add(1);
                 let turn = self.moves.wrapping_mul(311) as i32 & 0xffff;
-                let keys = self.whims.as_mut().map(|whims| whims.keys(self.moves));
+                let keys = self
+                    .random_input
+                    .as_mut()
+                    .map(|random_input| random_input.next_usercmd(self.moves));
                 let keys = keys.unwrap_or(UserCmd {
                     angles: [0, turn, 0],
                     buttons: self.buttons,

@@ -70,7 +70,7 @@ fn nat_rebinding_costs_one_round_trip() {
             for node in nodes {
                 let player = sim.player(node);
                 player.set_port(LocalPort(port));
-                assert!(player.type_command(now, &format!("say line {port} of {node}")));
+                assert!(player.send_command(now, &format!("say line {port} of {node}")));
             }
             let gaps = longest_gaps(&mut sim, &nodes, Millis(3000));
             assert!(
@@ -151,7 +151,7 @@ fn crash_and_restart(sim: &mut SimFixture, node: usize, same_qport: bool, same_p
     let old = sim.player(node);
     let (wire, port) = (old.client().protocol(), old.port());
     let qport = Qport((node as u16) ^ if same_qport { 0 } else { 0x5500 });
-    sim.actors[node] = Actor::Nobody;
+    sim.actors[node] = Actor::Offline;
     sim.run_for(Millis::seconds(2));
     let mut player = newcomer(wire, node, qport, sim.network.now());
     player.set_port(if same_port { port } else { LocalPort(port.0 + 1) });

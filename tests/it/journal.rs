@@ -18,7 +18,7 @@ use fragd::{
     node::{Hosted as _, LoopCounters, Node as _},
     server::{Geometry, Server},
     settings::Settings,
-    sim::{Actor, Plan, SETTINGS, Trial},
+    sim::{Actor, TrialOptions, SETTINGS, Trial},
 };
 use proptest::prelude::*;
 
@@ -120,7 +120,7 @@ fn session_of((server, bytes): (Journaled<Server>, Bytes), seconds: u64) -> Vec<
     sim.network.set_impairment(Impairment { loss: 50, ..Impairment::latency(Millis(30)) });
     for (i, wire) in Protocol::ALL.into_iter().enumerate() {
         let node = sim.join(wire, &format!("p{i}"));
-        sim.player(node).be_restless(i as u64);
+        sim.player(node).use_random_input(i as u64);
     }
     sim.run_for(Millis::seconds(seconds));
     sim.console("say half of it is over");
@@ -174,7 +174,7 @@ fn journal_stops_at_size_limit_and_replays() {
 fn trial_with_faults_replays_bit_for_bit() {
     let (server, bytes) = recorded();
     let maps = vec!["rooms".to_owned(), "again".to_owned()];
-    let plan = Plan { seed: 3, span: Millis::seconds(60), players: 4, calm: false, maps };
+    let plan = TrialOptions { seed: 3, span: Millis::seconds(60), players: 4, calm: false, maps };
     let mut trial = Trial::new(plan, Actor::Recorded(Box::new(server)));
     let figures = trial.run().unwrap();
     let Actor::Recorded(server) = trial.into_server() else { unreachable!() };

@@ -64,9 +64,9 @@ fn movement_of(sim: &mut SimFixture, node: usize) -> i32 {
     sim.player(node).client().player().expect("a snapshot").pm_type
 }
 
-fn type_command(sim: &mut SimFixture, node: usize, text: &str) {
+fn send_command(sim: &mut SimFixture, node: usize, text: &str) {
     let now = sim.network.now();
-    assert!(sim.player(node).type_command(now, text));
+    assert!(sim.player(node).send_command(now, text));
 }
 
 fn heard(sim: &mut SimFixture, node: usize, text: &str) -> bool {
@@ -79,7 +79,7 @@ fn output(sim: &mut SimFixture) -> String {
 
 /// One life ends, and with it the match.
 fn end_match(sim: &mut SimFixture, loser: usize, winner: &str) {
-    type_command(sim, loser, "kill");
+    send_command(sim, loser, "kill");
     sim.run_for(Millis(500));
     assert!(heard(sim, loser, &format!("print \"{winner}^7 hit the fraglimit.")));
     assert_eq!(string(sim, loser, configstring::INTERMISSION), "1");

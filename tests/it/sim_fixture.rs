@@ -11,7 +11,7 @@ use fragd::{
     node::{Hosted as _, LocalPort},
     server::Server,
     settings::Settings,
-    sim::{Actor, Network, Player, compare_views},
+    sim::{Actor, Network, Player, check_snapshots},
 };
 
 /// The server's place among the nodes.
@@ -104,7 +104,7 @@ impl SimFixture {
             let server = server[0].server().unwrap();
             for (at, actor) in players.iter_mut().enumerate() {
                 let Some(player) = actor.player() else { continue };
-                *compared += compare_views(server, 1 + at, player)
+                *compared += check_snapshots(server, 1 + at, player)
                     .unwrap_or_else(|what| panic!("seed {seed}, {}: {what}", network.now()));
             }
         });

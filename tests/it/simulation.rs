@@ -43,7 +43,7 @@ fn impaired_network_keeps_views_equal_and_commands_ordered() {
         for round in 0..100 {
             let now = sim.network.now();
             for (i, &node) in nodes.iter().enumerate() {
-                assert!(sim.player(node).type_command(now, &format!("say from {i} line {round}")));
+                assert!(sim.player(node).send_command(now, &format!("say from {i} line {round}")));
             }
             sim.console(&format!("say round {round}"));
             sim.run_for(Millis(200));

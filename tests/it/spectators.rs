@@ -66,7 +66,7 @@ fn follower_receives_view_of_followed_player() {
     let watcher = *nodes.last().unwrap();
     let say = |sim: &mut SimFixture, text: &str| {
         let now = sim.network.now();
-        assert!(sim.player(watcher).type_command(now, text));
+        assert!(sim.player(watcher).send_command(now, text));
         sim.run_for(Millis(500));
     };
     say(&mut sim, "team spectator");

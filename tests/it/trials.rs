@@ -8,7 +8,7 @@ use fragd::{
     node::Node as _,
     server::{Geometry, Server},
     settings::Settings,
-    sim::{Actor, Figures, Harm, Harms, Plan, SETTINGS, Trial},
+    sim::{Actor, Fault, FaultCounts, Figures, SETTINGS, Trial, TrialOptions},
 };
 
 use crate::sample::{MapFile, YARD};
@@ -38,7 +38,7 @@ fn run(seed: u64, players: u8, span: Millis, has_map: bool) -> Figures {
     // Shown when the test fails, by whatever.
     println!("again: FRAGD_SEED={seed} cargo test --test it trials::all_holds");
     let maps = vec!["rooms".to_owned(), "again".to_owned()];
-    let plan = Plan { seed, span, players, calm: false, maps };
+    let plan = TrialOptions { seed, span, players, calm: false, maps };
     let server = Actor::Server(Box::new(server(&[], has_map)));
     Trial::new(plan, server).run().unwrap_or_else(|failure| panic!("seed {seed}: {failure}"))
 }
@@ -47,20 +47,20 @@ fn run(seed: u64, players: u8, span: Millis, has_map: bool) -> Figures {
 fn checkers_pass_under_seeded_faults() {
     let one = std::env::var("FRAGD_SEED").ok().map(|seed| seed.parse().expect("a seed"));
     let seeds = one.map_or(1..=20, |seed| seed..=seed);
-    let (mut joins, mut snapshots, mut forgotten, mut harms) = (0, 0, 0, Harms::default());
+    let (mut joins, mut snapshots, mut forgotten, mut faults) = (0, 0, 0, FaultCounts::default());
     for seed in seeds {
         let figures = run(seed, 1 + (seed % 7) as u8, Millis::seconds(60), seed % 2 == 0);
         joins += figures.joins;
         snapshots += figures.snapshots;
         forgotten += figures.snapshots_forgotten;
-        harms = harms.with(figures.harms);
+        faults = faults.with(figures.faults);
         assert!(figures.longest_datagram <= 1400, "{figures:?}");
     }
     if one.is_none() {
         assert!(joins > 60 && snapshots > 20_000, "{joins} joins, {snapshots} snapshots");
         assert!(forgotten * 50 < snapshots, "{forgotten} snapshots of {snapshots} not compared");
-        for (harm, name) in Harm::ALL {
-            assert!(harms.of(harm) >= 3, "{name}: {harms:?}");
+        for &(fault, name) in Fault::ALL {
+            assert!(faults.of(fault) >= 3, "{name}: {faults:?}");
         }
     }
 }
@@ -80,7 +80,7 @@ fn level_clock_wrap_restarts_level_with_all_clients() {
     let mut at_the_end = server(&[], true);
     at_the_end.start_clock_at(LevelTime(0x7000_0000 - 60_000));
     let maps = vec!["rooms".to_owned()];
-    let plan = Plan { seed: 5, span: Millis::seconds(60), players: 3, calm: true, maps };
+    let plan = TrialOptions { seed: 5, span: Millis::seconds(60), players: 3, calm: true, maps };
     let mut trial = Trial::new(plan, Actor::Server(Box::new(at_the_end)));
     let figures = trial.run().unwrap_or_else(|failure| panic!("{failure}"));
     let time = trial.server().unwrap().level_time();
@@ -113,7 +113,7 @@ fn a_day_runs_with_steady_memory() {
     let maps = vec!["rooms".to_owned(), "again".to_owned()];
     let server = Actor::Server(Box::new(server(&[], true)));
     let span = Millis::seconds(1800);
-    let plan = Plan { seed: 1, span, players: 4, calm: true, maps };
+    let plan = TrialOptions { seed: 1, span, players: 4, calm: true, maps };
     let mut trial = Trial::new(plan, server);
     let mut early = None;
     for half in 1..=hours * 2 {

@@ -1,9 +1,9 @@
 //! What is checked at every step of a trial.
 
-use super::{Person, SERVER, rate};
+use super::{PlayerSlot, SERVER, rate};
 use crate::{
     model::Millis,
-    sim::{Actor, Network, bandwidth::Bandwidth, views::compare_views},
+    sim::{Actor, Network, rate_checker::RateChecker, snapshot_check::check_snapshots},
 };
 
 /// How often the server's ring of frames is looked through, which takes longer than a step.
@@ -12,7 +12,7 @@ const RING_INTERVAL: Millis = Millis::seconds(1);
 /// The checks and what they counted.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
-    pub(super) bandwidth: Bandwidth,
+    pub(super) rate_checker: RateChecker,
     /// Datagrams may be cut, so players may complain of what they cannot read.
     pub(super) cuts: bool,
     /// Datagrams may be something else than what was sent.
@@ -29,26 +29,26 @@ impl Checks {
         &mut self,
         network: &mut Network,
         actors: &mut [Actor],
-        people: &mut [Person],
+        slots: &mut [PlayerSlot],
     ) {
         if self.failure.is_none()
-            && let Err(what) = self.look(network, actors, people)
+            && let Err(what) = self.check(network, actors, slots)
         {
             self.failure = Some((network.now(), what));
         }
     }
 
-    fn look(
+    fn check(
         &mut self,
         network: &mut Network,
         actors: &mut [Actor],
-        people: &mut [Person],
+        slots: &mut [PlayerSlot],
     ) -> Result<(), String> {
         let now = network.now();
-        for passage in network.take_noted().filter(|passage| !passage.is_connectionless) {
-            let Some((node, _)) = Network::owner(passage.to) else { continue };
+        for datagram in network.take_traced().filter(|datagram| !datagram.is_connectionless) {
+            let Some((node, _)) = Network::owner(datagram.to) else { continue };
             if !self.damages && node > SERVER {
-                self.bandwidth.add(&passage, rate(node))?;
+                self.rate_checker.add(&datagram, rate(node))?;
             }
         }
         let (server, players) = actors.split_at_mut(SERVER + 1);
@@ -58,10 +58,10 @@ impl Checks {
             self.ring_due = now + RING_INTERVAL;
             server.ring_soundness()?;
         }
-        for (place, (actor, person)) in players.iter_mut().zip(people).enumerate() {
+        for (place, (actor, slot)) in players.iter_mut().zip(slots).enumerate() {
             let Some(player) = actor.player() else { continue };
             // Whoever heard nothing is as it was.
-            if !player.take_touched() {
+            if !player.take_updated() {
                 continue;
             }
             player.client().soundness().map_err(|what| format!("player {place}: {what}"))?;
@@ -70,7 +70,7 @@ impl Checks {
                 player.heard.clear();
             }
             let taken = player.seen.len() as u64;
-            let compared = compare_views(server, SERVER + 1 + place, player)
+            let compared = check_snapshots(server, SERVER + 1 + place, player)
                 .map_err(|what| format!("player {place}: {what}"))?;
             self.snapshots += compared;
             self.forgotten += taken - compared;
@@ -86,9 +86,9 @@ impl Checks {
             }
             let is_behind = player.client().server_id() != Some(server.server_id());
             let heard = player.heard.iter().map(String::as_str);
-            self.lines += person
-                .ears
-                .hear_all(player.levels, is_behind, heard)
+            self.lines += slot
+                .command_order
+                .check_all(player.levels, is_behind, heard)
                 .map_err(|what| format!("player {place}: {what}"))?;
             player.heard.clear();
         }

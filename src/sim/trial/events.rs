@@ -1,73 +1,73 @@
 //! What happens in a stretch of weather: who comes, goes and talks, and what goes wrong.
 
-use super::{Person, SERVER, Trial, rate};
+use super::{PlayerSlot, SERVER, Trial, rate};
 use crate::{
     client::Protocol,
     model::{Millis, Qport},
     node::{Hosted as _, LocalPort},
-    sim::{Actor, Harm, Network, NodeId, Player, Said, Weather},
+    sim::{Actor, Fault, FaultRates, Network, NodeId, NumberedLine, Player},
 };
 
 impl Trial {
     /// What happens in one moment.
-    pub(super) fn events(&mut self, weather: &Weather) {
-        self.come_back();
-        if self.rng.chance(weather.rebinds)
-            && let Some(place) = self.anybody()
+    pub(super) fn events(&mut self, rates: &FaultRates) {
+        self.rejoin_players();
+        if self.rng.chance(rates.rebinds)
+            && let Some(place) = self.random_present_player()
         {
             let port = self.new_port(place);
             if let Some(player) = self.player(place) {
                 player.set_port(port);
-                self.figures.harms.add(Harm::NewPort);
+                self.report.faults.add(Fault::Rebind);
             }
         }
-        if self.rng.chance(weather.server_stalls) {
-            self.stall(SERVER, 2000, Harm::ServerStall);
+        if self.rng.chance(rates.server_stalls) {
+            self.stall(SERVER, 2000, Fault::ServerStall);
         }
-        if self.rng.chance(weather.player_stalls) {
-            let node = 1 + self.rng.below(self.people.len() as u64) as usize;
-            self.stall(node, 3500, Harm::PlayerStall);
+        if self.rng.chance(rates.player_stalls) {
+            let node = 1 + self.rng.below(self.slots.len() as u64) as usize;
+            self.stall(node, 3500, Fault::PlayerStall);
         }
-        if self.rng.chance(weather.server_jumps) {
-            self.jump_clock(SERVER, Harm::ServerJump);
+        if self.rng.chance(rates.server_jumps) {
+            self.jump_clock(SERVER, Fault::ServerJump);
         }
-        if self.rng.chance(weather.player_jumps) {
-            let node = 1 + self.rng.below(self.people.len() as u64) as usize;
-            self.jump_clock(node, Harm::PlayerJump);
+        if self.rng.chance(rates.player_jumps) {
+            let node = 1 + self.rng.below(self.slots.len() as u64) as usize;
+            self.jump_clock(node, Fault::PlayerJump);
         }
-        if self.rng.chance(weather.leaves)
-            && let Some(place) = self.anybody()
+        if self.rng.chance(rates.leaves)
+            && let Some(place) = self.random_present_player()
         {
             self.leave(place);
         }
-        if self.rng.chance(weather.maps) {
+        if self.rng.chance(rates.maps) {
             self.change_map();
         }
-        if self.rng.chance(weather.floods) {
+        if self.rng.chance(rates.floods) {
             self.flood();
         }
-        if self.rng.chance(weather.talk) && !weather.damages() {
-            let place = self.rng.below(self.people.len() as u64 + 1) as usize;
+        if self.rng.chance(rates.talk) && !rates.damages() {
+            let place = self.rng.below(self.slots.len() as u64 + 1) as usize;
             let _ = self.say(place);
         }
     }
 
-    fn stall(&mut self, node: NodeId, most_ms: u64, harm: Harm) {
+    fn stall(&mut self, node: NodeId, most_ms: u64, fault: Fault) {
         let span = Millis(20 + self.rng.below(most_ms));
         self.network.stall(node, span);
-        self.figures.harms.add(harm);
+        self.report.faults.add(fault);
     }
 
-    fn jump_clock(&mut self, node: NodeId, harm: Harm) {
+    fn jump_clock(&mut self, node: NodeId, fault: Fault) {
         let span = Millis(1 + self.rng.below(4000));
         self.network.jump_clock(node, span);
-        self.figures.harms.add(harm);
+        self.report.faults.add(fault);
     }
 
     /// Somebody who is there.
-    pub(super) fn anybody(&mut self) -> Option<usize> {
-        let place = self.rng.below(self.people.len() as u64) as usize;
-        self.people[place].back_at.is_none().then_some(place)
+    pub(super) fn random_present_player(&mut self) -> Option<usize> {
+        let place = self.rng.below(self.slots.len() as u64) as usize;
+        self.slots[place].back_at.is_none().then_some(place)
     }
 
     pub(super) fn player(&mut self, place: usize) -> Option<&mut Player> {
@@ -75,7 +75,7 @@ impl Trial {
     }
 
     /// Whether a player is there and has not ended.
-    pub(super) fn plays_on(&mut self, place: usize) -> bool {
+    pub(super) fn is_playing(&mut self, place: usize) -> bool {
         self.player(place).is_some_and(|player| player.ending().is_none())
     }
 
@@ -89,19 +89,19 @@ impl Trial {
             .is_some_and(|(server, player)| player.is_forgotten_by(server, host))
     }
 
-    pub(super) fn someone_outside(&mut self) -> Option<usize> {
-        (0..self.people.len())
+    pub(super) fn first_inactive_player(&mut self) -> Option<usize> {
+        (0..self.slots.len())
             .find(|&place| !self.player(place).is_some_and(|player| player.is_active()))
     }
 
     /// A player begins a new life.
     pub(super) fn join(&mut self, place: usize, port: LocalPort) {
         let node = SERVER + 1 + place;
-        let person = &mut self.people[place];
-        let life = person.life + 1;
-        *person = Person { life, ports: person.ports, ..Person::default() };
-        self.figures.joins += 1;
-        let seed = self.plan.seed.wrapping_mul(0x9e37_79b9).wrapping_add(place as u64);
+        let slot = &mut self.slots[place];
+        let life = slot.life + 1;
+        *slot = PlayerSlot { life, ports: slot.ports, ..PlayerSlot::default() };
+        self.report.joins += 1;
+        let seed = self.options.seed.wrapping_mul(0x9e37_79b9).wrapping_add(place as u64);
         let seed = seed.wrapping_add(u64::from(life) << 32);
         let rate = rate(node).to_string();
         let name = format!("p{place}");
@@ -111,16 +111,16 @@ impl Trial {
         let qport = Qport(1000 + place as u16);
         let now = self.network.clock(node);
         let mut player = Player::with_userinfo(server, wire, &pairs, (qport, seed), now);
-        player.be_restless(seed);
+        player.use_random_input(seed);
         player.set_port(port);
         self.actors[node] = Actor::Player(Box::new(player));
     }
 
     /// A port that the player's router has not given it before. Routers do not give one again soon.
     pub(super) fn new_port(&mut self, place: usize) -> LocalPort {
-        let person = &mut self.people[place];
-        person.ports = person.ports % 20_000 + 1;
-        LocalPort(person.ports)
+        let slot = &mut self.slots[place];
+        slot.ports = slot.ports % 20_000 + 1;
+        LocalPort(slot.ports)
     }
 
     /// A player leaves, politely or by falling silent, for a while.
@@ -129,33 +129,33 @@ impl Trial {
         if self.rng.chance(500) {
             if let Some(player) = self.player(place) {
                 player.leave(now);
-                self.figures.harms.add(Harm::Leave);
+                self.report.faults.add(Fault::Leave);
             }
         } else {
             self.vanish(place);
-            self.figures.harms.add(Harm::Silence);
+            self.report.faults.add(Fault::Silence);
         }
         self.abandoned_at = Some(self.network.now());
         let back_at = self.network.now() + Millis(500 + self.rng.below(12_000));
-        self.people[place].back_at = Some(back_at);
+        self.slots[place].back_at = Some(back_at);
     }
 
     /// A player falls silent.
     pub(super) fn vanish(&mut self, place: usize) {
         self.abandoned_at = Some(self.network.now());
-        self.actors[SERVER + 1 + place] = Actor::Nobody;
+        self.actors[SERVER + 1 + place] = Actor::Offline;
     }
 
     /// Who was away long enough joins again, and so does who was thrown out.
-    pub(super) fn come_back(&mut self) {
+    pub(super) fn rejoin_players(&mut self) {
         let now = self.network.now();
-        for place in 0..self.people.len() {
-            if self.people[place].back_at.is_none() && !self.plays_on(place) {
-                self.people[place].back_at = Some(now + Millis::seconds(2));
+        for place in 0..self.slots.len() {
+            if self.slots[place].back_at.is_none() && !self.is_playing(place) {
+                self.slots[place].back_at = Some(now + Millis::seconds(2));
             }
-            if self.people[place].back_at.is_some_and(|at| at <= now) {
+            if self.slots[place].back_at.is_some_and(|at| at <= now) {
                 // With many players there are no slots to spare for who was left behind.
-                let moves = self.people.len() <= 16 && self.rng.chance(500);
+                let moves = self.slots.len() <= 16 && self.rng.chance(500);
                 let port = if moves { self.new_port(place) } else { LocalPort(0) };
                 if moves {
                     self.abandoned_at = Some(now);
@@ -166,22 +166,22 @@ impl Trial {
     }
 
     /// Somebody says the next line; the console does, whose place is behind the players'.
-    pub(super) fn say(&mut self, speaker: usize) -> Option<Said> {
-        if speaker == self.people.len() {
+    pub(super) fn say(&mut self, speaker: usize) -> Option<NumberedLine> {
+        if speaker == self.slots.len() {
             self.console_line += 1;
-            let said = Said { speaker, life: 0, line: self.console_line };
-            self.console(&said.words());
-            return Some(said);
+            let line = NumberedLine { speaker, life: 0, line: self.console_line };
+            self.console(&line.words());
+            return Some(line);
         }
         let now = self.network.clock(SERVER + 1 + speaker);
-        let person = &self.people[speaker];
-        let said = Said { speaker, life: person.life, line: person.line + 1 };
+        let slot = &self.slots[speaker];
+        let line = NumberedLine { speaker, life: slot.life, line: slot.line + 1 };
         let player = self.player(speaker).filter(|player| player.is_active())?;
-        if !player.type_command(now, &said.words()) {
+        if !player.send_command(now, &line.words()) {
             return None;
         }
-        self.people[speaker].line += 1;
-        Some(said)
+        self.slots[speaker].line += 1;
+        Some(line)
     }
 
     pub(super) fn console(&mut self, line: &str) {
@@ -190,14 +190,14 @@ impl Trial {
     }
 
     pub(super) fn change_map(&mut self) {
-        let which = self.rng.below(self.plan.maps.len() as u64 + 1) as usize;
-        match self.plan.maps.get(which).cloned() {
+        let which = self.rng.below(self.options.maps.len() as u64 + 1) as usize;
+        match self.options.maps.get(which).cloned() {
             Some(map) => {
-                self.figures.harms.add(Harm::Map);
+                self.report.faults.add(Fault::Map);
                 self.console(&format!("map {map}"));
             }
             None => {
-                self.figures.harms.add(Harm::Restart);
+                self.report.faults.add(Fault::Restart);
                 self.console("map_restart 0");
             }
         }
@@ -225,7 +225,7 @@ impl Trial {
             }
             self.network.inject(from, SERVER, &bytes);
         }
-        self.figures.harms.add(Harm::Flood);
-        self.figures.strangers += count;
+        self.report.faults.add(Fault::Flood);
+        self.report.injected_datagrams += count;
     }
 }

@@ -5,7 +5,7 @@
 
 /// What is said: by whom, in which of its lives, as which line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct NumberedLine {
     /// The speaker's place.
     pub speaker: usize,
     /// Which of its lives.
@@ -14,7 +14,7 @@ pub struct Said {
     pub line: u32,
 }
 
-impl Said {
+impl NumberedLine {
     /// The words.
     #[must_use]
     pub fn words(self) -> String {
@@ -34,13 +34,13 @@ impl Said {
 
 /// What one listener heard of everybody last.
 #[derive(Debug, Default)]
-pub struct Ears {
+pub struct CommandOrderChecker {
     levels: u32,
     /// By speaker: the last line, and whether some may be missing behind it.
-    last: Vec<Option<(Said, bool)>>,
+    last: Vec<Option<(NumberedLine, bool)>>,
 }
 
-impl Ears {
+impl CommandOrderChecker {
     /// Takes the commands that came since the last call and returns how many of them were numbered.
     /// `levels` is the number of gamestates received so far. A listener that `is_behind` does not have
     /// the level in force: it is sent gamestates until one arrives, and each may leave lines out, so a
@@ -49,7 +49,7 @@ impl Ears {
     ///
     /// # Errors
     /// One is lost, doubled, or out of order.
-    pub fn hear_all<'a>(
+    pub fn check_all<'a>(
         &mut self,
         levels: u32,
         is_behind: bool,
@@ -76,26 +76,26 @@ impl Ears {
 
     /// Hears a command. True when it was one that is numbered.
     fn hear(&mut self, command: &str) -> Result<bool, String> {
-        let Some(said) = Said::read(command) else { return Ok(false) };
-        if self.last.len() <= said.speaker {
-            self.last.resize(said.speaker + 1, None);
+        let Some(line) = NumberedLine::read(command) else { return Ok(false) };
+        if self.last.len() <= line.speaker {
+            self.last.resize(line.speaker + 1, None);
         }
-        if let Some((last, gap)) = self.last[said.speaker]
-            && last.life == said.life
+        if let Some((last, gap)) = self.last[line.speaker]
+            && last.life == line.life
         {
-            let is_next = said.line == last.line + 1 || gap && said.line > last.line;
+            let is_next = line.line == last.line + 1 || gap && line.line > last.line;
             if !is_next {
-                return Err(format!("{} is heard after line {}", said.words(), last.line));
+                return Err(format!("{} is heard after line {}", line.words(), last.line));
             }
         }
-        self.last[said.speaker] = Some((said, false));
+        self.last[line.speaker] = Some((line, false));
         Ok(true)
     }
 
     /// The last that was heard of a speaker.
     #[must_use]
-    pub fn last_of(&self, speaker: usize) -> Option<Said> {
-        self.last.get(speaker).copied().flatten().map(|(said, _)| said)
+    pub fn last_of(&self, speaker: usize) -> Option<NumberedLine> {
+        self.last.get(speaker).copied().flatten().map(|(line, _)| line)
     }
 }
 
@@ -106,11 +106,12 @@ mod tests {
     #[test]
     fn what_is_lost_doubled_or_late_is_heard() {
         let said = |life, line| {
-            let said = Said { speaker: 3, life, line };
-            format!("chat \"p: {}\"\n", &said.words()[4..])
+            let line = NumberedLine { speaker: 3, life, line };
+            format!("chat \"p: {}\"\n", &line.words()[4..])
         };
-        let mut ears = Ears::default();
-        let mut hear = |level, text: &str| ears.hear_all(level, false, [text].into_iter());
+        let mut command_order = CommandOrderChecker::default();
+        let mut hear =
+            |level, text: &str| command_order.check_all(level, false, [text].into_iter());
         assert_eq!(hear(1, "cs 5 x"), Ok(0));
         for line in [7, 8, 9] {
             assert_eq!(hear(1, &said(0, line)), Ok(1));
@@ -122,17 +123,17 @@ mod tests {
         assert_eq!(hear(2, &said(0, 14)), Ok(1), "or around it");
         assert!(hear(2, &said(0, 16)).is_err(), "lost again");
         assert_eq!(hear(2, &said(1, 1)), Ok(1), "another life");
-        assert_eq!(ears.last_of(3), Some(Said { speaker: 3, life: 1, line: 1 }));
+        assert_eq!(command_order.last_of(3), Some(NumberedLine { speaker: 3, life: 1, line: 1 }));
     }
 
     #[test]
     fn gap_inside_a_batch_is_allowed_only_without_the_level() {
-        let said = |line| Said { speaker: 3, life: 0, line }.words();
+        let said = |line| NumberedLine { speaker: 3, life: 0, line }.words();
         let hear = |batches: &[(u32, bool, &[u32])]| {
-            let mut ears = Ears::default();
+            let mut command_order = CommandOrderChecker::default();
             let mut heard = |&(levels, is_behind, lines): &(u32, bool, &[u32])| {
                 let lines: Vec<_> = lines.iter().map(|&line| said(line)).collect();
-                ears.hear_all(levels, is_behind, lines.iter().map(String::as_str))
+                command_order.check_all(levels, is_behind, lines.iter().map(String::as_str))
             };
             batches.iter().try_fold(0, |sum, batch| Ok::<_, String>(sum + heard(batch)?))
         };

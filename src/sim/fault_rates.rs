@@ -7,7 +7,7 @@ use crate::{
 
 /// One stretch's faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Weather {
+pub struct FaultRates {
     /// What happens to datagrams.
     pub impairment: Impairment,
     /// Of a thousand moments, how many bring the event.
@@ -30,7 +30,7 @@ pub struct Weather {
     pub talk: u32,
 }
 
-impl Weather {
+impl FaultRates {
     /// Nothing goes wrong; people talk, come and go.
     #[must_use]
     pub fn calm() -> Self {
@@ -51,7 +51,7 @@ impl Weather {
             truncation: share(60),
             ..Impairment::latency(latency)
         };
-        let mut weather = Self {
+        let mut rates = Self {
             rebinds: share(30),
             server_stalls: share(20),
             player_stalls: share(40),
@@ -67,8 +67,8 @@ impl Weather {
         if rng.chance(200) {
             impairment.corruption = 1 + rng.below(40) as u32;
         }
-        weather.impairment = impairment;
-        weather
+        rates.impairment = impairment;
+        rates
     }
 
     /// Whether what arrives may be something else than what was sent.

@@ -15,7 +15,7 @@ use crate::{
 ///
 /// # Errors
 /// The first difference.
-pub fn compare_views(server: &Server, node: NodeId, player: &mut Player) -> Result<u64, String> {
+pub fn check_snapshots(server: &Server, node: NodeId, player: &mut Player) -> Result<u64, String> {
     let mut compared = 0;
     let known = player.client().client_num().filter(|number| {
         // A slot may be somebody else's by now, without the player knowing.

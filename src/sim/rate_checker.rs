@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, net::SocketAddr};
 
-use super::network::Passage;
+use super::network::SentDatagram;
 use crate::model::Millis;
 
 /// Headers of UDP and IPv4.
@@ -25,22 +25,27 @@ struct Bucket {
 
 /// The buckets.
 #[derive(Debug, Default)]
-pub(super) struct Bandwidth {
+pub(super) struct RateChecker {
     buckets: HashMap<SocketAddr, Bucket>,
     fullest: u64,
 }
 
-impl Bandwidth {
+impl RateChecker {
     /// A datagram goes to a client of that rate.
-    pub(super) fn add(&mut self, passage: &Passage, rate_bytes_per_sec: u32) -> Result<(), String> {
-        let bucket = self.buckets.entry(passage.to).or_default();
+    pub(super) fn add(
+        &mut self,
+        datagram: &SentDatagram,
+        rate_bytes_per_sec: u32,
+    ) -> Result<(), String> {
+        let bucket = self.buckets.entry(datagram.to).or_default();
         let drain = u64::from(rate_bytes_per_sec) * (100 + ROUNDING) / 100;
-        let drained = passage.at.since(bucket.at).0.saturating_mul(drain);
-        bucket.level = bucket.level.saturating_sub(drained) + (passage.len as u64 + HEADERS) * 1000;
-        bucket.at = passage.at;
+        let drained = datagram.at.since(bucket.at).0.saturating_mul(drain);
+        bucket.level =
+            bucket.level.saturating_sub(drained) + (datagram.len as u64 + HEADERS) * 1000;
+        bucket.at = datagram.at;
         self.fullest = self.fullest.max(bucket.level / 1000);
         if bucket.level > BURST * 1000 {
-            let (to, ahead) = (passage.to, bucket.level / 1000);
+            let (to, ahead) = (datagram.to, bucket.level / 1000);
             return Err(format!(
                 "{to} is sent {ahead} bytes more than its rate of {rate_bytes_per_sec} allows"
             ));

@@ -3,7 +3,7 @@
 //! Time goes in stretches: faults drawn from the seed, then a pause in which everything heals. Checked
 //! at every step: what a player took from a snapshot is what the server meant to send; reliable commands
 //! are heard once and in order; nothing is sent faster than a rate allows, or in datagrams that no
-//! network carries; the server is sound inside. Checked in every pause: within [`HEALING`] everybody
+//! network carries; the server is sound inside. Checked in every pause: within [`RECOVERY_LIMIT`] everybody
 //! plays and hears everybody.
 //!
 //! Invariant: the same plan and server give the same run. After a stretch that flips bits, which nothing
@@ -14,9 +14,9 @@ mod events;
 
 use self::checks::Checks;
 use super::{
-    Actor, Failure, Figures, Network, NodeId,
-    ears::{Ears, Said},
-    weather::Weather,
+    Actor, Network, NodeId, TrialReport, Violation,
+    command_order::{CommandOrderChecker, NumberedLine},
+    fault_rates::FaultRates,
 };
 use crate::{
     impairment::{Impairment, SeededRng},
@@ -28,13 +28,13 @@ use crate::{
 /// The server's place among the nodes. Players follow.
 const SERVER: NodeId = 0;
 /// Once nothing goes wrong any more, everybody plays within this time.
-pub const HEALING: Millis = Millis::seconds(15);
+pub const RECOVERY_LIMIT: Millis = Millis::seconds(15);
 /// And hears everybody within this time more.
-const ROLL_CALL: Millis = Millis::seconds(5);
+const BROADCAST_LIMIT: Millis = Millis::seconds(5);
 /// How far apart events are.
-const MOMENT: Millis = Millis(250);
+const EVENT_INTERVAL: Millis = Millis(250);
 /// What is under way is gone after this, and machines run again.
-const SETTLING: Millis = Millis::seconds(4);
+const SETTLE_TIME: Millis = Millis::seconds(4);
 /// Settings that a server in a trial needs beside those of its level: players talk as fast as they
 /// like, all come from one network, and who is gone is noticed soon.
 pub const SETTINGS: [(&str, &str); 6] = [
@@ -50,7 +50,7 @@ const RATES: [u32; 3] = [90_000, 25_000, 8000];
 
 /// What a trial is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct TrialOptions {
     /// All chance grows from it.
     pub seed: u64,
     /// Virtual time.
@@ -65,10 +65,10 @@ pub struct Plan {
 
 /// One of the people.
 #[derive(Debug, Default)]
-struct Person {
+struct PlayerSlot {
     life: u32,
     line: u32,
-    ears: Ears,
+    command_order: CommandOrderChecker,
     /// Ports of its router that it has had, in all its lives.
     ports: u16,
     /// Away until then; `None` while it is there.
@@ -77,39 +77,39 @@ struct Person {
 
 /// A trial under way.
 pub struct Trial {
-    plan: Plan,
+    options: TrialOptions,
     network: Network,
     actors: Vec<Actor>,
-    people: Vec<Person>,
+    slots: Vec<PlayerSlot>,
     rng: SeededRng,
     checks: Checks,
     /// Lines of the console so far.
     console_line: u32,
     /// When somebody last left a slot behind, perhaps: words of goodbye may be lost.
     abandoned_at: Option<Millis>,
-    figures: Figures,
+    report: TrialReport,
 }
 
 impl Trial {
     /// A trial of `server`, which is a [`Actor::Server`] or [`Actor::Recorded`] made with [`SETTINGS`].
     #[must_use]
-    pub fn new(plan: Plan, server: Actor) -> Self {
-        let mut network = Network::new(plan.seed, Impairment::latency(Millis(20)), Millis(1000));
-        network.note(SERVER);
+    pub fn new(options: TrialOptions, server: Actor) -> Self {
+        let mut network = Network::new(options.seed, Impairment::latency(Millis(20)), Millis(1000));
+        network.trace_node(SERVER);
         let mut trial = Self {
             network,
             actors: vec![server],
-            people: Vec::new(),
-            rng: SeededRng::new(plan.seed ^ 0x7ea7_0f5e),
+            slots: Vec::new(),
+            rng: SeededRng::new(options.seed ^ 0x7ea7_0f5e),
             checks: Checks::default(),
             console_line: 0,
             abandoned_at: None,
-            figures: Figures::default(),
-            plan,
+            report: TrialReport::default(),
+            options,
         };
-        for place in 0..usize::from(trial.plan.players.clamp(1, 64)) {
-            trial.actors.push(Actor::Nobody);
-            trial.people.push(Person::default());
+        for place in 0..usize::from(trial.options.players.clamp(1, 64)) {
+            trial.actors.push(Actor::Offline);
+            trial.slots.push(PlayerSlot::default());
             trial.join(place, LocalPort(0));
         }
         trial
@@ -119,7 +119,7 @@ impl Trial {
     ///
     /// # Errors
     /// What does not hold.
-    pub fn run(&mut self) -> Result<Figures, Failure> {
+    pub fn run(&mut self) -> Result<TrialReport, Violation> {
         self.run_watched(|_| {})
     }
 
@@ -127,34 +127,34 @@ impl Trial {
     ///
     /// # Errors
     /// What does not hold.
-    pub fn run_watched(&mut self, mut watch: impl FnMut(Millis)) -> Result<Figures, Failure> {
-        let end = self.network.now() + self.plan.span;
-        let mut result = self.heal();
+    pub fn run_watched(&mut self, mut watch: impl FnMut(Millis)) -> Result<TrialReport, Violation> {
+        let end = self.network.now() + self.options.span;
+        let mut result = self.recover();
         while result.is_ok() && self.network.now() < end {
-            result = self.stretch();
+            result = self.fault_phase();
             watch(self.network.now());
         }
-        result.map(|()| self.figures()).map_err(|what| {
+        result.map(|()| self.report()).map_err(|what| {
             let (at, what) = self.checks.failure.take().unwrap_or((self.network.now(), what));
-            Failure { at, stretch: self.figures.stretches, what }
+            Violation { at, fault_phase: self.report.fault_phases, what }
         })
     }
 
     /// What it came to so far.
     #[must_use]
-    pub fn figures(&self) -> Figures {
-        Figures {
+    pub fn report(&self) -> TrialReport {
+        TrialReport {
             time: self.network.now(),
             datagrams: self.network.sent(),
             bytes: self.network.bytes_sent(),
             longest_datagram: self.network.longest(),
-            harms: self.network.harms().with(self.figures.harms),
+            faults: self.network.faults().with(self.report.faults),
             snapshots: self.checks.snapshots,
             snapshots_forgotten: self.checks.forgotten,
             lines: self.checks.lines,
-            most_above_rate: self.checks.bandwidth.fullest(),
+            most_above_rate: self.checks.rate_checker.fullest(),
             transcript: self.network.transcript(),
-            ..self.figures
+            ..self.report
         }
     }
 
@@ -171,70 +171,78 @@ impl Trial {
     }
 
     /// Faults for a while, then healing.
-    fn stretch(&mut self) -> Result<(), String> {
-        self.figures.stretches += 1;
-        let weather = if self.plan.calm { Weather::calm() } else { Weather::draw(&mut self.rng) };
-        log::debug!("stretch {} at {}: {weather:?}", self.figures.stretches, self.network.now());
-        self.network.set_impairment(weather.impairment);
-        self.checks.cuts = weather.cuts();
-        self.checks.damages = weather.damages();
-        let moments = if self.plan.calm { 1200 } else { 20 + self.rng.below(120) };
+    fn fault_phase(&mut self) -> Result<(), String> {
+        self.report.fault_phases += 1;
+        let rates =
+            if self.options.calm { FaultRates::calm() } else { FaultRates::draw(&mut self.rng) };
+        log::debug!(
+            "fault_phase {} at {}: {rates:?}",
+            self.report.fault_phases,
+            self.network.now()
+        );
+        self.network.set_impairment(rates.impairment);
+        self.checks.cuts = rates.cuts();
+        self.checks.damages = rates.damages();
+        let moments = if self.options.calm { 1200 } else { 20 + self.rng.below(120) };
         for _ in 0..moments {
-            self.events(&weather);
-            self.pass(MOMENT)?;
+            self.events(&rates);
+            self.advance(EVENT_INTERVAL)?;
         }
-        self.heal()
+        self.recover()
     }
 
     /// Nothing goes wrong any more: everybody has to play and to hear everybody.
-    fn heal(&mut self) -> Result<(), String> {
+    fn recover(&mut self) -> Result<(), String> {
         self.network.set_impairment(Impairment::latency(Millis(20)));
-        self.pass(SETTLING)?;
-        for place in 0..self.people.len() {
+        self.advance(SETTLE_TIME)?;
+        for place in 0..self.slots.len() {
             if self.checks.damages {
                 self.vanish(place);
             }
-            let is_away = self.people[place].back_at.is_some() || !self.plays_on(place);
+            let is_away = self.slots[place].back_at.is_some() || !self.is_playing(place);
             if is_away || self.is_forgotten(place) {
                 self.join(place, LocalPort(0));
             }
         }
         (self.checks.cuts, self.checks.damages) = (false, false);
-        self.checks.bandwidth.forget();
+        self.checks.rate_checker.forget();
         let began = self.network.now();
-        while let Some(place) = self.someone_outside() {
-            if self.network.now().since(began) > HEALING {
+        while let Some(place) = self.first_inactive_player() {
+            if self.network.now().since(began) > RECOVERY_LIMIT {
                 let player = self.actors[SERVER + 1 + place].player();
                 let stage = player.map(|player| (player.client().stage(), player.refusal.clone()));
                 return Err(format!(
-                    "player {place} is outside {HEALING} after all is well: {stage:?}"
+                    "player {place} is outside {RECOVERY_LIMIT} after all is well: {stage:?}"
                 ));
             }
-            self.pass(MOMENT)?;
+            self.advance(EVENT_INTERVAL)?;
         }
         let took = self.network.now().since(began);
-        self.figures.slowest_healing = self.figures.slowest_healing.max(took);
-        self.roll_call()?;
+        self.report.slowest_recovery = self.report.slowest_recovery.max(took);
+        self.check_broadcast()?;
         self.check_slots()
     }
 
     /// Everybody says a line, and everybody has to hear it.
-    fn roll_call(&mut self) -> Result<(), String> {
-        let called: Vec<_> = (0..=self.people.len()).map(|place| self.say(place)).collect();
+    fn check_broadcast(&mut self) -> Result<(), String> {
+        let called: Vec<_> = (0..=self.slots.len()).map(|place| self.say(place)).collect();
         let began = self.network.now();
         loop {
-            self.pass(MOMENT)?;
-            let deaf = (0..self.people.len()).find_map(|place| {
-                let heard = |said: &&Option<Said>| match said {
-                    Some(said) => self.people[place].ears.last_of(said.speaker) == Some(*said),
+            self.advance(EVENT_INTERVAL)?;
+            let deaf = (0..self.slots.len()).find_map(|place| {
+                let heard = |line: &&Option<NumberedLine>| match line {
+                    Some(line) => {
+                        self.slots[place].command_order.last_of(line.speaker) == Some(*line)
+                    }
                     None => false,
                 };
-                let missing = called.iter().find(|said| !heard(said))?;
+                let missing = called.iter().find(|line| !heard(line))?;
                 Some((place, *missing))
             });
             let Some((place, missing)) = deaf else { return Ok(()) };
-            if self.network.now().since(began) > ROLL_CALL {
-                let missing = missing.map_or("somebody who cannot speak".to_owned(), Said::words);
+            if self.network.now().since(began) > BROADCAST_LIMIT {
+                let missing =
+                    missing.map_or("somebody who cannot speak".to_owned(), NumberedLine::words);
                 return Err(format!("player {place} does not hear \"{missing}\""));
             }
         }
@@ -246,17 +254,17 @@ impl Trial {
         // Who fell silent keeps a slot until the server gives up on it.
         let settled = self.abandoned_at.is_none_or(|at| now.since(at) > Millis::seconds(40));
         let used = self.server().map_or(0, Server::active_clients);
-        if settled && used != self.people.len() {
-            return Err(format!("{used} clients play, and {} people", self.people.len()));
+        if settled && used != self.slots.len() {
+            return Err(format!("{used} clients play, and {} slots", self.slots.len()));
         }
         Ok(())
     }
 
     /// Lets time pass and checks each step of it.
-    fn pass(&mut self, span: Millis) -> Result<(), String> {
+    fn advance(&mut self, span: Millis) -> Result<(), String> {
         let end = self.network.now() + span;
-        let Self { network, actors, people, checks, .. } = self;
-        network.run_until(actors, end, |network, actors| checks.step(network, actors, people));
+        let Self { network, actors, slots, checks, .. } = self;
+        network.run_until(actors, end, |network, actors| checks.step(network, actors, slots));
         match &self.checks.failure {
             Some((_, what)) => Err(what.clone()),
             None => Ok(()),
