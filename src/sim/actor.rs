@@ -40,7 +40,7 @@ impl Node for Offline {
     }
 }
 
-impl Hosted for Nobody {
+impl Hosted for Offline {
     fn handle_console_line(&mut self, _: Millis, _: &str) {}
 
     fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
