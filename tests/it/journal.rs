@@ -18,7 +18,7 @@ use fragd::{
     node::{Hosted as _, LoopCounters, Node as _},
     server::{Geometry, Server},
     settings::Settings,
-    sim::{Actor, TrialOptions, SETTINGS, Trial},
+    sim::{Actor, SETTINGS, Trial, TrialOptions},
 };
 use proptest::prelude::*;
 
