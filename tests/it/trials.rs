@@ -8,7 +8,7 @@ use fragd::{
     node::Node as _,
     server::{Geometry, Server},
     settings::Settings,
-    sim::{Actor, Fault, FaultCounts, Figures, SETTINGS, Trial, TrialOptions},
+    sim::{Actor, Fault, FaultCounts, SETTINGS, Trial, TrialOptions, TrialReport},
 };
 
 use crate::sample::{MapFile, YARD};
@@ -34,7 +34,7 @@ fn server(set: &[(&str, &str)], has_map: bool) -> Server {
     Server::new(settings, Box::new(assets), rules, [3; 32])
 }
 
-fn run(seed: u64, players: u8, span: Millis, has_map: bool) -> Figures {
+fn run(seed: u64, players: u8, span: Millis, has_map: bool) -> TrialReport {
     // Shown when the test fails, by whatever.
     println!("again: FRAGD_SEED={seed} cargo test --test it trials::all_holds");
     let maps = vec!["rooms".to_owned(), "again".to_owned()];
