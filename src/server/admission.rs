@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use super::{
     Server,
-    client::{Client, Stage},
+    client::{Client, ClientState},
     core::Core,
     limiter::{is_lan, same_host, same_subnet},
 };
@@ -264,9 +264,9 @@ impl Core {
     /// newcomer where no slot is free.
     fn zombie_slot(&self, info: &Info) -> Option<ClientNum> {
         self.slots_for(info)
-            .filter_map(|number| match self.clients.get(number)?.stage {
-                Stage::Zombie { since } => Some((since, number)),
-                Stage::Connected | Stage::Primed | Stage::Active => None,
+            .filter_map(|number| match &self.clients.get(number)?.state {
+                ClientState::Zombie(zombie) => Some((zombie.since, number)),
+                ClientState::Connected(_) | ClientState::Primed(_) | ClientState::Active(_) => None,
             })
             .min()
             .map(|(_, number)| number)
@@ -367,7 +367,6 @@ impl Server {
         self.core.accept(route, challenge);
         self.core.counters.bump(Counter::ConnectsAccepted);
         if let Some(client) = self.core.clients.get(number) {
-            debug_assert_eq!(client.stage, Stage::Connected);
             log::info!(
                 "client {number} \"{}\" connects from {}",
                 text::escaped(client.name.as_bytes()),

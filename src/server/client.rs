@@ -1,123 +1,192 @@
-//! One client as the server keeps it: who it is, how far it has come, what it was sent.
+//! Client connection: what the server keeps for a slot in use, and the state that the connection is in.
 //!
-//! Invariants: a free slot is `None` in the table; a stage holds what only that stage needs; nothing is
-//! sent before the client's protocol is known.
+//! ```text
+//! Connected ── gamestate sent ──► Primed ── first usercmd ──► Active
+//!     ▲                             │ map load or restart       │ map load
+//!     └─────────────────────────────┴───────────────────────────┘
+//! every state ── dropped ──► Zombie ── sv_zombietime ──► free slot
+//! ```
+//!
+//! Invariants: a field of [`Client`] is valid in every state; what one state needs is a field of that state;
+//! nothing is sent before the client's protocol is known.
+//! Engine names: `client_t`, `clientState_t`, `CS_CONNECTED`, `CS_PRIMED`, `CS_ACTIVE`, `CS_ZOMBIE`.
 
 use std::net::SocketAddr;
 
 use super::{backlog::Backlog, limiter::Bucket, snapshot::History};
 use crate::{
     model::{
-        Challenge, ClientNum, Millis, Qport, Sequence, ServerId, UserCmd, limits::MAX_CLIENTS,
+        Challenge, ClientNum, EntitySet, FrameNum, Millis, PlayerState, Qport, Sequence, UserCmd,
+        limits::MAX_CLIENTS,
     },
     netchan::{Channel, End, IncomingCommands, Remote},
     wire::{Protocol, info::Info},
 };
 
-/// What a message is to the server, given back by the channel when it leaves.
+/// Kind of a message, returned by the channel with each datagram of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageKind {
-    Gamestate,
+    /// A gamestate.
+    Gamestate {
+        /// Whether it repeats one of the same level that the client has lost.
+        is_retry: bool,
+    },
+    /// A snapshot.
     Snapshot,
+    /// An answer to a file request.
     Download,
     /// Reliable commands alone.
     Commands,
 }
 
-/// How far a client has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// Accepted, or back from another level: owed a gamestate.
-    Connected,
-    /// The gamestate is on its way; the first move enters the world.
-    Primed,
+/// State of a connection, with the data of that state.
+#[derive(Debug)]
+pub(super) enum ClientState {
+    /// Accepted, or returned from another level: owed a gamestate.
+    Connected(Connected),
+    /// Sent a gamestate: the first usercmd enters the world.
+    Primed(Primed),
     /// In the game.
-    Active,
-    /// Gone; kept until its last words had time to arrive.
-    Zombie {
-        /// When it was dropped.
-        since: Millis,
-    },
+    Active(Active),
+    /// Dropped: the slot is held until the client has received the reason.
+    Zombie(Zombie),
+}
+
+/// Data of a client that is owed a gamestate.
+#[derive(Debug)]
+pub(super) struct Connected {
+    /// Time of the connect, or of the load of the level.
+    pub(super) joining_since: Millis,
+    /// Repetitions of `connectResponse` so far.
+    pub(super) responses_resent: u8,
+}
+
+/// Data of a client that loads the level.
+#[derive(Debug)]
+pub(super) struct Primed {
+    /// Time of the connect, or of the load of the level.
+    pub(super) joining_since: Millis,
+    /// The gamestate of the level in force.
+    pub(super) gamestate: SentGamestate,
+    pub(super) snapshots: SnapshotLog,
+}
+
+/// Data of a client in the game.
+#[derive(Debug)]
+pub(super) struct Active {
+    pub(super) snapshots: SnapshotLog,
+    /// Newest snapshot that the client reported to have; `None` if it asked for a full snapshot.
+    pub(super) delta_request: Option<Sequence>,
+}
+
+/// Data of a dropped client.
+#[derive(Debug)]
+pub(super) struct Zombie {
+    /// Time of the drop.
+    pub(super) since: Millis,
+    /// Frame time of the last snapshot since the drop.
+    pub(super) last_snapshot_at: Option<Millis>,
 }
 
 /// Least time between two gamestates of one level to one client.
 pub(super) const GAMESTATE_INTERVAL: Millis = Millis(1000);
 
-/// The last gamestate that left.
+/// The last gamestate that was sent to a client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SentGamestate {
-    /// Its message, known once it has begun to leave.
-    pub(super) sequence: Option<Sequence>,
-    /// The level it tells of.
-    pub(super) server_id: ServerId,
+    /// Time of the transmission.
     pub(super) at: Millis,
-    /// Whether it repeats one of the same level that the client has lost.
-    pub(super) is_retry: bool,
-    /// Whether the client has lost it: the client acknowledges a newer message and does not know the level.
+    /// Its message, known once the first datagram was sent.
+    pub(super) sequence: Option<Sequence>,
+    /// Whether the client lost it: a newer message is acknowledged with the server id of another level.
     pub(super) is_lost: bool,
 }
 
-/// How fast a client asks to be served.
+/// Snapshots sent to one client on one level.
+#[derive(Debug)]
+pub(super) struct SnapshotLog {
+    pub(super) history: History,
+    /// Frame time of the last snapshot; `None` if the next one is due at once.
+    pub(super) last_at: Option<Millis>,
+}
+
+impl SnapshotLog {
+    fn new() -> Self {
+        Self { history: History::new(), last_at: None }
+    }
+
+    /// Records a snapshot of `frame`, sent in message `sequence` at frame time `at`.
+    pub(super) fn record(
+        &mut self,
+        (sequence, frame, at): (Sequence, FrameNum, Millis),
+        player: &PlayerState,
+        seen: EntitySet,
+        sent_at: Option<Millis>,
+    ) {
+        self.history.remember(sequence, frame, player, seen, sent_at);
+        self.last_at = Some(at);
+    }
+}
+
+/// Rate and snapshot interval that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pace {
-    /// Bytes per second, headers of the network included. The operator's limits are not applied.
+    /// Bytes per second, network headers included, before the operator's limits.
     pub(super) asked_bytes_per_sec: i32,
-    /// Time between two snapshots.
+    /// Interval between two snapshots.
     pub(super) snapshot_interval: Millis,
 }
 
-/// What one client costs beside what waits for it: far below 64 KiB.
+/// Limits of what one client sends. They last as long as the connection.
+#[derive(Debug, Default)]
+pub(super) struct ClientBuckets {
+    pub(super) messages: Bucket,
+    /// Messages from another port than the client's.
+    pub(super) messages_of_other_ports: Bucket,
+    pub(super) usercmds: Bucket,
+    pub(super) commands: Bucket,
+    pub(super) userinfos: Bucket,
+    pub(super) downloads: Bucket,
+}
+
+/// Memory of one client without its pending commands: far below 64 KiB.
 const _: () = assert!(size_of::<Client>() + History::BYTES < 32 * 1024);
 
-/// A slot in use.
+/// A client slot in use.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) remote: Remote,
     pub(super) channel: Channel<MessageKind>,
-    /// The wire is found out by the first packet; it was pinned, or it has arrived.
+    /// Whether the protocol is known: set by the operator, or detected in the first packet.
     pub(super) protocol_known: bool,
+    /// Commands to the client.
     pub(super) backlog: Backlog,
     /// Commands of the client.
     pub(super) incoming: IncomingCommands,
     pub(super) userinfo: Info,
     pub(super) name: String,
-    pub(super) stage: Stage,
     pub(super) pace: Pace,
+    pub(super) state: ClientState,
 
     pub(super) connected_at: Millis,
-    /// Times that the answer to `connect` was repeated.
-    pub(super) responses_repeated: u8,
-    /// Since when the client has been on its way into the level: connected, or the level began.
-    pub(super) joining_since: Millis,
+    /// Time of the last valid message.
     pub(super) heard_at: Millis,
-    /// Frames in a row that found the client silent for too long.
-    pub(super) silent_frames: u8,
-
-    pub(super) gamestate: Option<SentGamestate>,
-    /// The newest message that the client acknowledged.
+    /// Consecutive frames in which the client exceeded a time limit.
+    pub(super) overdue_frames: u8,
+    /// Newest message that the client acknowledged.
     pub(super) acknowledged: Sequence,
-    /// What the client says it has, as a base for snapshots.
-    pub(super) base: Option<Sequence>,
-    pub(super) history: History,
-    /// Frame clock of the last snapshot.
-    pub(super) snapshot_at: Millis,
-    /// Time of the last datagram, for what it costs of the rate.
-    pub(super) sent_at: Millis,
-    /// Least time from that datagram to the next one, if it was a fragment of a gamestate.
-    pub(super) spacing: Millis,
-    /// A snapshot was skipped because of the rate.
-    pub(super) rate_delayed: bool,
+    /// Newest usercmd, of this level or an earlier one; all zero before the first.
+    pub(super) last_usercmd: UserCmd,
 
-    pub(super) last_move: UserCmd,
-    /// Limits of messages and moves.
-    pub(super) message_bucket: Bucket,
-    pub(super) stray_bucket: Bucket,
-    pub(super) move_bucket: Bucket,
-    pub(super) command_bucket: Bucket,
-    pub(super) userinfo_bucket: Bucket,
-    pub(super) download_bucket: Bucket,
-    /// The answer to the last request for a file, until it is sent.
+    /// Time of the last datagram, from which its share of the rate is counted.
+    pub(super) sent_at: Millis,
+    /// Least time from that datagram to the next one, which fragments of a gamestate need.
+    pub(super) spacing: Millis,
+    /// Whether a snapshot was withheld for the rate since the last one that was sent.
+    pub(super) rate_delayed: bool,
+    /// Refusal of the last file request, until it is sent.
     pub(super) refused_download: Option<String>,
+    pub(super) buckets: ClientBuckets,
 }
 
 impl Client {
@@ -137,64 +206,118 @@ impl Client {
             incoming: IncomingCommands::new(),
             userinfo: Info::normal(),
             name: String::new(),
-            stage: Stage::Connected,
             pace: Pace { asked_bytes_per_sec: 3000, snapshot_interval: Millis(50) },
+            state: ClientState::connected(now),
             connected_at: now,
-            responses_repeated: 0,
-            joining_since: now,
             heard_at: now,
-            silent_frames: 0,
-            gamestate: None,
+            overdue_frames: 0,
             acknowledged: Sequence(0),
-            base: None,
-            history: History::new(),
-            snapshot_at: Millis(0),
+            last_usercmd: UserCmd::default(),
             sent_at: Millis(0),
             spacing: Millis(0),
             rate_delayed: false,
-            last_move: UserCmd::default(),
-            message_bucket: Bucket::default(),
-            stray_bucket: Bucket::default(),
-            move_bucket: Bucket::default(),
-            command_bucket: Bucket::default(),
-            userinfo_bucket: Bucket::default(),
-            download_bucket: Bucket::default(),
             refused_download: None,
+            buckets: ClientBuckets::default(),
         }
     }
 
+    /// Returns the client to [`ClientState::Connected`] because another level begins. A zombie stays one.
+    pub(super) fn await_gamestate(&mut self, now: Millis) {
+        match &mut self.state {
+            ClientState::Connected(connected) => connected.joining_since = now,
+            ClientState::Primed(_) | ClientState::Active(_) => {
+                self.state = ClientState::connected(now);
+            }
+            ClientState::Zombie(_) => {}
+        }
+    }
+
+    /// Notes that a client that joins is sent the gamestate of the level in force, its first or a repeated
+    /// one.
+    pub(super) fn prime(&mut self, now: Millis) {
+        let joining_since = match &self.state {
+            ClientState::Connected(connected) => connected.joining_since,
+            ClientState::Primed(primed) => primed.joining_since,
+            ClientState::Active(_) | ClientState::Zombie(_) => return,
+        };
+        let gamestate = SentGamestate { at: now, sequence: None, is_lost: false };
+        let snapshots = SnapshotLog::new();
+        self.state = ClientState::Primed(Primed { joining_since, gamestate, snapshots });
+    }
+
+    /// Enters the world, from the loading screen or after a restart in place. The next snapshot is full
+    /// and due at once.
+    pub(super) fn enter(&mut self, usercmd: UserCmd) {
+        let nowhere = ClientState::connected(Millis(0));
+        self.state = match std::mem::replace(&mut self.state, nowhere) {
+            ClientState::Primed(Primed { mut snapshots, .. })
+            | ClientState::Active(Active { mut snapshots, .. }) => {
+                snapshots.last_at = None;
+                self.last_usercmd = usercmd;
+                ClientState::Active(Active { snapshots, delta_request: None })
+            }
+            other => other,
+        };
+    }
+
     pub(super) fn is_active(&self) -> bool {
-        self.stage == Stage::Active
+        matches!(self.state, ClientState::Active(_))
     }
 
     pub(super) fn is_zombie(&self) -> bool {
-        matches!(self.stage, Stage::Zombie { .. })
+        matches!(self.state, ClientState::Zombie(_))
     }
 
-    /// Whether the client's commands and configstrings are kept for it: it has a gamestate.
+    /// Whether reliable commands and configstrings are queued for the client: it was sent the gamestate.
     pub(super) fn has_level(&self) -> bool {
-        matches!(self.stage, Stage::Primed | Stage::Active)
+        match self.state {
+            ClientState::Primed(_) | ClientState::Active(_) => true,
+            ClientState::Connected(_) | ClientState::Zombie(_) => false,
+        }
     }
 
-    /// Whether anything was heard since it connected.
+    /// Snapshots of the level in force, if the client has it.
+    pub(super) fn snapshots(&self) -> Option<&SnapshotLog> {
+        match &self.state {
+            ClientState::Primed(primed) => Some(&primed.snapshots),
+            ClientState::Active(active) => Some(&active.snapshots),
+            ClientState::Connected(_) | ClientState::Zombie(_) => None,
+        }
+    }
+
+    /// Whether the client has sent a message since it connected.
     pub(super) fn was_heard(&self) -> bool {
         self.channel.last_received() != Sequence(0)
     }
 
-    /// Returns when the gamestate is to be sent again: a second after a lost one, once nothing waits.
+    /// Time at which a lost gamestate is sent again: a second after the last one, with nothing queued.
     pub(super) fn gamestate_due(&self) -> Option<Millis> {
-        let lost = self.gamestate.filter(|sent| sent.is_lost)?;
-        let waits = self.stage == Stage::Primed && !self.channel.is_busy();
-        waits.then_some(lost.at + GAMESTATE_INTERVAL)
+        match &self.state {
+            ClientState::Primed(Primed { gamestate, .. })
+                if gamestate.is_lost && !self.channel.is_busy() =>
+            {
+                Some(gamestate.at + GAMESTATE_INTERVAL)
+            }
+            _ => None,
+        }
     }
 
-    /// Mean round trip in milliseconds, 999 while it is not in the game.
+    /// Mean round trip in ms, 999 while the client is not in the game.
     pub(super) fn ping_ms(&self) -> i32 {
-        if self.is_active() { self.history.ping_ms() } else { 999 }
+        match &self.state {
+            ClientState::Active(active) => active.snapshots.history.ping_ms(),
+            ClientState::Connected(_) | ClientState::Primed(_) | ClientState::Zombie(_) => 999,
+        }
     }
 }
 
-/// All slots.
+impl ClientState {
+    fn connected(now: Millis) -> Self {
+        Self::Connected(Connected { joining_since: now, responses_resent: 0 })
+    }
+}
+
+/// Client slots by client number.
 #[derive(Debug)]
 pub(super) struct Clients {
     slots: Vec<Option<Box<Client>>>,

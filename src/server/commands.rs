@@ -59,7 +59,7 @@ impl Server {
         if !client.has_level() {
             return true;
         }
-        if limited && !client.command_bucket.allows(now, COMMANDS) {
+        if limited && !client.buckets.commands.allows(now, COMMANDS) {
             self.core.counters.bump(Counter::CommandsOverLimit);
             return true;
         }
@@ -73,7 +73,7 @@ impl Server {
     fn take_userinfo(&mut self, number: ClientNum, words: &Words) -> bool {
         let now = self.core.now;
         let Some(client) = self.core.clients.get_mut(number) else { return true };
-        if !client.userinfo_bucket.allows(now, USERINFOS) {
+        if !client.buckets.userinfos.allows(now, USERINFOS) {
             self.core.counters.bump(Counter::CommandsOverLimit);
             return false;
         }
@@ -99,7 +99,7 @@ impl Server {
     fn refuse_download(&mut self, number: ClientNum, words: &Words) -> bool {
         let now = self.core.now;
         let Some(client) = self.core.clients.get_mut(number) else { return true };
-        if client.is_active() || !client.download_bucket.allows(now, DOWNLOADS) {
+        if client.is_active() || !client.buckets.downloads.allows(now, DOWNLOADS) {
             self.core.counters.bump(Counter::CommandsOverLimit);
             return true;
         }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use self::table::{COMMANDS, Command};
 use super::{
     Server,
-    client::Stage,
+    client::ClientState,
     core::Core,
     level::is_map_name,
     rate,
@@ -287,13 +287,13 @@ impl Server {
             .map(|(number, client)| Row {
                 slot: number.index(),
                 score: game.score(number),
-                standing: match client.stage {
-                    Stage::Connected => Standing::Connecting,
-                    Stage::Primed => Standing::Primed { ping_ms: client.ping_ms() },
-                    Stage::Active => Standing::Active { ping_ms: client.ping_ms() },
-                    Stage::Zombie { .. } => Standing::Zombie,
+                standing: match client.state {
+                    ClientState::Connected(_) => Standing::Connecting,
+                    ClientState::Primed(_) => Standing::Primed { ping_ms: client.ping_ms() },
+                    ClientState::Active(_) => Standing::Active { ping_ms: client.ping_ms() },
+                    ClientState::Zombie(_) => Standing::Zombie,
                 },
-                name: client.name.clone(),
+                name: if client.is_zombie() { String::new() } else { client.name.clone() },
                 last_packet_ms: core.now.since(client.heard_at).0,
                 address: client.remote.address().to_string(),
                 qport: client.remote.qport().0,

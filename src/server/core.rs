@@ -287,7 +287,7 @@ impl Host for Core {
     }
 
     fn usercmd(&self, client: ClientNum) -> UserCmd {
-        self.clients.get(client).map(|client| client.last_move).unwrap_or_default()
+        self.clients.get(client).map(|client| client.last_usercmd).unwrap_or_default()
     }
 
     fn address(&self, client: ClientNum) -> Option<IpAddr> {
@@ -347,10 +347,9 @@ impl Host for Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Protocol;
     use crate::{
         model::{Challenge, Qport},
-        server::client::Stage,
+        wire::Protocol,
     };
 
     #[test]
@@ -360,7 +359,8 @@ mod tests {
         let address = "192.0.2.1:27960".parse().expect("an address");
         let mut client =
             Client::new(address, Qport(1), Challenge(1), (Protocol::OA_71, false), Millis(0));
-        client.stage = Stage::Active;
+        client.prime(Millis(0));
+        client.enter(UserCmd::default());
         core.clients.put(number, client);
         for (len, queued) in [(1021, 1), (1022, 2), (1023, 2), (1024, 2)] {
             core.send_command(Some(number), &"x".repeat(len));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{
     Server,
     admission::ABANDONED_AFTER,
-    client::{Client, Stage},
+    client::{Client, ClientState, Zombie},
     core::Core,
     limiter::same_host,
 };
@@ -52,9 +52,7 @@ impl Server {
             client.backlog.clear_waiting();
             let goodbye = format!("disconnect \"{}\"", harmless(reason));
             let _ = client.backlog.commands.add_farewell(Arc::from(goodbye));
-            client.stage = Stage::Zombie { since };
-            client.name.clear();
-            client.snapshot_at = Millis(0);
+            client.state = ClientState::Zombie(Zombie { since, last_snapshot_at: None });
         }
     }
 
@@ -77,24 +75,29 @@ impl Server {
         for number in self.core.clients.numbers() {
             let Some(client) = self.core.clients.get_mut(number) else { continue };
             let silence = now.since(client.heard_at);
-            if let Stage::Zombie { since } = client.stage {
-                if now.since(since) >= linger {
-                    self.core.clients.free(number);
+            let joining_since = match &client.state {
+                ClientState::Zombie(zombie) => {
+                    if now.since(zombie.since) >= linger {
+                        self.core.clients.free(number);
+                    }
+                    continue;
                 }
-                continue;
-            }
+                ClientState::Connected(connected) => Some(connected.joining_since),
+                ClientState::Primed(primed) => Some(primed.joining_since),
+                ClientState::Active(_) => None,
+            };
             if client.channel.outgoing_exhausted() {
                 self.drop_client(number, "connection too old, please reconnect");
                 continue;
             }
             let newcomer = !client.was_heard() && silence >= SILENT_NEWCOMER;
             let is_silent = silence >= timeout || newcomer;
-            let joins_for = now.since(client.joining_since);
-            let never_joins =
-                !client.is_active() && join_limit.is_some_and(|limit| joins_for >= limit);
-            client.silent_frames =
-                if is_silent || never_joins { client.silent_frames + 1 } else { 0 };
-            if client.silent_frames > SILENT_FRAMES {
+            let never_joins = joining_since
+                .zip(join_limit)
+                .is_some_and(|(since, limit)| now.since(since) >= limit);
+            client.overdue_frames =
+                if is_silent || never_joins { client.overdue_frames + 1 } else { 0 };
+            if client.overdue_frames > SILENT_FRAMES {
                 if !is_silent {
                     self.drop_client(number, "took too long to enter the game");
                     continue;

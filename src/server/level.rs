@@ -8,7 +8,7 @@
 use rand_pcg::rand_core::Rng as _;
 
 use super::{
-    Geometry, Server, client::Stage, configstrings::Configstrings, core::Core, maps::MapError,
+    Geometry, Server, client::ClientState, configstrings::Configstrings, core::Core, maps::MapError,
 };
 use crate::{
     game::{Game, LevelStart},
@@ -166,10 +166,7 @@ impl Server {
             let Some(client) = self.core.clients.get_mut(number).filter(|c| !c.is_zombie()) else {
                 continue;
             };
-            client.stage = Stage::Connected;
-            client.joining_since = self.core.now;
-            client.base = None;
-            client.history.clear();
+            client.await_gamestate(self.core.now);
             client.backlog.clear_waiting();
             // What waits tells of the old level.
             client.channel.clear_unsent();
@@ -204,14 +201,13 @@ impl Server {
         self.begin_level(true);
         for number in self.core.clients.numbers() {
             let Some(client) = self.core.clients.get_mut(number) else { continue };
-            match client.stage {
-                Stage::Zombie { .. } => continue,
-                // It loads a level that is over: it is sent the gamestate again.
-                Stage::Connected | Stage::Primed => {
-                    client.stage = Stage::Connected;
-                    client.joining_since = self.core.now;
+            match client.state {
+                ClientState::Zombie(_) => continue,
+                // It loads a level that has ended, and is sent the gamestate again.
+                ClientState::Connected(_) | ClientState::Primed(_) => {
+                    client.await_gamestate(self.core.now);
                 }
-                Stage::Active => {
+                ClientState::Active(_) => {
                     // An overflow drops the client by way of its own request.
                     self.core.tell(number, &"map_restart\n".into());
                 }
@@ -221,7 +217,7 @@ impl Server {
                 continue;
             }
             let active = self.core.clients.get(number).filter(|client| client.is_active());
-            if let Some(last_move) = active.map(|client| client.last_move) {
+            if let Some(last_move) = active.map(|client| client.last_usercmd) {
                 self.enter_world(number, UserCmd { buttons: Default::default(), ..last_move });
             }
         }

@@ -200,7 +200,7 @@ impl Server {
         number: ClientNum,
         sequence: Sequence,
     ) -> Option<View<'_, impl Iterator<Item = &EntityState>>> {
-        let sent = self.core.clients.get(number)?.history.get(sequence)?;
+        let sent = self.core.clients.get(number)?.snapshots()?.history.get(sequence)?;
         let entries = self.core.frames.frame(sent.frame)?;
         let entities = snapshot::listed(&self.core.frames, entries, &sent.seen);
         Some(View { player: &sent.player, entities })

@@ -8,7 +8,7 @@
 use std::net::SocketAddr;
 
 use super::{
-    client::{Client, Pace, SentGamestate},
+    client::{Client, MessageKind, Pace},
     limiter::is_lan,
 };
 use crate::{
@@ -94,15 +94,19 @@ pub(super) fn fragment_wait(client: &Client, now: Millis) -> Millis {
     (client.sent_at + client.spacing).since(now)
 }
 
-/// Returns the distance in time of a gamestate's fragments.
-pub(super) fn fragment_spacing(gamestate: &SentGamestate) -> Millis {
-    if gamestate.is_retry { RETRY_SPACING } else { FRAGMENT_SPACING }
+/// Returns the least time between two datagrams of a message.
+pub(super) fn fragment_spacing(kind: MessageKind) -> Millis {
+    match kind {
+        MessageKind::Gamestate { is_retry: false } => FRAGMENT_SPACING,
+        MessageKind::Gamestate { is_retry: true } => RETRY_SPACING,
+        MessageKind::Snapshot | MessageKind::Download | MessageKind::Commands => Millis(0),
+    }
 }
 
 /// Returns how often each fragment of a gamestate is sent. A retry doubles them: what was lost once is
 /// likely lost again, and a gamestate is whole or nothing.
-pub(super) fn fragment_copies(gamestate: &SentGamestate) -> u8 {
-    if gamestate.is_retry { RETRY_COPIES } else { 1 }
+pub(super) fn fragment_copies(is_retry: bool) -> u8 {
+    if is_retry { RETRY_COPIES } else { 1 }
 }
 
 /// Bytes of reliable commands that may be under way to a client: a quarter of what its rate allows between

@@ -6,7 +6,7 @@
 
 use super::{
     Server,
-    client::{Client, GAMESTATE_INTERVAL, Stage},
+    client::{Client, ClientState, GAMESTATE_INTERVAL},
     core::Core,
     level::Level,
     limiter::Allowance,
@@ -187,20 +187,17 @@ impl Server {
     /// An active client has the gamestate: with another server id it has not read of a restart yet, or
     /// it lies. It is never primed again. A client without a gamestate cannot know the server id.
     fn has_this_level(&mut self, number: ClientNum, head: &ClientHead, ack: Sequence) -> bool {
-        let level = &self.core.level;
+        let names_level = head.server_id == self.core.level.server_id;
         let Some(client) = self.core.clients.get_mut(number) else { return false };
-        if client.has_level() && head.server_id == level.server_id {
-            return true;
-        }
-        if client.is_active() {
-            return false;
-        }
-        let owed = match &mut client.gamestate {
-            None => true,
-            Some(sent) if sent.server_id != level.server_id => true,
-            Some(sent) => {
-                // It has received something newer and still does not know: the gamestate was lost. A
-                // report that comes too early is remembered, as the next one is a second away.
+        let owed = match &mut client.state {
+            ClientState::Active(_) => return names_level,
+            ClientState::Zombie(_) => return false,
+            ClientState::Connected(_) => true,
+            ClientState::Primed(_) if names_level => return true,
+            ClientState::Primed(primed) => {
+                // A newer message is acknowledged and the level is unknown: the gamestate was lost. A
+                // report that comes too early is kept, as the next one is a second away.
+                let sent = &mut primed.gamestate;
                 sent.is_lost |= sent.sequence.is_some_and(|sequence| ack.distance(sequence) > 0);
                 sent.is_lost && self.core.now.since(sent.at) >= GAMESTATE_INTERVAL
             }
@@ -214,10 +211,12 @@ impl Server {
     fn take_moves(&mut self, number: ClientNum, delta: bool, ack: Sequence, moves: &[UserCmd]) {
         let now = self.core.now;
         let Some(client) = self.core.clients.get_mut(number) else { return };
-        client.base = delta.then_some(ack);
-        client.history.acknowledge(ack, now);
+        if let ClientState::Active(active) = &mut client.state {
+            active.delta_request = delta.then_some(ack);
+            active.snapshots.history.acknowledge(ack, now);
+        }
         let Some(last) = moves.last() else { return };
-        if client.stage == Stage::Primed {
+        if matches!(client.state, ClientState::Primed(_)) {
             self.enter_world(number, moves[0]);
         }
         for command in moves {
@@ -227,15 +226,15 @@ impl Server {
             let newer = |a: i32, b: i32| a.wrapping_sub(b) > 0;
             // Later than the packet's last: left over from before a restart.
             if newer(command.server_time, last.server_time)
-                || !newer(command.server_time, client.last_move.server_time)
+                || !newer(command.server_time, client.last_usercmd.server_time)
             {
                 continue;
             }
-            if !client.move_bucket.allows(now, MOVES) {
+            if !client.buckets.usercmds.allows(now, MOVES) {
                 self.core.counters.bump(Counter::MovesOverLimit);
                 return;
             }
-            client.last_move = *command;
+            client.last_usercmd = *command;
             self.core.counters.bump(Counter::Moves);
             self.game.client_think(&mut self.core, number, command);
         }
@@ -245,13 +244,9 @@ impl Server {
     /// The client has loaded the level: it enters with its first move.
     pub(super) fn enter_world(&mut self, number: ClientNum, first_move: UserCmd) {
         let Some(client) = self.core.clients.get_mut(number) else { return };
-        client.stage = Stage::Active;
-        // A client that plays is what the address is punished for not having.
+        client.enter(first_move);
+        // The backoff of an address ends with a client that plays.
         self.core.strikes.clear(client.remote.address());
-        client.base = None;
-        client.last_move = first_move;
-        // The next snapshot goes out at once.
-        client.snapshot_at = Millis(0);
         self.game.client_begin(&mut self.core, number);
         self.carry_out_requests();
     }
@@ -401,9 +396,9 @@ impl Core {
 /// Whether a message is decoded, or its sender has had enough.
 fn allows_message(client: &mut Client, route: Route, now: Millis) -> bool {
     if is_from_its_port(client, route) {
-        client.message_bucket.allows(now, MESSAGES)
+        client.buckets.messages.allows(now, MESSAGES)
     } else {
-        client.stray_bucket.allows(now, STRAY_MESSAGES)
+        client.buckets.messages_of_other_ports.allows(now, STRAY_MESSAGES)
     }
 }
 
@@ -419,7 +414,7 @@ fn known(client: &Client, level: &Level, now: Millis) -> Known {
         is_active: client.is_active(),
         was_heard: client.was_heard(),
         silence: now.since(client.heard_at),
-        usercmd_time: LevelTime(client.last_move.server_time),
+        usercmd_time: LevelTime(client.last_usercmd.server_time),
         acknowledged: client.acknowledged,
         sent: client.channel.last_sent(),
     }

@@ -9,7 +9,7 @@
 
 use super::{
     Server,
-    client::{Client, MessageKind, SentGamestate, Stage},
+    client::{Client, ClientState, MessageKind},
     core::Core,
     rate,
 };
@@ -35,8 +35,12 @@ impl Server {
     pub(super) fn send_gamestate(&mut self, number: ClientNum) {
         let Core { clients, level, writer, now, .. } = &mut self.core;
         let Some(client) = clients.get_mut(number) else { return };
-        let is_repeated = client.gamestate.is_some_and(|sent| sent.server_id == level.server_id);
-        if is_repeated {
+        let is_retry = match client.state {
+            ClientState::Connected(_) => false,
+            ClientState::Primed(_) => true,
+            ClientState::Active(_) | ClientState::Zombie(_) => return,
+        };
+        if is_retry {
             // Texts queued since the first try belong to this level, and nothing repeats them.
             client.backlog.clear_configstrings();
         } else {
@@ -63,22 +67,11 @@ impl Server {
             }
             return;
         }
-        client.stage = Stage::Primed;
-        client.base = None;
-        client.history.clear();
-        // The snapshot behind it goes out at once: acknowledged alone, it tells that the gamestate is lost.
-        client.snapshot_at = Millis(0);
-        let gamestate = SentGamestate {
-            sequence: None,
-            server_id: level.server_id,
-            at: *now,
-            is_retry: is_repeated,
-            is_lost: false,
-        };
-        client.gamestate = Some(gamestate);
-        client.channel.set_fragment_copies(rate::fragment_copies(&gamestate));
+        // The snapshot behind it is due at once: acknowledged alone, it shows that the gamestate is lost.
+        client.prime(*now);
+        client.channel.set_fragment_copies(rate::fragment_copies(is_retry));
         self.core.counters.bump(Counter::GamestatesSent);
-        self.core.transmit(number, MessageKind::Gamestate);
+        self.core.transmit(number, MessageKind::Gamestate { is_retry });
         if let Some(client) = self.core.clients.get_mut(number) {
             client.channel.set_fragment_copies(1);
         }
@@ -91,10 +84,13 @@ impl Server {
         for number in self.core.clients.numbers() {
             let now = self.core.now;
             let Some(client) = self.core.clients.get_mut(number) else { continue };
-            let due = RESPONSES_AFTER.get(usize::from(client.responses_repeated));
-            let waits = client.stage == Stage::Connected && !client.was_heard();
-            if waits && due.is_some_and(|&due| now.since(client.connected_at) >= due) {
-                client.responses_repeated += 1;
+            if client.was_heard() {
+                continue;
+            }
+            let ClientState::Connected(connected) = &mut client.state else { continue };
+            let due = RESPONSES_AFTER.get(usize::from(connected.responses_resent));
+            if due.is_some_and(|&due| now.since(client.connected_at) >= due) {
+                connected.responses_resent += 1;
                 let (route, challenge) = (Core::route(client), client.channel.challenge());
                 self.core.accept(route, challenge);
             }
@@ -185,7 +181,12 @@ impl Server {
         };
         let sequence = client.channel.next_sequence();
         let window = client.channel.protocol().delta_window;
-        let base = client.history.base(sequence, client.base.filter(|_| active), frames, window);
+        let base = match &client.state {
+            ClientState::Active(active) => {
+                active.snapshots.history.base(sequence, active.delta_request, frames, window)
+            }
+            ClientState::Connected(_) | ClientState::Primed(_) | ClientState::Zombie(_) => None,
+        };
         let head = SnapshotHead {
             server_time: level.time,
             delta_num: base.map_or(0, |(age, _)| age),
@@ -206,9 +207,16 @@ impl Server {
         if writer.overflowed() {
             return false;
         }
-        let sent_at = active.then_some(core.now);
-        client.history.remember(sequence, core.frame_num, player, seen, sent_at);
-        client.snapshot_at = core.frame_clock;
+        let sent = (sequence, core.frame_num, core.frame_clock);
+        match &mut client.state {
+            ClientState::Active(active) => {
+                active.snapshots.record(sent, player, seen, Some(core.now));
+            }
+            // The client acknowledges once the level is loaded, which measures no round trip.
+            ClientState::Primed(primed) => primed.snapshots.record(sent, player, seen, None),
+            ClientState::Zombie(zombie) => zombie.last_snapshot_at = Some(core.frame_clock),
+            ClientState::Connected(_) => {}
+        }
         client.rate_delayed = false;
         core.counters.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });
         core.transmit(number, MessageKind::Snapshot);
@@ -221,15 +229,17 @@ impl Core {
     /// with the next.
     fn is_due(&mut self, number: ClientNum) -> bool {
         let Some(client) = self.clients.get(number) else { return false };
-        let interval = match client.stage {
-            // Nobody knows what it speaks before its first packet, and after that it gets a gamestate.
-            Stage::Connected => return false,
-            Stage::Primed => IDLE_INTERVAL,
-            Stage::Active | Stage::Zombie { .. } => client.pace.snapshot_interval,
+        let (interval, last_at) = match &client.state {
+            // The protocol is unknown before the first packet, which is answered with a gamestate.
+            ClientState::Connected(_) => return false,
+            ClientState::Primed(primed) => (IDLE_INTERVAL, primed.snapshots.last_at),
+            ClientState::Active(active) => {
+                (client.pace.snapshot_interval, active.snapshots.last_at)
+            }
+            ClientState::Zombie(zombie) => (client.pace.snapshot_interval, zombie.last_snapshot_at),
         };
         let scaled = (interval.0 as f64 * f64::from(self.settings.float(key::TIMESCALE))) as u64;
-        let fresh = client.snapshot_at == Millis(0);
-        if !fresh && self.frame_clock.since(client.snapshot_at) < Millis(scaled)
+        if last_at.is_some_and(|last_at| self.frame_clock.since(last_at) < Millis(scaled))
             || client.is_zombie() && !client.protocol_known
         {
             return false;
@@ -321,14 +331,13 @@ fn note_transmitted(
 ) {
     let Some(transmitted) = transmitted else { return };
     client.sent_at = now;
-    let gamestate = client.gamestate.filter(|_| transmitted.kind == MessageKind::Gamestate);
-    client.spacing = gamestate.as_ref().map_or(Millis(0), rate::fragment_spacing);
+    client.spacing = rate::fragment_spacing(transmitted.kind);
     counters.bump(Counter::PacketsOutSequenced);
     counters.add(Counter::BytesOut, client.channel.last_datagram_len() as u64);
-    if transmitted.kind == MessageKind::Gamestate
-        && transmitted.first
-        && let Some(gamestate) = &mut client.gamestate
+    if transmitted.first
+        && let MessageKind::Gamestate { .. } = transmitted.kind
+        && let ClientState::Primed(primed) = &mut client.state
     {
-        gamestate.sequence = Some(transmitted.sequence);
+        primed.gamestate.sequence = Some(transmitted.sequence);
     }
 }

@@ -89,12 +89,6 @@ impl History {
         })
     }
 
-    /// Forgets all: nothing of before may serve as a base.
-    pub(super) fn clear(&mut self) {
-        self.ring.fill(None);
-        self.trips_ms.fill(None);
-    }
-
     /// Notes that the client has that message. The first time counts.
     pub(super) fn acknowledge(&mut self, sequence: Sequence, now: Millis) {
         if let Some(sent_at) = self.get(sequence).and_then(|sent| sent.sent_at) {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::{Server, client::Stage};
+use super::{Server, client::ClientState};
 use crate::{
     model::{
         Challenge, ClientNum, EntityNum, LevelTime, Millis, Qport, ServerId,
@@ -38,7 +38,8 @@ impl Server {
             if waiting > MAX_WAITING {
                 return Err(format!("client {number} has {waiting} commands waiting"));
             }
-            if let Stage::Zombie { since } = client.stage {
+            if let ClientState::Zombie(zombie) = &client.state {
+                let since = zombie.since;
                 if frame_due.since(since) > linger {
                     return Err(format!(
                         "client {number} is gone since {since}, the next frame is due at {frame_due}"
@@ -48,11 +49,11 @@ impl Server {
             }
             known[count] = sortable(client.remote.address(), client.remote.qport());
             count += 1;
-            if client.is_active() && client.gamestate.is_none() {
-                return Err(format!("client {number} plays without a gamestate"));
-            }
             let last_sent = client.channel.last_sent();
-            if let Some(base) = client.base.filter(|base| base.distance(last_sent) > 0) {
+            if let ClientState::Active(active) = &client.state
+                && let Some(base) = active.delta_request
+                && base.distance(last_sent) > 0
+            {
                 return Err(format!("client {number} has {base}, and {last_sent} was sent last"));
             }
         }
@@ -126,9 +127,12 @@ mod tests {
     use crate::wire::Protocol;
     use crate::{
         game::{Flight, Game, Profile},
-        model::{Sequence, assets::MemoryAssets},
+        model::{Sequence, UserCmd, assets::MemoryAssets},
         node::{Hosted as _, Node as _},
-        server::{client::Client, core::Core},
+        server::{
+            client::{Client, Zombie},
+            core::Core,
+        },
         settings::Settings,
     };
 
@@ -167,21 +171,25 @@ mod tests {
             check(twice),
             Err("address c0000201 port 27960 qport 7 has two slots".to_owned())
         );
-        assert_eq!(
-            check(|core, [a, _]| core.clients.get_mut(a).unwrap().stage = Stage::Active),
-            Err("client 0 plays without a gamestate".to_owned())
-        );
-        assert_eq!(
-            check(|core, [_, b]| core.clients.get_mut(b).unwrap().base = Some(Sequence(3))),
-            Err("client 5 has 3, and 0 was sent last".to_owned())
-        );
+        let ahead = |core: &mut Core, [_, b]: [ClientNum; 2]| {
+            let client = core.clients.get_mut(b).unwrap();
+            client.prime(Millis(0));
+            client.enter(UserCmd::default());
+            let ClientState::Active(active) = &mut client.state else { panic!("in the game") };
+            active.delta_request = Some(Sequence(3));
+        };
+        assert_eq!(check(ahead), Err("client 5 has 3, and 0 was sent last".to_owned()));
+    }
+
+    fn zombie(since_ms: u64) -> ClientState {
+        ClientState::Zombie(Zombie { since: Millis(since_ms), last_snapshot_at: None })
     }
 
     #[test]
     fn zombie_outlives_its_time_only_when_a_frame_has_run() {
         let (mut server, [a, _]) = server();
         server.frame(Millis(0));
-        server.core.clients.get_mut(a).unwrap().stage = Stage::Zombie { since: Millis(10) };
+        server.core.clients.get_mut(a).unwrap().state = zombie(10);
         // A console line arrives after a stall, before the frame that is due.
         server.handle_console_line(Millis::seconds(30), "");
         assert_eq!(server.soundness(), Ok(()));
@@ -190,7 +198,7 @@ mod tests {
 
         let (mut server, [a, _]) = self::server();
         server.frame(Millis(1000));
-        server.core.clients.get_mut(a).unwrap().stage = Stage::Zombie { since: Millis(1010) };
+        server.core.clients.get_mut(a).unwrap().state = zombie(1010);
         server.frame(Millis(3000));
         assert_eq!(server.soundness(), Ok(()), "2 s are its time");
         // One that was forgotten in its slot: the frame after its time has run, and it is still there.
@@ -203,7 +211,7 @@ mod tests {
             Millis(0),
         );
         server.core.clients.put(a, client);
-        server.core.clients.get_mut(a).unwrap().stage = Stage::Zombie { since: Millis(1010) };
+        server.core.clients.get_mut(a).unwrap().state = zombie(1010);
         assert_eq!(
             server.soundness(),
             Err("client 0 is gone since 1010 ms, the next frame is due at 3100 ms".to_owned())
