@@ -1,7 +1,7 @@
 //! The door: challenges, `connect`, and why somebody is refused.
 //!
 //! Nothing is kept of an address before it has echoed its challenge, and of its userinfo only the numbers
-//! that judge it are read before. Every test comes in the order and with the words that clients know.
+//! that validate_connect it are read before. Every test comes in the order and with the words that clients know.
 //! Source: Quake III protocol 68, connect; ioquake3's texts.
 
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use super::{
     Server,
     client::{Client, ClientState},
     core::Core,
-    limiter::{is_lan, same_host, same_subnet},
+    rate_limiter::{is_lan, same_host, same_subnet},
 };
 use crate::{
     model::{Challenge, ClientNum, Millis, Qport, text},
@@ -37,18 +37,18 @@ const REPLACED_AFTER: Millis = Millis::seconds(1);
 
 /// Why a `connect` is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Refusal {
+enum Rejection {
     /// The client is told this.
-    Told(String),
+    Message(String),
     /// A repeated request, answered as the first was.
-    AnswerAgain,
+    ResendAccept,
     /// Not a packet of any client: not answered.
     Unanswered,
 }
 
-impl Refusal {
-    fn told(text: &str) -> Self {
-        Self::Told(text.to_owned())
+impl Rejection {
+    fn message(text: &str) -> Self {
+        Self::Message(text.to_owned())
     }
 }
 
@@ -62,20 +62,17 @@ impl Core {
         // A request without a name comes from a client of the older protocol.
         if !request.gamename.is_empty() && request.gamename != *ours {
             let text = format!("Game mismatch: This is a {ours} server\n");
-            self.refuse(route, &text);
+            self.send_rejection(route, &text);
             return;
         }
-        if !self.limits.allows_challenge(self.now, route.remote) {
-            self.counters.bump(Counter::ChallengesLimited);
+        let is_timed = self.measures_pings();
+        let is_used = |challenge| self.clients.has_used(challenge);
+        let Some(challenge) =
+            self.guards.issue_challenge(self.now, route.remote, is_timed, is_used)
+        else {
+            self.stats.bump(Counter::ChallengesLimited);
             return;
-        }
-        let challenge = if self.measures_pings() {
-            self.challenges.make_timed(self.now, route.remote)
-        } else {
-            let is_used = |challenge| self.clients.has_used(challenge);
-            self.challenges.make(self.now, route.remote, is_used)
         };
-        self.connect_budget.record_challenge(self.now, route.remote);
         let protocol = request.client_challenge.map(|_| self.settings.int(key::COM_PROTOCOL));
         let client_challenge = request.client_challenge;
         let response = ChallengeResponse { challenge, client_challenge, protocol };
@@ -88,13 +85,10 @@ impl Core {
     }
 
     /// Tests a newcomer's challenge, and the time from its making until now: the ping.
-    fn judge_challenge(&self, route: Route, challenge: Challenge) -> Result<(), Refusal> {
-        let good = if self.measures_pings() {
-            self.challenges.check_timed(self.now, route.remote, challenge)
-        } else {
-            self.challenges.check(self.now, route.remote, challenge)
-        };
-        let age = good.ok_or(Refusal::told("No or bad challenge for your address."))?;
+    fn validate_challenge(&self, route: Route, challenge: Challenge) -> Result<(), Rejection> {
+        let is_timed = self.measures_pings();
+        let age = self.guards.check_challenge(self.now, route.remote, challenge, is_timed);
+        let age = age.ok_or(Rejection::message("No or bad challenge for your address."))?;
         let is_lan = is_lan(&self.settings, route.remote);
         let Some((least_ms, most_ms)) = age.bounds_ms.filter(|_| !is_lan) else {
             return Ok(());
@@ -102,17 +96,17 @@ impl Core {
         let limit = |key| u64::from(self.settings.int(key).unsigned_abs());
         let (low, high) = (limit(key::SV_MIN_PING), limit(key::SV_MAX_PING));
         if most_ms < low {
-            return Err(Refusal::told("Server is for high pings only"));
+            return Err(Rejection::message("Server is for high pings only"));
         }
         if high != 0 && least_ms > high {
-            return Err(Refusal::told("Server is for low pings only"));
+            return Err(Rejection::message("Server is for low pings only"));
         }
         Ok(())
     }
 
     /// Tells a client why it is refused, as often as its address may be told.
-    fn refuse(&mut self, route: Route, text: &str) {
-        if self.limits.allows_refusal(self.now, route.remote) {
+    fn send_rejection(&mut self, route: Route, text: &str) {
+        if self.guards.allows_rejection(self.now, route.remote) {
             self.answer(route, |out| Message::Print(text.into()).write(out));
         }
     }
@@ -139,8 +133,9 @@ impl Core {
     /// comes before one that it may have left behind at another port, or two slots would be at one
     /// address.
     fn earlier_slot(&self, route: Route, qport: Qport) -> Option<ClientNum> {
-        let silent_for =
-            |client: &Client, least| client.is_zombie() || self.now.since(client.heard_at) >= least;
+        let silent_for = |client: &Client, least| {
+            client.is_zombie() || self.now.since(client.received_at) >= least
+        };
         let nearness = |client: &Client| match client.remote.compare(route.remote, qport) {
             Sender::Same => Some(0),
             // Its challenge proves that it is at that address, where nobody else can be then: a game
@@ -159,25 +154,27 @@ impl Core {
     }
 
     /// The tests of a `connect` up to the choice of a slot.
-    fn judge(
+    fn validate_connect(
         &self,
         route: Route,
         claim: &Claim,
         earlier: Option<ClientNum>,
-    ) -> Result<(&'static Protocol, bool), Refusal> {
+    ) -> Result<(&'static Protocol, bool), Rejection> {
         let protocol = claim.protocol.unwrap_or(0);
         let found = self.protocol_of(protocol).ok_or_else(|| {
-            Refusal::Told(format!(
+            Rejection::Message(format!(
                 "Server uses protocol version {} (yours is {protocol}).",
                 self.settings.int(key::PROTOCOL)
             ))
         })?;
         let challenge = claim.challenge.unwrap_or_default();
         if let Some(client) = earlier.and_then(|number| self.clients.get(number)) {
-            if client.channel.challenge() == challenge && !client.was_heard() && !client.is_zombie()
+            if client.channel.challenge() == challenge
+                && !client.has_sent_message()
+                && !client.is_zombie()
             {
                 // Our answer was lost.
-                return Err(Refusal::AnswerAgain);
+                return Err(Rejection::ResendAccept);
             }
             let limit = Millis::seconds(self.settings.int(key::SV_RECONNECTLIMIT).max(0) as u64);
             let passed = self.now.since(client.connected_at);
@@ -185,23 +182,27 @@ impl Core {
                 let seconds = limit.since(passed).0.div_ceil(1000);
                 let plural = if seconds == 1 { "" } else { "s" };
                 let text = format!("Reconnecting, please wait {seconds} second{plural}.");
-                return Err(Refusal::Told(text));
+                return Err(Rejection::Message(text));
             }
         }
-        self.judge_challenge(route, challenge)?;
+        self.validate_challenge(route, challenge)?;
         let occupied = self.clients.present().any(|(number, client)| {
             Some(number) != earlier && client.remote.address() == route.remote
         });
         if occupied {
-            return Err(Refusal::told("Reconnecting, please wait 1 second."));
+            return Err(Rejection::message("Reconnecting, please wait 1 second."));
         }
         Ok(found)
     }
 
     /// Tests how many come from a newcomer's address and from its network, and whether the address has
-    /// brought players who were never heard of. Clients that are gone count while they hold a slot. The
+    /// brought players who were never heard of. ClientSlots that are gone count while they hold a slot. The
     /// local network may bring as many as it likes.
-    fn judge_crowd(&mut self, route: Route, earlier: Option<ClientNum>) -> Result<(), Refusal> {
+    fn check_address_limits(
+        &mut self,
+        route: Route,
+        earlier: Option<ClientNum>,
+    ) -> Result<(), Rejection> {
         if is_lan(&self.settings, route.remote) {
             return Ok(());
         }
@@ -219,15 +220,14 @@ impl Core {
         };
         if full(key::SV_MAXCLIENTS_PER_IP, same_host)
             || full(subnet, same_subnet)
-            || self.strikes.wait(self.now, route.remote) > Millis(0)
-            || !self.limits.allows_admission(self.now, route.remote, self.clients_per_address())
+            || !self.guards.allows_admission(self.now, route.remote, self.clients_per_address())
         {
-            return Err(Refusal::told("Too many connections."));
+            return Err(Rejection::message("Too many connections."));
         }
         Ok(())
     }
 
-    /// Clients that one address may bring.
+    /// ClientSlots that one address may bring.
     fn clients_per_address(&self) -> u32 {
         match self.settings.int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs() {
             0 => self.slots() as u32,
@@ -254,7 +254,7 @@ impl Core {
     fn abandoned_slot(&self, route: Route, qport: Qport, info: &Info) -> Option<ClientNum> {
         let is_left_behind = |client: &Client| {
             let same_qport = client.remote.compare(route.remote, qport) != Sender::Stranger;
-            self.now.since(client.heard_at) >= ABANDONED_WHEN_FULL
+            self.now.since(client.received_at) >= ABANDONED_WHEN_FULL
                 && (same_qport || client.is_active() && is_same_player(client, route, info))
         };
         self.clients.present().find(|(_, client)| is_left_behind(client)).map(|(number, _)| number)
@@ -273,14 +273,14 @@ impl Core {
     }
 
     /// Counts a `connect` that could not be read, and says how it is answered.
-    fn refusal_of(&mut self, route: Route, error: &ConnectError) -> Refusal {
-        self.note_connectionless_fault(route, error);
+    fn connect_rejection(&mut self, route: Route, error: &ConnectError) -> Rejection {
+        self.log_connectionless_error(route, error);
         match error {
-            ConnectError::UserinfoTooLong(_) => Refusal::told(USERINFO_TOO_LONG),
-            ConnectError::Userinfo(_) => Refusal::told("Invalid userinfo."),
+            ConnectError::UserinfoTooLong(_) => Rejection::message(USERINFO_TOO_LONG),
+            ConnectError::Userinfo(_) => Rejection::message("Invalid userinfo."),
             ConnectError::PacketTooLong(_)
             | ConnectError::TooFewBits { .. }
-            | ConnectError::Truncated(_) => Refusal::Unanswered,
+            | ConnectError::Truncated(_) => Rejection::Unanswered,
         }
     }
 
@@ -295,52 +295,53 @@ impl Server {
     pub(super) fn handle_connect(&mut self, route: Route, request: Connect<'_>) {
         let admitted = match request.text() {
             Ok(text) => self.admit(route, &text),
-            Err(error) => Err(self.core.refusal_of(route, &error)),
+            Err(error) => Err(self.core.connect_rejection(route, &error)),
         };
         if let Err(refusal) = admitted {
-            self.turn_away(route, refusal);
+            self.reject(route, refusal);
         }
     }
 
-    fn turn_away(&mut self, route: Route, refusal: Refusal) {
+    fn reject(&mut self, route: Route, refusal: Rejection) {
         match refusal {
-            Refusal::Told(text) => {
-                self.core.counters.bump(Counter::ConnectsRefused);
-                if self.core.log_limiter.allows(Event::Refusal, self.core.now).is_some() {
+            Rejection::Message(text) => {
+                self.core.stats.bump(Counter::ConnectsRefused);
+                if self.core.stats.allows_log(Event::Refusal, self.core.now).is_some() {
                     log::info!("{} refused: {text}", route.remote);
                 }
-                self.core.refuse(route, &format!("{text}\n"));
+                self.core.send_rejection(route, &format!("{text}\n"));
             }
-            Refusal::AnswerAgain | Refusal::Unanswered => {}
+            Rejection::ResendAccept | Rejection::Unanswered => {}
         }
     }
 
-    fn admit(&mut self, route: Route, text: &ConnectText) -> Result<(), Refusal> {
+    fn admit(&mut self, route: Route, text: &ConnectText) -> Result<(), Rejection> {
         let claim = text.claim();
         let qport = claim.qport.unwrap_or_default();
         let challenge = claim.challenge.unwrap_or_default();
         let earlier = self.core.earlier_slot(route, qport);
-        let protocol = match self.core.judge(route, &claim, earlier) {
-            Err(Refusal::AnswerAgain) => {
+        let protocol = match self.core.validate_connect(route, &claim, earlier) {
+            Err(Rejection::ResendAccept) => {
                 // The client is not silent: it has not heard of its place yet.
                 if let Some(client) = earlier.and_then(|number| self.core.clients.get_mut(number)) {
-                    client.heard_at = self.core.now;
+                    client.received_at = self.core.now;
                 }
                 self.core.accept(route, challenge);
                 return Ok(());
             }
             judged => judged?,
         };
-        let mut info = text.userinfo().map_err(|error| self.core.refusal_of(route, &error))?;
+        let mut info =
+            text.userinfo().map_err(|error| self.core.connect_rejection(route, &error))?;
         let free = self.core.free_slot(&info);
         let earlier = earlier.or_else(|| match free {
             Some(_) => None,
             None => self.core.abandoned_slot(route, qport, &info),
         });
-        self.core.judge_crowd(route, earlier)?;
+        self.core.check_address_limits(route, earlier)?;
         let ip = route.remote.ip().to_canonical().to_string();
         // The address goes in last, so what does not fit is the client's doing.
-        info.set("ip", &ip).map_err(|_| Refusal::told(USERINFO_TOO_LONG))?;
+        info.set("ip", &ip).map_err(|_| Rejection::message(USERINFO_TOO_LONG))?;
 
         let number = match earlier {
             Some(number) => {
@@ -351,7 +352,7 @@ impl Server {
             }
             None => free
                 .or_else(|| self.core.zombie_slot(&info))
-                .ok_or(Refusal::told("Server is full"))?,
+                .ok_or(Rejection::message("Server is full"))?,
         };
         for engine_only in ["challenge", "qport", "protocol"] {
             info.remove(engine_only);
@@ -361,11 +362,11 @@ impl Server {
         self.core.store_userinfo(number, info);
         if let Err(reason) = self.game.client_connect(&mut self.core, number, true, false) {
             self.core.clients.free(number);
-            return Err(Refusal::Told(reason));
+            return Err(Rejection::Message(reason));
         }
-        self.carry_out_requests();
+        self.process_pending_drops();
         self.core.accept(route, challenge);
-        self.core.counters.bump(Counter::ConnectsAccepted);
+        self.core.stats.bump(Counter::ConnectsAccepted);
         if let Some(client) = self.core.clients.get(number) {
             log::info!(
                 "client {number} \"{}\" connects from {}",

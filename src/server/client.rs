@@ -13,7 +13,7 @@
 
 use std::net::SocketAddr;
 
-use super::{backlog::Backlog, limiter::Bucket, snapshot::History};
+use super::{command_queue::CommandQueue, rate_limiter::Bucket, snapshot::SnapshotHistory};
 use crate::{
     model::{
         Challenge, ClientNum, EntitySet, FrameNum, Millis, PlayerState, Qport, Sequence, UserCmd,
@@ -105,14 +105,14 @@ pub(super) struct SentGamestate {
 /// Snapshots sent to one client on one level.
 #[derive(Debug)]
 pub(super) struct SnapshotLog {
-    pub(super) history: History,
+    pub(super) history: SnapshotHistory,
     /// Frame time of the last snapshot; `None` if the next one is due at once.
     pub(super) last_at: Option<Millis>,
 }
 
 impl SnapshotLog {
     fn new() -> Self {
-        Self { history: History::new(), last_at: None }
+        Self { history: SnapshotHistory::new(), last_at: None }
     }
 
     /// Records a snapshot of `frame`, sent in message `sequence` at frame time `at`.
@@ -123,21 +123,21 @@ impl SnapshotLog {
         seen: EntitySet,
         sent_at: Option<Millis>,
     ) {
-        self.history.remember(sequence, frame, player, seen, sent_at);
+        self.history.record(sequence, frame, player, seen, sent_at);
         self.last_at = Some(at);
     }
 }
 
 /// Rate and snapshot interval that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pace {
+pub(super) struct SendRate {
     /// Bytes per second, network headers included, before the operator's limits.
     pub(super) asked_bytes_per_sec: i32,
     /// Interval between two snapshots.
     pub(super) snapshot_interval: Millis,
 }
 
-/// Limits of what one client sends. They last as long as the connection.
+/// RateLimits of what one client sends. They last as long as the connection.
 #[derive(Debug, Default)]
 pub(super) struct ClientBuckets {
     pub(super) messages: Bucket,
@@ -150,7 +150,7 @@ pub(super) struct ClientBuckets {
 }
 
 /// Memory of one client without its pending commands: far below 64 KiB.
-const _: () = assert!(size_of::<Client>() + History::BYTES < 32 * 1024);
+const _: () = assert!(size_of::<Client>() + SnapshotHistory::BYTES < 32 * 1024);
 
 /// A client slot in use.
 #[derive(Debug)]
@@ -160,17 +160,17 @@ pub(super) struct Client {
     /// Whether the protocol is known: set by the operator, or detected in the first packet.
     pub(super) protocol_known: bool,
     /// Commands to the client.
-    pub(super) backlog: Backlog,
+    pub(super) queue: CommandQueue,
     /// Commands of the client.
     pub(super) incoming: IncomingCommands,
     pub(super) userinfo: Info,
     pub(super) name: String,
-    pub(super) pace: Pace,
+    pub(super) send_rate: SendRate,
     pub(super) state: ClientState,
 
     pub(super) connected_at: Millis,
     /// Time of the last valid message.
-    pub(super) heard_at: Millis,
+    pub(super) received_at: Millis,
     /// Consecutive frames in which the client exceeded a time limit.
     pub(super) overdue_frames: u8,
     /// Newest message that the client acknowledged.
@@ -184,7 +184,7 @@ pub(super) struct Client {
     pub(super) spacing: Millis,
     /// Whether a snapshot was withheld for the rate since the last one that was sent.
     pub(super) rate_delayed: bool,
-    /// Refusal of the last file request, until it is sent.
+    /// Rejection of the last file request, until it is sent.
     pub(super) refused_download: Option<String>,
     pub(super) buckets: ClientBuckets,
 }
@@ -202,14 +202,14 @@ impl Client {
             remote: Remote::new(address, qport),
             channel: Channel::new(End::Server, protocol, challenge, qport),
             protocol_known,
-            backlog: Backlog::default(),
+            queue: CommandQueue::default(),
             incoming: IncomingCommands::new(),
             userinfo: Info::normal(),
             name: String::new(),
-            pace: Pace { asked_bytes_per_sec: 3000, snapshot_interval: Millis(50) },
+            send_rate: SendRate { asked_bytes_per_sec: 3000, snapshot_interval: Millis(50) },
             state: ClientState::connected(now),
             connected_at: now,
-            heard_at: now,
+            received_at: now,
             overdue_frames: 0,
             acknowledged: Sequence(0),
             last_usercmd: UserCmd::default(),
@@ -286,7 +286,7 @@ impl Client {
     }
 
     /// Whether the client has sent a message since it connected.
-    pub(super) fn was_heard(&self) -> bool {
+    pub(super) fn has_sent_message(&self) -> bool {
         self.channel.last_received() != Sequence(0)
     }
 
@@ -319,13 +319,13 @@ impl ClientState {
 
 /// Client slots by client number.
 #[derive(Debug)]
-pub(super) struct Clients {
+pub(super) struct ClientSlots {
     slots: Vec<Option<Box<Client>>>,
     /// Challenge of the client that each slot had before, if anything was sent to it.
     challenges: [Option<Challenge>; MAX_CLIENTS],
 }
 
-impl Clients {
+impl ClientSlots {
     pub(super) fn new() -> Self {
         Self { slots: (0..MAX_CLIENTS).map(|_| None).collect(), challenges: [None; MAX_CLIENTS] }
     }
@@ -343,7 +343,8 @@ impl Clients {
     }
 
     pub(super) fn free(&mut self, number: ClientNum) {
-        if let Some(client) = self.slots[number.index()].take_if(|client| client.was_heard()) {
+        if let Some(client) = self.slots[number.index()].take_if(|client| client.has_sent_message())
+        {
             self.challenges[number.index()] = Some(client.channel.challenge());
         }
         self.slots[number.index()] = None;
@@ -353,9 +354,9 @@ impl Clients {
     /// before. Nothing was sent yet to a client that was not heard.
     pub(super) fn has_used(&self, challenge: Challenge) -> bool {
         self.challenges.contains(&Some(challenge))
-            || self
-                .iter()
-                .any(|(_, client)| client.was_heard() && client.channel.challenge() == challenge)
+            || self.iter().any(|(_, client)| {
+                client.has_sent_message() && client.channel.challenge() == challenge
+            })
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (ClientNum, &Client)> {

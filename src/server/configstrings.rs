@@ -82,10 +82,10 @@ pub(super) struct Configstrings {
 
 /// What became of a string that was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum SetOutcome {
     /// It was that already.
     Unchanged,
-    /// Clients have to be told.
+    /// ClientSlots have to be told.
     Changed,
     /// All together would be more than a message or clients can hold: the old one stays.
     Refused,
@@ -108,12 +108,12 @@ impl Configstrings {
     }
 
     /// Replaces a string. Quotes become apostrophes, for they would end it on its way.
-    pub(super) fn set(&mut self, index: ConfigIndex, value: &str) -> Outcome {
+    pub(super) fn set(&mut self, index: ConfigIndex, value: &str) -> SetOutcome {
         let value = text::truncated(value, MAX_BIG_STRING_LEN);
         let value = if value.contains('"') { value.replace('"', "'") } else { value.to_owned() };
         let old = self.get(index);
         if *old == *value {
-            return Outcome::Unchanged;
+            return SetOutcome::Unchanged;
         }
         let (old, new) = (Size::of(index, old), Size::of(index, &value));
         let grows = !new.fits(old);
@@ -125,11 +125,11 @@ impl Configstrings {
         };
         let size_then = size.minus(old).plus(new);
         if grows && !size_then.fits(most) {
-            return Outcome::Refused;
+            return SetOutcome::Refused;
         }
         *size = size_then;
         self.texts[index.index()] = Arc::from(value);
-        Outcome::Changed
+        SetOutcome::Changed
     }
 
     /// Whether a player entry of that text leaves as much room to the entry of each other slot.
@@ -219,12 +219,12 @@ mod tests {
     #[test]
     fn the_text_of_a_level_is_bounded() {
         let mut strings = Configstrings::new(1);
-        assert_eq!(strings.set(ConfigIndex::at(100), &"x".repeat(8000)), Outcome::Changed);
-        assert_eq!(strings.set(ConfigIndex::at(101), &"x".repeat(8000)), Outcome::Refused);
-        assert_eq!(strings.set(ConfigIndex::at(101), &"x".repeat(7000)), Outcome::Changed);
-        assert_eq!(strings.set(ConfigIndex::at(100), ""), Outcome::Changed);
-        assert_eq!(strings.set(ConfigIndex::at(100), ""), Outcome::Unchanged);
-        assert_eq!(strings.set(ConfigIndex::at(102), &"x".repeat(8000)), Outcome::Changed);
+        assert_eq!(strings.set(ConfigIndex::at(100), &"x".repeat(8000)), SetOutcome::Changed);
+        assert_eq!(strings.set(ConfigIndex::at(101), &"x".repeat(8000)), SetOutcome::Refused);
+        assert_eq!(strings.set(ConfigIndex::at(101), &"x".repeat(7000)), SetOutcome::Changed);
+        assert_eq!(strings.set(ConfigIndex::at(100), ""), SetOutcome::Changed);
+        assert_eq!(strings.set(ConfigIndex::at(100), ""), SetOutcome::Unchanged);
+        assert_eq!(strings.set(ConfigIndex::at(102), &"x".repeat(8000)), SetOutcome::Changed);
         assert_eq!(strings.iter().count(), 2);
     }
 
@@ -234,18 +234,18 @@ mod tests {
         let mut strings = Configstrings::new(64);
         // Ten bits each.
         let costly = "XWVUTSRQ".repeat(26);
-        let set = (0..64).filter(|&at| strings.set(player(at), &costly) == Outcome::Changed);
+        let set = (0..64).filter(|&at| strings.set(player(at), &costly) == SetOutcome::Changed);
         let set = set.count();
         assert!((60..64).contains(&set), "{set} entries of 208 characters");
         assert!(!strings.is_fair(player(0), &costly));
         // Entries that are taken back leave their room to each other, and never to the rest.
-        (0..64).for_each(|at| assert_ne!(strings.set(player(at), ""), Outcome::Refused));
+        (0..64).for_each(|at| assert_ne!(strings.set(player(at), ""), SetOutcome::Refused));
         let others = (0..30).filter(|&at| {
-            strings.set(ConfigIndex::at(100 + at), &costly.repeat(6)) == Outcome::Changed
+            strings.set(ConfigIndex::at(100 + at), &costly.repeat(6)) == SetOutcome::Changed
         });
         assert!((6..9).contains(&others.count()));
         let least = "X".repeat(LEAST_ENTRY.bits / 10 - 4);
-        (0..64).for_each(|at| assert_eq!(strings.set(player(at), &least), Outcome::Changed));
+        (0..64).for_each(|at| assert_eq!(strings.set(player(at), &least), SetOutcome::Changed));
         assert_eq!(strings.add_baselines(std::iter::repeat(100)), 0);
     }
 
@@ -257,7 +257,7 @@ mod tests {
         let least = "X".repeat(LEAST_ENTRY.bits / 10 - 4);
         let entries = (0..64).map(|at| ConfigIndex::at(PLAYERS + at));
         assert!(entries.clone().all(|index| strings.is_fair(index, &least)));
-        assert!(entries.clone().all(|index| strings.set(index, &least) == Outcome::Changed));
+        assert!(entries.clone().all(|index| strings.set(index, &least) == SetOutcome::Changed));
     }
 
     #[test]

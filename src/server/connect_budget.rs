@@ -1,7 +1,7 @@
 //! Priority of `connect` packets while more of them arrive than a frame decodes.
 //!
 //! The challenge that proves an address lies inside the compressed text, so decoding is the first cost
-//! of a `connect` and comes before any proof. [`Workload`](super::workload::Workload) bounds that cost for
+//! of a `connect` and comes before any proof. [`LoadShedder`](super::load_shedding::LoadShedder) bounds that cost for
 //! each millisecond of a frame, for all addresses together. While half of it is unused, every `connect`
 //! is decoded, also from 64 clients behind one address. The other half is for addresses that have asked
 //! for a challenge, each up to [`CONNECTS`]; this table decides which those are.
@@ -14,15 +14,15 @@
 //! forges a client's address takes that client's priority. The client then gets in with one of its
 //! retries, which share the first half with the flood. A sender that forges a request for a challenge
 //! before each `connect`, from another address each time, needs more datagrams and fills both halves.
-//! Clients in the game are not affected: their datagrams are another class.
+//! ClientSlots in the game are not affected: their datagrams are another class.
 
 use std::net::SocketAddr;
 
-use super::limiter::{AddressLimiter, Allowance};
+use super::rate_limiter::{AddressLimiter, BucketLimit};
 use crate::model::Millis;
 
 /// Connects of one address that have priority.
-const CONNECTS: Allowance = Allowance { burst: 10, period: Millis(1000) };
+const CONNECTS: BucketLimit = BucketLimit { burst: 10, period: Millis(1000) };
 
 /// Addresses that have asked for a challenge, and the priority left to each.
 #[derive(Debug)]

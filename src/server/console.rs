@@ -4,10 +4,12 @@
 //! no command is a setting to show or change, or else the game's.
 //! Source: console commands of Quake III servers and the replies that tools match on.
 
+mod output;
 mod table;
 
 use std::fmt::Write as _;
 
+pub(super) use self::output::ConsoleStreams;
 use self::table::{COMMANDS, Command};
 use super::{
     Server,
@@ -15,7 +17,7 @@ use super::{
     core::Core,
     level::is_map_name,
     rate,
-    status::{self, Row, Standing},
+    status::{self, StatusRow, StatusState},
 };
 use crate::{
     model::{ClientNum, Words, text},
@@ -31,13 +33,13 @@ const RESTART_DELAY_S: i32 = 5;
 const MAX_RESTART_DELAY_S: i32 = 3600;
 
 /// Why no player was found.
-enum NotFound {
+enum PlayerLookupError {
     BadSlot(usize),
     NotActive(usize),
     NoSuchName(String),
 }
 
-impl std::fmt::Display for NotFound {
+impl std::fmt::Display for PlayerLookupError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::BadSlot(slot) => write!(f, "Bad client slot: {slot}"),
@@ -90,7 +92,7 @@ impl Server {
                 self.core.change_setting(SetCommand::Set, name, &value);
             }
         } else if self.game.console_command(&mut self.core, words) {
-            self.carry_out_requests();
+            self.process_pending_drops();
         } else {
             self.core.print_line(format!("unknown command: {name}"));
         }
@@ -210,8 +212,8 @@ impl Server {
     }
 
     fn say(&mut self, words: &Words) {
-        let said = speakable(&words.from(1));
-        self.core.tell_everybody(&format!("chat \"console: {said}\"\n"));
+        let said = sanitize_chat(&words.from(1));
+        self.core.send_reliable_to_all(&format!("chat \"console: {said}\"\n"));
         self.core.print_line(format!("console: {said}"));
     }
 
@@ -222,9 +224,9 @@ impl Server {
         }
         match self.core.find_player(words.get(1)) {
             Ok(number) => {
-                let said = speakable(&words.from(2));
+                let said = sanitize_chat(&words.from(2));
                 let command = format!("chat \"console_tell: {said}\"\n");
-                self.core.tell(number, &command.into());
+                self.core.send_reliable(number, &command.into());
                 self.core.print_line(format!("console_tell: {said}"));
             }
             Err(error) => self.core.print_line(error.to_string()),
@@ -247,7 +249,7 @@ impl Server {
                 Err(error) => self.core.print_line(error.to_string()),
             }
         }
-        self.carry_out_requests();
+        self.process_pending_drops();
     }
 
     fn client_kick(&mut self, words: &Words) {
@@ -263,7 +265,7 @@ impl Server {
                 Err(error) => self.core.print_line(error.to_string()),
             }
         }
-        self.carry_out_requests();
+        self.process_pending_drops();
     }
 
     fn dump_user(&mut self, words: &Words) {
@@ -284,20 +286,20 @@ impl Server {
         let rows: Vec<_> = core
             .clients
             .iter()
-            .map(|(number, client)| Row {
+            .map(|(number, client)| StatusRow {
                 slot: number.index(),
                 score: game.score(number),
-                standing: match client.state {
-                    ClientState::Connected(_) => Standing::Connecting,
-                    ClientState::Primed(_) => Standing::Primed { ping_ms: client.ping_ms() },
-                    ClientState::Active(_) => Standing::Active { ping_ms: client.ping_ms() },
-                    ClientState::Zombie(_) => Standing::Zombie,
+                state: match client.state {
+                    ClientState::Connected(_) => StatusState::Connecting,
+                    ClientState::Primed(_) => StatusState::Primed { ping_ms: client.ping_ms() },
+                    ClientState::Active(_) => StatusState::Active { ping_ms: client.ping_ms() },
+                    ClientState::Zombie(_) => StatusState::Zombie,
                 },
                 name: if client.is_zombie() { String::new() } else { client.name.clone() },
-                last_packet_ms: core.now.since(client.heard_at).0,
+                last_packet_ms: core.now.since(client.received_at).0,
                 address: client.remote.address().to_string(),
                 qport: client.remote.qport().0,
-                rate: rate::granted(&core.settings, client.pace, client.remote.address()),
+                rate: rate::granted(&core.settings, client.send_rate, client.remote.address()),
             })
             .collect();
         let style = core.settings.choice(key::SV_STATUS_STYLE);
@@ -338,17 +340,17 @@ impl Core {
         }
     }
 
-    fn player_in(&self, slot: usize) -> Result<ClientNum, NotFound> {
+    fn player_in(&self, slot: usize) -> Result<ClientNum, PlayerLookupError> {
         let number = ClientNum::new(slot).filter(|number| number.index() < self.slots());
-        let number = number.ok_or(NotFound::BadSlot(slot))?;
+        let number = number.ok_or(PlayerLookupError::BadSlot(slot))?;
         match self.clients.get(number) {
             Some(client) if !client.is_zombie() => Ok(number),
-            _ => Err(NotFound::NotActive(slot)),
+            _ => Err(PlayerLookupError::NotActive(slot)),
         }
     }
 
     /// A player by slot, or by name: exactly, or without colours and case.
-    fn find_player(&self, wanted: &str) -> Result<ClientNum, NotFound> {
+    fn find_player(&self, wanted: &str) -> Result<ClientNum, PlayerLookupError> {
         if let Ok(slot) = wanted.parse::<usize>()
             && slot < self.slots()
         {
@@ -363,12 +365,12 @@ impl Core {
                 })
             })
             .map(|(number, _)| number)
-            .ok_or_else(|| NotFound::NoSuchName(wanted.to_owned()))
+            .ok_or_else(|| PlayerLookupError::NoSuchName(wanted.to_owned()))
     }
 }
 
 /// Text as it may stand inside a quoted word.
-fn speakable(said: &str) -> String {
+fn sanitize_chat(said: &str) -> String {
     let safe = |c: char| {
         if c == '"' {
             '\''

@@ -1,193 +1,121 @@
-//! What the server holds besides the game: everything the rules may ask for, and the tools of sending.
+//! Server state apart from the game: settings, client slots, level, guards, sender, console and statistics.
 //!
-//! The game and this core stand side by side in [`super::Server`], so that a game's entry can be handed
-//! the core as its [`Host`]. Invariant: no [`Host`] call reaches back into the game; drops and console
-//! lines that the game asks for are carried out after its entry has returned.
+//! [`super::Server`] holds the game and this core side by side, so that a call of the game is passed the core
+//! as its [`Host`]. Each part owns its data. Invariant: no [`Host`] call calls back into the game; drops and
+//! console lines that the game requests are processed after its call has returned.
 
-use std::{collections::VecDeque, net::IpAddr, sync::Arc};
-
-use rand_pcg::Pcg32;
+use std::{net::IpAddr, sync::Arc};
 
 use super::{
-    challenge::Challenges,
-    client::{Client, Clients},
-    configstrings::Outcome,
-    connect_budget::ConnectBudget,
-    deltas::Deltas,
-    journal::Journal,
+    client::{Client, ClientSlots},
+    configstrings::SetOutcome,
+    console::ConsoleStreams,
+    frames::ServerFrames,
+    game_log::GameLogBuffer,
+    guards::{GuardKeys, Guards},
     level::Level,
-    limits::Limits,
-    rcon::RconGuard,
-    sight::Sight,
-    strikes::Strikes,
-    workload::Workload,
+    send::Sender,
+    stats::Stats,
 };
 use crate::{
     game::Host,
     model::{
-        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, FrameNum, FrameRing, Millis,
-        UnixMillis, UserCmd,
+        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, Millis, UserCmd,
         limits::{MAX_INFO_LEN, MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
-    node::{LocalPort, LoopCounters, Outbox, Route},
-    observe::{Counter, Counters, LogLimiter},
+    node::{LocalPort, Route},
+    observe::Counter,
     settings::{ChangeSource, SetCommand, Settings, Values, key},
-    wire::{bits::BitWriter, info::Info},
+    wire::info::Info,
     world::{World, links},
 };
-
-/// Server frames whose entities are kept. A client's base is at most 28 snapshots old; at the slowest
-/// usual pace of 20 in a second and 125 frames a second that is 175 frames.
-const FRAMES_KEPT: usize = 256;
-
-/// Number of the first server frame. Nothing depends on it, so numbers soon wrap in every run: what would
-/// be wrong about that shows after ten seconds and not after seven years.
-const FIRST_FRAME: FrameNum = FrameNum::MAX - 200;
 
 /// Everything but the game.
 #[derive(Debug)]
 pub(super) struct Core {
     pub(super) settings: Settings,
-    pub(super) clients: Clients,
+    pub(super) clients: ClientSlots,
     pub(super) level: Level,
-    /// The level's map, when its file is at hand.
-    pub(super) world: Option<World>,
-    /// What is seen from where in the newest frame.
-    pub(super) sight: Sight,
-    pub(super) challenges: Challenges,
-    pub(super) limits: Limits,
-    pub(super) connect_budget: ConnectBudget,
-    pub(super) strikes: Strikes,
-    pub(super) workload: Workload,
-    pub(super) rcon: RconGuard,
-    pub(super) counters: Counters,
-    /// What the loop has counted, as it told last.
-    pub(super) loop_counters: LoopCounters,
-    pub(super) log_limiter: LogLimiter,
-    /// All chance of the engine. The game gets a seed of its own.
-    pub(super) random: Pcg32,
-
-    /// Calendar time at the zero of [`Core::now`], if the server was told.
-    pub(super) began: Option<UnixMillis>,
-    /// Time of the call being served.
+    pub(super) frames: ServerFrames,
+    pub(super) guards: Guards,
+    pub(super) sender: Sender,
+    pub(super) stats: Stats,
+    pub(super) console: ConsoleStreams,
+    pub(super) game_log: GameLogBuffer,
+    /// Time of the call that is processed.
     pub(super) now: Millis,
-    /// Time as frames count it: grows by a whole frame with each.
-    pub(super) frame_clock: Millis,
-    pub(super) frames: FrameRing,
-    pub(super) frame_num: FrameNum,
-    /// What leads to the newest frame, encoded.
-    pub(super) deltas: Deltas,
-
-    pub(super) outbox: Outbox,
-    /// The message being written, and the one being read: memory used again and again.
-    pub(super) writer: BitWriter,
-    pub(super) message: Vec<u8>,
-
-    /// Text for the operator.
-    pub(super) output: VecDeque<String>,
-    /// Lines of the game's log that nobody has taken yet.
-    pub(super) journal: Journal,
-    /// Collects what commands print while a remote console waits for it.
-    pub(super) redirect: Option<Vec<String>>,
-    /// Maps that can be played, in alphabetical order.
+    /// Time in whole frames since the start, which snapshot intervals are measured by.
+    pub(super) frame_time: Millis,
+    /// Names of the maps that can be loaded, in alphabetical order.
     pub(super) map_names: Vec<String>,
-    /// Asked for by the game, done when its entry has returned.
-    pub(super) drops: Vec<(ClientNum, String)>,
-    pub(super) console: VecDeque<String>,
+    /// Drops requested while the game ran or a message was sent, with their reasons.
+    pub(super) pending_drops: Vec<(ClientNum, String)>,
 }
 
 impl Core {
-    pub(super) fn new(settings: Settings, entropy: [u8; 32]) -> Self {
-        let (key, rest) = entropy.split_at(16);
-        let word = |at: usize| {
-            u64::from_le_bytes(rest[at..at + 8].try_into().expect("eight bytes of sixteen"))
-        };
+    pub(super) fn new(settings: Settings, map_names: Vec<String>, keys: GuardKeys) -> Self {
         Self {
             settings,
-            clients: Clients::new(),
+            clients: ClientSlots::new(),
             level: Level::none(),
-            world: None,
-            sight: Sight::default(),
-            challenges: Challenges::new(key.try_into().expect("sixteen bytes")),
-            limits: Limits::new(word(0)),
-            connect_budget: ConnectBudget::new(word(0) ^ 3),
-            strikes: Strikes::default(),
-            workload: Workload::default(),
-            rcon: RconGuard::new(!word(0)),
-            counters: Counters::default(),
-            loop_counters: LoopCounters::default(),
-            log_limiter: LogLimiter::default(),
-            random: Pcg32::new(word(8), 0),
-            began: None,
+            frames: ServerFrames::new(),
+            guards: Guards::new(keys),
+            sender: Sender::default(),
+            stats: Stats::default(),
+            console: ConsoleStreams::default(),
+            game_log: GameLogBuffer::default(),
             now: Millis(0),
-            frame_clock: Millis(0),
-            frames: FrameRing::new(FRAMES_KEPT),
-            frame_num: FIRST_FRAME,
-            deltas: Deltas::default(),
-            outbox: Outbox::default(),
-            writer: BitWriter::new(),
-            message: Vec::new(),
-            output: VecDeque::new(),
-            journal: Journal::default(),
-            redirect: None,
-            map_names: Vec::new(),
-            drops: Vec::new(),
-            console: VecDeque::new(),
+            frame_time: Millis(0),
+            map_names,
+            pending_drops: Vec::new(),
         }
     }
 
-    /// Queues a connectionless answer.
+    /// Queues a connectionless packet.
     pub(super) fn answer(&mut self, route: Route, write: impl FnOnce(&mut Vec<u8>)) {
-        self.outbox.push_with(route, write);
-        self.counters.bump(Counter::PacketsOutConnectionless);
+        self.sender.push(route, write);
+        self.stats.bump(Counter::PacketsOutConnectionless);
     }
 
-    /// Prints for whoever typed the command: the operator, or a remote console.
+    /// Prints to the operator, or to the remote console whose command runs.
     pub(super) fn print_line(&mut self, text: impl Into<String>) {
-        let mut text = text.into();
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
-        match &mut self.redirect {
-            Some(collected) => collected.push(text),
-            None => self.output.push_back(text),
-        }
+        self.console.print(text);
     }
 
     /// Queues a reliable command for one client, if it has the level.
-    pub(super) fn tell(&mut self, number: ClientNum, text: &Arc<str>) {
+    pub(super) fn send_reliable(&mut self, number: ClientNum, text: &Arc<str>) {
         let Some(client) = self.clients.get_mut(number).filter(|client| client.has_level()) else {
             return;
         };
-        if client.backlog.push_text(Arc::clone(text)).is_err() {
-            self.counters.bump(Counter::ReliableOverflows);
-            self.drops.push((number, "Server command overflow".to_owned()));
+        if client.queue.push_text(Arc::clone(text)).is_err() {
+            self.stats.bump(Counter::ReliableOverflows);
+            self.pending_drops.push((number, "Server command overflow".to_owned()));
         }
     }
 
     /// Queues a reliable command for every client that has the level.
-    pub(super) fn tell_everybody(&mut self, text: &str) {
+    pub(super) fn send_reliable_to_all(&mut self, text: &str) {
         let text = Arc::from(text);
         for number in ClientNum::all() {
-            self.tell(number, &text);
+            self.send_reliable(number, &text);
         }
     }
 
     /// Replaces a configstring and queues the change for those who have the level.
     pub(super) fn publish(&mut self, index: ConfigIndex, value: &str) {
         match self.level.configstrings.set(index, value) {
-            Outcome::Unchanged => {}
-            Outcome::Refused => {
+            SetOutcome::Unchanged => {}
+            SetOutcome::Refused => {
                 log::warn!(
                     "configstring {index} of {} bytes refused: the gamestate would be too long",
                     value.len()
                 );
             }
-            Outcome::Changed if self.level.starting => {}
-            Outcome::Changed => {
+            SetOutcome::Changed if self.level.starting => {}
+            SetOutcome::Changed => {
                 for (_, client) in self.clients.iter_mut().filter(|(_, c)| c.has_level()) {
-                    client.backlog.push_configstring(index);
+                    client.queue.push_configstring(index);
                 }
             }
         }
@@ -198,7 +126,7 @@ impl Core {
         let Some(client) = self.clients.get_mut(number) else { return };
         let name = info.get("name").unwrap_or("");
         client.name = text::truncated(name, MAX_NAME_LEN).to_owned();
-        client.pace = super::rate::pace(&self.settings, &info);
+        client.send_rate = super::rate::send_rate(&self.settings, &info);
         client.userinfo = info;
     }
 
@@ -225,7 +153,7 @@ impl Host for Core {
         } else {
             log::debug!(target: "game", "{}", text.trim_end_matches('\n'));
         }
-        self.journal.add(clock_ms, text);
+        self.game_log.push(clock_ms, text);
     }
 
     fn serverinfo(&self) -> String {
@@ -265,8 +193,8 @@ impl Host for Core {
             return;
         }
         match to {
-            Some(number) => self.tell(number, &Arc::from(text)),
-            None => self.tell_everybody(text),
+            Some(number) => self.send_reliable(number, &Arc::from(text)),
+            None => self.send_reliable_to_all(text),
         }
     }
 
@@ -306,11 +234,11 @@ impl Host for Core {
     }
 
     fn drop_client(&mut self, client: ClientNum, reason: &str) {
-        self.drops.push((client, reason.to_owned()));
+        self.pending_drops.push((client, reason.to_owned()));
     }
 
     fn queue_console(&mut self, line: &str) {
-        self.console.push_back(line.to_owned());
+        self.console.queue(line);
     }
 
     fn is_local(&self, client: ClientNum) -> bool {
@@ -321,23 +249,23 @@ impl Host for Core {
     }
 
     fn world(&self) -> Option<&World> {
-        self.world.as_ref()
+        self.level.world.as_ref()
     }
 
     fn world_mut(&mut self) -> Option<&mut World> {
-        self.world.as_mut()
+        self.level.world.as_mut()
     }
 
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
         let number = usize::try_from(state.number).ok().and_then(EntityNum::new);
-        match self.world.as_mut().zip(number) {
+        match self.level.world.as_mut().zip(number) {
             Some((world, number)) => world.link(number, state, shared),
             None => links::measure(state, shared),
         }
     }
 
     fn unlink_entity(&mut self, number: EntityNum, shared: &mut EntityShared) {
-        match &mut self.world {
+        match &mut self.level.world {
             Some(world) => world.unlink(number, shared),
             None => shared.linked = 0,
         }
@@ -354,7 +282,8 @@ mod tests {
 
     #[test]
     fn m9_server_commands_over_1022_bytes_are_discarded() {
-        let mut core = Core::new(Settings::default(), [0; 32]);
+        let keys = GuardKeys { challenges: [0; 16], limits: 0, rcon: 0 };
+        let mut core = Core::new(Settings::default(), Vec::new(), keys);
         let number = ClientNum::new(3).expect("a slot");
         let address = "192.0.2.1:27960".parse().expect("an address");
         let mut client =
@@ -364,9 +293,9 @@ mod tests {
         core.clients.put(number, client);
         for (len, queued) in [(1021, 1), (1022, 2), (1023, 2), (1024, 2)] {
             core.send_command(Some(number), &"x".repeat(len));
-            let waiting = core.clients.get(number).expect("the client").backlog.waiting();
+            let waiting = core.clients.get(number).expect("the client").queue.pending();
             assert_eq!(waiting, queued, "{len} bytes");
         }
-        assert!(core.drops.is_empty(), "no client is dropped for it");
+        assert!(core.pending_drops.is_empty(), "no client is dropped for it");
     }
 }

@@ -8,13 +8,13 @@
 use rand_pcg::rand_core::Rng as _;
 
 use super::{
-    Geometry, Server, client::ClientState, configstrings::Configstrings, core::Core, maps::MapError,
+    Geometry, Server, client::ClientState, configstrings::Configstrings, map_loader::MapError,
 };
 use crate::{
     game::{Game, LevelStart},
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
     settings::{Choice as _, Precision, key},
-    wire::gamestate,
+    wire::{bits::BitWriter, gamestate},
     world::World,
 };
 
@@ -26,14 +26,16 @@ const SETTLE_FRAMES: usize = 3;
 /// What follows a level unless somebody says otherwise.
 const NEXT: &str = "map_restart 0";
 /// Once the clock shows this and nobody is there, it begins anew.
-const CLOCK_TIRED: LevelTime = LevelTime(0x4000_0000);
+const CLOCK_RESTART_WHEN_EMPTY: LevelTime = LevelTime(0x4000_0000);
 /// Once the clock shows this it begins anew whoever is there: clients take times as signed numbers.
-const CLOCK_SPENT: LevelTime = LevelTime(0x7000_0000);
+const CLOCK_RESTART_ALWAYS: LevelTime = LevelTime(0x7000_0000);
 
 /// The level in force.
 #[derive(Debug)]
 pub(super) struct Level {
     pub(super) map: String,
+    /// Geometry of the map; `None` in open space.
+    pub(super) world: Option<World>,
     /// New with every load and restart.
     pub(super) server_id: ServerId,
     /// Part of the key of usercmds.
@@ -54,6 +56,7 @@ impl Level {
     pub(super) fn none() -> Self {
         Self {
             map: String::new(),
+            world: None,
             server_id: ServerId(0),
             checksum_feed: 0,
             time: LevelTime(0),
@@ -84,21 +87,21 @@ impl Server {
     /// Plays the first map, without geometry if need be.
     pub(super) fn load_first_level(&mut self, map: &str) {
         match self.prepare_level(map) {
-            Ok(prepared) => self.begin_map(map, prepared),
+            Ok(prepared) => self.start_map(map, prepared),
             Err(error) => {
                 log::warn!("{error}; running {map} in free flight");
-                self.begin_map(map, Prepared::default());
+                self.start_map(map, Prepared::default());
             }
         }
     }
 
-    /// Plays another map. Clients stay and are sent its gamestate when they are next heard.
+    /// Plays another map. ClientSlots stay and are sent its gamestate when they are next heard.
     ///
     /// # Errors
     /// The map can't be played; the running one goes on.
     pub(super) fn load_level(&mut self, map: &str) -> Result<(), MapError> {
         let prepared = self.prepare_level(map)?;
-        self.begin_map(map, prepared);
+        self.start_map(map, prepared);
         Ok(())
     }
 
@@ -117,7 +120,7 @@ impl Server {
         Ok(Prepared { world, new_game })
     }
 
-    fn begin_map(&mut self, map: &str, Prepared { world, new_game }: Prepared) {
+    fn start_map(&mut self, map: &str, Prepared { world, new_game }: Prepared) {
         if self.core.level.map.is_empty() {
             // What the operator chose before the first map holds after it.
             if self.core.settings.text(key::NEXTMAP).is_empty() {
@@ -143,8 +146,8 @@ impl Server {
             }
             log::info!("map {map}: geometry takes {} KiB", world.memory_len() / 1024);
         }
-        core.world = world;
-        core.sight.begin(core.world.as_mut());
+        core.level.world = world;
+        core.frames.reset_visibility(core.level.world.as_mut());
         let slots = core.slots();
         let level = &mut core.level;
         level.starting = true;
@@ -152,13 +155,13 @@ impl Server {
         level.odd = !level.odd;
         level.map = map.to_owned();
         level.configstrings = Configstrings::new(slots);
-        level.checksum_feed = core.random.next_u32() as i32;
+        level.checksum_feed = self.random.next_u32() as i32;
         level.server_id = level.next_id();
         let id = level.server_id;
-        self.publish_id(id);
+        self.publish_server_id(id);
         // The name was checked, and no reader is left behind by a setting of the server's own.
         let _ = self.core.settings.write(key::MAPNAME, map);
-        self.begin_level(false);
+        self.start_level(false);
         self.set_baselines();
 
         let slots = self.core.slots();
@@ -167,7 +170,7 @@ impl Server {
                 continue;
             };
             client.await_gamestate(self.core.now);
-            client.backlog.clear_waiting();
+            client.queue.clear_pending();
             // What waits tells of the old level.
             client.channel.clear_unsent();
             if number.index() >= slots {
@@ -178,27 +181,27 @@ impl Server {
                 self.drop_client(number, &reason);
             }
         }
-        self.settle(1);
+        self.run_settle_frames(1);
         self.core.level.starting = false;
         self.publish_settings();
-        self.carry_out_requests();
+        self.process_pending_drops();
         log::info!("map {map}: server id {id}");
     }
 
-    /// Begins the level anew in place. Clients in the game stay in it.
+    /// Begins the level anew in place. ClientSlots in the game stay in it.
     pub(super) fn restart_level(&mut self) {
         self.game.shutdown(&mut self.core, true);
-        if let Some(world) = &mut self.core.world {
+        if let Some(world) = &mut self.core.level.world {
             world.clear();
         }
-        self.core.sight.begin(self.core.world.as_mut());
+        self.core.frames.reset_visibility(self.core.level.world.as_mut());
         let level = &mut self.core.level;
         level.restart_at = None;
         level.odd = !level.odd;
         level.server_id = level.next_id();
         let id = level.server_id;
-        self.publish_id(id);
-        self.begin_level(true);
+        self.publish_server_id(id);
+        self.start_level(true);
         for number in self.core.clients.numbers() {
             let Some(client) = self.core.clients.get_mut(number) else { continue };
             match client.state {
@@ -209,7 +212,7 @@ impl Server {
                 }
                 ClientState::Active(_) => {
                     // An overflow drops the client by way of its own request.
-                    self.core.tell(number, &"map_restart\n".into());
+                    self.core.send_reliable(number, &"map_restart\n".into());
                 }
             }
             if let Err(reason) = self.game.client_connect(&mut self.core, number, false, false) {
@@ -221,18 +224,18 @@ impl Server {
                 self.enter_world(number, UserCmd { buttons: Default::default(), ..last_move });
             }
         }
-        self.settle(1);
+        self.run_settle_frames(1);
         self.publish_settings();
-        self.carry_out_requests();
+        self.process_pending_drops();
         log::info!("map {} restarts: server id {id}", self.core.level.map);
     }
 
-    /// Begins the level anew at time zero before the clock's 31 bits are used up. Clients that have the
+    /// Begins the level anew at time zero before the clock's 31 bits are used up. ClientSlots that have the
     /// level may not be shown a time that goes back, so who is there is sent away, as other servers do.
-    pub(super) fn renew_clock(&mut self) {
+    pub(super) fn restart_before_clock_wrap(&mut self) {
         let time = self.core.level.time;
         let is_empty = self.core.clients.iter().next().is_none();
-        if time < CLOCK_TIRED || time < CLOCK_SPENT && !is_empty {
+        if time < CLOCK_RESTART_WHEN_EMPTY || time < CLOCK_RESTART_ALWAYS && !is_empty {
             return;
         }
         log::info!("the level's clock shows {time} ms and begins anew");
@@ -244,29 +247,29 @@ impl Server {
 
     /// Begins the level anew, its clock at `time`. Nobody may be in it.
     pub fn start_clock_at(&mut self, time: LevelTime) {
-        let mut world = self.core.world.take();
+        let mut world = self.core.level.world.take();
         if let Some(world) = &mut world {
             world.clear();
         }
         self.core.level.time = time;
         let map = self.core.level.map.clone();
-        self.begin_map(&map, Prepared { world, new_game: None });
+        self.start_map(&map, Prepared { world, new_game: None });
     }
 
     /// Has the game set up a level and lets it settle.
-    fn begin_level(&mut self, restart: bool) {
+    fn start_level(&mut self, restart: bool) {
         let start =
-            LevelStart { time: self.core.level.time, seed: self.core.random.next_u32(), restart };
-        if let Some(began) = self.core.began {
+            LevelStart { time: self.core.level.time, seed: self.random.next_u32(), restart };
+        if let Some(began) = self.began {
             let _ = self.core.settings.write(key::G_TIMESTAMP, began + self.core.now);
         }
         self.game.init(&mut self.core, start);
         let time = self.core.level.time;
         self.game.run_frame(&mut self.core, time);
-        self.settle(SETTLE_FRAMES - 1);
+        self.run_settle_frames(SETTLE_FRAMES - 1);
     }
 
-    fn settle(&mut self, frames: usize) {
+    fn run_settle_frames(&mut self, frames: usize) {
         for _ in 0..frames {
             self.core.level.time = self.core.level.time + SETTLE_MS;
             let time = self.core.level.time;
@@ -282,8 +285,9 @@ impl Server {
             .filter(|entity| entity.shared.is_linked() && entity.state.number != 0)
             .map(|entity| entity.state.mended().unwrap_or(*entity.state));
         let mut baselines = Baselines::new(states.collect());
-        let Core { level, writer, .. } = &mut self.core;
-        let bits = baselines.all().iter().map(|state| gamestate::baseline_bits(writer, state));
+        let level = &mut self.core.level;
+        let mut writer = BitWriter::new();
+        let bits = baselines.all().iter().map(|state| gamestate::baseline_bits(&mut writer, state));
         let count = level.configstrings.add_baselines(bits);
         let left_out = baselines.all().len() - count;
         if left_out > 0 {
@@ -292,10 +296,10 @@ impl Server {
             baselines = Baselines::new(baselines.all()[..count].to_vec());
         }
         level.baselines = baselines;
-        self.core.deltas.clear();
+        self.core.sender.clear_deltas();
     }
 
-    fn publish_id(&mut self, id: ServerId) {
+    fn publish_server_id(&mut self, id: ServerId) {
         let _ = self.core.settings.write(key::SV_SERVERID, id);
     }
 }

@@ -11,40 +11,46 @@
 //! client can make another one wait, lag or leave; the level clock never goes back.
 
 mod admission;
-mod backlog;
 mod challenge;
 mod client;
-mod commands;
+mod client_commands;
+mod command_queue;
 mod configstrings;
+mod connect_backoff;
 mod connect_budget;
 mod console;
 mod core;
-mod deltas;
-mod departure;
-mod journal;
+mod delta_cache;
+mod disconnect;
+mod frames;
+mod game_log;
+mod guards;
+mod invariants;
 mod level;
-mod limiter;
-mod limits;
-mod maps;
+mod load_shedding;
+mod map_loader;
+mod message_reader;
 mod proof;
 mod query;
 mod rate;
+mod rate_limiter;
+mod rate_limits;
 mod rcon;
 mod receive;
 mod send;
-mod sight;
 mod snapshot;
-mod soundness;
+mod stats;
 mod status;
-mod strikes;
-mod workload;
+mod visibility;
 
-use self::{core::Core, maps::Maps};
+use self::{core::Core, guards::GuardKeys, map_loader::MapLoader};
+use rand_pcg::Pcg32;
+
 use crate::{
     game::Game,
     model::{
-        ClientNum, ConfigIndex, EntityNum, EntityState, Millis, PlayerState, Sequence, SvFlags,
-        UnixMillis, assets::Assets,
+        ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, UnixMillis,
+        assets::Assets,
     },
     node::{Hosted, LoopCounters, Node, Route},
     observe::{Counter, Counters, Sample, Value},
@@ -59,15 +65,15 @@ const MAX_CATCH_UP: Millis = Millis(1000);
 
 /// Datagrams may wait for others a frame's so manieth part, but no longer than that: what they tell is seen
 /// with the next frame, and the pings that players and browsers measure are off by a client's own frame at most.
-const PATIENCE: u64 = 5;
-const PATIENCE_MAX: Millis = Millis(10);
+const COALESCE_DIVISOR: u64 = 5;
+const COALESCE_MAX: Millis = Millis(10);
 
 /// Frames that are run at once while nobody is there to see them one by one: to wake costs more than to run
 /// them. Who comes finds the level's clock where it should be.
 const IDLE_FRAMES: u64 = 4;
 
 /// Makes the rules of a level, which has geometry or has not.
-pub type MakeGame = Box<dyn Fn(Geometry) -> Box<dyn Game>>;
+pub type GameFactory = Box<dyn Fn(Geometry) -> Box<dyn Game>>;
 
 /// Whether a level's map is at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +87,8 @@ pub enum Geometry {
 /// A dedicated server of one level at a time.
 pub struct Server {
     core: Core,
-    maps: Maps,
-    rules: MakeGame,
+    maps: MapLoader,
+    rules: GameFactory,
     game: Box<dyn Game>,
     /// What the game was made for.
     geometry: Geometry,
@@ -95,6 +101,12 @@ pub struct Server {
     commands_left: u32,
     /// The level began anew in this frame, and does so once.
     restarted: bool,
+    /// Random numbers of the server. Each level of the game is seeded from them.
+    random: Pcg32,
+    /// Calendar time at the zero of the clock, if known.
+    began: Option<UnixMillis>,
+    /// Message that is processed; its memory is reused.
+    receive_buffer: Vec<u8>,
 }
 
 impl Server {
@@ -105,7 +117,7 @@ impl Server {
     pub fn new(
         settings: Settings,
         assets: Box<dyn Assets>,
-        rules: MakeGame,
+        rules: GameFactory,
         entropy: [u8; 32],
     ) -> Self {
         Self::begun(settings, assets, rules, entropy, None)
@@ -116,15 +128,22 @@ impl Server {
     pub fn begun(
         settings: Settings,
         assets: Box<dyn Assets>,
-        rules: MakeGame,
+        rules: GameFactory,
         entropy: [u8; 32],
         at: Option<UnixMillis>,
     ) -> Self {
         let map = settings.text(key::MAP).to_owned();
-        let maps = Maps::new(assets);
-        let mut core = Core::new(settings, entropy);
-        core.began = at;
-        core.map_names = maps.names();
+        let maps = MapLoader::new(assets);
+        let (key, rest) = entropy.split_at(16);
+        let word = |at: usize| {
+            u64::from_le_bytes(rest[at..at + 8].try_into().expect("eight bytes of sixteen"))
+        };
+        let keys = GuardKeys {
+            challenges: key.try_into().expect("sixteen bytes"),
+            limits: word(0),
+            rcon: !word(0),
+        };
+        let core = Core::new(settings, maps.names(), keys);
         let (geometry, due) = (Geometry::None, None);
         let game = rules(geometry);
         let mut server = Self {
@@ -138,6 +157,9 @@ impl Server {
             finished: false,
             commands_left: 0,
             restarted: false,
+            random: Pcg32::new(word(8), 0),
+            began: at,
+            receive_buffer: Vec::new(),
         };
         server.load_first_level(&map);
         server
@@ -158,13 +180,12 @@ impl Server {
     /// What the server has counted.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.core.counters
+        self.core.stats.counters()
     }
 
     /// Every number that the console shows and monitoring reads: what the server has counted, what the
     /// loop had counted when it told last, and how many play.
     pub fn samples(&self) -> impl Iterator<Item = Sample> {
-        let counter = |(name, help, value)| Sample { name, help, value: Value::Counter(value) };
         let gauge = |name, help, value: usize| {
             let value = Value::Gauge(i64::try_from(value).unwrap_or(i64::MAX));
             Sample { name, help, value }
@@ -173,14 +194,10 @@ impl Server {
             gauge("q3_players", "Players in the game.", self.active_clients()),
             gauge("q3_slots", "Players that there is room for.", self.core.slots()),
         ];
-        self.core
-            .counters
-            .samples()
-            .chain(self.core.loop_counters.rows().map(counter))
-            .chain(gauges)
+        self.core.stats.samples().chain(gauges)
     }
 
-    /// Clients that are in the game.
+    /// ClientSlots that are in the game.
     #[must_use]
     pub fn active_clients(&self) -> usize {
         self.core.clients.iter().filter(|(_, client)| client.is_active()).count()
@@ -201,8 +218,7 @@ impl Server {
         sequence: Sequence,
     ) -> Option<View<'_, impl Iterator<Item = &EntityState>>> {
         let sent = self.core.clients.get(number)?.snapshots()?.history.get(sequence)?;
-        let entries = self.core.frames.frame(sent.frame)?;
-        let entities = snapshot::listed(&self.core.frames, entries, &sent.seen);
+        let entities = self.core.frames.entities(sent.frame, &sent.seen)?;
         Some(View { player: &sent.player, entities })
     }
 
@@ -221,7 +237,7 @@ impl Server {
         let owed = now.since(due).0 / length.0 + 1;
         let most = MAX_CATCH_UP.0 / length.0;
         if owed > most {
-            self.core.counters.add(Counter::FramesForfeited, owed - most);
+            self.core.stats.add(Counter::FramesForfeited, owed - most);
         }
         // The grid of frames stays where it is, so they do not drift.
         self.due = Some(due + Millis(owed * length.0));
@@ -238,30 +254,30 @@ impl Server {
         }
         for _ in 0..frames {
             self.core.level.time = self.core.level.time + step.0 as i32;
-            self.core.frame_clock += step;
+            self.core.frame_time += step;
             let time = self.core.level.time;
             self.game.run_frame(&mut self.core, time);
-            self.core.counters.bump(Counter::Frames);
+            self.core.stats.bump(Counter::Frames);
         }
-        self.carry_out_requests();
+        self.process_pending_drops();
         self.restarted = false;
         if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
             self.restart_or_reload();
         }
         // What these lines lead to has its turn in the next frame.
-        for _ in 0..self.core.console.len() {
-            let Some(line) = self.core.console.pop_front() else { break };
+        for _ in 0..self.core.console.queued() {
+            let Some(line) = self.core.console.next_queued() else { break };
             self.run_line(&line);
         }
-        self.check_silence();
+        self.check_timeouts();
         self.repeat_connect_responses();
-        self.renew_clock();
+        self.restart_before_clock_wrap();
         self.record_frame();
         self.send_snapshots();
-        self.carry_out_requests();
+        self.process_pending_drops();
         let length = self.frame_length();
-        if self.core.workload.begin_frame(length) {
-            self.core.note_shedding();
+        if self.core.guards.begin_frame(length) {
+            self.core.log_overload();
         }
     }
 
@@ -270,21 +286,9 @@ impl Server {
         if self.core.clients.is_empty() {
             return;
         }
-        let game = &self.game;
-        let previous = self.core.frame_num;
-        self.core.frame_num = previous.wrapping_add(1);
-        let Core { frames, frame_num, sight, world, counters, .. } = &mut self.core;
-        sight.begin(world.as_mut());
-        let states = EntityNum::all()
-            .take(game.entity_count().min(EntityNum::WORLD.index()))
-            .filter_map(|number| Some((number, game.entity(number)?)))
-            .filter(|(_, entity)| {
-                entity.shared.is_linked() && !entity.shared.sv_flags.contains(SvFlags::NO_CLIENT)
-            })
-            .inspect(|&(number, entity)| sight.add(number, entity))
-            .map(|(number, entity)| (number, entity.state));
-        let mended = frames.record(*frame_num, previous, states);
-        counters.add(Counter::StatesMended, mended);
+        let Core { frames, level, stats, .. } = &mut self.core;
+        let replaced = frames.record(&*self.game, level.world.as_mut());
+        stats.add(Counter::StatesMended, replaced);
     }
 
     /// Puts serverinfo and systeminfo into their configstrings, if a setting in them has changed.
@@ -310,7 +314,7 @@ impl Node for Server {
 
     fn frame(&mut self, now: Millis) {
         self.core.now = now;
-        self.core.send_waiting();
+        self.core.send_queued_fragments();
         self.resend_gamestates();
         let frames = self.take_due_frames();
         if frames > 0 {
@@ -323,11 +327,11 @@ impl Node for Server {
         if self.due.is_some() && self.core.clients.is_empty() {
             return due + Millis(self.frame_length().0 * (IDLE_FRAMES - 1));
         }
-        due.min(self.core.next_waiting())
+        due.min(self.core.next_send_time())
     }
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
-        self.core.outbox.pop(packet)
+        self.core.sender.poll(packet)
     }
 
     fn is_finished(&self) -> bool {
@@ -342,19 +346,19 @@ impl Hosted for Server {
     }
 
     fn set_loop_counters(&mut self, _: Millis, counters: &LoopCounters) {
-        self.core.loop_counters = *counters;
+        self.core.stats.set_loop_counters(*counters);
     }
 
     fn receive_coalescing(&self) -> Millis {
-        Millis(self.frame_length().0 / PATIENCE).min(PATIENCE_MAX)
+        Millis(self.frame_length().0 / COALESCE_DIVISOR).min(COALESCE_MAX)
     }
 
     fn poll_console(&mut self) -> Option<String> {
-        self.core.output.pop_front()
+        self.core.console.poll()
     }
 
     fn poll_game_log(&mut self) -> Option<String> {
-        self.core.journal.take()
+        self.core.game_log.take()
     }
 
     fn local_ports(&self) -> u16 {
@@ -366,7 +370,7 @@ impl Hosted for Server {
             return;
         }
         self.core.now = now;
-        self.say_goodbye(reason);
+        self.disconnect_all(reason);
         self.game.shutdown(&mut self.core, false);
         self.finished = true;
     }

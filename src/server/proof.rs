@@ -40,7 +40,7 @@ pub(super) struct Known {
     /// Whether the client is in the game. Before that its usercmds carry no time.
     pub(super) is_active: bool,
     /// Whether any message of the client was heard.
-    pub(super) was_heard: bool,
+    pub(super) has_sent_message: bool,
     /// Time since the client was heard.
     pub(super) silence: Millis,
     /// Time of its newest usercmd.
@@ -57,7 +57,7 @@ impl Known {
         let joins = !self.is_active && self.silence >= JOINING_SILENCE;
         let sent_meanwhile = if joins { self.silence.0 / PACKET_INTERVAL_MS } else { 0 };
         u64::from(lost) > u64::from(MAX_LOST_UNPROVEN) + sent_meanwhile
-            || self.was_heard && !joins && !is_from_its_port
+            || self.has_sent_message && !joins && !is_from_its_port
     }
 
     /// Whether a message with this acknowledgement and this newest usercmd proves to be the client's.
@@ -90,7 +90,7 @@ mod tests {
     const KNOWN: Known = Known {
         level_time: LevelTime(100_000),
         is_active: true,
-        was_heard: true,
+        has_sent_message: true,
         silence: Millis(30),
         usercmd_time: LevelTime(99_970),
         acknowledged: Sequence(1000),
@@ -157,7 +157,7 @@ mod tests {
             (joining, 65, true, true),
             (waiting, 64 + 250, false, false),
             (waiting, 64 + 251, false, true),
-            (Known { was_heard: false, ..joining }, 0, false, false),
+            (Known { has_sent_message: false, ..joining }, 0, false, false),
         ] {
             assert_eq!(known.needs_proof(lost, is_from_its_port), needs_proof, "{known:?} {lost}");
         }

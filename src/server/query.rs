@@ -2,7 +2,7 @@
 //!
 //! Source: Quake III protocol 68, getinfo and getstatus; the keys are ioquake3's.
 
-use super::{Server, core::Core, limiter::same_host};
+use super::{Server, core::Core, rate_limiter::same_host};
 use crate::{
     node::Route,
     observe::Counter,
@@ -20,32 +20,28 @@ const SINGLE_PLAYER: i32 = 2;
 
 /// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asker {
+enum QuerySource {
     /// Somebody at an address that a client plays from.
-    Player,
+    Client,
     /// Anybody, at an address that may be forged.
-    Stranger,
+    Unproven,
 }
 
 impl Core {
     /// Who asks, if the query may be answered.
-    fn admit_query(&mut self, route: Route) -> Option<Asker> {
+    fn admit_query(&mut self, route: Route) -> Option<QuerySource> {
         let is_player =
             self.clients.iter().any(|(_, c)| same_host(c.remote.address(), route.remote));
         let allowed = self.settings.int(key::G_GAMETYPE) != SINGLE_PLAYER
-            && self.limits.allows_query(&self.settings, self.now, route.remote, is_player);
-        self.counters.bump(if allowed {
-            Counter::QueriesAnswered
-        } else {
-            Counter::QueriesLimited
-        });
-        allowed.then_some(if is_player { Asker::Player } else { Asker::Stranger })
+            && self.guards.allows_query(&self.settings, self.now, route.remote, is_player);
+        self.stats.bump(if allowed { Counter::QueriesAnswered } else { Counter::QueriesLimited });
+        allowed.then_some(if is_player { QuerySource::Client } else { QuerySource::Unproven })
     }
 
-    fn note_answer(&mut self, asker: Asker, len: usize) {
-        self.counters.bump(Counter::PacketsOutConnectionless);
-        if asker == Asker::Stranger {
-            self.limits.note_answer(len);
+    fn charge_answer(&mut self, source: QuerySource, len: usize) {
+        self.stats.bump(Counter::PacketsOutConnectionless);
+        if source == QuerySource::Unproven {
+            self.guards.charge_answer(len);
         }
     }
 
@@ -55,7 +51,7 @@ impl Core {
         if echo == Echo::Silence {
             return;
         }
-        let Some(asker) = self.admit_query(route) else { return };
+        let Some(source) = self.admit_query(route) else { return };
         let settings = &self.settings;
         let int = |key| settings.int(key).max(0).unsigned_abs();
         let private = int(key::SV_PRIVATE_CLIENTS);
@@ -80,8 +76,8 @@ impl Core {
         let challenge = if let Echo::Send(challenge) = echo { Some(challenge) } else { None };
         let info = summary.to_info(challenge);
         let message = Message::InfoResponse(info.as_str().into());
-        let len = self.outbox.push_with(route, |out| message.write(out));
-        self.note_answer(asker, len);
+        let len = self.sender.push(route, |out| message.write(out));
+        self.charge_answer(source, len);
     }
 
     /// The systeminfo as an info string.
@@ -111,7 +107,7 @@ impl Server {
         if echo == Echo::Silence {
             return;
         }
-        let Some(asker) = self.core.admit_query(route) else { return };
+        let Some(source) = self.core.admit_query(route) else { return };
         let mut info = self.core.serverinfo();
         if let Echo::Send(challenge) = echo {
             let _ = info.set("challenge", &challenge.to_string());
@@ -126,9 +122,9 @@ impl Server {
                 name: client.name.as_str().into(),
             })
             .collect();
-        let len = core.outbox.push_with(route, |out| {
+        let len = core.sender.push(route, |out| {
             write_status_response(out, &info, players, MAX_REPLY_LEN);
         });
-        core.note_answer(asker, len);
+        core.charge_answer(source, len);
     }
 }

@@ -1,6 +1,6 @@
 //! Rate and snaps of a client as the server grants them, and the send times that follow from them.
 //!
-//! Limits set by the operator apply when a datagram is sent, not when the client asks: a change of
+//! RateLimits set by the operator apply when a datagram is sent, not when the client asks: a change of
 //! `sv_maxRate` or `sv_minRate` acts at once on clients that are connected. Fragments of a gamestate keep a
 //! distance in time even where no rate applies, because a client drops a fragment that overtook another.
 //! Source: Quake III protocol 68, rate, snaps and pacing; the rules are ioquake3's.
@@ -8,8 +8,8 @@
 use std::net::SocketAddr;
 
 use super::{
-    client::{Client, MessageKind, Pace},
-    limiter::is_lan,
+    client::{Client, MessageKind, SendRate},
+    rate_limiter::is_lan,
 };
 use crate::{
     model::Millis,
@@ -42,7 +42,7 @@ pub(super) fn is_unlimited(settings: &Settings, address: SocketAddr) -> bool {
 }
 
 /// Returns what a client's userinfo asks for.
-pub(super) fn pace(settings: &Settings, userinfo: &Info) -> Pace {
+pub(super) fn send_rate(settings: &Settings, userinfo: &Info) -> SendRate {
     let userinfo = Userinfo(userinfo);
     let asked = userinfo.rate().unwrap_or(DEFAULT_RATE);
     let asked_bytes_per_sec = asked.clamp(*ASKED_RATES.start(), *ASKED_RATES.end());
@@ -51,34 +51,34 @@ pub(super) fn pace(settings: &Settings, userinfo: &Info) -> Pace {
         Some(snaps) => Millis(1000 / u64::from(snaps.clamp(1, fps.max(1)).unsigned_abs())),
         None => Millis(50),
     };
-    Pace { asked_bytes_per_sec, snapshot_interval }
+    SendRate { asked_bytes_per_sec, snapshot_interval }
 }
 
 /// Returns the rate that a client is granted now, in bytes per second: the one it asked for within
 /// `sv_minRate` and `sv_maxRate`.
-pub(super) fn granted(settings: &Settings, pace: Pace, address: SocketAddr) -> u32 {
+pub(super) fn granted(settings: &Settings, rate: SendRate, address: SocketAddr) -> u32 {
     if is_unlimited(settings, address) {
         return LAN_RATE;
     }
     let limit = |value: i32| (value != 0).then(|| value.max(LEAST_LIMIT));
-    let mut rate = pace.asked_bytes_per_sec;
+    let mut granted = rate.asked_bytes_per_sec;
     if let Some(most) = limit(settings.int(key::SV_MAX_RATE)) {
-        rate = rate.min(most);
+        granted = granted.min(most);
     }
     // The minimum is applied last and wins over the maximum.
     if let Some(least) = limit(settings.int(key::SV_MIN_RATE)) {
-        rate = rate.max(least);
+        granted = granted.max(least);
     }
-    rate.unsigned_abs()
+    granted.unsigned_abs()
 }
 
 /// Returns how long the client's rate has to recover from the last datagram.
-pub(super) fn wait(settings: &Settings, client: &Client, now: Millis) -> Millis {
+pub(super) fn rate_delay(settings: &Settings, client: &Client, now: Millis) -> Millis {
     let address = client.remote.address();
     if is_unlimited(settings, address) {
         return Millis(0);
     }
-    let granted = granted(settings, client.pace, address);
+    let granted = granted(settings, client.send_rate, address);
     let scaled = f64::from(granted) * f64::from(settings.float(key::TIMESCALE));
     let is_ipv6 = address.ip().to_canonical().is_ipv6();
     let cost = cost_ms(client.channel.last_datagram_len(), is_ipv6, scaled as u32);
@@ -111,12 +111,12 @@ pub(super) fn fragment_copies(is_retry: bool) -> u8 {
 
 /// Bytes of reliable commands that may be under way to a client: a quarter of what its rate allows between
 /// two snapshots, so that news of many things at once holds up no snapshot.
-pub(super) fn command_bytes(settings: &Settings, client: &Client) -> usize {
-    let (pace, address) = (client.pace, client.remote.address());
+pub(super) fn reliable_budget(settings: &Settings, client: &Client) -> usize {
+    let (rate, address) = (client.send_rate, client.remote.address());
     if is_unlimited(settings, address) {
         return usize::MAX;
     }
-    let between = u64::from(granted(settings, pace, address)) * pace.snapshot_interval.0 / 1000;
+    let between = u64::from(granted(settings, rate, address)) * rate.snapshot_interval.0 / 1000;
     usize::try_from(between / 4).unwrap_or(usize::MAX)
 }
 
@@ -137,8 +137,8 @@ mod tests {
 
     fn rate_of(address: &str, set: &[(&str, &str)], userinfo: &str) -> u32 {
         let settings = settings(set);
-        let pace = pace(&settings, &Info::parse(userinfo));
-        granted(&settings, pace, address.parse().unwrap())
+        let rate = send_rate(&settings, &Info::parse(userinfo));
+        granted(&settings, rate, address.parse().unwrap())
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn snaps_are_bounded_by_the_frames() {
         let interval =
-            |userinfo: &str| pace(&settings(&[]), &Info::parse(userinfo)).snapshot_interval;
+            |userinfo: &str| send_rate(&settings(&[]), &Info::parse(userinfo)).snapshot_interval;
         assert_eq!(interval(""), Millis(50));
         assert_eq!(interval("\\snaps\\40"), Millis(50));
         assert_eq!(interval("\\snaps\\10"), Millis(100));

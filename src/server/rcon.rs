@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq;
 use super::{
     Server,
     core::Core,
-    limiter::{AddressLimiter, Allowance, Bucket, host_key},
+    rate_limiter::{AddressLimiter, Bucket, BucketLimit, host_key},
 };
 use crate::{
     model::{Millis, text},
@@ -29,7 +29,7 @@ const MAX_PACKETS: usize = 64;
 /// What stands at the end when it would fill more.
 const CUT: &str = "... the rest is left out\n";
 /// Passwords of an address that is locked out that are compared.
-const ATTEMPTS_LOCKED_OUT: Allowance = Allowance { burst: 10, period: Millis(100) };
+const ATTEMPTS_LOCKED_OUT: BucketLimit = BucketLimit { burst: 10, period: Millis(100) };
 /// Wrong passwords before an address is locked out.
 const FREE_FAILURES: u32 = 3;
 
@@ -44,7 +44,7 @@ struct Lockout {
 #[derive(Debug)]
 pub(super) struct RconGuard {
     requests: AddressLimiter,
-    failures_over_all: Bucket,
+    failures_global: Bucket,
     attempts: AddressLimiter,
     attempts_of_clients: Bucket,
     lockouts: HashMap<u64, Lockout>,
@@ -54,15 +54,15 @@ impl RconGuard {
     pub(super) fn new(seed: u64) -> Self {
         Self {
             requests: AddressLimiter::new(seed),
-            failures_over_all: Bucket::default(),
+            failures_global: Bucket::default(),
             attempts: AddressLimiter::new(seed ^ 1),
             attempts_of_clients: Bucket::default(),
             lockouts: HashMap::new(),
         }
     }
 
-    fn allowance(settings: &Settings) -> Allowance {
-        Allowance {
+    fn allowance(settings: &Settings) -> BucketLimit {
+        BucketLimit {
             burst: settings.int(key::SV_RCON_BURST).unsigned_abs(),
             period: Millis(u64::from(settings.int(key::SV_RCON_PERIOD).unsigned_abs())),
         }
@@ -84,7 +84,7 @@ impl RconGuard {
     }
 
     /// Notes a wrong password. True when it may be answered.
-    fn note_failure(&mut self, settings: &Settings, now: Millis, from: SocketAddr) -> bool {
+    fn record_failure(&mut self, settings: &Settings, now: Millis, from: SocketAddr) -> bool {
         if self.lockouts.len() >= MAX_LOCKOUTS && !self.lockouts.contains_key(&host_key(from)) {
             let oldest = self.lockouts.iter().min_by_key(|(host, lockout)| (lockout.last, **host));
             if let Some(host) = oldest.map(|(host, _)| *host) {
@@ -100,10 +100,10 @@ impl RconGuard {
             let doublings = (lockout.failures - FREE_FAILURES).min(16);
             lockout.until = now + Millis::seconds((1 << doublings).min(longest));
         }
-        first_of_second && self.failures_over_all.allows(now, Self::allowance(settings))
+        first_of_second && self.failures_global.allows(now, Self::allowance(settings))
     }
 
-    fn note_success(&mut self, from: SocketAddr) {
+    fn record_success(&mut self, from: SocketAddr) {
         self.lockouts.remove(&host_key(from));
     }
 }
@@ -111,7 +111,8 @@ impl RconGuard {
 impl Server {
     /// Runs a remote command, or refuses it.
     pub(super) fn handle_rcon(&mut self, route: Route, request: Rcon<'_>) {
-        let Core { settings, rcon, now, clients, .. } = &mut self.core;
+        let Core { settings, guards, now, clients, .. } = &mut self.core;
+        let rcon = guards.rcon();
         let (now, from) = (*now, route.remote);
         let is_client = || {
             clients.iter().any(|(_, client)| client.is_active() && client.remote.address() == from)
@@ -126,7 +127,7 @@ impl Server {
             // As if nobody were there.
             None
         } else if !right {
-            let answered = rcon.note_failure(settings, now, from);
+            let answered = rcon.record_failure(settings, now, from);
             let text = if ours.is_empty() {
                 "No rconpassword set on the server.\n"
             } else {
@@ -136,8 +137,8 @@ impl Server {
         } else if !rcon.requests.allows(now, from, RconGuard::allowance(settings)) {
             None
         } else {
-            rcon.note_success(from);
-            self.core.counters.bump(Counter::RconAccepted);
+            rcon.record_success(from);
+            self.core.stats.bump(Counter::RconAccepted);
             let command = request.command.to_string();
             let shown = self.core.settings.without_secrets(&command);
             log::info!("rcon from {from}: {}", text::escaped(shown.as_bytes()));
@@ -147,8 +148,8 @@ impl Server {
             }
             return;
         };
-        self.core.counters.bump(Counter::RconRefused);
-        if let Some(suppressed) = self.core.log_limiter.allows(Event::BadRcon, now) {
+        self.core.stats.bump(Counter::RconRefused);
+        if let Some(suppressed) = self.core.stats.allows_log(Event::BadRcon, now) {
             log::warn!("bad rcon from {from}{suppressed}");
         }
         if let Some(text) = refusal {
@@ -158,9 +159,9 @@ impl Server {
 
     /// Runs a command and returns what it printed, print by print.
     fn run_redirected(&mut self, line: &str) -> Vec<String> {
-        self.core.redirect = Some(Vec::new());
+        self.core.console.redirect();
         self.run_line(line);
-        self.core.redirect.take().unwrap_or_default()
+        self.core.console.end_redirect()
     }
 }
 
@@ -206,13 +207,13 @@ mod tests {
         let mut now = Millis(10_000);
         let mut lengths = Vec::new();
         for _ in 0..8 {
-            guard.note_failure(&settings, now, from);
+            guard.record_failure(&settings, now, from);
             let until = guard.lockouts[&host_key(from)].until;
             lengths.push(until.since(now).0 / 1000);
             now = now.max(until);
         }
         assert_eq!(lengths, [0, 0, 1, 2, 4, 8, 16, 32]);
-        guard.note_success(from);
+        guard.record_success(from);
         assert!(!guard.is_locked_out(now, from));
     }
 
@@ -222,7 +223,7 @@ mod tests {
         let mut guard = RconGuard::new(1);
         let from: SocketAddr = "192.0.2.1:1".parse().unwrap();
         (0..30).for_each(|_| {
-            guard.note_failure(&settings, Millis(1000), from);
+            guard.record_failure(&settings, Millis(1000), from);
         });
         let mut compared = |is_client| {
             (1000..11_000).filter(|&ms| guard.compares(Millis(ms), from, is_client)).count()
@@ -237,7 +238,7 @@ mod tests {
         let mut guard = RconGuard::new(1);
         for i in 0..10_000u32 {
             let from = SocketAddr::new(std::net::Ipv4Addr::from_bits(i).into(), 1);
-            guard.note_failure(&settings, Millis(u64::from(i)), from);
+            guard.record_failure(&settings, Millis(u64::from(i)), from);
         }
         assert_eq!(guard.lockouts.len(), MAX_LOCKOUTS);
     }

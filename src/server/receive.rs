@@ -9,72 +9,57 @@ use super::{
     client::{Client, ClientState, GAMESTATE_INTERVAL},
     core::Core,
     level::Level,
-    limiter::Allowance,
+    load_shedding::TrafficClass,
+    message_reader::{self, UsercmdBlock},
     proof::Known,
-    workload::{Kind, decode_units},
+    rate_limiter::BucketLimit,
 };
 use crate::{
     model::{
-        ClientNum, CommandNum, LevelTime, Millis, Sequence, UserCmd,
-        limits::{MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
+        ClientNum, CommandNum, LevelTime, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS,
     },
-    netchan::{
-        Channel, End, Order, Received, Sender, detect_protocol, peek_client_header, usercmd_key,
-    },
+    netchan::{Channel, End, Order, Received, Sender, detect_protocol, peek_client_header},
     node::Route,
     observe::{Counter, Event},
     wire::{
-        client_message::{ClientHead, ClientPart, read_moves, read_part},
+        client_message::ClientHead,
         connectionless::{Message, OUT_OF_BAND},
     },
 };
 
 /// Messages of one client: 500 in a second, four times what a client at 125 frames a second sends. The
 /// newest are dropped.
-const MESSAGES: Allowance = Allowance { burst: 64, period: Millis(2) };
+const MESSAGES: BucketLimit = BucketLimit { burst: 64, period: Millis(2) };
 /// Messages from another port than the client's. They may be forged, so they have a budget of their own.
-const STRAY_MESSAGES: Allowance = Allowance { burst: 8, period: Millis(100) };
+const STRAY_MESSAGES: BucketLimit = BucketLimit { burst: 8, period: Millis(100) };
 /// Moves of one client that are run: their times are whole milliseconds and grow.
-const MOVES: Allowance = Allowance { burst: 256, period: Millis(1) };
-
-/// A client message that was read to its end.
-struct Parsed {
-    head: ClientHead,
-    commands: Vec<(CommandNum, String)>,
-    moves: Option<Moves>,
-}
-
-/// Its moves, which lie in the caller's buffer.
-struct Moves {
-    delta: bool,
-    count: usize,
-}
+const MOVES: BucketLimit = BucketLimit { burst: 256, period: Millis(1) };
 
 impl Server {
     /// Takes a datagram from outside.
     pub(super) fn receive(&mut self, route: Route, datagram: &[u8]) {
-        self.core.counters.add(Counter::BytesIn, datagram.len() as u64);
+        self.core.stats.add(Counter::BytesIn, datagram.len() as u64);
         if datagram.starts_with(OUT_OF_BAND) {
-            self.core.counters.bump(Counter::PacketsInConnectionless);
-            let kind = Kind::of_connectionless(&datagram[OUT_OF_BAND.len()..]);
-            if self.core.serves(kind, route, datagram) {
+            self.core.stats.bump(Counter::PacketsInConnectionless);
+            let class = TrafficClass::of_connectionless(&datagram[OUT_OF_BAND.len()..]);
+            if self.core.admits(class, route, datagram) {
                 self.receive_connectionless(route, datagram);
             }
         } else if let Some((_, qport)) = peek_client_header(datagram) {
-            if !self.core.serves(Kind::Sequenced, route, datagram) {
+            if !self.core.admits(TrafficClass::Client, route, datagram) {
                 return;
             }
             let found = self.core.find_client(|client| client.remote.compare(route.remote, qport));
             match found {
                 Some(number) => {
-                    self.core.counters.bump(Counter::PacketsInSequenced);
+                    self.core.stats.bump(Counter::PacketsInSequenced);
                     self.receive_sequenced(number, route, datagram);
                 }
                 // A stranger is told nothing: the address may be forged.
-                None => self.core.counters.bump(Counter::PacketsInStray),
+                None => self.core.stats.bump(Counter::PacketsInStray),
             }
         } else {
-            self.core.counters.bump(Counter::MalformedHeader);
+            self.core.stats.bump(Counter::MalformedHeader);
         }
     }
 
@@ -99,22 +84,28 @@ impl Server {
                 | Message::ServerList(_)
                 | Message::Retired(_)
                 | Message::Unknown(_),
-            ) => self.core.counters.bump(Counter::ConnectionlessIgnored),
-            Err(error) => self.core.note_connectionless_fault(route, &error),
+            ) => self.core.stats.bump(Counter::ConnectionlessIgnored),
+            Err(error) => self.core.log_connectionless_error(route, &error),
         }
     }
 
     fn receive_sequenced(&mut self, number: ClientNum, route: Route, datagram: &[u8]) {
-        let mut message = std::mem::take(&mut self.core.message);
+        let mut message = std::mem::take(&mut self.receive_buffer);
         let received = self.core.open_datagram(number, route, datagram, &mut message);
         if let Some(received) = received {
-            self.hear(number, route, received, &mut message);
+            self.handle_message(number, route, received, &mut message);
         }
-        self.core.message = message;
+        self.receive_buffer = message;
     }
 
     /// Takes a whole message of a client, scrambled as it came.
-    fn hear(&mut self, number: ClientNum, route: Route, received: Received, message: &mut [u8]) {
+    fn handle_message(
+        &mut self,
+        number: ClientNum,
+        route: Route,
+        received: Received,
+        message: &mut [u8],
+    ) {
         let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
         let Some(client) = self.core.clients.get_mut(number) else { return };
         if client.is_zombie() {
@@ -123,10 +114,10 @@ impl Server {
             return;
         }
         let feed = self.core.level.checksum_feed;
-        let parsed = match parse(client, feed, message, &mut moves) {
+        let parsed = match message_reader::read(client, feed, message, &mut moves) {
             Ok(parsed) => parsed,
             Err(fault) => {
-                self.core.note_client_fault(number, Counter::MalformedMessage, fault);
+                self.core.log_client_error(number, Counter::MalformedMessage, fault);
                 return;
             }
         };
@@ -135,21 +126,21 @@ impl Server {
         let Some(acknowledged) =
             head.acknowledged().filter(|ack| *ack <= client.channel.last_sent())
         else {
-            self.core.note_client_fault(number, Counter::FalseAcknowledge, "a message not sent");
+            self.core.log_client_error(number, Counter::FalseAcknowledge, "a message not sent");
             return;
         };
-        let newest = parsed.moves.as_ref().and_then(|moves_read| moves[..moves_read.count].last());
+        let newest = parsed.usercmds.and_then(|block| moves[..block.count].last());
         let known = known(client, &self.core.level, self.core.now);
         if known.needs_proof(received.lost, is_from_its_port(client, route))
             && !known.proves(acknowledged, newest)
         {
             let (sequence, from) = (received.sequence, route.remote);
             let fault = format_args!("unproven message {sequence} from {from}");
-            self.core.note_client_fault(number, Counter::UnprovenMessages, fault);
+            self.core.log_client_error(number, Counter::UnprovenMessages, fault);
             return;
         }
-        if let Err(fault) = client.backlog.commands.acknowledge(head.reliable_acknowledge) {
-            self.core.note_client_fault(number, Counter::FalseAcknowledge, fault);
+        if let Err(fault) = client.queue.commands.acknowledge(head.reliable_acknowledge) {
+            self.core.log_client_error(number, Counter::FalseAcknowledge, fault);
             return;
         }
 
@@ -157,7 +148,7 @@ impl Server {
         client.channel.commit(received);
         client.acknowledged = client.acknowledged.max(acknowledged);
         client.protocol_known = true;
-        client.heard_at = self.core.now;
+        client.received_at = self.core.now;
         if client.remote.follow(self.core.now, route.remote) {
             log::info!("client {number} goes on from {}", route.remote);
         }
@@ -168,16 +159,16 @@ impl Server {
             self.drop_client(number, "disconnected");
             return;
         }
-        if !self.has_this_level(number, &head, acknowledged) {
+        if !self.has_current_level(number, &head, acknowledged) {
             return;
         }
         for (command, text) in parsed.commands {
-            if !self.take_command(number, command, &text) {
+            if !self.handle_command(number, command, &text) {
                 return;
             }
         }
-        if let Some(Moves { delta, count }) = parsed.moves {
-            self.take_moves(number, delta, acknowledged, &moves[..count]);
+        if let Some(UsercmdBlock { delta, count }) = parsed.usercmds {
+            self.handle_usercmds(number, delta, acknowledged, &moves[..count]);
         }
     }
 
@@ -186,7 +177,7 @@ impl Server {
     ///
     /// An active client has the gamestate: with another server id it has not read of a restart yet, or
     /// it lies. It is never primed again. A client without a gamestate cannot know the server id.
-    fn has_this_level(&mut self, number: ClientNum, head: &ClientHead, ack: Sequence) -> bool {
+    fn has_current_level(&mut self, number: ClientNum, head: &ClientHead, ack: Sequence) -> bool {
         let names_level = head.server_id == self.core.level.server_id;
         let Some(client) = self.core.clients.get_mut(number) else { return false };
         let owed = match &mut client.state {
@@ -208,7 +199,13 @@ impl Server {
         false
     }
 
-    fn take_moves(&mut self, number: ClientNum, delta: bool, ack: Sequence, moves: &[UserCmd]) {
+    fn handle_usercmds(
+        &mut self,
+        number: ClientNum,
+        delta: bool,
+        ack: Sequence,
+        moves: &[UserCmd],
+    ) {
         let now = self.core.now;
         let Some(client) = self.core.clients.get_mut(number) else { return };
         if let ClientState::Active(active) = &mut client.state {
@@ -231,14 +228,14 @@ impl Server {
                 continue;
             }
             if !client.buckets.usercmds.allows(now, MOVES) {
-                self.core.counters.bump(Counter::MovesOverLimit);
+                self.core.stats.bump(Counter::MovesOverLimit);
                 return;
             }
             client.last_usercmd = *command;
-            self.core.counters.bump(Counter::Moves);
+            self.core.stats.bump(Counter::Moves);
             self.game.client_think(&mut self.core, number, command);
         }
-        self.carry_out_requests();
+        self.process_pending_drops();
     }
 
     /// The client has loaded the level: it enters with its first move.
@@ -246,13 +243,13 @@ impl Server {
         let Some(client) = self.core.clients.get_mut(number) else { return };
         client.enter(first_move);
         // The backoff of an address ends with a client that plays.
-        self.core.strikes.clear(client.remote.address());
+        self.core.guards.reset_backoff(client.remote.address());
         self.game.client_begin(&mut self.core, number);
-        self.carry_out_requests();
+        self.process_pending_drops();
     }
 
     /// Takes one reliable command. False when the rest of the message is to be left alone.
-    fn take_command(&mut self, number: ClientNum, command: CommandNum, text: &str) -> bool {
+    fn handle_command(&mut self, number: ClientNum, command: CommandNum, text: &str) -> bool {
         let Some(client) = self.core.clients.get(number).filter(|c| !c.is_zombie()) else {
             return false;
         };
@@ -276,30 +273,24 @@ impl Server {
 }
 
 impl Core {
-    /// Whether a datagram of that kind is served, or shed because this frame has had enough.
-    fn serves(&mut self, kind: Kind, route: Route, datagram: &[u8]) -> bool {
-        let Self { workload, connect_budget, now, .. } = self;
-        let admitted = match decode_units(datagram) {
-            Some(units) => workload.admits_connect(datagram.len(), units, || {
-                connect_budget.has_priority(*now, route.remote)
-            }),
-            None => workload.admits(kind, datagram.len()),
-        };
+    /// Whether a datagram of that class is served, or shed because this frame has had enough.
+    fn admits(&mut self, class: TrafficClass, route: Route, datagram: &[u8]) -> bool {
+        let admitted = self.guards.admits(self.now, class, route.remote, datagram);
         if !admitted {
-            self.counters.bump(match kind {
-                Kind::Query => Counter::QueriesShed,
-                Kind::Newcomer => Counter::NewcomersShed,
-                Kind::Sequenced => Counter::SequencedShed,
+            self.stats.bump(match class {
+                TrafficClass::Query => Counter::QueriesShed,
+                TrafficClass::Connect => Counter::NewcomersShed,
+                TrafficClass::Client => Counter::SequencedShed,
             });
         }
         admitted
     }
 
     /// Counts a frame in which something was shed, and says so now and then.
-    pub(super) fn note_shedding(&mut self) {
-        self.counters.bump(Counter::FramesOverloaded);
-        if let Some(suppressed) = self.log_limiter.allows(Event::Overload, self.now) {
-            let shed = |counter| self.counters.get(counter);
+    pub(super) fn log_overload(&mut self) {
+        self.stats.bump(Counter::FramesOverloaded);
+        if let Some(suppressed) = self.stats.allows_log(Event::Overload, self.now) {
+            let shed = |counter| self.stats.counters().get(counter);
             log::warn!(
                 "more arrives than is served: {} queries, {} newcomers' and {} players' datagrams \
                  shed so far{suppressed}",
@@ -319,8 +310,8 @@ impl Core {
             match compare(client) {
                 Sender::Same => return Some(number),
                 Sender::OtherPort => {
-                    if other_port.is_none_or(|(heard_at, _)| client.heard_at > heard_at) {
-                        other_port = Some((client.heard_at, number));
+                    if other_port.is_none_or(|(received_at, _)| client.received_at > received_at) {
+                        other_port = Some((client.received_at, number));
                     }
                 }
                 Sender::Stranger => {}
@@ -349,31 +340,31 @@ impl Core {
         }
         match client.channel.receive(datagram, message) {
             Ok(Some(_)) if !allows_message(client, route, self.now) => {
-                self.counters.bump(Counter::MessagesOverLimit);
+                self.stats.bump(Counter::MessagesOverLimit);
                 None
             }
             Ok(received) => received,
             Err(crate::netchan::Dropped::Old { .. }) => {
                 // Duplicates and late packets are the network's, not the client's.
-                self.counters.bump(Counter::PacketsOutOfOrder);
+                self.stats.bump(Counter::PacketsOutOfOrder);
                 None
             }
             Err(fault) => {
-                self.note_client_fault(number, Counter::MalformedPacket, fault);
+                self.log_client_error(number, Counter::MalformedPacket, fault);
                 None
             }
         }
     }
 
     /// Counts what was wrong with a client's message, and logs it now and then.
-    pub(super) fn note_client_fault(
+    pub(super) fn log_client_error(
         &mut self,
         number: ClientNum,
         counter: Counter,
         fault: impl std::fmt::Display,
     ) {
-        self.counters.bump(counter);
-        if let Some(suppressed) = self.log_limiter.allows(Event::ClientFault, self.now) {
+        self.stats.bump(counter);
+        if let Some(suppressed) = self.stats.allows_log(Event::ClientFault, self.now) {
             let address = self.clients.get(number).map(|client| client.remote.address());
             let from = address.map_or_else(String::new, |address| format!(" ({address})"));
             log::warn!("client {number}{from}: {fault}{suppressed}");
@@ -381,13 +372,13 @@ impl Core {
     }
 
     /// Counts a connectionless packet that could not be read, and logs it now and then.
-    pub(super) fn note_connectionless_fault(
+    pub(super) fn log_connectionless_error(
         &mut self,
         route: Route,
         fault: &impl std::fmt::Display,
     ) {
-        self.counters.bump(Counter::MalformedConnectionless);
-        if let Some(suppressed) = self.log_limiter.allows(Event::ConnectionlessFault, self.now) {
+        self.stats.bump(Counter::MalformedConnectionless);
+        if let Some(suppressed) = self.stats.allows_log(Event::ConnectionlessFault, self.now) {
             log::warn!("{}: {fault}{suppressed}", route.remote);
         }
     }
@@ -412,46 +403,10 @@ fn known(client: &Client, level: &Level, now: Millis) -> Known {
     Known {
         level_time: level.time,
         is_active: client.is_active(),
-        was_heard: client.was_heard(),
-        silence: now.since(client.heard_at),
+        has_sent_message: client.has_sent_message(),
+        silence: now.since(client.received_at),
         usercmd_time: LevelTime(client.last_usercmd.server_time),
         acknowledged: client.acknowledged,
         sent: client.channel.last_sent(),
-    }
-}
-
-/// Reads a client's message to its end. Nothing changes but `message`, which is cleared of its scrambling.
-fn parse(
-    client: &Client,
-    feed: i32,
-    message: &mut [u8],
-    moves: &mut [UserCmd; MAX_PACKET_USERCMDS],
-) -> Result<Parsed, Box<dyn std::error::Error>> {
-    let head = client.channel.open_client_message(&client.backlog.commands, message)?;
-    let mut reader = client.channel.reader(message);
-    ClientHead::read(&mut reader)?;
-    let mut parsed = Parsed { head, commands: Vec::new(), moves: None };
-    let mut commands = 0;
-    loop {
-        match read_part(&mut reader)? {
-            ClientPart::Command { number, text } => {
-                commands += 1;
-                if commands > MAX_RELIABLE_COMMANDS {
-                    return Err("too many commands in one message (max 64)".into());
-                }
-                if client.incoming.order(number) != Order::Duplicate {
-                    parsed.commands.push((number, text));
-                }
-            }
-            ClientPart::Moves { delta } => {
-                let text = client.backlog.commands.get(head.reliable_acknowledge);
-                let text = text.map_or(&b""[..], |text| text.as_bytes());
-                let key = usercmd_key(feed, head.message_acknowledge, text);
-                let count = read_moves(&mut reader, key, moves)?;
-                parsed.moves = Some(Moves { delta, count });
-                return Ok(parsed);
-            }
-            ClientPart::End => return Ok(parsed),
-        }
     }
 }

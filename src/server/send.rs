@@ -11,14 +11,18 @@ use super::{
     Server,
     client::{Client, ClientState, MessageKind},
     core::Core,
+    delta_cache::DeltaCache,
     rate,
+    stats::Stats,
 };
 use crate::{
     model::{ClientNum, Millis, PlayerState, limits::MAX_SNAPSHOT_ENTITIES},
     netchan::Transmitted,
+    node::{Outbox, Route},
     observe::Counter,
     settings::{Settings, key},
     wire::{
+        bits::BitWriter,
         download, gamestate,
         server_message::{self, Operation},
         snapshot::{self, SnapFlags, SnapshotHead},
@@ -30,10 +34,38 @@ const IDLE_INTERVAL: Millis = Millis(1000);
 /// Times after `connect` at which its answer is repeated for a client that stays silent.
 const RESPONSES_AFTER: [Millis; 3] = [Millis(500), Millis(1000), Millis(2000)];
 
+/// Sends messages and connectionless packets; its memory is reused.
+#[derive(Debug, Default)]
+pub(super) struct Sender {
+    outbox: Outbox,
+    /// The message that is written.
+    writer: BitWriter,
+    /// Entity deltas to the newest frame, encoded once for all clients.
+    deltas: DeltaCache,
+}
+
+impl Sender {
+    /// Queues a datagram. Returns its length.
+    pub(super) fn push(&mut self, route: Route, write: impl FnOnce(&mut Vec<u8>)) -> usize {
+        self.outbox.push_with(route, write)
+    }
+
+    /// Moves the next datagram into `packet`.
+    pub(super) fn poll(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
+        self.outbox.pop(packet)
+    }
+
+    /// Discards encoded deltas, since baselines have changed.
+    pub(super) fn clear_deltas(&mut self) {
+        self.deltas.clear();
+    }
+}
+
 impl Server {
     /// Sends the level to a client.
     pub(super) fn send_gamestate(&mut self, number: ClientNum) {
-        let Core { clients, level, writer, now, .. } = &mut self.core;
+        let Core { clients, level, sender, now, .. } = &mut self.core;
+        let writer = &mut sender.writer;
         let Some(client) = clients.get_mut(number) else { return };
         let is_retry = match client.state {
             ClientState::Connected(_) => false,
@@ -42,16 +74,16 @@ impl Server {
         };
         if is_retry {
             // Texts queued since the first try belong to this level, and nothing repeats them.
-            client.backlog.clear_configstrings();
+            client.queue.clear_configstrings();
         } else {
             // Texts of another level. Those said since it ended were never queued.
-            client.backlog.clear_waiting();
+            client.queue.clear_pending();
         }
         begin_message(writer, client);
         writer.byte(Operation::Gamestate as u8);
         gamestate::write(
             writer,
-            client.backlog.commands.last(),
+            client.queue.commands.last(),
             level.configstrings.iter().map(|(index, text)| (index, text.as_bytes())),
             level.baselines.all().iter(),
             number,
@@ -59,7 +91,7 @@ impl Server {
         );
         server_message::end(writer);
         if writer.overflowed() {
-            if client.backlog.commands.outstanding() > 0 {
+            if client.queue.commands.outstanding() > 0 {
                 self.send_commands(number);
             } else {
                 log::error!("the gamestate of {} is longer than a message", level.map);
@@ -70,7 +102,7 @@ impl Server {
         // The snapshot behind it is due at once: acknowledged alone, it shows that the gamestate is lost.
         client.prime(*now);
         client.channel.set_fragment_copies(rate::fragment_copies(is_retry));
-        self.core.counters.bump(Counter::GamestatesSent);
+        self.core.stats.bump(Counter::GamestatesSent);
         self.core.transmit(number, MessageKind::Gamestate { is_retry });
         if let Some(client) = self.core.clients.get_mut(number) {
             client.channel.set_fragment_copies(1);
@@ -84,7 +116,7 @@ impl Server {
         for number in self.core.clients.numbers() {
             let now = self.core.now;
             let Some(client) = self.core.clients.get_mut(number) else { continue };
-            if client.was_heard() {
+            if client.has_sent_message() {
                 continue;
             }
             let ClientState::Connected(connected) = &mut client.state else { continue };
@@ -109,9 +141,10 @@ impl Server {
 
     /// Sends a client the commands that it has yet to acknowledge, as often as its rate allows.
     fn send_commands(&mut self, number: ClientNum) {
-        let Core { clients, writer, settings, now, .. } = &mut self.core;
+        let Core { clients, sender, settings, now, .. } = &mut self.core;
+        let writer = &mut sender.writer;
         let Some(client) = clients.get_mut(number) else { return };
-        if rate::wait(settings, client, *now) > Millis(0) {
+        if rate::rate_delay(settings, client, *now) > Millis(0) {
             return;
         }
         begin_message(writer, client);
@@ -121,9 +154,10 @@ impl Server {
 
     /// Tells a client that it cannot have the file it asked for, when its rate allows.
     fn send_download_refusal(&mut self, number: ClientNum) {
-        let Core { clients, writer, settings, now, .. } = &mut self.core;
+        let Core { clients, sender, settings, now, .. } = &mut self.core;
+        let writer = &mut sender.writer;
         let Some(client) = clients.get_mut(number) else { return };
-        if client.channel.is_busy() || rate::wait(settings, client, *now) > Millis(0) {
+        if client.channel.is_busy() || rate::rate_delay(settings, client, *now) > Millis(0) {
             return;
         }
         let Some(text) = client.refused_download.take() else { return };
@@ -140,7 +174,7 @@ impl Server {
             if self.core.clients.get(number).is_some_and(|c| c.refused_download.is_some()) {
                 self.send_download_refusal(number);
             }
-            if self.core.is_due(number) {
+            if self.core.snapshot_due(number) {
                 self.send_snapshot(number);
             }
         }
@@ -156,16 +190,19 @@ impl Server {
                 return;
             }
             limit /= 2;
-            self.core.counters.bump(Counter::SnapshotsCut);
+            self.core.stats.bump(Counter::SnapshotsCut);
         }
     }
 
     /// Writes and sends a snapshot with at most that many entities. False when it is too long even so.
     fn write_snapshot(&mut self, number: ClientNum, limit: usize) -> bool {
         let Self { core, game, .. } = self;
-        let Core { clients, level, writer, frames, world, sight, deltas, counters, .. } = core;
+        let Core { clients, level, frames, sender, stats, .. } = core;
+        let Sender { writer, deltas, .. } = sender;
         let Some(client) = clients.get_mut(number) else { return true };
-        client.backlog.advance(&level.configstrings, rate::command_bytes(&core.settings, client));
+        client
+            .queue
+            .fill_window(&level.configstrings, rate::reliable_budget(&core.settings, client));
         begin_message(writer, client);
         let active = client.is_active();
         let nobody = PlayerState::default();
@@ -173,18 +210,21 @@ impl Server {
         let (player, (seen, areas)) = if active {
             let player = game.player(number);
             mended = player.mended();
-            counters.add(Counter::StatesMended, u64::from(mended.is_some()));
+            stats.add(Counter::StatesMended, u64::from(mended.is_some()));
             let player = mended.as_ref().unwrap_or(player);
-            (player, sight.seen_by(player, world.as_ref(), limit))
+            (player, frames.visible_to(player, level.world.as_ref(), limit))
         } else {
             (&nobody, Default::default())
         };
         let sequence = client.channel.next_sequence();
         let window = client.channel.protocol().delta_window;
         let base = match &client.state {
-            ClientState::Active(active) => {
-                active.snapshots.history.base(sequence, active.delta_request, frames, window)
-            }
+            ClientState::Active(active) => active.snapshots.history.delta_base(
+                sequence,
+                active.delta_request,
+                frames.ring(),
+                window,
+            ),
             ClientState::Connected(_) | ClientState::Primed(_) | ClientState::Zombie(_) => None,
         };
         let head = SnapshotHead {
@@ -201,24 +241,24 @@ impl Server {
         let old_player = base.map_or(&nobody, |(_, sent)| &sent.player);
         snapshot::write_head(writer, &head, old_player, player);
         let old = base.map(|(_, sent)| (sent.frame, &sent.seen));
-        let known = (&*frames, &level.baselines);
-        deltas.write_list(writer, known, old, (core.frame_num, &seen));
+        let known = (frames.ring(), &level.baselines);
+        deltas.write_list(writer, known, old, (frames.newest(), &seen));
         server_message::end(writer);
         if writer.overflowed() {
             return false;
         }
-        let sent = (sequence, core.frame_num, core.frame_clock);
+        let sent = (sequence, core.frames.newest(), core.frame_time);
         match &mut client.state {
             ClientState::Active(active) => {
                 active.snapshots.record(sent, player, seen, Some(core.now));
             }
             // The client acknowledges once the level is loaded, which measures no round trip.
             ClientState::Primed(primed) => primed.snapshots.record(sent, player, seen, None),
-            ClientState::Zombie(zombie) => zombie.last_snapshot_at = Some(core.frame_clock),
+            ClientState::Zombie(zombie) => zombie.last_snapshot_at = Some(core.frame_time),
             ClientState::Connected(_) => {}
         }
         client.rate_delayed = false;
-        core.counters.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });
+        core.stats.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });
         core.transmit(number, MessageKind::Snapshot);
         true
     }
@@ -227,19 +267,21 @@ impl Server {
 impl Core {
     /// Whether a client is to get a snapshot in this frame. One that is held up for its rate is told so
     /// with the next.
-    fn is_due(&mut self, number: ClientNum) -> bool {
+    fn snapshot_due(&mut self, number: ClientNum) -> bool {
         let Some(client) = self.clients.get(number) else { return false };
         let (interval, last_at) = match &client.state {
             // The protocol is unknown before the first packet, which is answered with a gamestate.
             ClientState::Connected(_) => return false,
             ClientState::Primed(primed) => (IDLE_INTERVAL, primed.snapshots.last_at),
             ClientState::Active(active) => {
-                (client.pace.snapshot_interval, active.snapshots.last_at)
+                (client.send_rate.snapshot_interval, active.snapshots.last_at)
             }
-            ClientState::Zombie(zombie) => (client.pace.snapshot_interval, zombie.last_snapshot_at),
+            ClientState::Zombie(zombie) => {
+                (client.send_rate.snapshot_interval, zombie.last_snapshot_at)
+            }
         };
         let scaled = (interval.0 as f64 * f64::from(self.settings.float(key::TIMESCALE))) as u64;
-        if last_at.is_some_and(|last_at| self.frame_clock.since(last_at) < Millis(scaled))
+        if last_at.is_some_and(|last_at| self.frame_time.since(last_at) < Millis(scaled))
             || client.is_zombie() && !client.protocol_known
         {
             return false;
@@ -248,13 +290,13 @@ impl Core {
             Some(Counter::SnapshotsHeldByQueue)
         } else if rate::fragment_wait(client, self.now) > Millis(0) {
             return false;
-        } else if rate::wait(&self.settings, client, self.now) > Millis(0) {
+        } else if rate::rate_delay(&self.settings, client, self.now) > Millis(0) {
             Some(Counter::SnapshotsHeldByRate)
         } else {
             None
         };
         if let Some(counter) = held_up {
-            self.counters.bump(counter);
+            self.stats.bump(counter);
             // A client that is still joining is not told: what delays it is its gamestate.
             if let Some(client) = self.clients.get_mut(number).filter(|client| client.is_active()) {
                 client.rate_delayed = true;
@@ -265,7 +307,8 @@ impl Core {
 
     /// Sends the message in the writer, or queues it behind what the client's rate still holds back.
     fn transmit(&mut self, number: ClientNum, kind: MessageKind) {
-        let Self { clients, writer, outbox, counters, now, .. } = self;
+        let Self { clients, sender, stats, now, .. } = self;
+        let Sender { outbox, writer, .. } = sender;
         let Some(client) = clients.get_mut(number) else { return };
         let route = Self::route(client);
         let mut result = Ok(None);
@@ -273,34 +316,35 @@ impl Core {
             result = client.channel.send(writer.message(), client.incoming.text(), kind, out);
         });
         match result {
-            Ok(transmitted) => note_transmitted(client, counters, *now, transmitted),
+            Ok(transmitted) => record_transmitted(client, stats, *now, transmitted),
             Err(error) => {
                 log::debug!("client {number}: {error}");
-                self.drops.push((number, error.to_string()));
+                self.pending_drops.push((number, error.to_string()));
             }
         }
     }
 
     /// Sends what waits behind fragments, as far as the clients' rates allow.
-    pub(super) fn send_waiting(&mut self) {
-        let Self { clients, outbox, counters, now, settings, .. } = self;
+    pub(super) fn send_queued_fragments(&mut self) {
+        let Self { clients, sender, stats, now, settings, .. } = self;
+        let outbox = &mut sender.outbox;
         for (_, client) in clients.iter_mut() {
-            while client.channel.is_busy() && wait(settings, client, *now) == Millis(0) {
+            while client.channel.is_busy() && send_delay(settings, client, *now) == Millis(0) {
                 let route = Self::route(client);
                 let mut transmitted = None;
                 outbox.push_with(route, |out| transmitted = client.channel.transmit_next(out));
-                note_transmitted(client, counters, *now, transmitted);
+                record_transmitted(client, stats, *now, transmitted);
             }
         }
     }
 
-    /// When [`Self::send_waiting`] or [`Server::resend_gamestates`] has something to do next.
-    pub(super) fn next_waiting(&self) -> Millis {
+    /// When [`Self::send_queued_fragments`] or [`Server::resend_gamestates`] has something to do next.
+    pub(super) fn next_send_time(&self) -> Millis {
         self.clients
             .iter()
             .filter_map(|(_, client)| {
                 if client.channel.is_busy() {
-                    return Some(self.now + wait(&self.settings, client, self.now));
+                    return Some(self.now + send_delay(&self.settings, client, self.now));
                 }
                 client.gamestate_due()
             })
@@ -310,30 +354,30 @@ impl Core {
 }
 
 /// Returns how long the next datagram of a client has to wait.
-fn wait(settings: &Settings, client: &Client, now: Millis) -> Millis {
-    rate::wait(settings, client, now).max(rate::fragment_wait(client, now))
+fn send_delay(settings: &Settings, client: &Client, now: Millis) -> Millis {
+    rate::rate_delay(settings, client, now).max(rate::fragment_wait(client, now))
 }
 
 /// Begins a message with the commands that the client has yet to acknowledge.
 fn begin_message(writer: &mut crate::wire::bits::BitWriter, client: &Client) {
     server_message::begin(writer, client.channel.protocol(), client.incoming.last());
-    for (number, text) in client.backlog.commands.unacknowledged() {
+    for (number, text) in client.queue.commands.unacknowledged() {
         server_message::write_command(writer, number, text.as_bytes());
     }
 }
 
 /// Keeps what is to be known of a datagram that left.
-fn note_transmitted(
+fn record_transmitted(
     client: &mut Client,
-    counters: &mut crate::observe::Counters,
+    stats: &mut Stats,
     now: Millis,
     transmitted: Option<Transmitted<MessageKind>>,
 ) {
     let Some(transmitted) = transmitted else { return };
     client.sent_at = now;
     client.spacing = rate::fragment_spacing(transmitted.kind);
-    counters.bump(Counter::PacketsOutSequenced);
-    counters.add(Counter::BytesOut, client.channel.last_datagram_len() as u64);
+    stats.bump(Counter::PacketsOutSequenced);
+    stats.add(Counter::BytesOut, client.channel.last_datagram_len() as u64);
     if transmitted.first
         && let MessageKind::Gamestate { .. } = transmitted.kind
         && let ClientState::Primed(primed) = &mut client.state

@@ -18,19 +18,19 @@ const MAX_BASE_AGE: i32 = PACKET_BACKUP as i32 - 4;
 
 /// One snapshot that was sent.
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
+pub(super) struct SentSnapshot {
     sequence: Sequence,
     pub(super) frame: FrameNum,
     pub(super) player: PlayerState,
     pub(super) seen: EntitySet,
     /// When, if the time to its acknowledgement counts for the ping.
     sent_at: Option<Millis>,
-    /// [`History::entities`] before this one.
+    /// [`SnapshotHistory::entities`] before this one.
     entities_before: u32,
 }
 
 /// The entities of a frame's `entries` that are in a set.
-pub(super) fn listed<'a>(
+pub(super) fn visible_entities<'a>(
     frames: &'a FrameRing,
     entries: &'a [Entry],
     seen: &'a EntitySet,
@@ -40,8 +40,8 @@ pub(super) fn listed<'a>(
 
 /// The last snapshots sent to one client.
 #[derive(Debug)]
-pub(super) struct History {
-    ring: Box<[Option<Sent>; PACKET_BACKUP]>,
+pub(super) struct SnapshotHistory {
+    ring: Box<[Option<SentSnapshot>; PACKET_BACKUP]>,
     /// By place in the ring, milliseconds from sending to the first acknowledgement. Beside the ring,
     /// since every frame asks for all of them and for nothing else.
     trips_ms: [Option<u32>; PACKET_BACKUP],
@@ -49,9 +49,9 @@ pub(super) struct History {
     entities: u32,
 }
 
-impl History {
+impl SnapshotHistory {
     /// Memory of one client's history.
-    pub(super) const BYTES: usize = size_of::<[Option<Sent>; PACKET_BACKUP]>();
+    pub(super) const BYTES: usize = size_of::<[Option<SentSnapshot>; PACKET_BACKUP]>();
 
     pub(super) fn new() -> Self {
         Self {
@@ -62,24 +62,24 @@ impl History {
     }
 
     /// The snapshot that message `sequence` carried, while it is remembered.
-    pub(super) fn get(&self, sequence: Sequence) -> Option<&Sent> {
+    pub(super) fn get(&self, sequence: Sequence) -> Option<&SentSnapshot> {
         self.ring[place(sequence)].as_ref().filter(|sent| sent.sequence == sequence)
     }
 
     /// Remembers a snapshot, in place of the oldest. `sent_at` is `None` for a client that is not in the game:
     /// it acknowledges when it has loaded the level, which says nothing of the way to it.
-    pub(super) fn remember(
+    pub(super) fn record(
         &mut self,
         sequence: Sequence,
         frame: FrameNum,
         player: &PlayerState,
         seen: EntitySet,
         sent_at: Option<Millis>,
-    ) -> &Sent {
+    ) -> &SentSnapshot {
         let entities_before = self.entities;
         self.entities = entities_before.wrapping_add(seen.len() as u32);
         self.trips_ms[place(sequence)] = None;
-        self.ring[place(sequence)].insert(Sent {
+        self.ring[place(sequence)].insert(SentSnapshot {
             sequence,
             frame,
             player: *player,
@@ -109,13 +109,13 @@ impl History {
     /// The snapshot that the message to be sent as `sequence` may be relative to, and how many numbers
     /// back it is. `wanted` is what the client said it has, `window` its
     /// [`Protocol::delta_window`](crate::wire::Protocol::delta_window).
-    pub(super) fn base(
+    pub(super) fn delta_base(
         &self,
         sequence: Sequence,
         wanted: Option<Sequence>,
         frames: &FrameRing,
         window: Option<u32>,
-    ) -> Option<(u8, &Sent)> {
+    ) -> Option<(u8, &SentSnapshot)> {
         let wanted = wanted?;
         let age = sequence.distance(wanted);
         let sent = self.get(wanted)?;
@@ -142,18 +142,18 @@ mod tests {
 
     #[test]
     fn a_base_is_a_snapshot_the_client_has_and_not_too_old() {
-        let mut history = History::new();
+        let mut history = SnapshotHistory::new();
         let mut frames = FrameRing::new(64);
         for sequence in 1..=40 {
             frames.record(sequence, sequence - 1, std::iter::empty());
             // Message 39 is a gamestate.
             if sequence != 39 {
                 let seen = EntitySet::default();
-                history.remember(Sequence(sequence), sequence, &viewer(0), seen, None);
+                history.record(Sequence(sequence), sequence, &viewer(0), seen, None);
             }
         }
         let age = |wanted: Option<u32>| {
-            let base = history.base(Sequence(41), wanted.map(Sequence), &frames, Some(1920));
+            let base = history.delta_base(Sequence(41), wanted.map(Sequence), &frames, Some(1920));
             base.map(|(age, _)| age)
         };
         assert_eq!(age(None), None);
@@ -166,23 +166,23 @@ mod tests {
         assert_eq!(age(Some(41)), None, "not sent yet");
         assert_eq!(age(Some(u32::MAX)), None);
         frames.forget(40);
-        assert!(history.base(Sequence(41), Some(Sequence(40)), &frames, None).is_none());
+        assert!(history.delta_base(Sequence(41), Some(Sequence(40)), &frames, None).is_none());
     }
 
     /// A client of the original game throws away a snapshot whose base's entities it may have overwritten.
     #[test]
     fn base_has_all_its_entities_in_the_ring_of_a_client() {
-        let mut history = History::new();
+        let mut history = SnapshotHistory::new();
         let mut frames = FrameRing::new(64);
         for sequence in 1..=40 {
             frames.record(sequence, sequence - 1, std::iter::empty());
             let mut seen = EntitySet::default();
             (0..96).filter_map(EntityNum::new).for_each(|number| seen.insert(number));
-            history.remember(Sequence(sequence), sequence, &viewer(0), seen, None);
+            history.record(Sequence(sequence), sequence, &viewer(0), seen, None);
         }
         let oldest = |window| {
             let usable = |&wanted: &u32| {
-                history.base(Sequence(41), Some(Sequence(wanted)), &frames, window).is_some()
+                history.delta_base(Sequence(41), Some(Sequence(wanted)), &frames, window).is_some()
             };
             (1..=40).find(usable)
         };
@@ -193,18 +193,18 @@ mod tests {
 
     #[test]
     fn ping_is_the_mean_of_first_acknowledgements() {
-        let mut history = History::new();
+        let mut history = SnapshotHistory::new();
         assert_eq!(history.ping_ms(), 999);
         for (sequence, sent, acked) in [(1, 0, 40), (2, 50, 110)] {
             let seen = EntitySet::default();
-            history.remember(Sequence(sequence), 0, &viewer(0), seen, Some(Millis(sent)));
+            history.record(Sequence(sequence), 0, &viewer(0), seen, Some(Millis(sent)));
             history.acknowledge(Sequence(sequence), Millis(acked));
             history.acknowledge(Sequence(sequence), Millis(acked + 500));
         }
         history.acknowledge(Sequence(33), Millis(1));
         assert_eq!(history.ping_ms(), 50);
         // One that was sent while the client loaded.
-        history.remember(Sequence(3), 0, &viewer(0), EntitySet::default(), None);
+        history.record(Sequence(3), 0, &viewer(0), EntitySet::default(), None);
         history.acknowledge(Sequence(3), Millis(5000));
         assert_eq!(history.ping_ms(), 50);
     }

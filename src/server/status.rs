@@ -8,7 +8,7 @@ use crate::{model::text, settings::StatusStyle};
 
 /// How a client stands, as the ping column shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum StatusState {
     /// Connected, gamestate not sent.
     Connecting,
     /// Gamestate sent.
@@ -21,10 +21,10 @@ pub(super) enum Standing {
 
 /// One client's line.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct StatusRow {
     pub(super) slot: usize,
     pub(super) score: i32,
-    pub(super) standing: Standing,
+    pub(super) state: StatusState,
     pub(super) name: String,
     pub(super) last_packet_ms: u64,
     pub(super) address: String,
@@ -33,7 +33,7 @@ pub(super) struct Row {
 }
 
 /// The whole table, ending with a blank line.
-pub(super) fn table(style: StatusStyle, map: &str, rows: &[Row]) -> String {
+pub(super) fn table(style: StatusStyle, map: &str, rows: &[StatusRow]) -> String {
     let mut out = format!("map: {map}\n");
     match style {
         StatusStyle::Ioq3 => ioq3(&mut out, rows),
@@ -48,17 +48,19 @@ fn padding(width: usize, used: usize, at_least: usize) -> String {
     " ".repeat(width.saturating_sub(used).max(at_least))
 }
 
-fn ioq3(out: &mut String, rows: &[Row]) {
+fn ioq3(out: &mut String, rows: &[StatusRow]) {
     out.push_str(
         "cl score ping name            address                                 rate \n\
          -- ----- ---- --------------- --------------------------------------- -----\n",
     );
     for row in rows {
         // The state words are one column short; tools count on it.
-        let ping = match row.standing {
-            Standing::Connecting => "CON ".to_owned(),
-            Standing::Zombie => "ZMB ".to_owned(),
-            Standing::Primed { ping_ms } | Standing::Active { ping_ms } => format!("{ping_ms:4} "),
+        let ping = match row.state {
+            StatusState::Connecting => "CON ".to_owned(),
+            StatusState::Zombie => "ZMB ".to_owned(),
+            StatusState::Primed { ping_ms } | StatusState::Active { ping_ms } => {
+                format!("{ping_ms:4} ")
+            }
         };
         let name_pad = padding(16, text::without_colours(&row.name).len(), 1);
         let address_pad = padding(39, row.address.len(), 1);
@@ -70,16 +72,18 @@ fn ioq3(out: &mut String, rows: &[Row]) {
     }
 }
 
-fn quake3(out: &mut String, rows: &[Row]) {
+fn quake3(out: &mut String, rows: &[StatusRow]) {
     out.push_str(
         "num score ping name            lastmsg address               qport rate\n\
          --- ----- ---- --------------- ------- --------------------- ----- -----\n",
     );
     for row in rows {
-        let ping = match row.standing {
-            Standing::Connecting => "CNCT".to_owned(),
-            Standing::Zombie => "ZMBI".to_owned(),
-            Standing::Primed { ping_ms } | Standing::Active { ping_ms } => format!("{ping_ms:4}"),
+        let ping = match row.state {
+            StatusState::Connecting => "CNCT".to_owned(),
+            StatusState::Zombie => "ZMBI".to_owned(),
+            StatusState::Primed { ping_ms } | StatusState::Active { ping_ms } => {
+                format!("{ping_ms:4}")
+            }
         };
         let name_pad = padding(16, row.name.len(), 0);
         let address_pad = padding(22, row.address.len(), 0);
@@ -91,18 +95,18 @@ fn quake3(out: &mut String, rows: &[Row]) {
     }
 }
 
-fn quake3e(out: &mut String, rows: &[Row]) {
-    let name_len = |row: &Row| text::without_colours(&row.name).len();
+fn quake3e(out: &mut String, rows: &[StatusRow]) {
+    let name_len = |row: &StatusRow| text::without_colours(&row.name).len();
     let name_width = rows.iter().map(name_len).max().unwrap_or(0).max(4);
     let address_width = rows.iter().map(|row| row.address.len()).max().unwrap_or(0).max(7);
     let _ = writeln!(out, "cl score ping {:name_width$} {:address_width$} rate", "name", "address");
     let _ = writeln!(out, "-- ----- ---- {:-<name_width$} {:-<address_width$} -----", "", "");
     for row in rows {
-        let ping = match row.standing {
-            Standing::Connecting => " CON ".to_owned(),
-            Standing::Primed { .. } => " PRM ".to_owned(),
-            Standing::Zombie => " ZMB ".to_owned(),
-            Standing::Active { ping_ms } => format!("{:4} ", ping_ms.min(999)),
+        let ping = match row.state {
+            StatusState::Connecting => " CON ".to_owned(),
+            StatusState::Primed { .. } => " PRM ".to_owned(),
+            StatusState::Zombie => " ZMB ".to_owned(),
+            StatusState::Active { ping_ms } => format!("{:4} ", ping_ms.min(999)),
         };
         let name_pad = padding(name_width, name_len(row), 0);
         let _ = writeln!(
@@ -117,11 +121,11 @@ fn quake3e(out: &mut String, rows: &[Row]) {
 mod tests {
     use super::*;
 
-    fn row(standing: Standing) -> Row {
-        Row {
+    fn row(state: StatusState) -> StatusRow {
+        StatusRow {
             slot: 0,
             score: 0,
-            standing,
+            state,
             name: "Sarge".into(),
             last_packet_ms: 50,
             address: "bot".into(),
@@ -137,7 +141,7 @@ mod tests {
             -- ----- ---- --------------- --------------------------------------- -----\n \
             0     0    0 Sarge           ^7bot                                     16384\n\n";
         assert_eq!(
-            table(StatusStyle::Ioq3, "oa_dm1", &[row(Standing::Active { ping_ms: 0 })]),
+            table(StatusStyle::Ioq3, "oa_dm1", &[row(StatusState::Active { ping_ms: 0 })]),
             expected
         );
     }
@@ -145,15 +149,15 @@ mod tests {
     #[test]
     fn every_form_gives_slot_score_and_state_from_the_left_and_rate_from_the_right() {
         let standings = [
-            Standing::Connecting,
-            Standing::Primed { ping_ms: 999 },
-            Standing::Active { ping_ms: 48 },
-            Standing::Zombie,
+            StatusState::Connecting,
+            StatusState::Primed { ping_ms: 999 },
+            StatusState::Active { ping_ms: 48 },
+            StatusState::Zombie,
         ];
         for style in [StatusStyle::Ioq3, StatusStyle::Q3, StatusStyle::Quake3e] {
             let rows: Vec<_> = standings
                 .into_iter()
-                .map(|standing| Row { name: "^1two words".into(), ..row(standing) })
+                .map(|state| StatusRow { name: "^1two words".into(), ..row(state) })
                 .collect();
             let table = table(style, "q3dm17", &rows);
             let lines: Vec<_> = table.lines().skip(3).filter(|line| !line.is_empty()).collect();

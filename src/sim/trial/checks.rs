@@ -53,10 +53,10 @@ impl Checks {
         }
         let (server, players) = actors.split_at_mut(SERVER + 1);
         let server = server[SERVER].server().ok_or("there is no server")?;
-        server.soundness()?;
+        server.check_invariants()?;
         if now >= self.ring_due {
             self.ring_due = now + RING_INTERVAL;
-            server.ring_soundness()?;
+            server.check_frame_ring()?;
         }
         for (place, (actor, slot)) in players.iter_mut().zip(slots).enumerate() {
             let Some(player) = actor.player() else { continue };

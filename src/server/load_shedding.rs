@@ -3,7 +3,7 @@
 //! Work is counted in units, of which a datagram costs one and one more for every 64 bytes: about a
 //! microsecond each, and the same on every machine. While a frame's work is low everything is served.
 //! Beyond that queries are shed first, then newcomers and the remote console, and players last of all;
-//! the kind is told from a few bytes, so what is shed costs next to nothing.
+//! the class is told from a few bytes, so what is shed costs next to nothing.
 //!
 //! A `connect` costs as much again as decoding may take. The growing tree visits about a node for each bit
 //! of the stream and for each byte of text, and 128 of them make a unit (measured: 0.3 to 1.1
@@ -32,37 +32,37 @@ const SHORTEST_FRAME: Millis = Millis(8);
 
 /// What a datagram is, as far as its first bytes tell. In the order of shedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum TrafficClass {
     /// Questions of browsers, and everything connectionless that is not known.
     Query,
     /// Those who want to come in, and the remote console.
-    Newcomer,
+    Connect,
     /// Anything with a message number.
-    Sequenced,
+    Client,
 }
 
-impl Kind {
-    /// The kind of a connectionless datagram by the text behind its mark.
+impl TrafficClass {
+    /// The class of a connectionless datagram by the text behind its mark.
     pub(super) fn of_connectionless(text: &[u8]) -> Self {
         let begins = |word: &[u8]| {
             text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
         };
         let newcomer = [&b"connect"[..], b"getchallenge", b"rcon"].into_iter().any(begins);
-        if newcomer { Self::Newcomer } else { Self::Query }
+        if newcomer { Self::Connect } else { Self::Query }
     }
 
-    /// Units in a millisecond of frame beyond which the kind is shed.
+    /// Units in a millisecond of frame beyond which the class is shed.
     const fn units_per_ms(self) -> u64 {
         match self {
             Self::Query => 40,
-            Self::Newcomer => 80,
-            Self::Sequenced => 320,
+            Self::Connect => 80,
+            TrafficClass::Client => 320,
         }
     }
 }
 
 /// Units that decoding a datagram costs, or `None` if it is not a compressed `connect`.
-pub(super) fn decode_units(datagram: &[u8]) -> Option<u64> {
+pub(super) fn decode_cost(datagram: &[u8]) -> Option<u64> {
     let connect = Connect::new(datagram.strip_prefix(CONNECT_PREFIX)?);
     // One that is refused before decoding costs no more than any datagram.
     let steps = connect.text_len().map_or(0, |text_len| text_len + 8 * datagram.len());
@@ -71,19 +71,19 @@ pub(super) fn decode_units(datagram: &[u8]) -> Option<u64> {
 
 /// The work of the frame that runs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Workload {
+pub(super) struct LoadShedder {
     units: u64,
     /// Work of decoding connects.
-    decode_units: u64,
+    decode_cost: u64,
     /// Length of a frame.
     frame: Millis,
     shed: bool,
 }
 
-impl Workload {
+impl LoadShedder {
     /// Whether a datagram is to be served; if so, its work is counted.
-    pub(super) fn admits(&mut self, kind: Kind, len: usize) -> bool {
-        let limit = kind.units_per_ms() * self.frame.max(SHORTEST_FRAME).0;
+    pub(super) fn admits(&mut self, class: TrafficClass, len: usize) -> bool {
+        let limit = class.units_per_ms() * self.frame.max(SHORTEST_FRAME).0;
         if self.units >= limit {
             self.shed = true;
             return false;
@@ -97,20 +97,20 @@ impl Workload {
     pub(super) fn admits_connect(
         &mut self,
         len: usize,
-        decode_units: u64,
+        decode_cost: u64,
         has_priority: impl FnOnce() -> bool,
     ) -> bool {
         let frame_ms = self.frame.max(SHORTEST_FRAME).0;
-        let fits = |per_ms| self.decode_units + decode_units <= per_ms * frame_ms;
+        let fits = |per_ms| self.decode_cost + decode_cost <= per_ms * frame_ms;
         let fits =
             fits(DECODE_UNITS_PER_MS) || fits(PRIORITY_DECODE_UNITS_PER_MS) && has_priority();
         if !fits {
             self.shed = true;
             return false;
         }
-        let admitted = self.admits(Kind::Newcomer, len);
+        let admitted = self.admits(TrafficClass::Connect, len);
         if admitted {
-            self.decode_units += decode_units;
+            self.decode_cost += decode_cost;
         }
         admitted
     }
@@ -127,22 +127,22 @@ impl Workload {
 mod tests {
     use super::*;
 
-    fn admitted(workload: &mut Workload, kind: Kind, len: usize) -> usize {
-        (0..100_000).take_while(|_| workload.admits(kind, len)).count()
+    fn admitted(shedder: &mut LoadShedder, class: TrafficClass, len: usize) -> usize {
+        (0..100_000).take_while(|_| shedder.admits(class, len)).count()
     }
 
     #[test]
     fn queries_are_shed_first_then_newcomers_and_players_last() {
-        let mut workload = Workload::default();
-        assert!(!workload.begin_frame(Millis(50)));
-        assert_eq!(admitted(&mut workload, Kind::Query, 14), 2000);
-        assert_eq!(admitted(&mut workload, Kind::Newcomer, 500), 2000_usize.div_ceil(8));
-        assert_eq!(admitted(&mut workload, Kind::Query, 14), 0);
-        assert_eq!(admitted(&mut workload, Kind::Sequenced, 40), 12_000);
-        assert_eq!(admitted(&mut workload, Kind::Sequenced, 40), 0);
-        assert!(workload.begin_frame(Millis(50)));
-        assert!(!workload.begin_frame(Millis(50)));
-        assert!(workload.admits(Kind::Query, 14));
+        let mut shedder = LoadShedder::default();
+        assert!(!shedder.begin_frame(Millis(50)));
+        assert_eq!(admitted(&mut shedder, TrafficClass::Query, 14), 2000);
+        assert_eq!(admitted(&mut shedder, TrafficClass::Connect, 500), 2000_usize.div_ceil(8));
+        assert_eq!(admitted(&mut shedder, TrafficClass::Query, 14), 0);
+        assert_eq!(admitted(&mut shedder, TrafficClass::Client, 40), 12_000);
+        assert_eq!(admitted(&mut shedder, TrafficClass::Client, 40), 0);
+        assert!(shedder.begin_frame(Millis(50)));
+        assert!(!shedder.begin_frame(Millis(50)));
+        assert!(shedder.admits(TrafficClass::Query, 14));
     }
 
     /// A `connect` that announces so much text, in as many bits as it takes at least.
@@ -154,24 +154,24 @@ mod tests {
     #[test]
     fn decoding_is_charged_by_bits_and_text() {
         for (text_len, units) in [(0, 0), (30, 1), (350, 6), (1013, 16), (1024, 16), (1025, 0)] {
-            assert_eq!(decode_units(&connect(text_len)), Some(units), "{text_len}");
+            assert_eq!(decode_cost(&connect(text_len)), Some(units), "{text_len}");
         }
         let long = [CONNECT_PREFIX, &[4, 0], &[0; 1282]].concat();
-        assert_eq!(decode_units(&long), Some(89));
+        assert_eq!(decode_cost(&long), Some(89));
         // Bits for less text than announced.
-        assert_eq!(decode_units(&[CONNECT_PREFIX, &[4, 0], &[0; 100]].concat()), Some(0));
-        assert_eq!(decode_units(b"\xff\xff\xff\xffgetchallenge"), None);
+        assert_eq!(decode_cost(&[CONNECT_PREFIX, &[4, 0], &[0; 100]].concat()), Some(0));
+        assert_eq!(decode_cost(b"\xff\xff\xff\xffgetchallenge"), None);
     }
 
     #[test]
     fn connects_are_bounded_by_decoding_and_half_is_for_priority() {
-        let mut workload = Workload::default();
-        workload.begin_frame(Millis(50));
+        let mut shedder = LoadShedder::default();
+        shedder.begin_frame(Millis(50));
         let mut asked = 0;
         let mut admitted = |priority: bool| {
             (0..10_000)
                 .take_while(|_| {
-                    workload.admits_connect(453, 63, || {
+                    shedder.admits_connect(453, 63, || {
                         asked += 1;
                         priority
                     })
@@ -185,25 +185,25 @@ mod tests {
         // The first to be shed, and all with priority: never before.
         assert_eq!(asked, 1 + 50 * 80 / 63 - 50 * 40 / 63);
         // Requests for a challenge have room yet.
-        assert!(workload.admits(Kind::Newcomer, 20));
-        assert!(workload.begin_frame(Millis(50)));
+        assert!(shedder.admits(TrafficClass::Connect, 20));
+        assert!(shedder.begin_frame(Millis(50)));
         // 64 clients behind one address join in one frame.
-        let join = |_: &i32| workload.admits_connect(300, (400 + 8 * 300) / 128, || false);
+        let join = |_: &i32| shedder.admits_connect(300, (400 + 8 * 300) / 128, || false);
         assert_eq!((0..64).filter(join).count(), 64);
     }
 
     #[test]
     fn the_kind_is_told_from_the_first_bytes() {
-        for (text, kind) in [
-            (&b"getstatus"[..], Kind::Query),
-            (b"getinfo xxx", Kind::Query),
-            (b"", Kind::Query),
-            (b"con", Kind::Query),
-            (b"connect \x01\x02", Kind::Newcomer),
-            (b"GetChallenge 5", Kind::Newcomer),
-            (b"rcon pw status", Kind::Newcomer),
+        for (text, class) in [
+            (&b"getstatus"[..], TrafficClass::Query),
+            (b"getinfo xxx", TrafficClass::Query),
+            (b"", TrafficClass::Query),
+            (b"con", TrafficClass::Query),
+            (b"connect \x01\x02", TrafficClass::Connect),
+            (b"GetChallenge 5", TrafficClass::Connect),
+            (b"rcon pw status", TrafficClass::Connect),
         ] {
-            assert_eq!(Kind::of_connectionless(text), kind, "{text:?}");
+            assert_eq!(TrafficClass::of_connectionless(text), class, "{text:?}");
         }
     }
 }

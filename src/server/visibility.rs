@@ -2,7 +2,7 @@
 //!
 //! The entities of a frame are sorted once into sets; the set that a place sees is found once for each
 //! pair of cluster and area and shared by all who stand there. What one viewer is told is then made of
-//! whole words, and only entities that are addressed to somebody are looked at one by one.
+//! whole words, and only entities that are restricted to somebody are looked at one by one.
 //!
 //! Invariants: nothing is shown that is not in the frame; without a map everybody sees everything; an
 //! entity that no leaf of the map holds is seen by nobody, unless it is for all.
@@ -21,23 +21,23 @@ use crate::{
 };
 
 /// Flags of entities that some clients are not told of.
-const ADDRESSED: [SvFlags; 3] =
+const RESTRICTING: [SvFlags; 3] =
     [SvFlags::SINGLE_CLIENT, SvFlags::NOT_SINGLE_CLIENT, SvFlags::CLIENT_MASK];
 
 /// The entities of one frame, and what is seen from the places that were asked for.
 #[derive(Debug, Default)]
-pub(super) struct Sight {
+pub(super) struct FrameVisibility {
     /// All that anybody may be told of.
     all: EntitySet,
     /// Told wherever they are.
     everywhere: EntitySet,
     /// Not for everybody, with the flags and the client that say for whom.
-    addressed: Vec<(EntityNum, SvFlags, i32)>,
+    restricted: Vec<(EntityNum, SvFlags, i32)>,
     portals: Vec<Portal>,
     /// By cluster and area.
     places: Vec<(Place, EntitySet)>,
     /// Points yet to look from, kept for its memory.
-    eyes: Vec<Vec3>,
+    viewpoints: Vec<Vec3>,
 }
 
 type Place = (Option<ClusterNum>, Option<AreaNum>);
@@ -53,7 +53,7 @@ struct Portal {
     range: f32,
 }
 
-impl Sight {
+impl FrameVisibility {
     /// Forgets the frame before, and everything seen in it. The world shall stay as it is until all have
     /// looked.
     pub(super) fn begin(&mut self, world: Option<&mut World>) {
@@ -62,7 +62,7 @@ impl Sight {
         }
         self.all = EntitySet::default();
         self.everywhere = EntitySet::default();
-        self.addressed.clear();
+        self.restricted.clear();
         self.portals.clear();
         self.places.clear();
     }
@@ -74,8 +74,8 @@ impl Sight {
         if flags.contains(SvFlags::BROADCAST) {
             self.everywhere.insert(number);
         }
-        if ADDRESSED.into_iter().any(|flag| flags.contains(flag)) {
-            self.addressed.push((number, flags, entity.shared.single_client));
+        if RESTRICTING.into_iter().any(|flag| flags.contains(flag)) {
+            self.restricted.push((number, flags, entity.shared.single_client));
         }
         if flags.contains(SvFlags::PORTAL) {
             self.portals.push(Portal {
@@ -88,7 +88,7 @@ impl Sight {
     }
 
     /// What a viewer is told of, at most `limit` entities, and the areas that its snapshot shows.
-    pub(super) fn seen_by(
+    pub(super) fn visible_to(
         &mut self,
         viewer: &PlayerState,
         world: Option<&World>,
@@ -99,10 +99,10 @@ impl Sight {
             None => (self.all.clone(), AreaMask::default()),
             Some(world) => {
                 let eye = viewer.origin + Vec3::new(0.0, 0.0, viewer.viewheight as f32);
-                self.seen_from(eye, world, number)
+                self.visible_from(eye, world, number)
             }
         };
-        for &(entity, flags, client) in &self.addressed {
+        for &(entity, flags, client) in &self.restricted {
             if !is_for(number, flags, client) {
                 seen.remove(entity);
             }
@@ -115,7 +115,7 @@ impl Sight {
     }
 
     /// What is seen from a point, and through the portals that are seen from it, and so on.
-    fn seen_from(
+    fn visible_from(
         &mut self,
         eye: Vec3,
         world: &World,
@@ -124,28 +124,28 @@ impl Sight {
         let mut seen = self.everywhere.clone();
         let mut mask = world::VisibleAreas::new(world.areas());
         // Each portal leads on once, so this ends.
-        let mut eyes = std::mem::take(&mut self.eyes);
-        eyes.push(eye);
+        let mut viewpoints = std::mem::take(&mut self.viewpoints);
+        viewpoints.push(eye);
         let mut used = EntitySet::default();
-        while let Some(eye) = eyes.pop() {
+        while let Some(eye) = viewpoints.pop() {
             let viewpoint = world.bsp().viewpoint(eye);
             mask.add(world.areas(), viewpoint.area);
             let here = self.place(&viewpoint, world);
             let here = &self.places[here].1;
             seen.add_all(here);
             for portal in &self.portals {
-                let told = !self.addressed.iter().any(|&(entity, flags, client)| {
+                let told = !self.restricted.iter().any(|&(entity, flags, client)| {
                     entity == portal.number && !is_for(viewer, flags, client)
                 });
                 let away = portal.origin - eye;
                 let near = portal.range == 0.0 || away.dot(away) <= portal.range * portal.range;
                 if told && near && here.contains(portal.number) && !used.contains(portal.number) {
                     used.insert(portal.number);
-                    eyes.push(portal.eye);
+                    viewpoints.push(portal.eye);
                 }
             }
         }
-        self.eyes = eyes;
+        self.viewpoints = viewpoints;
         let (hidden, len) = mask.hidden();
         (seen, AreaMask::new(&hidden[..len]).unwrap_or_default())
     }
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn without_a_map_everything_is_seen_but_oneself_and_what_is_for_others() {
-        let mut sight = Sight::default();
+        let mut visibility = FrameVisibility::default();
         let number = |number| EntityNum::new(number).unwrap();
         let state = EntityState::default();
         let plain = EntityShared::default();
@@ -204,11 +204,11 @@ mod tests {
             ..EntityShared::default()
         };
         for (entity, shared) in [(3, &plain), (4, &plain), (70, &for_others), (300, &plain)] {
-            sight.add(number(entity), EntityView { state: &state, shared });
+            visibility.add(number(entity), EntityView { state: &state, shared });
         }
         let mut told = |client_num, limit| {
             let viewer = PlayerState { client_num, ..PlayerState::default() };
-            let (seen, areas) = sight.seen_by(&viewer, None, limit);
+            let (seen, areas) = visibility.visible_to(&viewer, None, limit);
             assert!(areas.bytes().is_empty());
             seen.iter().map(EntityNum::index).collect::<Vec<_>>()
         };
@@ -216,8 +216,8 @@ mod tests {
         assert_eq!(told(4, 256), [3, 70, 300]);
         assert_eq!(told(4, 2), [3, 70]);
         assert_eq!(told(-1, 0), [0; 0]);
-        sight.begin(None);
+        visibility.begin(None);
         let viewer = PlayerState::default();
-        assert_eq!(sight.seen_by(&viewer, None, 256).0, EntitySet::default());
+        assert_eq!(visibility.visible_to(&viewer, None, 256).0, EntitySet::default());
     }
 }

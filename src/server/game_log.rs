@@ -7,18 +7,18 @@
 use std::fmt::Write as _;
 
 /// Bytes that wait to be taken; what comes then is lost.
-const MAX_WAITING: usize = 1 << 20;
+const MAX_BUFFERED: usize = 1 << 20;
 
 /// Lines that wait to be written.
 #[derive(Debug, Default)]
-pub(super) struct Journal {
+pub(super) struct GameLogBuffer {
     text: String,
 }
 
-impl Journal {
+impl GameLogBuffer {
     /// Adds a line without its end.
-    pub(super) fn add(&mut self, clock_ms: i32, line: &str) {
-        if self.text.len() + line.len() > MAX_WAITING {
+    pub(super) fn push(&mut self, clock_ms: i32, line: &str) {
+        if self.text.len() + line.len() > MAX_BUFFERED {
             return;
         }
         let seconds = clock_ms.max(0) / 1000;
@@ -39,11 +39,11 @@ mod tests {
 
     #[test]
     fn the_clock_stands_in_seven_columns() {
-        let mut journal = Journal::default();
+        let mut buffer = GameLogBuffer::default();
         for ms in [0, 999, 1000, 59_999, 60_000, 605_000, 59_999_000, 60_000_000, -5] {
-            journal.add(ms, "x");
+            buffer.push(ms, "x");
         }
-        let lines = journal.take().expect("lines");
+        let lines = buffer.take().expect("lines");
         let clocks: Vec<_> = lines.lines().map(|line| line.trim_end_matches('x')).collect();
         assert_eq!(
             clocks,
@@ -52,25 +52,25 @@ mod tests {
                 "1000:00 ", "  0:00 "
             ]
         );
-        assert_eq!(journal.take(), None);
+        assert_eq!(buffer.take(), None);
     }
 
     #[test]
     fn a_line_stays_one_line() {
-        let mut journal = Journal::default();
-        journal.add(0, "say: a\nKill: 0 1 2\r\u{1b}[2J: hi");
-        assert_eq!(journal.take().as_deref(), Some("  0:00 say: a Kill: 0 1 2  [2J: hi\n"));
+        let mut buffer = GameLogBuffer::default();
+        buffer.push(0, "say: a\nKill: 0 1 2\r\u{1b}[2J: hi");
+        assert_eq!(buffer.take().as_deref(), Some("  0:00 say: a Kill: 0 1 2  [2J: hi\n"));
     }
 
     #[test]
     fn what_nobody_takes_is_bounded() {
-        let mut journal = Journal::default();
+        let mut buffer = GameLogBuffer::default();
         let line = "x".repeat(1000);
         for _ in 0..2000 {
-            journal.add(0, &line);
+            buffer.push(0, &line);
         }
-        let text = journal.take().expect("lines");
-        assert!(text.len() <= MAX_WAITING + 8 && text.len() > MAX_WAITING - 1100);
+        let text = buffer.take().expect("lines");
+        assert!(text.len() <= MAX_BUFFERED + 8 && text.len() > MAX_BUFFERED - 1100);
         assert!(text.lines().all(|line| line.len() == 1007));
     }
 }

@@ -12,14 +12,14 @@ use crate::{
 };
 
 /// Commands that may wait for a client: texts, and each configstring once.
-const MAX_WAITING: usize = 256 + 1024;
+const MAX_PENDING: usize = 256 + 1024;
 
 impl Server {
     /// Whether clients, their commands and what is assembled of and for them fit together.
     ///
     /// # Errors
     /// What does not, in a sentence.
-    pub fn soundness(&self) -> Result<(), String> {
+    pub fn check_invariants(&self) -> Result<(), String> {
         let core = &self.core;
         // Slots are freed by frames. The last one ran less than a frame before the next one is due,
         // however far the clock has gone on since.
@@ -30,12 +30,12 @@ impl Server {
         let mut count = 0;
         for (number, client) in core.clients.iter() {
             client.channel.soundness().map_err(|what| format!("client {number}: {what}"))?;
-            let outstanding = client.backlog.commands.outstanding();
+            let outstanding = client.queue.commands.outstanding();
             if outstanding > MAX_RELIABLE_COMMANDS + 1 {
                 return Err(format!("client {number} has {outstanding} commands under way"));
             }
-            let waiting = client.backlog.waiting();
-            if waiting > MAX_WAITING {
+            let waiting = client.queue.pending();
+            if waiting > MAX_PENDING {
                 return Err(format!("client {number} has {waiting} commands waiting"));
             }
             if let ClientState::Zombie(zombie) = &client.state {
@@ -63,7 +63,7 @@ impl Server {
             let (ip, port, qport) = pair[0];
             return Err(format!("address {ip:x} port {port} qport {qport} has two slots"));
         }
-        let frame = core.frames.frame(core.frame_num).unwrap_or(&[]);
+        let frame = core.frames.ring().frame(core.frames.newest()).unwrap_or(&[]);
         if frame.len() > EntityNum::all().count() {
             return Err(format!("{} entities in a frame", frame.len()));
         }
@@ -74,8 +74,8 @@ impl Server {
     ///
     /// # Errors
     /// What does not, in a sentence.
-    pub fn ring_soundness(&self) -> Result<(), String> {
-        self.core.frames.soundness()
+    pub fn check_frame_ring(&self) -> Result<(), String> {
+        self.core.frames.ring().soundness()
     }
 
     /// Who a client is by its address; none when there is none, or it is gone.
@@ -140,7 +140,7 @@ mod tests {
     fn check(change: fn(&mut Core, [ClientNum; 2])) -> Result<(), String> {
         let (mut server, numbers) = server();
         change(&mut server.core, numbers);
-        server.soundness().and_then(|()| server.ring_soundness())
+        server.check_invariants().and_then(|()| server.check_frame_ring())
     }
 
     /// A server with two clients.
@@ -192,7 +192,7 @@ mod tests {
         server.core.clients.get_mut(a).unwrap().state = zombie(10);
         // A console line arrives after a stall, before the frame that is due.
         server.handle_console_line(Millis::seconds(30), "");
-        assert_eq!(server.soundness(), Ok(()));
+        assert_eq!(server.check_invariants(), Ok(()));
         server.frame(Millis::seconds(30));
         assert!(server.core.clients.get(a).is_none(), "the frame frees the slot");
 
@@ -200,7 +200,7 @@ mod tests {
         server.frame(Millis(1000));
         server.core.clients.get_mut(a).unwrap().state = zombie(1010);
         server.frame(Millis(3000));
-        assert_eq!(server.soundness(), Ok(()), "2 s are its time");
+        assert_eq!(server.check_invariants(), Ok(()), "2 s are its time");
         // One that was forgotten in its slot: the frame after its time has run, and it is still there.
         server.frame(Millis(3050));
         let client = Client::new(
@@ -213,7 +213,7 @@ mod tests {
         server.core.clients.put(a, client);
         server.core.clients.get_mut(a).unwrap().state = zombie(1010);
         assert_eq!(
-            server.soundness(),
+            server.check_invariants(),
             Err("client 0 is gone since 1010 ms, the next frame is due at 3100 ms".to_owned())
         );
     }

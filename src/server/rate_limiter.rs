@@ -20,7 +20,7 @@ use crate::{
 
 /// How much a bucket lets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Allowance {
+pub(super) struct BucketLimit {
     /// At once.
     pub(super) burst: u32,
     /// Time for one more.
@@ -36,7 +36,7 @@ pub(super) struct Bucket {
 
 impl Bucket {
     /// Whether one more is let through now.
-    pub(super) fn allows(&mut self, now: Millis, allowance: Allowance) -> bool {
+    pub(super) fn allows(&mut self, now: Millis, allowance: BucketLimit) -> bool {
         let period = allowance.period.0.max(1);
         let leaked = now.since(self.last).0 / period;
         match u32::try_from(leaked) {
@@ -56,7 +56,7 @@ impl Bucket {
         true
     }
 
-    fn is_idle(&self, now: Millis, allowance: Allowance) -> bool {
+    fn is_idle(&self, now: Millis, allowance: BucketLimit) -> bool {
         now.since(self.last).0 >= u64::from(allowance.burst) * allowance.period.0
     }
 }
@@ -67,13 +67,13 @@ const FLOW_SECONDS: u64 = 3;
 /// Bytes on their way out: a bucket that leaks so many a second. Whether there is room is asked before
 /// an answer is made, and its length told afterwards.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Flow {
+pub(super) struct ByteBudget {
     /// What has not leaked yet, in thousandths of a byte.
     level: u64,
     last: Millis,
 }
 
-impl Flow {
+impl ByteBudget {
     /// Whether an answer may be made now, at so many bytes a second.
     pub(super) fn has_room(&mut self, now: Millis, bytes_per_second: u64) -> bool {
         // A byte a second is a thousandth of a byte a millisecond.
@@ -114,7 +114,7 @@ impl AddressLimiter {
     }
 
     /// Whether the address may once more.
-    pub(super) fn allows(&mut self, now: Millis, from: SocketAddr, allowance: Allowance) -> bool {
+    pub(super) fn allows(&mut self, now: Millis, from: SocketAddr, allowance: BucketLimit) -> bool {
         self.insert(now, from, allowance).allows(now, allowance)
     }
 
@@ -123,7 +123,7 @@ impl AddressLimiter {
         &mut self,
         now: Millis,
         from: SocketAddr,
-        allowance: Allowance,
+        allowance: BucketLimit,
     ) -> bool {
         let key = address_key(from.ip());
         let entry = self.set_of(key).iter_mut().find(|entry| entry.key == key);
@@ -135,7 +135,7 @@ impl AddressLimiter {
         &mut self,
         now: Millis,
         from: SocketAddr,
-        allowance: Allowance,
+        allowance: BucketLimit,
     ) -> &mut Bucket {
         let key = address_key(from.ip());
         let set = self.set_of(key);
@@ -203,7 +203,7 @@ pub(super) fn is_lan(settings: &Settings, from: SocketAddr) -> bool {
 mod tests {
     use super::*;
 
-    const TEN: Allowance = Allowance { burst: 10, period: Millis(1000) };
+    const TEN: BucketLimit = BucketLimit { burst: 10, period: Millis(1000) };
 
     fn address(ip: &str) -> SocketAddr {
         SocketAddr::new(ip.parse().unwrap(), 27960)
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_flow_keeps_its_rate_however_long_answers_are() {
-        let mut flow = Flow::default();
+        let mut flow = ByteBudget::default();
         let mut answered = 0;
         for now in 0..20_000 {
             while flow.has_room(Millis(now), 5000) {

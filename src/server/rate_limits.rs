@@ -8,20 +8,20 @@ use std::{hash::Hasher, net::SocketAddr};
 
 use siphasher::sip::SipHasher13;
 
-use super::limiter::{AddressLimiter, Allowance, Bucket, Flow, host_key, site};
+use super::rate_limiter::{AddressLimiter, Bucket, BucketLimit, ByteBudget, host_key, site};
 use crate::{
     model::Millis,
     settings::{Settings, key},
 };
 
 /// Refusals of `connect` to one address.
-const REFUSALS: Allowance = Allowance { burst: 3, period: Millis(1000) };
+const REJECTIONS: BucketLimit = BucketLimit { burst: 3, period: Millis(1000) };
 /// Refusals to all addresses.
-const REFUSALS_OVER_ALL: Allowance = Allowance { burst: 20, period: Millis(50) };
+const REJECTIONS_GLOBAL: BucketLimit = BucketLimit { burst: 20, period: Millis(50) };
 /// Requests for a challenge by one address: a whole room may join at once.
-const CHALLENGES: Allowance = Allowance { burst: 100, period: Millis(10) };
+const CHALLENGES: BucketLimit = BucketLimit { burst: 100, period: Millis(10) };
 /// Requests for a challenge by all addresses of one share.
-const CHALLENGES_OVER_ALL: Allowance = Allowance { burst: 200, period: Millis(1) };
+const CHALLENGES_GLOBAL: BucketLimit = BucketLimit { burst: 200, period: Millis(1) };
 /// Shares that all addresses are divided into. Together they let through more than a flood of thousands
 /// a second asks for, because an answer costs little and is hardly longer than its request, and whoever
 /// is refused one stays outside. The share of an address depends on the seed, so that no outsider can
@@ -34,30 +34,30 @@ const ADMISSIONS_PER_CLIENT: u32 = 3;
 
 /// All budgets.
 #[derive(Debug)]
-pub(super) struct Limits {
+pub(super) struct RateLimits {
     queries: AddressLimiter,
-    queries_over_all: Bucket,
-    query_bytes: Flow,
+    queries_global: Bucket,
+    query_bytes: ByteBudget,
     queries_of_players: Bucket,
-    refusals: AddressLimiter,
-    refusals_over_all: Bucket,
+    rejections: AddressLimiter,
+    rejections_global: Bucket,
     challenges: AddressLimiter,
-    challenges_over_all: [Bucket; CHALLENGE_SHARES as usize],
+    challenges_global: [Bucket; CHALLENGE_SHARES as usize],
     admissions: AddressLimiter,
     seed: u64,
 }
 
-impl Limits {
+impl RateLimits {
     pub(super) fn new(seed: u64) -> Self {
         Self {
             queries: AddressLimiter::new(seed),
-            queries_over_all: Bucket::default(),
-            query_bytes: Flow::default(),
+            queries_global: Bucket::default(),
+            query_bytes: ByteBudget::default(),
             queries_of_players: Bucket::default(),
-            refusals: AddressLimiter::new(seed ^ 1),
-            refusals_over_all: Bucket::default(),
+            rejections: AddressLimiter::new(seed ^ 1),
+            rejections_global: Bucket::default(),
             challenges: AddressLimiter::new(seed ^ 2),
-            challenges_over_all: Default::default(),
+            challenges_global: Default::default(),
             admissions: AddressLimiter::new(seed ^ 3),
             seed,
         }
@@ -71,7 +71,7 @@ impl Limits {
         from: SocketAddr,
         is_player: bool,
     ) -> bool {
-        let allowance = |burst, period| Allowance {
+        let allowance = |burst, period| BucketLimit {
             burst: settings.int(burst).unsigned_abs(),
             period: Millis(u64::from(settings.int(period).unsigned_abs())),
         };
@@ -84,31 +84,31 @@ impl Limits {
         let rate = u64::from(settings.int(key::SV_QUERY_GLOBAL_RATE).unsigned_abs());
         self.query_bytes.has_room(now, rate)
             && self.queries.allows(now, from, each)
-            && self.queries_over_all.allows(now, all)
+            && self.queries_global.allows(now, all)
     }
 
     /// A query of somebody who does not play was answered with so many bytes.
-    pub(super) fn note_answer(&mut self, bytes: usize) {
+    pub(super) fn charge(&mut self, bytes: usize) {
         self.query_bytes.add(bytes);
     }
 
     /// Whether a `connect` may be told why it is refused.
-    pub(super) fn allows_refusal(&mut self, now: Millis, from: SocketAddr) -> bool {
-        self.refusals.allows(now, from, REFUSALS)
-            && self.refusals_over_all.allows(now, REFUSALS_OVER_ALL)
+    pub(super) fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
+        self.rejections.allows(now, from, REJECTIONS)
+            && self.rejections_global.allows(now, REJECTIONS_GLOBAL)
     }
 
     /// Whether a request for a challenge may be answered.
     pub(super) fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
         self.challenges.allows(now, from, CHALLENGES)
-            && self.challenges_over_all[share(self.seed, from)].allows(now, CHALLENGES_OVER_ALL)
+            && self.challenges_global[share(self.seed, from)].allows(now, CHALLENGES_GLOBAL)
     }
 
     /// Whether one more client is accepted from there, where one address may bring `most` clients at a
     /// time.
     pub(super) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
         let burst = most.saturating_mul(ADMISSIONS_PER_CLIENT);
-        self.admissions.allows(now, site(from), Allowance { burst, period: ADMISSION_PERIOD })
+        self.admissions.allows(now, site(from), BucketLimit { burst, period: ADMISSION_PERIOD })
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn c33_admissions_of_a_line_are_limited() {
-        let mut limits = Limits::new(1);
+        let mut limits = RateLimits::new(1);
         let from = |i: u16| {
             SocketAddr::new(std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, i, 0, 0, 0, 1).into(), 9)
         };

@@ -7,58 +7,58 @@
 
 use std::{collections::HashMap, net::SocketAddr};
 
-use super::limiter::{host_key, site};
+use super::rate_limiter::{host_key, site};
 use crate::model::Millis;
 
 /// Addresses that are remembered. A new one comes at most as often as a slot falls free.
 const MAX_ADDRESSES: usize = 256;
 /// The longest wait is two to this power in seconds.
 const MAX_DOUBLINGS: u32 = 6;
-/// A strike is forgotten after so long without another.
+/// A entry is forgotten after so long without another.
 const FORGOTTEN_AFTER: Millis = Millis::seconds(600);
 
 #[derive(Clone, Copy, Debug)]
-struct Strike {
+struct BackoffEntry {
     count: u32,
     last: Millis,
 }
 
 /// The addresses.
 #[derive(Debug, Default)]
-pub(super) struct Strikes {
-    by_host: HashMap<u64, Strike>,
+pub(super) struct ConnectBackoff {
+    by_host: HashMap<u64, BackoffEntry>,
 }
 
-impl Strikes {
+impl ConnectBackoff {
     /// A player from there was let in and never said anything.
-    pub(super) fn add(&mut self, now: Millis, from: SocketAddr) {
+    pub(super) fn record_silent_client(&mut self, now: Millis, from: SocketAddr) {
         let host = host_key(site(from));
         if self.by_host.len() >= MAX_ADDRESSES && !self.by_host.contains_key(&host) {
-            let oldest = self.by_host.iter().min_by_key(|(host, strike)| (strike.last, **host));
+            let oldest = self.by_host.iter().min_by_key(|(host, entry)| (entry.last, **host));
             if let Some(oldest) = oldest.map(|(host, _)| *host) {
                 self.by_host.remove(&oldest);
             }
         }
-        let strike = self.by_host.entry(host).or_insert(Strike { count: 0, last: now });
-        if now.since(strike.last) >= FORGOTTEN_AFTER {
-            strike.count = 0;
+        let entry = self.by_host.entry(host).or_insert(BackoffEntry { count: 0, last: now });
+        if now.since(entry.last) >= FORGOTTEN_AFTER {
+            entry.count = 0;
         }
-        strike.count = strike.count.saturating_add(1);
-        strike.last = now;
+        entry.count = entry.count.saturating_add(1);
+        entry.last = now;
     }
 
     /// A player from there speaks.
-    pub(super) fn clear(&mut self, from: SocketAddr) {
+    pub(super) fn reset(&mut self, from: SocketAddr) {
         if !self.by_host.is_empty() {
             self.by_host.remove(&host_key(site(from)));
         }
     }
 
     /// How long the address has yet to wait.
-    pub(super) fn wait(&self, now: Millis, from: SocketAddr) -> Millis {
-        let Some(strike) = self.by_host.get(&host_key(site(from))) else { return Millis(0) };
-        let whole = Millis::seconds(1 << strike.count.min(MAX_DOUBLINGS));
-        (strike.last + whole).since(now)
+    pub(super) fn remaining(&self, now: Millis, from: SocketAddr) -> Millis {
+        let Some(entry) = self.by_host.get(&host_key(site(from))) else { return Millis(0) };
+        let whole = Millis::seconds(1 << entry.count.min(MAX_DOUBLINGS));
+        (entry.last + whole).since(now)
     }
 }
 
@@ -68,31 +68,31 @@ mod tests {
 
     #[test]
     fn each_silent_player_doubles_the_wait_and_a_word_ends_it() {
-        let mut strikes = Strikes::default();
+        let mut backoff = ConnectBackoff::default();
         let from: SocketAddr = "192.0.2.1:5".parse().unwrap();
         let now = Millis(5000);
         let waits: Vec<_> = (0..8)
             .map(|_| {
-                strikes.add(now, from);
-                strikes.wait(now, from).0 / 1000
+                backoff.record_silent_client(now, from);
+                backoff.remaining(now, from).0 / 1000
             })
             .collect();
         assert_eq!(waits, [2, 4, 8, 16, 32, 64, 64, 64]);
-        assert_eq!(strikes.wait(now + Millis(60_000), from), Millis(4000));
-        assert_eq!(strikes.wait(now, "192.0.2.2:5".parse().unwrap()), Millis(0));
-        strikes.add(now + FORGOTTEN_AFTER, from);
-        assert_eq!(strikes.wait(now + FORGOTTEN_AFTER, from), Millis(2000));
-        strikes.clear("192.0.2.1:6".parse().unwrap());
-        assert_eq!(strikes.wait(now, from), Millis(0));
+        assert_eq!(backoff.remaining(now + Millis(60_000), from), Millis(4000));
+        assert_eq!(backoff.remaining(now, "192.0.2.2:5".parse().unwrap()), Millis(0));
+        backoff.record_silent_client(now + FORGOTTEN_AFTER, from);
+        assert_eq!(backoff.remaining(now + FORGOTTEN_AFTER, from), Millis(2000));
+        backoff.reset("192.0.2.1:6".parse().unwrap());
+        assert_eq!(backoff.remaining(now, from), Millis(0));
     }
 
     #[test]
     fn many_addresses_cost_no_more_memory() {
-        let mut strikes = Strikes::default();
+        let mut backoff = ConnectBackoff::default();
         for i in 0..10_000u32 {
             let ip = std::net::Ipv4Addr::from_bits(i);
-            strikes.add(Millis(u64::from(i)), SocketAddr::new(ip.into(), 1));
+            backoff.record_silent_client(Millis(u64::from(i)), SocketAddr::new(ip.into(), 1));
         }
-        assert_eq!(strikes.by_host.len(), MAX_ADDRESSES);
+        assert_eq!(backoff.by_host.len(), MAX_ADDRESSES);
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: a command that is ignored still counts as received. Source: Quake III protocol 68,
 //! reliable commands; the limits are Quake3e's.
 
-use super::{Server, limiter::Allowance};
+use super::{Server, rate_limiter::BucketLimit};
 use crate::{
     model::{ClientNum, Millis, Words, text},
     observe::Counter,
@@ -12,11 +12,11 @@ use crate::{
 };
 
 /// Commands for the game, while flood protection is on.
-const COMMANDS: Allowance = Allowance { burst: 8, period: Millis(500) };
+const COMMANDS: BucketLimit = BucketLimit { burst: 8, period: Millis(500) };
 /// Changes of userinfo.
-const USERINFOS: Allowance = Allowance { burst: 5, period: Millis(1000) };
+const USERINFOS: BucketLimit = BucketLimit { burst: 5, period: Millis(1000) };
 /// Refusals of files. A client asks for one file, and gives up when it is refused.
-const DOWNLOADS: Allowance = Allowance { burst: 4, period: Millis(1000) };
+const DOWNLOADS: BucketLimit = BucketLimit { burst: 4, period: Millis(1000) };
 /// An argument is cut to this many bytes.
 const MAX_ARGUMENT_LEN: usize = 255;
 
@@ -28,7 +28,7 @@ struct EngineCommand {
 }
 
 const ENGINE_COMMANDS: &[EngineCommand] = &[
-    EngineCommand { name: "userinfo", run: Server::take_userinfo },
+    EngineCommand { name: "userinfo", run: Server::handle_userinfo },
     EngineCommand {
         name: "disconnect",
         run: |server, number, _| {
@@ -60,21 +60,21 @@ impl Server {
             return true;
         }
         if limited && !client.buckets.commands.allows(now, COMMANDS) {
-            self.core.counters.bump(Counter::CommandsOverLimit);
+            self.core.stats.bump(Counter::CommandsOverLimit);
             return true;
         }
         words.for_each_mut(|word| *word = clean_argument(word));
-        self.core.counters.bump(Counter::ClientCommands);
+        self.core.stats.bump(Counter::ClientCommands);
         self.game.client_command(&mut self.core, number, &words);
-        self.carry_out_requests();
+        self.process_pending_drops();
         true
     }
 
-    fn take_userinfo(&mut self, number: ClientNum, words: &Words) -> bool {
+    fn handle_userinfo(&mut self, number: ClientNum, words: &Words) -> bool {
         let now = self.core.now;
         let Some(client) = self.core.clients.get_mut(number) else { return true };
         if !client.buckets.userinfos.allows(now, USERINFOS) {
-            self.core.counters.bump(Counter::CommandsOverLimit);
+            self.core.stats.bump(Counter::CommandsOverLimit);
             return false;
         }
         let ip = client.remote.address().ip().to_canonical().to_string();
@@ -86,10 +86,10 @@ impl Server {
                 }
                 self.core.store_userinfo(number, info);
                 self.game.client_userinfo_changed(&mut self.core, number);
-                self.carry_out_requests();
+                self.process_pending_drops();
             }
             // The old one stays.
-            Err(fault) => self.core.note_client_fault(number, Counter::BadUserinfo, fault),
+            Err(fault) => self.core.log_client_error(number, Counter::BadUserinfo, fault),
         }
         true
     }
@@ -100,7 +100,7 @@ impl Server {
         let now = self.core.now;
         let Some(client) = self.core.clients.get_mut(number) else { return true };
         if client.is_active() || !client.buckets.downloads.allows(now, DOWNLOADS) {
-            self.core.counters.bump(Counter::CommandsOverLimit);
+            self.core.stats.bump(Counter::CommandsOverLimit);
             return true;
         }
         let file = clean_argument(words.get(1));
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn flood_protection_is_described_with_its_numbers() {
         let help = key::SV_FLOOD_PROTECT.setting().help;
-        let Allowance { burst, period } = COMMANDS;
+        let BucketLimit { burst, period } = COMMANDS;
         assert!(help.contains(&format!("{burst} at once, then one per {} ms", period.0)), "{help}");
     }
 }

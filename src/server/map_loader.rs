@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Where maps come from.
-pub(super) struct Maps {
+pub(super) struct MapLoader {
     assets: Box<dyn Assets>,
     is_empty: bool,
 }
@@ -50,7 +50,7 @@ pub(super) enum MapFault {
     NoSpawnPoint,
 }
 
-impl Maps {
+impl MapLoader {
     pub(super) fn new(assets: Box<dyn Assets>) -> Self {
         let is_empty = assets.list("maps", "bsp").is_empty();
         Self { assets, is_empty }
@@ -94,9 +94,9 @@ impl Maps {
     }
 }
 
-impl fmt::Debug for Maps {
+impl fmt::Debug for MapLoader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Maps").field("is_empty", &self.is_empty).finish_non_exhaustive()
+        f.debug_struct("MapLoader").field("is_empty", &self.is_empty).finish_non_exhaustive()
     }
 }
 
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn refusals_name_file_and_place() {
         let mut assets = MemoryAssets::default();
-        assert!(Maps::new(Box::new(assets.clone())).is_empty());
+        assert!(MapLoader::new(Box::new(assets.clone())).is_empty());
         assets.insert("maps/cut.bsp", b"IBSP".to_vec()).unwrap();
-        let maps = Maps::new(Box::new(assets));
+        let maps = MapLoader::new(Box::new(assets));
         assert!(!maps.is_empty());
         let game = Flight::new(Profile::BASEOA);
         let load = |name: &str| maps.load(name, Precision::Single, &game);

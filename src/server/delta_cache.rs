@@ -20,15 +20,15 @@ use crate::{
     },
 };
 
-/// Deltas to the newest frame.
+/// DeltaCache to the newest frame.
 #[derive(Debug, Default)]
-pub(super) struct Deltas {
+pub(super) struct DeltaCache {
     /// The frame they lead to.
     frame: Option<FrameNum>,
     /// From baselines.
-    fresh: Comparison,
+    fresh: FrameDelta,
     /// From earlier frames; only the first `used` are of this frame, the others lend their memory.
-    comparisons: Vec<Comparison>,
+    frame_deltas: Vec<FrameDelta>,
     used: usize,
     pieces: Pieces,
     scratch: BitWriter,
@@ -36,7 +36,7 @@ pub(super) struct Deltas {
 
 /// The entities that are to be told relative to the same frame, or to baselines.
 #[derive(Debug)]
-struct Comparison {
+struct FrameDelta {
     /// The frame; none for baselines.
     base: Option<FrameNum>,
     /// Those in both frames that are not the same slot; in the newest, for baselines.
@@ -56,7 +56,7 @@ struct Change {
     piece: Option<Piece>,
 }
 
-impl Deltas {
+impl DeltaCache {
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.frame = None;
@@ -78,21 +78,21 @@ impl Deltas {
             self.scratch.begin(encoding);
             self.begin(number, entries);
         }
-        let Self { fresh, comparisons, used, pieces, scratch, .. } = self;
+        let Self { fresh, frame_deltas, used, pieces, scratch, .. } = self;
         let nothing = EntitySet::default();
         let (common, old_seen) = match old {
             None => (None, &nothing),
             Some((base, old_seen)) => {
-                let known = comparisons[..*used].iter().position(|known| known.base == Some(base));
+                let known = frame_deltas[..*used].iter().position(|known| known.base == Some(base));
                 let at = known.unwrap_or_else(|| {
-                    if *used == comparisons.len() {
-                        comparisons.push(Comparison::default());
+                    if *used == frame_deltas.len() {
+                        frame_deltas.push(FrameDelta::default());
                     }
-                    comparisons[*used].compare(base, frames.frame(base).unwrap_or(&[]), entries);
+                    frame_deltas[*used].compare(base, frames.frame(base).unwrap_or(&[]), entries);
                     *used += 1;
                     *used - 1
                 });
-                (Some(&mut comparisons[at]), old_seen)
+                (Some(&mut frame_deltas[at]), old_seen)
             }
         };
         let changed = common.as_ref().map_or(&nothing, |common| &common.changed);
@@ -131,7 +131,7 @@ fn told(old: &EntitySet, new: &EntitySet, changed: &EntitySet) -> EntitySet {
     }))
 }
 
-impl Default for Comparison {
+impl Default for FrameDelta {
     fn default() -> Self {
         Self {
             base: None,
@@ -142,7 +142,7 @@ impl Default for Comparison {
     }
 }
 
-impl Comparison {
+impl FrameDelta {
     fn begin(&mut self, base: Option<FrameNum>) {
         self.base = base;
         self.changed = EntitySet::default();
@@ -179,11 +179,11 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// Writes one entity as a comparison has it; encodes it for the first who is told.
-    fn tell(&mut self, writer: &mut BitWriter, comparison: &mut Comparison, number: EntityNum) {
-        debug_assert!(comparison.changed.contains(number), "a client sees what is in the frame");
-        let place = usize::from(comparison.places[number.index()]);
-        let Some(change) = comparison.changes.get_mut(place) else { return };
+    /// Writes one entity as a frame_delta has it; encodes it for the first who is told.
+    fn tell(&mut self, writer: &mut BitWriter, frame_delta: &mut FrameDelta, number: EntityNum) {
+        debug_assert!(frame_delta.changed.contains(number), "a client sees what is in the frame");
+        let place = usize::from(frame_delta.places[number.index()]);
+        let Some(change) = frame_delta.changes.get_mut(place) else { return };
         let piece = *change.piece.get_or_insert_with(|| {
             let to = self.frames.state(change.to);
             let from = match change.from {
@@ -202,7 +202,7 @@ impl Encoder<'_> {
 mod tests {
     use proptest::{collection::vec, prelude::*};
 
-    use super::{super::snapshot::listed, *};
+    use super::{super::snapshot::visible_entities, *};
     use crate::model::EntityState;
 
     fn number(number: usize) -> EntityNum {
@@ -238,7 +238,7 @@ mod tests {
             }
             let baselines =
                 Baselines::new(baselines.iter().map(|&(n, time)| state(n, time).1).collect());
-            let mut deltas = Deltas::default();
+            let mut deltas = DeltaCache::default();
             for newest in [frames_told.len() - 1, 0] {
                 let newest = newest as FrameNum;
                 let entries = frames.frame(newest).unwrap();
@@ -251,8 +251,8 @@ mod tests {
                     deltas.write_list(&mut shared, (&frames, &baselines), old, (newest, &seen));
                     entity::write_list(
                         &mut alone,
-                        listed(&frames, base.map_or(&[], |(_, old)| old), &old_seen),
-                        listed(&frames, entries, &seen),
+                        visible_entities(&frames, base.map_or(&[], |(_, old)| old), &old_seen),
+                        visible_entities(&frames, entries, &seen),
                         |number| baselines.get(number),
                     );
                     prop_assert_eq!(shared.bit_len(), alone.bit_len());
@@ -268,8 +268,8 @@ mod tests {
         let states = [state(5, 1)];
         frames.record(1, 0, states.iter().map(|(n, state)| (*n, state)));
         let seen = seen(frames.frame(1).unwrap(), u64::MAX);
-        let mut deltas = Deltas::default();
-        let bits = |deltas: &mut Deltas, baselines: &Baselines| {
+        let mut deltas = DeltaCache::default();
+        let bits = |deltas: &mut DeltaCache, baselines: &Baselines| {
             let mut writer = BitWriter::new();
             deltas.write_list(&mut writer, (&frames, baselines), None, (1, &seen));
             writer.bit_len()

@@ -11,7 +11,7 @@ use super::{
     admission::ABANDONED_AFTER,
     client::{Client, ClientState, Zombie},
     core::Core,
-    limiter::same_host,
+    rate_limiter::same_host,
 };
 use crate::{
     model::{ClientNum, Millis, text},
@@ -21,9 +21,9 @@ use crate::{
 };
 
 /// A client that says nothing at all after it connected is forgotten this soon.
-const SILENT_NEWCOMER: Millis = Millis::seconds(5);
+const FIRST_MESSAGE_TIMEOUT: Millis = Millis::seconds(5);
 /// Frames in a row that must find a client silent before it is dropped: time may jump once.
-const SILENT_FRAMES: u8 = 5;
+const MAX_OVERDUE_FRAMES: u8 = 5;
 
 impl Server {
     /// Ends a client's part in the game and says why. It lingers until its last words have arrived.
@@ -37,44 +37,44 @@ impl Server {
             text::escaped(client.name.as_bytes()),
             text::escaped(reason.as_bytes())
         );
-        self.core.counters.bump(Counter::ClientsDropped);
-        let farewell = format!("print \"{}^7 {}\n\"", client.name, harmless(reason));
+        self.core.stats.bump(Counter::ClientsDropped);
+        let farewell = format!("print \"{}^7 {}\n\"", client.name, sanitize_reason(reason));
         if let Some(client) = self.core.clients.get_mut(number) {
             // What waited is of no use to one who leaves; only the reason still goes out.
-            client.backlog.clear_waiting();
+            client.queue.clear_pending();
         }
-        self.core.tell_everybody(&farewell);
+        self.core.send_reliable_to_all(&farewell);
         self.game.client_disconnect(&mut self.core, number);
         let since = self.core.now;
         let Core { clients, level, .. } = &mut self.core;
         if let Some(client) = clients.get_mut(number) {
-            client.backlog.advance(&level.configstrings, usize::MAX);
-            client.backlog.clear_waiting();
-            let goodbye = format!("disconnect \"{}\"", harmless(reason));
-            let _ = client.backlog.commands.add_farewell(Arc::from(goodbye));
+            client.queue.fill_window(&level.configstrings, usize::MAX);
+            client.queue.clear_pending();
+            let goodbye = format!("disconnect \"{}\"", sanitize_reason(reason));
+            let _ = client.queue.commands.add_farewell(Arc::from(goodbye));
             client.state = ClientState::Zombie(Zombie { since, last_snapshot_at: None });
         }
     }
 
     /// Does what the game asked for while it ran: drops.
-    pub(super) fn carry_out_requests(&mut self) {
+    pub(super) fn process_pending_drops(&mut self) {
         // A drop may cause another (its print overflows somebody); each client goes once, so this ends.
-        while let Some((number, reason)) = self.core.drops.pop() {
+        while let Some((number, reason)) = self.core.pending_drops.pop() {
             self.drop_client(number, &reason);
         }
     }
 
     /// Drops clients that have been silent for too long or do not enter the game, and frees the slots of
     /// zombies.
-    pub(super) fn check_silence(&mut self) {
-        self.drop_ghosts();
+    pub(super) fn check_timeouts(&mut self) {
+        self.drop_abandoned_clients();
         let now = self.core.now;
         let seconds = |key| Millis::seconds(self.core.settings.int(key).max(0) as u64);
         let (timeout, linger) = (seconds(key::SV_TIMEOUT), seconds(key::SV_ZOMBIETIME));
         let join_limit = Some(seconds(key::SV_JOIN_TIMEOUT)).filter(|&limit| limit > Millis(0));
         for number in self.core.clients.numbers() {
             let Some(client) = self.core.clients.get_mut(number) else { continue };
-            let silence = now.since(client.heard_at);
+            let silence = now.since(client.received_at);
             let joining_since = match &client.state {
                 ClientState::Zombie(zombie) => {
                     if now.since(zombie.since) >= linger {
@@ -90,34 +90,34 @@ impl Server {
                 self.drop_client(number, "connection too old, please reconnect");
                 continue;
             }
-            let newcomer = !client.was_heard() && silence >= SILENT_NEWCOMER;
+            let newcomer = !client.has_sent_message() && silence >= FIRST_MESSAGE_TIMEOUT;
             let is_silent = silence >= timeout || newcomer;
             let never_joins = joining_since
                 .zip(join_limit)
                 .is_some_and(|(since, limit)| now.since(since) >= limit);
             client.overdue_frames =
                 if is_silent || never_joins { client.overdue_frames + 1 } else { 0 };
-            if client.overdue_frames > SILENT_FRAMES {
+            if client.overdue_frames > MAX_OVERDUE_FRAMES {
                 if !is_silent {
                     self.drop_client(number, "took too long to enter the game");
                     continue;
                 }
                 if newcomer {
-                    self.core.strikes.add(now, client.remote.address());
+                    self.core.guards.record_silent_client(now, client.remote.address());
                 }
                 self.drop_client(number, "timed out");
                 // Nobody is there to hear last words.
                 self.core.clients.free(number);
             }
         }
-        self.carry_out_requests();
+        self.process_pending_drops();
     }
 
     /// Drops what a player who joined again left behind: an older client of the same host and qport, or of
     /// the same host, name and guid, that was not heard since the newer one connected.
-    fn drop_ghosts(&mut self) {
+    fn drop_abandoned_clients(&mut self) {
         let now = self.core.now;
-        let silent = |client: &Client| now.since(client.heard_at) >= ABANDONED_AFTER;
+        let silent = |client: &Client| now.since(client.received_at) >= ABANDONED_AFTER;
         if !self.core.clients.present().any(|(_, client)| silent(client)) {
             return;
         }
@@ -134,8 +134,8 @@ impl Server {
     }
 
     /// Tells every client that the server stops, twice, whatever their rates.
-    pub(super) fn say_goodbye(&mut self, reason: &str) {
-        let reason = harmless(reason);
+    pub(super) fn disconnect_all(&mut self, reason: &str) {
+        let reason = sanitize_reason(reason);
         let words: [Arc<str>; 2] =
             [format!("print \"{reason}\n\"\n").into(), format!("disconnect \"{reason}\"").into()];
         for _ in 0..2 {
@@ -144,10 +144,10 @@ impl Server {
                 if client.is_zombie() {
                     continue;
                 }
-                client.backlog.clear_waiting();
+                client.queue.clear_pending();
                 client.channel.clear_unsent();
                 for text in &words {
-                    let _ = client.backlog.commands.add_farewell(Arc::clone(text));
+                    let _ = client.queue.commands.add_farewell(Arc::clone(text));
                 }
                 self.send_snapshot(number);
             }
@@ -162,13 +162,13 @@ fn is_successor(client: &Client, ghost: &Client) -> bool {
     let same_name =
         ghost.is_active() && newer.name() == older.name() && newer.guid() == older.guid();
     client.is_active()
-        && client.connected_at >= ghost.heard_at
+        && client.connected_at >= ghost.received_at
         && client.connected_at > ghost.connected_at
         && same_host(client.remote.address(), ghost.remote.address())
         && (client.remote.qport() == ghost.remote.qport() || same_name)
 }
 
 /// A reason as it may stand inside a quoted word.
-fn harmless(reason: &str) -> String {
+fn sanitize_reason(reason: &str) -> String {
     reason.chars().map(|c| if c == '"' || c.is_control() { '\'' } else { c }).collect()
 }

@@ -1,0 +1,155 @@
+//! Guards of the server: load shedding, rate limits, challenges, connect backoff and rcon lockouts.
+//!
+//! ```text
+//! datagram ── load shedding ──┬ query, getchallenge: rate limits
+//!                             ├ connect: priority, challenge, admissions, backoff
+//!                             └ rcon: lockouts
+//! ```
+//!
+//! Invariant: the memory of every guard is bounded, whatever addresses send.
+
+use std::net::SocketAddr;
+
+use super::{
+    challenge::{Age, Challenges},
+    connect_backoff::ConnectBackoff,
+    connect_budget::ConnectBudget,
+    load_shedding::{LoadShedder, TrafficClass, decode_cost},
+    rate_limits::RateLimits,
+    rcon::RconGuard,
+};
+use crate::{
+    model::{Challenge, Millis},
+    settings::Settings,
+};
+
+/// Keys of the guards, from the operating system's random source.
+pub(super) struct GuardKeys {
+    /// Key of the challenges.
+    pub(super) challenges: [u8; 16],
+    /// Seed of the address tables of rate limits.
+    pub(super) limits: u64,
+    /// Seed of the address tables of rcon.
+    pub(super) rcon: u64,
+}
+
+/// All guards.
+#[derive(Debug)]
+pub(super) struct Guards {
+    challenges: Challenges,
+    rate_limits: RateLimits,
+    connect_budget: ConnectBudget,
+    backoff: ConnectBackoff,
+    shedder: LoadShedder,
+    rcon: RconGuard,
+}
+
+impl Guards {
+    pub(super) fn new(keys: GuardKeys) -> Self {
+        Self {
+            challenges: Challenges::new(keys.challenges),
+            rate_limits: RateLimits::new(keys.limits),
+            connect_budget: ConnectBudget::new(keys.limits ^ 3),
+            backoff: ConnectBackoff::default(),
+            shedder: LoadShedder::default(),
+            rcon: RconGuard::new(keys.rcon),
+        }
+    }
+
+    /// Starts the budget of the next frame. Returns whether the last one shed datagrams.
+    pub(super) fn begin_frame(&mut self, length: Millis) -> bool {
+        self.shedder.begin_frame(length)
+    }
+
+    /// Whether a datagram is processed; its cost is charged then. If not, it is shed.
+    pub(super) fn admits(
+        &mut self,
+        now: Millis,
+        class: TrafficClass,
+        from: SocketAddr,
+        datagram: &[u8],
+    ) -> bool {
+        let Self { shedder, connect_budget, .. } = self;
+        match decode_cost(datagram) {
+            Some(cost) => shedder
+                .admits_connect(datagram.len(), cost, || connect_budget.has_priority(now, from)),
+            None => shedder.admits(class, datagram.len()),
+        }
+    }
+
+    /// Whether a query is answered. `is_client`: a client is connected from that host.
+    pub(super) fn allows_query(
+        &mut self,
+        settings: &Settings,
+        now: Millis,
+        from: SocketAddr,
+        is_client: bool,
+    ) -> bool {
+        self.rate_limits.allows_query(settings, now, from, is_client)
+    }
+
+    /// Charges an answer of `bytes` to an unproven address.
+    pub(super) fn charge_answer(&mut self, bytes: usize) {
+        self.rate_limits.charge(bytes);
+    }
+
+    /// Whether the reason of a rejection is sent.
+    pub(super) fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
+        self.rate_limits.allows_rejection(now, from)
+    }
+
+    /// Issues a challenge, a timed one if the ping is to be measured. `None`: rate limited.
+    pub(super) fn issue_challenge(
+        &mut self,
+        now: Millis,
+        to: SocketAddr,
+        is_timed: bool,
+        is_used: impl Fn(Challenge) -> bool,
+    ) -> Option<Challenge> {
+        if !self.rate_limits.allows_challenge(now, to) {
+            return None;
+        }
+        self.connect_budget.record_challenge(now, to);
+        Some(if is_timed {
+            self.challenges.make_timed(now, to)
+        } else {
+            self.challenges.make(now, to, is_used)
+        })
+    }
+
+    /// Age of a challenge that an address returns; `None` if it is not valid.
+    pub(super) fn check_challenge(
+        &self,
+        now: Millis,
+        from: SocketAddr,
+        challenge: Challenge,
+        is_timed: bool,
+    ) -> Option<Age> {
+        if is_timed {
+            self.challenges.check_timed(now, from, challenge)
+        } else {
+            self.challenges.check(now, from, challenge)
+        }
+    }
+
+    /// Whether an address may connect now. `most`: clients that one address may have at a time.
+    pub(super) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
+        self.backoff.remaining(now, from) == Millis(0)
+            && self.rate_limits.allows_admission(now, from, most)
+    }
+
+    /// Lengthens the connect backoff of an address whose client never sent a message.
+    pub(super) fn record_silent_client(&mut self, now: Millis, from: SocketAddr) {
+        self.backoff.record_silent_client(now, from);
+    }
+
+    /// Ends the connect backoff of an address, whose client entered the game.
+    pub(super) fn reset_backoff(&mut self, from: SocketAddr) {
+        self.backoff.reset(from);
+    }
+
+    /// Guard of the remote console.
+    pub(super) fn rcon(&mut self) -> &mut RconGuard {
+        &mut self.rcon
+    }
+}

@@ -1,0 +1,95 @@
+//! Client message reader: unscrambles and parses a whole message before any of it takes effect.
+//!
+//! Invariant: reading changes nothing but the message, which is unscrambled in place.
+//! Source: Quake III protocol 68, client messages. Engine names: `SV_ExecuteClientMessage`.
+
+use thiserror::Error;
+
+use super::client::Client;
+use crate::{
+    model::{
+        CommandNum, UserCmd,
+        limits::{MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
+    },
+    netchan::{OpenError, Order, usercmd_key},
+    wire::{
+        WireError,
+        bits::BitReader,
+        client_message::{ClientHead, ClientPart, read_moves, read_part},
+    },
+};
+
+/// A client message that was read to its end.
+pub(super) struct ClientMessage {
+    pub(super) head: ClientHead,
+    /// Reliable commands that the client has not sent before.
+    pub(super) commands: Vec<(CommandNum, String)>,
+    pub(super) usercmds: Option<UsercmdBlock>,
+}
+
+/// Usercmds of a message; they lie in the caller's buffer.
+#[derive(Clone, Copy)]
+pub(super) struct UsercmdBlock {
+    /// Whether the client asks for delta snapshots.
+    pub(super) delta: bool,
+    pub(super) count: usize,
+}
+
+/// Why a client message cannot be read.
+#[derive(Debug, Error)]
+pub(super) enum ReadError {
+    /// The header is not readable, or names a command that was not sent.
+    #[error("message header: {0}")]
+    Header(#[from] OpenError),
+    /// A part of the message is not readable.
+    #[error("message unreadable at bit {at_bit}: {error}")]
+    Unreadable {
+        /// Position behind the last value that was read.
+        at_bit: usize,
+        error: WireError,
+    },
+    /// A client keeps at most 64 commands.
+    #[error("too many commands in one message (max {MAX_RELIABLE_COMMANDS})")]
+    TooManyCommands,
+}
+
+/// Reads a client's message to its end.
+pub(super) fn read(
+    client: &Client,
+    feed: i32,
+    message: &mut [u8],
+    buffer: &mut [UserCmd; MAX_PACKET_USERCMDS],
+) -> Result<ClientMessage, ReadError> {
+    let head = client.channel.open_client_message(&client.queue.commands, message)?;
+    let mut reader = client.channel.reader(message);
+    let unreadable = |reader: &BitReader<'_>, error| ReadError::Unreadable {
+        at_bit: reader.bit_position(),
+        error,
+    };
+    ClientHead::read(&mut reader).map_err(|error| unreadable(&reader, error))?;
+    let mut read = ClientMessage { head, commands: Vec::new(), usercmds: None };
+    let mut commands = 0;
+    loop {
+        match read_part(&mut reader).map_err(|error| unreadable(&reader, error))? {
+            ClientPart::Command { number, text } => {
+                commands += 1;
+                if commands > MAX_RELIABLE_COMMANDS {
+                    return Err(ReadError::TooManyCommands);
+                }
+                if client.incoming.order(number) != Order::Duplicate {
+                    read.commands.push((number, text));
+                }
+            }
+            ClientPart::Moves { delta } => {
+                let text = client.queue.commands.get(head.reliable_acknowledge);
+                let text = text.map_or(&b""[..], |text| text.as_bytes());
+                let key = usercmd_key(feed, head.message_acknowledge, text);
+                let count = read_moves(&mut reader, key, buffer)
+                    .map_err(|error| unreadable(&reader, error))?;
+                read.usercmds = Some(UsercmdBlock { delta, count });
+                return Ok(read);
+            }
+            ClientPart::End => return Ok(read),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Statistics of the server: counters, those of the event loop, and the rate limit of log lines.
+
+use crate::{
+    model::Millis,
+    node::LoopCounters,
+    observe::{Counter, Counters, Event, LogLimiter, Sample, Suppressed, Value},
+};
+
+/// Counters and log limits.
+#[derive(Debug, Default)]
+pub(super) struct Stats {
+    counters: Counters,
+    /// Last report of the event loop.
+    loop_counters: LoopCounters,
+    log_limiter: LogLimiter,
+}
+
+impl Stats {
+    pub(super) fn bump(&mut self, counter: Counter) {
+        self.counters.bump(counter);
+    }
+
+    pub(super) fn add(&mut self, counter: Counter, count: u64) {
+        self.counters.add(counter, count);
+    }
+
+    pub(super) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(super) fn set_loop_counters(&mut self, counters: LoopCounters) {
+        self.loop_counters = counters;
+    }
+
+    /// Counters of the server, then of the event loop.
+    pub(super) fn samples(&self) -> impl Iterator<Item = Sample> {
+        let sample = |(name, help, value)| Sample { name, help, value: Value::Counter(value) };
+        self.counters.samples().chain(self.loop_counters.rows().map(sample))
+    }
+
+    /// Whether a log line that outsiders can cause is written now, with the number of suppressed ones.
+    pub(super) fn allows_log(&mut self, event: Event, now: Millis) -> Option<Suppressed> {
+        self.log_limiter.allows(event, now)
+    }
+}
