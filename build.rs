@@ -1,5 +1,6 @@
-//! Makes the fixed Huffman code of messages from its table of frequencies, so that the program starts
-//! with finished tables instead of feeding a tree a million bytes.
+//! Build script: Huffman tables of the static message code, from its frequency table.
+//!
+//! Finished tables save the program from feeding a tree a million bytes at start.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 

@@ -1,7 +1,7 @@
-//! Instructions of each operation, which compare across machines where nanoseconds do not:
-//! `cargo bench --bench instructions`, with part of a name behind `--` for some. Needs valgrind.
+//! Instruction counts of each operation, comparable across machines.
 //!
-//! The program runs itself under callgrind, which counts what one function does: the operation, over
+//! Run with `cargo bench --bench instructions`, and part of a name behind `--` for some. Needs
+//! valgrind. The program runs itself under callgrind, which counts one function: the operation, over
 //! all of its inputs equally often. An earlier round, not counted, has touched all memory.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail by panic")]
@@ -46,12 +46,12 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// How often an operation is counted: whole rounds over its inputs.
+/// Number of counted operations: whole rounds over the inputs.
 fn times(operation: &Operation) -> u64 {
     operation.inputs * operation.least.div_ceil(operation.inputs)
 }
 
-/// What callgrind counts, found by its name.
+/// Function that callgrind counts, found by its name.
 #[inline(never)]
 fn counted_part(operation: &mut Operation) {
     let times = times(operation);

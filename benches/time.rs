@@ -1,9 +1,8 @@
 //! Nanoseconds of each operation: `cargo bench --bench time`, with part of a name behind `--` for some.
 //!
-//! A server whose clients fight is left out: a match goes on, so what criterion, which repeats as often as
-//! it has time, would take the mean of is another part of the match on each machine and in each run.
-//! `cargo bench --bench instructions -- fighting` looks at the same hundred frames each time, and
-//! `benches/compare_servers.sh` takes the time of a whole server.
+//! Server frames of a match are left out. Criterion repeats an operation as often as time allows, and
+//! would average another part of the match in each run. `cargo bench --bench instructions -- fighting`
+//! counts the same hundred frames each time, and `benches/compare_servers.sh` measures a whole server.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail by panic")]
 

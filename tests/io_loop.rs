@@ -1,6 +1,7 @@
-//! The loop over real sockets, on the loopback interface: what arrives arrives whole, frames keep their
-//! time under a flood, nothing spins, goodbyes leave. Times are asserted generously: a busy machine is
-//! slow, a broken loop is slower.
+//! Event loop over real sockets on the loopback interface.
+//!
+//! Datagrams arrive complete, frames keep their time under a flood, an idle loop sleeps, and disconnect
+//! messages leave before exit. Time limits are generous for busy machines; a broken loop exceeds them.
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use std::{
@@ -28,7 +29,7 @@ struct Echo {
     output: Vec<String>,
     lines: Vec<String>,
     seen: u64,
-    /// What handling a datagram costs.
+    /// Time to handle a datagram.
     work: Duration,
     frames: u64,
     started: Option<Millis>,
@@ -36,7 +37,7 @@ struct Echo {
     last_frame: Millis,
     longest_gap: Millis,
     latest: Millis,
-    /// Who is told when it ends.
+    /// Peer that receives a message at the end.
     peers: Vec<Route>,
     /// A datagram of these bytes finishes it.
     last_word: &'static [u8],
@@ -48,7 +49,7 @@ struct Echo {
     hold_up: Option<(UdpSocket, SocketAddr)>,
     /// Frames that had run when the first datagram was handled.
     frames_before: Option<u64>,
-    /// What the loop told last.
+    /// Counters that the loop reported last.
     counted: LoopCounters,
 }
 
@@ -168,7 +169,7 @@ fn client(ip: IpAddr) -> UdpSocket {
     socket
 }
 
-/// Whatever goes wrong, the loop ends.
+/// Upper bound of every run.
 fn within<'a, N>(seconds: u64) -> Options<'a, N> {
     Options { deadline: Millis::seconds(seconds), ..Options::default() }
 }
@@ -232,7 +233,7 @@ fn flood_costs_datagrams_but_no_frames() {
             }
             let _ = client.send_to(&packet, server);
         }
-        // Whatever was lost, one of these gets through.
+        // Despite losses, one of these gets through.
         for _ in 0..100 {
             thread::sleep(Duration::from_millis(10));
             let _ = client.send_to(b"bye", server);

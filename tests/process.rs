@@ -1,4 +1,4 @@
-//! The program as a process: sinks that nobody reads, files that are none, signals while it loads.
+//! Process-level tests: blocked sinks, special files, and signals during loading.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -88,7 +88,7 @@ impl Server {
         false
     }
 
-    /// How the server ends after SIGTERM, if it does.
+    /// Exit status of the server after SIGTERM.
     fn end(&mut self) -> Option<ExitStatus> {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, Signal::TERM).unwrap();
@@ -192,7 +192,7 @@ fn blocked_stderr_does_not_delay_exit() {
     let mut server = Server::start(&scratch.0, &arguments, |command| {
         command.stderr(stderr);
     });
-    // Nobody but root may listen on that port.
+    // Only root may listen on that port.
     let end = Instant::now() + PATIENCE;
     let mut status = server.child.try_wait().unwrap();
     while status.is_none() && Instant::now() < end && !server.answers(Duration::from_millis(300)) {

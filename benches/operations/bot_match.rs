@@ -1,4 +1,4 @@
-//! A whole server whose clients fight: what it hears, its frame, what it sends, in 50 ms.
+//! Server frames of a bot match: packets in, frame and snapshots out, in 50 ms.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -8,9 +8,9 @@ use super::{Operation, bot_match_fixture::Replay, maps};
 
 /// Clients.
 const COUNTS: [u16; 4] = [8, 16, 32, 64];
-/// What one operation is long.
+/// Length of one operation.
 const FRAME: Millis = Millis(50);
-/// How long everybody takes to get in and to spread out.
+/// Time for all bots to join and spread out.
 const JOINING: Millis = Millis::seconds(12);
 
 pub(crate) fn operations() -> Vec<Operation> {

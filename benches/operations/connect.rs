@@ -1,4 +1,4 @@
-//! The growing code: what a client says of itself when it connects.
+//! Adaptive Huffman coding of the userinfo in `connect`.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! Single states against what they were: entities, playerstates, usercmds.
+//! Delta coding of single entities, playerstates and usercmds.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! The fixed code alone, on a kibibyte of what messages carry: configstrings, commands and states.
+//! Static Huffman code on one KiB of configstrings, commands and states.
 
 use std::hint::black_box;
 

@@ -1,6 +1,7 @@
-//! What the benchmarks measure: operations by name, each over hundreds of different inputs, since a
-//! small set repeated flatters whatever predicts branches. The names are those of the table of peers'
-//! figures in README.md.
+//! Benchmark operations by name, each over hundreds of different inputs.
+//!
+//! A small set of inputs would flatter the branch predictor. `docs/performance.md` lists the results by
+//! these names.
 
 mod bot_match;
 #[path = "../../tests/it/bot_match.rs"]
@@ -21,23 +22,23 @@ mod snapshot;
 mod visibility;
 mod world;
 
-/// How often most operations are counted at least.
+/// Minimum count of most operations.
 const LEAST: u64 = 1200;
 
 /// One thing measured.
 pub(crate) struct Operation {
-    /// What it is, first word first.
+    /// Name; its first word is the group.
     pub(crate) name: String,
-    /// What one operation makes or takes on average.
+    /// Average output or input of one operation, in words.
     pub(crate) size: String,
-    /// Over how many different inputs.
+    /// Number of different inputs.
     #[allow(dead_code, reason = "what takes time decides itself how often")]
     pub(crate) inputs: u64,
-    /// How often it is counted at least.
+    /// Minimum count.
     #[allow(dead_code, reason = "what takes time decides itself how often")]
     pub(crate) least: u64,
-    /// Whether each time goes on where the last one ended, so that the hundredth costs otherwise than the
-    /// first: then only a fixed number of times compares with another run's.
+    /// Whether each iteration continues where the last one ended. Then only a fixed number of
+    /// iterations is comparable with another run.
     #[allow(dead_code, reason = "what counts instructions does it a fixed number of times anyway")]
     pub(crate) goes_on: bool,
     /// Makes ready to do it that many times.

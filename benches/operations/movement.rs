@@ -1,5 +1,6 @@
-//! Whole commands of players who run, turn, strafe, jump and duck on a map, one after the other, in the
-//! world alone. Without the map's data there is nothing to measure.
+//! Pmove of players who run, turn, strafe, jump and duck on a map.
+//!
+//! Without the map's data there is nothing to measure.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! A message into its datagram, up to where a socket would take it, and back.
+//! Netchan: a message to its datagram and back, without a socket.
 
 use std::{hint::black_box, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Inputs made from what was recorded in a deathmatch of 17 players, varied by a seed.
+//! Inputs derived from a recorded deathmatch of 17 players, varied by a seed.
 
 use fragd::{
     model::{EntityState, PlayerState},
@@ -22,7 +22,7 @@ pub(crate) struct Change<T> {
     pub(crate) to: T,
 }
 
-/// What was recorded.
+/// Recorded states and commands.
 pub(crate) struct Recorded {
     /// Entities of players from one snapshot to the next.
     pub(crate) moving: Vec<Change<EntityState>>,
@@ -36,7 +36,7 @@ pub(crate) struct Recorded {
     random: Pcg64Mcg,
 }
 
-/// What kind of entity a player is.
+/// Entity type of a player.
 const PLAYER: i32 = 1;
 
 impl Recorded {

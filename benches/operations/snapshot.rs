@@ -1,4 +1,4 @@
-//! Whole snapshot messages: the head, a playerstate, a list of entities of which three in ten changed.
+//! Snapshot messages: header, playerstate and entities, of which 30% changed.
 
 use std::hint::black_box;
 
@@ -21,14 +21,14 @@ use super::{
 /// Different messages of each size.
 const INPUTS: usize = 128;
 
-/// What one message says, and relative to what.
+/// Content of one message and its delta base.
 struct Input {
     head: SnapshotHead,
     player: Change<PlayerState>,
     old: Vec<EntityState>,
     new: Vec<EntityState>,
     nothing: EntityState,
-    /// The entities of `new` that stand in `old` as they are, in `old`'s memory.
+    /// Unchanged entities of `new`, in the memory of `old`.
     message: Vec<u8>,
 }
 

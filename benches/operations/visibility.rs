@@ -1,5 +1,5 @@
-//! What one of 64 players sees of the others: clusters and areas, as a snapshot is made by them; and
-//! finding out where the 64 are, which is done once a frame.
+//! PVS of 64 players: one player's visible set, and the index update per frame.
+//!
 //! Without the map's data there is nothing to measure.
 
 use std::hint::black_box;
@@ -17,7 +17,7 @@ use fragd::world::collision::{CollisionMap, TracePrecision};
 
 /// Players on the map.
 const PLAYERS: usize = 64;
-/// Commands of one life are neighbours: who is this far apart in the list is somebody else.
+/// Distance in the list between commands of different players; those of one life are adjacent.
 const STRIDE: usize = 64;
 /// A player's box.
 const MINS: Vec3 = Vec3::new(-15.0, -15.0, -24.0);
@@ -49,7 +49,7 @@ fn measured(map: &str) -> Option<[Operation; 2]> {
     Some([culled, placed])
 }
 
-/// Links a player at every so manieth place.
+/// Links a player at equidistant positions.
 fn place(world: &mut Level, origins: &[Vec3]) {
     let places = origins.iter().step_by(STRIDE).take(PLAYERS);
     let numbers = EntityNum::all().zip(places).map(|(number, &origin)| {
@@ -62,7 +62,7 @@ fn place(world: &mut Level, origins: &[Vec3]) {
     world.update_pvs_index();
 }
 
-/// Where players are on their way.
+/// Positions of players along their paths.
 fn origins(bsp: &Bsp) -> Vec<Vec3> {
     let mut world = World(CollisionMap::new(bsp, TracePrecision::Single).expect("a sound map"));
     commands(bsp, &rules(), &mut world).iter().map(|(state, _)| state.origin).collect()

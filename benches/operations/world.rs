@@ -1,5 +1,6 @@
-//! Questions that a game asks of a map: those of players who move about, and their shots. Without the
-//! map's data there is nothing to measure.
+//! Traces and point contents of moving and shooting players on a map.
+//!
+//! Without the map's data there is nothing to measure.
 
 use std::hint::black_box;
 
@@ -14,7 +15,7 @@ use super::{
     movement::{MAPS, World, commands, rules},
 };
 
-/// How far shots go.
+/// Range of shots.
 const RANGE: f32 = 8192.0;
 
 /// A trace to be asked for.

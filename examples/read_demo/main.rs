@@ -1,11 +1,11 @@
-//! Reads demos that real clients recorded, and decodes every message in them to its last bit.
+//! Demo reader: decodes every message of recorded demos to its last bit.
 //!
 //! ```text
 //! read_demo legacy|native FILE...
 //! ```
 //!
-//! Each fault has a line. A file's last line is `N messages, … N faults`; the exit code is 1 when there
-//! was a fault.
+//! Each error has a line. A file's last line is `N messages, … N faults`; the exit code is 1 after an
+//! error.
 
 mod reader;
 

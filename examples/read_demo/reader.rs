@@ -1,9 +1,10 @@
-//! Decodes every message of a demo to its last bit.
+//! Demo decoder for every message of a demo, to its last bit.
 //!
-//! A demo is `{ sequence long | length long | message }*` and ends with two longs of −1; messages are
-//! whole, clear and begin with the acknowledgement. Faults are what does not decode, what is relative
-//! to a snapshot that never came, and what is left over behind a message's end. Invariant: what is
-//! remembered is bounded whatever the bytes are. Source: Quake III protocol 68, server messages.
+//! A demo is `{ sequence long | length long | message }*` and ends with two longs of −1. Messages are
+//! complete, not scrambled, and begin with the acknowledgement. Errors are undecodable values, deltas
+//! without their base, and trailing bytes behind the end of a message.
+//!
+//! Invariants: memory is bounded for any input. Source: Quake III protocol 68, server messages.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -26,7 +27,7 @@ const MAX_PADDING: usize = 8;
 /// Takes faults: the number of the message, and what is wrong with it.
 pub(crate) type Report<'a> = &'a mut dyn FnMut(u32, &str);
 
-/// What has come so far.
+/// Decoded state so far.
 pub(crate) struct Reader {
     native: bool,
     baselines: Baselines,

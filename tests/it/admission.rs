@@ -1,5 +1,5 @@
-//! What strangers send: refusals with the words that clients know, and hostile datagrams beside players
-//! who must not notice.
+//! Admission: rejections in the words that clients know, rate limits, and hostile datagrams beside
+//! players.
 
 use std::net::SocketAddr;
 
@@ -23,7 +23,7 @@ use crate::sim_fixture::{SERVER, SimFixture, server};
 
 const START: Millis = Millis(10_000);
 
-/// A stranger at one address, talking to a server without a network between them.
+/// A connectionless peer at one address, without a network in between.
 struct Stranger {
     address: SocketAddr,
     now: Millis,
@@ -169,7 +169,7 @@ fn early_reconnect_is_rejected_with_remaining_wait() {
     stranger.join(&mut server, "1");
     say_hello(&mut server, &stranger);
     stranger.now = START + Millis(500);
-    // With another challenge: not a repeated request, but somebody who comes back.
+    // With another challenge: a reconnect, not a resent request.
     stranger.now += Millis(20_000);
     let challenge = stranger.challenge(&mut server).to_string();
     let connect = |server: &mut Server, stranger: &Stranger| {
@@ -482,7 +482,7 @@ fn rcon_needs_password_and_allowed_network() {
 
 #[test]
 fn message_is_applied_completely_or_rejected() {
-    // A stranger's first message cut at every byte: no crash, no gamestate for a broken one.
+    // First message of a new client cut at every byte: no crash, no gamestate for a broken one.
     let challenge =
         |server: &mut Server, stranger: &Stranger| Challenge(stranger.challenge(server));
     let mut server = server(&[]);

@@ -1,4 +1,4 @@
-//! Layering: module imports as listed in `ARCHITECTURE.md`, no I/O outside `io`, fuzz targets as documented.
+//! Layering: imports as listed in `ARCHITECTURE.md`, no I/O outside `io`, documented fuzz targets.
 
 use std::{
     collections::BTreeSet,

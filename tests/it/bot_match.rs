@@ -1,5 +1,6 @@
-//! A deathmatch of bots: a server of OpenArena's rules and its players in one process, on a network that
-//! only takes time. The same seed gives the same match, datagram for datagram.
+//! Bot match fixture: an OpenArena server and bots in one process, on a lossless network.
+//!
+//! The same seed gives the same match, datagram for datagram.
 
 use std::{
     collections::hash_map::DefaultHasher,
@@ -20,16 +21,16 @@ use fragd::{
     world::{Bsp, CollisionMap, TracePrecision},
 };
 
-/// How long bots stay: longer than any match.
+/// Duration of the bots' stay: longer than any match.
 const STAY: Millis = Millis::seconds(3600);
 
-/// What a node was told, and when.
+/// Input of a node, with its time.
 #[derive(Debug)]
 enum Told {
     Datagram(Millis, Route, Vec<u8>),
     /// A call of its frame.
     Frame(Millis),
-    /// All that it had to send was taken, which makes so many bytes by now.
+    /// All pending datagrams were taken; total bytes so far.
     Drained(Millis, u64),
 }
 
@@ -199,7 +200,7 @@ impl BotMatch {
         self.nodes[1].actor.bots().unwrap()
     }
 
-    /// What the server logged.
+    /// Log lines of the server.
     pub(crate) fn log(&self) -> &str {
         &self.nodes[0].log
     }
@@ -224,7 +225,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// What `count` bots make of a map in so much time.
+    /// Statistics of `count` bots on a map after the given time.
     pub(crate) fn of(map: (&str, &[u8]), count: u16, span: Millis) -> Self {
         let set = [("fraglimit", "0"), ("g_log", "")];
         let mut fighters = BotMatch::on(map, count, 7, &set);

@@ -17,7 +17,7 @@ fn server_address() -> SocketAddr {
     ([10, 0, 0, 1], 27_960).into()
 }
 
-/// Bots, a server that shows everybody the same world 20 times a second, and a wire of 5 ms each way.
+/// Bots and a server that sends them one world 20 times a second, over links of 5 ms.
 struct Match {
     bots: Bots,
     server: ScriptedServer,
@@ -30,11 +30,11 @@ struct Match {
     /// Bots, and the port that each sent from last.
     slots: u16,
     ports: HashMap<u16, u16>,
-    /// What is wrong with the server.
+    /// Failure mode of the server.
     ailment: Ailment,
 }
 
-/// How a server fails its players.
+/// Failure modes of a server.
 #[derive(Clone, Copy, PartialEq)]
 enum Ailment {
     Well,
@@ -42,7 +42,7 @@ enum Ailment {
     Silent,
     /// Answers everything with bytes that mean nothing.
     Babbles,
-    /// Lets everybody in, and then sends what cannot be decoded.
+    /// Accepts all clients, and then sends undecodable messages.
     SendsRubbish,
 }
 

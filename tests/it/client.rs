@@ -1,4 +1,4 @@
-//! A client and a scripted server, without a network: what a client must do, line by line.
+//! Client against a scripted server, without a network.
 
 use std::net::SocketAddr;
 
@@ -601,7 +601,7 @@ fn protocol_error_names_position_and_ignores_message() {
     assert_eq!(first.sequence, sequence);
     assert!(first.to_string().starts_with(&format!("server message {sequence}: at bit ")));
 
-    // It goes on, and says what it has.
+    // It continues, and acknowledges its last snapshot.
     let world = World::at(1050, &[1]);
     pair.show(&world);
     assert_eq!(pair.client.entities().count(), 1);
@@ -748,7 +748,7 @@ proptest! {
             pair.now += Millis(40);
             pair.client.frame(pair.now);
         }
-        // Whatever it was told, it still speaks, unless it was told to go.
+        // After any message it still sends, unless it was dropped.
         let waits = pair.client.poll_transmit(&mut Vec::new()).is_some();
         prop_assert!(waits || pair.client.ending().is_some());
     }

@@ -1,4 +1,4 @@
-//! Two captured sessions of a real server, played to a client: what it must believe after each message.
+//! Captured sessions of a real server, replayed to a client.
 
 use fragd::{
     client::{Client, ClientEvent, ClientOptions, Ending, Protocol, Stage},
@@ -91,7 +91,7 @@ fn replay(name: &str, wire: &'static Protocol, guess: &'static Protocol) {
         }
     }
     assert_eq!(client.ending(), Some(&Ending::ServerSaid("disconnected".to_owned())));
-    // The last ones repeat the server's goodbye.
+    // The last ones repeat the server's disconnect.
     let shown = |row: &&Row| {
         let decoded = row.text("decoded");
         decoded.contains(" snapshot: ") && !decoded.contains("'disconnect ")

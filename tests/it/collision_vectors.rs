@@ -1,4 +1,4 @@
-//! Traces, contents and patches equal their reference vectors, bit for bit, in both families.
+//! Traces, contents and patches against reference vectors, bit for bit, in both precisions.
 
 use fragd::{
     model::{Trace, Vec3},

@@ -1,4 +1,4 @@
-//! The compressed `connect` packet against packets that the original code made.
+//! Compressed `connect` packets against packets of the original code.
 
 use fragd::{
     model::Challenge,

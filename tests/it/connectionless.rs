@@ -1,4 +1,4 @@
-//! Packets outside a connection: measured exchanges, hostile input, and reading what was written.
+//! Connectionless packets: recorded exchanges, hostile input, and write-parse round trips.
 
 use fragd::{
     model::Challenge,

@@ -1,4 +1,4 @@
-//! Deathmatch on real maps: a host made of paper with a real world in it.
+//! Deathmatch on real maps, with a fake host around a real world.
 
 use std::collections::BTreeMap;
 
@@ -501,7 +501,7 @@ pub(crate) struct Lift {
     pub(crate) map: &'static str,
     /// Entity text of it alone.
     pub(crate) text: String,
-    /// How far it goes up, and where who stands on it is while it is down.
+    /// Height of travel, and a position on top of it at the bottom.
     pub(crate) way: f32,
     pub(crate) at: Vec3,
 }

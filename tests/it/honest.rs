@@ -1,7 +1,7 @@
-//! Clients that mean no harm and look unusual: limits against attacks must not hold them up.
+//! Unusual but honest clients, which limits against attacks must not delay.
 //!
 //! NAT rebinding, restarts after a crash, crowded servers, local networks, monitoring. Every rule of
-//! admission and reception has to leave these tests green.
+//! admission and reception has to keep these tests green.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -146,7 +146,7 @@ fn nat_rebinding_while_joining_still_joins() {
     }
 }
 
-/// A crash, two seconds without a word, and the game started anew.
+/// A crash, two seconds of silence, and a restarted client.
 fn crash_and_restart(sim: &mut SimFixture, node: usize, same_qport: bool, same_port: bool) {
     let old = sim.player(node);
     let (wire, port) = (old.client().protocol(), old.port());
@@ -172,7 +172,7 @@ fn crashed_client_rejoins_within_five_seconds() {
         for same_qport in [true, false] {
             for is_full in [false, true] {
                 if is_full && !same_port && !same_qport {
-                    // Nothing tells it from a stranger of the same host.
+                    // It cannot be distinguished from an unknown client of the same host.
                     continue;
                 }
                 let slots = if is_full { "3" } else { "8" };
@@ -411,7 +411,7 @@ fn full_server_of_one_public_address_joins_eventually() {
     assert_eq!(site.server.active_clients(), 64);
 }
 
-/// Polls by `monitors` every five seconds, each query from its own port, for that long; every query has to be
+/// Polls by `monitors` every five seconds, each query from its own port. Every query must be
 /// answered.
 fn poll_for(site: &mut Site, monitors: &[SocketAddr], minutes: u64) {
     let mut port = 40_000;

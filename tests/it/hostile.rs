@@ -1,6 +1,6 @@
-//! Every reader of messages on bytes that nobody should send: random ones, messages cut anywhere,
-//! messages with bits turned over. A value or an error comes back, no reader leaves its message, and
-//! nothing read is larger than its bound.
+//! Message parsers on hostile bytes: random, truncated, and with flipped bits.
+//!
+//! The result is a value or an error. No parser leaves its message, and no value exceeds its bound.
 
 use std::sync::LazyLock;
 
@@ -286,7 +286,7 @@ fn messages_beyond_limits_are_named_errors() {
     let message = |write: &dyn Fn(&mut BitWriter)| {
         let mut writer = BitWriter::new();
         write(&mut writer);
-        // Enough behind it for whatever is announced.
+        // Enough bytes for any announced length.
         [writer.message(), &[0xaa; 4000]].concat()
     };
     let out_of_range = |what, number| Err(WireError::OutOfRange { what, number });

@@ -1,5 +1,7 @@
-//! Map files that nobody should load: cut, tampered with, lying. Each is refused with its place, or is
-//! safe to use; none panics, and none costs more than its size explains.
+//! Hostile map files: truncated, tampered with, inconsistent.
+//!
+//! Each is rejected with its position, or is safe to use. None panics, and none costs more than its
+//! size explains.
 
 use fragd::{
     mapdraw::{self, DrawOptions},

@@ -1,6 +1,6 @@
-//! What is asked of a map in every frame does not allocate: movement with all its traces and points,
-//! shots, linking, what is seen; and whole frames of a server whose clients fight. On OpenArena's maps,
-//! where they are installed.
+//! Allocation-free hot path: movement, traces, shots, linking, visibility, and whole server frames.
+//!
+//! Runs on OpenArena's maps, if installed.
 
 use allocation_counter::measure;
 use fragd::{
@@ -129,7 +129,7 @@ fn usercmds_traces_and_snapshots_do_not_allocate() {
     assert_eq!(measure(|| drop(std::hint::black_box(Box::new(7)))).count_total, 1);
 }
 
-/// Clients that fight, and the server's frames that are looked at.
+/// Number of fighting clients and of observed server frames.
 const FIGHTERS: u16 = 16;
 const SERVER_FRAMES: usize = 400;
 
@@ -138,7 +138,7 @@ fn server_frame_of_fighting_bots_does_not_allocate() {
     let Some(file) = maps::read("maps/oa_dm4.bsp") else { return };
     let set = [("fraglimit", "0"), ("g_log", "")];
     let mut fighters = BotMatch::on(("oa_dm4", &file), FIGHTERS, 3, &set);
-    // Everybody is in, and every list has found its size.
+    // All clients are in the game, and every buffer has its size.
     fighters.run_for(Millis::seconds(30));
     assert_eq!(fighters.server().active_clients(), usize::from(FIGHTERS));
     let mut costs = Vec::new();

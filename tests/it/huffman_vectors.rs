@@ -1,4 +1,4 @@
-//! The fixed code of messages against the list of all 256 codes, and against its own construction.
+//! Static Huffman code against the list of all 256 codes and its own construction.
 
 use fragd::wire::{
     bits::{BitReader, BitWriter},

@@ -1,4 +1,4 @@
-//! Items on real maps: where they come to lie, who takes them, how they are carried and thrown.
+//! Items on real maps: resting position, pickup, transport and drop.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ fn shown(level: &Level) -> Vec<(EntityState, EntityShared)> {
     level.entities().filter(is_shown).map(|(state, shared)| (*state, *shared)).collect()
 }
 
-/// What the map has of items that are not left out of free for all.
+/// Items of the map that free for all uses.
 fn of_map(bsp: &Bsp, profile: &Profile) -> Vec<(i32, items::ItemKind)> {
     let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
     let is_set = |value: Option<&str>| value.is_some_and(|value| value != "0");
@@ -149,7 +149,7 @@ fn player_picks_up_item_on_touch() {
             .collect();
         assert_eq!(log.len(), 2);
         assert!(log.contains(&"Item: 0 weapon_rocketlauncher"), "{log:?}");
-        // It is back after five seconds, while somebody stands there, and taken again.
+        // It respawns after five seconds under a standing player, who picks it up again.
         level.idle(client, 4700);
         assert_eq!(level.state(client).ammo[5], 10);
         level.idle(client, 500);
@@ -217,7 +217,7 @@ fn dropped_items_fall_and_can_be_picked_up() {
 #[test]
 fn plat_carries_items() {
     for Lift { map, text, way, at } in lifts().unwrap_or_default() {
-        // Of no use to somebody who has just begun.
+        // Of no use to a player who has just spawned.
         let all = [spot_at(at), text, item_at("item_health", at, "")].concat();
         let mut level =
             Level::with_entities(map, Profile::BASEQ3, &all).expect("the map was there");

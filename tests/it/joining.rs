@@ -1,8 +1,8 @@
-//! Joining over a bad line of the local network, and clients that never finish.
+//! Joining over impaired LAN connections, and clients that never finish joining.
 //!
-//! A server and a load test in virtual time, without a network but the bots' own lines: so the bots have
-//! addresses of the local network, which are exempt from `rate`. With any `reordering` jitter changes the
-//! order of datagrams. Source: Quake III protocol 68, the lifecycle of a connection.
+//! A server and a load test run in virtual time over the bots' own impaired links. The bots have LAN
+//! addresses, which are exempt from `rate`. With any `reordering`, jitter changes the order of
+//! datagrams. Source: Quake III protocol 68, the lifecycle of a connection.
 
 use std::net::SocketAddr;
 
@@ -109,8 +109,7 @@ fn joined(seed: u64, loss: u32) -> Summary {
     lan.bots.summary()
 }
 
-/// The time that bots waited for the gamestate, and for all of the way into the game, in milliseconds: the
-/// worst of all seeds. And the seeds of which all bots were in the game in time.
+/// Worst gamestate and join times over all seeds, in ms, and the seeds with all bots in time.
 fn worst_joins(
     seeds: std::ops::RangeInclusive<u64>,
     loss: u32,
@@ -255,14 +254,14 @@ fn bots_report_a_full_server() {
         let remedy =
             "Server is full (raise sv_maxclients on the server, e.g. +set sv_maxclients 20)";
         assert!(summary.sentence.ends_with(remedy), "{}", summary.sentence);
-        // The line stays as it was before everybody left.
+        // The progress line shows the state before all bots left.
         assert!(lan.bots.is_finished());
         let line = format!("  {in_game}/20 in the game");
         assert!(lan.bots.progress().contains(&line), "{}", lan.bots.progress());
     }
 }
 
-/// Has a client take a slot. It says nothing more for as long as a silent newcomer may.
+/// Has a client take a slot. It sends nothing more for as long as a silent client may.
 fn take_slot(server: &mut Server, now: Millis, from: Route, request: &[u8]) {
     let mut packet = Vec::new();
     server.handle_datagram(now, from, request);

@@ -1,5 +1,4 @@
-//! Journals: a simulated run is had again bit for bit, and whatever happens to a journal, what is read
-//! of it is what was written.
+//! Journals: identical replay of a simulated run, and detection of any damage.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -29,7 +28,7 @@ use crate::{
 
 type Bytes = Rc<RefCell<Vec<u8>>>;
 
-/// A server upon these files, with deathmatch where there is a map.
+/// A server with these files, and deathmatch if a map exists.
 fn server(assets: Box<dyn Assets>, set: &[(&str, &str)]) -> Server {
     let mut settings = Settings::default();
     for (name, value) in SETTINGS.iter().chain([&("map", "rooms")]).chain(set) {
@@ -58,7 +57,7 @@ fn recorded() -> (Journaled<Server>, Bytes) {
     recorded_up_to(u64::MAX)
 }
 
-/// The same with a journal that ends at so many bytes.
+/// The same with a journal that ends at a size in bytes.
 fn recorded_up_to(limit: u64) -> (Journaled<Server>, Bytes) {
     let bytes = Bytes::default();
     let sink = Rc::clone(&bytes);
@@ -69,7 +68,7 @@ fn recorded_up_to(limit: u64) -> (Journaled<Server>, Bytes) {
     (Journaled::new(server(Box::new(assets), &[]), recorder), bytes)
 }
 
-/// What a replay came to.
+/// Result of a replay.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     verdict: Verdict,
@@ -79,7 +78,7 @@ struct Outcome {
     end: Option<End>,
 }
 
-/// Replays a journal upon a server with these settings and files.
+/// Replays a journal on a server with these settings and files.
 fn replay_with(journal: &[u8], files: MemoryAssets, set: &[(&str, &str)]) -> Outcome {
     let mut steps = Steps::new();
     steps.feed(journal);
@@ -144,7 +143,7 @@ fn session_replays_bit_for_bit() {
     assert_eq!(outcome.end, Some(End::Run));
     assert!(outcome.frames >= 200, "{outcome:?}");
     assert!(outcome.compared > 400, "{outcome:?}");
-    // What is sent upon the start, the lines and the goodbye is compared, too.
+    // Datagrams sent at start, after console lines and at shutdown are compared, too.
     assert!(journal.len() < 300_000, "{} bytes", journal.len());
 }
 

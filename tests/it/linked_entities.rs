@@ -1,4 +1,4 @@
-//! Entities in a map: who stops whom, and who is found where.
+//! Linked entities in a map: clipping and area queries.
 
 use fragd::{
     model::{
@@ -20,11 +20,11 @@ const ABOVE: Vec3 = Vec3::new(0.0, 0.0, 50.0);
 struct Level {
     world: World,
     entities: Slots,
-    /// Where players begin: something stands here.
+    /// Spawn point of players, occupied by an entity.
     spot: Vec3,
 }
 
-/// Where a game keeps its entities.
+/// Entity storage of a game.
 struct Slots(Vec<(EntityState, EntityShared)>);
 
 impl EntityViews for Slots {

@@ -1,9 +1,9 @@
-//! Joining over a network that loses datagrams: what it costs is what the protocol says, and no more.
+//! Join times over a network that loses datagrams.
 //!
-//! A client asks for a challenge and for its connection every three seconds, and until it has the level
-//! it says so once a second; the server sends the level again when such a word shows that it came to
-//! nothing. A level is several datagrams and counts whole, so that of those that lose one in twenty, one
-//! level in four is lost. Source: Quake III protocol 68, the lifecycle of a connection.
+//! A client resends challenge requests and connects every three seconds, and packets without a
+//! gamestate once a second. The server resends the gamestate when such a packet shows that it was lost.
+//! A gamestate is several datagrams and counts whole: at a loss of one in twenty, one gamestate in four
+//! is lost. Source: Quake III protocol 68, the lifecycle of a connection.
 
 use fragd::{bots::Summary, impairment::Impairment, model::Millis};
 
@@ -15,7 +15,7 @@ use crate::{
 
 const BOTS: u16 = 32;
 
-/// What bots have seen that joined over a network that loses so many thousandths.
+/// Join times of bots over a network with a loss in thousandths.
 fn joined(seed: u64, loss: u32) -> Summary {
     let (map, file) = match maps::read("maps/oa_dm4.bsp") {
         Some(file) => ("oa_dm4", file),

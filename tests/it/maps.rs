@@ -1,7 +1,8 @@
-//! Maps and archives for tests, from the data that is installed.
+//! Maps and archives for tests, from installed game data.
 //!
-//! `FRAGD_BASEPATH` names directories, separated as in `PATH`; otherwise the usual places are searched.
-//! `FRAGD_REQUIRE_MAPS` makes missing data a failure; without it, tests say that they are skipped.
+//! `FRAGD_BASEPATH` names directories, separated as in `PATH`; otherwise the usual directories are
+//! searched. `FRAGD_REQUIRE_MAPS` makes missing data a failure; without it, tests report that they are
+//! skipped.
 
 use std::{env, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Matches over the wire: their ends, what follows, and what the log tells of them.
+//! Matches over the network: exit rules, next map, and game log.
 
 use fragd::{
     bg::configstring,
@@ -197,8 +197,8 @@ fn circular_vstr_chains_end() {
     assert_eq!(output(&mut sim), "end\n");
 }
 
-/// Every line of the log has one of the forms that the field's tools read, behind a clock that begins
-/// anew with each level and never goes back in it.
+/// Every game log line has a form that statistics tools read. Its clock restarts with each level
+/// and is monotonic within it.
 fn check_log(log: &str) {
     let mut last = 0;
     for line in log.lines() {

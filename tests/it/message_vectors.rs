@@ -1,6 +1,7 @@
-//! Values, strings and deltas as single encodings. What a row writes stands in words; a small
-//! interpreter turns them into steps, and every word that it does not know is an error, so that no row
-//! goes unchecked.
+//! Values, strings and deltas as single encodings.
+//!
+//! A row spells its writes in words. A small interpreter turns them into steps, and every unknown word
+//! is an error, so that no row stays unchecked.
 
 use std::collections::HashMap;
 
@@ -134,7 +135,7 @@ fn message_vectors_both_ways() {
             let mut writer = BitWriter::new();
             steps.iter().for_each(|step| step.write(&mut writer));
             assert_eq!(writer.bit_len(), bits, "{name}: {what}");
-            // Where nothing is written there is no message either.
+            // Without written values no message exists.
             let message = if bits == 0 { &[] } else { writer.message() };
             assert_eq!(to_hex(message), row.text("hex"), "{name}: {what}");
             assert_eq!(message.len(), row.number::<usize>("message_bytes"), "{name}: {what}");
@@ -178,7 +179,7 @@ fn steps(words: &str, known: &HashMap<String, Vec<Step>>) -> Parsed<Vec<Step>> {
     .map(|step| vec![step])
 }
 
-/// `byte(1);string(text)` and perhaps a note behind a space.
+/// `byte(1);string(text)` and an optional note behind a space.
 fn calls(words: &str) -> Parsed<Vec<Step>> {
     let mut rest = words;
     let mut steps = Vec::new();

@@ -1,4 +1,4 @@
-//! The small parts of movement, which need no map, against what the games compute, bit for bit.
+//! Small parts of movement that need no map, against the games' results, bit for bit.
 
 use fragd::{
     game::movement::{

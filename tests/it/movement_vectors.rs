@@ -1,5 +1,6 @@
-//! Players moved by scripted commands, against what the games' own code makes of the same commands, bit
-//! for bit: in maps with both families of arithmetic, and without a map what needs none.
+//! Pmove of scripted usercmds against the games' own results, bit for bit.
+//!
+//! On maps in both precisions, and without a map for moves that need none.
 
 use std::fmt::Write as _;
 
@@ -88,7 +89,7 @@ fn command(line: &Line<'_>) -> UserCmd {
     }
 }
 
-/// What happens to the player before a command: a hit, a pad, a lift.
+/// Event before a command: a hit, a jump pad, a plat.
 fn inject(line: &Line<'_>, state: &mut PlayerState) {
     if line.text("inj_vx").is_empty() {
         return;
@@ -104,8 +105,8 @@ fn inject(line: &Line<'_>, state: &mut PlayerState) {
     }
 }
 
-/// Calls `visit` with each column that a row tells of a state, its place in the state, and whether it is
-/// a single.
+/// Calls `visit` with each state column of a row, its offset in the state, and whether it is a
+/// float.
 fn each_word<'a>(
     state: &'a mut PlayerState,
     holdable: usize,
@@ -165,7 +166,7 @@ enum Slot<'a> {
     Float(&'a mut f32),
 }
 
-/// What differs between a state and its results and a row, in words. Empty when nothing does.
+/// Differences of a state and its results from a row, in words. Empty if equal.
 fn differences(
     line: &Line<'_>,
     state: &mut PlayerState,
@@ -216,7 +217,7 @@ struct Tables {
     starts: Table,
     /// The commands.
     commands: Table,
-    /// What comes of them, where that is a table of its own.
+    /// Results, where they are a separate table.
     results: Option<Table>,
 }
 
@@ -243,8 +244,8 @@ impl Tables {
         }
     }
 
-    /// Runs every command twice: on the state that the commands before it left, and on the state that
-    /// the row before says. `wanted` picks runs by name. The number of commands.
+    /// Runs every command twice: on the state after the previous commands, and on the state of the
+    /// previous row. `wanted` selects runs by name. Returns the number of commands.
     fn check<W: Surroundings>(&self, world: &mut W, wanted: impl Fn(&str) -> bool) -> usize {
         let runs: Vec<_> = self.starts.rows().map(|line| Run::read(&line, self.variant)).collect();
         let results = self.results.as_ref().unwrap_or(&self.commands);

@@ -1,5 +1,6 @@
-//! Scrambling of known messages, and the checksums of a captured session. What channels make of whole
-//! sessions and of the reference datagrams is in `session_vectors` and `snapshot_vectors`.
+//! Scrambling of known messages, and the checksums of a captured session.
+//!
+//! `session_vectors` and `snapshot_vectors` test channels on whole sessions and reference datagrams.
 
 use fragd::wire::Protocol;
 use fragd::{

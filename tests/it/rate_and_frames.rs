@@ -1,4 +1,4 @@
-//! How fast clients are served and how frames keep their time.
+//! Client rate, snaps, and frame timing.
 
 use fragd::{
     client::Protocol,
@@ -9,7 +9,7 @@ use fragd::{
 
 use crate::sim_fixture::{SimFixture, server};
 
-/// What one player receives in ten seconds, in bytes with network headers, and in snapshots.
+/// Data received by one player in ten seconds: bytes with network headers, and snapshots.
 fn served(rate: &str, snaps: &str, crowd: usize, set: &[(&str, &str)]) -> (u64, u64) {
     let mut sim = SimFixture::new(5, set);
     let node = sim.join(Protocol::OA_71, "slow");
@@ -113,7 +113,7 @@ fn skipped_snapshots_set_rate_delayed() {
     assert!(flags.contains(fragd::wire::snapshot::SnapFlags::RATE_DELAYED));
 }
 
-/// How much longer than a frame a server sleeps that nobody is on.
+/// Factor by which an empty server sleeps longer than a frame.
 const ALONE: Millis = Millis(150);
 
 #[test]

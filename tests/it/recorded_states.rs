@@ -1,4 +1,4 @@
-//! States and snapshots as `snapshots.jsonl` writes them down; the benchmarks read them, too.
+//! States and snapshots of `snapshots.jsonl`, shared with the benchmarks.
 //!
 //! A state is an object from field name to value, an absent field being zero. Integers are decimal,
 //! floats are the hexadecimal digits of their bits.
@@ -70,7 +70,7 @@ pub(crate) fn player_field<'a>(state: &'a mut PlayerState, name: &str) -> &'a mu
     bytemuck::must_cast_mut(member)
 }
 
-/// What a snapshot is relative to, what it shows, and the baselines of what is new in it.
+/// Delta base of a snapshot, its content, and the baselines of new entities.
 pub(crate) struct RecordedScene {
     pub(crate) old: (PlayerState, Vec<EntityState>),
     pub(crate) new: (PlayerState, Vec<EntityState>),
@@ -97,7 +97,7 @@ impl RecordedScene {
     }
 }
 
-/// A list of entities, where a plain integer stands for the old one of that number.
+/// A list of entities; a plain integer is the base entity of that number.
 fn entities_of(list: &Value, old: &[EntityState]) -> Vec<EntityState> {
     let one = |value: &Value| match value.as_i64() {
         Some(number) => *old.iter().find(|e| i64::from(e.number) == number).unwrap(),

@@ -1,5 +1,4 @@
-//! Clients that connect again or join over a bad network: nothing of an earlier connection disturbs the
-//! new one, and nothing that was said is lost.
+//! Reconnects and joins over impaired networks: no interference of an earlier connection, no lost text.
 
 use fragd::{
     client::{Protocol, Stage},
@@ -108,7 +107,7 @@ fn chat_of_ended_level_is_not_sent_later() {
     assert!(heard.len() == 1 && heard[0].contains("line 3"), "{heard:?}");
 }
 
-/// The server keeps a silent slot of the same host and qport, and has dropped the newcomer.
+/// The server keeps a silent slot of the same host and qport, and has dropped the new client.
 #[test]
 fn rejoining_client_replaces_or_outlives_its_zombie() {
     let mut sim = SimFixture::new(3, &[("sv_timeout", "30")]);

@@ -1,4 +1,4 @@
-//! A server that does what a test tells it, made of the same codecs but none of the server's code.
+//! Scripted server, built from the same codecs without code of the server.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ use fragd::{
     },
 };
 
-/// What a snapshot shows.
+/// Content of a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct World {
     pub(crate) time: i32,
@@ -78,7 +78,7 @@ pub(crate) struct Peer {
     client_commands: IncomingCommands,
     writer: BitWriter,
     message: Vec<u8>,
-    /// What each message showed.
+    /// Snapshot of each message.
     shown: HashMap<u32, World>,
     checksum_feed: i32,
     baselines: Vec<EntityState>,
@@ -86,7 +86,7 @@ pub(crate) struct Peer {
     pub(crate) heard: Vec<String>,
     /// Usercmds that were new.
     pub(crate) moves: Vec<UserCmd>,
-    /// What stood in the client's last packet.
+    /// Content of the client's last packet.
     pub(crate) head: ClientHead,
     pub(crate) packets: usize,
     /// Usercmds in the last packet, and whether deltas are welcome; `None` without a move.
@@ -242,13 +242,13 @@ impl Peer {
     }
 }
 
-/// A server of one wire that lets everybody in.
+/// A server of one protocol that accepts all clients.
 pub(crate) struct ScriptedServer {
     pub(crate) wire: &'static Protocol,
     pub(crate) challenge: Challenge,
-    /// By whatever tells clients apart.
+    /// Clients by qport.
     pub(crate) peers: HashMap<u16, Peer>,
-    /// What `connect` is refused with.
+    /// Reason to reject `connect`.
     pub(crate) refusal: Option<String>,
 }
 

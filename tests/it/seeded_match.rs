@@ -1,4 +1,4 @@
-//! Whole matches of bots in virtual time: they fight, they end by a limit, and they repeat.
+//! Whole matches of bots in virtual time: fights, exit rules, and identical repetition.
 
 use fragd::model::Millis;
 
@@ -36,7 +36,7 @@ fn lines<'a>(log: &'a str, what: &'a str) -> impl Iterator<Item = &'a str> {
     log.lines().filter(move |line| line.contains(what))
 }
 
-/// The two clients of a line about a death: who did it, and who died.
+/// Attacker and victim of an obituary line.
 fn parties(line: &str) -> [usize; 2] {
     let numbers = line.split_once("Kill: ").map_or("", |(_, numbers)| numbers);
     let mut numbers = numbers.split(' ').map(|number| number.parse().unwrap());
@@ -64,7 +64,7 @@ fn bots_fight_for_ten_minutes() {
     assert_eq!(lines(log, "Exit: Timelimit hit.").count(), 1, "{log}");
     assert_eq!(fighters.server().active_clients(), usize::from(BOTS), "nobody was dropped");
     let kills: Vec<_> = lines(log, "Kill: ").map(parties).collect();
-    // One in four seconds: nobody stands about for long.
+    // One kill in four seconds: no bot idles for long.
     assert!(kills.len() > 150, "{} kills", kills.len());
     for client in 0..usize::from(BOTS) {
         let frags = kills.iter().filter(|[by, of]| *by == client && *of != client).count();

@@ -1,6 +1,7 @@
-//! Two captured sessions of a real client with a real server, replayed at both ends: every datagram is
-//! read whole, what it says is compared with the file's words, and the message made anew from what was
-//! read leaves a channel as the very datagrams that were captured.
+//! Captured sessions of a real client with a real server, replayed at both ends.
+//!
+//! Every datagram is read completely, and its content is compared with the file's words. The message
+//! written again from that content leaves a channel as the captured datagrams.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -105,8 +106,8 @@ fn assert_says(decoded: &str, said: &[String], place: &str) {
     assert!(!rest.contains(char::is_alphanumeric), "{place}: {rest:?} was not read");
 }
 
-/// The words with the numbers of an origin as we print them: of two shortest decimals that mean one
-/// number, printers differ in which they take.
+/// The words with origin numbers as printed here. Printers differ in the choice between two
+/// shortest decimals of one number.
 fn reprinted(decoded: &str) -> String {
     let Some((before, rest)) = decoded.split_once("origin (") else { return decoded.to_owned() };
     let (numbers, behind) = rest.split_once(')').unwrap();
@@ -158,7 +159,7 @@ impl Session {
         }
     }
 
-    /// What the server makes of a client's datagram, in words.
+    /// Content of a client's datagram as the server reads it, in words.
     fn towards_server(&mut self, datagram: &[u8]) -> Option<Vec<String>> {
         let mut message = std::mem::take(&mut self.message);
         let received = self.server.receive(datagram, &mut message).unwrap()?;
@@ -191,7 +192,8 @@ impl Session {
         Some(read.in_words(&head))
     }
 
-    /// What the client makes of a server's datagram, in words; `None` while its message is not whole.
+    /// Content of a server's datagram as the client reads it, in words; `None` until its message is
+    /// complete.
     fn towards_client(&mut self, datagram: &[u8]) -> Option<Vec<String>> {
         self.again.push(datagram.to_vec());
         let mut message = std::mem::take(&mut self.message);
@@ -335,7 +337,7 @@ fn snapshot_in_words(head: &SnapshotHead, snapshot: &Snapshot) -> Vec<String> {
     ]
 }
 
-/// What stands behind a client message's head.
+/// Operations behind a client message's header.
 struct ClientMessage {
     commands: Vec<(CommandNum, String)>,
     /// Whether the server may send a delta, when there are usercmds.
@@ -409,8 +411,8 @@ fn assert_ends(reader: &BitReader<'_>, message: &[u8]) {
     assert_eq!(message.len(), reader.bit_position() / 8 + 1);
 }
 
-/// What was written anew, which must equal the captured message, with the captured junk in the byte
-/// that holds no bit of it.
+/// Rewritten message, which must equal the captured one. The captured padding fills the byte
+/// without bits.
 fn same_message(writer: &mut BitWriter, captured: &[u8]) -> Vec<u8> {
     let spare = writer.bit_len().is_multiple_of(8);
     let mut again = writer.message().to_vec();

@@ -1,4 +1,4 @@
-//! The table of settings and the games' own tables say the same.
+//! Settings table against the games' own tables.
 
 use fragd::{
     game::{Profile, movement::Variant},
@@ -36,7 +36,7 @@ fn announced_keys_are_settings() {
     }
 }
 
-/// Prefixes of names that are settings wherever they stand in the rules.
+/// Prefixes of setting names, at any place in the rules.
 const PREFIXES: [&str; 5] = ["g_", "pmove_", "com_", "sv_", "elimination_"];
 
 /// Keys of userinfos, which look like settings.

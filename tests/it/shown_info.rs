@@ -1,4 +1,4 @@
-//! What server browsers and clients are told of a server: true, and no more than there is.
+//! Serverinfo and status as browsers and clients see them.
 
 use std::net::SocketAddr;
 
@@ -56,8 +56,8 @@ fn level_start_time_is_shown_in_openarena_serverinfo() {
     assert!(!status.contains("g_timestamp"), "{status}");
 }
 
-/// A client told of voice or of data files that it cannot have asks for them: with downloads switched on, one
-/// that misses a listed file does not get in.
+/// VoIP and file lists are not announced. With downloads switched on, a client that misses a listed
+/// file does not join.
 #[test]
 fn serverinfo_shows_only_served_features() {
     for game in ["baseoa", "baseq3"] {

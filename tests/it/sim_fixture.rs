@@ -1,4 +1,4 @@
-//! A simulated server with players, and what must hold at every step.
+//! Simulated server with players, checked at every step.
 
 use fragd::{
     client::Protocol,
@@ -110,7 +110,7 @@ impl SimFixture {
         });
     }
 
-    /// Nobody met a fault.
+    /// No client met a protocol error.
     pub(crate) fn check_no_faults(&mut self) {
         let seed = self.seed;
         for (i, player) in self.players().enumerate() {

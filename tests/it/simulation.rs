@@ -1,4 +1,4 @@
-//! Server and clients over a virtual network: what holds whatever the network does.
+//! Server and clients over a virtual network, under any impairment.
 
 use fragd::{client::Protocol, impairment::Impairment, model::Millis};
 
@@ -101,7 +101,8 @@ fn sixty_clients_leave_at_once_without_affecting_others() {
     // They fall silent: taken off the network, not asked to leave.
     assert_eq!(leavers.len(), 56);
     let silent = sim.actors.drain(1..=56).collect::<Vec<_>>();
-    // The places of those who stay moved, and with them their addresses: put strangers in between.
+    // The nodes of remaining clients moved, and with them their addresses: insert unrelated nodes
+    // between them.
     for (i, _) in silent.iter().enumerate() {
         sim.actors
             .insert(1 + i, fragd::sim::Actor::Server(Box::new(crate::sim_fixture::server(&[]))));

@@ -44,7 +44,7 @@ impl Case {
         self.0[key].as_array().unwrap()
     }
 
-    /// What was written equals the line's bits.
+    /// Compares written bits with the line's.
     fn check_bits(&self, writer: &mut BitWriter) {
         let bits = usize::try_from(self.int("bits")).unwrap();
         assert_eq!(writer.bit_len(), bits, "{}: bits", self.id());
@@ -73,7 +73,7 @@ fn latin1(text: &Value) -> Vec<u8> {
     text.as_str().unwrap().chars().map(|c| u8::try_from(c).unwrap()).collect()
 }
 
-/// What a reader must get: `decoded` where the wire loses something, else `to`.
+/// Expected decoded value: `decoded` where encoding is lossy, else `to`.
 fn expected(case: &Case) -> &Value {
     case.0.get("decoded").unwrap_or(&case.0["to"])
 }

@@ -1,4 +1,4 @@
-//! Who watches somebody sees what that one sees: the player state, and what is in view from there.
+//! Following spectators: playerstate and visible entities of the followed player.
 
 use fragd::{
     client::Protocol,
@@ -46,7 +46,7 @@ fn server() -> Server {
     Server::new(settings, Box::new(assets), rules, [3; 32])
 }
 
-/// What a node sees: whose eyes, from which side, and which players.
+/// View of a node: viewed player, whether it follows, and visible players.
 fn view(sim: &mut SimFixture, node: usize) -> (i32, bool, Vec<i32>) {
     let slots = sim.server().settings().int(key::SV_MAXCLIENTS);
     let client = sim.player(node).client();
@@ -75,7 +75,7 @@ fn follower_receives_view_of_followed_player() {
         let (own, side, seen) = view(&mut sim, node);
         sides.push((own, side, seen));
     }
-    // Three players on two floors: at least one is alone or has one neighbour.
+    // Three players on two floors: at least one sees at most one other.
     let east = sides.iter().filter(|(_, side, _)| *side).count();
     assert!((1..=2).contains(&east), "the seed puts players on both floors: {sides:?}");
     for (number, side, _) in &sides {

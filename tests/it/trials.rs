@@ -1,5 +1,6 @@
-//! Servers and players in drawn weather: all that must hold holds, for a fixed set of seeds here and for
-//! any with `fragd sim`. `FRAGD_SEED` takes one seed instead, to have a failure again; `FRAGD_ENDURANCE`
+//! Trials: server and clients under seeded faults, for a fixed set of seeds.
+//!
+//! `fragd sim` runs any seed. `FRAGD_SEED` selects one seed to reproduce a failure; `FRAGD_ENDURANCE`
 //! adds a day, or as many hours as it says.
 
 use fragd::{
@@ -73,8 +74,8 @@ fn same_seed_gives_identical_transcript() {
     assert_ne!(once.transcript, run(78).transcript);
 }
 
-/// The level's clock has 31 bits. Before it is used up the level begins anew at zero: unnoticed when
-/// nobody is there, and else as other servers do it, with everybody sent away to join again.
+/// The level clock has 31 bits. Before overflow the level restarts at zero: unnoticed on an empty
+/// server, otherwise all clients rejoin.
 #[test]
 fn level_clock_wrap_restarts_level_with_all_clients() {
     let mut at_the_end = server(&[], true);

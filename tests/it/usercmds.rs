@@ -1,8 +1,7 @@
-//! What a server makes of usercmds, told by one who writes them by hand: honest ones, and those of
-//! clients that hope to cover more ground than their time allows.
+//! Usercmds of honest clients, and of clients that try to move faster than their time allows.
 //!
-//! The numbers are the documented ones: commands run for times of 1000 ms behind the last frame to
-//! 200 ms ahead of it, each once, none after a later one; 320 units a second.
+//! The limits are the documented ones: usercmds run from 1000 ms behind the last frame to 200 ms ahead
+//! of it, each once, none after a later one, at 320 units per second.
 
 use std::sync::Arc;
 
@@ -36,9 +35,9 @@ const FRAME_MS: i32 = 50;
 const RUN_MS: i32 = 3000;
 /// Ground speed, units a second.
 const SPEED: f32 = 320.0;
-/// How far ahead of the last frame a command may be.
+/// Maximum time of a usercmd ahead of the last frame.
 const AHEAD_MS: i32 = 200;
-/// How long ago a command may be.
+/// Maximum age of a usercmd.
 const BEHIND_MS: i32 = 1000;
 /// Longest time that one command moves for.
 const LONGEST_MS: i32 = 1000;
@@ -72,7 +71,7 @@ fn route() -> Route {
 }
 
 impl Runner {
-    /// Joins, and stands for a second so that it has landed.
+    /// Joins, and waits a second to land.
     fn new(set: &[(&str, &str)]) -> Self {
         let mut settings = Settings::new(GameFolder::BaseQ3);
         for (name, value) in [("game", "baseq3"), ("map", "field")].iter().chain(set) {
@@ -230,7 +229,7 @@ fn honest(runner: &mut Runner) -> f32 {
     })
 }
 
-/// What can be covered in three seconds, less the time it takes to get going.
+/// Distance in three seconds, less the time to accelerate.
 const MOST: f32 = SPEED * RUN_MS as f32 / 1000.0;
 const LEAST: f32 = MOST - 60.0;
 
@@ -371,7 +370,7 @@ fn old_usercmd_runs_as_one_second_old() {
     let sent = UserCmd { server_time: runner.level_ms - 2500, ..runner.forward(0) };
     runner.send(&[sent]);
     assert_eq!(runner.command_time(), runner.level_ms - BEHIND_MS);
-    // The newest that the server will run, whatever the client says.
+    // The newest time that the server accepts from any client.
     runner.send(&[runner.forward(5000)]);
     assert_eq!(runner.command_time(), runner.level_ms + AHEAD_MS);
 }

@@ -1,4 +1,4 @@
-//! Where reference vectors lie, and how to read them.
+//! Reference vectors: location and parsing.
 //!
 //! `FRAGD_VECTORS` names another directory of the same layout; files missing there fall back to the
 //! repository's own.
@@ -232,8 +232,7 @@ pub(crate) fn check_server_datagrams(case: &Value, message: &[u8]) {
     }
 }
 
-/// Records of comma-separated text: a field may stand in quotes, and then hold commas, line ends and,
-/// doubled, quotes.
+/// Records of comma-separated text. A quoted field may hold commas, line ends and escaped quotes.
 fn records(text: &str) -> Vec<Vec<String>> {
     let mut records = Vec::new();
     let mut fields = vec![String::new()];

@@ -1,7 +1,7 @@
-//! Players are sent what they can see, and nothing that they can't.
+//! Visibility: players receive the entities that they can see, and no others.
 //!
-//! The game here is a stage of puppets: a test puts players and things where it wants them. The map is
-//! one of three rooms in a row, made here, and where OpenArena's data is installed also `oa_dm1`.
+//! The game is a stub: a test puts players and entities at chosen positions. The map has three rooms in
+//! a row and is built here; where OpenArena's data is installed, `oa_dm1` is used too.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -29,7 +29,7 @@ use crate::{
 const VIEWHEIGHT: i32 = 26;
 const MAX_THINGS: usize = 64;
 
-/// What stands where; shared by the test and its game.
+/// Positions of entities, shared by the test and its game.
 #[derive(Default)]
 struct Stage {
     players: [Vec3; 4],
@@ -39,7 +39,7 @@ struct Stage {
 
 type Shared = Rc<RefCell<Stage>>;
 
-/// Rules that put everybody where the stage says.
+/// Rules that place all entities as the stage says.
 #[derive(Default)]
 struct Puppets {
     stage: Shared,
@@ -338,7 +338,7 @@ fn arbitrary_scenes_follow_visibility_rules() {
     sim.check_no_faults();
 }
 
-/// What the rules say, said plainly.
+/// Reference visibility, written plainly.
 fn expected(stage: &Stage, viewer: usize) -> Vec<i32> {
     // Rooms that a thing reaches into: it is 8 units to each side, and one more when linked.
     let room = |x: f32| {

@@ -1,4 +1,4 @@
-//! Maps, archives, leafs, clusters, areas and links equal their reference vectors.
+//! Maps, archives, leafs, clusters, areas and links against reference vectors.
 
 use fragd::{
     io::assets::Pack,

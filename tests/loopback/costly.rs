@@ -1,4 +1,4 @@
-//! The costliest datagrams of each kind that a server takes.
+//! Costliest datagrams of each kind that a server accepts.
 
 use fragd::{model::CommandNum, wire::client_message};
 

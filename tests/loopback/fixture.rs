@@ -1,8 +1,8 @@
-//! A server and three players over real sockets, and what is seen of them while somebody attacks.
+//! Server and three players over real sockets, observed beside an attack.
 //!
-//! Server and players run the program's own loop, each in a thread. Loads are bounded, for other work runs
-//! beside. What a player may miss is judged by the numbers of the server's messages, so that a busy
-//! machine, which is late, does not look like a server that leaves somebody out.
+//! Server and players run the program's own loop, each in a thread. Loads are bounded, because other
+//! work runs on the same machine. Missed messages are judged by the server's sequence numbers, so that
+//! a late machine does not look like a server that skips a client.
 
 use std::{
     io::{PipeWriter, Write as _},
@@ -24,12 +24,12 @@ use fragd::{
     sim::Player,
 };
 
-/// Longest time of the level's clock that a player may be without a snapshot: a frame is 50 ms, and
-/// other work runs beside.
+/// Longest gap between snapshots in server time: ten frames of 50 ms, because other work runs on
+/// the machine.
 const WORST_GAP_MS: i32 = 500;
-/// How long anything may take that should take a moment.
+/// Time limit of any step.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-/// Whatever goes wrong, threads end.
+/// Time limit of threads.
 const DEADLINE: Millis = Millis::seconds(90);
 /// Players in a fixture.
 pub(crate) const PLAYERS: usize = Protocol::ALL.len();
@@ -73,7 +73,7 @@ pub(crate) fn oob(text: impl AsRef<[u8]>) -> Vec<u8> {
     [b"\xff\xff\xff\xff", text.as_ref()].concat()
 }
 
-/// What has come so far, as it came.
+/// Received datagrams so far.
 pub(crate) fn mail(socket: &UdpSocket) -> Vec<Vec<u8>> {
     socket.set_nonblocking(true).unwrap();
     let mut buffer = [0; 65_536];
@@ -93,7 +93,7 @@ pub(crate) fn answer(socket: &UdpSocket) -> Option<String> {
     Some(String::from_utf8_lossy(buffer[..len].get(4..)?).into_owned())
 }
 
-/// What was last seen of the server.
+/// Last observation of the server.
 #[derive(Clone, Default)]
 struct Look {
     counters: Counters,
@@ -101,7 +101,7 @@ struct Look {
     players: usize,
 }
 
-/// What was last seen of a player.
+/// Last observation of a player.
 #[derive(Clone, Copy, Default)]
 struct Sight {
     active: bool,
@@ -116,7 +116,7 @@ struct Sight {
 struct Room {
     players: Vec<Player>,
     sights: Arc<Mutex<Vec<Sight>>>,
-    /// Who gets which port of the router.
+    /// Assignment of router ports to players.
     moves: mpsc::Receiver<(usize, LocalPort)>,
     stopped: bool,
 }
@@ -199,10 +199,10 @@ impl Hosted for Room {
     }
 }
 
-/// The server, the players, and whoever attacks.
+/// Server, players and attacker.
 pub(crate) struct LoopbackFixture {
     pub(crate) server: SocketAddr,
-    /// Where the players' router has its ports.
+    /// Ports of the players' router.
     ports: Vec<SocketAddr>,
     look: Arc<Mutex<Look>>,
     sights: Arc<Mutex<Vec<Sight>>>,
@@ -277,7 +277,7 @@ impl LoopbackFixture {
         self.begun.elapsed().as_secs() as usize + 1
     }
 
-    /// Where a player's router sends from for it.
+    /// Source address of a player's packets.
     pub(crate) fn address_of(&self, player: usize) -> SocketAddr {
         self.ports[player]
     }
@@ -301,7 +301,7 @@ impl LoopbackFixture {
         writeln!(self.consoles[0], "{line}").unwrap();
     }
 
-    /// Sends so many datagrams, `per_second` of them, in steps of a millisecond.
+    /// Sends `count` datagrams, `per_second` of them, in steps of a millisecond.
     pub(crate) fn storm(&self, count: usize, per_second: usize, mut send: impl FnMut(usize)) {
         let begun = Instant::now();
         let mut sent = 0;
@@ -315,7 +315,8 @@ impl LoopbackFixture {
         }
     }
 
-    /// Everybody plays on and missed nothing, the server answers a stranger and ends as it should.
+    /// All players continue without missing a message, an unknown address gets a response, and the
+    /// server ends as expected.
     pub(crate) fn check(mut self) {
         let stranger = socket_at(9, 9);
         // Its turn may come after a flood's: browsers ask again, too.
@@ -354,7 +355,7 @@ impl LoopbackFixture {
 
 type Hosting = (SocketAddr, Arc<Mutex<Look>>, PipeWriter, JoinHandle<Summary>);
 
-/// Starts the server. Whatever is received says that it runs.
+/// Starts the server. The first received datagram shows that it runs.
 fn listen_and_host(set: &[(&str, &str)]) -> (Hosting, mpsc::Receiver<()>) {
     let mut all = vec![("sv_maxclients", "64")];
     all.extend_from_slice(set);

@@ -1,5 +1,4 @@
-//! More than anybody asks for: queries, challenges, connects, passwords, and datagrams of impossible
-//! lengths.
+//! Floods of queries, challenges, connects, rcon passwords and datagrams of invalid length.
 
 use std::net::UdpSocket;
 

@@ -1,5 +1,6 @@
-//! Datagrams that look like those of a player, sent from its host by another port and from elsewhere,
-//! and datagrams for a player that look like the server's.
+//! Forged datagrams of players and of the server.
+//!
+//! Sources are other ports of the same host, and other hosts.
 
 use std::net::UdpSocket;
 
@@ -11,13 +12,13 @@ use super::fixture::{LoopbackFixture, PLAYERS, mail, oob, socket_at};
 const ROUNDS: usize = 400;
 const PER_SECOND: usize = 3000;
 
-/// What a player's datagram begins with.
+/// Header of a player's datagram.
 fn head(sequence: u32, qport: u16) -> Vec<u8> {
     [&sequence.to_le_bytes()[..], &qport.to_le_bytes()].concat()
 }
 
-/// Sends for each player what `make` makes of a number and its qport, from its own host and from another
-/// one. Nobody is answered, and the players' own datagrams count all the while.
+/// Sends forged datagrams of each player from its own host and another one, made of a sequence and
+/// its qport. None is answered, and the players' own datagrams count throughout.
 fn forge(make: impl Fn(usize, u16) -> Vec<u8>) {
     let fixture = LoopbackFixture::new(&[]);
     // The players' own host, and another.
@@ -36,7 +37,7 @@ fn forge(make: impl Fn(usize, u16) -> Vec<u8>) {
         stray >= (ROUNDS * PLAYERS / 2) as u64 && dropped >= ROUNDS as u64
     });
     assert!(from.iter().all(|socket| mail(socket).is_empty()), "nobody is answered");
-    // Were the real datagrams old now, nobody would move.
+    // If real datagrams were stale now, no player would move.
     let moved = fixture.count(Counter::Moves);
     assert!(moved > moves);
     fixture.wait("players move", |fixture| fixture.count(Counter::Moves) >= moved + 3 * 30);

@@ -1,6 +1,7 @@
-//! Attacks over the loopback interface: what the simulation promises in its own time, with sockets,
-//! threads and a kernel between. Each is bounded in load and time, and three players, one of each wire,
-//! play beside it and may miss nothing.
+//! Attacks over the loopback interface, with sockets, threads and the kernel.
+//!
+//! The simulation proves the same in virtual time. Each attack is bounded in load and time. Three
+//! players, one per protocol, play beside it and may miss nothing.
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 mod costly;

@@ -1,4 +1,4 @@
-//! Those who come and do not play, those who vanish, those who only echo, and routers that change ports.
+//! Silent clients, vanishing clients, echoing peers and NAT rebinding.
 
 use std::{
     net::UdpSocket,
@@ -25,7 +25,7 @@ fn knock(fixture: &LoopbackFixture, socket: &UdpSocket, qport: usize) -> String 
     answer(socket).expect("an answer")
 }
 
-/// What a client of the older wire says first: it has nothing yet.
+/// First message of a protocol-68 client, before its gamestate.
 fn first_word(qport: u16) -> Vec<u8> {
     [&1u32.to_le_bytes()[..], &qport.to_le_bytes(), &[0; 12]].concat()
 }

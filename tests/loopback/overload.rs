@@ -1,9 +1,9 @@
-//! Far more than the server serves, while eight bots play on a map: first many cheap datagrams from two
-//! hundred addresses, then the costliest datagrams of each kind, at 10 and at 40 Mbit/s.
+//! Overload beside eight bots on a map.
 //!
-//! These tests look at the wall's clock. What the machine itself holds up is told apart by the kernel's
-//! account of the threads: a run in which a thread had to wait for a processor is repeated once and then
-//! not judged by times, but by the server's processor time all the same.
+//! First many cheap datagrams from two hundred addresses, then the costliest datagrams of each kind at
+//! 10 and 40 Mbit/s. These tests use the machine's clock. The kernel's accounting of the threads
+//! separates delays by the machine: a run in which a thread had to wait for a processor is repeated
+//! once. After that it is judged by the server's processor time alone.
 
 use std::{
     net::{SocketAddr, UdpSocket},
@@ -38,12 +38,12 @@ use super::{
 /// Bytes of the headers of UDP and IPv4, which every datagram has.
 pub(super) const HEADERS: usize = 28;
 const BOTS: u16 = 8;
-/// How long the bots play, and the server runs.
+/// Duration of the bots' play and of the server.
 const PLAY: Millis = Millis::seconds(4);
 const RUN: Millis = Millis::seconds(6);
 /// Datagrams of the flood of cheap ones, a second: bounded, for others share the machine.
 const FLOOD_PER_SECOND: u32 = 40_000;
-/// How long the bots play undisturbed, and how long with each load.
+/// Duration without load, and with each load.
 const QUIET: Millis = Millis(1500);
 const LOADED: Millis = Millis(1500);
 /// The loads.
@@ -54,13 +54,13 @@ const WORST_GAP_MS: u64 = 100;
 const PING_P90_MS: u64 = 60;
 /// Share of a processor that the server may use: three times what it does on a busy machine.
 const MOST_PROCESSOR: f64 = 0.4;
-/// A thread that waited so long for a processor, within the time of a gap, was held up by the machine.
+/// Wait for a processor that counts as a delay by the machine.
 const STALL: Duration = Duration::from_millis(25);
-/// A sender that is so much behind forfeits what it did not send.
+/// Backlog beyond which a sender drops unsent load.
 const MOST_BEHIND: Duration = Duration::from_millis(5);
 
-/// Longest time that a bot may be without a snapshot beside the flood of cheap datagrams, which is not
-/// repeated on a busy machine.
+/// Longest snapshot gap beside the flood of cheap datagrams, which is not repeated on a busy
+/// machine.
 const WORST_FLOOD_GAP_MS: u64 = 500;
 
 /// Sends the n-th datagram or message; returns its bytes, with those of headers.
@@ -87,7 +87,7 @@ impl Target {
     }
 }
 
-/// What was measured beside a load.
+/// Measurements beside a load.
 struct Measured {
     stages: Vec<StageSummary>,
     counters: Counters,
@@ -100,7 +100,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// What the server did badly, by the wall's clock.
+    /// Violated time limits, by the machine's clock.
     fn late(&self) -> Option<String> {
         let figures = self.stages.iter().skip(1).map(|stage| &stage.figures);
         let bad = figures.zip(MBIT_PER_SECOND).find_map(|(stage, mbit)| {
@@ -218,8 +218,8 @@ fn play_beside(make: fn(&Target) -> Load) -> Measured {
     }
 }
 
-/// Beside a load the bots have snapshots and pings as without it, and the kernel drops nothing; at least
-/// so many datagrams of the load are counted by these counters.
+/// Bots keep their snapshots and pings under load, and the kernel drops nothing. The counters must
+/// show the load.
 fn check(make: fn(&Target) -> Load, counters: &[Counter]) {
     let _machine = alone();
     for attempt in 0..2 {

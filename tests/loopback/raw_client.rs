@@ -1,5 +1,4 @@
-//! A client whose datagrams are made by hand, over a socket: it joins like any other and then sends what
-//! a test wants.
+//! Raw client over a socket: joins normally and then sends hand-made datagrams.
 
 use std::{net::UdpSocket, sync::Arc, time::Instant};
 
@@ -107,7 +106,7 @@ impl RawClient {
         sent
     }
 
-    /// Moves that go on from the last ones, of the kind that costs the most: each in another direction.
+    /// Usercmds that continue the last ones, of the costliest kind: each in another direction.
     pub(super) fn moves(&mut self, count: usize) -> Vec<UserCmd> {
         self.time = self.time.max(self.level_ms);
         (0..count)

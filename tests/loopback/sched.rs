@@ -1,8 +1,8 @@
-//! Processor time of a thread and its wait for a processor, by the kernel's account.
+//! Processor time of a thread and its wait for a processor, by the kernel's accounting.
 //!
-//! A server that is late because it works too much shows in its processor time; one that is late because
-//! the machine gave the processor to other programs shows in its wait. Only Linux tells; elsewhere there
-//! are no samples, and a test has no excuse.
+//! A server that is late because of its own work shows it in processor time. One that is late because
+//! of other programs shows it in wait. Only Linux provides the numbers; elsewhere tests are judged
+//! without them.
 
 use std::{
     sync::{Arc, Mutex},

@@ -1,4 +1,4 @@
-//! What strangers send without a connection.
+//! Attacks by connectionless packets: floods, reflection, forged sources, rcon guessing.
 
 use std::net::SocketAddr;
 
@@ -21,8 +21,7 @@ fn far(host: u8) -> SocketAddr {
     ([198, 51, 100, host], 27_960).into()
 }
 
-/// Asks so often in each millisecond for ten seconds, from wherever `from` says, and counts answers and
-/// their bytes.
+/// Sends requests at a rate per millisecond for ten seconds. Returns responses and their bytes.
 fn flood(
     fixture: &mut AttackFixture,
     text: &str,
@@ -196,7 +195,7 @@ fn c9_silent_clients_are_few_and_time_out_early() {
         fixture.run_for(1000);
     }
     assert!(let_in <= 12, "{let_in} in two minutes");
-    // A neighbour is not punished.
+    // Another address of the same network is not limited.
     assert!(RawClient::knock(&mut fixture, far(2), 5).is_ok());
     fixture.check();
 }
@@ -350,7 +349,7 @@ fn c22_rcon_password_is_useless_from_other_networks() {
     }
     assert_eq!(fixture.count(Counter::RconAccepted), 0);
     assert_ne!(fixture.server().settings().text(key::SV_HOSTNAME), "changed");
-    // The operator's network is heard, whatever came from elsewhere.
+    // The operator's network is served despite requests from elsewhere.
     assert_eq!(fixture.ask(far(1), sniffed).len(), 1);
     assert_eq!(fixture.server().settings().text(key::SV_HOSTNAME), "changed");
     fixture.check();

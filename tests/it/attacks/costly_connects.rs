@@ -1,4 +1,4 @@
-//! The costliest `connect` packets to read: by their pairs, and by their stream.
+//! Costliest `connect` packets to decode: most userinfo pairs, deepest Huffman stream.
 
 use fragd::wire::connect::{CONNECT_PREFIX, compress};
 

@@ -1,4 +1,4 @@
-//! Words that could become file names or shell words.
+//! Folder names as path traversal and shell input.
 
 use fragd::settings::Settings;
 

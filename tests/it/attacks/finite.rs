@@ -1,4 +1,4 @@
-//! Numbers that no client can take: a game whose states hold NaN and infinities.
+//! Non-finite numbers: a game whose states hold NaN and infinities.
 
 use fragd::{
     game::{EntityView, Flight, Game, Host, LevelStart, Profile},

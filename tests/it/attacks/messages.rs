@@ -1,4 +1,4 @@
-//! What a connected client says: one that joined like everybody else and then does as it likes.
+//! Attacks by a connected client that joins normally and then sends arbitrary messages.
 
 use std::net::SocketAddr;
 
@@ -23,7 +23,7 @@ fn fixture() -> (AttackFixture, RawClient) {
     (fixture, attacker)
 }
 
-/// What an honest player was told, of which `what` is a part.
+/// Reliable commands of an honest player that contain `what`.
 fn told(fixture: &mut AttackFixture, what: &str) -> usize {
     let node = fixture.honest[0].node;
     fixture.sim.player(node).heard.iter().filter(|line| line.contains(what)).count()

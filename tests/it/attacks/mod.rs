@@ -1,9 +1,9 @@
-//! Known attacks on servers of this family, each against a running server with players beside it.
+//! Known attacks on Quake III servers, each against a running server with players beside it.
 //!
-//! `rows.csv` names every attack by its number in the list of known attacks and the tests that show what
-//! this server does about it. In the tests of this folder three players, one of each wire, play beside
-//! the attack: in the end all of them are there, their views were the server's at every step, no two
-//! snapshots were further apart than [`WORST_GAP`], and a newcomer is answered.
+//! `rows.csv` names every attack by its number and the tests that cover it. Three players, one per
+//! protocol, play beside the attack. At the end all of them are in the game, and their snapshots
+//! equaled the server's at every step. No two snapshots were further apart than [`WORST_GAP`], and an
+//! unknown address gets a response.
 
 mod amplification;
 mod connectionless;
@@ -32,10 +32,9 @@ use fragd::{
 
 use crate::sim_fixture::{SERVER, SimFixture};
 
-/// Longest time between two snapshots of a player beside an attack: a frame of 50 ms, and the step in
-/// which these tests look.
+/// Longest time between two snapshots of a player beside an attack: a frame of 50 ms plus one step.
 const WORST_GAP: Millis = Millis(60);
-/// How often players are looked at.
+/// Interval between observations of players.
 const STEP: Millis = Millis(10);
 /// The seed of every fixture.
 const SEED: u64 = 91;
@@ -48,13 +47,13 @@ struct Honest {
     worst_gap: Millis,
 }
 
-/// A server, three players, and whoever attacks.
+/// Server, three players and an attacker.
 struct AttackFixture {
     sim: SimFixture,
     honest: Vec<Honest>,
     /// Longest time that they may be without a snapshot.
     worst_gap: Millis,
-    /// What the server sent to addresses that no node has, and nobody has read.
+    /// Datagrams to addresses without a node, not yet read.
     mail: Vec<(SocketAddr, Vec<u8>)>,
 }
 
@@ -94,7 +93,7 @@ impl AttackFixture {
         self.server().counters().get(counter)
     }
 
-    /// Where a player is.
+    /// Address of a player.
     fn address_of(&self, honest: usize) -> SocketAddr {
         Network::address(self.honest[honest].node, LocalPort(0))
     }
@@ -151,8 +150,8 @@ impl AttackFixture {
         replies.iter().map(|reply| String::from_utf8_lossy(&reply[4..]).into_owned()).collect()
     }
 
-    /// Everybody who plays is in the game, was served without a gap and met no fault, and the server
-    /// answers a newcomer within a second.
+    /// All players are in the game, without a gap or protocol error. The server answers an unknown
+    /// address within a second.
     fn check(mut self) {
         self.run_for(1000);
         let info = self.ask(([192, 0, 2, 250], 9).into(), "getinfo alive");

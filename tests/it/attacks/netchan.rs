@@ -1,4 +1,4 @@
-//! Numbered datagrams: forged ones of players, and fragments that never make a message.
+//! Attacks by sequenced datagrams: forged packets of players, and fragments without a message.
 
 use std::net::SocketAddr;
 
@@ -20,7 +20,7 @@ use super::{AttackFixture, SEED, raw_client::RawClient};
 const FROM: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1)), 27_960);
 
-/// A datagram that looks like a player's: number, qport, and a body that nobody encoded.
+/// A forged datagram of a player: sequence, qport and arbitrary payload.
 fn forged(sequence: u32, qport: u16, body: &[u8]) -> Vec<u8> {
     [&sequence.to_le_bytes()[..], &qport.to_le_bytes(), body].concat()
 }
@@ -58,7 +58,7 @@ fn n2_n3_forged_sequence_jump_makes_no_real_datagram_stale() {
         }
         fixture.run_for(50);
     }
-    // The players' own datagrams were taken all the while: their moves went on.
+    // The players' own datagrams were accepted throughout: they kept moving.
     let moves = fixture.count(Counter::Moves);
     fixture.run_for(1000);
     assert!(fixture.count(Counter::Moves) - moves >= 3 * 55);
@@ -78,8 +78,7 @@ fn keyless_message(server_id: i32, reliable_acknowledge: i32) -> Vec<u8> {
     writer.message().to_vec()
 }
 
-/// Sends keyless messages as if a player had sent them, with numbers that depend on how many datagrams it
-/// has sent, and with these checksums.
+/// Sends keyless messages in the name of a player. Sequences depend on the number of its datagrams.
 fn forge<const N: usize>(
     fixture: &mut AttackFixture,
     victim: usize,
@@ -146,7 +145,7 @@ fn n3_client_near_sequence_limit_affects_only_itself() {
             fixture.send(FROM, &datagram);
             fixture.run_for(20);
         }
-        // It can go no further than the end, and is forgotten like everybody who is silent.
+        // It cannot pass the limit, and times out like any silent client.
         fixture.run_for(7000);
         assert!(!attacker.is_in(&mut fixture));
     }

@@ -1,4 +1,4 @@
-//! More than the server can serve, from everywhere, while people play.
+//! Overload from many addresses beside players in the game.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::sim_fixture::{SERVER, SimFixture};
 
-/// Every kind of stranger's datagram.
+/// Every kind of datagram from unknown addresses.
 fn requests() -> [Vec<u8>; 5] {
     let [info, status] =
         ["getinfo", "getstatus"].map(|text| oob([text, " ", &"A".repeat(128)].concat()));
@@ -59,7 +59,7 @@ fn eight_players_are_unaffected_by_distributed_flood() {
 fn shedding_drops_queries_then_connects_then_clients() {
     let mut fixture = AttackFixture::new(&[]);
     let query = oob("getinfo xxx");
-    // Enough for queries to be shed, not enough for newcomers.
+    // Enough to shed queries, not enough to shed connects.
     for i in 0..3000 {
         fixture.send(anyone(i), &query);
     }
@@ -67,7 +67,7 @@ fn shedding_drops_queries_then_connects_then_clients() {
     assert!(fixture.send(late, &query).is_empty(), "a query is shed");
     let mut attacker = RawClient::knock(&mut fixture, late, 9).expect("a newcomer is let in");
     assert_eq!(fixture.count(Counter::NewcomersShed), 0);
-    // Enough for newcomers, not for players.
+    // Enough to shed connects, not enough to shed clients.
     let challenge = oob("getchallenge");
     for i in 0..4000 {
         fixture.send(anyone(i), &challenge);
@@ -77,7 +77,7 @@ fn shedding_drops_queries_then_connects_then_clients() {
     attacker.idle(&mut fixture);
     assert_eq!(fixture.count(Counter::GamestatesSent), 4, "a player is heard");
     assert_eq!(fixture.count(Counter::SequencedShed), 0);
-    // In the next frame everybody is served again.
+    // In the next frame all classes are served again.
     fixture.run_for(50);
     assert_eq!(fixture.send(late, &challenge).len(), 1);
     fixture.check();

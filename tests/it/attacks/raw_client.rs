@@ -1,4 +1,4 @@
-//! A client whose every packet is made by hand: it joins like any other and then does as it likes.
+//! Raw client: joins normally and then sends hand-made packets.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -44,7 +44,7 @@ pub(super) struct RawClient {
 }
 
 impl RawClient {
-    /// A client that has been let in and has said nothing yet, or the refusal.
+    /// An accepted client that has sent no message yet, or the rejection.
     pub(super) fn knock(
         fixture: &mut AttackFixture,
         address: SocketAddr,
@@ -60,7 +60,7 @@ impl RawClient {
         qport: u16,
         name: &str,
     ) -> Result<Self, String> {
-        // Letters to whoever was here before.
+        // Datagrams to the previous owner of this address.
         fixture.mail.retain(|(to, _)| *to != address);
         let challenge = challenge(fixture, address);
         let pairs = [("name", name), ("rate", "90000"), ("snaps", "20")];
@@ -111,7 +111,7 @@ impl RawClient {
         assert_ne!(self.level_ms, 0, "snapshots came");
     }
 
-    /// Takes the gamestate of a server that is asked for so many bytes a second, and makes no move.
+    /// Receives the gamestate at the given rate, and sends no usercmd.
     pub(super) fn enter_loading(&mut self, fixture: &mut AttackFixture, rate: u32) {
         self.idle(fixture);
         fixture.run_for(1000);
@@ -131,7 +131,7 @@ impl RawClient {
         }
     }
 
-    /// An honest head with that content, as it would lie in a datagram.
+    /// A valid header with that content, as in a datagram.
     pub(super) fn message(&self, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
         let mut writer = BitWriter::new();
         client_message::begin(&mut writer, Protocol::Q3_68, &self.head());

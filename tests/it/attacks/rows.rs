@@ -1,7 +1,8 @@
-//! The list of known attacks: what its rows claim about their tests.
+//! Table of known attacks, compared with the tests that its rows name.
 //!
-//! A row names its tests, the worlds they run in, what they assert, and what is not covered. World and
-//! assertion are compared with the place and the text of the tests, so a row cannot claim more than they do:
+//! A row names its tests, their worlds, their assertions and the parts that are not covered. World and
+//! assertion are compared with path and text of the tests, so a row cannot claim more than its tests
+//! do:
 //!
 //! | world | where |
 //! |---|---|
@@ -14,8 +15,8 @@
 //! |---|---|
 //! | `gap` | the time that players beside the attack are without a snapshot |
 //! | `work` | steps, packets or entries that the attack may cost |
-//! | `bytes` | number or length of the answers |
-//! | `state` | the clients, the memory or the values that are left |
+//! | `bytes` | number or length of the responses |
+//! | `state` | remaining clients, memory or values |
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! Slots held by clients that do not play, and slots taken from clients that do.
+//! Slot exhaustion by clients that do not play, and slot theft from clients that do.
 
 use std::net::{Ipv6Addr, SocketAddr};
 
@@ -11,11 +11,11 @@ fn far(port: u16) -> SocketAddr {
     ([198, 51, 100, 1], port).into()
 }
 
-/// An address that is no attacker's.
+/// An address other than the attacker's.
 const HONEST: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 9)), 27_960);
 
-/// Connects by a name as often as a client does, until it is let in, and returns the tries.
+/// Connects under a name at a client's interval until accepted, and returns the number of tries.
 fn tries_to_rejoin(fixture: &mut AttackFixture, from: SocketAddr, qport: u16, name: &str) -> u32 {
     for tries in 1..=5 {
         if let Ok(mut client) = RawClient::knock_as(fixture, from, qport, name) {

@@ -1,4 +1,4 @@
-//! What clients say of themselves, at its longest and costliest.
+//! Userinfos of maximum length and cost.
 
 use std::net::SocketAddr;
 
@@ -37,7 +37,7 @@ fn shown(fixture: &mut AttackFixture, line: &str) -> String {
     std::iter::from_fn(|| fixture.sim.actors[SERVER].poll_console()).collect()
 }
 
-/// A userinfo that with the address has exactly so many bytes.
+/// A userinfo of the given length, with the address included.
 fn long_userinfo(attacker: &RawClient, bytes: usize) -> String {
     let head = "\\name\\rogue7\\rate\\90000\\snaps\\20\\teamtask\\1\\x\\";
     let address = format!("\\ip\\{}", attacker.address.ip());
@@ -101,7 +101,7 @@ fn server_on(map: &str, set: &[(&str, &str)]) -> Option<Server> {
     Some(Server::new(settings, Box::new(maps::data()), rules, [3; 32]))
 }
 
-/// Sixty newcomers of the local network with the costliest userinfo, who say nothing.
+/// Sixty silent LAN clients with the costliest userinfo.
 fn crowd(fixture: &mut AttackFixture) -> usize {
     let text = COSTLY.repeat(4);
     let keys = ["model", "headmodel", "team_model", "team_headmodel", "g_redteam", "g_blueteam"];

@@ -1,5 +1,7 @@
-//! The work that a frame does for datagrams, by what is counted: virtual time shows no slowness, but it
-//! shows how many datagrams were read and how many were shed unread. And the honest cases beside.
+//! Work per frame under attack, measured by counters.
+//!
+//! Virtual time shows no slowness, but counters show how many datagrams were read and how many were
+//! shed unread. Ordinary clients are tested beside.
 
 use std::net::SocketAddr;
 
