@@ -1,114 +1,205 @@
-//! Events: what others see and hear of an entity. The numbers are the same in every game.
+//! Entity and player events. The numbers are the same in every game.
 //!
 //! Source: the base game's event list; the events of mines and kamikaze are OpenArena's and the team arena's.
+//! Engine names: `EV_*`.
 
-/// Nothing; a step on a silent surface.
-pub const NONE: i32 = 0;
-/// A step.
-pub const FOOTSTEP: i32 = 1;
-/// A step on metal.
-pub const FOOTSTEP_METAL: i32 = 2;
-/// A step in shallow water.
-pub const FOOTSPLASH: i32 = 3;
-/// A stroke.
-pub const SWIM: i32 = 5;
-/// Up a stair of less than 7 units; the three that follow are for less than 11, less than 15, more.
-pub const STEP_4: i32 = 6;
-/// Up a stair of less than 11.
-pub const STEP_8: i32 = 7;
-/// Up a stair of less than 15.
-pub const STEP_12: i32 = 8;
-/// Up a higher stair.
-pub const STEP_16: i32 = 9;
-/// Fell a bit.
-pub const FALL_SHORT: i32 = 10;
-/// Fell and hurts.
-pub const FALL_MEDIUM: i32 = 11;
-/// Fell and hurts more.
-pub const FALL_FAR: i32 = 12;
-/// Thrown by a jump pad; parameter 0 when rather flat, 1 when steep.
-pub const JUMP_PAD: i32 = 13;
-/// Jumps.
-pub const JUMP: i32 = 14;
-/// Feet get wet.
-pub const WATER_TOUCH: i32 = 15;
-/// Feet leave the water.
-pub const WATER_LEAVE: i32 = 16;
-/// Head goes under.
-pub const WATER_UNDER: i32 = 17;
-/// Head comes up.
-pub const WATER_CLEAR: i32 = 18;
-/// Took something; the parameter is its item number.
-pub const ITEM_PICKUP: i32 = 19;
-/// Somebody took something that everybody hears of; the parameter is its item number.
-pub const GLOBAL_ITEM_PICKUP: i32 = 20;
-/// Out of ammunition.
-pub const NOAMMO: i32 = 21;
-/// Puts the weapon away.
-pub const CHANGE_WEAPON: i32 = 22;
-/// Fires.
-pub const FIRE_WEAPON: i32 = 23;
-/// Uses what it holds; the item's tag is added.
-pub const USE_ITEM0: i32 = 24;
-/// Something to take is back.
-pub const ITEM_RESPAWN: i32 = 40;
-/// Something was removed by a door.
-pub const ITEM_POP: i32 = 41;
-/// Somebody appears here.
-pub const PLAYER_TELEPORT_IN: i32 = 42;
-/// Somebody vanishes here.
-pub const PLAYER_TELEPORT_OUT: i32 = 43;
-/// A missile bounces.
-pub const GRENADE_BOUNCE: i32 = 44;
-/// A sound from this place; the parameter is its number.
-pub const GENERAL_SOUND: i32 = 45;
-/// A sound that is heard everywhere.
-pub const GLOBAL_SOUND: i32 = 46;
-/// What happened to the teams; the parameter is one of [`super::team_sound`].
-pub const GLOBAL_TEAM_SOUND: i32 = 47;
-/// A bullet hits somebody; the parameter is who.
-pub const BULLET_HIT_FLESH: i32 = 48;
-/// A bullet hits a wall; the parameter is its direction byte.
-pub const BULLET_HIT_WALL: i32 = 49;
-/// A missile or a bolt hits somebody; the parameter is a direction byte.
-pub const MISSILE_HIT: i32 = 50;
-/// The same for a wall.
-pub const MISSILE_MISS: i32 = 51;
-/// The same for metal.
-pub const MISSILE_MISS_METAL: i32 = 52;
-/// A rail shot ends here, which began at `origin2`; the parameter is a direction byte, or 255 where nothing was hit.
-pub const RAILTRAIL: i32 = 53;
-/// A shotgun fires from here; the parameter is the seed of its pattern.
-pub const SHOTGUN: i32 = 54;
-/// Hurt; the parameter is the health left.
-pub const PAIN: i32 = 56;
-/// Dies, with the first of three sounds; the parameter is the killer.
-pub const DEATH1: i32 = 57;
-/// Somebody died; the parameter is the means.
-pub const OBITUARY: i32 = 60;
-/// Hits with fourfold strength.
-pub const POWERUP_QUAD: i32 = 61;
-/// The battle suit took something.
-pub const POWERUP_BATTLESUIT: i32 = 62;
-/// Regenerates.
-pub const POWERUP_REGEN: i32 = 63;
-/// A body goes to pieces; the parameter is the killer.
-pub const GIB_PLAYER: i32 = 64;
-/// Points that somebody gets or loses.
-pub const SCOREPLUM: i32 = 65;
-/// A mine sticks to something.
-pub const PROXIMITY_MINE_STICK: i32 = 66;
-/// A mine was triggered.
-pub const PROXIMITY_MINE_TRIGGER: i32 = 67;
-/// A kamikaze explodes here.
-pub const KAMIKAZE: i32 = 68;
-/// A shell of invulnerability turns a shot away.
-pub const INVUL_IMPACT: i32 = 71;
-/// A mine goes off on somebody in a shell of invulnerability.
-pub const JUICED: i32 = 72;
-/// A bolt that a shell turned away, from here to `origin2`.
-pub const LIGHTNINGBOLT: i32 = 73;
-/// The entity falls silent.
-pub const STOPLOOPINGSOUND: i32 = 75;
-/// Taunts.
-pub const TAUNT: i32 = 76;
+wire_enum! {
+    /// An event of an entity: an effect that clients show or play.
+    pub enum Event {
+        /// Nothing; a step on a silent surface.
+        None = 0,
+        /// A step.
+        Footstep = 1,
+        /// A step on metal.
+        FootstepMetal = 2,
+        /// A step in shallow water.
+        FootSplash = 3,
+        /// A step through water up to the waist.
+        FootWade = 4,
+        /// A stroke.
+        Swim = 5,
+        /// Up a stair of less than 7 units; the three that follow are for less than 11, less than 15, more.
+        Step4 = 6,
+        /// Up a stair of less than 11.
+        Step8 = 7,
+        /// Up a stair of less than 15.
+        Step12 = 8,
+        /// Up a higher stair.
+        Step16 = 9,
+        /// Fell a bit.
+        FallShort = 10,
+        /// Fell and hurts.
+        FallMedium = 11,
+        /// Fell and hurts more.
+        FallFar = 12,
+        /// Thrown by a jump pad; parameter 0 when rather flat, 1 when steep.
+        JumpPad = 13,
+        /// Jumps.
+        Jump = 14,
+        /// Feet get wet.
+        WaterTouch = 15,
+        /// Feet leave the water.
+        WaterLeave = 16,
+        /// Head goes under.
+        WaterUnder = 17,
+        /// Head comes up.
+        WaterClear = 18,
+        /// Took something; the parameter is its item number.
+        ItemPickup = 19,
+        /// Somebody took something that everybody hears of; the parameter is its item number.
+        GlobalItemPickup = 20,
+        /// Out of ammunition.
+        NoAmmo = 21,
+        /// Puts the weapon away.
+        ChangeWeapon = 22,
+        /// Fires.
+        FireWeapon = 23,
+        /// The use button with no holdable.
+        UseItem0 = 24,
+        /// A holdable with tag 1 is used.
+        UseItem1 = 25,
+        /// A holdable with tag 2 is used.
+        UseItem2 = 26,
+        /// A holdable with tag 3 is used.
+        UseItem3 = 27,
+        /// A holdable with tag 4 is used.
+        UseItem4 = 28,
+        /// A holdable with tag 5 is used.
+        UseItem5 = 29,
+        /// A holdable with tag 6 is used.
+        UseItem6 = 30,
+        /// A holdable with tag 7 is used.
+        UseItem7 = 31,
+        /// A holdable with tag 8 is used.
+        UseItem8 = 32,
+        /// A holdable with tag 9 is used.
+        UseItem9 = 33,
+        /// A holdable with tag 10 is used.
+        UseItem10 = 34,
+        /// A holdable with tag 11 is used.
+        UseItem11 = 35,
+        /// A holdable with tag 12 is used.
+        UseItem12 = 36,
+        /// A holdable with tag 13 is used.
+        UseItem13 = 37,
+        /// A holdable with tag 14 is used.
+        UseItem14 = 38,
+        /// A holdable with tag 15 is used.
+        UseItem15 = 39,
+        /// Something to take is back.
+        ItemRespawn = 40,
+        /// Something was removed by a door.
+        ItemPop = 41,
+        /// Somebody appears here.
+        PlayerTeleportIn = 42,
+        /// Somebody vanishes here.
+        PlayerTeleportOut = 43,
+        /// A missile bounces.
+        GrenadeBounce = 44,
+        /// A sound from this place; the parameter is its number.
+        GeneralSound = 45,
+        /// A sound that is heard everywhere.
+        GlobalSound = 46,
+        /// What happened to the teams; the parameter is one of [`super::team_sound`].
+        GlobalTeamSound = 47,
+        /// A bullet hits somebody; the parameter is who.
+        BulletHitFlesh = 48,
+        /// A bullet hits a wall; the parameter is its direction byte.
+        BulletHitWall = 49,
+        /// A missile or a bolt hits somebody; the parameter is a direction byte.
+        MissileHit = 50,
+        /// The same for a wall.
+        MissileMiss = 51,
+        /// The same for metal.
+        MissileMissMetal = 52,
+        /// A rail shot ends here, which began at `origin2`; the parameter is a direction byte, or 255 where nothing was hit.
+        RailTrail = 53,
+        /// A shotgun fires from here; the parameter is the seed of its pattern.
+        Shotgun = 54,
+        /// A bullet is fired.
+        Bullet = 55,
+        /// Hurt; the parameter is the health left.
+        Pain = 56,
+        /// Dies, with the first of three sounds; the parameter is the killer.
+        Death1 = 57,
+        /// Dies, with the second of three sounds; the parameter is the killer.
+        Death2 = 58,
+        /// Dies, with the third of three sounds; the parameter is the killer.
+        Death3 = 59,
+        /// Somebody died; the parameter is the means.
+        Obituary = 60,
+        /// Hits with fourfold strength.
+        PowerupQuad = 61,
+        /// The battle suit took something.
+        PowerupBattleSuit = 62,
+        /// Regenerates.
+        PowerupRegen = 63,
+        /// A body goes to pieces; the parameter is the killer.
+        GibPlayer = 64,
+        /// Points that somebody gets or loses.
+        ScorePlum = 65,
+        /// A mine sticks to something.
+        ProximityMineStick = 66,
+        /// A mine was triggered.
+        ProximityMineTrigger = 67,
+        /// A kamikaze explodes here.
+        Kamikaze = 68,
+        /// An obelisk is destroyed.
+        ObeliskExplode = 69,
+        /// An obelisk is damaged.
+        ObeliskPain = 70,
+        /// A shell of invulnerability turns a shot away.
+        InvulnerabilityImpact = 71,
+        /// A mine goes off on somebody in a shell of invulnerability.
+        Juiced = 72,
+        /// A bolt that a shell turned away, from here to `origin2`.
+        LightningBolt = 73,
+        /// A line for debugging.
+        DebugLine = 74,
+        /// The entity falls silent.
+        StopLoopingSound = 75,
+        /// Taunts.
+        Taunt = 76,
+    }
+}
+
+impl Event {
+    /// Uses of a holdable, by tag.
+    const USE_ITEMS: [Self; 16] = [
+        Self::UseItem0,
+        Self::UseItem1,
+        Self::UseItem2,
+        Self::UseItem3,
+        Self::UseItem4,
+        Self::UseItem5,
+        Self::UseItem6,
+        Self::UseItem7,
+        Self::UseItem8,
+        Self::UseItem9,
+        Self::UseItem10,
+        Self::UseItem11,
+        Self::UseItem12,
+        Self::UseItem13,
+        Self::UseItem14,
+        Self::UseItem15,
+    ];
+
+    /// The use of a holdable; the tag is taken modulo 16.
+    #[must_use]
+    pub const fn use_item(tag: i32) -> Self {
+        Self::USE_ITEMS[(tag & 15) as usize]
+    }
+
+    /// The tag of the holdable that the event uses, 1 to 15. None for other events.
+    #[must_use]
+    pub const fn used_item(number: i32) -> Option<i32> {
+        let tag = number - Self::UseItem0 as i32;
+        if tag > 0 && tag < 16 { Some(tag) } else { None }
+    }
+
+    /// A death sound; the number is taken modulo 3.
+    #[must_use]
+    pub const fn death(number: i32) -> Self {
+        [Self::Death1, Self::Death2, Self::Death3][number.rem_euclid(3) as usize]
+    }
+}

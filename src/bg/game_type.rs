@@ -3,21 +3,22 @@
 //! Source: the base game's and OpenArena's game types; those of OpenArena beyond the base game's, and
 //! the team arena's, are not played.
 
-/// What is played.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(i32)]
-pub enum GameType {
-    /// Everybody for themselves.
-    #[default]
-    FreeForAll = 0,
-    /// One against one; the others wait for their turn.
-    Tournament = 1,
-    /// Everybody for themselves, alone at home.
-    SinglePlayer = 2,
-    /// Red against blue.
-    TeamDeathmatch = 3,
-    /// Red against blue, for each other's flag.
-    CaptureTheFlag = 4,
+wire_enum! {
+    /// What is played.
+    #[derive(Default)]
+    pub enum GameType {
+        /// Everybody for themselves.
+        #[default]
+        FreeForAll = 0,
+        /// One against one; the others wait for their turn.
+        Tournament = 1,
+        /// Everybody for themselves, alone at home.
+        SinglePlayer = 2,
+        /// Red against blue.
+        TeamDeathmatch = 3,
+        /// Red against blue, for each other's flag.
+        CaptureTheFlag = 4,
+    }
 }
 
 /// What a game type is called.

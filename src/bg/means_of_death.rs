@@ -2,69 +2,70 @@
 //!
 //! Source: the base game's and OpenArena's means of death.
 
-/// What somebody died of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(i32)]
-pub enum MeansOfDeath {
-    /// Nobody knows.
-    #[default]
-    Unknown = 0,
-    /// Shotgun.
-    Shotgun = 1,
-    /// Gauntlet.
-    Gauntlet = 2,
-    /// Machine gun.
-    Machinegun = 3,
-    /// Hit by a grenade.
-    Grenade = 4,
-    /// A grenade went off nearby.
-    GrenadeSplash = 5,
-    /// Hit by a rocket.
-    Rocket = 6,
-    /// A rocket went off nearby.
-    RocketSplash = 7,
-    /// Hit by plasma.
-    Plasma = 8,
-    /// Plasma went off nearby.
-    PlasmaSplash = 9,
-    /// Railgun.
-    Railgun = 10,
-    /// Lightning gun.
-    Lightning = 11,
-    /// Hit by the big one.
-    Bfg = 12,
-    /// The big one went off nearby.
-    BfgSplash = 13,
-    /// Drowned.
-    Water = 14,
-    /// Melted.
-    Slime = 15,
-    /// Burnt.
-    Lava = 16,
-    /// Under a moving part of the map.
-    Crush = 17,
-    /// Stood where another appeared.
-    Telefrag = 18,
-    /// Fell.
-    Falling = 19,
-    /// By their own command.
-    Suicide = 20,
-    /// In a laser of the map.
-    TargetLaser = 21,
-    /// In a place that hurts.
-    TriggerHurt = 22,
-    /// Nailgun.
-    Nail = 23,
-    /// Chaingun.
-    Chaingun = 24,
-    /// A mine.
-    ProximityMine = 25,
-    /// A kamikaze.
-    Kamikaze = 26,
-    /// A mine on somebody invulnerable.
-    Juiced = 27,
-    /// A hook.
-    Grapple = 28,
+wire_enum! {
+    /// What somebody died of.
+    #[derive(Default)]
+    pub enum MeansOfDeath {
+        /// Nobody knows.
+        #[default]
+        Unknown = 0,
+        /// Shotgun.
+        Shotgun = 1,
+        /// Gauntlet.
+        Gauntlet = 2,
+        /// Machine gun.
+        Machinegun = 3,
+        /// Hit by a grenade.
+        Grenade = 4,
+        /// A grenade went off nearby.
+        GrenadeSplash = 5,
+        /// Hit by a rocket.
+        Rocket = 6,
+        /// A rocket went off nearby.
+        RocketSplash = 7,
+        /// Hit by plasma.
+        Plasma = 8,
+        /// Plasma went off nearby.
+        PlasmaSplash = 9,
+        /// Railgun.
+        Railgun = 10,
+        /// Lightning gun.
+        Lightning = 11,
+        /// Hit by the big one.
+        Bfg = 12,
+        /// The big one went off nearby.
+        BfgSplash = 13,
+        /// Drowned.
+        Water = 14,
+        /// Melted.
+        Slime = 15,
+        /// Burnt.
+        Lava = 16,
+        /// Under a moving part of the map.
+        Crush = 17,
+        /// Stood where another appeared.
+        Telefrag = 18,
+        /// Fell.
+        Falling = 19,
+        /// By their own command.
+        Suicide = 20,
+        /// In a laser of the map.
+        TargetLaser = 21,
+        /// In a place that hurts.
+        TriggerHurt = 22,
+        /// Nailgun.
+        Nail = 23,
+        /// Chaingun.
+        Chaingun = 24,
+        /// A mine.
+        ProximityMine = 25,
+        /// A kamikaze.
+        Kamikaze = 26,
+        /// A mine on somebody invulnerable.
+        Juiced = 27,
+        /// A hook.
+        Grapple = 28,
+    }
 }
 
 impl MeansOfDeath {

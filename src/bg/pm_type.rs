@@ -2,22 +2,22 @@
 //!
 //! Source: the base game's interface between server and client game.
 
-/// How a player moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(i32)]
-pub enum PmType {
-    /// Walks, swims, falls.
-    Normal = 0,
-    /// Flies through everything.
-    Noclip = 1,
-    /// Flies, stopped by walls.
-    Spectator = 2,
-    /// Lies.
-    Dead = 3,
-    /// Cannot move.
-    Freeze = 4,
-    /// Looks at the scoreboard.
-    Intermission = 5,
-    /// The same, in the single-player game.
-    SinglePlayerIntermission = 6,
+wire_enum! {
+    /// How a player moves.
+    pub enum PmType {
+        /// Walks, swims, falls.
+        Normal = 0,
+        /// Flies through everything.
+        Noclip = 1,
+        /// Flies, stopped by walls.
+        Spectator = 2,
+        /// Lies.
+        Dead = 3,
+        /// Cannot move.
+        Freeze = 4,
+        /// Looks at the scoreboard.
+        Intermission = 5,
+        /// The same, in the single-player game.
+        SinglePlayerIntermission = 6,
+    }
 }

@@ -4,7 +4,7 @@
 //! above a game's own last weapon are never owned there. Source: the base game's weapons; OpenArena's,
 //! which continue them.
 
-use super::MeansOfDeath;
+use super::{MeansOfDeath, Weapon};
 
 /// Milliseconds between shots of a number that is no weapon's.
 const OTHER_INTERVAL_MS: i32 = 400;
@@ -13,7 +13,7 @@ pub const BULLET_RANGE: f32 = 131_072.0;
 
 /// One weapon.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weapon {
+pub struct WeaponSpec {
     /// Milliseconds from shot to shot.
     pub interval_ms: i32,
     /// Points that each hit takes, before anything that raises or lowers them.
@@ -113,7 +113,7 @@ pub enum ImpactBehavior {
 /// Milliseconds of flight that most missiles get at the start.
 const AHEAD_MS: i32 = 50;
 
-const NOTHING: Weapon = Weapon {
+const NOTHING: WeaponSpec = WeaponSpec {
     interval_ms: OTHER_INTERVAL_MS,
     damage: 0,
     team_damage: 0,
@@ -122,8 +122,8 @@ const NOTHING: Weapon = Weapon {
     means: MeansOfDeath::Unknown,
 };
 
-const fn gun(interval_ms: i32, damage: i32, means: MeansOfDeath, attack: Attack) -> Weapon {
-    Weapon { interval_ms, damage, team_damage: damage, instagib_damage: damage, attack, means }
+const fn gun(interval_ms: i32, damage: i32, means: MeansOfDeath, attack: Attack) -> WeaponSpec {
+    WeaponSpec { interval_ms, damage, team_damage: damage, instagib_damage: damage, attack, means }
 }
 
 /// Flies straight and explodes.
@@ -169,13 +169,13 @@ const HOOK: Missile = Missile {
 };
 
 /// Weapons by number; number 0 is none.
-pub const WEAPONS: [Weapon; 14] = [
+pub const WEAPONS: [WeaponSpec; 14] = [
     NOTHING,
-    Weapon {
+    WeaponSpec {
         instagib_damage: 500,
         ..gun(400, 50, MeansOfDeath::Gauntlet, Attack::Melee { range: 32.0 })
     },
-    Weapon {
+    WeaponSpec {
         team_damage: 5,
         ..gun(100, 7, MeansOfDeath::Machinegun, Attack::Bullet { spread: 200.0 })
     },
@@ -193,7 +193,7 @@ pub const WEAPONS: [Weapon; 14] = [
         Attack::Missile(rocket(900.0, 15_000, 100, 120.0, MeansOfDeath::RocketSplash)),
     ),
     gun(50, 8, MeansOfDeath::Lightning, Attack::Lightning { range: 768.0 }),
-    Weapon {
+    WeaponSpec {
         instagib_damage: 800,
         ..gun(1500, 100, MeansOfDeath::Railgun, Attack::Rail { range: 8192.0, bodies: 4 })
     },
@@ -222,8 +222,22 @@ pub const WEAPONS: [Weapon; 14] = [
 
 /// The weapon of a number; number 0 and numbers that are no weapon's do nothing.
 #[must_use]
-pub fn weapon(number: i32) -> &'static Weapon {
+pub fn weapon(number: i32) -> &'static WeaponSpec {
     usize::try_from(number).ok().and_then(|number| WEAPONS.get(number)).unwrap_or(&NOTHING)
+}
+
+impl Weapon {
+    /// The weapon's bit in the statistic of owned weapons.
+    #[must_use]
+    pub const fn bit(self) -> i32 {
+        1 << self as i32
+    }
+
+    /// What the weapon does.
+    #[must_use]
+    pub const fn spec(self) -> &'static WeaponSpec {
+        &WEAPONS[self as usize]
+    }
 }
 
 #[cfg(test)]
@@ -253,7 +267,8 @@ mod tests {
             (11, 20, 0, 0.0, 555.0, 10_000),
             (12, 0, 100, 150.0, 700.0, 3000),
         ] {
-            let Weapon { damage: direct, attack: Attack::Missile(missile), .. } = *weapon(number)
+            let WeaponSpec { damage: direct, attack: Attack::Missile(missile), .. } =
+                *weapon(number)
             else {
                 panic!("weapon {number} throws nothing")
             };

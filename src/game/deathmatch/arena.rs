@@ -11,7 +11,7 @@ use crate::world::{
     bsp::sample::{self, MapFile},
 };
 use crate::{
-    bg::{contents, event, weapon_state},
+    bg::{EntityType, Event, WeaponState, contents},
     game::{Game, Host, LevelStart, Profile, conformance::TestHost, movement::angles},
 };
 
@@ -153,13 +153,14 @@ impl Arena {
     }
 
     /// Arms a player with one more weapon, ready in its hands.
-    pub(super) fn arm(&mut self, client: ClientNum, number: i32, rounds: i32) {
+    pub(super) fn arm(&mut self, client: ClientNum, number: impl Into<i32>, rounds: i32) {
+        let number = number.into();
         let weapons = self.game.people.profile.stats.weapons;
         let player = self.player(client);
         player.state.stats[weapons] |= 1 << number;
         player.state.ammo[number as usize] = rounds;
         player.state.weapon = number;
-        player.state.weaponstate = weapon_state::READY;
+        player.state.weaponstate = WeaponState::Ready as i32;
         player.state.weapon_time = 0;
         player.entity.weapon = number;
         player.command.weapon = number as u8;
@@ -205,14 +206,17 @@ impl Arena {
     }
 
     /// Freestanding events of a number that show now.
-    pub(super) fn events(&self, event: i32) -> Vec<EntityState> {
-        self.entities().filter(|state| state.e_type & 0xff == 13 + event).copied().collect()
+    pub(super) fn events(&self, event: Event) -> Vec<EntityState> {
+        self.entities()
+            .filter(|state| state.e_type & 0xff == EntityType::with_event(event))
+            .copied()
+            .collect()
     }
 
     /// The only freestanding event of a number.
-    pub(super) fn event(&self, event: i32) -> EntityState {
+    pub(super) fn event(&self, event: Event) -> EntityState {
         let events = self.events(event);
-        assert_eq!(events.len(), 1, "event {event}: {events:?}");
+        assert_eq!(events.len(), 1, "{event:?}: {events:?}");
         events[0]
     }
 
@@ -223,6 +227,6 @@ impl Arena {
 
     /// Means of the obituaries that show now, in order.
     pub(super) fn obituaries(&self) -> Vec<i32> {
-        self.events(event::OBITUARY).iter().map(|state| state.event_parm).collect()
+        self.events(Event::Obituary).iter().map(|state| state.event_parm).collect()
     }
 }

@@ -12,7 +12,7 @@ use crate::model::{
     ClientNum, EntityNum, LevelTime, Trajectory, TrajectoryKind, Vec3, contents::mask,
 };
 use crate::{
-    bg::{EntityType, animation, contents, entity_flag, event},
+    bg::{EntityType, Event, animation, contents, entity_flag},
     game::{Host, movement::trajectory},
 };
 
@@ -69,7 +69,7 @@ impl Deathmatch {
         body.state.powerups = 0;
         body.state.loop_sound = 0;
         body.state.event = 0;
-        let gone = state.e_type == EntityType::Invisible as i32;
+        let gone = state.e_type == EntityType::Invisible;
         let health = if gone { LEAST_HEALTH } else { 0 };
         body.what = What::Corpse(Corpse { since: now, health });
         body.shared.mins = shared.mins;
@@ -116,7 +116,7 @@ impl Deathmatch {
         }
         thing.state.e_type = EntityType::Invisible as i32;
         thing.shared.contents = 0;
-        thing.raise(event::GIB_PLAYER, 0, now);
+        thing.raise(Event::GibPlayer, 0, now);
     }
 
     /// A body's frame: it falls, sinks or is gone.
@@ -166,7 +166,7 @@ impl Deathmatch {
         }
         let Some(body) = self.things.get_mut(number) else { return };
         if matches!(body.what, What::Corpse(_)) && body.shared.contents != 0 {
-            body.raise(event::GIB_PLAYER, 0, now);
+            body.raise(Event::GibPlayer, 0, now);
             body.state.e_type = EntityType::Invisible as i32;
             body.shared.contents = 0;
         }

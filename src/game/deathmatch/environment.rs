@@ -5,7 +5,7 @@
 use super::{Deathmatch, combat::Hit};
 use crate::model::ClientNum;
 use crate::{
-    bg::{MeansOfDeath, contents, event, powerup},
+    bg::{Event, MeansOfDeath, Powerup, contents},
     game::Host,
 };
 
@@ -31,7 +31,7 @@ impl Deathmatch {
     pub(super) fn feel_surroundings(&mut self, host: &mut dyn Host, client: ClientNum) {
         let now = self.people.now;
         let alive = !self.is_dead(client);
-        let suited = self.has_powerup(client, powerup::BATTLESUIT);
+        let suited = self.has_powerup(client, Powerup::BattleSuit);
         let body = &mut self.bodies[client.index()];
         let (level, kind) = (body.water_level, body.water_type);
         let mut hits = [None; 3];
@@ -63,7 +63,7 @@ impl Deathmatch {
             player.state.loop_sound = if burns { FRY_SOUND } else { 0 };
         }
         if hurts && suited {
-            self.show(client, event::POWERUP_BATTLESUIT, 0);
+            self.show(client, Event::PowerupBattleSuit, 0);
         }
         for (points, means) in hits.into_iter().flatten() {
             let hit =

@@ -43,7 +43,7 @@ use super::{
     movement::{Settings, Variant, events},
     people::{self, People, Player, Populated, Stage},
 };
-use crate::bg::{event, persistant};
+use crate::bg::{Event, Persistent};
 use crate::model::{
     ClientNum, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, UserCmd, Vec3, Words,
     limits::MAX_CLIENTS,
@@ -178,7 +178,7 @@ impl Deathmatch {
         &mut self,
         host: &mut dyn Host,
         origin: Vec3,
-        event: i32,
+        event: Event,
         fill: impl FnOnce(&mut EntityState, &mut EntityShared),
     ) {
         let clock = self.clock();
@@ -186,7 +186,13 @@ impl Deathmatch {
     }
 
     /// Shows that a player appears or vanishes at a place.
-    fn show_teleport(&mut self, host: &mut dyn Host, client: ClientNum, origin: Vec3, event: i32) {
+    fn show_teleport(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        origin: Vec3,
+        event: Event,
+    ) {
         self.flash(host, origin, event, |state, _| state.client_num = client.index() as i32);
     }
 
@@ -302,7 +308,7 @@ impl Populated for Deathmatch {
         if !self.people.profile.shown_at_spot && self.people.role(client).plays() {
             let at = self.people.player(client).map(|player| player.shared.current_origin);
             let at = at.unwrap_or(Vec3::ZERO);
-            self.show_teleport(host, client, at, event::PLAYER_TELEPORT_IN);
+            self.show_teleport(host, client, at, Event::PlayerTeleportIn);
         }
         self.people.entered(host, client);
     }
@@ -384,7 +390,7 @@ impl Game for Deathmatch {
                 self.die_for_good(host, client);
             } else if let Some(player) = self.people.player(client) {
                 let origin = player.state.origin;
-                self.show_teleport(host, client, origin, event::PLAYER_TELEPORT_OUT);
+                self.show_teleport(host, client, origin, Event::PlayerTeleportOut);
                 if !self.is_dead(client) {
                     self.drop_at_death(host, client);
                 }

@@ -12,7 +12,7 @@ use crate::model::{
     ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
 };
 use crate::{
-    bg::{MeansOfDeath, contents, event},
+    bg::{Event, MeansOfDeath, contents},
     game::{
         Host,
         movement::{angles, trajectory},
@@ -292,7 +292,7 @@ impl Deathmatch {
         let at = thing.shared.current_origin;
         thing.think_at = None;
         self.things.unlink(host, number);
-        self.flash(host, at, event::ITEM_POP, |_, _| {});
+        self.flash(host, at, Event::ItemPop, |_, _| {});
     }
 
     /// Something swings into what cannot give way.

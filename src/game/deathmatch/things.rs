@@ -4,6 +4,7 @@
 //! so that clients do not take a new thing for the old one, unless the level has just begun or nothing
 //! else is left. Source: the base game's entity slots.
 
+use crate::bg::{EntityType, Event};
 use crate::game::Host;
 use crate::model::{
     EntityNum, EntitySet, EntityShared, EntityState, LevelTime, SvFlags, Trajectory, Vec3,
@@ -114,9 +115,9 @@ impl Thing {
     }
 
     /// Raises an event on it.
-    pub(super) fn raise(&mut self, event: i32, parm: i32, now: LevelTime) {
+    pub(super) fn raise(&mut self, event: Event, parm: i32, now: LevelTime) {
         let count = ((self.state.event & 0x300) + 0x100) & 0x300;
-        self.state.event = event | count;
+        self.state.event = event as i32 | count;
         self.state.event_parm = parm;
         self.event_at = now;
     }
@@ -222,11 +223,11 @@ impl Things {
         host: &mut dyn Host,
         (now, started): (LevelTime, LevelTime),
         origin: Vec3,
-        event: i32,
+        event: Event,
         fill: impl FnOnce(&mut EntityState, &mut EntityShared),
     ) {
         let mut thing = Thing::new(What::Event, origin.truncated());
-        thing.state.e_type = crate::bg::EntityType::Events as i32 + event;
+        thing.state.e_type = EntityType::with_event(event);
         thing.event_at = now;
         fill(&mut thing.state, &mut thing.shared);
         if let Some(number) = self.add(thing, now, started) {

@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::world::links::{CollisionScene, World};
 use crate::{
-    bg::{EntityType, GameType, MeansOfDeath, PmType, contents, event, player_box, weapon},
+    bg::{EntityType, Event, GameType, MeansOfDeath, PmType, Weapon, contents, player_box},
     game::{
         Host,
         movement::{
@@ -26,12 +26,11 @@ use crate::{
 };
 
 /// Damage of the two worse falls, and the bit of `dmflags` that spares it.
-const FALL_DAMAGE: [(i32, i32); 2] = [(event::FALL_MEDIUM, 5), (event::FALL_FAR, 10)];
+const FALL_DAMAGE: [(Event, i32); 2] = [(Event::FallMedium, 5), (Event::FallFar, 10)];
 const NO_FALLING_DMFLAG: i32 = 8;
 /// How long after a fall nothing else is heard to hurt, in milliseconds.
 const FALL_QUIET_MS: i32 = 200;
 /// Events of using what is held; the item's tag is added to the first, which is for none.
-const HOLDABLES: std::ops::Range<i32> = event::USE_ITEM0 + 1..event::USE_ITEM0 + 16;
 
 /// How far beyond its box a player looks who stands still: a step up or down. More, in units a second,
 /// it is unlikely to gain while a command lasts.
@@ -107,7 +106,7 @@ impl Deathmatch {
         player.command = host.usercmd(client);
         player.reset(client, spot, role, profile, rules, now);
         if game_type == GameType::TeamDeathmatch {
-            player.state.ammo[weapon::MACHINEGUN as usize] = TEAM_BULLETS;
+            player.state.ammo[Weapon::Machinegun] = TEAM_BULLETS;
         }
         if role.plays() {
             arms.equip(&mut player.state, &profile.stats);
@@ -131,7 +130,7 @@ impl Deathmatch {
                 self.fire_targets(host, start, Some(client));
             }
             if profile.shown_at_spot {
-                self.show_teleport(host, client, spot.origin, event::PLAYER_TELEPORT_IN);
+                self.show_teleport(host, client, spot.origin, Event::PlayerTeleportIn);
             }
             self.publish(client);
             self.link_player(host, client);
@@ -180,7 +179,7 @@ impl Deathmatch {
     fn show_left_over(&mut self, host: &mut dyn Host, client: ClientNum) {
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
         let Some(shown) = events::left_over(&mut player.state, 0) else { return };
-        self.flash(host, shown.pos.base, 0, |state, shared| {
+        self.flash(host, shown.pos.base, Event::None, |state, shared| {
             let number = state.number;
             *state = shown;
             state.number = number;
@@ -326,12 +325,12 @@ impl Deathmatch {
         let first = seen.max(event_sequence.wrapping_sub(2));
         for sequence in first..event_sequence {
             let raised = events[(sequence & 1) as usize];
-            if raised == event::FIRE_WEAPON {
+            if raised == Event::FireWeapon {
                 self.fire_weapon(host, client);
                 continue;
             }
-            if HOLDABLES.contains(&raised) {
-                self.use_holdable(host, client, raised - event::USE_ITEM0);
+            if let Some(tag) = Event::used_item(raised) {
+                self.use_holdable(host, client, tag);
                 continue;
             }
             let Some((_, points)) = FALL_DAMAGE.into_iter().find(|(event, _)| *event == raised)
@@ -341,7 +340,7 @@ impl Deathmatch {
             let plays = self
                 .people
                 .player(client)
-                .is_some_and(|player| player.entity.e_type == EntityType::Player as i32);
+                .is_some_and(|player| player.entity.e_type == EntityType::Player);
             if !plays || self.people.rules.dmflags & NO_FALLING_DMFLAG != 0 {
                 continue;
             }
@@ -372,7 +371,7 @@ impl Deathmatch {
         if !self.people.profile.shown_at_spot {
             let at = self.people.player(client).map(|player| player.shared.current_origin);
             let at = at.unwrap_or(Vec3::ZERO);
-            self.show_teleport(host, client, at, event::PLAYER_TELEPORT_IN);
+            self.show_teleport(host, client, at, Event::PlayerTeleportIn);
         }
     }
 
@@ -403,8 +402,8 @@ impl Deathmatch {
         let Some(player) = self.people.player(client) else { return };
         let from = player.state.origin;
         if plays {
-            self.show_teleport(host, client, from, event::PLAYER_TELEPORT_OUT);
-            self.show_teleport(host, client, origin, event::PLAYER_TELEPORT_IN);
+            self.show_teleport(host, client, from, Event::PlayerTeleportOut);
+            self.show_teleport(host, client, origin, Event::PlayerTeleportIn);
         }
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
         player.unlink(host);

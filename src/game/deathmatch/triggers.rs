@@ -12,7 +12,7 @@ use super::{
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
-    bg::{EntityType, MeansOfDeath, contents, event},
+    bg::{EntityType, Event, MeansOfDeath, contents},
     game::{Host, movement::push},
 };
 
@@ -181,7 +181,7 @@ impl Deathmatch {
             && let Some(player) = self.people.player(client)
         {
             let at = player.shared.current_origin;
-            self.flash(host, at, event::GENERAL_SOUND, |state, _| state.event_parm = hurt.sound);
+            self.flash(host, at, Event::GeneralSound, |state, _| state.event_parm = hurt.sound);
         }
         let hit = Hit::by_world(hurt.points, MeansOfDeath::TriggerHurt);
         self.hurt(host, client, &Hit { unstoppable: flags & HURT_UNSTOPPABLE != 0, ..hit });

@@ -76,7 +76,7 @@ fn whole(value: f32) -> i32 {
 /// short of straight up and down by moving the delta.
 pub fn turn(state: &mut PlayerState, command: &UserCmd) {
     if state.pm_type >= PmType::Intermission as i32
-        || (state.stats[HEALTH] <= 0 && state.pm_type != PmType::Spectator as i32)
+        || (state.stats[HEALTH] <= 0 && state.pm_type != PmType::Spectator)
     {
         return;
     }

@@ -71,8 +71,8 @@ pub(super) fn begin_step(
     set(&mut state.e_flags, entity_flag::TALK, down(Buttons::TALK));
     let fires = down(Buttons::ATTACK)
         && state.pm_flags & pm_flag::RESPAWNED == 0
-        && state.pm_type != PmType::Intermission as i32
-        && (noclip_fires || state.pm_type != PmType::Noclip as i32)
+        && state.pm_type != PmType::Intermission
+        && (noclip_fires || state.pm_type != PmType::Noclip)
         && usize::try_from(state.weapon).ok().and_then(|weapon| state.ammo.get(weapon)) != Some(&0);
     set(&mut state.e_flags, entity_flag::FIRING, fires);
     if state.stats[HEALTH] > 0 && !down(Buttons::ATTACK) && !down(Buttons::USE_HOLDABLE) {

@@ -6,7 +6,7 @@
 //! base game's events.
 
 use super::publish::{Publication, player_entity};
-use crate::bg::{EntityType, entity_flag};
+use crate::bg::{EntityType, Event, entity_flag};
 use crate::model::{EntityState, PlayerState};
 
 /// Bits above an event's number that count its occurrences.
@@ -17,17 +17,17 @@ const COUNT_STEP: i32 = 0x100;
 pub const EVENT_MS: i32 = 300;
 
 /// Queues a predictable event. Two fit; a third overwrites the first.
-pub fn queue(state: &mut PlayerState, event: i32, parm: i32) {
+pub fn queue(state: &mut PlayerState, event: Event, parm: i32) {
     let slot = slot(state.event_sequence);
-    state.events[slot] = event;
+    state.events[slot] = event as i32;
     state.event_parms[slot] = parm;
     state.event_sequence = state.event_sequence.wrapping_add(1);
 }
 
 /// Shows an event that clients do not predict, at level time `now` in milliseconds.
-pub fn show_external(state: &mut PlayerState, event: i32, parm: i32, now: i32) {
+pub fn show_external(state: &mut PlayerState, event: Event, parm: i32, now: i32) {
     let count = ((state.external_event & COUNT_MASK) + COUNT_STEP) & COUNT_MASK;
-    state.external_event = event | count;
+    state.external_event = event as i32 | count;
     state.external_event_parm = parm;
     state.external_event_time = now;
 }
@@ -74,20 +74,20 @@ const fn slot(sequence: i32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bg::event;
+    use crate::bg::Event;
     use crate::model::Vec3;
 
     #[test]
     fn the_ring_keeps_the_last_two() {
         let mut state = PlayerState::default();
-        for (at, event) in [event::JUMP, event::FOOTSTEP, event::SWIM].into_iter().enumerate() {
+        for (at, event) in [Event::Jump, Event::Footstep, Event::Swim].into_iter().enumerate() {
             queue(&mut state, event, at as i32);
         }
-        assert_eq!(state.events, [event::SWIM, event::FOOTSTEP]);
+        assert_eq!(state.events, [Event::Swim, Event::Footstep]);
         assert_eq!((state.event_parms, state.event_sequence), ([2, 1], 3));
         let mut state = PlayerState { event_sequence: i32::MAX, ..PlayerState::default() };
-        queue(&mut state, event::JUMP, 0);
-        queue(&mut state, event::JUMP, 0);
+        queue(&mut state, Event::Jump, 0);
+        queue(&mut state, Event::Jump, 0);
         assert_eq!(state.event_sequence, i32::MIN + 1);
     }
 
@@ -96,7 +96,7 @@ mod tests {
         let mut state = PlayerState::default();
         let shown: Vec<_> = (0..5)
             .map(|now| {
-                show_external(&mut state, 56, 80, now);
+                show_external(&mut state, Event::Pain, 80, now);
                 state.external_event
             })
             .collect();
@@ -113,15 +113,15 @@ mod tests {
             ..PlayerState::default()
         };
         assert_eq!(left_over(&mut state, 100), None);
-        queue(&mut state, event::JUMP, 0);
-        queue(&mut state, event::FOOTSTEP, 0);
+        queue(&mut state, Event::Jump, 0);
+        queue(&mut state, Event::Footstep, 0);
         state.external_event = 0;
         let mut entity = EntityState::default();
         show_on_entity(&mut state, &mut entity);
-        assert_eq!(entity.event, event::JUMP);
+        assert_eq!(entity.event, Event::Jump);
         state.external_event = 56;
         let other = left_over(&mut state, 100).expect("one is left");
-        assert_eq!((other.number, other.e_type), (100, 13 + (event::FOOTSTEP | 0x100)));
+        assert_eq!((other.number, other.e_type), (100, 13 + (Event::Footstep as i32 | 0x100)));
         assert_eq!((other.pos.base, other.other_entity_num), (Vec3::new(1.0, -1.0, 0.0), 5));
         assert_ne!(other.e_flags & entity_flag::PLAYER_EVENT, 0);
         assert_eq!(state.external_event, 56);

@@ -3,7 +3,7 @@
 //! Source: the base game's movement.
 
 use super::{Mover, Surroundings, animation::continue_legs, events::queue};
-use crate::bg::{animation, event, pm_flag};
+use crate::bg::{Event, animation, pm_flag};
 use crate::model::{Buttons, EntityNum, contents::surface};
 
 /// Horizontal speed below which a player without a wish stands, units per second.
@@ -80,21 +80,21 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
     fn put_foot_down(&mut self, loud: bool) {
         let event = match self.outcome.water_level {
             0 if loud && !self.rules.silent_steps => self.footstep(),
-            1 => event::FOOTSPLASH,
-            2 => event::SWIM,
+            1 => Event::FootSplash,
+            2 => Event::Swim,
             _ => return,
         };
         queue(self.state, event, 0);
     }
 
     /// The event of a foot on the ground. That of a silent surface is queued as well.
-    pub(super) fn footstep(&self) -> i32 {
+    pub(super) fn footstep(&self) -> Event {
         if self.ground.has(surface::NOSTEPS) {
-            event::NONE
+            Event::None
         } else if self.ground.has(surface::METALSTEPS) {
-            event::FOOTSTEP_METAL
+            Event::FootstepMetal
         } else {
-            event::FOOTSTEP
+            Event::Footstep
         }
     }
 }

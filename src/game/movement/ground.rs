@@ -3,7 +3,7 @@
 //! Source: the base game's movement.
 
 use super::{HEALTH, Mover, Surroundings, animation::force_legs, events::queue};
-use crate::bg::{animation, event, pm_flag};
+use crate::bg::{Event, animation, pm_flag};
 use crate::model::{EntityNum, Trace, Vec3, contents::surface};
 
 /// How far below the box ground is looked for.
@@ -147,14 +147,14 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         let Some(force) = self.landing_force() else { return };
         if !self.ground.has(surface::NODAMAGE) {
             if force > 60.0 {
-                queue(self.state, event::FALL_FAR, 0);
+                queue(self.state, Event::FallFar, 0);
             } else if force > 40.0 {
                 // Corpses do not moan.
                 if self.state.stats[HEALTH] > 0 {
-                    queue(self.state, event::FALL_MEDIUM, 0);
+                    queue(self.state, Event::FallMedium, 0);
                 }
             } else if force > 7.0 {
-                queue(self.state, event::FALL_SHORT, 0);
+                queue(self.state, Event::FallShort, 0);
             } else {
                 let step = self.footstep();
                 queue(self.state, step, 0);

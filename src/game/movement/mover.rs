@@ -7,7 +7,7 @@ use super::{
     command::{Step, begin_step, drop_timers, run_command},
     ground::Ground,
 };
-use crate::bg::{PmType, contents, pm_flag, powerup};
+use crate::bg::{PmType, Powerup, contents, pm_flag};
 use crate::model::{EntityNum, PlayerState, Trace, UserCmd, Vec3, contents::surface};
 
 /// Most entities that one step remembers to have touched.
@@ -141,12 +141,12 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
     /// Everything after the view angles.
     fn step(&mut self) {
         match self.state.pm_type {
-            kind if kind == PmType::Spectator as i32 => {
+            kind if kind == PmType::Spectator => {
                 self.take_stance();
                 self.fly();
                 drop_timers(self.state, self.step.ms);
             }
-            kind if kind == PmType::Noclip as i32 => {
+            kind if kind == PmType::Noclip => {
                 self.fly_through();
                 drop_timers(self.state, self.step.ms);
             }
@@ -161,7 +161,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         self.before.water_level = self.outcome.water_level;
         self.take_stance();
         self.find_ground();
-        if self.state.pm_type == PmType::Dead as i32 {
+        if self.state.pm_type == PmType::Dead {
             self.slow_body();
         }
         drop_timers(self.state, self.step.ms);
@@ -192,7 +192,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
             self.command.rightmove = 0;
             self.command.upmove = 0;
             self.state.velocity = Vec3::ZERO;
-        } else if self.state.powerups[powerup::FLIGHT] != 0 {
+        } else if self.state.powerups[Powerup::Flight] != 0 {
             self.fly();
         } else if self.has(pm_flag::GRAPPLE_PULL) {
             self.follow_hook();
@@ -232,7 +232,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
 
     /// Whether the player stands in a shell of invulnerability.
     pub(super) fn is_invulnerable(&self) -> bool {
-        self.state.powerups[powerup::INVULNERABILITY] != 0
+        self.state.powerups[Powerup::Invulnerability] != 0
     }
 
     /// Gravity's change of vertical speed during the step.

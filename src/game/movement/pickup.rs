@@ -5,7 +5,7 @@
 
 use crate::model::{EntityState, PlayerState, Vec3};
 use crate::{
-    bg::{GameType, Team, items::ItemKind, persistant, powerup, rune},
+    bg::{GameType, Persistent, Powerup, Rune, Team, items::ItemKind},
     game::Profile,
 };
 
@@ -46,16 +46,16 @@ pub fn may_take(
             rounds.is_some_and(|&rounds| rounds < MAX_ROUNDS)
         }
         ItemKind::Armor => {
-            rune_of(profile, state) != Some(rune::SCOUT)
+            rune_of(profile, state) != Some(Rune::Scout)
                 && state.stats[stats.armor] < most_armor(profile, state)
         }
         ItemKind::Health => state.stats[stats.health] < most_health(profile, state, item.quantity),
         ItemKind::Holdable => state.stats[stats.holdable] == 0,
         ItemKind::Rune => {
-            let side = state.persistant[persistant::TEAM];
+            let side = state.persistant[Persistent::Team];
             stats.rune.is_some_and(|rune| state.stats[rune] == 0)
-                && (entity.generic1 & RED_ONLY == 0 || side == Team::Red as i32)
-                && (entity.generic1 & BLUE_ONLY == 0 || side == Team::Blue as i32)
+                && (entity.generic1 & RED_ONLY == 0 || side == Team::Red)
+                && (entity.generic1 & BLUE_ONLY == 0 || side == Team::Blue)
         }
         ItemKind::Team => game_type.has_flags() && may_touch_flag(item.tag, entity, state),
     }
@@ -63,9 +63,9 @@ pub fn may_take(
 
 /// The other side's flag always; one's own where it was dropped, or to bring the other one to it.
 fn may_touch_flag(tag: i32, entity: &EntityState, state: &PlayerState) -> bool {
-    let (own, other) = match state.persistant[persistant::TEAM] {
-        team if team == Team::Red as i32 => (powerup::RED_FLAG, powerup::BLUE_FLAG),
-        team if team == Team::Blue as i32 => (powerup::BLUE_FLAG, powerup::RED_FLAG),
+    let (own, other) = match state.persistant[Persistent::Team] {
+        team if team == Team::Red => (Powerup::RedFlag, Powerup::BlueFlag),
+        team if team == Team::Blue => (Powerup::BlueFlag, Powerup::RedFlag),
         _ => return false,
     };
     let is_dropped = entity.modelindex2 != 0;
@@ -74,29 +74,31 @@ fn may_touch_flag(tag: i32, entity: &EntityState, state: &PlayerState) -> bool {
 
 /// The tag of the rune that a player carries.
 #[must_use]
-pub fn rune_of(profile: &Profile, state: &PlayerState) -> Option<i32> {
+pub fn rune_of(profile: &Profile, state: &PlayerState) -> Option<Rune> {
     let number = state.stats[profile.stats.rune?];
-    profile.items.get(number).filter(|item| item.kind == ItemKind::Rune).map(|item| item.tag)
+    let item = profile.items.get(number).filter(|item| item.kind == ItemKind::Rune)?;
+    Rune::try_from(item.tag).ok()
 }
 
 /// How much armour items give a player.
 #[must_use]
 pub fn most_armor(profile: &Profile, state: &PlayerState) -> i32 {
     let most = state.stats[profile.stats.max_health];
-    if rune_of(profile, state) == Some(rune::GUARD) { most } else { most.saturating_mul(2) }
+    if rune_of(profile, state) == Some(Rune::Guard) { most } else { most.saturating_mul(2) }
 }
 
 /// How far an item that gives `quantity` brings a player's health.
 #[must_use]
 pub fn most_health(profile: &Profile, state: &PlayerState, quantity: i32) -> i32 {
     let most = state.stats[profile.stats.max_health];
-    let guarded = rune_of(profile, state) == Some(rune::GUARD);
+    let guarded = rune_of(profile, state) == Some(Rune::Guard);
     if BEYOND.contains(&quantity) && !guarded { most.saturating_mul(2) } else { most }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bg::UNTIL_LOST;
 
     #[test]
     fn the_reach_is_not_symmetric() {
@@ -162,7 +164,7 @@ mod tests {
         assert!(!scout(&|_, entity| entity.generic1 = RED_ONLY));
         assert!(scout(&|state, entity| {
             entity.generic1 = BLUE_ONLY;
-            state.persistant[persistant::TEAM] = Team::Blue as i32;
+            state.persistant[Persistent::Team] = Team::Blue as i32;
         }));
         let armor = |rune, armor| {
             takes(oa, "item_armor_body", GameType::FreeForAll, |state, _| {
@@ -178,19 +180,19 @@ mod tests {
         for profile in Profile::ALL {
             let flag = |class, team: Team, dropped: bool, carried: usize| {
                 takes(profile, class, GameType::CaptureTheFlag, |state, entity| {
-                    state.persistant[persistant::TEAM] = team as i32;
+                    state.persistant[Persistent::Team] = team as i32;
                     entity.modelindex2 = i32::from(dropped);
-                    state.powerups[carried] = powerup::HELD;
+                    state.powerups[carried] = UNTIL_LOST;
                 })
             };
             let (red, blue) = ("team_CTF_redflag", "team_CTF_blueflag");
             assert!(flag(blue, Team::Red, false, 0) && flag(red, Team::Blue, true, 0));
             assert!(!flag(red, Team::Red, false, 0) && flag(red, Team::Red, true, 0));
-            assert!(flag(red, Team::Red, false, powerup::BLUE_FLAG));
-            assert!(flag(blue, Team::Blue, false, powerup::RED_FLAG));
+            assert!(flag(red, Team::Red, false, Powerup::BlueFlag as usize));
+            assert!(flag(blue, Team::Blue, false, Powerup::RedFlag as usize));
             assert!(!flag(red, Team::Free, true, 0));
             assert!(!takes(profile, red, GameType::TeamDeathmatch, |state, _| {
-                state.persistant[persistant::TEAM] = Team::Blue as i32;
+                state.persistant[Persistent::Team] = Team::Blue as i32;
             }));
         }
     }

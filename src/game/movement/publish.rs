@@ -23,8 +23,8 @@ pub struct Publication {
 /// has not been shown yet moves into the entity.
 pub fn player_entity(state: &mut PlayerState, entity: &mut EntityState, how: Publication) {
     let whole = |v: Vec3| if how.truncated { v.truncated() } else { v };
-    let hidden = state.pm_type == PmType::Intermission as i32
-        || state.pm_type == PmType::Spectator as i32
+    let hidden = state.pm_type == PmType::Intermission
+        || state.pm_type == PmType::Spectator
         || state.stats[HEALTH] <= GIB_HEALTH;
     entity.e_type = if hidden { EntityType::Invisible } else { EntityType::Player } as i32;
     entity.number = state.client_num;

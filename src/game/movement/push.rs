@@ -3,7 +3,7 @@
 //! Clients predict jump pads, and nothing else of this. Source: the base game's triggers and combat.
 
 use super::{angles, events::queue, velocity::direction};
-use crate::bg::{PmType, entity_flag, event, pm_flag, powerup};
+use crate::bg::{Event, PmType, Powerup, entity_flag, pm_flag};
 use crate::model::{PlayerState, UserCmd, Vec3};
 
 /// Steepness, in degrees, from which on a pad sounds like one that throws upward.
@@ -18,12 +18,12 @@ const SLIP_MS: (i32, i32) = (50, 200);
 
 /// Touches jump pad `pad` (an entity number), which throws at `velocity`. Heard once per contact.
 pub fn touch_jump_pad(state: &mut PlayerState, pad: i32, velocity: Vec3) {
-    if state.pm_type != PmType::Normal as i32 || state.powerups[powerup::FLIGHT] != 0 {
+    if state.pm_type != PmType::Normal || state.powerups[Powerup::Flight] != 0 {
         return;
     }
     if state.jumppad_ent != pad {
         let pitch = angles::normalised_180(angles::of_direction(velocity)[0]);
-        queue(state, event::JUMP_PAD, i32::from(pitch.abs() >= STEEP));
+        queue(state, Event::JumpPad, i32::from(pitch.abs() >= STEEP));
     }
     state.jumppad_ent = pad;
     state.jumppad_frame = state.pmove_framecount;

@@ -8,7 +8,7 @@
 
 use super::velocity::{Acceleration, Length};
 use crate::{
-    bg::{StatLayout, holdable, player_box, rune},
+    bg::{ItemList, StatLayout, player_box},
     game::Profile,
 };
 
@@ -37,10 +37,8 @@ pub struct Variant {
     pub stats: StatLayout,
     /// Highest weapon number.
     pub last_weapon: i32,
-    /// Item index and tag of what can be held and used.
-    pub holdables: &'static [(i32, i32)],
-    /// Item index and tag of what makes a carrier fire faster.
-    pub runes: &'static [(i32, i32)],
+    /// Items that the game knows.
+    pub items: ItemList,
     /// What may be above the edge that a swimmer climbs.
     pub headroom: Headroom,
     /// Whether fire shows while flying through walls.
@@ -74,8 +72,7 @@ impl Variant {
         profile: Profile::BASEQ3,
         stats: Profile::BASEQ3.stats,
         last_weapon: Profile::BASEQ3.last_weapon,
-        holdables: &[(26, 1), (27, holdable::MEDKIT)],
-        runes: &[],
+        items: Profile::BASEQ3.items,
         headroom: Headroom::Empty,
         noclip_fires: true,
         length: Length::Root,
@@ -105,8 +102,7 @@ impl Variant {
         profile: Profile::BASEOA,
         stats: Profile::BASEOA.stats,
         last_weapon: Profile::BASEOA.last_weapon,
-        holdables: &[(26, 1), (27, holdable::MEDKIT), (36, 3), (37, 4), (38, 5)],
-        runes: &[(42, rune::SCOUT), (45, rune::AMMO_REGEN)],
+        items: Profile::BASEOA.items,
         headroom: Headroom::Passable,
         team_gestures: true,
         invulnerability_holds: true,

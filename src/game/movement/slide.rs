@@ -8,7 +8,7 @@ use super::{
     ground::LEAST_WALKABLE,
     velocity::{clipped, direction},
 };
-use crate::bg::event;
+use crate::bg::Event;
 use crate::model::Vec3;
 
 /// Most surfaces that one slide minds.
@@ -158,10 +158,10 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
     fn show_stair(&mut self, height: f32) {
         if height > LEAST_STEP {
             let event = match height {
-                height if height < 7.0 => event::STEP_4,
-                height if height < 11.0 => event::STEP_8,
-                height if height < 15.0 => event::STEP_12,
-                _ => event::STEP_16,
+                height if height < 7.0 => Event::Step4,
+                height if height < 11.0 => Event::Step8,
+                height if height < 15.0 => Event::Step12,
+                _ => Event::Step16,
             };
             queue(self.state, event, 0);
         }

@@ -28,7 +28,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
             return;
         }
         self.state.pm_flags &= !pm_flag::INVULEXPAND;
-        if self.state.pm_type == PmType::Dead as i32 {
+        if self.state.pm_type == PmType::Dead {
             self.set_box(MINS, DEAD_MAXS);
             self.state.viewheight = DEAD_VIEW_HEIGHT;
             return;

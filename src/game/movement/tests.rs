@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::bg::{
-    PmType, animation, contents, entity_flag, event, pm_flag, powerup, weapon, weapon_state,
+    Event, PmType, Powerup, UNLIMITED_AMMO, Weapon, WeaponState, animation, contents, entity_flag,
+    pm_flag,
 };
 use crate::model::{
     Buttons, EntityNum, PlayerState, Trace, TracePlane, UserCmd, Vec3,
@@ -62,7 +63,7 @@ fn standing(rules: &Rules) -> PlayerState {
         origin: Vec3::new(0.0, 0.0, 24.125),
         gravity: 800,
         speed: 320,
-        weapon: weapon::MACHINEGUN,
+        weapon: Weapon::Machinegun as i32,
         viewheight: 26,
         ground_entity_num: EntityNum::WORLD.index() as i32,
         legs_anim: animation::LEGS_IDLE,
@@ -73,7 +74,7 @@ fn standing(rules: &Rules) -> PlayerState {
     state.stats[rules.variant.stats.max_health] = 100;
     state.stats[rules.variant.stats.weapons] = 0b11_1111_1111_1110;
     state.ammo = [50; 16];
-    state.ammo[weapon::GAUNTLET as usize] = weapon::ENDLESS;
+    state.ammo[Weapon::Gauntlet] = UNLIMITED_AMMO;
     state
 }
 
@@ -102,14 +103,15 @@ impl Scene {
     }
 
     /// Runs steps and lists the events that they raise.
-    fn events(&mut self, steps: u32, ms: i32) -> Vec<i32> {
+    fn events(&mut self, steps: u32, ms: i32) -> Vec<Event> {
         let mut events = Vec::new();
         for _ in 0..steps {
             let before = self.state.event_sequence;
             self.step(ms);
             events.extend(
                 (before..self.state.event_sequence)
-                    .map(|sequence| self.state.events[(sequence & 1) as usize]),
+                    .map(|sequence| self.state.events[(sequence & 1) as usize])
+                    .map(|number| Event::try_from(number).expect("an event")),
             );
         }
         events
@@ -152,10 +154,10 @@ fn feet_sound_as_the_floor_does() {
         scene.events(60, 20)
     };
     // 1.2 s at 0.4 per millisecond: 480 of 256 a cycle, from 0: feet at 64, 192, 320, 448.
-    assert_eq!(steps(0, 0, 0), [event::FOOTSTEP; 4]);
-    assert_eq!(steps(surface::METALSTEPS, 0, 0), [event::FOOTSTEP_METAL; 4]);
-    assert_eq!(steps(surface::NOSTEPS, 0, 0), [event::NONE; 4]);
-    assert_eq!(steps(surface::NOSTEPS | surface::METALSTEPS, 0, 0), [event::NONE; 4]);
+    assert_eq!(steps(0, 0, 0), [Event::Footstep; 4]);
+    assert_eq!(steps(surface::METALSTEPS, 0, 0), [Event::FootstepMetal; 4]);
+    assert_eq!(steps(surface::NOSTEPS, 0, 0), [Event::None; 4]);
+    assert_eq!(steps(surface::NOSTEPS | surface::METALSTEPS, 0, 0), [Event::None; 4]);
     assert_eq!(steps(0, 32, 0), [0; 0]);
     assert_eq!(steps(0, 0, Buttons::WALKING.0), [0; 0]);
 }
@@ -176,11 +178,11 @@ fn falls_hurt_unless_the_floor_is_soft() {
     };
     // Speed² / 10000 decides: 1, 7, 40, 60.
     assert_eq!(fall(0, 90.0, false), [0; 0]);
-    assert_eq!(fall(0, 200.0, false), [event::FOOTSTEP]);
-    assert_eq!(fall(0, 300.0, false), [event::FALL_SHORT]);
-    assert_eq!(fall(0, 700.0, false), [event::FALL_MEDIUM]);
+    assert_eq!(fall(0, 200.0, false), [Event::Footstep]);
+    assert_eq!(fall(0, 300.0, false), [Event::FallShort]);
+    assert_eq!(fall(0, 700.0, false), [Event::FallMedium]);
     assert_eq!(fall(0, 700.0, true), [0; 0]);
-    assert_eq!(fall(0, 800.0, false), [event::FALL_FAR]);
+    assert_eq!(fall(0, 800.0, false), [Event::FallFar]);
     assert_eq!(fall(surface::NODAMAGE, 800.0, false), [0; 0]);
 }
 
@@ -199,12 +201,12 @@ fn who_stands_on_something_touches_it() {
 fn holding_jump_jumps_once_and_does_not_slow_the_run() {
     let mut scene = quake3(Floor::with(0));
     scene.command.upmove = 127;
-    assert_eq!(scene.events(1, 50), [event::JUMP]);
+    assert_eq!(scene.events(1, 50), [Event::Jump]);
     // 270, less 50 ms of gravity.
     assert_eq!(scene.state.velocity[2], 230.0);
     scene.command.forwardmove = 127;
     let landed = scene.events(100, 16);
-    assert!(!landed.contains(&event::JUMP), "{landed:?}");
+    assert!(!landed.contains(&Event::Jump), "{landed:?}");
     assert_eq!(scene.state.velocity[0], 320.0);
 }
 
@@ -215,7 +217,7 @@ fn weapons_change_in_time_or_in_none() {
         scene.command.weapon = 5;
         let events = scene.events(1, 8);
         let mut ms = 8;
-        while scene.state.weaponstate != weapon_state::READY && ms < 1000 {
+        while scene.state.weaponstate != WeaponState::Ready && ms < 1000 {
             scene.step(8);
             ms += 8;
         }
@@ -224,7 +226,7 @@ fn weapons_change_in_time_or_in_none() {
     };
     let (events, ms) = change(0);
     // 200 down, 250 up, in whole steps.
-    assert_eq!((events.as_slice(), ms), ([event::CHANGE_WEAPON].as_slice(), 8 + 200 + 256));
+    assert_eq!((events.as_slice(), ms), ([Event::ChangeWeapon].as_slice(), 8 + 200 + 256));
     // Down, up and ready are a step each.
     assert_eq!(change(64), (vec![], 16));
 }
@@ -235,19 +237,19 @@ fn what_is_not_owned_cannot_be_wielded() {
         let mut scene = openarena(0);
         scene.command.weapon = wanted;
         scene.step(8);
-        assert_eq!((scene.state.weapon, scene.state.weaponstate), (2, weapon_state::READY));
+        assert_eq!((scene.state.weapon, scene.state.weaponstate), (2, WeaponState::Ready as i32));
     }
     // The base game ends with the hook, whatever the bits say.
     let mut scene = quake3(Floor::with(0));
     scene.command.weapon = 11;
     scene.step(8);
-    assert_eq!(scene.state.weaponstate, weapon_state::READY);
+    assert_eq!(scene.state.weaponstate, WeaponState::Ready);
 }
 
 /// Shots within two seconds.
 fn shots(scene: &mut Scene) -> usize {
     scene.command.buttons = Buttons::ATTACK;
-    scene.events(1000, 2).into_iter().filter(|event| *event == event::FIRE_WEAPON).count()
+    scene.events(1000, 2).into_iter().filter(|event| *event == Event::FireWeapon).count()
 }
 
 #[test]
@@ -256,7 +258,7 @@ fn runes_and_haste_fire_faster() {
         let mut scene = openarena(0);
         let rune = scene.rules.variant.stats.rune.expect("OpenArena has runes");
         scene.state.stats[rune] = item;
-        scene.state.powerups[powerup::HASTE] = haste;
+        scene.state.powerups[Powerup::Haste] = haste;
         let shots = shots(&mut scene);
         (scene.state.weapon_time, shots)
     };
@@ -271,12 +273,12 @@ fn runes_and_haste_fire_faster() {
 #[test]
 fn the_gauntlet_fires_only_when_it_hits() {
     let mut scene = quake3(Floor::with(0));
-    scene.state.weapon = weapon::GAUNTLET;
+    scene.state.weapon = Weapon::Gauntlet as i32;
     scene.command.weapon = 1;
     assert_eq!(shots(&mut scene), 0);
     scene.conditions.gauntlet_hit = true;
     assert_eq!(shots(&mut scene), 5);
-    assert_eq!(scene.state.ammo[1], weapon::ENDLESS);
+    assert_eq!(scene.state.ammo[1], UNLIMITED_AMMO);
     assert_eq!(scene.state.torso_anim & !animation::TOGGLE, animation::TORSO_ATTACK2);
 }
 
@@ -295,7 +297,7 @@ fn ammunition_runs_out_unless_it_is_endless() {
     scene.command.buttons = Buttons::ATTACK;
     let clicks = scene.events(1000, 2);
     // The shot, 100 ms, then a click every 500 ms.
-    assert_eq!(clicks, [vec![event::FIRE_WEAPON], vec![event::NOAMMO; 4]].concat());
+    assert_eq!(clicks, [vec![Event::FireWeapon], vec![Event::NoAmmo; 4]].concat());
 }
 
 #[test]
@@ -307,7 +309,7 @@ fn weapons_rest_before_an_elimination_round() {
 
 #[test]
 fn medkits_are_kept_by_the_healthy() {
-    for (health, used) in [(125, vec![]), (124, vec![event::USE_ITEM0 + 2])] {
+    for (health, used) in [(125, vec![]), (124, vec![Event::UseItem2])] {
         let mut scene = quake3(Floor::with(0));
         scene.state.stats[HEALTH] = health;
         scene.state.stats[scene.rules.variant.stats.holdable] = 27;
@@ -318,7 +320,7 @@ fn medkits_are_kept_by_the_healthy() {
     let mut scene = openarena(0);
     scene.state.stats[scene.rules.variant.stats.holdable] = 38;
     scene.command.buttons = Buttons::USE_HOLDABLE;
-    assert_eq!(scene.events(1, 8), [event::USE_ITEM0 + 5]);
+    assert_eq!(scene.events(1, 8), [Event::UseItem5]);
     assert_eq!(scene.state.stats[scene.rules.variant.stats.holdable], 0);
 }
 
@@ -332,7 +334,7 @@ fn orders_have_gestures_in_openarena_only() {
     let orders = Buttons::PATROL.0 | Buttons::NEGATIVE.0;
     assert_eq!(shown(openarena(0), orders), (animation::TORSO_PATROL, 600, vec![]));
     assert_eq!(shown(quake3(Floor::with(0)), orders), (animation::TORSO_STAND, 0, vec![]));
-    let taunt = (animation::TORSO_GESTURE, 2294, vec![event::TAUNT]);
+    let taunt = (animation::TORSO_GESTURE, 2294, vec![Event::Taunt]);
     assert_eq!(shown(openarena(0), orders | Buttons::GESTURE.0), taunt);
     assert_eq!(shown(quake3(Floor::with(0)), Buttons::GESTURE.0), taunt);
 }
@@ -340,7 +342,7 @@ fn orders_have_gestures_in_openarena_only() {
 #[test]
 fn a_shell_of_invulnerability_holds_and_widens() {
     let mut scene = openarena(0);
-    scene.state.powerups[powerup::INVULNERABILITY] = 1;
+    scene.state.powerups[Powerup::Invulnerability] = 1;
     scene.state.pm_flags |= pm_flag::INVULEXPAND;
     scene.state.origin[2] = 42.125;
     scene.state.velocity = Vec3::new(100.0, 0.0, 0.0);
@@ -437,7 +439,7 @@ fn the_dead_lie_low_and_are_walked_through() {
     let command = UserCmd { server_time: 1100, forwardmove: 127, ..UserCmd::default() };
     let outcome = move_player(&mut state, &command, &rules, CONDITIONS, &mut asked);
     assert_eq!(asked.0, mask::DEAD_SOLID);
-    assert_eq!((outcome.maxs[2], state.viewheight, state.weapon), (-8.0, -16, weapon::NONE));
+    assert_eq!((outcome.maxs[2], state.viewheight, state.weapon), (-8.0, -16, Weapon::None as i32));
 }
 
 /// Answers anything at all, as a broken world might.

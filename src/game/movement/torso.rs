@@ -7,7 +7,7 @@ use super::{
     animation::{continue_torso, start_torso},
     events::queue,
 };
-use crate::bg::{animation, event, weapon, weapon_state};
+use crate::bg::{Event, Weapon, WeaponState, animation};
 use crate::model::Buttons;
 
 /// How long a taunt is shown, in milliseconds.
@@ -37,7 +37,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         if taunts {
             start_torso(self.state, animation::TORSO_GESTURE);
             self.state.torso_timer = TAUNT_MS;
-            queue(self.state, event::TAUNT, 0);
+            queue(self.state, Event::Taunt, 0);
         } else if let Some((_, animation)) = order.filter(|_| self.rules.variant.team_gestures) {
             start_torso(self.state, *animation);
             self.state.torso_timer = ORDER_MS;
@@ -46,7 +46,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
 
     /// Shows how a weapon is held that does nothing.
     pub(super) fn hold_weapon(&mut self) {
-        if self.state.weaponstate == weapon_state::READY {
+        if self.state.weaponstate == WeaponState::Ready {
             continue_torso(self.state, resting(self.state.weapon));
         }
     }
@@ -54,5 +54,5 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
 
 /// The torso that holds a weapon.
 pub(super) const fn resting(weapon: i32) -> i32 {
-    if weapon == weapon::GAUNTLET { animation::TORSO_STAND2 } else { animation::TORSO_STAND }
+    if weapon == Weapon::Gauntlet as i32 { animation::TORSO_STAND2 } else { animation::TORSO_STAND }
 }

@@ -12,7 +12,7 @@ use super::{
         slowed,
     },
 };
-use crate::bg::{PmType, event, pm_flag, powerup};
+use crate::bg::{Event, PmType, Powerup, pm_flag};
 use crate::model::{Vec3, contents::surface};
 
 /// Rates of acceleration.
@@ -119,7 +119,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         self.leave_ground(false);
         self.state.pm_flags |= pm_flag::JUMP_HELD;
         self.state.velocity[2] = JUMP_SPEED;
-        queue(self.state, event::JUMP, 0);
+        queue(self.state, Event::Jump, 0);
         self.show_jump();
         true
     }
@@ -144,10 +144,10 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         if level > 0 {
             drop += speed * WATER_FRICTION * f32::from(level) * seconds;
         }
-        if self.state.powerups[powerup::FLIGHT] != 0 {
+        if self.state.powerups[Powerup::Flight] != 0 {
             drop += speed * FLIGHT_FRICTION * seconds;
         }
-        if self.state.pm_type == PmType::Spectator as i32 {
+        if self.state.pm_type == PmType::Spectator {
             drop += speed * SPECTATOR_FRICTION * seconds;
         }
         self.state.velocity = slowed(velocity, speed, drop);

@@ -10,7 +10,7 @@ use super::{
     velocity::{clipped, direction, normalized},
     walk::{at_most, flat},
 };
-use crate::bg::{event, player_box::MINS, pm_flag};
+use crate::bg::{Event, player_box::MINS, pm_flag};
 use crate::model::{
     Vec3,
     contents::{content, mask},
@@ -61,10 +61,10 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
     pub(super) fn cross_water(&mut self) {
         let (before, now) = (self.before.water_level, self.outcome.water_level);
         let crossings = [
-            (before == 0 && now != 0, event::WATER_TOUCH),
-            (before != 0 && now == 0, event::WATER_LEAVE),
-            (before != 3 && now == 3, event::WATER_UNDER),
-            (before == 3 && now != 3, event::WATER_CLEAR),
+            (before == 0 && now != 0, Event::WaterTouch),
+            (before != 0 && now == 0, Event::WaterLeave),
+            (before != 3 && now == 3, Event::WaterUnder),
+            (before == 3 && now != 3, Event::WaterClear),
         ];
         for (crossed, event) in crossings {
             if crossed {

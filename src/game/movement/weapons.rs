@@ -4,9 +4,11 @@
 //! Source: the base game's movement; OpenArena's runes and flags.
 
 use super::{HEALTH, Mover, Surroundings, animation::start_torso, events::queue, torso::resting};
+use crate::bg::items::{ItemKind, ItemList};
 use crate::bg::weapons;
 use crate::bg::{
-    Team, animation, event, holdable, persistant, pm_flag, powerup, rune, weapon, weapon_state,
+    Event, Holdable, Persistent, Powerup, Rune, Team, UNLIMITED_AMMO, Weapon, WeaponState,
+    animation, pm_flag,
 };
 use crate::model::Buttons;
 
@@ -20,12 +22,12 @@ const MEDKIT_MARGIN: i32 = 25;
 
 impl<W: Surroundings + ?Sized> Mover<'_, W> {
     pub(super) fn handle_weapon(&mut self) {
-        let watches = self.state.persistant[persistant::TEAM] == Team::Spectator as i32;
+        let watches = self.state.persistant[Persistent::Team] == Team::Spectator;
         if self.has(pm_flag::RESPAWNED) || watches {
             return;
         }
         if self.state.stats[HEALTH] <= 0 {
-            self.state.weapon = weapon::NONE;
+            self.state.weapon = Weapon::None as i32;
             return;
         }
         if self.uses_item() {
@@ -34,7 +36,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         if self.state.weapon_time > 0 {
             self.state.weapon_time -= self.step.ms;
         }
-        let fires = self.state.weaponstate == weapon_state::FIRING;
+        let fires = self.state.weaponstate == WeaponState::Firing;
         let wanted = i32::from(self.command.weapon);
         if (self.state.weapon_time <= 0 || !fires) && self.state.weapon != wanted {
             self.put_away(wanted);
@@ -42,10 +44,10 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         if self.state.weapon_time > 0 {
             return;
         }
-        match self.state.weaponstate {
-            weapon_state::DROPPING => self.take_up(wanted),
-            weapon_state::RAISING => {
-                self.state.weaponstate = weapon_state::READY;
+        match WeaponState::try_from(self.state.weaponstate) {
+            Ok(WeaponState::Dropping) => self.take_up(wanted),
+            Ok(WeaponState::Raising) => {
+                self.state.weaponstate = WeaponState::Ready as i32;
                 start_torso(self.state, resting(self.state.weapon));
             }
             _ => self.fire(),
@@ -63,11 +65,11 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         }
         let variant = self.rules.variant;
         let item = self.state.stats[variant.stats.holdable];
-        let tag = tag_of(variant.holdables, item).unwrap_or(0);
+        let tag = tag_of(variant.items, ItemKind::Holdable, item).unwrap_or(0);
         let most = self.state.stats[variant.stats.max_health].saturating_add(MEDKIT_MARGIN);
-        if tag != holdable::MEDKIT || self.state.stats[HEALTH] < most {
+        if tag != Holdable::Medkit || self.state.stats[HEALTH] < most {
             self.state.pm_flags |= pm_flag::USE_ITEM_HELD;
-            queue(self.state, event::USE_ITEM0 + tag, 0);
+            queue(self.state, Event::use_item(tag), 0);
             self.state.stats[variant.stats.holdable] = 0;
         }
         true
@@ -80,12 +82,12 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
 
     /// Begins to change to another weapon.
     fn put_away(&mut self, wanted: i32) {
-        if !self.owns(wanted) || self.state.weaponstate == weapon_state::DROPPING {
+        if !self.owns(wanted) || self.state.weaponstate == WeaponState::Dropping {
             return;
         }
-        self.state.weaponstate = weapon_state::DROPPING;
+        self.state.weaponstate = WeaponState::Dropping as i32;
         if !self.rules.instant_weapons {
-            queue(self.state, event::CHANGE_WEAPON, 0);
+            queue(self.state, Event::ChangeWeapon, 0);
             self.state.weapon_time = self.state.weapon_time.saturating_add(DROP_MS);
             start_torso(self.state, animation::TORSO_DROP);
         }
@@ -93,8 +95,8 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
 
     /// Ends the change: the weapon that is wanted by now comes up, if it is owned.
     fn take_up(&mut self, wanted: i32) {
-        self.state.weapon = if self.owns(wanted) { wanted } else { weapon::NONE };
-        self.state.weaponstate = weapon_state::RAISING;
+        self.state.weapon = if self.owns(wanted) { wanted } else { Weapon::None as i32 };
+        self.state.weaponstate = WeaponState::Raising as i32;
         if !self.rules.instant_weapons {
             self.state.weapon_time = self.state.weapon_time.saturating_add(RAISE_MS);
             start_torso(self.state, animation::TORSO_RAISE);
@@ -102,22 +104,22 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
     }
 
     fn fire(&mut self) {
-        let saws = self.state.weapon == weapon::GAUNTLET;
+        let saws = self.state.weapon == Weapon::Gauntlet;
         let attacks = self.command.buttons.contains(Buttons::ATTACK);
         if !attacks || (saws && !self.gauntlet_hit) {
             self.state.weapon_time = 0;
-            self.state.weaponstate = weapon_state::READY;
+            self.state.weaponstate = WeaponState::Ready as i32;
             return;
         }
         let torso = if saws { animation::TORSO_ATTACK2 } else { animation::TORSO_ATTACK };
         start_torso(self.state, torso);
-        self.state.weaponstate = weapon_state::FIRING;
+        self.state.weaponstate = WeaponState::Firing as i32;
         if !self.takes_ammunition() {
-            queue(self.state, event::NOAMMO, 0);
+            queue(self.state, Event::NoAmmo, 0);
             self.state.weapon_time = self.state.weapon_time.saturating_add(EMPTY_MS);
             return;
         }
-        queue(self.state, event::FIRE_WEAPON, 0);
+        queue(self.state, Event::FireWeapon, 0);
         self.state.weapon_time = self.state.weapon_time.saturating_add(self.interval_ms());
     }
 
@@ -130,7 +132,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         if *ammo == 0 {
             return false;
         }
-        let endless = *ammo == weapon::ENDLESS
+        let endless = *ammo == UNLIMITED_AMMO
             || self.rules.variant.endless_from.is_some_and(|least| *ammo >= least);
         if !endless {
             *ammo -= 1;
@@ -142,16 +144,17 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         let interval = weapons::weapon(self.state.weapon).interval_ms;
         let variant = self.rules.variant;
         let carried = variant.stats.rune.map(|stat| self.state.stats[stat]);
-        let rune = carried.and_then(|item| tag_of(variant.runes, item));
-        let hastens = match rune {
-            Some(rune::SCOUT) => Some(1.5),
-            Some(rune::AMMO_REGEN) => Some(1.3),
-            _ => (self.state.powerups[powerup::HASTE] != 0).then_some(1.3),
+        let rune = carried.and_then(|item| tag_of(variant.items, ItemKind::Rune, item));
+        let hastens = match rune.and_then(|tag| Rune::try_from(tag).ok()) {
+            Some(Rune::Scout) => Some(1.5),
+            Some(Rune::AmmoRegen) => Some(1.3),
+            _ => (self.state.powerups[Powerup::Haste] != 0).then_some(1.3),
         };
         hastens.map_or(interval, |factor: f32| (interval as f32 / factor) as i32)
     }
 }
 
-fn tag_of(items: &[(i32, i32)], item: i32) -> Option<i32> {
-    items.iter().find(|(index, _)| *index == item).map(|(_, tag)| *tag)
+/// The tag of a carried item, if it is of that kind.
+fn tag_of(items: ItemList, kind: ItemKind, number: i32) -> Option<i32> {
+    items.get(number).filter(|item| item.kind == kind).map(|item| item.tag)
 }

@@ -6,7 +6,7 @@
 use super::{Populated, commands::answer};
 use crate::model::{ClientNum, Vec3, Words};
 use crate::{
-    bg::{persistant, weapon},
+    bg::{Persistent, Weapon},
     game::Host,
 };
 
@@ -95,8 +95,8 @@ impl dyn Populated + '_ {
             state.stats[profile.stats.health] = most;
         }
         if all || is("weapons") {
-            let hook = 1 << weapon::GRAPPLE;
-            let below = (1 << (profile.last_weapon + 1)) - (1 << weapon::GAUNTLET);
+            let hook = Weapon::Grapple.bit();
+            let below = (1 << (profile.last_weapon + 1)) - (Weapon::Gauntlet.bit());
             state.stats[profile.stats.weapons] = below & !hook;
         }
         if all || is("ammo") {
@@ -106,11 +106,11 @@ impl dyn Populated + '_ {
             state.stats[profile.stats.armor] = GIVEN_ARMOR;
         }
         let award = [
-            ("excellent", persistant::EXCELLENT),
-            ("impressive", persistant::IMPRESSIVE),
-            ("gauntletaward", persistant::GAUNTLET),
-            ("defend", persistant::DEFEND),
-            ("assist", persistant::ASSIST),
+            ("excellent", Persistent::Excellent),
+            ("impressive", Persistent::Impressive),
+            ("gauntletaward", Persistent::Gauntlet),
+            ("defend", Persistent::Defend),
+            ("assist", Persistent::Assist),
         ];
         if let Some((_, index)) = award.into_iter().find(|(name, _)| is(name)) {
             let count = &mut state.persistant[index];

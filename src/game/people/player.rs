@@ -8,7 +8,10 @@ use crate::model::{
     UserCmd, Vec3,
 };
 use crate::{
-    bg::{Team, TeamColor, animation, entity_flag, persistant, pm_flag, weapon, weapon_state},
+    bg::{
+        Persistent, Team, TeamColor, UNLIMITED_AMMO, Weapon, WeaponState, animation, entity_flag,
+        pm_flag,
+    },
     game::{Host, Profile, movement::angles},
 };
 
@@ -217,20 +220,20 @@ impl Player {
             origin: spot.origin,
             legs_anim: animation::LEGS_IDLE,
             torso_anim: animation::TORSO_STAND,
-            weaponstate: weapon_state::READY,
-            weapon: weapon::MACHINEGUN,
+            weaponstate: WeaponState::Ready as i32,
+            weapon: Weapon::Machinegun as i32,
             ..PlayerState::default()
         };
-        state.persistant[persistant::TEAM] = role.team() as i32;
+        state.persistant[Persistent::Team] = role.team() as i32;
         // 16 bits travel.
-        let count = &mut state.persistant[persistant::SPAWN_COUNT];
+        let count = &mut state.persistant[Persistent::SpawnCount];
         *count = (*count + 1) & 0x7fff;
         state.stats[profile.stats.health] = self.max_health + SPAWN_HEALTH;
         state.stats[profile.stats.max_health] = self.max_health;
-        state.stats[profile.stats.weapons] = 1 << weapon::GAUNTLET | 1 << weapon::MACHINEGUN;
-        state.ammo[weapon::GAUNTLET as usize] = weapon::ENDLESS;
-        state.ammo[weapon::MACHINEGUN as usize] = SPAWN_BULLETS;
-        state.ammo[weapon::GRAPPLE as usize] = weapon::ENDLESS;
+        state.stats[profile.stats.weapons] = Weapon::Gauntlet.bit() | Weapon::Machinegun.bit();
+        state.ammo[Weapon::Gauntlet] = UNLIMITED_AMMO;
+        state.ammo[Weapon::Machinegun] = SPAWN_BULLETS;
+        state.ammo[Weapon::Grapple] = UNLIMITED_AMMO;
         if role == Role::Scoreboard {
             state.pm_flags |= pm_flag::SCOREBOARD;
         }

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::bg::persistant;
+use crate::bg::Persistent;
 
 /// Players remembered at a time.
 const MAX_KEPT: usize = 32;
@@ -39,7 +39,7 @@ impl Returning {
     pub(super) fn take(&mut self, identity: &str) -> Option<Counts> {
         let at = self.kept.iter().position(|(kept, _)| kept.eq_ignore_ascii_case(identity))?;
         let (_, mut counts) = self.kept.remove(at)?;
-        let score = &mut counts[persistant::SCORE];
+        let score = &mut counts[Persistent::Score];
         *score = (*score).max(0);
         Some(counts)
     }
@@ -51,8 +51,8 @@ mod tests {
 
     fn counts(score: i32, deaths: i32) -> Counts {
         let mut counts = Counts::default();
-        counts[persistant::SCORE] = score;
-        counts[persistant::DEATHS] = deaths;
+        counts[Persistent::Score] = score;
+        counts[Persistent::Deaths] = deaths;
         counts
     }
 

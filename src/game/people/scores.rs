@@ -5,7 +5,7 @@
 use super::{People, Role, Stage};
 use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 use crate::{
-    bg::{TIED, configstring, persistant},
+    bg::{Persistent, TIED, configstring},
     game::{Host, profile::ScoresForm},
 };
 
@@ -153,7 +153,7 @@ impl People {
         let values = &player.state.persistant;
         Some(Line {
             client: client.index(),
-            score: values[persistant::SCORE],
+            score: values[Persistent::Score],
             ping: match player.stage {
                 Stage::Connecting => CONNECTING_PING,
                 Stage::Active => player.ping_ms.min(MAX_SHOWN_PING),
@@ -161,13 +161,13 @@ impl People {
             minutes: self.now.distance(player.entered) / 60_000,
             powerups: player.entity.powerups,
             accuracy: player.accuracy.percent(),
-            impressive: values[persistant::IMPRESSIVE],
-            excellent: values[persistant::EXCELLENT],
-            gauntlet: values[persistant::GAUNTLET],
-            defend: values[persistant::DEFEND],
-            assist: values[persistant::ASSIST],
-            perfect: values[persistant::RANK] == 0 && values[persistant::DEATHS] == 0,
-            captures: values[persistant::CAPTURES],
+            impressive: values[Persistent::Impressive],
+            excellent: values[Persistent::Excellent],
+            gauntlet: values[Persistent::Gauntlet],
+            defend: values[Persistent::Defend],
+            assist: values[Persistent::Assist],
+            perfect: values[Persistent::Rank] == 0 && values[Persistent::Deaths] == 0,
+            captures: values[Persistent::Captures],
         })
     }
 
@@ -195,12 +195,12 @@ impl People {
     }
 
     pub(in crate::game) fn score(&self, client: ClientNum) -> i32 {
-        self.player(client).map_or(0, |player| player.state.persistant[persistant::SCORE])
+        self.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
     }
 
     fn set_rank(&mut self, client: ClientNum, rank: i32) {
         if let Some(player) = self.players[client.index()].as_mut() {
-            player.state.persistant[persistant::RANK] = rank;
+            player.state.persistant[Persistent::Rank] = rank;
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: OpenArena's settings for instant frags and for rockets alone.
 
-use crate::bg::{StatLayout, items::ItemKind, weapon};
+use crate::bg::{StatLayout, UNLIMITED_AMMO, Weapon, items::ItemKind};
 use crate::game::Profile;
 use crate::model::PlayerState;
 
@@ -48,14 +48,14 @@ impl Arms {
     }
 
     /// Weapons and their rounds; the last one is in hand.
-    const fn weapons(self) -> &'static [(i32, i32)] {
+    const fn weapons(self) -> &'static [(Weapon, i32)] {
         match self {
             Self::Usual => &[],
-            Self::Rail => &[(weapon::RAILGUN, PLENTY)],
+            Self::Rail => &[(Weapon::Railgun, PLENTY)],
             Self::RailAndGauntlet => {
-                &[(weapon::GAUNTLET, weapon::ENDLESS), (weapon::RAILGUN, PLENTY)]
+                &[(Weapon::Gauntlet, UNLIMITED_AMMO), (Weapon::Railgun, PLENTY)]
             }
-            Self::Rockets | Self::DeadlyRockets => &[(weapon::ROCKET_LAUNCHER, PLENTY)],
+            Self::Rockets | Self::DeadlyRockets => &[(Weapon::RocketLauncher, PLENTY)],
         }
     }
 
@@ -66,9 +66,9 @@ impl Arms {
         }
         state.stats[stats.weapons] = 0;
         for &(number, rounds) in self.weapons() {
-            state.stats[stats.weapons] |= 1 << number;
-            state.ammo[number as usize] = rounds;
-            state.weapon = number;
+            state.stats[stats.weapons] |= number.bit();
+            state.ammo[number] = rounds;
+            state.weapon = number as i32;
         }
     }
 
@@ -78,7 +78,7 @@ impl Arms {
         profile: &'static Profile,
     ) -> impl Iterator<Item = i32> {
         let tags = self.weapons().iter();
-        tags.filter_map(|&(tag, _)| profile.items.by_tag(ItemKind::Weapon, tag))
+        tags.filter_map(|&(tag, _)| profile.items.by_tag(ItemKind::Weapon, tag as i32))
             .map(|(number, _)| number)
     }
 }

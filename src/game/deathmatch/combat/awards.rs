@@ -3,7 +3,7 @@
 //! Source: the base game's rewards.
 
 use super::Deathmatch;
-use crate::bg::{entity_flag, persistant, player_event};
+use crate::bg::{Persistent, entity_flag, player_event};
 use crate::model::ClientNum;
 
 /// How long an award is shown, in milliseconds.
@@ -27,7 +27,7 @@ impl Deathmatch {
         &mut self,
         client: ClientNum,
         flag: i32,
-        count: usize,
+        count: Persistent,
     ) {
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
         let count = &mut player.state.persistant[count];
@@ -52,14 +52,14 @@ impl Deathmatch {
     pub(super) fn award_frag(&mut self, killer: ClientNum, victim: ClientNum, by_gauntlet: bool) {
         let now = self.people.now;
         if by_gauntlet {
-            self.award(killer, entity_flag::AWARD_GAUNTLET, persistant::GAUNTLET);
+            self.award(killer, entity_flag::AWARD_GAUNTLET, Persistent::Gauntlet);
             if let Some(player) = self.people.players[victim.index()].as_mut() {
-                player.state.persistant[persistant::PLAYER_EVENTS] ^= player_event::HUMILIATED;
+                player.state.persistant[Persistent::PlayerEvents] ^= player_event::HUMILIATED;
             }
         }
         let last = self.bodies[killer.index()].fragged_at.replace(now);
         if last.is_some_and(|last| now.distance(last) < EXCELLENT_MS) {
-            self.award(killer, entity_flag::AWARD_EXCELLENT, persistant::EXCELLENT);
+            self.award(killer, entity_flag::AWARD_EXCELLENT, Persistent::Excellent);
         }
     }
 
@@ -73,7 +73,7 @@ impl Deathmatch {
         *streak += hits;
         if *streak >= IMPRESSIVE_HITS {
             *streak -= IMPRESSIVE_HITS;
-            self.award(client, entity_flag::AWARD_IMPRESSIVE, persistant::IMPRESSIVE);
+            self.award(client, entity_flag::AWARD_IMPRESSIVE, Persistent::Impressive);
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::{Body, Deathmatch, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, What};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
-    bg::{MeansOfDeath, dm_flag, event, persistant, powerup},
+    bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag},
     game::{
         Host,
         movement::{push, velocity},
@@ -81,7 +81,7 @@ impl Deathmatch {
     /// Whether a player stands in a shell of invulnerability.
     pub(in crate::game::deathmatch) fn is_invulnerable(&self, client: ClientNum) -> bool {
         self.people.player(client).is_some_and(|player| {
-            player.state.powerups[powerup::INVULNERABILITY] > self.people.now.0
+            player.state.powerups[Powerup::Invulnerability] > self.people.now.0
         })
     }
 
@@ -143,8 +143,8 @@ impl Deathmatch {
         if !hit.unstoppable && self.is_spared(victim, attacker, hit.means) {
             return;
         }
-        if self.has_powerup(victim, powerup::BATTLESUIT) {
-            self.show(victim, event::POWERUP_BATTLESUIT, 0);
+        if self.has_powerup(victim, Powerup::BattleSuit) {
+            self.show(victim, Event::PowerupBattleSuit, 0);
             if hit.is_blast || hit.means == MeansOfDeath::Falling {
                 return;
             }
@@ -257,9 +257,9 @@ impl Deathmatch {
         let Some(player) = self.people.players[attacker.index()].as_mut() else { return };
         let values = &mut player.state.persistant;
         // Sixteen bits travel, whatever the sum is.
-        let hits = values[persistant::HITS] + if mates { -1 } else { 1 };
-        values[persistant::HITS] = i32::from(hits as i16);
-        values[persistant::ATTACKEE_ARMOR] = i32::from((health << 8 | armor & 0xff) as i16);
+        let hits = values[Persistent::Hits] + if mates { -1 } else { 1 };
+        values[Persistent::Hits] = i32::from(hits as i16);
+        values[Persistent::AttackeeArmor] = i32::from((health << 8 | armor & 0xff) as i16);
     }
 
     /// What is left of a hit after what lowers or raises it for this victim; at least 1.
@@ -305,7 +305,7 @@ impl Deathmatch {
         body.lost = body.lost.saturating_add(lost);
         body.lost_armor = body.lost_armor.saturating_add(saved);
         body.lost_to = hit.direction.map(velocity::direction);
-        state.persistant[persistant::ATTACKER] =
+        state.persistant[Persistent::Attacker] =
             attacker.map_or(EntityNum::WORLD, EntityNum::from).index() as i32;
         let before = state.stats[HEALTH];
         let health = before.saturating_sub(lost).max(LEAST_HEALTH);
@@ -346,11 +346,15 @@ impl Deathmatch {
     }
 
     /// Whether a player has a powerup that works now.
-    pub(in crate::game::deathmatch) fn has_powerup(&self, client: ClientNum, index: usize) -> bool {
-        self.people.player(client).is_some_and(|player| player.state.powerups[index] != 0)
+    pub(in crate::game::deathmatch) fn has_powerup(
+        &self,
+        client: ClientNum,
+        powerup: Powerup,
+    ) -> bool {
+        self.people.player(client).is_some_and(|player| player.state.powerups[powerup] != 0)
     }
 
     pub(super) fn score_of(&self, client: ClientNum) -> i32 {
-        self.people.player(client).map_or(0, |player| player.state.persistant[persistant::SCORE])
+        self.people.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
     }
 }

@@ -7,7 +7,7 @@ use crate::model::{
     ClientNum, EntityNum, LevelTime, SvFlags, Vec3, limits::MAX_CLIENTS, text::leading_int,
 };
 use crate::{
-    bg::{MeansOfDeath, PmType, animation, contents, entity_flag, event, weapon},
+    bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag},
     game::{Host, movement::angles},
 };
 
@@ -114,7 +114,7 @@ impl Deathmatch {
             for at in [&mut player.state.legs_anim, &mut player.state.torso_anim] {
                 *at = (*at & animation::TOGGLE) ^ animation::TOGGLE | shown;
             }
-            self.show(victim, event::DEATH1 + death, killer);
+            self.show(victim, Event::death(death), killer);
         }
         if let Some(player) = self.people.players[victim.index()].as_mut() {
             host.link_entity(&mut player.entity, &mut player.shared);
@@ -141,7 +141,7 @@ impl Deathmatch {
         // Whoever dies by itself counts as a mate of itself.
         let of_mate = profile.fights.marks_mates
             && hit.attacker.is_some_and(|killer| self.people.are_mates(killer, victim));
-        self.flash(host, origin, event::OBITUARY, |state, shared| {
+        self.flash(host, origin, Event::Obituary, |state, shared| {
             state.event_parm = means;
             state.other_entity_num = victim.index() as i32;
             state.other_entity_num2 = killer.index() as i32;
@@ -184,7 +184,7 @@ impl Deathmatch {
         player.state.powerups = [0; 16];
         player.state.loop_sound = 0;
         player.state.e_flags &= !entity_flag::KAMIKAZE;
-        player.entity.weapon = weapon::NONE;
+        player.entity.weapon = Weapon::None as i32;
         player.entity.powerups = 0;
         player.shared.contents = contents::CORPSE;
         player.shared.maxs[2] = BODY_TOP;
@@ -212,7 +212,7 @@ impl Deathmatch {
 
     /// Nothing is left of a player's body.
     pub(super) fn gib(&mut self, victim: ClientNum, killer: i32) {
-        self.show(victim, event::GIB_PLAYER, killer);
+        self.show(victim, Event::GibPlayer, killer);
         self.bodies[victim.index()].gibbed = true;
         if let Some(player) = self.people.players[victim.index()].as_mut() {
             player.shared.contents = 0;

@@ -5,7 +5,7 @@
 use super::{Deathmatch, HEALTH};
 use crate::model::ClientNum;
 use crate::{
-    bg::event,
+    bg::Event,
     game::movement::{angles, events},
 };
 
@@ -18,7 +18,7 @@ const NOWHERE: i32 = 255;
 
 impl Deathmatch {
     /// Shows an event on a player that nobody predicts.
-    pub(in crate::game::deathmatch) fn show(&mut self, client: ClientNum, event: i32, parm: i32) {
+    pub(in crate::game::deathmatch) fn show(&mut self, client: ClientNum, event: Event, parm: i32) {
         let now = self.people.now;
         if let Some(player) = self.people.players[client.index()].as_mut() {
             events::show_external(&mut player.state, event, parm, now.0);
@@ -52,7 +52,7 @@ impl Deathmatch {
             body.quiet_until = now + PAIN_MS;
             state.damage_event = state.damage_event.wrapping_add(1) & 0xff;
             let health = state.stats[HEALTH];
-            self.show(client, event::PAIN, health);
+            self.show(client, Event::Pain, health);
         }
     }
 }

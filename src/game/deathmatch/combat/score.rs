@@ -5,7 +5,7 @@
 use super::Deathmatch;
 use crate::model::{ClientNum, Vec3};
 use crate::{
-    bg::{event, persistant},
+    bg::{Event, Persistent},
     game::{Host, deathmatch::things::only_for, profile::Penance},
 };
 
@@ -22,7 +22,7 @@ impl Deathmatch {
         at: Vec3,
     ) {
         if let Some(player) = self.people.players[victim.index()].as_mut() {
-            let deaths = &mut player.state.persistant[persistant::DEATHS];
+            let deaths = &mut player.state.persistant[Persistent::Deaths];
             *deaths = (*deaths + 1) & 0x7fff;
         }
         let culprit = killer.unwrap_or(victim);
@@ -93,12 +93,12 @@ impl Deathmatch {
 
     fn change_score(&mut self, client: ClientNum, points: i32) {
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        let score = &mut player.state.persistant[persistant::SCORE];
+        let score = &mut player.state.persistant[Persistent::Score];
         *score = score.saturating_add(points).clamp(i32::from(i16::MIN), i32::from(i16::MAX));
     }
 
     fn show_points(&mut self, host: &mut dyn Host, client: ClientNum, points: i32, at: Vec3) {
-        self.flash(host, at, event::SCOREPLUM, |state, shared| {
+        self.flash(host, at, Event::ScorePlum, |state, shared| {
             only_for(shared, client.index());
             state.other_entity_num = client.index() as i32;
             state.time = points;

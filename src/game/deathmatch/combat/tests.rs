@@ -3,7 +3,7 @@
 use super::{Blast, Hit};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
-    bg::{MeansOfDeath, PmType, contents, entity_flag, event, persistant, powerup, weapon},
+    bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Weapon, contents, entity_flag},
     game::{
         Host, Profile,
         deathmatch::arena::{Arena, STANDING, Stuff},
@@ -38,10 +38,10 @@ fn a_hit_takes_pushes_and_is_told() {
         let state = arena.state(other);
         assert_eq!(state.stats[profile.stats.armor], 50 - 27);
         assert_eq!((state.velocity, state.pm_time), (EAST * 200.0, 80));
-        assert_eq!(state.persistant[persistant::ATTACKER], 0);
+        assert_eq!(state.persistant[Persistent::Attacker], 0);
         let told = arena.state(one).persistant;
-        assert_eq!(told[persistant::HITS], 1);
-        assert_eq!(told[persistant::ATTACKEE_ARMOR], 100 << 8 | 50);
+        assert_eq!(told[Persistent::Hits], 1);
+        assert_eq!(told[Persistent::AttackeeArmor], 100 << 8 | 50);
         arena.frame();
         let state = arena.state(other);
         assert_eq!((state.damage_count, state.damage_event), (40, 1));
@@ -70,7 +70,7 @@ fn handicap_and_ones_own_hand_take_less() {
     assert_eq!(arena.health(other), 80);
     hurt(&mut arena, one, &hit(one, 41));
     assert_eq!(arena.health(one), 80, "half, and no handicap");
-    assert_eq!(arena.state(one).persistant[persistant::HITS], 1);
+    assert_eq!(arena.state(one).persistant[Persistent::Hits], 1);
     hurt(&mut arena, other, &Hit { points: 0, ..hit(one, 0) });
     assert_eq!(arena.health(other), 79, "at least 1");
     hurt(&mut arena, other, &hit(one, i32::MAX));
@@ -81,10 +81,10 @@ fn handicap_and_ones_own_hand_take_less() {
 #[test]
 fn battle_suits_halve_and_swallow_blasts() {
     let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
-    arena.player(other).state.powerups[powerup::BATTLESUIT] = i32::MAX;
+    arena.player(other).state.powerups[Powerup::BattleSuit] = i32::MAX;
     hurt(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80);
-    assert_eq!(arena.state(other).external_event & 0xff, event::POWERUP_BATTLESUIT);
+    assert_eq!(arena.state(other).external_event & 0xff, Event::PowerupBattleSuit);
     hurt(&mut arena, other, &Hit { is_blast: true, ..hit(one, 40) });
     hurt(&mut arena, other, &Hit::by_world(10, MeansOfDeath::Falling));
     assert_eq!(arena.health(other), 80);
@@ -112,7 +112,7 @@ fn openarenas_settings_change_damage() {
     hurt(&mut arena, other, &hit(one, 15));
     assert_eq!((arena.health(other), arena.health(one)), (30, 130), "and no more");
     let (mut arena, one, other) = two(Profile::BASEOA, &[("g_catchup", "10")]);
-    arena.player(one).state.persistant[persistant::SCORE] = 5;
+    arena.player(one).state.persistant[Persistent::Score] = 5;
     hurt(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80, "ten in a hundred for each of five");
     let (mut arena, one, _) = two(Profile::BASEOA, &[("dmflags", "1024")]);
@@ -175,25 +175,25 @@ fn a_frag_is_announced_scored_and_awarded() {
     for profile in Profile::ALL {
         let (mut arena, one, other) = two(profile, &[]);
         hurt(&mut arena, other, &hit(one, 110));
-        let obituary = arena.event(event::OBITUARY);
+        let obituary = arena.event(Event::Obituary);
         assert_eq!(
             (obituary.event_parm, obituary.other_entity_num, obituary.other_entity_num2),
             (6, 1, 0)
         );
-        assert_eq!(arena.state(one).persistant[persistant::SCORE], 1);
-        assert_eq!(arena.state(other).persistant[persistant::DEATHS], 1);
-        let plum = arena.event(event::SCOREPLUM);
+        assert_eq!(arena.state(one).persistant[Persistent::Score], 1);
+        assert_eq!(arena.state(other).persistant[Persistent::Deaths], 1);
+        let plum = arena.event(Event::ScorePlum);
         assert_eq!((plum.time, plum.other_entity_num), (1, 0));
-        assert_eq!(arena.state(one).persistant[persistant::EXCELLENT], 0);
+        assert_eq!(arena.state(one).persistant[Persistent::Excellent], 0);
         let third = arena.join(2, 0.0, 300.0, 0.0);
         arena.run_for(2900);
         hurt(&mut arena, third, &Hit { means: MeansOfDeath::Gauntlet, ..hit(one, 110) });
         let state = arena.state(one);
-        let awards = [persistant::EXCELLENT, persistant::GAUNTLET].map(|n| state.persistant[n]);
+        let awards = [Persistent::Excellent, Persistent::Gauntlet].map(|n| state.persistant[n]);
         assert_eq!(awards, [1, 1], "{}", profile.folder);
         let shown = entity_flag::AWARD_EXCELLENT | entity_flag::AWARD_GAUNTLET;
         assert_eq!(state.e_flags & shown, entity_flag::AWARD_EXCELLENT, "only the last");
-        assert_eq!(arena.state(third).persistant[persistant::PLAYER_EVENTS], 2);
+        assert_eq!(arena.state(third).persistant[Persistent::PlayerEvents], 2);
         arena.run_for(2100);
         arena.think(one, crate::model::Buttons::default());
         assert_eq!(arena.state(one).e_flags & shown, 0);
@@ -204,19 +204,19 @@ fn a_frag_is_announced_scored_and_awarded() {
 fn suicides_cost_what_each_game_says() {
     let (mut arena, one, _) = two(Profile::BASEQ3, &[]);
     arena.game.take_own_life(&mut arena.host, one);
-    assert_eq!(arena.state(one).persistant[persistant::SCORE], -1);
+    assert_eq!(arena.state(one).persistant[Persistent::Score], -1);
     assert_eq!(arena.obituaries(), [20]);
 
     let (mut arena, one, other) = two(Profile::BASEOA, &[]);
     arena.game.take_own_life(&mut arena.host, one);
-    let score = |arena: &Arena, client| arena.state(client).persistant[persistant::SCORE];
+    let score = |arena: &Arena, client| arena.state(client).persistant[Persistent::Score];
     assert_eq!((score(&arena, one), score(&arena, other)), (0, 1));
-    let plum = arena.event(event::SCOREPLUM);
+    let plum = arena.event(Event::ScorePlum);
     assert_eq!((plum.time, plum.other_entity_num), (1, 0));
 
     let (mut arena, one, other) = two(Profile::BASEOA, &[]);
     arena.join(2, 0.0, 300.0, 0.0);
-    arena.player(one).state.persistant[persistant::SCORE] = 1;
+    arena.player(one).state.persistant[Persistent::Score] = 1;
     arena.game.take_own_life(&mut arena.host, one);
     arena.game.take_own_life(&mut arena.host, other);
     assert_eq!((score(&arena, one), score(&arena, other)), (0, 0), "nobody falls below nothing");
@@ -229,19 +229,19 @@ fn who_pushes_gets_the_frag_where_that_is_the_custom() {
         hurt(&mut arena, other, &hit(one, 10));
         arena.run_for(4000);
         hurt(&mut arena, other, &Hit::by_world(999, MeansOfDeath::Lava));
-        assert_eq!(arena.event(event::OBITUARY).other_entity_num2, killer);
-        assert_eq!(arena.state(one).persistant[persistant::SCORE], score);
+        assert_eq!(arena.event(Event::Obituary).other_entity_num2, killer);
+        assert_eq!(arena.state(one).persistant[Persistent::Score], score);
     }
     let mut alone = Arena::with(Profile::BASEOA, &[], &[]);
     let one = alone.join(0, 0.0, 0.0, 0.0);
     alone.game.take_own_life(&mut alone.host, one);
-    assert!(alone.events(event::SCOREPLUM).is_empty(), "nobody gains");
+    assert!(alone.events(Event::ScorePlum).is_empty(), "nobody gains");
 
     let (mut arena, one, other) = two(Profile::BASEOA, &[]);
     hurt(&mut arena, other, &hit(one, 10));
     arena.game.take_own_life(&mut arena.host, other);
     assert_eq!(arena.obituaries(), [MeansOfDeath::Falling as i32]);
-    assert_eq!(arena.state(one).persistant[persistant::SCORE], 1);
+    assert_eq!(arena.state(one).persistant[Persistent::Score], 1);
 }
 
 #[test]
@@ -276,8 +276,8 @@ fn bodies_lie_and_go_to_pieces() {
     let body = arena.game.people.player(other).expect("it").shared;
     assert_eq!((body.contents, body.maxs[2]), (contents::CORPSE, -8.0));
     assert_eq!(arena.state(other).pm_type, PmType::Dead as i32, "without waiting for a command");
-    assert_eq!(arena.state(other).weapon, weapon::MACHINEGUN, "until the next command");
-    assert_eq!(arena.state(other).external_event & 0xff, event::DEATH1);
+    assert_eq!(arena.state(other).weapon, Weapon::Machinegun, "until the next command");
+    assert_eq!(arena.state(other).external_event & 0xff, Event::Death1);
     assert_eq!(arena.state(other).velocity, EAST * 550.0, "the hit that kills pushes");
     assert_eq!(arena.state(other).stats[Profile::BASEQ3.stats.dead_yaw], 180, "looks back");
     hurt(&mut arena, other, &hit(one, 29));
@@ -285,15 +285,22 @@ fn bodies_lie_and_go_to_pieces() {
     assert_eq!(arena.state(other).velocity, EAST * 550.0, "bodies are not pushed");
     hurt(&mut arena, other, &hit(one, 1));
     let state = arena.state(other);
-    assert_eq!((state.external_event & 0xff, state.external_event_parm), (event::GIB_PLAYER, 0));
+    assert_eq!(
+        (state.external_event & 0xff, state.external_event_parm),
+        (Event::GibPlayer as i32, 0)
+    );
     hurt(&mut arena, other, &hit(one, 100));
     assert_eq!(arena.health(other), -40, "nothing is left to hurt");
 
-    for (blood, health, shown) in [("1", -45, event::GIB_PLAYER), ("0", -39, event::DEATH1)] {
+    for (blood, health, shown) in [("1", -45, Event::GibPlayer), ("0", -39, Event::Death1)] {
         let (mut arena, one, other) = two(Profile::BASEQ3, &[("com_blood", blood)]);
         hurt(&mut arena, other, &hit(one, 145));
         let state = arena.state(other);
-        assert_eq!((state.stats[0], state.external_event & 0xff), (health, shown), "{blood}");
+        assert_eq!(
+            (state.stats[0], state.external_event & 0xff),
+            (health, shown as i32),
+            "{blood}"
+        );
         assert_eq!(state.external_event_parm, 0, "the killer");
     }
 }
@@ -318,7 +325,10 @@ fn corpses_can_be_shot_to_pieces() {
     arena.game.harm(&mut arena.host, corpse, &hit(one, 1));
     assert!(!arena.game.is_damageable(corpse));
     let state = arena.game.things.get(corpse).expect("it").state;
-    assert_eq!((state.e_type, state.event & 0xff, state.event_parm), (10, event::GIB_PLAYER, 0));
+    assert_eq!(
+        (state.e_type, state.event & 0xff, state.event_parm),
+        (10, Event::GibPlayer as i32, 0)
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use super::{Step, place::return_sound, toss::without};
 use crate::model::{EntityNum, SvFlags};
 use crate::{
-    bg::{contents, entity_flag, event, items::ItemKind, powerup},
+    bg::{Event, Powerup, contents, entity_flag, items::ItemKind},
     game::{
         Host,
         deathmatch::{Deathmatch, names},
@@ -28,7 +28,7 @@ impl Deathmatch {
     pub(super) fn bring_back(&mut self, host: &mut dyn Host, number: EntityNum) {
         let Some((_, pickup)) = self.pickup(number) else { return };
         let (item, captain) = (pickup.item, pickup.captain);
-        let is_quad = item.kind == ItemKind::Powerup && item.tag == powerup::QUAD as i32;
+        let is_quad = item.kind == ItemKind::Powerup && item.tag == Powerup::Quad;
         if is_quad && self.people.profile.item_settings && self.combat.quad_factor <= 1.0 {
             self.plan(number, Step::ComeBack, WORTHLESS_MS);
             return;
@@ -46,13 +46,13 @@ impl Deathmatch {
         thing.shared.contents = contents::TRIGGER;
         thing.state.e_flags &= !entity_flag::NODRAW;
         thing.shared.sv_flags = without(thing.shared.sv_flags, SvFlags::NO_CLIENT);
-        thing.raise(event::ITEM_RESPAWN, 0, now);
+        thing.raise(Event::ItemRespawn, 0, now);
         let at = thing.state.pos.base;
         self.things.link(host, chosen);
         self.plan(chosen, Step::Rest, 0);
         let Some((_, pickup)) = self.pickup(chosen) else { return };
         if let Some(name) = return_sound(pickup.item) {
-            let heard = if pickup.is_silent { event::GENERAL_SOUND } else { event::GLOBAL_SOUND };
+            let heard = if pickup.is_silent { Event::GeneralSound } else { Event::GlobalSound };
             let sound = names::sound(host, name);
             self.flash(host, at, heard, |state, shared| {
                 state.event_parm = sound;

@@ -5,9 +5,8 @@
 use crate::model::{LevelTime, PlayerState};
 use crate::{
     bg::{
-        entity_flag, holdable,
+        Holdable, Rune, UNLIMITED_AMMO, Weapon, entity_flag,
         items::{Item, ItemKind},
-        rune, weapon,
     },
     game::{
         Profile,
@@ -65,7 +64,7 @@ impl Gift<'_> {
             ItemKind::Powerup => self.run(state),
             ItemKind::Holdable => {
                 state.stats[stats.holdable] = self.number;
-                if self.item.tag == holdable::KAMIKAZE {
+                if self.item.tag == Holdable::Kamikaze {
                     state.e_flags |= entity_flag::KAMIKAZE;
                 }
             }
@@ -85,8 +84,8 @@ impl Gift<'_> {
             quantity if self.is_full => quantity,
             quantity => (quantity - there).max(1),
         };
-        if self.item.tag == weapon::GRAPPLE {
-            state.ammo[weapon::GRAPPLE as usize] = weapon::ENDLESS;
+        if self.item.tag == Weapon::Grapple {
+            state.ammo[Weapon::Grapple] = UNLIMITED_AMMO;
         } else {
             add_rounds(state, self.item.tag, rounds);
         }
@@ -106,14 +105,14 @@ impl Gift<'_> {
         let stats = self.profile.stats;
         let Some(at) = stats.rune else { return };
         state.stats[at] = self.number;
-        match self.item.tag {
-            rune::GUARD => {
+        match Rune::try_from(self.item.tag) {
+            Ok(Rune::Guard) => {
                 let most = self.max_health.saturating_mul(2);
                 for stat in [stats.health, stats.max_health, stats.armor] {
                     state.stats[stat] = most;
                 }
             }
-            rune::SCOUT => state.stats[stats.armor] = 0,
+            Ok(Rune::Scout) => state.stats[stats.armor] = 0,
             _ => {}
         }
     }

@@ -6,7 +6,9 @@
 use super::Step;
 use crate::model::{ClientNum, EntityNum, SvFlags};
 use crate::{
-    bg::{Team, TeamColor, configstring, contents, entity_flag, event, powerup, team_sound},
+    bg::{
+        Event, Powerup, Team, TeamColor, TeamSound, UNTIL_LOST, configstring, contents, entity_flag,
+    },
     game::{Host, deathmatch::Deathmatch},
 };
 
@@ -24,8 +26,8 @@ struct Row {
     flag: Flag,
     team: Team,
     item: i32,
-    powerup: usize,
-    back_sound: i32,
+    powerup: Powerup,
+    back_sound: TeamSound,
     name: &'static str,
 }
 
@@ -34,16 +36,16 @@ const ROWS: [Row; 2] = [
         flag: Flag::Red,
         team: Team::Red,
         item: 34,
-        powerup: powerup::RED_FLAG,
-        back_sound: team_sound::RED_RETURNED,
+        powerup: Powerup::RedFlag,
+        back_sound: TeamSound::RedReturned,
         name: "RED",
     },
     Row {
         flag: Flag::Blue,
         team: Team::Blue,
         item: 35,
-        powerup: powerup::BLUE_FLAG,
-        back_sound: team_sound::BLUE_RETURNED,
+        powerup: Powerup::BlueFlag,
+        back_sound: TeamSound::BlueReturned,
         name: "BLUE",
     },
 ];
@@ -76,7 +78,7 @@ impl Flag {
     }
 
     /// Its place among the powerups of who carries it.
-    pub(in crate::game::deathmatch) fn powerup(self) -> usize {
+    pub(in crate::game::deathmatch) fn powerup(self) -> Powerup {
         self.row().powerup
     }
 
@@ -156,7 +158,7 @@ impl Deathmatch {
         let team = self.people.team(client);
         let Some(player) = self.people.players[client.index()].as_mut() else { return false };
         if flag.team() != team {
-            player.state.powerups[flag.powerup()] = powerup::HELD;
+            player.state.powerups[flag.powerup()] = UNTIL_LOST;
             self.move_flag(host, flag, Place::Carried);
             self.tell_flag_taken(host, client, flag);
             return true;
@@ -207,9 +209,13 @@ impl Deathmatch {
     }
 
     /// Everybody hears what happened to the teams.
-    pub(in crate::game::deathmatch) fn tell_team_sound(&mut self, host: &mut dyn Host, sound: i32) {
-        self.flash(host, crate::model::Vec3::ZERO, event::GLOBAL_TEAM_SOUND, |state, shared| {
-            state.event_parm = sound;
+    pub(in crate::game::deathmatch) fn tell_team_sound(
+        &mut self,
+        host: &mut dyn Host,
+        sound: TeamSound,
+    ) {
+        self.flash(host, crate::model::Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
+            state.event_parm = sound as i32;
             shared.sv_flags = SvFlags::BROADCAST;
         });
     }
@@ -271,7 +277,7 @@ impl Deathmatch {
         thing.shared.contents = contents::TRIGGER;
         thing.state.e_flags &= !entity_flag::NODRAW;
         thing.shared.sv_flags = without(thing.shared.sv_flags, SvFlags::NO_CLIENT);
-        thing.raise(event::ITEM_RESPAWN, 0, now);
+        thing.raise(Event::ItemRespawn, 0, now);
         self.things.link(host, number);
         self.plan(number, Step::Rest, 0);
     }

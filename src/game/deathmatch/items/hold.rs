@@ -4,7 +4,7 @@
 
 use crate::model::ClientNum;
 use crate::{
-    bg::{holdable, powerup},
+    bg::{Holdable, Powerup},
     game::{Host, deathmatch::Deathmatch},
 };
 
@@ -22,26 +22,26 @@ impl Deathmatch {
         tag: i32,
     ) {
         let (now, stats) = (self.people.now, self.people.profile.stats);
-        match tag {
-            holdable::TELEPORTER => {
+        match Holdable::try_from(tag) {
+            Ok(Holdable::Teleporter) => {
                 self.drop_flags(host, client);
                 let Some(player) = self.people.player(client) else { return };
                 let from = player.state.origin;
                 let (spot, _) = self.choose_spot(client, from, false);
                 self.teleport(host, client, spot.origin, spot.angles);
             }
-            holdable::MEDKIT => {
+            Ok(Holdable::Medkit) => {
                 if let Some(player) = self.people.players[client.index()].as_mut() {
                     let values = &mut player.state.stats;
                     values[stats.health] = values[stats.max_health] + MEDKIT_HEALTH;
                 }
             }
-            holdable::INVULNERABILITY => {
+            Ok(Holdable::Invulnerability) => {
                 if let Some(player) = self.people.players[client.index()].as_mut() {
-                    player.state.powerups[powerup::INVULNERABILITY] = (now + SHELL_MS).0;
+                    player.state.powerups[Powerup::Invulnerability] = (now + SHELL_MS).0;
                 }
             }
-            holdable::KAMIKAZE => self.start_kamikaze(host, client),
+            Ok(Holdable::Kamikaze) => self.start_kamikaze(host, client),
             _ => {}
         }
     }

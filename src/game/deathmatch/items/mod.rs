@@ -30,7 +30,7 @@ use super::{
 use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
 use crate::{
     bg::{
-        configstring,
+        Event, configstring,
         items::{ITEMS, Item, ItemKind},
     },
     game::{Host, Profile},
@@ -232,7 +232,7 @@ impl Deathmatch {
         if pickup.item.kind == ItemKind::Team {
             self.lose_item(host, number, flags::Words::Sound);
         } else {
-            self.flash(host, at, crate::bg::event::ITEM_POP, |_, _| {});
+            self.flash(host, at, Event::ItemPop, |_, _| {});
             self.remove_item(host, number);
         }
     }

@@ -9,7 +9,7 @@ use crate::model::{EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{
-        EntityType, contents, entity_flag, holdable,
+        EntityType, Holdable, contents, entity_flag,
         items::{Item, ItemKind},
     },
     game::{
@@ -42,7 +42,7 @@ pub(super) const KAMIKAZE_SOUND: &str = "sound/items/kamikazerespawn.wav";
 pub(super) fn return_sound(item: &Item) -> Option<&'static str> {
     match item.kind {
         ItemKind::Powerup => Some(POWERUP_SOUND),
-        ItemKind::Holdable if item.tag == holdable::KAMIKAZE => Some(KAMIKAZE_SOUND),
+        ItemKind::Holdable if item.tag == Holdable::Kamikaze => Some(KAMIKAZE_SOUND),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::model::{ClientNum, PlayerState};
 use crate::{
-    bg::{event, powerup, rune},
+    bg::{Event, Powerup, Rune},
     game::{
         Host, deathmatch::Deathmatch, movement::pickup::rune_of, profile::Profile, values::whole,
     },
@@ -41,9 +41,9 @@ pub(in crate::game::deathmatch) fn speed_of(
     walking: i32,
     state: &PlayerState,
 ) -> i32 {
-    let factor = if rune_of(profile, state) == Some(rune::SCOUT) {
+    let factor = if rune_of(profile, state) == Some(Rune::Scout) {
         SCOUT
-    } else if state.powerups[powerup::HASTE] != 0 {
+    } else if state.powerups[Powerup::Haste] != 0 {
         HASTE
     } else {
         return walking;
@@ -89,10 +89,10 @@ impl Deathmatch {
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
         let state = &mut player.state;
         let most = state.stats[stats.max_health];
-        let regenerates = if rune_of(profile, state) == Some(rune::GUARD) {
+        let regenerates = if rune_of(profile, state) == Some(Rune::Guard) {
             Some(most / 2)
         } else {
-            (state.powerups[powerup::REGENERATION] != 0).then_some(most)
+            (state.powerups[Powerup::Regeneration] != 0).then_some(most)
         };
         let health = state.stats[stats.health];
         let mut shown = false;
@@ -110,7 +110,7 @@ impl Deathmatch {
             state.stats[stats.armor] -= 1;
         }
         if shown {
-            self.show(client, event::POWERUP_REGEN, 0);
+            self.show(client, Event::PowerupRegen, 0);
         }
     }
 
@@ -118,7 +118,7 @@ impl Deathmatch {
     fn refill(&mut self, client: ClientNum, ms: i32) {
         let profile = self.people.profile;
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        if rune_of(profile, &player.state) != Some(rune::AMMO_REGEN) {
+        if rune_of(profile, &player.state) != Some(Rune::AmmoRegen) {
             return;
         }
         let since = &mut self.items.luggage[client.index()].since_rounds_ms;
@@ -136,13 +136,13 @@ impl Deathmatch {
     pub(in crate::game::deathmatch) fn end_powerups(&mut self, client: ClientNum) {
         let (now, profile) = (self.people.now, self.people.profile);
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        let carried = rune_of(profile, &player.state).and_then(|tag| usize::try_from(tag).ok());
+        let carried = rune_of(profile, &player.state);
         for until in &mut player.state.powerups {
             if *until < now.0 {
                 *until = 0;
             }
         }
-        if let Some(until) = carried.and_then(|tag| player.state.powerups.get_mut(tag)) {
+        if let Some(until) = carried.map(|rune| &mut player.state.powerups[rune]) {
             *until = now.0;
         }
     }
@@ -185,7 +185,7 @@ mod tests {
     fn haste_and_scout_run_faster() {
         let mut state = PlayerState::default();
         assert_eq!(speed_of(Profile::BASEOA, 320, &state), 320);
-        state.powerups[powerup::HASTE] = 1;
+        state.powerups[Powerup::Haste] = 1;
         assert_eq!(speed_of(Profile::BASEQ3, 320, &state), 416);
         assert_eq!(speed_of(Profile::BASEOA, 320, &state), 416);
         state.stats[2] = 42;

@@ -6,7 +6,7 @@
 use super::{Flag, Pickup, Step, effects::Gift};
 use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::leading_int};
 use crate::{
-    bg::{GameType, contents, event, items::ItemKind, persistant, player_event},
+    bg::{Event, GameType, Persistent, contents, items::ItemKind, player_event},
     game::{
         Host,
         deathmatch::{Deathmatch, things::only_for},
@@ -195,14 +195,14 @@ impl Deathmatch {
         let now = self.people.now;
         let predicts = pickup.item.kind != ItemKind::Powerup && predicts_items(host, client);
         if !predicts {
-            self.show(client, event::ITEM_PICKUP, pickup.number);
+            self.show(client, Event::ItemPickup, pickup.number);
         } else if let Some(player) = self.people.players[client.index()].as_mut() {
-            events::queue(&mut player.state, event::ITEM_PICKUP, pickup.number);
+            events::queue(&mut player.state, Event::ItemPickup, pickup.number);
             self.bodies[client.index()].event_at = now;
         }
         if matches!(pickup.item.kind, ItemKind::Powerup | ItemKind::Team) {
             let (parm, is_silent) = (pickup.number, pickup.is_silent);
-            self.flash(host, at, event::GLOBAL_ITEM_PICKUP, |state, shared| {
+            self.flash(host, at, Event::GlobalItemPickup, |state, shared| {
                 state.event_parm = parm;
                 if is_silent {
                     only_for(shared, client.index());
@@ -236,7 +236,7 @@ impl Deathmatch {
                 continue;
             }
             if let Some(player) = self.people.players[other.index()].as_mut() {
-                player.state.persistant[persistant::PLAYER_EVENTS] ^= player_event::DENIED;
+                player.state.persistant[Persistent::PlayerEvents] ^= player_event::DENIED;
             }
         }
     }

@@ -4,8 +4,8 @@ use super::*;
 use crate::model::{LevelTime, SvFlags, UserCmd};
 use crate::{
     bg::{
-        EntityType, GameType, contents, entity_flag, event, items::ItemKind, persistant, powerup,
-        weapon,
+        EntityType, Event, GameType, Persistent, Powerup, UNLIMITED_AMMO, UNTIL_LOST, Weapon,
+        contents, entity_flag, items::ItemKind,
     },
     game::{Game, LevelStart, conformance::TestHost, deathmatch::things::What},
 };
@@ -83,10 +83,10 @@ impl Level {
         })
     }
 
-    fn shown(&self, event: i32) -> Vec<(crate::model::EntityState, crate::model::EntityShared)> {
+    fn shown(&self, event: Event) -> Vec<(crate::model::EntityState, crate::model::EntityShared)> {
         let things = self.game.things.numbers().filter_map(|number| self.game.things.get(number));
         things
-            .filter(|thing| thing.state.e_type == EntityType::Events as i32 + event)
+            .filter(|thing| thing.state.e_type == EntityType::with_event(event))
             .map(|thing| (thing.state, thing.shared))
             .collect()
     }
@@ -114,7 +114,7 @@ enum Gives {
     Holds,
     Rune,
 }
-use Gives::{Armor, Health, Holds, Rounds, Rune, Weapon};
+use Gives::{Armor, Health, Holds, Rounds, Rune};
 
 const BASE: &[(&str, Gives, i32)] = &[
     ("item_armor_shard", Armor(5), 25),
@@ -124,15 +124,15 @@ const BASE: &[(&str, Gives, i32)] = &[
     ("item_health", Health(75), 35),
     ("item_health_large", Health(100), 35),
     ("item_health_mega", Health(150), 35),
-    ("weapon_shotgun", Weapon(3, 10), 5),
-    ("weapon_machinegun", Weapon(2, 40), 5),
-    ("weapon_grenadelauncher", Weapon(4, 10), 5),
-    ("weapon_rocketlauncher", Weapon(5, 10), 5),
-    ("weapon_lightning", Weapon(6, 100), 5),
-    ("weapon_railgun", Weapon(7, 10), 5),
-    ("weapon_plasmagun", Weapon(8, 50), 5),
-    ("weapon_bfg", Weapon(9, 20), 5),
-    ("weapon_grapplinghook", Weapon(10, -1), 5),
+    ("weapon_shotgun", Gives::Weapon(3, 10), 5),
+    ("weapon_machinegun", Gives::Weapon(2, 40), 5),
+    ("weapon_grenadelauncher", Gives::Weapon(4, 10), 5),
+    ("weapon_rocketlauncher", Gives::Weapon(5, 10), 5),
+    ("weapon_lightning", Gives::Weapon(6, 100), 5),
+    ("weapon_railgun", Gives::Weapon(7, 10), 5),
+    ("weapon_plasmagun", Gives::Weapon(8, 50), 5),
+    ("weapon_bfg", Gives::Weapon(9, 20), 5),
+    ("weapon_grapplinghook", Gives::Weapon(10, -1), 5),
     ("ammo_shells", Rounds(3, 13), 40),
     ("ammo_bullets", Rounds(2, 53), 40),
     ("ammo_grenades", Rounds(4, 8), 40),
@@ -158,9 +158,9 @@ const OPEN: &[(&str, Gives, i32)] = &[
     ("ammo_nails", Rounds(11, 23), 40),
     ("ammo_mines", Rounds(12, 13), 40),
     ("ammo_belt", Rounds(13, 103), 40),
-    ("weapon_nailgun", Weapon(11, 10), 5),
-    ("weapon_prox_launcher", Weapon(12, 5), 5),
-    ("weapon_chaingun", Weapon(13, 80), 5),
+    ("weapon_nailgun", Gives::Weapon(11, 10), 5),
+    ("weapon_prox_launcher", Gives::Weapon(12, 5), 5),
+    ("weapon_chaingun", Gives::Weapon(13, 80), 5),
     ("item_scout", Rune, 0),
     ("item_guard", Rune, 0),
     ("item_doubler", Rune, 0),
@@ -184,7 +184,7 @@ fn check(profile: &'static Profile, (class, gives, back_s): (&str, Gives, i32)) 
         Health(health) => assert_eq!(state.stats[stats.health], health, "{class}"),
         Armor(armor) => assert_eq!(state.stats[stats.armor], armor, "{class}"),
         Rounds(tag, rounds) => assert_eq!(state.ammo[tag], rounds, "{class}"),
-        Weapon(tag, rounds) => {
+        Gives::Weapon(tag, rounds) => {
             assert_eq!(state.stats[stats.weapons], 1 << tag, "{class}");
             assert_eq!(state.ammo[tag], rounds, "{class}: what is missing of the quantity");
         }
@@ -197,13 +197,17 @@ fn check(profile: &'static Profile, (class, gives, back_s): (&str, Gives, i32)) 
     let is_powerup = matches!(gives, Gives::Powerup(..));
     if is_powerup {
         assert_eq!((state.external_event & 0xff, state.external_event_parm), (19, number));
-        let heard = level.shown(event::GLOBAL_ITEM_PICKUP);
+        let heard = level.shown(Event::GlobalItemPickup);
         assert_eq!((heard.len(), heard[0].0.event_parm), (1, number));
         assert!(heard[0].1.sv_flags.contains(SvFlags::BROADCAST));
     } else {
-        assert_eq!((state.event_sequence, state.events[0]), (1, event::ITEM_PICKUP), "{class}");
+        assert_eq!(
+            (state.event_sequence, state.events[0]),
+            (1, Event::ItemPickup as i32),
+            "{class}"
+        );
         assert_eq!(state.event_parms[0], number);
-        assert_eq!(level.shown(event::GLOBAL_ITEM_PICKUP).len(), 0);
+        assert_eq!(level.shown(Event::GlobalItemPickup).len(), 0);
     }
     assert!(!level.is_there(place), "{class}");
     let due = level.game.things.get(place).unwrap().think_at;
@@ -214,8 +218,8 @@ fn check(profile: &'static Profile, (class, gives, back_s): (&str, Gives, i32)) 
         level.frames(50);
         assert!(level.is_there(place), "{class} is back");
         let thing = level.game.things.get(place).unwrap();
-        assert_eq!(thing.state.event & 0xff, event::ITEM_RESPAWN);
-        let sounds = level.shown(event::GLOBAL_SOUND);
+        assert_eq!(thing.state.event & 0xff, Event::ItemRespawn);
+        let sounds = level.shown(Event::GlobalSound);
         let loud = is_powerup || class == "holdable_kamikaze";
         assert_eq!(sounds.len(), usize::from(loud), "{class}");
     }
@@ -269,7 +273,7 @@ fn nobody_gets_more_than_the_most() {
         level.touch(client, place);
         assert!(level.is_there(place));
         // Somebody with more than the most, or without end, loses nothing.
-        for rounds in [999, weapon::ENDLESS] {
+        for rounds in [999, UNLIMITED_AMMO] {
             let place = level.lay("weapon_machinegun", |_| {});
             level.state(client).ammo[2] = rounds;
             level.touch(client, place);
@@ -328,7 +332,7 @@ fn keys_of_the_map_change_what_and_when() {
         level.state(client).powerups = [0; 16];
         let place = level.lay("item_quad", fill);
         level.touch(client, place);
-        let until = level.state(client).powerups[powerup::QUAD];
+        let until = level.state(client).powerups[Powerup::Quad];
         (level.game.things.get(place).unwrap().think_at.map(|at| at.distance(now)), until)
     };
     assert_eq!(due(&mut level, &|pickup| pickup.wait = 7.0), (Some(7000), 31_000));
@@ -343,7 +347,7 @@ fn keys_of_the_map_change_what_and_when() {
     level.state(client).powerups = [0; 16];
     let place = level.lay("item_quad", |pickup| pickup.is_silent = true);
     level.touch(client, place);
-    let heard = level.shown(event::GLOBAL_ITEM_PICKUP);
+    let heard = level.shown(Event::GlobalItemPickup);
     assert!(heard[0].1.sv_flags.contains(SvFlags::SINGLE_CLIENT));
     assert_eq!(heard[0].1.single_client, 0);
 }
@@ -355,15 +359,15 @@ fn a_second_powerup_lengthens_the_first_and_its_end_ends_it() {
     for expected in [31_000, 61_000] {
         let place = level.lay("item_haste", |_| {});
         level.touch(client, place);
-        assert_eq!(level.state(client).powerups[powerup::HASTE], expected);
+        assert_eq!(level.state(client).powerups[Powerup::Haste], expected);
     }
-    level.state(client).powerups[powerup::RED_FLAG] = powerup::HELD;
+    level.state(client).powerups[Powerup::RedFlag] = UNTIL_LOST;
     level.now = LevelTime(60_950);
     level.frames(50);
-    assert_eq!(level.state(client).powerups[powerup::HASTE], 61_000, "its last frame");
+    assert_eq!(level.state(client).powerups[Powerup::Haste], 61_000, "its last frame");
     level.frames(50);
-    assert_eq!(level.state(client).powerups[powerup::HASTE], 0);
-    assert_eq!(level.state(client).powerups[powerup::RED_FLAG], powerup::HELD);
+    assert_eq!(level.state(client).powerups[Powerup::Haste], 0);
+    assert_eq!(level.state(client).powerups[Powerup::RedFlag], UNTIL_LOST);
 }
 
 #[test]
@@ -376,7 +380,10 @@ fn clients_that_do_not_predict_are_told() {
         let place = level.lay("item_armor_shard", |_| {});
         level.touch(client, place);
         let state = level.state(client);
-        assert_eq!((state.event_sequence, state.external_event & 0xff), (0, event::ITEM_PICKUP));
+        assert_eq!(
+            (state.event_sequence, state.external_event & 0xff),
+            (0, Event::ItemPickup as i32)
+        );
         assert_eq!(state.external_event_parm, 1);
     }
 }
@@ -449,10 +456,10 @@ fn enemies_in_front_of_a_powerup_are_denied_it() {
     let place = level.lay("item_quad", |_| {});
     level.touch(taker, place);
     for (&other, (origin, yaw, denied)) in others.iter().zip(cases) {
-        let bits = level.state(other).persistant[persistant::PLAYER_EVENTS];
+        let bits = level.state(other).persistant[Persistent::PlayerEvents];
         assert_eq!(bits, denied, "{origin:?} {yaw}");
     }
-    assert_eq!(level.state(taker).persistant[persistant::PLAYER_EVENTS], 0);
+    assert_eq!(level.state(taker).persistant[Persistent::PlayerEvents], 0);
     // The dead take nothing, and are denied nothing.
     level.state(others[0]).stats[0] = 0;
     level.frames(121_000);
@@ -471,10 +478,10 @@ fn the_dead_drop_their_weapon_and_powerups() {
         let state = &mut player.state;
         state.stats[2] |= 1 << 5;
         state.ammo[5] = 1;
-        state.powerups[powerup::QUAD] = now.0 + 12_700;
-        state.powerups[powerup::FLIGHT] = now.0 + 400;
-        state.powerups[powerup::HASTE] = now.0;
-        player.entity.weapon = weapon::ROCKET_LAUNCHER;
+        state.powerups[Powerup::Quad] = now.0 + 12_700;
+        state.powerups[Powerup::Flight] = now.0 + 400;
+        state.powerups[Powerup::Haste] = now.0;
+        player.entity.weapon = Weapon::RocketLauncher as i32;
         player.entity.pos.base = Vec3::new(8.0, 16.0, 24.0);
         player.entity.apos.base = Vec3::new(70.0, 90.0, 0.0);
     }
@@ -513,19 +520,19 @@ fn what_is_dropped_depends_on_the_weapon_and_the_game() {
         level.game.drop_at_death(&mut level.host, client);
         level.dropped().first().map(|&(_, number, _)| number)
     };
-    assert_eq!(weapon_of(weapon::GAUNTLET, 9, 0, 5), None);
-    assert_eq!(weapon_of(weapon::MACHINEGUN, 9, 0, 5), None);
-    assert_eq!(weapon_of(weapon::GRAPPLE, 9, 0, 5), None);
-    assert_eq!(weapon_of(weapon::RAILGUN, 0, 0, 0), None, "nothing in it");
-    assert_eq!(weapon_of(weapon::RAILGUN, 9, 0, 0), Some(14));
-    assert_eq!(weapon_of(weapon::CHAINGUN, 9, 0, 0), Some(51));
-    assert_eq!(weapon_of(weapon::MACHINEGUN, 9, 2, 5), Some(12), "the one that was wanted");
-    assert_eq!(weapon_of(weapon::MACHINEGUN, 9, 2, 200), None);
+    assert_eq!(weapon_of(Weapon::Gauntlet as i32, 9, 0, 5), None);
+    assert_eq!(weapon_of(Weapon::Machinegun as i32, 9, 0, 5), None);
+    assert_eq!(weapon_of(Weapon::Grapple as i32, 9, 0, 5), None);
+    assert_eq!(weapon_of(Weapon::Railgun as i32, 0, 0, 0), None, "nothing in it");
+    assert_eq!(weapon_of(Weapon::Railgun as i32, 9, 0, 0), Some(14));
+    assert_eq!(weapon_of(Weapon::Chaingun as i32, 9, 0, 0), Some(51));
+    assert_eq!(weapon_of(Weapon::Machinegun as i32, 9, 2, 5), Some(12), "the one that was wanted");
+    assert_eq!(weapon_of(Weapon::Machinegun as i32, 9, 2, 200), None);
 
     let mut level = Level::new(Profile::BASEOA);
     let client = level.join(0);
     level.game.people.game_type = GameType::TeamDeathmatch;
-    level.state(client).powerups[powerup::QUAD] = 99_000;
+    level.state(client).powerups[Powerup::Quad] = 99_000;
     level.game.drop_at_death(&mut level.host, client);
     assert_eq!(level.dropped(), [], "powerups stay with the dead of team deathmatch");
 }
@@ -550,7 +557,7 @@ fn runes_work_until_their_holder_dies() {
     assert_eq!(level.state(client).stats[0], 110);
     level.frames(50);
     let now = level.now.0;
-    assert_eq!(level.state(client).powerups[powerup::GUARD], now, "others see it");
+    assert_eq!(level.state(client).powerups[Powerup::Guard], now, "others see it");
     level.game.take_own_life(&mut level.host, client);
     assert!(level.is_there(guard));
     assert_eq!(level.state(client).stats[2], 0);
@@ -592,13 +599,13 @@ fn a_second_takes_from_what_is_above_the_maximum() {
         level.game.pass_time(&level.host, client, 30_000);
         let state = level.state(client);
         assert_eq!((state.stats[stats.health], state.stats[stats.armor]), (119, 100));
-        state.powerups[powerup::REGENERATION] = i32::MAX;
+        state.powerups[Powerup::Regeneration] = i32::MAX;
         state.external_event = 0;
         level.game.pass_time(&level.host, client, 1000);
         let state = level.state(client);
         assert_eq!(state.stats[stats.health], 124);
-        assert_eq!(state.external_event & 0xff, event::POWERUP_REGEN);
-        state.powerups[powerup::REGENERATION] = 0;
+        assert_eq!(state.external_event & 0xff, Event::PowerupRegen);
+        state.powerups[Powerup::Regeneration] = 0;
         state.stats[stats.health] = 90;
         level.host.set_setting("g_regen", "8");
         level.game.pass_time(&level.host, client, 1000);
@@ -621,7 +628,7 @@ fn what_is_held_does_its_work_when_used() {
         assert_eq!(level.state(client).origin, Vec3::new(0.0, 0.0, 1.0), "the only place there is");
         assert_eq!(level.state(client).e_flags ^ flags, entity_flag::TELEPORT);
         level.game.use_holdable(&mut level.host, client, 5);
-        let until = level.state(client).powerups[powerup::INVULNERABILITY];
+        let until = level.state(client).powerups[Powerup::Invulnerability];
         assert_eq!(until, level.now.0 + 10_000);
     }
 }
@@ -649,7 +656,7 @@ fn flags_go_home_when_they_are_lost() {
         let (mut level, [red, _], [_, blue_flag]) = flags(profile);
         let status = |level: &Level| level.host.configstring(configstring::FLAG_STATUS).to_owned();
         let carry = |level: &mut Level| {
-            level.state(red).powerups[powerup::BLUE_FLAG] = powerup::HELD;
+            level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
             level.game.hide_item(&mut level.host, blue_flag);
         };
         carry(&mut level);
@@ -662,7 +669,7 @@ fn flags_go_home_when_they_are_lost() {
         level.frames(200);
         assert_eq!(status(&level), "00");
         assert!(level.is_there(blue_flag) && level.dropped().is_empty());
-        let sounds = level.shown(event::GLOBAL_TEAM_SOUND);
+        let sounds = level.shown(Event::GlobalTeamSound);
         assert_eq!((sounds.len(), sounds[0].0.event_parm), (1, 2), "the blue flag is back");
         let told = |level: &Level| {
             let line = "print \"The BLUE flag has returned!\n\"";
@@ -678,10 +685,10 @@ fn flags_go_home_when_they_are_lost() {
 
         // A door that crushes it does, too.
         let (mut level, [red, _], [_, blue_flag]) = flags(profile);
-        level.state(red).powerups[powerup::BLUE_FLAG] = powerup::HELD;
+        level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
         level.game.hide_item(&mut level.host, blue_flag);
         level.game.use_holdable(&mut level.host, red, 1);
-        assert_eq!(level.state(red).powerups[powerup::BLUE_FLAG], 0, "it stays behind");
+        assert_eq!(level.state(red).powerups[Powerup::BlueFlag], 0, "it stays behind");
         let dropped = level.dropped();
         level.game.crush_item(&mut level.host, dropped[0].0);
         assert!(level.is_there(blue_flag) && level.dropped().is_empty());
@@ -695,10 +702,10 @@ fn flags_are_carried_returned_and_met() {
         level.game.touch_team_item(&mut level.host, red, flag, dropped)
     };
     assert!(touch(&mut level, Flag::Blue, false), "it is carried away");
-    assert_eq!(level.state(red).powerups[powerup::BLUE_FLAG], powerup::HELD);
+    assert_eq!(level.state(red).powerups[Powerup::BlueFlag], UNTIL_LOST);
     assert_eq!(level.host.configstring(configstring::FLAG_STATUS), "01");
     level.game.send_flag_home(&mut level.host, Flag::Blue, flags::Words::None);
-    assert_eq!(level.state(red).powerups[powerup::BLUE_FLAG], 0);
+    assert_eq!(level.state(red).powerups[Powerup::BlueFlag], 0);
     assert!(level.is_there(blue_flag) && level.is_there(red_flag));
     assert_eq!(level.host.configstring(configstring::FLAG_STATUS), "00");
 }
@@ -707,8 +714,8 @@ fn flags_are_carried_returned_and_met() {
 fn a_level_without_room_loses_what_is_dropped_but_no_flag() {
     let (mut level, [red, _], [_, blue_flag]) = flags(Profile::BASEOA);
     level.game.hide_item(&mut level.host, blue_flag);
-    level.state(red).powerups[powerup::BLUE_FLAG] = powerup::HELD;
-    level.state(red).powerups[powerup::QUAD] = 90_000;
+    level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
+    level.state(red).powerups[Powerup::Quad] = 90_000;
     let (now, started) = level.game.clock();
     while level.game.things.add(Thing::new(What::Place, HERE), now, started).is_some() {}
     level.game.drop_at_death(&mut level.host, red);
@@ -724,7 +731,7 @@ fn somebody_who_leaves_leaves_what_others_may_take() {
     for (profile, expected) in [(Profile::BASEQ3, 1), (Profile::BASEOA, 1)] {
         let mut level = Level::new(profile);
         let client = level.join(0);
-        level.state(client).powerups[powerup::QUAD] = 90_000;
+        level.state(client).powerups[Powerup::Quad] = 90_000;
         level.game.client_disconnect(&mut level.host, client);
         assert_eq!(level.dropped().len(), expected, "{}", profile.folder);
         level.frames(31_000);
@@ -762,7 +769,7 @@ fn a_battle_suit_keeps_air_and_keeps_lava_out() {
         let state = level.state(client);
         state.stats[0] = 125;
         state.external_event = 0;
-        state.powerups[powerup::BATTLESUIT] = if suited { i32::MAX } else { 0 };
+        state.powerups[Powerup::BattleSuit] = if suited { i32::MAX } else { 0 };
         let body = &mut level.game.bodies[0];
         (body.water_level, body.water_type) = (level_of_lava, contents::LAVA);
         body.air_until = now + -1;
@@ -771,7 +778,7 @@ fn a_battle_suit_keeps_air_and_keeps_lava_out() {
         let shown = level.state(client).external_event & 0xff;
         let state = *level.state(client);
         assert_eq!(state.stats[0], health, "{suited} {level_of_lava}");
-        assert_eq!(shown == event::POWERUP_BATTLESUIT, suited);
+        assert_eq!(shown == Event::PowerupBattleSuit, suited);
         if suited && level_of_lava == 3 {
             assert_eq!(level.game.bodies[0].air_until.distance(now), 10_000);
         }

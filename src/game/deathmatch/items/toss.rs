@@ -9,9 +9,8 @@ use crate::model::{
 };
 use crate::{
     bg::{
-        EntityType, GameType, contents, entity_flag,
+        EntityType, GameType, Weapon, WeaponState, contents, entity_flag,
         items::{Item, ItemKind},
-        weapon, weapon_state,
     },
     game::{
         Host,
@@ -60,16 +59,17 @@ impl Deathmatch {
     fn wielded(&self, client: ClientNum) -> Option<i32> {
         let player = self.people.player(client)?;
         let (state, stats) = (&player.state, self.people.profile.stats);
-        let is_poor = |tag| matches!(tag, weapon::MACHINEGUN | weapon::GRAPPLE);
+        let is_poor = |tag: i32| tag == Weapon::Machinegun || tag == Weapon::Grapple;
         let mut tag = player.entity.weapon;
-        if is_poor(tag) && state.weaponstate == weapon_state::DROPPING {
+        if is_poor(tag) && state.weaponstate == WeaponState::Dropping {
             tag = i32::from(player.command.weapon);
         }
         let owned = (1..=self.people.profile.last_weapon).contains(&tag)
             && state.stats[stats.weapons] >> tag & 1 != 0;
         let rounds = usize::try_from(tag).ok().and_then(|tag| state.ammo.get(tag));
         let loaded = rounds.is_some_and(|&rounds| rounds != 0);
-        (owned && loaded && tag > weapon::MACHINEGUN && tag != weapon::GRAPPLE).then_some(tag)
+        (owned && loaded && tag > Weapon::Machinegun as i32 && tag != Weapon::Grapple)
+            .then_some(tag)
     }
 
     /// Powerups with time left, each further round, and flags among them.

@@ -5,7 +5,7 @@
 use super::{Deathmatch, Ending, RESTART};
 use crate::model::{Buttons, ClientNum, LevelTime, Vec3};
 use crate::{
-    bg::{EntityType, GameType, PmType, persistant},
+    bg::{EntityType, GameType, Persistent, PmType},
     game::{
         Host,
         people::{Populated, Stage},
@@ -142,7 +142,7 @@ impl Deathmatch {
         }
         self.people.team_scores = [0; 2];
         for player in self.people.players.iter_mut().flatten() {
-            player.state.persistant[persistant::SCORE] = 0;
+            player.state.persistant[Persistent::Score] = 0;
             player.stage = Stage::Connecting;
         }
     }

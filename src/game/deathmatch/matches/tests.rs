@@ -4,7 +4,7 @@ use super::*;
 use crate::model::{Buttons, ConfigIndex, EntityNum, UserCmd, Words};
 use crate::world::MapEntities;
 use crate::{
-    bg::{GameType, PmType, TIED, TeamColor, configstring, persistant},
+    bg::{GameType, Persistent, PmType, TIED, TeamColor, configstring},
     game::{
         Game, LevelStart, Profile,
         conformance::TestHost,
@@ -116,7 +116,7 @@ impl Match {
     /// Gives points, as a frag does.
     fn score(&mut self, number: usize, points: i32) {
         let player = self.game.people.players[number].as_mut().expect("a player");
-        player.state.persistant[persistant::SCORE] += points;
+        player.state.persistant[Persistent::Score] += points;
         self.game.people.rank(&mut self.host);
         self.game.check_limits(&mut self.host);
     }
@@ -160,7 +160,7 @@ impl Match {
     }
 
     fn rank(&self, number: usize) -> i32 {
-        self.game.player(client(number)).persistant[persistant::RANK]
+        self.game.player(client(number)).persistant[Persistent::Rank]
     }
 
     fn ready_bits(&self, number: usize) -> i32 {

@@ -7,7 +7,7 @@
 use super::{Mover, course};
 use crate::model::{ClientNum, EntityNum, LevelTime, Trajectory, Vec3};
 use crate::{
-    bg::event,
+    bg::Event,
     game::{Host, deathmatch::Deathmatch, movement::trajectory},
 };
 
@@ -105,7 +105,7 @@ impl Deathmatch {
         self.rest_at(host, number, end);
         let arrived = self.with_mover(number, |thing, mover| {
             if mover.end_sound != 0 {
-                thing.raise(event::GENERAL_SOUND, mover.end_sound, now);
+                thing.raise(Event::GeneralSound, mover.end_sound, now);
             }
             (mover.captain, mover.wait_ms, mover.activator)
         });
@@ -125,7 +125,7 @@ impl Deathmatch {
         self.with_mover(number, |thing, mover| {
             let sound = if end == 1 { mover.out_sound } else { mover.back_sound };
             if sound != 0 {
-                thing.raise(event::GENERAL_SOUND, sound, now);
+                thing.raise(Event::GeneralSound, sound, now);
             }
         });
     }

@@ -8,7 +8,7 @@ use super::{BLUE_ONLY, Cause, RED_ONLY, middle};
 use crate::model::{ClientNum, EntityNum};
 use crate::world::entity_string::MapEntity;
 use crate::{
-    bg::{MeansOfDeath, PmType, Team, event, persistant, powerup},
+    bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Team},
     game::{
         Host,
         deathmatch::{
@@ -142,7 +142,7 @@ impl Deathmatch {
             let members = ClientNum::all().filter(|&client| {
                 flags & bit != 0
                     && self.people.active(client).is_some_and(|player| {
-                        player.state.persistant[persistant::TEAM] == team as i32
+                        player.state.persistant[Persistent::Team] == team as i32
                     })
             });
             for client in members {
@@ -171,9 +171,7 @@ impl Deathmatch {
             return;
         };
         let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        if player.state.pm_type != PmType::Normal as i32
-            || player.state.powerups[powerup::FLIGHT] != 0
-        {
+        if player.state.pm_type != PmType::Normal || player.state.powerups[Powerup::Flight] != 0 {
             return;
         }
         player.state.velocity = velocity;
@@ -181,7 +179,7 @@ impl Deathmatch {
         let body = &mut self.bodies[client.index()];
         if now.distance(body.wind_until) > 0 {
             body.wind_until = now + WIND_MS;
-            self.flash(host, at, event::GENERAL_SOUND, |state, _| state.event_parm = sound);
+            self.flash(host, at, Event::GeneralSound, |state, _| state.event_parm = sound);
         }
     }
 

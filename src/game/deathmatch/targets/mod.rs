@@ -21,7 +21,7 @@ use super::{
 use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
-    bg::{Team, persistant},
+    bg::{Persistent, Team},
     game::Host,
 };
 
@@ -119,9 +119,9 @@ impl Deathmatch {
         let team = self
             .people
             .player(client)
-            .map_or(0, |player| player.state.persistant[persistant::TEAM]);
-        (flags & RED_ONLY != 0 && team != Team::Red as i32)
-            || (flags & BLUE_ONLY != 0 && team != Team::Blue as i32)
+            .map_or(0, |player| player.state.persistant[Persistent::Team]);
+        (flags & RED_ONLY != 0 && team != Team::Red)
+            || (flags & BLUE_ONLY != 0 && team != Team::Blue)
     }
 
     /// A thing that another one aims at, by chance.

@@ -55,7 +55,7 @@ impl Deathmatch {
     pub(in crate::game::deathmatch) fn aim_portals(&mut self, host: &mut dyn Host) {
         for number in self.things.numbers() {
             let wants_camera = self.things.get(number).is_some_and(|thing| {
-                thing.state.e_type == EntityType::Portal as i32 && !thing.target.is_empty()
+                thing.state.e_type == EntityType::Portal && !thing.target.is_empty()
             });
             if !wants_camera {
                 continue;

@@ -6,7 +6,7 @@ use super::{Cause, middle};
 use crate::model::EntityNum;
 use crate::world::entity_string::MapEntity;
 use crate::{
-    bg::{event, weapon},
+    bg::{Event, Weapon},
     game::{
         Host,
         deathmatch::{Deathmatch, movers::direction_of, things::What, weapons::perpendicular},
@@ -23,7 +23,7 @@ pub(in crate::game::deathmatch) fn rocket_shooter(
     host: &mut dyn Host,
     entity: &MapEntity,
 ) {
-    game.add_shooter(host, entity, weapon::ROCKET_LAUNCHER);
+    game.add_shooter(host, entity, Weapon::RocketLauncher);
 }
 
 /// `shooter_plasma`.
@@ -32,7 +32,7 @@ pub(in crate::game::deathmatch) fn plasma_shooter(
     host: &mut dyn Host,
     entity: &MapEntity,
 ) {
-    game.add_shooter(host, entity, weapon::PLASMAGUN);
+    game.add_shooter(host, entity, Weapon::PlasmaGun);
 }
 
 /// `shooter_grenade`.
@@ -41,14 +41,14 @@ pub(in crate::game::deathmatch) fn grenade_shooter(
     host: &mut dyn Host,
     entity: &MapEntity,
 ) {
-    game.add_shooter(host, entity, weapon::GRENADE_LAUNCHER);
+    game.add_shooter(host, entity, Weapon::GrenadeLauncher);
 }
 
 impl Deathmatch {
-    fn add_shooter(&mut self, host: &mut dyn Host, entity: &MapEntity, weapon: i32) {
+    fn add_shooter(&mut self, host: &mut dyn Host, entity: &MapEntity, weapon: Weapon) {
         let Some(number) = self.add_target(entity, Cause::Shooter) else { return };
         if let Some(thing) = self.things.get_mut(number) {
-            thing.state.weapon = weapon;
+            thing.state.weapon = weapon as i32;
             if let What::Trigger(trigger) = &mut thing.what {
                 trigger.random = entity.float("random").filter(|&r| r != 0.0).unwrap_or(SPREAD);
             }
@@ -82,7 +82,7 @@ impl Deathmatch {
         let along = forward.add_scaled(up, stray()).add_scaled(right, stray());
         self.launch(host, number, weapon, from, along);
         if let Some(thing) = self.things.get_mut(number) {
-            thing.raise(event::FIRE_WEAPON, 0, now);
+            thing.raise(Event::FireWeapon, 0, now);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::Cause;
 use crate::model::{ClientNum, EntityNum, SvFlags};
 use crate::world::entity_string::MapEntity;
 use crate::{
-    bg::{EntityType, event},
+    bg::{EntityType, Event},
     game::{
         Host,
         deathmatch::{Deathmatch, names::sound},
@@ -60,11 +60,11 @@ impl Deathmatch {
         if flags & (LOOPS | LOOPS_LATER) != 0 {
             thing.state.loop_sound = if thing.state.loop_sound == 0 { sound } else { 0 };
         } else if let Some(client) = activator.filter(|_| flags & ACTIVATOR != 0) {
-            self.show(client, event::GENERAL_SOUND, sound);
+            self.show(client, Event::GeneralSound, sound);
         } else if flags & GLOBAL != 0 {
-            thing.raise(event::GLOBAL_SOUND, sound, now);
+            thing.raise(Event::GlobalSound, sound, now);
         } else {
-            thing.raise(event::GENERAL_SOUND, sound, now);
+            thing.raise(Event::GeneralSound, sound, now);
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::{super::Deathmatch, lately};
 use crate::model::{ClientNum, Vec3};
 use crate::{
-    bg::{entity_flag, persistant},
+    bg::{Persistent, entity_flag},
     game::{Host, deathmatch::items::Flag},
 };
 
@@ -83,7 +83,7 @@ impl Deathmatch {
             }
             NEAR_CARRIER
         };
-        self.award(killer, entity_flag::AWARD_DEFEND, persistant::DEFEND);
+        self.award(killer, entity_flag::AWARD_DEFEND, Persistent::Defend);
         self.add_score(host, killer, points, at);
     }
 

@@ -11,7 +11,7 @@ mod tests;
 use super::{Deathmatch, items::Flag};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 use crate::{
-    bg::{GameType, TeamColor, entity_flag, event, persistant, team_sound},
+    bg::{Event, GameType, Persistent, TeamColor, TeamSound, entity_flag},
     game::Host,
 };
 
@@ -77,8 +77,8 @@ impl Deathmatch {
         if !lately(*heard, now, TAKEN_MS) {
             *heard = Some(now);
             let sound = match flag {
-                Flag::Blue => team_sound::RED_TOOK,
-                Flag::Red => team_sound::BLUE_TOOK,
+                Flag::Blue => TeamSound::RedTook,
+                Flag::Red => TeamSound::BlueTook,
             };
             self.tell_team_sound(host, sound);
         }
@@ -106,17 +106,17 @@ impl Deathmatch {
         let team: Vec<ClientNum> = self.people.team_of(colour).collect();
         for &mate in &team {
             if self.people.plays(mate) && !self.is_dead(mate) {
-                self.show(mate, event::TAUNT, 0);
+                self.show(mate, Event::Taunt, 0);
             }
         }
-        self.award(client, entity_flag::AWARD_CAPTURE, persistant::CAPTURES);
+        self.award(client, entity_flag::AWARD_CAPTURE, Persistent::Captures);
         let at = self.place_of(client);
         self.add_score(host, client, CAPTURE, at);
         self.tell_team_sound(
             host,
             match colour {
-                TeamColor::Red => team_sound::RED_CAPTURED,
-                TeamColor::Blue => team_sound::BLUE_CAPTURED,
+                TeamColor::Red => TeamSound::RedCaptured,
+                TeamColor::Blue => TeamSound::BlueCaptured,
             },
         );
         let now = self.people.now;
@@ -126,7 +126,7 @@ impl Deathmatch {
                 [(deeds.returned_at, RETURN_ASSIST), (deeds.fragged_carrier_at, FRAG_ASSIST)]
             {
                 if lately(at, now, ASSIST_MS) {
-                    self.award(mate, entity_flag::AWARD_ASSIST, persistant::ASSIST);
+                    self.award(mate, entity_flag::AWARD_ASSIST, Persistent::Assist);
                     let at = self.place_of(mate);
                     self.add_score(host, mate, points, at);
                 }
@@ -140,11 +140,11 @@ impl Deathmatch {
         let (own, other) = (scores[colour as usize], scores[colour.other() as usize]);
         scores[colour as usize] = own.saturating_add(1);
         let sounds = match colour {
-            TeamColor::Red => [team_sound::RED_LEADS, team_sound::RED_SCORED],
-            TeamColor::Blue => [team_sound::BLUE_LEADS, team_sound::BLUE_SCORED],
+            TeamColor::Red => [TeamSound::RedLeads, TeamSound::RedScored],
+            TeamColor::Blue => [TeamSound::BlueLeads, TeamSound::BlueScored],
         };
         let sound = if own + 1 == other {
-            team_sound::TIED
+            TeamSound::Tied
         } else if own <= other && own + 1 > other {
             sounds[0]
         } else {

@@ -2,7 +2,7 @@
 
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, Words};
 use crate::{
-    bg::{entity_flag, event, persistant},
+    bg::{EntityType, Event, Persistent, entity_flag},
     game::{
         Deathmatch, Game, Host as _, LevelStart, Profile, conformance::TestHost,
         deathmatch::items::Flag,
@@ -37,12 +37,12 @@ fn put(game: &mut Deathmatch, number: usize, along: f32) {
     player.state.origin = Vec3::new(along, 0.0, 0.0);
 }
 
-fn persistant_of(game: &Deathmatch, number: usize, index: usize) -> i32 {
+fn persistant_of(game: &Deathmatch, number: usize, index: Persistent) -> i32 {
     Game::player(game, client(number)).persistant[index]
 }
 
 fn scores(game: &Deathmatch) -> [i32; 4] {
-    [0, 1, 2, 3].map(|number| persistant_of(game, number, persistant::SCORE))
+    [0, 1, 2, 3].map(|number| persistant_of(game, number, Persistent::Score))
 }
 
 /// Team sounds that are shown now.
@@ -61,7 +61,7 @@ fn openarena_marks_deaths_by_a_mate_and_by_oneself() {
         game.take_own_life(&mut host, client(0));
         let obituary = (64..256)
             .filter_map(|number| game.entity(crate::model::EntityNum::new(number)?))
-            .find(|entity| entity.state.e_type == 13 + event::OBITUARY);
+            .find(|entity| entity.state.e_type == EntityType::with_event(Event::Obituary));
         assert_eq!(obituary.expect("it is told").state.generic1, marked, "{}", profile.folder);
     }
 }
@@ -81,7 +81,7 @@ fn a_flag_is_taken_and_captured() {
         assert_eq!(host.sent_to_all(), ["print \"p0^7 captured the BLUE flag!\n\""]);
         assert_eq!(sounds(&game), [4, 10, 0]);
         assert_eq!((scores(&game), game.people.team_scores), ([5, 0, 0, 0], [1, 0]));
-        assert_eq!(persistant_of(&game, 0, persistant::CAPTURES), 1);
+        assert_eq!(persistant_of(&game, 0, Persistent::Captures), 1);
         let flags = Game::player(&game, client(0)).e_flags;
         assert_ne!(flags & entity_flag::AWARD_CAPTURE, 0);
         game.run_frame(&mut host, LevelTime(3050));
@@ -129,7 +129,7 @@ fn who_returned_a_flag_or_fragged_its_carrier_assists() {
     game.touch_team_item(&mut host, client(0), Flag::Blue, false);
     game.touch_team_item(&mut host, client(0), Flag::Red, false);
     assert_eq!(scores(&game), [5, 6, 0, 0], "1 and 2 for the assists");
-    assert_eq!(persistant_of(&game, 1, persistant::ASSIST), 2);
+    assert_eq!(persistant_of(&game, 1, Persistent::Assist), 2);
     // After ten seconds nothing is left of it.
     game.people.now = LevelTime(11_000);
     game.touch_team_item(&mut host, client(0), Flag::Blue, false);
@@ -145,7 +145,7 @@ fn whoever_hurt_the_carrier_is_worth_two() {
     game.reward_kill(&mut host, client(2), client(1));
     game.reward_kill(&mut host, client(2), client(1));
     assert_eq!(scores(&game), [0, 2, 0, 0], "once");
-    assert_eq!(persistant_of(&game, 1, persistant::DEFEND), 1);
+    assert_eq!(persistant_of(&game, 1, Persistent::Defend), 1);
     game.note_hurt_carrier(client(0), client(2));
     game.people.now = LevelTime(9000);
     game.reward_kill(&mut host, client(2), client(1));

@@ -5,7 +5,7 @@ use super::{
     movers::{SPOT, leg},
     stage::{Corners, STANDING, Stage},
 };
-use crate::bg::persistant;
+use crate::bg::Persistent;
 
 /// A space in the middle of the hall.
 pub(super) const SPACE: Corners = [[-32.0, -32.0, 0.0], [32.0, 32.0, 64.0]];
@@ -52,7 +52,7 @@ fn a_trigger_of_one_team_ignores_the_others() {
         let mut stage = of_trigger(&format!("spawnflags {flags}"));
         let client = stage.join(0, [600.0, 600.0, STANDING]);
         let player = stage.game.people.players[0].as_mut().expect("a player");
-        player.state.persistant[persistant::TEAM] = team;
+        player.state.persistant[Persistent::Team] = team;
         stage.use_thing(64, Some(client));
         assert_eq!(plays(&stage, 65), fires, "flags {flags}, team {team}");
     }

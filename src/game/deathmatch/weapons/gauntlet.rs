@@ -5,7 +5,7 @@
 use super::{Attack, Deathmatch, Hit, Host, client_of, hitscan::leaves_nothing};
 use crate::model::{Buttons, ClientNum, PlayerState, UserCmd};
 use crate::{
-    bg::{event, powerup, weapon, weapons},
+    bg::{Event, Powerup, Weapon},
     game::direction_bytes::direction_byte,
 };
 
@@ -18,12 +18,12 @@ impl Deathmatch {
         state: &PlayerState,
         command: &UserCmd,
     ) -> bool {
-        let ready = state.weapon == weapon::GAUNTLET && state.weapon_time <= 0;
+        let ready = state.weapon == Weapon::Gauntlet && state.weapon_time <= 0;
         let pressed = command.buttons.contains(Buttons::ATTACK);
         if !ready || !pressed || command.buttons.contains(Buttons::TALK) || self.is_dead(client) {
             return false;
         }
-        let gauntlet = weapons::weapon(weapon::GAUNTLET);
+        let gauntlet = Weapon::Gauntlet.spec();
         let (Attack::Melee { range }, Some(aim)) = (gauntlet.attack, self.aim(client)) else {
             return false;
         };
@@ -33,14 +33,14 @@ impl Deathmatch {
             return false;
         }
         if client_of(trace.entity).is_some() {
-            self.flash(host, trace.endpos, event::MISSILE_HIT, |state, _| {
+            self.flash(host, trace.endpos, Event::MissileHit, |state, _| {
                 state.other_entity_num = trace.entity.index() as i32;
                 state.event_parm = direction_byte(trace.plane.normal);
-                state.weapon = weapon::GAUNTLET;
+                state.weapon = Weapon::Gauntlet as i32;
             });
         }
-        if self.has_powerup(client, powerup::QUAD) {
-            self.show(client, event::POWERUP_QUAD, 0);
+        if self.has_powerup(client, Powerup::Quad) {
+            self.show(client, Event::PowerupQuad, 0);
         }
         let hit = Hit {
             attacker: Some(client),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::model::{Buttons, ClientNum, Trace};
 use crate::{
-    bg::{EntityType, event, pm_flag, weapon},
+    bg::{EntityType, Event, Weapon, pm_flag},
     game::direction_bytes::direction_byte,
 };
 
@@ -28,7 +28,7 @@ impl Deathmatch {
         let time = body.attack_time.saturating_add(START_MS);
         let owner = client.into();
         let forward = aim.axes.forward;
-        let hook = self.launch(host, owner, weapon::GRAPPLE, aim.muzzle, forward);
+        let hook = self.launch(host, owner, Weapon::Grapple as i32, aim.muzzle, forward);
         if self.people.profile.fights.hooks_by_command
             && let Some(thing) = hook.and_then(|hook| self.things.get_mut(hook))
         {
@@ -90,11 +90,11 @@ impl Deathmatch {
         let event = match victim {
             Some(victim) => {
                 mark.state.other_entity_num = victim.index() as i32;
-                event::MISSILE_HIT
+                Event::MissileHit
             }
-            None => event::MISSILE_MISS,
+            None => Event::MissileMiss,
         };
-        mark.state.weapon = weapon::GRAPPLE;
+        mark.state.weapon = Weapon::Grapple as i32;
         mark.raise(event, direction_byte(trace.plane.normal), now);
         if let Some(mark) = self.things.add(mark, now, started) {
             self.things.link(host, mark);

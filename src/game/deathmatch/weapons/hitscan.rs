@@ -13,7 +13,7 @@ use crate::model::{
     contents::{content, surface},
 };
 use crate::{
-    bg::{event, weapon, weapons},
+    bg::{Event, Weapon, weapons},
     game::{chance::Chance, direction_bytes::direction_byte},
 };
 
@@ -52,9 +52,9 @@ impl Deathmatch {
         let shooter = client.index() as i32;
         let into_flesh = client_of(target).is_some() && self.is_damageable(target);
         let (event, parm) = if into_flesh {
-            (event::BULLET_HIT_FLESH, target.index() as i32)
+            (Event::BulletHitFlesh, target.index() as i32)
         } else {
-            (event::BULLET_HIT_WALL, direction_byte(ray.trace.plane.normal))
+            (Event::BulletHitWall, direction_byte(ray.trace.plane.normal))
         };
         self.flash(host, at, event, |state, _| {
             state.event_parm = parm;
@@ -87,7 +87,7 @@ impl Deathmatch {
         let ray = self.follow_shot(host, client, aim.muzzle, end);
         if ray.turned > 0 {
             let far = ray.trace.endpos;
-            self.flash(host, ray.start, event::LIGHTNINGBOLT, |state, _| state.origin2 = far);
+            self.flash(host, ray.start, Event::LightningBolt, |state, _| state.origin2 = far);
         }
         let target = ray.trace.entity;
         if target == EntityNum::NONE {
@@ -95,16 +95,16 @@ impl Deathmatch {
         }
         let normal = direction_byte(ray.trace.plane.normal);
         if client_of(target).is_some() && self.is_damageable(target) {
-            self.flash(host, ray.trace.endpos, event::MISSILE_HIT, |state, _| {
+            self.flash(host, ray.trace.endpos, Event::MissileHit, |state, _| {
                 state.other_entity_num = target.index() as i32;
                 state.event_parm = normal;
-                state.weapon = weapon::LIGHTNING;
+                state.weapon = Weapon::Lightning as i32;
             });
             if self.is_good_hit(client, target) {
-                self.count_accurate(client, weapon::LIGHTNING);
+                self.count_accurate(client, Weapon::Lightning);
             }
         } else if !leaves_nothing(&ray.trace) {
-            self.flash(host, ray.trace.endpos, event::MISSILE_MISS, |state, _| {
+            self.flash(host, ray.trace.endpos, Event::MissileMiss, |state, _| {
                 state.event_parm = normal;
             });
         }
@@ -112,7 +112,7 @@ impl Deathmatch {
             attacker: Some(client),
             direction: Some(ray.direction),
             point: Some(ray.trace.endpos),
-            ..Hit::by_world(points, weapons::weapon(weapon::LIGHTNING).means)
+            ..Hit::by_world(points, Weapon::Lightning.spec().means)
         };
         self.harm(host, target, &hit);
     }
@@ -143,7 +143,7 @@ impl Deathmatch {
                     attacker: Some(client),
                     direction: Some(aim.axes.forward),
                     point: Some(ray.trace.endpos),
-                    ..Hit::by_world(points, weapons::weapon(weapon::RAILGUN).means)
+                    ..Hit::by_world(points, Weapon::Railgun.spec().means)
                 };
                 self.harm(host, target, &hit);
             }
@@ -165,7 +165,7 @@ impl Deathmatch {
         }
         self.show_beam(host, client, aim, &ray.trace);
         if hits > 0 {
-            self.count_accurate(client, weapon::RAILGUN);
+            self.count_accurate(client, Weapon::Railgun);
         }
         self.count_streak(client, hits);
     }
@@ -176,7 +176,7 @@ impl Deathmatch {
         let start: Vec3 =
             aim.muzzle.add_scaled(aim.axes.right, BEAM_RIGHT).add_scaled(aim.axes.up, BEAM_UP);
         let mark = if leaves_nothing(trace) { NO_MARK } else { direction_byte(trace.plane.normal) };
-        self.flash(host, at, event::RAILTRAIL, |state, _| {
+        self.flash(host, at, Event::RailTrail, |state, _| {
             state.client_num = client.index() as i32;
             state.origin2 = start;
             state.event_parm = mark;

@@ -5,7 +5,7 @@
 use super::{Deathmatch, EntityNum, Hit, Host, LETHAL, Thing, Vec3, What};
 use crate::model::{ClientNum, LevelTime, SvFlags, limits::MAX_ENTITIES};
 use crate::{
-    bg::{EntityType, MeansOfDeath, event, team_sound},
+    bg::{EntityType, Event, MeansOfDeath, TeamSound},
     game::movement::{angles, velocity},
 };
 
@@ -51,7 +51,7 @@ impl Deathmatch {
         let at = player.entity.pos.base.truncated();
         let work = Kamikaze { by: client, since: now, turned: Vec3::ZERO };
         let mut thing = Thing::new(What::Kamikaze(work), at);
-        thing.state.e_type = EntityType::Events as i32 + event::KAMIKAZE;
+        thing.state.e_type = EntityType::with_event(Event::Kamikaze);
         thing.state.client_num = client.index() as i32;
         thing.shared.sv_flags = SvFlags::BROADCAST;
         thing.event_at = now;
@@ -59,8 +59,8 @@ impl Deathmatch {
         if let Some(place) = self.things.add(thing, now, started) {
             self.things.link(host, place);
         }
-        self.flash(host, at, event::GLOBAL_TEAM_SOUND, |state, shared| {
-            state.event_parm = team_sound::KAMIKAZE;
+        self.flash(host, at, Event::GlobalTeamSound, |state, shared| {
+            state.event_parm = TeamSound::Kamikaze as i32;
             shared.sv_flags = SvFlags::BROADCAST;
         });
         let hit = Hit {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::{ClientNum, SvFlags, Trace};
 use crate::{
-    bg::{MeansOfDeath, contents, entity_flag, event, powerup},
+    bg::{Event, MeansOfDeath, Powerup, contents, entity_flag},
     game::{
         deathmatch::{items::Flag, names::sound},
         movement::angles,
@@ -52,7 +52,7 @@ impl Deathmatch {
         thing.state.angles = facing;
         thing.shared.mins = Vec3([-SIZE; 3]);
         thing.shared.maxs = Vec3([SIZE; 3]);
-        thing.raise(event::PROXIMITY_MINE_STICK, trace.surface_flags & 0xff, now);
+        thing.raise(Event::ProximityMineStick, trace.surface_flags & 0xff, now);
         thing.think_at = Some(now + ARM_MS);
         self.set_stage(number, Stage::Settling);
         self.things.link(host, number);
@@ -81,7 +81,7 @@ impl Deathmatch {
             thing.put(at);
             thing.state.e_flags |= entity_flag::NODRAW;
             thing.shared.sv_flags = thing.shared.sv_flags | SvFlags::NO_CLIENT;
-            thing.raise(event::PROXIMITY_MINE_STICK, 0, now);
+            thing.raise(Event::ProximityMineStick, 0, now);
             thing.think_at = Some(now + ticks);
         }
         self.set_stage(number, Stage::OnPlayer(client));
@@ -139,7 +139,7 @@ impl Deathmatch {
         }
         if let Some(thing) = self.things.get_mut(number) {
             thing.state.loop_sound = 0;
-            thing.raise(event::PROXIMITY_MINE_TRIGGER, 0, now);
+            thing.raise(Event::ProximityMineTrigger, 0, now);
             thing.think_at = Some(now + TRIGGER_MS);
         }
         self.set_stage(number, Stage::Triggered);
@@ -174,14 +174,14 @@ impl Deathmatch {
             thing.put(at);
         }
         if invulnerable {
-            player.state.powerups[powerup::INVULNERABILITY] = 0;
+            player.state.powerups[Powerup::Invulnerability] = 0;
             let shooter = self.missile(number).and_then(|(_, missile)| missile.shooter());
             let hit = Hit {
                 attacker: shooter,
                 is_still: true,
                 ..Hit::by_world(JUICE, MeansOfDeath::Juiced)
             };
-            self.flash(host, at, event::JUICED, |_, _| {});
+            self.flash(host, at, Event::Juiced, |_, _| {});
             self.hurt(host, client, &hit);
         }
         self.explode(host, number);

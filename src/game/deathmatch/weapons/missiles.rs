@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::{
     bg::{
-        EntityType, MeansOfDeath, entity_flag, event,
+        EntityType, Event, MeansOfDeath, entity_flag,
         weapons::{self, ImpactBehavior},
     },
     game::{
@@ -258,7 +258,7 @@ impl Deathmatch {
             self.bounce(number, trace);
             let now = self.people.now;
             if let Some(thing) = self.things.get_mut(number) {
-                thing.raise(event::GRENADE_BOUNCE, 0, now);
+                thing.raise(Event::GrenadeBounce, 0, now);
             }
             return;
         }
@@ -279,11 +279,11 @@ impl Deathmatch {
         }
         let to_flesh = damageable && client_of(other).is_some();
         let event = if to_flesh {
-            event::MISSILE_HIT
+            Event::MissileHit
         } else if trace.surface_flags & surface::METALSTEPS != 0 {
-            event::MISSILE_MISS_METAL
+            Event::MissileMissMetal
         } else {
-            event::MISSILE_MISS
+            Event::MissileMiss
         };
         let how = self.people.profile.fights.end_rounding;
         let normal = direction_byte(trace.plane.normal);
@@ -352,7 +352,7 @@ impl Deathmatch {
         let now = self.people.now;
         let Some((thing, &missile)) = self.missile(number) else { return };
         let at = trajectory::position(&thing.state.pos, now).truncated();
-        self.end_missile(host, number, at, event::MISSILE_MISS, direction_byte(UP));
+        self.end_missile(host, number, at, Event::MissileMiss, direction_byte(UP));
         self.splash(host, &missile, at, Some(number), true);
     }
 
@@ -362,7 +362,7 @@ impl Deathmatch {
         host: &mut dyn Host,
         number: EntityNum,
         at: Vec3,
-        event: i32,
+        event: Event,
         parm: i32,
     ) {
         let now = self.people.now;

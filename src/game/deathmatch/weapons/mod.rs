@@ -25,9 +25,9 @@ use super::{
 use crate::model::{ClientNum, EntityNum, Trace, Vec3, contents::mask};
 use crate::{
     bg::{
+        Powerup, Rune,
         items::{ITEMS, ItemKind},
-        powerup, rune,
-        weapons::{Attack, Weapon},
+        weapons::{Attack, WeaponSpec},
     },
     game::Host,
 };
@@ -82,7 +82,7 @@ impl Deathmatch {
     }
 
     /// Damage of a weapon in what is played.
-    fn base_damage(&self, weapon: &Weapon) -> i32 {
+    fn base_damage(&self, weapon: &WeaponSpec) -> i32 {
         if self.combat.arms.kill_at_once() {
             weapon.instagib_damage
         } else if self.people.game_type == crate::bg::GameType::TeamDeathmatch {
@@ -95,13 +95,13 @@ impl Deathmatch {
     /// What a player's powerups multiply damage by.
     pub(super) fn strength(&self, client: ClientNum) -> f32 {
         let Some(player) = self.people.player(client) else { return 1.0 };
-        let quad = player.state.powerups[powerup::QUAD] != 0;
+        let quad = player.state.powerups[Powerup::Quad] != 0;
         let factor = if quad { self.combat.quad_factor } else { 1.0 };
         let carried = self.people.profile.stats.rune.map(|stat| player.state.stats[stat]);
         let item = carried.and_then(|item| usize::try_from(item).ok());
         let item = item.and_then(|item| ITEMS.get(item));
         let doubles =
-            item.is_some_and(|item| item.kind == ItemKind::Rune && item.tag == rune::DOUBLER);
+            item.is_some_and(|item| item.kind == ItemKind::Rune && item.tag == Rune::Doubler);
         if doubles { factor * DOUBLER } else { factor }
     }
 
@@ -127,9 +127,9 @@ impl Deathmatch {
     }
 
     /// Counts a shot that hit.
-    fn count_accurate(&mut self, client: ClientNum, number: i32) {
+    fn count_accurate(&mut self, client: ClientNum, weapon: impl Into<i32>) {
         if let Some(player) = self.people.players[client.index()].as_mut() {
-            player.accuracy.hit(number);
+            player.accuracy.hit(weapon.into());
         }
     }
 }

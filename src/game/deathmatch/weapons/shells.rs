@@ -5,7 +5,7 @@
 use super::{Deathmatch, EntityNum, Host, Trace, Vec3, client_of};
 use crate::model::ClientNum;
 use crate::{
-    bg::{event, weapons::BULLET_RANGE},
+    bg::{Event, weapons::BULLET_RANGE},
     game::movement::{angles, velocity},
 };
 
@@ -82,7 +82,7 @@ impl Deathmatch {
         if facing[0] > 360.0 {
             facing[0] -= 360.0;
         }
-        self.flash(host, center, event::INVUL_IMPACT, |state, _| state.angles = facing);
+        self.flash(host, center, Event::InvulnerabilityImpact, |state, _| state.angles = facing);
         Some((at, normal))
     }
 }

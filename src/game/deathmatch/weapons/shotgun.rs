@@ -9,10 +9,7 @@ use super::{
 };
 use crate::model::ClientNum;
 use crate::{
-    bg::{
-        event, weapon,
-        weapons::{self, BULLET_RANGE},
-    },
+    bg::{Event, Weapon, weapons::BULLET_RANGE},
     game::{chance::Chance, movement::velocity},
 };
 
@@ -33,7 +30,7 @@ impl Deathmatch {
     ) {
         let seed = self.shot_seed(client);
         let sent = (aim.axes.forward * SENT_SCALE).truncated();
-        self.flash(host, aim.muzzle, event::SHOTGUN, |state, _| {
+        self.flash(host, aim.muzzle, Event::Shotgun, |state, _| {
             state.origin2 = sent;
             state.event_parm = seed;
             state.other_entity_num = client.index() as i32;
@@ -50,12 +47,12 @@ impl Deathmatch {
                 attacker: Some(client),
                 direction: Some(if turned { ray.direction } else { aim.axes.forward }),
                 point: Some(ray.trace.endpos),
-                ..Hit::by_world(points, weapons::weapon(weapon::SHOTGUN).means)
+                ..Hit::by_world(points, Weapon::Shotgun.spec().means)
             };
             self.harm(host, ray.trace.entity, &hit);
         }
         if accurate {
-            self.count_accurate(client, weapon::SHOTGUN);
+            self.count_accurate(client, Weapon::Shotgun);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::model::{Buttons, ClientNum, Vec3, Words};
 use crate::{
-    bg::{event, persistant, pm_flag, powerup, weapon},
+    bg::{Event, Persistent, Powerup, Weapon, pm_flag},
     game::{
         Game, Host, Profile,
         deathmatch::arena::{Arena, Block, FRAME_MS, STANDING, Stuff},
@@ -13,7 +13,11 @@ use crate::{
 const MUZZLE_Z: f32 = 50.0;
 
 /// A shooter at the middle that looks east, armed, and somebody 300 units in front of it.
-fn duel(profile: &'static Profile, number: i32, blocks: &[Block]) -> (Arena, ClientNum, ClientNum) {
+fn duel(
+    profile: &'static Profile,
+    number: impl Into<i32>,
+    blocks: &[Block],
+) -> (Arena, ClientNum, ClientNum) {
     let mut arena = Arena::with(profile, blocks, &[]);
     let one = arena.join(0, 0.0, 0.0, 0.0);
     let other = arena.join(1, 300.0, 0.0, 180.0);
@@ -31,7 +35,7 @@ fn bullets_hit_who_stands_in_front() {
         arena.fire(one);
         assert_eq!(arena.health(other), 93, "{} {number}", profile.folder);
         assert_eq!(arena.state(one).ammo[number as usize], 9);
-        let shown = arena.event(event::BULLET_HIT_FLESH);
+        let shown = arena.event(Event::BulletHitFlesh);
         assert_eq!((shown.event_parm, shown.other_entity_num), (1, 0));
         assert_eq!(shown.pos.base[0], 44.0, "on this side of the box");
         assert_eq!(arena.player(one).accuracy.of(number), (1, 1));
@@ -48,10 +52,10 @@ fn bullets_stray_the_same_for_the_same_time() {
     let hits = |profile: &'static Profile, skip: i32| {
         let mut arena = Arena::new(profile);
         let one = arena.join(0, 0.0, 0.0, 0.0);
-        arena.arm(one, weapon::MACHINEGUN, 50);
+        arena.arm(one, Weapon::Machinegun, 50);
         arena.run_for(skip);
         arena.fire(one);
-        let mark = arena.event(event::BULLET_HIT_WALL);
+        let mark = arena.event(Event::BulletHitWall);
         assert_eq!(mark.event_parm, 143, "the wall looks west");
         mark.pos.base
     };
@@ -75,8 +79,8 @@ fn bullets_stray_the_same_for_the_same_time() {
 
 #[test]
 fn quad_and_doubler_multiply() {
-    let (mut arena, one, other) = duel(Profile::BASEOA, weapon::LIGHTNING, &[]);
-    arena.player(one).state.powerups[powerup::QUAD] = i32::MAX;
+    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::Lightning, &[]);
+    arena.player(one).state.powerups[Powerup::Quad] = i32::MAX;
     arena.fire(one);
     assert_eq!(arena.health(other), 100 - 24);
     let rune = Profile::BASEOA.stats.rune.expect("a place");
@@ -89,19 +93,19 @@ fn quad_and_doubler_multiply() {
 #[test]
 fn the_shotgun_sends_what_it_shoots_by() {
     for profile in Profile::ALL {
-        let (mut arena, one, other) = duel(profile, weapon::SHOTGUN, &[]);
+        let (mut arena, one, other) = duel(profile, Weapon::Shotgun, &[]);
         arena.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
         arena.player(other).state.stats[0] = 200;
         arena.fire(one);
         assert_eq!(arena.health(other), 200 - 110, "{}: every pellet", profile.folder);
-        let shown = arena.event(event::SHOTGUN);
+        let shown = arena.event(Event::Shotgun);
         assert_eq!(shown.pos.base, Vec3::new(14.0, 0.0, MUZZLE_Z));
         assert_eq!((shown.origin2, shown.other_entity_num), (Vec3::new(4096.0, 0.0, 0.0), 0));
         assert!((0..256).contains(&shown.event_parm));
         if profile == Profile::BASEOA {
             assert_eq!(shown.event_parm, arena.now.0 % 256);
         }
-        assert_eq!(arena.player(one).accuracy.of(weapon::SHOTGUN), (1, 1), "one shot");
+        assert_eq!(arena.player(one).accuracy.of(Weapon::Shotgun as i32), (1, 1), "one shot");
         assert_eq!(arena.state(one).weapon_time, 1000);
     }
 }
@@ -109,11 +113,11 @@ fn the_shotgun_sends_what_it_shoots_by() {
 #[test]
 fn lightning_reaches_768_units() {
     for profile in Profile::ALL {
-        let (mut arena, one, other) = duel(profile, weapon::LIGHTNING, &[]);
+        let (mut arena, one, other) = duel(profile, Weapon::Lightning, &[]);
         arena.put(other, Vec3::new(14.0 + 768.0 + 14.0, 0.0, 24.125), Vec3::ZERO);
         arena.fire(one);
         assert_eq!(arena.health(other), 92, "{}", profile.folder);
-        let shown = arena.event(event::MISSILE_HIT);
+        let shown = arena.event(Event::MissileHit);
         assert_eq!((shown.weapon, shown.other_entity_num, shown.event_parm), (6, 1, 143));
         arena.put(other, Vec3::new(14.0 + 768.0 + 16.0, 0.0, 24.125), Vec3::ZERO);
         arena.player(one).state.weapon_time = 0;
@@ -121,20 +125,20 @@ fn lightning_reaches_768_units() {
         assert_eq!(arena.health(other), 92);
     }
     let wall = ([200.0, -100.0, 0.0], [220.0, 100.0, 200.0], Stuff::Wall);
-    let (mut arena, one, _) = duel(Profile::BASEQ3, weapon::LIGHTNING, &[wall]);
+    let (mut arena, one, _) = duel(Profile::BASEQ3, Weapon::Lightning, &[wall]);
     arena.fire(one);
-    let shown = arena.event(event::MISSILE_MISS);
+    let shown = arena.event(Event::MissileMiss);
     assert_eq!((shown.weapon, shown.event_parm), (0, 143));
     let sky = ([200.0, -100.0, 0.0], [220.0, 100.0, 200.0], Stuff::Sky);
-    let (mut arena, one, _) = duel(Profile::BASEQ3, weapon::LIGHTNING, &[sky]);
+    let (mut arena, one, _) = duel(Profile::BASEQ3, Weapon::Lightning, &[sky]);
     arena.fire(one);
-    assert!(arena.events(event::MISSILE_MISS).is_empty());
+    assert!(arena.events(Event::MissileMiss).is_empty());
 }
 
 #[test]
 fn the_beam_goes_through_four_and_impresses() {
     for profile in Profile::ALL {
-        let (mut arena, one, _) = duel(profile, weapon::RAILGUN, &[]);
+        let (mut arena, one, _) = duel(profile, Weapon::Railgun, &[]);
         let others: Vec<ClientNum> =
             (2..6).map(|n| arena.join(n, 300.0 + n as f32 * 100.0, 0.0, 0.0)).collect();
         for client in (1..6).filter_map(ClientNum::new) {
@@ -144,12 +148,12 @@ fn the_beam_goes_through_four_and_impresses() {
         let left: Vec<i32> =
             (1..6).filter_map(ClientNum::new).map(|client| arena.health(client)).collect();
         assert_eq!(left, [50, 50, 50, 50, 150], "{}", profile.folder);
-        let trail = arena.event(event::RAILTRAIL);
+        let trail = arena.event(Event::RailTrail);
         assert_eq!(trail.origin2, Vec3::new(14.0, -4.0, MUZZLE_Z - 1.0));
         assert_eq!((trail.client_num, trail.event_parm), (0, 143));
         let state = arena.state(one);
-        assert_eq!(state.persistant[persistant::IMPRESSIVE], 1);
-        assert_eq!(arena.player(one).accuracy.of(weapon::RAILGUN), (1, 1));
+        assert_eq!(state.persistant[Persistent::Impressive], 1);
+        assert_eq!(arena.player(one).accuracy.of(Weapon::Railgun as i32), (1, 1));
         assert_eq!(arena.game.bodies[0].streak, 2);
         // Whoever was passed stands where it stood.
         assert!(arena.game.people.player(others[0]).expect("it").shared.is_linked());
@@ -159,28 +163,28 @@ fn the_beam_goes_through_four_and_impresses() {
 
 #[test]
 fn two_hits_in_a_row_impress_and_a_miss_begins_anew() {
-    let (mut arena, one, other) = duel(Profile::BASEQ3, weapon::RAILGUN, &[]);
+    let (mut arena, one, other) = duel(Profile::BASEQ3, Weapon::Railgun, &[]);
     let shoot = |arena: &mut Arena, hits: bool| {
         let y = if hits { 0.0 } else { 500.0 };
         arena.put(other, Vec3::new(300.0, y, 24.125), Vec3::ZERO);
         arena.player(other).state.stats[0] = 200;
         arena.player(one).state.weapon_time = 0;
         arena.fire(one);
-        arena.state(one).persistant[persistant::IMPRESSIVE]
+        arena.state(one).persistant[Persistent::Impressive]
     };
     let counts = [true, false, true, true].map(|hits| shoot(&mut arena, hits));
     assert_eq!(counts, [0, 0, 0, 1]);
     // The far wall has a mark; nothing 8192 units off has.
     let sky = ([200.0, -800.0, 0.0], [220.0, 800.0, 200.0], Stuff::Sky);
-    let (mut arena, one, _) = duel(Profile::BASEQ3, weapon::RAILGUN, &[sky]);
+    let (mut arena, one, _) = duel(Profile::BASEQ3, Weapon::Railgun, &[sky]);
     arena.fire(one);
-    assert_eq!(arena.event(event::RAILTRAIL).event_parm, 255);
+    assert_eq!(arena.event(Event::RailTrail).event_parm, 255);
 }
 
 #[test]
 fn the_gauntlet_hits_what_it_touches() {
     for profile in Profile::ALL {
-        let (mut arena, one, other) = duel(profile, weapon::GAUNTLET, &[]);
+        let (mut arena, one, other) = duel(profile, Weapon::Gauntlet, &[]);
         arena.player(one).state.ammo[1] = -1;
         arena.fire(one);
         assert_eq!((arena.health(other), arena.state(one).weapon_time), (100, 0));
@@ -188,14 +192,14 @@ fn the_gauntlet_hits_what_it_touches() {
         arena.fire(one);
         assert_eq!(arena.health(other), 50, "{}", profile.folder);
         assert_eq!(arena.state(one).weapon_time, 400);
-        let shown = arena.event(event::MISSILE_HIT);
+        let shown = arena.event(Event::MissileHit);
         assert_eq!((shown.weapon, shown.other_entity_num), (1, 1));
         arena.player(one).state.weapon_time = 0;
-        arena.player(one).state.powerups[powerup::QUAD] = i32::MAX;
+        arena.player(one).state.powerups[Powerup::Quad] = i32::MAX;
         arena.fire(one);
         assert_eq!(arena.obituaries(), [2]);
-        assert_eq!(arena.state(one).external_event & 0xff, event::POWERUP_QUAD);
-        assert_eq!(arena.state(one).persistant[persistant::GAUNTLET], 1);
+        assert_eq!(arena.state(one).external_event & 0xff, Event::PowerupQuad);
+        assert_eq!(arena.state(one).persistant[Persistent::Gauntlet], 1);
         assert_eq!(arena.player(one).accuracy.of(1), (0, 0));
     }
 }
@@ -203,7 +207,7 @@ fn the_gauntlet_hits_what_it_touches() {
 #[test]
 fn rockets_fly_hit_and_splash() {
     for profile in Profile::ALL {
-        let (mut arena, one, other) = duel(profile, weapon::ROCKET_LAUNCHER, &[]);
+        let (mut arena, one, other) = duel(profile, Weapon::RocketLauncher, &[]);
         let near = arena.join(2, 300.0, 60.0, 0.0);
         arena.fire(one);
         let fired_at = arena.now.0;
@@ -225,7 +229,7 @@ fn rockets_fly_hit_and_splash() {
         assert_eq!(lost, (100.0 * (1.0_f32 - 44.0 / 120.0)) as i32, "{}", profile.folder);
         let end = arena.entities().find(|state| state.weapon == 5 && state.e_type == 0);
         let end = end.expect("its end");
-        assert_eq!((end.event & 0xff, end.event_parm), (event::MISSILE_HIT, 143));
+        assert_eq!((end.event & 0xff, end.event_parm), (Event::MissileHit as i32, 143));
         assert_eq!((end.other_entity_num, end.pos.base[0]), (1, 284.0));
         assert_eq!(arena.player(one).accuracy.of(5), (1, 1), "one hit for one rocket");
         arena.run_for(400);
@@ -236,7 +240,7 @@ fn rockets_fly_hit_and_splash() {
 #[test]
 fn missiles_meet_players_where_they_are_by_then() {
     for profile in Profile::ALL {
-        let (mut arena, one, _) = duel(profile, weapon::ROCKET_LAUNCHER, &[]);
+        let (mut arena, one, _) = duel(profile, Weapon::RocketLauncher, &[]);
         let near = arena.join(2, 300.0, 200.0, 0.0);
         arena.fire(one);
         arena.run_for(250);
@@ -255,14 +259,14 @@ fn splash_reaches_whoever_stands_near_and_throws_who_fired() {
     for profile in Profile::ALL {
         let mut arena = Arena::with(profile, &[wall], &[]);
         let one = arena.join(0, 0.0, 0.0, 0.0);
-        arena.arm(one, weapon::ROCKET_LAUNCHER, 10);
+        arena.arm(one, Weapon::RocketLauncher, 10);
         arena.fire(one);
         arena.run_for(100);
         // It ends 84 units from the box: 100 · (1 − 84 / 120) = 30, half of it for oneself.
         assert_eq!(arena.health(one), 100 - 15, "{}", profile.folder);
         let end = arena.entities().find(|state| state.weapon == 5 && state.e_type == 0);
         let end = end.expect("its end");
-        assert_eq!((end.event & 0xff, end.event_parm), (event::MISSILE_MISS_METAL, 143));
+        assert_eq!((end.event & 0xff, end.event_parm), (Event::MissileMissMetal as i32, 143));
         let push = arena.state(one).velocity.length();
         assert!((push - 150.0).abs() < 1.0, "{push}");
     }
@@ -271,14 +275,14 @@ fn splash_reaches_whoever_stands_near_and_throws_who_fired() {
 #[test]
 fn missiles_vanish_in_the_sky_and_end_with_their_time() {
     let sky = ([100.0, -100.0, 0.0], [120.0, 100.0, 200.0], Stuff::Sky);
-    let (mut arena, one, _) = duel(Profile::BASEQ3, weapon::ROCKET_LAUNCHER, &[sky]);
+    let (mut arena, one, _) = duel(Profile::BASEQ3, Weapon::RocketLauncher, &[sky]);
     arena.fire(one);
     arena.run_for(200);
     assert!(!arena.entities().any(|state| state.weapon == 5 && state.number > 63));
 
     let mut arena = Arena::new(Profile::BASEQ3);
     let one = arena.join(0, 0.0, 0.0, 0.0);
-    arena.arm(one, weapon::GRENADE_LAUNCHER, 10);
+    arena.arm(one, Weapon::GrenadeLauncher, 10);
     arena.fire(one);
     let grenade = arena.missiles()[0];
     // (1, 0, 0.2) at 700, cut.
@@ -289,7 +293,7 @@ fn missiles_vanish_in_the_sky_and_end_with_their_time() {
     arena.frame();
     let end = arena.entities().find(|state| state.weapon == 4 && state.e_type == 0);
     let end = end.expect("its end");
-    assert_eq!((end.event & 0xff, end.event_parm), (event::MISSILE_MISS, 5), "points up");
+    assert_eq!((end.event & 0xff, end.event_parm), (Event::MissileMiss as i32, 5), "points up");
     assert!(arena.missiles().is_empty());
 }
 
@@ -297,7 +301,7 @@ fn missiles_vanish_in_the_sky_and_end_with_their_time() {
 fn grenades_bounce_with_65_percent_and_come_to_rest() {
     let mut arena = Arena::new(Profile::BASEQ3);
     let one = arena.join(0, 0.0, 0.0, 0.0);
-    arena.arm(one, weapon::GRENADE_LAUNCHER, 10);
+    arena.arm(one, Weapon::GrenadeLauncher, 10);
     arena.fire(one);
     let mut bounces = 0;
     let mut last = arena.missiles()[0];
@@ -305,7 +309,7 @@ fn grenades_bounce_with_65_percent_and_come_to_rest() {
         arena.frame();
         let Some(&now) = arena.missiles().first() else { break };
         if now.event != last.event && now.event != 0 {
-            assert_eq!(now.event & 0xff, event::GRENADE_BOUNCE);
+            assert_eq!(now.event & 0xff, Event::GrenadeBounce);
             assert_eq!(now.event >> 8, ((last.event >> 8) + 1) & 3, "counted modulo 4");
             if bounces == 0 {
                 // Falls from 50 with 137 upwards: 0.564 s, at −314; two hundredths are lost to whole
@@ -335,7 +339,7 @@ fn plasma_and_bfg_take_what_they_should() {
 
 #[test]
 fn nails_fly_in_a_bunch() {
-    let (mut arena, one, other) = duel(Profile::BASEOA, weapon::NAILGUN, &[]);
+    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::Nailgun, &[]);
     arena.player(other).state.stats[0] = 900;
     arena.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
     arena.fire(one);
@@ -349,7 +353,7 @@ fn nails_fly_in_a_bunch() {
     arena.run_for(200);
     assert_eq!(arena.health(other), 900 - 15 * 20);
     assert_eq!(arena.player(one).accuracy.of(11), (15, 15));
-    let mut q3 = duel(Profile::BASEQ3, weapon::NAILGUN, &[]).0;
+    let mut q3 = duel(Profile::BASEQ3, Weapon::Nailgun, &[]).0;
     let one = ClientNum::new(0).expect("it");
     q3.fire(one);
     assert!(q3.missiles().is_empty(), "a weapon that this game does not have");
@@ -357,12 +361,12 @@ fn nails_fly_in_a_bunch() {
 
 #[test]
 fn mines_stick_arm_notice_and_explode() {
-    let (mut arena, one, other) = duel(Profile::BASEOA, weapon::PROX_LAUNCHER, &[]);
+    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::ProxLauncher, &[]);
     arena.put(one, Vec3::new(0.0, 0.0, 24.125), Vec3::new(45.0, 180.0, 0.0));
     arena.fire(one);
     arena.run_for(300);
     let mine = arena.missiles()[0];
-    assert_eq!((mine.pos.kind, mine.event & 0xff), (0, event::PROXIMITY_MINE_STICK));
+    assert_eq!((mine.pos.kind, mine.event & 0xff), (0, Event::ProximityMineStick as i32));
     assert_eq!(mine.pos.base[2], 1.0, "on the floor, rounded up toward the hand");
     arena.put(one, Vec3::new(1000.0, 0.0, 24.125), Vec3::ZERO);
     arena.run_for(1600);
@@ -376,7 +380,7 @@ fn mines_stick_arm_notice_and_explode() {
     arena.put(other, at + Vec3::new(0.0, 100.0, 23.125), Vec3::ZERO);
     arena.frame();
     let mine = arena.missiles()[0];
-    assert_eq!((mine.event & 0xff, mine.loop_sound), (event::PROXIMITY_MINE_TRIGGER, 0));
+    assert_eq!((mine.event & 0xff, mine.loop_sound), (Event::ProximityMineTrigger as i32, 0));
     arena.run_for(450);
     assert_eq!(arena.health(other), 100);
     arena.frame();
@@ -387,7 +391,7 @@ fn mines_stick_arm_notice_and_explode() {
 
 #[test]
 fn mines_can_be_shot_and_tick_on_players() {
-    let (mut arena, one, other) = duel(Profile::BASEOA, weapon::PROX_LAUNCHER, &[]);
+    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::ProxLauncher, &[]);
     arena.put(one, Vec3::new(0.0, 0.0, 24.125), Vec3::new(20.0, 0.0, 0.0));
     arena.put(other, Vec3::new(100.0, 0.0, 24.125), Vec3::ZERO);
     arena.fire(one);
@@ -401,7 +405,7 @@ fn mines_can_be_shot_and_tick_on_players() {
     assert_eq!(arena.obituaries(), [25]);
     assert_eq!(arena.state(other).e_flags & 2, 0);
 
-    let (mut arena, one, other) = duel(Profile::BASEOA, weapon::PROX_LAUNCHER, &[]);
+    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::ProxLauncher, &[]);
     arena.put(one, Vec3::new(0.0, 0.0, 24.125), Vec3::new(45.0, 180.0, 0.0));
     arena.fire(one);
     arena.run_for(500);
@@ -423,7 +427,7 @@ fn hooks_pull_until_the_trigger_is_let_go() {
     for profile in Profile::ALL {
         let mut arena = Arena::new(profile);
         let one = arena.join(0, 1000.0, 0.0, 0.0);
-        arena.arm(one, weapon::GRAPPLE, -1);
+        arena.arm(one, Weapon::Grapple, -1);
         arena.fire(one);
         let hook = arena.missiles()[0];
         assert_eq!((hook.pos.delta[0], hook.other_entity_num, hook.weapon), (800.0, 0, 10));
@@ -453,23 +457,23 @@ fn a_kamikaze_takes_everybody_near_along() {
     arena.game.start_kamikaze(&mut arena.host, one);
     assert!(arena.health(one) <= 0);
     assert_eq!(arena.obituaries(), [26]);
-    assert_eq!(arena.events(event::KAMIKAZE).len(), 1);
-    assert_eq!(arena.event(event::GLOBAL_TEAM_SOUND).event_parm, 13);
+    assert_eq!(arena.events(Event::Kamikaze).len(), 1);
+    assert_eq!(arena.event(Event::GlobalTeamSound).event_parm, 13);
     arena.run_for(2200);
     assert!(arena.health(near) <= 0);
     assert_eq!(arena.health(between), 75, "only the wave gets there");
     assert_eq!(arena.health(far), 100);
-    assert!(arena.events(event::KAMIKAZE).is_empty());
+    assert!(arena.events(Event::Kamikaze).is_empty());
 }
 
 #[test]
 fn shells_turn_shots_away() {
-    let (mut arena, one, other) = duel(Profile::BASEOA, weapon::RAILGUN, &[]);
-    arena.player(other).state.powerups[powerup::INVULNERABILITY] = i32::MAX;
+    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::Railgun, &[]);
+    arena.player(other).state.powerups[Powerup::Invulnerability] = i32::MAX;
     arena.fire(one);
     assert_eq!(arena.health(other), 100);
-    assert!(!arena.events(event::INVUL_IMPACT).is_empty());
-    arena.arm(one, weapon::ROCKET_LAUNCHER, 10);
+    assert!(!arena.events(Event::InvulnerabilityImpact).is_empty());
+    arena.arm(one, Weapon::RocketLauncher, 10);
     arena.fire(one);
     arena.run_for(500);
     assert_eq!(arena.health(other), 100);
@@ -498,16 +502,16 @@ fn weapons_fire_as_often_as_they_should() {
 fn what_everybody_comes_with_follows_the_settings() {
     let (gauntlet, gun, rail, rockets) = (1 << 1, 1 << 2, 1 << 7, 1 << 5);
     for (settings, weapons, in_hand, rounds, items) in [
-        (&[("g_instantgib", "1")][..], rail, weapon::RAILGUN, 999, &[8, 10, 14][..]),
-        (&[("g_instantgib", "2")], gauntlet | rail, weapon::RAILGUN, 999, &[8, 10, 14]),
-        (&[("g_rockets", "1")], rockets, weapon::ROCKET_LAUNCHER, 999, &[8, 10, 12]),
-        (&[], gauntlet | gun, weapon::MACHINEGUN, 100, &[8, 10]),
+        (&[("g_instantgib", "1")][..], rail, Weapon::Railgun, 999, &[8, 10, 14][..]),
+        (&[("g_instantgib", "2")], gauntlet | rail, Weapon::Railgun, 999, &[8, 10, 14]),
+        (&[("g_rockets", "1")], rockets, Weapon::RocketLauncher, 999, &[8, 10, 12]),
+        (&[], gauntlet | gun, Weapon::Machinegun, 100, &[8, 10]),
     ] {
         let mut arena = Arena::with(Profile::BASEOA, &[], settings);
         let one = arena.join(0, 0.0, 0.0, 0.0);
         let state = arena.state(one);
         assert_eq!(state.stats[Profile::BASEOA.stats.weapons], weapons, "{settings:?}");
-        assert_eq!((state.weapon, state.ammo[in_hand as usize]), (in_hand, rounds), "{settings:?}");
+        assert_eq!((state.weapon, state.ammo[in_hand]), (in_hand as i32, rounds), "{settings:?}");
         let bits = arena.host.configstring(crate::bg::configstring::ITEMS);
         let loaded: Vec<_> = bits.match_indices('1').map(|(at, _)| at).collect();
         assert_eq!(loaded, items, "{settings:?}");
@@ -515,7 +519,7 @@ fn what_everybody_comes_with_follows_the_settings() {
     // The base game has no such settings.
     let mut arena = Arena::with(Profile::BASEQ3, &[], &[("g_instantgib", "1")]);
     let one = arena.join(0, 0.0, 0.0, 0.0);
-    assert_eq!(arena.state(one).weapon, weapon::MACHINEGUN);
+    assert_eq!(arena.state(one).weapon, Weapon::Machinegun);
 }
 
 #[test]
@@ -553,7 +557,7 @@ fn a_mine_near_its_own_flag_waits_for_a_fifteenth_of_the_time() {
         let one = arena.join(0, x, 0.0, 0.0);
         arena.game.client_command(&mut arena.host, one, &Words::parse("team red"));
         (arena.player(one).state.pm_flags, arena.player(one).state.pm_time) = (0, 0);
-        arena.arm(one, weapon::PROX_LAUNCHER, 10);
+        arena.arm(one, Weapon::ProxLauncher, 10);
         arena.put(one, Vec3::new(x, 0.0, 24.125), Vec3::new(45.0, 180.0, 0.0));
         arena.fire(one);
         arena.run_for(300);

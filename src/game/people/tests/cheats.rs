@@ -1,7 +1,7 @@
 //! Cheats.
 
 use super::*;
-use crate::bg::{PmType, event};
+use crate::bg::{Event, PmType};
 use crate::model::Vec3;
 
 const ON: &[(&str, &str)] = &[("sv_cheats", "1")];
@@ -97,7 +97,7 @@ fn the_view_goes_where_it_is_set() {
         .filter_map(|n| hall.game.entity(crate::model::EntityNum::new(n)?))
         .map(|entity| entity.state.e_type - 13)
         .collect();
-    assert!(types.contains(&event::PLAYER_TELEPORT_OUT), "{types:?}");
+    assert!(types.contains(&(Event::PlayerTeleportOut as i32)), "{types:?}");
     for wild in ["nan inf -inf 1e38", "x y z w", "1e99 -1e99 0 1e30"] {
         hall.say(0, &format!("setviewpos {wild}"));
         assert!(hall.state(0).origin.0.iter().all(|along| along.abs() <= 65_537.0), "{wild}");

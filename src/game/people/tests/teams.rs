@@ -1,7 +1,7 @@
 //! Teams: joining, balance, leaders, what everybody is told.
 
 use super::*;
-use crate::{bg::persistant, game::people::Populated};
+use crate::{bg::Persistent, game::people::Populated};
 
 const TEAMS: &[(&str, &str)] = &[("g_gametype", "3")];
 
@@ -30,7 +30,7 @@ fn newcomers_watch_until_they_choose() {
         let lines = told(&mut hall, 0, "team red");
         assert!(lines.contains(&"cp \"alpha^7 joined the red team.\n\"".to_owned()), "{lines:?}");
         assert_eq!((entry(&hall, 0, "t"), entry(&hall, 0, "tl")), ("1".into(), "1".into()));
-        assert_eq!(hall.state(0).persistant[persistant::TEAM], 1);
+        assert_eq!(hall.state(0).persistant[Persistent::Team], 1);
         assert_eq!(hall.ask(0, "team"), "print \"Red team\n\"");
         assert_eq!(
             hall.ask(0, "team b"),
@@ -40,8 +40,8 @@ fn newcomers_watch_until_they_choose() {
         let lines = told(&mut hall, 0, "team B");
         assert!(lines.contains(&"cp \"alpha^7 joined the blue team.\n\"".to_owned()), "{lines:?}");
         assert!(hall.host.printed.iter().any(|line| line.starts_with("Kill: 0 0 ")), "dies first");
-        assert_eq!(hall.state(0).persistant[persistant::DEATHS], 0, "counts begin anew");
-        assert_eq!(hall.state(0).persistant[persistant::SPAWN_COUNT], 1);
+        assert_eq!(hall.state(0).persistant[Persistent::Deaths], 0, "counts begin anew");
+        assert_eq!(hall.state(0).persistant[Persistent::SpawnCount], 1);
         assert_eq!(hall.ask(0, "team"), "print \"Blue team\n\"");
         hall.wait(5000);
         let lines = told(&mut hall, 0, "team s");
@@ -81,16 +81,16 @@ fn openarena_gives_who_changes_teams_or_returns_its_counts_again() {
         hall.say(0, "team red");
         hall.wait(5000);
         hall.say(0, "team blue");
-        let count = |hall: &Hall, what: usize| hall.state(0).persistant[what];
-        assert_eq!(count(&hall, persistant::DEATHS), deaths / 2, "{profile:?}");
-        assert_eq!(count(&hall, persistant::TEAM), 2);
-        assert_eq!(count(&hall, persistant::SCORE), 0, "not below");
+        let count = |hall: &Hall, what: Persistent| hall.state(0).persistant[what];
+        assert_eq!(count(&hall, Persistent::Deaths), deaths / 2, "{profile:?}");
+        assert_eq!(count(&hall, Persistent::Team), 2);
+        assert_eq!(count(&hall, Persistent::Score), 0, "not below");
         hall.wait(5000);
         hall.say(0, "team s");
-        assert_eq!(count(&hall, persistant::DEATHS), 0, "who watches has none");
+        assert_eq!(count(&hall, Persistent::Deaths), 0, "who watches has none");
         hall.wait(5000);
         hall.say(0, "team red");
-        assert_eq!(count(&hall, persistant::DEATHS), deaths);
+        assert_eq!(count(&hall, Persistent::Deaths), deaths);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::bg::entity_flag;
-use crate::{bg::persistant, game::people::Populated};
+use crate::{bg::Persistent, game::people::Populated};
 
 const SHOWN: [u16; 4] = [8, 9, 10, 11];
 
@@ -305,7 +305,7 @@ fn shuffled_teams_are_even() {
     }
     for number in 0..4 {
         let player = Populated::people_mut(&mut hall.game).players[number].as_mut();
-        player.expect("there").state.persistant[persistant::SCORE] = 9 - number as i32;
+        player.expect("there").state.persistant[Persistent::Score] = 9 - number as i32;
     }
     hall.say(0, "callvote shuffle");
     for number in 1..4 {
