@@ -468,7 +468,7 @@ impl Game for Deathmatch {
     }
 
     fn score(&self, client: ClientNum) -> i32 {
-        self.player(client).persistant[persistant::SCORE]
+        self.player(client).persistant[Persistent::Score]
     }
 
     fn has_spawn_point(&self, entities: &MapEntities) -> bool {

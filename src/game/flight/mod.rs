@@ -17,7 +17,7 @@ use super::{
     EntityView, Game, Host, LevelStart, Profile,
     people::{self, People, Player, Populated, Role, Spot},
 };
-use crate::bg::{configstring, persistant};
+use crate::bg::{Persistent, configstring};
 use crate::model::{
     ClientNum, EntityNum, LevelTime, PlayerState, UserCmd, Vec3, Words, limits::MAX_CLIENTS,
     text::leading_int,
@@ -291,7 +291,7 @@ impl Game for Flight {
     }
 
     fn score(&self, client: ClientNum) -> i32 {
-        self.player(client).persistant[persistant::SCORE]
+        self.player(client).persistant[Persistent::Score]
     }
 
     fn has_spawn_point(&self, entities: &MapEntities) -> bool {
