@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use fragd::model::Millis;
 
-use super::{Operation, bot_match_fixture::Replay, maps};
+use super::{Operation, bot_match_fixture::Replay, installed_maps};
 
 /// Clients.
 const COUNTS: [u16; 4] = [8, 16, 32, 64];
@@ -14,7 +14,7 @@ const FRAME: Millis = Millis(50);
 const JOINING: Millis = Millis::seconds(12);
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let Some(file) = maps::read("maps/oa_dm4.bsp") else { return Vec::new() };
+    let Some(file) = installed_maps::read("maps/oa_dm4.bsp") else { return Vec::new() };
     let file: Rc<[u8]> = file.into();
     let operation = |count: u16| {
         let file = file.clone();

@@ -4,23 +4,17 @@
 //! these names.
 
 mod bot_match;
-#[path = "../../tests/it/bot_match.rs"]
-#[allow(dead_code, reason = "tests need more of it")]
-mod bot_match_fixture;
 mod connect;
 mod delta;
 mod huffman;
-#[path = "../../tests/it/maps.rs"]
-#[allow(dead_code, reason = "tests need more of it")]
-mod maps;
 mod movement;
 mod netchan;
 mod recorded;
-#[path = "../../tests/it/recorded_states.rs"]
-mod recorded_states;
 mod snapshot;
 mod visibility;
 mod world;
+
+use fragd::testing::{bot_match as bot_match_fixture, installed_maps, recorded_states};
 
 /// Minimum count of most operations.
 const LEAST: u64 = 1200;

@@ -17,7 +17,7 @@ use rand_pcg::{
     rand_core::{Rng as _, SeedableRng as _},
 };
 
-use super::{Operation, maps};
+use super::{Operation, installed_maps};
 
 pub(super) const MAPS: [&str; 2] = ["oa_dm1", "oa_dm4"];
 /// Commands of each map.
@@ -41,7 +41,7 @@ impl Surroundings for World {
 pub(crate) fn operations() -> Vec<Operation> {
     let rules = rules();
     let measured = |map: &str| {
-        let bsp = maps::load(map)?;
+        let bsp = installed_maps::load(map)?;
         let collision = CollisionMap::new(&bsp, TracePrecision::Single).expect("a sound map");
         let mut world = World(collision);
         let inputs = commands(&bsp, &rules, &mut world);

@@ -10,7 +10,7 @@ use fragd::{
 };
 
 use super::{
-    Operation, maps,
+    Operation, installed_maps,
     movement::{MAPS, World, commands, rules},
 };
 use fragd::world::collision::{CollisionMap, TracePrecision};
@@ -28,7 +28,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 }
 
 fn measured(map: &str) -> Option<[Operation; 2]> {
-    let bsp = maps::load(map)?;
+    let bsp = installed_maps::load(map)?;
     let origins = origins(&bsp);
     let eyes: Vec<_> = origins.iter().map(|&origin| origin + Vec3::new(0.0, 0.0, 26.0)).collect();
     let mut world = Level::new(bsp, TracePrecision::Single).expect("a sound map");
@@ -39,7 +39,8 @@ fn measured(map: &str) -> Option<[Operation; 2]> {
         black_box(seen_from(eye));
     });
 
-    let mut world = Level::new(maps::load(map)?, TracePrecision::Single).expect("a sound map");
+    let mut world =
+        Level::new(installed_maps::load(map)?, TracePrecision::Single).expect("a sound map");
     let starts: Vec<_> = (0..STRIDE).map(|start| origins[start..].to_vec()).collect();
     let size = format!("{PLAYERS} moved");
     let placed =

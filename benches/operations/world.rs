@@ -11,7 +11,7 @@ use fragd::{
 };
 
 use super::{
-    Operation, maps,
+    Operation, installed_maps,
     movement::{MAPS, World, commands, rules},
 };
 
@@ -51,7 +51,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 }
 
 fn measured(map: &str) -> Option<Vec<Operation>> {
-    let bsp = maps::load(map)?;
+    let bsp = installed_maps::load(map)?;
     let prepared = || CollisionMap::new(&bsp, TracePrecision::Single).expect("a sound map");
     let mut recorder =
         Recorder { world: World(prepared()), traces: Vec::new(), points: Vec::new() };

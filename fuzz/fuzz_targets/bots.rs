@@ -2,9 +2,6 @@
 #![no_main]
 
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
-#[path = "../../tests/it/scripted_server.rs"]
-mod scripted_server;
-
 use std::sync::{Arc, LazyLock};
 
 use fragd::{
@@ -16,7 +13,7 @@ use fragd::{
 };
 use fragd_fuzz::{YARD, pieces};
 use libfuzzer_sys::fuzz_target;
-use scripted_server::{Level, ScriptedServer, World};
+use fragd::testing::scripted_server::{Level, ScriptedServer, World};
 
 static MAP: LazyLock<Arc<CollisionMap>> = LazyLock::new(|| {
     let map = Bsp::load(&YARD).expect("a sound map");

@@ -2,9 +2,6 @@
 #![no_main]
 
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
-#[path = "../../tests/it/scripted_server.rs"]
-mod scripted_server;
-
 use fragd::{
     client::{Client, ClientOptions, Protocol},
     model::{Millis, Qport},
@@ -12,7 +9,7 @@ use fragd::{
 };
 use fragd_fuzz::pieces;
 use libfuzzer_sys::fuzz_target;
-use scripted_server::{Level, ScriptedServer, World};
+use fragd::testing::scripted_server::{Level, ScriptedServer, World};
 
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };

@@ -1,10 +1,8 @@
 //! Demos: any bytes, and right frames around messages that say anything.
 #![no_main]
 
-#[path = "../../examples/read_demo/reader.rs"]
-mod reader;
-
 use fragd::{
+    client::demo::DemoReader,
     model::{ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState},
     wire::{
         Protocol,
@@ -18,7 +16,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
-    let mut reader = reader::Reader::new(choice & 1 != 0);
+    let mut reader = DemoReader::new(choice & 1 != 0);
     if choice & 2 != 0 {
         reader.file(data, &mut |_, _| {});
         return;

@@ -9,15 +9,15 @@ use std::{
 };
 
 use fragd::{
-    game::{Deathmatch, Flight, Game, Profile},
     model::{
         Challenge, CommandNum, Millis, Qport, ServerId,
         assets::{Assets, MemoryAssets},
     },
     netchan::{Channel, End},
     node::{LocalPort, Node, Route},
-    server::{Geometry, Server},
+    server::Server,
     settings::{GameFolder, Settings, key},
+    testing::sample_maps,
     wire::{
         Protocol,
         bits::BitWriter,
@@ -29,9 +29,6 @@ use fragd::{
 };
 
 pub use kept::with_server;
-
-#[path = "../../src/world/bsp/sample.rs"]
-pub(crate) mod sample;
 
 /// Cuts bytes into pieces: a length of two bytes before each, at most `most`.
 pub fn pieces(mut bytes: &[u8], most: usize) -> Vec<&[u8]> {
@@ -49,11 +46,11 @@ pub fn pieces(mut bytes: &[u8], most: usize) -> Vec<&[u8]> {
 
 /// The map of a walled yard with these entities.
 pub fn yard(entities: &str) -> Vec<u8> {
-    sample::MapFile::yard(entities).file()
+    sample_maps::TestMap::test_yard(entities).file()
 }
 
 /// The yard with entities that use everything in it.
-pub static YARD: LazyLock<Vec<u8>> = LazyLock::new(|| yard(sample::YARD));
+pub static YARD: LazyLock<Vec<u8>> = LazyLock::new(|| yard(sample_maps::YARD));
 
 /// A server of four places; with a map, or else in open space.
 pub fn server(game: GameFolder, map: Option<Vec<u8>>) -> Server {
@@ -80,14 +77,7 @@ pub fn server_with(game: GameFolder, assets: Box<dyn Assets>) -> Server {
     ] {
         settings.set(name, value).expect("a right value");
     }
-    let profile = if game == GameFolder::BaseOa { Profile::BASEOA } else { Profile::BASEQ3 };
-    let rules = Box::new(move |geometry| -> Box<dyn Game> {
-        match geometry {
-            Geometry::Map => Box::new(Deathmatch::new(profile)),
-            Geometry::None => Box::new(Flight::new(profile)),
-        }
-    });
-    Server::new(settings, assets, rules, ENTROPY)
+    Server::builder(settings, ENTROPY).assets(assets).build()
 }
 
 /// Somebody at one address.

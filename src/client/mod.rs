@@ -18,6 +18,7 @@
 //! Source: Quake III protocol 68, ioquake3 protocol 71: what a client must do.
 
 mod connection;
+pub mod demo;
 mod event;
 mod handshake;
 mod history;

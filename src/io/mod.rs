@@ -18,6 +18,7 @@ pub mod game_log;
 pub mod journal_file;
 mod kernel_drops;
 pub mod logging;
+#[cfg(feature = "metrics")]
 pub mod metrics;
 pub mod process;
 pub mod resolve;

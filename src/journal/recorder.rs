@@ -168,8 +168,8 @@ impl Recorder {
         }
     }
 
-    /// The run ends as it should.
-    pub(super) fn end(&mut self) {
+    /// Ends the journal properly. Without it, the journal counts as cut off.
+    pub fn end(&mut self) {
         self.end_for(End::Run);
     }
 

@@ -163,6 +163,24 @@ pub trait Assets {
     fn packs(&self) -> &[PackInfo];
 }
 
+impl<A: Assets + ?Sized> Assets for Box<A> {
+    fn find(&self, name: &str) -> Option<Found> {
+        (**self).find(name)
+    }
+
+    fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
+        (**self).read(name, max)
+    }
+
+    fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
+        (**self).list(folder, extension)
+    }
+
+    fn packs(&self) -> &[PackInfo] {
+        (**self).packs()
+    }
+}
+
 /// Files in memory: for tests, and for maps that come from elsewhere.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryAssets(BTreeMap<GamePath, Vec<u8>>);

@@ -6,6 +6,14 @@ use super::{NodeEvent, Observer};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace;
 
+impl Trace {
+    /// Whether the log accepts these lines, e.g. with `RUST_LOG=fragd::node=trace`.
+    #[must_use]
+    pub fn is_enabled() -> bool {
+        log::log_enabled!(log::Level::Trace)
+    }
+}
+
 impl Observer for Trace {
     fn observe(&mut self, event: &NodeEvent<'_>) {
         match event {

@@ -23,7 +23,6 @@ use self::{
     file::{Journal, Pieces},
     report::Report,
 };
-use super::serve;
 
 /// Replays a journal or lists it.
 pub(crate) fn run(options: &ReplayOptions) -> Outcome {
@@ -109,7 +108,8 @@ fn begin(
     answers.expect(step.answers.iter().cloned());
     let files = ReplayedAssets::new(answers.clone(), find_file(options, &settings));
     let began = UnixMillis(start.began_unix_ms);
-    let server = serve::server(settings, Box::new(files), start.entropy, Some(began))?;
+    let server =
+        Server::builder(settings, start.entropy).assets(files).started_at(Some(began)).build();
     let mut replay = Replay::new(server);
     // The questions were answered while the server was made.
     let verdict = replay.step(Step { answers: Vec::new(), ..step }, answers);

@@ -4,15 +4,14 @@ use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
     cli::{Outcome, ServeOptions},
-    game::{Deathmatch, Flight, Game, Profile, movement::Variant},
     io::{
         self, Clock, Console, Ending, GameData, GameLog, JournalFile, Listen, LogFile, Options,
         Progress, Signals, Sockets,
     },
-    journal::{Journaled, RecordedAssets, Recorder, Start},
+    journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
-    node::{Hosted, LocalPort},
-    server::{Geometry, Server},
+    node::{Hosted, LocalPort, Observed, Observer, Trace},
+    server::Server,
     settings::{Choice as _, LogLevel, RulesMode, Settings, key},
 };
 
@@ -86,24 +85,27 @@ fn host(
     }
     let game_log = open_game_log(&settings)?;
     let begun = clock.now();
-    let mut server = server(settings, data, entropy, Some(began))?;
+    let server = Server::builder(settings, entropy).assets(data).started_at(Some(began)).build();
     log::info!("the first level is ready after {} ms", clock.now().since(begun).0);
-    let hosting = Hosting { sockets, signals, clock, game_log };
-    match recorder {
-        None => hosting.play(&mut server, progress, lines),
-        Some(recorder) => {
-            let mut server = Journaled::new(server, recorder);
-            let progress = progress.map(|Progress { interval, mut call }| Progress {
-                interval,
-                call: Box::new(move |node: &Journaled<Server>, now, counters: &_| {
-                    call(node.node(), now, counters);
-                }) as Box<io::event_loop::Look<'_, _>>,
-            });
-            hosting.play(&mut server, progress, lines)?;
-            server.finish();
-            Ok(())
-        }
+    let mut observers: Vec<Box<dyn Observer>> = Vec::new();
+    if let Some(recorder) = &recorder {
+        observers.push(Box::new(Rc::clone(recorder)));
     }
+    if Trace::is_enabled() {
+        observers.push(Box::new(Trace));
+    }
+    let progress = progress.map(|Progress { interval, mut call }| Progress {
+        interval,
+        call: Box::new(move |node: &Observed<Server, _>, now, counters: &_| {
+            call(node.node(), now, counters);
+        }) as Box<io::event_loop::Look<'_, _>>,
+    });
+    let hosting = Hosting { sockets, signals, clock, game_log };
+    hosting.play(&mut Observed::new(server, observers), progress, lines)?;
+    if let Some(recorder) = recorder {
+        recorder.borrow_mut().end();
+    }
+    Ok(())
 }
 
 /// What a server plays on.
@@ -147,26 +149,6 @@ impl Hosting {
         }
         Ok(())
     }
-}
-
-/// A server of these settings, with the rules that they name.
-pub(crate) fn server(
-    settings: Settings,
-    data: Box<dyn Assets>,
-    entropy: [u8; 32],
-    began: Option<UnixMillis>,
-) -> Result<Server, String> {
-    let folder = settings.choice(key::GAME).name();
-    let profile = Profile::of_folder(folder).ok_or(format!("there is no game {folder}"))?;
-    let movement = settings.choice(key::G_MOVEMENT).name();
-    let variant = Variant::named(movement).unwrap_or(Variant::of_profile(profile));
-    let rules = Box::new(move |geometry| -> Box<dyn Game> {
-        match geometry {
-            Geometry::Map => Box::new(Deathmatch::moving_as(variant)),
-            Geometry::None => Box::new(Flight::new(variant.profile)),
-        }
-    });
-    Ok(Server::begun(settings, data, rules, entropy, began))
 }
 
 /// What the journal begins with: all that the server is made from.

@@ -10,12 +10,11 @@ use fragd::{
     cli::{Outcome, SimOptions},
     io::{self, GameData, assets::base_paths, process::Processes},
     model::{LevelTime, Millis, assets::Assets},
+    server::Server,
     settings::{Choice as _, Settings},
     sim::{Actor, SETTINGS, Trial, TrialOptions, TrialReport, Violation},
 };
 use serde_json::json;
-
-use super::serve;
 
 /// Runs a trial and says what came of it.
 pub(crate) fn run(options: &SimOptions) -> Outcome {
@@ -163,7 +162,7 @@ fn prepare(options: &SimOptions) -> Result<(TrialOptions, Actor), String> {
     // Secret is nothing here, and the same again everything.
     let mut entropy = [7; 32];
     entropy[..8].copy_from_slice(&options.seed.to_le_bytes());
-    let mut server = serve::server(settings, Box::new(data), entropy, None)?;
+    let mut server = Server::builder(settings, entropy).assets(data).build();
     if options.level_time > 0 {
         server.start_clock_at(LevelTime(options.level_time));
     }

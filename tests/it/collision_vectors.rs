@@ -9,7 +9,7 @@ use fragd::{
 };
 
 use crate::{
-    maps,
+    installed_maps,
     vectors::{Row, maps_with, table},
 };
 
@@ -20,7 +20,7 @@ const FAMILIES: [(TracePrecision, &str); 2] =
 /// Runs `check` for each map that has tables of a kind and is installed.
 fn for_maps(kind: &str, mut check: impl FnMut(&str, &Bsp)) {
     for name in maps_with(kind) {
-        if let Some(bsp) = maps::load(&name) {
+        if let Some(bsp) = installed_maps::load(&name) {
             check(&name, &bsp);
         }
     }

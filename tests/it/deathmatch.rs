@@ -13,7 +13,7 @@ use fragd::{
     world::{Bsp, MapEntities, TracePrecision, World, entity_string::MapEntity},
 };
 
-use crate::maps;
+use crate::installed_maps;
 
 pub(crate) const FRAME_MS: i32 = 50;
 
@@ -88,7 +88,7 @@ pub(crate) struct Level {
 
 impl Level {
     pub(crate) fn start(map: &str, profile: &'static Profile) -> Option<Self> {
-        Self::on(maps::load(map)?, map, profile)
+        Self::on(installed_maps::load(map)?, map, profile)
     }
 
     /// A map with other entities than its own.
@@ -97,7 +97,7 @@ impl Level {
         profile: &'static Profile,
         entities: &str,
     ) -> Option<Self> {
-        let mut bsp = maps::load(map)?;
+        let mut bsp = installed_maps::load(map)?;
         let text = format!("{{ classname worldspawn }}\n{entities}");
         bsp.entity_text = text.into_bytes().into();
         Self::on(bsp, map, profile)
@@ -296,7 +296,7 @@ fn text(entity: &MapEntity) -> String {
 
 #[test]
 fn teleporter_moves_player_to_its_target() {
-    let Some(bsp) = maps::load("oa_dm1") else { return };
+    let Some(bsp) = installed_maps::load("oa_dm1") else { return };
     let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
     let teleporter = entities.of_class("trigger_teleport").next().expect("a teleporter");
     let target = teleporter.field("target").expect("a target");
@@ -317,7 +317,7 @@ fn teleporter_moves_player_to_its_target() {
 
 #[test]
 fn jump_pad_launches_player() {
-    let Some(bsp) = maps::load("oa_dm7") else { return };
+    let Some(bsp) = installed_maps::load("oa_dm7") else { return };
     let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
     let pad = entities.of_class("trigger_push").next().expect("a pad");
     let place = entities.targets(pad.field("target").expect("a target")).next().expect("it");
@@ -337,7 +337,7 @@ fn jump_pad_launches_player() {
 fn fall_damages_player() {
     let mut falls = 0;
     for map in ["oa_dm1", "oa_dm4", "oa_dm7", "aggressor"] {
-        let Some(bsp) = maps::load(map) else { return };
+        let Some(bsp) = installed_maps::load(map) else { return };
         let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
         let world = World::new(bsp, TracePrecision::Single).expect("a sound map");
         for spot in entities.of_class("info_player_deathmatch") {
@@ -407,7 +407,8 @@ fn flooded(kind: i32) -> Option<(&'static str, Vec3)> {
     ]
     .into_iter()
     .find_map(|map| {
-        let world = World::new(maps::load(map)?, TracePrecision::Single).expect("a sound map");
+        let world =
+            World::new(installed_maps::load(map)?, TracePrecision::Single).expect("a sound map");
         Some((map, deep_in(&world, kind)?))
     })
 }
@@ -453,7 +454,7 @@ fn lava_kills_player() {
 #[test]
 fn door_opens_for_player_and_closes() {
     for map in ["oa_dm1", "oa_dm2", "oa_dm3", "oa_dm5"] {
-        let Some(bsp) = maps::load(map) else { return };
+        let Some(bsp) = installed_maps::load(map) else { return };
         let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
         let own = |door: &&MapEntity| door.int("spawnflags").unwrap_or(0) & 1 == 0;
         let Some(door) = entities.of_class("func_door").find(own) else { continue };
@@ -510,7 +511,7 @@ pub(crate) struct Lift {
 pub(crate) fn lifts() -> Option<Vec<Lift>> {
     let mut lifts = Vec::new();
     for map in ["oa_dm2", "oa_dm3", "oa_dm7"] {
-        let bsp = maps::load(map)?;
+        let bsp = installed_maps::load(map)?;
         let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
         for plat in entities.of_class("func_plat") {
             let model = bsp.inline_model(plat.field("model").expect("brushes")).expect("a model");

@@ -14,13 +14,13 @@ use fragd::{
 use proptest::prelude::*;
 
 use crate::{
-    maps,
-    sample::{MapFile, Numbers as _},
+    installed_maps,
+    sample_maps::{Numbers as _, TestMap},
 };
 
 /// A map of one room, to be changed at will.
 #[derive(Clone)]
-struct Sample(MapFile);
+struct Sample(TestMap);
 
 const ENTITIES: &str = "{ classname worldspawn message Room }\n\
     { classname info_player_deathmatch origin \"0 0 24\" angle 90 }\n\
@@ -77,7 +77,7 @@ impl Sample {
             [&[2, 8][..].bytes()[..], &[3, 0, 0, 0, 0, 0, 0, 0], &[2, 0, 0, 0, 0, 0, 0, 0]]
                 .concat(),
         ];
-        Self(MapFile::new(lumps))
+        Self(TestMap::new(lumps))
     }
 
     fn file(&self) -> Vec<u8> {
@@ -371,7 +371,7 @@ proptest! {
 
 #[test]
 fn tampered_real_map_is_rejected_or_safe() {
-    let Some(file) = maps::read("maps/oa_dm3.bsp") else { return };
+    let Some(file) = installed_maps::read("maps/oa_dm3.bsp") else { return };
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(24));
     // Half of the changes hit the lumps that a server reads, which are a small part of the file.
     let place = prop_oneof![0..144_usize, 144..file.len()];

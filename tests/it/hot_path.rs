@@ -12,7 +12,7 @@ use fragd::{
     world::{Bsp, TracePrecision, World, links::EntityViews},
 };
 
-use crate::{bot_match::BotMatch, maps};
+use crate::{bot_match::BotMatch, installed_maps};
 
 const PLAYERS: usize = 64;
 const MINS: Vec3 = Vec3::new(-15.0, -15.0, -24.0);
@@ -94,7 +94,7 @@ fn play(world: &mut World, players: &mut [PlayerState], entities: &mut Entities)
 #[test]
 fn usercmds_traces_and_snapshots_do_not_allocate() {
     for map in ["oa_dm1", "oa_dm4"] {
-        let Some(bsp) = maps::load(map) else { continue };
+        let Some(bsp) = installed_maps::load(map) else { continue };
         let spots = spawn_points(&bsp);
         let mut world = World::new(bsp, TracePrecision::Single).unwrap();
         let mut players: Vec<_> = (0..PLAYERS)
@@ -135,7 +135,7 @@ const SERVER_FRAMES: usize = 400;
 
 #[test]
 fn server_frame_of_fighting_bots_does_not_allocate() {
-    let Some(file) = maps::read("maps/oa_dm4.bsp") else { return };
+    let Some(file) = installed_maps::read("maps/oa_dm4.bsp") else { return };
     let set = [("fraglimit", "0"), ("g_log", "")];
     let mut fighters = BotMatch::on(("oa_dm4", &file), FIGHTERS, 3, &set);
     // All clients are in the game, and every buffer has its size.

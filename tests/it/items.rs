@@ -11,7 +11,7 @@ use fragd::{
 
 use crate::{
     deathmatch::{FRAME_MS, Level, Lift, lifts, spot_at},
-    maps,
+    installed_maps,
 };
 
 const ITEM: i32 = 2;
@@ -49,7 +49,7 @@ fn map_items_rest_on_floor_and_are_sent() {
     for (map, profile) in
         [("oa_dm1", Profile::BASEOA), ("oa_dm1", Profile::BASEQ3), ("oa_dm4", Profile::BASEOA)]
     {
-        let Some(bsp) = maps::load(map) else { return };
+        let Some(bsp) = installed_maps::load(map) else { return };
         let expected = of_map(&bsp, profile);
         let mut level = Level::start(map, profile).expect("the map was there");
         let timed = |kind| matches!(kind, items::ItemKind::Powerup | items::ItemKind::Rune);
@@ -114,7 +114,7 @@ fn item_at(class: &str, at: Vec3, more: &str) -> String {
 
 #[test]
 fn player_picks_up_item_on_touch() {
-    let Some(bsp) = maps::load("oa_dm1") else { return };
+    let Some(bsp) = installed_maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
     for profile in Profile::ALL {
         let all = [
@@ -159,7 +159,7 @@ fn player_picks_up_item_on_touch() {
 
 #[test]
 fn items_in_solid_are_removed_and_logged() {
-    let Some(bsp) = maps::load("oa_dm1") else { return };
+    let Some(bsp) = installed_maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
     let wall = at - Vec3::new(0.0, 0.0, 40.0);
     let all =
@@ -176,7 +176,7 @@ fn items_in_solid_are_removed_and_logged() {
 
 #[test]
 fn dropped_items_fall_and_can_be_picked_up() {
-    let Some(bsp) = maps::load("oa_dm1") else { return };
+    let Some(bsp) = installed_maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
     for profile in Profile::ALL {
         let all = [spot_at(at), item_at("item_quad", at, "")].concat();
@@ -237,7 +237,7 @@ fn plat_carries_items() {
 
 #[test]
 fn level_with_absurd_items_keeps_running() {
-    let Some(bsp) = maps::load("oa_dm1") else { return };
+    let Some(bsp) = installed_maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
     for profile in Profile::ALL {
         let mut all = spot_at(at);

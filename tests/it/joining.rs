@@ -17,8 +17,8 @@ use fragd::{
 };
 
 use crate::{
-    bot_match, maps,
-    sample::{MapFile, YARD},
+    bot_match, installed_maps,
+    sample_maps::{TestMap, YARD},
     sim_fixture,
 };
 
@@ -51,9 +51,9 @@ impl Lan {
 
     /// A server of a map whose gamestate takes several fragments.
     fn of_map(seed: u64, options: BotsOptions) -> Self {
-        let (map, file) = match maps::read("maps/oa_dm3.bsp") {
+        let (map, file) = match installed_maps::read("maps/oa_dm3.bsp") {
             Some(file) => ("oa_dm3", file),
-            None => ("yard", MapFile::yard(YARD).file()),
+            None => ("yard", TestMap::test_yard(YARD).file()),
         };
         Self::new(bot_match::server((map, &file), seed, &[]), options)
     }

@@ -4,7 +4,6 @@ use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
     client::Protocol,
-    game::{Deathmatch, Flight, Game, Profile},
     impairment::Impairment,
     journal::{
         Answers, Damage, DamageKind, End, Entry, Input, Journaled, MAGIC, Reader, RecordedAssets,
@@ -15,14 +14,14 @@ use fragd::{
         assets::{Assets, MemoryAssets},
     },
     node::{Hosted as _, LoopCounters, Node as _},
-    server::{Geometry, Server},
+    server::Server,
     settings::Settings,
     sim::{Actor, SETTINGS, Trial, TrialOptions},
 };
 use proptest::prelude::*;
 
 use crate::{
-    sample::{MapFile, YARD},
+    sample_maps::{TestMap, YARD},
     sim_fixture::{SERVER, SimFixture},
 };
 
@@ -34,18 +33,12 @@ fn server(assets: Box<dyn Assets>, set: &[(&str, &str)]) -> Server {
     for (name, value) in SETTINGS.iter().chain([&("map", "rooms")]).chain(set) {
         settings.set(name, value).unwrap();
     }
-    let rules = Box::new(|geometry| -> Box<dyn Game> {
-        match geometry {
-            Geometry::Map => Box::new(Deathmatch::new(Profile::BASEOA)),
-            Geometry::None => Box::new(Flight::new(Profile::BASEOA)),
-        }
-    });
-    Server::new(settings, assets, rules, [9; 32])
+    Server::builder(settings, [9; 32]).assets(assets).build()
 }
 
 /// A folder with one small map under two names.
 fn maps() -> MemoryAssets {
-    let map = MapFile::yard(YARD).file();
+    let map = TestMap::test_yard(YARD).file();
     let mut assets = MemoryAssets::default();
     assets.insert("maps/rooms.bsp", map.clone()).unwrap();
     assets.insert("maps/again.bsp", map).unwrap();
@@ -208,7 +201,7 @@ fn replay_names_missing_or_different_map() {
     };
     assert!(trouble.to_string().starts_with("maps/rooms.bsp: no file of "), "{trouble}");
     let mut other = maps();
-    other.insert("maps/again.bsp", vec![0; MapFile::yard(YARD).file().len()]).unwrap();
+    other.insert("maps/again.bsp", vec![0; TestMap::test_yard(YARD).file().len()]).unwrap();
     let outcome = replay_with(&journal, other, &[]);
     let Verdict::Trouble(Trouble::NotHere { name, .. }) = outcome.verdict else {
         panic!("{outcome:?}")

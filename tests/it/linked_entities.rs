@@ -8,7 +8,7 @@ use fragd::{
     world::{TracePrecision, World, links::EntityViews},
 };
 
-use crate::maps;
+use crate::installed_maps;
 
 const SHOOTER: usize = 1;
 const BODY: usize = 2;
@@ -39,7 +39,7 @@ fn number(index: usize) -> EntityNum {
 
 impl Level {
     fn new() -> Option<Self> {
-        let bsp = maps::load("oa_dm1")?;
+        let bsp = installed_maps::load("oa_dm1")?;
         let text = String::from_utf8_lossy(&bsp.entity_text).into_owned();
         let player = text.split('}').find(|e| e.contains("info_player_deathmatch")).unwrap();
         let origin = player.split("\"origin\"").nth(1).unwrap().split('"').nth(1).unwrap();

@@ -9,17 +9,17 @@ use fragd::{bots::Summary, impairment::Impairment, model::Millis};
 
 use crate::{
     bot_match::BotMatch,
-    maps,
-    sample::{MapFile, YARD},
+    installed_maps,
+    sample_maps::{TestMap, YARD},
 };
 
 const BOTS: u16 = 32;
 
 /// Join times of bots over a network with a loss in thousandths.
 fn joined(seed: u64, loss: u32) -> Summary {
-    let (map, file) = match maps::read("maps/oa_dm4.bsp") {
+    let (map, file) = match installed_maps::read("maps/oa_dm4.bsp") {
         Some(file) => ("oa_dm4", file),
-        None => ("yard", MapFile::yard(YARD).file()),
+        None => ("yard", TestMap::test_yard(YARD).file()),
     };
     let shape = Impairment { loss, ..Impairment::latency(Millis(30)) };
     let mut fighters = BotMatch::over(shape, (map, &file), BOTS, seed, &[]);

@@ -5,8 +5,6 @@
 mod admission;
 mod architecture;
 mod attacks;
-#[allow(dead_code, reason = "benchmarks need more of it")]
-mod bot_match;
 mod bots;
 mod client;
 mod client_sessions;
@@ -25,18 +23,13 @@ mod joining;
 mod journal;
 mod linked_entities;
 mod lossy_joins;
-mod maps;
 mod matches;
 mod message_vectors;
 mod movement_tables;
 mod movement_vectors;
 mod netchan_vectors;
 mod rate_and_frames;
-mod recorded_states;
 mod rejoining;
-#[path = "../../src/world/bsp/sample.rs"]
-mod sample;
-mod scripted_server;
 mod seeded_match;
 mod session_vectors;
 mod settings;
@@ -51,3 +44,7 @@ mod usercmds;
 mod vectors;
 mod visibility;
 mod world_vectors;
+
+use fragd::testing::{
+    bot_match, costly_connects, installed_maps, recorded_states, sample_maps, scripted_server,
+};

@@ -12,7 +12,7 @@ use fragd::{
 };
 
 use crate::{
-    sample::{Block, MapFile},
+    sample_maps::{Block, TestMap},
     sim_fixture::{SERVER, SimFixture},
 };
 
@@ -31,7 +31,7 @@ fn field() -> Vec<u8> {
         .flat_map(|x| (-1..=1).map(move |y| (x * 2000, y * 2000)))
         .map(|(x, y)| format!("{{ classname info_player_deathmatch origin \"{x} {y} 25\" }}\n"))
         .collect();
-    MapFile::of_boxes(&format!("{{ classname worldspawn }}\n{spots}"), &[floor], &[]).file()
+    TestMap::from_boxes(&format!("{{ classname worldspawn }}\n{spots}"), &[floor], &[]).file()
 }
 
 /// A server of OpenArena's rules, by which with two players one's suicide is the other's point.

@@ -13,7 +13,7 @@ use fragd::{
 };
 
 use crate::{
-    maps,
+    installed_maps,
     vectors::{Line, Table, maps_with},
 };
 
@@ -331,7 +331,7 @@ impl Surroundings for World {
 /// Runs everything on every map that has tables and is installed.
 fn check_on_maps(family: TracePrecision, (kind, tables): (&str, fn(&str) -> Tables)) {
     for map in maps_with(kind) {
-        let Some(bsp) = maps::load(&map) else { continue };
+        let Some(bsp) = installed_maps::load(&map) else { continue };
         let mut world = World(CollisionMap::new(&bsp, family).unwrap());
         let tables = tables(&map);
         let commands = tables.check(&mut world, |_| true);

@@ -4,17 +4,17 @@ use fragd::model::Millis;
 
 use crate::{
     bot_match::BotMatch,
-    maps,
-    sample::{MapFile, YARD},
+    installed_maps,
+    sample_maps::{TestMap, YARD},
 };
 
 const BOTS: u16 = 8;
 
 /// The map to fight on, and a yard of our own where no data is installed.
 fn sim() -> (&'static str, Vec<u8>) {
-    match maps::read("maps/oa_dm1.bsp") {
+    match installed_maps::read("maps/oa_dm1.bsp") {
         Some(file) => ("oa_dm1", file),
-        None => ("yard", MapFile::yard(YARD).file()),
+        None => ("yard", TestMap::test_yard(YARD).file()),
     }
 }
 
@@ -81,7 +81,7 @@ fn bots_fight_for_ten_minutes() {
 #[test]
 fn full_server_of_bots_has_no_idle_bot() {
     // Seven places to appear at, and lava in the middle.
-    let Some(file) = maps::read("maps/oa_dm4.bsp") else { return };
+    let Some(file) = installed_maps::read("maps/oa_dm4.bsp") else { return };
     let mut fighters = BotMatch::on(("oa_dm4", &file), 64, 1, &[("fraglimit", "0")]);
     fighters.run_for(Millis::seconds(40));
     let summary = fighters.bots().summary();

@@ -9,7 +9,7 @@ use fragd::{
 };
 
 use crate::{
-    sample::{Block, MapFile, Numbers as _},
+    sample_maps::{Block, Numbers as _, TestMap},
     sim_fixture::SimFixture,
 };
 
@@ -29,7 +29,7 @@ fn two_floors() -> Vec<u8> {
         { classname info_player_deathmatch origin \"4000 900 25\" }\n\
         { classname info_player_deathmatch origin \"-4000 0 25\" }\n\
         { classname info_player_deathmatch origin \"-4000 900 25\" }";
-    let mut map = MapFile::of_boxes(entities, &[floor(4000.0), floor(-4000.0)], &[]);
+    let mut map = TestMap::from_boxes(entities, &[floor(4000.0), floor(-4000.0)], &[]);
     // Each of the two clusters sees itself alone.
     map.lumps[16] = [[2, 1][..].bytes(), vec![0b01, 0b10]].concat();
     map.file()

@@ -4,15 +4,14 @@
 //! adds a day, or as many hours as it says.
 
 use fragd::{
-    game::{Deathmatch, Flight, Game, Profile},
     model::{LevelTime, Millis, assets::MemoryAssets},
     node::Node as _,
-    server::{Geometry, Server},
+    server::Server,
     settings::Settings,
     sim::{Actor, Fault, FaultCounts, SETTINGS, Trial, TrialOptions, TrialReport},
 };
 
-use crate::sample::{MapFile, YARD};
+use crate::sample_maps::{TestMap, YARD};
 
 /// A server of deathmatch in a few small rooms, or of free flight without a map.
 fn server(set: &[(&str, &str)], has_map: bool) -> Server {
@@ -23,16 +22,10 @@ fn server(set: &[(&str, &str)], has_map: bool) -> Server {
     let mut assets = MemoryAssets::default();
     if has_map {
         for name in ["maps/rooms.bsp", "maps/again.bsp"] {
-            assets.insert(name, MapFile::yard(YARD).file()).unwrap();
+            assets.insert(name, TestMap::test_yard(YARD).file()).unwrap();
         }
     }
-    let rules = Box::new(|geometry| -> Box<dyn Game> {
-        match geometry {
-            Geometry::Map => Box::new(Deathmatch::new(Profile::BASEOA)),
-            Geometry::None => Box::new(Flight::new(Profile::BASEOA)),
-        }
-    });
-    Server::new(settings, Box::new(assets), rules, [3; 32])
+    Server::builder(settings, [3; 32]).assets(assets).build()
 }
 
 fn run(seed: u64, players: u8, span: Millis, has_map: bool) -> TrialReport {

@@ -28,7 +28,7 @@ use fragd::{
     },
 };
 
-use crate::sample::{Block, MapFile};
+use crate::sample_maps::{Block, TestMap};
 
 /// Length of a server frame, and of a run.
 const FRAME_MS: i32 = 50;
@@ -52,7 +52,7 @@ fn field() -> Vec<u8> {
     };
     let entities = "{ classname worldspawn }\n\
         { classname info_player_deathmatch origin \"-8000 0 25\" angle 0 }";
-    MapFile::of_boxes(entities, &[floor], &[]).file()
+    TestMap::from_boxes(entities, &[floor], &[]).file()
 }
 
 /// A client whose every packet is made here, and its server.

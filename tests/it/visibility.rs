@@ -20,8 +20,8 @@ use fragd::{
 use rand_pcg::{Pcg32, rand_core::Rng as _};
 
 use crate::{
-    maps,
-    sample::{MapFile, Numbers as _},
+    installed_maps,
+    sample_maps::{Numbers as _, TestMap},
     sim_fixture::SimFixture,
 };
 
@@ -193,7 +193,7 @@ fn rooms() -> Vec<u8> {
     let bounds = [-1024.0, -1024.0, -1024.0, 1536.0, 1024.0, 1024.0_f32][..].bytes();
     lumps[7] = [bounds, [0, 0, 0, 0][..].bytes()].concat();
     lumps[16] = [[3, 1][..].bytes(), vec![0b101, 0b010, 0b101]].concat();
-    MapFile::new(lumps).file()
+    TestMap::new(lumps).file()
 }
 
 fn server(assets: MemoryAssets, map: &str, stage: &Shared) -> Server {
@@ -377,8 +377,8 @@ fn expected(stage: &Stage, viewer: usize) -> Vec<i32> {
 
 #[test]
 fn players_receive_only_visible_players_on_real_map() {
-    let Some(bytes) = maps::read("maps/oa_dm1.bsp") else { return };
-    let Some(bsp) = maps::load("oa_dm1") else { return };
+    let Some(bytes) = installed_maps::read("maps/oa_dm1.bsp") else { return };
+    let Some(bsp) = installed_maps::load("oa_dm1") else { return };
     let entities = MapEntities::parse(&bsp.entity_text).unwrap();
     let spots: Vec<_> =
         entities.of_class("info_player_deathmatch").map(|spot| spot.origin()).collect();

@@ -10,7 +10,7 @@ use fragd::{
 };
 
 use crate::{
-    maps,
+    installed_maps,
     vectors::{Row, maps_with, table},
 };
 
@@ -21,7 +21,7 @@ const ABSMAX: [&str; 3] = ["absmaxx", "absmaxy", "absmaxz"];
 /// Runs `check` for each row of a kind of table, of each map that is installed.
 fn for_rows(kind: &str, mut check: impl FnMut(&str, &Bsp, &[Row])) {
     for name in maps_with(kind) {
-        if let Some(map) = maps::load(&name) {
+        if let Some(map) = installed_maps::load(&name) {
             let rows = table(&format!("{kind}_{name}.csv.gz"));
             check(&name, &map, &rows);
             println!("{name}: {} rows of {kind}", rows.len());
@@ -55,7 +55,7 @@ fn block_checksums_match_engine() {
 fn pk3_checksums_match_engine() {
     for row in table("pk3.csv.gz") {
         let file = row.text("pk3");
-        let Some(pack) = maps::pack(file.strip_suffix(".pk3").unwrap()) else { continue };
+        let Some(pack) = installed_maps::pack(file.strip_suffix(".pk3").unwrap()) else { continue };
         let info = pack.info();
         assert_eq!(info.crcs.len(), row.number::<usize>("nonempty_entries"), "{file}");
         assert_eq!(info.checksum(), row.number::<i32>("checksum"), "{file}");
@@ -73,7 +73,7 @@ fn maps_load_with_recorded_counts() {
     for row in table("bsp.csv.gz") {
         let (pk3, name) = (row.text("pk3"), row.text("map"));
         if open.as_ref().is_none_or(|(open, _)| open != pk3) {
-            open = Some((pk3.to_owned(), maps::pack(pk3)));
+            open = Some((pk3.to_owned(), installed_maps::pack(pk3)));
         }
         let Some(pack) = open.as_ref().and_then(|(_, pack)| pack.as_ref()) else { continue };
         let path = GamePath::new(format!("maps/{name}.bsp").as_bytes()).unwrap();

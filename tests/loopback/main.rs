@@ -5,14 +5,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 mod costly;
-#[path = "../it/attacks/costly_connects.rs"]
-mod costly_connects;
 mod fixture;
 mod floods;
 mod forged;
 mod neighbours;
 mod overload;
 mod raw_client;
-#[path = "../../src/world/bsp/sample.rs"]
-mod sample;
 mod sched;
+
+use fragd::testing::{costly_connects, sample_maps};

@@ -31,7 +31,7 @@ use super::{
     costly,
     fixture::{alone, answer, listen, oob, server, socket_at},
     floods::connect,
-    sample::{MapFile, YARD},
+    sample_maps::{TestMap, YARD},
     sched::SchedWatch,
 };
 
@@ -124,7 +124,7 @@ fn server_with_map() -> Server {
         settings.set(name, value).unwrap();
     }
     let mut assets = MemoryAssets::default();
-    assets.insert("maps/yard.bsp", MapFile::yard(YARD).file()).unwrap();
+    assets.insert("maps/yard.bsp", TestMap::test_yard(YARD).file()).unwrap();
     let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Profile::BASEOA)) });
     Server::new(settings, Box::new(assets), rules, [3; 32])
 }

@@ -9,10 +9,8 @@ use crate::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, UserCmd, Vec3, Words,
         limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_SERVER_COMMAND_LEN},
     },
-    world::{
-        Bsp, TracePrecision,
-        bsp::sample::{MapFile, YARD},
-    },
+    testing::sample_maps::{TestMap, YARD},
+    world::{Bsp, TracePrecision},
 };
 
 /// A server made of paper: remembers what the rules asked for.
@@ -75,7 +73,7 @@ impl Default for TestHost {
 impl TestHost {
     /// A server with the sample map.
     pub(super) fn with_map() -> Self {
-        let bsp = Bsp::load(&MapFile::yard(YARD).file()).expect("a sound map");
+        let bsp = Bsp::load(&TestMap::test_yard(YARD).file()).expect("a sound map");
         let world = World::new(bsp, TracePrecision::Single).expect("a sound map");
         Self { world: Some(world), ..Self::default() }
     }

@@ -6,10 +6,8 @@ use super::Deathmatch;
 use crate::model::{
     Buttons, ClientNum, EntityNum, EntityState, LevelTime, PlayerState, UserCmd, Vec3,
 };
-use crate::world::{
-    Bsp, TracePrecision, World,
-    bsp::sample::{self, MapFile},
-};
+use crate::testing::sample_maps::{self, TestMap};
+use crate::world::{Bsp, TracePrecision, World};
 use crate::{
     bg::{EntityType, Event, WeaponState, contents},
     game::{Game, Host, LevelStart, Profile, conformance::TestHost, movement::angles},
@@ -55,14 +53,14 @@ fn entities(more: &str) -> String {
 
 /// A map of the room and some boxes.
 fn map(blocks: &[Block], more: &str) -> Bsp {
-    let matter = |&(mins, maxs, stuff): &Block| sample::Block {
+    let matter = |&(mins, maxs, stuff): &Block| sample_maps::Block {
         mins,
         maxs,
         contents: contents::SOLID,
         surface_flags: SURFACES[stuff as usize],
     };
     let blocks: Vec<_> = ROOM.iter().chain(blocks).map(matter).collect();
-    let file = MapFile::of_boxes(&entities(more), &blocks, &[]).file();
+    let file = TestMap::from_boxes(&entities(more), &blocks, &[]).file();
     Bsp::load(&file).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -12,8 +12,6 @@ mod error;
 mod file;
 mod load;
 pub mod mesh;
-#[cfg(test)]
-pub(crate) mod sample;
 mod table;
 mod tree;
 

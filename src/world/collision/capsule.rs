@@ -48,10 +48,8 @@ mod tests {
     use super::*;
     use crate::{
         model::contents::content,
-        world::{
-            Bsp, CollisionMap, TracePrecision, TraceTarget,
-            bsp::sample::{Block, MapFile},
-        },
+        testing::{Block, TestMap},
+        world::{Bsp, CollisionMap, TracePrecision, TraceTarget},
     };
 
     const MINS: Vec3 = Vec3::new(-15.0, -15.0, -28.0);
@@ -62,7 +60,7 @@ mod tests {
         let block =
             Block { mins: [-50.0; 3], maxs: [50.0; 3], contents: content::SOLID, surface_flags: 0 };
         let entities = "{\n\"classname\" \"worldspawn\"\n}\n";
-        let file = MapFile::of_boxes(entities, &[block], &[]).file();
+        let file = TestMap::from_boxes(entities, &[block], &[]).file();
         CollisionMap::new(&Bsp::load(&file).expect("sound"), TracePrecision::Single).expect("sound")
     }
 

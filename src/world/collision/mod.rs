@@ -346,7 +346,7 @@ fn within(places: &Range<u32>) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::bsp::sample::{Block, MapFile};
+    use crate::testing::{Block, TestMap};
 
     #[test]
     fn a_trace_visits_each_node_and_tests_each_leafs_contents_once() {
@@ -358,7 +358,7 @@ mod tests {
                 Block { mins, maxs, contents: 1, surface_flags: 0 }
             })
             .collect();
-        let bsp = Bsp::load(&MapFile::of_boxes("", &world, &[]).file()).expect("a sound map");
+        let bsp = Bsp::load(&TestMap::from_boxes("", &world, &[]).file()).expect("a sound map");
         let far = Vec3::new(1e5, 9e4, 8e4);
         let back = far * -1.0;
         for family in [TracePrecision::Single, TracePrecision::Double] {

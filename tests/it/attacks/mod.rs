@@ -7,7 +7,6 @@
 
 mod amplification;
 mod connectionless;
-mod costly_connects;
 mod files;
 mod finite;
 mod messages;

@@ -8,10 +8,8 @@ use fragd::{
     observe::{Counter, exposition},
 };
 
-use super::{
-    AttackFixture, SEED, anyone, costly_connects::many_pairs, oob, raw_client::RawClient,
-    work::units,
-};
+use super::{AttackFixture, SEED, anyone, oob, raw_client::RawClient, work::units};
+use crate::costly_connects::many_pairs;
 use crate::sim_fixture::{SERVER, SimFixture};
 
 /// Every kind of datagram from unknown addresses.

@@ -4,10 +4,9 @@ use std::net::SocketAddr;
 
 use fragd::{
     client::Protocol,
-    game::{Deathmatch, Flight, Game, Profile, movement::Variant},
     model::{Millis, assets::Assets as _},
     node::Hosted as _,
-    server::{Geometry, Server},
+    server::Server,
     settings::Settings,
     sim::Actor,
 };
@@ -17,7 +16,7 @@ use super::{
     raw_client::{RawClient, challenge, connect},
 };
 use crate::{
-    maps,
+    installed_maps,
     sim_fixture::{SERVER, SimFixture},
 };
 
@@ -85,20 +84,13 @@ fn m25_votes_count_by_server_side_address() {
 
 /// A server with 64 slots on a map that is installed.
 fn server_on(map: &str, set: &[(&str, &str)]) -> Option<Server> {
-    maps::read(&format!("maps/{map}.bsp"))?;
+    installed_maps::read(&format!("maps/{map}.bsp"))?;
     let mut settings = Settings::default();
     let own = [("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0"), ("map", map)];
     for (name, value) in own.iter().chain(set) {
         settings.set(name, value).unwrap();
     }
-    let variant = Variant::of_profile(Profile::BASEOA);
-    let rules = Box::new(move |geometry| -> Box<dyn Game> {
-        match geometry {
-            Geometry::Map => Box::new(Deathmatch::moving_as(variant)),
-            Geometry::None => Box::new(Flight::new(variant.profile)),
-        }
-    });
-    Some(Server::new(settings, Box::new(maps::data()), rules, [3; 32]))
+    Some(Server::builder(settings, [3; 32]).assets(installed_maps::data()).build())
 }
 
 /// Sixty silent LAN clients with the costliest userinfo.
@@ -153,7 +145,7 @@ fn gamestate_fits(map: &str, next: &str, set: &[(&str, &str)]) {
 #[test]
 #[ignore = "plays every map that is installed, which takes a minute"]
 fn m17_gamestate_fits_on_every_map() {
-    for path in maps::data().list("maps", "bsp") {
+    for path in installed_maps::data().list("maps", "bsp") {
         let name = path.as_str().trim_start_matches("maps/").trim_end_matches(".bsp");
         for game_type in ["0", "4"] {
             gamestate_fits(name, name, &[("g_gametype", game_type)]);

@@ -8,11 +8,10 @@ use std::net::SocketAddr;
 use fragd::observe::Counter;
 
 use super::{
-    AttackFixture, anyone,
-    costly_connects::{connect_of, deep_stream, many_pairs, pairs},
-    oob,
+    AttackFixture, anyone, oob,
     raw_client::{RawClient, challenge, connect},
 };
+use crate::costly_connects::{connect_of, deep_stream, many_pairs, pairs};
 
 /// Units of decoding in a frame of 50 ms that connects of any address may use.
 const DECODE_UNITS: u64 = 50 * 40;

@@ -4,10 +4,8 @@ use super::super::{Deathmatch, things::Thing};
 use crate::model::{
     Buttons, ClientNum, ConfigIndex, EntityNum, LevelTime, PlayerState, UserCmd, Vec3,
 };
-use crate::world::{
-    Bsp, TracePrecision, World,
-    bsp::sample::{Block, MapFile},
-};
+use crate::testing::{Block, TestMap};
+use crate::world::{Bsp, TracePrecision, World};
 use crate::{
     bg::configstring,
     game::{Game, Host, LevelStart, Profile, conformance::TestHost},
@@ -183,7 +181,7 @@ fn hall(models: &[Corners], entities: &str) -> Vec<u8> {
     ];
     let models: Vec<Block> = models.iter().copied().map(block).collect();
     let text = format!("{{ classname worldspawn message Hall }}\n{entities}\0");
-    let mut map = MapFile::of_boxes(&text, &walls.map(block), &models);
+    let mut map = TestMap::from_boxes(&text, &walls.map(block), &models);
     // The second of twelve words of the second leaf: its area.
     map.lumps[4][13 * 4] = 1;
     map.file()

@@ -6,25 +6,25 @@
 
 use std::{env, path::PathBuf};
 
-use fragd::{
+use crate::{
     io::assets::{Pack, base_paths},
     model::assets::Assets,
     world::{Bsp, bsp::MAX_FILE_LEN},
 };
 
-use fragd::io::GameData;
+use crate::io::GameData;
 
 /// The game whose data the vectors are from.
 const GAME: &str = "baseoa";
 
 /// A map by name, or `None`, and a line that says so, when it is not installed.
-pub(crate) fn load(name: &str) -> Option<Bsp> {
+pub fn load(name: &str) -> Option<Bsp> {
     let bytes = read(&format!("maps/{name}.bsp"))?;
     Some(Bsp::load(&bytes).unwrap_or_else(|error| panic!("{name}: {error}")))
 }
 
 /// A game file, or `None`, and a line that says so, when it is not installed.
-pub(crate) fn read(path: &str) -> Option<Vec<u8>> {
+pub fn read(path: &str) -> Option<Vec<u8>> {
     let data = data();
     if data.find(path).is_none() {
         missing(path);
@@ -34,12 +34,12 @@ pub(crate) fn read(path: &str) -> Option<Vec<u8>> {
 }
 
 /// All data that is installed.
-pub(crate) fn data() -> GameData {
+pub fn data() -> GameData {
     GameData::open(&base_paths("", GAME), &[GAME])
 }
 
 /// An archive by name, or `None`, and a line that says so, when it is not installed.
-pub(crate) fn pack(name: &str) -> Option<Pack> {
+pub fn pack(name: &str) -> Option<Pack> {
     let file = format!("{name}.pk3");
     let paths = base_paths("", GAME).into_iter();
     let mut candidates = paths.flat_map(|base| {

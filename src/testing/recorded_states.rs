@@ -3,7 +3,7 @@
 //! A state is an object from field name to value, an absent field being zero. Integers are decimal,
 //! floats are the hexadecimal digits of their bits.
 
-use fragd::{
+use crate::{
     model::{EntityState, PlayerState},
     wire::field_tables,
 };
@@ -18,7 +18,7 @@ fn word(value: &Value) -> u32 {
 }
 
 /// An entity's state.
-pub(crate) fn entity_of(value: &Value) -> EntityState {
+pub fn entity_of(value: &Value) -> EntityState {
     let mut state = EntityState::default();
     for (name, value) in value.as_object().unwrap() {
         *entity_field(&mut state, name) = word(value);
@@ -27,7 +27,7 @@ pub(crate) fn entity_of(value: &Value) -> EntityState {
 }
 
 /// A player's state; none is the zero state.
-pub(crate) fn player_of(value: &Value) -> PlayerState {
+pub fn player_of(value: &Value) -> PlayerState {
     let mut state = PlayerState::default();
     for (name, value) in value.as_object().into_iter().flatten() {
         *player_field(&mut state, name) = word(value);
@@ -36,7 +36,7 @@ pub(crate) fn player_of(value: &Value) -> PlayerState {
 }
 
 /// The word of an entity's field.
-pub(crate) fn entity_field<'a>(state: &'a mut EntityState, name: &str) -> &'a mut u32 {
+pub fn entity_field<'a>(state: &'a mut EntityState, name: &str) -> &'a mut u32 {
     let at = match name {
         "number" => 0,
         _ => field_tables::ENTITY_68
@@ -47,7 +47,7 @@ pub(crate) fn entity_field<'a>(state: &'a mut EntityState, name: &str) -> &'a mu
 }
 
 /// The word of a playerstate's field, of those that never travel, too.
-pub(crate) fn player_field<'a>(state: &'a mut PlayerState, name: &str) -> &'a mut u32 {
+pub fn player_field<'a>(state: &'a mut PlayerState, name: &str) -> &'a mut u32 {
     if let Some(at) = field_tables::PLAYER_68.word_of(name) {
         return &mut state.words_mut()[at];
     }
@@ -71,16 +71,16 @@ pub(crate) fn player_field<'a>(state: &'a mut PlayerState, name: &str) -> &'a mu
 }
 
 /// Delta base of a snapshot, its content, and the baselines of new entities.
-pub(crate) struct RecordedScene {
-    pub(crate) old: (PlayerState, Vec<EntityState>),
-    pub(crate) new: (PlayerState, Vec<EntityState>),
-    pub(crate) baselines: Vec<EntityState>,
+pub struct RecordedScene {
+    pub old: (PlayerState, Vec<EntityState>),
+    pub new: (PlayerState, Vec<EntityState>),
+    pub baselines: Vec<EntityState>,
     nothing: EntityState,
 }
 
 impl RecordedScene {
     /// The scene of a line of kind `snapshot`.
-    pub(crate) fn of(case: &Value) -> Self {
+    pub fn of(case: &Value) -> Self {
         let old = match &case["old"] {
             Value::Null => Default::default(),
             old => (player_of(&old["ps"]), entities_of(&old["entities"], &[])),
@@ -92,7 +92,7 @@ impl RecordedScene {
     }
 
     /// The baseline of that number, or the zero state.
-    pub(crate) fn baseline(&self, number: i32) -> &EntityState {
+    pub fn baseline(&self, number: i32) -> &EntityState {
         self.baselines.iter().find(|baseline| baseline.number == number).unwrap_or(&self.nothing)
     }
 }

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use fragd::{
+use crate::{
     bots::{Behaviour, Behaviours, Bots, BotsOptions},
     client::Protocol,
     game::{Deathmatch, Game, Profile},
@@ -130,7 +130,7 @@ impl Hosted for Taped {
 }
 
 /// A server of a map of this name and file.
-pub(crate) fn server((map, file): (&str, &[u8]), seed: u64, set: &[(&str, &str)]) -> Server {
+pub fn server((map, file): (&str, &[u8]), seed: u64, set: &[(&str, &str)]) -> Server {
     let mut settings = Settings::default();
     let usual = [("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0"), ("map", map)];
     for (name, value) in usual.iter().chain(set) {
@@ -144,19 +144,19 @@ pub(crate) fn server((map, file): (&str, &[u8]), seed: u64, set: &[(&str, &str)]
 }
 
 /// A server and its bots.
-pub(crate) struct BotMatch {
-    pub(crate) network: Network,
+pub struct BotMatch {
+    pub network: Network,
     nodes: [Taped; 2],
 }
 
 impl BotMatch {
     /// `count` bots that join on a map of this name and file, with these settings.
-    pub(crate) fn on(map: (&str, &[u8]), count: u16, seed: u64, set: &[(&str, &str)]) -> Self {
+    pub fn on(map: (&str, &[u8]), count: u16, seed: u64, set: &[(&str, &str)]) -> Self {
         Self::over(Impairment::latency(Millis(20)), map, count, seed, set)
     }
 
     /// The same, over a network of this kind.
-    pub(crate) fn over(
+    pub fn over(
         impairment: Impairment,
         map: (&str, &[u8]),
         count: u16,
@@ -180,33 +180,33 @@ impl BotMatch {
         Self { network, nodes: nodes.map(Taped::new) }
     }
 
-    pub(crate) fn run_for(&mut self, span: Millis) {
+    pub fn run_for(&mut self, span: Millis) {
         let end = self.network.now() + span;
         self.network.run_until(&mut self.nodes, end, |_, _| {});
     }
 
     /// Runs to the server's next frame, which `frame` carries out.
-    pub(crate) fn next_frame(&mut self, frame: impl FnOnce(&mut dyn FnMut())) {
+    pub fn next_frame(&mut self, frame: impl FnOnce(&mut dyn FnMut())) {
         let at = self.nodes[0].next_frame();
         self.network.run_until(&mut self.nodes, Millis(at.0 - 1), |_, _| {});
         frame(&mut || self.nodes[0].actor.frame(at));
     }
 
-    pub(crate) fn server(&self) -> &Server {
+    pub fn server(&self) -> &Server {
         self.nodes[0].actor.server().unwrap()
     }
 
-    pub(crate) fn bots(&self) -> &Bots {
+    pub fn bots(&self) -> &Bots {
         self.nodes[1].actor.bots().unwrap()
     }
 
     /// Log lines of the server.
-    pub(crate) fn log(&self) -> &str {
+    pub fn log(&self) -> &str {
         &self.nodes[0].log
     }
 
     /// One number for every datagram that was sent and every line that was logged.
-    pub(crate) fn digest(&self) -> u64 {
+    pub fn digest(&self) -> u64 {
         let mut all = DefaultHasher::new();
         for node in &self.nodes {
             (node.sent.finish(), &node.log).hash(&mut all);
@@ -216,7 +216,7 @@ impl BotMatch {
 }
 
 /// A server that is told again what one was told whose clients fought, and must say as much.
-pub(crate) struct Replay {
+pub struct Replay {
     server: Server,
     told: std::iter::Peekable<std::vec::IntoIter<Told>>,
     now: Millis,
@@ -226,7 +226,7 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Statistics of `count` bots on a map after the given time.
-    pub(crate) fn of(map: (&str, &[u8]), count: u16, span: Millis) -> Self {
+    pub fn of(map: (&str, &[u8]), count: u16, span: Millis) -> Self {
         let set = [("fraglimit", "0"), ("g_log", "")];
         let mut fighters = BotMatch::on(map, count, 7, &set);
         fighters.nodes[0].heard = Some(Vec::new());
@@ -238,7 +238,7 @@ impl Replay {
     }
 
     /// Lets the server live for a while: it hears, runs its frames, and sends.
-    pub(crate) fn run_for(&mut self, span: Millis) {
+    pub fn run_for(&mut self, span: Millis) {
         self.now += span;
         while let Some(told) = self.told.next_if(|told| told.at() <= self.now) {
             match told {

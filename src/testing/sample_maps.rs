@@ -1,12 +1,9 @@
-//! Map files made in memory, for whatever needs a map that says exactly what a test wants.
+//! In-memory BSP files with exactly the geometry that a test needs.
 //!
-//! Invariant: what [`MapFile::of_boxes`] makes is sound. Needs nothing but the standard library, so
-//! that it can be part of other binaries by its path. Source: IBSP, version 46.
-
-#![allow(dead_code, reason = "each binary uses its part")]
+//! Invariant: a map of [`TestMap::from_boxes`] is valid. Source: IBSP, version 46.
 
 /// Numbers as a map file has them.
-pub(crate) trait Numbers {
+pub trait Numbers {
     fn bytes(&self) -> Vec<u8>;
 }
 
@@ -24,18 +21,18 @@ impl Numbers for [f32] {
 
 /// What a map file's lumps hold, to be changed at will.
 #[derive(Clone)]
-pub(crate) struct MapFile {
-    pub(crate) version: i32,
-    pub(crate) lumps: [Vec<u8>; 17],
+pub struct TestMap {
+    pub version: i32,
+    pub lumps: [Vec<u8>; 17],
 }
 
 /// A box of one matter.
 #[derive(Clone, Copy)]
-pub(crate) struct Block {
-    pub(crate) mins: [f32; 3],
-    pub(crate) maxs: [f32; 3],
-    pub(crate) contents: i32,
-    pub(crate) surface_flags: i32,
+pub struct Block {
+    pub mins: [f32; 3],
+    pub maxs: [f32; 3],
+    pub contents: i32,
+    pub surface_flags: i32,
 }
 
 const SOLID: i32 = 1;
@@ -49,14 +46,14 @@ const fn block(mins: [f32; 3], maxs: [f32; 3], contents: i32) -> Block {
     Block { mins, maxs, contents, surface_flags: 0 }
 }
 
-impl MapFile {
+impl TestMap {
     /// A map of version 46 with these lumps.
-    pub(crate) const fn new(lumps: [Vec<u8>; 17]) -> Self {
+    pub const fn new(lumps: [Vec<u8>; 17]) -> Self {
         Self { version: 46, lumps }
     }
 
     /// The bytes of the file.
-    pub(crate) fn file(&self) -> Vec<u8> {
+    pub fn file(&self) -> Vec<u8> {
         let mut file = [b"IBSP".to_vec(), self.version.to_le_bytes().to_vec()].concat();
         let mut offset = 144;
         for lump in &self.lumps {
@@ -69,7 +66,7 @@ impl MapFile {
 
     /// A world of boxes, and brush models `*1` and up of one box each. Two leafs meet at x = 0; both
     /// see each other.
-    pub(crate) fn of_boxes(entities: &str, world: &[Block], models: &[Block]) -> Self {
+    pub fn from_boxes(entities: &str, world: &[Block], models: &[Block]) -> Self {
         let all: Vec<_> = world.iter().chain(models).copied().collect();
         let count = all.len() as i32;
         let in_world = world.len() as i32;
@@ -120,7 +117,7 @@ impl MapFile {
 
     /// A walled yard of 1024 by 1024 units, its floor at z = 0, with something of everything that hurts,
     /// carries or throws players, and brush models `*1` to `*6` in it.
-    pub(crate) fn yard(entities: &str) -> Self {
+    pub fn test_yard(entities: &str) -> Self {
         let world = [
             block([-528.0, -528.0, -16.0], [528.0, 528.0, 0.0], SOLID),
             block([-528.0, -528.0, 512.0], [528.0, 528.0, 528.0], SOLID),
@@ -145,12 +142,12 @@ impl MapFile {
             block([64.0, -448.0, 0.0], [128.0, -384.0, 64.0], SOLID),
             block([-224.0, 160.0, 0.0], [-160.0, 224.0, 96.0], SOLID),
         ];
-        Self::of_boxes(entities, &world, &models)
+        Self::from_boxes(entities, &world, &models)
     }
 }
 
 /// Entities for the yard: places to begin at, and one of each kind that moves or touches players.
-pub(crate) const YARD: &str = r#"
+pub const YARD: &str = r#"
 { "classname" "worldspawn" "message" "Yard" }
 { "classname" "info_player_deathmatch" "origin" "0 0 32" "angle" "90" }
 { "classname" "info_player_deathmatch" "origin" "-128 64 32" }

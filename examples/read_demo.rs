@@ -7,11 +7,9 @@
 //! Each error has a line. A file's last line is `N messages, … N faults`; the exit code is 1 after an
 //! error.
 
-mod reader;
-
 use std::{env, fs, process::ExitCode};
 
-use reader::Reader;
+use fragd::client::demo::DemoReader;
 
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
@@ -25,7 +23,7 @@ fn main() -> ExitCode {
     };
     let mut faults = 0;
     for file in arguments {
-        let mut reader = Reader::new(native);
+        let mut reader = DemoReader::new(native);
         match fs::read(&file) {
             Ok(bytes) => reader.file(&bytes, &mut |sequence, what| {
                 println!("message {sequence}: {what}");

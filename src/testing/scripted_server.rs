@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fragd::{
+use crate::{
     client::Protocol,
     model::{
         Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState, LevelTime,
@@ -25,16 +25,16 @@ use fragd::{
 
 /// Content of a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct World {
-    pub(crate) time: i32,
-    pub(crate) flags: SnapFlags,
-    pub(crate) player: PlayerState,
-    pub(crate) entities: Vec<EntityState>,
+pub struct World {
+    pub time: i32,
+    pub flags: SnapFlags,
+    pub player: PlayerState,
+    pub entities: Vec<EntityState>,
 }
 
 impl World {
     /// A world at that time with entities of those numbers, which change with time.
-    pub(crate) fn at(time: i32, numbers: &[usize]) -> Self {
+    pub fn at(time: i32, numbers: &[usize]) -> Self {
         let entity = |&number: &usize| EntityState {
             time,
             ..EntityState::numbered(EntityNum::new(number).unwrap())
@@ -44,7 +44,7 @@ impl World {
         Self { time, flags: SnapFlags(0), player, entities }
     }
 
-    pub(crate) fn not_active(mut self) -> Self {
+    pub fn not_active(mut self) -> Self {
         self.flags = SnapFlags::NOT_ACTIVE;
         self
     }
@@ -52,14 +52,14 @@ impl World {
 
 /// The level a gamestate tells of.
 #[derive(Clone, Debug)]
-pub(crate) struct Level {
-    pub(crate) configstrings: Vec<(u16, String)>,
-    pub(crate) baselines: Vec<EntityState>,
-    pub(crate) checksum_feed: i32,
+pub struct Level {
+    pub configstrings: Vec<(u16, String)>,
+    pub baselines: Vec<EntityState>,
+    pub checksum_feed: i32,
 }
 
 impl Level {
-    pub(crate) fn with_id(server_id: i32) -> Self {
+    pub fn with_id(server_id: i32) -> Self {
         Self {
             configstrings: vec![
                 (0, "\\mapname\\test".to_owned()),
@@ -72,9 +72,9 @@ impl Level {
 }
 
 /// One client of the server.
-pub(crate) struct Peer {
-    pub(crate) channel: Channel,
-    pub(crate) commands: OutgoingCommands,
+pub struct Peer {
+    pub channel: Channel,
+    pub commands: OutgoingCommands,
     client_commands: IncomingCommands,
     writer: BitWriter,
     message: Vec<u8>,
@@ -83,15 +83,15 @@ pub(crate) struct Peer {
     checksum_feed: i32,
     baselines: Vec<EntityState>,
     /// Commands that the client sent, each once.
-    pub(crate) heard: Vec<String>,
+    pub heard: Vec<String>,
     /// Usercmds that were new.
-    pub(crate) moves: Vec<UserCmd>,
+    pub moves: Vec<UserCmd>,
     /// Content of the client's last packet.
-    pub(crate) head: ClientHead,
-    pub(crate) packets: usize,
+    pub head: ClientHead,
+    pub packets: usize,
     /// Usercmds in the last packet, and whether deltas are welcome; `None` without a move.
-    pub(crate) last_move: Option<(usize, bool)>,
-    pub(crate) userinfo: String,
+    pub last_move: Option<(usize, bool)>,
+    pub userinfo: String,
 }
 
 impl Peer {
@@ -172,7 +172,7 @@ impl Peer {
     }
 
     /// Sends any bytes as a message.
-    pub(crate) fn send(&mut self, message: &[u8]) -> Vec<Vec<u8>> {
+    pub fn send(&mut self, message: &[u8]) -> Vec<Vec<u8>> {
         let text = self.client_commands.text().clone();
         let mut datagram = Vec::new();
         self.channel.send(message, &text, (), &mut datagram).unwrap();
@@ -185,7 +185,7 @@ impl Peer {
         datagrams
     }
 
-    pub(crate) fn gamestate(&mut self, level: &Level) -> Vec<Vec<u8>> {
+    pub fn gamestate(&mut self, level: &Level) -> Vec<Vec<u8>> {
         self.checksum_feed = level.checksum_feed;
         self.baselines = level.baselines.clone();
         self.moves.clear();
@@ -204,7 +204,7 @@ impl Peer {
     }
 
     /// A snapshot relative to that message; the test's fault when nothing was shown then.
-    pub(crate) fn snapshot(&mut self, world: &World, base: Option<Sequence>) -> Vec<Vec<u8>> {
+    pub fn snapshot(&mut self, world: &World, base: Option<Sequence>) -> Vec<Vec<u8>> {
         let sequence = self.channel.next_sequence();
         let zero = World::default();
         let old = base.map_or(&zero, |base| &self.shown[&base.0]);
@@ -233,7 +233,7 @@ impl Peer {
     }
 
     /// The snapshot as a server would send it: relative to what the client has, if it may be.
-    pub(crate) fn next_snapshot(&mut self, world: &World) -> Vec<Vec<u8>> {
+    pub fn next_snapshot(&mut self, world: &World) -> Vec<Vec<u8>> {
         let wanted = self.last_move.is_some_and(|(_, delta)| delta);
         let base =
             self.head.acknowledged().filter(|base| wanted && self.shown.contains_key(&base.0));
@@ -243,22 +243,22 @@ impl Peer {
 }
 
 /// A server of one protocol that accepts all clients.
-pub(crate) struct ScriptedServer {
-    pub(crate) wire: &'static Protocol,
-    pub(crate) challenge: Challenge,
+pub struct ScriptedServer {
+    pub wire: &'static Protocol,
+    pub challenge: Challenge,
     /// Clients by qport.
-    pub(crate) peers: HashMap<u16, Peer>,
+    pub peers: HashMap<u16, Peer>,
     /// Reason to reject `connect`.
-    pub(crate) refusal: Option<String>,
+    pub refusal: Option<String>,
 }
 
 impl ScriptedServer {
-    pub(crate) fn new(wire: &'static Protocol) -> Self {
+    pub fn new(wire: &'static Protocol) -> Self {
         Self { wire, challenge: Challenge(-123_456), peers: HashMap::new(), refusal: None }
     }
 
     /// Takes a client's datagram; what is answered to it at once.
-    pub(crate) fn handle(&mut self, from: u16, datagram: &[u8]) -> Vec<Vec<u8>> {
+    pub fn handle(&mut self, from: u16, datagram: &[u8]) -> Vec<Vec<u8>> {
         if !is_connectionless(datagram) {
             if let Some(peer) = self.peers.get_mut(&from) {
                 peer.receive(datagram);
@@ -298,6 +298,6 @@ impl ScriptedServer {
 }
 
 /// Number of a command, for tests that compare.
-pub(crate) fn command(number: i32) -> CommandNum {
+pub fn command(number: i32) -> CommandNum {
     CommandNum(number)
 }

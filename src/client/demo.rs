@@ -1,4 +1,4 @@
-//! Demo decoder for every message of a demo, to its last bit.
+//! Demo reader: decodes every message of a recorded demo to its last bit.
 //!
 //! A demo is `{ sequence long | length long | message }*` and ends with two longs of −1. Messages are
 //! complete, not scrambled, and begin with the acknowledgement. Errors are undecodable values, deltas
@@ -8,7 +8,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use fragd::{
+use crate::{
     model::{Baselines, EntityNum, EntityState, PlayerState, limits::PACKET_BACKUP},
     wire::{
         bits::BitReader,
@@ -24,11 +24,11 @@ const MAX_MESSAGE_LEN: usize = 16_384;
 /// Bits that a whole message may have behind its end: its writer rounds up to the next byte.
 const MAX_PADDING: usize = 8;
 
-/// Takes faults: the number of the message, and what is wrong with it.
-pub(crate) type Report<'a> = &'a mut dyn FnMut(u32, &str);
+/// Receiver of faults: the message number and a description.
+pub type Report<'a> = &'a mut dyn FnMut(u32, &str);
 
-/// Decoded state so far.
-pub(crate) struct Reader {
+/// Decoder of one or more demos. Its text is a summary of the counts.
+pub struct DemoReader {
     native: bool,
     baselines: Baselines,
     /// Snapshots by message number.
@@ -38,10 +38,11 @@ pub(crate) struct Reader {
     shown: usize,
     deltas: usize,
     commands: usize,
-    pub(crate) faults: usize,
+    /// Faults found.
+    pub faults: usize,
 }
 
-impl fmt::Display for Reader {
+impl fmt::Display for DemoReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { messages, gamestates, shown, deltas, commands, faults, .. } = self;
         write!(
@@ -52,8 +53,10 @@ impl fmt::Display for Reader {
     }
 }
 
-impl Reader {
-    pub(crate) fn new(native: bool) -> Self {
+impl DemoReader {
+    /// Creates a reader of protocol 71 (`native`) or 68 demos.
+    #[must_use]
+    pub fn new(native: bool) -> Self {
         Self {
             native,
             baselines: Baselines::new(Vec::new()),
@@ -67,8 +70,8 @@ impl Reader {
         }
     }
 
-    /// Reads a whole demo.
-    pub(crate) fn file(&mut self, mut bytes: &[u8], report: Report<'_>) {
+    /// Decodes a whole demo file.
+    pub fn file(&mut self, mut bytes: &[u8], report: Report<'_>) {
         let mut fault = |this: &mut Self, sequence, what: &str| {
             this.faults += 1;
             report(sequence, what);
@@ -112,7 +115,7 @@ impl Reader {
     }
 
     fn parts(&mut self, sequence: u32, reader: &mut BitReader<'_>) -> Result<(), String> {
-        let say = |error: fragd::wire::WireError| error.to_string();
+        let say = |error: crate::wire::WireError| error.to_string();
         reader.long().map_err(say)?;
         loop {
             match Operation::read(reader).map_err(say)? {
@@ -138,7 +141,7 @@ impl Reader {
     }
 
     fn snapshot(&mut self, sequence: u32, reader: &mut BitReader<'_>) -> Result<(), String> {
-        let say = |error: fragd::wire::WireError| error.to_string();
+        let say = |error: crate::wire::WireError| error.to_string();
         let head = snapshot::read_head(reader).map_err(say)?;
         let nobody = (PlayerState::default(), Vec::new());
         let back = u32::from(head.delta_num);
