@@ -1,20 +1,19 @@
 #!/bin/bash
-# Puts the same players on fragd and on another server, one after the other, and compares what they cost
-# and what the players saw.
+# Server comparison: the same bots on fragd and on another server, one after the other.
 #
 #   benches/compare_servers.sh [--peer ioq3ded] [--peer NAME=BINARY]... [--map oa_dm4] [--stages 16,32,64]
 #                    [--seconds 20] [--wire native] [--ramp 1] [--json FILE] [--out DIRECTORY]
 #
-# Each server runs alone, the same bots with the same seed join it stage by stage, and `fragd bots` measures
-# each stage from when its last bot has begun to join. They join once a second, for ioquake3's server answers
-# ten handshakes of one address at once and then one in a second: at a faster ramp it has fewer players, and
-# that is said. Before the bots come, each server is timed from its start to its first answer (it is asked each
-# millisecond), and its processor time with nobody on is taken for ten seconds. How long fragd's own frames take
-# in the last stage is read from its counters.
+# Each server runs alone. The same bots with the same seed join it stage by stage, and `fragd bots`
+# measures each stage from the start of its last join. Bots join once a second, because ioquake3's server
+# answers ten handshakes of one address at once and then one per second: at a faster ramp it has fewer
+# players, and the script says so. Before the bots join, each server is timed from its start to its first
+# response (one request per millisecond), and its idle processor time is measured for ten seconds. Frame
+# times of fragd in the last stage are read from its counters.
 #
-# A binary of ioquake3's family is started with OpenArena's data as Debian has it (packages ioquake3-server
-# openarena-server); jq and perl are needed, too. Figures of one run compare servers; they do not carry over to
-# other machines.
+# A binary based on ioquake3 is started with OpenArena's data as packaged by Debian (ioquake3-server
+# openarena-server); jq and perl are needed, too. Results of one run compare servers; they do not transfer
+# to other machines.
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/../tests/harness.sh"
@@ -36,7 +35,7 @@ while [ $# -gt 0 ]; do
 done
 [ ${#peers[@]} -gt 0 ] || peers=(ioq3ded)
 
-# plan: the stages as `fragd bots` takes them. Each lasts as long as its joins and then so many seconds.
+# plan: the stages as `fragd bots` takes them. Each lasts for its joins and the given seconds.
 plan() {
   awk -v list="$stages" -v seconds="$seconds" -v ramp="$ramp" 'BEGIN {
     n = split(list, bots, ",")
@@ -46,7 +45,7 @@ plan() {
   }'
 }
 
-# stamped BINARY: makes a program of the same arguments that notes when it became BINARY, and names it.
+# stamped BINARY: creates a wrapper that records its exec time, and names it.
 stamped() {
   local program
   program=$work/start-$(basename "$1")
@@ -55,7 +54,8 @@ stamped() {
   echo "$program"
 }
 
-# first_answer PORT: asks each millisecond, and tells when the first answer came, in seconds since 1970.
+# first_answer PORT: queries each millisecond, and prints the time of the first response in seconds
+# since 1970.
 first_answer() {
   perl -MIO::Socket::INET -MIO::Select -MTime::HiRes=time,sleep -e '
     my $socket = IO::Socket::INET->new(Proto => "udp", PeerAddr => "127.0.0.1:$ARGV[0]") or die;
@@ -73,7 +73,7 @@ first_answer() {
 # cpu_ns PID: nanoseconds of processor time of all its threads.
 cpu_ns() { cat "/proc/$1/task/"*/schedstat 2>/dev/null | awk '{ sum += $1 } END { printf "%d", sum }'; }
 
-# idle PID: share of a core in percent that it takes in ten seconds.
+# idle PID: share of a core in percent over ten seconds.
 idle() {
   local before after begun
   begun=$(now) before=$(cpu_ns "$1")
@@ -91,8 +91,8 @@ metrics() {
   exec {socket}>&-
 }
 
-# frame_p99 BEFORE AFTER: microseconds that 99 of 100 frames between two readings of the counters did not exceed,
-# as finely as the counters tell frames apart; null where nothing was read.
+# frame_p99 BEFORE AFTER: p99 frame time in microseconds between two readings of the counters, at their
+# resolution; null without a reading.
 frame_p99() {
   awk '
     { is_before = FILENAME == ARGV[1] }
@@ -104,7 +104,7 @@ frame_p99() {
     }' "$1" "$2"
 }
 
-# measure NAME KIND: leaves NAME.json, and NAME-alone.json of what the bots do not see.
+# measure NAME KIND: leaves NAME.json, and NAME-alone.json of measurements without bots.
 measure() {
   local name=$1 kind=$2 own=$fragd theirs=$peer_engine asker begun reader code
   local -a settings=(sv_maxRate 0 sv_fps 20 fraglimit 0 timelimit 0)
@@ -146,17 +146,17 @@ measure() {
   stop "$server_pid" 5
 }
 
-# played FILE: did every stage hold?
+# played FILE: whether every stage passed.
 played() { jq -es '.[0].succeeded' "$1" >/dev/null; }
 
-# rows NAME: a line for each stage: bots and figures.
+# rows NAME: a line for each stage: bots and metrics.
 rows() {
   jq -r '.stages[] | [.bots, .active, .server.cpu_ms_per_client_second, .server.memory_mb,
     .bytes_per_snapshot, .snapshots_per_second, .snapshot_gap_ms.p99, .snapshot_gap_ms.max, .loss * 100,
     .own_lateness_ms.p99] | @tsv' "$work/$1.json"
 }
 
-# alone NAME...: what each costs with nobody on, and how long its frames take in the last stage, if it tells.
+# alone NAME...: idle cost of each server, and frame times in the last stage, if known.
 alone() {
   local name
   printf '%-10s %12s %21s %28s\n' server 'idle CPU %' 'start to answer, ms' 'p99 of frames, us, at most'
@@ -166,7 +166,7 @@ alone() {
   done
 }
 
-# figures NAME...: everything as JSON, one object for each server.
+# figures NAME...: all metrics as JSON, one object per server.
 figures() {
   local name
   for name; do
@@ -175,7 +175,7 @@ figures() {
   done | jq -s .
 }
 
-# table: every server's stages, and how each compares with fragd's.
+# table: every server's stages, compared with fragd's.
 table() {
   local name
   printf '%-10s %5s %12s %8s %11s %11s %8s %8s %6s\n' \

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Asks a server what server browsers ask: quakestat, `fragd query`, and bare getinfo and getstatus.
+# Server browser check: quakestat, `fragd query`, and bare getinfo and getstatus.
 #
 #   tests/browsers.sh [--server fragd|ioq3ded] [--map oa_dm1] [--out DIRECTORY]
 #
-# `--server ioq3ded` checks these checks against ioquake3's own server; `fragd query` is then left
-# out unless $FRAGD names it.
+# `--server ioq3ded` validates the checks against ioquake3's own server; `fragd query` then runs only if
+# $FRAGD names it.
 #
 # Needs Debian's package qstat, and ioquake3-server openarena-server for `--server ioq3ded`.
 # shellcheck disable=SC2317 # functions are called by `check` and `await`
@@ -22,28 +22,28 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-# value KEY TEXT: of the info string that is the second line of a reply.
+# value KEY TEXT: value of the info string in the second line of a reply.
 value() {
   sed -n 2p <<<"$2" | awk -v key="$1" '{
     n = split($0, part, "\\")
     for (i = 2; i < n; i += 2) if (part[i] == key) { print part[i + 1]; exit } }'
 }
 
-# lacks KEY TEXT: is the key not there at all?
+# lacks KEY TEXT: whether the key is missing.
 lacks() { ! sed -n 2p <<<"$2" | grep -qF "\\$1\\"; }
 
-# holds FILE TEXT...: is each of them in it?
+# holds FILE TEXT...: whether it contains each.
 holds() {
   local file=$1 one
   shift
   for one; do grep -qF -- "$one" "$file" || return 1; done
 }
 
-# look: asks by quakestat, whose answer `column` then reads. Once for many columns, since a server
+# look: queries by quakestat; `column` reads the response. One query for many columns, because a server
 # answers an address ten times at once and then once a second.
 look() { quakestat -raw '|' -P -q3s "$server_address" >"$work/quakestat.txt"; }
 
-# column NUMBER: of quakestat's line about the server: type, address, name, map, room, players.
+# column NUMBER: column of quakestat's server line: type, address, name, map, slots, players.
 column() { awk -F'|' -v c="$1" 'NR == 1 { print $c }' "$work/quakestat.txt"; }
 
 empty_server() {
@@ -73,7 +73,7 @@ empty_server() {
   check "quakestat: shows 0 of 8 players" [ "$(column 6)/$(column 5)" = 0/8 ]
 }
 
-# Two players of whatever kind the server can have without a real client.
+# Two players of any kind that the server can have without a real client.
 populate() {
   if [ "$kind" = ioq3ded ]; then
     server_order 'addbot sarge 1'
@@ -115,7 +115,7 @@ own_query() {
     awk -v t="$(since "$begun")" 'BEGIN { exit !(t < 10) }'
 }
 
-# What must not be answered, and how much must not be.
+# Requests without a response, and rate limits.
 restraint() {
   local socket replies long
   sleep 3 # let the limits of the questions above recover

@@ -1,15 +1,14 @@
 #!/bin/bash
-# Plays a match to its end with an unmodified ioquake3 client, and reads the log of it as the field's
-# statistics programs do.
+# Game log check: a match with an unmodified ioquake3 client, parsed by a statistics program.
 #
 #   tests/game_log.sh [--wire compat|native|68] [--out DIRECTORY]
 #
-# The client plays on oa_dm1 for a minute, until the time is up; sees the intermission, presses a
-# button, and goes on to the next map of a rotation. Then every line of the game log is read by
-# quakestats, a statistics program for Quake III from PyPI, which is installed for it into the
-# directory of the logs: its readers of the base game's events must take each line that they know.
+# The client plays on oa_dm1 for a minute until the time limit, passes the intermission, and plays the next
+# map of a rotation. Then quakestats parses every line of the game log. It is a statistics program for
+# Quake III from PyPI, installed into the log directory. Its parsers of the base game's events must accept
+# each line that they know.
 #
-# Needs what `real_client.sh` needs, and Python with pip. About two minutes.
+# Needs the packages of `real_client.sh`, and Python with pip. About two minutes.
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -23,7 +22,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-# read_log FILE: fails at the first line that the statistics program does not take.
+# read_log FILE: fails at the first line that the statistics program rejects.
 read_log() {
   PYTHONPATH=$work/python python3 - "$1" <<'PYTHON'
 import collections, re, sys

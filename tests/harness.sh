@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# What the shell checks share: counting, waiting, processes, ports, servers, real clients.
+# Shared parts of the shell checks: counting, waiting, processes, ports, servers, real clients.
 #
 # A check script sources this file, calls `begin`, runs checks, and ends with `finish`. Every check
 # is one line, `ok …` or `FAIL …`; the last line is `N passed, N failed`. Logs and pictures go to one
-# directory, which is removed when all passed unless the caller named it. Whatever was started is
-# ended on the way out, however that comes about, and every wait has an end.
+# directory, which is removed after a pass unless the caller named it. Every started process is ended
+# on every exit path, and every wait has a limit.
 #
 # A server is `fragd`, `ioq3ded` (ioquake3's dedicated server with OpenArena's game) or a running
 # server's HOST:PORT. A client is the unmodified ioquake3 with OpenArena's data on an X server of its
-# own; it takes console commands through a pipe (its setting `com_pipefile`), so that a script acts
-# when it has seen something, not when it hopes that enough frames have gone by.
+# own. It reads console commands from a pipe (its setting `com_pipefile`), so that a script reacts to
+# events instead of waiting for a number of frames.
 #
-# Invariant: only what lies outside fragd (an X server that does not come up, a port taken by
-# somebody else) is tried a second time, and that is said. What fails inside is never tried again.
+# Invariant: only failures outside fragd are retried, and the retry is reported: an X server that does
+# not start, or a port taken by another program.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -21,9 +21,9 @@ client_data=${OPENARENA_DATA:-/usr/lib/openarena}
 peer_engine=${IOQ3DED:-/usr/lib/ioquake3/ioq3ded}
 peer_data=${OPENARENA_SERVER_DATA:-/usr/lib/openarena-server}
 rcon_password=look-but-do-not-touch
-# Ports are drawn from here, below the kernel's own range.
+# First drawn port, below the kernel's own range.
 port_range=${CHECK_PORTS:-20000-26999}
-# A directory `…/baseoa/maps` that clients and servers have besides the installed ones, if any.
+# Additional directory `…/baseoa/maps` of clients and servers, if any.
 extra_maps=
 
 passed=0 failed=0
@@ -37,14 +37,14 @@ ok() { passed=$((passed + 1)); echo "ok   $*"; }
 fail() { failed=$((failed + 1)); echo "FAIL $*"; }
 note() { echo "     $*"; }
 
-# check TEXT COMMAND...: the command's exit code is the verdict.
+# check TEXT COMMAND...: one check, passed if the command succeeds.
 check() {
   local text=$1
   shift
   if "$@"; then ok "$text"; else fail "$text"; return 1; fi
 }
 
-# begin NAME [DIRECTORY]: prepares the place for logs, and the cleaning up.
+# begin NAME [DIRECTORY]: creates the log directory and registers the cleanup.
 begin() {
   if [ -n "${2:-}" ]; then
     mkdir -p "$2" && work=$(cd "$2" && pwd) && keep_work=1
@@ -56,7 +56,7 @@ begin() {
   trap 'exit 143' TERM
 }
 
-# finish: the summary and the script's exit code.
+# finish: prints the summary and sets the script's exit code.
 finish() {
   [ "$failed" -eq 0 ] || { keep_work=1; note "logs are in $work"; }
   [ "$keep_work" -eq 0 ] || note "everything is kept in $work"
@@ -78,7 +78,8 @@ clean_up() {
   [ "$keep_work" -eq 1 ] || rm -rf "$work"
 }
 
-# apart LOG COMMAND...: beside what goes on here, with its own servers and clients; what it says goes
+# apart LOG COMMAND...: runs in parallel, with its own servers and clients and with output to LOG.
+# Leaves its id in `launched`; `rejoin` it.
 # to LOG. Leaves its id in `launched`; `rejoin` it.
 apart() {
   local log=$1
@@ -93,14 +94,14 @@ apart() {
   started+=("$launched")
 }
 
-# rejoin PID LOG: waits for it, and counts its checks with those from here.
+# rejoin PID LOG: waits for it, and adds its checks to these.
 rejoin() {
   wait "$1"
   cat "$2"
   passed=$((passed + $(grep -c '^ok ' "$2"))) failed=$((failed + $(grep -c '^FAIL ' "$2")))
 }
 
-# need PROGRAM-OR-PATH...: what is not installed is a failure, not a reason to check less.
+# need PROGRAM-OR-PATH...: a missing program is a failure, not a reason to check less.
 need() {
   local one missing=0
   for one; do
@@ -114,7 +115,7 @@ need() {
 # now: seconds with a fraction, for intervals.
 now() { echo "${EPOCHREALTIME/,/.}"; }
 
-# since SECONDS: how long ago that was, one decimal.
+# since SECONDS: elapsed time, one decimal.
 since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'; }
 
 # await SECONDS COMMAND...: runs it ten times a second until it succeeds.
@@ -127,7 +128,7 @@ await() {
   done
 }
 
-# gone PID: has it ended? An unreaped child has.
+# gone PID: whether it has ended. An unreaped child has.
 gone() {
   local state
   kill -0 "$1" 2>/dev/null || return 0
@@ -137,7 +138,7 @@ gone() {
 
 alive() { ! gone "$1"; }
 
-# launch INPUT LOG COMMAND...: in the background; leaves its id in `launched`.
+# launch INPUT LOG COMMAND...: starts it in the background; leaves its id in `launched`.
 launch() {
   local input=$1 log=$2
   shift 2
@@ -146,7 +147,7 @@ launch() {
   started+=("$launched")
 }
 
-# stop PID SECONDS [SIGNAL]: asks, waits, then forces. True when asking was enough.
+# stop PID SECONDS [SIGNAL]: signals, waits, then kills. True if the signal was enough.
 stop() {
   kill -"${3:-TERM}" "$1" 2>/dev/null
   await "$2" gone "$1" && return 0
@@ -156,16 +157,16 @@ stop() {
 
 # --- Logs ---------------------------------------------------------------------------------------
 
-# here LOG: what the log holds now is past.
+# here LOG: marks the current end of the log.
 here() { mark[$1]=$(stat -c %s "$1" 2>/dev/null || echo 0); }
 
-# fresh LOG: what came since `here`, with colour codes and carriage returns taken out.
+# fresh LOG: text since `here`, without color codes and carriage returns.
 fresh() { tail -c "+$((${mark[$1]:-0} + 1))" "$1" 2>/dev/null | tr -d '\r' | sed 's/\^[0-9]//g'; }
 
-# says LOG REGEX: did such a line come since `here`?
+# says LOG REGEX: whether a line since `here` matches.
 says() { fresh "$1" | grep -aqE -- "$2"; }
 
-# hears SECONDS LOG REGEX: will one come?
+# hears SECONDS LOG REGEX: waits for such a line.
 hears() { await "$1" says "$2" "$3"; }
 
 # --- Ports --------------------------------------------------------------------------------------
@@ -177,8 +178,8 @@ udp_port_taken() {
     substr($2, length($2) - 4) == end { found = 1 } END { exit !found }'
 }
 
-# free_port: leaves a UDP port in `port` that nobody has and that none of these checks, side by side as
-# they run, has been given before: what starts now takes its port only later.
+# free_port: leaves an unused UDP port in `port` that no parallel check has drawn: a starting server
+# binds its port only later.
 free_port() {
   local first=${port_range%-*} last=${port_range#*-}
   port=$((first + RANDOM % (last - first + 1)))
@@ -188,7 +189,7 @@ free_port() {
 
 # --- Servers ------------------------------------------------------------------------------------
 
-# The fragd to check: $FRAGD, else the release build of this tree, made when it is not up to date.
+# Binary under test: $FRAGD, or the release build of this tree, rebuilt if outdated.
 find_fragd() {
   fragd=${FRAGD:-}
   [ -z "$fragd" ] || { need "$fragd"; return; }
@@ -197,7 +198,7 @@ find_fragd() {
   fragd=${CARGO_TARGET_DIR:-$root/target}/release/fragd
 }
 
-# find_demo_reader: $READ_DEMO, else fragd's own, which stops at the first message that does not decode.
+# find_demo_reader: $READ_DEMO, or fragd's own, which stops at the first undecodable message.
 find_demo_reader() {
   demo_reader=${READ_DEMO:-}
   [ -z "$demo_reader" ] || { need "$demo_reader"; return; }
@@ -208,9 +209,8 @@ find_demo_reader() {
 }
 
 # server_start KIND WIRE MAP CLIENTS [NAME VALUE]...: leaves server_{address,log,pid,console,games}.
-# It is on a free port, or on `server_port` if that is set.
-#
-# KIND is fragd, ioq3ded or HOST:PORT. WIRE matters to ioq3ded alone, which serves only some at once.
+# Binds a free port, or `server_port` if set. KIND is fragd, ioq3ded or HOST:PORT. WIRE matters to
+# ioq3ded alone, which serves only some at once.
 server_start() {
   server_kind=$1
   server_pid='' server_log=/dev/null
@@ -225,7 +225,7 @@ server_start() {
   server_try "$@"
 }
 
-# port_was_taken: ioquake3 goes on to the next one then, where nobody would ask it.
+# port_was_taken: whether ioquake3 moved on to the next port, which no check would query.
 port_was_taken() { grep -aqiE 'in use|EADDRINUSE' "$server_log"; }
 
 server_try() {
@@ -246,7 +246,7 @@ server_try() {
   case $kind in
     fragd)
       [ -z "$extra_maps" ] || data=(env "FRAGD_BASEPATH=${extra_maps%/baseoa/maps}:$client_data")
-      # The game log has a file of its own; checks look for its lines in the server's log, too.
+      # The game log is a separate file; checks look for its lines in the server's log, too.
       launch "$server_console" "$server_log" env RUST_LOG=info,game=debug "${data[@]}" "$fragd" serve --port "$port" --map "$map" \
         +set g_log "$server_games" "${settings[@]}" +devmap "$map"
       ;;
@@ -265,22 +265,23 @@ server_try() {
   await 30 server_up && alive "$server_pid" && ! port_was_taken
 }
 
-# lend_maps DIRECTORY: puts the additional maps where a program with that home folder finds them.
+# lend_maps DIRECTORY: installs the additional maps for a program with that home folder.
 lend_maps() {
   mkdir -p "$1/baseoa"
   [ -z "$extra_maps" ] || ln -s "$extra_maps" "$1/baseoa/maps"
 }
 
-# Up is who answers; dead is who never will.
+# A server is up when it answers, and dead when its process ended.
 server_up() { gone "$server_pid" || asked "$server_address" getinfo infoResponse; } 2>/dev/null
 
-# server_order LINE: types it on the server's console.
+# server_order LINE: types the line on the server's console.
 server_order() { echo "$1" >&"$server_input"; }
 
-# asked HOST:PORT QUESTION WORD: does the answer to the out-of-band question begin with that word?
+# asked HOST:PORT REQUEST WORD: whether the response to the connectionless request begins with that
+# word.
 asked() { [ "$(ask "$1" "$2" | head -n 1)" = "$3" ]; }
 
-# ask HOST:PORT QUESTION: the first reply's text after the four bytes 255.
+# ask HOST:PORT REQUEST: text of the first response behind the four 0xFF bytes.
 ask() {
   local socket
   exec {socket}<>"/dev/udp/${1%:*}/${1##*:}" || return 1
@@ -289,13 +290,13 @@ ask() {
   exec {socket}>&-
 }
 
-# has_setting NAME VALUE: in what the server tells everybody.
+# has_setting NAME VALUE: whether serverinfo has the value.
 has_setting() { ask "$server_address" getstatus | grep -aqF "\\$1\\$2"; }
 
-# counts NUMBER: are so many players on?
+# counts NUMBER: whether that many players are on.
 counts() { [ "$(ask "$server_address" getstatus | grep -acE '^-?[0-9]+ [0-9]+ "')" -eq "$1" ]; }
 
-# server_faults: lines of the server's log that nobody should ever see.
+# server_faults: lines of the server's log that must never appear.
 server_faults() {
   grep -aiE 'panicked|RUST_BACKTRACE|\bERROR\b|overflow|SV_.*(bad|illegal)|Received signal' "$server_log"
 }
@@ -304,7 +305,7 @@ server_faults() {
 
 declare -A client_pid=() client_log=() client_input=() client_home=() client_display=()
 
-# client_start NAME WIRE: up to its main menu. Tried twice, for that is X's and Mesa's affair.
+# client_start NAME WIRE: starts a client up to its main menu. Tried twice, because X and Mesa may fail.
 client_start() {
   client_try "$@" && return 0
   note "client $1 or its X server did not come up; trying once more"
@@ -333,7 +334,7 @@ client_try() {
   await 20 test -s "$home/display" || return 1
   display=$(cat "$home/display")
 
-  # The engine takes at most 32 groups of its command line, so that holds only what it wants there.
+  # The engine accepts at most 32 groups on its command line, so only required ones go there.
   free_port
   lend_maps "$home/.oa"
   cat >"$home/.oa/baseoa/autoexec.cfg" <<SETTINGS
@@ -381,7 +382,7 @@ client_ready() {
     grep -aq 'Common Initialization Complete' "${client_log[$1]}"
 }
 
-# client_end NAME: leaves as a player does, by `quit`; true when it did.
+# client_end NAME: disconnects by `quit`; true on success.
 client_end() {
   local good=0 input=${client_input[$1]:-}
   if [ -n "$input" ]; then
@@ -395,8 +396,7 @@ client_end() {
   return $good
 }
 
-# sweep: ends the server and all clients, so that what a broken-off check left behind takes no time
-# from the next one.
+# sweep: ends the server and all clients, so that an aborted check costs the next one no time.
 sweep() {
   local name
   for name in "${!client_display[@]}"; do client_end "$name"; done
@@ -414,19 +414,19 @@ join() {
   in_game "$1"
 }
 
-# expect_game NAME: to be said before whatever leads into a game; the engine forgets it each time.
+# expect_game NAME: run before each entry into a game; the engine forgets the setting each time.
 expect_game() {
   here "${client_log[$1]}"
   order "$1" 'set activeAction "echo first frame in the game"'
 }
 
-# in_game NAME: the game's word that the player is in, and the engine's that it draws the world.
+# in_game NAME: whether the game announced the player and the engine draws the world.
 in_game() {
   hears 40 "${client_log[$1]}" "^$1 entered the game" &&
     hears 20 "${client_log[$1]}" '^first frame in the game'
 }
 
-# where NAME: leaves the eye's position and yaw as `x y z yaw` in `place`.
+# where NAME: leaves the view origin and yaw as `x y z yaw` in `place`.
 where() {
   here "${client_log[$1]}"
   order "$1" viewpos
@@ -442,20 +442,20 @@ hold() {
   order "$1" "-$2"
 }
 
-# picture NAME FILE: a screenshot taken by the client itself.
+# picture NAME FILE: takes a screenshot in the client.
 picture() {
   local file=${client_home[$1]}/.oa/baseoa/screenshots/$2.jpg
   order "$1" "screenshotJPEG $2"
   await 5 test -s "$file" && sleep 0.3 && cp "$file" "$work/$2.jpg"
 }
 
-# colours FILE: how many different ones the picture has; an empty window has a handful.
+# colours FILE: number of different colors in the picture; an empty window has a handful.
 colours() { identify -format '%k' "$1" 2>/dev/null || echo 0; }
 
-# tells NAME SECONDS TEXT REGEX: a check that the client's log gets such a line.
+# tells NAME SECONDS TEXT REGEX: checks that the client's log gets such a line.
 tells() { check "$1: $3" hears "$2" "${client_log[$1]}" "$4"; }
 
-# sees NAME WHAT: keeps a picture as LEVEL-WHAT, and checks that there is a world on it.
+# sees NAME WHAT: keeps a picture as LEVEL-WHAT, and checks that it shows a world.
 sees() {
   # shellcheck disable=SC2154 # from the caller
   local what=$level-$2
@@ -464,12 +464,12 @@ sees() {
     [ "$(colours "$work/$what.jpg")" -ge 64 ]
 }
 
-# client_faults NAME: lines since `here` that a client writes when something is not as it should be.
+# client_faults NAME: error lines of a client since `here`.
 client_faults() {
   fresh "${client_log[$1]}" | grep -aiE "$fault_lines" | grep -avE "$harmless_lines"
 }
 
-# One kind per line. Whoever extends it: a line here has been written by an engine or a game module.
+# One kind per line. Each of these lines was written by an engine or a game module.
 fault_lines=$(paste -sd '|' <<'LINES'
 ^\*{4,}
 error
@@ -490,7 +490,7 @@ not found|missing|failed
 LINES
 )
 
-# What a faultless session prints nevertheless: the driver's extension list; what `cg_showmiss` tells
-# (judged separately); a client of 68 alone, whose challenge every server answers with its own number;
-# in games of teams, a figure that OpenArena's data does not have.
+# Lines of a session without errors: the driver's extension list; output of `cg_showmiss` (checked
+# separately); of a 68 client, whose challenge every server answers with its own number; in team games,
+# a model part that OpenArena's data does not have.
 harmless_lines='Failed to load model file models/players/characters/james/|^GL_EXTENSIONS|errorcode [0-9]+ at|^prediction error|^Prediction miss|^WARNING: (changed predicted|double|dropped) event|Trying legacy protocol 68'

@@ -1,10 +1,12 @@
 #!/bin/bash
-# Runs `fragd bots` as a tool: against fragd, against ioquake3's own server over both of its wires, and
-# against servers that are full, closed, gone, silent or mad. Looks at what it writes, the page in a browser.
+# Load test check: `fragd bots` against fragd, ioquake3's server over both protocols, and failing servers.
+#
+# Failing servers are full, closed, terminated, silent or send invalid data. Checks summary, CSV and HTML report, the
+# report in a browser.
 #
 #   tests/load_test.sh [--bots 64] [--seconds 20] [--out DIRECTORY]
 #
-# Needs Debian's packages ioquake3-server openarena openarena-server jq chromium perl-base. About two minutes.
+# Needs Debian's packages ioquake3-server openarena-server jq chromium perl-base. About two minutes.
 # shellcheck disable=SC2317 # functions are called by `check`
 set -u
 # shellcheck source=tests/harness.sh
@@ -20,13 +22,13 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-# figure FILTER FILE: a figure of a summary.
+# figure FILTER FILE: a metric of a summary.
 figure() { jq -r "$1" "$2" 2>/dev/null; }
 
-# holds FILTER FILE: does that hold of the summary?
+# holds FILTER FILE: whether that is true of the summary.
 holds() { jq -es ".[0] | $1" "$2" >/dev/null 2>&1; }
 
-# load NAME OPTION...: runs bots against the server that runs; leaves their exit code in `code`.
+# load NAME OPTION...: runs bots against the running server; leaves their exit code in `code`.
 load() {
   local name=$1
   shift
@@ -35,8 +37,8 @@ load() {
   code=$?
 }
 
-# measured NAME OPTION...: the same for a run whose times are judged. The machine's own trouble is no verdict: when
-# the bots' clock ran late (more than 10 ms for one call in a hundred), what was not as expected is tried once more.
+# measured NAME OPTION...: the same for a run with checked times. If the bots' clock ran late (over 10
+# ms for one call in a hundred), a failed run is repeated once.
 measured() {
   load "$@"
   if [ "$code" -eq 1 ] && holds '.own_lateness_ms.p99 > 10' "$work/$1.json"; then
@@ -46,10 +48,10 @@ measured() {
   fi
 }
 
-# tells NAME: the last words, when a check failed.
+# tells NAME: prints the last lines of a run when a check failed.
 tells() { note "$1: $(tail -n 3 "$work/$1.log" | tr '\n' '|')"; }
 
-# page NAME: opens the report in a browser as its reader would, takes a picture, and reads what is shown.
+# page NAME: opens the report in a browser, takes a picture, and reads the shown text.
 page() {
   local name=$1 file=$work/$1.html picture=$work/$1.png
   timeout -k 5 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
@@ -68,7 +70,7 @@ page() {
 
 not() { ! "$@"; }
 
-# files NAME BOTS: summary, seconds and page of a run.
+# files NAME BOTS: checks summary, CSV and page of a run.
 files() {
   check "$1: all $2 bots were in the game" holds ".active == $2 and .refused == 0 and .dropped == 0" "$work/$1.json"
   check "$1: $(figure .sentence "$work/$1.json")" holds '.succeeded and .verdict == "as_expected"' "$work/$1.json"
@@ -81,7 +83,7 @@ files() {
   page "$1" "$2"
 }
 
-# sound_csv FILE: a line of names, and as many fields in each line below it.
+# sound_csv FILE: a header line, and as many fields in each line below it.
 sound_csv() {
   awk -F, 'NR == 1 { fields = NF } NF != fields { bad = 1 } END { exit !(NR > 5 && fields > 8 && !bad) }' "$1"
 }
@@ -117,7 +119,7 @@ players() {
   stop "$server_pid" 5
 }
 
-# plain FILE: lines of progress, and none of a terminal's control codes.
+# plain FILE: progress lines without terminal control codes.
 plain() { grep -qE '^ +[0-9]+ s  [0-9]+/[0-9]+ in the game' "$1" && not grep -qP '\x1b|\r' "$1"; }
 
 peer() {
@@ -140,7 +142,7 @@ peer() {
   stop "$server_pid" 5
 }
 
-# ends NAME CODE REGEX: so the run ended, and said why.
+# ends NAME CODE REGEX: checks exit code and reason of the run.
 ends() {
   check "$1: exit code $2 (it is $code)" [ "$code" -eq "$2" ] || tells "$1"
   check "$1: says so: $(tail -n 1 "$work/$1.log" | cut -c1-110)" grep -qE "^fragd: .*$3" "$work/$1.log"
@@ -215,8 +217,8 @@ losses() {
   check "nowhere: exit code 3 (it is $code)" [ "$code" -eq 3 ] || tells nowhere
 }
 
-# mad PORT KIND: a server that answers with nonsense, lets everybody in and then sends some, or says nothing more
-# after its first answer. Runs in a process of its own, which it becomes, so that to end that ends it.
+# mad PORT KIND: a server that answers with invalid data, accepts all clients and then sends some, or
+# stops after its first response. Runs in its own process, so that ending the process ends it.
 mad() {
   exec perl -MIO::Socket::INET -e '
     my ($port, $kind) = @ARGV;

@@ -1,24 +1,22 @@
 #!/bin/bash
-# Plays deathmatch with unmodified ioquake3 clients, from the first item to the next map.
+# Deathmatch check with unmodified ioquake3 clients, from the first item to the next map.
 #
 #   tests/match.sh [--server fragd|ioq3ded|HOST:PORT] [--wire compat|native|68] [--map oa_dm1]...
 #                  [--out DIRECTORY]
 #
-# --server  what is checked: fragd (the default), or ioquake3's own server, to check these checks
-# --wire    compat unless told
-# --map     where; a duel is laid out on oa_dm1 and oa_dm4 (both by default)
-# --out     where logs, demos and pictures go and stay
+# --server  server to check: fragd (default), or ioquake3's own server, to validate the checks
+# --wire    protocol (default compat)
+# --map     maps; a duel is laid out on oa_dm1 and oa_dm4 (both by default)
+# --out     directory for logs, demos and pictures
 #
-# Ann picks up items, fires every weapon, dies and comes back, kills Bob, chats, has a vote carried
-# and wins. That is on the installed map with a straight run laid out on it: a place to appear at
-# either end, items between, so that everything happens where it can be seen. After the intermission
-# the two play on the map as it is with six of fragd's bots, from the warm-up through the frag
-# limit to the intermission and the next map. Her client tells of every step
-# and event that the server saw otherwise; of those there are to be none on the run. Pictures of the
-# HUD, an item, another player, projectiles, the scoreboard and the intermissions are kept for a
-# person to look at.
+# Ann picks up items, fires every weapon, dies and respawns, kills Bob, chats, passes a vote and wins. The
+# map is the installed one with a straight run laid out on it: a spawn point at either end and items
+# between, so that everything happens in view. After the intermission the two play on the original map
+# with six bots of fragd, from the warm-up through the frag limit to the intermission and the next map. Her
+# client logs every mispredicted step and event; on the run none is allowed. Pictures of the HUD, an item,
+# another player, projectiles, the scoreboard and the intermissions are kept for inspection.
 #
-# Needs what `real_client.sh` needs, and unzip. About two and a half minutes a map.
+# Needs the packages of `real_client.sh`, and unzip. About two and a half minutes per map.
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -37,13 +35,14 @@ while [ $# -gt 0 ]; do
 done
 [ ${#maps[@]} -gt 0 ] || maps=(oa_dm1 oa_dm4)
 
-# What lies on the run, in the order of the weapons' numbers from 3 on, and what else there is.
+# Items on the run, in the order of the weapons' numbers from 3 on, and the others.
 run_items=(weapon_shotgun weapon_grenadelauncher weapon_rocketlauncher weapon_lightning
   weapon_railgun weapon_plasmagun weapon_bfg item_armor_shard)
-# The weapons' numbers: gauntlet and machine gun are there from the begin.
+# Weapon numbers: gauntlet and machine gun are there from the start.
 weapons=(1 2 3 4 5 6 7 8 9)
 
-# lay_out MAP: as `duel_MAP`: two places at the ends of a run, facing each other, and items between.
+# lay_out MAP: creates `duel_MAP`: two spawn points at the ends of a run, facing each other, and items
+# between.
 lay_out() {
   local from to axis index entities at x y z
   case $1 in
@@ -63,7 +62,7 @@ lay_out() {
   map_with "$1" "duel_$1" "$entities"
 }
 
-# along NAME: walks to the other end of the run, whichever end it is at, and looks back.
+# along NAME: walks to the other end of the run and turns around.
 along() {
   where "$1" || return
   local from=$place
@@ -83,7 +82,7 @@ pick_up() {
   sees Ann hud
 }
 
-# foreseen DOING OFFSET: since OFFSET of her log, did the server what Ann's client had foreseen?
+# foreseen DOING OFFSET: whether Ann's client predicted every step since OFFSET of her log.
 foreseen() {
   local misses
   mark[${client_log[Ann]}]=$2
@@ -91,11 +90,11 @@ foreseen() {
   [ -z "$misses" ] || note "$misses"
   check "Ann: foresees what the server does while she $1" [ -z "$misses" ]
 }
-# What `cg_showmiss` tells of: a step (by more than a tenth of a unit), and an event. That events were
-# dropped says only that a busy machine drew too few frames: a player's state has room for two.
+# Reports of `cg_showmiss`: a step (by more than a tenth of a unit), and an event. Dropped events show
+# only that a busy machine drew too few frames: a playerstate has room for two.
 miss_lines='^Prediction miss|^WARNING: changed predicted event'
 
-# fire_all: the machine gun is in hand at first, a better weapon after it was picked up.
+# fire_all: fires every weapon; the machine gun first, a better weapon after its pickup.
 fire_all() {
   local weapon changed fired begun
   here "${client_log[Ann]}"
@@ -112,7 +111,7 @@ fire_all() {
     order Ann '-attack'
     sleep 0.2
     fired=$(events_of Ann FIRE_WEAPON)
-    # The gauntlet strikes only what it touches.
+    # The gauntlet hits only at contact.
     [ "$weapon" -ne 1 ] || fired=1
     check "Ann: takes weapon $weapon and fires it" [ "$changed" -ge 1 -a "$fired" -ge 1 ]
     sleep 0.8
@@ -141,7 +140,7 @@ vote() {
   check 'the server has what was voted for' await 5 has_setting fraglimit 2
 }
 
-# win: by as many kills as the limit takes.
+# win: kills up to the frag limit.
 win() {
   local try
   for try in 1 2 3; do
@@ -152,14 +151,15 @@ win() {
   check 'Ann: is told that she hit the fraglimit' says "${client_log[Ann]}" 'Ann hit the fraglimit'
   sleep 2
   sees Ann intermission
-  # Many play on what comes next, after a warm-up.
+  # All of them play on the next map, after a warm-up.
   server_order 'set fraglimit 4'
   server_order 'set g_doWarmup 1'
   server_order 'set g_warmup 12'
   go_on "$next"
 }
 
-# go_on MAP: from the intermission. Ready, both, more than once: the first second or two do not count.
+# go_on MAP: leaves the intermission. Both clients get ready, repeatedly: the first second or two do not
+# count.
 go_on() {
   local try
   expect_game Ann
@@ -173,13 +173,13 @@ go_on() {
   check "the server plays $1" await 5 has_setting mapname "$1"
 }
 
-# deaths_of NAMES: obituaries of players whose names match, in Ann's log since `here`.
+# deaths_of NAMES: obituaries of matching players in Ann's log since `here`.
 deaths_of() {
   fresh "${client_log[Ann]}" | grep -acE \
     "^($1) (was |ate |almost |cratered|killed |suicides|melted|sank |does |blew |tried |should |tripped |died|saw |discovered |falls |got )"
 }
 
-# among_bots: a match of eight from the warm-up to the map after it.
+# among_bots: a match of eight from the warm-up to the next map.
 among_bots() {
   local bots=$work/bots-$level.json legs good begun told
   # The engine has ended the recording with the level.
@@ -193,7 +193,7 @@ among_bots() {
   tells Ann 10 'is told that a bot entered' '^bot.* entered the game'
   sees Ann warmup
   check 'the server: counts eight players' await 10 counts 8
-  # The match itself begins with a restart of the level, which all enter anew.
+  # The match itself begins with a restart of the level, which all clients enter again.
   tells Ann 25 'sees the match begin after the warm-up' '^Ann entered the game'
   order Ann '+attack'
   walk Ann 10
@@ -215,7 +215,7 @@ among_bots() {
   kill "$bots_pid" 2>/dev/null
 }
 
-# read_demo NAME: every message by fragd's own reader.
+# read_demo NAME: decodes every message with fragd's own reader.
 read_demo() {
   local file said=$work/$1-demo.txt
   file=$(ls "${client_home[Ann]}/.oa/baseoa/demos/$1".dm_* 2>/dev/null)
@@ -232,7 +232,7 @@ play_match() {
   lay_out "$level" || { fail "$level: cannot be taken from its archive"; return; }
   server_start "$kind" "$wire" "duel_$level" 8 fraglimit 0 timelimit 0 g_allowVote 1 ||
     { fail "$kind: does not answer"; return; }
-  # Each level that begins makes this a restart of itself.
+  # Each started level makes this a restart of itself.
   server_order "set nextmap \"devmap $next\""
   client_start Ann "$wire" && join Ann || { fail 'Ann: enters the game'; return; }
   here "${client_log[Ann]}"

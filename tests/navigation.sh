@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# A player that walks: sourced after `harness.sh` by the checks that need somebody who gets about.
+# Walking player, sourced after `harness.sh` by checks that need a moving client.
 #
-# It holds a real client's buttons by a script, looks where it has got to, and turns away from what
-# it has run into; who is quite stuck ends that life and begins another. What it met on its way is
-# in the client's own log, by the setting `cg_debugevents`, which a server with cheats allows.
+# A script holds the buttons of a real client, reads its position, and turns at obstacles. A stuck player
+# dies and respawns. Events on its path are in the client's own log, by the setting `cg_debugevents`,
+# which a server with cheats allows.
 
-# What the player does, leg by leg: buttons held together and for how long, one after the other.
-# Straight on long enough to meet pads, water and walls.
+# Legs of the walk: buttons held together, and their duration. Straight runs are long enough to reach
+# jump pads, water and walls.
 walk_legs='forward:1.1
 forward right:0.4, forward moveup:0.5, forward:0.3
 forward moveleft:0.5, forward moveup:0.6
@@ -23,13 +23,13 @@ lookup forward moveup:0.3, forward:0.9
 moveleft back:0.5, forward left:0.3, forward:0.7
 forward right:0.2, forward:1.2'
 
-# Units from the begin to the end of a leg from which on it was not in vain, and from which on nothing
-# was in the way; a run covers 320 a second. More than the last is a teleporter or a new life.
+# Distance of a leg from which it was not in vain, and from which no obstacle was met; a run covers 320
+# units per second. A longer distance is a teleporter or a respawn.
 least_leg=100 clear_leg=230 longest_leg=1500
-# Vain legs after which the player gives up its life.
+# Vain legs after which the player respawns.
 patience=4
 
-# walk NAME SECONDS: leaves legs, those of them that got somewhere, and their units in `walked`.
+# walk NAME SECONDS: leaves legs, successful legs, and their distance in `walked`.
 walk() {
   local name=$1 begun parts part button last legs=0 good=0 units=0 stuck=0 step
   walked='0 0 0'
@@ -60,8 +60,8 @@ walk() {
   done
 }
 
-# free_oneself NAME VAIN LEG: turns away, after so many vain legs. The shot brings the dead back, and is
-# the gauntlet's: nothing that could run out, or blow up before a wall.
+# free_oneself NAME VAIN LEG: turns around after that many vain legs. The attack button respawns a dead
+# player. It fires the gauntlet, which neither runs out nor explodes at a wall.
 free_oneself() {
   if [ "$2" -gt 0 ] && [ $(($2 % patience)) -eq 0 ]; then
     order "$1" kill
@@ -73,18 +73,18 @@ free_oneself() {
   hold "$1" right "0.$((20 + $3 * 37 % 30))"
 }
 
-# distance FROM TO: in space, in whole units.
+# distance FROM TO: distance in whole units.
 distance() {
   awk -v a="$1" -v b="$2" 'BEGIN {
     split(a, p); split(b, q)
     printf "%d", sqrt((q[1] - p[1]) ^ 2 + (q[2] - p[2]) ^ 2 + (q[3] - p[3]) ^ 2) }'
 }
 
-# past BEGIN SECONDS: are they over?
+# past BEGIN SECONDS: whether they are over.
 past() { awk -v a="$1" -v b="$(now)" -v s="$2" 'BEGIN { exit !(b - a >= s) }'; }
 
-# watch_steps NAME: from now on its log tells of wrong predictions and of what happens to players. It
-# keeps to what it has in hand: whom its own rocket pushes, no client foresees.
+# watch_steps NAME: logs mispredictions and events of the player from now on. It keeps its weapon,
+# because a push by its own rocket is unpredictable.
 watch_steps() {
   order "$1" 'cg_autoswitch 0'
   order "$1" 'cg_showmiss 1'
@@ -93,10 +93,9 @@ watch_steps() {
   here "${client_log[$1]}"
 }
 
-# misses_of NAME: since `here`: wrong predictions, those at the end of a life, deaths.
-#
-# When the server ends a life, the client's own idea of that step is wrong by what it walked in it:
-# no rule tells it. `errorcode 1` says that the kind of movement changed.
+# misses_of NAME: since `here`: mispredictions, those at a death, and deaths. When the server ends a
+# life, the client's prediction of that step is wrong by what it walked in it. `errorcode 1` says that
+# the pmove type changed.
 misses_of() {
   fresh "${client_log[$1]}" | awk '
     /^errorcode 1 at/ { death = NR }
@@ -104,12 +103,12 @@ misses_of() {
     END { print misses + 0, deaths + 0 }'
 }
 
-# events_of NAME WORD: how often the log has that kind of event since `here`.
+# events_of NAME WORD: number of events of that kind since `here`.
 events_of() { fresh "${client_log[$1]}" | grep -acE " EV_$2$"; }
 
-# map_with MAP NAME ENTITIES: leaves MAP, with these places to appear at and no others and perhaps
-# more things, as NAME in `extra_maps`. Clients and servers started afterwards have it. ENTITIES are
-# lines `classname|x y z|yaw`.
+# map_with MAP NAME ENTITIES: creates MAP as NAME in `extra_maps`, with these spawn points only and
+# optional further entities. Clients and servers started afterwards have it. ENTITIES are lines
+# `classname|x y z|yaw`.
 map_with() {
   local pack bsp text='' class place yaw
   while IFS='|' read -r class place yaw; do
@@ -134,7 +133,7 @@ map_with() {
     $_ .= $text;' -- "$text" "$bsp"
 }
 
-# face NAME PLACE: turns until it looks there, by its own buttons alone.
+# face NAME PLACE: turns toward it with the client's own buttons.
 face() {
   local round turn
   order "$1" 'cl_yawspeed 90'
@@ -154,14 +153,14 @@ face() {
   note "$1 still looks $turn degrees past its goal after $round turns"
 }
 
-# revive NAME: the dead come back by a shot.
+# revive NAME: respawns by the attack button.
 revive() {
   sleep 1.9
   hold "$1" attack 0.15
   sleep 0.3
 }
 
-# shoot NAME VICTIM: until the other dies; both stand where nothing is between them.
+# shoot NAME VICTIM: fires until the victim dies; nothing is between the two.
 shoot() {
   local try
   for try in 1 2 3 4; do

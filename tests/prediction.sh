@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Whether the server moves players as their own clients foresee it: sourced by `real_client.sh`.
+# Prediction check: server-side pmove against the client's prediction. Sourced by `real_client.sh`.
 #
-# The unmodified client logs each step that the server took otherwise. The same is done on ioquake3's
-# own server at the same time, for some steps nobody can foresee; ours may be wrong no more often.
+# The unmodified client logs each mispredicted step. The same run is made on ioquake3's own server at the
+# same time, because some steps are unpredictable; fragd may not mispredict more often.
 
-# Two of the maps begin every life where it matters: in the water, and above a jump pad.
+# Two of the maps spawn players at the tested spot: in the water, and above a jump pad.
 pool_spawn='info_player_deathmatch|640 -1000 -200|90' pool_surface=-156
 pads_spawn='info_player_deathmatch|0 0 160|0'
 
-# predict_on KIND WIRE MAP LABEL: walks there; leaves a line of figures in the file LABEL, or nothing
-# when there was no run.
+# predict_on KIND WIRE MAP LABEL: walks there; leaves a line of metrics in the file LABEL, or nothing
+# without a run.
 predict_on() {
   local name=Walker on=$1 wire=$2 level=$3 label=$4 console from walked wrong events word
   server_start "$on" "$wire" "$level" 8 || { fail "$on: does not answer on $level"; return; }
@@ -28,7 +28,7 @@ predict_on() {
     events+=" $(events_of "$name" "$word")"
   done
   fresh "$console" >"$work/$label.log"
-  # Of the places where a leg ended, those whose eye is below the pool's surface.
+  # Ends of legs with the view below the pool's surface.
   events+=" $(sed -n 's/^(-*[0-9]* -*[0-9]* \(-*[0-9]*\)) : .*/\1/p' "$work/$label.log" |
     awk -v z="$pool_surface" '$1 < z { n++ } END { print n + 0 }')"
   client_end "$name" >/dev/null
@@ -36,7 +36,7 @@ predict_on() {
   if [ "$on" != ioq3ded ] && own_server; then end_server; else sweep; fi
 }
 
-# tell_walk LABEL: leaves the parts of its result in variables, says them, and judges the walking.
+# tell_walk LABEL: leaves the parts of its result in variables, prints them, and checks the walk.
 tell_walk() {
   misses='' pads=0 swims=0
   [ -s "$work/$1.result" ] || return
@@ -45,8 +45,8 @@ tell_walk() {
   case $1 in *-pool_*) ;; *) swims=0 ;; esac
   note "$1: $misses misses and $deaths at deaths; $units units, $good of $legs legs got somewhere;" \
     "jumps $jumps, pads $pads, splashes $splashes, legs under water $swims, teleports $teleports, falls $falls"
-  # Who walks blindly from a place that chance chose is now and then in a corner for a while; this is
-  # what it takes to have seen a map's floors, stairs and edges.
+  # A blind walk from a random spawn point spends some time in corners; this much is enough to cover a
+  # map's floors, stairs and edges.
   check "$1: gets about ($((units / 320)) s of running)" [ "$units" -ge 3200 -a "$good" -ge 12 ]
 }
 
@@ -64,7 +64,7 @@ play_prediction() {
       [ "$wire" = compat ] || [ "$level" = "${maps[0]}" ] || continue
       echo "-- prediction on $level, wire $wire"
       label=$wire-$level beside='' theirs=''
-      # Both servers at once, so that the machine is as busy for the one as for the other.
+      # Both servers at once, so that both run on an equally busy machine.
       if [ "$kind" != ioq3ded ]; then
         apart "$work/$label.out" predict_on "$kind" "$wire" "$level" "walk-$kind_name-$label"
         beside=$launched
@@ -90,17 +90,17 @@ play_prediction() {
 
 # --- Movers -------------------------------------------------------------------------------------
 
-# What is done with what moves: map, place to appear at, yaw, buttons held for a second at a time. Who
-# stands on a lift is carried, which clients foresee but for the begin of the ride. Whoever leaves the
-# ground while it rises is pushed each frame by what it moves in one (30 units at 600 a second), and
-# whoever leans on what gives way follows it frame by frame (2 units at 40), which no client foresees.
+# Actions on movers: map, spawn point, yaw, buttons held for a second at a time. A player on a lift is
+# carried, which clients predict except for the start of the ride. A player who leaves the ground while
+# it rises is pushed each frame by its movement (30 units at 600 per second). A player who leans on a
+# yielding mover follows it frame by frame (2 units at 40). Both are unpredictable.
 mover_ways='stands on a lift|kaos2|-192 896 -400|0|
 jumps on a lift|kaos2|-192 896 -400|0|moveup
 leans on a button|oa_dm1|440 1256 -104|0|forward'
 mover_seconds=20
 
-# ride_on KIND LEVEL BUTTON LABEL: leaves in the file LABEL the misses, how often a mover was heard to
-# set out or arrive, and the sizes of the misses.
+# ride_on KIND LEVEL BUTTON LABEL: leaves in the file LABEL the mispredictions, the number of mover
+# sounds, and the sizes of the mispredictions.
 ride_on() {
   local on=$1 level=$2 button=$3 label=$4 name=Rider begun
   server_start "$on" compat "$level" 8 || { fail "$on: does not answer"; return; }
@@ -143,8 +143,8 @@ play_movers() {
     note "$kind: $misses misses in $moves moves ($sizes)"
     check "who $way hears as many moves on $kind ($moves) as on ioq3ded ($their_moves)" \
       [ $((4 * moves)) -ge $((3 * their_moves)) -a $((3 * moves)) -le $((4 * their_moves)) ]
-    # Moves begin anywhere within a frame, so half as many more are no other behaviour, nor is one in
-    # four moves.
+    # Usercmds begin anywhere within a frame, so half as many more mispredictions are within tolerance,
+    # as is one in four.
     check "who $way is predicted as well on $kind ($misses in $moves) as on ioq3ded ($theirs in $their_moves)" \
       [ "$moves" -gt 0 -a "$their_moves" -gt 0 -a \
       $((4 * misses * their_moves)) -le $((6 * theirs * moves + moves * their_moves)) ]

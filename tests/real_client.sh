@@ -1,34 +1,32 @@
 #!/bin/bash
-# Joins a server with the unmodified ioquake3 client over each wire, and with several at once.
+# Join check with the unmodified ioquake3 client over each protocol, and with several clients at once.
 #
 #   tests/real_client.sh [--wire compat|native|68]... [--server fragd|ioq3ded|HOST:PORT]
 #                        [--alone | --together | --predict | --movers | --sight] [--seconds 5]
 #                        [--map oa_dm1]... [--out DIRECTORY]
 #
-# --wire      only these; otherwise all three
-#             compat  protocol number 71 on the protocol-68 wire, as OpenArena's players have it
-#             native  ioquake3's own protocol 71 (checksummed headers, nothing scrambled)
+# --wire      only these protocols; otherwise all three
+#             compat  OpenArena's protocol 71: the framing of 68 under another number
+#             native  ioquake3's own protocol 71 (checksummed headers, no scrambling)
 #             68      protocol 68, as in vanilla Quake III 1.32
-# --server    what is checked: fragd, built in release or named by $FRAGD (the default); ioquake3's
-#             own server, to check these checks; or a server that runs already and lets its players
-#             fly, of which nothing is asked that needs its console
+# --server    server to check: fragd, built in release or named by $FRAGD (default); ioquake3's own
+#             server, to validate the checks; or a running server that lets its players fly, without
+#             checks that need its console
 # --alone     one client after the other only; --together: all at once only
-# --predict   only: a client walks, strafes, jumps, ducks, leaps from pads and swims by a script for
+# --predict   only: a client walks, strafes, jumps, ducks, leaps from jump pads and swims by a script for
 #             60 seconds (or --seconds) on each of four maps (or each --map) over compat, and on the
-#             first over native too; the client logs each step that the server took otherwise. The
-#             same is done on ioquake3's own server at the same time, and ours may be wrong no more
-#             often
-# --movers    only: the same for who rides the fast lift of kaos2, standing and jumping, and for who
-#             leans on a button
-# --sight     only: two clients are sent each other, moving, as long as they see each other, and not
-#             behind walls; each takes pictures
-# --seconds   least play of each client that is alone
-# --out       where logs, demos and pictures go and stay
+#             first over native too; the client logs each mispredicted step. The same run is made on
+#             ioquake3's own server at the same time, and fragd may not mispredict more often
+# --movers    only: the same for a player on the fast lift of kaos2, standing and jumping, and for a
+#             player who leans on a button
+# --sight     only: two moving clients receive each other while visible, and not behind walls; each
+#             takes pictures
+# --seconds   minimum play of each client that is alone
+# --out       directory for logs, demos and pictures
 #
 # Needs Debian's packages ioquake3 openarena xvfb imagemagick libgl1-mesa-dri qstat, and
 # ioquake3-server openarena-server for `--server ioq3ded`; all of these and unzip for the walks. About
-# half a minute per wire, and one more
-# for all at once.
+# half a minute per protocol, and one more for all at once.
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -63,11 +61,11 @@ if [ "$predict" -eq 1 ]; then
 fi
 map=${maps[0]:-oa_dm1} seconds=${seconds:-5}
 
-# A second level for the change of maps, from the same data.
+# Second map for the map change, from the same data.
 other_map=oa_dm4
-# Units that a player in free flight has to cover in a second of holding a button.
+# Minimum speed in free flight with a held button, in units per second.
 least_flight=100
-# How far the client's own prediction may be wrong: it knows the server's rules of flight exactly.
+# Tolerance of the client's own prediction: it knows the flight rules exactly.
 most_misses=2
 
 # Cheats are off after `map`, and the peer's free flight is one.
@@ -77,7 +75,7 @@ own_server() { [ -n "$server_pid" ]; }
 
 # --- Steps of one client ------------------------------------------------------------------------
 
-# Free flight is what fragd's first game is; on the peer it is a cheat that has to be asked for.
+# Free flight is a fragd ruleset; on ioquake3 it is a cheat.
 lift_off() {
   [ "$kind" = ioq3ded ] || return 0
   sleep 1.1 # within a second of the commands sent on entering, flood protection would swallow it
@@ -86,7 +84,7 @@ lift_off() {
   hears 5 "${client_log[$1]}" '^noclip ON'
 }
 
-# moved FROM TO: horizontal and vertical distance between two places.
+# moved FROM TO: horizontal and vertical distance of two positions.
 moved() {
   awk -v a="$1" -v b="$2" 'BEGIN {
     split(a, p); split(b, q)
@@ -109,7 +107,7 @@ flight() {
   check "$name: rises (${up#* } units)" [ "${up#* }" -ge "$least_flight" ]
 }
 
-# snapshots NAME: a second of what the client reads. Every snapshot has to be a delta.
+# snapshots NAME: one second of the client's snapshot log. Every snapshot has to be a delta.
 snapshots() {
   local seen
   here "${client_log[$1]}"
@@ -125,8 +123,8 @@ snapshots() {
     [ "${seen% *}" -ge 15 -a "${seen% *}" = "${seen#* }" ]
 }
 
-# demo_summary FILE: messages, sequence numbers left out between them, whether it ends as it should.
-# The first record is made up by the client when recording begins, so the gap after it is none.
+# demo_summary FILE: messages, missing sequence numbers, and a proper end. The client itself writes the
+# first record, so the gap after it does not count.
 demo_summary() {
   od -An -v -tu1 -w1 "$1" | awk '
     skip > 0 { skip--; next }
@@ -153,7 +151,7 @@ demo() {
     [ "$state" = whole -a "$messages" -ge $((seconds * 15)) -a "$gaps" -eq 0 ]
 }
 
-# no_faults NAME DOING: is the console clean since its mark?
+# no_faults NAME DOING: checks that the console has no errors since its mark.
 no_faults() {
   local faults
   faults=$(client_faults "$1")
@@ -250,7 +248,7 @@ play_alone() {
   order "$name" reconnect
   check "$name: comes back by reconnect" in_game "$name"
 
-  # The demo is judged by who has to read it: what does not fit together is said in the console.
+  # The client plays the demo: inconsistent data is reported in its console.
   here "$console"
   order "$name" disconnect
   sleep 0.3
@@ -269,10 +267,10 @@ play_alone() {
 # shellcheck disable=SC2317 # called by `await`
 nobody_on() { [ "$(players)" = 0 ]; }
 
-# players: how many quakestat counts.
+# players: number of players by quakestat.
 players() { quakestat -raw '|' -q3s "$server_address" | awk -F'|' 'NR == 1 { print $6 + 0 }'; }
 
-# end_server: by the signal that an operating system sends.
+# end_server: sends the signal of a system shutdown.
 end_server() {
   local faults
   faults=$(server_faults)
@@ -286,7 +284,7 @@ end_server() {
 
 # --- Several clients at once --------------------------------------------------------------------
 
-# Brings FIRST close to SECOND and lets it look there, by its own buttons alone.
+# Moves FIRST close to SECOND and turns it there, by its own buttons alone.
 approach() {
   local one=$1 other=$2 goal here_now turn distance height round
   where "$other" && goal=$place || return 1
@@ -321,8 +319,8 @@ portion() {
   awk -v a="${1#-}" -v s="$2" 'BEGIN { t = a / s; if (t > 2) t = 2; printf "%.2f", t }'
 }
 
-# seen_players NAME: numbers of the player entities in the snapshots of half a second, and how many
-# changes of their positions came. A client is never sent itself, so each of them is somebody else.
+# seen_players NAME: numbers of the player entities in the snapshots of half a second, and the number of
+# their position changes. A client never receives its own entity, so each of them is another player.
 seen_players() {
   here "${client_log[$1]}"
   order "$1" 'cl_shownet 3'
@@ -341,7 +339,7 @@ seen_players() {
 play_together() {
   local -a names=() on=()
   local wire name other begun console seen index=0 before=$failed
-  # ioquake3's server has one wire behind the number 71; fragd has both.
+  # ioquake3's server has one protocol behind the number 71; fragd has both.
   if [ "$kind" = ioq3ded ]; then on=(native 68); else on=("${wires[@]}"); fi
   [ ${#on[@]} -gt 1 ] || on+=("${on[0]}")
   echo "-- $kind, together: ${on[*]}"
@@ -372,7 +370,7 @@ play_together() {
     client_end Eve
   fi
 
-  # The first goes and comes again, so that those who came later see it enter too.
+  # The first client rejoins, so that later clients see it enter, too.
   sleep 2
   for other in "${names[@]}"; do here "${client_log[$other]}"; done
   order "${names[0]}" disconnect
@@ -401,7 +399,7 @@ play_together() {
   picture "${names[1]}" together && note "$work/together.jpg is what ${names[1]} sees"
   check "${names[1]}: draws a world ($(colours "$work/together.jpg") colours)" \
     [ "$(colours "$work/together.jpg")" -ge 64 ]
-  # One flies to and fro in front of the others, who are sent it moving.
+  # One client flies back and forth in view of the others, which receive its movement.
   for name in "${names[@]}"; do
     other=${names[0]}
     [ "$name" != "$other" ] || other=${names[1]}
@@ -436,11 +434,11 @@ play_together() {
 
 # --- Sight --------------------------------------------------------------------------------------
 
-# Both begin on one straight stretch of oa_dm1, looking at each other.
+# Both spawn on one straight stretch of oa_dm1, facing each other.
 sight_spawns='info_player_deathmatch|-656 976 24|90
 info_player_deathmatch|-656 1470 24|270'
 
-# Each is to be sent the other, moving, while they see each other, and nobody when walls are between.
+# Each receives the other, moving, while visible, and no player behind walls.
 play_sight() {
   local name other seen round wire=${wires[0]} before=$failed
   echo "-- $kind, in sight and out of it, wire $wire"
@@ -463,7 +461,7 @@ play_sight() {
     where "$other" && face "$name" "$place"
     picture "$name" "sight-$name-sees-$other" && note "$work/sight-$name-sees-$other.jpg"
   done
-  # They walk about until walls part them.
+  # They walk until walls separate them.
   for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
     name=Ann
     [ $((round % 2)) -eq 0 ] || name=Bob
@@ -481,7 +479,7 @@ play_sight() {
   [ "$failed" -eq "$before" ] || keep_work=1
 }
 
-# from_start NAME: back to where the menu was reached.
+# from_start NAME: log from the main menu on.
 from_start() {
   local log=${client_log[$1]} offset
   offset=$(grep -aob 'Common Initialization Complete' "$log" | head -n 1 | cut -d: -f1)

@@ -1,13 +1,13 @@
 #!/bin/bash
-# Sends fragd's bots to ioquake3's own dedicated server, over each of its wires.
+# Bot check against ioquake3's own dedicated server, over each of its protocols.
 #
 #   tests/real_server.sh [--wire compat|native|68]... [--server ioq3ded|fragd] [--bots 4]
 #                        [--seconds 8] [--out DIRECTORY]
 #
-# That server has compat or native behind the number 71, never both, so it is started anew for each.
-# `--server fragd` lets the bots meet fragd instead.
+# That server has compat or native behind the number 71, never both, so it is restarted for each.
+# `--server fragd` selects fragd instead.
 #
-# Needs Debian's packages ioquake3-server openarena-server. About a quarter of a minute per wire.
+# Needs Debian's packages ioquake3-server openarena-server. About a quarter of a minute per protocol.
 # shellcheck disable=SC2317 # functions are called by `check`
 set -u
 # shellcheck source=tests/harness.sh
@@ -26,7 +26,7 @@ while [ $# -gt 0 ]; do
 done
 [ ${#wires[@]} -gt 0 ] || wires=(compat native)
 
-# figure NAME FILE: a number of the bots' closing summary, of its top level.
+# figure NAME FILE: a top-level number of the bots' summary.
 figure() {
   grep -aoE "\"$1\" *: *-?[0-9.]+([eE][-+]?[0-9]+)?" "$2" | head -n 1 | sed 's/.*: *//'
 }

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Journals a server while bots play on it, and has the run again: `fragd replay` must find every
-# datagram the same, a second time, up to a time, in a journal that is cut off, damaged, or at its limit.
+# Replay check: journals a server under bots, and compares every datagram of its replay.
+#
+# Replays the whole journal twice, up to a time, and when truncated, damaged, or at its size limit.
 #
 #   tests/replay.sh [--map oa_dm1] [--bots 4] [--seconds 10] [--out DIRECTORY]
 #
-# Needs OpenArena's data for the map; without it players fly freely, and that is replayed.
+# Needs OpenArena's data for the map; without it the run is free flight.
 # shellcheck disable=SC2317 # functions are called by `check` and `await`
 set -u
 # shellcheck source=tests/harness.sh
@@ -27,10 +28,10 @@ fragd=${FRAGD:-$root/target/release/fragd}
 port=${REPLAY_PORT:-28610}
 journal=$work/server.journal
 
-# says FILE TEXT: is it in there?
+# says FILE TEXT: whether it contains the text.
 says() { grep -qF -- "$2" "$1"; }
 
-# replays CODE FILE ARGUMENTS...: does replay end with that exit code?
+# replays CODE FILE ARGUMENTS...: whether replay ends with that exit code.
 replays() {
   local wanted=$1 file=$2
   shift 2

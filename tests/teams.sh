@@ -1,20 +1,20 @@
 #!/bin/bash
-# Plays capture the flag, team deathmatch and a tournament with unmodified ioquake3 clients.
+# Capture the flag, team deathmatch and tournament check with unmodified ioquake3 clients.
 #
 #   tests/teams.sh [--server fragd|ioq3ded] [--wire compat|native|68] [--only ctf|team|tourney]...
 #                  [--out DIRECTORY]
 #
-# --server  what is checked: fragd (the default), or ioquake3's own server, to check these checks
-# --wire    compat unless told
+# --server  server to check: fragd (default), or ioquake3's own server, to validate the checks
+# --wire    protocol (default compat)
 # --only    only these games
-# --out     where logs and pictures go and stay
+# --out     directory for logs and pictures
 #
-# Ann plays for red, Bob for blue. On oa_ctf2 she takes the blue flag, kills who has taken hers,
-# brings it back, and captures twice, which is the limit; cheats put the players where they have to be. On oa_dm1
-# each shot that kills counts for the team. In a tournament a third waits, and plays the winner.
-# Pictures of the HUD are kept for a person to look at.
+# Ann plays for red, Bob for blue. On oa_ctf2 she takes the blue flag, kills the carrier of hers, returns
+# it, and captures twice, which is the limit; cheats place the players. On oa_dm1 each kill counts for the
+# team. In a tournament a third client waits, and plays the winner. Pictures of the HUD are kept for
+# inspection.
 #
-# Needs what `real_client.sh` needs, and unzip. About two and a half minutes.
+# Needs the packages of `real_client.sh`, and unzip. About two and a half minutes.
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -33,15 +33,15 @@ while [ $# -gt 0 ]; do
 done
 [ ${#games[@]} -gt 0 ] || games=(ctf team tourney)
 
-# The flags of oa_ctf2, where a player's origin is put to take them.
+# Flags of oa_ctf2, as player origins that touch them.
 red_flag='3576 671 976' blue_flag='520 1377 976'
-# Two places on one floor of the red base, the other straight ahead of the first.
+# Two positions on one floor of the red base, the other straight ahead of the first.
 elsewhere='2911 336 720' ahead='3200 336 720'
 # Two ends of a straight run on oa_dm1, facing each other.
 duel='info_player_deathmatch|-656 976 24|90
 info_player_deathmatch|-656 1470 24|270'
 
-# watches NAME: starts the client, which sees the game, whoever plays.
+# watches NAME: starts the client; it logs events of all players.
 watches() {
   client_start "$1" "$wire" || { fail "$1: the client does not start"; return 1; }
   expect_game "$1"
@@ -49,27 +49,27 @@ watches() {
   check "$1: sees the game" hears 40 "${client_log[$1]}" '^first frame in the game'
 }
 
-# takes_side NAME TEAM: in the middle of the screen it says which; in the console, that it happened.
+# takes_side NAME TEAM: joins a team, as the center print and the console show.
 takes_side() {
   here "${client_log[$1]}"
   order "$1" "team $2"
   tells "$1" 5 "joins the $2 team" "^$1 entered the game"
 }
 
-# put NAME PLACE: where everybody's logs are listened to from now on.
+# put NAME PLACE: moves the player there; all logs are marked.
 put() {
   local other
   for other in Ann Bob; do here "${client_log[$other]}"; done
   order "$1" "setviewpos $2 0"
 }
 
-# both SECONDS TEXT REGEX: both clients are told of it.
+# both SECONDS TEXT REGEX: checks both clients for the line.
 both() {
   tells Ann "$1" "is told that $2" "$3"
   tells Bob "$1" "is told that $2" "$3"
 }
 
-# end_game NAMES: nobody's console and not the server's log may have told of a fault.
+# end_game NAMES: no console and no server log may have reported an error.
 end_game() {
   local name faults
   for name in $1; do
@@ -104,7 +104,7 @@ play_ctf() {
   sleep 1
   sees Ann with-flag
   sees Bob flag-taken
-  # Her own flag taken too, the two cannot capture; whoever dies drops what he carries.
+  # With both flags taken, neither can capture; a dying carrier drops the flag.
   put Bob "$red_flag"
   both 5 'he got the flag' '^Bob got the RED flag'
   sleep 0.5
@@ -114,7 +114,7 @@ play_ctf() {
   put Ann "$red_flag"
   sleep 1
   check 'Ann: captures nothing while her own flag is away' says_not "${client_log[Ann]}" 'captured'
-  # Who is killed drops what he carries, and his enemies bring it home.
+  # A killed carrier drops the flag, and an enemy returns it.
   put Ann "$elsewhere"
   put Bob "$ahead"
   sleep 1
@@ -123,7 +123,7 @@ play_ctf() {
   local fallen=$place side x y z
   shoot Ann Bob
   sleep 1
-  # It flies to the left and ahead of him. Who is put somewhere slides on ahead.
+  # It flies to the left and ahead of him. A teleported player slides ahead.
   read -r x y z _ <<<"$fallen"
   for side in 80 40 110 0; do
     put Ann "$((x - 60)) $((y + side)) $z"
@@ -153,7 +153,7 @@ play_ctf() {
   end_game 'Ann Bob'
 }
 
-# says_not LOG REGEX: `says` the other way round.
+# says_not LOG REGEX: `says` negated.
 says_not() { ! says "$@"; }
 
 play_team() {
@@ -168,7 +168,7 @@ play_team() {
   sleep 0.5
   sees Ann scored
   revive Bob
-  # Of the same colour they cannot hurt each other.
+  # On the same team they cannot damage each other.
   sleep 4
   takes_side Bob red
   revive Bob
