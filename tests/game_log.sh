@@ -3,7 +3,7 @@
 #
 #   tests/game_log.sh [--wire compat|native|68] [--out DIRECTORY]
 #
-# The client plays on oa_dm1 for a minute until the time limit, passes the intermission, and plays the next
+# The client plays map oa_dm1 for a minute until the time limit, passes the intermission, and plays the next
 # map of a rotation. Then quakestats parses every line of the game log. It is a statistics program for
 # Quake III from PyPI, installed into the log directory. Its parsers of the base game's events must accept
 # each line that they know.

@@ -449,8 +449,8 @@ picture() {
   await 5 test -s "$file" && sleep 0.3 && cp "$file" "$work/$2.jpg"
 }
 
-# colours FILE: number of different colors in the picture; an empty window has a handful.
-colours() { identify -format '%k' "$1" 2>/dev/null || echo 0; }
+# count_colors FILE: number of different colors in the picture; an empty window has a handful.
+count_colors() { identify -format '%k' "$1" 2>/dev/null || echo 0; }
 
 # tells NAME SECONDS TEXT REGEX: checks that the client's log gets such a line.
 tells() { check "$1: $3" hears "$2" "${client_log[$1]}" "$4"; }
@@ -460,8 +460,8 @@ sees() {
   # shellcheck disable=SC2154 # from the caller
   local what=$level-$2
   picture "$1" "$what" || { fail "$1: takes a picture of $2"; return; }
-  check "$1: has a picture of $2 ($work/$what.jpg, $(colours "$work/$what.jpg") colours)" \
-    [ "$(colours "$work/$what.jpg")" -ge 64 ]
+  check "$1: has a picture of $2 ($work/$what.jpg, $(count_colors "$work/$what.jpg") colors)" \
+    [ "$(count_colors "$work/$what.jpg")" -ge 64 ]
 }
 
 # client_faults NAME: error lines of a client since `here`.

@@ -59,7 +59,7 @@ page() {
     --user-data-dir="$work/browser-$name" --enable-logging=stderr --window-size=1100,2400 \
     --screenshot="$picture" "file://$file" >"$work/$name-browser.log" 2>&1
   rm -rf "$work/browser-$name"
-  check "page $name: Chromium draws it ($(colours "$picture") colours)" test "$(colours "$picture")" -gt 30
+  check "page $name: Chromium draws it ($(count_colors "$picture") colors)" test "$(count_colors "$picture")" -gt 30
   check "page $name: no error on the browser's console" \
     not grep -aE 'CONSOLE|net::ERR|Uncaught' "$work/$name-browser.log"
   check "page $name: holds nothing from elsewhere and no script" \

@@ -218,8 +218,8 @@ play_alone() {
     [ "$misses" -le "$most_misses" ]
   order "$name" 'cg_showmiss 0'
   if picture "$name" "alone_$wire"; then
-    check "$name: draws a world ($(colours "$work/alone_$wire.jpg") colours)" \
-      [ "$(colours "$work/alone_$wire.jpg")" -ge 64 ]
+    check "$name: draws a world ($(count_colors "$work/alone_$wire.jpg") colors)" \
+      [ "$(count_colors "$work/alone_$wire.jpg")" -ge 64 ]
   else
     fail "$name: takes a screenshot"
   fi
@@ -397,8 +397,8 @@ play_together() {
     approach "$name" "${names[0]}" || fail "$name: does not get to ${names[0]}"
   done
   picture "${names[1]}" together && note "$work/together.jpg is what ${names[1]} sees"
-  check "${names[1]}: draws a world ($(colours "$work/together.jpg") colours)" \
-    [ "$(colours "$work/together.jpg")" -ge 64 ]
+  check "${names[1]}: draws a world ($(count_colors "$work/together.jpg") colors)" \
+    [ "$(count_colors "$work/together.jpg")" -ge 64 ]
   # One client flies back and forth in view of the others, which receive its movement.
   for name in "${names[@]}"; do
     other=${names[0]}

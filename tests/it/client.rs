@@ -628,7 +628,7 @@ fn forged_sequence_jump_is_rejected() {
 #[test]
 fn stale_message_is_ignored_after_reconnect() {
     for wire in Protocol::ALL {
-        // Whoever joins again within seconds has the same address, number and challenge as before.
+        // A client that rejoins within seconds has the same address, qport and challenge as before.
         let mut before = Pair::playing(wire);
         let peer = before.peer();
         for _ in 0..5 {

@@ -249,8 +249,8 @@ fn snapshot_vectors_both_ways() {
     }
 }
 
-/// What of the fields of `to` arrives where `from` is known: changed ones lose what their width in the
-/// list of fields cannot carry, and the sign of zero.
+/// Fields of `to` as decoded from `from`. Changed ones lose bits beyond their field width, and the
+/// sign of zero.
 fn arriving<const W: usize>(
     table: &FieldTable<W>,
     widths: &str,

@@ -29,7 +29,7 @@ fn server(set: &[(&str, &str)], has_map: bool) -> Server {
 }
 
 fn run(seed: u64, players: u8, span: Millis, has_map: bool) -> TrialReport {
-    // Shown when the test fails, by whatever.
+    // Shown when the test fails for any reason.
     println!("again: FRAGD_SEED={seed} cargo test --test it trials::all_holds");
     let maps = vec!["rooms".to_owned(), "again".to_owned()];
     let plan = TrialOptions { seed, span, players, calm: false, maps };

@@ -191,8 +191,8 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The datagrams of a server message in both framings: what the server sends equals them, and what the
-/// client gets out of them equals the message.
+/// Server message in both framings: sent datagrams equal the vectors, and the client decodes the
+/// message from them.
 pub(crate) fn check_server_datagrams(case: &Value, message: &[u8]) {
     let id = case["id"].as_str().unwrap();
     let int = |key: &str| case[key].as_i64().unwrap();

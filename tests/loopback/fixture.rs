@@ -33,7 +33,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 const DEADLINE: Millis = Millis::seconds(90);
 /// Players in a fixture.
 pub(crate) const PLAYERS: usize = Protocol::ALL.len();
-/// Ports of their router: one is nobody's at first.
+/// Ports of their router; one is unused at first.
 const PORTS: u16 = PLAYERS as u16 + 1;
 
 /// Attacks run beside each other; what measures the whole machine runs alone.
