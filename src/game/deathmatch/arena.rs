@@ -126,7 +126,7 @@ impl Arena {
     }
 
     pub(super) fn player(&mut self, client: ClientNum) -> &mut crate::game::people::Player {
-        self.game.people.players[client.index()].as_mut().expect("a player")
+        self.game.clients.players[client.index()].as_mut().expect("a player")
     }
 
     pub(super) fn state(&self, client: ClientNum) -> &PlayerState {
@@ -147,13 +147,13 @@ impl Arena {
         angles::look(&mut player.state, view, &last);
         player.entity.pos.base = origin.truncated();
         player.shared.current_origin = origin.truncated();
-        self.game.relink_entity(&mut self.host, client.into());
+        self.game.with(&mut self.host, |cx, _| cx.relink_entity(client.into()));
     }
 
     /// Arms a player with one more weapon, ready in its hands.
     pub(super) fn arm(&mut self, client: ClientNum, number: impl Into<i32>, rounds: i32) {
         let number = number.into();
-        let weapons = self.game.people.profile.stats.weapons;
+        let weapons = self.game.clients.profile.stats.weapons;
         let player = self.player(client);
         player.state.stats[weapons] |= 1 << number;
         player.state.ammo[number as usize] = rounds;

@@ -3,7 +3,7 @@
 //! Source: the base game's clients.
 
 use super::environment::{AIR_MS, FIRST_GULP};
-use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
+use crate::model::{ClientNum, LevelTime, Vec3};
 
 /// A player between two spawns.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,8 +18,6 @@ pub(super) struct Body {
     pub(super) quiet_until: LevelTime,
     /// Until when being thrown is not heard again.
     pub(super) wind_until: LevelTime,
-    /// When the last event was raised.
-    pub(super) event_at: LevelTime,
     /// Health and armour lost since the last frame, and where the last of it came from.
     pub(super) lost: i32,
     pub(super) lost_armor: i32,
@@ -41,16 +39,6 @@ pub(super) struct Body {
     pub(super) streak: i32,
     /// Who pushed it last, and when.
     pub(super) pushed_by: Option<(ClientNum, LevelTime)>,
-    /// Its hook in the world, and whether the trigger that shot one is still held.
-    pub(super) hook: Option<EntityNum>,
-    pub(super) hook_held: bool,
-    /// The mine that ticks on it.
-    pub(super) mine: Option<EntityNum>,
-    /// Until when a kamikaze's blast, and its wave, do nothing more to it.
-    pub(super) blast_spared_until: Option<LevelTime>,
-    pub(super) wave_spared_until: Option<LevelTime>,
-    /// Time of the command that runs, as the client said it.
-    pub(super) attack_time: i32,
 }
 
 impl Body {
@@ -59,7 +47,6 @@ impl Body {
         Self {
             air_until: now + AIR_MS,
             gulp: FIRST_GULP,
-            event_at: now,
             quiet_until: now,
             respawn_at: now,
             wind_until: now - 1,

@@ -3,9 +3,10 @@
 //! Invariants: a class that nobody knows is named once for each level, with the number of its entities.
 //! Source: the base game's spawn functions and its filters by game type; OpenArena's.
 
+use crate::game::deathmatch::{context::Context, items::place::spawn_item, systems::Systems};
 use std::collections::BTreeMap;
 
-use super::{Deathmatch, items, movers, targets, things::What, triggers};
+use super::{items, movers, targets, things::What, triggers};
 use crate::game::{Host, userinfo::clean_text};
 use crate::model::{Vec3, text::leading_int};
 use crate::world::{MapEntities, PvsLocation, entity_string::MapEntity};
@@ -29,7 +30,7 @@ pub(super) fn has_spawn_point(entities: &MapEntities) -> bool {
 }
 
 /// What becomes of an entity of one class.
-type Spawn = fn(&mut Deathmatch, &mut dyn Host, &MapEntity);
+type Spawn = fn(&mut Context<'_>, &mut Systems, &MapEntity);
 
 /// The classes that are in play, by name.
 const CLASSES: &[(&str, Spawn)] = &[
@@ -61,7 +62,7 @@ const CLASSES: &[(&str, Spawn)] = &[
     ("func_timer", targets::timer),
     ("trigger_push", triggers::pad),
     ("trigger_teleport", triggers::teleporter),
-    ("trigger_hurt", triggers::hurt),
+    ("trigger_hurt", triggers::hurt_trigger),
     ("trigger_multiple", targets::multiple),
     ("trigger_always", targets::always),
     ("target_relay", targets::relay),
@@ -87,69 +88,67 @@ const CLASSES: &[(&str, Spawn)] = &[
 const MODE_CLASSES: &[(&str, Spawn)] =
     &[("team_redobelisk", items::red_stand), ("team_blueobelisk", items::blue_stand)];
 
-fn nothing(_game: &mut Deathmatch, _host: &mut dyn Host, _entity: &MapEntity) {}
+fn nothing(_cx: &mut Context<'_>, _sys: &mut Systems, _entity: &MapEntity) {}
 
-fn place(game: &mut Deathmatch, _host: &mut dyn Host, entity: &MapEntity) {
-    game.add(entity, What::Place);
+fn place(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
+    sys.targets.add(cx, entity, What::Place);
 }
 
-fn team_spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &MapEntity) {
-    let number = game.add(entity, What::Place);
-    game.spots.add_for_team(entity, number);
+fn team_spot(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
+    let number = sys.targets.add(cx, entity, What::Place);
+    sys.spots.add_for_team(entity, number);
 }
 
-fn spot(game: &mut Deathmatch, _host: &mut dyn Host, entity: &MapEntity) {
-    let number = game.add(entity, What::Place);
-    game.spots.add(entity, number);
+fn spot(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
+    let number = sys.targets.add(cx, entity, What::Place);
+    sys.spots.add(entity, number);
 }
 
-impl Deathmatch {
-    /// A thing for each entity of the map that is in play.
-    pub(super) fn spawn_entities(&mut self, host: &mut dyn Host, entities: &MapEntities) {
-        let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
-        for entity in entities.all().iter().skip(1) {
-            let class = entity.classname();
-            if !self.is_for_this_game(entity) {
-                leave_open(host, entity);
-            } else if let Some(spawn) = self.spawn_of(class) {
-                spawn(self, host, entity);
-            } else if !self.spawn_item(host, entity) && !self.is_known(class) {
-                *unknown.entry(clean_text(class, 63)).or_default() += 1;
-            }
-        }
-        for (class, count) in unknown.iter().take(MAX_NAMED) {
-            host.print(&format!("the map has {count} entities of class {class}, which is unknown"));
-        }
-        if unknown.len() > MAX_NAMED {
-            host.print(&format!("and {} more unknown classes", unknown.len() - MAX_NAMED));
+/// A thing for each entity of the map that is in play.
+pub(super) fn spawn_entities(cx: &mut Context<'_>, sys: &mut Systems, entities: &MapEntities) {
+    let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
+    for entity in entities.all().iter().skip(1) {
+        let class = entity.classname();
+        if !is_for_this_game(cx, entity) {
+            leave_open(cx.host, entity);
+        } else if let Some(spawn) = spawn_of(cx, class) {
+            spawn(cx, sys, entity);
+        } else if !spawn_item(cx, sys, entity) && !is_known(cx, class) {
+            *unknown.entry(clean_text(class, 63)).or_default() += 1;
         }
     }
-
-    /// What becomes of a class in this game.
-    fn spawn_of(&self, class: &str) -> Option<Spawn> {
-        let own: &[(&str, Spawn)] = if self.is_known(class) { MODE_CLASSES } else { &[] };
-        let rows = CLASSES.iter().chain(own);
-        rows.copied().find(|(name, _)| name.eq_ignore_ascii_case(class)).map(|(_, spawn)| spawn)
+    for (class, count) in unknown.iter().take(MAX_NAMED) {
+        cx.host.print(&format!("the map has {count} entities of class {class}, which is unknown"));
     }
-
-    /// Whether a class has a meaning in this game, though none in this level.
-    fn is_known(&self, class: &str) -> bool {
-        let classes = self.people.profile.mode_classes;
-        classes.iter().any(|known| known.eq_ignore_ascii_case(class))
+    if unknown.len() > MAX_NAMED {
+        cx.host.print(&format!("and {} more unknown classes", unknown.len() - MAX_NAMED));
     }
+}
 
-    /// Whether the filters of an entity let it into what is played.
-    fn is_for_this_game(&self, entity: &MapEntity) -> bool {
-        let game_type = self.people.game_type;
-        let set = |key| entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
-        let listed = |key| entity.spawn_value(key).map(|list| list.contains(game_type.key()));
-        let excluded = self.people.profile.excludes_gametypes && listed("!gametype") == Some(true);
-        let unwanted = set(if game_type.has_teams() { "notteam" } else { "notfree" })
-            || self.people.profile.excluding_keys.iter().copied().any(set)
-            || listed("gametype") == Some(false)
-            || excluded;
-        !unwanted
-    }
+/// What becomes of a class in this game.
+fn spawn_of(cx: &Context<'_>, class: &str) -> Option<Spawn> {
+    let own: &[(&str, Spawn)] = if is_known(cx, class) { MODE_CLASSES } else { &[] };
+    let rows = CLASSES.iter().chain(own);
+    rows.copied().find(|(name, _)| name.eq_ignore_ascii_case(class)).map(|(_, spawn)| spawn)
+}
+
+/// Whether a class has a meaning in this game, though none in this level.
+fn is_known(cx: &Context<'_>, class: &str) -> bool {
+    let classes = cx.clients.profile.mode_classes;
+    classes.iter().any(|known| known.eq_ignore_ascii_case(class))
+}
+
+/// Whether the filters of an entity let it into what is played.
+fn is_for_this_game(cx: &Context<'_>, entity: &MapEntity) -> bool {
+    let game_type = cx.clients.game_type;
+    let set = |key| entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
+    let listed = |key| entity.spawn_value(key).map(|list| list.contains(game_type.key()));
+    let excluded = cx.clients.profile.excludes_gametypes && listed("!gametype") == Some(true);
+    let unwanted = set(if game_type.has_teams() { "notteam" } else { "notfree" })
+        || cx.clients.profile.excluding_keys.iter().copied().any(set)
+        || listed("gametype") == Some(false)
+        || excluded;
+    !unwanted
 }
 
 /// A door that is left out shuts nothing off.

@@ -4,17 +4,36 @@
 //! queue.
 
 use super::{
-    Deathmatch,
     combat::{GIB_HEALTH, LEAST_HEALTH},
     things::{Thing, What},
 };
+use crate::game::deathmatch::context::Context;
 use crate::model::{
     ClientNum, EntityNum, LevelTime, Trajectory, TrajectoryKind, Vec3, contents::mask,
 };
 use crate::{
     bg::{EntityType, Event, animation, contents, entity_flag},
-    game::{Host, movement::trajectory},
+    game::movement::trajectory,
 };
+
+/// Slots for the bodies of the dead.
+#[derive(Debug, Default)]
+pub(super) struct BodyQueue {
+    slots: Vec<EntityNum>,
+    /// Index of the slot that is used next.
+    next: usize,
+}
+
+impl BodyQueue {
+    pub(super) fn clear(&mut self) {
+        self.slots.clear();
+    }
+
+    #[cfg(test)]
+    pub(super) fn slots(&self) -> &[EntityNum] {
+        &self.slots
+    }
+}
 
 /// How many bodies there are at most.
 const MAX_CORPSES: usize = 8;
@@ -37,31 +56,31 @@ impl Corpse {
     }
 }
 
-impl Deathmatch {
+impl BodyQueue {
     /// Makes room for bodies.
-    pub(super) fn dig_graves(&mut self) {
-        self.graves.clear();
-        self.next_grave = 0;
+    pub(super) fn dig_graves(&mut self, cx: &mut Context<'_>) {
+        self.slots.clear();
+        self.next = 0;
         for _ in 0..MAX_CORPSES {
             let grave = Thing::new(What::Corpse(Corpse::default()), Vec3::ZERO);
-            let (now, started) = self.clock();
-            self.graves.extend(self.things.add(grave, now, started));
+            let (now, started) = cx.clock();
+            self.slots.extend(cx.entities.add(grave, now, started));
         }
     }
 
     /// Leaves a dead player's body where it lies.
-    pub(super) fn leave_body(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let now = self.people.now;
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        player.unlink(host);
+    pub(super) fn leave_body(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+        let now = cx.clients.now;
+        let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+        player.unlink(cx.host);
         let (state, shared) = (player.entity, player.shared);
-        if self.contents_at(host, shared.current_origin) & contents::NODROP != 0 {
+        if cx.contents_at(shared.current_origin) & contents::NODROP != 0 {
             return;
         }
-        let Some(&number) = self.graves.get(self.next_grave) else { return };
-        self.next_grave = (self.next_grave + 1) % self.graves.len();
-        self.things.unlink(host, number);
-        let Some(body) = self.things.get_mut(number) else { return };
+        let Some(&number) = self.slots.get(self.next) else { return };
+        self.next = (self.next + 1) % self.slots.len();
+        cx.entities.unlink(cx.host, number);
+        let Some(body) = cx.entities.get_mut(number) else { return };
         let own = body.state.number;
         body.state = state;
         body.state.number = own;
@@ -98,77 +117,75 @@ impl Deathmatch {
             body.shared.contents = 0;
         }
         body.think_at = Some(now + SINK_MS);
-        self.things.link(host, number);
+        cx.entities.link(cx.host, number);
     }
+}
 
-    /// Shoots at a body that lies there: it goes to pieces before long.
-    pub(super) fn hurt_corpse(&mut self, number: EntityNum, points: i32) {
-        let (now, blood) = (self.people.now, self.combat.blood);
-        let Some(thing) = self.things.get_mut(number) else { return };
-        let What::Corpse(corpse) = &mut thing.what else { return };
-        corpse.health = corpse.health.saturating_sub(points.max(1)).max(LEAST_HEALTH);
-        if corpse.is_whole() {
-            return;
-        }
-        if !blood {
-            corpse.health = GIB_HEALTH + 1;
-            return;
-        }
-        thing.state.e_type = EntityType::Invisible as i32;
-        thing.shared.contents = 0;
-        thing.raise(Event::GibPlayer, 0, now);
+/// Shoots at a body that lies there: it goes to pieces before long.
+pub(super) fn hurt_corpse(cx: &mut Context<'_>, number: EntityNum, points: i32) {
+    let (now, blood) = (cx.clients.now, cx.frame.combat.blood);
+    let Some(thing) = cx.entities.get_mut(number) else { return };
+    let What::Corpse(corpse) = &mut thing.what else { return };
+    corpse.health = corpse.health.saturating_sub(points.max(1)).max(LEAST_HEALTH);
+    if corpse.is_whole() {
+        return;
     }
+    if !blood {
+        corpse.health = GIB_HEALTH + 1;
+        return;
+    }
+    thing.state.e_type = EntityType::Invisible as i32;
+    thing.shared.contents = 0;
+    thing.raise(Event::GibPlayer, 0, now);
+}
 
-    /// A body's frame: it falls, sinks or is gone.
-    pub(super) fn run_corpse(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        let Some(body) = self.things.get(number) else { return };
-        let What::Corpse(Corpse { since, .. }) = body.what else { return };
-        if !body.shared.is_linked() {
-            return;
-        }
-        if body.state.pos.kind == TrajectoryKind::Gravity as i32 {
-            let (from, to) =
-                (body.shared.current_origin, trajectory::position(&body.state.pos, now));
-            let (mins, maxs) = (body.shared.mins, body.shared.maxs);
-            let at = host.world().map(|world| {
-                let trace =
-                    world.scene(&*self, number).trace(from, mins, maxs, to, mask::DEAD_SOLID);
-                (trace.endpos, trace.fraction < 1.0 || trace.startsolid)
-            });
-            let (place, stopped) = at.unwrap_or((from, true));
-            if let Some(body) = self.things.get_mut(number) {
-                if stopped {
-                    body.put(place.truncated());
-                } else {
-                    body.shared.current_origin = place;
-                }
-            }
-            self.things.link(host, number);
-        }
-        let Some(body) = self.things.get_mut(number) else { return };
-        if body.think_at.is_some_and(|at| at.distance(now) <= 0) {
-            if now.distance(since) > GONE_MS {
-                body.think_at = None;
-                self.things.unlink(host, number);
+/// A body's frame: it falls, sinks or is gone.
+pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
+    let now = cx.clients.now;
+    let Some(body) = cx.entities.get(number) else { return };
+    let What::Corpse(Corpse { since, .. }) = body.what else { return };
+    if !body.shared.is_linked() {
+        return;
+    }
+    if body.state.pos.kind == TrajectoryKind::Gravity as i32 {
+        let (from, to) = (body.shared.current_origin, trajectory::position(&body.state.pos, now));
+        let (mins, maxs) = (body.shared.mins, body.shared.maxs);
+        let at = cx.host.world().map(|world| {
+            let trace = world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID);
+            (trace.endpos, trace.fraction < 1.0 || trace.startsolid)
+        });
+        let (place, stopped) = at.unwrap_or((from, true));
+        if let Some(body) = cx.entities.get_mut(number) {
+            if stopped {
+                body.put(place.truncated());
             } else {
-                body.state.pos.base[2] -= 1.0;
-                body.think_at = Some(now + SINK_STEP_MS);
+                body.shared.current_origin = place;
             }
         }
+        cx.entities.link(cx.host, number);
     }
+    let Some(body) = cx.entities.get_mut(number) else { return };
+    if body.think_at.is_some_and(|at| at.distance(now) <= 0) {
+        if now.distance(since) > GONE_MS {
+            body.think_at = None;
+            cx.entities.unlink(cx.host, number);
+        } else {
+            body.state.pos.base[2] -= 1.0;
+            body.think_at = Some(now + SINK_STEP_MS);
+        }
+    }
+}
 
-    /// A body goes to pieces, unless no blood is wanted.
-    pub(super) fn gib_corpse(&mut self, host: &dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        if host.setting("com_blood") == "0" {
-            return;
-        }
-        let Some(body) = self.things.get_mut(number) else { return };
-        if matches!(body.what, What::Corpse(_)) && body.shared.contents != 0 {
-            body.raise(Event::GibPlayer, 0, now);
-            body.state.e_type = EntityType::Invisible as i32;
-            body.shared.contents = 0;
-        }
+/// A body goes to pieces, unless no blood is wanted.
+pub(super) fn gib_corpse(cx: &mut Context<'_>, number: EntityNum) {
+    let now = cx.clients.now;
+    if cx.host.setting("com_blood") == "0" {
+        return;
+    }
+    let Some(body) = cx.entities.get_mut(number) else { return };
+    if matches!(body.what, What::Corpse(_)) && body.shared.contents != 0 {
+        body.raise(Event::GibPlayer, 0, now);
+        body.state.e_type = EntityType::Invisible as i32;
+        body.shared.contents = 0;
     }
 }

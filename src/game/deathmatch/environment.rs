@@ -2,12 +2,10 @@
 //!
 //! Source: the base game's effects of the world.
 
-use super::{Deathmatch, combat::Hit};
+use super::combat::Hit;
+use crate::bg::{Event, MeansOfDeath, Powerup, contents};
+use crate::game::deathmatch::{combat::damage::hurt, context::Context, systems::Systems};
 use crate::model::ClientNum;
-use crate::{
-    bg::{Event, MeansOfDeath, Powerup, contents},
-    game::Host,
-};
 
 /// Air at the beginning, in milliseconds, and what a battle suit keeps of it.
 pub(super) const AIR_MS: i32 = 12_000;
@@ -26,49 +24,47 @@ const SLIME: i32 = 10;
 /// Number of the sound of a player on fire.
 const FRY_SOUND: i32 = 1;
 
-impl Deathmatch {
-    /// A frame in water, lava, slime or none of them.
-    pub(super) fn feel_surroundings(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let now = self.people.now;
-        let alive = !self.is_dead(client);
-        let suited = self.has_powerup(client, Powerup::BattleSuit);
-        let body = &mut self.bodies[client.index()];
-        let (level, kind) = (body.water_level, body.water_type);
-        let mut hits = [None; 3];
-        if level == UNDER {
-            if suited {
-                body.air_until = now + SUIT_AIR_MS;
-            }
-            if alive && now.distance(body.air_until) > 0 {
-                body.air_until = body.air_until + GULP_MS;
-                body.gulp = (body.gulp + GULP_GROWS).min(WORST_GULP);
-                body.quiet_until = now + 200;
-                hits[0] = Some((body.gulp, MeansOfDeath::Water));
-            }
-        } else {
-            body.air_until = now + AIR_MS;
-            body.gulp = FIRST_GULP;
+/// A frame in water, lava, slime or none of them.
+pub(super) fn feel_surroundings(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
+    let now = cx.clients.now;
+    let alive = !cx.is_dead(client);
+    let suited = cx.has_powerup(client, Powerup::BattleSuit);
+    let body = &mut sys.combat.players[client.index()];
+    let (level, kind) = (body.water_level, body.water_type);
+    let mut hits = [None; 3];
+    if level == UNDER {
+        if suited {
+            body.air_until = now + SUIT_AIR_MS;
         }
-        let burns = level > 0 && kind & (contents::LAVA | contents::SLIME) != 0;
-        let hurts = burns && alive && now.distance(body.quiet_until) >= 0;
-        if hurts && !suited {
-            if kind & contents::LAVA != 0 {
-                hits[1] = Some((LAVA * i32::from(level), MeansOfDeath::Lava));
-            }
-            if kind & contents::SLIME != 0 {
-                hits[2] = Some((SLIME * i32::from(level), MeansOfDeath::Slime));
-            }
+        if alive && now.distance(body.air_until) > 0 {
+            body.air_until = body.air_until + GULP_MS;
+            body.gulp = (body.gulp + GULP_GROWS).min(WORST_GULP);
+            body.quiet_until = now + 200;
+            hits[0] = Some((body.gulp, MeansOfDeath::Water));
         }
-        if let Some(player) = self.people.players[client.index()].as_mut() {
-            player.state.loop_sound = if burns { FRY_SOUND } else { 0 };
+    } else {
+        body.air_until = now + AIR_MS;
+        body.gulp = FIRST_GULP;
+    }
+    let burns = level > 0 && kind & (contents::LAVA | contents::SLIME) != 0;
+    let hurts = burns && alive && now.distance(body.quiet_until) >= 0;
+    if hurts && !suited {
+        if kind & contents::LAVA != 0 {
+            hits[1] = Some((LAVA * i32::from(level), MeansOfDeath::Lava));
         }
-        if hurts && suited {
-            self.show(client, Event::PowerupBattleSuit, 0);
+        if kind & contents::SLIME != 0 {
+            hits[2] = Some((SLIME * i32::from(level), MeansOfDeath::Slime));
         }
-        for (points, means) in hits.into_iter().flatten() {
-            let hit =
-                Hit { passes_armor: means == MeansOfDeath::Water, ..Hit::by_world(points, means) };
-            self.hurt(host, client, &hit);
-        }
+    }
+    if let Some(player) = cx.clients.players[client.index()].as_mut() {
+        player.state.loop_sound = if burns { FRY_SOUND } else { 0 };
+    }
+    if hurts && suited {
+        cx.show(client, Event::PowerupBattleSuit, 0);
+    }
+    for (points, means) in hits.into_iter().flatten() {
+        let hit =
+            Hit { passes_armor: means == MeansOfDeath::Water, ..Hit::by_world(points, means) };
+        hurt(cx, sys, client, &hit);
     }
 }

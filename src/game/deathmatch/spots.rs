@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's choice of a spawn spot, and OpenArena's.
 
-use super::Deathmatch;
+use crate::game::deathmatch::context::Context;
 use crate::model::{ClientNum, Vec3};
 use crate::world::MapEntities;
 use crate::{
@@ -114,10 +114,10 @@ impl Start {
     }
 }
 
-impl Deathmatch {
+impl Spots {
     /// Where those who watch begin.
     pub(super) fn view_spot(&mut self) -> Spot {
-        match (self.spots.view, self.spots.starts.first()) {
+        match (self.view, self.starts.first()) {
             (Some(view), _) => view,
             (None, Some(first)) => first.spot(),
             (None, None) => Spot { origin: Vec3::ZERO, angles: Vec3::ZERO },
@@ -127,30 +127,30 @@ impl Deathmatch {
     /// Where a player begins who should not be near `avoided`; and which spot of the map that is.
     pub(super) fn choose_spot(
         &mut self,
+        cx: &mut Context<'_>,
         client: ClientNum,
         avoided: Vec3,
         first: bool,
     ) -> (Spot, Option<crate::model::EntityNum>) {
-        if let Some(start) = self.team_start(client) {
+        if let Some(start) = self.team_start(cx, client) {
             return (start.spot(), start.number);
         }
-        let is_bot = self.people.player(client).is_some_and(|player| player.is_bot);
+        let is_bot = cx.clients.player(client).is_some_and(|player| player.is_bot);
         let suits = |start: &Start| if is_bot { start.bots } else { start.humans };
         let free: Vec<Start> = self
-            .spots
             .starts
             .iter()
-            .filter(|start| suits(start) && !self.is_taken(client, start.origin))
+            .filter(|start| suits(start) && !is_taken(cx, client, start.origin))
             .copied()
             .collect();
         let chosen = if let Some(initial) = free.iter().find(|start| first && start.initial) {
             Some(*initial)
         } else if free.is_empty() {
-            self.spots.starts.first().copied()
+            self.starts.first().copied()
         } else {
-            Some(match self.people.profile.spots {
-                SpotRule::FarHalf => self.far_spot(free, avoided),
-                SpotRule::NotNearest => self.any_spot(&free, avoided),
+            Some(match cx.clients.profile.spots {
+                SpotRule::FarHalf => far_spot(cx, free, avoided),
+                SpotRule::NotNearest => any_spot(cx, &free, avoided),
             })
         };
         chosen.map_or((Spot { origin: Vec3::ZERO, angles: Vec3::ZERO }, None), |start| {
@@ -159,49 +159,47 @@ impl Deathmatch {
     }
 
     /// A spot of a player's own team, in games with flags: a free one by chance, or else the first.
-    fn team_start(&mut self, client: ClientNum) -> Option<Start> {
-        let colour = self.people.role(client).colour()?;
-        if !self.people.game_type.has_flags() {
+    fn team_start(&mut self, cx: &mut Context<'_>, client: ClientNum) -> Option<Start> {
+        let colour = cx.clients.role(client).colour()?;
+        if !cx.clients.game_type.has_flags() {
             return None;
         }
-        let is_new = self.people.player(client).is_some_and(|player| player.team_is_new);
-        let spots = &self.spots.teams[colour as usize][usize::from(is_new)];
+        let is_new = cx.clients.player(client).is_some_and(|player| player.team_is_new);
+        let spots = &self.teams[colour as usize][usize::from(is_new)];
         let first = *spots.first()?;
         let free: Vec<Start> = spots
             .iter()
-            .filter(|start| !self.is_taken(client, start.origin))
+            .filter(|start| !is_taken(cx, client, start.origin))
             .take(MAX_TEAM_SPOTS)
             .copied()
             .collect();
-        let chosen = self.pick(free.len());
+        let chosen = cx.rng.pick(free.len());
         Some(free.get(chosen).copied().unwrap_or(first))
     }
+}
 
-    fn far_spot(&mut self, mut free: Vec<Start>, avoided: Vec3) -> Start {
-        let away = |start: &Start| (start.origin - avoided).length();
-        free.sort_by(|a, b| away(b).total_cmp(&away(a)));
-        let half = free.len() / 2;
-        let pick = (self.chance() * half as f32) as usize;
-        free[pick.min(free.len() - 1)]
-    }
+fn far_spot(cx: &mut Context<'_>, mut free: Vec<Start>, avoided: Vec3) -> Start {
+    let away = |start: &Start| (start.origin - avoided).length();
+    free.sort_by(|a, b| away(b).total_cmp(&away(a)));
+    let half = free.len() / 2;
+    let pick = (cx.rng.chance() * half as f32) as usize;
+    free[pick.min(free.len() - 1)]
+}
 
-    fn any_spot(&mut self, free: &[Start], avoided: Vec3) -> Start {
-        let away = |start: &Start| (start.origin - avoided).length();
-        let nearest = free.iter().map(away).fold(f32::INFINITY, f32::min);
-        let mut start = free[self.pick(free.len())];
-        for _ in 0..MAX_SECOND_THOUGHTS {
-            if away(&start) > nearest {
-                break;
-            }
-            start = free[self.pick(free.len())];
+fn any_spot(cx: &mut Context<'_>, free: &[Start], avoided: Vec3) -> Start {
+    let away = |start: &Start| (start.origin - avoided).length();
+    let nearest = free.iter().map(away).fold(f32::INFINITY, f32::min);
+    let mut start = free[cx.rng.pick(free.len())];
+    for _ in 0..MAX_SECOND_THOUGHTS {
+        if away(&start) > nearest {
+            break;
         }
-        start
+        start = free[cx.rng.pick(free.len())];
     }
+    start
+}
 
-    /// Whether somebody else stands where a player at `origin` would.
-    fn is_taken(&self, client: ClientNum, origin: Vec3) -> bool {
-        self.others_in(client, origin + player_box::MINS, origin + player_box::MAXS)
-            .next()
-            .is_some()
-    }
+/// Whether somebody else stands where a player at `origin` would.
+fn is_taken(cx: &Context<'_>, client: ClientNum, origin: Vec3) -> bool {
+    cx.others_in(client, origin + player_box::MINS, origin + player_box::MAXS).next().is_some()
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::game::conformance;
+use crate::game::deathmatch::combat::damage::hurt;
 
 mod movers;
 mod obstacles;
@@ -28,7 +29,9 @@ fn gods_and_ghosts_feel_nothing() {
     game.client_begin(&mut host, client);
     let mut health_after = |line: &str| {
         game.client_command(&mut host, client, &Words::parse(line));
-        game.hurt(&mut host, client, &combat::Hit::by_world(10, crate::bg::MeansOfDeath::Lava));
+        game.with(&mut host, |cx, sys| {
+            hurt(cx, sys, client, &combat::Hit::by_world(10, crate::bg::MeansOfDeath::Lava))
+        });
         Game::player(&game, client).stats[combat::HEALTH]
     };
     let healths = ["god", "god", "noclip", "noclip"].map(&mut health_after);

@@ -124,13 +124,26 @@ impl Thing {
 }
 
 /// The table.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Things {
+    /// By client number: when the player's event was raised.
+    pub(super) player_event_at: [LevelTime; MAX_CLIENTS],
     /// Those in use hold a thing, the others are in `free`.
     slots: Vec<Option<Thing>>,
     /// When each slot became free; things are large, so that this is not looked for among them.
     freed_at: Vec<LevelTime>,
     free: EntitySet,
+}
+
+impl Default for Things {
+    fn default() -> Self {
+        Self {
+            player_event_at: [LevelTime::default(); MAX_CLIENTS],
+            slots: Vec::new(),
+            freed_at: Vec::new(),
+            free: EntitySet::default(),
+        }
+    }
 }
 
 impl Things {

@@ -3,17 +3,29 @@
 //! Source: the base game's triggers.
 
 use super::{
-    Deathmatch,
     combat::Hit,
     names::{PAD_SOUND, sound},
     targets::Cause,
     things::What,
 };
+use crate::game::deathmatch::{
+    combat::damage::hurt,
+    context::Context,
+    items::take::{stands_on_item, touch_item},
+    level::give_brushes,
+    movers::bump_mover,
+    movers::doors::come_near_door,
+    movers::plats::stand_on_plat,
+    systems::Systems,
+    targets::Targets,
+    targets::acts::teleport_to_target,
+    targets::{pick_target, use_thing},
+};
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, Event, MeansOfDeath, contents},
-    game::{Host, movement::push},
+    game::movement::push,
 };
 
 /// How far around a player triggers are looked for.
@@ -39,179 +51,180 @@ pub(super) struct Hurt {
 }
 
 /// `trigger_push`.
-pub(super) fn pad(game: &mut Deathmatch, host: &mut dyn Host, entity: &MapEntity) {
-    sound(host, PAD_SOUND);
-    let due = game.people.now + AIM_MS;
-    let number = game.add_trigger(host, entity, What::Pad, Some(EntityType::PushTrigger));
-    if let Some(pad) = number.and_then(|number| game.things.get_mut(number)) {
+pub(super) fn pad(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
+    sound(cx.host, PAD_SOUND);
+    let due = cx.clients.now + AIM_MS;
+    let number = sys.targets.add_trigger(cx, entity, What::Pad, Some(EntityType::PushTrigger));
+    if let Some(pad) = number.and_then(|number| cx.entities.get_mut(number)) {
         pad.think_at = Some(due);
     }
 }
 
 /// `trigger_teleport`.
-pub(super) fn teleporter(game: &mut Deathmatch, host: &mut dyn Host, entity: &MapEntity) {
-    sound(host, PAD_SOUND);
+pub(super) fn teleporter(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
+    sound(cx.host, PAD_SOUND);
     let spectators_only = entity.int("spawnflags").unwrap_or(0) & SPECTATORS_ONLY != 0;
     let shown = (!spectators_only).then_some(EntityType::TeleportTrigger);
-    game.add_trigger(host, entity, What::Teleporter { spectators_only }, shown);
+    sys.targets.add_trigger(cx, entity, What::Teleporter { spectators_only }, shown);
 }
 
 /// `trigger_hurt`.
-pub(super) fn hurt(game: &mut Deathmatch, host: &mut dyn Host, entity: &MapEntity) {
+pub(super) fn hurt_trigger(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
     let flags = entity.int("spawnflags").unwrap_or(0);
     let what = What::Hurt(Hurt {
         points: entity.int("dmg").filter(|&points| points != 0).unwrap_or(5),
-        sound: sound(host, "sound/world/electro.wav"),
-        next: game.people.now,
+        sound: sound(cx.host, "sound/world/electro.wav"),
+        next: cx.clients.now,
     });
-    let number = game.add_trigger(host, entity, what, None);
+    let number = sys.targets.add_trigger(cx, entity, what, None);
     if let Some(number) = number.filter(|_| flags & HURT_STARTS_OFF != 0) {
-        game.things.unlink(host, number);
+        cx.entities.unlink(cx.host, number);
     }
 }
 
-impl Deathmatch {
+impl Targets {
     /// A trigger drawn in the map, which clients are not told of unless `shown`.
     pub(super) fn add_trigger(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         entity: &MapEntity,
         what: What,
         shown: Option<EntityType>,
     ) -> Option<EntityNum> {
-        let number = self.add(entity, what)?;
-        if !self.give_brushes(host, entity, number, contents::TRIGGER) {
-            self.things.remove(host, number, self.people.now);
+        let number = self.add(cx, entity, what)?;
+        if !give_brushes(cx, entity, number, contents::TRIGGER) {
+            cx.entities.remove(cx.host, number, cx.clients.now);
             return None;
         }
-        let thing = self.things.get_mut(number)?;
+        let thing = cx.entities.get_mut(number)?;
         thing.state.angles = Vec3::ZERO;
         match shown {
             Some(kind) => thing.state.e_type = kind as i32,
             None => thing.shared.sv_flags = SvFlags::NO_CLIENT,
         }
-        self.things.link(host, number);
+        cx.entities.link(cx.host, number);
         Some(number)
     }
+}
 
-    /// Everything that a player's box is in acts on it.
-    pub(super) fn touch_triggers(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let plays = self.people.role(client).plays();
-        if plays && self.is_dead(client) {
-            return;
+/// Everything that a player's box is in acts on it.
+pub(super) fn touch_triggers(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
+    let plays = cx.clients.role(client).plays();
+    if plays && cx.is_dead(client) {
+        return;
+    }
+    let Some(player) = cx.clients.player(client) else { return };
+    let origin = player.state.origin;
+    let (mins, maxs) = (origin + player.shared.mins, origin + player.shared.maxs);
+    let mut found = [EntityNum::NONE; crate::model::limits::MAX_ENTITIES];
+    let count = cx
+        .host
+        .world()
+        .map_or(0, |world| world.bodies_in_box(origin - REACH, origin + REACH, &mut found));
+    for &number in &found[..count] {
+        let Some(thing) = cx.entities.get(number) else { continue };
+        if thing.shared.contents & contents::TRIGGER == 0 {
+            continue;
         }
-        let Some(player) = self.people.player(client) else { return };
-        let origin = player.state.origin;
-        let (mins, maxs) = (origin + player.shared.mins, origin + player.shared.maxs);
-        let mut found = [EntityNum::NONE; crate::model::limits::MAX_ENTITIES];
-        let count = host
-            .world()
-            .map_or(0, |world| world.bodies_in_box(origin - REACH, origin + REACH, &mut found));
-        for &number in &found[..count] {
-            let Some(thing) = self.things.get(number) else { continue };
-            if thing.shared.contents & contents::TRIGGER == 0 {
-                continue;
-            }
-            let for_all = matches!(thing.what, What::Teleporter { .. } | What::DoorHelper { .. });
-            if !plays && !for_all {
-                continue;
-            }
-            let touched = if matches!(thing.what, What::Item(_)) {
-                self.stands_on_item(client, number)
-            } else {
-                host.world().is_some_and(|world| {
-                    world.scene(&*self, client.into()).touches(mins, maxs, number)
-                })
-            };
-            if touched {
-                self.touch(host, client, number);
-            }
+        let for_all = matches!(thing.what, What::Teleporter { .. } | What::DoorHelper { .. });
+        if !plays && !for_all {
+            continue;
         }
-        if let Some(player) = self.people.players[client.index()].as_mut() {
-            push::leave_jump_pad(&mut player.state);
+        let touched = if matches!(thing.what, What::Item(_)) {
+            stands_on_item(cx, client, number)
+        } else {
+            cx.host
+                .world()
+                .is_some_and(|world| world.scene(&*cx, client.into()).touches(mins, maxs, number))
+        };
+        if touched {
+            touch(cx, sys, client, number);
         }
     }
+    if let Some(player) = cx.clients.players[client.index()].as_mut() {
+        push::leave_jump_pad(&mut player.state);
+    }
+}
 
-    fn touch(&mut self, host: &mut dyn Host, client: ClientNum, number: EntityNum) {
-        let plays = self.people.role(client).plays();
-        let Some(thing) = self.things.get(number) else { return };
-        match thing.what {
-            What::Pad => {
-                let velocity = thing.state.origin2;
-                if let Some(player) = self.people.players[client.index()].as_mut() {
-                    let before = player.state.event_sequence;
-                    push::touch_jump_pad(&mut player.state, number.index() as i32, velocity);
-                    if player.state.event_sequence != before {
-                        self.bodies[client.index()].event_at = self.people.now;
-                    }
+fn touch(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: EntityNum) {
+    let plays = cx.clients.role(client).plays();
+    let Some(thing) = cx.entities.get(number) else { return };
+    match thing.what {
+        What::Pad => {
+            let velocity = thing.state.origin2;
+            if let Some(player) = cx.clients.players[client.index()].as_mut() {
+                let before = player.state.event_sequence;
+                push::touch_jump_pad(&mut player.state, number.index() as i32, velocity);
+                if player.state.event_sequence != before {
+                    cx.entities.player_event_at[client.index()] = cx.clients.now;
                 }
             }
-            What::Teleporter { spectators_only }
-                if !(spectators_only && plays || self.is_dead(client)) =>
-            {
-                self.teleport_to_target(host, client, number);
-            }
-            What::Hurt(_) => self.hurt_by_place(host, client, number),
-            What::Trigger(ref trigger) if matches!(trigger.cause, Cause::Touch) => {
-                self.use_thing(host, number, Some(client));
-            }
-            What::DoorHelper { .. } => self.come_near_door(host, number, client),
-            What::PlatHelper(plat) => self.stand_on_plat(host, plat, client),
-            What::Item(_) => self.touch_item(host, client, number),
-            _ => {}
         }
-    }
-
-    /// Somebody has run into something: buttons, lowered lifts.
-    pub(super) fn bump(&mut self, host: &mut dyn Host, client: ClientNum, number: EntityNum) {
-        self.bump_mover(host, number, client);
-    }
-
-    fn hurt_by_place(&mut self, host: &mut dyn Host, client: ClientNum, number: EntityNum) {
-        let now = self.people.now;
-        let Some(thing) = self.things.get_mut(number) else { return };
-        let (flags, (fast, slow)) = (thing.spawnflags, HURT_MS);
-        let What::Hurt(hurt) = &mut thing.what else { return };
-        if hurt.next.distance(now) > 0 {
-            return;
-        }
-        hurt.next = now + if flags & HURT_SLOW != 0 { slow } else { fast };
-        let hurt = *hurt;
-        if flags & HURT_SILENT == 0
-            && let Some(player) = self.people.player(client)
+        What::Teleporter { spectators_only }
+            if !(spectators_only && plays || cx.is_dead(client)) =>
         {
-            let at = player.shared.current_origin;
-            self.flash(host, at, Event::GeneralSound, |state, _| state.event_parm = hurt.sound);
+            teleport_to_target(cx, sys, client, number);
         }
-        let hit = Hit::by_world(hurt.points, MeansOfDeath::TriggerHurt);
-        self.hurt(host, client, &Hit { unstoppable: flags & HURT_UNSTOPPABLE != 0, ..hit });
+        What::Hurt(_) => hurt_by_place(cx, sys, client, number),
+        What::Trigger(ref trigger) if matches!(trigger.cause, Cause::Touch) => {
+            use_thing(cx, sys, number, Some(client));
+        }
+        What::DoorHelper { .. } => come_near_door(cx, number, client),
+        What::PlatHelper(plat) => stand_on_plat(cx, plat, client),
+        What::Item(_) => touch_item(cx, sys, client, number),
+        _ => {}
     }
+}
 
-    /// A place that hurts stops to, or begins to.
-    pub(super) fn toggle_place(&mut self, host: &mut dyn Host, number: EntityNum) {
-        if self.things.get(number).is_some_and(|place| place.shared.is_linked()) {
-            self.things.unlink(host, number);
-        } else {
-            self.things.link(host, number);
-        }
+/// Somebody has run into something: buttons, lowered lifts.
+pub(super) fn bump(cx: &mut Context<'_>, client: ClientNum, number: EntityNum) {
+    bump_mover(cx, number, client);
+}
+
+fn hurt_by_place(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: EntityNum) {
+    let now = cx.clients.now;
+    let Some(thing) = cx.entities.get_mut(number) else { return };
+    let (flags, (fast, slow)) = (thing.spawnflags, HURT_MS);
+    let What::Hurt(place) = &mut thing.what else { return };
+    if place.next.distance(now) > 0 {
+        return;
     }
+    place.next = now + if flags & HURT_SLOW != 0 { slow } else { fast };
+    let place = *place;
+    if flags & HURT_SILENT == 0
+        && let Some(player) = cx.clients.player(client)
+    {
+        let at = player.shared.current_origin;
+        cx.flash(at, Event::GeneralSound, |state, _| state.event_parm = place.sound);
+    }
+    let hit = Hit::by_world(place.points, MeansOfDeath::TriggerHurt);
+    hurt(cx, sys, client, &Hit { unstoppable: flags & HURT_UNSTOPPABLE != 0, ..hit });
+}
 
-    /// Computes how a pad throws, once its target exists. One that cannot throw is gone.
-    pub(super) fn aim_pad(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        let due = |at: LevelTime| at.distance(now) <= 0;
-        if !self.things.get(number).is_some_and(|pad| pad.think_at.is_some_and(due)) {
-            return;
-        }
-        let target = self.pick_target(number).and_then(|target| self.things.get(target));
-        let target = target.map(|target| target.state.origin);
-        let gravity = self.people.rules.gravity as f32;
-        let Some(pad) = self.things.get_mut(number) else { return };
-        pad.think_at = None;
-        let center = (pad.shared.absmin + pad.shared.absmax) * 0.5;
-        match target.and_then(|target| push::pad_velocity(center, target, gravity)) {
-            Some(velocity) => pad.state.origin2 = velocity,
-            None => self.things.remove(host, number, now),
-        }
+/// A place that hurts stops to, or begins to.
+pub(super) fn toggle_place(cx: &mut Context<'_>, number: EntityNum) {
+    if cx.entities.get(number).is_some_and(|place| place.shared.is_linked()) {
+        cx.entities.unlink(cx.host, number);
+    } else {
+        cx.entities.link(cx.host, number);
+    }
+}
+
+/// Computes how a pad throws, once its target exists. One that cannot throw is gone.
+pub(super) fn aim_pad(cx: &mut Context<'_>, number: EntityNum) {
+    let now = cx.clients.now;
+    let due = |at: LevelTime| at.distance(now) <= 0;
+    if !cx.entities.get(number).is_some_and(|pad| pad.think_at.is_some_and(due)) {
+        return;
+    }
+    let target = pick_target(cx, number).and_then(|target| cx.entities.get(target));
+    let target = target.map(|target| target.state.origin);
+    let gravity = cx.clients.rules.gravity as f32;
+    let Some(pad) = cx.entities.get_mut(number) else { return };
+    pad.think_at = None;
+    let center = (pad.shared.absmin + pad.shared.absmax) * 0.5;
+    match target.and_then(|target| push::pad_velocity(center, target, gravity)) {
+        Some(velocity) => pad.state.origin2 = velocity,
+        None => cx.entities.remove(cx.host, number, now),
     }
 }

@@ -15,7 +15,7 @@ mod pilot;
 use self::{levels::Level, pilot::Around};
 use super::{
     EntityView, Game, Host, LevelStart, Profile,
-    people::{self, People, Player, Populated, Role, Spot},
+    people::{self, ClientContext, ClientRules, People, Player, Role, Spot},
 };
 use crate::bg::{Persistent, configstring};
 use crate::model::{
@@ -52,60 +52,21 @@ impl Flight {
         }
     }
 
-    /// The player, and what its steps depend on.
-    fn in_context(&mut self, client: ClientNum) -> Option<(&mut Player, Around<'_>)> {
-        let People { profile, rules, now, players, .. } = &mut self.people;
-        let around = Around { profile, rules, now: *now };
-        players[client.index()].as_mut().map(|player| (player, around))
-    }
-
-    /// The next number of the level's chance, in 16 bits.
-    fn chance(&mut self) -> usize {
-        self.seed = self.seed.wrapping_mul(69_069).wrapping_add(1);
-        (self.seed >> 16) as usize
-    }
-
-    /// Where a client begins: a free spot by chance, or beside a taken one.
-    fn spot(&mut self, client: ClientNum) -> Spot {
-        if !self.people.role(client).plays() {
-            return self.level.view;
-        }
-        let start = self.chance();
-        let count = self.level.spawns.len();
-        let spots = (0..count).map(|step| self.level.spawns[(start + step) % count]);
-        let mut spots = spots.filter(|spot| self.is_free(client, spot.origin));
-        spots.next().unwrap_or_else(|| {
-            let mut spot = self.level.spawns[start % count];
-            let yaw = 360.0 / MAX_CLIENTS as f32 * client.index() as f32;
-            let outward = super::movement::angles::axes(Vec3::new(0.0, yaw, 0.0)).forward;
-            spot.origin = spot.origin.add_scaled(outward, ASIDE);
-            spot
-        })
-    }
-
-    fn is_free(&self, client: ClientNum, origin: Vec3) -> bool {
-        ClientNum::all().filter(|&other| other != client && self.people.plays(other)).all(|other| {
-            let away =
-                self.people.player(other).map(|player| (player.state.origin - origin).length());
-            away.is_none_or(|distance| distance > ELBOW_ROOM)
-        })
-    }
-
-    /// Puts a client at a spot, with everything a newcomer has.
-    fn appear(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let spot = self.spot(client);
-        let role = self.people.role(client);
-        let Some((player, around)) = self.in_context(client) else { return };
-        player.spawn(host, client, spot, role, &around);
-        for command in around.profile.spawn_commands {
-            host.send_command(Some(client), command);
-        }
+    /// Runs what concerns clients alone, with the rules of free flight behind it.
+    fn clients<R>(
+        &mut self,
+        host: &mut dyn Host,
+        run: impl FnOnce(&mut ClientContext<'_>) -> R,
+    ) -> R {
+        let Self { people, level, seed, .. } = self;
+        let mut rules = FlightRules { level, seed };
+        run(&mut ClientContext { host, clients: people, rules: &mut rules })
     }
 
     /// Runs a client's last command.
     fn think(&mut self, host: &mut dyn Host, client: ClientNum) {
         let role = self.people.role(client);
-        let Some((player, around)) = self.in_context(client) else { return };
+        let Some((player, around)) = in_context(&mut self.people, client) else { return };
         let command = player.command;
         if role.plays() {
             if player.is_inactive(host, client, &command, around.rules, around.now) {
@@ -125,7 +86,7 @@ impl Flight {
             }
             let pressed = command.buttons.0 & !player.buttons.0;
             player.buttons = command.buttons;
-            (self as &mut dyn Populated).watch_buttons(host, client, pressed);
+            self.clients(host, |clients| clients.watch_buttons(client, pressed));
         }
     }
 
@@ -133,33 +94,89 @@ impl Flight {
     fn end_frame(&mut self, host: &mut dyn Host, client: ClientNum) {
         let role = self.people.role(client);
         self.people.watch_connection(client);
-        let Some((player, around)) = self.in_context(client) else { return };
+        let Some((player, around)) = in_context(&mut self.people, client) else { return };
         player.publish(host, role, around.rules);
     }
 }
 
-impl Populated for Flight {
-    fn people(&self) -> &People {
-        &self.people
+/// The player, and what its steps depend on.
+fn in_context(people: &mut People, client: ClientNum) -> Option<(&mut Player, Around<'_>)> {
+    let People { profile, rules, now, players, .. } = people;
+    let around = Around { profile, rules, now: *now };
+    players[client.index()].as_mut().map(|player| (player, around))
+}
+
+/// The rules of free flight for client commands: a client that dies is placed again.
+struct FlightRules<'a> {
+    level: &'a Level,
+    seed: &'a mut u32,
+}
+
+impl FlightRules<'_> {
+    /// The next number of the level's chance, in 16 bits.
+    fn chance(&mut self) -> usize {
+        *self.seed = self.seed.wrapping_mul(69_069).wrapping_add(1);
+        (*self.seed >> 16) as usize
     }
 
-    fn people_mut(&mut self) -> &mut People {
-        &mut self.people
+    /// Where a client begins: a free spot by chance, or beside a taken one.
+    fn spot(&mut self, clients: &People, client: ClientNum) -> Spot {
+        if !clients.role(client).plays() {
+            return self.level.view;
+        }
+        let start = self.chance();
+        let count = self.level.spawns.len();
+        let spots = (0..count).map(|step| self.level.spawns[(start + step) % count]);
+        let mut spots = spots.filter(|spot| Self::is_free(clients, client, spot.origin));
+        spots.next().unwrap_or_else(|| {
+            let mut spot = self.level.spawns[start % count];
+            let yaw = 360.0 / MAX_CLIENTS as f32 * client.index() as f32;
+            let outward = super::movement::angles::axes(Vec3::new(0.0, yaw, 0.0)).forward;
+            spot.origin = spot.origin.add_scaled(outward, ASIDE);
+            spot
+        })
     }
 
-    fn begin(&mut self, host: &mut dyn Host, client: ClientNum) {
-        self.people.enter(client);
-        self.appear(host, client);
-        self.people.entered(host, client);
+    fn is_free(clients: &People, client: ClientNum, origin: Vec3) -> bool {
+        ClientNum::all().filter(|&other| other != client && clients.plays(other)).all(|other| {
+            let away = clients.player(other).map(|player| (player.state.origin - origin).length());
+            away.is_none_or(|distance| distance > ELBOW_ROOM)
+        })
     }
 
-    /// Begins anew somewhere else. Nothing is lost by it: nobody scores in the air.
-    fn kill(&mut self, host: &mut dyn Host, client: ClientNum) {
-        self.appear(host, client);
+    /// Puts a client at a spot, with everything a newcomer has.
+    fn appear(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+        let spot = self.spot(clients, client);
+        let role = clients.role(client);
+        let Some((player, around)) = in_context(clients, client) else { return };
+        player.spawn(host, client, spot, role, &around);
+        for command in around.profile.spawn_commands {
+            host.send_command(Some(client), command);
+        }
+    }
+}
+
+impl ClientRules for FlightRules<'_> {
+    fn begin(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+        clients.enter(client);
+        self.appear(clients, host, client);
+        clients.entered(host, client);
     }
 
-    fn put(&mut self, _host: &mut dyn Host, client: ClientNum, origin: Vec3, angles: Vec3) {
-        if let Some(player) = self.people.players[client.index()].as_mut() {
+    /// Places the client again. It loses nothing by that: there are no scores in free flight.
+    fn kill(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+        self.appear(clients, host, client);
+    }
+
+    fn teleport(
+        &mut self,
+        clients: &mut People,
+        _host: &mut dyn Host,
+        client: ClientNum,
+        origin: Vec3,
+        angles: Vec3,
+    ) {
+        if let Some(player) = clients.players[client.index()].as_mut() {
             super::movement::push::teleport(&mut player.state, origin, angles, &player.command);
         }
     }
@@ -223,7 +240,9 @@ impl Game for Flight {
 
     fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) {
         if self.people.player(client).is_some() {
-            Populated::begin(self, host, client);
+            self.clients(host, |clients| {
+                clients.rules.begin(clients.clients, clients.host, client);
+            });
         }
     }
 
@@ -232,12 +251,12 @@ impl Game for Flight {
     }
 
     fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
-        (self as &mut dyn Populated).disconnect(host, client);
+        self.clients(host, |clients| clients.disconnect(client));
     }
 
     fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
         if self.people.active(client).is_some() {
-            (self as &mut dyn Populated).run_client_command(host, client, words);
+            self.clients(host, |clients| clients.run_client_command(client, words));
         }
     }
 
@@ -263,11 +282,11 @@ impl Game for Flight {
                 self.end_frame(host, client);
             }
         }
-        (self as &mut dyn Populated).attend(host);
+        self.clients(host, |clients| clients.attend());
     }
 
     fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool {
-        (self as &mut dyn Populated).run_console(host, words)
+        self.clients(host, |clients| clients.run_console(words))
     }
 
     fn entity_count(&self) -> usize {

@@ -3,12 +3,9 @@
 //! Invariants: without the setting nothing here changes anything; numbers that clients type are brought
 //! within what travels. Source: the base game's cheats and their answers.
 
-use super::{Populated, commands::answer};
+use super::{ClientContext, commands::answer};
+use crate::bg::{Persistent, Weapon};
 use crate::model::{ClientNum, Vec3, Words};
-use crate::{
-    bg::{Persistent, Weapon},
-    game::Host,
-};
 
 /// Rounds of every weapon that `give ammo` leaves.
 const GIVEN_ROUNDS: i32 = 999;
@@ -39,50 +36,38 @@ pub(in crate::game) struct Cheats {
     pub(in crate::game) noclip: bool,
 }
 
-impl dyn Populated + '_ {
+impl ClientContext<'_> {
     /// Does what a client that may cheat asked for.
-    pub(super) fn cheat(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        cheat: Cheat,
-        words: &Words,
-    ) {
+    pub(super) fn cheat(&mut self, client: ClientNum, cheat: Cheat, words: &Words) {
         match cheat {
-            Cheat::Give => self.give(host, client, &words.from(1)),
-            Cheat::God => self.switch(host, client, "godmode", |cheats| &mut cheats.god),
-            Cheat::NoTarget => self.switch(host, client, "notarget", |cheats| &mut cheats.notarget),
-            Cheat::Noclip => self.switch(host, client, "noclip", |cheats| &mut cheats.noclip),
-            Cheat::SetViewPos => self.set_view(host, client, words),
-            Cheat::LevelShot => host.send_command(Some(client), "clientLevelShot"),
+            Cheat::Give => self.give(client, &words.from(1)),
+            Cheat::God => self.switch(client, "godmode", |cheats| &mut cheats.god),
+            Cheat::NoTarget => self.switch(client, "notarget", |cheats| &mut cheats.notarget),
+            Cheat::Noclip => self.switch(client, "noclip", |cheats| &mut cheats.noclip),
+            Cheat::SetViewPos => self.set_view(client, words),
+            Cheat::LevelShot => self.host.send_command(Some(client), "clientLevelShot"),
         }
     }
 
-    fn switch(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        name: &str,
-        of: fn(&mut Cheats) -> &mut bool,
-    ) {
-        let Some(player) = self.people_mut().players[client.index()].as_mut() else { return };
+    fn switch(&mut self, client: ClientNum, name: &str, of: fn(&mut Cheats) -> &mut bool) {
+        let Some(player) = self.clients.players[client.index()].as_mut() else { return };
         let switch = of(&mut player.cheats);
         *switch = !*switch;
-        answer(host, client, &format!("{name} {}", if *switch { "ON" } else { "OFF" }));
+        answer(self.host, client, &format!("{name} {}", if *switch { "ON" } else { "OFF" }));
     }
 
-    fn set_view(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
+    fn set_view(&mut self, client: ClientNum, words: &Words) {
         if words.len() != 5 {
-            return answer(host, client, "usage: setviewpos x y z yaw");
+            return answer(self.host, client, "usage: setviewpos x y z yaw");
         }
         let along = |word| coordinate(words.get(word));
         let origin = Vec3::new(along(1), along(2), along(3));
         let yaw = along(4) % 360.0;
-        self.put(host, client, origin, Vec3::new(0.0, yaw, 0.0));
+        self.rules.teleport(self.clients, self.host, client, origin, Vec3::new(0.0, yaw, 0.0));
     }
 
-    fn give(&mut self, host: &mut dyn Host, client: ClientNum, wanted: &str) {
-        let people = self.people_mut();
+    fn give(&mut self, client: ClientNum, wanted: &str) {
+        let people = &mut *self.clients;
         let profile = people.profile;
         if !people.plays(client) {
             return;
@@ -118,7 +103,7 @@ impl dyn Populated + '_ {
             return;
         }
         if let Some((number, _)) = profile.items.by_name(wanted) {
-            self.hand(host, client, number);
+            self.rules.give_item(self.clients, self.host, client, number);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! Source: the base game's client commands and answers; OpenArena's.
 
 use super::{
-    People, Populated,
+    ClientContext, People,
     chat::{Audience, ORDERS, Voice},
     cheats::Cheat,
 };
@@ -143,92 +143,91 @@ const MAPS_PER_PAGE: usize = 10;
 /// Longest part of a typed word that an answer repeats, in bytes.
 const MAX_ECHO_LEN: usize = 64;
 
-impl dyn Populated + '_ {
-    pub(in crate::game) fn run_client_command(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        words: &Words,
-    ) {
+impl ClientContext<'_> {
+    pub(in crate::game) fn run_client_command(&mut self, client: ClientNum, words: &Words) {
         let known = COMMANDS.iter().find(|row| {
             row.name.eq_ignore_ascii_case(words.command())
-                && row.only.is_none_or(|profile| profile == self.people().profile)
+                && row.only.is_none_or(|profile| profile == self.clients.profile)
         });
-        let profile = self.people().profile;
-        if self.people().intermission && !may_talk(profile, words.command()) {
+        let profile = self.clients.profile;
+        if self.clients.intermission && !may_talk(profile, words.command()) {
             if profile.says_at_intermission {
-                self.people().say(host, client, Audience::All, &words.from(0));
+                self.clients.say(self.host, client, Audience::All, &words.from(0));
             }
             return;
         }
         let Some(row) = known else {
             let typed = clean_text(words.command(), MAX_ECHO_LEN);
-            answer(host, client, &format!("{}{typed}", self.people().profile.unknown_command));
+            answer(self.host, client, &format!("{}{typed}", self.clients.profile.unknown_command));
             return;
         };
-        if let Some(refusals) = self.people().profile.role_refusals {
-            let plays = self.people().role(client).plays();
+        if let Some(refusals) = self.clients.profile.role_refusals {
+            let plays = self.clients.role(client).plays();
             match row.who {
-                Who::Player if !plays => return answer(host, client, refusals.players_only),
-                Who::Spectator if plays => return answer(host, client, refusals.spectators_only),
+                Who::Player if !plays => return answer(self.host, client, refusals.players_only),
+                Who::Spectator if plays => {
+                    return answer(self.host, client, refusals.spectators_only);
+                }
                 Who::Anyone | Who::Player | Who::Spectator => {}
             }
         }
-        if matches!(row.verb, Verb::Cheat(_)) && leading_int(host.setting("sv_cheats")) == 0 {
-            return answer(host, client, profile.cheats_off);
+        if matches!(row.verb, Verb::Cheat(_)) && leading_int(self.host.setting("sv_cheats")) == 0 {
+            return answer(self.host, client, profile.cheats_off);
         }
-        let dead = self.people().player(client).is_some_and(|player| !player.is_alive(profile));
+        let dead = self.clients.player(client).is_some_and(|player| !player.is_alive(profile));
         if dead && profile.living_only.contains(&row.name) {
-            return answer(host, client, profile.living_refusal);
+            return answer(self.host, client, profile.living_refusal);
         }
         match row.verb {
-            Verb::Say => self.people().say(host, client, Audience::All, &words.from(1)),
-            Verb::SayToTeam => self.people().say(host, client, Audience::Team, &words.from(1)),
+            Verb::Say => self.clients.say(self.host, client, Audience::All, &words.from(1)),
+            Verb::SayToTeam => self.clients.say(self.host, client, Audience::Team, &words.from(1)),
             Verb::Tell => {
-                if let Some(target) = self.people().named_player(host, client, words.get(1)) {
-                    self.people().say(host, client, Audience::One(target), &words.from(2));
+                if let Some(target) = self.clients.named_player(self.host, client, words.get(1)) {
+                    self.clients.say(self.host, client, Audience::One(target), &words.from(2));
                 }
             }
             Verb::Order => {
                 let order = words.get(2).parse().ok().and_then(|order: usize| ORDERS.get(order));
                 let Some(order) = order else {
-                    return answer(host, client, "Usage: gc <player> <0-6>");
+                    return answer(self.host, client, "Usage: gc <player> <0-6>");
                 };
-                if let Some(target) = self.people().named_player(host, client, words.get(1)) {
-                    self.people().say(host, client, Audience::One(target), order);
+                if let Some(target) = self.clients.named_player(self.host, client, words.get(1)) {
+                    self.clients.say(self.host, client, Audience::One(target), order);
                 }
             }
-            Verb::Voice(to, only) => self.people().voice(host, client, to, only, words),
-            Verb::MapPage => send_map_page(host, client, leading_int(words.get(1))),
-            Verb::Scores => self.people().send_scores(host, client),
-            Verb::Team => self.team_command(host, client, words.get(1)),
+            Verb::Voice(to, only) => self.clients.voice(self.host, client, to, only, words),
+            Verb::MapPage => send_map_page(self.host, client, leading_int(words.get(1))),
+            Verb::Scores => self.clients.send_scores(self.host, client),
+            Verb::Team => self.team_command(client, words.get(1)),
             Verb::Follow if words.len() < 2 => self.stop_following(client),
             Verb::Follow => {
-                if let Some(target) = self.people().named_player(host, client, words.get(1)) {
-                    self.follow(host, client, target);
+                if let Some(target) = self.clients.named_player(self.host, client, words.get(1)) {
+                    self.follow(client, target);
                 }
             }
-            Verb::FollowNext => self.follow_next(host, client, 1),
-            Verb::FollowPrevious => self.follow_next(host, client, -1),
+            Verb::FollowNext => self.follow_next(client, 1),
+            Verb::FollowPrevious => self.follow_next(client, -1),
             Verb::StopFollowing => self.stop_following(client),
-            Verb::Kill if self.people().plays(client) => self.kill(host, client),
+            Verb::Kill if self.clients.plays(client) => {
+                self.rules.kill(self.clients, self.host, client)
+            }
             Verb::Where => {
-                let Some(player) = self.people().player(client) else { return };
+                let Some(player) = self.clients.player(client) else { return };
                 let [x, y, z] = player.seen().origin.0.map(|along| along as i32);
-                answer(host, client, &format!("({x} {y} {z})"));
+                answer(self.host, client, &format!("({x} {y} {z})"));
             }
             Verb::Accuracy => {
-                let Some(player) = self.people().player(client) else { return };
-                host.send_command(Some(client), &player.accuracy.command());
+                let Some(player) = self.clients.player(client) else { return };
+                self.host.send_command(Some(client), &player.accuracy.command());
             }
-            Verb::CallVote => self.people_mut().call_vote(host, client, words),
-            Verb::Vote => self.people_mut().cast_vote(host, client, words.get(1)),
-            Verb::CallTeamVote => self.people_mut().call_team_vote(host, client, words),
-            Verb::TeamVote => self.people_mut().cast_team_vote(host, client, words.get(1)),
+            Verb::CallVote => self.clients.call_vote(self.host, client, words),
+            Verb::Vote => self.clients.cast_vote(self.host, client, words.get(1)),
+            Verb::CallTeamVote => self.clients.call_team_vote(self.host, client, words),
+            Verb::TeamVote => self.clients.cast_team_vote(self.host, client, words.get(1)),
             Verb::TeamTask => {
-                self.people_mut().set_team_task(host, client, leading_int(words.get(1)))
+                self.clients.set_team_task(self.host, client, leading_int(words.get(1)))
             }
-            Verb::Cheat(cheat) => self.cheat(host, client, cheat, words),
+            Verb::Cheat(cheat) => self.cheat(client, cheat, words),
             Verb::Kill | Verb::Silent => {}
         }
     }

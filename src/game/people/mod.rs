@@ -1,6 +1,6 @@
 //! The people in a game, whatever they do there: names, teams, chat, watching, ranks, the scoreboard.
 //!
-//! [`People`] is what every game keeps of its clients; [`Populated`] is what the rest asks of a game
+//! [`People`] is what every game keeps of its clients; [`ClientRules`] is what the rest asks of a game
 //! (how one enters, how one dies), so that each command is written once.
 //!
 //! Invariants: a slot without a player has no entity and an empty player entry; sessions survive level
@@ -54,28 +54,46 @@ pub(super) fn show_restart_countdown(host: &mut dyn Host, at: LevelTime) -> bool
     true
 }
 
-/// A game with people in it.
-pub(in crate::game) trait Populated {
-    /// Who is there.
-    fn people(&self) -> &People;
+/// The rules of a game, as client commands ask them.
+///
+/// Each call gets the clients and the host; what else the game needs stands behind the trait.
+pub(in crate::game) trait ClientRules {
+    /// Puts a client into the level, or puts it there again: a place, a new state, and what the client is
+    /// told.
+    fn begin(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum);
 
-    /// The same, to change it.
-    fn people_mut(&mut self) -> &mut People;
+    /// A player asks to die.
+    fn kill(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum);
 
-    /// Enters, or enters anew: a place, everything a newcomer has, and what the client is told of it.
-    fn begin(&mut self, host: &mut dyn Host, client: ClientNum);
+    /// Teleports a client.
+    fn teleport(
+        &mut self,
+        clients: &mut People,
+        host: &mut dyn Host,
+        client: ClientNum,
+        origin: Vec3,
+        angles: Vec3,
+    );
 
-    /// Somebody who plays wants to die.
-    fn kill(&mut self, host: &mut dyn Host, client: ClientNum);
+    /// Gives a player an item by its number. Games without items give none.
+    fn give_item(
+        &mut self,
+        _clients: &mut People,
+        _host: &mut dyn Host,
+        _client: ClientNum,
+        _item: i32,
+    ) {
+    }
 
-    /// Somebody wants to be elsewhere: teleports it.
-    fn put(&mut self, host: &mut dyn Host, client: ClientNum, origin: Vec3, angles: Vec3);
+    /// A player is about to become a spectator, or to change teams.
+    fn leave_play(&mut self, _clients: &mut People, _host: &mut dyn Host, _client: ClientNum) {}
+}
 
-    /// Somebody who plays gets an item as if it had found one. Games without items give none.
-    fn hand(&mut self, _host: &mut dyn Host, _client: ClientNum, _item: i32) {}
-
-    /// Somebody who plays is about to watch only.
-    fn retire(&mut self, _host: &mut dyn Host, _client: ClientNum) {}
+/// Context of a call that concerns clients: the engine, the clients, and the rules of their game.
+pub(in crate::game) struct ClientContext<'a> {
+    pub(in crate::game) host: &'a mut dyn Host,
+    pub(in crate::game) clients: &'a mut People,
+    pub(in crate::game) rules: &'a mut dyn ClientRules,
 }
 
 /// Everybody who is connected, and what all games know of them.
@@ -422,34 +440,34 @@ impl People {
     }
 }
 
-impl dyn Populated + '_ {
+impl ClientContext<'_> {
     /// A frame ends: what is due to people whatever they do.
-    pub(in crate::game) fn attend(&mut self, host: &mut dyn Host) {
-        self.refresh_followers(host);
-        self.people_mut().tell_overlays(host);
-        self.count_votes(host);
+    pub(in crate::game) fn attend(&mut self) {
+        self.refresh_followers();
+        self.clients.tell_overlays(self.host);
+        self.count_votes();
     }
 
     /// A client is gone.
-    pub(in crate::game) fn disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let people = self.people_mut();
+    pub(in crate::game) fn disconnect(&mut self, client: ClientNum) {
+        let people = &mut *self.clients;
         people.forget_votes(client);
         people.void_votes(client);
         if people.plays(client) {
-            people.keep_counts(host, client);
+            people.keep_counts(self.host, client);
         }
         if let Some(mut player) = people.players[client.index()].take() {
-            player.unlink(host);
+            player.unlink(self.host);
         }
         let colour = people.role(client).colour();
         people.sessions[client.index()] = Session::NEW;
         // Also of a client that was refused over a restart: its entry is still there.
-        host.set_configstring(configstring::player(client), "");
-        self.people().log(host, &format!("ClientDisconnect: {client}"));
-        self.free_followers_of(host, client);
-        let people = self.people_mut();
-        people.replace_leader(host, colour);
-        people.list_team(host, colour);
-        people.rank(host);
+        self.host.set_configstring(configstring::player(client), "");
+        self.clients.log(self.host, &format!("ClientDisconnect: {client}"));
+        self.free_followers_of(client);
+        let people = &mut *self.clients;
+        people.replace_leader(self.host, colour);
+        people.list_team(self.host, colour);
+        people.rank(self.host);
     }
 }

@@ -3,7 +3,7 @@
 //! Invariants: in games of teams whoever plays has a colour, in others nobody has; a team with anybody in
 //! it has at most one leader. Source: the base game's team rules; OpenArena's refusals and team lists.
 
-use super::{People, Populated, Role, commands::answer};
+use super::{ClientContext, People, Role, commands::answer};
 use crate::model::ClientNum;
 use crate::{
     bg::{GameType, TeamColor},
@@ -51,15 +51,10 @@ fn wish_of(word: &str) -> Option<Wish> {
     WISHES.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|&(_, wish)| wish)
 }
 
-impl dyn Populated + '_ {
+impl ClientContext<'_> {
     /// The `team` command.
-    pub(in crate::game) fn team_command(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        wanted: &str,
-    ) {
-        let people = self.people();
+    pub(in crate::game) fn team_command(&mut self, client: ClientNum, wanted: &str) {
+        let people = &mut *self.clients;
         let Some(player) = people.player(client) else { return };
         if wanted.is_empty() {
             let team = match people.role(client) {
@@ -68,90 +63,80 @@ impl dyn Populated + '_ {
                 Role::Playing(Some(TeamColor::Blue)) => "Blue team",
                 _ => "Spectator team",
             };
-            return answer(host, client, team);
+            return answer(self.host, client, team);
         }
         if player.team_change_at.distance(people.now) > 0 {
             let refusal = "May not switch teams more than once per 5 seconds.";
-            return answer(host, client, refusal);
+            return answer(self.host, client, refusal);
         }
         let Some(wish) = wish_of(wanted) else {
             let typed = clean_text(wanted, MAX_ECHO_LEN);
             let words = if people.game_type.has_teams() { "red, blue" } else { "free" };
             let refusal = format!("Unknown team {typed}: {words}, spectator, follow1, follow2");
-            return answer(host, client, &refusal);
+            return answer(self.host, client, &refusal);
         };
         match people.granted(client, wish) {
             Ok(role) => {
                 let free_at = people.now + TEAM_CHANGE_MS;
-                if let Some(player) = self.people_mut().players[client.index()].as_mut() {
+                if let Some(player) = self.clients.players[client.index()].as_mut() {
                     player.team_change_at = free_at;
                 }
-                self.give_up(host, client, role);
-                self.change_role(host, client, role);
+                self.give_up(client, role);
+                self.change_role(client, role);
             }
             Err(full) => {
                 let text = format!("cp \"{} team has too many players.\n\"", full.title());
-                host.send_command(Some(client), &text);
+                self.host.send_command(Some(client), &text);
             }
         }
     }
 
     /// Puts somebody into a team, or out of play, by a word of the `team` command, whoever else is
     /// there. False when there is no such word.
-    pub(in crate::game) fn force_team(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        wanted: &str,
-    ) -> bool {
+    pub(in crate::game) fn force_team(&mut self, client: ClientNum, wanted: &str) -> bool {
         let Some(wish) = wish_of(wanted) else { return false };
-        let role = self.people().asked_role(client, wish);
-        self.give_up(host, client, role);
-        self.change_role(host, client, role);
+        let role = self.clients.asked_role(client, wish);
+        self.give_up(client, role);
+        self.change_role(client, role);
         true
     }
 
     /// Who stops playing in a tournament loses the game.
-    pub(super) fn give_up(&mut self, host: &mut dyn Host, client: ClientNum, role: Role) {
-        let people = self.people_mut();
+    pub(super) fn give_up(&mut self, client: ClientNum, role: Role) {
+        let people = &mut *self.clients;
         let plays = people.role(client).plays() && !role.plays();
         if people.game_type == GameType::Tournament && plays {
-            people.count_loss(host, client);
+            people.count_loss(self.host, client);
         }
     }
 
     /// Leaves one role for another and enters the level anew. A player who stays one goes on.
-    pub(in crate::game) fn change_role(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        role: Role,
-    ) {
-        let old = self.people().role(client);
+    pub(in crate::game) fn change_role(&mut self, client: ClientNum, role: Role) {
+        let old = self.clients.role(client);
         if old == role && role.plays() {
             return;
         }
         if old.plays() {
-            self.retire(host, client);
-            self.people_mut().keep_counts(host, client);
+            self.rules.leave_play(self.clients, self.host, client);
+            self.clients.keep_counts(self.host, client);
         }
-        let people = self.people_mut();
+        let people = &mut *self.clients;
         people.set_role(client, role);
         people.sessions[client.index()].leads = false;
         people.forget_votes(client);
-        people.choose_leader(host, client, role.colour());
+        people.choose_leader(self.host, client, role.colour());
         if old.colour() != role.colour() {
-            people.replace_leader(host, old.colour());
+            people.replace_leader(self.host, old.colour());
         }
-        people.announce_role(host, client, Some(old));
+        people.announce_role(self.host, client, Some(old));
         if old.plays() {
-            self.free_followers_of(host, client);
+            self.free_followers_of(client);
         }
-        let people = self.people_mut();
-        people.read_userinfo(host, client, false);
-        people.list_team(host, old.colour());
-        self.begin(host, client);
-        self.refresh_follower(host, client);
+        let people = &mut *self.clients;
+        people.read_userinfo(self.host, client, false);
+        people.list_team(self.host, old.colour());
+        self.rules.begin(self.clients, self.host, client);
+        self.refresh_follower(client);
     }
 }
 

@@ -7,7 +7,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::{
-    People, Populated,
+    ClientContext, People,
     ballot::{self, Ballot},
     commands::answer,
 };
@@ -349,12 +349,12 @@ impl People {
     }
 }
 
-impl dyn Populated + '_ {
+impl ClientContext<'_> {
     /// Ends votes whose time or majority has come, and runs what they asked for.
-    pub(super) fn count_votes(&mut self, host: &mut dyn Host) {
-        self.run_passed(host);
-        let people = self.people_mut();
-        TeamColor::ALL.into_iter().for_each(|colour| people.end_team_vote(host, colour));
+    pub(super) fn count_votes(&mut self) {
+        self.run_passed();
+        let people = &mut *self.clients;
+        TeamColor::ALL.into_iter().for_each(|colour| people.end_team_vote(self.host, colour));
         let Some((_, poll)) = &people.votes.open else { return };
         let light = people.profile.light_votes && people.rules.dmflags & LIGHT_VOTING != 0;
         let verdict = verdict(poll, people.voters(None), people.now, light);
@@ -368,22 +368,22 @@ impl dyn Populated + '_ {
         if let Some((ballot, _)) = people.votes.open.take().filter(|_| verdict != Verdict::Failed) {
             people.votes.passed = Some((ballot, people.now + PAUSE_MS));
         }
-        host.send_command(None, &format!("print \"{text}\n\""));
-        host.set_configstring(configstring::VOTE_TIME, "");
+        self.host.send_command(None, &format!("print \"{text}\n\""));
+        self.host.set_configstring(configstring::VOTE_TIME, "");
     }
 
-    fn run_passed(&mut self, host: &mut dyn Host) {
-        let people = self.people_mut();
+    fn run_passed(&mut self) {
+        let people = &mut *self.clients;
         let now = people.now;
         let Some((ballot, _)) = people.votes.passed.take_if(|(_, at)| now.distance(*at) >= 0)
         else {
             return;
         };
         if ballot == Ballot::Shuffle {
-            people.shuffle(host);
+            people.shuffle(self.host);
         }
         for line in ballot.lines() {
-            host.queue_console(&line);
+            self.host.queue_console(&line);
         }
     }
 }

@@ -2,52 +2,41 @@
 //!
 //! Source: the base game's spectator rules; OpenArena's.
 
-use super::{People, Populated, Role};
-use crate::game::Host;
+use super::{ClientContext, People, Role};
 use crate::model::{Buttons, ClientNum, PlayerState, limits::MAX_CLIENTS};
 
-impl dyn Populated + '_ {
+impl ClientContext<'_> {
     /// Sees what `target` sees, who must play. A player becomes a spectator first.
-    pub(in crate::game) fn follow(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        target: ClientNum,
-    ) {
-        if target == client || !self.people().plays(target) {
+    pub(in crate::game) fn follow(&mut self, client: ClientNum, target: ClientNum) {
+        if target == client || !self.clients.plays(target) {
             return;
         }
-        if self.people().role(client).plays() {
-            self.give_up(host, client, Role::Watching);
-            self.change_role(host, client, Role::Watching);
+        if self.clients.role(client).plays() {
+            self.give_up(client, Role::Watching);
+            self.change_role(client, Role::Watching);
         }
-        self.people_mut().set_role(client, Role::Following(target));
-        self.refresh_follower(host, client);
+        self.clients.set_role(client, Role::Following(target));
+        self.refresh_follower(client);
     }
 
     /// The next player to follow, `step` slots on (1 or -1) from the one followed now.
-    pub(in crate::game) fn follow_next(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        step: i32,
-    ) {
+    pub(in crate::game) fn follow_next(&mut self, client: ClientNum, step: i32) {
         let slots = MAX_CLIENTS as i32;
-        let from = self.people().target(client).unwrap_or(client).index() as i32;
+        let from = self.clients.target(client).unwrap_or(client).index() as i32;
         let next = (1..slots)
             .filter_map(|n| ClientNum::new((from + n * step).rem_euclid(slots) as usize))
-            .find(|&other| other != client && self.people().plays(other));
+            .find(|&other| other != client && self.clients.plays(other));
         if let Some(next) = next {
-            self.follow(host, client, next);
+            self.follow(client, next);
         }
     }
 
     /// Watches alone, from where the one followed was.
     pub(in crate::game) fn stop_following(&mut self, client: ClientNum) {
-        if self.people().target(client).is_none() {
+        if self.clients.target(client).is_none() {
             return;
         }
-        let people = self.people_mut();
+        let people = &mut *self.clients;
         people.sessions[client.index()].role = Role::Watching;
         let now = people.now;
         if let Some(player) = people.players[client.index()].as_mut() {
@@ -56,33 +45,28 @@ impl dyn Populated + '_ {
     }
 
     /// What a spectator's newly pressed buttons do.
-    pub(in crate::game) fn watch_buttons(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        pressed: i32,
-    ) {
+    pub(in crate::game) fn watch_buttons(&mut self, client: ClientNum, pressed: i32) {
         let pressed = Buttons(pressed);
         if pressed.contains(Buttons::ATTACK) {
-            self.follow_next(host, client, 1);
+            self.follow_next(client, 1);
         } else if pressed.contains(Buttons::USE_HOLDABLE)
-            && self.people().profile.use_stops_following
+            && self.clients.profile.use_stops_following
         {
             self.stop_following(client);
         }
     }
 
     /// Everybody who follows sees what its player has become in this frame.
-    pub(in crate::game) fn refresh_followers(&mut self, host: &mut dyn Host) {
+    pub(in crate::game) fn refresh_followers(&mut self) {
         for client in ClientNum::all() {
-            if self.people().active(client).is_some() {
-                self.refresh_follower(host, client);
+            if self.clients.active(client).is_some() {
+                self.refresh_follower(client);
             }
         }
     }
 
-    pub(super) fn refresh_follower(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let people = self.people_mut();
+    pub(super) fn refresh_follower(&mut self, client: ClientNum) {
+        let people = &mut *self.clients;
         let role = people.role(client);
         if !matches!(role, Role::Following(_) | Role::FollowingPlace(_)) {
             return;
@@ -97,19 +81,19 @@ impl dyn Populated + '_ {
             }
             (None, Some(_)) => {
                 people.sessions[client.index()].role = Role::Watching;
-                self.begin(host, client);
+                self.rules.begin(self.clients, self.host, client);
             }
             (_, None) => {}
         }
     }
 
     /// Whoever followed a client that stopped playing watches alone.
-    pub(in crate::game) fn free_followers_of(&mut self, host: &mut dyn Host, gone: ClientNum) {
+    pub(in crate::game) fn free_followers_of(&mut self, gone: ClientNum) {
         for client in ClientNum::all() {
-            let people = self.people_mut();
+            let people = &mut *self.clients;
             if people.role(client) == Role::Following(gone) && people.active(client).is_some() {
                 people.sessions[client.index()].role = Role::Watching;
-                self.begin(host, client);
+                self.rules.begin(self.clients, self.host, client);
             }
         }
     }

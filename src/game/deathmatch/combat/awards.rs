@@ -2,8 +2,8 @@
 //!
 //! Source: the base game's rewards.
 
-use super::Deathmatch;
 use crate::bg::{Persistent, entity_flag, player_event};
+use crate::game::deathmatch::{combat::Combat, context::Context};
 use crate::model::ClientNum;
 
 /// How long an award is shown, in milliseconds.
@@ -20,52 +20,68 @@ const AWARDS: i32 = entity_flag::AWARD_EXCELLENT
     | entity_flag::AWARD_DEFEND
     | entity_flag::AWARD_ASSIST;
 
-impl Deathmatch {
+impl Combat {
     /// Counts an award and shows it in place of the last. `count` is its place among the persistent
     /// values.
     pub(in crate::game::deathmatch) fn award(
         &mut self,
+        cx: &mut Context<'_>,
         client: ClientNum,
         flag: i32,
         count: Persistent,
     ) {
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         let count = &mut player.state.persistant[count];
         *count = (*count + 1) & 0x7fff;
         player.state.e_flags = player.state.e_flags & !AWARDS | flag;
-        self.bodies[client.index()].award_until = Some(self.people.now + AWARD_MS);
+        self.players[client.index()].award_until = Some(cx.clients.now + AWARD_MS);
     }
 
     /// Takes an award away that was shown long enough.
-    pub(in crate::game::deathmatch) fn fade_award(&mut self, client: ClientNum) {
-        let body = &mut self.bodies[client.index()];
-        if body.award_until.is_none_or(|until| until.distance(self.people.now) >= 0) {
+    pub(in crate::game::deathmatch) fn fade_award(
+        &mut self,
+        cx: &mut Context<'_>,
+        client: ClientNum,
+    ) {
+        let body = &mut self.players[client.index()];
+        if body.award_until.is_none_or(|until| until.distance(cx.clients.now) >= 0) {
             return;
         }
         body.award_until = None;
-        if let Some(player) = self.people.players[client.index()].as_mut() {
+        if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.e_flags &= !AWARDS;
         }
     }
 
     /// Somebody fragged an enemy.
-    pub(super) fn award_frag(&mut self, killer: ClientNum, victim: ClientNum, by_gauntlet: bool) {
-        let now = self.people.now;
+    pub(super) fn award_frag(
+        &mut self,
+        cx: &mut Context<'_>,
+        killer: ClientNum,
+        victim: ClientNum,
+        by_gauntlet: bool,
+    ) {
+        let now = cx.clients.now;
         if by_gauntlet {
-            self.award(killer, entity_flag::AWARD_GAUNTLET, Persistent::Gauntlet);
-            if let Some(player) = self.people.players[victim.index()].as_mut() {
+            self.award(cx, killer, entity_flag::AWARD_GAUNTLET, Persistent::Gauntlet);
+            if let Some(player) = cx.clients.players[victim.index()].as_mut() {
                 player.state.persistant[Persistent::PlayerEvents] ^= player_event::HUMILIATED;
             }
         }
-        let last = self.bodies[killer.index()].fragged_at.replace(now);
+        let last = self.players[killer.index()].fragged_at.replace(now);
         if last.is_some_and(|last| now.distance(last) < EXCELLENT_MS) {
-            self.award(killer, entity_flag::AWARD_EXCELLENT, Persistent::Excellent);
+            self.award(cx, killer, entity_flag::AWARD_EXCELLENT, Persistent::Excellent);
         }
     }
 
     /// Somebody shot the railgun and hit so many enemies.
-    pub(in crate::game::deathmatch) fn count_streak(&mut self, client: ClientNum, hits: i32) {
-        let streak = &mut self.bodies[client.index()].streak;
+    pub(in crate::game::deathmatch) fn count_streak(
+        &mut self,
+        cx: &mut Context<'_>,
+        client: ClientNum,
+        hits: i32,
+    ) {
+        let streak = &mut self.players[client.index()].streak;
         if hits == 0 {
             *streak = 0;
             return;
@@ -73,7 +89,7 @@ impl Deathmatch {
         *streak += hits;
         if *streak >= IMPRESSIVE_HITS {
             *streak -= IMPRESSIVE_HITS;
-            self.award(client, entity_flag::AWARD_IMPRESSIVE, Persistent::Impressive);
+            self.award(cx, client, entity_flag::AWARD_IMPRESSIVE, Persistent::Impressive);
         }
     }
 }

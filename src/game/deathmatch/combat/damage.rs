@@ -2,14 +2,16 @@
 //!
 //! Source: the base game's damage, in its order; OpenArena's additions to it.
 
-use super::{Body, Deathmatch, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, What};
+use super::{Body, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, What};
+use crate::game::deathmatch::{
+    combat::Combat, combat::death::die, context::Context, corpses::hurt_corpse,
+    movers::shoot_mover, systems::Systems, weapons::mines::shoot_mine,
+    weapons::shells::bounce_off_shell,
+};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
     bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag},
-    game::{
-        Host,
-        movement::{push, velocity},
-    },
+    game::movement::{push, velocity},
 };
 
 /// Most that a hit pushes.
@@ -72,104 +74,116 @@ impl Hit {
     }
 }
 
-impl Deathmatch {
+impl Context<'_> {
     /// Whether a player lies dead.
     pub(in crate::game::deathmatch) fn is_dead(&self, client: ClientNum) -> bool {
-        self.people.player(client).is_some_and(|player| player.state.stats[HEALTH] <= 0)
+        self.clients.player(client).is_some_and(|player| player.state.stats[HEALTH] <= 0)
     }
 
     /// Whether a player stands in a shell of invulnerability.
     pub(in crate::game::deathmatch) fn is_invulnerable(&self, client: ClientNum) -> bool {
-        self.people.player(client).is_some_and(|player| {
-            player.state.powerups[Powerup::Invulnerability] > self.people.now.0
+        self.clients.player(client).is_some_and(|player| {
+            player.state.powerups[Powerup::Invulnerability] > self.clients.now.0
         })
     }
+}
 
+impl Combat {
     /// Whether hits do something to an entity.
-    pub(in crate::game::deathmatch) fn is_damageable(&self, number: EntityNum) -> bool {
+    pub(in crate::game::deathmatch) fn is_damageable(
+        &self,
+        cx: &Context<'_>,
+        number: EntityNum,
+    ) -> bool {
         if let Some(client) = ClientNum::new(number.index()) {
-            return self.people.plays(client) && !self.bodies[client.index()].gibbed;
+            return cx.clients.plays(client) && !self.players[client.index()].gibbed;
         }
-        self.things.get(number).is_some_and(|thing| match &thing.what {
+        cx.entities.get(number).is_some_and(|thing| match &thing.what {
             What::Corpse(corpse) => corpse.is_whole() && thing.shared.is_linked(),
             What::Missile(missile) => missile.is_armed(),
-            What::Mover(_) => self.is_shootable(number),
+            What::Mover(_) => cx.entities.is_shootable(number),
             _ => false,
         })
     }
+}
 
-    /// Hits whatever stands at a number.
-    pub(in crate::game::deathmatch) fn harm(
-        &mut self,
-        host: &mut dyn Host,
-        victim: EntityNum,
-        hit: &Hit,
-    ) {
-        if let Some(client) = ClientNum::new(victim.index()) {
-            return self.hurt(host, client, hit);
-        }
-        let Some(thing) = self.things.get(victim) else { return };
-        match &thing.what {
-            What::Mover(_) => self.shoot_mover(host, victim, hit.attacker),
-            What::Corpse(_) => self.hurt_corpse(victim, hit.points),
-            What::Missile(_) => self.shoot_mine(victim),
-            _ => {}
-        }
+/// Hits whatever stands at a number.
+pub(in crate::game::deathmatch) fn harm(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    victim: EntityNum,
+    hit: &Hit,
+) {
+    if let Some(client) = ClientNum::new(victim.index()) {
+        return hurt(cx, sys, client, hit);
     }
+    let Some(thing) = cx.entities.get(victim) else { return };
+    match &thing.what {
+        What::Mover(_) => shoot_mover(cx, victim, hit.attacker),
+        What::Corpse(_) => hurt_corpse(cx, victim, hit.points),
+        What::Missile(_) => shoot_mine(cx, victim),
+        _ => {}
+    }
+}
 
-    /// Hurts a player.
-    pub(in crate::game::deathmatch) fn hurt(
+/// Hurts a player.
+pub(in crate::game::deathmatch) fn hurt(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    victim: ClientNum,
+    hit: &Hit,
+) {
+    if sys.course.is_over()
+        || !sys.combat.is_damageable(cx, victim.into())
+        || is_turned_away(cx, victim, hit)
+    {
+        return;
+    }
+    let attacker = sys.combat.credited(cx, victim, hit);
+    let other = attacker.filter(|&attacker| attacker != victim);
+    let mut points = hit.points.clamp(0, MAX_POINTS);
+    if let Some(handicap) = other.and_then(|other| cx.clients.player(other)) {
+        points = (i64::from(points) * i64::from(handicap.max_health) / 100) as i32;
+    }
+    if cx.clients.player(victim).is_some_and(|player| player.cheats.noclip) {
+        return;
+    }
+    sys.combat.push_back(cx, victim, other, hit, points);
+    if !hit.unstoppable && sys.combat.is_spared(cx, victim, attacker, hit.means) {
+        return;
+    }
+    if cx.has_powerup(victim, Powerup::BattleSuit) {
+        cx.show(victim, Event::PowerupBattleSuit, 0);
+        if hit.is_blast || hit.means == MeansOfDeath::Falling {
+            return;
+        }
+        points /= 2;
+    }
+    if let Some(other) = other {
+        count_hit(cx, other, victim);
+    }
+    points = weighed(cx, victim, attacker, points);
+    take_points(cx, sys, victim, attacker, hit, points);
+}
+
+/// Whether a shell of invulnerability keeps a hit off. Shots are seen to hit it.
+fn is_turned_away(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit) -> bool {
+    if hit.means == MeansOfDeath::Juiced || hit.unstoppable || !cx.is_invulnerable(victim) {
+        return false;
+    }
+    if let (Some(direction), Some(point)) = (hit.direction, hit.point) {
+        bounce_off_shell(cx, victim, point, direction);
+    }
+    true
+}
+impl Combat {
+    /// Who gets the frag that a hit may become: who pushed the victim into it, or who hits.
+    fn credited(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         victim: ClientNum,
         hit: &Hit,
-    ) {
-        if self.is_over()
-            || !self.is_damageable(victim.into())
-            || self.is_turned_away(host, victim, hit)
-        {
-            return;
-        }
-        let attacker = self.credited(victim, hit);
-        let other = attacker.filter(|&attacker| attacker != victim);
-        let mut points = hit.points.clamp(0, MAX_POINTS);
-        if let Some(handicap) = other.and_then(|other| self.people.player(other)) {
-            points = (i64::from(points) * i64::from(handicap.max_health) / 100) as i32;
-        }
-        if self.people.player(victim).is_some_and(|player| player.cheats.noclip) {
-            return;
-        }
-        self.push_back(victim, other, hit, points);
-        if !hit.unstoppable && self.is_spared(victim, attacker, hit.means) {
-            return;
-        }
-        if self.has_powerup(victim, Powerup::BattleSuit) {
-            self.show(victim, Event::PowerupBattleSuit, 0);
-            if hit.is_blast || hit.means == MeansOfDeath::Falling {
-                return;
-            }
-            points /= 2;
-        }
-        if let Some(other) = other {
-            self.count_hit(other, victim);
-        }
-        points = self.weighed(victim, attacker, points);
-        self.take_points(host, victim, attacker, hit, points);
-    }
-
-    /// Whether a shell of invulnerability keeps a hit off. Shots are seen to hit it.
-    fn is_turned_away(&mut self, host: &mut dyn Host, victim: ClientNum, hit: &Hit) -> bool {
-        if hit.means == MeansOfDeath::Juiced || hit.unstoppable || !self.is_invulnerable(victim) {
-            return false;
-        }
-        if let (Some(direction), Some(point)) = (hit.direction, hit.point) {
-            self.bounce_off_shell(host, victim, point, direction);
-        }
-        true
-    }
-
-    /// Who gets the frag that a hit may become: who pushed the victim into it, or who hits.
-    fn credited(&mut self, victim: ClientNum, hit: &Hit) -> Option<ClientNum> {
+    ) -> Option<ClientNum> {
         let pushed = matches!(
             hit.means,
             MeansOfDeath::Falling
@@ -178,46 +192,54 @@ impl Deathmatch {
                 | MeansOfDeath::TriggerHurt
                 | MeansOfDeath::Suicide
         );
-        let pusher = self.recent_pusher(victim).filter(|_| pushed);
-        pusher.or(hit.attacker).filter(|&attacker| self.people.player(attacker).is_some())
+        let pusher = self.recent_pusher(cx, victim).filter(|_| pushed);
+        pusher.or(hit.attacker).filter(|&attacker| cx.clients.player(attacker).is_some())
     }
 
     /// Who pushed a player so lately that what happens to it now is that one's doing.
-    pub(super) fn recent_pusher(&self, victim: ClientNum) -> Option<ClientNum> {
-        let (pusher, at) = self.bodies[victim.index()].pushed_by?;
-        let recent = self.people.now.distance(at) <= PUSH_MS && self.people.plays(pusher);
-        (self.people.profile.fights.credits_pushers && recent).then_some(pusher)
+    pub(super) fn recent_pusher(&self, cx: &Context<'_>, victim: ClientNum) -> Option<ClientNum> {
+        let (pusher, at) = self.players[victim.index()].pushed_by?;
+        let recent = cx.clients.now.distance(at) <= PUSH_MS && cx.clients.plays(pusher);
+        (cx.clients.profile.fights.credits_pushers && recent).then_some(pusher)
     }
 
-    fn push_back(&mut self, victim: ClientNum, other: Option<ClientNum>, hit: &Hit, points: i32) {
-        let body = &mut self.bodies[victim.index()];
+    fn push_back(
+        &mut self,
+        cx: &mut Context<'_>,
+        victim: ClientNum,
+        other: Option<ClientNum>,
+        hit: &Hit,
+        points: i32,
+    ) {
+        let body = &mut self.players[victim.index()];
         let knockback = points.min(MAX_KNOCKBACK);
         let Some(direction) = hit.direction else { return };
         if hit.is_still || knockback <= 0 || body.dead {
             return;
         }
-        let scale = self.combat.knockback;
-        if let Some(player) = self.people.players[victim.index()].as_mut() {
+        let scale = cx.frame.combat.knockback;
+        if let Some(player) = cx.clients.players[victim.index()].as_mut() {
             push::knock_back(&mut player.state, velocity::direction(direction), knockback, scale);
         }
-        let foe = other.filter(|&other| !self.people.are_mates(other, victim));
-        let now = self.people.now;
-        self.bodies[victim.index()].pushed_by =
-            foe.filter(|_| self.combat.awards_pushing).map(|foe| (foe, now));
+        let foe = other.filter(|&other| !cx.clients.are_mates(other, victim));
+        let now = cx.clients.now;
+        self.players[victim.index()].pushed_by =
+            foe.filter(|_| cx.frame.combat.awards_pushing).map(|foe| (foe, now));
     }
 
     /// Whether something keeps the victim from being hurt at all.
     fn is_spared(
         &self,
+        cx: &Context<'_>,
         victim: ClientNum,
         attacker: Option<ClientNum>,
         means: MeansOfDeath,
     ) -> bool {
-        let fights = self.people.profile.fights;
+        let fights = cx.clients.profile.fights;
         let by_mate = attacker
-            .is_some_and(|attacker| attacker != victim && self.people.are_mates(attacker, victim));
+            .is_some_and(|attacker| attacker != victim && cx.clients.are_mates(attacker, victim));
         if by_mate
-            && !self.combat.friendly_fire
+            && !cx.frame.combat.friendly_fire
             && !(fights.crushes_mates && means == MeansOfDeath::Crush)
         {
             return true;
@@ -234,127 +256,129 @@ impl Deathmatch {
                 | MeansOfDeath::TargetLaser
                 | MeansOfDeath::TriggerHurt
         );
-        let body = &self.bodies[victim.index()];
+        let body = &self.players[victim.index()];
         let protected =
-            body.protected_until.is_some_and(|until| until.distance(self.people.now) >= 0);
-        self.is_god(victim) || (protected && !by_level)
+            body.protected_until.is_some_and(|until| until.distance(cx.clients.now) >= 0);
+        cx.is_god(victim) || (protected && !by_level)
     }
+}
 
+impl Context<'_> {
     /// Whether a player has made itself a god.
     pub(super) fn is_god(&self, client: ClientNum) -> bool {
-        self.people.player(client).is_some_and(|player| player.cheats.god)
+        self.clients.player(client).is_some_and(|player| player.cheats.god)
     }
+}
 
-    /// Tells an attacker that it hit somebody else who lives.
-    fn count_hit(&mut self, attacker: ClientNum, victim: ClientNum) {
-        let armor_at = self.people.profile.stats.armor;
-        let mates = self.people.are_mates(attacker, victim);
-        let Some(hurt) = self.people.player(victim) else { return };
-        let (health, armor) = (hurt.state.stats[HEALTH], hurt.state.stats[armor_at]);
-        if health <= 0 {
-            return;
+/// Tells an attacker that it hit somebody else who lives.
+fn count_hit(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum) {
+    let armor_at = cx.clients.profile.stats.armor;
+    let mates = cx.clients.are_mates(attacker, victim);
+    let Some(hurt) = cx.clients.player(victim) else { return };
+    let (health, armor) = (hurt.state.stats[HEALTH], hurt.state.stats[armor_at]);
+    if health <= 0 {
+        return;
+    }
+    let Some(player) = cx.clients.players[attacker.index()].as_mut() else { return };
+    let values = &mut player.state.persistant;
+    // Sixteen bits travel, whatever the sum is.
+    let hits = values[Persistent::Hits] + if mates { -1 } else { 1 };
+    values[Persistent::Hits] = i32::from(hits as i16);
+    values[Persistent::AttackeeArmor] = i32::from((health << 8 | armor & 0xff) as i16);
+}
+
+/// What is left of a hit after what lowers or raises it for this victim; at least 1.
+fn weighed(cx: &Context<'_>, victim: ClientNum, attacker: Option<ClientNum>, points: i32) -> i32 {
+    let own = attacker == Some(victim);
+    let mut points = if own { points / 2 } else { points };
+    if let Some(other) = attacker.filter(|_| !own && cx.frame.combat.catch_up > 0) {
+        let lead = i64::from(score_of(cx, other)) - i64::from(score_of(cx, victim));
+        if points > CAUGHT_UP {
+            let share = lead * i64::from(cx.frame.combat.catch_up) * i64::from(points) / 100;
+            points = (i64::from(points) - share).clamp(i64::from(CAUGHT_UP), i64::from(MAX_POINTS))
+                as i32;
         }
-        let Some(player) = self.people.players[attacker.index()].as_mut() else { return };
-        let values = &mut player.state.persistant;
-        // Sixteen bits travel, whatever the sum is.
-        let hits = values[Persistent::Hits] + if mates { -1 } else { 1 };
-        values[Persistent::Hits] = i32::from(hits as i16);
-        values[Persistent::AttackeeArmor] = i32::from((health << 8 | armor & 0xff) as i16);
     }
+    if let Some(by) = cx.frame.combat.damage_modifier {
+        points = (points as f32 * by) as i32;
+    }
+    let spares_self = cx.clients.profile.fights.own_settings
+        && cx.clients.rules.dmflags & dm_flag::NO_SELF_DAMAGE != 0;
+    if own && spares_self { 0 } else { points.clamp(1, MAX_POINTS) }
+}
 
-    /// What is left of a hit after what lowers or raises it for this victim; at least 1.
-    fn weighed(&self, victim: ClientNum, attacker: Option<ClientNum>, points: i32) -> i32 {
-        let own = attacker == Some(victim);
-        let mut points = if own { points / 2 } else { points };
-        if let Some(other) = attacker.filter(|_| !own && self.combat.catch_up > 0) {
-            let lead = i64::from(self.score_of(other)) - i64::from(self.score_of(victim));
-            if points > CAUGHT_UP {
-                let share = lead * i64::from(self.combat.catch_up) * i64::from(points) / 100;
-                points = (i64::from(points) - share)
-                    .clamp(i64::from(CAUGHT_UP), i64::from(MAX_POINTS))
-                    as i32;
+/// Takes points from armour and health.
+fn take_points(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    victim: ClientNum,
+    attacker: Option<ClientNum>,
+    hit: &Hit,
+    points: i32,
+) {
+    let armor_at = cx.clients.profile.stats.armor;
+    let blood = cx.frame.combat.blood;
+    let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
+    let body: &mut Body = &mut sys.combat.players[victim.index()];
+    let state = &mut player.state;
+    let armor = state.stats[armor_at].max(0);
+    let share = (points as f32 * ARMOR_SHARE).ceil() as i32;
+    let saved = if hit.passes_armor { 0 } else { share.min(armor) };
+    state.stats[armor_at] -= saved;
+    let lost = points - saved;
+    body.lost = body.lost.saturating_add(lost);
+    body.lost_armor = body.lost_armor.saturating_add(saved);
+    body.lost_to = hit.direction.map(velocity::direction);
+    state.persistant[Persistent::Attacker] =
+        attacker.map_or(EntityNum::WORLD, EntityNum::from).index() as i32;
+    let before = state.stats[HEALTH];
+    let health = before.saturating_sub(lost).max(LEAST_HEALTH);
+    state.stats[HEALTH] = health;
+    if health <= 0 && body.dead {
+        if health <= GIB_HEALTH {
+            if blood {
+                sys.combat.gib(cx, victim, 0);
+            } else {
+                state.stats[HEALTH] = GIB_HEALTH + 1;
             }
         }
-        if let Some(by) = self.combat.damage_modifier {
-            points = (points as f32 * by) as i32;
-        }
-        let spares_self = self.people.profile.fights.own_settings
-            && self.people.rules.dmflags & dm_flag::NO_SELF_DAMAGE != 0;
-        if own && spares_self { 0 } else { points.clamp(1, MAX_POINTS) }
+        return;
     }
-
-    /// Takes points from armour and health.
-    fn take_points(
-        &mut self,
-        host: &mut dyn Host,
-        victim: ClientNum,
-        attacker: Option<ClientNum>,
-        hit: &Hit,
-        points: i32,
-    ) {
-        let armor_at = self.people.profile.stats.armor;
-        let blood = self.combat.blood;
-        let Some(player) = self.people.players[victim.index()].as_mut() else { return };
-        let body: &mut Body = &mut self.bodies[victim.index()];
-        let state = &mut player.state;
-        let armor = state.stats[armor_at].max(0);
-        let share = (points as f32 * ARMOR_SHARE).ceil() as i32;
-        let saved = if hit.passes_armor { 0 } else { share.min(armor) };
-        state.stats[armor_at] -= saved;
-        let lost = points - saved;
-        body.lost = body.lost.saturating_add(lost);
-        body.lost_armor = body.lost_armor.saturating_add(saved);
-        body.lost_to = hit.direction.map(velocity::direction);
-        state.persistant[Persistent::Attacker] =
-            attacker.map_or(EntityNum::WORLD, EntityNum::from).index() as i32;
-        let before = state.stats[HEALTH];
-        let health = before.saturating_sub(lost).max(LEAST_HEALTH);
-        state.stats[HEALTH] = health;
-        if health <= 0 && body.dead {
-            if health <= GIB_HEALTH {
-                if blood {
-                    self.gib(victim, 0);
-                } else {
-                    state.stats[HEALTH] = GIB_HEALTH + 1;
-                }
-            }
-            return;
-        }
-        if let Some(attacker) = attacker {
-            self.note_hurt_carrier(victim, attacker);
-        }
-        if let Some(other) = attacker.filter(|&attacker| attacker != victim) {
-            self.drink(other, victim, lost.min(before));
-        }
-        if health <= 0 {
-            self.die(host, victim, &Hit { attacker, ..*hit });
-        }
+    if let Some(attacker) = attacker {
+        sys.fight.note_hurt_carrier(cx, victim, attacker);
     }
-
-    /// Gives an attacker part of what its victim lost, where that is the custom.
-    fn drink(&mut self, attacker: ClientNum, victim: ClientNum, lost: i32) {
-        let (share, most) = (self.combat.vampire, self.combat.vampire_most);
-        if share <= 0.0 || self.is_dead(attacker) || self.people.are_mates(attacker, victim) {
-            return;
-        }
-        let Some(player) = self.people.players[attacker.index()].as_mut() else { return };
-        let health = &mut player.state.stats[HEALTH];
-        let gained = (lost.max(0) as f32 * share) as i32;
-        if *health < most {
-            *health = health.saturating_add(gained).min(most);
-        }
+    if let Some(other) = attacker.filter(|&attacker| attacker != victim) {
+        drink(cx, other, victim, lost.min(before));
     }
+    if health <= 0 {
+        die(cx, sys, victim, &Hit { attacker, ..*hit });
+    }
+}
 
+/// Gives an attacker part of what its victim lost, where that is the custom.
+fn drink(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum, lost: i32) {
+    let (share, most) = (cx.frame.combat.vampire, cx.frame.combat.vampire_most);
+    if share <= 0.0 || cx.is_dead(attacker) || cx.clients.are_mates(attacker, victim) {
+        return;
+    }
+    let Some(player) = cx.clients.players[attacker.index()].as_mut() else { return };
+    let health = &mut player.state.stats[HEALTH];
+    let gained = (lost.max(0) as f32 * share) as i32;
+    if *health < most {
+        *health = health.saturating_add(gained).min(most);
+    }
+}
+impl Context<'_> {
     /// Whether a player has a powerup that works now.
     pub(in crate::game::deathmatch) fn has_powerup(
         &self,
         client: ClientNum,
         powerup: Powerup,
     ) -> bool {
-        self.people.player(client).is_some_and(|player| player.state.powerups[powerup] != 0)
+        self.clients.player(client).is_some_and(|player| player.state.powerups[powerup] != 0)
     }
+}
 
-    pub(super) fn score_of(&self, client: ClientNum) -> i32 {
-        self.people.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
-    }
+pub(super) fn score_of(cx: &Context<'_>, client: ClientNum) -> i32 {
+    cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
 }

@@ -2,7 +2,8 @@
 //!
 //! Source: the base game's damage feedback.
 
-use super::{Deathmatch, HEALTH};
+use super::HEALTH;
+use crate::game::deathmatch::{combat::Combat, context::Context};
 use crate::model::ClientNum;
 use crate::{
     bg::Event,
@@ -16,27 +17,33 @@ const MAX_SHOWN: i32 = 255;
 /// Both direction bytes of damage that came from nowhere.
 const NOWHERE: i32 = 255;
 
-impl Deathmatch {
+impl Context<'_> {
     /// Shows an event on a player that nobody predicts.
     pub(in crate::game::deathmatch) fn show(&mut self, client: ClientNum, event: Event, parm: i32) {
-        let now = self.people.now;
-        if let Some(player) = self.people.players[client.index()].as_mut() {
+        let now = self.clients.now;
+        if let Some(player) = self.clients.players[client.index()].as_mut() {
             events::show_external(&mut player.state, event, parm, now.0);
-            self.bodies[client.index()].event_at = now;
+            self.entities.player_event_at[client.index()] = now;
         }
     }
+}
 
+impl Combat {
     /// Tells a player what it lost since the last frame, and others that it hurts.
-    pub(in crate::game::deathmatch) fn show_pain(&mut self, client: ClientNum) {
-        let now = self.people.now;
-        let unharmed = self.is_god(client);
-        let body = &mut self.bodies[client.index()];
+    pub(in crate::game::deathmatch) fn show_pain(
+        &mut self,
+        cx: &mut Context<'_>,
+        client: ClientNum,
+    ) {
+        let now = cx.clients.now;
+        let unharmed = cx.is_god(client);
+        let body = &mut self.players[client.index()];
         let lost = body.lost.saturating_add(body.lost_armor).min(MAX_SHOWN);
         (body.lost, body.lost_armor) = (0, 0);
         if lost <= 0 || body.dead {
             return;
         }
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         let state = &mut player.state;
         match body.lost_to {
             Some(direction) => {
@@ -52,7 +59,7 @@ impl Deathmatch {
             body.quiet_until = now + PAIN_MS;
             state.damage_event = state.damage_event.wrapping_add(1) & 0xff;
             let health = state.stats[HEALTH];
-            self.show(client, Event::Pain, health);
+            cx.show(client, Event::Pain, health);
         }
     }
 }

@@ -3,20 +3,48 @@
 //! Invariants: health is at least [`LEAST_HEALTH`]; who is dead dies no more; every value that is shown
 //! fits 16 bits. Source: the base game's combat rules; OpenArena's.
 
-mod arms;
-mod awards;
-mod damage;
-mod death;
-mod feedback;
-mod radius;
-mod rules;
-mod score;
+pub(super) mod arms;
+pub(super) mod awards;
+pub(super) mod damage;
+pub(super) mod death;
+pub(super) mod feedback;
+pub(super) mod radius;
+pub(super) mod rules;
+pub(super) mod score;
 #[cfg(test)]
 mod tests;
 
-use super::{Deathmatch, body::Body, things::What};
+use super::{body::Body, things::What};
+use crate::model::{ClientNum, limits::MAX_CLIENTS};
 
 pub(super) use self::{arms::Arms, damage::Hit, radius::Blast, rules::CombatRules};
+
+/// Combat state of every player.
+#[derive(Debug)]
+pub(super) struct Combat {
+    /// By client number.
+    pub(super) players: Vec<Body>,
+    /// Which of the three ways to die is next.
+    next_death: i32,
+}
+
+impl Default for Combat {
+    fn default() -> Self {
+        Self { players: vec![Body::default(); MAX_CLIENTS], next_death: 0 }
+    }
+}
+
+impl Combat {
+    /// Starts a level.
+    pub(super) fn reset(&mut self) {
+        self.players.fill(Body::default());
+    }
+
+    /// Starts a client's first life.
+    pub(super) fn reset_client(&mut self, client: ClientNum) {
+        self.players[client.index()] = Body::default();
+    }
+}
 
 /// Index of the health statistic, the same in every game.
 pub(super) const HEALTH: usize = 0;

@@ -2,12 +2,10 @@
 //!
 //! Source: the base game's radius damage.
 
-use super::{Deathmatch, Hit};
+use super::Hit;
+use crate::game::deathmatch::{combat::damage::harm, context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content, limits::MAX_ENTITIES};
-use crate::{
-    bg::MeansOfDeath,
-    game::{Host, profile::BlastCorners},
-};
+use crate::{bg::MeansOfDeath, game::profile::BlastCorners};
 
 /// How far from the middle of a body the other points lie that a blast may see.
 const CORNER: f32 = 15.0;
@@ -27,82 +25,77 @@ pub(in crate::game::deathmatch) struct Blast {
     pub(in crate::game::deathmatch) spared: Option<EntityNum>,
 }
 
-impl Deathmatch {
-    /// Hurts everything around a point. True when an enemy of the attacker was among it.
-    pub(in crate::game::deathmatch) fn blast(
-        &mut self,
-        host: &mut dyn Host,
-        blast: &Blast,
-    ) -> bool {
-        let Blast { center, points, .. } = *blast;
-        let radius = blast.radius.max(1.0);
-        let reach = Vec3([radius; 3]);
-        let mut found = [EntityNum::NONE; MAX_ENTITIES];
-        let count = host
-            .world()
-            .map_or(0, |world| world.bodies_in_box(center - reach, center + reach, &mut found));
-        let mut hit_enemy = false;
-        for &number in &found[..count] {
-            if blast.spared == Some(number) || !self.is_damageable(number) {
-                continue;
-            }
-            let Some(distance) = self.distance_to_box(number, center) else { continue };
-            if distance >= radius || !self.sees(&*host, center, number) {
-                continue;
-            }
-            let Some(origin) = self.origin_of(number) else { continue };
-            hit_enemy |= blast.attacker.is_some_and(|attacker| self.is_good_hit(attacker, number));
-            let mut direction = origin - center;
-            direction[2] += LIFT;
-            let hit = Hit {
-                attacker: blast.attacker,
-                direction: Some(direction),
-                point: Some(center),
-                is_blast: true,
-                ..Hit::by_world((points * (1.0 - distance / radius)) as i32, blast.means)
-            };
-            self.harm(host, number, &hit);
+/// Hurts everything around a point. True when an enemy of the attacker was among it.
+pub(in crate::game::deathmatch) fn blast(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    blast: &Blast,
+) -> bool {
+    let Blast { center, points, .. } = *blast;
+    let radius = blast.radius.max(1.0);
+    let reach = Vec3([radius; 3]);
+    let mut found = [EntityNum::NONE; MAX_ENTITIES];
+    let count = cx
+        .host
+        .world()
+        .map_or(0, |world| world.bodies_in_box(center - reach, center + reach, &mut found));
+    let mut hit_enemy = false;
+    for &number in &found[..count] {
+        if blast.spared == Some(number) || !sys.combat.is_damageable(cx, number) {
+            continue;
         }
-        hit_enemy
-    }
-
-    /// How far a point is from the box that an entity takes up.
-    pub(in crate::game::deathmatch) fn distance_to_box(
-        &self,
-        number: EntityNum,
-        point: Vec3,
-    ) -> Option<f32> {
-        let shared = self.shared(number)?;
-        let away = |axis: usize| {
-            let (low, high) = (shared.absmin[axis], shared.absmax[axis]);
-            (low - point[axis]).max(point[axis] - high).max(0.0)
-        };
-        Some(Vec3([0, 1, 2].map(away)).length())
-    }
-
-    /// Whether nothing of the map stands between a point and the middle or a corner of an entity.
-    pub(in crate::game::deathmatch) fn sees(
-        &self,
-        host: &dyn Host,
-        from: Vec3,
-        number: EntityNum,
-    ) -> bool {
-        let Some(shared) = self.shared(number) else { return false };
-        let Some(world) = host.world() else { return true };
-        let middle = (shared.absmin + shared.absmax) * 0.5;
-        let scene = world.scene(self, EntityNum::NONE);
-        let trace = |to| scene.trace(from, Vec3::ZERO, Vec3::ZERO, to, content::SOLID);
-        let direct = trace(middle);
-        if direct.fraction >= 1.0 || direct.entity == number {
-            return true;
+        let Some(distance) = distance_to_box(cx, number, center) else { continue };
+        if distance >= radius || !sees(cx, center, number) {
+            continue;
         }
-        let heights: &[f32] = match self.people.profile.fights.corners {
-            BlastCorners::Four => &[0.0],
-            BlastCorners::Eight => &[CORNER, -CORNER],
+        let Some(origin) = cx.origin_of(number) else { continue };
+        hit_enemy |=
+            blast.attacker.is_some_and(|attacker| sys.combat.is_good_hit(cx, attacker, number));
+        let mut direction = origin - center;
+        direction[2] += LIFT;
+        let hit = Hit {
+            attacker: blast.attacker,
+            direction: Some(direction),
+            point: Some(center),
+            is_blast: true,
+            ..Hit::by_world((points * (1.0 - distance / radius)) as i32, blast.means)
         };
-        let sides = [(CORNER, CORNER), (CORNER, -CORNER), (-CORNER, CORNER), (-CORNER, -CORNER)];
-        heights.iter().any(|&z| {
-            sides.iter().any(|&(x, y)| trace(middle + Vec3::new(x, y, z)).fraction >= 1.0)
-        })
+        harm(cx, sys, number, &hit);
     }
+    hit_enemy
+}
+
+/// How far a point is from the box that an entity takes up.
+pub(in crate::game::deathmatch) fn distance_to_box(
+    cx: &Context<'_>,
+    number: EntityNum,
+    point: Vec3,
+) -> Option<f32> {
+    let shared = cx.shared(number)?;
+    let away = |axis: usize| {
+        let (low, high) = (shared.absmin[axis], shared.absmax[axis]);
+        (low - point[axis]).max(point[axis] - high).max(0.0)
+    };
+    Some(Vec3([0, 1, 2].map(away)).length())
+}
+
+/// Whether nothing of the map stands between a point and the middle or a corner of an entity.
+pub(in crate::game::deathmatch) fn sees(cx: &Context<'_>, from: Vec3, number: EntityNum) -> bool {
+    let Some(shared) = cx.shared(number) else { return false };
+    let Some(world) = cx.host.world() else { return true };
+    let middle = (shared.absmin + shared.absmax) * 0.5;
+    let scene = world.scene(cx, EntityNum::NONE);
+    let trace = |to| scene.trace(from, Vec3::ZERO, Vec3::ZERO, to, content::SOLID);
+    let direct = trace(middle);
+    if direct.fraction >= 1.0 || direct.entity == number {
+        return true;
+    }
+    let heights: &[f32] = match cx.clients.profile.fights.corners {
+        BlastCorners::Four => &[0.0],
+        BlastCorners::Eight => &[CORNER, -CORNER],
+    };
+    let sides = [(CORNER, CORNER), (CORNER, -CORNER), (-CORNER, CORNER), (-CORNER, -CORNER)];
+    heights
+        .iter()
+        .any(|&z| sides.iter().any(|&(x, y)| trace(middle + Vec3::new(x, y, z)).fraction >= 1.0))
 }

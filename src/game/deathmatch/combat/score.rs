@@ -2,81 +2,83 @@
 //!
 //! Source: the base game's scoring; OpenArena's, which spares who has nothing to lose.
 
-use super::Deathmatch;
+use crate::game::deathmatch::{
+    combat::damage::score_of, context::Context, matches::Course, teams::share_score,
+};
 use crate::model::{ClientNum, Vec3};
 use crate::{
     bg::{Event, Persistent},
-    game::{Host, deathmatch::things::only_for, profile::Penance},
+    game::{deathmatch::things::only_for, profile::Penance},
 };
 
 /// Players from which on who dies by itself pays for it alone.
 const ENOUGH_PLAYERS: usize = 3;
 
-impl Deathmatch {
+impl Course {
     /// Counts a death and what it is worth.
     pub(super) fn keep_score(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         victim: ClientNum,
         killer: Option<ClientNum>,
         at: Vec3,
     ) {
-        if let Some(player) = self.people.players[victim.index()].as_mut() {
+        if let Some(player) = cx.clients.players[victim.index()].as_mut() {
             let deaths = &mut player.state.persistant[Persistent::Deaths];
             *deaths = (*deaths + 1) & 0x7fff;
         }
         let culprit = killer.unwrap_or(victim);
-        let own = culprit == victim || self.people.are_mates(culprit, victim);
+        let own = culprit == victim || cx.clients.are_mates(culprit, victim);
         if !own {
-            return self.add_score(host, culprit, 1, at);
+            return self.add_score(cx, culprit, 1, at);
         }
-        match self.people.profile.penance {
-            Penance::Own => self.add_score(host, culprit, -1, at),
-            Penance::Lenient => self.lose_gently(host, victim, killer, at),
+        match cx.clients.profile.penance {
+            Penance::Own => self.add_score(cx, culprit, -1, at),
+            Penance::Lenient => self.lose_gently(cx, victim, killer, at),
         }
     }
 
     /// Nobody falls below nothing; in small games the others gain instead.
     fn lose_gently(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         victim: ClientNum,
         killer: Option<ClientNum>,
         at: Vec3,
     ) {
-        let has_teams = self.people.game_type.has_teams();
-        let players = ClientNum::all().filter(|&client| self.people.plays(client)).count();
+        let has_teams = cx.clients.game_type.has_teams();
+        let players = ClientNum::all().filter(|&client| cx.clients.plays(client)).count();
         let Some(killer) = killer else {
-            if self.score_of(victim) > 0 {
-                self.add_score(host, victim, -1, at);
+            if score_of(cx, victim) > 0 {
+                self.add_score(cx, victim, -1, at);
             }
             return;
         };
         if players >= ENOUGH_PLAYERS {
-            if !has_teams && self.score_of(victim) > 0 {
-                self.add_score(host, killer, -1, at);
+            if !has_teams && score_of(cx, victim) > 0 {
+                self.add_score(cx, killer, -1, at);
             }
         } else if has_teams {
-            self.add_score(host, killer, -1, at);
+            self.add_score(cx, killer, -1, at);
         } else {
             if self.is_warmup() {
                 return;
             }
             for other in ClientNum::all().filter(|&other| other != killer) {
-                if self.people.plays(other) {
-                    self.show_points(host, killer, 1, at);
-                    self.change_score(other, 1);
+                if cx.clients.plays(other) {
+                    show_points(cx, killer, 1, at);
+                    change_score(cx, other, 1);
                 }
             }
-            self.people.rank(host);
-            self.check_limits(host);
+            cx.clients.rank(cx.host);
+            self.check_limits(cx);
         }
     }
 
     /// Gives or takes points, which the client sees at a place.
     pub(in crate::game::deathmatch) fn add_score(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         client: ClientNum,
         points: i32,
         at: Vec3,
@@ -84,24 +86,24 @@ impl Deathmatch {
         if self.is_warmup() {
             return;
         }
-        self.show_points(host, client, points, at);
-        self.change_score(client, points);
-        self.share_score(client, points);
-        self.people.rank(host);
-        self.check_limits(host);
+        show_points(cx, client, points, at);
+        change_score(cx, client, points);
+        share_score(cx, client, points);
+        cx.clients.rank(cx.host);
+        self.check_limits(cx);
     }
+}
 
-    fn change_score(&mut self, client: ClientNum, points: i32) {
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        let score = &mut player.state.persistant[Persistent::Score];
-        *score = score.saturating_add(points).clamp(i32::from(i16::MIN), i32::from(i16::MAX));
-    }
+fn change_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
+    let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+    let score = &mut player.state.persistant[Persistent::Score];
+    *score = score.saturating_add(points).clamp(i32::from(i16::MIN), i32::from(i16::MAX));
+}
 
-    fn show_points(&mut self, host: &mut dyn Host, client: ClientNum, points: i32, at: Vec3) {
-        self.flash(host, at, Event::ScorePlum, |state, shared| {
-            only_for(shared, client.index());
-            state.other_entity_num = client.index() as i32;
-            state.time = points;
-        });
-    }
+fn show_points(cx: &mut Context<'_>, client: ClientNum, points: i32, at: Vec3) {
+    cx.flash(at, Event::ScorePlum, |state, shared| {
+        only_for(shared, client.index());
+        state.other_entity_num = client.index() as i32;
+        state.time = points;
+    });
 }

@@ -1,6 +1,12 @@
 //! Damage, blasts and deaths in numbers.
 
 use super::{Blast, Hit};
+use crate::game::deathmatch::{
+    combat::damage::{harm, hurt},
+    combat::death::take_own_life,
+    combat::radius,
+    think::respawn,
+};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
     bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Weapon, contents, entity_flag},
@@ -23,8 +29,8 @@ fn two(profile: &'static Profile, settings: &[(&str, &str)]) -> (Arena, ClientNu
     (arena, one, other)
 }
 
-fn hurt(arena: &mut Arena, victim: ClientNum, hit: &Hit) {
-    arena.game.hurt(&mut arena.host, victim, hit);
+fn hurt_by(arena: &mut Arena, victim: ClientNum, hit: &Hit) {
+    arena.game.with(&mut arena.host, |cx, sys| hurt(cx, sys, victim, hit));
 }
 
 #[test]
@@ -32,7 +38,7 @@ fn a_hit_takes_pushes_and_is_told() {
     for profile in Profile::ALL {
         let (mut arena, one, other) = two(profile, &[]);
         arena.player(other).state.stats[profile.stats.armor] = 50;
-        hurt(&mut arena, other, &hit(one, 40));
+        hurt_by(&mut arena, other, &hit(one, 40));
         // 27 of 40 into the armour.
         assert_eq!(arena.health(other), 100 - 13, "{}", profile.folder);
         let state = arena.state(other);
@@ -55,10 +61,10 @@ fn knockback_is_limited_and_follows_its_setting() {
     let (mut arena, one, other) = two(Profile::BASEQ3, &[("g_knockback", "500")]);
     arena.frame();
     arena.player(other).state.stats[0] = 999;
-    hurt(&mut arena, other, &hit(one, 400));
+    hurt_by(&mut arena, other, &hit(one, 400));
     assert_eq!(arena.state(other).velocity, EAST * 500.0);
     let still = Hit { is_still: true, ..hit(one, 10) };
-    hurt(&mut arena, other, &still);
+    hurt_by(&mut arena, other, &still);
     assert_eq!(arena.state(other).velocity, EAST * 500.0);
 }
 
@@ -66,14 +72,14 @@ fn knockback_is_limited_and_follows_its_setting() {
 fn handicap_and_ones_own_hand_take_less() {
     let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
     arena.player(one).max_health = 50;
-    hurt(&mut arena, other, &hit(one, 40));
+    hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80);
-    hurt(&mut arena, one, &hit(one, 41));
+    hurt_by(&mut arena, one, &hit(one, 41));
     assert_eq!(arena.health(one), 80, "half, and no handicap");
     assert_eq!(arena.state(one).persistant[Persistent::Hits], 1);
-    hurt(&mut arena, other, &Hit { points: 0, ..hit(one, 0) });
+    hurt_by(&mut arena, other, &Hit { points: 0, ..hit(one, 0) });
     assert_eq!(arena.health(other), 79, "at least 1");
-    hurt(&mut arena, other, &hit(one, i32::MAX));
+    hurt_by(&mut arena, other, &hit(one, i32::MAX));
     assert!(arena.health(other) >= -999);
     assert_eq!(arena.obituaries(), [6]);
 }
@@ -82,23 +88,23 @@ fn handicap_and_ones_own_hand_take_less() {
 fn battle_suits_halve_and_swallow_blasts() {
     let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
     arena.player(other).state.powerups[Powerup::BattleSuit] = i32::MAX;
-    hurt(&mut arena, other, &hit(one, 40));
+    hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80);
     assert_eq!(arena.state(other).external_event & 0xff, Event::PowerupBattleSuit);
-    hurt(&mut arena, other, &Hit { is_blast: true, ..hit(one, 40) });
-    hurt(&mut arena, other, &Hit::by_world(10, MeansOfDeath::Falling));
+    hurt_by(&mut arena, other, &Hit { is_blast: true, ..hit(one, 40) });
+    hurt_by(&mut arena, other, &Hit::by_world(10, MeansOfDeath::Falling));
     assert_eq!(arena.health(other), 80);
 }
 
 #[test]
 fn whoever_has_just_spawned_is_protected_where_that_is_the_custom() {
     let (mut arena, one, other) = two(Profile::BASEOA, &[("g_spawnprotect", "500")]);
-    hurt(&mut arena, other, &hit(one, 40));
+    hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 100);
-    hurt(&mut arena, other, &Hit::by_world(5, MeansOfDeath::Falling));
+    hurt_by(&mut arena, other, &Hit::by_world(5, MeansOfDeath::Falling));
     assert_eq!(arena.health(other), 95);
     arena.run_for(600);
-    hurt(&mut arena, other, &hit(one, 40));
+    hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 55);
 }
 
@@ -107,16 +113,16 @@ fn openarenas_settings_change_damage() {
     let settings =
         [("g_damageModifier", "2"), ("g_vampire", "0.5"), ("g_vampire_max_health", "130")];
     let (mut arena, one, other) = two(Profile::BASEOA, &settings);
-    hurt(&mut arena, other, &hit(one, 20));
+    hurt_by(&mut arena, other, &hit(one, 20));
     assert_eq!((arena.health(other), arena.health(one)), (60, 120));
-    hurt(&mut arena, other, &hit(one, 15));
+    hurt_by(&mut arena, other, &hit(one, 15));
     assert_eq!((arena.health(other), arena.health(one)), (30, 130), "and no more");
     let (mut arena, one, other) = two(Profile::BASEOA, &[("g_catchup", "10")]);
     arena.player(one).state.persistant[Persistent::Score] = 5;
-    hurt(&mut arena, other, &hit(one, 40));
+    hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80, "ten in a hundred for each of five");
     let (mut arena, one, _) = two(Profile::BASEOA, &[("dmflags", "1024")]);
-    hurt(&mut arena, one, &hit(one, 40));
+    hurt_by(&mut arena, one, &hit(one, 40));
     assert_eq!(arena.health(one), 100);
 }
 
@@ -133,7 +139,7 @@ fn blasts_lose_strength_with_distance() {
             attacker: Some(one),
             spared: None,
         };
-        assert!(arena.game.blast(&mut arena.host, &blast));
+        assert!(arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &blast)));
         assert_eq!(arena.health(other), 50, "{}", profile.folder);
         let thrown = arena.state(other).velocity;
         // Away and 24 units up: 50 points, 250 units a second.
@@ -141,9 +147,9 @@ fn blasts_lose_strength_with_distance() {
         let slope = (STANDING.trunc() - 20.0 + 24.0) / 76.0;
         assert!((thrown[2] / thrown[0] - slope).abs() < 1e-3, "{thrown:?}");
         let far = Blast { center: Vec3::new(284.0 - 120.0, 0.0, 20.0), ..blast };
-        assert!(!arena.game.blast(&mut arena.host, &far));
+        assert!(!arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &far)));
         let spared = Blast { spared: Some(other.into()), ..blast };
-        assert!(!arena.game.blast(&mut arena.host, &spared));
+        assert!(!arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &spared)));
         assert_eq!(arena.health(other), 50);
     }
 }
@@ -165,7 +171,7 @@ fn blasts_do_not_go_through_walls_but_around_corners() {
             attacker: Some(one),
             spared: None,
         };
-        arena.game.blast(&mut arena.host, &blast);
+        arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &blast));
         assert_eq!(arena.health(other), health, "{}", profile.folder);
     }
 }
@@ -174,7 +180,7 @@ fn blasts_do_not_go_through_walls_but_around_corners() {
 fn a_frag_is_announced_scored_and_awarded() {
     for profile in Profile::ALL {
         let (mut arena, one, other) = two(profile, &[]);
-        hurt(&mut arena, other, &hit(one, 110));
+        hurt_by(&mut arena, other, &hit(one, 110));
         let obituary = arena.event(Event::Obituary);
         assert_eq!(
             (obituary.event_parm, obituary.other_entity_num, obituary.other_entity_num2),
@@ -187,7 +193,7 @@ fn a_frag_is_announced_scored_and_awarded() {
         assert_eq!(arena.state(one).persistant[Persistent::Excellent], 0);
         let third = arena.join(2, 0.0, 300.0, 0.0);
         arena.run_for(2900);
-        hurt(&mut arena, third, &Hit { means: MeansOfDeath::Gauntlet, ..hit(one, 110) });
+        hurt_by(&mut arena, third, &Hit { means: MeansOfDeath::Gauntlet, ..hit(one, 110) });
         let state = arena.state(one);
         let awards = [Persistent::Excellent, Persistent::Gauntlet].map(|n| state.persistant[n]);
         assert_eq!(awards, [1, 1], "{}", profile.folder);
@@ -203,12 +209,12 @@ fn a_frag_is_announced_scored_and_awarded() {
 #[test]
 fn suicides_cost_what_each_game_says() {
     let (mut arena, one, _) = two(Profile::BASEQ3, &[]);
-    arena.game.take_own_life(&mut arena.host, one);
+    arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, one));
     assert_eq!(arena.state(one).persistant[Persistent::Score], -1);
     assert_eq!(arena.obituaries(), [20]);
 
     let (mut arena, one, other) = two(Profile::BASEOA, &[]);
-    arena.game.take_own_life(&mut arena.host, one);
+    arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, one));
     let score = |arena: &Arena, client| arena.state(client).persistant[Persistent::Score];
     assert_eq!((score(&arena, one), score(&arena, other)), (0, 1));
     let plum = arena.event(Event::ScorePlum);
@@ -217,8 +223,8 @@ fn suicides_cost_what_each_game_says() {
     let (mut arena, one, other) = two(Profile::BASEOA, &[]);
     arena.join(2, 0.0, 300.0, 0.0);
     arena.player(one).state.persistant[Persistent::Score] = 1;
-    arena.game.take_own_life(&mut arena.host, one);
-    arena.game.take_own_life(&mut arena.host, other);
+    arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, one));
+    arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, other));
     assert_eq!((score(&arena, one), score(&arena, other)), (0, 0), "nobody falls below nothing");
 }
 
@@ -226,20 +232,20 @@ fn suicides_cost_what_each_game_says() {
 fn who_pushes_gets_the_frag_where_that_is_the_custom() {
     for (profile, killer, score) in [(Profile::BASEOA, 0, 1), (Profile::BASEQ3, 1022, 0)] {
         let (mut arena, one, other) = two(profile, &[]);
-        hurt(&mut arena, other, &hit(one, 10));
+        hurt_by(&mut arena, other, &hit(one, 10));
         arena.run_for(4000);
-        hurt(&mut arena, other, &Hit::by_world(999, MeansOfDeath::Lava));
+        hurt_by(&mut arena, other, &Hit::by_world(999, MeansOfDeath::Lava));
         assert_eq!(arena.event(Event::Obituary).other_entity_num2, killer);
         assert_eq!(arena.state(one).persistant[Persistent::Score], score);
     }
     let mut alone = Arena::with(Profile::BASEOA, &[], &[]);
     let one = alone.join(0, 0.0, 0.0, 0.0);
-    alone.game.take_own_life(&mut alone.host, one);
+    alone.game.with(&mut alone.host, |cx, sys| take_own_life(cx, sys, one));
     assert!(alone.events(Event::ScorePlum).is_empty(), "nobody gains");
 
     let (mut arena, one, other) = two(Profile::BASEOA, &[]);
-    hurt(&mut arena, other, &hit(one, 10));
-    arena.game.take_own_life(&mut arena.host, other);
+    hurt_by(&mut arena, other, &hit(one, 10));
+    arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, other));
     assert_eq!(arena.obituaries(), [MeansOfDeath::Falling as i32]);
     assert_eq!(arena.state(one).persistant[Persistent::Score], 1);
 }
@@ -251,7 +257,7 @@ fn the_dead_face_what_killed_them() {
         let one = arena.join(0, 0.0, -200.0, 0.0);
         let other = arena.join(1, x, y, 45.0);
         let hit = hit(one, other);
-        hurt(&mut arena, other, &hit);
+        hurt_by(&mut arena, other, &hit);
         arena.state(other).stats[Profile::BASEQ3.stats.dead_yaw]
     };
     let by_world = Hit::by_world(999, MeansOfDeath::Rocket);
@@ -272,29 +278,29 @@ fn the_dead_face_what_killed_them() {
 #[test]
 fn bodies_lie_and_go_to_pieces() {
     let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
-    hurt(&mut arena, other, &hit(one, 110));
-    let body = arena.game.people.player(other).expect("it").shared;
+    hurt_by(&mut arena, other, &hit(one, 110));
+    let body = arena.game.clients.player(other).expect("it").shared;
     assert_eq!((body.contents, body.maxs[2]), (contents::CORPSE, -8.0));
     assert_eq!(arena.state(other).pm_type, PmType::Dead as i32, "without waiting for a command");
     assert_eq!(arena.state(other).weapon, Weapon::Machinegun, "until the next command");
     assert_eq!(arena.state(other).external_event & 0xff, Event::Death1);
     assert_eq!(arena.state(other).velocity, EAST * 550.0, "the hit that kills pushes");
     assert_eq!(arena.state(other).stats[Profile::BASEQ3.stats.dead_yaw], 180, "looks back");
-    hurt(&mut arena, other, &hit(one, 29));
+    hurt_by(&mut arena, other, &hit(one, 29));
     assert_eq!(arena.health(other), -39);
     assert_eq!(arena.state(other).velocity, EAST * 550.0, "bodies are not pushed");
-    hurt(&mut arena, other, &hit(one, 1));
+    hurt_by(&mut arena, other, &hit(one, 1));
     let state = arena.state(other);
     assert_eq!(
         (state.external_event & 0xff, state.external_event_parm),
         (Event::GibPlayer as i32, 0)
     );
-    hurt(&mut arena, other, &hit(one, 100));
+    hurt_by(&mut arena, other, &hit(one, 100));
     assert_eq!(arena.health(other), -40, "nothing is left to hurt");
 
     for (blood, health, shown) in [("1", -45, Event::GibPlayer), ("0", -39, Event::Death1)] {
         let (mut arena, one, other) = two(Profile::BASEQ3, &[("com_blood", blood)]);
-        hurt(&mut arena, other, &hit(one, 145));
+        hurt_by(&mut arena, other, &hit(one, 145));
         let state = arena.state(other);
         assert_eq!(
             (state.stats[0], state.external_event & 0xff),
@@ -308,23 +314,20 @@ fn bodies_lie_and_go_to_pieces() {
 #[test]
 fn corpses_can_be_shot_to_pieces() {
     let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
-    hurt(&mut arena, other, &hit(one, 110));
+    hurt_by(&mut arena, other, &hit(one, 110));
     let seen_at = arena.player(other).entity.pos.base;
     arena.player(other).shared.current_origin = seen_at + EAST * 0.5;
-    arena.game.respawn(&mut arena.host, other);
-    let corpse = arena
-        .game
-        .graves
-        .iter()
-        .copied()
-        .find(|&grave| arena.game.is_damageable(grave))
-        .expect("a corpse");
-    assert_eq!(arena.game.things.get(corpse).expect("it").state.pos.base, seen_at);
-    arena.game.harm(&mut arena.host, corpse, &hit(one, 39));
-    assert!(arena.game.is_damageable(corpse));
-    arena.game.harm(&mut arena.host, corpse, &hit(one, 1));
-    assert!(!arena.game.is_damageable(corpse));
-    let state = arena.game.things.get(corpse).expect("it").state;
+    arena.game.with(&mut arena.host, |cx, sys| respawn(cx, sys, other));
+    let corpse = arena.game.with(&mut arena.host, |cx, sys| {
+        let mut slots = sys.graves.slots().iter().copied();
+        slots.find(|&slot| sys.combat.is_damageable(cx, slot)).expect("a corpse")
+    });
+    assert_eq!(arena.game.entities.get(corpse).expect("it").state.pos.base, seen_at);
+    arena.game.with(&mut arena.host, |cx, sys| harm(cx, sys, corpse, &hit(one, 39)));
+    assert!(arena.game.with(&mut arena.host, |cx, sys| sys.combat.is_damageable(cx, corpse)));
+    arena.game.with(&mut arena.host, |cx, sys| harm(cx, sys, corpse, &hit(one, 1)));
+    assert!(!arena.game.with(&mut arena.host, |cx, sys| sys.combat.is_damageable(cx, corpse)));
+    let state = arena.game.entities.get(corpse).expect("it").state;
     assert_eq!(
         (state.e_type, state.event & 0xff, state.event_parm),
         (10, Event::GibPlayer as i32, 0)
@@ -335,8 +338,8 @@ fn corpses_can_be_shot_to_pieces() {
 fn the_dead_come_back_in_time() {
     let respawn = |profile, settings: &[(&str, &str)]| {
         let (mut arena, one, other) = two(profile, settings);
-        hurt(&mut arena, other, &hit(one, 110));
-        arena.game.bodies[other.index()].respawn_at.distance(arena.now)
+        hurt_by(&mut arena, other, &hit(one, 110));
+        arena.game.systems.combat.players[other.index()].respawn_at.distance(arena.now)
     };
     assert_eq!(respawn(Profile::BASEQ3, &[]), 1700);
     assert_eq!(respawn(Profile::BASEOA, &[]), 1708, "and one for each slot");
@@ -379,11 +382,11 @@ fn every_means_of_death_reaches_the_obituary_with_its_number() {
     ];
     for (number, means) in (1..).zip(means) {
         let (mut arena, one, other) = two(Profile::BASEOA, &[]);
-        hurt(&mut arena, other, &Hit { attacker: Some(one), ..Hit::by_world(200, means) });
+        hurt_by(&mut arena, other, &Hit { attacker: Some(one), ..Hit::by_world(200, means) });
         assert_eq!(arena.obituaries(), [number], "{}", means.name());
     }
     let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
-    hurt(
+    hurt_by(
         &mut arena,
         other,
         &Hit { attacker: Some(one), ..Hit::by_world(200, MeansOfDeath::Grapple) },
@@ -397,7 +400,7 @@ fn hostile_numbers_hurt_nobody_but_players() {
     for number in (0..1024).filter_map(EntityNum::new) {
         let strange =
             Hit { direction: Some(Vec3::new(f32::NAN, f32::INFINITY, 0.0)), ..hit(one, i32::MIN) };
-        arena.game.harm(&mut arena.host, number, &strange);
+        arena.game.with(&mut arena.host, |cx, sys| harm(cx, sys, number, &strange));
     }
     for client in [one, other] {
         assert!(arena.health(client) >= 98, "{}", arena.health(client));
@@ -410,7 +413,7 @@ fn hostile_numbers_hurt_nobody_but_players() {
         attacker: None,
         spared: None,
     };
-    arena.game.blast(&mut arena.host, &blast);
+    arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &blast));
     arena.host.set_setting("g_knockback", "1e39");
     arena.frame();
 }

@@ -4,13 +4,19 @@
 //! does not lie elsewhere. Source: the base game's capture the flag.
 
 use super::Step;
-use crate::model::{ClientNum, EntityNum, SvFlags};
-use crate::{
-    bg::{
-        Event, Powerup, Team, TeamColor, TeamSound, UNTIL_LOST, configstring, contents, entity_flag,
-    },
-    game::{Host, deathmatch::Deathmatch},
+use crate::bg::{
+    Event, Powerup, Team, TeamColor, TeamSound, UNTIL_LOST, configstring, contents, entity_flag,
 };
+use crate::game::deathmatch::{
+    context::Context,
+    items::Items,
+    items::toss::toss,
+    items::{plan, remove_item},
+    systems::Systems,
+    teams::{reward_capture, reward_return, tell_flag_taken},
+    things::Things,
+};
+use crate::model::{ClientNum, EntityNum, SvFlags};
 
 use super::toss::without;
 
@@ -52,7 +58,7 @@ const ROWS: [Row; 2] = [
 
 impl Flag {
     /// The flag that an item is.
-    pub(in crate::game::deathmatch) fn of_item(number: i32) -> Option<Self> {
+    pub(super) fn of_item(number: i32) -> Option<Self> {
         ROWS.iter().find(|row| row.item == number).map(|row| row.flag)
     }
 
@@ -123,162 +129,159 @@ pub(in crate::game::deathmatch) enum Words {
     Loud,
 }
 
-impl Deathmatch {
+impl Items {
     /// Tells everybody where the flags are, in games that have any.
-    pub(in crate::game::deathmatch) fn publish_flags(&self, host: &mut dyn Host) {
-        if self.people.game_type.has_flags() {
-            let [red, blue] = self.items.flags.map(|place| place as i32);
-            host.set_configstring(configstring::FLAG_STATUS, &format!("{red}{blue}"));
+    pub(in crate::game::deathmatch) fn publish_flags(&self, cx: &mut Context<'_>) {
+        if cx.clients.game_type.has_flags() {
+            let [red, blue] = self.flags.map(|place| place as i32);
+            cx.host.set_configstring(configstring::FLAG_STATUS, &format!("{red}{blue}"));
         }
     }
+}
 
+impl Things {
     /// Where a flag belongs on the level; none where the map has none.
     pub(in crate::game::deathmatch) fn flag_home(&self, flag: Flag) -> Option<crate::model::Vec3> {
-        self.things.numbers().find_map(|number| {
+        self.numbers().find_map(|number| {
             let (thing, pickup) = self.pickup(number)?;
             let is_home = pickup.number == flag.row().item && !pickup.is_dropped;
             is_home.then_some(thing.shared.current_origin)
         })
     }
+}
 
-    fn move_flag(&mut self, host: &mut dyn Host, flag: Flag, place: Place) {
-        self.items.flags[flag as usize] = place;
-        self.publish_flags(host);
+impl Items {
+    fn move_flag(&mut self, cx: &mut Context<'_>, flag: Flag, place: Place) {
+        self.flags[flag as usize] = place;
+        self.publish_flags(cx);
     }
+}
 
-    /// Somebody touches a flag that it may touch. True when it carries it away now; otherwise what lay
-    /// there went home, or was met by the flag that the player brought.
-    pub(in crate::game::deathmatch) fn touch_team_item(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        flag: Flag,
-        is_dropped: bool,
-    ) -> bool {
-        let team = self.people.team(client);
-        let Some(player) = self.people.players[client.index()].as_mut() else { return false };
-        if flag.team() != team {
-            player.state.powerups[flag.powerup()] = UNTIL_LOST;
-            self.move_flag(host, flag, Place::Carried);
-            self.tell_flag_taken(host, client, flag);
-            return true;
-        }
-        if is_dropped {
-            self.reward_return(host, client, flag);
-            self.send_flag_home(host, flag, Words::Sound);
-        } else {
-            player.state.powerups[flag.other().powerup()] = 0;
-            for each in [flag, flag.other()] {
-                self.send_flag_home(host, each, Words::None);
-            }
-            self.reward_capture(host, client, flag);
-        }
-        false
+/// Somebody touches a flag that it may touch. True when it carries it away now; otherwise what lay
+/// there went home, or was met by the flag that the player brought.
+pub(in crate::game::deathmatch) fn touch_team_item(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    flag: Flag,
+    is_dropped: bool,
+) -> bool {
+    let team = cx.clients.team(client);
+    let Some(player) = cx.clients.players[client.index()].as_mut() else { return false };
+    if flag.team() != team {
+        player.state.powerups[flag.powerup()] = UNTIL_LOST;
+        sys.items.move_flag(cx, flag, Place::Carried);
+        tell_flag_taken(cx, sys, client, flag);
+        return true;
     }
-
+    if is_dropped {
+        reward_return(cx, sys, client, flag);
+        sys.items.send_flag_home(cx, flag, Words::Sound);
+    } else {
+        player.state.powerups[flag.other().powerup()] = 0;
+        for each in [flag, flag.other()] {
+            sys.items.send_flag_home(cx, each, Words::None);
+        }
+        reward_capture(cx, sys, client, flag);
+    }
+    false
+}
+impl Items {
     /// A flag is at home again, wherever it was, and nobody carries it.
-    pub(in crate::game::deathmatch) fn send_flag_home(
-        &mut self,
-        host: &mut dyn Host,
-        flag: Flag,
-        words: Words,
-    ) {
+    pub(super) fn send_flag_home(&mut self, cx: &mut Context<'_>, flag: Flag, words: Words) {
         let row = flag.row();
-        for number in self.things.numbers() {
-            let Some((_, pickup)) = self.pickup(number) else { continue };
+        for number in cx.entities.numbers() {
+            let Some((_, pickup)) = cx.entities.pickup(number) else { continue };
             if pickup.number != row.item {
                 continue;
             }
             if pickup.is_dropped {
-                self.remove_item(host, number);
+                remove_item(cx, number);
             } else {
-                self.show_again(host, number);
+                show_again(cx, number);
             }
         }
-        for player in self.people.players.iter_mut().flatten() {
+        for player in cx.clients.players.iter_mut().flatten() {
             player.state.powerups[row.powerup] = 0;
         }
-        self.move_flag(host, flag, Place::Home);
+        self.move_flag(cx, flag, Place::Home);
         if words != Words::None {
-            self.tell_team_sound(host, row.back_sound);
+            tell_team_sound(cx, row.back_sound);
         }
         if words == Words::Loud {
             let line = format!("print \"The {} flag has returned!\n\"", flag.name());
-            host.send_command(None, &line);
+            cx.host.send_command(None, &line);
         }
     }
+}
 
-    /// Everybody hears what happened to the teams.
-    pub(in crate::game::deathmatch) fn tell_team_sound(
-        &mut self,
-        host: &mut dyn Host,
-        sound: TeamSound,
-    ) {
-        self.flash(host, crate::model::Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
-            state.event_parm = sound as i32;
-            shared.sv_flags = SvFlags::BROADCAST;
-        });
-    }
-
+/// Everybody hears what happened to the teams.
+pub(in crate::game::deathmatch) fn tell_team_sound(cx: &mut Context<'_>, sound: TeamSound) {
+    cx.flash(crate::model::Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
+        state.event_parm = sound as i32;
+        shared.sv_flags = SvFlags::BROADCAST;
+    });
+}
+impl Items {
     /// Drops the flag that somebody carries, thrown `angle` degrees aside. One that finds no room goes
     /// home.
-    pub(in crate::game::deathmatch) fn drop_flag(
+    pub(super) fn drop_flag(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         client: ClientNum,
         flag: Flag,
         angle: f32,
     ) {
         let row = flag.row();
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+        let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         if std::mem::take(&mut player.state.powerups[row.powerup]) == 0 {
             return;
         }
-        let item = self.people.profile.items.get(row.item);
-        let dropped = item.and_then(|item| self.toss(host, client, row.item, item, angle));
+        let item = cx.clients.profile.items.get(row.item);
+        let dropped = item.and_then(|item| toss(cx, client, row.item, item, angle));
         match dropped {
-            Some(_) => self.move_flag(host, flag, Place::Lying),
-            None => self.send_flag_home(host, flag, Words::Loud),
+            Some(_) => self.move_flag(cx, flag, Place::Lying),
+            None => self.send_flag_home(cx, flag, Words::Loud),
         }
     }
 
     /// Drops whatever flags somebody carries.
     pub(in crate::game::deathmatch) fn drop_flags(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         client: ClientNum,
     ) {
         for row in &ROWS {
-            self.drop_flag(host, client, row.flag, 0.0);
+            self.drop_flag(cx, client, row.flag, 0.0);
         }
     }
 
     /// Whatever flags somebody carries go home at once: it took its own life.
     pub(in crate::game::deathmatch) fn return_flags_of(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         client: ClientNum,
     ) {
         for row in &ROWS {
-            let carries = self
-                .people
+            let carries = cx
+                .clients
                 .player(client)
                 .is_some_and(|player| player.state.powerups[row.powerup] != 0);
             if carries {
-                self.send_flag_home(host, row.flag, Words::Loud);
+                self.send_flag_home(cx, row.flag, Words::Loud);
             }
         }
     }
+}
 
-    /// Shows an item where it was, at once and alone.
-    pub(super) fn show_again(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        let Some(thing) = self.things.get_mut(number) else { return };
-        thing.shared.contents = contents::TRIGGER;
-        thing.state.e_flags &= !entity_flag::NODRAW;
-        thing.shared.sv_flags = without(thing.shared.sv_flags, SvFlags::NO_CLIENT);
-        thing.raise(Event::ItemRespawn, 0, now);
-        self.things.link(host, number);
-        self.plan(number, Step::Rest, 0);
-    }
+/// Shows an item where it was, at once and alone.
+pub(super) fn show_again(cx: &mut Context<'_>, number: EntityNum) {
+    let now = cx.clients.now;
+    let Some(thing) = cx.entities.get_mut(number) else { return };
+    thing.shared.contents = contents::TRIGGER;
+    thing.state.e_flags &= !entity_flag::NODRAW;
+    thing.shared.sv_flags = without(thing.shared.sv_flags, SvFlags::NO_CLIENT);
+    thing.raise(Event::ItemRespawn, 0, now);
+    cx.entities.link(cx.host, number);
+    plan(cx, number, Step::Rest, 0);
 }

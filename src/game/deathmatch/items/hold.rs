@@ -2,47 +2,45 @@
 //!
 //! Source: the base game's holdable items; OpenArena's shell of invulnerability.
 
-use crate::model::ClientNum;
-use crate::{
-    bg::{Holdable, Powerup},
-    game::{Host, deathmatch::Deathmatch},
+use crate::bg::{Holdable, Powerup};
+use crate::game::deathmatch::{
+    context::Context, systems::Systems, think::teleport, weapons::kamikaze::start_kamikaze,
 };
+use crate::model::ClientNum;
 
 /// Health above the maximum that a medkit gives.
 const MEDKIT_HEALTH: i32 = 25;
 /// How long the shell holds, in milliseconds.
 const SHELL_MS: i32 = 10_000;
 
-impl Deathmatch {
-    /// Somebody uses what it holds; the move has taken it away.
-    pub(in crate::game::deathmatch) fn use_holdable(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        tag: i32,
-    ) {
-        let (now, stats) = (self.people.now, self.people.profile.stats);
-        match Holdable::try_from(tag) {
-            Ok(Holdable::Teleporter) => {
-                self.drop_flags(host, client);
-                let Some(player) = self.people.player(client) else { return };
-                let from = player.state.origin;
-                let (spot, _) = self.choose_spot(client, from, false);
-                self.teleport(host, client, spot.origin, spot.angles);
-            }
-            Ok(Holdable::Medkit) => {
-                if let Some(player) = self.people.players[client.index()].as_mut() {
-                    let values = &mut player.state.stats;
-                    values[stats.health] = values[stats.max_health] + MEDKIT_HEALTH;
-                }
-            }
-            Ok(Holdable::Invulnerability) => {
-                if let Some(player) = self.people.players[client.index()].as_mut() {
-                    player.state.powerups[Powerup::Invulnerability] = (now + SHELL_MS).0;
-                }
-            }
-            Ok(Holdable::Kamikaze) => self.start_kamikaze(host, client),
-            _ => {}
+/// Somebody uses what it holds; the move has taken it away.
+pub(in crate::game::deathmatch) fn use_holdable(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    tag: i32,
+) {
+    let (now, stats) = (cx.clients.now, cx.clients.profile.stats);
+    match Holdable::try_from(tag) {
+        Ok(Holdable::Teleporter) => {
+            sys.items.drop_flags(cx, client);
+            let Some(player) = cx.clients.player(client) else { return };
+            let from = player.state.origin;
+            let (spot, _) = sys.spots.choose_spot(cx, client, from, false);
+            teleport(cx, sys, client, spot.origin, spot.angles);
         }
+        Ok(Holdable::Medkit) => {
+            if let Some(player) = cx.clients.players[client.index()].as_mut() {
+                let values = &mut player.state.stats;
+                values[stats.health] = values[stats.max_health] + MEDKIT_HEALTH;
+            }
+        }
+        Ok(Holdable::Invulnerability) => {
+            if let Some(player) = cx.clients.players[client.index()].as_mut() {
+                player.state.powerups[Powerup::Invulnerability] = (now + SHELL_MS).0;
+            }
+        }
+        Ok(Holdable::Kamikaze) => start_kamikaze(cx, sys, client),
+        _ => {}
     }
 }

@@ -8,24 +8,24 @@
 //! Invariants: an item that can't be taken has no contents; one chain of items never shows two at once
 //! by itself; what was dropped is gone after 30 seconds. Source: the base game's items; OpenArena's.
 
-mod come_back;
-mod effects;
-mod flags;
-mod hold;
-mod place;
-mod powers;
-mod stands;
-mod take;
-mod toss;
+pub(super) mod come_back;
+pub(super) mod effects;
+pub(super) mod flags;
+pub(super) mod hold;
+pub(super) mod place;
+pub(super) mod powers;
+pub(super) mod stands;
+pub(super) mod take;
+pub(super) mod toss;
 
 pub(super) use self::{
     flags::Flag,
     powers::speed_of,
     stands::{blue as blue_stand, red as red_stand},
 };
-use super::{
-    Deathmatch,
-    things::{Thing, What},
+use super::things::{Thing, What};
+use crate::game::deathmatch::{
+    context::Context, items::come_back::bring_back, items::place::settle_item, things::Things,
 };
 use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
 use crate::{
@@ -33,7 +33,7 @@ use crate::{
         Event, configstring,
         items::{ITEMS, Item, ItemKind},
     },
-    game::{Host, Profile},
+    game::Profile,
 };
 
 /// Half the width of an item.
@@ -142,22 +142,24 @@ impl Items {
     }
 }
 
-impl Deathmatch {
+impl Items {
     /// Has clients load an item at the start. To be called while a level begins.
-    pub(super) fn register_item(&mut self, number: i32) {
+    pub(in crate::game::deathmatch) fn register_item(&mut self, number: i32) {
         let place = usize::try_from(number).ok();
-        if let Some(registered) = place.and_then(|place| self.items.registered.get_mut(place)) {
+        if let Some(registered) = place.and_then(|place| self.registered.get_mut(place)) {
             *registered = true;
         }
     }
 
     /// Tells clients which items to load.
-    pub(super) fn publish_items(&self, host: &mut dyn Host) {
-        host.set_configstring(configstring::ITEMS, &self.items.bits(self.people.profile));
+    pub(in crate::game::deathmatch) fn publish_items(&self, cx: &mut Context<'_>) {
+        cx.host.set_configstring(configstring::ITEMS, &self.bits(cx.clients.profile));
     }
+}
 
+impl Things {
     fn pickup(&self, number: EntityNum) -> Option<(&Thing, &Pickup)> {
-        let thing = self.things.get(number)?;
+        let thing = self.get(number)?;
         match &thing.what {
             What::Item(pickup) => Some((thing, pickup)),
             _ => None,
@@ -165,90 +167,97 @@ impl Deathmatch {
     }
 
     fn pickup_mut(&mut self, number: EntityNum) -> Option<&mut Pickup> {
-        match &mut self.things.get_mut(number)?.what {
+        match &mut self.get_mut(number)?.what {
             What::Item(pickup) => Some(pickup),
             _ => None,
         }
     }
+}
 
-    /// Says what an item does next, and in how many milliseconds.
-    fn plan(&mut self, number: EntityNum, step: Step, in_ms: i32) {
-        let now = self.people.now;
-        if let Some(thing) = self.things.get_mut(number)
-            && let What::Item(pickup) = &mut thing.what
-        {
-            pickup.step = step;
-            thing.think_at = (step != Step::Rest).then(|| now + in_ms);
-        }
+/// Says what an item does next, and in how many milliseconds.
+fn plan(cx: &mut Context<'_>, number: EntityNum, step: Step, in_ms: i32) {
+    let now = cx.clients.now;
+    if let Some(thing) = cx.entities.get_mut(number)
+        && let What::Item(pickup) = &mut thing.what
+    {
+        pickup.step = step;
+        thing.think_at = (step != Step::Rest).then(|| now + in_ms);
     }
-
+}
+impl Items {
     /// An item's frame.
-    pub(super) fn run_item(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let hit = self.fly(host, number);
-        let now = self.people.now;
-        let Some((thing, pickup)) = self.pickup(number) else { return };
+    pub(in crate::game::deathmatch) fn run_item(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: EntityNum,
+    ) {
+        let hit = self.fly(cx, number);
+        let now = cx.clients.now;
+        let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
         let step = pickup.step;
         if thing.think_at.is_some_and(|at| at.distance(now) <= 0) {
-            self.plan(number, Step::Rest, 0);
+            plan(cx, number, Step::Rest, 0);
             match step {
                 Step::Rest => {}
-                Step::Settle => self.settle_item(host, number),
-                Step::ComeBack => self.bring_back(host, number),
-                Step::Vanish => self.lose_item(host, number, flags::Words::Sound),
+                Step::Settle => settle_item(cx, number),
+                Step::ComeBack => bring_back(cx, number),
+                Step::Vanish => self.lose_item(cx, number, flags::Words::Sound),
             }
         }
         if let Some(trace) = hit {
-            self.land(host, number, &trace);
+            self.land(cx, number, &trace);
         }
     }
+}
 
-    /// Takes an item out of the level for good. One that is last of nothing leaves its chain to the rest.
-    fn remove_item(&mut self, host: &mut dyn Host, number: EntityNum) {
-        self.things.remove(host, number, self.people.now);
-        let rest: Vec<EntityNum> = self.chain_of(number).collect();
-        for &member in &rest {
-            if let Some(pickup) = self.pickup_mut(member) {
-                pickup.captain = rest.first().copied();
-            }
+/// Takes an item out of the level for good. One that is last of nothing leaves its chain to the rest.
+fn remove_item(cx: &mut Context<'_>, number: EntityNum) {
+    cx.entities.remove(cx.host, number, cx.clients.now);
+    let rest: Vec<EntityNum> = cx.entities.chain_of(number).collect();
+    for &member in &rest {
+        if let Some(pickup) = cx.entities.pickup_mut(member) {
+            pickup.captain = rest.first().copied();
         }
     }
-
+}
+impl Things {
     /// Everything that a chain's first item leads, itself included.
-    fn chain_of(&self, captain: EntityNum) -> impl Iterator<Item = EntityNum> + '_ {
-        self.things.numbers().filter(move |&number| {
+    fn chain_of(&self, captain: EntityNum) -> impl Iterator<Item = EntityNum> {
+        self.numbers().filter(move |&number| {
             self.pickup(number).is_some_and(|(_, pickup)| pickup.captain == Some(captain))
         })
     }
+}
 
-    /// A number from −1 up to 1.
-    fn either_way(&mut self) -> f32 {
-        2.0 * (self.chance() - 0.5)
-    }
-
+impl Items {
     /// What lies in the way of a door is gone; a flag goes home.
-    pub(super) fn crush_item(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let Some((thing, pickup)) = self.pickup(number) else { return };
+    pub(in crate::game::deathmatch) fn crush_item(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: EntityNum,
+    ) {
+        let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
         let at = thing.shared.current_origin;
         if pickup.item.kind == ItemKind::Team {
-            self.lose_item(host, number, flags::Words::Sound);
+            self.lose_item(cx, number, flags::Words::Sound);
         } else {
-            self.flash(host, at, Event::ItemPop, |_, _| {});
-            self.remove_item(host, number);
+            cx.flash(at, Event::ItemPop, |_, _| {});
+            remove_item(cx, number);
         }
     }
 
     /// An item that nobody will take any more: gone, but for flags, which go home.
-    fn lose_item(&mut self, host: &mut dyn Host, number: EntityNum, words: flags::Words) {
-        let Some((_, pickup)) = self.pickup(number) else { return };
-        match Flag::of_item(pickup.number).filter(|_| self.people.game_type.has_flags()) {
-            Some(flag) => self.send_flag_home(host, flag, words),
-            None => self.remove_item(host, number),
+    fn lose_item(&mut self, cx: &mut Context<'_>, number: EntityNum, words: flags::Words) {
+        let Some((_, pickup)) = cx.entities.pickup(number) else { return };
+        match Flag::of_item(pickup.number).filter(|_| cx.clients.game_type.has_flags()) {
+            Some(flag) => self.send_flag_home(cx, flag, words),
+            None => remove_item(cx, number),
         }
     }
 
     /// What a client carries is forgotten: it begins to live, or is gone.
-    pub(super) fn forget_luggage(&mut self, client: ClientNum) {
-        self.items.luggage[client.index()] = Luggage::default();
+    pub(in crate::game::deathmatch) fn forget_luggage(&mut self, client: ClientNum) {
+        self.luggage[client.index()] = Luggage::default();
     }
 }
 

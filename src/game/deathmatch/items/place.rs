@@ -2,9 +2,16 @@
 //!
 //! Source: the base game's item spawning; OpenArena's settings for it.
 
+use crate::game::deathmatch::{
+    context::Context,
+    items::Items,
+    items::{plan, remove_item},
+    systems::Systems,
+    things::Things,
+};
 use std::collections::BTreeMap;
 
-use super::{Items, MAXS, MINS, Pickup, Step};
+use super::{MAXS, MINS, Pickup, Step};
 use crate::model::{EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
@@ -13,8 +20,7 @@ use crate::{
         items::{Item, ItemKind},
     },
     game::{
-        Host,
-        deathmatch::{Deathmatch, names, things::What},
+        deathmatch::{names, things::What},
         userinfo::clean_text,
         values::switch,
     },
@@ -47,70 +53,71 @@ pub(super) fn return_sound(item: &Item) -> Option<&'static str> {
     }
 }
 
-impl Deathmatch {
-    /// Makes an item of an entity of the map. False when its class is no item's.
-    pub(in crate::game::deathmatch) fn spawn_item(
-        &mut self,
-        host: &mut dyn Host,
-        entity: &MapEntity,
-    ) -> bool {
-        let profile = self.people.profile;
-        let Some(own) = profile.items.by_class(entity.classname()) else { return false };
-        let (number, item) = self.replacement(host, own.1).unwrap_or(own);
-        self.register_item(number);
-        if let Some(name) = return_sound(item) {
-            names::sound(host, name);
-        }
-        if self.is_left_out(host, item) {
-            return true;
-        }
-        let pickup = Pickup {
-            count: entity.int("count").unwrap_or(0).clamp(-1, MAX_COUNT),
-            wait: entity.float("wait").unwrap_or(0.0).clamp(-1.0, MAX_WAIT_S),
-            random: entity.float("random").unwrap_or(0.0).clamp(0.0, MAX_WAIT_S),
-            is_silent: item.kind == ItemKind::Powerup
-                && entity.spawn_value("noglobalsound").is_some_and(|value| value != "0"),
-            chain: entity.field("team").unwrap_or_default().into(),
-            bounce: BOUNCE,
-            ..Pickup::new(number, item)
-        };
-        let Some(place) = self.add(entity, What::Item(Box::new(pickup))) else { return true };
-        if let Some(thing) = self.things.get_mut(place)
-            && item.kind == ItemKind::Rune
-        {
-            thing.state.generic1 = thing.spawnflags;
-        }
-        self.plan(place, Step::Settle, SETTLE_MS);
-        true
+/// Makes an item of an entity of the map. False when its class is no item's.
+pub(in crate::game::deathmatch) fn spawn_item(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    entity: &MapEntity,
+) -> bool {
+    let profile = cx.clients.profile;
+    let Some(own) = profile.items.by_class(entity.classname()) else { return false };
+    let (number, item) = replacement(cx, own.1).unwrap_or(own);
+    sys.items.register_item(number);
+    if let Some(name) = return_sound(item) {
+        names::sound(cx.host, name);
     }
-
-    /// What an operator has put in an item's place.
-    fn replacement(&self, host: &mut dyn Host, item: &Item) -> Option<(i32, &'static Item)> {
-        if !self.people.profile.item_settings {
-            return None;
-        }
-        let wanted = clean_text(host.setting(&format!("replace_{}", item.class)), 63);
-        let found = self.people.profile.items.by_class(&wanted);
-        if found.is_none() && !wanted.is_empty() && wanted != "0" {
-            let class = item.class;
-            host.print(&format!("replace_{class} names {wanted}, which is no item: {class} stays"));
-        }
-        found
+    if is_left_out(cx, item) {
+        return true;
     }
-
-    /// Whether an operator wants to do without an item.
-    fn is_left_out(&self, host: &dyn Host, item: &Item) -> bool {
-        let set = |name: &str| switch(host, name, false);
-        set(&format!("disable_{}", item.class))
-            || (item.kind == ItemKind::Rune && !set("g_runes"))
-            || (item.kind != ItemKind::Team && self.combat.arms.are_all())
+    let pickup = Pickup {
+        count: entity.int("count").unwrap_or(0).clamp(-1, MAX_COUNT),
+        wait: entity.float("wait").unwrap_or(0.0).clamp(-1.0, MAX_WAIT_S),
+        random: entity.float("random").unwrap_or(0.0).clamp(0.0, MAX_WAIT_S),
+        is_silent: item.kind == ItemKind::Powerup
+            && entity.spawn_value("noglobalsound").is_some_and(|value| value != "0"),
+        chain: entity.field("team").unwrap_or_default().into(),
+        bounce: BOUNCE,
+        ..Pickup::new(number, item)
+    };
+    let Some(place) = sys.targets.add(cx, entity, What::Item(Box::new(pickup))) else {
+        return true;
+    };
+    if let Some(thing) = cx.entities.get_mut(place)
+        && item.kind == ItemKind::Rune
+    {
+        thing.state.generic1 = thing.spawnflags;
     }
+    plan(cx, place, Step::Settle, SETTLE_MS);
+    true
+}
 
+/// What an operator has put in an item's place.
+fn replacement(cx: &mut Context<'_>, item: &Item) -> Option<(i32, &'static Item)> {
+    if !cx.clients.profile.item_settings {
+        return None;
+    }
+    let wanted = clean_text(cx.host.setting(&format!("replace_{}", item.class)), 63);
+    let found = cx.clients.profile.items.by_class(&wanted);
+    if found.is_none() && !wanted.is_empty() && wanted != "0" {
+        let class = item.class;
+        cx.host.print(&format!("replace_{class} names {wanted}, which is no item: {class} stays"));
+    }
+    found
+}
+
+/// Whether an operator wants to do without an item.
+fn is_left_out(cx: &Context<'_>, item: &Item) -> bool {
+    let set = |name: &str| switch(cx.host, name, false);
+    set(&format!("disable_{}", item.class))
+        || (item.kind == ItemKind::Rune && !set("g_runes"))
+        || (item.kind != ItemKind::Team && cx.frame.combat.arms.are_all())
+}
+impl Things {
     /// Joins the items of one name into chains: all but the first of each hide. What aims at one of them
     /// aims at the first.
     pub(in crate::game::deathmatch) fn join_item_chains(&mut self) {
         let mut captains: BTreeMap<Box<str>, EntityNum> = BTreeMap::new();
-        for number in self.things.numbers() {
+        for number in self.numbers() {
             let Some((_, pickup)) = self.pickup(number) else { continue };
             if pickup.chain.is_empty() {
                 continue;
@@ -122,66 +129,63 @@ impl Deathmatch {
             if captain == number {
                 continue;
             }
-            let name =
-                self.things.get_mut(number).map(|thing| std::mem::take(&mut thing.targetname));
-            if let (Some(name), Some(thing)) = (name, self.things.get_mut(captain))
+            let name = self.get_mut(number).map(|thing| std::mem::take(&mut thing.targetname));
+            if let (Some(name), Some(thing)) = (name, self.get_mut(captain))
                 && !name.is_empty()
             {
                 thing.targetname = name;
             }
         }
     }
+}
 
-    /// Lays an item on the floor below it. One inside something solid is gone.
-    pub(super) fn settle_item(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let Some((thing, pickup)) = self.pickup(number) else { return };
-        let (origin, floats) = (thing.state.origin, thing.spawnflags & FLOATS != 0);
-        let (item, modelindex) = (pickup.item, pickup.number);
-        let waits =
-            pickup.captain.is_some_and(|captain| captain != number) || !thing.targetname.is_empty();
-        let floor = (!floats).then(|| {
-            let below = origin - Vec3::new(0.0, 0.0, DEPTH);
-            host.world().map(|world| {
-                world.scene(&*self, number).trace(origin, MINS, MAXS, below, contents::SOLID)
-            })
-        });
-        let floor = floor.flatten();
-        if floor.is_some_and(|trace| trace.startsolid) {
-            let at = origin.0.map(|coordinate| format!("{coordinate:.0}")).join(" ");
-            host.print(&format!(
-                "the {} at {at} is inside something solid: it is gone",
-                item.class
-            ));
-            self.remove_item(host, number);
-            return;
-        }
-        let Some(thing) = self.things.get_mut(number) else { return };
-        thing.state.e_type = EntityType::Item as i32;
-        thing.state.modelindex = modelindex;
-        thing.state.modelindex2 = 0;
-        thing.shared.mins = MINS;
-        thing.shared.maxs = MAXS;
-        thing.put(floor.map_or(origin, |trace| trace.endpos));
-        if let Some(trace) = floor {
-            thing.state.ground_entity_num = trace.entity.index() as i32;
-        }
-        if waits || item.kind == ItemKind::Powerup {
-            thing.state.e_flags |= entity_flag::NODRAW;
-            thing.shared.contents = 0;
-            if !waits {
-                let (least, spread) = FIRST_POWERUP_S;
-                let seconds = least + spread * self.either_way();
-                self.plan(number, Step::ComeBack, (seconds * 1000.0) as i32);
-            }
-        } else {
-            thing.shared.contents = contents::TRIGGER;
-            self.things.link(host, number);
-        }
+/// Lays an item on the floor below it. One inside something solid is gone.
+pub(super) fn settle_item(cx: &mut Context<'_>, number: EntityNum) {
+    let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
+    let (origin, floats) = (thing.state.origin, thing.spawnflags & FLOATS != 0);
+    let (item, modelindex) = (pickup.item, pickup.number);
+    let waits =
+        pickup.captain.is_some_and(|captain| captain != number) || !thing.targetname.is_empty();
+    let floor = (!floats).then(|| {
+        let below = origin - Vec3::new(0.0, 0.0, DEPTH);
+        cx.host.world().map(|world| {
+            world.scene(&*cx, number).trace(origin, MINS, MAXS, below, contents::SOLID)
+        })
+    });
+    let floor = floor.flatten();
+    if floor.is_some_and(|trace| trace.startsolid) {
+        let at = origin.0.map(|coordinate| format!("{coordinate:.0}")).join(" ");
+        cx.host.print(&format!("the {} at {at} is inside something solid: it is gone", item.class));
+        remove_item(cx, number);
+        return;
     }
-
+    let Some(thing) = cx.entities.get_mut(number) else { return };
+    thing.state.e_type = EntityType::Item as i32;
+    thing.state.modelindex = modelindex;
+    thing.state.modelindex2 = 0;
+    thing.shared.mins = MINS;
+    thing.shared.maxs = MAXS;
+    thing.put(floor.map_or(origin, |trace| trace.endpos));
+    if let Some(trace) = floor {
+        thing.state.ground_entity_num = trace.entity.index() as i32;
+    }
+    if waits || item.kind == ItemKind::Powerup {
+        thing.state.e_flags |= entity_flag::NODRAW;
+        thing.shared.contents = 0;
+        if !waits {
+            let (least, spread) = FIRST_POWERUP_S;
+            let seconds = least + spread * cx.rng.either_way();
+            plan(cx, number, Step::ComeBack, (seconds * 1000.0) as i32);
+        }
+    } else {
+        thing.shared.contents = contents::TRIGGER;
+        cx.entities.link(cx.host, number);
+    }
+}
+impl Items {
     /// Items of a new level: none yet.
-    pub(in crate::game::deathmatch) fn clear_items(&mut self) {
-        self.items = Items::default();
-        self.items.clear(self.people.profile);
+    pub(in crate::game::deathmatch) fn clear_items(&mut self, cx: &mut Context<'_>) {
+        *self = Self::default();
+        self.clear(cx.clients.profile);
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! Source: the base game's timers; OpenArena's runes and its setting `g_regen`.
 
+use crate::game::deathmatch::{
+    context::Context, items::Items, items::flags::show_again, systems::Systems,
+};
 use crate::model::{ClientNum, PlayerState};
 use crate::{
     bg::{Event, Powerup, Rune},
-    game::{
-        Host, deathmatch::Deathmatch, movement::pickup::rune_of, profile::Profile, values::whole,
-    },
+    game::{movement::pickup::rune_of, profile::Profile, values::whole},
 };
 
 /// What happens once a second.
@@ -64,64 +65,63 @@ fn regained(health: i32, most: i32) -> Option<i32> {
     }
 }
 
-impl Deathmatch {
-    /// What happens once a second of a player's commands: regeneration, and health and armour above
-    /// their limits go down. Rounds come back with the rune for it.
-    pub(in crate::game::deathmatch) fn pass_time(
-        &mut self,
-        host: &dyn Host,
-        client: ClientNum,
-        ms: i32,
-    ) {
-        self.bodies[client.index()].second_ms += ms;
-        while self.bodies[client.index()].second_ms >= SECOND_MS {
-            self.bodies[client.index()].second_ms -= SECOND_MS;
-            self.pass_second(host, client);
-        }
-        self.refill(client, ms);
+/// What happens once a second of a player's commands: regeneration, and health and armour above
+/// their limits go down. Rounds come back with the rune for it.
+pub(in crate::game::deathmatch) fn pass_time(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    ms: i32,
+) {
+    sys.combat.players[client.index()].second_ms += ms;
+    while sys.combat.players[client.index()].second_ms >= SECOND_MS {
+        sys.combat.players[client.index()].second_ms -= SECOND_MS;
+        pass_second(cx, client);
     }
+    sys.items.refill(cx, client, ms);
+}
 
-    fn pass_second(&mut self, host: &dyn Host, client: ClientNum) {
-        let profile = self.people.profile;
-        let stats = profile.stats;
-        let everybody =
-            if profile.item_settings { whole(host, "g_regen", 0).clamp(0, 999) } else { 0 };
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        let state = &mut player.state;
-        let most = state.stats[stats.max_health];
-        let regenerates = if rune_of(profile, state) == Some(Rune::Guard) {
-            Some(most / 2)
-        } else {
-            (state.powerups[Powerup::Regeneration] != 0).then_some(most)
-        };
-        let health = state.stats[stats.health];
-        let mut shown = false;
-        if let Some(most) = regenerates {
-            if let Some(more) = regained(health, most) {
-                state.stats[stats.health] = more;
-                shown = true;
-            }
-        } else if health > most {
-            state.stats[stats.health] -= 1;
-        } else {
-            state.stats[stats.health] = (health + everybody).min(most).max(health);
+fn pass_second(cx: &mut Context<'_>, client: ClientNum) {
+    let profile = cx.clients.profile;
+    let stats = profile.stats;
+    let everybody =
+        if profile.item_settings { whole(cx.host, "g_regen", 0).clamp(0, 999) } else { 0 };
+    let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+    let state = &mut player.state;
+    let most = state.stats[stats.max_health];
+    let regenerates = if rune_of(profile, state) == Some(Rune::Guard) {
+        Some(most / 2)
+    } else {
+        (state.powerups[Powerup::Regeneration] != 0).then_some(most)
+    };
+    let health = state.stats[stats.health];
+    let mut shown = false;
+    if let Some(most) = regenerates {
+        if let Some(more) = regained(health, most) {
+            state.stats[stats.health] = more;
+            shown = true;
         }
-        if state.stats[stats.armor] > most {
-            state.stats[stats.armor] -= 1;
-        }
-        if shown {
-            self.show(client, Event::PowerupRegen, 0);
-        }
+    } else if health > most {
+        state.stats[stats.health] -= 1;
+    } else {
+        state.stats[stats.health] = (health + everybody).min(most).max(health);
     }
-
+    if state.stats[stats.armor] > most {
+        state.stats[stats.armor] -= 1;
+    }
+    if shown {
+        cx.show(client, Event::PowerupRegen, 0);
+    }
+}
+impl Items {
     /// The rune of ammunition gives rounds back for every weapon.
-    fn refill(&mut self, client: ClientNum, ms: i32) {
-        let profile = self.people.profile;
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
+    fn refill(&mut self, cx: &mut Context<'_>, client: ClientNum, ms: i32) {
+        let profile = cx.clients.profile;
+        let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         if rune_of(profile, &player.state) != Some(Rune::AmmoRegen) {
             return;
         }
-        let since = &mut self.items.luggage[client.index()].since_rounds_ms;
+        let since = &mut self.luggage[client.index()].since_rounds_ms;
         for (weapon, most, rounds, every_ms) in ROUNDS {
             let there = &mut player.state.ammo[weapon];
             since[weapon] = if *there >= most { 0 } else { since[weapon].saturating_add(ms) };
@@ -131,33 +131,34 @@ impl Deathmatch {
             }
         }
     }
+}
 
-    /// A frame ends: what has had its time is over, and others see which rune is carried.
-    pub(in crate::game::deathmatch) fn end_powerups(&mut self, client: ClientNum) {
-        let (now, profile) = (self.people.now, self.people.profile);
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        let carried = rune_of(profile, &player.state);
-        for until in &mut player.state.powerups {
-            if *until < now.0 {
-                *until = 0;
-            }
-        }
-        if let Some(until) = carried.map(|rune| &mut player.state.powerups[rune]) {
-            *until = now.0;
+/// A frame ends: what has had its time is over, and others see which rune is carried.
+pub(in crate::game::deathmatch) fn end_powerups(cx: &mut Context<'_>, client: ClientNum) {
+    let (now, profile) = (cx.clients.now, cx.clients.profile);
+    let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+    let carried = rune_of(profile, &player.state);
+    for until in &mut player.state.powerups {
+        if *until < now.0 {
+            *until = 0;
         }
     }
-
+    if let Some(until) = carried.map(|rune| &mut player.state.powerups[rune]) {
+        *until = now.0;
+    }
+}
+impl Items {
     /// A rune's holder dies: it lies where it lay.
-    pub(super) fn free_rune(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let stats = self.people.profile.stats;
+    pub(super) fn free_rune(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+        let stats = cx.clients.profile.stats;
         if let (Some(player), Some(stat)) =
-            (self.people.players[client.index()].as_mut(), stats.rune)
+            (cx.clients.players[client.index()].as_mut(), stats.rune)
         {
             player.state.stats[stat] = 0;
         }
-        let rune = self.items.luggage[client.index()].rune.take();
+        let rune = self.luggage[client.index()].rune.take();
         if let Some(number) = rune {
-            self.show_again(host, number);
+            show_again(cx, number);
         }
         self.forget_luggage(client);
     }

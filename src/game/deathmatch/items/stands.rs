@@ -2,14 +2,12 @@
 //!
 //! Source: OpenArena's base stands.
 
+use crate::game::deathmatch::{context::Context, systems::Systems, targets::Targets};
 use crate::model::{EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, Team, contents},
-    game::{
-        Host,
-        deathmatch::{Deathmatch, things::What},
-    },
+    game::deathmatch::things::What,
 };
 
 /// Spawn flag of a stand that stays in the air.
@@ -22,39 +20,39 @@ const MAXS: Vec3 = Vec3::new(15.0, 15.0, 87.0);
 
 /// `team_redobelisk`.
 pub(in crate::game::deathmatch) fn red(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    game.add_stand(host, entity, Team::Red);
+    sys.targets.add_stand(cx, entity, Team::Red);
 }
 
 /// `team_blueobelisk`.
 pub(in crate::game::deathmatch) fn blue(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    game.add_stand(host, entity, Team::Blue);
+    sys.targets.add_stand(cx, entity, Team::Blue);
 }
 
-impl Deathmatch {
-    fn add_stand(&mut self, host: &mut dyn Host, entity: &MapEntity, team: Team) {
-        if !self.people.game_type.has_flags() {
+impl Targets {
+    fn add_stand(&mut self, cx: &mut Context<'_>, entity: &MapEntity, team: Team) {
+        if !cx.clients.game_type.has_flags() {
             return;
         }
-        let Some(number) = self.add(entity, What::Scenery) else { return };
+        let Some(number) = self.add(cx, entity, What::Scenery) else { return };
         let from = entity.origin() + Vec3::new(0.0, 0.0, 1.0);
         let below = entity.origin() - Vec3::new(0.0, 0.0, DEPTH);
-        let floor = host.world().map(|world| {
-            world.scene(&*self, EntityNum::NONE).trace(from, MINS, MAXS, below, contents::SOLID)
+        let floor = cx.host.world().map(|world| {
+            world.scene(&*cx, EntityNum::NONE).trace(from, MINS, MAXS, below, contents::SOLID)
         });
-        let Some(thing) = self.things.get_mut(number) else { return };
+        let Some(thing) = cx.entities.get_mut(number) else { return };
         thing.state.e_type = EntityType::Team as i32;
         thing.state.modelindex = team as i32;
         (thing.shared.mins, thing.shared.maxs) = (MINS, MAXS);
         let stands = floor.filter(|trace| !trace.startsolid && thing.spawnflags & FLOATS == 0);
         thing.put(stands.map_or(entity.origin(), |trace| trace.endpos));
-        self.things.link(host, number);
+        cx.entities.link(cx.host, number);
     }
 }

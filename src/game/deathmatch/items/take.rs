@@ -4,12 +4,20 @@
 //! game's item touch.
 
 use super::{Flag, Pickup, Step, effects::Gift};
+use crate::game::deathmatch::{
+    context::Context,
+    items::come_back::hide_item,
+    items::flags::touch_team_item,
+    items::{plan, remove_item},
+    systems::Systems,
+    targets::fire_targets,
+};
 use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::leading_int};
 use crate::{
     bg::{Event, GameType, Persistent, contents, items::ItemKind, player_event},
     game::{
         Host,
-        deathmatch::{Deathmatch, things::only_for},
+        deathmatch::things::only_for,
         movement::{angles, events, pickup as rules, trajectory, velocity::direction},
         userinfo::Userinfo,
         values::whole,
@@ -34,210 +42,204 @@ enum Outcome {
     Taken(Option<f32>),
 }
 
-impl Deathmatch {
-    /// Whether a player stands on an item.
-    pub(in crate::game::deathmatch) fn stands_on_item(
-        &self,
-        client: ClientNum,
-        number: EntityNum,
-    ) -> bool {
-        let (Some(thing), Some(player)) = (self.things.get(number), self.people.player(client))
-        else {
-            return false;
+/// Whether a player stands on an item.
+pub(in crate::game::deathmatch) fn stands_on_item(
+    cx: &Context<'_>,
+    client: ClientNum,
+    number: EntityNum,
+) -> bool {
+    let (Some(thing), Some(player)) = (cx.entities.get(number), cx.clients.player(client)) else {
+        return false;
+    };
+    let at = trajectory::position(&thing.state.pos, cx.clients.now);
+    rules::is_in_reach(at, player.state.origin)
+}
+
+/// Somebody who plays walks over an item.
+pub(in crate::game::deathmatch) fn touch_item(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    number: EntityNum,
+) {
+    let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
+    let is_there = thing.shared.contents & contents::TRIGGER != 0;
+    if !is_there || !is_of_use(cx, client, &thing.state) {
+        return;
+    }
+    let (state, at, pickup) = (thing.state, thing.state.pos.base, pickup.clone());
+    let Outcome::Taken(absence_s) = take(cx, sys, client, &pickup, &state, Some(number)) else {
+        return;
+    };
+    announce(cx, client, &pickup, at);
+    fire_targets(cx, sys, number, Some(client));
+    if pickup.is_dropped {
+        remove_item(cx, number);
+        return;
+    }
+    hide_item(cx, number);
+    if pickup.wait < 0.0 {
+        cx.entities.unlink(cx.host, number);
+        return;
+    }
+    let absence_s = if pickup.wait > 0.0 { Some(pickup.wait) } else { absence_s };
+    if let Some(seconds) = absence_s {
+        let varied = seconds + cx.rng.either_way() * pickup.random;
+        let seconds = if pickup.random > 0.0 { varied.max(1.0) } else { seconds };
+        let ms = (seconds.clamp(0.0, MAX_ABSENCE_S) * 1000.0) as i32;
+        plan(cx, number, Step::ComeBack, ms);
+    }
+}
+
+/// Gives somebody an item of the map for good, wherever it is and hidden or not.
+pub(in crate::game::deathmatch) fn give_item(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    number: EntityNum,
+) {
+    let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
+    let pickup = pickup.clone();
+    let state = EntityState { modelindex: pickup.number, ..thing.state };
+    if pickup.item.kind == ItemKind::Team || !is_of_use(cx, client, &state) {
+        return;
+    }
+    if let Outcome::Taken(_) = take(cx, sys, client, &pickup, &state, Some(number)) {
+        announce(cx, client, &pickup, state.pos.base);
+        hide_item(cx, number);
+        cx.entities.unlink(cx.host, number);
+    }
+}
+
+/// Gives somebody an item that lies nowhere. Flags have one place at a time: they are not made.
+pub(in crate::game::deathmatch) fn hand_item(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    number: i32,
+) {
+    let Some(item) = cx.clients.profile.items.get(number) else { return };
+    let Some(at) = cx.clients.player(client).map(|player| player.state.origin) else { return };
+    let mut state = EntityState { modelindex: number, ..EntityState::default() };
+    state.pos.base = at;
+    if item.kind == ItemKind::Team || !is_of_use(cx, client, &state) {
+        return;
+    }
+    let pickup = Pickup::new(number, item);
+    if let Outcome::Taken(_) = take(cx, sys, client, &pickup, &state, None) {
+        announce(cx, client, &pickup, at);
+    }
+}
+
+/// Whether somebody who lives may take an item.
+fn is_of_use(cx: &Context<'_>, client: ClientNum, item: &EntityState) -> bool {
+    let people = &cx.clients;
+    !cx.is_dead(client)
+        && people.plays(client)
+        && people.player(client).is_some_and(|player| {
+            rules::may_take(people.profile, people.game_type, item, &player.state)
+        })
+}
+
+/// What an item does to who takes it and may.
+fn take(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    pickup: &Pickup,
+    state: &EntityState,
+    number: Option<EntityNum>,
+) -> Outcome {
+    let (profile, now, game_type) = (cx.clients.profile, cx.clients.now, cx.clients.game_type);
+    let Some(player) = cx.clients.players[client.index()].as_mut() else {
+        return Outcome::Stays;
+    };
+    let in_teams = game_type == GameType::TeamDeathmatch;
+    let gift = Gift {
+        profile,
+        number: pickup.number,
+        item: pickup.item,
+        count: pickup.count,
+        is_full: pickup.is_dropped || in_teams,
+        now,
+        max_health: player.max_health,
+    };
+    gift.give(&mut player.state);
+    cx.clients.log(cx.host, &format!("Item: {client} {}", pickup.item.class));
+    let luggage = &mut sys.items.luggage[client.index()];
+    match pickup.item.kind {
+        ItemKind::Rune => {
+            luggage.rune = number;
+            luggage.since_rounds_ms = [0; 16];
+        }
+        ItemKind::Powerup => deny_others(cx, client, state.pos.base),
+        ItemKind::Team => {
+            let flag = Flag::of_item(pickup.number);
+            let taken =
+                flag.is_some_and(|flag| touch_team_item(cx, sys, client, flag, pickup.is_dropped));
+            if !taken {
+                return Outcome::Stays;
+            }
+        }
+        _ => {}
+    }
+    let weapon_s = if in_teams {
+        whole(cx.host, "g_weaponTeamRespawn", TEAM_WEAPON_S)
+    } else {
+        whole(cx.host, "g_weaponrespawn", WEAPON_S)
+    };
+    let absence_s = gift.absence_s(weapon_s as f32);
+    // Weapons that take no time to be back stay, and nothing is heard of them.
+    if absence_s == Some(0.0) { Outcome::Stays } else { Outcome::Taken(absence_s) }
+}
+
+/// Lets who takes an item hear of it, and everybody when it is a powerup or a flag.
+fn announce(cx: &mut Context<'_>, client: ClientNum, pickup: &Pickup, at: Vec3) {
+    let now = cx.clients.now;
+    let predicts = pickup.item.kind != ItemKind::Powerup && predicts_items(cx.host, client);
+    if !predicts {
+        cx.show(client, Event::ItemPickup, pickup.number);
+    } else if let Some(player) = cx.clients.players[client.index()].as_mut() {
+        events::queue(&mut player.state, Event::ItemPickup, pickup.number);
+        cx.entities.player_event_at[client.index()] = now;
+    }
+    if matches!(pickup.item.kind, ItemKind::Powerup | ItemKind::Team) {
+        let (parm, is_silent) = (pickup.number, pickup.is_silent);
+        cx.flash(at, Event::GlobalItemPickup, |state, shared| {
+            state.event_parm = parm;
+            if is_silent {
+                only_for(shared, client.index());
+            } else {
+                shared.sv_flags = SvFlags::BROADCAST;
+            }
+        });
+    }
+}
+
+/// Tells enemies who were about to take a powerup that they were too late.
+fn deny_others(cx: &mut Context<'_>, taker: ClientNum, at: Vec3) {
+    for other in ClientNum::all() {
+        if other == taker || !cx.clients.plays(other) || cx.clients.are_mates(taker, other) {
+            continue;
+        }
+        let Some(player) = cx.clients.player(other).filter(|_| !cx.is_dead(other)) else {
+            continue;
         };
-        let at = trajectory::position(&thing.state.pos, self.people.now);
-        rules::is_in_reach(at, player.state.origin)
-    }
-
-    /// Somebody who plays walks over an item.
-    pub(in crate::game::deathmatch) fn touch_item(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        number: EntityNum,
-    ) {
-        let Some((thing, pickup)) = self.pickup(number) else { return };
-        let is_there = thing.shared.contents & contents::TRIGGER != 0;
-        if !is_there || !self.is_of_use(client, &thing.state) {
-            return;
-        }
-        let (state, at, pickup) = (thing.state, thing.state.pos.base, pickup.clone());
-        let Outcome::Taken(absence_s) = self.take(host, client, &pickup, &state, Some(number))
-        else {
-            return;
-        };
-        self.announce(host, client, &pickup, at);
-        self.fire_targets(host, number, Some(client));
-        if pickup.is_dropped {
-            self.remove_item(host, number);
-            return;
-        }
-        self.hide_item(host, number);
-        if pickup.wait < 0.0 {
-            self.things.unlink(host, number);
-            return;
-        }
-        let absence_s = if pickup.wait > 0.0 { Some(pickup.wait) } else { absence_s };
-        if let Some(seconds) = absence_s {
-            let varied = seconds + self.either_way() * pickup.random;
-            let seconds = if pickup.random > 0.0 { varied.max(1.0) } else { seconds };
-            let ms = (seconds.clamp(0.0, MAX_ABSENCE_S) * 1000.0) as i32;
-            self.plan(number, Step::ComeBack, ms);
-        }
-    }
-
-    /// Gives somebody an item of the map for good, wherever it is and hidden or not.
-    pub(in crate::game::deathmatch) fn give_item(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        number: EntityNum,
-    ) {
-        let Some((thing, pickup)) = self.pickup(number) else { return };
-        let pickup = pickup.clone();
-        let state = EntityState { modelindex: pickup.number, ..thing.state };
-        if pickup.item.kind == ItemKind::Team || !self.is_of_use(client, &state) {
-            return;
-        }
-        if let Outcome::Taken(_) = self.take(host, client, &pickup, &state, Some(number)) {
-            self.announce(host, client, &pickup, state.pos.base);
-            self.hide_item(host, number);
-            self.things.unlink(host, number);
-        }
-    }
-
-    /// Gives somebody an item that lies nowhere. Flags have one place at a time: they are not made.
-    pub(in crate::game::deathmatch) fn hand_item(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        number: i32,
-    ) {
-        let Some(item) = self.people.profile.items.get(number) else { return };
-        let Some(at) = self.people.player(client).map(|player| player.state.origin) else { return };
-        let mut state = EntityState { modelindex: number, ..EntityState::default() };
-        state.pos.base = at;
-        if item.kind == ItemKind::Team || !self.is_of_use(client, &state) {
-            return;
-        }
-        let pickup = Pickup::new(number, item);
-        if let Outcome::Taken(_) = self.take(host, client, &pickup, &state, None) {
-            self.announce(host, client, &pickup, at);
-        }
-    }
-
-    /// Whether somebody who lives may take an item.
-    fn is_of_use(&self, client: ClientNum, item: &EntityState) -> bool {
-        let people = &self.people;
-        !self.is_dead(client)
-            && people.plays(client)
-            && people.player(client).is_some_and(|player| {
-                rules::may_take(people.profile, people.game_type, item, &player.state)
+        let origin = player.state.origin;
+        let way = at - origin;
+        let facing = angles::axes(player.state.viewangles).forward.dot(direction(way));
+        let is_hidden = || {
+            cx.host.world().is_some_and(|world| {
+                let scene = world.scene(&*cx, EntityNum::NONE);
+                let sight = scene.trace(origin, Vec3::ZERO, Vec3::ZERO, at, contents::SOLID);
+                sight.fraction < 1.0
             })
-    }
-
-    /// What an item does to who takes it and may.
-    fn take(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        pickup: &Pickup,
-        state: &EntityState,
-        number: Option<EntityNum>,
-    ) -> Outcome {
-        let (profile, now, game_type) =
-            (self.people.profile, self.people.now, self.people.game_type);
-        let Some(player) = self.people.players[client.index()].as_mut() else {
-            return Outcome::Stays;
         };
-        let in_teams = game_type == GameType::TeamDeathmatch;
-        let gift = Gift {
-            profile,
-            number: pickup.number,
-            item: pickup.item,
-            count: pickup.count,
-            is_full: pickup.is_dropped || in_teams,
-            now,
-            max_health: player.max_health,
-        };
-        gift.give(&mut player.state);
-        self.people.log(host, &format!("Item: {client} {}", pickup.item.class));
-        let luggage = &mut self.items.luggage[client.index()];
-        match pickup.item.kind {
-            ItemKind::Rune => {
-                luggage.rune = number;
-                luggage.since_rounds_ms = [0; 16];
-            }
-            ItemKind::Powerup => self.deny_others(host, client, state.pos.base),
-            ItemKind::Team => {
-                let flag = Flag::of_item(pickup.number);
-                let taken = flag.is_some_and(|flag| {
-                    self.touch_team_item(host, client, flag, pickup.is_dropped)
-                });
-                if !taken {
-                    return Outcome::Stays;
-                }
-            }
-            _ => {}
+        if way.length() > DENIED_NEAR || facing < DENIED_FACING || is_hidden() {
+            continue;
         }
-        let weapon_s = if in_teams {
-            whole(host, "g_weaponTeamRespawn", TEAM_WEAPON_S)
-        } else {
-            whole(host, "g_weaponrespawn", WEAPON_S)
-        };
-        let absence_s = gift.absence_s(weapon_s as f32);
-        // Weapons that take no time to be back stay, and nothing is heard of them.
-        if absence_s == Some(0.0) { Outcome::Stays } else { Outcome::Taken(absence_s) }
-    }
-
-    /// Lets who takes an item hear of it, and everybody when it is a powerup or a flag.
-    fn announce(&mut self, host: &mut dyn Host, client: ClientNum, pickup: &Pickup, at: Vec3) {
-        let now = self.people.now;
-        let predicts = pickup.item.kind != ItemKind::Powerup && predicts_items(host, client);
-        if !predicts {
-            self.show(client, Event::ItemPickup, pickup.number);
-        } else if let Some(player) = self.people.players[client.index()].as_mut() {
-            events::queue(&mut player.state, Event::ItemPickup, pickup.number);
-            self.bodies[client.index()].event_at = now;
-        }
-        if matches!(pickup.item.kind, ItemKind::Powerup | ItemKind::Team) {
-            let (parm, is_silent) = (pickup.number, pickup.is_silent);
-            self.flash(host, at, Event::GlobalItemPickup, |state, shared| {
-                state.event_parm = parm;
-                if is_silent {
-                    only_for(shared, client.index());
-                } else {
-                    shared.sv_flags = SvFlags::BROADCAST;
-                }
-            });
-        }
-    }
-
-    /// Tells enemies who were about to take a powerup that they were too late.
-    fn deny_others(&mut self, host: &dyn Host, taker: ClientNum, at: Vec3) {
-        for other in ClientNum::all() {
-            if other == taker || !self.people.plays(other) || self.people.are_mates(taker, other) {
-                continue;
-            }
-            let Some(player) = self.people.player(other).filter(|_| !self.is_dead(other)) else {
-                continue;
-            };
-            let origin = player.state.origin;
-            let way = at - origin;
-            let facing = angles::axes(player.state.viewangles).forward.dot(direction(way));
-            let is_hidden = || {
-                host.world().is_some_and(|world| {
-                    let scene = world.scene(&*self, EntityNum::NONE);
-                    let sight = scene.trace(origin, Vec3::ZERO, Vec3::ZERO, at, contents::SOLID);
-                    sight.fraction < 1.0
-                })
-            };
-            if way.length() > DENIED_NEAR || facing < DENIED_FACING || is_hidden() {
-                continue;
-            }
-            if let Some(player) = self.people.players[other.index()].as_mut() {
-                player.state.persistant[Persistent::PlayerEvents] ^= player_event::DENIED;
-            }
+        if let Some(player) = cx.clients.players[other.index()].as_mut() {
+            player.state.persistant[Persistent::PlayerEvents] ^= player_event::DENIED;
         }
     }
 }

@@ -1,6 +1,17 @@
 //! Items by the numbers, without a map: what each gives, what it asks for, and when it is back.
 
 use super::*;
+use crate::game::deathmatch::{
+    combat::death::take_own_life,
+    environment::feel_surroundings,
+    items::come_back::{hide_item, use_item},
+    items::flags::touch_team_item,
+    items::hold::use_holdable,
+    items::powers::pass_time,
+    items::remove_item,
+    items::take::{give_item, touch_item},
+};
+use crate::game::{Host, deathmatch::Deathmatch};
 use crate::model::{LevelTime, SvFlags, UserCmd};
 use crate::{
     bg::{
@@ -38,7 +49,7 @@ impl Level {
         self.game.client_connect(&mut self.host, client, true, false).unwrap();
         self.game.client_begin(&mut self.host, client);
         // Out of the world, so that nobody who comes later crushes it.
-        let player = self.game.people.players[number].as_mut().unwrap();
+        let player = self.game.clients.players[number].as_mut().unwrap();
         player.shared.linked = 0;
         player.state.origin = HERE;
         player.state.event_sequence = 0;
@@ -46,21 +57,21 @@ impl Level {
     }
 
     fn state(&mut self, client: ClientNum) -> &mut crate::model::PlayerState {
-        &mut self.game.people.players[client.index()].as_mut().unwrap().state
+        &mut self.game.clients.players[client.index()].as_mut().unwrap().state
     }
 
     /// An item that lies at a place, as the map would have it.
     fn lay(&mut self, class: &str, fill: impl FnOnce(&mut Pickup)) -> EntityNum {
-        let (number, item) = self.game.people.profile.items.by_class(class).unwrap();
+        let (number, item) = self.game.clients.profile.items.by_class(class).unwrap();
         let mut pickup = Pickup::new(number, item);
         fill(&mut pickup);
         let mut thing = Thing::new(What::Item(Box::new(pickup)), HERE);
         thing.state.e_type = EntityType::Item as i32;
         thing.state.modelindex = number;
         thing.shared.contents = contents::TRIGGER;
-        let (now, started) = self.game.clock();
-        let place = self.game.things.add(thing, now, started).unwrap();
-        self.game.things.link(&mut self.host, place);
+        let (now, started) = self.game.with(&mut self.host, |cx, _| cx.clock());
+        let place = self.game.entities.add(thing, now, started).unwrap();
+        self.game.entities.link(&mut self.host, place);
         place
     }
 
@@ -72,11 +83,11 @@ impl Level {
     }
 
     fn touch(&mut self, client: ClientNum, number: EntityNum) {
-        self.game.touch_item(&mut self.host, client, number);
+        self.game.with(&mut self.host, |cx, sys| touch_item(cx, sys, client, number));
     }
 
     fn is_there(&self, number: EntityNum) -> bool {
-        self.game.things.get(number).is_some_and(|thing| {
+        self.game.entities.get(number).is_some_and(|thing| {
             thing.shared.contents == contents::TRIGGER
                 && thing.state.e_flags & entity_flag::NODRAW == 0
                 && !thing.shared.sv_flags.contains(SvFlags::NO_CLIENT)
@@ -84,7 +95,8 @@ impl Level {
     }
 
     fn shown(&self, event: Event) -> Vec<(crate::model::EntityState, crate::model::EntityShared)> {
-        let things = self.game.things.numbers().filter_map(|number| self.game.things.get(number));
+        let things =
+            self.game.entities.numbers().filter_map(|number| self.game.entities.get(number));
         things
             .filter(|thing| thing.state.e_type == EntityType::with_event(event))
             .map(|thing| (thing.state, thing.shared))
@@ -93,10 +105,10 @@ impl Level {
 
     /// The dropped items, with their numbers and counts.
     fn dropped(&self) -> Vec<(EntityNum, i32, i32)> {
-        let numbers = self.game.things.numbers();
+        let numbers = self.game.entities.numbers();
         numbers
             .filter_map(|number| {
-                let (_, pickup) = self.game.pickup(number)?;
+                let (_, pickup) = self.game.entities.pickup(number)?;
                 pickup.is_dropped.then_some((number, pickup.number, pickup.count))
             })
             .collect()
@@ -210,14 +222,14 @@ fn check(profile: &'static Profile, (class, gives, back_s): (&str, Gives, i32)) 
         assert_eq!(level.shown(Event::GlobalItemPickup).len(), 0);
     }
     assert!(!level.is_there(place), "{class}");
-    let due = level.game.things.get(place).unwrap().think_at;
+    let due = level.game.entities.get(place).unwrap().think_at;
     let expected = (back_s != 0).then(|| now + back_s * 1000);
     assert_eq!(due, expected, "{class}");
     if let Some(due) = due {
         level.now = due + -50;
         level.frames(50);
         assert!(level.is_there(place), "{class} is back");
-        let thing = level.game.things.get(place).unwrap();
+        let thing = level.game.entities.get(place).unwrap();
         assert_eq!(thing.state.event & 0xff, Event::ItemRespawn);
         let sounds = level.shown(Event::GlobalSound);
         let loud = is_powerup || class == "holdable_kamikaze";
@@ -296,17 +308,17 @@ fn weapons_bring_what_is_missing_and_all_of_it_when_dropped_or_in_teams() {
     ] {
         let mut level = Level::new(Profile::BASEQ3);
         let client = level.join(0);
-        level.game.people.game_type = game_type;
+        level.game.clients.game_type = game_type;
         level.state(client).ammo[5] = before;
         let place = level.lay("weapon_rocketlauncher", |pickup| {
             (pickup.count, pickup.is_dropped) = (count, dropped);
         });
         level.touch(client, place);
         assert_eq!(level.state(client).ammo[5], after, "{count} {dropped} {game_type:?} {before}");
-        assert_eq!(level.game.things.get(place).is_none(), dropped, "dropped ones are gone");
+        assert_eq!(level.game.entities.get(place).is_none(), dropped, "dropped ones are gone");
         if !dropped {
             let seconds = if game_type == GameType::TeamDeathmatch { 30 } else { 5 };
-            let due = level.game.things.get(place).unwrap().think_at;
+            let due = level.game.entities.get(place).unwrap().think_at;
             assert_eq!(due, Some(level.now + seconds * 1000));
         }
     }
@@ -333,7 +345,7 @@ fn keys_of_the_map_change_what_and_when() {
         let place = level.lay("item_quad", fill);
         level.touch(client, place);
         let until = level.state(client).powerups[Powerup::Quad];
-        (level.game.things.get(place).unwrap().think_at.map(|at| at.distance(now)), until)
+        (level.game.entities.get(place).unwrap().think_at.map(|at| at.distance(now)), until)
     };
     assert_eq!(due(&mut level, &|pickup| pickup.wait = 7.0), (Some(7000), 31_000));
     assert_eq!(due(&mut level, &|pickup| pickup.wait = -1.0), (None, 31_000));
@@ -395,13 +407,13 @@ fn a_chain_shows_one_of_its_items_at_a_time() {
     let classes = ["item_health", "item_armor_body", "weapon_bfg"];
     let members = classes.map(|class| level.lay(class, |pickup| pickup.chain = "a".into()));
     let lonely = level.lay("item_health_mega", |_| {});
-    level.game.things.get_mut(members[2]).unwrap().targetname = "called".into();
-    level.game.join_item_chains();
-    assert_eq!(level.game.chain_of(members[0]).collect::<Vec<_>>(), members);
-    assert_eq!(&*level.game.things.get(members[0]).unwrap().targetname, "called");
-    assert_eq!(&*level.game.things.get(members[2]).unwrap().targetname, "");
+    level.game.entities.get_mut(members[2]).unwrap().targetname = "called".into();
+    level.game.entities.join_item_chains();
+    assert_eq!(level.game.entities.chain_of(members[0]).collect::<Vec<_>>(), members);
+    assert_eq!(&*level.game.entities.get(members[0]).unwrap().targetname, "called");
+    assert_eq!(&*level.game.entities.get(members[2]).unwrap().targetname, "");
     for &member in &members[1..] {
-        level.game.hide_item(&mut level.host, member);
+        level.game.with(&mut level.host, |cx, _| hide_item(cx, member));
     }
     let mut seen = [0; 3];
     for _ in 0..60 {
@@ -416,8 +428,8 @@ fn a_chain_shows_one_of_its_items_at_a_time() {
     assert!(seen.iter().all(|&count| count > 8), "{seen:?}");
     assert!(level.is_there(lonely));
     // A captain that is gone leaves its chain to the next.
-    level.game.remove_item(&mut level.host, members[0]);
-    assert_eq!(level.game.chain_of(members[1]).collect::<Vec<_>>(), members[1..]);
+    level.game.with(&mut level.host, |cx, _| remove_item(cx, members[0]));
+    assert_eq!(level.game.entities.chain_of(members[1]).collect::<Vec<_>>(), members[1..]);
 }
 
 #[test]
@@ -474,7 +486,7 @@ fn the_dead_drop_their_weapon_and_powerups() {
     let client = level.join(0);
     let now = level.now;
     {
-        let player = level.game.people.players[0].as_mut().unwrap();
+        let player = level.game.clients.players[0].as_mut().unwrap();
         let state = &mut player.state;
         state.stats[2] |= 1 << 5;
         state.ammo[5] = 1;
@@ -485,12 +497,12 @@ fn the_dead_drop_their_weapon_and_powerups() {
         player.entity.pos.base = Vec3::new(8.0, 16.0, 24.0);
         player.entity.apos.base = Vec3::new(70.0, 90.0, 0.0);
     }
-    level.game.drop_at_death(&mut level.host, client);
+    level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, client));
     let dropped = level.dropped();
     let kinds: Vec<(i32, i32)> = dropped.iter().map(|&(_, item, count)| (item, count)).collect();
     assert_eq!(kinds, [(12, 0), (28, 12), (33, 1)]);
     for (&(number, ..), yaw) in dropped.iter().zip([90.0_f32, 135.0, 180.0]) {
-        let thing = level.game.things.get(number).unwrap();
+        let thing = level.game.entities.get(number).unwrap();
         let (pos, state) = (thing.state.pos, &thing.state);
         assert_eq!(pos.base, Vec3::new(8.0, 16.0, 24.0));
         assert_eq!((pos.kind, pos.time), (5, now.0));
@@ -511,13 +523,13 @@ fn what_is_dropped_depends_on_the_weapon_and_the_game() {
     let weapon_of = |wielded: i32, rounds: i32, state: i32, wanted: u8| {
         let mut level = Level::new(Profile::BASEOA);
         let client = level.join(0);
-        let player = level.game.people.players[0].as_mut().unwrap();
+        let player = level.game.clients.players[0].as_mut().unwrap();
         player.state.stats[3] = 0x3ffe;
         player.state.ammo = [rounds; 16];
         player.state.weaponstate = state;
         player.command = UserCmd { weapon: wanted, ..UserCmd::default() };
         player.entity.weapon = wielded;
-        level.game.drop_at_death(&mut level.host, client);
+        level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, client));
         level.dropped().first().map(|&(_, number, _)| number)
     };
     assert_eq!(weapon_of(Weapon::Gauntlet as i32, 9, 0, 5), None);
@@ -531,9 +543,9 @@ fn what_is_dropped_depends_on_the_weapon_and_the_game() {
 
     let mut level = Level::new(Profile::BASEOA);
     let client = level.join(0);
-    level.game.people.game_type = GameType::TeamDeathmatch;
+    level.game.clients.game_type = GameType::TeamDeathmatch;
     level.state(client).powerups[Powerup::Quad] = 99_000;
-    level.game.drop_at_death(&mut level.host, client);
+    level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, client));
     assert_eq!(level.dropped(), [], "powerups stay with the dead of team deathmatch");
 }
 
@@ -550,15 +562,15 @@ fn runes_work_until_their_holder_dies() {
     assert_eq!((state.stats[0], state.stats[4], state.stats[7]), (200, 200, 200));
     // Regains up to half of the doubled maximum, a tenth more, then slowly up to all of it.
     state.stats[0] = 30;
-    level.game.pass_time(&level.host, client, 1000);
+    level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 1000));
     assert_eq!(level.state(client).stats[0], 45);
     level.state(client).stats[0] = 100;
-    level.game.pass_time(&level.host, client, 2000);
+    level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 2000));
     assert_eq!(level.state(client).stats[0], 110);
     level.frames(50);
     let now = level.now.0;
     assert_eq!(level.state(client).powerups[Powerup::Guard], now, "others see it");
-    level.game.take_own_life(&mut level.host, client);
+    level.game.with(&mut level.host, |cx, sys| take_own_life(cx, sys, client));
     assert!(level.is_there(guard));
     assert_eq!(level.state(client).stats[2], 0);
     assert_eq!(level.dropped(), []);
@@ -572,13 +584,13 @@ fn the_rune_of_ammunition_gives_rounds_back() {
     level.touch(client, rune);
     level.state(client).ammo = [0; 16];
     for _ in 0..60 {
-        level.game.pass_time(&level.host, client, 100);
+        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 100));
     }
     let ammo = level.state(client).ammo;
     assert_eq!(ammo[2..10], [24, 4, 3, 3, 20, 3, 20, 1], "six seconds");
     assert_eq!(ammo[11..14], [4, 3, 30]);
     for _ in 0..600 {
-        level.game.pass_time(&level.host, client, 200);
+        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 200));
     }
     let ammo = level.state(client).ammo;
     assert_eq!(ammo[2..10], [50, 10, 10, 10, 50, 10, 50, 10]);
@@ -593,22 +605,22 @@ fn a_second_takes_from_what_is_above_the_maximum() {
         let client = level.join(0);
         let state = level.state(client);
         (state.stats[stats.health], state.stats[stats.armor]) = (150, 120);
-        level.game.pass_time(&level.host, client, 999);
+        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 999));
         assert_eq!(level.state(client).stats[stats.health], 150);
-        level.game.pass_time(&level.host, client, 1);
-        level.game.pass_time(&level.host, client, 30_000);
+        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 1));
+        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 30_000));
         let state = level.state(client);
         assert_eq!((state.stats[stats.health], state.stats[stats.armor]), (119, 100));
         state.powerups[Powerup::Regeneration] = i32::MAX;
         state.external_event = 0;
-        level.game.pass_time(&level.host, client, 1000);
+        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 1000));
         let state = level.state(client);
         assert_eq!(state.stats[stats.health], 124);
         assert_eq!(state.external_event & 0xff, Event::PowerupRegen);
         state.powerups[Powerup::Regeneration] = 0;
         state.stats[stats.health] = 90;
         level.host.set_setting("g_regen", "8");
-        level.game.pass_time(&level.host, client, 1000);
+        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 1000));
         let expected = if profile.item_settings { 98 } else { 90 };
         assert_eq!(level.state(client).stats[stats.health], expected);
     }
@@ -620,14 +632,14 @@ fn what_is_held_does_its_work_when_used() {
         let mut level = Level::new(profile);
         let client = level.join(0);
         level.state(client).stats[0] = 3;
-        level.game.use_holdable(&mut level.host, client, 2);
+        level.game.with(&mut level.host, |cx, sys| use_holdable(cx, sys, client, 2));
         assert_eq!(level.state(client).stats[0], 125);
         let flags = level.state(client).e_flags;
         level.state(client).origin = Vec3::new(500.0, 0.0, 0.0);
-        level.game.use_holdable(&mut level.host, client, 1);
+        level.game.with(&mut level.host, |cx, sys| use_holdable(cx, sys, client, 1));
         assert_eq!(level.state(client).origin, Vec3::new(0.0, 0.0, 1.0), "the only place there is");
         assert_eq!(level.state(client).e_flags ^ flags, entity_flag::TELEPORT);
-        level.game.use_holdable(&mut level.host, client, 5);
+        level.game.with(&mut level.host, |cx, sys| use_holdable(cx, sys, client, 5));
         let until = level.state(client).powerups[Powerup::Invulnerability];
         assert_eq!(until, level.now.0 + 10_000);
     }
@@ -636,7 +648,7 @@ fn what_is_held_does_its_work_when_used() {
 /// Two teams with a flag each.
 fn flags(profile: &'static Profile) -> (Level, [ClientNum; 2], [EntityNum; 2]) {
     let mut level = Level::new(profile);
-    level.game.people.game_type = GameType::CaptureTheFlag;
+    level.game.clients.game_type = GameType::CaptureTheFlag;
     let players = [level.join(0), level.join(1)];
     // Red comes last: whoever stands at the only spot does not survive that.
     for (player, team) in players.into_iter().zip(["team red", "team blue"]).rev() {
@@ -657,10 +669,10 @@ fn flags_go_home_when_they_are_lost() {
         let status = |level: &Level| level.host.configstring(configstring::FLAG_STATUS).to_owned();
         let carry = |level: &mut Level| {
             level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
-            level.game.hide_item(&mut level.host, blue_flag);
+            level.game.with(&mut level.host, |cx, _| hide_item(cx, blue_flag));
         };
         carry(&mut level);
-        level.game.drop_at_death(&mut level.host, red);
+        level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, red));
         assert_eq!(status(&level), "02");
         let dropped = level.dropped();
         assert_eq!((dropped.len(), dropped[0].1), (1, 35));
@@ -679,18 +691,18 @@ fn flags_go_home_when_they_are_lost() {
 
         // One's own hand brings it home at once, and says so.
         carry(&mut level);
-        level.game.take_own_life(&mut level.host, red);
+        level.game.with(&mut level.host, |cx, sys| take_own_life(cx, sys, red));
         assert!(level.is_there(blue_flag) && level.dropped().is_empty());
         assert_eq!(told(&level), 1);
 
         // A door that crushes it does, too.
         let (mut level, [red, _], [_, blue_flag]) = flags(profile);
         level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
-        level.game.hide_item(&mut level.host, blue_flag);
-        level.game.use_holdable(&mut level.host, red, 1);
+        level.game.with(&mut level.host, |cx, _| hide_item(cx, blue_flag));
+        level.game.with(&mut level.host, |cx, sys| use_holdable(cx, sys, red, 1));
         assert_eq!(level.state(red).powerups[Powerup::BlueFlag], 0, "it stays behind");
         let dropped = level.dropped();
-        level.game.crush_item(&mut level.host, dropped[0].0);
+        level.game.with(&mut level.host, |cx, sys| sys.items.crush_item(cx, dropped[0].0));
         assert!(level.is_there(blue_flag) && level.dropped().is_empty());
     }
 }
@@ -699,12 +711,14 @@ fn flags_go_home_when_they_are_lost() {
 fn flags_are_carried_returned_and_met() {
     let (mut level, [red, _], [red_flag, blue_flag]) = flags(Profile::BASEQ3);
     let touch = |level: &mut Level, flag, dropped| {
-        level.game.touch_team_item(&mut level.host, red, flag, dropped)
+        level.game.with(&mut level.host, |cx, sys| touch_team_item(cx, sys, red, flag, dropped))
     };
     assert!(touch(&mut level, Flag::Blue, false), "it is carried away");
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], UNTIL_LOST);
     assert_eq!(level.host.configstring(configstring::FLAG_STATUS), "01");
-    level.game.send_flag_home(&mut level.host, Flag::Blue, flags::Words::None);
+    level.game.with(&mut level.host, |cx, sys| {
+        sys.items.send_flag_home(cx, Flag::Blue, flags::Words::None)
+    });
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], 0);
     assert!(level.is_there(blue_flag) && level.is_there(red_flag));
     assert_eq!(level.host.configstring(configstring::FLAG_STATUS), "00");
@@ -713,12 +727,12 @@ fn flags_are_carried_returned_and_met() {
 #[test]
 fn a_level_without_room_loses_what_is_dropped_but_no_flag() {
     let (mut level, [red, _], [_, blue_flag]) = flags(Profile::BASEOA);
-    level.game.hide_item(&mut level.host, blue_flag);
+    level.game.with(&mut level.host, |cx, _| hide_item(cx, blue_flag));
     level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
     level.state(red).powerups[Powerup::Quad] = 90_000;
-    let (now, started) = level.game.clock();
-    while level.game.things.add(Thing::new(What::Place, HERE), now, started).is_some() {}
-    level.game.drop_at_death(&mut level.host, red);
+    let (now, started) = level.game.with(&mut level.host, |cx, _| cx.clock());
+    while level.game.entities.add(Thing::new(What::Place, HERE), now, started).is_some() {}
+    level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, red));
     assert_eq!(level.dropped(), []);
     assert!(level.is_there(blue_flag));
     let shard = EntityNum::new(64).unwrap();
@@ -744,16 +758,16 @@ fn the_level_shows_and_gives_hidden_items() {
     let mut level = Level::new(Profile::BASEQ3);
     let client = level.join(0);
     let place = level.lay("weapon_bfg", |_| {});
-    level.game.hide_item(&mut level.host, place);
+    level.game.with(&mut level.host, |cx, _| hide_item(cx, place));
     level.touch(client, place);
     assert_eq!(level.state(client).ammo[9], 0, "what is hidden can't be touched");
-    level.game.use_item(&mut level.host, place);
+    level.game.with(&mut level.host, |cx, _| use_item(cx, place));
     assert!(level.is_there(place));
-    level.game.hide_item(&mut level.host, place);
-    level.game.give_item(&mut level.host, client, place);
+    level.game.with(&mut level.host, |cx, _| hide_item(cx, place));
+    level.game.with(&mut level.host, |cx, sys| give_item(cx, sys, client, place));
     assert_eq!(level.state(client).ammo[9], 20);
-    assert_eq!(level.game.things.get(place).unwrap().think_at, None, "it is gone for good");
-    assert!(!level.game.things.get(place).unwrap().shared.is_linked());
+    assert_eq!(level.game.entities.get(place).unwrap().think_at, None, "it is gone for good");
+    assert!(!level.game.entities.get(place).unwrap().shared.is_linked());
 }
 
 #[test]
@@ -770,17 +784,17 @@ fn a_battle_suit_keeps_air_and_keeps_lava_out() {
         state.stats[0] = 125;
         state.external_event = 0;
         state.powerups[Powerup::BattleSuit] = if suited { i32::MAX } else { 0 };
-        let body = &mut level.game.bodies[0];
+        let body = &mut level.game.systems.combat.players[0];
         (body.water_level, body.water_type) = (level_of_lava, contents::LAVA);
         body.air_until = now + -1;
         body.quiet_until = now;
-        level.game.feel_surroundings(&mut level.host, client);
+        level.game.with(&mut level.host, |cx, sys| feel_surroundings(cx, sys, client));
         let shown = level.state(client).external_event & 0xff;
         let state = *level.state(client);
         assert_eq!(state.stats[0], health, "{suited} {level_of_lava}");
         assert_eq!(shown == Event::PowerupBattleSuit, suited);
         if suited && level_of_lava == 3 {
-            assert_eq!(level.game.bodies[0].air_until.distance(now), 10_000);
+            assert_eq!(level.game.systems.combat.players[0].air_until.distance(now), 10_000);
         }
     }
 }

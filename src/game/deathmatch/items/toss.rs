@@ -4,6 +4,7 @@
 //! the first floor; what fell off something bounces.
 
 use super::{Flag, MAXS, MINS, Pickup, Step, flags::Words};
+use crate::game::deathmatch::{context::Context, items::Items, items::plan};
 use crate::model::{
     ClientNum, EntityNum, SvFlags, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
 };
@@ -13,11 +14,7 @@ use crate::{
         items::{Item, ItemKind},
     },
     game::{
-        Host,
-        deathmatch::{
-            Deathmatch,
-            things::{Thing, What},
-        },
+        deathmatch::things::{Thing, What},
         movement::{angles, trajectory},
     },
 };
@@ -34,48 +31,48 @@ const RESTING: f32 = 40.0;
 /// Height below which nothing comes to rest any more.
 const BOTTOM: f32 = -131_072.0;
 
-impl Deathmatch {
+impl Items {
     /// Drops what somebody who dies, or leaves, has that others may take: the weapon in hand, powerups
     /// and flags. A rune goes back to where it lay.
     pub(in crate::game::deathmatch) fn drop_at_death(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         client: ClientNum,
     ) {
-        let profile = self.people.profile;
-        let wielded = self.wielded(client).filter(|_| !self.combat.arms.are_all());
+        let profile = cx.clients.profile;
+        let wielded = wielded(cx, client).filter(|_| !cx.frame.combat.arms.are_all());
         if let Some((number, item)) =
             wielded.and_then(|tag| profile.items.by_tag(ItemKind::Weapon, tag))
         {
-            self.toss(host, client, number, item, 0.0);
+            toss(cx, client, number, item, 0.0);
         }
-        if self.people.game_type != GameType::TeamDeathmatch {
-            self.drop_powerups(host, client);
+        if cx.clients.game_type != GameType::TeamDeathmatch {
+            self.drop_powerups(cx, client);
         }
-        self.free_rune(host, client);
+        self.free_rune(cx, client);
     }
+}
 
-    /// The weapon that a player leaves behind: the one in hand, or the one it was about to take in hand.
-    fn wielded(&self, client: ClientNum) -> Option<i32> {
-        let player = self.people.player(client)?;
-        let (state, stats) = (&player.state, self.people.profile.stats);
-        let is_poor = |tag: i32| tag == Weapon::Machinegun || tag == Weapon::Grapple;
-        let mut tag = player.entity.weapon;
-        if is_poor(tag) && state.weaponstate == WeaponState::Dropping {
-            tag = i32::from(player.command.weapon);
-        }
-        let owned = (1..=self.people.profile.last_weapon).contains(&tag)
-            && state.stats[stats.weapons] >> tag & 1 != 0;
-        let rounds = usize::try_from(tag).ok().and_then(|tag| state.ammo.get(tag));
-        let loaded = rounds.is_some_and(|&rounds| rounds != 0);
-        (owned && loaded && tag > Weapon::Machinegun as i32 && tag != Weapon::Grapple)
-            .then_some(tag)
+/// The weapon that a player leaves behind: the one in hand, or the one it was about to take in hand.
+fn wielded(cx: &Context<'_>, client: ClientNum) -> Option<i32> {
+    let player = cx.clients.player(client)?;
+    let (state, stats) = (&player.state, cx.clients.profile.stats);
+    let is_poor = |tag: i32| tag == Weapon::Machinegun || tag == Weapon::Grapple;
+    let mut tag = player.entity.weapon;
+    if is_poor(tag) && state.weaponstate == WeaponState::Dropping {
+        tag = i32::from(player.command.weapon);
     }
-
+    let owned = (1..=cx.clients.profile.last_weapon).contains(&tag)
+        && state.stats[stats.weapons] >> tag & 1 != 0;
+    let rounds = usize::try_from(tag).ok().and_then(|tag| state.ammo.get(tag));
+    let loaded = rounds.is_some_and(|&rounds| rounds != 0);
+    (owned && loaded && tag > Weapon::Machinegun as i32 && tag != Weapon::Grapple).then_some(tag)
+}
+impl Items {
     /// Powerups with time left, each further round, and flags among them.
-    fn drop_powerups(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let (now, profile) = (self.people.now, self.people.profile);
-        let Some(player) = self.people.player(client) else { return };
+    fn drop_powerups(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+        let (now, profile) = (cx.clients.now, cx.clients.profile);
+        let Some(player) = cx.clients.player(client) else { return };
         let powerups = player.state.powerups;
         let mut angle = APART;
         for (tag, &until) in powerups.iter().enumerate() {
@@ -84,58 +81,61 @@ impl Deathmatch {
             let found = kinds.filter_map(|kind| profile.items.by_tag(kind, tag as i32)).next();
             let Some((number, item)) = found.filter(|_| left_ms > 0 && until > 0) else { continue };
             if let Some(flag) = Flag::of_item(number) {
-                self.drop_flag(host, client, flag, angle);
-            } else if let Some(pickup) = self
-                .toss(host, client, number, item, angle)
-                .and_then(|dropped| self.pickup_mut(dropped))
+                self.drop_flag(cx, client, flag, angle);
+            } else if let Some(pickup) = toss(cx, client, number, item, angle)
+                .and_then(|dropped| cx.entities.pickup_mut(dropped))
             {
                 pickup.count = (left_ms / 1000).max(1);
             }
             angle += APART;
         }
     }
+}
 
-    /// Throws an item from where a player is, `angle` degrees to the left of where it looks.
-    pub(super) fn toss(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        number: i32,
-        item: &'static Item,
-        angle: f32,
-    ) -> Option<EntityNum> {
-        let player = self.people.player(client)?;
-        let (origin, yaw) = (player.entity.pos.base, player.entity.apos.base[1]);
-        let mut velocity = angles::axes(Vec3::new(0.0, yaw + angle, 0.0)).forward * FORWARD;
-        let (up, spread) = UP;
-        velocity[2] += up + spread * self.either_way();
-        let (now, started) = self.clock();
-        let pickup = Pickup { is_dropped: true, ..Pickup::new(number, item) };
-        let mut thing = Thing::new(What::Item(Box::new(pickup)), origin);
-        thing.state.e_type = EntityType::Item as i32;
-        thing.state.e_flags = entity_flag::BOUNCE_HALF;
-        thing.state.modelindex = number;
-        thing.state.modelindex2 = 1;
-        thing.state.pos = Trajectory {
-            kind: TrajectoryKind::Gravity as i32,
-            time: now.0,
-            duration: 0,
-            base: origin,
-            delta: velocity,
-        };
-        thing.shared.mins = MINS;
-        thing.shared.maxs = MAXS;
-        thing.shared.contents = contents::TRIGGER;
-        let place = self.things.add(thing, now, started)?;
-        self.plan(place, Step::Vanish, LIFE_MS);
-        self.things.link(host, place);
-        Some(place)
-    }
-
+/// Throws an item from where a player is, `angle` degrees to the left of where it looks.
+pub(super) fn toss(
+    cx: &mut Context<'_>,
+    client: ClientNum,
+    number: i32,
+    item: &'static Item,
+    angle: f32,
+) -> Option<EntityNum> {
+    let player = cx.clients.player(client)?;
+    let (origin, yaw) = (player.entity.pos.base, player.entity.apos.base[1]);
+    let mut velocity = angles::axes(Vec3::new(0.0, yaw + angle, 0.0)).forward * FORWARD;
+    let (up, spread) = UP;
+    velocity[2] += up + spread * cx.rng.either_way();
+    let (now, started) = cx.clock();
+    let pickup = Pickup { is_dropped: true, ..Pickup::new(number, item) };
+    let mut thing = Thing::new(What::Item(Box::new(pickup)), origin);
+    thing.state.e_type = EntityType::Item as i32;
+    thing.state.e_flags = entity_flag::BOUNCE_HALF;
+    thing.state.modelindex = number;
+    thing.state.modelindex2 = 1;
+    thing.state.pos = Trajectory {
+        kind: TrajectoryKind::Gravity as i32,
+        time: now.0,
+        duration: 0,
+        base: origin,
+        delta: velocity,
+    };
+    thing.shared.mins = MINS;
+    thing.shared.maxs = MAXS;
+    thing.shared.contents = contents::TRIGGER;
+    let place = cx.entities.add(thing, now, started)?;
+    plan(cx, place, Step::Vanish, LIFE_MS);
+    cx.entities.link(cx.host, place);
+    Some(place)
+}
+impl Items {
     /// Moves an item that flies. What it ran into, if anything.
-    pub(super) fn fly(&mut self, host: &mut dyn Host, number: EntityNum) -> Option<Trace> {
-        let now = self.people.now;
-        let thing = self.things.get_mut(number)?;
+    pub(in crate::game::deathmatch) fn fly(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: EntityNum,
+    ) -> Option<Trace> {
+        let now = cx.clients.now;
+        let thing = cx.entities.get_mut(number)?;
         let falls = thing.state.pos.kind == TrajectoryKind::Gravity as i32;
         if !falls && thing.state.ground_entity_num == EntityNum::NONE.index() as i32 {
             // Pushed off what it lay on.
@@ -151,19 +151,19 @@ impl Deathmatch {
         }
         let (from, to) = (thing.shared.current_origin, trajectory::position(&thing.state.pos, now));
         let (mins, maxs) = (thing.shared.mins, thing.shared.maxs);
-        let trace = host.world().map_or(Trace::free(to), |world| {
-            world.scene(&*self, number).trace(from, mins, maxs, to, mask::DEAD_SOLID)
+        let trace = cx.host.world().map_or(Trace::free(to), |world| {
+            world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID)
         });
         let is_linked = {
-            let thing = self.things.get_mut(number)?;
+            let thing = cx.entities.get_mut(number)?;
             thing.shared.current_origin = trace.endpos;
             thing.shared.is_linked()
         };
         if is_linked {
-            self.things.link(host, number);
+            cx.entities.link(cx.host, number);
         }
-        if trace.endpos[2] < BOTTOM && host.world().is_some() {
-            self.lose_item(host, number, Words::Loud);
+        if trace.endpos[2] < BOTTOM && cx.host.world().is_some() {
+            self.lose_item(cx, number, Words::Loud);
             return None;
         }
         let hit = Trace { fraction: if trace.startsolid { 0.0 } else { trace.fraction }, ..trace };
@@ -171,15 +171,15 @@ impl Deathmatch {
     }
 
     /// An item has run into something: it is gone where nothing may lie, rests, or goes on.
-    pub(super) fn land(&mut self, host: &mut dyn Host, number: EntityNum, trace: &Trace) {
-        let (now, frame_ms) = (self.people.now, self.frame_ms);
-        let Some((thing, pickup)) = self.pickup(number) else { return };
+    pub(super) fn land(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
+        let (now, frame_ms) = (cx.clients.now, cx.frame.ms);
+        let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
         let (at, bounce) = (thing.shared.current_origin, pickup.bounce);
-        if self.contents_at(host, at) & contents::NODROP != 0 {
-            self.lose_item(host, number, Words::Loud);
+        if cx.contents_at(at) & contents::NODROP != 0 {
+            self.lose_item(cx, number, Words::Loud);
             return;
         }
-        let Some(thing) = self.things.get_mut(number) else { return };
+        let Some(thing) = cx.entities.get_mut(number) else { return };
         let since = (frame_ms as f32 * (1.0 - trace.fraction)) as i32;
         let velocity = trajectory::velocity(&thing.state.pos, now + -since);
         let normal = trace.plane.normal;

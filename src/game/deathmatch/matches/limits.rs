@@ -2,11 +2,12 @@
 //!
 //! Invariant: a tie is played on. Source: the base game's exit rules; OpenArena's, which need two players.
 
-use super::{Deathmatch, Ending};
+use super::Ending;
+use crate::game::deathmatch::{context::Context, matches::Course};
 use crate::model::ClientNum;
 use crate::{
     bg::{GameType, configstring},
-    game::{Host, people::People},
+    game::people::People,
 };
 
 /// What was hit, as the log has it.
@@ -26,19 +27,19 @@ struct Reached {
     reason: &'static str,
 }
 
-impl Deathmatch {
+impl Course {
     /// Ends the match when a limit is hit. Asked every frame and after each score.
-    pub(in crate::game::deathmatch) fn check_limits(&mut self, host: &mut dyn Host) {
-        if self.is_over() || self.course.leaving_at.is_some() {
+    pub(in crate::game::deathmatch) fn check_limits(&mut self, cx: &mut Context<'_>) {
+        if self.is_over() || self.leaving_at.is_some() {
             return;
         }
-        let Some(Reached { said, reason }) = self.people.limit_hit(self.is_warmup()) else {
+        let Some(Reached { said, reason }) = cx.clients.limit_hit(self.is_warmup()) else {
             return;
         };
-        host.send_command(None, &format!("print \"{said}\n\""));
-        self.course.ending = Ending::Queued(self.people.now);
-        host.set_configstring(configstring::INTERMISSION, "1");
-        self.people.log_exit(host, reason);
+        cx.host.send_command(None, &format!("print \"{said}\n\""));
+        self.ending = Ending::Queued(cx.clients.now);
+        cx.host.set_configstring(configstring::INTERMISSION, "1");
+        cx.clients.log_exit(cx.host, reason);
     }
 }
 

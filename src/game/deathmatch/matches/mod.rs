@@ -8,15 +8,19 @@
 //! level is a console line that the server runs after the frame, and until then nothing moves. Source:
 //! the base game's rules of matches; OpenArena's.
 
-mod intermission;
-mod limits;
-mod record;
-mod tournament;
-mod warmup;
+pub(super) mod intermission;
+pub(super) mod limits;
+pub(super) mod record;
+pub(super) mod tournament;
+pub(super) mod warmup;
 
 use self::warmup::Warmup;
-use super::Deathmatch;
-use crate::game::Host;
+use crate::game::deathmatch::{
+    context::Context,
+    matches::intermission::{begin_intermission, wait_for_ready},
+    matches::warmup::run_warmup,
+    systems::Systems,
+};
 use crate::model::{ClientNum, LevelTime};
 
 /// How long the end is queued before the scoreboard comes, in milliseconds.
@@ -55,67 +59,68 @@ enum Ending {
     },
 }
 
-impl Deathmatch {
+impl Course {
     /// Whether the match has not begun: nobody scores.
-    pub(super) fn is_warmup(&self) -> bool {
-        self.course.warmup != Warmup::None
+    pub(in crate::game::deathmatch) fn is_warmup(&self) -> bool {
+        self.warmup != Warmup::None
     }
 
     /// Whether the end is reached: nobody is hurt.
-    pub(super) fn is_over(&self) -> bool {
-        self.course.ending != Ending::None
+    pub(in crate::game::deathmatch) fn is_over(&self) -> bool {
+        self.ending != Ending::None
     }
 
     /// Whether a restart or another level was asked for. Nothing moves until it comes; a line that leads
     /// nowhere is made up for by a restart.
-    pub(super) fn is_leaving(&mut self, host: &mut dyn Host) -> bool {
-        let Some(since) = self.course.leaving_at else { return false };
-        if self.people.now.distance(since) >= PATIENCE_MS {
-            self.lead_on(host, RESTART);
+    pub(in crate::game::deathmatch) fn is_leaving(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(since) = self.leaving_at else { return false };
+        if cx.clients.now.distance(since) >= PATIENCE_MS {
+            self.lead_on(cx, RESTART);
         }
         true
     }
 
     /// A level begins.
-    pub(super) fn begin_match(&mut self, host: &mut dyn Host, restart: bool) {
-        let warmed_up = self.course.warmed_up && restart;
-        self.course = Course::default();
-        self.begin_warmup(host, warmed_up);
+    pub(in crate::game::deathmatch) fn begin_match(&mut self, cx: &mut Context<'_>, restart: bool) {
+        let warmed_up = self.warmed_up && restart;
+        *self = Self::default();
+        self.begin_warmup(cx, warmed_up);
     }
+}
 
-    /// One frame of the course.
-    pub(super) fn run_match(&mut self, host: &mut dyn Host) {
-        match self.course.ending {
-            Ending::None => {
-                self.run_warmup(host);
-                self.check_limits(host);
-            }
-            Ending::Queued(since) => {
-                if self.people.now.distance(since) >= QUEUE_MS {
-                    self.begin_intermission(host);
-                }
-            }
-            Ending::Intermission { since, hurry_from } => {
-                self.wait_for_ready(host, since, hurry_from);
+/// One frame of the course.
+pub(in crate::game::deathmatch) fn run_match(cx: &mut Context<'_>, sys: &mut Systems) {
+    match sys.course.ending {
+        Ending::None => {
+            run_warmup(cx, sys);
+            sys.course.check_limits(cx);
+        }
+        Ending::Queued(since) => {
+            if cx.clients.now.distance(since) >= QUEUE_MS {
+                begin_intermission(cx, sys);
             }
         }
+        Ending::Intermission { since, hurry_from } => {
+            wait_for_ready(cx, sys, since, hurry_from);
+        }
     }
-
+}
+impl Course {
     /// Somebody else has the slot of a client now.
-    pub(super) fn forget_ready(&mut self, client: ClientNum) {
-        self.course.ready &= !(1 << client.index());
+    pub(in crate::game::deathmatch) fn forget_ready(&mut self, client: ClientNum) {
+        self.ready &= !(1 << client.index());
     }
 
     /// Has the server run a line that ends this level or begins it anew.
-    fn lead_on(&mut self, host: &mut dyn Host, line: &str) {
-        self.course.leaving_at = Some(self.people.now);
-        host.queue_console(line);
+    fn lead_on(&mut self, cx: &mut Context<'_>, line: &str) {
+        self.leaving_at = Some(cx.clients.now);
+        cx.host.queue_console(line);
     }
+}
 
-    /// Players in the game.
-    fn playing(&self) -> impl Iterator<Item = ClientNum> + '_ {
-        ClientNum::all().filter(|&client| self.people.plays(client))
-    }
+/// Players in the game.
+fn playing(cx: &Context<'_>) -> impl Iterator<Item = ClientNum> {
+    ClientNum::all().filter(|&client| cx.clients.plays(client))
 }
 
 #[cfg(test)]

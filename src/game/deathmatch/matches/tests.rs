@@ -1,15 +1,13 @@
 //! Whole matches, with scores given by hand: from the warm-up to the next level.
 
 use super::*;
+use crate::game::Host;
+use crate::game::deathmatch::{Deathmatch, combat::death::take_own_life, rules::client_context};
 use crate::model::{Buttons, ConfigIndex, EntityNum, UserCmd, Words};
 use crate::world::MapEntities;
 use crate::{
     bg::{GameType, Persistent, PmType, TIED, TeamColor, configstring},
-    game::{
-        Game, LevelStart, Profile,
-        conformance::TestHost,
-        people::{Populated, Role},
-    },
+    game::{Game, LevelStart, Profile, conformance::TestHost, people::Role},
 };
 
 const FRAME_MS: i32 = 50;
@@ -31,6 +29,12 @@ fn client(number: usize) -> ClientNum {
 }
 
 impl Match {
+    fn change_role(&mut self, number: usize, role: Role) {
+        self.game.with(&mut self.host, |cx, sys| {
+            client_context(cx, sys, |clients| clients.change_role(client(number), role));
+        });
+    }
+
     fn start(profile: &'static Profile, settings: &[(&str, &str)]) -> Self {
         let mut host = TestHost::default();
         for (name, value) in settings {
@@ -57,7 +61,9 @@ impl Match {
             .collect();
         let text = format!("{{ classname worldspawn }}\n{spots}");
         let entities = MapEntities::parse(text.as_bytes()).expect("sound entities");
-        entities.of_class("info_player_start").for_each(|spot| self.game.spots.add(spot, None));
+        entities
+            .of_class("info_player_start")
+            .for_each(|spot| self.game.systems.spots.add(spot, None));
         for _ in 0..3 {
             self.now = self.now + 100;
             self.game.run_frame(&mut self.host, self.now);
@@ -115,14 +121,14 @@ impl Match {
 
     /// Gives points, as a frag does.
     fn score(&mut self, number: usize, points: i32) {
-        let player = self.game.people.players[number].as_mut().expect("a player");
+        let player = self.game.clients.players[number].as_mut().expect("a player");
         player.state.persistant[Persistent::Score] += points;
-        self.game.people.rank(&mut self.host);
-        self.game.check_limits(&mut self.host);
+        self.game.clients.rank(&mut self.host);
+        self.game.with(&mut self.host, |cx, sys| sys.course.check_limits(cx));
     }
 
     fn scores(&self, number: usize) -> i32 {
-        self.game.people.score(client(number))
+        self.game.clients.score(client(number))
     }
 
     fn press(&mut self, number: usize, buttons: Buttons) {
@@ -156,7 +162,7 @@ impl Match {
     }
 
     fn role(&self, number: usize) -> Role {
-        self.game.people.role(client(number))
+        self.game.clients.role(client(number))
     }
 
     fn rank(&self, number: usize) -> i32 {
@@ -164,7 +170,7 @@ impl Match {
     }
 
     fn ready_bits(&self, number: usize) -> i32 {
-        self.game.player(client(number)).stats[self.game.people.profile.stats.clients_ready]
+        self.game.player(client(number)).stats[self.game.clients.profile.stats.clients_ready]
     }
 }
 
@@ -189,14 +195,17 @@ fn eight_players_go_from_warmup_to_the_next_map() {
         assert_eq!(level.string(configstring::WARMUP), start.to_string());
 
         // Nobody scores.
-        Populated::kill(&mut level.game, &mut level.host, client(1));
+        level.game.with(&mut level.host, |cx, sys| take_own_life(cx, sys, client(1)));
         assert!((0..8).all(|number| level.scores(number) == 0), "{}", profile.folder);
 
         level.run(19_000 - FRAME_MS);
-        assert!(level.game.is_warmup() && level.led.is_empty());
+        assert!(
+            level.game.with(&mut level.host, |_, sys| sys.course.is_warmup())
+                && level.led.is_empty()
+        );
         level.run(2 * FRAME_MS);
         assert_eq!(level.led, [(start + FRAME_MS, "map_restart 0".to_owned())]);
-        assert!(!level.game.is_warmup());
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
         assert_eq!(level.string(configstring::WARMUP), "");
         assert_eq!(level.logged("Warmup:"), [""]);
 
@@ -218,10 +227,10 @@ fn eight_players_go_from_warmup_to_the_next_map() {
         level.score(4, 9);
         level.run(1000 - FRAME_MS);
         assert_eq!(level.logged("Exit: ").len(), 1);
-        assert!(!level.game.people.intermission);
+        assert!(!level.game.clients.intermission);
         level.host.sent.clear();
         level.frame();
-        assert!(level.game.people.intermission);
+        assert!(level.game.clients.intermission);
         for number in 0..8 {
             let player = level.game.player(client(number));
             assert_eq!(player.pm_type, PmType::Intermission as i32);
@@ -242,7 +251,7 @@ fn eight_players_go_from_warmup_to_the_next_map() {
         level.run(20_000);
         assert_eq!(level.led, [(queued + 16_000, "vstr nextmap".to_owned())]);
         assert!((0..8).all(|number| level.scores(number) == 0));
-        assert!((0..8).all(|number| level.game.people.plays(client(number))));
+        assert!((0..8).all(|number| level.game.clients.plays(client(number))));
         assert_eq!(level.string(configstring::INTERMISSION), "");
     }
 }
@@ -250,25 +259,29 @@ fn eight_players_go_from_warmup_to_the_next_map() {
 #[test]
 fn time_runs_out_to_the_millisecond_and_a_tie_is_played_on() {
     let mut level = Match::with(Profile::BASEOA, &[("timelimit", "1"), ("fraglimit", "9")], 2);
-    let end = level.game.people.started.0 + 60_000;
+    let end = level.game.clients.started.0 + 60_000;
     level.score(0, 3);
     level.score(1, 3);
     while level.now.0 < end + 5000 {
         level.frame();
-        assert!(!level.game.is_over(), "a tie ends at {}", level.now);
+        assert!(
+            !level.game.with(&mut level.host, |_, sys| sys.course.is_over()),
+            "a tie ends at {}",
+            level.now
+        );
     }
     level.score(1, 1);
-    assert!(level.game.is_over());
+    assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_over()));
     assert!(level.was_told("print \"Timelimit hit.\n\""));
     assert_eq!(level.logged("Exit: "), ["Timelimit hit."]);
 
     let mut level = Match::with(Profile::BASEQ3, &[("timelimit", "1")], 2);
     level.score(0, 1);
-    let end = level.game.people.started.0 + 60_000;
+    let end = level.game.clients.started.0 + 60_000;
     level.run(end - level.now.0 - FRAME_MS);
-    assert!(!level.game.is_over());
+    assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_over()));
     level.frame();
-    assert!(level.game.is_over());
+    assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_over()));
 }
 
 #[test]
@@ -276,7 +289,12 @@ fn one_player_alone_hits_no_fraglimit_in_openarena() {
     for (profile, ends) in [(Profile::BASEOA, false), (Profile::BASEQ3, true)] {
         let mut level = Match::with(profile, &[("fraglimit", "3")], 1);
         level.score(0, 3);
-        assert_eq!(level.game.is_over(), ends, "{}", profile.folder);
+        assert_eq!(
+            level.game.with(&mut level.host, |_, sys| sys.course.is_over()),
+            ends,
+            "{}",
+            profile.folder
+        );
     }
 }
 
@@ -288,12 +306,15 @@ fn teams_end_a_match_by_their_own_scores() {
     ] {
         let settings = [("fraglimit", "20"), ("capturelimit", "8")];
         let mut level = Match::with(Profile::BASEQ3, &settings, 2);
-        level.game.people.game_type = kind;
+        level.game.clients.game_type = kind;
         level.score(0, 50);
-        assert!(!level.game.is_over(), "a player's score ends nothing");
-        level.game.people.team_scores = scores;
+        assert!(
+            !level.game.with(&mut level.host, |_, sys| sys.course.is_over()),
+            "a player's score ends nothing"
+        );
+        level.game.clients.team_scores = scores;
         level.score(0, 1);
-        assert!(level.game.is_over());
+        assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_over()));
         assert!(level.was_told(&format!("print \"{said}\n\"")));
         assert_eq!(level.logged("Exit: "), [reason]);
         assert_eq!(level.logged("red:"), [format!("{}  blue:{}", scores[0], scores[1])]);
@@ -313,17 +334,15 @@ fn a_team_pays_for_no_leaver_in_openarena() {
         (Profile::BASEQ3, [-1, -1], vec!["1 1 20: p1"]),
     ] {
         let mut level = Match::with(profile, &[], 2);
-        level.game.people.game_type = GameType::TeamDeathmatch;
+        level.game.clients.game_type = GameType::TeamDeathmatch;
         for (number, colour) in [(0, TeamColor::Red), (1, TeamColor::Blue)] {
             let role = Role::Playing(Some(colour));
-            let populated = &mut level.game as &mut dyn Populated;
-            populated.change_role(&mut level.host, client(number), role);
+            level.change_role(number, role);
         }
-        level.game.people.team_scores = [0; 2];
+        level.game.clients.team_scores = [0; 2];
         level.host.logged.clear();
-        let own = |level: &Match| level.game.people.team_scores;
-        let populated = &mut level.game as &mut dyn Populated;
-        populated.change_role(&mut level.host, client(1), Role::Playing(Some(TeamColor::Red)));
+        let own = |level: &Match| level.game.clients.team_scores;
+        level.change_role(1, Role::Playing(Some(TeamColor::Red)));
         assert_eq!(own(&level), [0, blue[0]], "{}", profile.folder);
         level.leave(1);
         assert_eq!(own(&level), [0, blue[1]], "{}", profile.folder);
@@ -336,10 +355,10 @@ fn a_team_pays_for_no_leaver_in_openarena() {
 #[test]
 fn tied_teams_play_on_and_are_ranked_as_tied() {
     let mut level = Match::with(Profile::BASEQ3, &[("fraglimit", "20")], 2);
-    level.game.people.game_type = GameType::TeamDeathmatch;
-    level.game.people.team_scores = [20, 20];
+    level.game.clients.game_type = GameType::TeamDeathmatch;
+    level.game.clients.team_scores = [20, 20];
     level.score(0, 1);
-    assert!(!level.game.is_over());
+    assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_over()));
     assert_eq!(level.rank(1), 2);
 }
 
@@ -414,13 +433,13 @@ fn a_tournament_goes_from_pair_to_pair() {
         level.frame();
         assert_eq!(level.string(configstring::WARMUP), "-1");
         (1..4).for_each(|number| level.join(number));
-        let roles = |level: &Match| [0, 1, 2, 3].map(|n| level.game.people.plays(client(n)));
+        let roles = |level: &Match| [0, 1, 2, 3].map(|n| level.game.clients.plays(client(n)));
         assert_eq!(roles(&level), [true, true, false, false]);
         level.frame();
         assert_eq!(level.string(configstring::WARMUP), (level.now.0 + 4000).to_string());
         level.run(5000);
         assert_eq!(level.led.len(), 1, "the match begins by a restart");
-        assert!(!level.game.is_warmup());
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
         assert_eq!(roles(&level), [true, true, false, false]);
 
         level.score(1, 2);
@@ -434,18 +453,18 @@ fn a_tournament_goes_from_pair_to_pair() {
         // The next in line has come in, and the loser waits behind the other.
         level.frame();
         assert_eq!(roles(&level), [false, true, true, false]);
-        assert!(level.game.is_warmup());
+        assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
         assert!(level.entry(1).contains("\\w\\1\\l\\0\\"));
-        assert_eq!(level.game.people.next_in_line(), Some(client(3)));
+        assert_eq!(level.game.clients.next_in_line(), Some(client(3)));
         level.run(5000);
-        assert!(!level.game.is_warmup());
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
 
         // Who leaves has lost; whoever waited longest comes in.
         level.leave(1);
         assert!(level.entry(2).contains("\\w\\1\\l\\0\\"), "{}", level.entry(2));
         level.frame();
         assert_eq!((level.role(2), level.role(3)), (Role::Playing(None), Role::Playing(None)));
-        assert!(level.game.is_warmup());
+        assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
         level.run(5000);
 
         // Who stops playing has lost, too.
@@ -461,7 +480,10 @@ fn a_tournament_player_who_leaves_at_the_end_ends_it() {
     let settings = [("g_gametype", "1"), ("g_warmup", "0"), ("fraglimit", "2")];
     let mut level = Match::with(Profile::BASEOA, &settings, 2);
     level.frame();
-    assert!(!level.game.is_warmup(), "no countdown where there is no time for one");
+    assert!(
+        !level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()),
+        "no countdown where there is no time for one"
+    );
     level.score(0, 2);
     level.run(2000);
     level.leave(1);
@@ -489,7 +511,7 @@ fn a_short_warmup_ends_at_once_or_by_a_restart() {
         let mut level = Match::with(profile, &[("g_doWarmup", "1"), ("g_warmup", "1")], 2);
         level.run(500);
         assert_eq!(level.led.len(), restarts, "{}", profile.folder);
-        assert!(!level.game.is_warmup());
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
         assert_eq!(level.string(configstring::WARMUP), "");
     }
 }

@@ -3,63 +3,59 @@
 //! Who has waited longest plays next; who loses goes to the end of the line. Source: the base game's
 //! tournament rules.
 
-use super::{Deathmatch, Ending, RESTART, warmup::Warmup};
-use crate::model::ClientNum;
-use crate::{
-    bg::GameType,
-    game::{
-        Host,
-        people::{Populated, Role},
-    },
+use super::{Ending, RESTART, warmup::Warmup};
+use crate::game::deathmatch::{
+    context::Context, matches::Course, matches::playing, rules::client_context, systems::Systems,
 };
+use crate::model::ClientNum;
+use crate::{bg::GameType, game::people::Role};
 
-impl Deathmatch {
-    /// Lets whoever has waited longest play, as long as there is room. Another warm-up comes with it.
-    pub(super) fn call_next_in_line(&mut self, host: &mut dyn Host) {
-        while self.playing().nth(1).is_none()
-            && let Some(next) = self.people.next_in_line()
-            && !self.people.is_full(next)
-        {
-            self.set_warmup(host, Warmup::Waiting);
-            (self as &mut dyn Populated).change_role(host, next, Role::Playing(None));
-        }
+/// Lets whoever has waited longest play, as long as there is room. Another warm-up comes with it.
+pub(super) fn call_next_in_line(cx: &mut Context<'_>, sys: &mut Systems) {
+    while playing(cx).nth(1).is_none()
+        && let Some(next) = cx.clients.next_in_line()
+        && !cx.clients.is_full(next)
+    {
+        sys.course.set_warmup(cx, Warmup::Waiting);
+        client_context(cx, sys, |clients| clients.change_role(next, Role::Playing(None)));
     }
+}
 
-    /// The two who played, the winner first.
-    fn opponents(&self) -> Option<(ClientNum, ClientNum)> {
-        let mut players = self.people.players_by_score();
-        let opponents = players.next().zip(players.next());
-        opponents.filter(|_| players.next().is_none())
+/// The two who played, the winner first.
+fn opponents(cx: &Context<'_>) -> Option<(ClientNum, ClientNum)> {
+    let mut players = cx.clients.players_by_score();
+    let opponents = players.next().zip(players.next());
+    opponents.filter(|_| players.next().is_none())
+}
+
+/// The game is over: counts it for both.
+pub(super) fn settle_tournament(cx: &mut Context<'_>) {
+    let Some((winner, loser)) = opponents(cx) else { return };
+    cx.clients.count_win(cx.host, winner);
+    cx.clients.count_loss(cx.host, loser);
+}
+
+/// The loser makes room for the next.
+pub(super) fn retire_loser(cx: &mut Context<'_>, sys: &mut Systems) {
+    if let Some((_, loser)) = opponents(cx) {
+        client_context(cx, sys, |clients| clients.change_role(loser, Role::Watching));
     }
-
-    /// The game is over: counts it for both.
-    pub(super) fn settle_tournament(&mut self, host: &mut dyn Host) {
-        let Some((winner, loser)) = self.opponents() else { return };
-        self.people.count_win(host, winner);
-        self.people.count_loss(host, loser);
-    }
-
-    /// The loser makes room for the next.
-    pub(super) fn retire_loser(&mut self, host: &mut dyn Host) {
-        if let Some((_, loser)) = self.opponents() {
-            (self as &mut dyn Populated).change_role(host, loser, Role::Watching);
-        }
-    }
-
+}
+impl Course {
     /// Who leaves a game loses it. After the game there is nobody left to show the scoreboard to.
-    pub(in crate::game::deathmatch) fn forfeit(&mut self, host: &mut dyn Host, client: ClientNum) {
-        if self.people.game_type != GameType::Tournament || !self.people.plays(client) {
+    pub(in crate::game::deathmatch) fn forfeit(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+        if cx.clients.game_type != GameType::Tournament || !cx.clients.plays(client) {
             return;
         }
-        match self.course.ending {
-            Ending::Intermission { .. } if self.course.leaving_at.is_none() => {
-                self.lead_on(host, RESTART);
+        match self.ending {
+            Ending::Intermission { .. } if self.leaving_at.is_none() => {
+                self.lead_on(cx, RESTART);
             }
-            Ending::None if self.course.warmup == Warmup::None => {
+            Ending::None if self.warmup == Warmup::None => {
                 let winner =
-                    self.opponents().map(|(best, other)| if best == client { other } else { best });
+                    opponents(cx).map(|(best, other)| if best == client { other } else { best });
                 if let Some(winner) = winner {
-                    self.people.count_win(host, winner);
+                    cx.clients.count_win(cx.host, winner);
                 }
             }
             Ending::None | Ending::Queued(_) | Ending::Intermission { .. } => {}

@@ -3,14 +3,18 @@
 //! Source: the base game's doors and buttons.
 
 use super::{Kind, Leg, Mover, direction_of, number, number_or};
+use crate::game::deathmatch::{
+    context::Context,
+    movers::add_helper,
+    movers::ends::{rest_at, use_mover},
+    systems::Systems,
+    targets::Targets,
+};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::entity_flag,
-    game::{
-        Host,
-        deathmatch::{Deathmatch, names::sound, things::What},
-    },
+    game::deathmatch::{names::sound, things::What},
 };
 
 /// Bits of a door: begins where it would open to; does not turn around for what is in its way.
@@ -25,50 +29,50 @@ const BEYOND: f32 = 10.0;
 
 /// `func_door`.
 pub(in crate::game::deathmatch) fn door(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
     let flags = entity.int("spawnflags").unwrap_or(0);
     let mut mover = Mover::new(Kind::Door, entity);
-    mover.out_sound = sound(host, "sound/movers/doors/dr1_strt.wav");
+    mover.out_sound = sound(cx.host, "sound/movers/doors/dr1_strt.wav");
     mover.back_sound = mover.out_sound;
-    mover.end_sound = sound(host, "sound/movers/doors/dr1_end.wav");
+    mover.end_sound = sound(cx.host, "sound/movers/doors/dr1_end.wav");
     mover.crusher = flags & CRUSHER != 0;
     mover.shootable = mover.armoured;
     mover.wait_ms = (number_or(entity, "wait", 2.0) * 1000.0) as i32;
     let speed = number_or(entity, "speed", 400.0);
-    game.add_slider(host, entity, mover, speed, 8.0, flags & STARTS_OPEN != 0);
+    sys.targets.add_slider(cx, entity, mover, speed, 8.0, flags & STARTS_OPEN != 0);
 }
 
 /// `func_button`.
 pub(in crate::game::deathmatch) fn button(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
     let mut mover = Mover::new(Kind::Button, entity);
-    mover.out_sound = sound(host, "sound/movers/switches/butn2.wav");
+    mover.out_sound = sound(cx.host, "sound/movers/switches/butn2.wav");
     mover.shootable = mover.armoured;
     mover.wait_ms = (number_or(entity, "wait", 1.0) * 1000.0) as i32;
     let speed = number_or(entity, "speed", 40.0);
-    game.add_slider(host, entity, mover, speed, 4.0, false);
+    sys.targets.add_slider(cx, entity, mover, speed, 4.0, false);
 }
 
-impl Deathmatch {
+impl Targets {
     fn add_slider(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         entity: &MapEntity,
         mover: Mover,
         speed: f32,
         lip: f32,
         starts_open: bool,
     ) {
-        let Some(place) = self.add_mover(host, entity, mover) else { return };
+        let Some(place) = self.add_mover(cx, entity, mover) else { return };
         let direction = direction_of(entity.angles());
         let lip = number(entity, "lip", lip);
-        self.with_mover(place, |thing, mover| {
+        cx.entities.with_mover(place, |thing, mover| {
             let size = thing.shared.maxs - thing.shared.mins;
             let along = Vec3(direction.0.map(f32::abs)).dot(size) - lip;
             let mut ends = [entity.origin(), entity.origin().add_scaled(direction, along)];
@@ -78,69 +82,68 @@ impl Deathmatch {
             thing.state.angles = Vec3::ZERO;
             mover.set_out(ends, speed);
         });
-        self.rest_at(host, place, 0);
+        rest_at(cx, place, 0);
     }
+}
 
-    /// The space that opens a door for whoever comes near: for doors that nothing else opens. Those are
-    /// opened by damage too.
-    pub(super) fn add_door_helper(&mut self, host: &mut dyn Host, door: EntityNum) {
-        let Some((thing, mover)) = self.mover(door) else { return };
-        let opens_itself = mover.kind == Kind::Door && !mover.armoured && mover.captain == door;
-        if !opens_itself || !thing.targetname.is_empty() {
-            return;
-        }
-        let (mut mins, mut maxs) = (thing.shared.absmin, thing.shared.absmax);
-        for &part in &*self.parts_of(door) {
-            self.with_mover(part, |part, mover| {
-                mover.shootable = true;
-                for axis in 0..3 {
-                    mins[axis] = mins[axis].min(part.shared.absmin[axis]);
-                    maxs[axis] = maxs[axis].max(part.shared.absmax[axis]);
-                }
-            });
-        }
-        let mut axis = 0;
-        for other in 1..3 {
-            if maxs[other] - mins[other] < maxs[axis] - mins[axis] {
-                axis = other;
+/// The space that opens a door for whoever comes near: for doors that nothing else opens. Those are
+/// opened by damage too.
+pub(super) fn add_door_helper(cx: &mut Context<'_>, door: EntityNum) {
+    let Some((thing, mover)) = cx.entities.mover(door) else { return };
+    let opens_itself = mover.kind == Kind::Door && !mover.armoured && mover.captain == door;
+    if !opens_itself || !thing.targetname.is_empty() {
+        return;
+    }
+    let (mut mins, mut maxs) = (thing.shared.absmin, thing.shared.absmax);
+    for &part in &*cx.entities.parts_of(door) {
+        cx.entities.with_mover(part, |part, mover| {
+            mover.shootable = true;
+            for axis in 0..3 {
+                mins[axis] = mins[axis].min(part.shared.absmin[axis]);
+                maxs[axis] = maxs[axis].max(part.shared.absmax[axis]);
             }
-        }
-        mins[axis] -= REACH;
-        maxs[axis] += REACH;
-        self.add_helper(host, What::DoorHelper { door, axis }, [mins, maxs]);
+        });
     }
+    let mut axis = 0;
+    for other in 1..3 {
+        if maxs[other] - mins[other] < maxs[axis] - mins[axis] {
+            axis = other;
+        }
+    }
+    mins[axis] -= REACH;
+    maxs[axis] += REACH;
+    add_helper(cx, What::DoorHelper { door, axis }, [mins, maxs]);
+}
 
-    /// Somebody is near a door: it opens, or stays open. Those who watch are put on its other side.
-    pub(in crate::game::deathmatch) fn come_near_door(
-        &mut self,
-        host: &mut dyn Host,
-        helper: EntityNum,
-        client: ClientNum,
-    ) {
-        let Some(thing) = self.things.get(helper) else { return };
-        let What::DoorHelper { door, axis } = thing.what else { return };
-        let Some((_, mover)) = self.mover(door) else { return };
-        let leg = mover.leg;
-        if self.people.role(client).plays() {
-            if leg != Leg::To(1) {
-                self.use_mover(host, door, Some(client));
-            }
-        } else if matches!(leg, Leg::At(0) | Leg::To(0)) {
-            let (low, high) = (thing.shared.absmin[axis], thing.shared.absmax[axis]);
-            self.pass_door(client, axis, low + PASSAGE, high - PASSAGE);
+/// Somebody is near a door: it opens, or stays open. Those who watch are put on its other side.
+pub(in crate::game::deathmatch) fn come_near_door(
+    cx: &mut Context<'_>,
+    helper: EntityNum,
+    client: ClientNum,
+) {
+    let Some(thing) = cx.entities.get(helper) else { return };
+    let What::DoorHelper { door, axis } = thing.what else { return };
+    let Some((_, mover)) = cx.entities.mover(door) else { return };
+    let leg = mover.leg;
+    if cx.clients.role(client).plays() {
+        if leg != Leg::To(1) {
+            use_mover(cx, door, Some(client));
         }
+    } else if matches!(leg, Leg::At(0) | Leg::To(0)) {
+        let (low, high) = (thing.shared.absmin[axis], thing.shared.absmax[axis]);
+        pass_door(cx, client, axis, low + PASSAGE, high - PASSAGE);
     }
+}
 
-    fn pass_door(&mut self, client: ClientNum, axis: usize, low: f32, high: f32) {
-        let Some(player) = self.people.players[client.index()].as_mut() else { return };
-        let at = player.state.origin[axis];
-        if at < low || at > high {
-            return;
-        }
-        let from_high = (at - high).abs() < (at - low).abs();
-        player.state.origin[axis] = if from_high { low - BEYOND } else { high + BEYOND };
-        player.state.origin[2] += 1.0;
-        player.state.e_flags ^= entity_flag::TELEPORT;
-        player.shared.current_origin = player.state.origin;
+fn pass_door(cx: &mut Context<'_>, client: ClientNum, axis: usize, low: f32, high: f32) {
+    let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+    let at = player.state.origin[axis];
+    if at < low || at > high {
+        return;
     }
+    let from_high = (at - high).abs() < (at - low).abs();
+    player.state.origin[axis] = if from_high { low - BEYOND } else { high + BEYOND };
+    player.state.origin[2] += 1.0;
+    player.state.e_flags ^= entity_flag::TELEPORT;
+    player.shared.current_origin = player.state.origin;
 }

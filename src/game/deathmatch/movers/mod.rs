@@ -5,16 +5,27 @@
 //! and when the last one ended. Movers of one team move together, led by a captain: the first of them in
 //! the entity text. Source: the base game's movers.
 
-mod doors;
-mod ends;
-mod plats;
-mod trains;
-mod turning;
+pub(super) mod doors;
+pub(super) mod ends;
+pub(super) mod plats;
+pub(super) mod trains;
+pub(super) mod turning;
 
+use crate::game::deathmatch::{
+    context::Context,
+    level::give_brushes,
+    movers::doors::add_door_helper,
+    movers::ends::{arrive_at, go_back, use_mover},
+    movers::plats::hold_plat,
+    movers::trains::{reach_next_corner, run_train},
+    push::push_team,
+    systems::Systems,
+    targets::Targets,
+    things::Things,
+};
 use std::sync::Arc;
 
 use super::{
-    Deathmatch,
     names::{model, sound},
     things::{Thing, What},
 };
@@ -24,7 +35,7 @@ use crate::model::{
 use crate::world::{bsp::AreaNum, entity_string::MapEntity};
 use crate::{
     bg::{EntityType, contents},
-    game::{Host, movement::angles},
+    game::movement::angles,
 };
 
 pub(super) use doors::{button, door};
@@ -159,20 +170,20 @@ pub(super) fn direction_of(given: Vec3) -> Vec3 {
     }
 }
 
-impl Deathmatch {
-    pub(super) fn mover(&self, number: EntityNum) -> Option<(&Thing, &Mover)> {
-        let thing = self.things.get(number)?;
+impl Things {
+    pub(in crate::game::deathmatch) fn mover(&self, number: EntityNum) -> Option<(&Thing, &Mover)> {
+        let thing = self.get(number)?;
         let What::Mover(mover) = &thing.what else { return None };
         Some((thing, mover))
     }
 
     /// Changes a thing and its mover at once.
-    pub(super) fn with_mover<R>(
+    pub(in crate::game::deathmatch) fn with_mover<R>(
         &mut self,
         number: EntityNum,
         change: impl FnOnce(&mut Thing, &mut Mover) -> R,
     ) -> Option<R> {
-        let thing = self.things.get_mut(number)?;
+        let thing = self.get_mut(number)?;
         match std::mem::replace(&mut thing.what, What::Scenery) {
             What::Mover(mut mover) => {
                 let result = change(thing, &mut mover);
@@ -185,23 +196,25 @@ impl Deathmatch {
             }
         }
     }
+}
 
+impl Targets {
     /// What all movers have: brushes, a second model, a sound, light.
     fn add_mover(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         entity: &MapEntity,
         mover: Mover,
     ) -> Option<EntityNum> {
-        let number = self.add(entity, What::Mover(Box::new(mover)))?;
-        if !self.give_brushes(host, entity, number, -1) {
-            self.things.remove(host, number, self.people.now);
+        let number = self.add(cx, entity, What::Mover(Box::new(mover)))?;
+        if !give_brushes(cx, entity, number, -1) {
+            cx.entities.remove(cx.host, number, cx.clients.now);
             return None;
         }
-        let second = entity.field("model2").map_or(0, |name| model(host, name));
-        let noise = entity.spawn_value("noise").map_or(0, |name| sound(host, name));
+        let second = entity.field("model2").map_or(0, |name| model(cx.host, name));
+        let noise = entity.spawn_value("noise").map_or(0, |name| sound(cx.host, name));
         let light = light_of(entity);
-        self.with_mover(number, |thing, mover| {
+        cx.entities.with_mover(number, |thing, mover| {
             thing.state.e_type = EntityType::Mover as i32;
             thing.state.modelindex2 = second;
             thing.state.loop_sound = noise;
@@ -211,136 +224,144 @@ impl Deathmatch {
             mover.captain = number;
             mover.parts = Arc::new([number]);
         });
-        self.things.link(host, number);
+        cx.entities.link(cx.host, number);
         Some(number)
     }
+}
 
-    /// A space around a mover that sets it off, unseen.
-    fn add_helper(&mut self, host: &mut dyn Host, what: What, [mins, maxs]: [Vec3; 2]) {
-        let (now, started) = self.clock();
-        let mut helper = Thing::new(what, Vec3::ZERO);
-        helper.shared.mins = mins;
-        helper.shared.maxs = maxs;
-        helper.shared.contents = contents::TRIGGER;
-        helper.shared.sv_flags = SvFlags::NO_CLIENT;
-        if let Some(number) = self.things.add(helper, now, started) {
-            self.things.link(host, number);
-        }
+/// A space around a mover that sets it off, unseen.
+fn add_helper(cx: &mut Context<'_>, what: What, [mins, maxs]: [Vec3; 2]) {
+    let (now, started) = cx.clock();
+    let mut helper = Thing::new(what, Vec3::ZERO);
+    helper.shared.mins = mins;
+    helper.shared.maxs = maxs;
+    helper.shared.contents = contents::TRIGGER;
+    helper.shared.sv_flags = SvFlags::NO_CLIENT;
+    if let Some(number) = cx.entities.add(helper, now, started) {
+        cx.entities.link(cx.host, number);
     }
+}
 
-    /// Forms teams, and the boxes that open doors, once everything is there.
-    pub(super) fn join_mover_teams(&mut self, host: &mut dyn Host) {
-        let numbers: Vec<EntityNum> =
-            self.things.numbers().filter(|&number| self.mover(number).is_some()).collect();
-        for &captain in &numbers {
-            let Some((_, mover)) = self.mover(captain) else { continue };
-            if mover.team.is_empty() || mover.captain != captain {
-                continue;
-            }
-            let team = mover.team.clone();
-            let same = |&number: &EntityNum| {
-                self.mover(number).is_some_and(|(_, mover)| mover.team == team)
-            };
-            let parts: Arc<[EntityNum]> = numbers.iter().copied().filter(same).collect();
-            if parts.first() != Some(&captain) {
-                continue;
-            }
-            for &part in &parts[1..] {
-                // Who uses one of a team means its captain.
-                let name = self.with_mover(part, |thing, mover| {
-                    mover.captain = captain;
-                    mover.parts = Arc::new([]);
-                    std::mem::take(&mut thing.targetname)
-                });
-                if let Some(name) = name.filter(|name| !name.is_empty())
-                    && let Some(thing) = self.things.get_mut(captain)
-                {
-                    thing.targetname = name;
-                }
-            }
-            self.with_mover(captain, |_, mover| mover.parts = parts);
+/// Forms teams, and the boxes that open doors, once everything is there.
+pub(in crate::game::deathmatch) fn join_mover_teams(cx: &mut Context<'_>) {
+    let numbers: Vec<EntityNum> =
+        cx.entities.numbers().filter(|&number| cx.entities.mover(number).is_some()).collect();
+    for &captain in &numbers {
+        let Some((_, mover)) = cx.entities.mover(captain) else { continue };
+        if mover.team.is_empty() || mover.captain != captain {
+            continue;
         }
-        for number in numbers {
-            self.add_door_helper(host, number);
+        let team = mover.team.clone();
+        let same = |&number: &EntityNum| {
+            cx.entities.mover(number).is_some_and(|(_, mover)| mover.team == team)
+        };
+        let parts: Arc<[EntityNum]> = numbers.iter().copied().filter(same).collect();
+        if parts.first() != Some(&captain) {
+            continue;
         }
+        for &part in &parts[1..] {
+            // Who uses one of a team means its captain.
+            let name = cx.entities.with_mover(part, |thing, mover| {
+                mover.captain = captain;
+                mover.parts = Arc::new([]);
+                std::mem::take(&mut thing.targetname)
+            });
+            if let Some(name) = name.filter(|name| !name.is_empty())
+                && let Some(thing) = cx.entities.get_mut(captain)
+            {
+                thing.targetname = name;
+            }
+        }
+        cx.entities.with_mover(captain, |_, mover| mover.parts = parts);
     }
-
+    for number in numbers {
+        add_door_helper(cx, number);
+    }
+}
+impl Things {
     /// The movers that a captain leads, itself first.
     fn parts_of(&self, captain: EntityNum) -> Arc<[EntityNum]> {
         self.mover(captain).map(|(_, mover)| Arc::clone(&mover.parts)).unwrap_or_default()
     }
 
     /// Whether damage sets a mover off.
-    pub(super) fn is_shootable(&self, number: EntityNum) -> bool {
+    pub(in crate::game::deathmatch) fn is_shootable(&self, number: EntityNum) -> bool {
         self.mover(number).is_some_and(|(_, mover)| mover.shootable)
     }
+}
 
-    /// Somebody or something damages a mover: one that is where it belongs and that damage sets off is
-    /// used, others do not care.
-    pub(super) fn shoot_mover(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        attacker: Option<ClientNum>,
-    ) {
-        let at_rest = self.mover(number).is_some_and(|(_, mover)| mover.leg == Leg::At(0));
-        if at_rest && self.is_shootable(number) {
-            self.use_mover(host, number, attacker);
+/// Somebody or something damages a mover: one that is where it belongs and that damage sets off is
+/// used, others do not care.
+pub(in crate::game::deathmatch) fn shoot_mover(
+    cx: &mut Context<'_>,
+    number: EntityNum,
+    attacker: Option<ClientNum>,
+) {
+    let at_rest = cx.entities.mover(number).is_some_and(|(_, mover)| mover.leg == Leg::At(0));
+    if at_rest && cx.entities.is_shootable(number) {
+        use_mover(cx, number, attacker);
+    }
+}
+
+/// Somebody has run into a mover: buttons move, raised lifts wait.
+pub(in crate::game::deathmatch) fn bump_mover(
+    cx: &mut Context<'_>,
+    number: EntityNum,
+    client: ClientNum,
+) {
+    let Some((_, mover)) = cx.entities.mover(number) else { return };
+    match (&mover.kind, mover.leg) {
+        (Kind::Button, Leg::At(0)) if !mover.armoured => {
+            use_mover(cx, number, Some(client));
+        }
+        (Kind::Plat, Leg::At(1)) if !cx.is_dead(client) => hold_plat(cx, number),
+        _ => {}
+    }
+}
+
+/// A team's frame: moves, arrives, sets out again.
+pub(in crate::game::deathmatch) fn run_mover_team(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    captain: EntityNum,
+) {
+    let now = cx.clients.now;
+    let Some((_, mover)) = cx.entities.mover(captain) else { return };
+    if mover.captain != captain {
+        return;
+    }
+    let parts = Arc::clone(&mover.parts);
+    let moves = |&part: &EntityNum| cx.entities.get(part).is_some_and(|thing| !rests(thing));
+    if parts.iter().any(moves) && push_team(cx, sys, &parts) {
+        for &part in &*parts {
+            arrive(cx, sys, part);
         }
     }
-
-    /// Somebody has run into a mover: buttons move, raised lifts wait.
-    pub(super) fn bump_mover(&mut self, host: &mut dyn Host, number: EntityNum, client: ClientNum) {
-        let Some((_, mover)) = self.mover(number) else { return };
-        match (&mover.kind, mover.leg) {
-            (Kind::Button, Leg::At(0)) if !mover.armoured => {
-                self.use_mover(host, number, Some(client));
-            }
-            (Kind::Plat, Leg::At(1)) if !self.is_dead(client) => self.hold_plat(number),
-            _ => {}
-        }
+    let Some(thing) = cx.entities.get_mut(captain) else { return };
+    if !is_due(thing, now) {
+        return;
     }
-
-    /// A team's frame: moves, arrives, sets out again.
-    pub(super) fn run_mover_team(&mut self, host: &mut dyn Host, captain: EntityNum) {
-        let now = self.people.now;
-        let Some((_, mover)) = self.mover(captain) else { return };
-        if mover.captain != captain {
-            return;
-        }
-        let parts = Arc::clone(&mover.parts);
-        let moves = |&part: &EntityNum| self.things.get(part).is_some_and(|thing| !rests(thing));
-        if parts.iter().any(moves) && self.push_team(host, &parts) {
-            for &part in &*parts {
-                self.arrive(host, part);
-            }
-        }
-        let Some(thing) = self.things.get_mut(captain) else { return };
-        if !is_due(thing, now) {
-            return;
-        }
-        thing.think_at = None;
-        match self.mover(captain) {
-            Some((_, Mover { kind: Kind::Train(_), .. })) => self.run_train(host, captain),
-            Some((_, Mover { leg: Leg::At(1), .. })) => self.go_back(host, captain),
-            _ => {}
-        }
+    thing.think_at = None;
+    match cx.entities.mover(captain) {
+        Some((_, Mover { kind: Kind::Train(_), .. })) => run_train(cx, sys, captain),
+        Some((_, Mover { leg: Leg::At(1), .. })) => go_back(cx, captain),
+        _ => {}
     }
+}
 
-    fn arrive(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        let Some((thing, mover)) = self.mover(number) else { return };
-        let pos = thing.state.pos;
-        if pos.kind != TrajectoryKind::LinearStop as i32
-            || now.distance(LevelTime(pos.time)) < pos.duration
-        {
-            return;
-        }
-        match (&mover.kind, mover.leg) {
-            (Kind::Train(_), _) => self.reach_next_corner(host, number),
-            (_, Leg::To(end)) => self.arrive_at(host, number, end),
-            (_, Leg::At(_)) => {}
-        }
+fn arrive(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
+    let now = cx.clients.now;
+    let Some((thing, mover)) = cx.entities.mover(number) else { return };
+    let pos = thing.state.pos;
+    if pos.kind != TrajectoryKind::LinearStop as i32
+        || now.distance(LevelTime(pos.time)) < pos.duration
+    {
+        return;
+    }
+    match (&mover.kind, mover.leg) {
+        (Kind::Train(_), _) => reach_next_corner(cx, sys, number),
+        (_, Leg::To(end)) => arrive_at(cx, sys, number, end),
+        (_, Leg::At(_)) => {}
     }
 }
 

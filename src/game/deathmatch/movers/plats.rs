@@ -3,10 +3,13 @@
 //! Source: the base game's plats.
 
 use super::{Kind, Leg, Mover, number};
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, names::sound, things::What},
+use crate::game::deathmatch::{
+    context::Context,
+    movers::add_helper,
+    movers::ends::{rest_at, return_later, use_mover},
+    systems::Systems,
 };
+use crate::game::deathmatch::{names::sound, things::What};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 
@@ -20,20 +23,20 @@ const WAIT_MS: i32 = 1000;
 
 /// `func_plat`.
 pub(in crate::game::deathmatch) fn plat(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
     let mut mover = Mover::new(Kind::Plat, entity);
-    mover.out_sound = sound(host, "sound/movers/plats/pt1_strt.wav");
+    mover.out_sound = sound(cx.host, "sound/movers/plats/pt1_strt.wav");
     mover.back_sound = mover.out_sound;
-    mover.end_sound = sound(host, "sound/movers/plats/pt1_end.wav");
+    mover.end_sound = sound(cx.host, "sound/movers/plats/pt1_end.wav");
     mover.crusher = entity.int("spawnflags").unwrap_or(0) & CRUSHER != 0;
     mover.wait_ms = WAIT_MS;
-    let Some(place) = game.add_mover(host, entity, mover) else { return };
+    let Some(place) = sys.targets.add_mover(cx, entity, mover) else { return };
     let lip = number(entity, "lip", 8.0);
     let speed = number(entity, "speed", 200.0);
-    game.with_mover(place, |thing, mover| {
+    cx.entities.with_mover(place, |thing, mover| {
         let tall = thing.shared.maxs[2] - thing.shared.mins[2];
         let top = entity.origin();
         let mut bottom = top;
@@ -41,43 +44,40 @@ pub(in crate::game::deathmatch) fn plat(
         thing.state.angles = Vec3::ZERO;
         mover.set_out([bottom, top], speed);
     });
-    game.rest_at(host, place, 0);
-    if game.things.get(place).is_some_and(|thing| thing.targetname.is_empty()) {
-        game.add_plat_helper(host, place);
+    rest_at(cx, place, 0);
+    if cx.entities.get(place).is_some_and(|thing| thing.targetname.is_empty()) {
+        add_plat_helper(cx, place);
     }
 }
 
-impl Deathmatch {
-    fn add_plat_helper(&mut self, host: &mut dyn Host, plat: EntityNum) {
-        let Some((thing, mover)) = self.mover(plat) else { return };
-        let bottom = mover.ends[0];
-        let (mut mins, mut maxs) = (bottom + thing.shared.mins, bottom + thing.shared.maxs);
-        for axis in 0..2 {
-            mins[axis] += INSET;
-            maxs[axis] -= INSET;
-            if maxs[axis] <= mins[axis] {
-                let middle = (mins[axis] + maxs[axis]) * 0.5;
-                (mins[axis], maxs[axis]) = (middle, middle + 1.0);
-            }
-        }
-        maxs[2] += RISE;
-        self.add_helper(host, What::PlatHelper(plat), [mins, maxs]);
-    }
-
-    /// Somebody stands above a lift: it goes up.
-    pub(in crate::game::deathmatch) fn stand_on_plat(
-        &mut self,
-        host: &mut dyn Host,
-        plat: EntityNum,
-        client: ClientNum,
-    ) {
-        if self.mover(plat).is_some_and(|(_, mover)| mover.leg == Leg::At(0)) {
-            self.use_mover(host, plat, Some(client));
+fn add_plat_helper(cx: &mut Context<'_>, plat: EntityNum) {
+    let Some((thing, mover)) = cx.entities.mover(plat) else { return };
+    let bottom = mover.ends[0];
+    let (mut mins, mut maxs) = (bottom + thing.shared.mins, bottom + thing.shared.maxs);
+    for axis in 0..2 {
+        mins[axis] += INSET;
+        maxs[axis] -= INSET;
+        if maxs[axis] <= mins[axis] {
+            let middle = (mins[axis] + maxs[axis]) * 0.5;
+            (mins[axis], maxs[axis]) = (middle, middle + 1.0);
         }
     }
+    maxs[2] += RISE;
+    add_helper(cx, What::PlatHelper(plat), [mins, maxs]);
+}
 
-    /// Somebody stands on a raised lift: it stays a while longer.
-    pub(super) fn hold_plat(&mut self, plat: EntityNum) {
-        self.return_later(plat, WAIT_MS);
+/// Somebody stands above a lift: it goes up.
+pub(in crate::game::deathmatch) fn stand_on_plat(
+    cx: &mut Context<'_>,
+    plat: EntityNum,
+    client: ClientNum,
+) {
+    if cx.entities.mover(plat).is_some_and(|(_, mover)| mover.leg == Leg::At(0)) {
+        use_mover(cx, plat, Some(client));
     }
+}
+
+/// Somebody stands on a raised lift: it stays a while longer.
+pub(super) fn hold_plat(cx: &mut Context<'_>, plat: EntityNum) {
+    return_later(cx, plat, WAIT_MS);
 }

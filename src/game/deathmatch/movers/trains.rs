@@ -4,9 +4,9 @@
 //! trains.
 
 use super::{Kind, Mover, course, number, number_or};
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, things::What},
+use crate::game::deathmatch::things::What;
+use crate::game::deathmatch::{
+    context::Context, systems::Systems, targets::fire_targets, things::Things,
 };
 use crate::model::{EntityNum, SvFlags, Trajectory, Vec3};
 use crate::world::entity_string::MapEntity;
@@ -49,21 +49,21 @@ struct Stop {
 
 /// `path_corner`.
 pub(in crate::game::deathmatch) fn corner(
-    game: &mut Deathmatch,
-    _host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
     let corner = Corner {
         speed: number(entity, "speed", 0.0).abs(),
         wait_ms: (number(entity, "wait", 0.0) * 1000.0).max(0.0) as i32,
     };
-    game.add(entity, What::Corner(corner));
+    sys.targets.add(cx, entity, What::Corner(corner));
 }
 
 /// `func_train`.
 pub(in crate::game::deathmatch) fn train(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
     let speed = number_or(entity, "speed", 100.0).abs();
@@ -72,40 +72,40 @@ pub(in crate::game::deathmatch) fn train(
     if entity.int("spawnflags").unwrap_or(0) & HARMLESS != 0 {
         mover.damage = 0;
     }
-    let due = game.people.now + START_MS;
-    let Some(place) = game.add_mover(host, entity, mover) else { return };
-    if let Some(thing) = game.things.get_mut(place) {
+    let due = cx.clients.now + START_MS;
+    let Some(place) = sys.targets.add_mover(cx, entity, mover) else { return };
+    if let Some(thing) = cx.entities.get_mut(place) {
         thing.state.angles = Vec3::ZERO;
         thing.think_at = Some(due);
     }
 }
 
-impl Deathmatch {
-    /// The time of a train has come: to look for its way, or to leave a corner.
-    pub(super) fn run_train(&mut self, host: &mut dyn Host, train: EntityNum) {
-        let Some((thing, Mover { kind: Kind::Train(route), .. })) = self.mover(train) else {
-            return;
-        };
-        if !route.stops.is_empty() {
-            self.leave_corner(host, train);
-            return;
-        }
-        let (speed, target) = (route.speed, thing.target.clone());
-        let stops = self.find_way(&target, speed);
-        if stops.is_empty() {
-            host.print("a train has no way that leads on for ever; it stays");
-            return;
-        }
-        self.with_mover(train, |_, mover| mover.kind = Kind::Train(Route { speed, stops, at: 0 }));
-        self.reach_corner(host, train, 0);
+/// The time of a train has come: to look for its way, or to leave a corner.
+pub(super) fn run_train(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum) {
+    let Some((thing, Mover { kind: Kind::Train(route), .. })) = cx.entities.mover(train) else {
+        return;
+    };
+    if !route.stops.is_empty() {
+        leave_corner(cx, train);
+        return;
     }
-
+    let (speed, target) = (route.speed, thing.target.clone());
+    let stops = cx.entities.find_way(&target, speed);
+    if stops.is_empty() {
+        cx.host.print("a train has no way that leads on for ever; it stays");
+        return;
+    }
+    cx.entities
+        .with_mover(train, |_, mover| mover.kind = Kind::Train(Route { speed, stops, at: 0 }));
+    reach_corner(cx, sys, train, 0);
+}
+impl Things {
     /// The corners from the first of a name on. None when the way ends somewhere.
     fn find_way(&self, first: &str, speed: f32) -> Vec<Stop> {
         let mut stops: Vec<Stop> = Vec::new();
         let mut at = self.corner_named(first);
         while let Some((number, origin, corner)) = at {
-            let next = self.things.get(number).and_then(|thing| self.corner_named(&thing.target));
+            let next = self.get(number).and_then(|thing| self.corner_named(&thing.target));
             let Some((following, end, _)) = next else { break };
             let pace = if corner.speed == 0.0 { speed } else { corner.speed };
             let travel_ms = ((end - origin).length() * 1000.0 / pace.max(1.0)) as i32;
@@ -124,61 +124,65 @@ impl Deathmatch {
     }
 
     fn corner_named(&self, name: &str) -> Option<(EntityNum, Vec3, Corner)> {
-        self.things.named(name).find_map(|number| {
-            let thing = self.things.get(number)?;
+        self.named(name).find_map(|number| {
+            let thing = self.get(number)?;
             let What::Corner(corner) = thing.what else { return None };
             Some((number, thing.state.origin, corner))
         })
     }
+}
 
-    pub(super) fn reach_next_corner(&mut self, host: &mut dyn Host, train: EntityNum) {
-        let Some((_, Mover { kind: Kind::Train(route), .. })) = self.mover(train) else { return };
-        if let Some(stop) = route.stops.get(route.at) {
-            let next = stop.next;
-            self.reach_corner(host, train, next);
-        }
+pub(super) fn reach_next_corner(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum) {
+    let Some((_, Mover { kind: Kind::Train(route), .. })) = cx.entities.mover(train) else {
+        return;
+    };
+    if let Some(stop) = route.stops.get(route.at) {
+        let next = stop.next;
+        reach_corner(cx, sys, train, next);
     }
+}
 
-    /// A train is at a corner, which fires its targets; it goes on, or waits first.
-    fn reach_corner(&mut self, host: &mut dyn Host, train: EntityNum, at: usize) {
-        let now = self.people.now;
-        let stop = self.with_mover(train, |_, mover| {
-            let Kind::Train(route) = &mut mover.kind else { return None };
-            route.at = at;
-            route.stops.get(at).copied()
-        });
-        let Some(stop) = stop.flatten() else { return };
-        self.fire_targets(host, stop.corner, None);
-        if stop.wait_ms > 0 {
-            if let Some(thing) = self.things.get_mut(train) {
-                thing.state.pos = Trajectory::stationary(stop.origin, now);
-                thing.shared.current_origin = stop.origin;
-                thing.think_at = Some(now + stop.wait_ms);
-            }
-            self.show_train(host, train, true);
-        } else {
-            self.leave_corner(host, train);
-        }
-    }
-
-    fn leave_corner(&mut self, host: &mut dyn Host, train: EntityNum) {
-        let now = self.people.now;
-        let Some((_, Mover { kind: Kind::Train(route), .. })) = self.mover(train) else { return };
-        let Some(stop) = route.stops.get(route.at).copied() else { return };
-        let Some(next) = route.stops.get(stop.next).copied() else { return };
-        if let Some(thing) = self.things.get_mut(train) {
-            thing.state.pos = course(stop.origin, next.origin, stop.travel_ms, now);
+/// A train is at a corner, which fires its targets; it goes on, or waits first.
+fn reach_corner(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum, at: usize) {
+    let now = cx.clients.now;
+    let stop = cx.entities.with_mover(train, |_, mover| {
+        let Kind::Train(route) = &mut mover.kind else { return None };
+        route.at = at;
+        route.stops.get(at).copied()
+    });
+    let Some(stop) = stop.flatten() else { return };
+    fire_targets(cx, sys, stop.corner, None);
+    if stop.wait_ms > 0 {
+        if let Some(thing) = cx.entities.get_mut(train) {
+            thing.state.pos = Trajectory::stationary(stop.origin, now);
             thing.shared.current_origin = stop.origin;
+            thing.think_at = Some(now + stop.wait_ms);
         }
-        self.show_train(host, train, stop.travel_ms > 0);
+        show_train(cx, train, true);
+    } else {
+        leave_corner(cx, train);
     }
+}
 
-    /// A train that is elsewhere at once is not seen on its way there.
-    fn show_train(&mut self, host: &mut dyn Host, train: EntityNum, shown: bool) {
-        if let Some(thing) = self.things.get_mut(train) {
-            let hidden = if shown { SvFlags::default() } else { SvFlags::NO_CLIENT };
-            thing.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN | hidden;
-        }
-        self.things.link(host, train);
+fn leave_corner(cx: &mut Context<'_>, train: EntityNum) {
+    let now = cx.clients.now;
+    let Some((_, Mover { kind: Kind::Train(route), .. })) = cx.entities.mover(train) else {
+        return;
+    };
+    let Some(stop) = route.stops.get(route.at).copied() else { return };
+    let Some(next) = route.stops.get(stop.next).copied() else { return };
+    if let Some(thing) = cx.entities.get_mut(train) {
+        thing.state.pos = course(stop.origin, next.origin, stop.travel_ms, now);
+        thing.shared.current_origin = stop.origin;
     }
+    show_train(cx, train, stop.travel_ms > 0);
+}
+
+/// A train that is elsewhere at once is not seen on its way there.
+fn show_train(cx: &mut Context<'_>, train: EntityNum, shown: bool) {
+    if let Some(thing) = cx.entities.get_mut(train) {
+        let hidden = if shown { SvFlags::default() } else { SvFlags::NO_CLIENT };
+        thing.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN | hidden;
+    }
+    cx.entities.link(cx.host, train);
 }

@@ -3,7 +3,8 @@
 //! Source: the base game's rotating, bobbing, pendulum and static movers.
 
 use super::{Kind, Mover, number, number_or};
-use crate::game::{Host, deathmatch::Deathmatch, movement::trajectory};
+use crate::game::deathmatch::{context::Context, systems::Systems};
+use crate::game::movement::trajectory;
 use crate::model::{EntityNum, TrajectoryKind};
 use crate::world::entity_string::MapEntity;
 
@@ -12,22 +13,22 @@ const MIN_PENDULUM: f32 = 8.0;
 
 /// `func_static`.
 pub(in crate::game::deathmatch) fn fixed(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    game.add_mover(host, entity, Mover::new(Kind::Free, entity));
+    sys.targets.add_mover(cx, entity, Mover::new(Kind::Free, entity));
 }
 
 /// `func_rotating`.
 pub(in crate::game::deathmatch) fn rotating(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    let place = game.add_mover(host, entity, Mover::new(Kind::Free, entity));
+    let place = sys.targets.add_mover(cx, entity, Mover::new(Kind::Free, entity));
     let speed = number_or(entity, "speed", 100.0);
-    let Some(thing) = place.and_then(|place| game.things.get_mut(place)) else { return };
+    let Some(thing) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
     let axis = match thing.spawnflags {
         flags if flags & 4 != 0 => 2,
         flags if flags & 8 != 0 => 0,
@@ -35,18 +36,18 @@ pub(in crate::game::deathmatch) fn rotating(
     };
     thing.state.apos.kind = TrajectoryKind::Linear as i32;
     thing.state.apos.delta[axis] = speed;
-    game.set_going(host, place);
+    set_going(cx, place);
 }
 
 /// `func_bobbing`.
 pub(in crate::game::deathmatch) fn bobbing(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    let place = game.add_mover(host, entity, Mover::new(Kind::Free, entity));
+    let place = sys.targets.add_mover(cx, entity, Mover::new(Kind::Free, entity));
     let period_ms = (number(entity, "speed", 4.0) * 1000.0) as i32;
-    let Some(thing) = place.and_then(|place| game.things.get_mut(place)) else { return };
+    let Some(thing) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
     let axis = match thing.spawnflags {
         flags if flags & 1 != 0 => 0,
         flags if flags & 2 != 0 => 1,
@@ -57,18 +58,18 @@ pub(in crate::game::deathmatch) fn bobbing(
     pos.duration = period_ms.max(1);
     pos.time = (pos.duration as f32 * number(entity, "phase", 0.0)) as i32;
     pos.delta[axis] = number(entity, "height", 32.0);
-    game.set_going(host, place);
+    set_going(cx, place);
 }
 
 /// `func_pendulum`.
 pub(in crate::game::deathmatch) fn pendulum(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    let place = game.add_mover(host, entity, Mover::new(Kind::Free, entity));
-    let gravity = game.people.rules.gravity.max(1) as f32;
-    let Some(thing) = place.and_then(|place| game.things.get_mut(place)) else { return };
+    let place = sys.targets.add_mover(cx, entity, Mover::new(Kind::Free, entity));
+    let gravity = cx.clients.rules.gravity.max(1) as f32;
+    let Some(thing) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
     let length = thing.shared.mins[2].abs().max(MIN_PENDULUM);
     let frequency = (gravity / (3.0 * length)).sqrt() / (std::f32::consts::PI * 2.0);
     let apos = &mut thing.state.apos;
@@ -77,18 +78,16 @@ pub(in crate::game::deathmatch) fn pendulum(
     apos.duration = ((1000.0 / frequency) as i32).max(1);
     apos.time = (apos.duration as f32 * number(entity, "phase", 0.0)) as i32;
     apos.delta[2] = number(entity, "speed", 30.0);
-    game.set_going(host, place);
+    set_going(cx, place);
 }
 
-impl Deathmatch {
-    /// Puts a mover where its trajectories have it now.
-    fn set_going(&mut self, host: &mut dyn Host, number: Option<EntityNum>) {
-        let now = self.people.now;
-        let Some(number) = number else { return };
-        if let Some(thing) = self.things.get_mut(number) {
-            thing.shared.current_origin = trajectory::position(&thing.state.pos, now);
-            thing.shared.current_angles = trajectory::position(&thing.state.apos, now);
-        }
-        self.things.link(host, number);
+/// Puts a mover where its trajectories have it now.
+fn set_going(cx: &mut Context<'_>, number: Option<EntityNum>) {
+    let now = cx.clients.now;
+    let Some(number) = number else { return };
+    if let Some(thing) = cx.entities.get_mut(number) {
+        thing.shared.current_origin = trajectory::position(&thing.state.pos, now);
+        thing.shared.current_angles = trajectory::position(&thing.state.apos, now);
     }
+    cx.entities.link(cx.host, number);
 }

@@ -3,13 +3,13 @@
 //! Source: the base game's laser.
 
 use super::{Cause, middle};
+use crate::game::deathmatch::{combat::damage::harm, context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, MeansOfDeath},
     game::{
-        Host,
-        deathmatch::{Deathmatch, combat::Hit, movers::direction_of, things::What},
+        deathmatch::{combat::Hit, movers::direction_of, things::What},
         movement::velocity::direction,
     },
 };
@@ -36,8 +36,8 @@ pub(in crate::game::deathmatch) struct Laser {
 
 /// `target_laser`.
 pub(in crate::game::deathmatch) fn laser(
-    game: &mut Deathmatch,
-    _host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
     let laser = Laser {
@@ -46,85 +46,84 @@ pub(in crate::game::deathmatch) fn laser(
         aim: None,
         ready: false,
     };
-    let due = game.people.now + STEP_MS;
-    let number = game.add_target(entity, Cause::Laser(laser));
-    if let Some(thing) = number.and_then(|number| game.things.get_mut(number)) {
+    let due = cx.clients.now + STEP_MS;
+    let number = sys.targets.add_target(cx, entity, Cause::Laser(laser));
+    if let Some(thing) = number.and_then(|number| cx.entities.get_mut(number)) {
         thing.state.e_type = EntityType::Beam as i32;
         thing.think_at = Some(due);
     }
 }
 
-impl Deathmatch {
-    /// A laser's time has come: to look for its target, or to burn.
-    pub(super) fn run_laser(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        mut laser: Laser,
-        activator: Option<ClientNum>,
-    ) {
-        if !laser.ready {
-            laser.ready = true;
-            let name = self.things.get(number).map_or_else(Box::default, |own| own.target.clone());
-            laser.aim = self.things.named(&name).next();
-            let Some(thing) = self.things.get_mut(number) else { return };
-            if let What::Trigger(trigger) = &mut thing.what {
-                trigger.cause = Cause::Laser(laser);
-            }
-            if thing.spawnflags & ON == 0 {
-                return;
-            }
+/// A laser's time has come: to look for its target, or to burn.
+pub(super) fn run_laser(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    mut laser: Laser,
+    activator: Option<ClientNum>,
+) {
+    if !laser.ready {
+        laser.ready = true;
+        let name = cx.entities.get(number).map_or_else(Box::default, |own| own.target.clone());
+        laser.aim = cx.entities.named(&name).next();
+        let Some(thing) = cx.entities.get_mut(number) else { return };
+        if let What::Trigger(trigger) = &mut thing.what {
+            trigger.cause = Cause::Laser(laser);
         }
-        self.burn(host, number, laser, activator);
-    }
-
-    pub(super) fn toggle_laser(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        laser: Laser,
-        activator: Option<ClientNum>,
-    ) {
-        if !laser.ready {
+        if thing.spawnflags & ON == 0 {
             return;
         }
-        if self.things.get(number).is_some_and(|thing| thing.think_at.is_some()) {
-            self.schedule(number, None, activator);
-            self.things.unlink(host, number);
-        } else {
-            self.burn(host, number, laser, activator);
-        }
     }
+    burn(cx, sys, number, laser, activator);
+}
 
-    fn burn(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        laser: Laser,
-        activator: Option<ClientNum>,
-    ) {
-        let Some(from) = self.things.get(number).map(|thing| thing.state.origin) else { return };
-        let aim = laser.aim.and_then(|aim| self.things.get(aim));
-        let along = aim.map_or(laser.direction, |aim| direction(middle(aim) - from));
-        let end = from.add_scaled(along, REACH);
-        let trace = host.world().map(|world| {
-            world.scene(&*self, number).trace(from, Vec3::ZERO, Vec3::ZERO, end, STOPS)
-        });
-        let (end, met) = trace.map_or((end, None), |trace| (trace.endpos, Some(trace.entity)));
-        if let Some(thing) = self.things.get_mut(number) {
-            thing.state.origin2 = end;
-        }
-        self.things.link(host, number);
-        self.schedule(number, Some(self.people.now + STEP_MS), activator);
-        let Some(met) = met else { return };
-        let hit = Hit::by_world(laser.damage, MeansOfDeath::TargetLaser);
-        let hit = Hit {
-            attacker: activator,
-            inflictor: Some(number),
-            direction: Some(along),
-            point: Some(end),
-            ..hit
-        };
-        self.harm(host, met, &hit);
+pub(super) fn toggle_laser(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    laser: Laser,
+    activator: Option<ClientNum>,
+) {
+    if !laser.ready {
+        return;
     }
+    if cx.entities.get(number).is_some_and(|thing| thing.think_at.is_some()) {
+        cx.entities.schedule(number, None, activator);
+        cx.entities.unlink(cx.host, number);
+    } else {
+        burn(cx, sys, number, laser, activator);
+    }
+}
+
+fn burn(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    laser: Laser,
+    activator: Option<ClientNum>,
+) {
+    let Some(from) = cx.entities.get(number).map(|thing| thing.state.origin) else { return };
+    let aim = laser.aim.and_then(|aim| cx.entities.get(aim));
+    let along = aim.map_or(laser.direction, |aim| direction(middle(aim) - from));
+    let end = from.add_scaled(along, REACH);
+    let trace = cx
+        .host
+        .world()
+        .map(|world| world.scene(&*cx, number).trace(from, Vec3::ZERO, Vec3::ZERO, end, STOPS));
+    let (end, met) = trace.map_or((end, None), |trace| (trace.endpos, Some(trace.entity)));
+    if let Some(thing) = cx.entities.get_mut(number) {
+        thing.state.origin2 = end;
+    }
+    cx.entities.link(cx.host, number);
+    cx.entities.schedule(number, Some(cx.clients.now + STEP_MS), activator);
+    let Some(met) = met else { return };
+    let hit = Hit::by_world(laser.damage, MeansOfDeath::TargetLaser);
+    let hit = Hit {
+        attacker: activator,
+        inflictor: Some(number),
+        direction: Some(along),
+        point: Some(end),
+        ..hit
+    };
+    harm(cx, sys, met, &hit);
 }

@@ -3,27 +3,34 @@
 //! Invariants: targets that fire each other in a circle stop after [`MAX_LINKS`] links, and no frame sets
 //! off more than [`MAX_USES`] things, however a map is wired. Source: the base game's triggers and targets.
 
-mod acts;
-mod laser;
-mod locations;
-mod portals;
-mod remaps;
-mod shooters;
-mod speakers;
-mod triggering;
+pub(super) mod acts;
+pub(super) mod laser;
+pub(super) mod locations;
+pub(super) mod portals;
+pub(super) mod remaps;
+pub(super) mod shooters;
+pub(super) mod speakers;
+pub(super) mod triggering;
 
+use crate::game::deathmatch::{
+    context::Context,
+    items::come_back::use_item,
+    movers::ends::use_mover,
+    systems::Systems,
+    targets::acts::{act_on, aim_push, print_target},
+    targets::laser::{run_laser, toggle_laser},
+    targets::shooters::shoot,
+    targets::speakers::speak,
+    targets::triggering::{tick, toggle_timer, use_multiple, use_relay},
+    things::Things,
+    triggers::toggle_place,
+};
 use std::sync::Arc;
 
-use super::{
-    Deathmatch,
-    things::{Thing, What},
-};
+use super::things::{Thing, What};
+use crate::bg::{Persistent, Team};
 use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::{Persistent, Team},
-    game::Host,
-};
 
 pub(super) use acts::{give, kill, print, push, score, strip, teleporter};
 pub(super) use laser::{Laser, laser};
@@ -41,6 +48,43 @@ pub(super) const MAX_USES: u16 = 2048;
 /// Bits of what cares for one team only.
 const RED_ONLY: i32 = 1;
 const BLUE_ONLY: i32 = 2;
+
+/// State of all targets.
+#[derive(Debug)]
+pub(super) struct Targets {
+    /// Shaders that are drawn in place of others.
+    remaps: Remaps,
+    /// Entities that may still be used before the next frame.
+    uses_left: u16,
+}
+
+impl Default for Targets {
+    fn default() -> Self {
+        Self { remaps: Remaps::default(), uses_left: MAX_USES }
+    }
+}
+
+impl Targets {
+    /// Allows the uses of one frame.
+    pub(super) fn begin_frame(&mut self) {
+        self.uses_left = MAX_USES;
+    }
+
+    #[cfg(test)]
+    pub(super) const fn uses_left(&self) -> u16 {
+        self.uses_left
+    }
+
+    /// Starts a level.
+    pub(super) fn clear(&mut self) {
+        self.remaps.clear();
+    }
+
+    /// Reads the shader that an entity of the map replaces.
+    pub(super) fn read_remap(&mut self, entity: &MapEntity, number: EntityNum) {
+        self.remaps.read(entity, number);
+    }
+}
 
 /// What sets something off, or what it does when it is set off.
 #[derive(Clone, Debug)]
@@ -93,181 +137,195 @@ impl Trigger {
     }
 }
 
-impl Deathmatch {
+impl Targets {
     /// Adds something that is set off.
-    fn add_target(&mut self, entity: &MapEntity, cause: Cause) -> Option<EntityNum> {
-        self.add(entity, What::Trigger(Box::new(Trigger::new(cause))))
+    fn add_target(
+        &mut self,
+        cx: &mut Context<'_>,
+        entity: &MapEntity,
+        cause: Cause,
+    ) -> Option<EntityNum> {
+        self.add(cx, entity, What::Trigger(Box::new(Trigger::new(cause))))
     }
+}
 
-    fn trigger(&self, number: EntityNum) -> Option<(&Thing, &Trigger)> {
-        let thing = self.things.get(number)?;
+impl Things {
+    pub(in crate::game::deathmatch) fn trigger(
+        &self,
+        number: EntityNum,
+    ) -> Option<(&Thing, &Trigger)> {
+        let thing = self.get(number)?;
         let What::Trigger(trigger) = &thing.what else { return None };
         Some((thing, trigger))
     }
 
     /// When something acts next by itself, and for whom.
     fn schedule(&mut self, number: EntityNum, at: Option<LevelTime>, activator: Option<ClientNum>) {
-        let Some(thing) = self.things.get_mut(number) else { return };
+        let Some(thing) = self.get_mut(number) else { return };
         thing.think_at = at;
         if let What::Trigger(trigger) = &mut thing.what {
             trigger.activator = activator;
         }
     }
+}
 
-    /// Whether something is for the other team.
-    fn is_for_others(&self, flags: i32, client: ClientNum) -> bool {
-        let team = self
-            .people
-            .player(client)
-            .map_or(0, |player| player.state.persistant[Persistent::Team]);
-        (flags & RED_ONLY != 0 && team != Team::Red)
-            || (flags & BLUE_ONLY != 0 && team != Team::Blue)
+/// Whether something is for the other team.
+fn is_for_others(cx: &Context<'_>, flags: i32, client: ClientNum) -> bool {
+    let team =
+        cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Team]);
+    (flags & RED_ONLY != 0 && team != Team::Red) || (flags & BLUE_ONLY != 0 && team != Team::Blue)
+}
+
+/// A thing that another one aims at, by chance.
+pub(in crate::game::deathmatch) fn pick_target(
+    cx: &mut Context<'_>,
+    from: EntityNum,
+) -> Option<EntityNum> {
+    let name = cx.entities.get(from)?.target.clone();
+    let count = cx.entities.named(&name).take(32).count();
+    let nth = cx.rng.pick(count);
+    cx.entities.named(&name).nth(nth)
+}
+
+/// Uses everything that a thing aims at.
+pub(in crate::game::deathmatch) fn fire_targets(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    activator: Option<ClientNum>,
+) {
+    fire(cx, sys, number, activator, MAX_LINKS);
+}
+
+pub(in crate::game::deathmatch) fn fire(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    activator: Option<ClientNum>,
+    links: u8,
+) {
+    sys.targets.remap_shader(cx, number);
+    let Some(thing) = cx.entities.get(number) else { return };
+    if thing.target.is_empty() || links == 0 {
+        return;
     }
-
-    /// A thing that another one aims at, by chance.
-    pub(super) fn pick_target(&mut self, from: EntityNum) -> Option<EntityNum> {
-        let name = self.things.get(from)?.target.clone();
-        let count = self.things.named(&name).take(32).count();
-        let nth = self.pick(count);
-        self.things.named(&name).nth(nth)
-    }
-
-    /// Uses everything that a thing aims at.
-    pub(super) fn fire_targets(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-    ) {
-        self.fire(host, number, activator, MAX_LINKS);
-    }
-
-    fn fire(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-        links: u8,
-    ) {
-        self.remap_shader(host, number);
-        let Some(thing) = self.things.get(number) else { return };
-        if thing.target.is_empty() || links == 0 {
-            return;
+    let name = thing.target.clone();
+    for target in cx.entities.numbers() {
+        let aimed_at = cx
+            .entities
+            .get(target)
+            .is_some_and(|thing| thing.targetname.eq_ignore_ascii_case(&name));
+        if aimed_at && target != number {
+            use_in(cx, sys, target, activator, links - 1);
         }
-        let name = thing.target.clone();
-        for target in self.things.numbers() {
-            let aimed_at = self
-                .things
-                .get(target)
-                .is_some_and(|thing| thing.targetname.eq_ignore_ascii_case(&name));
-            if aimed_at && target != number {
-                self.use_in(host, target, activator, links - 1);
+    }
+}
+
+/// Somebody, or something, uses a thing.
+pub(in crate::game::deathmatch) fn use_thing(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    activator: Option<ClientNum>,
+) {
+    use_in(cx, sys, number, activator, MAX_LINKS);
+}
+
+fn use_in(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    activator: Option<ClientNum>,
+    links: u8,
+) {
+    let Some(left) = sys.targets.uses_left.checked_sub(1) else { return };
+    sys.targets.uses_left = left;
+    let Some(thing) = cx.entities.get(number) else { return };
+    match &thing.what {
+        What::Mover(_) => use_mover(cx, number, activator),
+        What::Hurt(_) => toggle_place(cx, number),
+        What::Item(_) => use_item(cx, number),
+        What::Trigger(trigger) => {
+            let cause = trigger.cause.clone();
+            set_off(cx, sys, number, &cause, activator, links);
+        }
+        _ => {}
+    }
+}
+
+fn set_off(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    cause: &Cause,
+    activator: Option<ClientNum>,
+    links: u8,
+) {
+    match cause {
+        Cause::Touch => use_multiple(cx, sys, number, activator, links),
+        Cause::Start => {}
+        Cause::Clock => toggle_timer(cx, sys, number, activator, links),
+        Cause::Relay => use_relay(cx, sys, number, activator, links),
+        Cause::Delay => {
+            let at = cx.clients.now + spread(cx, number);
+            cx.entities.schedule(number, Some(at), activator);
+        }
+        Cause::Laser(laser) => toggle_laser(cx, sys, number, *laser, activator),
+        Cause::Shooter => shoot(cx, number),
+        Cause::Speaker(sound) => speak(cx, number, *sound, activator),
+        Cause::Print(text) => print_target(cx, number, text, activator),
+        Cause::Teleport
+        | Cause::Kill
+        | Cause::Push(_)
+        | Cause::Give
+        | Cause::Strip
+        | Cause::Score(_) => {
+            if let Some(client) = activator {
+                act_on(cx, sys, number, cause, client);
             }
         }
     }
+}
 
-    /// Somebody, or something, uses a thing.
-    pub(super) fn use_thing(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-    ) {
-        self.use_in(host, number, activator, MAX_LINKS);
+/// A time of `wait` seconds give or take `random`, in milliseconds.
+pub(in crate::game::deathmatch) fn spread(cx: &mut Context<'_>, number: EntityNum) -> i32 {
+    let Some((wait, random)) =
+        cx.entities.trigger(number).map(|(_, trigger)| (trigger.wait, trigger.random))
+    else {
+        return 0;
+    };
+    let chance = 2.0 * (cx.rng.chance() - 0.5);
+    ((wait + random * chance) * 1000.0).clamp(1.0, 86_400_000.0) as i32
+}
+
+/// A frame of something that acts by itself: clocks, delays, rests, lasers.
+pub(in crate::game::deathmatch) fn run_trigger(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+) {
+    let now = cx.clients.now;
+    let Some((thing, trigger)) = cx.entities.trigger(number) else { return };
+    if thing.think_at.is_none_or(|at| at.distance(now) > 0) {
+        return;
     }
-
-    fn use_in(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-        links: u8,
-    ) {
-        let Some(left) = self.uses_left.checked_sub(1) else { return };
-        self.uses_left = left;
-        let Some(thing) = self.things.get(number) else { return };
-        match &thing.what {
-            What::Mover(_) => self.use_mover(host, number, activator),
-            What::Hurt(_) => self.toggle_place(host, number),
-            What::Item(_) => self.use_item(host, number),
-            What::Trigger(trigger) => {
-                let cause = trigger.cause.clone();
-                self.set_off(host, number, &cause, activator, links);
-            }
-            _ => {}
-        }
+    let (wait, activator) = (trigger.wait, trigger.activator);
+    let cause = trigger.cause.clone();
+    if let Some(thing) = cx.entities.get_mut(number) {
+        thing.think_at = None;
     }
-
-    fn set_off(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        cause: &Cause,
-        activator: Option<ClientNum>,
-        links: u8,
-    ) {
-        match cause {
-            Cause::Touch => self.use_multiple(host, number, activator, links),
-            Cause::Start => {}
-            Cause::Clock => self.toggle_timer(host, number, activator, links),
-            Cause::Relay => self.use_relay(host, number, activator, links),
-            Cause::Delay => {
-                let at = self.people.now + self.spread(number);
-                self.schedule(number, Some(at), activator);
-            }
-            Cause::Laser(laser) => self.toggle_laser(host, number, *laser, activator),
-            Cause::Shooter => self.shoot(host, number),
-            Cause::Speaker(sound) => self.speak(number, *sound, activator),
-            Cause::Print(text) => self.print_target(host, number, text, activator),
-            Cause::Teleport
-            | Cause::Kill
-            | Cause::Push(_)
-            | Cause::Give
-            | Cause::Strip
-            | Cause::Score(_) => {
-                if let Some(client) = activator {
-                    self.act_on(host, number, cause, client);
-                }
-            }
+    match cause {
+        Cause::Start => {
+            fire_targets(cx, sys, number, None);
+            cx.entities.remove(cx.host, number, now);
         }
-    }
-
-    /// A time of `wait` seconds give or take `random`, in milliseconds.
-    fn spread(&mut self, number: EntityNum) -> i32 {
-        let Some((wait, random)) =
-            self.trigger(number).map(|(_, trigger)| (trigger.wait, trigger.random))
-        else {
-            return 0;
-        };
-        let chance = 2.0 * (self.chance() - 0.5);
-        ((wait + random * chance) * 1000.0).clamp(1.0, 86_400_000.0) as i32
-    }
-
-    /// A frame of something that acts by itself: clocks, delays, rests, lasers.
-    pub(super) fn run_trigger(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        let Some((thing, trigger)) = self.trigger(number) else { return };
-        if thing.think_at.is_none_or(|at| at.distance(now) > 0) {
-            return;
-        }
-        let (wait, activator) = (trigger.wait, trigger.activator);
-        let cause = trigger.cause.clone();
-        if let Some(thing) = self.things.get_mut(number) {
-            thing.think_at = None;
-        }
-        match cause {
-            Cause::Start => {
-                self.fire_targets(host, number, None);
-                self.things.remove(host, number, now);
-            }
-            Cause::Delay => self.fire_targets(host, number, activator),
-            Cause::Clock => self.tick(host, number, activator, MAX_LINKS),
-            // Without a rest it never comes back.
-            Cause::Touch if wait <= 0.0 => self.things.remove(host, number, now),
-            Cause::Laser(laser) => self.run_laser(host, number, laser, activator),
-            Cause::Push(_) => self.aim_push(host, number),
-            _ => {}
-        }
+        Cause::Delay => fire_targets(cx, sys, number, activator),
+        Cause::Clock => tick(cx, sys, number, activator, MAX_LINKS),
+        // Without a rest it never comes back.
+        Cause::Touch if wait <= 0.0 => cx.entities.remove(cx.host, number, now),
+        Cause::Laser(laser) => run_laser(cx, sys, number, laser, activator),
+        Cause::Push(_) => aim_push(cx, number),
+        _ => {}
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Source: the base game's portal surfaces and cameras.
 
+use crate::game::deathmatch::{context::Context, systems::Systems, targets::pick_target};
 use crate::model::{EntityNum, SvFlags};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::EntityType,
     game::{
-        Host,
-        deathmatch::{Deathmatch, movers::direction_of, things::What},
+        deathmatch::{movers::direction_of, things::What},
         direction_bytes::direction_byte,
         movement::velocity::direction,
     },
@@ -21,70 +21,68 @@ const STEADY: i32 = 4;
 
 /// `misc_portal_surface`.
 pub(in crate::game::deathmatch) fn portal(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    let Some(number) = game.add(entity, What::Scenery) else { return };
-    let Some(thing) = game.things.get_mut(number) else { return };
+    let Some(number) = sys.targets.add(cx, entity, What::Scenery) else { return };
+    let Some(thing) = cx.entities.get_mut(number) else { return };
     thing.state.e_type = EntityType::Portal as i32;
     thing.shared.sv_flags = SvFlags::PORTAL;
     if thing.target.is_empty() {
         thing.state.origin2 = thing.state.origin;
     }
-    game.things.link(host, number);
+    cx.entities.link(cx.host, number);
 }
 
 /// `misc_portal_camera`.
 pub(in crate::game::deathmatch) fn camera(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    let Some(number) = game.add(entity, What::Scenery) else { return };
-    if let Some(thing) = game.things.get_mut(number) {
+    let Some(number) = sys.targets.add(cx, entity, What::Scenery) else { return };
+    if let Some(thing) = cx.entities.get_mut(number) {
         thing.shared.sv_flags = SvFlags::NO_CLIENT;
         let roll = entity.float("roll").unwrap_or(0.0);
         thing.state.client_num = ((roll / 360.0 * 256.0) as i32) & 0xff;
     }
-    game.things.link(host, number);
+    cx.entities.link(cx.host, number);
 }
 
-impl Deathmatch {
-    /// Portals show what their cameras see, once those are there; those without a target are mirrors.
-    pub(in crate::game::deathmatch) fn aim_portals(&mut self, host: &mut dyn Host) {
-        for number in self.things.numbers() {
-            let wants_camera = self.things.get(number).is_some_and(|thing| {
-                thing.state.e_type == EntityType::Portal && !thing.target.is_empty()
-            });
-            if !wants_camera {
-                continue;
-            }
-            if let Some(camera) = self.pick_target(number) {
-                self.look_through(number, camera);
-            } else {
-                host.print("a portal has no camera; it is left out");
-                self.things.remove(host, number, self.people.now);
-            }
+/// Portals show what their cameras see, once those are there; those without a target are mirrors.
+pub(in crate::game::deathmatch) fn aim_portals(cx: &mut Context<'_>) {
+    for number in cx.entities.numbers() {
+        let wants_camera = cx.entities.get(number).is_some_and(|thing| {
+            thing.state.e_type == EntityType::Portal && !thing.target.is_empty()
+        });
+        if !wants_camera {
+            continue;
+        }
+        if let Some(camera) = pick_target(cx, number) {
+            look_through(cx, number, camera);
+        } else {
+            cx.host.print("a portal has no camera; it is left out");
+            cx.entities.remove(cx.host, number, cx.clients.now);
         }
     }
+}
 
-    fn look_through(&mut self, portal: EntityNum, camera: EntityNum) {
-        let Some(seen) = self.things.get(camera) else { return };
-        let (at, angles) = (seen.state.origin, seen.state.angles);
-        let (flags, roll) = (seen.spawnflags, seen.state.client_num);
-        let looks_at = self.pick_target(camera).and_then(|target| self.things.get(target));
-        let along = looks_at
-            .map_or_else(|| direction_of(angles), |target| direction(target.state.origin - at));
-        let Some(thing) = self.things.get_mut(portal) else { return };
-        thing.state.origin2 = at;
-        thing.state.frame = match flags {
-            flags if flags & SLOW != 0 => 25,
-            flags if flags & FAST != 0 => 75,
-            _ => 0,
-        };
-        thing.state.powerups = i32::from(flags & STEADY == 0);
-        thing.state.client_num = roll;
-        thing.state.event_parm = direction_byte(along);
-    }
+fn look_through(cx: &mut Context<'_>, portal: EntityNum, camera: EntityNum) {
+    let Some(seen) = cx.entities.get(camera) else { return };
+    let (at, angles) = (seen.state.origin, seen.state.angles);
+    let (flags, roll) = (seen.spawnflags, seen.state.client_num);
+    let looks_at = pick_target(cx, camera).and_then(|target| cx.entities.get(target));
+    let along =
+        looks_at.map_or_else(|| direction_of(angles), |target| direction(target.state.origin - at));
+    let Some(thing) = cx.entities.get_mut(portal) else { return };
+    thing.state.origin2 = at;
+    thing.state.frame = match flags {
+        flags if flags & SLOW != 0 => 25,
+        flags if flags & FAST != 0 => 75,
+        _ => 0,
+    };
+    thing.state.powerups = i32::from(flags & STEADY == 0);
+    thing.state.client_num = roll;
+    thing.state.event_parm = direction_byte(along);
 }

@@ -2,14 +2,12 @@
 //!
 //! Source: the base game's shader remaps.
 
+use crate::game::deathmatch::{context::Context, targets::Targets};
 use std::fmt::Write as _;
 
 use crate::model::EntityNum;
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::configstring,
-    game::{Host, deathmatch::Deathmatch, userinfo::clean_text},
-};
+use crate::{bg::configstring, game::userinfo::clean_text};
 
 /// Remaps at a time.
 const MAX_REMAPS: usize = 128;
@@ -77,12 +75,12 @@ impl Remaps {
     }
 }
 
-impl Deathmatch {
+impl Targets {
     /// Does what the firing of a thing does to shaders.
-    pub(super) fn remap_shader(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let seconds = self.people.now.0 as f32 * 0.001;
+    pub(super) fn remap_shader(&mut self, cx: &mut Context<'_>, number: EntityNum) {
+        let seconds = cx.clients.now.0 as f32 * 0.001;
         if self.remaps.fire(number, seconds) {
-            host.set_configstring(configstring::SHADER_STATE, &self.remaps.list());
+            cx.host.set_configstring(configstring::SHADER_STATE, &self.remaps.list());
         }
     }
 }

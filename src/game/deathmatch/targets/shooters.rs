@@ -3,13 +3,16 @@
 //! Source: the base game's shooters.
 
 use super::{Cause, middle};
+use crate::game::deathmatch::{
+    context::Context, systems::Systems, targets::Targets, targets::pick_target, things::Things,
+    weapons::missiles::launch,
+};
 use crate::model::EntityNum;
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{Event, Weapon},
     game::{
-        Host,
-        deathmatch::{Deathmatch, movers::direction_of, things::What, weapons::perpendicular},
+        deathmatch::{movers::direction_of, things::What, weapons::perpendicular},
         movement::velocity::direction,
     },
 };
@@ -19,70 +22,72 @@ const SPREAD: f32 = 1.0;
 
 /// `shooter_rocket`.
 pub(in crate::game::deathmatch) fn rocket_shooter(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    game.add_shooter(host, entity, Weapon::RocketLauncher);
+    sys.targets.add_shooter(cx, entity, Weapon::RocketLauncher);
 }
 
 /// `shooter_plasma`.
 pub(in crate::game::deathmatch) fn plasma_shooter(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    game.add_shooter(host, entity, Weapon::PlasmaGun);
+    sys.targets.add_shooter(cx, entity, Weapon::PlasmaGun);
 }
 
 /// `shooter_grenade`.
 pub(in crate::game::deathmatch) fn grenade_shooter(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    game.add_shooter(host, entity, Weapon::GrenadeLauncher);
+    sys.targets.add_shooter(cx, entity, Weapon::GrenadeLauncher);
 }
 
-impl Deathmatch {
-    fn add_shooter(&mut self, host: &mut dyn Host, entity: &MapEntity, weapon: Weapon) {
-        let Some(number) = self.add_target(entity, Cause::Shooter) else { return };
-        if let Some(thing) = self.things.get_mut(number) {
+impl Targets {
+    fn add_shooter(&mut self, cx: &mut Context<'_>, entity: &MapEntity, weapon: Weapon) {
+        let Some(number) = self.add_target(cx, entity, Cause::Shooter) else { return };
+        if let Some(thing) = cx.entities.get_mut(number) {
             thing.state.weapon = weapon as i32;
             if let What::Trigger(trigger) = &mut thing.what {
                 trigger.random = entity.float("random").filter(|&r| r != 0.0).unwrap_or(SPREAD);
             }
         }
-        self.things.link(host, number);
+        cx.entities.link(cx.host, number);
     }
+}
 
+impl Things {
     /// The weapons in walls: clients must load them at the start.
     pub(in crate::game::deathmatch) fn shooters(&self) -> impl Iterator<Item = i32> {
-        let numbers = self.things.numbers();
+        let numbers = self.numbers();
         numbers.filter_map(|number| {
             let (thing, trigger) = self.trigger(number)?;
             matches!(trigger.cause, Cause::Shooter).then_some(thing.state.weapon)
         })
     }
+}
 
-    /// Fires along its direction or at its target, with some spread.
-    pub(super) fn shoot(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        let aim = self.pick_target(number).and_then(|aim| self.things.get(aim)).map(middle);
-        let Some((thing, trigger)) = self.trigger(number) else { return };
-        let (from, weapon) = (thing.state.origin, thing.state.weapon);
-        let spread = (trigger.random.clamp(-180.0, 180.0).to_radians()).sin();
-        let forward = match aim {
-            Some(aim) => aim - from,
-            None => direction_of(thing.state.angles),
-        };
-        let up = perpendicular(direction(forward));
-        let right = up.cross(forward);
-        let mut stray = || 2.0 * (self.chance() - 0.5) * spread;
-        let along = forward.add_scaled(up, stray()).add_scaled(right, stray());
-        self.launch(host, number, weapon, from, along);
-        if let Some(thing) = self.things.get_mut(number) {
-            thing.raise(Event::FireWeapon, 0, now);
-        }
+/// Fires along its direction or at its target, with some spread.
+pub(in crate::game::deathmatch) fn shoot(cx: &mut Context<'_>, number: EntityNum) {
+    let now = cx.clients.now;
+    let aim = pick_target(cx, number).and_then(|aim| cx.entities.get(aim)).map(middle);
+    let Some((thing, trigger)) = cx.entities.trigger(number) else { return };
+    let (from, weapon) = (thing.state.origin, thing.state.weapon);
+    let spread = (trigger.random.clamp(-180.0, 180.0).to_radians()).sin();
+    let forward = match aim {
+        Some(aim) => aim - from,
+        None => direction_of(thing.state.angles),
+    };
+    let up = perpendicular(direction(forward));
+    let right = up.cross(forward);
+    let mut stray = || 2.0 * (cx.rng.chance() - 0.5) * spread;
+    let along = forward.add_scaled(up, stray()).add_scaled(right, stray());
+    launch(cx, number, weapon, from, along);
+    if let Some(thing) = cx.entities.get_mut(number) {
+        thing.raise(Event::FireWeapon, 0, now);
     }
 }

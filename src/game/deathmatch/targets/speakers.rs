@@ -3,14 +3,12 @@
 //! Source: the base game's speakers.
 
 use super::Cause;
+use crate::game::deathmatch::{context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum, SvFlags};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, Event},
-    game::{
-        Host,
-        deathmatch::{Deathmatch, names::sound},
-    },
+    game::deathmatch::names::sound,
 };
 
 /// Bits of a speaker: loops, and does so from the start; loops once used; heard everywhere; heard from
@@ -22,18 +20,18 @@ const ACTIVATOR: i32 = 8;
 
 /// `target_speaker`.
 pub(in crate::game::deathmatch) fn speaker(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
     let Some(noise) = entity.spawn_value("noise").filter(|noise| !noise.is_empty()) else {
-        host.print(&format!("line {}: a target_speaker without a noise", entity.line()));
+        cx.host.print(&format!("line {}: a target_speaker without a noise", entity.line()));
         return;
     };
     let name = if noise.contains(".wav") { noise.to_owned() } else { format!("{noise}.wav") };
-    let number = sound(host, &name);
-    let Some(place) = game.add_target(entity, Cause::Speaker(number)) else { return };
-    let Some(thing) = game.things.get_mut(place) else { return };
+    let number = sound(cx.host, &name);
+    let Some(place) = sys.targets.add_target(cx, entity, Cause::Speaker(number)) else { return };
+    let Some(thing) = cx.entities.get_mut(place) else { return };
     if noise.starts_with('*') {
         // Sounds of a player's model are its own.
         thing.spawnflags |= ACTIVATOR;
@@ -49,22 +47,25 @@ pub(in crate::game::deathmatch) fn speaker(
     if thing.spawnflags & GLOBAL != 0 {
         thing.shared.sv_flags = SvFlags::BROADCAST;
     }
-    game.things.link(host, place);
+    cx.entities.link(cx.host, place);
 }
 
-impl Deathmatch {
-    pub(super) fn speak(&mut self, number: EntityNum, sound: i32, activator: Option<ClientNum>) {
-        let now = self.people.now;
-        let Some(thing) = self.things.get_mut(number) else { return };
-        let flags = thing.spawnflags;
-        if flags & (LOOPS | LOOPS_LATER) != 0 {
-            thing.state.loop_sound = if thing.state.loop_sound == 0 { sound } else { 0 };
-        } else if let Some(client) = activator.filter(|_| flags & ACTIVATOR != 0) {
-            self.show(client, Event::GeneralSound, sound);
-        } else if flags & GLOBAL != 0 {
-            thing.raise(Event::GlobalSound, sound, now);
-        } else {
-            thing.raise(Event::GeneralSound, sound, now);
-        }
+pub(super) fn speak(
+    cx: &mut Context<'_>,
+    number: EntityNum,
+    sound: i32,
+    activator: Option<ClientNum>,
+) {
+    let now = cx.clients.now;
+    let Some(thing) = cx.entities.get_mut(number) else { return };
+    let flags = thing.spawnflags;
+    if flags & (LOOPS | LOOPS_LATER) != 0 {
+        thing.state.loop_sound = if thing.state.loop_sound == 0 { sound } else { 0 };
+    } else if let Some(client) = activator.filter(|_| flags & ACTIVATOR != 0) {
+        cx.show(client, Event::GeneralSound, sound);
+    } else if flags & GLOBAL != 0 {
+        thing.raise(Event::GlobalSound, sound, now);
+    } else {
+        thing.raise(Event::GeneralSound, sound, now);
     }
 }

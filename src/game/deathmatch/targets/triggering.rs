@@ -3,10 +3,12 @@
 //! Source: the base game's triggers, timer, relay and delay.
 
 use super::{Cause, Trigger};
-use crate::game::{
-    Host,
-    deathmatch::{Deathmatch, things::What},
+use crate::game::deathmatch::{
+    context::Context,
+    systems::Systems,
+    targets::{fire, is_for_others, pick_target, spread, use_in},
 };
+use crate::game::{Host, deathmatch::things::What};
 use crate::model::{ClientNum, EntityNum};
 use crate::world::entity_string::MapEntity;
 
@@ -36,35 +38,37 @@ fn resting(host: &mut dyn Host, entity: &MapEntity, cause: Cause, wait: f32, ran
 
 /// `trigger_multiple`.
 pub(in crate::game::deathmatch) fn multiple(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    let what = resting(host, entity, Cause::Touch, 0.5, 0.0);
-    game.add_trigger(host, entity, what, None);
+    let what = resting(cx.host, entity, Cause::Touch, 0.5, 0.0);
+    sys.targets.add_trigger(cx, entity, what, None);
 }
 
 /// `trigger_always`.
 pub(in crate::game::deathmatch) fn always(
-    game: &mut Deathmatch,
-    _host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    let due = game.people.now + START_MS;
-    if let Some(number) = game.add_target(entity, Cause::Start) {
-        game.schedule(number, Some(due), None);
+    let due = cx.clients.now + START_MS;
+    if let Some(number) = sys.targets.add_target(cx, entity, Cause::Start) {
+        cx.entities.schedule(number, Some(due), None);
     }
 }
 
 /// `func_timer`.
 pub(in crate::game::deathmatch) fn timer(
-    game: &mut Deathmatch,
-    host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    let due = game.people.now + CLOCK_MS;
-    let what = resting(host, entity, Cause::Clock, 1.0, 1.0);
-    let Some(thing) = game.add(entity, what).and_then(|number| game.things.get_mut(number)) else {
+    let due = cx.clients.now + CLOCK_MS;
+    let what = resting(cx.host, entity, Cause::Clock, 1.0, 1.0);
+    let Some(thing) =
+        sys.targets.add(cx, entity, what).and_then(|number| cx.entities.get_mut(number))
+    else {
         return;
     };
     thing.think_at = (thing.spawnflags & ON != 0).then_some(due);
@@ -72,89 +76,87 @@ pub(in crate::game::deathmatch) fn timer(
 
 /// `target_relay`.
 pub(in crate::game::deathmatch) fn relay(
-    game: &mut Deathmatch,
-    _host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
-    game.add_target(entity, Cause::Relay);
+    sys.targets.add_target(cx, entity, Cause::Relay);
 }
 
 /// `target_delay`.
 pub(in crate::game::deathmatch) fn delay(
-    game: &mut Deathmatch,
-    _host: &mut dyn Host,
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
     entity: &MapEntity,
 ) {
     let mut trigger = Trigger::new(Cause::Delay);
     let wait = entity.float("delay").or_else(|| entity.float("wait"));
     trigger.wait = wait.filter(|&wait| wait != 0.0).unwrap_or(1.0);
     trigger.random = entity.float("random").unwrap_or(0.0);
-    game.add(entity, What::Trigger(Box::new(trigger)));
+    sys.targets.add(cx, entity, What::Trigger(Box::new(trigger)));
 }
 
-impl Deathmatch {
-    pub(super) fn use_multiple(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-        links: u8,
-    ) {
-        let Some((thing, trigger)) = self.trigger(number) else { return };
-        let (resting, flags, wait) = (thing.think_at.is_some(), thing.spawnflags, trigger.wait);
-        if resting || activator.is_some_and(|client| self.is_for_others(flags, client)) {
-            return;
-        }
-        let rest = if wait > 0.0 { self.spread(number) } else { LAST_MS };
-        // Before it fires: it may be used again by what it fires.
-        self.schedule(number, Some(self.people.now + rest), activator);
-        self.fire(host, number, activator, links);
+pub(super) fn use_multiple(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    activator: Option<ClientNum>,
+    links: u8,
+) {
+    let Some((thing, trigger)) = cx.entities.trigger(number) else { return };
+    let (resting, flags, wait) = (thing.think_at.is_some(), thing.spawnflags, trigger.wait);
+    if resting || activator.is_some_and(|client| is_for_others(cx, flags, client)) {
+        return;
     }
+    let rest = if wait > 0.0 { spread(cx, number) } else { LAST_MS };
+    // Before it fires: it may be used again by what it fires.
+    cx.entities.schedule(number, Some(cx.clients.now + rest), activator);
+    fire(cx, sys, number, activator, links);
+}
 
-    pub(super) fn use_relay(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-        links: u8,
-    ) {
-        let Some(flags) = self.things.get(number).map(|thing| thing.spawnflags) else { return };
-        if activator.is_some_and(|client| self.is_for_others(flags, client)) {
-            return;
-        }
-        if flags & ONE_OF_ALL == 0 {
-            self.fire(host, number, activator, links);
-        } else if let Some(target) = self.pick_target(number)
-            && links > 0
-        {
-            self.use_in(host, target, activator, links - 1);
-        }
+pub(super) fn use_relay(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    activator: Option<ClientNum>,
+    links: u8,
+) {
+    let Some(flags) = cx.entities.get(number).map(|thing| thing.spawnflags) else { return };
+    if activator.is_some_and(|client| is_for_others(cx, flags, client)) {
+        return;
     }
+    if flags & ONE_OF_ALL == 0 {
+        fire(cx, sys, number, activator, links);
+    } else if let Some(target) = pick_target(cx, number)
+        && links > 0
+    {
+        use_in(cx, sys, target, activator, links - 1);
+    }
+}
 
-    /// Stops a clock that runs; one that does not begins with firing.
-    pub(super) fn toggle_timer(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-        links: u8,
-    ) {
-        if self.things.get(number).is_some_and(|thing| thing.think_at.is_some()) {
-            self.schedule(number, None, activator);
-        } else {
-            self.tick(host, number, activator, links);
-        }
+/// Stops a clock that runs; one that does not begins with firing.
+pub(super) fn toggle_timer(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    activator: Option<ClientNum>,
+    links: u8,
+) {
+    if cx.entities.get(number).is_some_and(|thing| thing.think_at.is_some()) {
+        cx.entities.schedule(number, None, activator);
+    } else {
+        tick(cx, sys, number, activator, links);
     }
+}
 
-    pub(super) fn tick(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        activator: Option<ClientNum>,
-        links: u8,
-    ) {
-        let rest = self.spread(number);
-        self.schedule(number, Some(self.people.now + rest), activator);
-        self.fire(host, number, activator, links);
-    }
+pub(in crate::game::deathmatch) fn tick(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    activator: Option<ClientNum>,
+    links: u8,
+) {
+    let rest = spread(cx, number);
+    cx.entities.schedule(number, Some(cx.clients.now + rest), activator);
+    fire(cx, sys, number, activator, links);
 }

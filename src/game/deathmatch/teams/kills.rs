@@ -2,11 +2,17 @@
 //!
 //! Source: the base game's table of bonuses.
 
-use super::{super::Deathmatch, lately};
+use super::lately;
+use crate::game::deathmatch::{
+    context::Context,
+    systems::Systems,
+    teams::Fight,
+    teams::{place_of, print_deed},
+};
 use crate::model::{ClientNum, Vec3};
 use crate::{
     bg::{Persistent, entity_flag},
-    game::{Host, deathmatch::items::Flag},
+    game::deathmatch::items::Flag,
 };
 
 /// Points for a frag.
@@ -19,82 +25,81 @@ const DANGER_MS: i32 = 8000;
 /// How near is near, in units.
 const NEAR: f32 = 1000.0;
 
-impl Deathmatch {
-    fn carries(&self, client: ClientNum, flag: Flag) -> bool {
-        let player = self.people.player(client);
-        player.is_some_and(|player| player.state.powerups[flag.powerup()] != 0)
-    }
-
+fn carries(cx: &Context<'_>, client: ClientNum, flag: Flag) -> bool {
+    let player = cx.clients.player(client);
+    player.is_some_and(|player| player.state.powerups[flag.powerup()] != 0)
+}
+impl Fight {
     /// Somebody has hurt another: whoever hurts a carrier is a danger to it for a while.
     pub(in crate::game::deathmatch) fn note_hurt_carrier(
         &mut self,
+        cx: &mut Context<'_>,
         victim: ClientNum,
         attacker: ClientNum,
     ) {
-        let [one, other] = [victim, attacker].map(|client| self.people.role(client).colour());
+        let [one, other] = [victim, attacker].map(|client| cx.clients.role(client).colour());
         let (Some(victims), Some(attackers)) = (one, other) else { return };
-        if victims != attackers && self.carries(victim, Flag::of_colour(attackers)) {
-            self.fight.deeds[attacker.index()].hurt_carrier_at = Some(self.people.now);
+        if victims != attackers && carries(cx, victim, Flag::of_colour(attackers)) {
+            self.deeds[attacker.index()].hurt_carrier_at = Some(cx.clients.now);
         }
     }
+}
 
-    /// What a kill is worth besides the frag. To be asked while the victim still carries what it did.
-    pub(in crate::game::deathmatch) fn reward_kill(
-        &mut self,
-        host: &mut dyn Host,
-        victim: ClientNum,
-        killer: ClientNum,
-    ) {
-        let [one, other] = [victim, killer].map(|client| self.people.role(client).colour());
-        let (Some(victims), Some(killers)) = (one, other) else { return };
-        if victims == killers || !self.people.game_type.has_flags() {
+/// What a kill is worth besides the frag. To be asked while the victim still carries what it did.
+pub(in crate::game::deathmatch) fn reward_kill(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    victim: ClientNum,
+    killer: ClientNum,
+) {
+    let [one, other] = [victim, killer].map(|client| cx.clients.role(client).colour());
+    let (Some(victims), Some(killers)) = (one, other) else { return };
+    if victims == killers || !cx.clients.game_type.has_flags() {
+        return;
+    }
+    let now = cx.clients.now;
+    let at = place_of(cx, victim);
+    let own = Flag::of_colour(killers);
+    if carries(cx, victim, own) {
+        sys.fight.deeds[killer.index()].fragged_carrier_at = Some(now);
+        let deed = format!("fragged {}'s flag carrier!", victims.upper_name());
+        print_deed(cx, killer, &deed);
+        sys.course.add_score(cx, killer, CARRIER, at);
+        // Whoever hurt it is no danger to anybody now.
+        for client in ClientNum::all() {
+            if cx.clients.role(client).colour() == Some(killers) {
+                sys.fight.deeds[client.index()].hurt_carrier_at = None;
+            }
+        }
+        return;
+    }
+    let danger = lately(sys.fight.deeds[victim.index()].hurt_carrier_at, now, DANGER_MS);
+    let points = if danger && !carries(cx, killer, own.other()) {
+        sys.fight.deeds[victim.index()].hurt_carrier_at = None;
+        DANGER
+    } else if guards(cx, [victim, killer], cx.entities.flag_home(own)) {
+        NEAR_FLAG
+    } else {
+        let carrier = cx
+            .clients
+            .team_of(killers)
+            .find(|&mate| mate != killer && carries(cx, mate, own.other()));
+        let carrier = carrier.map(|carrier| place_of(cx, carrier));
+        if !guards(cx, [victim, killer], carrier) {
             return;
         }
-        let now = self.people.now;
-        let at = self.place_of(victim);
-        let own = Flag::of_colour(killers);
-        if self.carries(victim, own) {
-            self.fight.deeds[killer.index()].fragged_carrier_at = Some(now);
-            let deed = format!("fragged {}'s flag carrier!", victims.upper_name());
-            self.print_deed(host, killer, &deed);
-            self.add_score(host, killer, CARRIER, at);
-            // Whoever hurt it is no danger to anybody now.
-            for client in ClientNum::all() {
-                if self.people.role(client).colour() == Some(killers) {
-                    self.fight.deeds[client.index()].hurt_carrier_at = None;
-                }
-            }
-            return;
-        }
-        let danger = lately(self.fight.deeds[victim.index()].hurt_carrier_at, now, DANGER_MS);
-        let points = if danger && !self.carries(killer, own.other()) {
-            self.fight.deeds[victim.index()].hurt_carrier_at = None;
-            DANGER
-        } else if self.guards(&*host, [victim, killer], self.flag_home(own)) {
-            NEAR_FLAG
-        } else {
-            let carrier = self
-                .people
-                .team_of(killers)
-                .find(|&mate| mate != killer && self.carries(mate, own.other()));
-            let carrier = carrier.map(|carrier| self.place_of(carrier));
-            if !self.guards(&*host, [victim, killer], carrier) {
-                return;
-            }
-            NEAR_CARRIER
-        };
-        self.award(killer, entity_flag::AWARD_DEFEND, Persistent::Defend);
-        self.add_score(host, killer, points, at);
-    }
+        NEAR_CARRIER
+    };
+    sys.combat.award(cx, killer, entity_flag::AWARD_DEFEND, Persistent::Defend);
+    sys.course.add_score(cx, killer, points, at);
+}
 
-    /// Whether one of two is near a place and in sight of it.
-    fn guards(&self, host: &dyn Host, who: [ClientNum; 2], place: Option<Vec3>) -> bool {
-        let Some(place) = place else { return false };
-        who.into_iter().map(|client| self.place_of(client)).any(|at| {
-            let sees = || {
-                host.world().is_none_or(|world| world.bsp().sees(place, at, Some(world.areas())))
-            };
-            (at - place).length() < NEAR && sees()
-        })
-    }
+/// Whether one of two is near a place and in sight of it.
+fn guards(cx: &Context<'_>, who: [ClientNum; 2], place: Option<Vec3>) -> bool {
+    let Some(place) = place else { return false };
+    who.into_iter().map(|client| place_of(cx, client)).any(|at| {
+        let sees =
+            || cx.host.world().is_none_or(|world| world.bsp().sees(place, at, Some(world.areas())));
+        (at - place).length() < NEAR && sees()
+    })
 }

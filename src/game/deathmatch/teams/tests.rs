@@ -1,5 +1,8 @@
 //! Capture the flag, in open space.
 
+use crate::game::deathmatch::{
+    combat::death::take_own_life, items::flags::touch_team_item, teams::kills::reward_kill,
+};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, Words};
 use crate::{
     bg::{EntityType, Event, Persistent, entity_flag},
@@ -25,7 +28,7 @@ fn field(profile: &'static Profile, game_type: &str) -> (Deathmatch, TestHost) {
         game.client_begin(&mut host, client(number));
         game.client_command(&mut host, client(number), &Words::parse(&format!("team {team}")));
         put(&mut game, number, 5000.0 * (number + 1) as f32);
-        game.people.players[number].as_mut().expect("there").unlink(&mut host);
+        game.clients.players[number].as_mut().expect("there").unlink(&mut host);
     }
     host.sent.clear();
     host.told.clear();
@@ -33,7 +36,7 @@ fn field(profile: &'static Profile, game_type: &str) -> (Deathmatch, TestHost) {
 }
 
 fn put(game: &mut Deathmatch, number: usize, along: f32) {
-    let player = game.people.players[number].as_mut().expect("there");
+    let player = game.clients.players[number].as_mut().expect("there");
     player.state.origin = Vec3::new(along, 0.0, 0.0);
 }
 
@@ -58,7 +61,7 @@ fn sounds(game: &Deathmatch) -> Vec<i32> {
 fn openarena_marks_deaths_by_a_mate_and_by_oneself() {
     for (profile, marked) in [(Profile::BASEOA, 1), (Profile::BASEQ3, 0)] {
         let (mut game, mut host) = field(profile, "4");
-        game.take_own_life(&mut host, client(0));
+        game.with(&mut host, |cx, sys| take_own_life(cx, sys, client(0)));
         let obituary = (64..256)
             .filter_map(|number| game.entity(crate::model::EntityNum::new(number)?))
             .find(|entity| entity.state.e_type == EntityType::with_event(Event::Obituary));
@@ -70,17 +73,29 @@ fn openarena_marks_deaths_by_a_mate_and_by_oneself() {
 fn a_flag_is_taken_and_captured() {
     for profile in Profile::ALL {
         let (mut game, mut host) = field(profile, "4");
-        assert!(game.touch_team_item(&mut host, client(0), Flag::Blue, false));
+        assert!(game.with(&mut host, |cx, sys| touch_team_item(
+            cx,
+            sys,
+            client(0),
+            Flag::Blue,
+            false
+        )));
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "01");
         assert_eq!(host.sent_to_all(), ["print \"p0^7 got the BLUE flag!\n\""]);
         assert_eq!(sounds(&game), [4]);
         host.sent.clear();
-        assert!(!game.touch_team_item(&mut host, client(0), Flag::Red, false));
+        assert!(!game.with(&mut host, |cx, sys| touch_team_item(
+            cx,
+            sys,
+            client(0),
+            Flag::Red,
+            false
+        )));
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "00");
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(6)), "1");
         assert_eq!(host.sent_to_all(), ["print \"p0^7 captured the BLUE flag!\n\""]);
         assert_eq!(sounds(&game), [4, 10, 0]);
-        assert_eq!((scores(&game), game.people.team_scores), ([5, 0, 0, 0], [1, 0]));
+        assert_eq!((scores(&game), game.clients.team_scores), ([5, 0, 0, 0], [1, 0]));
         assert_eq!(persistant_of(&game, 0, Persistent::Captures), 1);
         let flags = Game::player(&game, client(0)).e_flags;
         assert_ne!(flags & entity_flag::AWARD_CAPTURE, 0);
@@ -96,7 +111,7 @@ fn a_flag_is_taken_and_captured() {
 fn m38_flag_is_dropped_when_its_carrier_begins_again() {
     for profile in Profile::ALL {
         let (mut game, mut host) = field(profile, "4");
-        game.touch_team_item(&mut host, client(0), Flag::Blue, false);
+        game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
         game.client_begin(&mut host, client(0));
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "02", "on the ground");
     }
@@ -108,60 +123,62 @@ fn scores_are_led_tied_and_raised() {
     for (number, own, sound) in
         [(0, Flag::Red, 10), (2, Flag::Blue, 12), (2, Flag::Blue, 11), (2, Flag::Blue, 9)]
     {
-        game.touch_team_item(&mut host, client(number), own.other(), false);
+        game.with(&mut host, |cx, sys| {
+            touch_team_item(cx, sys, client(number), own.other(), false)
+        });
         let before = sounds(&game).len();
-        game.touch_team_item(&mut host, client(number), own, false);
+        game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(number), own, false));
         assert_eq!(sounds(&game)[before], sound);
     }
-    assert_eq!(game.people.team_scores, [1, 3]);
+    assert_eq!(game.clients.team_scores, [1, 3]);
 }
 
 #[test]
 fn who_returned_a_flag_or_fragged_its_carrier_assists() {
     let (mut game, mut host) = field(Profile::BASEQ3, "4");
     // Blue takes red's flag, is killed for it, and red brings the flag home and captures.
-    game.touch_team_item(&mut host, client(2), Flag::Red, false);
+    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(2), Flag::Red, false));
     host.sent.clear();
-    game.reward_kill(&mut host, client(2), client(1));
+    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
     assert_eq!(host.sent_to_all(), ["print \"p1^7 fragged BLUE's flag carrier!\n\""]);
-    game.touch_team_item(&mut host, client(1), Flag::Red, true);
+    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(1), Flag::Red, true));
     assert_eq!(scores(&game), [0, 3, 0, 0], "2 for the carrier, 1 for the return");
-    game.touch_team_item(&mut host, client(0), Flag::Blue, false);
-    game.touch_team_item(&mut host, client(0), Flag::Red, false);
+    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
+    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Red, false));
     assert_eq!(scores(&game), [5, 6, 0, 0], "1 and 2 for the assists");
     assert_eq!(persistant_of(&game, 1, Persistent::Assist), 2);
     // After ten seconds nothing is left of it.
-    game.people.now = LevelTime(11_000);
-    game.touch_team_item(&mut host, client(0), Flag::Blue, false);
-    game.touch_team_item(&mut host, client(0), Flag::Red, false);
+    game.clients.now = LevelTime(11_000);
+    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
+    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Red, false));
     assert_eq!(scores(&game), [10, 6, 0, 0]);
 }
 
 #[test]
 fn whoever_hurt_the_carrier_is_worth_two() {
     let (mut game, mut host) = field(Profile::BASEQ3, "4");
-    game.touch_team_item(&mut host, client(0), Flag::Blue, false);
-    game.note_hurt_carrier(client(0), client(2));
-    game.reward_kill(&mut host, client(2), client(1));
-    game.reward_kill(&mut host, client(2), client(1));
+    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
+    game.with(&mut host, |cx, sys| sys.fight.note_hurt_carrier(cx, client(0), client(2)));
+    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
+    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 2, 0, 0], "once");
     assert_eq!(persistant_of(&game, 1, Persistent::Defend), 1);
-    game.note_hurt_carrier(client(0), client(2));
-    game.people.now = LevelTime(9000);
-    game.reward_kill(&mut host, client(2), client(1));
+    game.with(&mut host, |cx, sys| sys.fight.note_hurt_carrier(cx, client(0), client(2)));
+    game.clients.now = LevelTime(9000);
+    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 2, 0, 0], "8 seconds are over");
 }
 
 #[test]
 fn guarding_the_own_carrier_is_worth_one() {
     let (mut game, mut host) = field(Profile::BASEQ3, "4");
-    game.touch_team_item(&mut host, client(0), Flag::Blue, false);
-    game.reward_kill(&mut host, client(2), client(1));
+    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
+    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0; 4], "too far away");
     put(&mut game, 1, 5900.0);
-    game.reward_kill(&mut host, client(2), client(1));
+    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 1, 0, 0]);
-    game.reward_kill(&mut host, client(0), client(1));
+    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(0), client(1)));
     assert_eq!(scores(&game), [0, 1, 0, 0], "a mate is worth nothing");
 }
 
@@ -169,8 +186,8 @@ fn guarding_the_own_carrier_is_worth_one() {
 fn points_are_the_teams_in_team_deathmatch_only() {
     for (game_type, team_scores) in [("3", [2, -1]), ("4", [0, 0])] {
         let (mut game, mut host) = field(Profile::BASEQ3, game_type);
-        game.add_score(&mut host, client(0), 2, Vec3::ZERO);
-        game.add_score(&mut host, client(2), -1, Vec3::ZERO);
-        assert_eq!(game.people.team_scores, team_scores);
+        game.with(&mut host, |cx, sys| sys.course.add_score(cx, client(0), 2, Vec3::ZERO));
+        game.with(&mut host, |cx, sys| sys.course.add_score(cx, client(2), -1, Vec3::ZERO));
+        assert_eq!(game.clients.team_scores, team_scores);
     }
 }

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::bg::entity_flag;
 use crate::game::Profile;
+use crate::game::deathmatch::{movers::shoot_mover, triggers::bump};
 use crate::model::{LevelTime, SvFlags, TrajectoryKind, Vec3};
 
 /// Stands between the halves of the hall. Its bounds are a unit larger on each side.
@@ -16,7 +17,7 @@ const CUBE: Corners = [[-16.0, -16.0, -16.0], [16.0, 16.0, 16.0]];
 pub(super) const SPOT: &str = "\n{ classname info_player_deathmatch origin \"600 600 16\" }\n";
 
 pub(super) fn leg(stage: &Stage, number: usize) -> Leg {
-    stage.game.mover(thing(number)).expect("a mover").1.leg
+    stage.game.entities.mover(thing(number)).expect("a mover").1.leg
 }
 
 fn event_of(stage: &Stage, number: usize) -> (i32, i32) {
@@ -150,7 +151,7 @@ fn damage_opens_what_it_should() {
         stage.stand(client);
         let touched = leg(&stage, 65);
         stage.put(client, [600.0, 0.0, STANDING]);
-        stage.game.shoot_mover(&mut stage.host, thing(65), Some(client));
+        stage.game.with(&mut stage.host, |cx, _| shoot_mover(cx, thing(65), Some(client)));
         (touched, leg(&stage, 65))
     };
     let (shut, opening) = (Leg::At(0), Leg::To(1));
@@ -163,7 +164,7 @@ fn damage_opens_what_it_should() {
     // A door that opens for who is near opens to damage as well; one on its way does not turn around.
     let mut stage = Stage::new(&[DOOR], "{ classname func_door model *1 angle 90 }");
     for _ in 0..2 {
-        stage.game.shoot_mover(&mut stage.host, thing(64), None);
+        stage.game.with(&mut stage.host, |cx, _| shoot_mover(cx, thing(64), None));
         assert_eq!(leg(&stage, 64), opening);
     }
 }
@@ -174,7 +175,7 @@ fn a_button_goes_in_fires_and_comes_out_without_a_sound() {
         { classname target_speaker noise a targetname s }\n";
     let mut stage = Stage::new(&[DOOR], &format!("{button}{SPOT}"));
     let client = stage.join(0, [-300.0, 0.0, STANDING]);
-    stage.game.bump(&mut stage.host, client, thing(64));
+    stage.game.with(&mut stage.host, |cx, _| bump(cx, client, thing(64)));
     // 18 units less a lip of 4, at 40 units per second.
     assert_eq!(stage.thing(64).state.pos.duration, 350);
     let heard = stage.thing(64).state.event;
@@ -317,7 +318,7 @@ fn what_turns_carries_and_turns_who_stands_on_it() {
     let apos = stage.thing(64).state.apos;
     assert_eq!((apos.kind, apos.delta), (2, Vec3::new(0.0, 90.0, 0.0)));
     let client = stage.join(0, [64.0, 0.0, 16.0 + STANDING]);
-    let player = stage.game.people.players[0].as_mut().expect("a player");
+    let player = stage.game.clients.players[0].as_mut().expect("a player");
     player.entity.ground_entity_num = 64;
     let before = stage.state(client).delta_angles[1];
     stage.frame(50);

@@ -6,6 +6,7 @@ use super::{
     stage::{Corners, STANDING, Stage},
 };
 use crate::bg::{MeansOfDeath, contents};
+use crate::game::deathmatch::{combat::damage::hurt, think::respawn};
 use crate::model::Vec3;
 
 /// A door that is open, above the middle of the hall, and shuts in 2000 ms.
@@ -20,7 +21,7 @@ fn raised(flags: i32, damage: i32) -> Stage {
 }
 
 fn health(stage: &Stage) -> i32 {
-    stage.game.people.players[0].as_ref().expect("a player").state.stats[0]
+    stage.game.clients.players[0].as_ref().expect("a player").state.stats[0]
 }
 
 #[test]
@@ -74,9 +75,9 @@ fn a_body_in_the_way_of_a_door_is_removed() {
     let mut stage = raised(0, 2);
     let client = stage.join(0, [0.0, 0.0, STANDING]);
     let deadly = Hit::by_world(health(&stage) + 1, MeansOfDeath::Falling);
-    stage.game.hurt(&mut stage.host, client, &deadly);
-    stage.game.respawn(&mut stage.host, client);
-    let grave = stage.game.graves[0].index();
+    stage.game.with(&mut stage.host, |cx, sys| hurt(cx, sys, client, &deadly));
+    stage.game.with(&mut stage.host, |cx, sys| respawn(cx, sys, client));
+    let grave = stage.game.systems.graves.slots()[0].index();
     assert!(stage.thing(grave).shared.is_linked());
     stage.run(2250);
     assert!(stage.thing(grave).shared.is_linked(), "the door is still above it");
@@ -98,7 +99,7 @@ fn what_swings_kills_who_cannot_give_way() {
     let events = stage.flashes();
     let obituary = events.iter().find(|event| event.0 == 60).map(|event| event.1);
     assert!(obituary.is_none() || obituary == Some(MeansOfDeath::Crush as i32), "{events:?}");
-    let player = stage.game.people.players[0].as_ref().expect("a player");
+    let player = stage.game.clients.players[0].as_ref().expect("a player");
     assert_eq!((player.state.stats[0], player.shared.contents), (-999, 0), "nothing is left");
     assert!((stage.thing(64).shared.current_origin[2] - 61.0).abs() < 25.0, "it does not wait");
 }
@@ -114,7 +115,7 @@ fn a_door_pushes_who_can_give_way() {
     stage.use_thing(64, None);
     stage.run(400);
     assert_eq!((health(&stage), leg(&stage, 64)), (before, Leg::At(1)));
-    let origin = stage.game.people.players[0].as_ref().expect("a player").state.origin;
+    let origin = stage.game.clients.players[0].as_ref().expect("a player").state.origin;
     // Its side is at 64 + 122 now.
     assert!(origin[1] >= 186.0 + 15.0 && origin[1] < 230.0, "{origin:?}");
 }

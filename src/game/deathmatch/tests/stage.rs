@@ -1,6 +1,7 @@
 //! A level for tests: a hall with movers in it that are boxes, and players who stand where a test wants.
 
 use super::super::{Deathmatch, things::Thing};
+use crate::game::deathmatch::targets::use_thing;
 use crate::model::{
     Buttons, ClientNum, ConfigIndex, EntityNum, LevelTime, PlayerState, UserCmd, Vec3,
 };
@@ -90,8 +91,8 @@ impl Stage {
     }
 
     pub(super) fn put(&mut self, client: ClientNum, at: [f32; 3]) {
-        let plays = self.game.people.role(client).plays();
-        let player = self.game.people.players[client.index()].as_mut().expect("a player");
+        let plays = self.game.clients.role(client).plays();
+        let player = self.game.clients.players[client.index()].as_mut().expect("a player");
         player.state.origin = Vec3(at);
         player.state.velocity = Vec3::ZERO;
         player.entity.pos.base = Vec3(at);
@@ -118,25 +119,25 @@ impl Stage {
     }
 
     pub(super) fn state(&self, client: ClientNum) -> &PlayerState {
-        &self.game.people.player(client).expect("a player").state
+        &self.game.clients.player(client).expect("a player").state
     }
 
     pub(super) fn thing(&self, number: usize) -> &Thing {
-        self.game.things.get(thing(number)).expect("a thing")
+        self.game.entities.get(thing(number)).expect("a thing")
     }
 
     pub(super) fn exists(&self, number: usize) -> bool {
-        self.game.things.get(thing(number)).is_some()
+        self.game.entities.get(thing(number)).is_some()
     }
 
     pub(super) fn use_thing(&mut self, number: usize, activator: Option<ClientNum>) {
-        self.game.use_thing(&mut self.host, thing(number), activator);
+        self.game.with(&mut self.host, |cx, sys| use_thing(cx, sys, thing(number), activator));
     }
 
     /// Events that stand by themselves: number, parameter, place.
     pub(super) fn flashes(&self) -> Vec<(i32, i32, Vec3)> {
-        let numbers = self.game.things.numbers();
-        let states = numbers.filter_map(|number| Some(self.game.things.get(number)?.state));
+        let numbers = self.game.entities.numbers();
+        let states = numbers.filter_map(|number| Some(self.game.entities.get(number)?.state));
         let events = states.filter(|state| state.e_type > 13);
         events.map(|state| (state.e_type - 13, state.event_parm, state.pos.base)).collect()
     }

@@ -55,7 +55,7 @@ fn prints_go_to_whom_they_are_for() {
     let told = |flags: i32, team: i32, nobody: bool| {
         let text = format!("classname target_print message \"a \\n b\" spawnflags {flags}");
         let (mut stage, client) = with_player(&text);
-        let player = stage.game.people.players[0].as_mut().expect("a player");
+        let player = stage.game.clients.players[0].as_mut().expect("a player");
         player.state.persistant[3] = team;
         stage.host.sent.clear();
         stage.use_thing(64, (!nobody).then_some(client));
@@ -88,7 +88,7 @@ fn a_score_is_given_and_shown_where_the_target_is() {
 #[test]
 fn powerups_are_taken() {
     let (mut stage, client) = with_player("classname target_remove_powerups");
-    stage.game.people.players[0].as_mut().expect("a player").state.powerups = [9999; 16];
+    stage.game.clients.players[0].as_mut().expect("a player").state.powerups = [9999; 16];
     stage.use_thing(64, Some(client));
     assert_eq!(stage.state(client).powerups, [0; 16]);
 }

@@ -51,7 +51,7 @@ fn a_trigger_of_one_team_ignores_the_others() {
     for (flags, team, fires) in [(1, 1, 1), (1, 2, 0), (1, 0, 0), (2, 2, 1), (2, 1, 0), (0, 0, 1)] {
         let mut stage = of_trigger(&format!("spawnflags {flags}"));
         let client = stage.join(0, [600.0, 600.0, STANDING]);
-        let player = stage.game.people.players[0].as_mut().expect("a player");
+        let player = stage.game.clients.players[0].as_mut().expect("a player");
         player.state.persistant[Persistent::Team] = team;
         stage.use_thing(64, Some(client));
         assert_eq!(plays(&stage, 65), fires, "flags {flags}, team {team}");
@@ -134,20 +134,24 @@ fn what_fires_itself_in_circles_ends() {
     let speaker = SPEAKER.replace("targetname s", "targetname a");
     let mut stage = Stage::new(&[], &format!("{text}{speaker}"));
     stage.use_thing(64, None);
-    assert_eq!(stage.game.uses_left, 0, "and no more in this frame");
+    assert_eq!(stage.game.systems.targets.uses_left(), 0, "and no more in this frame");
     stage.frame(50);
     stage.use_thing(104, None);
     assert_eq!(stage.thing(104).state.event & 0xff, 45, "the next frame goes on");
     let circle = "{ classname target_relay targetname a target b }\n\
         { classname target_relay targetname b target a }\n";
     let mut stage = Stage::new(&[], circle);
-    let before = stage.game.uses_left;
+    let before = stage.game.systems.targets.uses_left();
     stage.use_thing(64, None);
-    assert_eq!(before - stage.game.uses_left, 17, "sixteen links after the first");
+    assert_eq!(
+        before - stage.game.systems.targets.uses_left(),
+        17,
+        "sixteen links after the first"
+    );
 }
 
 fn health(stage: &Stage) -> i32 {
-    stage.game.people.players[0].as_ref().expect("a player").state.stats[0]
+    stage.game.clients.players[0].as_ref().expect("a player").state.stats[0]
 }
 
 #[test]
@@ -158,7 +162,7 @@ fn places_hurt_every_100_milliseconds_or_every_second() {
         let client = stage.join(0, [0.0, 0.0, STANDING]);
         // Above 100 one point is lost each second as well.
         let before = 100;
-        stage.game.people.players[0].as_mut().expect("a player").state.stats[0] = before;
+        stage.game.clients.players[0].as_mut().expect("a player").state.stats[0] = before;
         stage.stand(client);
         assert_eq!(health(&stage), before - points, "{keys}");
         stage.stand_for(client, ms - 50);
@@ -196,7 +200,7 @@ fn some_places_hurt_whatever_protects() {
         let place = format!("{{ classname trigger_hurt model *1 spawnflags {flags} }}\n");
         let mut stage = Stage::new(&[SPACE], &format!("{place}{SPOT}"));
         let client = stage.join(0, [0.0, 0.0, STANDING]);
-        stage.game.people.players[0].as_mut().expect("a player").cheats.god = true;
+        stage.game.clients.players[0].as_mut().expect("a player").cheats.god = true;
         let before = health(&stage);
         stage.stand(client);
         assert_eq!(health(&stage), before - lost);

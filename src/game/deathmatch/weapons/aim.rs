@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's muzzle point and spread.
 
-use super::Deathmatch;
+use crate::game::deathmatch::{context::Context, weapons::Projectiles};
 use crate::model::{
     ClientNum, Vec3,
     trig::{Axes, sine_cosine},
@@ -29,36 +29,35 @@ pub(super) struct Aim {
     pub(super) axes: Axes,
 }
 
-impl Deathmatch {
-    /// Where a player's weapon is, as others see it, and where it points.
-    pub(super) fn aim(&self, client: ClientNum) -> Option<Aim> {
-        let player = self.people.player(client)?;
-        let axes = angles::axes(player.state.viewangles);
-        let mut eyes = player.entity.pos.base;
-        eyes[2] += player.state.viewheight as f32;
-        let muzzle = eyes.add_scaled(axes.forward, MUZZLE).truncated();
-        Some(Aim { muzzle, axes })
-    }
-
+/// Where a player's weapon is, as others see it, and where it points.
+pub(super) fn aim(cx: &Context<'_>, client: ClientNum) -> Option<Aim> {
+    let player = cx.clients.player(client)?;
+    let axes = angles::axes(player.state.viewangles);
+    let mut eyes = player.entity.pos.base;
+    eyes[2] += player.state.viewheight as f32;
+    let muzzle = eyes.add_scaled(axes.forward, MUZZLE).truncated();
+    Some(Aim { muzzle, axes })
+}
+impl Projectiles {
     /// The seed of a shot: clients that draw it along know it by the time of the command.
-    pub(super) fn shot_seed(&mut self, client: ClientNum) -> i32 {
-        if self.people.profile.fights.seeded_by_time {
-            self.bodies[client.index()].attack_time.rem_euclid(SEEDS)
+    pub(super) fn shot_seed(&mut self, cx: &mut Context<'_>, client: ClientNum) -> i32 {
+        if cx.clients.profile.fights.seeded_by_time {
+            self.players[client.index()].attack_time.rem_euclid(SEEDS)
         } else {
-            (self.chance() * SEEDS as f32) as i32
+            (cx.rng.chance() * SEEDS as f32) as i32
         }
     }
+}
 
-    /// Where a missile flies that strays and is raised.
-    pub(super) fn missile_direction(&mut self, missile: &Missile, aim: &Aim) -> Vec3 {
-        if missile.spread == 0.0 {
-            let mut direction = aim.axes.forward;
-            direction[2] += missile.up_bias;
-            return velocity::direction(direction);
-        }
-        let mut chance = Chance((self.chance() * i32::MAX as f32) as i32);
-        velocity::direction(stray(aim, missile.spread, &mut chance) - aim.muzzle)
+/// Where a missile flies that strays and is raised.
+pub(super) fn missile_direction(cx: &mut Context<'_>, missile: &Missile, aim: &Aim) -> Vec3 {
+    if missile.spread == 0.0 {
+        let mut direction = aim.axes.forward;
+        direction[2] += missile.up_bias;
+        return velocity::direction(direction);
     }
+    let mut chance = Chance((cx.rng.chance() * i32::MAX as f32) as i32);
+    velocity::direction(stray(aim, missile.spread, &mut chance) - aim.muzzle)
 }
 
 /// Where a shot would end that strays as chance says.

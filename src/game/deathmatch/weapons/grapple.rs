@@ -3,8 +3,10 @@
 //! Source: the base game's grappling hook.
 
 use super::{
-    Deathmatch, EntityNum, Host, Thing, Vec3, What, aim::Aim, client_of, end::rounded_toward,
-    missiles::Stage,
+    EntityNum, Thing, Vec3, What, aim::Aim, client_of, end::rounded_toward, missiles::Stage,
+};
+use crate::game::deathmatch::{
+    combat::Combat, context::Context, weapons::Projectiles, weapons::missiles::launch,
 };
 use crate::model::{Buttons, ClientNum, Trace};
 use crate::{
@@ -17,10 +19,10 @@ const FOLLOW_MS: i32 = 100;
 /// How far after its command a hook starts, where it starts with that, in milliseconds.
 const START_MS: i32 = 50;
 
-impl Deathmatch {
+impl Projectiles {
     /// Shoots a hook, once for each press of the trigger.
-    pub(super) fn fire_hook(&mut self, host: &mut dyn Host, client: ClientNum, aim: &Aim) {
-        let body = &mut self.bodies[client.index()];
+    pub(super) fn fire_hook(&mut self, cx: &mut Context<'_>, client: ClientNum, aim: &Aim) {
+        let body = &mut self.players[client.index()];
         let held = std::mem::replace(&mut body.hook_held, true);
         if held || body.hook.is_some() {
             return;
@@ -28,59 +30,61 @@ impl Deathmatch {
         let time = body.attack_time.saturating_add(START_MS);
         let owner = client.into();
         let forward = aim.axes.forward;
-        let hook = self.launch(host, owner, Weapon::Grapple as i32, aim.muzzle, forward);
-        if self.people.profile.fights.hooks_by_command
-            && let Some(thing) = hook.and_then(|hook| self.things.get_mut(hook))
+        let hook = launch(cx, owner, Weapon::Grapple as i32, aim.muzzle, forward);
+        if cx.clients.profile.fights.hooks_by_command
+            && let Some(thing) = hook.and_then(|hook| cx.entities.get_mut(hook))
         {
             // No farther from now than commands may be.
-            let now = self.people.now.0;
+            let now = cx.clients.now.0;
             thing.state.pos.time = time.clamp(now.saturating_sub(1000), now.saturating_add(250));
         }
-        self.bodies[client.index()].hook = hook;
+        self.players[client.index()].hook = hook;
     }
 
     /// Lets go when the trigger is.
     pub(in crate::game::deathmatch) fn hold_hook(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         client: ClientNum,
         buttons: Buttons,
     ) {
         if buttons.contains(Buttons::ATTACK) {
             return;
         }
-        self.bodies[client.index()].hook_held = false;
-        self.drop_hook(host, client);
+        self.players[client.index()].hook_held = false;
+        self.drop_hook(cx, client);
     }
 
     /// Lets go.
     pub(in crate::game::deathmatch) fn drop_hook(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         client: ClientNum,
     ) {
-        if let Some(hook) = self.bodies[client.index()].hook {
-            self.release(host, hook);
-            self.forget_hook(client);
+        if let Some(hook) = self.players[client.index()].hook {
+            self.release(cx, hook);
+            self.forget_hook(cx, client);
         }
     }
 
-    pub(super) fn forget_hook(&mut self, client: ClientNum) {
-        self.bodies[client.index()].hook = None;
-        if let Some(player) = self.people.players[client.index()].as_mut() {
+    pub(super) fn forget_hook(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+        self.players[client.index()].hook = None;
+        if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.pm_flags &= !pm_flag::GRAPPLE_PULL;
         }
     }
+}
 
+impl Combat {
     /// A hook holds in what it met.
-    pub(super) fn hook_into(&mut self, host: &mut dyn Host, number: EntityNum, trace: &Trace) {
-        let (now, started) = self.clock();
-        let how = self.people.profile.fights.end_rounding;
-        let Some((thing, missile)) = self.missile(number) else { return };
+    pub(super) fn hook_into(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
+        let (now, started) = cx.clock();
+        let how = cx.clients.profile.fights.end_rounding;
+        let Some((thing, missile)) = cx.entities.missile(number) else { return };
         let (base, shooter) = (thing.state.pos.base, missile.shooter());
-        let victim = client_of(trace.entity).filter(|_| self.is_damageable(trace.entity));
+        let victim = client_of(trace.entity).filter(|_| self.is_damageable(cx, trace.entity));
         let at = match victim {
-            Some(_) => self.middle_of(trace.entity).unwrap_or(trace.endpos),
+            Some(_) => middle_of(cx, trace.entity).unwrap_or(trace.endpos),
             None => trace.endpos,
         };
         let at = rounded_toward(at, base, how);
@@ -96,19 +100,19 @@ impl Deathmatch {
         };
         mark.state.weapon = Weapon::Grapple as i32;
         mark.raise(event, direction_byte(trace.plane.normal), now);
-        if let Some(mark) = self.things.add(mark, now, started) {
-            self.things.link(host, mark);
+        if let Some(mark) = cx.entities.add(mark, now, started) {
+            cx.entities.link(cx.host, mark);
         }
 
-        if let Some(thing) = self.things.get_mut(number) {
+        if let Some(thing) = cx.entities.get_mut(number) {
             thing.state.e_type = EntityType::Grapple as i32;
             thing.put(at);
             thing.think_at = Some(now + FOLLOW_MS);
         }
-        self.set_stage(number, Stage::Hooked(victim.map(EntityNum::from)));
-        self.things.link(host, number);
+        cx.entities.set_stage(number, Stage::Hooked(victim.map(EntityNum::from)));
+        cx.entities.link(cx.host, number);
         if let Some(player) =
-            shooter.and_then(|shooter| self.people.players[shooter.index()].as_mut())
+            shooter.and_then(|shooter| cx.clients.players[shooter.index()].as_mut())
         {
             player.state.pm_flags |= pm_flag::GRAPPLE_PULL;
             player.state.grapple_point = at;
@@ -118,35 +122,35 @@ impl Deathmatch {
     /// A hook goes where the one goes that it hit.
     pub(super) fn follow_victim(
         &mut self,
-        host: &mut dyn Host,
+        cx: &mut Context<'_>,
         number: EntityNum,
         victim: Option<EntityNum>,
     ) {
-        let now = self.people.now;
-        let how = self.people.profile.fights.end_rounding;
-        let Some(victim) = victim.filter(|&victim| self.is_damageable(victim)) else {
-            if let Some(thing) = self.things.get_mut(number) {
+        let now = cx.clients.now;
+        let how = cx.clients.profile.fights.end_rounding;
+        let Some(victim) = victim.filter(|&victim| self.is_damageable(cx, victim)) else {
+            if let Some(thing) = cx.entities.get_mut(number) {
                 thing.think_at = None;
             }
             return;
         };
-        let Some(middle) = self.middle_of(victim) else { return };
-        let Some((thing, missile)) = self.missile_mut(number) else { return };
+        let Some(middle) = middle_of(cx, victim) else { return };
+        let Some((thing, missile)) = cx.entities.missile_mut(number) else { return };
         let at = rounded_toward(middle, thing.state.pos.base, how);
         thing.put(at);
         thing.think_at = Some(now + FOLLOW_MS);
-        self.things.link(host, number);
+        cx.entities.link(cx.host, number);
         let shooter = missile.shooter();
         if let Some(player) =
-            shooter.and_then(|shooter| self.people.players[shooter.index()].as_mut())
+            shooter.and_then(|shooter| cx.clients.players[shooter.index()].as_mut())
         {
             player.state.grapple_point = at;
         }
     }
+}
 
-    /// The middle of an entity's box.
-    fn middle_of(&self, number: EntityNum) -> Option<Vec3> {
-        let shared = self.shared(number)?;
-        Some(shared.current_origin + (shared.mins + shared.maxs) * 0.5)
-    }
+/// The middle of an entity's box.
+fn middle_of(cx: &Context<'_>, number: EntityNum) -> Option<Vec3> {
+    let shared = cx.shared(number)?;
+    Some(shared.current_origin + (shared.mins + shared.maxs) * 0.5)
 }

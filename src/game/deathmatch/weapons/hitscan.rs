@@ -3,10 +3,14 @@
 //! Source: the base game's weapons.
 
 use super::{
-    Deathmatch, EntityNum, Hit, Host, Vec3,
+    EntityNum, Hit, Vec3,
     aim::{Aim, stray},
     client_of,
     end::rounded_toward,
+};
+use crate::game::deathmatch::{
+    combat::damage::harm, context::Context, systems::Systems, weapons::count_accurate,
+    weapons::shells::follow_shot,
 };
 use crate::model::{
     ClientNum, Trace,
@@ -30,156 +34,154 @@ pub(super) const fn leaves_nothing(trace: &Trace) -> bool {
     trace.surface_flags & surface::NOIMPACT != 0
 }
 
-impl Deathmatch {
-    pub(super) fn fire_bullet(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        aim: &Aim,
-        number: i32,
-        spread: f32,
-        points: i32,
-    ) {
-        let seed = self.shot_seed(client);
-        let end = stray(aim, spread, &mut Chance(seed));
-        let ray = self.follow_shot(host, client, aim.muzzle, end);
-        if leaves_nothing(&ray.trace) || ray.trace.entity == EntityNum::NONE {
-            return;
+pub(super) fn fire_bullet(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    aim: &Aim,
+    number: i32,
+    spread: f32,
+    points: i32,
+) {
+    let seed = sys.projectiles.shot_seed(cx, client);
+    let end = stray(aim, spread, &mut Chance(seed));
+    let ray = follow_shot(cx, client, aim.muzzle, end);
+    if leaves_nothing(&ray.trace) || ray.trace.entity == EntityNum::NONE {
+        return;
+    }
+    let target = ray.trace.entity;
+    let fights = cx.clients.profile.fights;
+    let at = rounded_toward(ray.trace.endpos, ray.start, fights.end_rounding);
+    let shooter = client.index() as i32;
+    let into_flesh = client_of(target).is_some() && sys.combat.is_damageable(cx, target);
+    let (event, parm) = if into_flesh {
+        (Event::BulletHitFlesh, target.index() as i32)
+    } else {
+        (Event::BulletHitWall, direction_byte(ray.trace.plane.normal))
+    };
+    cx.flash(at, event, |state, _| {
+        state.event_parm = parm;
+        state.other_entity_num = shooter;
+        if fights.names_shooters {
+            state.client_num = shooter;
         }
-        let target = ray.trace.entity;
-        let fights = self.people.profile.fights;
-        let at = rounded_toward(ray.trace.endpos, ray.start, fights.end_rounding);
-        let shooter = client.index() as i32;
-        let into_flesh = client_of(target).is_some() && self.is_damageable(target);
-        let (event, parm) = if into_flesh {
-            (Event::BulletHitFlesh, target.index() as i32)
-        } else {
-            (Event::BulletHitWall, direction_byte(ray.trace.plane.normal))
-        };
-        self.flash(host, at, event, |state, _| {
-            state.event_parm = parm;
-            state.other_entity_num = shooter;
-            if fights.names_shooters {
-                state.client_num = shooter;
-            }
+    });
+    if sys.combat.is_good_hit(cx, client, target) {
+        count_accurate(cx, client, number);
+    }
+    let hit = Hit {
+        attacker: Some(client),
+        direction: Some(ray.direction),
+        point: Some(at),
+        ..Hit::by_world(points, weapons::weapon(number).means)
+    };
+    harm(cx, sys, target, &hit);
+}
+
+pub(super) fn fire_bolt(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    aim: &Aim,
+    range: f32,
+    points: i32,
+) {
+    let end = aim.muzzle.add_scaled(aim.axes.forward, range);
+    let ray = follow_shot(cx, client, aim.muzzle, end);
+    if ray.turned > 0 {
+        let far = ray.trace.endpos;
+        cx.flash(ray.start, Event::LightningBolt, |state, _| state.origin2 = far);
+    }
+    let target = ray.trace.entity;
+    if target == EntityNum::NONE {
+        return;
+    }
+    let normal = direction_byte(ray.trace.plane.normal);
+    if client_of(target).is_some() && sys.combat.is_damageable(cx, target) {
+        cx.flash(ray.trace.endpos, Event::MissileHit, |state, _| {
+            state.other_entity_num = target.index() as i32;
+            state.event_parm = normal;
+            state.weapon = Weapon::Lightning as i32;
         });
-        if self.is_good_hit(client, target) {
-            self.count_accurate(client, number);
+        if sys.combat.is_good_hit(cx, client, target) {
+            count_accurate(cx, client, Weapon::Lightning);
         }
-        let hit = Hit {
-            attacker: Some(client),
-            direction: Some(ray.direction),
-            point: Some(at),
-            ..Hit::by_world(points, weapons::weapon(number).means)
-        };
-        self.harm(host, target, &hit);
-    }
-
-    pub(super) fn fire_bolt(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        aim: &Aim,
-        range: f32,
-        points: i32,
-    ) {
-        let end = aim.muzzle.add_scaled(aim.axes.forward, range);
-        let ray = self.follow_shot(host, client, aim.muzzle, end);
-        if ray.turned > 0 {
-            let far = ray.trace.endpos;
-            self.flash(host, ray.start, Event::LightningBolt, |state, _| state.origin2 = far);
-        }
-        let target = ray.trace.entity;
-        if target == EntityNum::NONE {
-            return;
-        }
-        let normal = direction_byte(ray.trace.plane.normal);
-        if client_of(target).is_some() && self.is_damageable(target) {
-            self.flash(host, ray.trace.endpos, Event::MissileHit, |state, _| {
-                state.other_entity_num = target.index() as i32;
-                state.event_parm = normal;
-                state.weapon = Weapon::Lightning as i32;
-            });
-            if self.is_good_hit(client, target) {
-                self.count_accurate(client, Weapon::Lightning);
-            }
-        } else if !leaves_nothing(&ray.trace) {
-            self.flash(host, ray.trace.endpos, Event::MissileMiss, |state, _| {
-                state.event_parm = normal;
-            });
-        }
-        let hit = Hit {
-            attacker: Some(client),
-            direction: Some(ray.direction),
-            point: Some(ray.trace.endpos),
-            ..Hit::by_world(points, Weapon::Lightning.spec().means)
-        };
-        self.harm(host, target, &hit);
-    }
-
-    /// The beam hurts every body on its way, up to a number, and ends at what is solid.
-    pub(super) fn fire_beam(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        aim: &Aim,
-        range: f32,
-        bodies: usize,
-        points: i32,
-    ) {
-        let end = aim.muzzle.add_scaled(aim.axes.forward, range);
-        let mut hits = 0;
-        let mut passed = [EntityNum::NONE; MAX_BODIES];
-        let mut count = 0;
-        let mut ray = self.follow_shot(host, client, aim.muzzle, end);
-        loop {
-            let target = ray.trace.entity;
-            if target.index() >= EntityNum::WORLD.index() {
-                break;
-            }
-            if self.is_damageable(target) {
-                hits += i32::from(self.is_good_hit(client, target));
-                let hit = Hit {
-                    attacker: Some(client),
-                    direction: Some(aim.axes.forward),
-                    point: Some(ray.trace.endpos),
-                    ..Hit::by_world(points, Weapon::Railgun.spec().means)
-                };
-                self.harm(host, target, &hit);
-            }
-            if ray.trace.contents & content::SOLID != 0 {
-                break;
-            }
-            // Out of the way of the rest of the beam.
-            self.unlink_entity(host, target);
-            passed[count] = target;
-            count += 1;
-            if count >= bodies.min(MAX_BODIES) {
-                break;
-            }
-            let reached = ray.start;
-            ray = self.follow_shot(host, client, reached, end);
-        }
-        for &number in &passed[..count] {
-            self.relink_entity(host, number);
-        }
-        self.show_beam(host, client, aim, &ray.trace);
-        if hits > 0 {
-            self.count_accurate(client, Weapon::Railgun);
-        }
-        self.count_streak(client, hits);
-    }
-
-    fn show_beam(&mut self, host: &mut dyn Host, client: ClientNum, aim: &Aim, trace: &Trace) {
-        let how = self.people.profile.fights.end_rounding;
-        let at = rounded_toward(trace.endpos, aim.muzzle, how);
-        let start: Vec3 =
-            aim.muzzle.add_scaled(aim.axes.right, BEAM_RIGHT).add_scaled(aim.axes.up, BEAM_UP);
-        let mark = if leaves_nothing(trace) { NO_MARK } else { direction_byte(trace.plane.normal) };
-        self.flash(host, at, Event::RailTrail, |state, _| {
-            state.client_num = client.index() as i32;
-            state.origin2 = start;
-            state.event_parm = mark;
+    } else if !leaves_nothing(&ray.trace) {
+        cx.flash(ray.trace.endpos, Event::MissileMiss, |state, _| {
+            state.event_parm = normal;
         });
     }
+    let hit = Hit {
+        attacker: Some(client),
+        direction: Some(ray.direction),
+        point: Some(ray.trace.endpos),
+        ..Hit::by_world(points, Weapon::Lightning.spec().means)
+    };
+    harm(cx, sys, target, &hit);
+}
+
+/// The beam hurts every body on its way, up to a number, and ends at what is solid.
+pub(super) fn fire_beam(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    aim: &Aim,
+    range: f32,
+    bodies: usize,
+    points: i32,
+) {
+    let end = aim.muzzle.add_scaled(aim.axes.forward, range);
+    let mut hits = 0;
+    let mut passed = [EntityNum::NONE; MAX_BODIES];
+    let mut count = 0;
+    let mut ray = follow_shot(cx, client, aim.muzzle, end);
+    loop {
+        let target = ray.trace.entity;
+        if target.index() >= EntityNum::WORLD.index() {
+            break;
+        }
+        if sys.combat.is_damageable(cx, target) {
+            hits += i32::from(sys.combat.is_good_hit(cx, client, target));
+            let hit = Hit {
+                attacker: Some(client),
+                direction: Some(aim.axes.forward),
+                point: Some(ray.trace.endpos),
+                ..Hit::by_world(points, Weapon::Railgun.spec().means)
+            };
+            harm(cx, sys, target, &hit);
+        }
+        if ray.trace.contents & content::SOLID != 0 {
+            break;
+        }
+        // Out of the way of the rest of the beam.
+        cx.unlink_entity(target);
+        passed[count] = target;
+        count += 1;
+        if count >= bodies.min(MAX_BODIES) {
+            break;
+        }
+        let reached = ray.start;
+        ray = follow_shot(cx, client, reached, end);
+    }
+    for &number in &passed[..count] {
+        cx.relink_entity(number);
+    }
+    show_beam(cx, client, aim, &ray.trace);
+    if hits > 0 {
+        count_accurate(cx, client, Weapon::Railgun);
+    }
+    sys.combat.count_streak(cx, client, hits);
+}
+
+fn show_beam(cx: &mut Context<'_>, client: ClientNum, aim: &Aim, trace: &Trace) {
+    let how = cx.clients.profile.fights.end_rounding;
+    let at = rounded_toward(trace.endpos, aim.muzzle, how);
+    let start: Vec3 =
+        aim.muzzle.add_scaled(aim.axes.right, BEAM_RIGHT).add_scaled(aim.axes.up, BEAM_UP);
+    let mark = if leaves_nothing(trace) { NO_MARK } else { direction_byte(trace.plane.normal) };
+    cx.flash(at, Event::RailTrail, |state, _| {
+        state.client_num = client.index() as i32;
+        state.origin2 = start;
+        state.event_parm = mark;
+    });
 }

@@ -2,7 +2,14 @@
 //!
 //! Source: OpenArena's kamikaze.
 
-use super::{Deathmatch, EntityNum, Hit, Host, LETHAL, Thing, Vec3, What};
+use super::{EntityNum, Hit, Host, LETHAL, Thing, Vec3, What};
+use crate::game::deathmatch::{
+    combat::Combat,
+    combat::damage::{harm, hurt},
+    combat::radius::distance_to_box,
+    context::Context,
+    systems::Systems,
+};
 use crate::model::{ClientNum, LevelTime, SvFlags, limits::MAX_ENTITIES};
 use crate::{
     bg::{EntityType, Event, MeansOfDeath, TeamSound},
@@ -39,167 +46,166 @@ pub(in crate::game::deathmatch) struct Kamikaze {
     turned: Vec3,
 }
 
-impl Deathmatch {
-    /// A player sets off what it carries.
-    pub(in crate::game::deathmatch) fn start_kamikaze(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-    ) {
-        let (now, started) = self.clock();
-        let Some(player) = self.people.player(client) else { return };
-        let at = player.entity.pos.base.truncated();
-        let work = Kamikaze { by: client, since: now, turned: Vec3::ZERO };
-        let mut thing = Thing::new(What::Kamikaze(work), at);
-        thing.state.e_type = EntityType::with_event(Event::Kamikaze);
-        thing.state.client_num = client.index() as i32;
-        thing.shared.sv_flags = SvFlags::BROADCAST;
-        thing.event_at = now;
+/// A player sets off what it carries.
+pub(in crate::game::deathmatch) fn start_kamikaze(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+) {
+    let (now, started) = cx.clock();
+    let Some(player) = cx.clients.player(client) else { return };
+    let at = player.entity.pos.base.truncated();
+    let work = Kamikaze { by: client, since: now, turned: Vec3::ZERO };
+    let mut thing = Thing::new(What::Kamikaze(work), at);
+    thing.state.e_type = EntityType::with_event(Event::Kamikaze);
+    thing.state.client_num = client.index() as i32;
+    thing.shared.sv_flags = SvFlags::BROADCAST;
+    thing.event_at = now;
+    thing.think_at = Some(now + STEP_MS);
+    if let Some(place) = cx.entities.add(thing, now, started) {
+        cx.entities.link(cx.host, place);
+    }
+    cx.flash(at, Event::GlobalTeamSound, |state, shared| {
+        state.event_parm = TeamSound::Kamikaze as i32;
+        shared.sv_flags = SvFlags::BROADCAST;
+    });
+    let hit = Hit {
+        attacker: Some(client),
+        unstoppable: true,
+        ..Hit::by_world(LETHAL, MeansOfDeath::Kamikaze)
+    };
+    hurt(cx, sys, client, &hit);
+}
+
+/// A kamikaze's frame.
+pub(in crate::game::deathmatch) fn run_kamikaze(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+) {
+    let now = cx.clients.now;
+    let Some(thing) = cx.entities.get(number) else { return };
+    let (What::Kamikaze(work), true) =
+        (&thing.what, thing.think_at.is_some_and(|at| at.distance(now) <= 0))
+    else {
+        return;
+    };
+    let (work, at) = (*work, thing.shared.current_origin);
+    let age_ms = now.distance(work.since);
+    let grown = |from_ms: i32, grows_ms: i32, most: f32| {
+        most * ((age_ms - from_ms) as f32 / grows_ms as f32).clamp(0.0, 1.0)
+    };
+    send_wave(cx, sys, &work, at, grown(0, WAVE_GROWS_MS, WAVE_RADIUS));
+    if age_ms >= BLAST_FROM_MS {
+        grow_blast(cx, sys, &work, at, grown(BLAST_FROM_MS, BLAST_GROWS_MS, BLAST_RADIUS));
+    }
+    let turned = shake(cx, work.turned, age_ms >= OVER_MS);
+    if age_ms >= OVER_MS {
+        return cx.entities.remove(cx.host, number, now);
+    }
+    if let Some(thing) = cx.entities.get_mut(number) {
+        thing.what = What::Kamikaze(Kamikaze { turned, ..work });
         thing.think_at = Some(now + STEP_MS);
-        if let Some(place) = self.things.add(thing, now, started) {
-            self.things.link(host, place);
-        }
-        self.flash(host, at, Event::GlobalTeamSound, |state, shared| {
-            state.event_parm = TeamSound::Kamikaze as i32;
-            shared.sv_flags = SvFlags::BROADCAST;
-        });
-        let hit = Hit {
-            attacker: Some(client),
-            unstoppable: true,
-            ..Hit::by_world(LETHAL, MeansOfDeath::Kamikaze)
-        };
-        self.hurt(host, client, &hit);
     }
+}
 
-    /// A kamikaze's frame.
-    pub(in crate::game::deathmatch) fn run_kamikaze(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-    ) {
-        let now = self.people.now;
-        let Some(thing) = self.things.get(number) else { return };
-        let (What::Kamikaze(work), true) =
-            (&thing.what, thing.think_at.is_some_and(|at| at.distance(now) <= 0))
-        else {
-            return;
-        };
-        let (work, at) = (*work, thing.shared.current_origin);
-        let age_ms = now.distance(work.since);
-        let grown = |from_ms: i32, grows_ms: i32, most: f32| {
-            most * ((age_ms - from_ms) as f32 / grows_ms as f32).clamp(0.0, 1.0)
-        };
-        self.send_wave(host, &work, at, grown(0, WAVE_GROWS_MS, WAVE_RADIUS));
-        if age_ms >= BLAST_FROM_MS {
-            self.grow_blast(host, &work, at, grown(BLAST_FROM_MS, BLAST_GROWS_MS, BLAST_RADIUS));
+/// The blast: the same for everything within, once.
+fn grow_blast(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
+    let now = cx.clients.now;
+    let (found, count) = things_around(&*cx.host, at, radius);
+    for &number in &found[..count] {
+        if !sys.combat.is_within(cx, number, at, radius) {
+            continue;
         }
-        let turned = self.shake(work.turned, age_ms >= OVER_MS);
-        if age_ms >= OVER_MS {
-            return self.things.remove(host, number, now);
-        }
-        if let Some(thing) = self.things.get_mut(number) {
-            thing.what = What::Kamikaze(Kamikaze { turned, ..work });
-            thing.think_at = Some(now + STEP_MS);
-        }
-    }
-
-    /// The blast: the same for everything within, once.
-    fn grow_blast(&mut self, host: &mut dyn Host, work: &Kamikaze, at: Vec3, radius: f32) {
-        let now = self.people.now;
-        let (found, count) = Self::things_around(&*host, at, radius);
-        for &number in &found[..count] {
-            if !self.is_within(number, at, radius) {
+        if let Some(client) = ClientNum::new(number.index()) {
+            let spared = &mut sys.projectiles.players[client.index()].blast_spared_until;
+            if spared.is_some_and(|until| until.distance(now) > 0) {
                 continue;
             }
-            if let Some(client) = ClientNum::new(number.index()) {
-                let spared = &mut self.bodies[client.index()].blast_spared_until;
-                if spared.is_some_and(|until| until.distance(now) > 0) {
-                    continue;
-                }
-                *spared = Some(now + SPARED_MS);
-            }
-            let hit = self.hit_from(work, at, number, BLAST_POINTS);
-            self.harm(host, number, &hit);
+            *spared = Some(now + SPARED_MS);
+        }
+        let hit = hit_from(cx, work, at, number, BLAST_POINTS);
+        harm(cx, sys, number, &hit);
+    }
+}
+
+/// What something gets that stands away from `at`.
+fn hit_from(cx: &Context<'_>, work: &Kamikaze, at: Vec3, number: EntityNum, points: i32) -> Hit {
+    let mut direction = cx.origin_of(number).unwrap_or(at) - at;
+    direction[2] += 24.0;
+    Hit {
+        attacker: Some(work.by),
+        direction: Some(direction),
+        point: Some(at),
+        is_blast: true,
+        ..Hit::by_world(points, MeansOfDeath::Kamikaze)
+    }
+}
+
+/// The wave: throws players over, once.
+fn send_wave(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
+    let now = cx.clients.now;
+    let (found, count) = things_around(&*cx.host, at, radius);
+    for &number in &found[..count] {
+        let Some(client) = ClientNum::new(number.index()) else { continue };
+        let spared = sys.projectiles.players[client.index()].wave_spared_until;
+        if spared.is_some_and(|until| until.distance(now) > 0)
+            || !sys.combat.is_within(cx, number, at, radius)
+        {
+            continue;
+        }
+        sys.projectiles.players[client.index()].wave_spared_until = Some(now + SPARED_MS);
+        let hit = hit_from(cx, work, at, number, WAVE_POINTS);
+        hurt(cx, sys, client, &hit);
+        let mut away = hit.direction.unwrap_or(Vec3::ZERO);
+        away[2] = 0.0;
+        let mut thrown = velocity::direction(away) * WAVE_SPEED;
+        thrown[2] = WAVE_LIFT;
+        if let Some(player) = cx.clients.players[client.index()].as_mut() {
+            player.state.velocity = thrown;
         }
     }
+}
+impl Combat {
+    fn is_within(&self, cx: &Context<'_>, number: EntityNum, at: Vec3, radius: f32) -> bool {
+        self.is_damageable(cx, number)
+            && distance_to_box(cx, number, at).is_some_and(|distance| distance < radius)
+    }
+}
 
-    /// What something gets that stands away from `at`.
-    fn hit_from(&self, work: &Kamikaze, at: Vec3, number: EntityNum, points: i32) -> Hit {
-        let mut direction = self.origin_of(number).unwrap_or(at) - at;
-        direction[2] += 24.0;
-        Hit {
-            attacker: Some(work.by),
-            direction: Some(direction),
-            point: Some(at),
-            is_blast: true,
-            ..Hit::by_world(points, MeansOfDeath::Kamikaze)
+fn things_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_ENTITIES], usize) {
+    let reach = Vec3([radius; 3]);
+    let mut found = [EntityNum::NONE; MAX_ENTITIES];
+    let count =
+        host.world().map_or(0, |world| world.bodies_in_box(at - reach, at + reach, &mut found));
+    (found, count)
+}
+
+/// Shakes everybody's view, and those who stand on the ground. At the end views are as they were.
+fn shake(cx: &mut Context<'_>, turned: Vec3, over: bool) -> Vec3 {
+    let mut draw = |most: f32| 2.0 * (cx.rng.chance() - 0.5) * most;
+    let next = if over {
+        Vec3::ZERO
+    } else {
+        Vec3::new(draw(SHAKE_ANGLE), draw(SHAKE_ANGLE), draw(SHAKE_ANGLE))
+    };
+    let none = EntityNum::NONE.index() as i32;
+    for client in ClientNum::all() {
+        if !cx.clients.plays(client) {
+            continue;
+        }
+        let (x, y, z) = (cx.rng.chance(), cx.rng.chance(), cx.rng.chance());
+        let Some(player) = cx.clients.players[client.index()].as_mut() else { continue };
+        let state = &mut player.state;
+        if state.ground_entity_num != none && !over {
+            state.velocity[0] += 2.0 * (x - 0.5) * SHAKE_SPEED;
+            state.velocity[1] += 2.0 * (y - 0.5) * SHAKE_SPEED;
+            state.velocity[2] = SHAKE_LIFT + z * 25.0;
+        }
+        for axis in 0..3 {
+            let turn = angles::to_short(next[axis] - turned[axis]) as i16;
+            state.delta_angles[axis] = state.delta_angles[axis].wrapping_add(i32::from(turn));
         }
     }
-
-    /// The wave: throws players over, once.
-    fn send_wave(&mut self, host: &mut dyn Host, work: &Kamikaze, at: Vec3, radius: f32) {
-        let now = self.people.now;
-        let (found, count) = Self::things_around(&*host, at, radius);
-        for &number in &found[..count] {
-            let Some(client) = ClientNum::new(number.index()) else { continue };
-            let spared = self.bodies[client.index()].wave_spared_until;
-            if spared.is_some_and(|until| until.distance(now) > 0)
-                || !self.is_within(number, at, radius)
-            {
-                continue;
-            }
-            self.bodies[client.index()].wave_spared_until = Some(now + SPARED_MS);
-            let hit = self.hit_from(work, at, number, WAVE_POINTS);
-            self.hurt(host, client, &hit);
-            let mut away = hit.direction.unwrap_or(Vec3::ZERO);
-            away[2] = 0.0;
-            let mut thrown = velocity::direction(away) * WAVE_SPEED;
-            thrown[2] = WAVE_LIFT;
-            if let Some(player) = self.people.players[client.index()].as_mut() {
-                player.state.velocity = thrown;
-            }
-        }
-    }
-
-    fn is_within(&self, number: EntityNum, at: Vec3, radius: f32) -> bool {
-        self.is_damageable(number)
-            && self.distance_to_box(number, at).is_some_and(|distance| distance < radius)
-    }
-
-    fn things_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_ENTITIES], usize) {
-        let reach = Vec3([radius; 3]);
-        let mut found = [EntityNum::NONE; MAX_ENTITIES];
-        let count =
-            host.world().map_or(0, |world| world.bodies_in_box(at - reach, at + reach, &mut found));
-        (found, count)
-    }
-
-    /// Shakes everybody's view, and those who stand on the ground. At the end views are as they were.
-    fn shake(&mut self, turned: Vec3, over: bool) -> Vec3 {
-        let mut draw = |most: f32| 2.0 * (self.chance() - 0.5) * most;
-        let next = if over {
-            Vec3::ZERO
-        } else {
-            Vec3::new(draw(SHAKE_ANGLE), draw(SHAKE_ANGLE), draw(SHAKE_ANGLE))
-        };
-        let none = EntityNum::NONE.index() as i32;
-        for client in ClientNum::all() {
-            if !self.people.plays(client) {
-                continue;
-            }
-            let (x, y, z) = (self.chance(), self.chance(), self.chance());
-            let Some(player) = self.people.players[client.index()].as_mut() else { continue };
-            let state = &mut player.state;
-            if state.ground_entity_num != none && !over {
-                state.velocity[0] += 2.0 * (x - 0.5) * SHAKE_SPEED;
-                state.velocity[1] += 2.0 * (y - 0.5) * SHAKE_SPEED;
-                state.velocity[2] = SHAKE_LIFT + z * 25.0;
-            }
-            for axis in 0..3 {
-                let turn = angles::to_short(next[axis] - turned[axis]) as i16;
-                state.delta_angles[axis] = state.delta_angles[axis].wrapping_add(i32::from(turn));
-            }
-        }
-        next
-    }
+    next
 }

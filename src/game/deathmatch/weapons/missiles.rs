@@ -4,8 +4,19 @@
 //! something. Source: the base game's missiles.
 
 use super::{
-    Attack, Blast, Deathmatch, EntityNum, Hit, Host, Thing, Vec3, What, client_of,
-    end::rounded_toward, hitscan::leaves_nothing,
+    Attack, Blast, EntityNum, Hit, Thing, Vec3, What, client_of, end::rounded_toward,
+    hitscan::leaves_nothing,
+};
+use crate::game::deathmatch::{
+    combat::damage::harm,
+    combat::radius::{blast, distance_to_box},
+    context::Context,
+    systems::Systems,
+    things::Things,
+    weapons::Projectiles,
+    weapons::mines::{arm_mine, explode_on_player, stick, watch_for_victims},
+    weapons::shells::bounce_off_shell,
+    weapons::{count_accurate, strength},
 };
 use crate::model::{
     ClientNum, LevelTime, SvFlags, Trace, Trajectory, TrajectoryKind, contents::surface,
@@ -79,376 +90,370 @@ impl Missile {
     }
 }
 
-impl Deathmatch {
-    pub(super) fn missile(&self, number: EntityNum) -> Option<(&Thing, &Missile)> {
-        let thing = self.things.get(number)?;
+impl Things {
+    pub(in crate::game::deathmatch) fn missile(
+        &self,
+        number: EntityNum,
+    ) -> Option<(&Thing, &Missile)> {
+        let thing = self.get(number)?;
         let What::Missile(missile) = &thing.what else { return None };
         Some((thing, missile))
     }
 
     pub(super) fn missile_mut(&mut self, number: EntityNum) -> Option<(&mut Thing, Missile)> {
-        let thing = self.things.get_mut(number)?;
+        let thing = self.get_mut(number)?;
         let What::Missile(missile) = thing.what else { return None };
         Some((thing, missile))
     }
 
     pub(super) fn set_stage(&mut self, number: EntityNum, stage: Stage) {
-        if let Some(thing) = self.things.get_mut(number)
+        if let Some(thing) = self.get_mut(number)
             && let What::Missile(missile) = &mut thing.what
         {
             missile.stage = stage;
         }
     }
+}
 
-    /// Throws a missile for whoever or whatever owns it: a player, whose powerups make it stronger, or a
-    /// shooter of the map. The numbers of weapons that throw nothing do nothing.
-    pub(in crate::game::deathmatch) fn launch(
-        &mut self,
-        host: &mut dyn Host,
-        owner: EntityNum,
-        number: i32,
-        start: Vec3,
-        direction: Vec3,
-    ) -> Option<EntityNum> {
-        let strength = client_of(owner).map_or(1.0, |client| self.strength(client));
-        let weapon = weapons::weapon(number);
-        let (Attack::Missile(kind) | Attack::Grapple(kind)) = weapon.attack else { return None };
-        let (now, started) = self.clock();
-        let faster = if kind.random_speed > 0.0 { self.chance() * kind.random_speed } else { 0.0 };
-        let speed = kind.speed + faster;
-        let raised = |points: i32| (points as f32 * strength).min(MAX_POINTS);
-        let missile = Missile {
-            owner,
-            number,
-            points: raised(weapon.damage) as i32,
-            splash_points: raised(kind.splash_damage).trunc(),
-            splash_radius: kind.splash_radius,
-            means: weapon.means,
-            splash_means: kind.splash_means,
-            on_impact: kind.on_impact,
-            stage: Stage::Flying,
-            leaving: None,
-            is_out: false,
-        };
-        let mut thing = Thing::new(What::Missile(missile), start);
-        let falls = if kind.falls { TrajectoryKind::Gravity } else { TrajectoryKind::Linear };
-        thing.state.pos = Trajectory {
-            kind: falls as i32,
-            time: (now - kind.prestep_ms).0,
-            duration: 0,
-            base: start,
-            delta: (velocity::direction(direction) * speed).truncated(),
-        };
-        thing.state.e_type = EntityType::Missile as i32;
-        thing.state.weapon = number;
-        thing.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN;
-        thing.shared.owner_num = owner.index() as i32;
-        if self.people.profile.fights.names_shooters {
-            thing.state.other_entity_num = owner.index() as i32;
-        }
-        match kind.on_impact {
-            ImpactBehavior::Bounces => thing.state.e_flags = entity_flag::BOUNCE_HALF,
-            ImpactBehavior::Sticks => {
-                thing.state.generic1 =
-                    missile.shooter().map_or(0, |shooter| self.people.team(shooter) as i32);
-            }
-            ImpactBehavior::Hooks => thing.state.other_entity_num = owner.index() as i32,
-            ImpactBehavior::Explodes => {}
-        }
-        thing.think_at = Some(now + kind.life_ms);
-        let place = self.things.add(thing, now, started)?;
-        self.things.link(host, place);
-        Some(place)
+/// Throws a missile for whoever or whatever owns it: a player, whose powerups make it stronger, or a
+/// shooter of the map. The numbers of weapons that throw nothing do nothing.
+pub(in crate::game::deathmatch) fn launch(
+    cx: &mut Context<'_>,
+    owner: EntityNum,
+    number: i32,
+    start: Vec3,
+    direction: Vec3,
+) -> Option<EntityNum> {
+    let strength = client_of(owner).map_or(1.0, |client| strength(cx, client));
+    let weapon = weapons::weapon(number);
+    let (Attack::Missile(kind) | Attack::Grapple(kind)) = weapon.attack else { return None };
+    let (now, started) = cx.clock();
+    let faster = if kind.random_speed > 0.0 { cx.rng.chance() * kind.random_speed } else { 0.0 };
+    let speed = kind.speed + faster;
+    let raised = |points: i32| (points as f32 * strength).min(MAX_POINTS);
+    let missile = Missile {
+        owner,
+        number,
+        points: raised(weapon.damage) as i32,
+        splash_points: raised(kind.splash_damage).trunc(),
+        splash_radius: kind.splash_radius,
+        means: weapon.means,
+        splash_means: kind.splash_means,
+        on_impact: kind.on_impact,
+        stage: Stage::Flying,
+        leaving: None,
+        is_out: false,
+    };
+    let mut thing = Thing::new(What::Missile(missile), start);
+    let falls = if kind.falls { TrajectoryKind::Gravity } else { TrajectoryKind::Linear };
+    thing.state.pos = Trajectory {
+        kind: falls as i32,
+        time: (now - kind.prestep_ms).0,
+        duration: 0,
+        base: start,
+        delta: (velocity::direction(direction) * speed).truncated(),
+    };
+    thing.state.e_type = EntityType::Missile as i32;
+    thing.state.weapon = number;
+    thing.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN;
+    thing.shared.owner_num = owner.index() as i32;
+    if cx.clients.profile.fights.names_shooters {
+        thing.state.other_entity_num = owner.index() as i32;
     }
-
-    /// Every missile's frame, where they fly after all else.
-    pub(in crate::game::deathmatch) fn run_missiles(&mut self, host: &mut dyn Host) {
-        for number in self.things.numbers() {
-            if self.missile(number).is_some() {
-                self.run_missile(host, number);
-            }
+    match kind.on_impact {
+        ImpactBehavior::Bounces => thing.state.e_flags = entity_flag::BOUNCE_HALF,
+        ImpactBehavior::Sticks => {
+            thing.state.generic1 =
+                missile.shooter().map_or(0, |shooter| cx.clients.team(shooter) as i32);
         }
+        ImpactBehavior::Hooks => thing.state.other_entity_num = owner.index() as i32,
+        ImpactBehavior::Explodes => {}
     }
+    thing.think_at = Some(now + kind.life_ms);
+    let place = cx.entities.add(thing, now, started)?;
+    cx.entities.link(cx.host, place);
+    Some(place)
+}
 
-    /// A missile's frame.
-    pub(in crate::game::deathmatch) fn run_missile(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-    ) {
-        let Some((_, missile)) = self.missile(number) else { return };
-        if missile.stage == Stage::Flying {
-            self.fly_on(host, number);
-        }
-        let Some((thing, missile)) = self.missile(number) else { return };
-        let due = thing.think_at.is_some_and(|at| at.distance(self.people.now) <= 0);
-        match missile.stage {
-            Stage::Flying if due && missile.on_impact == ImpactBehavior::Hooks => {
-                self.release(host, number);
-            }
-            Stage::Flying | Stage::Triggered if due => self.explode(host, number),
-            Stage::Hooked(victim) if due => self.follow_victim(host, number, victim),
-            Stage::Settling if due => self.arm_mine(host, number),
-            Stage::Waiting => self.watch_for_victims(host, number, due),
-            Stage::OnPlayer(client) if due => self.explode_on_player(host, number, client),
-            Stage::Flying
-            | Stage::Hooked(_)
-            | Stage::Settling
-            | Stage::Triggered
-            | Stage::OnPlayer(_) => {}
+/// Every missile's frame, where they fly after all else.
+pub(in crate::game::deathmatch) fn run_missiles(cx: &mut Context<'_>, sys: &mut Systems) {
+    for number in cx.entities.numbers() {
+        if cx.entities.missile(number).is_some() {
+            run_missile(cx, sys, number);
         }
     }
+}
 
-    /// Moves a missile to where it is now, or to what stops it.
-    fn fly_on(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        let Some((thing, missile)) = self.missile(number) else { return };
-        let from = thing.shared.current_origin;
-        let to = trajectory::position(&thing.state.pos, now);
-        let pass = match missile.leaving {
-            Some(shell) => shell,
-            None if missile.is_out => number,
-            None => missile.owner,
-        };
-        let leaves_owner = missile.on_impact == ImpactBehavior::Sticks && !missile.is_out;
-        let mut trace = self.shot_trace(&*host, from, to, pass);
-        if trace.startsolid || trace.allsolid {
-            trace = self.shot_trace(&*host, from, from, pass);
-            trace.fraction = 0.0;
-        } else if let Some(thing) = self.things.get_mut(number) {
-            thing.shared.current_origin = trace.endpos;
-        }
-        self.things.link(host, number);
-        if trace.fraction < 1.0 {
-            if leaves_nothing(&trace) {
-                self.release(host, number);
-                return;
-            }
-            self.meet(host, number, &trace);
-        }
-        if leaves_owner {
-            self.leave_owner(&*host, number);
-        }
+/// A missile's frame.
+pub(in crate::game::deathmatch) fn run_missile(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+) {
+    let Some((_, missile)) = cx.entities.missile(number) else { return };
+    if missile.stage == Stage::Flying {
+        fly_on(cx, sys, number);
     }
-
-    /// Notes that a mine has left the body of who laid it.
-    fn leave_owner(&mut self, host: &dyn Host, number: EntityNum) {
-        let Some((thing, missile)) = self.missile(number) else { return };
-        let at = thing.shared.current_origin;
-        let owner = missile.owner;
-        let trace = self.shot_trace(host, at, at, number);
-        let inside = trace.startsolid && self.encloses(owner, at);
-        if let Some(thing) = self.things.get_mut(number)
-            && let What::Missile(missile) = &mut thing.what
-        {
-            missile.is_out = !inside;
+    let Some((thing, missile)) = cx.entities.missile(number) else { return };
+    let due = thing.think_at.is_some_and(|at| at.distance(cx.clients.now) <= 0);
+    match missile.stage {
+        Stage::Flying if due && missile.on_impact == ImpactBehavior::Hooks => {
+            sys.projectiles.release(cx, number);
         }
+        Stage::Flying | Stage::Triggered if due => explode(cx, sys, number),
+        Stage::Hooked(victim) if due => sys.combat.follow_victim(cx, number, victim),
+        Stage::Settling if due => arm_mine(cx, number),
+        Stage::Waiting => watch_for_victims(cx, sys, number, due),
+        Stage::OnPlayer(client) if due => explode_on_player(cx, sys, number, client),
+        Stage::Flying
+        | Stage::Hooked(_)
+        | Stage::Settling
+        | Stage::Triggered
+        | Stage::OnPlayer(_) => {}
     }
+}
 
-    fn encloses(&self, number: EntityNum, point: Vec3) -> bool {
-        self.distance_to_box(number, point).is_some_and(|distance| distance <= 0.0)
+/// Moves a missile to where it is now, or to what stops it.
+fn fly_on(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
+    let now = cx.clients.now;
+    let Some((thing, missile)) = cx.entities.missile(number) else { return };
+    let from = thing.shared.current_origin;
+    let to = trajectory::position(&thing.state.pos, now);
+    let pass = match missile.leaving {
+        Some(shell) => shell,
+        None if missile.is_out => number,
+        None => missile.owner,
+    };
+    let leaves_owner = missile.on_impact == ImpactBehavior::Sticks && !missile.is_out;
+    let mut trace = cx.shot_trace(from, to, pass);
+    if trace.startsolid || trace.allsolid {
+        trace = cx.shot_trace(from, from, pass);
+        trace.fraction = 0.0;
+    } else if let Some(thing) = cx.entities.get_mut(number) {
+        thing.shared.current_origin = trace.endpos;
     }
-
-    /// A missile has met something.
-    fn meet(&mut self, host: &mut dyn Host, number: EntityNum, trace: &Trace) {
-        let Some((_, &missile)) = self.missile(number) else { return };
-        let other = trace.entity;
-        let damageable = self.is_damageable(other);
-        if !damageable && missile.on_impact == ImpactBehavior::Bounces {
-            self.bounce(number, trace);
-            let now = self.people.now;
-            if let Some(thing) = self.things.get_mut(number) {
-                thing.raise(Event::GrenadeBounce, 0, now);
-            }
+    cx.entities.link(cx.host, number);
+    if trace.fraction < 1.0 {
+        if leaves_nothing(&trace) {
+            sys.projectiles.release(cx, number);
             return;
         }
-        if let Some(shell) = client_of(other)
-            && missile.on_impact != ImpactBehavior::Sticks
-            && self.is_invulnerable(shell)
-        {
-            return self.turn_away(host, number, shell, trace);
-        }
-        let mut hit_enemy = false;
-        if damageable && missile.points > 0 {
-            hit_enemy = self.hit_directly(host, number, other);
-        }
-        match missile.on_impact {
-            ImpactBehavior::Sticks => return self.stick(host, number, trace),
-            ImpactBehavior::Hooks => return self.hook_into(host, number, trace),
-            ImpactBehavior::Bounces | ImpactBehavior::Explodes => {}
-        }
-        let to_flesh = damageable && client_of(other).is_some();
-        let event = if to_flesh {
-            Event::MissileHit
-        } else if trace.surface_flags & surface::METALSTEPS != 0 {
-            Event::MissileMissMetal
-        } else {
-            Event::MissileMiss
-        };
-        let how = self.people.profile.fights.end_rounding;
-        let normal = direction_byte(trace.plane.normal);
-        let Some((thing, _)) = self.missile_mut(number) else { return };
-        let at = rounded_toward(trace.endpos, thing.state.pos.base, how);
-        if to_flesh {
-            thing.state.other_entity_num = other.index() as i32;
-        }
-        self.end_missile(host, number, at, event, normal);
-        self.splash(host, &missile, at, Some(other), !hit_enemy);
+        meet(cx, sys, number, &trace);
     }
-
-    /// Hurts what a missile hit. True when that was an enemy.
-    fn hit_directly(&mut self, host: &mut dyn Host, number: EntityNum, other: EntityNum) -> bool {
-        let now = self.people.now;
-        let Some((thing, &missile)) = self.missile(number) else { return false };
-        let mut direction = trajectory::velocity(&thing.state.pos, now);
-        if direction == Vec3::ZERO {
-            direction = UP;
-        }
-        let at = thing.shared.current_origin;
-        let shooter = missile.shooter();
-        let good = shooter.is_some_and(|shooter| self.is_good_hit(shooter, other));
-        if let Some(shooter) = shooter.filter(|_| good) {
-            self.count_accurate(shooter, missile.number);
-        }
-        let hit = Hit {
-            attacker: shooter,
-            inflictor: Some(number),
-            direction: Some(direction),
-            point: Some(at),
-            ..Hit::by_world(missile.points, missile.means)
-        };
-        self.harm(host, other, &hit);
-        good
+    if leaves_owner {
+        leave_owner(cx, number);
     }
+}
 
-    /// The blast of a missile that ended. It counts as a hit when none was counted yet.
-    fn splash(
-        &mut self,
-        host: &mut dyn Host,
-        missile: &Missile,
-        center: Vec3,
-        spared: Option<EntityNum>,
-        counts: bool,
-    ) {
-        if missile.splash_points <= 0.0 {
+/// Notes that a mine has left the body of who laid it.
+fn leave_owner(cx: &mut Context<'_>, number: EntityNum) {
+    let Some((thing, missile)) = cx.entities.missile(number) else { return };
+    let at = thing.shared.current_origin;
+    let owner = missile.owner;
+    let trace = cx.shot_trace(at, at, number);
+    let inside = trace.startsolid && encloses(cx, owner, at);
+    if let Some(thing) = cx.entities.get_mut(number)
+        && let What::Missile(missile) = &mut thing.what
+    {
+        missile.is_out = !inside;
+    }
+}
+
+fn encloses(cx: &Context<'_>, number: EntityNum, point: Vec3) -> bool {
+    distance_to_box(cx, number, point).is_some_and(|distance| distance <= 0.0)
+}
+
+/// A missile has met something.
+fn meet(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trace) {
+    let Some((_, &missile)) = cx.entities.missile(number) else { return };
+    let other = trace.entity;
+    let damageable = sys.combat.is_damageable(cx, other);
+    if !damageable && missile.on_impact == ImpactBehavior::Bounces {
+        bounce(cx, number, trace);
+        let now = cx.clients.now;
+        if let Some(thing) = cx.entities.get_mut(number) {
+            thing.raise(Event::GrenadeBounce, 0, now);
+        }
+        return;
+    }
+    if let Some(shell) = client_of(other)
+        && missile.on_impact != ImpactBehavior::Sticks
+        && cx.is_invulnerable(shell)
+    {
+        return turn_away(cx, number, shell, trace);
+    }
+    let mut hit_enemy = false;
+    if damageable && missile.points > 0 {
+        hit_enemy = hit_directly(cx, sys, number, other);
+    }
+    match missile.on_impact {
+        ImpactBehavior::Sticks => return stick(cx, sys, number, trace),
+        ImpactBehavior::Hooks => return sys.combat.hook_into(cx, number, trace),
+        ImpactBehavior::Bounces | ImpactBehavior::Explodes => {}
+    }
+    let to_flesh = damageable && client_of(other).is_some();
+    let event = if to_flesh {
+        Event::MissileHit
+    } else if trace.surface_flags & surface::METALSTEPS != 0 {
+        Event::MissileMissMetal
+    } else {
+        Event::MissileMiss
+    };
+    let how = cx.clients.profile.fights.end_rounding;
+    let normal = direction_byte(trace.plane.normal);
+    let Some((thing, _)) = cx.entities.missile_mut(number) else { return };
+    let at = rounded_toward(trace.endpos, thing.state.pos.base, how);
+    if to_flesh {
+        thing.state.other_entity_num = other.index() as i32;
+    }
+    end_missile(cx, number, at, event, normal);
+    splash(cx, sys, &missile, at, Some(other), !hit_enemy);
+}
+
+/// Hurts what a missile hit. True when that was an enemy.
+fn hit_directly(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+    other: EntityNum,
+) -> bool {
+    let now = cx.clients.now;
+    let Some((thing, &missile)) = cx.entities.missile(number) else { return false };
+    let mut direction = trajectory::velocity(&thing.state.pos, now);
+    if direction == Vec3::ZERO {
+        direction = UP;
+    }
+    let at = thing.shared.current_origin;
+    let shooter = missile.shooter();
+    let good = shooter.is_some_and(|shooter| sys.combat.is_good_hit(cx, shooter, other));
+    if let Some(shooter) = shooter.filter(|_| good) {
+        count_accurate(cx, shooter, missile.number);
+    }
+    let hit = Hit {
+        attacker: shooter,
+        inflictor: Some(number),
+        direction: Some(direction),
+        point: Some(at),
+        ..Hit::by_world(missile.points, missile.means)
+    };
+    harm(cx, sys, other, &hit);
+    good
+}
+
+/// The blast of a missile that ended. It counts as a hit when none was counted yet.
+fn splash(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    missile: &Missile,
+    center: Vec3,
+    spared: Option<EntityNum>,
+    counts: bool,
+) {
+    if missile.splash_points <= 0.0 {
+        return;
+    }
+    let force = Blast {
+        center,
+        points: missile.splash_points,
+        radius: missile.splash_radius,
+        means: missile.splash_means,
+        attacker: missile.shooter(),
+        spared,
+    };
+    let hit = blast(cx, sys, &force);
+    if let Some(shooter) = missile.shooter().filter(|_| hit && counts) {
+        count_accurate(cx, shooter, missile.number);
+    }
+}
+
+/// A missile ends where it is, of itself.
+pub(super) fn explode(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
+    let now = cx.clients.now;
+    let Some((thing, &missile)) = cx.entities.missile(number) else { return };
+    let at = trajectory::position(&thing.state.pos, now).truncated();
+    end_missile(cx, number, at, Event::MissileMiss, direction_byte(UP));
+    splash(cx, sys, &missile, at, Some(number), true);
+}
+
+/// Turns a missile into the event that shows its end.
+fn end_missile(cx: &mut Context<'_>, number: EntityNum, at: Vec3, event: Event, parm: i32) {
+    let now = cx.clients.now;
+    if let Some(thing) = cx.entities.get_mut(number) {
+        thing.what = What::Event;
+        thing.state.e_type = EntityType::General as i32;
+        thing.state.loop_sound = 0;
+        thing.shared.contents = 0;
+        thing.shared.sv_flags.0 &= !SvFlags::NO_CLIENT.0;
+        thing.think_at = None;
+        thing.put(at);
+        thing.raise(event, parm, now);
+    }
+    cx.entities.link(cx.host, number);
+}
+
+/// Goes on from a surface, more slowly, or comes to rest on it.
+fn bounce(cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
+    let now = cx.clients.now;
+    let before = now - cx.frame.ms;
+    let hit_at = LevelTime(before.0.wrapping_add((cx.frame.ms as f32 * trace.fraction) as i32));
+    let Some((thing, missile)) = cx.entities.missile_mut(number) else { return };
+    let velocity = trajectory::velocity(&thing.state.pos, hit_at);
+    let normal = trace.plane.normal;
+    let mut away = velocity.add_scaled(normal, -2.0 * velocity.dot(normal));
+    if missile.on_impact == ImpactBehavior::Bounces {
+        away = away * BOUNCE;
+        if normal[2] > RESTS_ABOVE && away.length() < RESTS_BELOW {
+            thing.put(trace.endpos);
             return;
         }
-        let blast = Blast {
-            center,
-            points: missile.splash_points,
-            radius: missile.splash_radius,
-            means: missile.splash_means,
-            attacker: missile.shooter(),
-            spared,
-        };
-        let hit = self.blast(host, &blast);
-        if let Some(shooter) = missile.shooter().filter(|_| hit && counts) {
-            self.count_accurate(shooter, missile.number);
+    }
+    let from = thing.shared.current_origin + normal;
+    thing.shared.current_origin = from;
+    thing.state.pos.delta = away;
+    thing.state.pos.base = from;
+    thing.state.pos.time = now.0;
+}
+
+/// A shell turns a missile away.
+fn turn_away(cx: &mut Context<'_>, number: EntityNum, shell: ClientNum, trace: &Trace) {
+    let Some((thing, _)) = cx.entities.missile(number) else { return };
+    let (way, at) = (thing.state.pos.delta, thing.shared.current_origin);
+    if let Some((_, normal)) = bounce_off_shell(cx, shell, at, way) {
+        let now = cx.clients.now;
+        if let Some(thing) = cx.entities.get_mut(number) {
+            let velocity = trajectory::velocity(&thing.state.pos, now);
+            let away = velocity.add_scaled(normal, -2.0 * velocity.dot(normal));
+            thing.shared.current_origin = trace.endpos + normal;
+            thing.state.pos.base = thing.shared.current_origin;
+            thing.state.pos.delta = away;
+            thing.state.pos.time = now.0;
         }
     }
-
-    /// A missile ends where it is, of itself.
-    pub(super) fn explode(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        let Some((thing, &missile)) = self.missile(number) else { return };
-        let at = trajectory::position(&thing.state.pos, now).truncated();
-        self.end_missile(host, number, at, Event::MissileMiss, direction_byte(UP));
-        self.splash(host, &missile, at, Some(number), true);
+    if let Some(thing) = cx.entities.get_mut(number)
+        && let What::Missile(missile) = &mut thing.what
+    {
+        missile.leaving = Some(shell.into());
     }
-
-    /// Turns a missile into the event that shows its end.
-    fn end_missile(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        at: Vec3,
-        event: Event,
-        parm: i32,
-    ) {
-        let now = self.people.now;
-        if let Some(thing) = self.things.get_mut(number) {
-            thing.what = What::Event;
-            thing.state.e_type = EntityType::General as i32;
-            thing.state.loop_sound = 0;
-            thing.shared.contents = 0;
-            thing.shared.sv_flags.0 &= !SvFlags::NO_CLIENT.0;
-            thing.think_at = None;
-            thing.put(at);
-            thing.raise(event, parm, now);
-        }
-        self.things.link(host, number);
-    }
-
-    /// Goes on from a surface, more slowly, or comes to rest on it.
-    fn bounce(&mut self, number: EntityNum, trace: &Trace) {
-        let now = self.people.now;
-        let before = now - self.frame_ms;
-        let hit_at =
-            LevelTime(before.0.wrapping_add((self.frame_ms as f32 * trace.fraction) as i32));
-        let Some((thing, missile)) = self.missile_mut(number) else { return };
-        let velocity = trajectory::velocity(&thing.state.pos, hit_at);
-        let normal = trace.plane.normal;
-        let mut away = velocity.add_scaled(normal, -2.0 * velocity.dot(normal));
-        if missile.on_impact == ImpactBehavior::Bounces {
-            away = away * BOUNCE;
-            if normal[2] > RESTS_ABOVE && away.length() < RESTS_BELOW {
-                thing.put(trace.endpos);
-                return;
-            }
-        }
-        let from = thing.shared.current_origin + normal;
-        thing.shared.current_origin = from;
-        thing.state.pos.delta = away;
-        thing.state.pos.base = from;
-        thing.state.pos.time = now.0;
-    }
-
-    /// A shell turns a missile away.
-    fn turn_away(
-        &mut self,
-        host: &mut dyn Host,
-        number: EntityNum,
-        shell: ClientNum,
-        trace: &Trace,
-    ) {
-        let Some((thing, _)) = self.missile(number) else { return };
-        let (way, at) = (thing.state.pos.delta, thing.shared.current_origin);
-        if let Some((_, normal)) = self.bounce_off_shell(host, shell, at, way) {
-            let now = self.people.now;
-            if let Some(thing) = self.things.get_mut(number) {
-                let velocity = trajectory::velocity(&thing.state.pos, now);
-                let away = velocity.add_scaled(normal, -2.0 * velocity.dot(normal));
-                thing.shared.current_origin = trace.endpos + normal;
-                thing.state.pos.base = thing.shared.current_origin;
-                thing.state.pos.delta = away;
-                thing.state.pos.time = now.0;
-            }
-        }
-        if let Some(thing) = self.things.get_mut(number)
-            && let What::Missile(missile) = &mut thing.what
-        {
-            missile.leaving = Some(shell.into());
-        }
-    }
-
+}
+impl Projectiles {
     /// A missile is gone without a trace; a hook lets go.
-    pub(super) fn release(&mut self, host: &mut dyn Host, number: EntityNum) {
-        let now = self.people.now;
-        if let Some((_, missile)) = self.missile(number)
+    pub(in crate::game::deathmatch) fn release(&mut self, cx: &mut Context<'_>, number: EntityNum) {
+        let now = cx.clients.now;
+        if let Some((_, missile)) = cx.entities.missile(number)
             && let Some(shooter) = missile.shooter()
-            && self.bodies[shooter.index()].hook == Some(number)
+            && self.players[shooter.index()].hook == Some(number)
         {
-            self.forget_hook(shooter);
+            self.forget_hook(cx, shooter);
         }
-        self.things.remove(host, number, now);
+        cx.entities.remove(cx.host, number, now);
     }
 }
 
 #[cfg(test)]
-impl Deathmatch {
+impl Things {
     /// Where everything that flies is now.
     pub(super) fn missile_places(&self) -> Vec<Vec3> {
-        let flying = self.things.numbers().filter_map(|number| self.missile(number));
+        let flying = self.numbers().filter_map(|number| self.missile(number));
         flying.map(|(thing, _)| thing.shared.current_origin).collect()
     }
 }

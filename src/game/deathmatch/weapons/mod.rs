@@ -3,26 +3,36 @@
 //! Invariants: everything starts at whole coordinates, as clients draw it; what a shot follows is bounded,
 //! however often shells turn it away. Source: the base game's weapons; OpenArena's.
 
-mod aim;
-mod end;
-mod gauntlet;
-mod grapple;
-mod hitscan;
-mod kamikaze;
-mod mines;
-mod missiles;
-mod shells;
-mod shotgun;
+pub(super) mod aim;
+pub(super) mod end;
+pub(super) mod gauntlet;
+pub(super) mod grapple;
+pub(super) mod hitscan;
+pub(super) mod kamikaze;
+pub(super) mod mines;
+pub(super) mod missiles;
+pub(super) mod shells;
+pub(super) mod shotgun;
 #[cfg(test)]
 mod tests;
 
 pub(super) use self::{aim::perpendicular, kamikaze::Kamikaze, missiles::Missile};
 use super::{
-    Deathmatch,
     combat::{Blast, Hit, LETHAL},
     things::{Thing, What},
 };
-use crate::model::{ClientNum, EntityNum, Trace, Vec3, contents::mask};
+use crate::game::deathmatch::{
+    combat::Combat,
+    context::Context,
+    systems::Systems,
+    weapons::aim::{aim, missile_direction},
+    weapons::hitscan::{fire_beam, fire_bolt, fire_bullet},
+    weapons::missiles::launch,
+    weapons::shotgun::fire_pellets,
+};
+use crate::model::{
+    ClientNum, EntityNum, LevelTime, Trace, Vec3, contents::mask, limits::MAX_CLIENTS,
+};
 use crate::{
     bg::{
         Powerup, Rune,
@@ -32,105 +42,157 @@ use crate::{
     game::Host,
 };
 
+/// Hooks, mines and blasts of one player.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PlayerProjectiles {
+    /// Its hook in the world, and whether the trigger that shot one is still held.
+    hook: Option<EntityNum>,
+    hook_held: bool,
+    /// The mine that ticks on it.
+    mine: Option<EntityNum>,
+    /// Until when a kamikaze's blast, and its wave, do nothing more to it.
+    blast_spared_until: Option<LevelTime>,
+    wave_spared_until: Option<LevelTime>,
+    /// Time of the command that runs, as the client gave it.
+    attack_time: i32,
+}
+
+/// Projectiles by the players that they concern. The projectiles themselves stand in the entity table.
+#[derive(Debug)]
+pub(super) struct Projectiles {
+    /// By client number.
+    players: Vec<PlayerProjectiles>,
+}
+
+impl Default for Projectiles {
+    fn default() -> Self {
+        Self { players: vec![PlayerProjectiles::default(); MAX_CLIENTS] }
+    }
+}
+
+impl Projectiles {
+    /// Starts a level.
+    pub(super) fn reset(&mut self) {
+        self.players.fill(PlayerProjectiles::default());
+    }
+
+    /// Starts a client's life.
+    pub(super) fn reset_client(&mut self, client: ClientNum) {
+        self.players[client.index()] = PlayerProjectiles::default();
+    }
+
+    /// Notes the time of the command that a client runs.
+    pub(super) fn begin_command(&mut self, client: ClientNum, time: i32) {
+        self.players[client.index()].attack_time = time;
+    }
+}
+
 /// What the doubler multiplies damage by.
 const DOUBLER: f32 = 2.0;
 
-impl Deathmatch {
-    /// A player's weapon fires: the movement has taken its ammunition.
-    pub(super) fn fire_weapon(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let Some(player) = self.people.player(client) else { return };
-        let number = player.entity.weapon;
-        if number > self.people.profile.last_weapon {
-            return;
-        }
-        let weapon = crate::bg::weapons::weapon(number);
-        self.bodies[client.index()].protected_until = None;
-        let shots = match weapon.attack {
-            Attack::Nothing | Attack::Melee { .. } | Attack::Grapple(_) => 0,
-            Attack::Missile(missile) => missile.count,
-            Attack::Bullet { .. }
-            | Attack::Pellets { .. }
-            | Attack::Lightning { .. }
-            | Attack::Rail { .. } => 1,
-        };
-        if let Some(player) = self.people.players[client.index()].as_mut() {
-            player.accuracy.fire(number, shots);
-        }
-        let Some(aim) = self.aim(client) else { return };
-        let points = self.strengthened(client, self.base_damage(weapon));
-        match weapon.attack {
-            // What the gauntlet touches was hit before the move.
-            Attack::Nothing | Attack::Melee { .. } => {}
-            Attack::Bullet { spread } => {
-                self.fire_bullet(host, client, &aim, number, spread, points)
-            }
-            Attack::Pellets { count, spread } => {
-                self.fire_pellets(host, client, &aim, count, spread, points);
-            }
-            Attack::Lightning { range } => self.fire_bolt(host, client, &aim, range, points),
-            Attack::Rail { range, bodies } => {
-                self.fire_beam(host, client, &aim, range, bodies, points);
-            }
-            Attack::Missile(missile) => {
-                for _ in 0..missile.count {
-                    let direction = self.missile_direction(&missile, &aim);
-                    self.launch(host, client.into(), number, aim.muzzle, direction);
-                }
-            }
-            Attack::Grapple(_) => self.fire_hook(host, client, &aim),
-        }
+/// A player's weapon fires: the movement has taken its ammunition.
+pub(in crate::game::deathmatch) fn fire_weapon(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+) {
+    let Some(player) = cx.clients.player(client) else { return };
+    let number = player.entity.weapon;
+    if number > cx.clients.profile.last_weapon {
+        return;
     }
-
-    /// Damage of a weapon in what is played.
-    fn base_damage(&self, weapon: &WeaponSpec) -> i32 {
-        if self.combat.arms.kill_at_once() {
-            weapon.instagib_damage
-        } else if self.people.game_type == crate::bg::GameType::TeamDeathmatch {
-            weapon.team_damage
-        } else {
-            weapon.damage
+    let weapon = crate::bg::weapons::weapon(number);
+    sys.combat.players[client.index()].protected_until = None;
+    let shots = match weapon.attack {
+        Attack::Nothing | Attack::Melee { .. } | Attack::Grapple(_) => 0,
+        Attack::Missile(missile) => missile.count,
+        Attack::Bullet { .. }
+        | Attack::Pellets { .. }
+        | Attack::Lightning { .. }
+        | Attack::Rail { .. } => 1,
+    };
+    if let Some(player) = cx.clients.players[client.index()].as_mut() {
+        player.accuracy.fire(number, shots);
+    }
+    let Some(aim) = aim(cx, client) else { return };
+    let points = strengthened(cx, client, base_damage(cx, weapon));
+    match weapon.attack {
+        // What the gauntlet touches was hit before the move.
+        Attack::Nothing | Attack::Melee { .. } => {}
+        Attack::Bullet { spread } => fire_bullet(cx, sys, client, &aim, number, spread, points),
+        Attack::Pellets { count, spread } => {
+            fire_pellets(cx, sys, client, &aim, count, spread, points);
         }
+        Attack::Lightning { range } => fire_bolt(cx, sys, client, &aim, range, points),
+        Attack::Rail { range, bodies } => {
+            fire_beam(cx, sys, client, &aim, range, bodies, points);
+        }
+        Attack::Missile(missile) => {
+            for _ in 0..missile.count {
+                let direction = missile_direction(cx, &missile, &aim);
+                launch(cx, client.into(), number, aim.muzzle, direction);
+            }
+        }
+        Attack::Grapple(_) => sys.projectiles.fire_hook(cx, client, &aim),
     }
+}
 
-    /// What a player's powerups multiply damage by.
-    pub(super) fn strength(&self, client: ClientNum) -> f32 {
-        let Some(player) = self.people.player(client) else { return 1.0 };
-        let quad = player.state.powerups[Powerup::Quad] != 0;
-        let factor = if quad { self.combat.quad_factor } else { 1.0 };
-        let carried = self.people.profile.stats.rune.map(|stat| player.state.stats[stat]);
-        let item = carried.and_then(|item| usize::try_from(item).ok());
-        let item = item.and_then(|item| ITEMS.get(item));
-        let doubles =
-            item.is_some_and(|item| item.kind == ItemKind::Rune && item.tag == Rune::Doubler);
-        if doubles { factor * DOUBLER } else { factor }
+/// Damage of a weapon in what is played.
+fn base_damage(cx: &Context<'_>, weapon: &WeaponSpec) -> i32 {
+    if cx.frame.combat.arms.kill_at_once() {
+        weapon.instagib_damage
+    } else if cx.clients.game_type == crate::bg::GameType::TeamDeathmatch {
+        weapon.team_damage
+    } else {
+        weapon.damage
     }
+}
 
-    fn strengthened(&self, client: ClientNum, points: i32) -> i32 {
-        (points as f32 * self.strength(client)) as i32
-    }
+/// What a player's powerups multiply damage by.
+fn strength(cx: &Context<'_>, client: ClientNum) -> f32 {
+    let Some(player) = cx.clients.player(client) else { return 1.0 };
+    let quad = player.state.powerups[Powerup::Quad] != 0;
+    let factor = if quad { cx.frame.combat.quad_factor } else { 1.0 };
+    let carried = cx.clients.profile.stats.rune.map(|stat| player.state.stats[stat]);
+    let item = carried.and_then(|item| usize::try_from(item).ok());
+    let item = item.and_then(|item| ITEMS.get(item));
+    let doubles = item.is_some_and(|item| item.kind == ItemKind::Rune && item.tag == Rune::Doubler);
+    if doubles { factor * DOUBLER } else { factor }
+}
 
+fn strengthened(cx: &Context<'_>, client: ClientNum, points: i32) -> i32 {
+    (points as f32 * strength(cx, client)) as i32
+}
+impl Context<'_> {
     /// How far something without size gets that everything stops but what belongs to `pass`.
-    fn shot_trace(&self, host: &dyn Host, from: Vec3, to: Vec3, pass: EntityNum) -> Trace {
-        host.world().map_or(Trace::free(to), |world| {
+    fn shot_trace(&self, from: Vec3, to: Vec3, pass: EntityNum) -> Trace {
+        self.host.world().map_or(Trace::free(to), |world| {
             world.scene(self, pass).trace(from, Vec3::ZERO, Vec3::ZERO, to, mask::SHOT)
         })
     }
+}
 
+impl Combat {
     /// Whether hurting an entity would be to an attacker's credit: a living enemy.
-    pub(super) fn is_good_hit(&self, attacker: ClientNum, number: EntityNum) -> bool {
+    pub(in crate::game::deathmatch) fn is_good_hit(
+        &self,
+        cx: &Context<'_>,
+        attacker: ClientNum,
+        number: EntityNum,
+    ) -> bool {
         ClientNum::new(number.index()).is_some_and(|victim| {
             victim != attacker
-                && self.is_damageable(number)
-                && !self.is_dead(victim)
-                && !self.people.are_mates(attacker, victim)
+                && self.is_damageable(cx, number)
+                && !cx.is_dead(victim)
+                && !cx.clients.are_mates(attacker, victim)
         })
     }
+}
 
-    /// Counts a shot that hit.
-    fn count_accurate(&mut self, client: ClientNum, weapon: impl Into<i32>) {
-        if let Some(player) = self.people.players[client.index()].as_mut() {
-            player.accuracy.hit(weapon.into());
-        }
+/// Counts a shot that hit.
+fn count_accurate(cx: &mut Context<'_>, client: ClientNum, weapon: impl Into<i32>) {
+    if let Some(player) = cx.clients.players[client.index()].as_mut() {
+        player.accuracy.hit(weapon.into());
     }
 }
 

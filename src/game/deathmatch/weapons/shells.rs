@@ -2,7 +2,8 @@
 //!
 //! Source: OpenArena's invulnerability.
 
-use super::{Deathmatch, EntityNum, Host, Trace, Vec3, client_of};
+use super::{EntityNum, Trace, Vec3, client_of};
+use crate::game::deathmatch::context::Context;
 use crate::model::ClientNum;
 use crate::{
     bg::{Event, weapons::BULLET_RANGE},
@@ -25,66 +26,57 @@ pub(super) struct Ray {
     pub(super) turned: usize,
 }
 
-impl Deathmatch {
-    /// Follows a shot until something stops it that does not turn it away.
-    pub(super) fn follow_shot(
-        &mut self,
-        host: &mut dyn Host,
-        shooter: ClientNum,
-        start: Vec3,
-        end: Vec3,
-    ) -> Ray {
-        let (mut from, mut to) = (start, end);
-        let mut pass = EntityNum::from(shooter);
-        let mut turned = 0;
-        loop {
-            let trace = self.shot_trace(&*host, from, to, pass);
-            let direction = velocity::direction(to - from);
-            let shell = client_of(trace.entity).filter(|&client| self.is_invulnerable(client));
-            let Some(shell) = shell.filter(|_| turned < MAX_BOUNCES) else {
-                return Ray { start: from, direction, trace, turned };
-            };
-            turned += 1;
-            match self.bounce_off_shell(host, shell, trace.endpos, direction) {
-                Some((at, normal)) => {
-                    let away = direction - normal * (2.0 * direction.dot(normal));
-                    // A shot that was turned away may hit who fired it.
-                    pass = EntityNum::NONE;
-                    from = at;
-                    to = at.add_scaled(
-                        velocity::direction(away),
-                        BULLET_RANGE.min((end - start).length()),
-                    );
-                }
-                None => {
-                    pass = trace.entity;
-                    from = trace.endpos;
-                }
+/// Follows a shot until something stops it that does not turn it away.
+pub(super) fn follow_shot(cx: &mut Context<'_>, shooter: ClientNum, start: Vec3, end: Vec3) -> Ray {
+    let (mut from, mut to) = (start, end);
+    let mut pass = EntityNum::from(shooter);
+    let mut turned = 0;
+    loop {
+        let trace = cx.shot_trace(from, to, pass);
+        let direction = velocity::direction(to - from);
+        let shell = client_of(trace.entity).filter(|&client| cx.is_invulnerable(client));
+        let Some(shell) = shell.filter(|_| turned < MAX_BOUNCES) else {
+            return Ray { start: from, direction, trace, turned };
+        };
+        turned += 1;
+        match bounce_off_shell(cx, shell, trace.endpos, direction) {
+            Some((at, normal)) => {
+                let away = direction - normal * (2.0 * direction.dot(normal));
+                // A shot that was turned away may hit who fired it.
+                pass = EntityNum::NONE;
+                from = at;
+                to = at.add_scaled(
+                    velocity::direction(away),
+                    BULLET_RANGE.min((end - start).length()),
+                );
+            }
+            None => {
+                pass = trace.entity;
+                from = trace.endpos;
             }
         }
     }
+}
 
-    /// Shows that a shell turns something away. Where it hits the shell, and the shell's direction there;
-    /// none when it passes by.
-    pub(in crate::game::deathmatch) fn bounce_off_shell(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        point: Vec3,
-        direction: Vec3,
-    ) -> Option<(Vec3, Vec3)> {
-        let center = self.origin_of(client.into())?;
-        let direction = velocity::direction(direction);
-        let at = enters_sphere(center, SHELL, point, direction)?;
-        let normal = velocity::direction(at - center);
-        let mut facing = angles::of_direction(normal);
-        facing[0] += 90.0;
-        if facing[0] > 360.0 {
-            facing[0] -= 360.0;
-        }
-        self.flash(host, center, Event::InvulnerabilityImpact, |state, _| state.angles = facing);
-        Some((at, normal))
+/// Shows that a shell turns something away. Where it hits the shell, and the shell's direction there;
+/// none when it passes by.
+pub(in crate::game::deathmatch) fn bounce_off_shell(
+    cx: &mut Context<'_>,
+    client: ClientNum,
+    point: Vec3,
+    direction: Vec3,
+) -> Option<(Vec3, Vec3)> {
+    let center = cx.origin_of(client.into())?;
+    let direction = velocity::direction(direction);
+    let at = enters_sphere(center, SHELL, point, direction)?;
+    let normal = velocity::direction(at - center);
+    let mut facing = angles::of_direction(normal);
+    facing[0] += 90.0;
+    if facing[0] > 360.0 {
+        facing[0] -= 360.0;
     }
+    cx.flash(center, Event::InvulnerabilityImpact, |state, _| state.angles = facing);
+    Some((at, normal))
 }
 
 /// Where a line through a point enters a sphere.

@@ -4,8 +4,12 @@
 //! Source: the base game's pellet pattern.
 
 use super::{
-    Deathmatch, Hit, Host, Vec3,
+    Hit, Vec3,
     aim::{Aim, SPREAD_SCALE, perpendicular},
+};
+use crate::game::deathmatch::{
+    combat::damage::harm, context::Context, systems::Systems, weapons::count_accurate,
+    weapons::shells::follow_shot,
 };
 use crate::model::ClientNum;
 use crate::{
@@ -18,42 +22,40 @@ use super::hitscan::leaves_nothing;
 /// What the direction is multiplied by before it is cut to whole numbers and sent.
 const SENT_SCALE: f32 = 4096.0;
 
-impl Deathmatch {
-    pub(super) fn fire_pellets(
-        &mut self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        aim: &Aim,
-        count: usize,
-        spread: f32,
-        points: i32,
-    ) {
-        let seed = self.shot_seed(client);
-        let sent = (aim.axes.forward * SENT_SCALE).truncated();
-        self.flash(host, aim.muzzle, Event::Shotgun, |state, _| {
-            state.origin2 = sent;
-            state.event_parm = seed;
-            state.other_entity_num = client.index() as i32;
-        });
-        let mut accurate = false;
-        for end in pattern(aim.muzzle, sent, seed, count, spread) {
-            let ray = self.follow_shot(host, client, aim.muzzle, end);
-            if leaves_nothing(&ray.trace) || !self.is_damageable(ray.trace.entity) {
-                continue;
-            }
-            accurate |= self.is_good_hit(client, ray.trace.entity);
-            let turned = ray.turned > 0;
-            let hit = Hit {
-                attacker: Some(client),
-                direction: Some(if turned { ray.direction } else { aim.axes.forward }),
-                point: Some(ray.trace.endpos),
-                ..Hit::by_world(points, Weapon::Shotgun.spec().means)
-            };
-            self.harm(host, ray.trace.entity, &hit);
+pub(super) fn fire_pellets(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    aim: &Aim,
+    count: usize,
+    spread: f32,
+    points: i32,
+) {
+    let seed = sys.projectiles.shot_seed(cx, client);
+    let sent = (aim.axes.forward * SENT_SCALE).truncated();
+    cx.flash(aim.muzzle, Event::Shotgun, |state, _| {
+        state.origin2 = sent;
+        state.event_parm = seed;
+        state.other_entity_num = client.index() as i32;
+    });
+    let mut accurate = false;
+    for end in pattern(aim.muzzle, sent, seed, count, spread) {
+        let ray = follow_shot(cx, client, aim.muzzle, end);
+        if leaves_nothing(&ray.trace) || !sys.combat.is_damageable(cx, ray.trace.entity) {
+            continue;
         }
-        if accurate {
-            self.count_accurate(client, Weapon::Shotgun);
-        }
+        accurate |= sys.combat.is_good_hit(cx, client, ray.trace.entity);
+        let turned = ray.turned > 0;
+        let hit = Hit {
+            attacker: Some(client),
+            direction: Some(if turned { ray.direction } else { aim.axes.forward }),
+            point: Some(ray.trace.endpos),
+            ..Hit::by_world(points, Weapon::Shotgun.spec().means)
+        };
+        harm(cx, sys, ray.trace.entity, &hit);
+    }
+    if accurate {
+        count_accurate(cx, client, Weapon::Shotgun);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Every weapon in numbers: what it takes, what clients see of it, how it flies.
 
+use crate::game::deathmatch::{combat::damage::harm, weapons::kamikaze::start_kamikaze};
 use crate::model::{Buttons, ClientNum, Vec3, Words};
 use crate::{
     bg::{Event, Persistent, Powerup, Weapon, pm_flag},
@@ -154,9 +155,9 @@ fn the_beam_goes_through_four_and_impresses() {
         let state = arena.state(one);
         assert_eq!(state.persistant[Persistent::Impressive], 1);
         assert_eq!(arena.player(one).accuracy.of(Weapon::Railgun as i32), (1, 1));
-        assert_eq!(arena.game.bodies[0].streak, 2);
+        assert_eq!(arena.game.systems.combat.players[0].streak, 2);
         // Whoever was passed stands where it stood.
-        assert!(arena.game.people.player(others[0]).expect("it").shared.is_linked());
+        assert!(arena.game.clients.player(others[0]).expect("it").shared.is_linked());
         assert_eq!(arena.state(one).weapon_time, 1500);
     }
 }
@@ -217,7 +218,7 @@ fn rockets_fly_hit_and_splash() {
         assert_eq!(rocket.pos.delta, Vec3::new(900.0, 0.0, 0.0));
         assert_eq!(rocket.other_entity_num, 0, "who shot it, or nothing");
         arena.frame();
-        let flown = arena.game.missile_places();
+        let flown = arena.game.entities.missile_places();
         assert_eq!(flown, [Vec3::new(14.0 + 90.0, 0.0, MUZZLE_Z)], "100 ms of flight");
         // 271 − 50 ms: meets the box at 285 in the fifth frame.
         arena.run_for(250);
@@ -412,12 +413,12 @@ fn mines_can_be_shot_and_tick_on_players() {
     arena.put(one, Vec3::new(1000.0, 0.0, 24.125), Vec3::ZERO);
     arena.run_for(2500);
     let number = crate::model::EntityNum::new(arena.missiles()[0].number as usize).expect("it");
-    assert!(arena.game.is_damageable(number));
+    assert!(arena.game.with(&mut arena.host, |cx, sys| sys.combat.is_damageable(cx, number)));
     let hit = super::Hit {
         attacker: Some(other),
         ..super::Hit::by_world(1, crate::bg::MeansOfDeath::Machinegun)
     };
-    arena.game.harm(&mut arena.host, number, &hit);
+    arena.game.with(&mut arena.host, |cx, sys| harm(cx, sys, number, &hit));
     arena.frame();
     assert!(arena.missiles().is_empty());
 }
@@ -454,7 +455,7 @@ fn a_kamikaze_takes_everybody_near_along() {
     let near = arena.join(1, 300.0, 0.0, 0.0);
     let far = arena.join(2, 1500.0, 0.0, 0.0);
     let between = arena.join(3, 0.0, 800.0, 0.0);
-    arena.game.start_kamikaze(&mut arena.host, one);
+    arena.game.with(&mut arena.host, |cx, sys| start_kamikaze(cx, sys, one));
     assert!(arena.health(one) <= 0);
     assert_eq!(arena.obituaries(), [26]);
     assert_eq!(arena.events(Event::Kamikaze).len(), 1);

@@ -1,7 +1,6 @@
 //! Chat: who hears what, in which words.
 
 use super::*;
-use crate::game::people::Populated;
 
 const TEAMS: &[(&str, &str)] = &[("g_gametype", "3")];
 
@@ -17,7 +16,7 @@ fn sides(profile: &'static Profile) -> Hall {
         hall.say(number, &format!("team {team}"));
         // Nobody stands where the next one appears.
         let aside = crate::model::Vec3::new(100.0 * (number + 1) as f32, 0.0, 0.0);
-        hall.game.put(&mut hall.host, client(number), aside, aside * 0.0);
+        hall.game.teleport(&mut hall.host, client(number), [aside, aside * 0.0]);
     }
     hall
 }
@@ -54,7 +53,7 @@ fn a_team_is_among_itself() {
 #[test]
 fn a_place_goes_with_what_mates_say() {
     let mut hall = sides(Profile::BASEQ3);
-    let places = &mut crate::game::people::Populated::people_mut(&mut hall.game).places;
+    let places = &mut hall.game.clients().places;
     places.add(crate::model::Vec3::new(9000.0, 0.0, 0.0), "far away", 0);
     places.add(crate::model::Vec3::ZERO, "Yard", 1);
     hall.say(0, "say_team help");
@@ -151,7 +150,7 @@ fn absurd_talk_stays_short_and_quoted() {
 fn at_the_end_of_a_level_there_is_only_talk() {
     for (profile, lines) in [(Profile::BASEQ3, 1), (Profile::BASEOA, 0)] {
         let mut hall = sides(profile);
-        crate::game::people::Populated::people_mut(&mut hall.game).intermission = true;
+        hall.game.clients().intermission = true;
         for line in ["kill", "team blue", "callvote map_restart", "nonsense x"] {
             hall.say(0, line);
             assert_eq!(heard(&hall, 1).len(), lines, "{line}");

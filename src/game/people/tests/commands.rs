@@ -1,12 +1,12 @@
 //! The other commands of clients, and the console's.
 
 use super::*;
-use crate::game::people::{Populated, Role};
+use crate::game::people::Role;
 
 #[test]
 fn openarena_tells_accuracy_and_maps() {
     let mut hall = Hall::with(Profile::BASEOA, &[], &["alpha"]);
-    let player = Populated::people_mut(&mut hall.game).players[0].as_mut().expect("there");
+    let player = hall.game.clients().players[0].as_mut().expect("there");
     for weapon in [2, 5] {
         player.accuracy.fire(weapon, 100 + weapon as usize);
         player.accuracy.hit(weapon);
@@ -115,7 +115,7 @@ fn operators_move_people() {
         ("forceteam", Role::Watching),
     ] {
         assert!(console(&mut hall, line), "{line}");
-        assert_eq!(hall.game.people().role(client(0)), role, "{line}");
+        assert_eq!(hall.game.clients().role(client(0)), role, "{line}");
     }
     console(&mut hall, "forceteam nobody red");
     assert_eq!(hall.host.replies, ["User nobody is not on the server"]);

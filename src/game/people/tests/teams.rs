@@ -1,7 +1,7 @@
 //! Teams: joining, balance, leaders, what everybody is told.
 
 use super::*;
-use crate::{bg::Persistent, game::people::Populated};
+use crate::bg::Persistent;
 
 const TEAMS: &[(&str, &str)] = &[("g_gametype", "3")];
 
@@ -115,7 +115,7 @@ fn the_weaker_team_is_smaller_or_behind() {
     assert_eq!(entry(&hall, 0, "t"), "2", "blue when all is equal");
     hall.say(1, "team auto");
     assert_eq!(entry(&hall, 1, "t"), "1");
-    Populated::people_mut(&mut hall.game).team_scores = [-1, 4];
+    hall.game.clients().team_scores = [-1, 4];
     hall.say(2, "team f");
     assert_eq!(entry(&hall, 2, "t"), "1", "red is behind");
 }

@@ -1,8 +1,8 @@
 //! Votes.
 
 use super::*;
+use crate::bg::Persistent;
 use crate::bg::entity_flag;
-use crate::{bg::Persistent, game::people::Populated};
 
 const SHOWN: [u16; 4] = [8, 9, 10, 11];
 
@@ -304,7 +304,7 @@ fn shuffled_teams_are_even() {
         hall.say(number, "team red");
     }
     for number in 0..4 {
-        let player = Populated::people_mut(&mut hall.game).players[number].as_mut();
+        let player = hall.game.clients().players[number].as_mut();
         player.expect("there").state.persistant[Persistent::Score] = 9 - number as i32;
     }
     hall.say(0, "callvote shuffle");

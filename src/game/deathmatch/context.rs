@@ -1,0 +1,220 @@
+//! Context of one call into the game: engine, clients, entity table, settings of the frame, random numbers.
+//!
+//! Every function of the game takes a [`Context`] and, beside it, exactly the subsystems whose state it
+//! changes. Players and other entities are read through one numbering.
+//!
+//! Invariants: entities 0 to 63 are the players, the others stand in the entity table; a slot without a
+//! player has no entity.
+
+use super::{
+    combat::{CombatRules, HEALTH},
+    things::{Things, What},
+};
+use crate::bg::Event;
+use crate::game::{
+    Host, Profile,
+    movement::{self, Settings, Variant, events},
+    people::People,
+};
+use crate::model::{ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Vec3};
+use crate::world::links::EntityViews;
+
+/// Random numbers of a level: the same seed gives the same numbers.
+#[derive(Debug, Default)]
+pub(super) struct Rng {
+    seed: u32,
+}
+
+impl Rng {
+    pub(super) const fn new(seed: u32) -> Self {
+        Self { seed }
+    }
+
+    /// The next number, from 0 up to 1.
+    pub(super) fn chance(&mut self) -> f32 {
+        self.seed = self.seed.wrapping_mul(69_069).wrapping_add(1);
+        (self.seed >> 16) as f32 / 65_536.0
+    }
+
+    /// The next number, from −1 up to 1.
+    pub(super) fn either_way(&mut self) -> f32 {
+        2.0 * (self.chance() - 0.5)
+    }
+
+    /// A random index below `count`; 0 for an empty list.
+    pub(super) fn pick(&mut self, count: usize) -> usize {
+        ((self.chance() * count as f32) as usize).min(count.saturating_sub(1))
+    }
+}
+
+/// Settings of the frame, and its length.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// Combat settings.
+    pub(super) combat: CombatRules,
+    /// Movement settings.
+    pub(super) movement: movement::Rules,
+    /// Time since the previous frame, in milliseconds.
+    pub(super) ms: i32,
+}
+
+impl Frame {
+    pub(super) fn new(variant: &'static Variant) -> Self {
+        let settings = Settings { fixed: false, fixed_step_ms: 8, float: true, dmflags: 0 };
+        Self {
+            combat: CombatRules::default(),
+            movement: movement::Rules::new(variant, settings),
+            ms: 0,
+        }
+    }
+
+    fn read(&mut self, host: &dyn Host, profile: &Profile, rules: &crate::game::people::Rules) {
+        self.combat = CombatRules::read(host, profile);
+        let settings = Settings {
+            fixed: rules.fixed_step_ms.is_some(),
+            fixed_step_ms: rules.step_ms,
+            float: rules.float,
+            dmflags: rules.dmflags,
+        };
+        self.movement = movement::Rules::new(self.movement.variant, settings);
+    }
+}
+
+/// Everything that a function of the game works with, but for the state of the subsystems.
+pub(super) struct Context<'a> {
+    pub(super) host: &'a mut dyn Host,
+    pub(super) clients: &'a mut People,
+    pub(super) entities: &'a mut Things,
+    pub(super) frame: &'a mut Frame,
+    pub(super) rng: &'a mut Rng,
+}
+
+impl Context<'_> {
+    /// Level time of this frame, and of the level's start.
+    pub(super) fn clock(&self) -> (LevelTime, LevelTime) {
+        (self.clients.now, self.clients.started)
+    }
+
+    /// Reads the settings again when any has changed.
+    pub(super) fn refresh_settings(&mut self) {
+        if !self.clients.seen.is_old(self.host) {
+            return;
+        }
+        self.clients.rules.refresh(self.host, self.clients.profile);
+        self.frame.read(self.host, self.clients.profile, &self.clients.rules);
+    }
+
+    /// Content bits at a point of the map; 0 without a map.
+    pub(super) fn contents_at(&self, point: Vec3) -> i32 {
+        self.host
+            .world()
+            .map_or(0, |world| world.scene(self, EntityNum::NONE).point_contents(point))
+    }
+
+    /// Living players other than `client` whose box touches a box.
+    pub(super) fn others_in(
+        &self,
+        client: ClientNum,
+        mins: Vec3,
+        maxs: Vec3,
+    ) -> impl Iterator<Item = ClientNum> {
+        ClientNum::all().filter(move |&other| {
+            other != client
+                && self.clients.plays(other)
+                && self.clients.player(other).is_some_and(|player| {
+                    let shared = &player.shared;
+                    shared.is_linked()
+                        && player.state.stats[HEALTH] > 0
+                        && (0..3).all(|axis| {
+                            shared.absmin[axis] <= maxs[axis] && shared.absmax[axis] >= mins[axis]
+                        })
+                })
+        })
+    }
+
+    /// Adds a temporary entity that shows an event at a place. `fill` sets its other fields.
+    pub(super) fn flash(
+        &mut self,
+        origin: Vec3,
+        event: Event,
+        fill: impl FnOnce(&mut EntityState, &mut EntityShared),
+    ) {
+        let clock = self.clock();
+        self.entities.flash(self.host, clock, origin, event, fill);
+    }
+
+    /// Shows a player appearing or vanishing at a place.
+    pub(super) fn show_teleport(&mut self, client: ClientNum, origin: Vec3, event: Event) {
+        self.flash(origin, event, |state, _| state.client_num = client.index() as i32);
+    }
+
+    /// Clears events that were shown long enough, and frees the temporary entities that showed them.
+    pub(super) fn fade_events(&mut self) {
+        let now = self.clients.now;
+        for (player, at) in self.clients.players.iter_mut().zip(&self.entities.player_event_at) {
+            let Some(player) = player else { continue };
+            if now.distance(*at) > events::EVENT_MS {
+                player.entity.event = 0;
+                player.entity.event_parm = 0;
+                player.state.external_event = 0;
+            }
+        }
+        for number in self.entities.numbers() {
+            let Some(thing) = self.entities.get_mut(number) else { continue };
+            if now.distance(thing.event_at) <= events::EVENT_MS {
+                continue;
+            }
+            if matches!(thing.what, What::Event) {
+                self.entities.remove(self.host, number, now);
+            } else {
+                thing.state.event = 0;
+            }
+        }
+    }
+
+    /// The server's part of an entity.
+    pub(super) fn shared(&self, number: EntityNum) -> Option<&EntityShared> {
+        self.view(number).map(|(_, shared)| shared)
+    }
+
+    /// The origin of an entity.
+    pub(super) fn origin_of(&self, number: EntityNum) -> Option<Vec3> {
+        self.shared(number).map(|shared| shared.current_origin)
+    }
+
+    /// Unlinks an entity from the world.
+    pub(super) fn unlink_entity(&mut self, number: EntityNum) {
+        match self.clients.players.get_mut(number.index()) {
+            Some(Some(player)) => player.unlink(self.host),
+            Some(None) => {}
+            None => self.entities.unlink(self.host, number),
+        }
+    }
+
+    /// Links an entity where it is now.
+    pub(super) fn relink_entity(&mut self, number: EntityNum) {
+        match self.clients.players.get_mut(number.index()) {
+            Some(Some(player)) => self.host.link_entity(&mut player.entity, &mut player.shared),
+            Some(None) => {}
+            None => self.entities.link(self.host, number),
+        }
+    }
+}
+
+/// Players and other entities by one number.
+pub(super) fn view_of<'a>(
+    clients: &'a People,
+    entities: &'a Things,
+    number: EntityNum,
+) -> Option<(&'a EntityState, &'a EntityShared)> {
+    match clients.players.get(number.index()) {
+        Some(player) => player.as_ref().map(|player| (&player.entity, &player.shared)),
+        None => entities.get(number).map(|thing| (&thing.state, &thing.shared)),
+    }
+}
+
+impl EntityViews for Context<'_> {
+    fn view(&self, number: EntityNum) -> Option<(&EntityState, &EntityShared)> {
+        view_of(self.clients, self.entities, number)
+    }
+}

@@ -1,0 +1,111 @@
+//! Deathmatch as the rules that client commands ask: enter, die, teleport, take, leave.
+
+use super::{
+    combat::death::{die_for_another_side, take_own_life},
+    context::{Context, Frame, Rng},
+    items::take::hand_item,
+    systems::Systems,
+    things::Things,
+    think::{spawn, teleport},
+};
+use crate::{
+    bg::Event,
+    game::{
+        Host,
+        people::{ClientContext, ClientRules, People},
+    },
+    model::{ClientNum, PlayerState, Vec3},
+};
+
+/// The game without its clients and its host.
+pub(super) struct DeathmatchRules<'a> {
+    pub(super) entities: &'a mut Things,
+    pub(super) frame: &'a mut Frame,
+    pub(super) rng: &'a mut Rng,
+    pub(super) sys: &'a mut Systems,
+}
+
+impl DeathmatchRules<'_> {
+    fn split<'b>(
+        &'b mut self,
+        clients: &'b mut People,
+        host: &'b mut dyn Host,
+    ) -> (Context<'b>, &'b mut Systems) {
+        let Self { entities, frame, rng, sys } = self;
+        (Context { host, clients, entities, frame, rng }, sys)
+    }
+}
+
+/// Runs what concerns clients alone, with this game's rules behind it.
+pub(super) fn client_context<R>(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    run: impl FnOnce(&mut ClientContext<'_>) -> R,
+) -> R {
+    let Context { host, clients, entities, frame, rng } = cx;
+    let mut rules = DeathmatchRules { entities, frame, rng, sys };
+    run(&mut ClientContext { host: *host, clients, rules: &mut rules })
+}
+
+impl ClientRules for DeathmatchRules<'_> {
+    fn begin(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+        let (mut cx, sys) = self.split(clients, host);
+        begin(&mut cx, sys, client);
+    }
+
+    fn kill(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+        let (mut cx, sys) = self.split(clients, host);
+        take_own_life(&mut cx, sys, client);
+    }
+
+    fn teleport(
+        &mut self,
+        clients: &mut People,
+        host: &mut dyn Host,
+        client: ClientNum,
+        origin: Vec3,
+        angles: Vec3,
+    ) {
+        let (mut cx, sys) = self.split(clients, host);
+        teleport(&mut cx, sys, client, origin, angles);
+    }
+
+    fn give_item(
+        &mut self,
+        clients: &mut People,
+        host: &mut dyn Host,
+        client: ClientNum,
+        item: i32,
+    ) {
+        let (mut cx, sys) = self.split(clients, host);
+        hand_item(&mut cx, sys, client, item);
+    }
+
+    fn leave_play(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+        let (mut cx, sys) = self.split(clients, host);
+        if cx.is_dead(client) {
+            sys.graves.leave_body(&mut cx, client);
+        } else {
+            die_for_another_side(&mut cx, sys, client);
+        }
+    }
+}
+
+/// Puts a client into the level, and tells it what a client that enters is told.
+pub(super) fn begin(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
+    cx.clients.enter(client);
+    if let Some(player) = cx.clients.players[client.index()].as_mut() {
+        player.unlink(cx.host);
+        // Scores, too, start again with a change of teams, unless they are kept.
+        let PlayerState { e_flags, ping, .. } = player.state;
+        player.state = PlayerState { e_flags, ping, ..PlayerState::default() };
+    }
+    cx.clients.return_counts(cx.host, client);
+    spawn(cx, sys, client, true);
+    if !cx.clients.profile.shown_at_spot && cx.clients.role(client).plays() {
+        let at = cx.clients.player(client).map(|player| player.shared.current_origin);
+        let at = at.unwrap_or(Vec3::ZERO);
+        cx.show_teleport(client, at, Event::PlayerTeleportIn);
+    }
+    cx.clients.entered(cx.host, client);
+}
