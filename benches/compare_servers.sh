@@ -153,7 +153,7 @@ played() { jq -es '.[0].succeeded' "$1" >/dev/null; }
 rows() {
   jq -r '.stages[] | [.bots, .active, .server.cpu_ms_per_client_second, .server.memory_mb,
     .bytes_per_snapshot, .snapshots_per_second, .snapshot_gap_ms.p99, .snapshot_gap_ms.max, .loss * 100,
-    .own_lateness_ms.p99] | @tsv' "$work/$1.json"
+    .loop_lateness_ms.p99] | @tsv' "$work/$1.json"
 }
 
 # alone NAME...: idle cost of each server, and frame times in the last stage, if known.

@@ -4,7 +4,7 @@
 use std::{fmt::Display, net::SocketAddr, str::FromStr};
 
 use fragd::{
-    bots::{Behaviours, Expectations, Stages, Stretch},
+    bots::{Behaviors, Expectations, Stages, IntervalStats},
     cli::{self, LoadTest, ServerAddress},
     client::ProtocolChoice,
     settings::{Networks, name_matches, nearest_setting},
@@ -38,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
         }
         3 => {
             if let Ok(expectations) = text.parse::<Expectations>() {
-                for broken in expectations.broken(&Stretch::default()) {
+                for broken in expectations.broken(&IntervalStats::default()) {
                     let again = broken.expectation.to_string().parse::<Expectations>();
                     assert!(again.is_ok(), "{}", broken.expectation);
                     let _ = broken.to_string();
@@ -46,7 +46,7 @@ fuzz_target!(|data: &[u8]| {
             }
         }
         4 => drop(read_back::<Stages>(text)),
-        5 => drop(read_back::<Behaviours>(text)),
+        5 => drop(read_back::<Behaviors>(text)),
         6 => {
             let _ = text.parse::<ServerAddress>().map(|address| address.to_string());
             let _ = text.parse::<ProtocolChoice>();

@@ -5,7 +5,7 @@
 use std::sync::{Arc, LazyLock};
 
 use fragd::{
-    bots::{Behaviour, Behaviours, Bots, BotsOptions},
+    bots::{Behavior, Behaviors, Bots, BotsOptions},
     client::Protocol,
     model::Millis,
     node::{Hosted as _, LocalPort, Node as _, Route},
@@ -27,14 +27,14 @@ fuzz_target!(|data: &[u8]| {
     let route = Route { local: LocalPort(0), remote };
     let mut now = Millis(1000);
     let mut options = BotsOptions::new(remote, wire, 1, Millis::seconds(60));
-    options.behaviour = Behaviours::PLAYER.with(Behaviour::Chat);
+    options.behavior = Behaviors::PLAYER.with(Behavior::Chat);
     if choice & 16 != 0 {
-        options.behaviour = options.behaviour.with(Behaviour::Spectate);
+        options.behavior = options.behavior.with(Behavior::Spectate);
     }
     options.reconnects = choice & 32 != 0;
     let with_map = choice & 64 == 0;
     let find = with_map.then(|| Box::new(|_: &str| Some(Arc::clone(&MAP))) as fragd::bots::FindMap);
-    let mut bots = Bots::with_senses(options, now, find, None);
+    let mut bots = Bots::with_maps_and_meter(options, now, find, None);
     let mut server = ScriptedServer::new(wire);
     let mut packet = Vec::new();
     for _ in 0..200 {
@@ -87,7 +87,7 @@ fuzz_target!(|data: &[u8]| {
             while bots.poll_console().is_some() {}
         }
     }
-    let _ = (bots.progress(), bots.attendance());
+    let _ = (bots.progress(), bots.in_game_and_wanted());
     let _ = bots.summary().to_string();
 });
 

@@ -23,12 +23,12 @@ use crate::{
 };
 
 use super::{
-    ai::{Mind, Senses},
-    behaviour::Behaviour,
-    maps::Maps,
+    ai::{BotAi, Perception},
+    behavior::Behavior,
+    bot_stats::{BotStats, SnapshotArrival, StageStats},
+    lagometer::Lagometer,
+    map_cache::MapCache,
     options::BotsOptions,
-    record::{Arrival, Figures, Record},
-    strip::Strip,
 };
 
 /// Most usercmds made for one packet.
@@ -47,22 +47,22 @@ const CHALLENGED: usize = 1;
 /// How a player moves who only watches.
 const PM_SPECTATOR: i32 = 2;
 /// How long a bot that comes back is away: at least, and so much more by chance.
-const AWAY: Millis = Millis::seconds(1);
-const AWAY_MORE_MS: u64 = 3000;
-/// Who does not listen notices no silence: at least this long.
-const DEAF_TIMEOUT: Millis = Millis::seconds(86_400);
+const RECONNECT_DELAY: Millis = Millis::seconds(1);
+const RECONNECT_SPREAD_MS: u64 = 3000;
+/// Who does not handle_events notices no silence: at least this long.
+const MUTE_TIMEOUT: Millis = Millis::seconds(86_400);
 /// Silence at the end after which a bot has lost the server.
 const SILENCE: Millis = Millis::seconds(3);
 /// How long a bot of a storm stays: at least, and so much more by chance.
 const STAY: Millis = Millis::seconds(3);
-const STAY_MORE_MS: u64 = 7000;
+const STAY_SPREAD_MS: u64 = 7000;
 
 /// What all bots share while one of them runs.
-pub(super) struct Surroundings<'a> {
+pub(super) struct BotContext<'a> {
     pub(super) options: &'a BotsOptions,
-    pub(super) maps: &'a mut Maps,
-    /// Figures of the present stage.
-    pub(super) figures: &'a mut Figures,
+    pub(super) maps: &'a mut MapCache,
+    /// StageStats of the present stage.
+    pub(super) stage_stats: &'a mut StageStats,
     /// What each server was found to speak.
     pub(super) spoken: &'a mut [Option<&'static Protocol>],
 }
@@ -79,9 +79,9 @@ pub(super) struct Bot {
     /// When it leaves to come back, in a storm.
     leaves: Millis,
     random: Pcg64Mcg,
-    mind: Mind,
-    record: Record,
-    strip: Strip,
+    ai: BotAi,
+    stats: BotStats,
+    lagometer: Lagometer,
     /// Messages lost when the strip was last drawn.
     lost_before: u64,
     /// When its owner will run it.
@@ -98,7 +98,12 @@ pub(super) struct Bot {
 }
 
 impl Bot {
-    pub(super) fn new(options: &BotsOptions, number: u16, starts: Millis, strip: Strip) -> Self {
+    pub(super) fn new(
+        options: &BotsOptions,
+        number: u16,
+        starts: Millis,
+        lagometer: Lagometer,
+    ) -> Self {
         Self {
             number,
             name: format!("{}{:02}", options.name_prefix, u32::from(number) + 1),
@@ -106,9 +111,9 @@ impl Bot {
             starts,
             leaves: Millis::NEVER,
             random: Pcg64Mcg::seed_from_u64(seed_of(options.seed, number) ^ 1),
-            mind: Mind::new(seed_of(options.seed, number), options.behaviour),
-            record: Record::new(starts),
-            strip,
+            ai: BotAi::new(seed_of(options.seed, number), options.behavior),
+            stats: BotStats::new(starts),
+            lagometer,
             lost_before: 0,
             scheduled: Millis::NEVER,
             is_dismissed: false,
@@ -121,7 +126,7 @@ impl Bot {
     }
 
     /// Has it join at a time, for the first time or again.
-    pub(super) fn call_in(&mut self, starts: Millis) {
+    pub(super) fn schedule_join(&mut self, starts: Millis) {
         self.starts = starts;
         self.is_dismissed = false;
         self.is_counted_out = false;
@@ -131,8 +136,8 @@ impl Bot {
         &self.name
     }
 
-    pub(super) fn record(&self) -> &Record {
-        &self.record
+    pub(super) fn stats(&self) -> &BotStats {
+        &self.stats
     }
 
     /// Place of its server in [`BotsOptions::servers`].
@@ -143,16 +148,16 @@ impl Bot {
     /// Takes over what another bot of the same server was told, if its own questions were not answered with a
     /// place or a refusal.
     pub(super) fn share_refusal(&mut self, reason: &str) {
-        let Record { started, entered, refusal, last_step: (step, _), .. } = &self.record;
+        let BotStats { started, entered, refusal, last_step: (step, _), .. } = &self.stats;
         let was_asking = started.is_some() && entered.is_none() && *step <= CHALLENGED;
-        if was_asking && refusal.is_none() && !self.record.was_dropped() {
-            self.record.refusal = Some(reason.to_owned());
-            self.record.refusal_is_shared = true;
+        if was_asking && refusal.is_none() && !self.stats.was_dropped() {
+            self.stats.refusal = Some(reason.to_owned());
+            self.stats.refusal_is_shared = true;
         }
     }
 
-    pub(super) fn strip(&self) -> &Strip {
-        &self.strip
+    pub(super) fn lagometer(&self) -> &Lagometer {
+        &self.lagometer
     }
 
     pub(super) fn stage(&self) -> Stage {
@@ -169,23 +174,28 @@ impl Bot {
     }
 
     /// Whether it has been in the game, or has a place and waits for the level.
-    pub(super) fn has_hope(&self) -> bool {
+    pub(super) fn can_still_join(&self) -> bool {
         let is_under_way = matches!(self.stage(), Stage::Connected | Stage::Primed | Stage::Active);
-        self.record.entered.is_some() || (is_under_way && self.record.faults() == 0)
+        self.stats.entered.is_some() || (is_under_way && self.stats.protocol_errors() == 0)
     }
 
-    /// See [`Record::note_open_gap`].
-    pub(super) fn note_open_gap(&mut self, now: Millis, interval: Millis, figures: &mut Figures) {
+    /// See [`BotStats::note_open_gap`].
+    pub(super) fn record_open_gap(
+        &mut self,
+        now: Millis,
+        interval: Millis,
+        stage_stats: &mut StageStats,
+    ) {
         if self.stage() == Stage::Active {
-            self.record.note_open_gap(now, interval, figures);
+            self.stats.record_open_gap(now, interval, stage_stats);
         }
     }
 
     /// The longest time without a snapshot that ended after `since`, or has not ended.
     pub(super) fn worst_gap_since(&self, since: Millis, now: Millis) -> Option<u64> {
-        let open = self.record.open_gap(now);
+        let open = self.stats.open_gap(now);
         let open = Some(open).filter(|_| self.stage() == Stage::Active);
-        self.record.gap_ending_after(since).max(open)
+        self.stats.gap_ending_after(since).max(open)
     }
 
     pub(super) fn next_frame(&self) -> Millis {
@@ -200,19 +210,19 @@ impl Bot {
         now: Millis,
         from: SocketAddr,
         datagram: &[u8],
-        around: &mut Surroundings<'_>,
+        context: &mut BotContext<'_>,
     ) {
         let Some(client) = &mut self.client else { return };
         // Who hears nothing from the level's text on has nothing to acknowledge.
-        let is_deaf = around.options.behaviour.include(Behaviour::Mute)
+        let is_mute = context.options.behavior.contains(Behavior::Mute)
             && matches!(client.stage(), Stage::Connected | Stage::Primed | Stage::Active);
-        if !is_deaf {
+        if !is_mute {
             client.handle_datagram(now, from, datagram);
-            self.listen(now, around);
+            self.handle_events(now, context);
         }
     }
 
-    pub(super) fn frame(&mut self, now: Millis, around: &mut Surroundings<'_>) {
+    pub(super) fn frame(&mut self, now: Millis, context: &mut BotContext<'_>) {
         if self.has_ended() {
             return;
         }
@@ -220,14 +230,14 @@ impl Bot {
             if now < self.starts {
                 return;
             }
-            self.start(now, around);
+            self.start(now, context);
         }
         if now >= self.leaves {
             self.leaves = Millis::NEVER;
             if let Some(client) = &mut self.client {
                 client.disconnect(now);
             }
-            self.listen(now, around);
+            self.handle_events(now, context);
             return;
         }
         let before = self.stage();
@@ -235,8 +245,8 @@ impl Bot {
         if now >= client.next_frame() {
             match before {
                 // The usercmd that asks to be let in carries no time.
-                Stage::Primed => client.push_move(self.mind.step(0, 0)),
-                Stage::Active => self.play(now, around),
+                Stage::Primed => client.push_move(self.ai.next_usercmd(0, 0)),
+                Stage::Active => self.play(now, context),
                 Stage::Connecting | Stage::Challenging | Stage::Connected | Stage::Disconnected => {
                 }
             }
@@ -244,32 +254,32 @@ impl Bot {
         if let Some(client) = &mut self.client {
             client.frame(now);
         }
-        self.listen(now, around);
+        self.handle_events(now, context);
     }
 
     /// Leaves for good, if it ever came.
-    pub(super) fn leave(&mut self, now: Millis, around: &mut Surroundings<'_>) {
+    pub(super) fn leave(&mut self, now: Millis, context: &mut BotContext<'_>) {
         self.is_dismissed = true;
         self.starts = Millis::NEVER;
         self.leaves = Millis::NEVER;
-        let shape = around.options.downlink;
+        let shape = context.options.downlink;
         let patience = SILENCE + shape.latency + shape.jitter;
         if self.stage() == Stage::Active
-            && self.record.last_snapshot.is_some_and(|(at, _)| now.since(at) > patience)
+            && self.stats.last_snapshot.is_some_and(|(at, _)| now.since(at) > patience)
         {
             self.say("dropped: the server has fallen silent");
-            self.record.dropped.get_or_insert(Ending::TimedOut);
+            self.stats.dropped.get_or_insert(Ending::TimedOut);
         }
         if let Some(client) = &mut self.client {
             client.disconnect(now);
         }
-        self.listen(now, around);
-        self.record.ending.get_or_insert(Ending::Left);
+        self.handle_events(now, context);
+        self.stats.ending.get_or_insert(Ending::Left);
     }
 
     pub(super) fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<SocketAddr> {
         let remote = self.client.as_mut()?.poll_transmit(packet)?;
-        self.note_statistics();
+        self.update_statistics();
         Some(remote)
     }
 
@@ -279,7 +289,7 @@ impl Bot {
     }
 
     /// Forgets a client that has ended and has nothing left to send.
-    pub(super) fn bury(&mut self) {
+    pub(super) fn drop_finished_client(&mut self) {
         let ended =
             self.client.as_ref().is_some_and(|client| client.stage() == Stage::Disconnected);
         if ended {
@@ -287,21 +297,21 @@ impl Bot {
         }
     }
 
-    fn start(&mut self, now: Millis, around: &Surroundings<'_>) {
-        let options = around.options;
+    fn start(&mut self, now: Millis, context: &BotContext<'_>) {
+        let options = context.options;
         self.starts = Millis::NEVER;
-        self.record.begin_life(now);
+        self.stats.begin_life(now);
         self.lost_before = 0;
         self.commands.clear();
         let (high, low) = (self.random.next_u64(), self.random.next_u64());
         let qport = Qport(self.random.next_u32() as u16);
         let seed = self.random.next_u64();
-        let is_deaf = options.behaviour.include(Behaviour::Mute);
+        let is_mute = options.behavior.contains(Behavior::Mute);
         let server = options.server_of(self.number);
         let (wire, detects_protocol) = match options.wire {
             ProtocolChoice::Fixed(wire) => (wire, false),
             ProtocolChoice::Auto => {
-                let found = around.spoken.get(options.server_place(self.number)).copied();
+                let found = context.spoken.get(options.server_place(self.number)).copied();
                 (found.flatten().unwrap_or(Protocol::OA_71), true)
             }
         };
@@ -310,7 +320,7 @@ impl Bot {
             .and_then(|userinfo| {
                 let client = ClientOptions {
                     packets_per_second: options.packets_per_second,
-                    timeout: options.timeout.max(if is_deaf { DEAF_TIMEOUT } else { Millis(0) }),
+                    timeout: options.timeout.max(if is_mute { MUTE_TIMEOUT } else { Millis(0) }),
                     detects_protocol,
                     ..ClientOptions::new(server, wire, userinfo, qport, seed)
                 };
@@ -320,18 +330,18 @@ impl Bot {
             Ok(client) => self.client = Some(client),
             Err(reason) => {
                 self.say(&format!("cannot join: {reason}"));
-                self.record.refusal = Some(reason);
-                self.record.ending = Some(Ending::Left);
+                self.stats.refusal = Some(reason);
+                self.stats.ending = Some(Ending::Left);
             }
         }
-        if options.behaviour.include(Behaviour::Storm) {
-            self.leaves = now + STAY + Millis(self.random.next_u64() % STAY_MORE_MS);
+        if options.behavior.contains(Behavior::Storm) {
+            self.leaves = now + STAY + Millis(self.random.next_u64() % STAY_SPREAD_MS);
         }
     }
 
     /// Makes the usercmds since the last packet.
-    fn play(&mut self, now: Millis, around: &mut Surroundings<'_>) {
-        let options = around.options;
+    fn play(&mut self, now: Millis, context: &mut BotContext<'_>) {
+        let options = context.options;
         let Some(client) = &mut self.client else { return };
         let Some(player) = client.player() else { return };
         let watches = player.pm_type == PM_SPECTATOR;
@@ -342,22 +352,26 @@ impl Bot {
         let passed = if last == 0 { step_ms } else { time.distance(LevelTime(last)) };
         let passed = passed.clamp(0, MAX_STEPS * step_ms);
         let count = (passed / step_ms).max(1);
-        let map = around.maps.current(client);
-        let senses =
-            Senses::of(client, player, map.as_deref(), options.behaviour.include(Behaviour::Fight));
-        self.mind.look(&senses, passed.unsigned_abs());
+        let map = context.maps.current(client);
+        let perception = Perception::of(
+            client,
+            player,
+            map.as_deref(),
+            options.behavior.contains(Behavior::Fight),
+        );
+        self.ai.update(&perception, passed.unsigned_abs());
         let mut made = time - passed;
         for left in (1..=count).rev() {
             let step = time.distance(made) / left;
             made = made + step;
-            client.push_move(self.mind.step(made.0, step.unsigned_abs()));
+            client.push_move(self.ai.next_usercmd(made.0, step.unsigned_abs()));
         }
-        let wants_to_watch = options.behaviour.include(Behaviour::Spectate);
+        let wants_to_watch = options.behavior.contains(Behavior::Spectate);
         if watches != wants_to_watch && now >= self.asks_for_team {
             self.asks_for_team = now + TEAM_INTERVAL;
             self.command(now, if wants_to_watch { "team spectator" } else { "team free" });
         }
-        if let Some(text) = self.mind.talk() {
+        if let Some(text) = self.ai.next_command() {
             self.command(now, &text);
         }
     }
@@ -374,41 +388,42 @@ impl Bot {
     }
 
     /// Takes note of what happened to the client.
-    fn listen(&mut self, now: Millis, around: &mut Surroundings<'_>) {
+    fn handle_events(&mut self, now: Millis, context: &mut BotContext<'_>) {
         while let Some(event) = self.client.as_mut().and_then(Client::poll_event) {
             match event {
                 ClientEvent::Connected => {
-                    self.record.step(now, 1, around.figures);
+                    self.stats.step(now, 1, context.stage_stats);
                 }
                 ClientEvent::Gamestate => {
-                    self.record.step(now, 2, around.figures);
-                    let place = around.options.server_place(self.number);
-                    if let Some(spoken) = around.spoken.get_mut(place) {
+                    self.stats.step(now, 2, context.stage_stats);
+                    let place = context.options.server_place(self.number);
+                    if let Some(spoken) = context.spoken.get_mut(place) {
                         *spoken = self.client.as_ref().map(Client::protocol);
                     }
                 }
                 ClientEvent::Entered => {
-                    self.record.step(now, 3, around.figures);
+                    self.stats.step(now, 3, context.stage_stats);
                     // The snapshot that shows the game is the beginning; counting starts behind it.
                     let statistics = self.client_statistics();
-                    self.record.enter(now, statistics, around.figures);
+                    self.stats.enter(now, statistics, context.stage_stats);
                 }
-                ClientEvent::Snapshot => self.note_snapshot(now, around),
+                ClientEvent::Snapshot => self.record_snapshot(now, context),
                 ClientEvent::Refused(reason) => {
                     // The same answer to the same question, every few seconds.
-                    if self.record.refusal_is_shared
-                        || self.record.refusal.as_ref() != Some(&reason)
+                    if self.stats.refusal_is_shared || self.stats.refusal.as_ref() != Some(&reason)
                     {
                         self.say(&format!("refused: {}", escaped(reason.as_bytes())));
                     }
-                    self.record.refusal = Some(reason);
-                    self.record.refusal_is_shared = false;
+                    self.stats.refusal = Some(reason);
+                    self.stats.refusal_is_shared = false;
                 }
                 ClientEvent::Fault(fault) => {
                     self.say(&fault.to_string());
-                    self.record.fault.get_or_insert_with(|| fault.to_string());
+                    self.stats.protocol_error.get_or_insert_with(|| fault.to_string());
                 }
-                ClientEvent::Disconnected(ending) => self.note_ending(now, ending, around.options),
+                ClientEvent::Disconnected(ending) => {
+                    self.record_disconnect(now, ending, context.options)
+                }
                 ClientEvent::Configstring(_)
                 | ClientEvent::MapRestart
                 | ClientEvent::ServerCommand(_)
@@ -416,25 +431,25 @@ impl Bot {
             }
         }
         if self.stage() == Stage::Challenging {
-            self.record.step(now, 0, around.figures);
+            self.stats.step(now, 0, context.stage_stats);
         }
         if let Some(client) = &self.client {
             while let Some(&(number, sent)) = self.commands.front()
                 && client.is_acknowledged(number)
             {
-                around.figures.commands.saturating_record(now.since(sent).0);
+                context.stage_stats.commands.saturating_record(now.since(sent).0);
                 self.commands.pop_front();
             }
         }
         if self.client.is_some() {
-            self.note_statistics();
-            self.record.until = now;
+            self.update_statistics();
+            self.stats.until = now;
         }
     }
 
-    fn note_snapshot(&mut self, now: Millis, around: &mut Surroundings<'_>) {
+    fn record_snapshot(&mut self, now: Millis, context: &mut BotContext<'_>) {
         let Some(snapshot) = self.client.as_ref().and_then(Client::snapshot) else { return };
-        let arrival = Arrival {
+        let arrival = SnapshotArrival {
             at: now,
             server_time: snapshot.head.server_time,
             rate_delayed: snapshot.head.flags.contains(SnapFlags::RATE_DELAYED),
@@ -444,12 +459,12 @@ impl Bot {
         let (origin, score) = (player.origin, player.persistant[PERS_SCORE]);
         // Who watches another one sees that one's body.
         if player.pm_type != PM_SPECTATOR {
-            self.record.note_body(now, origin, score);
+            self.stats.record_body(now, origin, score);
         }
-        let gap = self.record.last_snapshot.map_or(0, |(before, _)| now.since(before).0);
+        let gap = self.stats.last_snapshot.map_or(0, |(before, _)| now.since(before).0);
         let lost = self.client_statistics().lost_messages;
         let newly_lost = lost.saturating_sub(std::mem::replace(&mut self.lost_before, lost));
-        if let Some(column) = self.strip.at(now) {
+        if let Some(column) = self.lagometer.at(now) {
             let short = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
             column.gap_ms = column.gap_ms.max(short(gap));
             column.ping_ms = short(arrival.ping_ms.unwrap_or(0));
@@ -458,22 +473,23 @@ impl Bot {
                 column.rate_delayed.saturating_add(u16::from(arrival.rate_delayed));
             column.snapshots = column.snapshots.saturating_add(1);
         }
-        self.record.snapshot(arrival, around.options.snapshot_interval(), around.figures);
+        self.stats.snapshot(arrival, context.options.snapshot_interval(), context.stage_stats);
     }
 
     /// A life is over; another may follow.
-    fn note_ending(&mut self, now: Millis, ending: Ending, options: &BotsOptions) {
+    fn record_disconnect(&mut self, now: Millis, ending: Ending, options: &BotsOptions) {
         let by_itself = ending == Ending::Left;
         if !by_itself {
             self.say(&format!("dropped: {}", escaped(ending.to_string().as_bytes())));
-            self.record.dropped.get_or_insert_with(|| ending.clone());
+            self.stats.dropped.get_or_insert_with(|| ending.clone());
         }
-        self.note_statistics();
-        self.record.until = now;
-        self.record.ending = Some(ending);
-        let storms = by_itself && options.behaviour.include(Behaviour::Storm);
+        self.update_statistics();
+        self.stats.until = now;
+        self.stats.ending = Some(ending);
+        let storms = by_itself && options.behavior.contains(Behavior::Storm);
         if !self.is_dismissed && (storms || (!by_itself && options.reconnects)) {
-            self.starts = now + AWAY + Millis(self.random.next_u64() % AWAY_MORE_MS);
+            self.starts =
+                now + RECONNECT_DELAY + Millis(self.random.next_u64() % RECONNECT_SPREAD_MS);
             self.leaves = Millis::NEVER;
         }
     }
@@ -482,9 +498,9 @@ impl Bot {
         self.client.as_ref().map(Client::statistics).unwrap_or_default()
     }
 
-    fn note_statistics(&mut self) {
+    fn update_statistics(&mut self) {
         if let Some(client) = &self.client {
-            self.record.statistics = client.statistics();
+            self.stats.statistics = client.statistics();
         }
     }
 

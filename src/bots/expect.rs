@@ -1,68 +1,68 @@
 //! What has to hold, as a machine may ask: `snapshot_gap_p99<120ms,loss<1%,drops=0`.
 //!
-//! Each figure has one row in `FIGURES`, with its unit and how it is taken from a [`Stretch`]. A figure
+//! Each figure has one row in `METRICS`, with its unit and how it is taken from a [`IntervalStats`]. A figure
 //! that was not measured fulfils nothing.
 
 use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 
-use super::summary::{Spread, Stretch};
+use super::summary::{IntervalStats, Percentiles};
 
 /// A figure that can be asked for.
-struct Figure {
+struct Metric {
     name: &'static str,
     unit: &'static str,
-    take: fn(&Stretch) -> Option<f64>,
+    take: fn(&IntervalStats) -> Option<f64>,
 }
 
-const fn figure(
+const fn metric(
     name: &'static str,
     unit: &'static str,
-    take: fn(&Stretch) -> Option<f64>,
-) -> Figure {
-    Figure { name, unit, take }
+    take: fn(&IntervalStats) -> Option<f64>,
+) -> Metric {
+    Metric { name, unit, take }
 }
 
 /// Every figure. Shares are percentages here.
-const FIGURES: &[Figure] = &[
-    figure("bots", "", |s| Some(s.bots as f64)),
-    figure("in_game", "", |s| Some(s.active as f64)),
-    figure("refused", "", |s| Some(s.refused as f64)),
-    figure("drops", "", |s| Some(s.dropped as f64)),
-    figure("faults", "", |s| Some(s.faults as f64)),
-    figure("walked_per_second", "", |s| Some(s.walked_per_second)),
-    figure("scored", "", |s| Some(s.scored as f64)),
-    figure("join_p50", "ms", |s| some(s.join_ms, s.join_ms.p50)),
-    figure("join_p99", "ms", |s| some(s.join_ms, s.join_ms.p99)),
-    figure("join_max", "ms", |s| some(s.join_ms, s.join_ms.max)),
-    figure("snapshots_per_second", "", |s| Some(s.snapshots_per_second)),
-    figure("snapshot_gap_p50", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p50)),
-    figure("snapshot_gap_p90", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p90)),
-    figure("snapshot_gap_p99", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p99)),
-    figure("snapshot_gap_max", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.max)),
-    figure("jitter_p99", "ms", |s| some(s.jitter_ms, s.jitter_ms.p99)),
-    figure("ping_p50", "ms", |s| some(s.ping_ms, s.ping_ms.p50)),
-    figure("ping_p99", "ms", |s| some(s.ping_ms, s.ping_ms.p99)),
-    figure("command_p99", "ms", |s| some(s.command_ms, s.command_ms.p99)),
-    figure("loss", "%", |s| Some(s.loss * 100.0)),
-    figure("late", "%", |s| Some(s.late * 100.0)),
-    figure("rate_delayed", "%", |s| Some(s.rate_delayed * 100.0)),
-    figure("delta", "%", |s| Some(s.delta_share * 100.0)),
-    figure("bytes_per_snapshot", "", |s| Some(s.bytes_per_snapshot)),
-    figure("bytes_in_per_second", "", |s| Some(s.bytes_in_per_second)),
-    figure("cpu_per_client_second", "ms", |s| s.server.map(|cost| cost.cpu_ms_per_client_second)),
-    figure("memory", "MB", |s| s.server.map(|cost| cost.memory_mb)),
+const METRICS: &[Metric] = &[
+    metric("bots", "", |s| Some(s.bots as f64)),
+    metric("in_game", "", |s| Some(s.active as f64)),
+    metric("refused", "", |s| Some(s.refused as f64)),
+    metric("drops", "", |s| Some(s.dropped as f64)),
+    metric("protocol_errors", "", |s| Some(s.protocol_errors as f64)),
+    metric("walked_per_second", "", |s| Some(s.walked_per_second)),
+    metric("scored", "", |s| Some(s.scored as f64)),
+    metric("join_p50", "ms", |s| some(s.join_ms, s.join_ms.p50)),
+    metric("join_p99", "ms", |s| some(s.join_ms, s.join_ms.p99)),
+    metric("join_max", "ms", |s| some(s.join_ms, s.join_ms.max)),
+    metric("snapshots_per_second", "", |s| Some(s.snapshots_per_second)),
+    metric("snapshot_gap_p50", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p50)),
+    metric("snapshot_gap_p90", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p90)),
+    metric("snapshot_gap_p99", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p99)),
+    metric("snapshot_gap_max", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.max)),
+    metric("jitter_p99", "ms", |s| some(s.jitter_ms, s.jitter_ms.p99)),
+    metric("ping_p50", "ms", |s| some(s.ping_ms, s.ping_ms.p50)),
+    metric("ping_p99", "ms", |s| some(s.ping_ms, s.ping_ms.p99)),
+    metric("command_p99", "ms", |s| some(s.command_ms, s.command_ms.p99)),
+    metric("loss", "%", |s| Some(s.loss * 100.0)),
+    metric("late", "%", |s| Some(s.late * 100.0)),
+    metric("rate_delayed", "%", |s| Some(s.rate_delayed * 100.0)),
+    metric("delta", "%", |s| Some(s.delta_share * 100.0)),
+    metric("bytes_per_snapshot", "", |s| Some(s.bytes_per_snapshot)),
+    metric("bytes_in_per_second", "", |s| Some(s.bytes_in_per_second)),
+    metric("cpu_per_client_second", "ms", |s| s.server.map(|cost| cost.cpu_ms_per_client_second)),
+    metric("memory", "MB", |s| s.server.map(|cost| cost.memory_mb)),
 ];
 
 /// A value of a spread, when there is any.
-fn some(spread: Spread, value: u64) -> Option<f64> {
-    (spread.count > 0).then_some(value as f64)
+fn some(percentiles: Percentiles, value: u64) -> Option<f64> {
+    (percentiles.count > 0).then_some(value as f64)
 }
 
 /// How a figure is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
+enum Comparator {
     Less,
     AtMost,
     More,
@@ -71,43 +71,43 @@ enum Relation {
 }
 
 /// Relations as they are written, the longer ones first.
-const RELATIONS: [(&str, Relation); 5] = [
-    ("<=", Relation::AtMost),
-    (">=", Relation::AtLeast),
-    ("<", Relation::Less),
-    (">", Relation::More),
-    ("=", Relation::Equal),
+const COMPARATORS: [(&str, Comparator); 5] = [
+    ("<=", Comparator::AtMost),
+    (">=", Comparator::AtLeast),
+    ("<", Comparator::Less),
+    (">", Comparator::More),
+    ("=", Comparator::Equal),
 ];
 
-impl Relation {
-    fn holds(self, figure: f64, limit: f64) -> bool {
+impl Comparator {
+    fn holds(self, metric: f64, limit: f64) -> bool {
         match self {
-            Self::Less => figure < limit,
-            Self::AtMost => figure <= limit,
-            Self::More => figure > limit,
-            Self::AtLeast => figure >= limit,
-            Self::Equal => figure == limit,
+            Self::Less => metric < limit,
+            Self::AtMost => metric <= limit,
+            Self::More => metric > limit,
+            Self::AtLeast => metric >= limit,
+            Self::Equal => metric == limit,
         }
     }
 
     fn sign(self) -> &'static str {
-        RELATIONS.iter().find(|(_, relation)| *relation == self).map_or("", |(sign, _)| sign)
+        COMPARATORS.iter().find(|(_, comparator)| *comparator == self).map_or("", |(sign, _)| sign)
     }
 }
 
 /// One thing that has to hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectation {
-    /// Place in `FIGURES`.
-    figure: usize,
-    relation: Relation,
+    /// Place in `METRICS`.
+    metric: usize,
+    comparator: Comparator,
     limit: f64,
 }
 
 impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Figure { name, unit, .. } = FIGURES[self.figure];
-        write!(f, "{name}{}{}{unit}", self.relation.sign(), self.limit)
+        let Metric { name, unit, .. } = METRICS[self.metric];
+        write!(f, "{name}{}{}{unit}", self.comparator.sign(), self.limit)
     }
 }
 
@@ -117,16 +117,16 @@ pub struct Expectations(Vec<Expectation>);
 
 /// What did not hold, and by how much.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Broken {
+pub struct FailedExpectation {
     /// What had to hold.
     pub expectation: Expectation,
     /// What was measured, if anything was.
     pub measured: Option<f64>,
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for FailedExpectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Figure { name, unit, .. } = FIGURES[self.expectation.figure];
+        let Metric { name, unit, .. } = METRICS[self.expectation.metric];
         match self.measured {
             Some(measured) => {
                 let off = (measured - self.expectation.limit).abs();
@@ -156,8 +156,8 @@ impl Expectations {
 
     /// Whether something is expected of a figure.
     #[must_use]
-    pub fn name(&self, figure: &str) -> bool {
-        self.0.iter().any(|one| FIGURES[one.figure].name == figure)
+    pub fn name(&self, metric: &str) -> bool {
+        self.0.iter().any(|one| METRICS[one.metric].name == metric)
     }
 
     /// Adds what others expect.
@@ -167,17 +167,22 @@ impl Expectations {
 
     /// What of it does not hold.
     #[must_use]
-    pub fn broken(&self, stretch: &Stretch) -> Vec<Broken> {
-        let measured = |expectation: &Expectation| (FIGURES[expectation.figure].take)(stretch);
+    pub fn failed(&self, interval: &IntervalStats) -> Vec<FailedExpectation> {
+        let measured = |expectation: &Expectation| (METRICS[expectation.metric].take)(interval);
         self.0
             .iter()
-            .map(|expectation| Broken {
+            .map(|expectation| FailedExpectation {
                 expectation: *expectation,
                 measured: measured(expectation),
             })
-            .filter(|Broken { expectation: Expectation { relation, limit, .. }, measured }| {
-                !measured.is_some_and(|measured| relation.holds(measured, *limit))
-            })
+            .filter(
+                |FailedExpectation {
+                     expectation: Expectation { comparator, limit, .. },
+                     measured,
+                 }| {
+                    !measured.is_some_and(|measured| comparator.holds(measured, *limit))
+                },
+            )
             .collect()
     }
 }
@@ -186,16 +191,18 @@ impl Expectations {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExpectError {
     /// No relation in it.
-    #[error("'{0}' is no expectation: FIGURE<LIMIT, with <, <=, >, >= or =, such as loss<1%")]
+    #[error(
+        "invalid expectation '{0}' (expected METRIC<LIMIT with <, <=, >, >= or =, e.g. loss<1%)"
+    )]
     Form(String),
     /// No such figure.
-    #[error("no figure '{name}': {}", figures())]
-    Figure {
+    #[error("unknown metric '{name}' (expected one of {})", metrics())]
+    Metric {
         /// What was asked for.
         name: String,
     },
     /// A limit that is no number of the figure's unit.
-    #[error("{name}: '{limit}' is no number{}", in_unit(unit))]
+    #[error("{name}: invalid limit '{limit}' (expected a number{})", in_unit(unit))]
     Limit {
         /// The figure.
         name: &'static str,
@@ -208,8 +215,8 @@ pub enum ExpectError {
 
 /// Names of all figures, for people.
 #[must_use]
-pub fn figures() -> String {
-    FIGURES.iter().map(|figure| figure.name).collect::<Vec<_>>().join(", ")
+pub fn metrics() -> String {
+    METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ")
 }
 
 fn in_unit(unit: &str) -> String {
@@ -226,39 +233,39 @@ impl FromStr for Expectations {
 }
 
 fn expectation(text: &str) -> Result<Expectation, ExpectError> {
-    let split = RELATIONS.iter().find_map(|(sign, relation)| {
+    let split = COMPARATORS.iter().find_map(|(sign, comparator)| {
         let (name, limit) = text.split_once(sign)?;
-        Some((name.trim(), *relation, limit.trim()))
+        Some((name.trim(), *comparator, limit.trim()))
     });
-    let (name, relation, limit) = split.ok_or_else(|| ExpectError::Form(text.to_owned()))?;
-    let place = FIGURES.iter().position(|figure| figure.name == name);
-    let figure = place.ok_or_else(|| ExpectError::Figure { name: name.to_owned() })?;
-    let Figure { name, unit, .. } = FIGURES[figure];
+    let (name, comparator, limit) = split.ok_or_else(|| ExpectError::Form(text.to_owned()))?;
+    let place = METRICS.iter().position(|metric| metric.name == name);
+    let metric = place.ok_or_else(|| ExpectError::Metric { name: name.to_owned() })?;
+    let Metric { name, unit, .. } = METRICS[metric];
     let number = limit.strip_suffix(unit).unwrap_or(limit).trim().parse::<f64>().ok();
     let number = number.filter(|number| number.is_finite());
     let wrong = || ExpectError::Limit { name, limit: limit.to_owned(), unit };
-    Ok(Expectation { figure, relation, limit: number.ok_or_else(wrong)? })
+    Ok(Expectation { metric, comparator, limit: number.ok_or_else(wrong)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn measured() -> Stretch {
-        let mut stretch = Stretch { loss: 0.02, dropped: 0, ..Stretch::default() };
-        stretch.snapshot_gap_ms = Spread { p99: 150, count: 1, ..Spread::default() };
-        stretch
+    fn measured() -> IntervalStats {
+        let mut interval = IntervalStats { loss: 0.02, dropped: 0, ..IntervalStats::default() };
+        interval.snapshot_gap_ms = Percentiles { p99: 150, count: 1, ..Percentiles::default() };
+        interval
     }
 
     #[test]
     fn what_holds_is_silent_and_what_does_not_says_by_how_much() {
         let all: Expectations = "snapshot_gap_p99<120ms, loss<=2%,drops=0".parse().unwrap();
-        let broken: Vec<_> = all.broken(&measured()).iter().map(ToString::to_string).collect();
-        assert_eq!(broken, ["snapshot_gap_p99<120ms: snapshot_gap_p99 was 150ms, off by 30ms"]);
+        let failed: Vec<_> = all.failed(&measured()).iter().map(ToString::to_string).collect();
+        assert_eq!(failed, ["snapshot_gap_p99<120ms: snapshot_gap_p99 was 150ms, off by 30ms"]);
         let all: Expectations = "memory<10MB,ping_p50>=0".parse().unwrap();
-        let broken: Vec<_> = all.broken(&measured()).iter().map(ToString::to_string).collect();
+        let failed: Vec<_> = all.failed(&measured()).iter().map(ToString::to_string).collect();
         assert_eq!(
-            broken,
+            failed,
             ["memory<10MB: memory was not measured", "ping_p50>=0ms: ping_p50 was not measured"]
         );
         assert!(all.name("memory") && !all.name("loss"));
@@ -267,11 +274,11 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         for (text, because) in [
-            ("loss", "no expectation"),
-            ("speed<1", "no figure 'speed': bots, in_game"),
-            ("loss<x%", "'x%' is no number of %"),
-            ("drops=inf", "no number"),
-            ("loss<1ms", "no number of %"),
+            ("loss", "invalid expectation"),
+            ("speed<1", "unknown metric 'speed' (expected one of bots, in_game"),
+            ("loss<x%", "invalid limit 'x%' (expected a number of %)"),
+            ("drops=inf", "expected a number"),
+            ("loss<1ms", "number of %"),
         ] {
             let error = text.parse::<Expectations>().unwrap_err().to_string();
             assert!(error.contains(because), "{text}: {error}");
@@ -281,11 +288,11 @@ mod tests {
 
     #[test]
     fn every_figure_has_one_name() {
-        for (at, figure) in FIGURES.iter().enumerate() {
+        for (at, metric) in METRICS.iter().enumerate() {
             assert!(
-                FIGURES[at + 1..].iter().all(|other| other.name != figure.name),
+                METRICS[at + 1..].iter().all(|other| other.name != metric.name),
                 "{}",
-                figure.name
+                metric.name
             );
         }
     }

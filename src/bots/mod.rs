@@ -1,11 +1,11 @@
 //! Clients with simple minds: the load test.
 //!
 //! ```text
-//! Bots (a node) ─ ports 0..N ─ Wire (delay, loss, another port) ─ Bot ┬ Client: the whole protocol
-//!                │                                                    ├ Mind: walk, turn, fight, talk
-//!                ├ Crew: who joins when, stage by stage               └ Record, Strip ─┐
+//! Bots (a node) ─ ports 0..N ─ BotLink (delay, loss, another port) ─ Bot ┬ Client: the whole protocol
+//!                │                                                    ├ BotAi: walk, turn, fight, talk
+//!                ├ Crew: who joins when, stage by stage               └ BotStats, Lagometer ─┐
 //!                ├ Flood: queries beside the players                                   │
-//!                └ Gauge: seconds, stages, costs ─────────────────────────── Summary ──┘
+//!                └ Measurement: seconds, stages, costs ─────────────────────────── Summary ──┘
 //! ```
 //!
 //! Bots join one after the other, so that a server meets players, not a flood; they play for a time,
@@ -14,20 +14,20 @@
 //! Quake III protocol 68, what a client must do.
 
 mod ai;
-mod behaviour;
+mod behavior;
 mod bot;
+mod bot_link;
+mod bot_stats;
+mod event_log;
 pub mod expect;
 mod flood;
-mod gauge;
-mod maps;
+mod lagometer;
+mod map_cache;
+mod measurement;
 mod options;
-mod record;
 mod report;
-mod strip;
 mod summary;
 mod verdict;
-mod voices;
-mod wire;
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -39,31 +39,31 @@ use crate::{
 };
 
 use self::{
-    bot::{Bot, Surroundings},
+    bot::{Bot, BotContext},
+    bot_link::BotLink,
+    event_log::EventLog,
     flood::Flood,
-    gauge::Gauge,
-    maps::Maps,
-    strip::Strip,
-    voices::Voices,
-    wire::Wire,
+    lagometer::Lagometer,
+    map_cache::MapCache,
+    measurement::Measurement,
 };
 
-pub use behaviour::{Behaviour, Behaviours, UnknownBehaviour};
-pub use expect::{Broken, ExpectError, Expectations};
-pub use gauge::Meter;
-pub use maps::FindMap;
+pub use behavior::{Behavior, Behaviors, UnknownBehavior};
+pub use expect::{ExpectError, Expectations, FailedExpectation};
+pub use lagometer::LagometerSample;
+pub use map_cache::FindMap;
+pub use measurement::ResourceMeter;
 pub use options::{BotsOptions, QueryFlood, Stage, StageError, Stages, duration};
-pub use strip::Column;
 pub use summary::{
-    BotSummary, Cost, CostSummary, Outcome, QuerySummary, Sample, Spread, StageSummary, Steps,
-    Stretch, Summary,
+    BotOutcome, BotSummary, IntervalStats, Percentiles, QuerySummary, ResourceSummary,
+    ResourceUsage, Sample, StageSummary, Steps, Summary,
 };
 pub use verdict::Verdict;
 
 /// Most bots of one node: each owns a port, or two.
 pub const MAX_BOTS: u16 = 4096;
 /// How long the last words of bots whose way is long are waited for.
-const LAST_WORDS: Millis = Millis::seconds(2);
+const DRAIN_TIMEOUT: Millis = Millis::seconds(2);
 
 /// The role that runs bots. Owns one port for each, or two when their routers change them, and one for
 /// queries.
@@ -72,10 +72,10 @@ pub struct Bots {
     options: BotsOptions,
     bots: Vec<Bot>,
     /// By bot; empty when nothing happens to datagrams.
-    wires: Vec<Wire>,
+    wires: Vec<BotLink>,
     flood: Flood,
-    maps: Maps,
-    gauge: Gauge,
+    maps: MapCache,
+    measurement: Measurement,
     /// What each server was found to speak.
     spoken: Vec<Option<&'static Protocol>>,
     /// Bots and when they want to run; an entry whose bot is scheduled otherwise is old.
@@ -95,7 +95,7 @@ pub struct Bots {
     last_progress: Option<(String, usize)>,
     finished: bool,
     outbox: Outbox,
-    voices: Voices,
+    event_log: EventLog,
     packet: Vec<u8>,
 }
 
@@ -103,16 +103,16 @@ impl Bots {
     /// Bots that begin to join at `now`. A count or pace out of range is drawn into it.
     #[must_use]
     pub fn new(options: BotsOptions, now: Millis) -> Self {
-        Self::with_senses(options, now, None, None)
+        Self::with_maps_and_meter(options, now, None, None)
     }
 
     /// Bots that know the maps that `find_map` finds, and a load test that knows what processes cost.
     #[must_use]
-    pub fn with_senses(
+    pub fn with_maps_and_meter(
         mut options: BotsOptions,
         now: Millis,
         find_map: Option<FindMap>,
-        meter: Option<Box<dyn Meter>>,
+        meter: Option<Box<dyn ResourceMeter>>,
     ) -> Self {
         options.joins_per_second = options.joins_per_second.max(1);
         for stage in &mut options.stages {
@@ -120,14 +120,15 @@ impl Bots {
         }
         let most = options.most_bots();
         let whole = options.stages.iter().map(|stage| stage.duration.0).sum();
-        let strip = Strip::new(now, Millis(whole));
-        let bots = (0..most).map(|number| Bot::new(&options, number, Millis::NEVER, strip.clone()));
+        let lagometer = Lagometer::new(now, Millis(whole));
+        let bots =
+            (0..most).map(|number| Bot::new(&options, number, Millis::NEVER, lagometer.clone()));
         let mut this = Self {
             bots: bots.collect(),
-            wires: Wire::for_all(&options, now),
+            wires: BotLink::for_all(&options, now),
             flood: Flood::new(options.queries, options.servers.clone(), now),
-            maps: Maps::new(find_map),
-            gauge: Gauge::new(now, meter),
+            maps: MapCache::new(find_map),
+            measurement: Measurement::new(now, meter),
             spoken: vec![None; options.servers.len()],
             wakes: BinaryHeap::new(),
             began: now,
@@ -140,7 +141,7 @@ impl Bots {
             last_progress: None,
             finished: false,
             outbox: Outbox::default(),
-            voices: Voices::default(),
+            event_log: EventLog::default(),
             packet: Vec::new(),
             options,
         };
@@ -155,7 +156,7 @@ impl Bots {
         if let Some((line, _)) = &self.last_progress {
             return line.clone();
         }
-        let last = self.gauge.samples().last().copied().unwrap_or_default();
+        let last = self.measurement.samples().last().copied().unwrap_or_default();
         let pings: Vec<_> = self.bots.iter().filter_map(Bot::ping_ms).collect();
         let ping = match pings.len() {
             0 => "-".to_owned(),
@@ -186,20 +187,26 @@ impl Bots {
 
     /// Bots in the game, and bots that are meant to be there.
     #[must_use]
-    pub fn attendance(&self) -> (usize, usize) {
+    pub fn in_game_and_wanted(&self) -> (usize, usize) {
         (self.in_game(), usize::from(self.wanted))
     }
 
     /// Each second up to now.
     #[must_use]
     pub fn samples(&self) -> &[Sample] {
-        self.gauge.samples()
+        self.measurement.samples()
     }
 
     /// All figures up to now.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        self.gauge.summary(&self.options, &self.bots, &self.spoken, self.now, self.flood.summary())
+        self.measurement.summary(
+            &self.options,
+            &self.bots,
+            &self.spoken,
+            self.now,
+            self.flood.summary(),
+        )
     }
 
     fn in_game(&self) -> usize {
@@ -217,36 +224,38 @@ impl Bots {
         for number in before..stage.bots {
             let place = u64::from(number - before);
             let starts = now + Millis(place * 1000 / u64::from(self.options.joins_per_second));
-            self.bots[usize::from(number)].call_in(starts);
+            self.bots[usize::from(number)].schedule_join(starts);
             self.living += 1;
             self.after(now, number);
         }
         for number in stage.bots..before {
-            self.send_away(now, number);
+            self.stop_bot(now, number);
         }
         let joins = u64::from(stage.bots.saturating_sub(before));
         let joined = now + Millis(joins * 1000 / u64::from(self.options.joins_per_second));
         // Joining is not what a stage measures, unless there is nothing else.
-        self.gauge.begin_stage(joined.min(now + Millis(stage.duration.0 / 2)));
+        self.measurement.begin_stage(joined.min(now + Millis(stage.duration.0 / 2)));
     }
 
     /// A stage is over: judges it, and begins the next one or ends.
     fn end_stage(&mut self, now: Millis) {
-        self.note_open_gaps(now);
+        self.record_open_gaps(now);
         self.share_refusals();
-        let broken = self.gauge.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
+        let failed =
+            self.measurement.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
         self.stage += 1;
-        if broken || self.stage >= self.options.stages.len() {
+        if failed || self.stage >= self.options.stages.len() {
             self.leave(now);
         } else {
             self.begin_stage(now);
         }
     }
 
-    fn send_away(&mut self, now: Millis, number: u16) {
-        let Self { options, maps, gauge, bots, spoken, .. } = self;
-        let mut around = Surroundings { options, maps, figures: gauge.figures(), spoken };
-        bots[usize::from(number)].leave(now, &mut around);
+    fn stop_bot(&mut self, now: Millis, number: u16) {
+        let Self { options, maps, measurement, bots, spoken, .. } = self;
+        let mut context =
+            BotContext { options, maps, stage_stats: measurement.stage_stats(), spoken };
+        bots[usize::from(number)].leave(now, &mut context);
         self.after(now, number);
     }
 
@@ -255,24 +264,25 @@ impl Bots {
         self.last_progress = Some((self.progress(), self.in_game()));
         self.leaving_since = Some(now);
         for number in 0..self.wanted {
-            self.send_away(now, number);
+            self.stop_bot(now, number);
         }
         self.finish_if_silent(now);
     }
 
     fn finish_if_silent(&mut self, now: Millis) {
         let Some(since) = self.leaving_since else { return };
-        let speaks = self.wires.iter().any(Wire::is_speaking);
-        self.finished |= !speaks || now >= since + LAST_WORDS;
+        let speaks = self.wires.iter().any(BotLink::is_speaking);
+        self.finished |= !speaks || now >= since + DRAIN_TIMEOUT;
     }
 
     /// Hands a bot what has come for it.
     fn hear(&mut self, now: Millis, number: u16, bytes: &[u8]) {
-        let Self { options, maps, gauge, bots, spoken, .. } = self;
-        let mut around = Surroundings { options, maps, figures: gauge.figures(), spoken };
+        let Self { options, maps, measurement, bots, spoken, .. } = self;
+        let mut context =
+            BotContext { options, maps, stage_stats: measurement.stage_stats(), spoken };
         if let Some(bot) = bots.get_mut(usize::from(number)) {
-            let server = around.options.server_of(number);
-            bot.handle_datagram(now, server, bytes, &mut around);
+            let server = context.options.server_of(number);
+            bot.handle_datagram(now, server, bytes, &mut context);
         }
     }
 
@@ -296,9 +306,9 @@ impl Bots {
             }
         }
         self.packet = packet;
-        bot.bury();
+        bot.drop_finished_client();
         while let Some(line) = bot.poll_line() {
-            self.voices.say(bot.name(), &line);
+            self.event_log.say(bot.name(), &line);
         }
         if bot.has_ended() && !std::mem::replace(&mut bot.is_counted_out, true) {
             self.living = self.living.saturating_sub(1);
@@ -324,9 +334,10 @@ impl Bots {
             }
             self.packet = packet;
         }
-        let Self { options, maps, gauge, bots, spoken, .. } = self;
-        let mut around = Surroundings { options, maps, figures: gauge.figures(), spoken };
-        bots[place].frame(now, &mut around);
+        let Self { options, maps, measurement, bots, spoken, .. } = self;
+        let mut context =
+            BotContext { options, maps, stage_stats: measurement.stage_stats(), spoken };
+        bots[place].frame(now, &mut context);
         self.after(now, number);
     }
 
@@ -351,7 +362,7 @@ impl Node for Bots {
             return;
         }
         let number = port % most;
-        let is_known = port < most * Wire::ports(&self.options);
+        let is_known = port < most * BotLink::ports(&self.options);
         if !is_known || route.remote != self.options.server_of(number) {
             return;
         }
@@ -366,7 +377,7 @@ impl Node for Bots {
         }
         self.after(now, number);
         self.drop_old_wakes();
-        self.end_if_nobody_is_left(now);
+        self.finish_if_no_bot_is_left(now);
     }
 
     fn frame(&mut self, now: Millis) {
@@ -380,7 +391,7 @@ impl Node for Bots {
                 return;
             }
         }
-        if self.gauge.frame(&self.bots, self.flood.summary(), now) && self.is_hopeless() {
+        if self.measurement.frame(&self.bots, self.flood.summary(), now) && self.no_bot_can_join() {
             self.end_stage_early(now);
             return;
         }
@@ -396,11 +407,11 @@ impl Node for Bots {
                 _ => break,
             };
             self.wakes.pop();
-            self.gauge.note_lateness(now.since(at));
+            self.measurement.record_lateness(now.since(at));
             self.run(now, number);
         }
         self.drop_old_wakes();
-        self.end_if_nobody_is_left(now);
+        self.finish_if_no_bot_is_left(now);
         self.finish_if_silent(now);
     }
 
@@ -410,7 +421,7 @@ impl Node for Bots {
         }
         let wake = self.wakes.peek().map_or(Millis::NEVER, |Reverse((at, _))| *at);
         match self.leaving_since {
-            Some(since) => wake.min(since + LAST_WORDS),
+            Some(since) => wake.min(since + DRAIN_TIMEOUT),
             None => wake.min(self.stage_ends).min(self.flood.next_frame()),
         }
     }
@@ -434,7 +445,7 @@ impl Hosted for Bots {
     }
 
     fn poll_console(&mut self) -> Option<String> {
-        self.voices.take()
+        self.event_log.take()
     }
 
     fn poll_game_log(&mut self) -> Option<String> {
@@ -442,7 +453,7 @@ impl Hosted for Bots {
     }
 
     fn local_ports(&self) -> u16 {
-        self.options.most_bots() * Wire::ports(&self.options) + u16::from(self.flood.is_on())
+        self.options.most_bots() * BotLink::ports(&self.options) + u16::from(self.flood.is_on())
     }
 
     fn stop(&mut self, now: Millis, _reason: &str) {
@@ -455,14 +466,14 @@ impl Hosted for Bots {
 }
 
 impl Bots {
-    fn end_if_nobody_is_left(&mut self, now: Millis) {
+    fn finish_if_no_bot_is_left(&mut self, now: Millis) {
         if self.living == 0 && self.leaving_since.is_none() {
             self.end_stage_early(now);
         }
     }
 
     /// Whether nobody has got in for so long that nobody will.
-    fn is_hopeless(&self) -> bool {
+    fn no_bot_can_join(&self) -> bool {
         let Self { options, .. } = self;
         let way = |shape: &Impairment| shape.latency.0 + shape.jitter.0;
         // Two questions, and each may have to be asked again.
@@ -470,8 +481,8 @@ impl Bots {
         !options.reconnects
             && self.leaving_since.is_none()
             && self.elapsed() > options.timeout + Millis(round_trips)
-            && !options.behaviour.include(Behaviour::Mute)
-            && !self.bots.iter().any(Bot::has_hope)
+            && !options.behavior.contains(Behavior::Mute)
+            && !self.bots.iter().any(Bot::can_still_join)
     }
 
     /// Gives each server's refusal to the bots that it did not answer: servers tell an address only now and
@@ -479,7 +490,7 @@ impl Bots {
     fn share_refusals(&mut self) {
         let mut told = vec![None; self.options.servers.len()];
         for bot in &self.bots {
-            let refusal = bot.record().refusal.as_ref().filter(|_| bot.record().entered.is_none());
+            let refusal = bot.stats().refusal.as_ref().filter(|_| bot.stats().entered.is_none());
             if let Some((place, refusal)) =
                 told.get_mut(bot.server_place(&self.options)).zip(refusal)
             {
@@ -494,18 +505,18 @@ impl Bots {
     }
 
     /// The time without a snapshot that has not ended counts as well.
-    fn note_open_gaps(&mut self, now: Millis) {
+    fn record_open_gaps(&mut self, now: Millis) {
         let interval = self.options.snapshot_interval();
         for bot in &mut self.bots {
-            bot.note_open_gap(now, interval, self.gauge.figures());
+            bot.record_open_gap(now, interval, self.measurement.stage_stats());
         }
     }
 
     /// Nobody is left, or nobody wants to wait any longer.
     fn end_stage_early(&mut self, now: Millis) {
-        self.note_open_gaps(now);
+        self.record_open_gaps(now);
         self.share_refusals();
-        self.gauge.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
+        self.measurement.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
         self.leave(now);
     }
 }

@@ -4,7 +4,7 @@ use std::{fmt, net::SocketAddr, str::FromStr};
 
 use thiserror::Error;
 
-use super::{MAX_BOTS, behaviour::Behaviours, expect::Expectations};
+use super::{MAX_BOTS, behavior::Behaviors, expect::Expectations};
 use crate::{client::ProtocolChoice, impairment::Impairment, model::Millis};
 
 /// A number of bots for a time.
@@ -27,7 +27,7 @@ const MAX_DURATION: Millis = Millis::seconds(86_400);
 
 /// Stages that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("'{0}' is no stage: BOTS:SECONDS, 1 to {MAX_BOTS} bots, such as 16:30s,32:30s,64:2m")]
+#[error("invalid stage '{0}' (expected BOTS:TIME with 1 to {MAX_BOTS} bots, e.g. 16:30s)")]
 pub struct StageError(String);
 
 impl FromStr for Stages {
@@ -107,7 +107,7 @@ pub struct BotsOptions {
     /// What the bots' names begin with; a number follows.
     pub name_prefix: String,
     /// What bots do.
-    pub behaviour: Behaviours,
+    pub behavior: Behaviors,
     /// The server's password; empty for none.
     pub password: String,
     /// What happens to datagrams on their way to the server, and on their way back.
@@ -157,7 +157,7 @@ impl BotsOptions {
             rate_bytes_per_sec: 25_000,
             snaps: 20,
             name_prefix: "bot".to_owned(),
-            behaviour: Behaviours::PLAYER,
+            behavior: Behaviors::PLAYER,
             password: String::new(),
             uplink: Impairment::default(),
             downlink: Impairment::default(),

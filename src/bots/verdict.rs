@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{
     expect::Expectations,
-    summary::{BotSummary, Outcome, Stretch},
+    summary::{BotOutcome, BotSummary, IntervalStats},
 };
 use crate::model::{limits::MAX_CLIENTS, text::escaped};
 
@@ -20,9 +20,9 @@ use crate::model::{limits::MAX_CLIENTS, text::escaped};
 pub enum Verdict {
     /// Everything was as expected.
     #[default]
-    AsExpected,
+    Passed,
     /// The bots played, but not all was as expected.
-    NotAsExpected,
+    Failed,
     /// Nobody was answered.
     NoAnswer,
     /// Nobody was let in, and the server said why.
@@ -34,79 +34,80 @@ pub enum Verdict {
 }
 
 /// What the verdict is made from.
-pub(super) struct Case<'a> {
+pub(super) struct VerdictInput<'a> {
     pub(super) server: &'a str,
-    pub(super) total: &'a Stretch,
+    pub(super) total: &'a IntervalStats,
     pub(super) each: &'a [BotSummary],
     /// What was expected and does not hold.
-    pub(super) broken: &'a [String],
+    pub(super) failed_expectations: &'a [String],
     pub(super) expectations: &'a Expectations,
     /// Whether bots are meant to get into the game at all.
     pub(super) enters: bool,
 }
 
-impl Case<'_> {
+impl VerdictInput<'_> {
     /// The verdict and its sentence.
-    pub(super) fn judge(&self) -> (Verdict, String) {
-        let Self { server, total, each, broken, expectations, enters } = self;
+    pub(super) fn evaluate(&self) -> (Verdict, String) {
+        let Self { server, total, each, failed_expectations: failed, expectations, enters } = self;
         let count = each.len();
-        let waived = |figure: &str| expectations.name(figure);
+        let waived = |metric: &str| expectations.name(metric);
         let missing = each.iter().filter(|bot| bot.join_ms.is_none()).count();
-        if total.faults > 0 && !waived("faults") {
-            let reason = self.reason(|bot| bot.faults > 0);
-            return (Verdict::Unreadable, format!("{server} sends what cannot be read: {reason}"));
+        if total.protocol_errors > 0 && !waived("protocol_errors") {
+            let reason = self.reason(|bot| bot.protocol_errors > 0);
+            return (Verdict::Unreadable, format!("{server} sent invalid data: {reason}"));
         }
         if *enters && total.active == 0 && !waived("in_game") {
-            return self.nobody_got_in();
+            return self.no_bot_entered();
         }
         if total.dropped > 0 && !waived("drops") {
             let dropped = total.dropped;
-            let reason = self.reason(|bot| bot.outcome == Outcome::Dropped);
-            return (Verdict::Lost, format!("{server} lost {dropped} of {count} bots: {reason}"));
+            let reason = self.reason(|bot| bot.outcome == BotOutcome::Dropped);
+            return (
+                Verdict::Lost,
+                format!("{server} dropped {dropped} of {count} bots: {reason}"),
+            );
         }
-        if let Some((first, more)) = broken.split_first() {
+        if let Some((first, more)) = failed.split_first() {
             let more = match more.len() {
                 0 => String::new(),
                 more => format!(" (and {more} more)"),
             };
-            return (Verdict::NotAsExpected, format!("not as expected: {first}{more}"));
+            return (Verdict::Failed, format!("failed: {first}{more}"));
         }
         let judged = waived("in_game") || (waived("refused") && missing == total.refused);
         if *enters && missing > 0 && !judged {
             let reason = self.refusal(|bot| bot.join_ms.is_none());
-            let sentence =
-                format!("not as expected: {missing} of {count} bots never got in: {reason}");
-            return (Verdict::NotAsExpected, sentence);
+            let sentence = format!("failed: {missing} of {count} bots did not join: {reason}");
+            return (Verdict::Failed, sentence);
         }
-        (Verdict::AsExpected, format!("all as expected: {} of {count} bots played", total.active))
+        (Verdict::Passed, format!("passed: {} of {count} bots played", total.active))
     }
 
-    fn nobody_got_in(&self) -> (Verdict, String) {
+    fn no_bot_entered(&self) -> (Verdict, String) {
         let Self { server, total, each, .. } = self;
         let count = each.len();
         if total.refused > 0 {
-            let reason = self.refusal(|bot| bot.outcome == Outcome::Refused);
-            return (Verdict::Refused, format!("{server} refuses all of {count} bots: {reason}"));
+            let reason = self.refusal(|bot| bot.outcome == BotOutcome::Refused);
+            return (Verdict::Refused, format!("{server} refused all {count} bots: {reason}"));
         }
         let heard: u64 = each.iter().map(|bot| bot.heard).sum();
         let dropped: u64 = each.iter().map(|bot| bot.unreadable).sum();
         if dropped > heard / 2 {
             let sentence = format!(
-                "{server} answers, but not as a Quake III server does: {dropped} of {heard} \
-                 datagrams make no sense"
+                "{server} is not a Quake III server: {dropped} of {heard} datagrams are invalid"
             );
             return (Verdict::Unreadable, sentence);
         }
         if total.dropped > 0 {
-            let reason = self.reason(|bot| bot.outcome == Outcome::Dropped);
+            let reason = self.reason(|bot| bot.outcome == BotOutcome::Dropped);
             return (
                 Verdict::Lost,
-                format!("{server} let bots in, but not into its game: {reason}"),
+                format!("{server} accepted bots, but none entered the game: {reason}"),
             );
         }
         let sentence = match heard {
             0 => format!("{server} does not answer"),
-            _ => format!("{server} answers at first and then no more: no bot got into the game"),
+            _ => format!("{server} stopped answering: no bot entered the game"),
         };
         (Verdict::NoAnswer, sentence)
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::ServerAddress;
 use crate::{
-    bots::{self, Behaviours, Expectations, MAX_BOTS, QueryFlood, Stage, Stages},
+    bots::{self, Behaviors, Expectations, MAX_BOTS, QueryFlood, Stage, Stages},
     client::ProtocolChoice,
     impairment::Impairment,
     model::Millis,
@@ -82,7 +82,7 @@ pub struct LoadTest {
     /// [default: wander,fight,scores]
     #[arg(long = "do", value_name = "WORDS")]
     #[serde(rename = "do", deserialize_with = "text")]
-    pub behaviour: Option<Behaviours>,
+    pub behavior: Option<Behaviors>,
     /// What happens to datagrams both ways: latency=40ms,jitter=10ms,loss=1%,dup=1%,reorder=1%,
     /// rate=8000 (bytes a second). jitter is added to latency and keeps the order of datagrams; reorder is
     /// the share that skips both, and lets jitter change the order as well
@@ -200,7 +200,7 @@ impl LoadTest {
             stages,
             ramp: self.ramp.or(other.ramp),
             wire: self.wire.or(other.wire),
-            behaviour: self.behaviour.or(other.behaviour),
+            behavior: self.behavior.or(other.behavior),
             network: self.network.or(other.network),
             uplink: self.uplink.or(other.uplink),
             downlink: self.downlink.or(other.downlink),
@@ -236,7 +236,7 @@ impl LoadTest {
             rate_bytes_per_sec: self.rate.unwrap_or(usual.rate_bytes_per_sec),
             snaps: self.snaps.map_or(usual.snaps, u32::from),
             name_prefix: self.name_prefix.unwrap_or(usual.name_prefix),
-            behaviour: self.behaviour.unwrap_or(usual.behaviour),
+            behavior: self.behavior.unwrap_or(usual.behavior),
             password: self.password.unwrap_or_default(),
             uplink: self.uplink.or(self.network).unwrap_or_default(),
             downlink: self.downlink.or(self.network).unwrap_or_default(),
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!((built.stages.len(), built.joins_per_second, built.seed), (2, 5, 7));
         assert_eq!((built.uplink.latency, built.downlink.loss), (Millis(40), 10));
         assert_eq!((built.rebind, built.queries.info_per_second), (Millis::seconds(30), 50));
-        assert_eq!(built.behaviour.to_string(), "wander,chat");
+        assert_eq!(built.behavior.to_string(), "wander,chat");
 
         let line = LoadTest {
             bots: Some(3),

@@ -398,7 +398,7 @@ mod tests {
         refused("bots -n 4", "--connect");
         refused("bots --connect x -n 0", "1..=4096");
         refused("bots --connect x --expect loss<", "loss");
-        refused("bots --connect x --do dance", "cannot 'dance'");
+        refused("bots --connect x --do dance", "unknown behavior 'dance'");
         refused("bots --connect x --wire 66", "68");
         refused("bots --connect x --name-prefix a;b", "printable");
         refused("query 127.0.0.1 +map x", "only a server takes commands that begin with +");

@@ -11,7 +11,7 @@ use std::{
 };
 
 use fragd::{
-    bots::{Bots, Cost, FindMap, Meter, Sample, Summary, Verdict},
+    bots::{Bots, FindMap, ResourceMeter, ResourceUsage, Sample, Summary, Verdict},
     cli::{BotsOptions, LoadTest, Outcome},
     io::{
         self, Clock, GameData, Options, Output, Processes, Progress, Signals, Sockets,
@@ -62,8 +62,8 @@ pub(crate) fn run(options: &BotsOptions) -> Outcome {
 /// How the program ends.
 fn outcome(verdict: Verdict) -> Outcome {
     match verdict {
-        Verdict::AsExpected => Outcome::Done,
-        Verdict::NotAsExpected => Outcome::Failed,
+        Verdict::Passed => Outcome::Done,
+        Verdict::Failed => Outcome::Failed,
         Verdict::NoAnswer => Outcome::NoAnswer,
         Verdict::Refused => Outcome::Refused,
         Verdict::Lost => Outcome::Lost,
@@ -104,7 +104,7 @@ fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
     }
     let clock = Clock::start();
     let meter = Box::new(Costs { processes: meter, servers: options.pid.clone() });
-    let mut bots = Bots::with_senses(asked, clock.now(), find_map(options), Some(meter));
+    let mut bots = Bots::with_maps_and_meter(asked, clock.now(), find_map(options), Some(meter));
     drive(&mut bots, first, &clock).map_err(failed)?;
     Ok(bots.summary())
 }
@@ -145,26 +145,26 @@ struct Costs {
 }
 
 impl Costs {
-    fn used(&mut self, pid: Option<u32>) -> Option<Cost> {
+    fn used(&mut self, pid: Option<u32>) -> Option<ResourceUsage> {
         let io::process::Used { cpu_us, memory_bytes } = self.processes.used(pid)?;
-        Some(Cost { cpu_us, memory_bytes })
+        Some(ResourceUsage { cpu_us, memory_bytes })
     }
 }
 
-impl Meter for Costs {
-    fn server(&mut self) -> Option<Cost> {
+impl ResourceMeter for Costs {
+    fn server(&mut self) -> Option<ResourceUsage> {
         let pids = self.servers.clone();
         let used = pids.into_iter().map(|pid| self.used(Some(pid)));
         used.reduce(|all, one| {
             let (all, one) = (all?, one?);
-            Some(Cost {
+            Some(ResourceUsage {
                 cpu_us: all.cpu_us + one.cpu_us,
                 memory_bytes: all.memory_bytes + one.memory_bytes,
             })
         })?
     }
 
-    fn own(&mut self) -> Option<Cost> {
+    fn own(&mut self) -> Option<ResourceUsage> {
         self.used(None)
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    bots::{Behaviour, Behaviours, Bots, BotsOptions},
+    bots::{Behavior, Behaviors, Bots, BotsOptions},
     client::Protocol,
     game::{Deathmatch, Game, Profile},
     impairment::Impairment,
@@ -169,13 +169,13 @@ impl BotMatch {
         let options = BotsOptions {
             seed,
             joins_per_second: 16,
-            behaviour: Behaviours::default().with(Behaviour::Wander).with(Behaviour::Fight),
+            behavior: Behaviors::default().with(Behavior::Wander).with(Behavior::Fight),
             ..BotsOptions::new(address, Protocol::Q3_68, count, STAY)
         };
         let bsp = Bsp::load(map.1).unwrap();
         let collision = Arc::new(CollisionMap::new(&bsp, TracePrecision::Single).unwrap());
         let find = Box::new(move |_: &str| Some(collision.clone()));
-        let bots = Bots::with_senses(options, network.now(), Some(find), None);
+        let bots = Bots::with_maps_and_meter(options, network.now(), Some(find), None);
         let nodes = [Actor::Server(Box::new(server)), Actor::Bots(Box::new(bots))];
         Self { network, nodes: nodes.map(Taped::new) }
     }

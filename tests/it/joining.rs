@@ -7,7 +7,7 @@
 use std::net::SocketAddr;
 
 use fragd::{
-    bots::{Behaviour, Behaviours, Bots, BotsOptions, Outcome, Summary, Verdict},
+    bots::{Behavior, Behaviors, BotOutcome, Bots, BotsOptions, Summary, Verdict},
     client::ProtocolChoice,
     impairment::Impairment,
     model::Millis,
@@ -155,8 +155,8 @@ fn gamestate_fragments_are_spaced_on_the_lan() {
 fn never_joining(seconds: u64, set: &[(&str, &str)]) -> Lan {
     let mut all = vec![("sv_maxclients", "2")];
     all.extend_from_slice(set);
-    let mute = Behaviours::default().with(Behaviour::Mute);
-    Lan::new(sim_fixture::server(&all), BotsOptions { behaviour: mute, ..options(2, seconds) })
+    let mute = Behaviors::default().with(Behavior::Mute);
+    Lan::new(sim_fixture::server(&all), BotsOptions { behavior: mute, ..options(2, seconds) })
 }
 
 #[test]
@@ -225,8 +225,12 @@ fn bots_detect_the_protocol_of_a_server() {
         let mut lan = Lan::new(sim_fixture::server(set), options(4, 5));
         lan.run_for(Millis::seconds(6));
         let summary = lan.bots.summary();
-        assert_eq!(summary.wire, spoken, "{summary}");
-        assert_eq!((summary.verdict, summary.total.faults), (Verdict::AsExpected, 0), "{summary}");
+        assert_eq!(summary.protocol, spoken, "{summary}");
+        assert_eq!(
+            (summary.verdict, summary.total.protocol_errors),
+            (Verdict::Passed, 0),
+            "{summary}"
+        );
         assert!(summary.each.iter().all(|bot| bot.lives == 1 && bot.reason.is_none()), "{summary}");
         assert!(summary.total.join_ms.max < 2000, "{summary}");
     }
@@ -234,7 +238,7 @@ fn bots_detect_the_protocol_of_a_server() {
 
 #[test]
 fn bots_report_a_full_server() {
-    for (slots, verdict) in [("4", Verdict::NotAsExpected), ("1", Verdict::Refused)] {
+    for (slots, verdict) in [("4", Verdict::Failed), ("1", Verdict::Refused)] {
         let asked = BotsOptions { joins_per_second: 100, ..options(20, 4) };
         let mut lan = Lan::new(sim_fixture::server(&[("sv_maxclients", slots)]), asked);
         if slots == "1" {
@@ -246,7 +250,7 @@ fn bots_report_a_full_server() {
         let summary = lan.bots.summary();
         let in_game = if slots == "4" { 4 } else { 0 };
         assert_eq!(summary.total.refused, 20 - in_game, "{summary}");
-        let refused = summary.each.iter().filter(|bot| bot.outcome == Outcome::Refused);
+        let refused = summary.each.iter().filter(|bot| bot.outcome == BotOutcome::Refused);
         assert!(refused.clone().all(|bot| bot.reason.as_deref() == Some("Server is full")));
         let told = refused.clone().filter(|bot| !bot.reason_is_shared).count();
         assert!((3..15).contains(&told), "the server limits refusals: {told}");

@@ -102,7 +102,7 @@ struct Measured {
 impl Measured {
     /// Violated time limits, by the machine's clock.
     fn late(&self) -> Option<String> {
-        let figures = self.stages.iter().skip(1).map(|stage| &stage.figures);
+        let figures = self.stages.iter().skip(1).map(|stage| &stage.total);
         let bad = figures.zip(MBIT_PER_SECOND).find_map(|(stage, mbit)| {
             let (gap, ping) = (stage.snapshot_gap_ms.max, stage.ping_ms.p90);
             (gap > WORST_GAP_MS || ping > PING_P90_MS)
@@ -228,7 +228,7 @@ fn check(make: fn(&Target) -> Load, counters: &[Counter]) {
         let shown: Vec<_> = measured
             .stages
             .iter()
-            .map(|s| (s.figures.snapshot_gap_ms.max, s.figures.ping_ms.p90))
+            .map(|s| (s.total.snapshot_gap_ms.max, s.total.ping_ms.p90))
             .collect();
         let counted: Vec<_> =
             counters.iter().map(|&counter| measured.counters.get(counter)).collect();
@@ -237,7 +237,7 @@ fn check(make: fn(&Target) -> Load, counters: &[Counter]) {
              processor; waits {waits:?}; {counted:?} of {counters:?}; {engine:?}"
         );
         for stage in &measured.stages {
-            let figures = &stage.figures;
+            let figures = &stage.total;
             assert_eq!((figures.active, figures.dropped), (usize::from(BOTS), 0), "bots stay");
         }
         assert!(counted.iter().sum::<u64>() > 100, "the load reaches the server: {counted:?}");

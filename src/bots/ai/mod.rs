@@ -3,20 +3,20 @@
 //! Everything is drawn from the seed, from the milliseconds played and from what the bot sees, so the
 //! same seed on the same level plays the same on every machine.
 
-mod course;
-mod senses;
+mod perception;
+mod stuck;
 
 use rand_pcg::{
     Pcg32,
     rand_core::{Rng as _, SeedableRng as _},
 };
 
-use super::behaviour::{Behaviour, Behaviours};
+use super::behavior::{Behavior, Behaviors};
 use crate::model::{Buttons, UserCmd, Vec3, trig::sine_cosine};
 
-use course::{Course, Trouble, WAYS, keys_for, turn_of};
-use senses::AHEAD;
-pub(super) use senses::Senses;
+use perception::AHEAD;
+pub(super) use perception::Perception;
+use stuck::{StuckDetector, StuckKind, WAYS, keys_for, turn_of};
 
 /// Of so many looks at an enemy, one makes it take up another weapon.
 const CHANGES: u32 = 24;
@@ -41,9 +41,9 @@ const LEAVE_MS: u32 = 1500;
 
 /// A bot's intentions.
 #[derive(Debug)]
-pub(super) struct Mind {
+pub(super) struct BotAi {
     random: Pcg32,
-    does: Behaviours,
+    does: Behaviors,
     yaw: i32,
     yaw_rate: i32,
     wanted_yaw_rate: i32,
@@ -65,7 +65,7 @@ pub(super) struct Mind {
     /// Milliseconds until it says something, and until it looks at the scoreboard.
     talks_in: u32,
     scores_in: u32,
-    course: Course,
+    stuck: StuckDetector,
     /// How long it is still leaving a place.
     leaves_ms: u32,
     was_dead: bool,
@@ -75,8 +75,8 @@ pub(super) struct Mind {
 const SAYINGS: [&str; 6] =
     ["hello", "nice shot", "where is everybody?", "lag?", "good game", "one more round"];
 
-impl Mind {
-    pub(super) fn new(seed: u64, does: Behaviours) -> Self {
+impl BotAi {
+    pub(super) fn new(seed: u64, does: Behaviors) -> Self {
         let mut random = Pcg32::seed_from_u64(seed);
         let yaw = random.next_u32() as i32 & (TURN - 1);
         let talks_in = 5000 + random.next_u32() % 20_000;
@@ -100,46 +100,46 @@ impl Mind {
             decides_in: 0,
             talks_in,
             scores_in,
-            course: Course::default(),
+            stuck: StuckDetector::default(),
             leaves_ms: 0,
             was_dead: false,
         }
     }
 
     /// Looks around, once for all usercmds of a packet, which span `passed_ms`.
-    pub(super) fn look(&mut self, senses: &Senses<'_>, passed_ms: u32) {
-        self.weapon = senses.weapon;
-        if !senses.plays {
+    pub(super) fn update(&mut self, perception: &Perception<'_>, passed_ms: u32) {
+        self.weapon = perception.weapon;
+        if !perception.plays {
             return;
         }
-        if !senses.alive {
+        if !perception.alive {
             // Fire pressed anew asks to come back.
             self.buttons = Buttons(self.buttons.0 ^ Buttons::ATTACK.0);
             (self.wanted, self.heading, self.was_dead) = (None, None, true);
             return;
         }
-        self.level_yaw = senses.delta_angles[1];
-        self.wanted = senses.enemy.map(|enemy| senses.aim(enemy));
+        self.level_yaw = perception.delta_angles[1];
+        self.wanted = perception.enemy.map(|enemy| perception.aim(enemy));
         if let Some([pitch, yaw]) = self.wanted {
             let aimed = off(yaw, self.yaw) < AIM_ERROR && off(pitch, self.pitch) < AIM_ERROR;
             self.buttons = if aimed { Buttons::ATTACK } else { Buttons::default() };
-            self.choose_weapon(senses);
+            self.choose_weapon(perception);
         } else if self.was_dead {
             self.buttons = Buttons::default();
         }
-        if self.does.include(Behaviour::Wander) {
-            self.find_way(senses, passed_ms);
+        if self.does.contains(Behavior::Wander) {
+            self.find_way(perception, passed_ms);
         }
         self.was_dead = false;
     }
 
     /// Takes up another weapon now and then.
-    fn choose_weapon(&mut self, senses: &Senses<'_>) {
-        let is_good = senses.loaded >> senses.weapon.min(31) & 1 != 0;
+    fn choose_weapon(&mut self, perception: &Perception<'_>) {
+        let is_good = perception.loaded >> perception.weapon.min(31) & 1 != 0;
         if is_good && self.below(CHANGES) != 0 {
             return;
         }
-        let loaded = senses.loaded;
+        let loaded = perception.loaded;
         let count = loaded.count_ones();
         if count == 0 {
             return;
@@ -150,15 +150,15 @@ impl Mind {
     }
 
     /// Goes on, or elsewhere when something is in the way.
-    fn find_way(&mut self, senses: &Senses<'_>, passed_ms: u32) {
+    fn find_way(&mut self, perception: &Perception<'_>, passed_ms: u32) {
         self.leaves_ms = self.leaves_ms.saturating_sub(passed_ms);
         let goes = self.goes();
-        let trouble = self.course.note(senses.origin, goes.is_some(), passed_ms);
-        if trouble == Some(Trouble::Cornered) || self.was_dead {
+        let trouble = self.stuck.note(perception.origin, goes.is_some(), passed_ms);
+        if trouble == Some(StuckKind::Cornered) || self.was_dead {
             self.leaves_ms = LEAVE_MS;
             self.up = 0;
         }
-        let free = goes.map_or(0.0, |yaw| self.free_way(senses, yaw));
+        let free = goes.map_or(0.0, |yaw| self.clear_distance(perception, yaw));
         let is_blocked = free < TOO_NEAR && (goes.is_some() || self.leaves_ms > 0);
         if trouble.is_some() || is_blocked {
             let first = self.below(WAYS as u32) as i32;
@@ -166,26 +166,26 @@ impl Mind {
             let ways = (0..WAYS - 1).map(|way| ((first + way) % (WAYS - 1) + 1) * (TURN / WAYS));
             let from = goes.unwrap_or(self.yaw);
             let best = ways
-                .map(|turn| (self.free_way(senses, from + turn), turn))
+                .map(|turn| (self.clear_distance(perception, from + turn), turn))
                 .max_by(|(one, _), (other, _)| one.total_cmp(other));
             self.heading = best.map(|(_, turn)| (from + turn) & (TURN - 1));
             self.wanted_yaw_rate = 0;
-        } else if senses.enemy.is_some() && self.heading.is_none() {
+        } else if perception.enemy.is_some() && self.heading.is_none() {
             // In a fight the way does not follow the eyes.
             self.heading = goes;
         }
         match (trouble, self.up) {
             // A stair too high for a step may do for a jump, and keys must be let go of to jump again.
-            (Some(Trouble::Stuck), ..=0) => self.up = 127,
-            (Some(Trouble::Stuck), _) => self.up = 0,
+            (Some(StuckKind::Stuck), ..=0) => self.up = 127,
+            (Some(StuckKind::Stuck), _) => self.up = 0,
             // Who is in the air does not stop before lava.
             (_, 1..) if free < AHEAD => self.up = 0,
             _ => {}
         }
-        if senses.swims {
+        if perception.swims {
             self.up = 127;
         }
-        let Some(heading) = self.heading.filter(|_| senses.enemy.is_none()) else { return };
+        let Some(heading) = self.heading.filter(|_| perception.enemy.is_none()) else { return };
         if off(heading, self.yaw) < AIM_ERROR {
             // From here on it goes where it looks.
             self.heading = None;
@@ -196,8 +196,8 @@ impl Mind {
     }
 
     /// How far the way is free, by a usercmd's yaw.
-    fn free_way(&self, senses: &Senses<'_>, yaw: i32) -> f32 {
-        senses.free_way(along(yaw.wrapping_add(self.level_yaw)))
+    fn clear_distance(&self, perception: &Perception<'_>, yaw: i32) -> f32 {
+        perception.clear_distance(along(yaw.wrapping_add(self.level_yaw)))
     }
 
     fn keys(&self) -> [i8; 2] {
@@ -210,7 +210,7 @@ impl Mind {
     }
 
     /// The next usercmd, `step_ms` after the last, for the level time `server_time`.
-    pub(super) fn step(&mut self, server_time: i32, step_ms: u32) -> UserCmd {
+    pub(super) fn next_usercmd(&mut self, server_time: i32, step_ms: u32) -> UserCmd {
         match self.decides_in.checked_sub(step_ms) {
             Some(left) => self.decides_in = left,
             None => self.decide(),
@@ -246,13 +246,13 @@ impl Mind {
     }
 
     /// What it says or asks now, if anything.
-    pub(super) fn talk(&mut self) -> Option<String> {
-        if self.does.include(Behaviour::Chat) && self.talks_in == 0 {
+    pub(super) fn next_command(&mut self) -> Option<String> {
+        if self.does.contains(Behavior::Chat) && self.talks_in == 0 {
             self.talks_in = 20_000 + self.below(20_000);
             let which = self.below(SAYINGS.len() as u32);
             return SAYINGS.get(which as usize).map(|saying| format!("say {saying}"));
         }
-        if self.does.include(Behaviour::Scores) && self.scores_in == 0 {
+        if self.does.contains(Behavior::Scores) && self.scores_in == 0 {
             self.scores_in = 10_000 + self.below(10_000);
             return Some("score".to_owned());
         }
@@ -267,7 +267,7 @@ impl Mind {
         let right = [0, 0, 0, 127, -127][self.below(5) as usize];
         let up = [0, 0, 0, 0, 0, 0, 127, 127, -127][self.below(9) as usize];
         let attacks = self.below(4) == 0;
-        if self.does.include(Behaviour::Wander) {
+        if self.does.contains(Behavior::Wander) {
             self.wanted_yaw_rate = rate;
             self.wanted_pitch = pitch;
             (self.forward, self.right, self.up) = (forward, right, up);
@@ -277,7 +277,7 @@ impl Mind {
                 *heading = (*heading + rate * (TURN / 4 / MAX_YAW_RATE)) & (TURN - 1);
             }
         }
-        if self.does.include(Behaviour::Fight) {
+        if self.does.contains(Behavior::Fight) {
             self.buttons = if attacks { Buttons::ATTACK } else { Buttons::default() };
         }
     }
@@ -303,20 +303,20 @@ fn along(yaw: i32) -> Vec3 {
 mod tests {
     use super::*;
 
-    fn play(seed: u64, does: Behaviours) -> Vec<UserCmd> {
-        let mut mind = Mind::new(seed, does);
-        (0..6000).map(|step| mind.step(step * 16, 16)).collect()
+    fn play(seed: u64, does: Behaviors) -> Vec<UserCmd> {
+        let mut ai = BotAi::new(seed, does);
+        (0..6000).map(|step| ai.next_usercmd(step * 16, 16)).collect()
     }
 
     #[test]
     fn the_same_seed_plays_the_same() {
-        assert_eq!(play(1, Behaviours::PLAYER), play(1, Behaviours::PLAYER));
-        assert_ne!(play(1, Behaviours::PLAYER), play(2, Behaviours::PLAYER));
+        assert_eq!(play(1, Behaviors::PLAYER), play(1, Behaviors::PLAYER));
+        assert_ne!(play(1, Behaviors::PLAYER), play(2, Behaviors::PLAYER));
     }
 
     #[test]
     fn it_turns_smoothly_and_uses_every_key() {
-        let played = play(3, Behaviours::PLAYER);
+        let played = play(3, Behaviors::PLAYER);
         for pair in played.windows(2) {
             for axis in [0, 1] {
                 let turned = (pair[1].angles[axis] - pair[0].angles[axis]) as i16;
@@ -337,114 +337,114 @@ mod tests {
             (usercmd.forwardmove, usercmd.rightmove, usercmd.upmove, usercmd.buttons.0)
                 == (0, 0, 0, 0)
         };
-        assert!(play(4, Behaviours::default()).iter().all(still));
-        let walks = play(4, Behaviours::default().with(Behaviour::Wander));
+        assert!(play(4, Behaviors::default()).iter().all(still));
+        let walks = play(4, Behaviors::default().with(Behavior::Wander));
         assert!(walks.iter().any(|usercmd| usercmd.forwardmove != 0));
         assert!(walks.iter().all(|usercmd| usercmd.buttons.0 == 0));
     }
 
     #[test]
     fn it_turns_to_whom_it_sees_and_fires_when_it_aims() {
-        let mut mind = Mind::new(5, Behaviours::PLAYER);
+        let mut ai = BotAi::new(5, Behaviors::PLAYER);
         // Due west and level with the eyes, on a level that has turned everybody by a quarter.
-        let senses = Senses {
+        let perception = Perception {
             enemy: Some(Vec3::new(-500.0, 0.0, 26.0)),
             delta_angles: [0, TURN / 4, 0],
-            ..Senses::nowhere()
+            ..Perception::nowhere()
         };
         for step in 0..60 {
-            mind.look(&senses, 16);
-            mind.step(step * 16, 16);
+            ai.update(&perception, 16);
+            ai.next_usercmd(step * 16, 16);
         }
-        mind.look(&senses, 16);
-        let usercmd = mind.step(1000, 16);
+        ai.update(&perception, 16);
+        let usercmd = ai.next_usercmd(1000, 16);
         assert_eq!(usercmd.angles, [0, TURN / 4, 0]);
         assert_eq!(usercmd.buttons, Buttons::ATTACK);
     }
 
     #[test]
     fn who_does_not_get_on_turns_and_jumps() {
-        let mut mind = Mind::new(6, Behaviours::default().with(Behaviour::Wander));
-        (mind.forward, mind.decides_in) = (127, 60_000);
-        let before = mind.yaw;
+        let mut ai = BotAi::new(6, Behaviors::default().with(Behavior::Wander));
+        (ai.forward, ai.decides_in) = (127, 60_000);
+        let before = ai.yaw;
         let mut jumped = false;
         for _ in 0..30 {
-            mind.look(&Senses::nowhere(), 33);
-            jumped |= mind.step(0, 33).upmove == 127;
+            ai.update(&Perception::nowhere(), 33);
+            jumped |= ai.next_usercmd(0, 33).upmove == 127;
         }
-        assert_ne!(mind.yaw, before);
+        assert_ne!(ai.yaw, before);
         assert!(jumped);
     }
 
     #[test]
     fn who_runs_about_in_a_corner_leaves_it_whoever_is_in_sight() {
-        let mut mind = Mind::new(8, Behaviours::PLAYER);
-        (mind.forward, mind.decides_in) = (0, 60_000);
-        let at = |step: u16| Senses {
+        let mut ai = BotAi::new(8, Behaviors::PLAYER);
+        (ai.forward, ai.decides_in) = (0, 60_000);
+        let at = |step: u16| Perception {
             origin: Vec3::new(f32::from(step % 2) * 40.0, 0.0, 0.0),
             enemy: Some(Vec3::new(500.0, 0.0, 26.0)),
-            ..Senses::nowhere()
+            ..Perception::nowhere()
         };
         let mut left = 0;
         for step in 0..120 {
-            mind.look(&at(step), 33);
-            let usercmd = mind.step(0, 33);
-            left += u32::from(mind.leaves_ms > 0 && usercmd.forwardmove != 0);
-            assert!(off(mind.yaw, 0) < AIM_ERROR || step < 20, "its eyes stay on whom it fights");
+            ai.update(&at(step), 33);
+            let usercmd = ai.next_usercmd(0, 33);
+            left += u32::from(ai.leaves_ms > 0 && usercmd.forwardmove != 0);
+            assert!(off(ai.yaw, 0) < AIM_ERROR || step < 20, "its eyes stay on whom it fights");
         }
         assert!((20..=46).contains(&left), "{left} of 120 looks");
     }
 
     #[test]
     fn in_a_fight_the_way_does_not_follow_the_eyes() {
-        let mut mind = Mind::new(9, Behaviours::PLAYER);
-        (mind.yaw, mind.forward, mind.decides_in) = (0, 127, 60_000);
+        let mut ai = BotAi::new(9, Behaviors::PLAYER);
+        (ai.yaw, ai.forward, ai.decides_in) = (0, 127, 60_000);
         for step in 0..20_u16 {
             // It goes east; its enemy is in the north.
-            let senses = Senses {
+            let perception = Perception {
                 origin: Vec3::new(f32::from(step) * 30.0, 0.0, 0.0),
                 enemy: Some(Vec3::new(f32::from(step) * 30.0, 500.0, 26.0)),
-                ..Senses::nowhere()
+                ..Perception::nowhere()
             };
-            mind.look(&senses, 33);
-            mind.step(0, 33);
+            ai.update(&perception, 33);
+            ai.next_usercmd(0, 33);
         }
-        let usercmd = mind.step(0, 33);
+        let usercmd = ai.next_usercmd(0, 33);
         assert_eq!((usercmd.angles[1], usercmd.buttons), (TURN / 4, Buttons::ATTACK));
         assert_eq!((usercmd.forwardmove, usercmd.rightmove), (0, 127));
     }
 
     #[test]
     fn the_dead_ask_to_come_back_and_leave_where_they_do() {
-        let mut mind = Mind::new(10, Behaviours::default().with(Behaviour::Wander));
-        mind.decides_in = 60_000;
-        let dead = Senses { alive: false, ..Senses::nowhere() };
-        let mut look = |senses: &Senses<'_>| {
-            mind.look(senses, 33);
-            mind.step(0, 33)
+        let mut ai = BotAi::new(10, Behaviors::default().with(Behavior::Wander));
+        ai.decides_in = 60_000;
+        let dead = Perception { alive: false, ..Perception::nowhere() };
+        let mut look = |perception: &Perception<'_>| {
+            ai.update(perception, 33);
+            ai.next_usercmd(0, 33)
         };
         let pressed = [(); 4].map(|()| look(&dead).buttons);
         assert_eq!(pressed.map(|buttons| buttons == Buttons::ATTACK), [true, false, true, false]);
         look(&dead);
-        let alive = look(&Senses::nowhere());
+        let alive = look(&Perception::nowhere());
         assert_eq!(alive.buttons, Buttons::default());
         assert_ne!((alive.forwardmove, alive.rightmove), (0, 0));
     }
 
     #[test]
     fn absurd_states_of_a_server_are_survived() {
-        let mut mind = Mind::new(7, Behaviours::PLAYER);
+        let mut ai = BotAi::new(7, Behaviors::PLAYER);
         for origin in [Vec3::new(f32::NAN, f32::INFINITY, -1e38), Vec3::ZERO] {
-            let senses = Senses {
+            let perception = Perception {
                 origin,
                 delta_angles: [i32::MIN, i32::MAX, -1],
                 weapon: 255,
                 loaded: u32::MAX,
                 enemy: Some(origin),
-                ..Senses::nowhere()
+                ..Perception::nowhere()
             };
-            mind.look(&senses, u32::MAX / 2);
-            mind.step(i32::MAX, 16);
+            ai.update(&perception, u32::MAX / 2);
+            ai.next_usercmd(i32::MAX, 16);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::super::{strip::Strip, summary::Sample};
-use crate::bots::strip::Column;
+use super::super::{lagometer::Lagometer, summary::Sample};
+use crate::bots::lagometer::LagometerSample;
 
 /// Size of the charts in their own units, and the room for numbers beside them.
 const WIDTH: f64 = 800.0;
@@ -100,7 +100,7 @@ pub(super) fn over_time(title: &str, samples: &[Sample], value: impl Fn(&Sample)
         .collect();
     let seconds = samples.last().map_or(0, |sample| sample.second);
     html! {
-        figure {
+        metric {
             figcaption { (title) }
             svg viewBox=(view_box()) role="img" {
                 (frame(top, &format!("{seconds} s")))
@@ -111,15 +111,15 @@ pub(super) fn over_time(title: &str, samples: &[Sample], value: impl Fn(&Sample)
 }
 
 /// One bot's connection over time; a snapshot was due every `asked_ms`.
-pub(super) fn lagometer(strip: &Strip, asked_ms: u64) -> Markup {
-    let (columns, _) = strip.columns();
+pub(super) fn lagometer(lagometer: &Lagometer, asked_ms: u64) -> Markup {
+    let (columns, _) = lagometer.columns();
     let width = STRIP_WIDTH / columns.len().max(1) as f64;
     let asked = asked_ms.max(1) as f64;
     // Three times what was asked for fills the upper half.
     let above = |ms: f64| (ms / (asked * 3.0) * HALF).min(HALF);
-    let came = |column: &Column| column.snapshots > 0;
+    let came = |column: &LagometerSample| column.snapshots > 0;
     let (first, last) = (columns.iter().position(came), columns.iter().rposition(came));
-    let is_silent = |place: usize, column: &Column| {
+    let is_silent = |place: usize, column: &LagometerSample| {
         !came(column)
             && first.is_some_and(|first| place > first)
             && last.is_some_and(|last| place < last)
@@ -128,7 +128,7 @@ pub(super) fn lagometer(strip: &Strip, asked_ms: u64) -> Markup {
         svg viewBox=(format!("0 0 {STRIP_WIDTH} {}", HALF * 2.0 + 1.0)) preserveAspectRatio="none" role="img" {
             line .axis x1="0" y1=(HALF) x2=(STRIP_WIDTH) y2=(HALF) {}
             @for (place, column) in columns.iter().enumerate() {
-                @let Column { gap_ms, ping_ms, lost, rate_delayed, .. } = *column;
+                @let LagometerSample { gap_ms, ping_ms, lost, rate_delayed, .. } = *column;
                 @let (gap, ping) = (f64::from(gap_ms), f64::from(ping_ms));
                 @let fine = above(gap.min(asked * 1.5));
                 @let long = above(gap) - fine;
@@ -182,13 +182,25 @@ mod tests {
 
     #[test]
     fn a_strip_shows_what_was_long_and_what_was_lost() {
-        let mut strip = Strip::new(Millis(0), Millis(1000));
+        let mut strip = Lagometer::new(Millis(0), Millis(1000));
         let seen = [
-            Column { gap_ms: 50, ping_ms: 40, snapshots: 5, ..Column::default() },
-            Column { gap_ms: 140, ping_ms: 40, rate_delayed: 1, snapshots: 5, ..Column::default() },
-            Column::default(),
-            Column { gap_ms: 50, ping_ms: 40, lost: 2, snapshots: 3, ..Column::default() },
-            Column::default(),
+            LagometerSample { gap_ms: 50, ping_ms: 40, snapshots: 5, ..LagometerSample::default() },
+            LagometerSample {
+                gap_ms: 140,
+                ping_ms: 40,
+                rate_delayed: 1,
+                snapshots: 5,
+                ..LagometerSample::default()
+            },
+            LagometerSample::default(),
+            LagometerSample {
+                gap_ms: 50,
+                ping_ms: 40,
+                lost: 2,
+                snapshots: 3,
+                ..LagometerSample::default()
+            },
+            LagometerSample::default(),
         ];
         for (place, column) in seen.into_iter().enumerate() {
             *strip.at(Millis(place as u64 * 250)).unwrap() = column;

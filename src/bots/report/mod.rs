@@ -4,7 +4,7 @@ mod chart;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::summary::{BotSummary, Outcome, Spread, Stretch, Summary};
+use super::summary::{BotOutcome, BotSummary, IntervalStats, Percentiles, Summary};
 
 /// Bots whose strips are drawn; a page with more is not read.
 const MAX_STRIPS: usize = 64;
@@ -34,30 +34,30 @@ impl Summary {
                     (self.tiles())
                     (self.conditions())
                     (self.stages_table())
-                    (self.figures())
+                    (self.stage_stats())
                     section {
                         h2 { "Time between snapshots" }
-                        p { "How many snapshots came so long after the one before. The bots asked for one in "
-                            (self.asked_interval_ms) " ms; a bar pointed at says its numbers." }
+                        p { "Distribution of the interval between consecutive snapshots. Requested interval: "
+                            (self.asked_interval_ms) " ms. Point at a bar for its values." }
                         (chart::distribution(&self.gap_distribution, self.axis()))
                     }
                     section {
                         h2 { "Over time" }
                         div .charts {
                             (chart::over_time("Bots in the game", &self.samples, |s| s.in_game as f64))
-                            (chart::over_time("Bytes received by all, kB/s", &self.samples, |s| s.bytes_in as f64 / 1000.0))
-                            (chart::over_time("Longest time between snapshots, ms", &self.samples, |s| s.worst_gap_ms as f64))
+                            (chart::over_time("Received by all bots, kB/s", &self.samples, |s| s.bytes_in as f64 / 1000.0))
+                            (chart::over_time("Longest snapshot gap, ms", &self.samples, |s| s.worst_gap_ms as f64))
                             (chart::over_time("Ping, ms", &self.samples, |s| s.ping_ms as f64))
-                            (chart::over_time("Messages lost, in a second by all", &self.samples, |s| s.lost_messages as f64))
+                            (chart::over_time("Messages lost per second, all bots", &self.samples, |s| s.lost_messages as f64))
                             @if self.queries.sent > 0 {
-                                (chart::over_time("Queries answered in a second", &self.samples, |s| s.query_answers as f64))
+                                (chart::over_time("Queries answered per second", &self.samples, |s| s.query_answers as f64))
                             }
                             @if self.total.server.is_some() {
-                                (chart::over_time("Processor time of the server, ms in a second", &self.samples, |s| s.server_cpu_ms))
-                                (chart::over_time("Memory of the server, MB", &self.samples, |s| s.server_memory_mb))
+                                (chart::over_time("Server CPU, ms/s", &self.samples, |s| s.server_cpu_ms))
+                                (chart::over_time("Server memory, MB", &self.samples, |s| s.server_memory_mb))
                             }
                             @if self.total.own.is_some() {
-                                (chart::over_time("Processor time of the bots, ms in a second", &self.samples, |s| s.own_cpu_ms))
+                                (chart::over_time("Load generator CPU, ms/s", &self.samples, |s| s.own_cpu_ms))
                             }
                         }
                     }
@@ -84,10 +84,10 @@ impl Summary {
         let total = &self.total;
         let mut tiles = vec![
             ("bots in the game", format!("{} of {}", total.active, total.bots)),
-            ("snapshots a second, each", format!("{:.1}", total.snapshots_per_second)),
-            ("between snapshots, p99", format!("{} ms", total.snapshot_gap_ms.p99)),
-            ("ping, half within", format!("{} ms", total.ping_ms.p50)),
-            ("messages lost", format!("{:.2} %", total.loss * 100.0)),
+            ("snapshots/s per bot", format!("{:.1}", total.snapshots_per_second)),
+            ("snapshot gap p99", format!("{} ms", total.snapshot_gap_ms.p99)),
+            ("ping p50", format!("{} ms", total.ping_ms.p50)),
+            ("messages lost", format!("{:.2}%", total.loss * 100.0)),
             ("bytes per snapshot", format!("{:.0}", total.bytes_per_snapshot)),
         ];
         if let Some(server) = total.server {
@@ -104,11 +104,11 @@ impl Summary {
 
     fn warnings(&self) -> Markup {
         html! {
-            @for broken in &self.broken { p .bad { "Not as expected: " (broken) } }
+            @for failed in &self.failed_expectations { p .bad { "Failed: " (failed) } }
             @if self.own_process_was_late() {
                 p .warning {
-                    "The bots themselves ran late (p99 " (self.total.own_lateness_ms.p99)
-                    " ms): their machine was too busy for them, and the figures tell more of it than of the server."
+                    "Load generator overloaded (p99 lateness " (self.total.loop_lateness_ms.p99)
+                    " ms): results are unreliable."
                 }
             }
         }
@@ -116,14 +116,14 @@ impl Summary {
 
     fn conditions(&self) -> Markup {
         let or_clear =
-            |shape: &str| if shape.is_empty() { "untouched".to_owned() } else { shape.to_owned() };
+            |shape: &str| if shape.is_empty() { "unimpaired".to_owned() } else { shape.to_owned() };
         html! {
             table .conditions {
-                tr { th { "Server" } td { (self.server_address) ", wire " (self.wire) ", for "
+                tr { th { "Server" } td { (self.server_address) ", protocol " (self.protocol) ", for "
                     (format!("{:.0}", self.total.seconds)) " s" } }
-                tr { th { "Bots" } td { (self.behaviour) ", seed " (self.seed) } }
-                tr { th { "Way there" } td { (or_clear(&self.uplink)) } }
-                tr { th { "Way back" } td { (or_clear(&self.downlink)) } }
+                tr { th { "Bots" } td { (self.behavior) ", seed " (self.seed) } }
+                tr { th { "Uplink" } td { (or_clear(&self.uplink)) } }
+                tr { th { "Downlink" } td { (or_clear(&self.downlink)) } }
                 @if self.queries.sent > 0 {
                     tr { th { "Queries" } td { (self.queries.answered) " of " (self.queries.sent) " answered" } }
                 }
@@ -131,35 +131,35 @@ impl Summary {
         }
     }
 
-    fn figures(&self) -> Markup {
+    fn stage_stats(&self) -> Markup {
         let total = &self.total;
-        let percent = |share: f64| format!("{:.2} %", share * 100.0);
+        let percent = |share: f64| format!("{:.2}%", share * 100.0);
         html! {
             section {
-                h2 { "Figures" }
+                h2 { "Metrics" }
                 table .numbers {
-                    tr { th { "Milliseconds" } th { "mean" } th { "p50" } th { "p90" } th { "p99" } th { "worst" } th { "counted" } }
-                    @for (name, spread) in spreads(total).iter().filter(|(_, spread)| spread.count > 0) {
+                    tr { th { "Milliseconds" } th { "mean" } th { "p50" } th { "p90" } th { "p99" } th { "max" } th { "samples" } }
+                    @for (name, percentiles) in percentile_rows(total).iter().filter(|(_, percentiles)| percentiles.count > 0) {
                         tr {
                             th { (name) }
-                            td { (format!("{:.1}", spread.mean)) }
-                            @for value in [spread.p50, spread.p90, spread.p99, spread.max, spread.count] { td { (value) } }
+                            td { (format!("{:.1}", percentiles.mean)) }
+                            @for value in [percentiles.p50, percentiles.p90, percentiles.p99, percentiles.max, percentiles.count] { td { (value) } }
                         }
                     }
                 }
                 table {
-                    tr { th { "Snapshots" } td { (total.snapshots) " in all, " (total.snapshots_per_second) "/s each" } }
-                    tr { th { "Walked, scored" } td { (format!("{:.0} units/s each, {} in all", total.walked_per_second, total.scored)) } }
+                    tr { th { "Snapshots" } td { (total.snapshots) " in total, " (total.snapshots_per_second) "/s each" } }
+                    tr { th { "Walked, scored" } td { (format!("{:.0} units/s each, {} in total", total.walked_per_second, total.scored)) } }
                     tr { th { "Deltas" } td { (percent(total.delta_share)) } }
                     tr { th { "Lost" } td { (percent(total.loss)) } }
                     tr { th { "Late" } td { (percent(total.late)) } }
-                    tr { th { "Held back by the rate" } td { (percent(total.rate_delayed)) } }
+                    tr { th { "Rate delayed" } td { (percent(total.rate_delayed)) } }
                     tr { th { "Bytes per snapshot" } td {
                         (total.bytes_per_snapshot) ", with headers " (total.bytes_per_snapshot_with_headers) } }
-                    @for (name, cost) in [("Server process", total.server), ("Bots' process", total.own)] {
+                    @for (name, cost) in [("Server process", total.server), ("Load generator", total.own)] {
                         @if let Some(cost) = cost {
                             tr { th { (name) } td {
-                                (format!("{:.2} s of processor time, {:.3} ms per client-second; {:.1} MB, {:.0} kB more for each",
+                                (format!("{:.2} s of CPU, {:.3} ms per client-second; {:.1} MB, {:.0} kB per bot",
                                     cost.cpu_ms / 1000.0, cost.cpu_ms_per_client_second,
                                     cost.memory_mb, cost.memory_kb_per_bot)) } }
                         }
@@ -175,15 +175,15 @@ impl Summary {
                 section {
                     h2 { "Stages" }
                     table .numbers {
-                        tr { th { "bots" } th { "in the game" } th { "gap p99" } th { "worst gap" } th { "lost" }
+                        tr { th { "bots" } th { "in the game" } th { "gap p99" } th { "gap max" } th { "lost" }
                             th { "CPU ms per client-second" } th {} }
                         @for stage in &self.stages {
-                            @let Stretch { bots, active, snapshot_gap_ms: gap, loss, server, .. } = &stage.figures;
+                            @let IntervalStats { bots, active, snapshot_gap_ms: gap, loss, server, .. } = &stage.total;
                             tr {
                                 td { (bots) } td { (active) } td { (gap.p99) } td { (gap.max) }
-                                td { (format!("{:.2} %", loss * 100.0)) }
+                                td { (format!("{:.2}%", loss * 100.0)) }
                                 td { (server.map_or("–".to_owned(), |cost| format!("{:.3}", cost.cpu_ms_per_client_second))) }
-                                td .words { (stage.broken.join("; ")) }
+                                td .words { (stage.failed_expectations.join("; ")) }
                             }
                         }
                     }
@@ -197,13 +197,13 @@ impl Summary {
         html! {
             section {
                 h2 { "Bots" }
-                p { "Above, the time between snapshots: blue as asked for, yellow what was longer. Below, the ping: "
-                    "green; yellow where the server held snapshots back to keep to the rate, red where messages were lost. "
-                    "Red above and below: nothing came at all." }
+                p { "Upper half: snapshot gap, blue up to the requested interval, yellow beyond it. Lower half: ping, green; "
+                    "yellow where snapshots were rate delayed, red where messages were lost. "
+                    "Red in both halves: no snapshot arrived." }
                 @for bot in shown {
-                    figure .strip {
+                    metric .lagometer {
                         figcaption { (bot.name) " " small { (describe(bot)) } }
-                        (chart::lagometer(&bot.strip, self.due_ms()))
+                        (chart::lagometer(&bot.lagometer, self.due_ms()))
                     }
                 }
                 @if self.each.len() > MAX_STRIPS {
@@ -214,28 +214,28 @@ impl Summary {
     }
 }
 
-fn spreads(total: &Stretch) -> [(&'static str, Spread); 6] {
+fn percentile_rows(total: &IntervalStats) -> [(&'static str, Percentiles); 6] {
     [
         ("Time to join", total.join_ms),
-        ("Time between snapshots", total.snapshot_gap_ms),
+        ("Snapshot gap", total.snapshot_gap_ms),
         ("Jitter", total.jitter_ms),
         ("Ping", total.ping_ms),
-        ("Commands there and back", total.command_ms),
-        ("Own lateness", total.own_lateness_ms),
+        ("Reliable command round trip", total.command_ms),
+        ("Load generator lateness", total.loop_lateness_ms),
     ]
 }
 
 fn describe(bot: &BotSummary) -> String {
     let what = match bot.outcome {
-        Outcome::Played => format!(
-            "ping {} ms, worst gap {} ms, lost {:.2} %",
+        BotOutcome::Played => format!(
+            "ping {} ms, longest gap {} ms, lost {:.2}%",
             bot.ping_ms,
             bot.worst_gap_ms,
             bot.loss * 100.0
         ),
-        Outcome::Refused => "refused".to_owned(),
-        Outcome::NeverJoined => "never joined".to_owned(),
-        Outcome::Dropped => "dropped".to_owned(),
+        BotOutcome::Refused => "refused".to_owned(),
+        BotOutcome::NeverJoined => "never joined".to_owned(),
+        BotOutcome::Dropped => "dropped".to_owned(),
     };
     match &bot.reason {
         Some(reason) => format!("{what}: {}", crate::model::text::escaped(reason.as_bytes())),

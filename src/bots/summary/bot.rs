@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use super::{
-    super::{record::Record, strip::Strip},
+    super::{bot_stats::BotStats, lagometer::Lagometer},
     rounding::{per_second, ratio, rounded, share},
 };
 
 /// How it went for a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum BotOutcome {
     /// Was in the game until it left.
     Played,
     /// Was never let in, and told why.
@@ -21,13 +21,13 @@ pub enum Outcome {
     Dropped,
 }
 
-/// Figures of one bot.
+/// StageStats of one bot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BotSummary {
     /// Its name.
     pub name: String,
     /// How it went.
-    pub outcome: Outcome,
+    pub outcome: BotOutcome,
     /// What the server said to it, or what was wrong with what it said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -63,7 +63,7 @@ pub struct BotSummary {
     /// Longest time without a snapshot, in milliseconds.
     pub worst_gap_ms: u64,
     /// What could not be read, or may not be sent.
-    pub faults: u64,
+    pub protocol_errors: u64,
     /// Datagrams that came, and those among them that meant nothing.
     #[serde(skip)]
     pub(in crate::bots) heard: u64,
@@ -71,47 +71,49 @@ pub struct BotSummary {
     pub(in crate::bots) unreadable: u64,
     /// How it went over time, for the report.
     #[serde(skip)]
-    pub strip: Strip,
+    pub lagometer: Lagometer,
 }
 
 impl BotSummary {
-    pub(in crate::bots) fn new(name: &str, record: &Record, strip: &Strip) -> Self {
-        let played = record.played();
-        let reason =
-            record.fault.clone().or_else(|| record.dropped.as_ref().map(ToString::to_string));
+    pub(in crate::bots) fn new(name: &str, stats: &BotStats, lagometer: &Lagometer) -> Self {
+        let played = stats.played();
+        let reason = stats
+            .protocol_error
+            .clone()
+            .or_else(|| stats.dropped.as_ref().map(ToString::to_string));
         Self {
             name: name.to_owned(),
-            outcome: outcome(record),
+            outcome: outcome(stats),
             // Who got in after all has nothing to tell of.
-            reason: reason.or_else(|| record.refusal.clone().filter(|_| record.entered.is_none())),
-            reason_is_shared: record.refusal_is_shared && record.entered.is_none(),
-            join_ms: record.join_time().map(|join| join.0),
-            lives: record.lives,
-            walked_per_second: rounded(per_second(record.walked(), record.played_for().0)),
-            longest_halt_ms: record.longest_halt.0,
-            scored: record.scored,
+            reason: reason.or_else(|| stats.refusal.clone().filter(|_| stats.entered.is_none())),
+            reason_is_shared: stats.refusal_is_shared && stats.entered.is_none(),
+            join_ms: stats.join_time().map(|join| join.0),
+            lives: stats.lives,
+            walked_per_second: rounded(per_second(stats.walked(), stats.played_for().0)),
+            longest_halt_ms: stats.longest_halt.0,
+            scored: stats.scored,
             snapshots: played.snapshots,
-            snapshots_per_second: rounded(per_second(played.snapshots, record.played_for().0)),
+            snapshots_per_second: rounded(per_second(played.snapshots, stats.played_for().0)),
             bytes_per_snapshot: ratio(played.bytes_in, played.snapshots),
             delta_share: share(played.delta_snapshots, played.snapshots),
             loss: share(played.lost_messages, played.lost_messages + played.messages),
-            rate_delayed: share(record.rate_delayed, played.snapshots),
-            ping_ms: rounded(record.pings.mean()),
-            worst_gap_ms: record.gaps.max(),
-            faults: record.faults(),
-            heard: record.statistics.datagrams_in,
-            unreadable: record.statistics.dropped_datagrams,
-            strip: strip.clone(),
+            rate_delayed: share(stats.rate_delayed, played.snapshots),
+            ping_ms: rounded(stats.pings.mean()),
+            worst_gap_ms: stats.gaps.max(),
+            protocol_errors: stats.protocol_errors(),
+            heard: stats.statistics.datagrams_in,
+            unreadable: stats.statistics.dropped_datagrams,
+            lagometer: lagometer.clone(),
         }
     }
 }
 
 /// How it went for a bot.
-pub(in crate::bots) fn outcome(record: &Record) -> Outcome {
-    match (record.entered, &record.refusal) {
-        _ if record.was_dropped() => Outcome::Dropped,
-        (Some(_), _) => Outcome::Played,
-        (None, Some(_)) => Outcome::Refused,
-        (None, None) => Outcome::NeverJoined,
+pub(in crate::bots) fn outcome(stats: &BotStats) -> BotOutcome {
+    match (stats.entered, &stats.refusal) {
+        _ if stats.was_dropped() => BotOutcome::Dropped,
+        (Some(_), _) => BotOutcome::Played,
+        (None, Some(_)) => BotOutcome::Refused,
+        (None, None) => BotOutcome::NeverJoined,
     }
 }

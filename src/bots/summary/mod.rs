@@ -1,33 +1,33 @@
 //! The figures of a load test, for people and for programs.
 
 mod bot;
-mod cost;
+mod interval;
+mod percentiles;
+mod resources;
 mod rounding;
-mod spread;
-mod stretch;
 mod text;
 
 use serde::Serialize;
 
 use super::verdict::Verdict;
 
-pub use bot::{BotSummary, Outcome};
-pub use cost::{Cost, CostSummary};
-pub use spread::{Spread, Steps};
-pub use stretch::Stretch;
+pub use bot::{BotOutcome, BotSummary};
+pub use interval::IntervalStats;
+pub use percentiles::{Percentiles, Steps};
+pub use resources::{ResourceSummary, ResourceUsage};
 
 pub(super) use bot::outcome;
-pub(super) use spread::distribution;
-pub(super) use stretch::{Counted, Measured, Outcomes};
+pub(super) use interval::{Counted, Measured, OutcomeCounts};
+pub(super) use percentiles::distribution;
 
 /// One stage of a load test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StageSummary {
     /// Its figures, taken from when its last bot had begun to join.
     #[serde(flatten)]
-    pub figures: Stretch,
+    pub total: IntervalStats,
     /// What was expected of it and did not hold.
-    pub broken: Vec<String>,
+    pub failed_expectations: Vec<String>,
 }
 
 /// One second of a load test.
@@ -72,15 +72,15 @@ pub struct QuerySummary {
     pub bytes_in: u64,
 }
 
-/// Figures of a whole load test.
+/// StageStats of a whole load test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// The server.
     pub server_address: String,
     /// What the bots spoke.
-    pub wire: String,
+    pub protocol: String,
     /// What the bots did.
-    pub behaviour: String,
+    pub behavior: String,
     /// What became of datagrams on their way there and back, where anything did.
     pub uplink: String,
     /// See `uplink`.
@@ -97,10 +97,10 @@ pub struct Summary {
     /// The same in a sentence, with the server's own words.
     pub sentence: String,
     /// What was expected and does not hold.
-    pub broken: Vec<String>,
-    /// Figures of the whole time.
+    pub failed_expectations: Vec<String>,
+    /// StageStats of the whole time.
     #[serde(flatten)]
-    pub total: Stretch,
+    pub total: IntervalStats,
     /// The stages that there were.
     pub stages: Vec<StageSummary>,
     /// Queries beside the players.
@@ -124,9 +124,9 @@ impl Summary {
     /// Whether the bots' own process was too slow for what it measured.
     #[must_use]
     pub fn own_process_was_late(&self) -> bool {
-        self.total.own_lateness_ms.p99 > MAX_OWN_LATENESS_MS
+        self.total.loop_lateness_ms.p99 > MAX_LOOP_LATENESS_MS
     }
 }
 
 /// Lateness of the bots' own clock from which on their figures are doubtful, in milliseconds.
-const MAX_OWN_LATENESS_MS: u64 = 10;
+const MAX_LOOP_LATENESS_MS: u64 = 10;

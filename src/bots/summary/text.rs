@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::{CostSummary, Outcome, QuerySummary, Spread, Stretch, Summary};
+use super::{BotOutcome, IntervalStats, Percentiles, QuerySummary, ResourceSummary, Summary};
 use crate::model::text::escaped;
 
 /// Bots with something to tell that are listed.
 const MAX_LISTED: usize = 16;
 
 fn percent(share: f64) -> String {
-    format!("{:.2} %", share * 100.0)
+    format!("{:.2}%", share * 100.0)
 }
 
 fn kilo(bytes: f64) -> String {
@@ -17,8 +17,8 @@ fn kilo(bytes: f64) -> String {
 }
 
 /// What a process cost; a second of a client is called by what it is to the process.
-fn cost(cost: &CostSummary, second: &str) -> String {
-    let CostSummary { cpu_ms, cpu_ms_per_client_second, memory_mb, .. } = cost;
+fn cost(cost: &ResourceSummary, second: &str) -> String {
+    let ResourceSummary { cpu_ms, cpu_ms_per_client_second, memory_mb, .. } = cost;
     format!(
         "{:.2} s of CPU, {cpu_ms_per_client_second:.3} ms per {second}, {memory_mb:.1} MB",
         cpu_ms / 1000.0
@@ -30,52 +30,52 @@ fn row(f: &mut fmt::Formatter<'_>, name: &str, value: &str) -> fmt::Result {
 }
 
 /// How values lie, a line for each kind that there is.
-fn spreads(f: &mut fmt::Formatter<'_>, stretch: &Stretch) -> fmt::Result {
-    let steps = &stretch.join_steps_ms;
+fn percentile_rows(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt::Result {
+    let steps = &interval.join_steps_ms;
     let all = [
-        ("time to join", stretch.join_ms),
+        ("time to join", interval.join_ms),
         ("  challenge", steps.challenge),
         ("  connect", steps.connect),
         ("  gamestate", steps.gamestate),
         ("  snapshot", steps.first_snapshot),
-        ("snapshot gap", stretch.snapshot_gap_ms),
-        ("jitter", stretch.jitter_ms),
-        ("ping", stretch.ping_ms),
-        ("commands", stretch.command_ms),
+        ("snapshot gap", interval.snapshot_gap_ms),
+        ("jitter", interval.jitter_ms),
+        ("ping", interval.ping_ms),
+        ("commands", interval.command_ms),
     ];
-    if all.iter().all(|(_, spread)| spread.count == 0) {
+    if all.iter().all(|(_, percentiles)| percentiles.count == 0) {
         return Ok(());
     }
-    let names = ["mean", "p50", "p90", "p99", "worst"].map(|name| format!("{name:>8}"));
+    let names = ["mean", "p50", "p90", "p99", "max"].map(|name| format!("{name:>8}"));
     row(f, "milliseconds", &names.concat())?;
-    for (name, spread) in all.iter().filter(|(_, spread)| spread.count > 0) {
-        let Spread { mean, p50, p90, p99, max, .. } = spread;
+    for (name, percentiles) in all.iter().filter(|(_, percentiles)| percentiles.count > 0) {
+        let Percentiles { mean, p50, p90, p99, max, .. } = percentiles;
         row(f, name, &format!("{mean:8.1}{p50:8}{p90:8}{p99:8}{max:8}"))?;
     }
     Ok(())
 }
 
 /// The other figures of a stretch.
-fn counts(f: &mut fmt::Formatter<'_>, stretch: &Stretch) -> fmt::Result {
+fn counts(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt::Result {
     row(
         f,
         "snapshots",
         &format!(
-            "{:.1}/s each, {} in all, {:.1} % deltas, {} discarded",
-            stretch.snapshots_per_second,
-            stretch.snapshots,
-            stretch.delta_share * 100.0,
-            stretch.discarded_snapshots
+            "{:.1}/s each, {} in total, {:.1}% deltas, {} discarded",
+            interval.snapshots_per_second,
+            interval.snapshots,
+            interval.delta_share * 100.0,
+            interval.discarded_snapshots
         ),
     )?;
     row(
         f,
         "lost",
         &format!(
-            "{} of the messages; {} late, {} held back by rate",
-            percent(stretch.loss),
-            percent(stretch.late),
-            percent(stretch.rate_delayed)
+            "{} of messages; {} late, {} rate delayed",
+            percent(interval.loss),
+            percent(interval.late),
+            percent(interval.rate_delayed)
         ),
     )?;
     row(
@@ -83,30 +83,33 @@ fn counts(f: &mut fmt::Formatter<'_>, stretch: &Stretch) -> fmt::Result {
         "bytes/snapshot",
         &format!(
             "{:.1}, with headers {:.1}",
-            stretch.bytes_per_snapshot, stretch.bytes_per_snapshot_with_headers
+            interval.bytes_per_snapshot, interval.bytes_per_snapshot_with_headers
         ),
     )?;
     for (name, plain, whole) in [
-        ("received", stretch.bytes_in_per_second, stretch.bytes_in_per_second_with_headers),
-        ("sent", stretch.bytes_out_per_second, stretch.bytes_out_per_second_with_headers),
+        ("received", interval.bytes_in_per_second, interval.bytes_in_per_second_with_headers),
+        ("sent", interval.bytes_out_per_second, interval.bytes_out_per_second_with_headers),
     ] {
         row(f, name, &format!("{}, with headers {}", kilo(plain), kilo(whole)))?;
     }
     Ok(())
 }
 
-fn costs(f: &mut fmt::Formatter<'_>, stretch: &Stretch) -> fmt::Result {
-    if let Some(server) = &stretch.server {
+fn costs(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt::Result {
+    if let Some(server) = &interval.server {
         row(f, "server process", &cost(server, "client-second"))?;
     }
-    if let Some(own) = &stretch.own {
-        let late = stretch.own_lateness_ms;
-        row(f, "own process", &cost(own, "bot-second"))?;
+    if let Some(own) = &interval.own {
+        let late = interval.loop_lateness_ms;
+        row(f, "load generator", &cost(own, "bot-second"))?;
         let each = own.memory_kb_per_bot;
         row(
             f,
             "",
-            &format!("{each:.0} kB more per bot; late by {} ms, p99 {} ms", late.max, late.p99),
+            &format!(
+                "{each:.0} kB more per bot; lateness max {} ms, p99 {} ms",
+                late.max, late.p99
+            ),
         )?;
     }
     Ok(())
@@ -115,21 +118,25 @@ fn costs(f: &mut fmt::Formatter<'_>, stretch: &Stretch) -> fmt::Result {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = &self.total;
-        row(f, "server", &format!("{}, wire {}", self.server_address, self.wire))?;
-        for (way, shape) in [("way there", &self.uplink), ("way back", &self.downlink)] {
+        row(f, "server", &format!("{}, protocol {}", self.server_address, self.protocol))?;
+        for (way, shape) in [("uplink", &self.uplink), ("downlink", &self.downlink)] {
             if !shape.is_empty() {
                 row(f, way, shape)?;
             }
         }
-        let Stretch { active, bots, refused, dropped, faults, seconds, .. } = total;
-        row(f, "bots", &format!("{}; {seconds:.1} s, seed {}", self.behaviour, self.seed))?;
+        let IntervalStats { active, bots, refused, dropped, protocol_errors, seconds, .. } = total;
+        row(f, "bots", &format!("{}; {seconds:.1} s, seed {}", self.behavior, self.seed))?;
         let fared = format!(
-            "{active} of {bots} in the game, {refused} refused, {dropped} dropped, {faults} faults"
+            "{active} of {bots} in the game, {refused} refused, {dropped} dropped, {protocol_errors} protocol_errors"
         );
         row(f, "", &fared)?;
-        let Stretch { walked_per_second, scored, .. } = total;
-        row(f, "", &format!("walked {walked_per_second:.0} units/s each, scored {scored} in all"))?;
-        spreads(f, total)?;
+        let IntervalStats { walked_per_second, scored, .. } = total;
+        row(
+            f,
+            "",
+            &format!("walked {walked_per_second:.0} units/s each, scored {scored} in total"),
+        )?;
+        percentile_rows(f, total)?;
         if total.snapshots > 0 {
             counts(f, total)?;
         }
@@ -140,18 +147,19 @@ impl fmt::Display for Summary {
         }
         self.list_stages(f)?;
         self.list_bots(f)?;
-        for broken in &self.broken {
-            row(f, "broken", broken)?;
+        for failed in &self.failed_expectations {
+            row(f, "failed", failed)?;
         }
         row(f, "verdict", &self.sentence)?;
         if self.own_process_was_late() {
-            let late = total.own_lateness_ms.p99;
+            let late = total.loop_lateness_ms.p99;
             row(
                 f,
                 "warning",
-                &format!("the bots themselves ran late (p99 {late} ms): this machine is too busy"),
+                &format!(
+                    "load generator overloaded (p99 lateness {late} ms): results are unreliable"
+                ),
             )?;
-            row(f, "", "for them, and the figures tell more of it than of the server")?;
         }
         Ok(())
     }
@@ -162,14 +170,15 @@ impl Summary {
         if self.stages.len() < 2 {
             return Ok(());
         }
-        row(f, "stages", "  in game   gap p99     worst      lost    CPU ms/s      MB")?;
+        row(f, "stages", "  in game   gap p99   gap max      lost    CPU ms/s      MB")?;
         for stage in &self.stages {
-            let Stretch { bots, active, snapshot_gap_ms: gap, loss, server, .. } = &stage.figures;
+            let IntervalStats { bots, active, snapshot_gap_ms: gap, loss, server, .. } =
+                &stage.total;
             let (cpu, memory) = server.map_or(("-".to_owned(), "-".to_owned()), |cost| {
                 let each = cost.cpu_ms_per_client_second;
                 (format!("{each:.3}"), format!("{:.1}", cost.memory_mb))
             });
-            let verdict = if stage.broken.is_empty() { "" } else { "  broken" };
+            let verdict = if stage.failed_expectations.is_empty() { "" } else { "  failed" };
             let text = format!(
                 "{active:9}{:10}{:10}{:>10}{cpu:>12}{memory:>8}{verdict}",
                 gap.p99,
@@ -182,17 +191,19 @@ impl Summary {
     }
 
     fn list_bots(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let notable =
-            self.each.iter().filter(|bot| bot.outcome != Outcome::Played || bot.faults > 0);
+        let notable = self
+            .each
+            .iter()
+            .filter(|bot| bot.outcome != BotOutcome::Played || bot.protocol_errors > 0);
         for bot in notable.clone().take(MAX_LISTED) {
             let outcome = match bot.outcome {
-                Outcome::Played => "fault",
-                Outcome::Refused => "refused",
-                Outcome::NeverJoined => "never joined",
-                Outcome::Dropped => "dropped",
+                BotOutcome::Played => "protocol error",
+                BotOutcome::Refused => "refused",
+                BotOutcome::NeverJoined => "never joined",
+                BotOutcome::Dropped => "dropped",
             };
             let reason = bot.reason.as_deref().unwrap_or("no answer");
-            let shared = if bot.reason_is_shared { " (told to another bot)" } else { "" };
+            let shared = if bot.reason_is_shared { " (reported to another bot)" } else { "" };
             row(f, &bot.name, &format!("{outcome}: {}{shared}", escaped(reason.as_bytes())))?;
         }
         match notable.count().checked_sub(MAX_LISTED) {

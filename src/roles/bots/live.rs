@@ -69,7 +69,7 @@ impl Screen {
 
     fn show(&self, bots: &Bots) {
         let (stage, stages, left) = bots.stage();
-        let (in_game, wanted) = bots.attendance();
+        let (in_game, wanted) = bots.in_game_and_wanted();
         let elapsed = bots.elapsed().0;
         self.stage.set_length(elapsed + left.0);
         self.stage.set_position(elapsed);

@@ -3,11 +3,11 @@
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::{super::record::JOIN_STEPS, rounding::rounded};
+use super::{super::bot_stats::JOIN_STEPS, rounding::rounded};
 
 /// How values lie, in milliseconds to two digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spread {
+pub struct Percentiles {
     /// Their mean.
     pub mean: f64,
     /// Half of them are no larger.
@@ -22,7 +22,7 @@ pub struct Spread {
     pub count: u64,
 }
 
-impl Spread {
+impl Percentiles {
     pub(super) fn of(values: &Histogram<u32>) -> Self {
         let [p50, p90, p99] = [0.5, 0.9, 0.99].map(|q| values.value_at_quantile(q));
         Self { mean: rounded(values.mean()), p50, p90, p99, max: values.max(), count: values.len() }
@@ -33,18 +33,18 @@ impl Spread {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Steps {
     /// Until the challenge was granted.
-    pub challenge: Spread,
+    pub challenge: Percentiles,
     /// Then until the connection was.
-    pub connect: Spread,
+    pub connect: Percentiles,
     /// Then until the level was known.
-    pub gamestate: Spread,
+    pub gamestate: Percentiles,
     /// Then until the first snapshot of the game.
-    pub first_snapshot: Spread,
+    pub first_snapshot: Percentiles,
 }
 
 impl Steps {
     pub(super) fn of(steps: &[Histogram<u32>; JOIN_STEPS.len()]) -> Self {
-        let [challenge, connect, gamestate, first_snapshot] = steps.each_ref().map(Spread::of);
+        let [challenge, connect, gamestate, first_snapshot] = steps.each_ref().map(Percentiles::of);
         Self { challenge, connect, gamestate, first_snapshot }
     }
 }

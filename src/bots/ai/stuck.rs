@@ -21,7 +21,7 @@ const KEYS: [[i8; 2]; WAYS as usize] =
 
 /// What keeps a bot from getting on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum StuckKind {
     /// It wants to walk and does not move.
     Stuck,
     /// It has moved about without coming far.
@@ -30,17 +30,17 @@ pub(super) enum Trouble {
 
 /// Where a bot was, and for how long it has not come far from there.
 #[derive(Debug, Default)]
-pub(super) struct Course {
+pub(super) struct StuckDetector {
     was_at: Vec3,
     same_place_ms: u32,
     corner: Vec3,
     same_corner_ms: u32,
 }
 
-impl Course {
+impl StuckDetector {
     /// Takes note of where the bot is after some time, and tells what is wrong with that, each trouble
     /// once until it has lasted as long again.
-    pub(super) fn note(&mut self, origin: Vec3, walks: bool, passed_ms: u32) -> Option<Trouble> {
+    pub(super) fn note(&mut self, origin: Vec3, walks: bool, passed_ms: u32) -> Option<StuckKind> {
         self.same_place_ms = self.same_place_ms.saturating_add(passed_ms);
         if !walks || (origin - self.was_at).length() > STUCK_DISTANCE {
             self.was_at = origin;
@@ -53,11 +53,11 @@ impl Course {
         }
         if self.same_corner_ms > CORNER_MS {
             self.same_corner_ms = 0;
-            return Some(Trouble::Cornered);
+            return Some(StuckKind::Cornered);
         }
         if self.same_place_ms > STUCK_MS {
             self.same_place_ms = 0;
-            return Some(Trouble::Stuck);
+            return Some(StuckKind::Stuck);
         }
         None
     }
@@ -93,18 +93,19 @@ mod tests {
 
     #[test]
     fn who_stands_by_intention_is_not_stuck() {
-        let mut course = Course::default();
-        let troubles =
-            |walks, course: &mut Course| (0..30).find_map(|_| course.note(Vec3::ZERO, walks, 20));
-        assert_eq!(troubles(false, &mut course), None);
-        assert_eq!(troubles(true, &mut course), Some(Trouble::Stuck));
+        let mut stuck = StuckDetector::default();
+        let troubles = |walks, stuck: &mut StuckDetector| {
+            (0..30).find_map(|_| stuck.note(Vec3::ZERO, walks, 20))
+        };
+        assert_eq!(troubles(false, &mut stuck), None);
+        assert_eq!(troubles(true, &mut stuck), Some(StuckKind::Stuck));
     }
 
     #[test]
     fn to_and_fro_is_a_corner() {
-        let mut course = Course::default();
+        let mut stuck = StuckDetector::default();
         let at = |step: u16| Vec3::new(f32::from(step % 2) * 40.0, 0.0, 0.0);
-        let trouble = (0..200).find_map(|step| course.note(at(step), true, 20));
-        assert_eq!(trouble, Some(Trouble::Cornered));
+        let trouble = (0..200).find_map(|step| stuck.note(at(step), true, 20));
+        assert_eq!(trouble, Some(StuckKind::Cornered));
     }
 }

@@ -11,12 +11,12 @@ const MAX_LINES: usize = 256;
 
 /// Lines that wait, and how often each text was said.
 #[derive(Debug, Default)]
-pub(super) struct Voices {
+pub(super) struct EventLog {
     lines: Vec<String>,
     said: HashMap<String, u32>,
 }
 
-impl Voices {
+impl EventLog {
     /// A bot says something.
     pub(super) fn say(&mut self, name: &str, text: &str) {
         if self.lines.len() >= MAX_LINES {
@@ -47,21 +47,21 @@ mod tests {
 
     #[test]
     fn many_that_say_the_same_are_one_line() {
-        let mut voices = Voices::default();
+        let mut event_log = EventLog::default();
         for number in 1..=60 {
-            voices.say(&format!("bot{number:02}"), "refused: Server is full");
+            event_log.say(&format!("bot{number:02}"), "refused: Server is full");
         }
-        voices.say("bot61", "dropped: kicked");
+        event_log.say("bot61", "dropped: kicked");
         assert_eq!(
-            voices.take().unwrap(),
+            event_log.take().unwrap(),
             "bot01: refused: Server is full\nbot02: refused: Server is full\n\
              bot03: refused: Server is full\nand others: refused: Server is full\n\
              bot61: dropped: kicked\n"
         );
-        assert_eq!(voices.take(), None);
+        assert_eq!(event_log.take(), None);
         for number in 0..1000 {
-            voices.say("bot", &number.to_string());
+            event_log.say("bot", &number.to_string());
         }
-        assert!(voices.take().unwrap().lines().count() <= MAX_TEXTS);
+        assert!(event_log.take().unwrap().lines().count() <= MAX_TEXTS);
     }
 }

@@ -11,7 +11,7 @@ use super::{bot::seed_of, options::BotsOptions};
 
 /// The way of one bot.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct BotLink {
     pub(super) up: ImpairedLink,
     pub(super) down: ImpairedLink,
     rng: SeededRng,
@@ -22,7 +22,7 @@ pub(super) struct Wire {
     other_port: bool,
 }
 
-impl Wire {
+impl BotLink {
     /// The ways of all bots; none when nothing happens on them.
     pub(super) fn for_all(options: &BotsOptions, now: Millis) -> Vec<Self> {
         let clear = options.uplink.is_clear() && options.downlink.is_clear();

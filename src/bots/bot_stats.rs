@@ -27,7 +27,7 @@ const OVERDUE: u64 = 3;
 
 /// What all bots saw in some stretch of time.
 #[derive(Clone)]
-pub(super) struct Figures {
+pub(super) struct StageStats {
     /// Milliseconds to get into the game, and of each of [`JOIN_STEPS`].
     pub(super) joins: Histogram<u32>,
     pub(super) steps: [Histogram<u32>; JOIN_STEPS.len()],
@@ -45,7 +45,7 @@ pub(super) struct Figures {
     pub(super) rate_delayed: u64,
 }
 
-impl Default for Figures {
+impl Default for StageStats {
     fn default() -> Self {
         Self {
             joins: milliseconds(),
@@ -60,7 +60,7 @@ impl Default for Figures {
     }
 }
 
-impl Figures {
+impl StageStats {
     /// Begins anew but for what was seen of joining; returns all else.
     pub(super) fn keep_joins(&mut self) -> Self {
         let joins = std::mem::replace(&mut self.joins, milliseconds());
@@ -85,9 +85,9 @@ impl Figures {
     }
 }
 
-impl fmt::Debug for Figures {
+impl fmt::Debug for StageStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Figures")
+        f.debug_struct("StageStats")
             .field("late", &self.late)
             .field("rate_delayed", &self.rate_delayed)
             .finish_non_exhaustive()
@@ -102,15 +102,15 @@ pub(super) fn milliseconds() -> Histogram<u32> {
 
 /// One snapshot as it came.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
+pub(super) struct SnapshotArrival {
     pub(super) at: Millis,
     pub(super) server_time: LevelTime,
     pub(super) rate_delayed: bool,
     pub(super) ping_ms: Option<u64>,
 }
 
-/// Figures of one bot.
-pub(super) struct Record {
+/// StageStats of one bot.
+pub(super) struct BotStats {
     /// When it first tried to join.
     pub(super) started: Option<Millis>,
     /// When it was first in the game.
@@ -151,7 +151,7 @@ pub(super) struct Record {
     pub(super) refusal: Option<String>,
     /// Whether the refusal was told to another bot of the same server.
     pub(super) refusal_is_shared: bool,
-    pub(super) fault: Option<String>,
+    pub(super) protocol_error: Option<String>,
     /// How its last life ended.
     pub(super) ending: Option<Ending>,
     /// How the first life that the server ended did.
@@ -160,7 +160,7 @@ pub(super) struct Record {
     pub(super) lives: u32,
 }
 
-impl Record {
+impl BotStats {
     pub(super) fn new(now: Millis) -> Self {
         Self {
             started: None,
@@ -186,7 +186,7 @@ impl Record {
             scored: 0,
             refusal: None,
             refusal_is_shared: false,
-            fault: None,
+            protocol_error: None,
             ending: None,
             dropped: None,
             lives: 0,
@@ -216,18 +216,23 @@ impl Record {
     }
 
     /// A step on the way into the game, by its place in [`JOIN_STEPS`].
-    pub(super) fn step(&mut self, now: Millis, step: usize, figures: &mut Figures) {
+    pub(super) fn step(&mut self, now: Millis, step: usize, stage_stats: &mut StageStats) {
         let (due, before) = self.last_step;
         if step < due || self.in_game.is_some() {
             return;
         }
         self.last_step = (step + 1, now);
-        if let Some(histogram) = figures.steps.get_mut(step) {
+        if let Some(histogram) = stage_stats.steps.get_mut(step) {
             histogram.saturating_record(now.since(before).0);
         }
     }
 
-    pub(super) fn enter(&mut self, now: Millis, statistics: Statistics, figures: &mut Figures) {
+    pub(super) fn enter(
+        &mut self,
+        now: Millis,
+        statistics: Statistics,
+        stage_stats: &mut StageStats,
+    ) {
         if self.in_game.is_some() {
             return;
         }
@@ -235,28 +240,33 @@ impl Record {
         self.entered.get_or_insert(now);
         self.statistics = statistics;
         self.until = now;
-        figures.joins.saturating_record(now.since(self.life_began).0);
+        stage_stats.joins.saturating_record(now.since(self.life_began).0);
     }
 
     /// A snapshot was accepted; the bot asked for one each `interval`.
-    pub(super) fn snapshot(&mut self, arrival: Arrival, interval: Millis, figures: &mut Figures) {
+    pub(super) fn snapshot(
+        &mut self,
+        arrival: SnapshotArrival,
+        interval: Millis,
+        stage_stats: &mut StageStats,
+    ) {
         if self.in_game.is_none() {
             return;
         }
-        let Arrival { at, server_time, rate_delayed, ping_ms } = arrival;
+        let SnapshotArrival { at, server_time, rate_delayed, ping_ms } = arrival;
         if let Some((before, time_before)) = self.last_snapshot.replace((at, server_time)) {
             let gap = at.since(before.max(self.gap_noted)).0;
             let on_server = u64::try_from(server_time.distance(time_before)).unwrap_or(0);
-            self.note_gap(at, gap, figures);
-            figures.jitters.saturating_record(gap.abs_diff(on_server));
-            figures.late += u64::from(gap > on_server + interval.0);
+            self.note_gap(at, gap, stage_stats);
+            stage_stats.jitters.saturating_record(gap.abs_diff(on_server));
+            stage_stats.late += u64::from(gap > on_server + interval.0);
         }
         if let Some(ping_ms) = ping_ms {
             self.pings.saturating_record(ping_ms);
-            figures.pings.saturating_record(ping_ms);
+            stage_stats.pings.saturating_record(ping_ms);
         }
         self.rate_delayed += u64::from(rate_delayed);
-        figures.rate_delayed += u64::from(rate_delayed);
+        stage_stats.rate_delayed += u64::from(rate_delayed);
     }
 
     /// The last gap between snapshots, when it ended after `since`, in milliseconds.
@@ -282,7 +292,7 @@ impl Record {
     }
 
     /// What the server did wrong.
-    pub(super) fn faults(&self) -> u64 {
+    pub(super) fn protocol_errors(&self) -> u64 {
         self.past_faults + self.statistics.faults
     }
 
@@ -292,7 +302,7 @@ impl Record {
     }
 
     /// Where the last snapshot has its body, and its score.
-    pub(super) fn note_body(&mut self, now: Millis, origin: Vec3, score: i32) {
+    pub(super) fn record_body(&mut self, now: Millis, origin: Vec3, score: i32) {
         match self.halt {
             Some((at, since)) if (origin - at).length() <= HALT => {
                 self.longest_halt = self.longest_halt.max(now.since(since));
@@ -322,26 +332,31 @@ impl Record {
     }
 
     /// Takes the time since the last snapshot for a gap, when another was due long ago.
-    pub(super) fn note_open_gap(&mut self, now: Millis, interval: Millis, figures: &mut Figures) {
+    pub(super) fn record_open_gap(
+        &mut self,
+        now: Millis,
+        interval: Millis,
+        stage_stats: &mut StageStats,
+    ) {
         let gap = self.open_gap(now);
         if gap > interval.0 * OVERDUE {
             self.gap_noted = now;
-            self.note_gap(now, gap, figures);
+            self.note_gap(now, gap, stage_stats);
         }
     }
 
-    fn note_gap(&mut self, now: Millis, gap: u64, figures: &mut Figures) {
+    fn note_gap(&mut self, now: Millis, gap: u64, stage_stats: &mut StageStats) {
         self.gaps.saturating_record(gap);
-        figures.gaps.saturating_record(gap);
+        stage_stats.gaps.saturating_record(gap);
         let in_same_second = |&(ended, _): &(Millis, u64)| ended.0 / 1000 == now.0 / 1000;
         let worst = self.worst_gap.filter(in_same_second).map_or(0, |(_, gap)| gap);
         self.worst_gap = Some((now, worst.max(gap)));
     }
 }
 
-impl fmt::Debug for Record {
+impl fmt::Debug for BotStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Record")
+        f.debug_struct("BotStats")
             .field("entered", &self.entered)
             .field("statistics", &self.statistics)
             .field("ending", &self.ending)

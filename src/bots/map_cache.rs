@@ -17,12 +17,12 @@ pub type FindMap = Box<dyn FnMut(&str) -> Option<Arc<CollisionMap>>>;
 /// Longest name of a map that is looked for, in bytes.
 const MAX_NAME_LEN: usize = 63;
 
-/// Maps that are remembered: servers change them, and bots hear of it one after the other.
+/// MapCache that are remembered: servers change them, and bots hear of it one after the other.
 const MAX_MAPS: usize = 8;
 
 /// The maps that are played.
 #[derive(Default)]
-pub(super) struct Maps {
+pub(super) struct MapCache {
     find: Option<FindMap>,
     /// The serverinfo that was read last, and the map that it named: nearly always the next one's, too.
     serverinfo: String,
@@ -31,7 +31,7 @@ pub(super) struct Maps {
     known: Vec<(String, Option<Arc<CollisionMap>>)>,
 }
 
-impl Maps {
+impl MapCache {
     pub(super) fn new(find: Option<FindMap>) -> Self {
         Self { find, ..Self::default() }
     }
@@ -62,8 +62,8 @@ impl Maps {
     }
 }
 
-impl fmt::Debug for Maps {
+impl fmt::Debug for MapCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Maps").field("known", &self.known.len()).finish_non_exhaustive()
+        f.debug_struct("MapCache").field("known", &self.known.len()).finish_non_exhaustive()
     }
 }

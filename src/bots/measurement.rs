@@ -1,6 +1,6 @@
 //! What is measured while bots run: seconds, stages, what processes cost.
 //!
-//! Figures of a stage are taken from when its last bot has begun to join. Invariant: whatever a bot sees
+//! StageStats of a stage are taken from when its last bot has begun to join. Invariant: whatever a bot sees
 //! is recorded once, in the figures of the stretch that runs, and those are added to the total when it
 //! ends.
 
@@ -9,15 +9,15 @@ use std::fmt;
 use hdrhistogram::Histogram;
 
 use super::{
-    behaviour::Behaviour,
+    behavior::Behavior,
     bot::Bot,
+    bot_stats::{StageStats, milliseconds},
     options::BotsOptions,
-    record::{Figures, milliseconds},
     summary::{
-        BotSummary, Cost, Counted, Measured, Outcome, Outcomes, QuerySummary, Sample, StageSummary,
-        Stretch, Summary, distribution, outcome,
+        BotOutcome, BotSummary, Counted, IntervalStats, Measured, OutcomeCounts, QuerySummary,
+        ResourceUsage, Sample, StageSummary, Summary, distribution, outcome,
     },
-    verdict::{Case, Verdict},
+    verdict::{Verdict, VerdictInput},
 };
 use crate::{
     client::{Protocol, ProtocolChoice, Stage as ClientStage},
@@ -30,54 +30,54 @@ const SECOND: Millis = Millis::seconds(1);
 const MAX_SAMPLES: usize = 86_400;
 
 /// Tells what processes have used until now. Times and memory come from outside.
-pub trait Meter {
+pub trait ResourceMeter {
     /// The server's process, when it can be seen.
-    fn server(&mut self) -> Option<Cost>;
+    fn server(&mut self) -> Option<ResourceUsage>;
 
     /// The bots' own.
-    fn own(&mut self) -> Option<Cost>;
+    fn own(&mut self) -> Option<ResourceUsage>;
 }
 
 /// Where everything stood at some time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Mark {
+struct Checkpoint {
     at: Millis,
     counted: Counted,
-    server: Option<Cost>,
-    own: Option<Cost>,
+    server: Option<ResourceUsage>,
+    own: Option<ResourceUsage>,
 }
 
 /// The measurements.
-pub(super) struct Gauge {
-    meter: Option<Box<dyn Meter>>,
-    beginning: Mark,
-    /// Figures since the stretch that runs began, and of those before it.
-    figures: Figures,
-    past: Figures,
+pub(super) struct Measurement {
+    meter: Option<Box<dyn ResourceMeter>>,
+    beginning: Checkpoint,
+    /// StageStats since the stretch that runs began, and of those before it.
+    stage_stats: StageStats,
+    past: StageStats,
     lateness: Histogram<u32>,
     past_lateness: Histogram<u32>,
     /// The stage's beginning; `None` before it is measured.
-    stage_began: Option<Mark>,
+    stage_began: Option<Checkpoint>,
     measures_from: Millis,
     stages: Vec<StageSummary>,
     samples: Vec<Sample>,
     /// Where everything stood at the last sample, with answers and rate delays.
-    second: Mark,
+    second: Checkpoint,
     answers: u64,
     rate_delayed: u64,
     /// Where everything stood when the last stage ended.
-    ended_at: Option<Mark>,
+    ended_at: Option<Checkpoint>,
 }
 
-impl Gauge {
-    pub(super) fn new(now: Millis, mut meter: Option<Box<dyn Meter>>) -> Self {
+impl Measurement {
+    pub(super) fn new(now: Millis, mut meter: Option<Box<dyn ResourceMeter>>) -> Self {
         let (server, own) = read(&mut meter);
-        let beginning = Mark { at: now, counted: Counted::default(), server, own };
+        let beginning = Checkpoint { at: now, counted: Counted::default(), server, own };
         Self {
             meter,
             beginning,
-            figures: Figures::default(),
-            past: Figures::default(),
+            stage_stats: StageStats::default(),
+            past: StageStats::default(),
             lateness: milliseconds(),
             past_lateness: milliseconds(),
             stage_began: None,
@@ -92,8 +92,8 @@ impl Gauge {
     }
 
     /// Where bots record what they see.
-    pub(super) fn figures(&mut self) -> &mut Figures {
-        &mut self.figures
+    pub(super) fn stage_stats(&mut self) -> &mut StageStats {
+        &mut self.stage_stats
     }
 
     pub(super) fn samples(&self) -> &[Sample] {
@@ -101,7 +101,7 @@ impl Gauge {
     }
 
     /// A bot ran so much later than it wanted.
-    pub(super) fn note_lateness(&mut self, late: Millis) {
+    pub(super) fn record_lateness(&mut self, late: Millis) {
         self.lateness.saturating_record(late.0);
     }
 
@@ -115,10 +115,10 @@ impl Gauge {
     pub(super) fn frame(&mut self, bots: &[Bot], queries: QuerySummary, now: Millis) -> bool {
         if self.stage_began.is_none() && now >= self.measures_from {
             // Who joins for a stage does so before it is measured.
-            let before = self.figures.keep_joins();
+            let before = self.stage_stats.keep_joins();
             self.past.add(&before);
-            self.put_by_lateness();
-            self.stage_began = Some(self.mark(bots, now));
+            self.merge_lateness_into_total();
+            self.stage_began = Some(self.checkpoint(bots, now));
         }
         let passed = now.since(self.second.at);
         let is_second = passed >= SECOND && self.samples.len() < MAX_SAMPLES;
@@ -129,13 +129,13 @@ impl Gauge {
     }
 
     fn sample(&mut self, bots: &[Bot], queries: QuerySummary, now: Millis) {
-        let mark = self.mark(bots, now);
-        let before = std::mem::replace(&mut self.second, mark);
-        let played = mark.counted.played - before.counted.played;
-        let rate_delayed = self.past.rate_delayed + self.figures.rate_delayed;
+        let checkpoint = self.checkpoint(bots, now);
+        let before = std::mem::replace(&mut self.second, checkpoint);
+        let played = checkpoint.counted.played - before.counted.played;
+        let rate_delayed = self.past.rate_delayed + self.stage_stats.rate_delayed;
         let pings: Vec<_> = bots.iter().filter_map(Bot::ping_ms).collect();
         let worst = bots.iter().filter_map(|bot| bot.worst_gap_since(before.at, now)).max();
-        let used = |now: Option<Cost>, before: Option<Cost>| {
+        let used = |now: Option<ResourceUsage>, before: Option<ResourceUsage>| {
             now.zip(before).map_or(0, |(now, before)| now.since(before).cpu_us) as f64 / 1000.0
         };
         self.samples.push(Sample {
@@ -150,9 +150,9 @@ impl Gauge {
             worst_gap_ms: worst.unwrap_or(0),
             query_answers: queries.answered
                 - std::mem::replace(&mut self.answers, queries.answered),
-            server_cpu_ms: used(mark.server, before.server),
-            server_memory_mb: mark.server.map_or(0.0, |cost| cost.memory_bytes as f64 / 1e6),
-            own_cpu_ms: used(mark.own, before.own),
+            server_cpu_ms: used(checkpoint.server, before.server),
+            server_memory_mb: checkpoint.server.map_or(0.0, |cost| cost.memory_bytes as f64 / 1e6),
+            own_cpu_ms: used(checkpoint.own, before.own),
         });
     }
 
@@ -164,22 +164,22 @@ impl Gauge {
         wanted: usize,
         now: Millis,
     ) -> bool {
-        let end = self.mark(bots, now);
+        let end = self.checkpoint(bots, now);
         let began = self.stage_began.take().unwrap_or(self.beginning);
-        let stretch = self.stretch(
+        let interval = self.interval(
             options,
             outcomes(&bots[..wanted.min(bots.len())]),
             [began, end],
-            &self.figures,
+            &self.stage_stats,
             &self.lateness,
         );
-        let broken = options.expectations.broken(&stretch);
-        let broken: Vec<String> = broken.iter().map(ToString::to_string).collect();
-        let is_broken = !broken.is_empty();
-        self.stages.push(StageSummary { figures: stretch, broken });
-        self.put_by();
+        let failed = options.expectations.failed(&interval);
+        let failed: Vec<String> = failed.iter().map(ToString::to_string).collect();
+        let has_failed = !failed.is_empty();
+        self.stages.push(StageSummary { total: interval, failed_expectations: failed });
+        self.merge_into_total();
         self.ended_at = Some(end);
-        is_broken
+        has_failed
     }
 
     /// All figures up to now.
@@ -191,72 +191,75 @@ impl Gauge {
         now: Millis,
         queries: QuerySummary,
     ) -> Summary {
-        let mut figures = self.past.clone();
-        figures.add(&self.figures);
+        let mut stage_stats = self.past.clone();
+        stage_stats.add(&self.stage_stats);
         let mut lateness = self.past_lateness.clone();
         lateness.add(&self.lateness).expect("the same bounds");
-        let end = Mark {
+        let end = Checkpoint {
             at: self.ended_at.map_or(now, |end| end.at),
             counted: counted(bots),
             server: self.ended_at.map_or(self.second.server, |end| end.server),
             own: self.ended_at.map_or(self.second.own, |end| end.own),
         };
         let total =
-            self.stretch(options, outcomes(bots), [self.beginning, end], &figures, &lateness);
+            self.interval(options, outcomes(bots), [self.beginning, end], &stage_stats, &lateness);
         let each: Vec<_> = bots
             .iter()
-            .filter(|bot| bot.record().started.is_some())
-            .map(|bot| BotSummary::new(bot.name(), bot.record(), bot.strip()))
+            .filter(|bot| bot.stats().started.is_some())
+            .map(|bot| BotSummary::new(bot.name(), bot.stats(), bot.lagometer()))
             .collect();
-        let broken: Vec<String> =
-            self.stages.iter().flat_map(|stage| stage.broken.iter().cloned()).collect();
+        let failed: Vec<String> = self
+            .stages
+            .iter()
+            .flat_map(|stage| stage.failed_expectations.iter().cloned())
+            .collect();
         let servers: Vec<_> = options.servers.iter().map(ToString::to_string).collect();
         let servers = servers.join(", ");
-        let (verdict, sentence) = Case {
+        let (verdict, sentence) = VerdictInput {
             server: &servers,
             total: &total,
             each: &each,
-            broken: &broken,
+            failed_expectations: &failed,
             expectations: &options.expectations,
-            enters: !options.behaviour.include(Behaviour::Mute),
+            enters: !options.behavior.contains(Behavior::Mute),
         }
-        .judge();
+        .evaluate();
         Summary {
             server_address: servers,
-            wire: wires(options.wire, spoken),
-            behaviour: options.behaviour.to_string(),
+            protocol: protocols(options.wire, spoken),
+            behavior: options.behavior.to_string(),
             uplink: options.uplink.to_string(),
             downlink: options.downlink.to_string(),
             seed: options.seed,
             asked_interval_ms: options.snapshot_interval().0,
-            succeeded: verdict == Verdict::AsExpected,
+            succeeded: verdict == Verdict::Passed,
             verdict,
             sentence,
-            broken,
+            failed_expectations: failed,
             total,
             stages: self.stages.clone(),
             queries,
-            gap_distribution: distribution(&figures.gaps),
+            gap_distribution: distribution(&stage_stats.gaps),
             each,
             samples: self.samples.clone(),
         }
     }
 
-    fn stretch(
+    fn interval(
         &self,
         options: &BotsOptions,
-        outcomes: Outcomes,
-        [began, end]: [Mark; 2],
-        figures: &Figures,
+        outcomes: OutcomeCounts,
+        [began, end]: [Checkpoint; 2],
+        stage_stats: &StageStats,
         lateness: &Histogram<u32>,
-    ) -> Stretch {
-        let used = |now: Option<Cost>, before: Option<Cost>| {
+    ) -> IntervalStats {
+        let used = |now: Option<ResourceUsage>, before: Option<ResourceUsage>| {
             now.zip(before).map(|(now, before)| now.since(before))
         };
-        Stretch::new(&Measured {
+        IntervalStats::new(&Measured {
             options,
             took: end.at.since(began.at),
-            figures,
+            stage_stats,
             counted: [began.counted, end.counted],
             outcomes,
             lateness,
@@ -268,40 +271,42 @@ impl Gauge {
     }
 
     /// The stretch that ran belongs to the past.
-    fn put_by(&mut self) {
-        self.past.add(&std::mem::take(&mut self.figures));
-        self.put_by_lateness();
+    fn merge_into_total(&mut self) {
+        self.past.add(&std::mem::take(&mut self.stage_stats));
+        self.merge_lateness_into_total();
     }
 
-    fn put_by_lateness(&mut self) {
+    fn merge_lateness_into_total(&mut self) {
         self.past_lateness.add(&self.lateness).expect("the same bounds");
         self.lateness.reset();
     }
 
-    fn mark(&mut self, bots: &[Bot], now: Millis) -> Mark {
+    fn checkpoint(&mut self, bots: &[Bot], now: Millis) -> Checkpoint {
         let (server, own) = read(&mut self.meter);
-        Mark { at: now, counted: counted(bots), server, own }
+        Checkpoint { at: now, counted: counted(bots), server, own }
     }
 }
 
-impl fmt::Debug for Gauge {
+impl fmt::Debug for Measurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gauge").field("stages", &self.stages.len()).finish_non_exhaustive()
+        f.debug_struct("Measurement").field("stages", &self.stages.len()).finish_non_exhaustive()
     }
 }
 
-fn read(meter: &mut Option<Box<dyn Meter>>) -> (Option<Cost>, Option<Cost>) {
+fn read(
+    meter: &mut Option<Box<dyn ResourceMeter>>,
+) -> (Option<ResourceUsage>, Option<ResourceUsage>) {
     meter.as_mut().map_or((None, None), |meter| (meter.server(), meter.own()))
 }
 
 fn counted(bots: &[Bot]) -> Counted {
     let mut all = Counted::default();
-    bots.iter().for_each(|bot| all.add(bot.record()));
+    bots.iter().for_each(|bot| all.add(bot.stats()));
     all
 }
 
 /// Names the protocol that was asked for, or those that the servers were found to speak.
-fn wires(choice: ProtocolChoice, spoken: &[Option<&'static Protocol>]) -> String {
+fn protocols(choice: ProtocolChoice, spoken: &[Option<&'static Protocol>]) -> String {
     let found = Protocol::ALL.into_iter().filter(|wire| spoken.contains(&Some(*wire)));
     let found: Vec<_> = found.map(|wire| wire.to_string()).collect();
     match choice {
@@ -310,15 +315,15 @@ fn wires(choice: ProtocolChoice, spoken: &[Option<&'static Protocol>]) -> String
     }
 }
 
-fn outcomes(bots: &[Bot]) -> Outcomes {
-    let mut all = Outcomes::default();
-    for record in bots.iter().map(Bot::record).filter(|record| record.started.is_some()) {
+fn outcomes(bots: &[Bot]) -> OutcomeCounts {
+    let mut all = OutcomeCounts::default();
+    for stats in bots.iter().map(Bot::stats).filter(|stats| stats.started.is_some()) {
         all.bots += 1;
-        all.active += usize::from(record.entered.is_some());
-        match outcome(record) {
-            Outcome::Refused => all.refused += 1,
-            Outcome::Dropped => all.dropped += 1,
-            Outcome::Played | Outcome::NeverJoined => {}
+        all.active += usize::from(stats.entered.is_some());
+        match outcome(stats) {
+            BotOutcome::Refused => all.refused += 1,
+            BotOutcome::Dropped => all.dropped += 1,
+            BotOutcome::Played | BotOutcome::NeverJoined => {}
         }
     }
     all

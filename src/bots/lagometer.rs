@@ -10,7 +10,7 @@ const MIN_COLUMN: Millis = Millis(250);
 
 /// What was seen in the time of one column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Column {
+pub struct LagometerSample {
     /// Longest time between two snapshots, in milliseconds; 0 when none came.
     pub gap_ms: u16,
     /// Last round trip, in milliseconds.
@@ -25,13 +25,13 @@ pub struct Column {
 
 /// The columns of one bot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Strip {
+pub struct Lagometer {
     began: Millis,
     column: Millis,
-    columns: Vec<Column>,
+    columns: Vec<LagometerSample>,
 }
 
-impl Strip {
+impl Lagometer {
     /// A strip for so much time.
     pub(super) fn new(began: Millis, duration: Millis) -> Self {
         let column = Millis(duration.0.div_ceil(MAX_COLUMNS)).max(MIN_COLUMN);
@@ -39,20 +39,20 @@ impl Strip {
     }
 
     /// The column of a time.
-    pub(super) fn at(&mut self, now: Millis) -> Option<&mut Column> {
+    pub(super) fn at(&mut self, now: Millis) -> Option<&mut LagometerSample> {
         let place = (now.since(self.began).0 / self.column.0.max(1)) as usize;
         if place > MAX_COLUMNS as usize {
             return None;
         }
         if place >= self.columns.len() {
-            self.columns.resize(place + 1, Column::default());
+            self.columns.resize(place + 1, LagometerSample::default());
         }
         self.columns.get_mut(place)
     }
 
     /// The columns up to now, and how long each is.
     #[must_use]
-    pub fn columns(&self) -> (&[Column], Millis) {
+    pub fn columns(&self) -> (&[LagometerSample], Millis) {
         (&self.columns, self.column)
     }
 }
@@ -63,14 +63,14 @@ mod tests {
 
     #[test]
     fn columns_are_as_many_as_fit() {
-        let mut strip = Strip::new(Millis(1000), Millis::seconds(600));
-        assert_eq!(strip.columns().1, Millis(2500));
-        strip.at(Millis(1000)).unwrap().lost = 1;
-        strip.at(Millis(3500)).unwrap().lost = 2;
-        strip.at(Millis(601_000)).unwrap().lost = 3;
-        assert_eq!(strip.at(Millis(700_000)), None);
-        let (columns, _) = strip.columns();
+        let mut lagometer = Lagometer::new(Millis(1000), Millis::seconds(600));
+        assert_eq!(lagometer.columns().1, Millis(2500));
+        lagometer.at(Millis(1000)).unwrap().lost = 1;
+        lagometer.at(Millis(3500)).unwrap().lost = 2;
+        lagometer.at(Millis(601_000)).unwrap().lost = 3;
+        assert_eq!(lagometer.at(Millis(700_000)), None);
+        let (columns, _) = lagometer.columns();
         assert_eq!((columns.len(), columns[0].lost, columns[1].lost), (241, 1, 2));
-        assert_eq!(Strip::new(Millis(0), Millis(1)).columns().1, MIN_COLUMN);
+        assert_eq!(Lagometer::new(Millis(0), Millis(1)).columns().1, MIN_COLUMN);
     }
 }

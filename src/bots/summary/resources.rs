@@ -6,24 +6,24 @@ use super::rounding::rounded;
 
 /// What a process has used: processor time, and memory now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+pub struct ResourceUsage {
     /// Processor time in microseconds, of kernel and program together.
     pub cpu_us: u64,
     /// Resident memory in bytes.
     pub memory_bytes: u64,
 }
 
-impl Cost {
+impl ResourceUsage {
     /// What was used since `earlier`.
     pub(in crate::bots) fn since(self, earlier: Self) -> Self {
         Self { cpu_us: self.cpu_us.saturating_sub(earlier.cpu_us), ..self }
     }
 
-    pub(super) fn summary(self, bot_ms: u64, bots: usize, before: u64) -> CostSummary {
+    pub(super) fn summary(self, bot_ms: u64, bots: usize, before: u64) -> ResourceSummary {
         let cpu_ms = self.cpu_us as f64 / 1000.0;
         let client_seconds = bot_ms as f64 / 1000.0;
         let each = if bot_ms == 0 { 0.0 } else { cpu_ms / client_seconds };
-        CostSummary {
+        ResourceSummary {
             cpu_ms: rounded(cpu_ms),
             cpu_ms_per_client_second: (each * 1000.0).round() / 1000.0,
             memory_mb: rounded(self.memory_bytes as f64 / 1e6),
@@ -36,7 +36,7 @@ impl Cost {
 
 /// What a process cost in a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct CostSummary {
+pub struct ResourceSummary {
     /// Processor time, in milliseconds.
     pub cpu_ms: f64,
     /// The same for each second of each client in the game.

@@ -49,7 +49,7 @@ const PM_DEAD: i32 = 3;
 
 /// What a bot knows now.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::bots) struct Senses<'a> {
+pub(in crate::bots) struct Perception<'a> {
     pub(super) origin: Vec3,
     pub(super) view_height: f32,
     /// What the server adds to the usercmd's angles, in 16 bits of a turn.
@@ -67,7 +67,7 @@ pub(in crate::bots) struct Senses<'a> {
     pub(super) map: Option<&'a CollisionMap>,
 }
 
-impl<'a> Senses<'a> {
+impl<'a> Perception<'a> {
     /// What a client's last snapshot says. `fights` looks for somebody to fight.
     pub(in crate::bots) fn of(
         client: &Client,
@@ -80,7 +80,7 @@ impl<'a> Senses<'a> {
         let loaded = (1..16)
             .filter(|&weapon| weapons >> weapon & 1 != 0 && player.ammo[weapon] != 0)
             .fold(0, |all, weapon| all | 1 << weapon);
-        let mut senses = Self {
+        let mut perception = Self {
             origin: player.origin,
             view_height: player.viewheight.clamp(-64, 64) as f32,
             delta_angles: player.delta_angles,
@@ -93,10 +93,10 @@ impl<'a> Senses<'a> {
             enemy: None,
             map,
         };
-        if fights && senses.alive {
-            senses.enemy = senses.find_enemy(client, player.client_num);
+        if fights && perception.alive {
+            perception.enemy = perception.find_enemy(client, player.client_num);
         }
-        senses
+        perception
     }
 
     /// Nobody anywhere.
@@ -152,7 +152,7 @@ impl<'a> Senses<'a> {
 
     /// How far the way is free in a direction, in units up to [`AHEAD`]; a fall that kills, or lava,
     /// ends it. Everything is free to a bot without a map.
-    pub(super) fn free_way(&self, direction: Vec3) -> f32 {
+    pub(super) fn clear_distance(&self, direction: Vec3) -> f32 {
         let Some(map) = self.map else { return AHEAD };
         let raised = self.origin + Vec3::new(0.0, 0.0, STEP);
         let ahead = |start: Vec3| {
