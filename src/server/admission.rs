@@ -1,8 +1,9 @@
-//! The door: challenges, `connect`, and why somebody is refused.
+//! Connection admission: challenge and connect handling.
 //!
-//! Nothing is kept of an address before it has echoed its challenge, and of its userinfo only the numbers
-//! that validate_connect it are read before. Every test comes in the order and with the words that clients know.
+//! Nothing is stored for an address before it has returned its challenge. Of its userinfo only the numbers
+//! that the checks need are read before. Checks run in the order, and rejections have the texts, that clients know.
 //! Source: Quake III protocol 68, connect; ioquake3's texts.
+//! Engine names: `SV_GetChallenge`, `SV_DirectConnect`.
 
 use std::net::SocketAddr;
 
@@ -27,22 +28,22 @@ use crate::{
     },
 };
 
-/// Silence of a client after which a newcomer of its host and qport is given its slot.
+/// Silence of a client after which a connect from its host with its qport takes over its slot.
 pub(super) const ABANDONED_AFTER: Millis = Millis::seconds(5);
-/// The same on a full server, where the newcomer would have to wait outside.
+/// The same on a full server.
 const ABANDONED_WHEN_FULL: Millis = Millis::seconds(2);
-/// Silence of a client after which a newcomer from its very address and port is given its slot. A client
-/// that is heard is not replaced: a challenge could have been guessed.
+/// Silence of a client after which a connect from its address and port takes over its slot. A client that
+/// sends is not replaced: a challenge could have been guessed.
 const REPLACED_AFTER: Millis = Millis::seconds(1);
 
-/// Why a `connect` is refused.
+/// Reason for rejecting a `connect`, and how it is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Rejection {
-    /// The client is told this.
+    /// Answered with this text.
     Message(String),
-    /// A repeated request, answered as the first was.
+    /// A repeated request, answered with another `connectResponse`.
     ResendAccept,
-    /// Not a packet of any client: not answered.
+    /// A packet that no client sends; not answered.
     Unanswered,
 }
 
@@ -59,7 +60,7 @@ impl Core {
     /// Answers a request for a challenge.
     pub(super) fn handle_get_challenge(&mut self, route: Route, request: GetChallenge<'_>) {
         let ours = self.settings.text(key::COM_GAMENAME);
-        // A request without a name comes from a client of the older protocol.
+        // Clients of protocol 68 send no game name.
         if !request.gamename.is_empty() && request.gamename != *ours {
             let text = format!("Game mismatch: This is a {ours} server\n");
             self.send_rejection(route, &text);
@@ -79,12 +80,12 @@ impl Core {
         self.answer(route, |out| Message::ChallengeResponse(response).write(out));
     }
 
-    /// Whether the way to a newcomer and back decides who gets in.
+    /// Whether admission depends on the ping.
     fn measures_pings(&self) -> bool {
         self.settings.int(key::SV_MIN_PING) != 0 || self.settings.int(key::SV_MAX_PING) != 0
     }
 
-    /// Tests a newcomer's challenge, and the time from its making until now: the ping.
+    /// Validates a challenge, and the time since it was issued, which is the ping.
     fn validate_challenge(&self, route: Route, challenge: Challenge) -> Result<(), Rejection> {
         let is_timed = self.measures_pings();
         let age = self.guards.check_challenge(self.now, route.remote, challenge, is_timed);
@@ -104,7 +105,7 @@ impl Core {
         Ok(())
     }
 
-    /// Tells a client why it is refused, as often as its address may be told.
+    /// Sends the reason of a rejection, within the rate limit.
     fn send_rejection(&mut self, route: Route, text: &str) {
         if self.guards.allows_rejection(self.now, route.remote) {
             self.answer(route, |out| Message::Print(text.into()).write(out));
@@ -129,17 +130,15 @@ impl Core {
         Some(chosen.map_or((guess, false), |chosen| (chosen, true)))
     }
 
-    /// The slot that a newcomer from there takes over: its own from before. One with its very address
-    /// comes before one that it may have left behind at another port, or two slots would be at one
-    /// address.
+    /// Slot of an earlier connection that a connect takes over. A slot with the same address and port is
+    /// preferred to one with another port, or two slots would have one address.
     fn earlier_slot(&self, route: Route, qport: Qport) -> Option<ClientNum> {
         let silent_for = |client: &Client, least| {
             client.is_zombie() || self.now.since(client.received_at) >= least
         };
         let nearness = |client: &Client| match client.remote.compare(route.remote, qport) {
             Sender::Same => Some(0),
-            // Its challenge proves that it is at that address, where nobody else can be then: a game
-            // that was started anew.
+            // The challenge proves the address, which no other client can have: the game was restarted.
             Sender::Stranger if client.remote.address() == route.remote => {
                 silent_for(client, REPLACED_AFTER).then_some(1)
             }
@@ -153,7 +152,7 @@ impl Core {
             .map(|(_, number)| number)
     }
 
-    /// The tests of a `connect` up to the choice of a slot.
+    /// Validates a `connect` up to the choice of a slot.
     fn validate_connect(
         &self,
         route: Route,
@@ -173,7 +172,7 @@ impl Core {
                 && !client.has_sent_message()
                 && !client.is_zombie()
             {
-                // Our answer was lost.
+                // The first answer was lost.
                 return Err(Rejection::ResendAccept);
             }
             let limit = Millis::seconds(self.settings.int(key::SV_RECONNECTLIMIT).max(0) as u64);
@@ -195,9 +194,8 @@ impl Core {
         Ok(found)
     }
 
-    /// Tests how many come from a newcomer's address and from its network, and whether the address has
-    /// brought players who were never heard of. ClientSlots that are gone count while they hold a slot. The
-    /// local network may bring as many as it likes.
+    /// Checks the number of clients of an address and of its network, and the connect backoff of the address.
+    /// Zombies count while they hold a slot. LAN addresses are exempt.
     fn check_address_limits(
         &mut self,
         route: Route,
@@ -227,7 +225,7 @@ impl Core {
         Ok(())
     }
 
-    /// ClientSlots that one address may bring.
+    /// Maximum number of clients of one address.
     fn clients_per_address(&self) -> u32 {
         match self.settings.int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs() {
             0 => self.slots() as u32,
@@ -235,7 +233,7 @@ impl Core {
         }
     }
 
-    /// The slots that this userinfo may have.
+    /// Slots that a client with this userinfo may use.
     fn slots_for(&self, info: &Info) -> impl Iterator<Item = ClientNum> {
         let password = self.settings.text(key::SV_PRIVATE_PASSWORD);
         let private = self.settings.int(key::SV_PRIVATE_CLIENTS).unsigned_abs() as usize;
@@ -244,13 +242,13 @@ impl Core {
         ClientNum::all().take(self.slots()).skip(first)
     }
 
-    /// The first free slot that this userinfo may have.
+    /// First free slot that a client with this userinfo may use.
     fn free_slot(&self, info: &Info) -> Option<ClientNum> {
         self.slots_for(info).find(|&number| self.clients.get(number).is_none())
     }
 
-    /// The slot on a full server that a newcomer left behind: of a silent client of its host that has its
-    /// qport, or its name and guid, since a restarted game has another qport.
+    /// Slot of an abandoned connection of the same player, for a full server. That is a silent client of the
+    /// host with the same qport, or with the same name and guid, since a restarted game has another qport.
     fn abandoned_slot(&self, route: Route, qport: Qport, info: &Info) -> Option<ClientNum> {
         let is_left_behind = |client: &Client| {
             let same_qport = client.remote.compare(route.remote, qport) != Sender::Stranger;
@@ -260,8 +258,7 @@ impl Core {
         self.clients.present().find(|(_, client)| is_left_behind(client)).map(|(number, _)| number)
     }
 
-    /// The slot of the client that left first of those that are gone. A client that is gone yields to a
-    /// newcomer where no slot is free.
+    /// Slot of the oldest zombie, which yields to a connect on a full server.
     fn zombie_slot(&self, info: &Info) -> Option<ClientNum> {
         self.slots_for(info)
             .filter_map(|number| match &self.clients.get(number)?.state {
@@ -272,7 +269,7 @@ impl Core {
             .map(|(_, number)| number)
     }
 
-    /// Counts a `connect` that could not be read, and says how it is answered.
+    /// Counts a `connect` that cannot be read. Returns how it is answered.
     fn connect_rejection(&mut self, route: Route, error: &ConnectError) -> Rejection {
         self.log_connectionless_error(route, error);
         match error {
@@ -291,7 +288,7 @@ impl Core {
 }
 
 impl Server {
-    /// Lets a client in, or says why not.
+    /// Handles a `connect`: accepts or rejects it.
     pub(super) fn handle_connect(&mut self, route: Route, request: Connect<'_>) {
         let admitted = match request.text() {
             Ok(text) => self.admit(route, &text),
@@ -307,7 +304,7 @@ impl Server {
             Rejection::Message(text) => {
                 self.core.stats.bump(Counter::ConnectsRefused);
                 if self.core.stats.allows_log(Event::Refusal, self.core.now).is_some() {
-                    log::info!("{} refused: {text}", route.remote);
+                    log::info!("{} rejected: {text}", route.remote);
                 }
                 self.core.send_rejection(route, &format!("{text}\n"));
             }
@@ -322,7 +319,7 @@ impl Server {
         let earlier = self.core.earlier_slot(route, qport);
         let protocol = match self.core.validate_connect(route, &claim, earlier) {
             Err(Rejection::ResendAccept) => {
-                // The client is not silent: it has not heard of its place yet.
+                // The client is not silent: the answer to its connect was lost.
                 if let Some(client) = earlier.and_then(|number| self.core.clients.get_mut(number)) {
                     client.received_at = self.core.now;
                 }
@@ -340,12 +337,12 @@ impl Server {
         });
         self.core.check_address_limits(route, earlier)?;
         let ip = route.remote.ip().to_canonical().to_string();
-        // The address goes in last, so what does not fit is the client's doing.
+        // The address is added last, so an overflow is caused by the userinfo of the client.
         info.set("ip", &ip).map_err(|_| Rejection::message(USERINFO_TOO_LONG))?;
 
         let number = match earlier {
             Some(number) => {
-                // Never a new player over a live one: the old one leaves first.
+                // The old client is dropped before its slot is reused.
                 self.drop_client(number, "reconnected");
                 self.core.clients.free(number);
                 number
@@ -369,7 +366,7 @@ impl Server {
         self.core.stats.bump(Counter::ConnectsAccepted);
         if let Some(client) = self.core.clients.get(number) {
             log::info!(
-                "client {number} \"{}\" connects from {}",
+                "client {number} \"{}\" connected from {}",
                 text::escaped(client.name.as_bytes()),
                 route.remote
             );
@@ -378,7 +375,7 @@ impl Server {
     }
 }
 
-/// Whether a newcomer has the host, the name and the guid of a client.
+/// Whether a connect has the host, the name and the guid of a client.
 fn is_same_player(client: &Client, route: Route, info: &Info) -> bool {
     let (ours, theirs) = (Userinfo(&client.userinfo), Userinfo(info));
     same_host(client.remote.address(), route.remote)

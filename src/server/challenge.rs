@@ -1,14 +1,14 @@
-//! Challenges: a number that only someone who receives at an address can know.
+//! Challenges: stateless keyed hashes that prove the address of a client.
 //!
-//! Nothing is stored: the number is a keyed hash of address, port and a slot of time, so a flood of
-//! requests costs no memory and pushes nobody out. It is good in its slot and the next.
+//! A challenge is a keyed hash of address, port and time slot. Nothing is stored, so a flood of requests takes
+//! no memory and evicts no other client. It is valid in its slot and in the next one.
 //!
-//! A slot of time has two challenges for each address: a client that reconnects at once gets the one
-//! that its earlier connection did not use. Otherwise late datagrams of the earlier connection would be
-//! valid in the new one.
+//! A slot has two challenges for each address. A client that reconnects at once gets the one that its earlier
+//! connection did not use. Otherwise late datagrams of the earlier connection would be valid in the new one.
 //!
-//! Where the way to a client and back is to be measured, the number carries the time it was made at, and
-//! a hash over that: then it has fewer bits that must be guessed, and is good for 16 seconds.
+//! If the ping is measured, the challenge holds the time it was issued at and a hash of that. It has fewer bits
+//! to guess then, and is valid for 16 seconds.
+//! Engine names: `SV_CreateChallenge`, `SV_VerifyChallenge`.
 
 use std::{
     hash::Hasher,
@@ -19,40 +19,40 @@ use siphasher::sip::SipHasher24;
 
 use crate::model::{Challenge, Millis};
 
-/// Length of a time slot: a challenge is good for 16 to 33 seconds.
+/// Length of a time slot, as a power of two in ms: a challenge is valid for 16 to 33 seconds.
 const SLOT: u32 = 14;
 
-/// Hash inputs of the challenges of one address in one slot of time, first choice first.
+/// Hash inputs of the challenges of one address in one time slot, preferred one first.
 const KINDS: [u8; 2] = [0, 2];
 /// Hash input of a timed challenge.
 const TIMED: u8 = 1;
 
-/// Bits of a timed challenge that say when it was made, in ticks.
+/// Bits of a timed challenge that hold the time it was issued at, in ticks.
 const TICK_BITS: u32 = 10;
-/// Length of a tick: 16 milliseconds. Finer ticks would leave fewer bits that must be guessed.
+/// Length of a tick, as a power of two in ms: 16 ms. Finer ticks would leave fewer bits to guess.
 const TICK: u32 = 4;
 
-/// What a good challenge tells of the time since it was made. Nothing was measured without bounds.
+/// Age of a valid challenge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Age {
-    /// Least and most milliseconds that may have passed.
+    /// Shortest and longest possible age in ms; `None` if the challenge is not timed.
     pub(super) bounds_ms: Option<(u64, u64)>,
 }
 
-/// Makes and checks challenges.
+/// Issues and validates challenges.
 #[derive(Clone, Debug)]
 pub(super) struct Challenges {
     key: [u8; 16],
 }
 
 impl Challenges {
-    /// `key` must come from the operating system's random source and is never shown.
+    /// `key` must come from the operating system's random source and is never published.
     pub(super) fn new(key: [u8; 16]) -> Self {
         Self { key }
     }
 
-    /// Returns a challenge for an address: the first of this slot of time that is not in use, or the
-    /// first when all are.
+    /// Returns a challenge for an address: the first of this time slot that is not in use, or the first if
+    /// all are.
     pub(super) fn make(
         &self,
         now: Millis,
@@ -63,20 +63,19 @@ impl Challenges {
         choices.into_iter().find(|&choice| !is_used(choice)).unwrap_or(choices[0])
     }
 
-    /// The challenge of an address now, which tells its age when it comes back.
+    /// Returns a timed challenge for an address.
     pub(super) fn make_timed(&self, now: Millis, peer: SocketAddr) -> Challenge {
         self.of_tick(now.0 >> TICK, peer)
     }
 
-    /// Whether that is the address's challenge, and what it tells: one from this slot or the last, or a
-    /// timed one.
+    /// Returns the age of a challenge of this time slot or the last; `None` if it is not valid.
     pub(super) fn check(&self, now: Millis, peer: SocketAddr, challenge: Challenge) -> Option<Age> {
         let slot = now.0 >> SLOT;
         let is_of = |slot| KINDS.iter().any(|&kind| self.of_slot(kind, slot, peer) == challenge);
         (is_of(slot) || is_of(slot.wrapping_sub(1))).then_some(Age { bounds_ms: None })
     }
 
-    /// The same for a challenge that may be timed.
+    /// Returns the age of a challenge that may be timed; `None` if it is not valid.
     pub(super) fn check_timed(
         &self,
         now: Millis,
@@ -95,7 +94,7 @@ impl Challenges {
     }
 
     fn of_slot(&self, kind: u8, slot: u64, peer: SocketAddr) -> Challenge {
-        // Positive and never 0: some clients take a 0 for "none".
+        // Positive and never 0, which some clients read as "none".
         Challenge((self.hash(kind, slot, peer) as i32 & i32::MAX).max(1))
     }
 
@@ -123,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_challenge_is_good_for_its_address_and_its_time() {
+    fn challenge_is_valid_for_its_address_and_time_slot() {
         let challenges = Challenges::new(*b"not a secret at.");
         let peer: SocketAddr = "192.0.2.1:27960".parse().unwrap();
         let now = Millis(1_000_000);
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn challenge_in_use_is_not_given_again() {
+    fn challenge_in_use_is_not_issued_again() {
         let challenges = Challenges::new(*b"not a secret at.");
         let peer: SocketAddr = "192.0.2.1:27960".parse().unwrap();
         let now = Millis(1_000_000);
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_challenge_tells_its_age() {
+    fn timed_challenge_gives_its_age() {
         let challenges = Challenges::new(*b"not a secret at.");
         let peer: SocketAddr = "192.0.2.1:27960".parse().unwrap();
         for start in [0, 1_000_003, 16_777_215, u64::from(u32::MAX)] {

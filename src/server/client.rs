@@ -132,7 +132,7 @@ impl SnapshotLog {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SendRate {
     /// Bytes per second, network headers included, before the operator's limits.
-    pub(super) asked_bytes_per_sec: i32,
+    pub(super) requested_bytes_per_sec: i32,
     /// Interval between two snapshots.
     pub(super) snapshot_interval: Millis,
 }
@@ -206,7 +206,7 @@ impl Client {
             incoming: IncomingCommands::new(),
             userinfo: Info::normal(),
             name: String::new(),
-            send_rate: SendRate { asked_bytes_per_sec: 3000, snapshot_interval: Millis(50) },
+            send_rate: SendRate { requested_bytes_per_sec: 3000, snapshot_interval: Millis(50) },
             state: ClientState::connected(now),
             connected_at: now,
             received_at: now,
@@ -321,7 +321,7 @@ impl ClientState {
 #[derive(Debug)]
 pub(super) struct ClientSlots {
     slots: Vec<Option<Box<Client>>>,
-    /// Challenge of the client that each slot had before, if anything was sent to it.
+    /// Challenge of the previous client of each slot, if any message was sent to it.
     challenges: [Option<Challenge>; MAX_CLIENTS],
 }
 
@@ -350,8 +350,8 @@ impl ClientSlots {
         self.slots[number.index()] = None;
     }
 
-    /// Whether datagrams with that challenge may be under way: a client of some slot has it, or had it
-    /// before. Nothing was sent yet to a client that was not heard.
+    /// Whether datagrams with that challenge may be on the network: a client of some slot has it, or had it
+    /// before. Nothing was sent yet to a client that has sent no message.
     pub(super) fn has_used(&self, challenge: Challenge) -> bool {
         self.challenges.contains(&Some(challenge))
             || self.iter().any(|(_, client)| {
@@ -374,13 +374,13 @@ impl ClientSlots {
             .filter_map(|(number, slot)| Some((number, slot.as_deref_mut()?)))
     }
 
-    /// Numbers of the slots that are in use now.
+    /// Numbers of the slots in use when called.
     pub(super) fn numbers(&self) -> impl Iterator<Item = ClientNum> + use<> {
         let in_use = self.iter().fold(0_u64, |bits, (number, _)| bits | 1 << number.index());
         ClientNum::all().filter(move |number| in_use >> number.index() & 1 != 0)
     }
 
-    /// Those that are neither gone nor free.
+    /// Clients that are not zombies.
     pub(super) fn present(&self) -> impl Iterator<Item = (ClientNum, &Client)> {
         self.iter().filter(|(_, client)| !client.is_zombie())
     }

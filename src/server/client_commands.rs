@@ -1,7 +1,7 @@
-//! Reliable commands of clients: those the engine takes itself, and the rest for the game.
+//! Client commands: those of the engine, and flood protection of those for the game.
 //!
-//! Invariant: a command that is ignored still counts as received. Source: Quake III protocol 68,
-//! reliable commands; the limits are Quake3e's.
+//! Invariant: a command that is ignored counts as received. Source: Quake III protocol 68, reliable commands;
+//! the limits are Quake3e's. Engine names: `SV_ExecuteClientCommand`, `sv_floodProtect`.
 
 use super::{Server, rate_limiter::BucketLimit};
 use crate::{
@@ -11,24 +11,24 @@ use crate::{
     wire::userinfo::check_userinfo,
 };
 
-/// Commands for the game, while flood protection is on.
+/// Limit of commands for the game with flood protection.
 const COMMANDS: BucketLimit = BucketLimit { burst: 8, period: Millis(500) };
-/// Changes of userinfo.
+/// Limit of userinfo changes.
 const USERINFOS: BucketLimit = BucketLimit { burst: 5, period: Millis(1000) };
-/// Refusals of files. A client asks for one file, and gives up when it is refused.
+/// Limit of answers to file requests. A client requests one file and stops when it is refused.
 const DOWNLOADS: BucketLimit = BucketLimit { burst: 4, period: Millis(1000) };
-/// An argument is cut to this many bytes.
+/// Longest argument in bytes; the rest is truncated.
 const MAX_ARGUMENT_LEN: usize = 255;
 
-/// A command that the engine takes itself.
+/// A command that the engine handles.
 struct EngineCommand {
     name: &'static str,
-    /// False when the command is to come again: the rest of the message is left alone.
+    /// Returns false if the client must resend the command: the rest of the message is ignored.
     run: fn(&mut Server, ClientNum, &Words) -> bool,
 }
 
 const ENGINE_COMMANDS: &[EngineCommand] = &[
-    EngineCommand { name: "userinfo", run: Server::handle_userinfo },
+    EngineCommand { name: "userinfo", run: handle_userinfo },
     EngineCommand {
         name: "disconnect",
         run: |server, number, _| {
@@ -36,18 +36,18 @@ const ENGINE_COMMANDS: &[EngineCommand] = &[
             true
         },
     },
-    // Pure checks and voice: clients say these unasked, and this server asks nothing of the kind.
+    // Pure checks, voice and downloads: sent unasked, and ignored.
     EngineCommand { name: "cp", run: |_, _, _| true },
     EngineCommand { name: "vdr", run: |_, _, _| true },
     EngineCommand { name: "voip", run: |_, _, _| true },
-    EngineCommand { name: "download", run: Server::refuse_download },
+    EngineCommand { name: "download", run: refuse_download },
     EngineCommand { name: "nextdl", run: |_, _, _| true },
     EngineCommand { name: "stopdl", run: |_, _, _| true },
     EngineCommand { name: "donedl", run: |_, _, _| true },
 ];
 
 impl Server {
-    /// Runs a command. False when it is to come again later, as if it had not arrived.
+    /// Runs a command. Returns false if the client must resend it, as if it had not arrived.
     pub(super) fn run_client_command(&mut self, number: ClientNum, line: &str) -> bool {
         let mut words = Words::parse(line);
         if let Some(command) = ENGINE_COMMANDS.iter().find(|c| c.name == words.command()) {
@@ -69,48 +69,49 @@ impl Server {
         self.process_pending_drops();
         true
     }
-
-    fn handle_userinfo(&mut self, number: ClientNum, words: &Words) -> bool {
-        let now = self.core.now;
-        let Some(client) = self.core.clients.get_mut(number) else { return true };
-        if !client.buckets.userinfos.allows(now, USERINFOS) {
-            self.core.stats.bump(Counter::CommandsOverLimit);
-            return false;
-        }
-        let ip = client.remote.address().ip().to_canonical().to_string();
-        match check_userinfo(words.get(1)) {
-            Ok(mut info) => {
-                if info.set("ip", &ip).is_err() {
-                    self.drop_client(number, "userinfo string length exceeded");
-                    return true;
-                }
-                self.core.store_userinfo(number, info);
-                self.game.client_userinfo_changed(&mut self.core, number);
-                self.process_pending_drops();
-            }
-            // The old one stays.
-            Err(fault) => self.core.log_client_error(number, Counter::BadUserinfo, fault),
-        }
-        true
-    }
-
-    /// Has the client told that there is nothing to be had: one that asks while it loads would wait for
-    /// ever. A client in the game has all its files.
-    fn refuse_download(&mut self, number: ClientNum, words: &Words) -> bool {
-        let now = self.core.now;
-        let Some(client) = self.core.clients.get_mut(number) else { return true };
-        if client.is_active() || !client.buckets.downloads.allows(now, DOWNLOADS) {
-            self.core.stats.bump(Counter::CommandsOverLimit);
-            return true;
-        }
-        let file = clean_argument(words.get(1));
-        client.refused_download =
-            Some(format!("File \"{file}\" is not referenced and cannot be downloaded."));
-        true
-    }
 }
 
-/// An argument without line breaks and separators, and not too long.
+/// Replaces the userinfo of a client.
+fn handle_userinfo(server: &mut Server, number: ClientNum, words: &Words) -> bool {
+    let now = server.core.now;
+    let Some(client) = server.core.clients.get_mut(number) else { return true };
+    if !client.buckets.userinfos.allows(now, USERINFOS) {
+        server.core.stats.bump(Counter::CommandsOverLimit);
+        return false;
+    }
+    let ip = client.remote.address().ip().to_canonical().to_string();
+    match check_userinfo(words.get(1)) {
+        Ok(mut info) => {
+            if info.set("ip", &ip).is_err() {
+                server.drop_client(number, "userinfo string length exceeded");
+                return true;
+            }
+            server.core.store_userinfo(number, info);
+            server.game.client_userinfo_changed(&mut server.core, number);
+            server.process_pending_drops();
+        }
+        // The old userinfo stays.
+        Err(fault) => server.core.log_client_error(number, Counter::BadUserinfo, fault),
+    }
+    true
+}
+
+/// Queues the refusal of a file. A client that requests one while it loads would wait without an answer. A
+/// client in the game has all its files.
+fn refuse_download(server: &mut Server, number: ClientNum, words: &Words) -> bool {
+    let now = server.core.now;
+    let Some(client) = server.core.clients.get_mut(number) else { return true };
+    if client.is_active() || !client.buckets.downloads.allows(now, DOWNLOADS) {
+        server.core.stats.bump(Counter::CommandsOverLimit);
+        return true;
+    }
+    let file = clean_argument(words.get(1));
+    client.refused_download =
+        Some(format!("File \"{file}\" is not referenced and cannot be downloaded."));
+    true
+}
+
+/// Removes line breaks and separators from an argument and truncates it.
 fn clean_argument(word: &str) -> String {
     let separators = |c: char| if matches!(c, '\n' | '\r' | ';') { ' ' } else { c };
     text::truncated(word, MAX_ARGUMENT_LEN).chars().map(separators).collect()
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flood_protection_is_described_with_its_numbers() {
+    fn flood_protection_help_names_its_limits() {
         let help = key::SV_FLOOD_PROTECT.setting().help;
         let BucketLimit { burst, period } = COMMANDS;
         assert!(help.contains(&format!("{burst} at once, then one per {} ms", period.0)), "{help}");

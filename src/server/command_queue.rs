@@ -1,13 +1,12 @@
-//! Reliable commands on their way to one client: those it has yet to acknowledge, and those that wait
-//! for room behind them.
+//! Reliable command queue of one client: commands that are sent and unacknowledged, then those pending.
 //!
-//! A client can hold 64 commands. When many things happen at once (sixty players join within a second),
-//! what does not fit waits here instead of costing the client its place: a configstring is remembered
-//! by its index and told with the value it has when its turn comes, however often it changed; of chat
-//! and prints the oldest go when too many wait.
+//! A client stores 64 commands. If more happens at once (sixty players join within a second), the rest is
+//! pending, and the client is not dropped for it. A configstring is queued by index and sent with the value it
+//! has then, however often it changed. Of prints and chat the oldest are discarded when too many are pending.
 //!
-//! Invariants: commands are numbered in the order they were queued; a configstring waits at most once;
-//! pending is bounded. Source of the limits: Quake III protocol 68, reliable commands.
+//! Invariants: commands are numbered in the order they were queued; a configstring is pending at most once;
+//! the queue is bounded. Source of the limits: Quake III protocol 68, reliable commands.
+//! Engine names: `SV_AddServerCommand`, `reliableCommands`, `reliableAcknowledge`.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -17,40 +16,42 @@ use crate::{
     netchan::OutgoingCommands,
 };
 
-/// Commands under way at most. Places are left for what a client is told when it is dropped.
+/// Maximum number of unacknowledged commands. The others of the 64 are left for a drop and its reason.
 const MAX_UNACKNOWLEDGED: usize = MAX_RELIABLE_COMMANDS - 4;
-/// Bytes under way at most, so that a message with all of them has room for a snapshot.
+/// Maximum bytes of unacknowledged commands, so that a message with all of them has room for a snapshot.
 const MAX_UNACKNOWLEDGED_BYTES: usize = 9 * 1024;
-/// Bytes that may be under way to the slowest client.
+/// Unacknowledged bytes that the slowest client is granted.
 const MIN_UNACKNOWLEDGED_BYTES: usize = 1024;
-/// Texts that wait at most.
+/// Maximum number of pending texts.
 const MAX_PENDING_TEXTS: usize = 256;
 
-/// Commands that a client can live without.
+/// Commands that may be discarded.
 const DROPPABLE: [&str; 4] = ["print ", "chat ", "tchat ", "cp "];
 
+/// A command that is not numbered yet.
 #[derive(Clone, Debug)]
 enum PendingCommand {
     Text(Arc<str>),
+    /// The value that the configstring has when it is numbered.
     Configstring(ConfigIndex),
 }
 
-/// The client does not acknowledge, and what waits for it can't be thrown away.
+/// Too many commands are pending that may not be discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overflow;
 
-/// One client's commands.
+/// Reliable commands to one client.
 #[derive(Debug, Default)]
 pub(super) struct CommandQueue {
     pub(super) commands: OutgoingCommands,
     pending: VecDeque<PendingCommand>,
     texts: usize,
-    /// Prints and chat that were thrown away.
+    /// Number of prints and chat lines that were discarded.
     pub(super) discarded: u64,
 }
 
 impl CommandQueue {
-    /// How many wait for their turn.
+    /// Number of pending commands.
     pub(super) fn pending(&self) -> usize {
         self.pending.len()
     }
@@ -72,7 +73,7 @@ impl CommandQueue {
         Ok(())
     }
 
-    /// Queues the present and all later values of a configstring until it is told.
+    /// Queues a configstring, with the value that it has when it is sent.
     pub(super) fn push_configstring(&mut self, index: ConfigIndex) {
         let waits = |pending: &PendingCommand| matches!(pending, PendingCommand::Configstring(i) if *i == index);
         if !self.pending.iter().any(waits) {
@@ -80,18 +81,18 @@ impl CommandQueue {
         }
     }
 
-    /// Forgets the configstrings that wait: a gamestate has their values. Texts stay.
+    /// Discards pending configstrings, whose values a gamestate holds. Texts stay.
     pub(super) fn clear_configstrings(&mut self) {
         self.pending.retain(|pending| matches!(pending, PendingCommand::Text(_)));
     }
 
-    /// Forgets what waits. What is under way stays.
+    /// Discards pending commands. Unacknowledged ones stay.
     pub(super) fn clear_pending(&mut self) {
         self.pending.clear();
         self.texts = 0;
     }
 
-    /// Numbers as much of what waits as there is room for, with at most so many bytes under way.
+    /// Numbers pending commands while there is room, up to `most_bytes` of unacknowledged commands.
     pub(super) fn fill_window(&mut self, configstrings: &Configstrings, most_bytes: usize) {
         let most_bytes = most_bytes.clamp(MIN_UNACKNOWLEDGED_BYTES, MAX_UNACKNOWLEDGED_BYTES);
         while let Some(next) = self.pending.front() {
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configstring_that_changes_often_is_told_once() {
+    fn configstring_that_changes_often_is_sent_once() {
         let mut strings = Configstrings::new(1);
         let mut queue = CommandQueue::default();
         for i in 0..100 {
@@ -139,25 +140,25 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_waits_in_order() {
+    fn commands_beyond_window_stay_pending_in_order() {
         let strings = Configstrings::new(1);
         let mut queue = CommandQueue::default();
         for i in 0..200 {
             queue.push_text(format!("scores {i}").into()).unwrap();
         }
-        let mut told = Vec::new();
-        while told.len() < 200 {
+        let mut sent = Vec::new();
+        while sent.len() < 200 {
             queue.fill_window(&strings, MAX_UNACKNOWLEDGED_BYTES);
             assert!(queue.commands.outstanding() <= MAX_UNACKNOWLEDGED);
-            told.extend(texts(&queue));
+            sent.extend(texts(&queue));
             queue.commands.acknowledge(queue.commands.last()).unwrap();
         }
-        assert!(told.iter().enumerate().all(|(i, text)| *text == format!("scores {i}")));
+        assert!(sent.iter().enumerate().all(|(i, text)| *text == format!("scores {i}")));
         assert_eq!(queue.commands.last(), CommandNum(200));
     }
 
     #[test]
-    fn chat_makes_room_and_the_rest_overflows() {
+    fn full_queue_discards_chat_then_overflows() {
         let mut queue = CommandQueue::default();
         for i in 0..1000 {
             queue.push_text(format!("print \"{i}\"").into()).unwrap();
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_configstring_goes_whole_or_waits() {
+    fn long_configstring_is_sent_whole_or_stays_pending() {
         let mut strings = Configstrings::new(1);
         strings.set(ConfigIndex::at(9), &"x".repeat(8000));
         let mut queue = CommandQueue::default();

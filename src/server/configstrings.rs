@@ -1,8 +1,8 @@
-//! The configstrings of the level, and how a change of one is told.
+//! Configstrings of the level, and the commands that send a change of one.
 //!
-//! Invariants: no string holds a quote or is longer than a client stores; all together, with the baselines,
-//! fit one message and what a client can hold; each slot keeps room for a player entry of [`LEAST_ENTRY`].
-//! Source: Quake III protocol 68, configstrings.
+//! Invariants: no string holds a quote or is longer than a client stores; all of them, with the baselines, fit
+//! one message and the memory of a client; each slot keeps room for a player entry of [`LEAST_ENTRY`].
+//! Source: Quake III protocol 68, configstrings. Engine names: `SV_SetConfigstring`, `bcs0`, `bcs1`, `bcs2`.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::{
     wire::gamestate,
 };
 
-/// A change shorter than this goes as one command, a longer one in pieces of one byte less.
-const PIECE_LIMIT: usize = 1000;
+/// A change shorter than this is one command. A longer one is split into parts of one byte less.
+const PART_LIMIT: usize = 1000;
 
 /// Size of a part of the gamestate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
@@ -31,12 +31,12 @@ struct Size {
     chars: usize,
 }
 
-/// Room for all configstrings and baselines: a message without its head and end, and all that a client
-/// stores.
+/// Room for all configstrings and baselines: a message without header and end, and the memory of a
+/// client.
 const MOST: Size = Size { bits: (MAX_MESSAGE_LEN - 64) * 8, chars: MAX_GAMESTATE_CHARS - 1 };
-/// Part of it that player entries leave to strings that grow while the level runs.
+/// Part of it that player entries leave to strings that grow during the level.
 const SPARE: Size = Size { bits: 640 * 8, chars: 640 };
-/// Room of a player entry that no other string may take: a short name and no further choices.
+/// Room of a player entry that no other string may use: a short name without further fields.
 const LEAST_ENTRY: Size = Size { bits: 104 * 8, chars: 120 };
 
 impl Size {
@@ -76,23 +76,23 @@ pub(super) struct Configstrings {
     players: Size,
     /// Size of everything else, baselines included.
     others: Size,
-    /// Slots whose entries have room.
+    /// Number of slots whose entries have room.
     slots: usize,
 }
 
-/// What became of a string that was set.
+/// Result of setting a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetOutcome {
-    /// It was that already.
+    /// The string had that value.
     Unchanged,
-    /// ClientSlots have to be told.
+    /// Clients must be sent the change.
     Changed,
-    /// All together would be more than a message or clients can hold: the old one stays.
+    /// The gamestate would exceed a message or the memory of clients: the old value stays.
     Refused,
 }
 
 impl Configstrings {
-    /// Creates an empty set for a level with so many slots.
+    /// Creates an empty set for a level with `slots` client slots.
     pub(super) fn new(slots: usize) -> Self {
         let texts = vec![Arc::from(""); MAX_CONFIGSTRINGS];
         Self { texts, players: Size::default(), others: Size::default(), slots: slots.max(1) }
@@ -107,7 +107,7 @@ impl Configstrings {
         &self.texts[index.index()]
     }
 
-    /// Replaces a string. Quotes become apostrophes, for they would end it on its way.
+    /// Replaces a string. Quotes become apostrophes, since a quote would end the string in a command.
     pub(super) fn set(&mut self, index: ConfigIndex, value: &str) -> SetOutcome {
         let value = text::truncated(value, MAX_BIG_STRING_LEN);
         let value = if value.contains('"') { value.replace('"', "'") } else { value.to_owned() };
@@ -132,13 +132,13 @@ impl Configstrings {
         SetOutcome::Changed
     }
 
-    /// Whether a player entry of that text leaves as much room to the entry of each other slot.
+    /// Whether every slot could have a player entry of this size.
     pub(super) fn is_fair(&self, index: ConfigIndex, text: &str) -> bool {
         let all = Size::of(index, text).times(self.slots);
         all.plus(self.others).plus(SPARE).fits(MOST)
     }
 
-    /// Counts baselines of so many bits, as many of them as there is room for. Returns how many.
+    /// Counts baselines of these sizes while there is room. Returns their number.
     pub(super) fn add_baselines(&mut self, bits: impl Iterator<Item = usize>) -> usize {
         let reserved = self.players.map(LEAST_ENTRY.times(self.slots), usize::max).plus(SPARE);
         let most = MOST.minus(reserved).bits;
@@ -153,7 +153,7 @@ impl Configstrings {
         count
     }
 
-    /// Those that are not empty, ascending.
+    /// Strings that are not empty, by ascending index.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ConfigIndex, &str)> {
         ConfigIndex::all()
             .zip(&self.texts)
@@ -161,22 +161,22 @@ impl Configstrings {
             .map(|(index, text)| (index, &**text))
     }
 
-    /// The reliable commands that tell a string's present value.
+    /// Reliable commands that send the current value of a string.
     pub(super) fn commands(&self, index: ConfigIndex) -> Vec<Arc<str>> {
         let value = self.get(index);
-        if value.len() < PIECE_LIMIT {
+        if value.len() < PART_LIMIT {
             return vec![format!("cs {index} \"{value}\"\n").into()];
         }
         let mut commands = Vec::new();
         let mut rest = value;
         while !rest.is_empty() {
-            let (piece, after) = rest.split_at(text::truncated(rest, PIECE_LIMIT - 1).len());
+            let (part, after) = rest.split_at(text::truncated(rest, PART_LIMIT - 1).len());
             let kind = match (commands.is_empty(), after.is_empty()) {
                 (true, _) => "bcs0",
                 (false, false) => "bcs1",
                 (false, true) => "bcs2",
             };
-            commands.push(format!("{kind} {index} \"{piece}\"\n").into());
+            commands.push(format!("{kind} {index} \"{part}\"\n").into());
             rest = after;
         }
         commands
@@ -196,7 +196,7 @@ mod tests {
     const INDEX: ConfigIndex = ConfigIndex::at(5);
 
     #[test]
-    fn a_long_change_travels_in_pieces_a_client_can_join() {
+    fn long_change_is_split_into_parts() {
         let mut strings = Configstrings::new(1);
         for (len, kinds) in [
             (0, vec!["cs"]),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_level_is_bounded() {
+    fn configstrings_of_a_level_are_bounded() {
         let mut strings = Configstrings::new(1);
         assert_eq!(strings.set(ConfigIndex::at(100), &"x".repeat(8000)), SetOutcome::Changed);
         assert_eq!(strings.set(ConfigIndex::at(101), &"x".repeat(8000)), SetOutcome::Refused);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn costliest_letters_are_counted_in_bits() {
+    fn configstring_room_is_counted_in_bits() {
         let player = |at: u16| ConfigIndex::at(PLAYERS + at);
         let mut strings = Configstrings::new(64);
         // Ten bits each.
@@ -238,7 +238,7 @@ mod tests {
         let set = set.count();
         assert!((60..64).contains(&set), "{set} entries of 208 characters");
         assert!(!strings.is_fair(player(0), &costly));
-        // Entries that are taken back leave their room to each other, and never to the rest.
+        // Room of removed entries is for other entries only.
         (0..64).for_each(|at| assert_ne!(strings.set(player(at), ""), SetOutcome::Refused));
         let others = (0..30).filter(|&at| {
             strings.set(ConfigIndex::at(100 + at), &costly.repeat(6)) == SetOutcome::Changed
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_do_not_end_a_string_early() {
+    fn quotes_become_apostrophes() {
         let mut strings = Configstrings::new(1);
         strings.set(INDEX, "a \"b\"");
         assert_eq!(strings.commands(INDEX)[0].as_ref(), "cs 5 \"a 'b'\"\n");

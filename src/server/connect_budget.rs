@@ -14,7 +14,7 @@
 //! forges a client's address takes that client's priority. The client then gets in with one of its
 //! retries, which share the first half with the flood. A sender that forges a request for a challenge
 //! before each `connect`, from another address each time, needs more datagrams and fills both halves.
-//! ClientSlots in the game are not affected: their datagrams are another class.
+//! Clients in the game are not affected: their datagrams are another class.
 
 use std::net::SocketAddr;
 

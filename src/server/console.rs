@@ -1,38 +1,31 @@
-//! Console commands, typed by the operator or sent through the remote console.
+//! Console: parses lines of the operator, of rcon and of the game, and runs their commands.
 //!
-//! One table names them, explains them and runs them; `cmdlist` and `help` print it. A line that names
-//! no command is a setting to show or change, or else the game's.
+//! One table holds name, help and function of each command; `cmdlist` and `help` print it. A line that names no
+//! command is a setting to show or change, or a command of the game.
 //! Source: console commands of Quake III servers and the replies that tools match on.
+//! Engine names: `Cbuf_ExecuteText`, `Cmd_ExecuteString`, `vstr`.
 
+mod commands;
 mod output;
 mod table;
 
-use std::fmt::Write as _;
-
 pub(super) use self::output::ConsoleStreams;
-use self::table::{COMMANDS, Command};
-use super::{
-    Server,
-    client::ClientState,
-    core::Core,
-    level::is_map_name,
-    rate,
-    status::{self, StatusRow, StatusState},
-};
+use self::table::COMMANDS;
+use super::{Server, core::Core};
 use crate::{
     model::{ClientNum, Words, text},
-    settings::{ChangeSource, SetCommand, key, name_matches},
+    settings::{ChangeSource, SetCommand},
 };
 
-/// How deep variables may lead to variables, and how many commands one line may lead to: `vstr` of a
-/// variable that names itself, or twice the next one, must end.
+/// Maximum depth of nested `vstr`, and maximum number of commands run by one line. A variable that runs
+/// itself, or the next one twice, must end.
 const MAX_NESTING: u8 = 16;
 const MAX_COMMANDS: u32 = 512;
-/// Seconds that `map_restart` waits unless it is told, and at most.
+/// Default and longest delay of `map_restart`, in seconds.
 const RESTART_DELAY_S: i32 = 5;
 const MAX_RESTART_DELAY_S: i32 = 3600;
 
-/// Why no player was found.
+/// Why a client was not found.
 enum PlayerLookupError {
     BadSlot(usize),
     NotActive(usize),
@@ -58,7 +51,7 @@ impl Server {
 
     fn run_nested(&mut self, line: &str, depth: u8) {
         if depth >= MAX_NESTING {
-            self.core.print_line("a variable leads back to itself, or too deep: nothing is run");
+            self.core.print_line("vstr: recursion limit reached (16)");
             return;
         }
         for command in split_commands(line) {
@@ -67,12 +60,12 @@ impl Server {
                 continue;
             }
             let Some(left) = self.commands_left.checked_sub(1) else {
-                // Said by the one that met the end, not by all that led there.
+                // The command that reached the limit printed the message.
                 return;
             };
             self.commands_left = left;
             if left == 0 {
-                self.core.print_line("the line leads to too many commands: the rest is not run");
+                self.core.print_line("command limit reached (512): rest of line ignored");
                 return;
             }
             self.run_command(&words, depth);
@@ -80,7 +73,7 @@ impl Server {
     }
 
     fn run_command(&mut self, words: &Words, depth: u8) {
-        // A slash in front is a habit from the players' console.
+        // A leading slash is a habit from the console of clients.
         let name = words.command().trim_start_matches(['/', '\\']);
         if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
             (command.run)(self, words, depth);
@@ -98,74 +91,7 @@ impl Server {
         }
     }
 
-    fn run_variable(&mut self, words: &Words, depth: u8) {
-        let line = self.core.settings.get(words.get(1)).unwrap_or("").to_owned();
-        self.run_nested(&line, depth + 1);
-    }
-
-    fn explain(&mut self, words: &Words) {
-        let wanted = words.get(1);
-        let mut out = String::new();
-        for command in COMMANDS {
-            if wanted.is_empty() || command.name.eq_ignore_ascii_case(wanted) {
-                let head = format!("{} {}", command.name, command.usage);
-                let _ = writeln!(out, "{head:<30} {}", command.help);
-            }
-        }
-        if out.is_empty() {
-            out = format!("there is no command {wanted}; cmdlist lists them");
-        }
-        self.core.print_line(out);
-    }
-
-    fn list_commands(&mut self, words: &Words) {
-        let named = |command: &&Command| name_matches(words.get(1), command.name);
-        let names: Vec<_> = COMMANDS.iter().filter(named).map(|command| command.name).collect();
-        for name in &names {
-            self.core.print_line(*name);
-        }
-        self.core.print_line(format!("{} commands", names.len()));
-    }
-
-    fn list_settings(&mut self, words: &Words) {
-        let list = self.core.settings.cvarlist(words.get(1));
-        self.core.print_lines(&list);
-    }
-
-    fn list_counters(&mut self, words: &Words) {
-        let lines: Vec<_> = self
-            .samples()
-            .filter(|sample| name_matches(words.get(1), sample.name))
-            .map(|sample| format!("{:<52} {}", sample.name, sample.value))
-            .collect();
-        lines.into_iter().for_each(|line| self.core.print_line(line));
-    }
-
-    fn set(&mut self, words: &Words, command: SetCommand) {
-        if words.len() < 2 {
-            self.core.print_line(format!("Usage: {} <name> <value>", words.command()));
-        } else if words.len() == 2 {
-            self.core.show_setting(words.get(1));
-        } else {
-            self.core.change_setting(command, words.get(1), &words.from(2));
-        }
-    }
-
-    fn change_map(&mut self, words: &Words, cheats: bool) {
-        let map = words.get(1).to_owned();
-        if !is_map_name(&map) {
-            self.core
-                .print_line(format!("Can't find map maps/{}.bsp", text::escaped(map.as_bytes())));
-            return;
-        }
-        if self.play(&map) {
-            // The server's own setting takes what it writes.
-            let _ = self.core.settings.write(key::SV_CHEATS, i32::from(cheats));
-            self.publish_settings();
-        }
-    }
-
-    /// Plays a map, or says why it can't be played. True when it is played.
+    /// Loads a map, or prints why it cannot be loaded. Returns whether it runs.
     fn play(&mut self, map: &str) -> bool {
         let loaded = self.load_level(map);
         if let Err(error) = &loaded {
@@ -174,19 +100,7 @@ impl Server {
         loaded.is_ok()
     }
 
-    /// Restarts the level at once, or after a countdown that the game shows to clients.
-    pub(super) fn restart_in(&mut self, words: &Words) {
-        let asked = words.get(1);
-        let seconds = if asked.is_empty() { RESTART_DELAY_S } else { text::leading_int(asked) };
-        let at = self.core.level.time + seconds.min(MAX_RESTART_DELAY_S) * 1000;
-        if seconds > 0 && self.game.show_restart_countdown(&mut self.core, at) {
-            self.core.level.restart_at = Some(at);
-        } else {
-            self.restart_or_reload();
-        }
-    }
-
-    /// Begins the level anew, once a frame; from the map's file when what waits for that asks for it.
+    /// Restarts the level, at most once in a frame. Reloads the map if a latched setting requires it.
     pub(super) fn restart_or_reload(&mut self) {
         if std::mem::replace(&mut self.restarted, true) {
             return;
@@ -199,112 +113,6 @@ impl Server {
         } else {
             self.restart_level();
         }
-    }
-
-    fn quit(&mut self, words: &Words) {
-        let reason = words.from(1);
-        let now = self.core.now;
-        crate::node::Hosted::stop(
-            self,
-            now,
-            if reason.is_empty() { "Server quit" } else { &reason },
-        );
-    }
-
-    fn say(&mut self, words: &Words) {
-        let said = sanitize_chat(&words.from(1));
-        self.core.send_reliable_to_all(&format!("chat \"console: {said}\"\n"));
-        self.core.print_line(format!("console: {said}"));
-    }
-
-    fn tell_player(&mut self, words: &Words) {
-        if words.len() < 3 {
-            self.core.print_line("Usage: tell <name or slot> <text>");
-            return;
-        }
-        match self.core.find_player(words.get(1)) {
-            Ok(number) => {
-                let said = sanitize_chat(&words.from(2));
-                let command = format!("chat \"console_tell: {said}\"\n");
-                self.core.send_reliable(number, &command.into());
-                self.core.print_line(format!("console_tell: {said}"));
-            }
-            Err(error) => self.core.print_line(error.to_string()),
-        }
-    }
-
-    fn kick(&mut self, words: &Words) {
-        let wanted = words.from(1);
-        if wanted.is_empty() {
-            self.core.print_line(
-                "Usage: kick <player name>\nkick all = kick everyone\nkick allbots = kick all bots",
-            );
-        } else if wanted.eq_ignore_ascii_case("all") {
-            for number in self.core.clients.numbers() {
-                self.drop_client(number, "was kicked");
-            }
-        } else if !wanted.eq_ignore_ascii_case("allbots") {
-            match self.core.find_player(&wanted) {
-                Ok(number) => self.drop_client(number, "was kicked"),
-                Err(error) => self.core.print_line(error.to_string()),
-            }
-        }
-        self.process_pending_drops();
-    }
-
-    fn client_kick(&mut self, words: &Words) {
-        let slot = words.get(1);
-        if words.len() != 2 {
-            self.core.print_line(format!("Usage: {} <client number>", words.command()));
-        } else if slot.is_empty() || !slot.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.core.print_line(format!("Bad slot number: {slot}"));
-        } else {
-            let slot = usize::try_from(text::leading_int(slot)).unwrap_or(usize::MAX);
-            match self.core.player_in(slot) {
-                Ok(number) => self.drop_client(number, "was kicked"),
-                Err(error) => self.core.print_line(error.to_string()),
-            }
-        }
-        self.process_pending_drops();
-    }
-
-    fn dump_user(&mut self, words: &Words) {
-        match self.core.find_player(words.get(1)) {
-            Ok(number) => {
-                let info = self.core.clients.get(number).map(|c| c.userinfo.clone());
-                self.core.print_line("userinfo\n--------");
-                let info = info.unwrap_or_default();
-                self.core.print_pairs(info.iter().filter(|(name, _)| *name != "password"));
-            }
-            Err(error) => self.core.print_line(error.to_string()),
-        }
-    }
-
-    fn show_status(&mut self) {
-        let game = &self.game;
-        let core = &self.core;
-        let rows: Vec<_> = core
-            .clients
-            .iter()
-            .map(|(number, client)| StatusRow {
-                slot: number.index(),
-                score: game.score(number),
-                state: match client.state {
-                    ClientState::Connected(_) => StatusState::Connecting,
-                    ClientState::Primed(_) => StatusState::Primed { ping_ms: client.ping_ms() },
-                    ClientState::Active(_) => StatusState::Active { ping_ms: client.ping_ms() },
-                    ClientState::Zombie(_) => StatusState::Zombie,
-                },
-                name: if client.is_zombie() { String::new() } else { client.name.clone() },
-                last_packet_ms: core.now.since(client.received_at).0,
-                address: client.remote.address().to_string(),
-                qport: client.remote.qport().0,
-                rate: rate::granted(&core.settings, client.send_rate, client.remote.address()),
-            })
-            .collect();
-        let style = core.settings.choice(key::SV_STATUS_STYLE);
-        let table = status::table(style, &core.level.map, &rows);
-        self.core.print_lines(&table);
     }
 }
 
@@ -324,10 +132,10 @@ impl Core {
 
     fn show_setting(&mut self, name: &str) {
         let shown = self.settings.describe(name);
-        self.print_lines(&shown.unwrap_or_else(|| format!("there is no setting {name}\n")));
+        self.print_lines(&shown.unwrap_or_else(|| format!("unknown setting {name}\n")));
     }
 
-    /// Prints line by line, so that a remote console's packets end where lines end.
+    /// Prints line by line, so that rcon packets end at line ends.
     fn print_lines(&mut self, text: &str) {
         for line in text.split_inclusive('\n') {
             self.print_line(line);
@@ -349,7 +157,7 @@ impl Core {
         }
     }
 
-    /// A player by slot, or by name: exactly, or without colours and case.
+    /// Finds a client by slot, or by name: exactly, then without colors and case.
     fn find_player(&self, wanted: &str) -> Result<ClientNum, PlayerLookupError> {
         if let Ok(slot) = wanted.parse::<usize>()
             && slot < self.slots()
@@ -369,7 +177,7 @@ impl Core {
     }
 }
 
-/// Text as it may stand inside a quoted word.
+/// Sanitizes text for a quoted argument of a command.
 fn sanitize_chat(said: &str) -> String {
     let safe = |c: char| {
         if c == '"' {
@@ -397,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_named_once_and_explained() {
+    fn commands_are_sorted_unique_and_documented() {
         assert!(COMMANDS.is_sorted_by_key(|command| command.name));
         assert!(COMMANDS.windows(2).all(|pair| pair[0].name != pair[1].name));
         assert!(COMMANDS.iter().all(|command| command.help.ends_with('.')));

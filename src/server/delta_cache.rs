@@ -1,13 +1,12 @@
-//! What changed between two frames, each entity's bits written once for all clients.
+//! Delta cache: entity deltas between two server frames, encoded once and appended for every client.
 //!
-//! All clients are shown the same world frame, and many acknowledged the same frame before it. An
-//! entity's delta between the two is the same bits for each of them, so it is encoded for the first and
-//! repeated for the others. Which entities changed at all is known by frame, too: of what a client saw
-//! before and sees now, only those are looked at.
+//! All clients are sent the same server frame, and many have acknowledged the same earlier one. The delta of an
+//! entity between the two has the same bits for each of them. It is encoded for the first client and copied for
+//! the others. Only entities that changed between the two frames are compared for a client.
 //!
-//! Invariants: all that is kept leads to one frame and is forgotten when another one is asked for; the
-//! list that is written is, bit for bit, [`entity::write_list`]'s. Source: Quake III protocol 68, entity
-//! list.
+//! Invariants: all cached deltas lead to one frame and are discarded when another one is requested; the list that
+//! is written equals [`entity::write_list`]'s bit for bit. Source: Quake III protocol 68, entity list.
+//! Engine names: `SV_EmitPacketEntities`.
 
 use crate::{
     model::{
@@ -23,47 +22,48 @@ use crate::{
 /// DeltaCache to the newest frame.
 #[derive(Debug, Default)]
 pub(super) struct DeltaCache {
-    /// The frame they lead to.
+    /// The frame that the deltas lead to.
     frame: Option<FrameNum>,
-    /// From baselines.
+    /// Deltas from baselines.
     fresh: FrameDelta,
-    /// From earlier frames; only the first `used` are of this frame, the others lend their memory.
+    /// Deltas from earlier frames. Only the first `used` are valid, the others keep their memory.
     frame_deltas: Vec<FrameDelta>,
     used: usize,
     pieces: Pieces,
     scratch: BitWriter,
 }
 
-/// The entities that are to be told relative to the same frame, or to baselines.
+/// Changes of entities since one base frame, or since baselines.
 #[derive(Debug)]
 struct FrameDelta {
-    /// The frame; none for baselines.
+    /// The base frame; `None` for baselines.
     base: Option<FrameNum>,
-    /// Those in both frames that are not the same slot; in the newest, for baselines.
+    /// Entities in both frames whose slots differ; for baselines, all of the newest frame.
     changed: EntitySet,
     /// One for each of `changed`, ascending.
-    changes: Vec<Change>,
-    /// By entity number, where in `changes` it is, for those in `changed`.
+    changes: Vec<EntityChange>,
+    /// Index into `changes` by entity number, valid for those in `changed`.
     places: Box<[u16; MAX_ENTITIES]>,
 }
 
+/// A change of one entity.
 #[derive(Clone, Copy, Debug)]
-struct Change {
-    /// None for a baseline.
+struct EntityChange {
+    /// State in the base frame; `None` for the baseline.
     from: Option<SlotId>,
     to: SlotId,
-    /// Its bits, once somebody was told.
+    /// Encoded bits, once the change was written.
     piece: Option<Piece>,
 }
 
 impl DeltaCache {
-    /// Forgets everything.
+    /// Discards all deltas.
     pub(super) fn clear(&mut self) {
         self.frame = None;
     }
 
-    /// Writes what turns what was seen in an earlier frame (`old`; nothing, when there is none) into what
-    /// is `seen` in frame `number`, and the end of the list. Both frames must be there.
+    /// Writes the entity list that leads from the entities seen in a base frame (`old`; none if `None`) to
+    /// those `seen` in frame `number`. Both frames must be in the ring.
     pub(super) fn write_list(
         &mut self,
         writer: &mut BitWriter,
@@ -96,16 +96,18 @@ impl DeltaCache {
             }
         };
         let changed = common.as_ref().map_or(&nothing, |common| &common.changed);
-        let told = told(old_seen, seen, changed);
+        let written = entities_to_write(old_seen, seen, changed);
         let mut common = common;
         let mut encoder = Encoder { frames, baselines, pieces, scratch };
-        for number in told.iter() {
+        for number in written.iter() {
             match &mut common {
                 _ if !seen.contains(number) => {
                     entity::write_removal(writer, number.index() as i32);
                 }
-                Some(common) if old_seen.contains(number) => encoder.tell(writer, common, number),
-                _ => encoder.tell(writer, fresh, number),
+                Some(common) if old_seen.contains(number) => {
+                    encoder.write_entity(writer, common, number)
+                }
+                _ => encoder.write_entity(writer, fresh, number),
             }
         }
         entity::write_end(writer);
@@ -122,9 +124,9 @@ impl DeltaCache {
     }
 }
 
-/// What a client must be told to get from a set `old` to a `new` one, when of those in both these have
-/// `changed`.
-fn told(old: &EntitySet, new: &EntitySet, changed: &EntitySet) -> EntitySet {
+/// Entities to write for a client that saw the set `old` and sees `new`, where `changed` are those that
+/// changed of the ones in both.
+fn entities_to_write(old: &EntitySet, new: &EntitySet, changed: &EntitySet) -> EntitySet {
     let (old, new, changed) = (old.words(), new.words(), changed.words());
     EntitySet::of_words(std::array::from_fn(|at| {
         new[at] ^ old[at] | new[at] & old[at] & changed[at]
@@ -152,10 +154,10 @@ impl FrameDelta {
     fn add(&mut self, number: EntityNum, from: Option<SlotId>, to: SlotId) {
         self.changed.insert(number);
         self.places[number.index()] = self.changes.len() as u16;
-        self.changes.push(Change { from, to, piece: None });
+        self.changes.push(EntityChange { from, to, piece: None });
     }
 
-    /// Compares two frames, both ascending.
+    /// Finds the changes between two frames, both ascending.
     fn compare(&mut self, base: FrameNum, old: &[Entry], new: &[Entry]) {
         self.begin(Some(base));
         let mut old = old.iter().peekable();
@@ -170,7 +172,7 @@ impl FrameDelta {
     }
 }
 
-/// What it takes to encode an entity.
+/// Context for encoding an entity.
 struct Encoder<'a> {
     frames: &'a FrameRing,
     baselines: &'a Baselines,
@@ -179,9 +181,14 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// Writes one entity as a frame_delta has it; encodes it for the first who is told.
-    fn tell(&mut self, writer: &mut BitWriter, frame_delta: &mut FrameDelta, number: EntityNum) {
-        debug_assert!(frame_delta.changed.contains(number), "a client sees what is in the frame");
+    /// Writes the change of one entity, encoding it on first use.
+    fn write_entity(
+        &mut self,
+        writer: &mut BitWriter,
+        frame_delta: &mut FrameDelta,
+        number: EntityNum,
+    ) {
+        debug_assert!(frame_delta.changed.contains(number), "only changed entities are written");
         let place = usize::from(frame_delta.places[number.index()]);
         let Some(change) = frame_delta.changes.get_mut(place) else { return };
         let piece = *change.piece.get_or_insert_with(|| {
@@ -263,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_encoded_anew() {
+    fn cleared_deltas_are_encoded_again() {
         let mut frames = FrameRing::new(4);
         let states = [state(5, 1)];
         frames.record(1, 0, states.iter().map(|(n, state)| (*n, state)));

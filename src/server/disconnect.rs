@@ -1,8 +1,8 @@
-//! How clients leave: dropped with a reason, timed out, too slow to enter the game, told that the server
-//! stops.
+//! Disconnects: drops with a reason, timeouts, slots of abandoned connections, shutdown.
 //!
-//! Invariant: a client is dropped once; its last words are repeated in snapshots until its slot is
-//! freed. Source: Quake III protocol 68, dropping and shutdown.
+//! Invariant: a client is dropped once; the reason is repeated in snapshots until its slot is freed.
+//! Source: Quake III protocol 68, dropping and shutdown.
+//! Engine names: `SV_DropClient`, `SV_CheckTimeouts`, `SV_FinalMessage`.
 
 use std::sync::Arc;
 
@@ -20,52 +20,51 @@ use crate::{
     wire::userinfo::Userinfo,
 };
 
-/// A client that says nothing at all after it connected is forgotten this soon.
+/// Timeout of a client that has sent no message since it connected.
 const FIRST_MESSAGE_TIMEOUT: Millis = Millis::seconds(5);
-/// Frames in a row that must find a client silent before it is dropped: time may jump once.
+/// Consecutive overdue frames before a client is dropped, since time may jump once.
 const MAX_OVERDUE_FRAMES: u8 = 5;
 
 impl Server {
-    /// Ends a client's part in the game and says why. It lingers until its last words have arrived.
+    /// Drops a client with a reason. Its slot is a zombie until the client has received the reason.
     pub(super) fn drop_client(&mut self, number: ClientNum, reason: &str) {
         let Some(client) = self.core.clients.get(number).filter(|client| !client.is_zombie())
         else {
             return;
         };
         log::info!(
-            "client {number} \"{}\" leaves: {}",
+            "client {number} \"{}\" disconnected: {}",
             text::escaped(client.name.as_bytes()),
             text::escaped(reason.as_bytes())
         );
         self.core.stats.bump(Counter::ClientsDropped);
-        let farewell = format!("print \"{}^7 {}\n\"", client.name, sanitize_reason(reason));
+        let announcement = format!("print \"{}^7 {}\n\"", client.name, sanitize_reason(reason));
         if let Some(client) = self.core.clients.get_mut(number) {
-            // What waited is of no use to one who leaves; only the reason still goes out.
+            // Pending commands are of no use to a dropped client. Only the reason is sent.
             client.queue.clear_pending();
         }
-        self.core.send_reliable_to_all(&farewell);
+        self.core.send_reliable_to_all(&announcement);
         self.game.client_disconnect(&mut self.core, number);
         let since = self.core.now;
         let Core { clients, level, .. } = &mut self.core;
         if let Some(client) = clients.get_mut(number) {
             client.queue.fill_window(&level.configstrings, usize::MAX);
             client.queue.clear_pending();
-            let goodbye = format!("disconnect \"{}\"", sanitize_reason(reason));
-            let _ = client.queue.commands.add_farewell(Arc::from(goodbye));
+            let disconnect = format!("disconnect \"{}\"", sanitize_reason(reason));
+            let _ = client.queue.commands.add_farewell(Arc::from(disconnect));
             client.state = ClientState::Zombie(Zombie { since, last_snapshot_at: None });
         }
     }
 
-    /// Does what the game asked for while it ran: drops.
+    /// Drops the clients whose drop was requested while the game ran.
     pub(super) fn process_pending_drops(&mut self) {
-        // A drop may cause another (its print overflows somebody); each client goes once, so this ends.
+        // A drop may cause another, since its print may overflow a queue. Each client is dropped once.
         while let Some((number, reason)) = self.core.pending_drops.pop() {
             self.drop_client(number, &reason);
         }
     }
 
-    /// Drops clients that have been silent for too long or do not enter the game, and frees the slots of
-    /// zombies.
+    /// Drops clients that are silent or do not enter the game in time, and frees the slots of zombies.
     pub(super) fn check_timeouts(&mut self) {
         self.drop_abandoned_clients();
         let now = self.core.now;
@@ -90,8 +89,8 @@ impl Server {
                 self.drop_client(number, "connection too old, please reconnect");
                 continue;
             }
-            let newcomer = !client.has_sent_message() && silence >= FIRST_MESSAGE_TIMEOUT;
-            let is_silent = silence >= timeout || newcomer;
+            let never_sent = !client.has_sent_message() && silence >= FIRST_MESSAGE_TIMEOUT;
+            let is_silent = silence >= timeout || never_sent;
             let never_joins = joining_since
                 .zip(join_limit)
                 .is_some_and(|(since, limit)| now.since(since) >= limit);
@@ -102,19 +101,19 @@ impl Server {
                     self.drop_client(number, "took too long to enter the game");
                     continue;
                 }
-                if newcomer {
+                if never_sent {
                     self.core.guards.record_silent_client(now, client.remote.address());
                 }
                 self.drop_client(number, "timed out");
-                // Nobody is there to hear last words.
+                // The client would not receive the reason.
                 self.core.clients.free(number);
             }
         }
         self.process_pending_drops();
     }
 
-    /// Drops what a player who joined again left behind: an older client of the same host and qport, or of
-    /// the same host, name and guid, that was not heard since the newer one connected.
+    /// Drops abandoned connections of players that have rejoined: an older client of the same host and qport,
+    /// or of the same host, name and guid, that has been silent since the newer one connected.
     fn drop_abandoned_clients(&mut self) {
         let now = self.core.now;
         let silent = |client: &Client| now.since(client.received_at) >= ABANDONED_AFTER;
@@ -122,18 +121,18 @@ impl Server {
             return;
         }
         for number in self.core.clients.numbers() {
-            let Some(ghost) = self.core.clients.get(number) else { continue };
-            let is_left_behind = !ghost.is_zombie()
-                && silent(ghost)
-                && self.core.clients.iter().any(|(_, client)| is_successor(client, ghost));
-            if is_left_behind {
+            let Some(abandoned) = self.core.clients.get(number) else { continue };
+            let is_superseded = !abandoned.is_zombie()
+                && silent(abandoned)
+                && self.core.clients.iter().any(|(_, client)| is_successor(client, abandoned));
+            if is_superseded {
                 self.drop_client(number, "reconnected");
                 self.core.clients.free(number);
             }
         }
     }
 
-    /// Tells every client that the server stops, twice, whatever their rates.
+    /// Sends every client the reason of the shutdown, twice and without rate delay.
     pub(super) fn disconnect_all(&mut self, reason: &str) {
         let reason = sanitize_reason(reason);
         let words: [Arc<str>; 2] =
@@ -155,20 +154,20 @@ impl Server {
     }
 }
 
-/// Whether a client in the game is the same player as an older one, joined again.
-fn is_successor(client: &Client, ghost: &Client) -> bool {
-    let (newer, older) = (Userinfo(&client.userinfo), Userinfo(&ghost.userinfo));
-    // A client that loads a level is silent, too, and names are not unique.
+/// Whether a client in the game is the player of an older connection.
+fn is_successor(client: &Client, abandoned: &Client) -> bool {
+    let (newer, older) = (Userinfo(&client.userinfo), Userinfo(&abandoned.userinfo));
+    // A client that loads a level is silent too, and names are not unique.
     let same_name =
-        ghost.is_active() && newer.name() == older.name() && newer.guid() == older.guid();
+        abandoned.is_active() && newer.name() == older.name() && newer.guid() == older.guid();
     client.is_active()
-        && client.connected_at >= ghost.received_at
-        && client.connected_at > ghost.connected_at
-        && same_host(client.remote.address(), ghost.remote.address())
-        && (client.remote.qport() == ghost.remote.qport() || same_name)
+        && client.connected_at >= abandoned.received_at
+        && client.connected_at > abandoned.connected_at
+        && same_host(client.remote.address(), abandoned.remote.address())
+        && (client.remote.qport() == abandoned.remote.qport() || same_name)
 }
 
-/// A reason as it may stand inside a quoted word.
+/// Sanitizes a reason for a quoted argument of a command.
 fn sanitize_reason(reason: &str) -> String {
     reason.chars().map(|c| if c == '"' || c.is_control() { '\'' } else { c }).collect()
 }

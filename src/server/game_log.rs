@@ -1,22 +1,22 @@
-//! The game's log on its way to the file: lines behind the level's clock.
+//! Game log buffer: lines of the match with the level time, until the node is polled for them.
 //!
-//! `  4:07 say: kim: well played` — minutes in three columns, seconds in two, a space. Invariants: a line
-//! is one line, whatever players are called; what nobody takes stays bounded.
-//! Source: the log format that the field's tools read.
+//! `  4:07 say: kim: well played`: minutes in three columns, seconds in two, a space. Invariants: a name cannot
+//! split a line; the buffer is bounded. Source: the log format that statistics tools read.
+//! Engine names: `G_LogPrintf`, `games.log`.
 
 use std::fmt::Write as _;
 
-/// Bytes that wait to be taken; what comes then is lost.
+/// Maximum bytes of buffered lines; further lines are lost.
 const MAX_BUFFERED: usize = 1 << 20;
 
-/// Lines that wait to be written.
+/// Lines that were not polled yet.
 #[derive(Debug, Default)]
 pub(super) struct GameLogBuffer {
     text: String,
 }
 
 impl GameLogBuffer {
-    /// Adds a line without its end.
+    /// Adds a line, given without line end.
     pub(super) fn push(&mut self, clock_ms: i32, line: &str) {
         if self.text.len() + line.len() > MAX_BUFFERED {
             return;
@@ -27,7 +27,7 @@ impl GameLogBuffer {
         self.text.push('\n');
     }
 
-    /// All lines that have come since the last time.
+    /// Removes and returns all lines.
     pub(super) fn take(&mut self) -> Option<String> {
         (!self.text.is_empty()).then(|| std::mem::take(&mut self.text))
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_stands_in_seven_columns() {
+    fn time_has_seven_columns() {
         let mut buffer = GameLogBuffer::default();
         for ms in [0, 999, 1000, 59_999, 60_000, 605_000, 59_999_000, 60_000_000, -5] {
             buffer.push(ms, "x");
@@ -56,14 +56,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_stays_one_line() {
+    fn control_characters_cannot_split_a_line() {
         let mut buffer = GameLogBuffer::default();
         buffer.push(0, "say: a\nKill: 0 1 2\r\u{1b}[2J: hi");
         assert_eq!(buffer.take().as_deref(), Some("  0:00 say: a Kill: 0 1 2  [2J: hi\n"));
     }
 
     #[test]
-    fn what_nobody_takes_is_bounded() {
+    fn buffer_is_bounded() {
         let mut buffer = GameLogBuffer::default();
         let line = "x".repeat(1000);
         for _ in 0..2000 {

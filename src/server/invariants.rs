@@ -1,4 +1,4 @@
-//! What must hold inside a server between any two calls, for simulations to ask.
+//! Invariant checks of the server, and accessors for simulations.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,18 +11,18 @@ use crate::{
     settings::key,
 };
 
-/// Commands that may wait for a client: texts, and each configstring once.
+/// Maximum number of pending commands: texts, and each configstring once.
 const MAX_PENDING: usize = 256 + 1024;
 
 impl Server {
-    /// Whether clients, their commands and what is assembled of and for them fit together.
+    /// Checks client slots, command queues and channels. Valid between any two calls.
     ///
     /// # Errors
-    /// What does not, in a sentence.
+    /// The first violated invariant.
     pub fn check_invariants(&self) -> Result<(), String> {
         let core = &self.core;
-        // Slots are freed by frames. The last one ran less than a frame before the next one is due,
-        // however far the clock has gone on since.
+        // Slots are freed by frames. The last one ran less than a frame before the next one is due, even
+        // if the clock has advanced since.
         let frame_due = self.due.unwrap_or_default();
         let linger = Millis::seconds(core.settings.int(key::SV_ZOMBIETIME).max(0) as u64)
             + self.frame_length();
@@ -32,17 +32,17 @@ impl Server {
             client.channel.soundness().map_err(|what| format!("client {number}: {what}"))?;
             let outstanding = client.queue.commands.outstanding();
             if outstanding > MAX_RELIABLE_COMMANDS + 1 {
-                return Err(format!("client {number} has {outstanding} commands under way"));
+                return Err(format!("client {number} has {outstanding} unacknowledged commands"));
             }
             let waiting = client.queue.pending();
             if waiting > MAX_PENDING {
-                return Err(format!("client {number} has {waiting} commands waiting"));
+                return Err(format!("client {number} has {waiting} pending commands"));
             }
             if let ClientState::Zombie(zombie) = &client.state {
                 let since = zombie.since;
                 if frame_due.since(since) > linger {
                     return Err(format!(
-                        "client {number} is gone since {since}, the next frame is due at {frame_due}"
+                        "client {number} is a zombie since {since}, the next frame is due at {frame_due}"
                     ));
                 }
                 continue;
@@ -54,7 +54,9 @@ impl Server {
                 && let Some(base) = active.delta_request
                 && base.distance(last_sent) > 0
             {
-                return Err(format!("client {number} has {base}, and {last_sent} was sent last"));
+                return Err(format!(
+                    "client {number} reports snapshot {base}, but {last_sent} was sent last"
+                ));
             }
         }
         let known = &mut known[..count];
@@ -70,22 +72,22 @@ impl Server {
         Ok(())
     }
 
-    /// Whether the ring of frames fits together, looking at each of them.
+    /// Checks every frame of the frame ring.
     ///
     /// # Errors
-    /// What does not, in a sentence.
+    /// The first violated invariant.
     pub fn check_frame_ring(&self) -> Result<(), String> {
         self.core.frames.ring().soundness()
     }
 
-    /// Who a client is by its address; none when there is none, or it is gone.
+    /// Address and qport of a client; `None` for a free slot or a zombie.
     #[must_use]
     pub fn peer(&self, number: ClientNum) -> Option<(SocketAddr, Qport)> {
         let client = self.core.clients.get(number).filter(|client| !client.is_zombie())?;
         Some((client.remote.address(), client.remote.qport()))
     }
 
-    /// Whether a client that is not gone connected from that host with that challenge.
+    /// Whether a client other than a zombie connected from that host with that challenge.
     #[must_use]
     pub fn knows(&self, host: IpAddr, challenge: Challenge) -> bool {
         self.core.clients.present().any(|(_, client)| {
@@ -93,26 +95,26 @@ impl Server {
         })
     }
 
-    /// The number of the level in force.
+    /// Server id of the level in force.
     #[must_use]
     pub fn server_id(&self) -> ServerId {
         self.core.level.server_id
     }
 
-    /// What the level's clock shows.
+    /// Level time.
     #[must_use]
     pub fn level_time(&self) -> LevelTime {
         self.core.level.time
     }
 
-    /// Slots in use, those of clients that are gone included.
+    /// Number of slots in use, including zombies.
     #[must_use]
     pub fn used_slots(&self) -> usize {
         self.core.clients.iter().count()
     }
 }
 
-/// Address, port and qport as numbers.
+/// Address, port and qport as numbers to sort by.
 fn sortable(address: SocketAddr, qport: Qport) -> (u128, u16, u16) {
     let ip = match address.ip() {
         IpAddr::V4(ip) => u128::from(ip.to_bits()),
@@ -136,7 +138,7 @@ mod tests {
         settings::Settings,
     };
 
-    /// What is unsound once two clients are there and `change` has been made.
+    /// Checks a server with two clients after `change`.
     fn check(change: fn(&mut Core, [ClientNum; 2])) -> Result<(), String> {
         let (mut server, numbers) = server();
         change(&mut server.core, numbers);
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thing_that_does_not_fit_is_found() {
+    fn violated_invariants_are_reported() {
         assert_eq!(check(|_, _| {}), Ok(()));
         let twice = |core: &mut Core, [a, b]: [ClientNum; 2]| {
             let address = core.clients.get(a).unwrap().remote.address();
@@ -178,7 +180,10 @@ mod tests {
             let ClientState::Active(active) = &mut client.state else { panic!("in the game") };
             active.delta_request = Some(Sequence(3));
         };
-        assert_eq!(check(ahead), Err("client 5 has 3, and 0 was sent last".to_owned()));
+        assert_eq!(
+            check(ahead),
+            Err("client 5 reports snapshot 3, but 0 was sent last".to_owned())
+        );
     }
 
     fn zombie(since_ms: u64) -> ClientState {
@@ -186,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn zombie_outlives_its_time_only_when_a_frame_has_run() {
+    fn zombie_beyond_its_time_is_reported_after_a_frame() {
         let (mut server, [a, _]) = server();
         server.frame(Millis(0));
         server.core.clients.get_mut(a).unwrap().state = zombie(10);
@@ -200,8 +205,8 @@ mod tests {
         server.frame(Millis(1000));
         server.core.clients.get_mut(a).unwrap().state = zombie(1010);
         server.frame(Millis(3000));
-        assert_eq!(server.check_invariants(), Ok(()), "2 s are its time");
-        // One that was forgotten in its slot: the frame after its time has run, and it is still there.
+        assert_eq!(server.check_invariants(), Ok(()), "a zombie may stay for 2 s");
+        // A zombie that no frame has freed.
         server.frame(Millis(3050));
         let client = Client::new(
             ([192, 0, 2, 1], 1).into(),
@@ -214,7 +219,7 @@ mod tests {
         server.core.clients.get_mut(a).unwrap().state = zombie(1010);
         assert_eq!(
             server.check_invariants(),
-            Err("client 0 is gone since 1010 ms, the next frame is due at 3100 ms".to_owned())
+            Err("client 0 is a zombie since 1010 ms, the next frame is due at 3100 ms".to_owned())
         );
     }
 }

@@ -1,9 +1,8 @@
-//! The level that is played: its name and numbers, its clock, its configstrings and baselines; and how
-//! one level follows another.
+//! Level: map, server id, level time, configstrings and baselines; map load and restart.
 //!
-//! Invariants: server ids grow and are never 0; the clock never goes back, across levels too, so that
-//! no client ever sees time run backwards; only before its 31 bits are used up it begins anew, with nobody
-//! there to see it. Source: Quake III protocol 68, map change.
+//! Invariants: server ids grow and are never 0; level time never decreases, also across levels, so no client
+//! sees time run backwards. Before its 31 bits are used up it is reset, with no client connected.
+//! Source: Quake III protocol 68, map change. Engine names: `SV_SpawnServer`, `SV_MapRestart_f`, `sv.serverId`.
 
 use rand_pcg::rand_core::Rng as _;
 
@@ -18,16 +17,16 @@ use crate::{
     world::World,
 };
 
-/// Steps of the clock while a level settles.
+/// Level time between two settle frames, in ms.
 const SETTLE_MS: i32 = 100;
-/// Game frames before clients are let in: things fall to the floor, doors find their teams.
+/// Game frames before clients enter: items drop to the floor, doors find their teams.
 const SETTLE_FRAMES: usize = 3;
 
-/// What follows a level unless somebody says otherwise.
+/// Default of `nextmap`.
 const NEXT: &str = "map_restart 0";
-/// Once the clock shows this and nobody is there, it begins anew.
+/// Level time from which it is reset while no client is connected.
 const CLOCK_RESTART_WHEN_EMPTY: LevelTime = LevelTime(0x4000_0000);
-/// Once the clock shows this it begins anew whoever is there: clients take times as signed numbers.
+/// Level time at which it is reset and all clients are dropped, since clients read times as signed numbers.
 const CLOCK_RESTART_ALWAYS: LevelTime = LevelTime(0x7000_0000);
 
 /// The level in force.
@@ -45,14 +44,14 @@ pub(super) struct Level {
     pub(super) baselines: Baselines,
     /// Toggles with every load and restart, and with it a flag of every snapshot.
     pub(super) odd: bool,
-    /// When it begins anew, as clients are told.
+    /// Time of the scheduled restart.
     pub(super) restart_at: Option<LevelTime>,
-    /// Being started: clients are not told of changes.
+    /// Whether the level is being set up, so that changes of configstrings are not sent.
     pub(super) starting: bool,
 }
 
 impl Level {
-    /// Before the first level.
+    /// The state before the first level.
     pub(super) fn none() -> Self {
         Self {
             map: String::new(),
@@ -68,7 +67,7 @@ impl Level {
         }
     }
 
-    /// The next server id: the level clock, unless that has not moved on.
+    /// Next server id: the level time, unless that has not advanced.
     pub(super) fn next_id(&self) -> ServerId {
         ServerId(self.time.0.max(self.server_id.0.saturating_add(1)).max(1))
     }
@@ -84,7 +83,7 @@ struct Prepared {
 }
 
 impl Server {
-    /// Plays the first map, without geometry if need be.
+    /// Loads the first map, or runs it in open space if it cannot be loaded.
     pub(super) fn load_first_level(&mut self, map: &str) {
         match self.prepare_level(map) {
             Ok(prepared) => self.start_map(map, prepared),
@@ -95,10 +94,10 @@ impl Server {
         }
     }
 
-    /// Plays another map. ClientSlots stay and are sent its gamestate when they are next heard.
+    /// Loads another map. Clients stay connected and are sent its gamestate after their next message.
     ///
     /// # Errors
-    /// The map can't be played; the running one goes on.
+    /// The map cannot be loaded. The running level is not changed.
     pub(super) fn load_level(&mut self, map: &str) -> Result<(), MapError> {
         let prepared = self.prepare_level(map)?;
         self.start_map(map, prepared);
@@ -122,7 +121,7 @@ impl Server {
 
     fn start_map(&mut self, map: &str, Prepared { world, new_game }: Prepared) {
         if self.core.level.map.is_empty() {
-            // What the operator chose before the first map holds after it.
+            // A value that the operator set before the first map is kept.
             if self.core.settings.text(key::NEXTMAP).is_empty() {
                 let _ = self.core.settings.write(key::NEXTMAP, NEXT);
             }
@@ -138,13 +137,13 @@ impl Server {
         let core = &mut self.core;
         core.settings.apply_latched();
         let checksum = world.as_ref().map_or(0, |world| world.bsp().checksum);
-        // The server's own settings take what it writes.
+        // Writes to settings of the server cannot fail.
         let _ = core.settings.write(key::SV_MAP_CHECKSUM, checksum);
         if let Some(world) = &world {
             for warning in &world.bsp().warnings {
                 log::warn!("map {map}: {warning}");
             }
-            log::info!("map {map}: geometry takes {} KiB", world.memory_len() / 1024);
+            log::info!("map {map}: geometry uses {} KiB", world.memory_len() / 1024);
         }
         core.level.world = world;
         core.frames.reset_visibility(core.level.world.as_mut());
@@ -159,7 +158,7 @@ impl Server {
         level.server_id = level.next_id();
         let id = level.server_id;
         self.publish_server_id(id);
-        // The name was checked, and no reader is left behind by a setting of the server's own.
+        // The name was validated, so the write cannot fail.
         let _ = self.core.settings.write(key::MAPNAME, map);
         self.start_level(false);
         self.set_baselines();
@@ -171,7 +170,7 @@ impl Server {
             };
             client.await_gamestate(self.core.now);
             client.queue.clear_pending();
-            // What waits tells of the old level.
+            // Queued messages belong to the old level.
             client.channel.clear_unsent();
             if number.index() >= slots {
                 self.drop_client(number, "the server has fewer slots now");
@@ -188,7 +187,7 @@ impl Server {
         log::info!("map {map}: server id {id}");
     }
 
-    /// Begins the level anew in place. ClientSlots in the game stay in it.
+    /// Restarts the level in place. Clients in the game stay in it.
     pub(super) fn restart_level(&mut self) {
         self.game.shutdown(&mut self.core, true);
         if let Some(world) = &mut self.core.level.world {
@@ -211,7 +210,7 @@ impl Server {
                     client.await_gamestate(self.core.now);
                 }
                 ClientState::Active(_) => {
-                    // An overflow drops the client by way of its own request.
+                    // An overflow requests a drop of the client.
                     self.core.send_reliable(number, &"map_restart\n".into());
                 }
             }
@@ -227,25 +226,25 @@ impl Server {
         self.run_settle_frames(1);
         self.publish_settings();
         self.process_pending_drops();
-        log::info!("map {} restarts: server id {id}", self.core.level.map);
+        log::info!("map {} restarted: server id {id}", self.core.level.map);
     }
 
-    /// Begins the level anew at time zero before the clock's 31 bits are used up. ClientSlots that have the
-    /// level may not be shown a time that goes back, so who is there is sent away, as other servers do.
+    /// Resets level time before its 31 bits are used up. Clients may not see time decrease, so they are
+    /// dropped, as other servers do.
     pub(super) fn restart_before_clock_wrap(&mut self) {
         let time = self.core.level.time;
         let is_empty = self.core.clients.iter().next().is_none();
         if time < CLOCK_RESTART_WHEN_EMPTY || time < CLOCK_RESTART_ALWAYS && !is_empty {
             return;
         }
-        log::info!("the level's clock shows {time} ms and begins anew");
+        log::info!("level clock reset at {time} ms");
         for number in self.core.clients.numbers() {
             self.drop_client(number, "Restarting server due to time wrapping");
         }
         self.start_clock_at(LevelTime(0));
     }
 
-    /// Begins the level anew, its clock at `time`. Nobody may be in it.
+    /// Restarts the level at level time `time`. No client may be connected.
     pub fn start_clock_at(&mut self, time: LevelTime) {
         let mut world = self.core.level.world.take();
         if let Some(world) = &mut world {
@@ -256,7 +255,7 @@ impl Server {
         self.start_map(&map, Prepared { world, new_game: None });
     }
 
-    /// Has the game set up a level and lets it settle.
+    /// Starts the level in the game and runs its settle frames.
     fn start_level(&mut self, restart: bool) {
         let start =
             LevelStart { time: self.core.level.time, seed: self.random.next_u32(), restart };
@@ -291,8 +290,8 @@ impl Server {
         let count = level.configstrings.add_baselines(bits);
         let left_out = baselines.all().len() - count;
         if left_out > 0 {
-            // Their entities are sent whole then.
-            log::warn!("map {}: {left_out} baselines left out of the gamestate", level.map);
+            // Their entities are encoded against the null state.
+            log::warn!("map {}: {left_out} baselines do not fit the gamestate", level.map);
             baselines = Baselines::new(baselines.all()[..count].to_vec());
         }
         level.baselines = baselines;
@@ -304,7 +303,7 @@ impl Server {
     }
 }
 
-/// Whether a map's name is one: letters, digits and a few signs, no way out of the map folder.
+/// Whether a map name is valid: letters, digits and a few signs, without leaving the map folder.
 pub(super) fn is_map_name(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
     (1..=63).contains(&name.len())

@@ -1,48 +1,47 @@
-//! How much of what arrives is looked at in one frame, so that a flood costs datagrams and never frames.
+//! Load shedding: datagrams are dropped by traffic class when a frame's budget is spent.
 //!
-//! Work is counted in units, of which a datagram costs one and one more for every 64 bytes: about a
-//! microsecond each, and the same on every machine. While a frame's work is low everything is served.
-//! Beyond that queries are shed first, then newcomers and the remote console, and players last of all;
-//! the class is told from a few bytes, so what is shed costs next to nothing.
+//! Cost is counted in units: one for a datagram and one for every 64 bytes of it. A unit is about a microsecond,
+//! and the same on every machine. Below the first limit every datagram is processed. Beyond it queries are
+//! dropped first, then connects and rcon, and datagrams of clients last. The class is read from a few bytes, so
+//! a dropped datagram costs next to nothing.
 //!
-//! A `connect` costs as much again as decoding may take. The growing tree visits about a node for each bit
-//! of the stream and for each byte of text, and 128 of them make a unit (measured: 0.3 to 1.1
-//! microseconds). That work has an account of its own, so connects leave room for requests for a
-//! challenge; [`super::connect_budget`] says which connects may use the second half of it. Work is charged
-//! before it is done.
+//! A `connect` also costs what decoding may take. The adaptive tree visits about a node for each bit of the
+//! stream and for each byte of text; 128 of them make a unit (measured: 0.3 to 1.1 microseconds). This cost has
+//! a budget of its own, so that connects leave room for challenge requests. [`super::connect_budget`] decides
+//! which connects may use its second half. Costs are charged before the work is done.
 //!
-//! Invariant: whatever arrives, a frame's work is bounded, and a player's datagram is never shed
-//! before a stranger's would be.
+//! Invariant: the work of a frame is bounded, and a datagram of a client is never shed before one of an
+//! unproven address would be.
 
 use crate::{
     model::Millis,
     wire::connect::{CONNECT_PREFIX, Connect},
 };
 
-/// Bytes of a datagram that make a unit.
+/// Bytes of a datagram that cost one unit.
 const BYTES_PER_UNIT: usize = 64;
-/// Bits of a `connect` and bytes of its text that make a unit of decoding.
+/// Bits of a `connect`, and bytes of its text, that cost one unit of decoding.
 const STEPS_PER_UNIT: usize = 128;
-/// Units of decoding in a millisecond of frame: for connects of any address, and for those with
-/// priority. In a frame of 50 ms 64 clients of one address may join with 400 bytes of userinfo each.
+/// Decoding budget in units per ms of frame: for connects of any address, and for those with priority. In a
+/// frame of 50 ms, 64 clients of one address may join with 400 bytes of userinfo each.
 const DECODE_UNITS_PER_MS: u64 = 40;
 const PRIORITY_DECODE_UNITS_PER_MS: u64 = 80;
-/// What an idle server's frame may take at least, however short it is.
+/// Shortest frame that budgets are computed from.
 const SHORTEST_FRAME: Millis = Millis(8);
 
-/// What a datagram is, as far as its first bytes tell. In the order of shedding.
+/// Class of a datagram by its first bytes, in the order of shedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TrafficClass {
-    /// Questions of browsers, and everything connectionless that is not known.
+    /// Queries of server browsers, and unknown connectionless packets.
     Query,
-    /// Those who want to come in, and the remote console.
+    /// Challenge requests, connects and rcon.
     Connect,
-    /// Anything with a message number.
+    /// Datagrams with a sequence number.
     Client,
 }
 
 impl TrafficClass {
-    /// The class of a connectionless datagram by the text behind its mark.
+    /// Class of a connectionless packet by the text after its four 0xFF bytes.
     pub(super) fn of_connectionless(text: &[u8]) -> Self {
         let begins = |word: &[u8]| {
             text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
@@ -51,7 +50,7 @@ impl TrafficClass {
         if newcomer { Self::Connect } else { Self::Query }
     }
 
-    /// Units in a millisecond of frame beyond which the class is shed.
+    /// Budget in units per ms of frame, beyond which the class is shed.
     const fn units_per_ms(self) -> u64 {
         match self {
             Self::Query => 40,
@@ -61,19 +60,20 @@ impl TrafficClass {
     }
 }
 
-/// Units that decoding a datagram costs, or `None` if it is not a compressed `connect`.
+/// Decoding cost of a datagram in units; `None` if it is not a compressed `connect`.
 pub(super) fn decode_cost(datagram: &[u8]) -> Option<u64> {
     let connect = Connect::new(datagram.strip_prefix(CONNECT_PREFIX)?);
-    // One that is refused before decoding costs no more than any datagram.
+    // A connect that is rejected before decoding costs no more than other datagrams.
     let steps = connect.text_len().map_or(0, |text_len| text_len + 8 * datagram.len());
     Some((steps / STEPS_PER_UNIT) as u64)
 }
 
-/// The work of the frame that runs.
+/// Budget of the current frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LoadShedder {
-    units: u64,
-    /// Work of decoding connects.
+    /// Units that are spent.
+    cost: u64,
+    /// Cost of decoding connects, in units.
     decode_cost: u64,
     /// Length of a frame.
     frame: Millis,
@@ -81,19 +81,19 @@ pub(super) struct LoadShedder {
 }
 
 impl LoadShedder {
-    /// Whether a datagram is to be served; if so, its work is counted.
+    /// Whether a datagram is processed; if so, its cost is charged.
     pub(super) fn admits(&mut self, class: TrafficClass, len: usize) -> bool {
         let limit = class.units_per_ms() * self.frame.max(SHORTEST_FRAME).0;
-        if self.units >= limit {
+        if self.cost >= limit {
             self.shed = true;
             return false;
         }
-        self.units += 1 + (len / BYTES_PER_UNIT) as u64;
+        self.cost += 1 + (len / BYTES_PER_UNIT) as u64;
         true
     }
 
-    /// Whether a `connect` of which decoding costs so much is to be served; if so, all of its work is
-    /// counted. `has_priority` is asked once half of the work for connects is spent.
+    /// Whether a `connect` is processed; if so, its cost and its decoding cost are charged. `has_priority` is
+    /// called once half of the decoding budget is spent.
     pub(super) fn admits_connect(
         &mut self,
         len: usize,
@@ -115,7 +115,7 @@ impl LoadShedder {
         admitted
     }
 
-    /// Begins the next frame. True when something was shed in the last one.
+    /// Starts the next frame. Returns whether the last one shed datagrams.
     pub(super) fn begin_frame(&mut self, length: Millis) -> bool {
         let shed = self.shed;
         *self = Self { frame: length, ..Self::default() };
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_are_shed_first_then_newcomers_and_players_last() {
+    fn queries_are_shed_first_then_connects_then_clients() {
         let mut shedder = LoadShedder::default();
         assert!(!shedder.begin_frame(Millis(50)));
         assert_eq!(admitted(&mut shedder, TrafficClass::Query, 14), 2000);
@@ -145,7 +145,7 @@ mod tests {
         assert!(shedder.admits(TrafficClass::Query, 14));
     }
 
-    /// A `connect` that announces so much text, in as many bits as it takes at least.
+    /// A `connect` that announces `text_len` bytes of text, in the fewest bits possible.
     fn connect(text_len: u16) -> Vec<u8> {
         let stream = vec![0; usize::from(text_len) / 8 + 1];
         [CONNECT_PREFIX, &text_len.to_be_bytes(), &stream].concat()
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn connects_are_bounded_by_decoding_and_half_is_for_priority() {
+    fn decoding_budget_keeps_half_for_priority() {
         let mut shedder = LoadShedder::default();
         shedder.begin_frame(Millis(50));
         let mut asked = 0;
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_is_told_from_the_first_bytes() {
+    fn class_is_read_from_first_bytes() {
         for (text, class) in [
             (&b"getstatus"[..], TrafficClass::Query),
             (b"getinfo xxx", TrafficClass::Query),

@@ -1,6 +1,6 @@
-//! Map files: which levels can be played, and their geometry.
+//! Map loader: lists the maps of the game data, loads and validates them.
 //!
-//! Invariant: a map that is refused changes nothing, and the refusal names the file and the place in it.
+//! Invariant: a map that is rejected changes nothing, and the error names the file and its location.
 //! Source: Quake III's map files.
 
 use std::fmt;
@@ -17,27 +17,27 @@ use crate::{
     },
 };
 
-/// Where maps come from.
+/// Loader of map files.
 pub(super) struct MapLoader {
     assets: Box<dyn Assets>,
     is_empty: bool,
 }
 
-/// Why a map can't be played.
+/// Error of a map load.
 #[derive(Debug, PartialEq, Error)]
 pub(super) enum MapError {
-    /// There is no such file.
+    /// The file was not found.
     #[error("Can't find map {0}")]
     Missing(String),
-    /// It can't be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Unreadable(AssetError),
-    /// It isn't sound.
+    /// The file is not valid.
     #[error("{file} in {place}: {fault}")]
-    Unsound { file: String, place: String, fault: MapFault },
+    Invalid { file: String, place: String, fault: MapFault },
 }
 
-/// What is wrong in a map's file.
+/// Why a map file is not valid.
 #[derive(Debug, PartialEq, Error)]
 pub(super) enum MapFault {
     #[error(transparent)]
@@ -46,7 +46,7 @@ pub(super) enum MapFault {
     Collision(#[from] CollisionError),
     #[error(transparent)]
     Entities(#[from] EntityStringError),
-    #[error("there is no place where players could enter")]
+    #[error("no spawn point")]
     NoSpawnPoint,
 }
 
@@ -56,7 +56,7 @@ impl MapLoader {
         Self { assets, is_empty }
     }
 
-    /// Whether there is no map at all. Then every level is played without one.
+    /// Whether no map was found. Every level runs in open space then.
     pub(super) fn is_empty(&self) -> bool {
         self.is_empty
     }
@@ -86,7 +86,7 @@ impl MapLoader {
         let file = format!("maps/{map}.bsp");
         let Some(found) = self.assets.find(&file) else { return Err(MapError::Missing(file)) };
         let bytes = self.assets.read(&file, MAX_FILE_LEN as u64).map_err(MapError::Unreadable)?;
-        build(&bytes, precision, game).map_err(|fault| MapError::Unsound {
+        build(&bytes, precision, game).map_err(|fault| MapError::Invalid {
             file,
             place: found.place,
             fault,
@@ -122,7 +122,7 @@ mod tests {
     };
 
     #[test]
-    fn refusals_name_file_and_place() {
+    fn load_errors_name_file_and_location() {
         let mut assets = MemoryAssets::default();
         assert!(MapLoader::new(Box::new(assets.clone())).is_empty());
         assets.insert("maps/cut.bsp", b"IBSP".to_vec()).unwrap();
@@ -130,8 +130,8 @@ mod tests {
         assert!(!maps.is_empty());
         let game = Flight::new(Profile::BASEOA);
         let load = |name: &str| maps.load(name, Precision::Single, &game);
-        let refusal = |name: &str| load(name).unwrap_err().to_string();
-        assert_eq!(refusal("x"), "Can't find map maps/x.bsp");
-        assert!(refusal("CUT").starts_with("maps/CUT.bsp in memory: "), "{}", refusal("CUT"));
+        let error = |name: &str| load(name).unwrap_err().to_string();
+        assert_eq!(error("x"), "Can't find map maps/x.bsp");
+        assert!(error("CUT").starts_with("maps/CUT.bsp in memory: "), "{}", error("CUT"));
     }
 }

@@ -1,4 +1,4 @@
-//! The server: who is connected, and what each is told.
+//! Dedicated server: client slots, level and snapshots of one game.
 //!
 //! ```text
 //! datagram ─ receive ─┬ connectionless: query, admission, rcon
@@ -6,9 +6,9 @@
 //! frame ─ level clock ─ game ─ frame ring ─ send: snapshots ────────┴ outbox
 //! ```
 //!
-//! A [`Server`] is a [`Node`]: it is handed datagrams and time and drained of datagrams. It knows the
-//! rules only as a [`Game`]. Invariants: nothing is kept of an address that has not proven itself; no
-//! client can make another one wait, lag or leave; the level clock never goes back.
+//! A [`Server`] is a [`Node`]: it is fed datagrams and time and polled for datagrams. It asks the game only
+//! through [`Game`]. Invariants: nothing is stored for an unproven address; no client can delay or drop another
+//! one; level time never decreases.
 
 mod admission;
 mod challenge;
@@ -58,29 +58,29 @@ use crate::{
     wire::snapshot::View,
 };
 
-/// Time whose frames are made up for after a stall. What is longer ago is forfeited: a burst of frames would
-/// only stall everybody again. Less would not do: players' own clocks run on while the server is held up,
-/// and what they do too far ahead of the level's clock is lost.
+/// Longest time whose frames run after a stall. Older frames are skipped, since a burst of frames would stall
+/// the server again. A shorter time would lose usercmds: clients advance during a stall, and usercmds too far
+/// ahead of level time are ignored.
 const MAX_CATCH_UP: Millis = Millis(1000);
 
-/// Datagrams may wait for others a frame's so manieth part, but no longer than that: what they tell is seen
-/// with the next frame, and the pings that players and browsers measure are off by a client's own frame at most.
+/// Received datagrams are coalesced for at most 1/[`COALESCE_DIVISOR`] of a frame, and at most
+/// [`COALESCE_MAX`]. They take effect in the next frame, and measured pings are off by one client frame at most.
 const COALESCE_DIVISOR: u64 = 5;
 const COALESCE_MAX: Millis = Millis(10);
 
-/// Frames that are run at once while nobody is there to see them one by one: to wake costs more than to run
-/// them. Who comes finds the level's clock where it should be.
+/// Frames that run together while no client is connected, since a wake-up costs more than a frame. A client
+/// that connects still finds a correct level time.
 const IDLE_FRAMES: u64 = 4;
 
-/// Makes the rules of a level, which has geometry or has not.
+/// Creates the game for levels with or without geometry.
 pub type GameFactory = Box<dyn Fn(Geometry) -> Box<dyn Game>>;
 
-/// Whether a level's map is at hand.
+/// Whether a level has the geometry of its map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Geometry {
-    /// It is: things collide.
+    /// The map is loaded: entities collide.
     Map,
-    /// It is not: there is only open space.
+    /// Open space, since no map is loaded.
     None,
 }
 
@@ -90,16 +90,16 @@ pub struct Server {
     maps: MapLoader,
     rules: GameFactory,
     game: Box<dyn Game>,
-    /// What the game was made for.
+    /// Geometry that the game was created for.
     geometry: Geometry,
-    /// When the next frame runs; `None` before the first.
+    /// Time of the next frame; `None` before the first.
     due: Option<Millis>,
-    /// Serverinfo and systeminfo as last published.
+    /// Versions of the published serverinfo and systeminfo.
     published: (u32, u32),
     finished: bool,
-    /// Commands that the console line being run may still lead to.
+    /// Commands that the current console line may still run.
     commands_left: u32,
-    /// The level began anew in this frame, and does so once.
+    /// Whether the level was restarted in this frame, which happens at most once.
     restarted: bool,
     /// Random numbers of the server. Each level of the game is seeded from them.
     random: Pcg32,
@@ -110,9 +110,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that plays the map of its settings, from `assets`, by `rules`. A map that is not there
-    /// or not sound is played without geometry, and the log says why. `entropy` comes from the
-    /// operating system's random source: challenges depend on nobody knowing it.
+    /// Creates a server that runs the map of its settings, loaded from `assets`, with the game of `rules`. A
+    /// map that cannot be loaded runs in open space, and the log names the error. `entropy` must come from
+    /// the operating system's random source: it is the key of challenges.
     #[must_use]
     pub fn new(
         settings: Settings,
@@ -123,7 +123,8 @@ impl Server {
         Self::begun(settings, assets, rules, entropy, None)
     }
 
-    /// The same, with the calendar time at the zero of the clock that it is given, for `g_timestamp`.
+    /// Creates a server as [`Server::new`] does. `at` is the calendar time at the zero of its clock, for
+    /// `g_timestamp`.
     #[must_use]
     pub fn begun(
         settings: Settings,
@@ -165,26 +166,25 @@ impl Server {
         server
     }
 
-    /// Whether the level's map is at hand.
+    /// Whether the level has the geometry of its map.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    /// The settings in force.
+    /// Settings in force.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.core.settings
     }
 
-    /// What the server has counted.
+    /// Counters since the start.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.core.stats.counters()
     }
 
-    /// Every number that the console shows and monitoring reads: what the server has counted, what the
-    /// loop had counted when it told last, and how many play.
+    /// Samples for `counters` and for monitoring: counters of the server, of the event loop, and gauges.
     pub fn samples(&self) -> impl Iterator<Item = Sample> {
         let gauge = |name, help, value: usize| {
             let value = Value::Gauge(i64::try_from(value).unwrap_or(i64::MAX));
@@ -197,20 +197,20 @@ impl Server {
         self.core.stats.samples().chain(gauges)
     }
 
-    /// ClientSlots that are in the game.
+    /// Number of clients in the game.
     #[must_use]
     pub fn active_clients(&self) -> usize {
         self.core.clients.iter().filter(|(_, client)| client.is_active()).count()
     }
 
-    /// The state that a client in the game views from.
+    /// Playerstate that a client in the game views.
     #[must_use]
     pub fn player(&self, number: ClientNum) -> Option<&PlayerState> {
         self.core.clients.get(number).filter(|client| client.is_active())?;
         Some(self.game.player(number))
     }
 
-    /// What the snapshot in message `sequence` told a client, while it is remembered.
+    /// Snapshot that message `sequence` carried to a client, while it is in the snapshot ring.
     #[must_use]
     pub fn sent_view(
         &self,
@@ -226,8 +226,8 @@ impl Server {
         Millis(1000 / u64::from(self.core.settings.int(key::SV_FPS).max(1).unsigned_abs()))
     }
 
-    /// How many frames are due, and notes when the next one will be.
-    fn take_due_frames(&mut self) -> u64 {
+    /// Returns the number of frames due and schedules the next one.
+    fn schedule_frames(&mut self) -> u64 {
         let now = self.core.now;
         let length = self.frame_length();
         let due = *self.due.get_or_insert(now);
@@ -239,7 +239,7 @@ impl Server {
         if owed > most {
             self.core.stats.add(Counter::FramesForfeited, owed - most);
         }
-        // The grid of frames stays where it is, so they do not drift.
+        // Frames stay on a fixed grid and do not drift.
         self.due = Some(due + Millis(owed * length.0));
         owed.min(most)
     }
@@ -264,13 +264,13 @@ impl Server {
         if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
             self.restart_or_reload();
         }
-        // What these lines lead to has its turn in the next frame.
+        // Lines that these lines queue run in the next frame.
         for _ in 0..self.core.console.queued() {
             let Some(line) = self.core.console.next_queued() else { break };
             self.run_line(&line);
         }
         self.check_timeouts();
-        self.repeat_connect_responses();
+        self.resend_connect_responses();
         self.restart_before_clock_wrap();
         self.record_frame();
         self.send_snapshots();
@@ -281,7 +281,7 @@ impl Server {
         }
     }
 
-    /// Keeps the states of all entities that anybody may be told of.
+    /// Records the states of all entities that clients may be sent.
     fn record_frame(&mut self) {
         if self.core.clients.is_empty() {
             return;
@@ -291,7 +291,7 @@ impl Server {
         stats.add(Counter::StatesMended, replaced);
     }
 
-    /// Puts serverinfo and systeminfo into their configstrings, if a setting in them has changed.
+    /// Publishes serverinfo and systeminfo if a setting in them has changed.
     fn publish_settings(&mut self) {
         let settings = &self.core.settings;
         let versions = (settings.serverinfo_version(), settings.systeminfo_version());
@@ -316,7 +316,7 @@ impl Node for Server {
         self.core.now = now;
         self.core.send_queued_fragments();
         self.resend_gamestates();
-        let frames = self.take_due_frames();
+        let frames = self.schedule_frames();
         if frames > 0 {
             self.run_frames(frames);
         }

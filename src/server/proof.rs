@@ -1,58 +1,57 @@
-//! Proof that a message with an unexpected port or number is the client's own.
+//! Proof that a message with an unexpected port or sequence belongs to the client.
 //!
-//! Anybody may forge a datagram with a client's host and qport. Where a whole message fits into the bytes
-//! that are not scrambled, or where a number makes the checksum guessable, the message parses. A message
-//! from another port, or one that skips many numbers, therefore counts only if it holds what an outsider
-//! does not know:
+//! Host and qport of a client can be forged. If a whole message fits into the bytes that are not scrambled, or a
+//! sequence makes the checksum guessable, a forged message parses. A message from another port, or one that skips
+//! many sequences, therefore needs content that only the client knows:
 //!
-//! - a usercmd with a plausible time, which on a scrambled connection takes the challenge to write. The
-//!   clock of a computer that was suspended may be off by a minute, or by as long as it was silent;
-//! - an acknowledgement of a message that the client can have received last: near the last that it
-//!   acknowledged, or near the last that was sent.
+//! - a usercmd with a plausible time, which on a scrambled connection takes the challenge to write. The clock of
+//!   a suspended computer may be off by a minute, or by the time it was silent;
+//! - an acknowledgement of a message that the client can have received last: near the last one that it
+//!   acknowledged, or near the last one that was sent.
 //!
-//! A client that was away for minutes still has both, since it acknowledges what it received last. A client
-//! that still joins has neither. It is followed to another port once its own has been silent for longer
-//! than a joining client is, and may have skipped as many numbers as a client sends in that time; if that
-//! was a forgery, the client's first usercmd takes its place back.
+//! A client that was away for minutes has both, since it acknowledges what it received last. A joining client has
+//! neither. Its port may change once the old one has been silent for longer than a joining client is, and it may
+//! skip as many sequences as a client sends in that time. After a forgery the client's first usercmd restores its
+//! own port.
 //!
-//! Invariant: the port of a client in the game, and more than a few of its numbers, change with proof only.
-//! Source: Quake III protocol 68, client messages and their scrambling; ioquake3 protocol 71, checksum.
+//! Invariant: without proof, the port of a client in the game does not change, and at most a few sequences are
+//! skipped. Source: Quake III protocol 68, client messages and their scrambling; ioquake3 protocol 71, checksum.
 
 use crate::model::{LevelTime, Millis, Sequence, UserCmd};
 
 /// Lost messages that need no proof.
 const MAX_LOST_UNPROVEN: u32 = 64;
-/// Silence after which a client that joins is believed to have another port. Waiting for its gamestate it
-/// sends a packet a second.
+/// Silence after which a joining client may change its port. It sends a packet a second while it waits for
+/// its gamestate.
 const JOINING_SILENCE: Millis = Millis::seconds(2);
-/// Shortest time between two packets of a client, in milliseconds.
+/// Shortest interval between two packets of a client, in ms.
 const PACKET_INTERVAL_MS: u64 = 8;
-/// Messages between an acknowledgement and one that the client is known to have, or may have.
+/// Largest distance of an acknowledgement from the last acknowledged or the last sent message.
 const ACKNOWLEDGE_WINDOW: i32 = 64;
-/// Time by which a usercmd may be off the level's time, in milliseconds.
+/// Largest difference between the time of a usercmd and level time, in ms.
 const USERCMD_WINDOW_MS: i32 = 60_000;
 
-/// What the server knows of the client that a message claims to be from.
+/// State of the client that a message claims to be from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    /// The level's time.
+    /// Level time.
     pub(super) level_time: LevelTime,
     /// Whether the client is in the game. Before that its usercmds carry no time.
     pub(super) is_active: bool,
-    /// Whether any message of the client was heard.
+    /// Whether the client has sent a message.
     pub(super) has_sent_message: bool,
-    /// Time since the client was heard.
+    /// Time since its last message.
     pub(super) silence: Millis,
     /// Time of its newest usercmd.
     pub(super) usercmd_time: LevelTime,
-    /// The newest message that it acknowledged.
+    /// Newest message that it acknowledged.
     pub(super) acknowledged: Sequence,
-    /// The newest message that it was sent.
+    /// Newest message sent to it.
     pub(super) sent: Sequence,
 }
 
 impl Known {
-    /// Whether a message counts only with proof: it skips many numbers, or comes from another port.
+    /// Whether a message needs proof: it skips many sequences, or comes from another port.
     pub(super) fn needs_proof(self, lost: u32, is_from_its_port: bool) -> bool {
         let joins = !self.is_active && self.silence >= JOINING_SILENCE;
         let sent_meanwhile = if joins { self.silence.0 / PACKET_INTERVAL_MS } else { 0 };
@@ -60,7 +59,7 @@ impl Known {
             || self.has_sent_message && !joins && !is_from_its_port
     }
 
-    /// Whether a message with this acknowledgement and this newest usercmd proves to be the client's.
+    /// Whether this acknowledgement and this newest usercmd prove that a message is the client's.
     pub(super) fn proves(self, acknowledged: Sequence, newest: Option<&UserCmd>) -> bool {
         self.knows_messages(acknowledged) && newest.is_some_and(|usercmd| self.knows_time(usercmd))
     }

@@ -1,6 +1,7 @@
-//! Answers to server browsers.
+//! Query responses: getinfo and getstatus of server browsers.
 //!
 //! Source: Quake III protocol 68, getinfo and getstatus; the keys are ioquake3's.
+//! Engine names: `SVC_Info`, `SVC_Status`.
 
 use super::{Server, core::Core, rate_limiter::same_host};
 use crate::{
@@ -13,29 +14,29 @@ use crate::{
     },
 };
 
-/// Longest reply: one datagram that no network cuts.
+/// Longest response in bytes: one datagram that is not fragmented by IP.
 const MAX_REPLY_LEN: usize = 1400;
-/// While this game type is set nobody is answered: it is played alone.
+/// Game type of a single-player game, which answers no queries.
 const SINGLE_PLAYER: i32 = 2;
 
-/// Who asks.
+/// Source of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum QuerySource {
-    /// Somebody at an address that a client plays from.
+    /// A host with a connected client.
     Client,
-    /// Anybody, at an address that may be forged.
+    /// An address that may be forged.
     Unproven,
 }
 
 impl Core {
-    /// Who asks, if the query may be answered.
+    /// Source of a query that is answered; `None` if it is not.
     fn admit_query(&mut self, route: Route) -> Option<QuerySource> {
-        let is_player =
+        let is_client =
             self.clients.iter().any(|(_, c)| same_host(c.remote.address(), route.remote));
         let allowed = self.settings.int(key::G_GAMETYPE) != SINGLE_PLAYER
-            && self.guards.allows_query(&self.settings, self.now, route.remote, is_player);
+            && self.guards.allows_query(&self.settings, self.now, route.remote, is_client);
         self.stats.bump(if allowed { Counter::QueriesAnswered } else { Counter::QueriesLimited });
-        allowed.then_some(if is_player { QuerySource::Client } else { QuerySource::Unproven })
+        allowed.then_some(if is_client { QuerySource::Client } else { QuerySource::Unproven })
     }
 
     fn charge_answer(&mut self, source: QuerySource, len: usize) {
@@ -93,7 +94,7 @@ impl Core {
     pub(super) fn serverinfo(&self) -> Info {
         let mut info = Info::normal();
         for (name, value) in self.settings.serverinfo() {
-            // A set that does not fit was refused by the settings.
+            // The settings reject a value that does not fit.
             let _ = info.set_cleaned(name, value);
         }
         info

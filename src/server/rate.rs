@@ -1,9 +1,9 @@
-//! Rate and snaps of a client as the server grants them, and the send times that follow from them.
+//! Send rate: rate and snaps that a client is granted, and the send times that follow.
 //!
-//! RateLimits set by the operator apply when a datagram is sent, not when the client asks: a change of
-//! `sv_maxRate` or `sv_minRate` acts at once on clients that are connected. Fragments of a gamestate keep a
-//! distance in time even where no rate applies, because a client drops a fragment that overtook another.
-//! Source: Quake III protocol 68, rate, snaps and pacing; the rules are ioquake3's.
+//! Limits of the operator apply when a datagram is sent, not when the client requests a rate. A change of
+//! `sv_maxRate` or `sv_minRate` applies at once to connected clients. Fragments of a gamestate are spaced even
+//! without a rate, because a client drops a fragment that overtook another one.
+//! Source: Quake III protocol 68, rate, snaps and pacing; the rules are ioquake3's. Engine names: `SV_RateMsec`.
 
 use std::net::SocketAddr;
 
@@ -20,48 +20,47 @@ use crate::{
 
 /// Rate of a client that names none, in bytes per second.
 const DEFAULT_RATE: i32 = 3000;
-/// Rates a client may ask for.
-const ASKED_RATES: std::ops::RangeInclusive<i32> = 1000..=90_000;
-/// Rate of a client of the local network that is not limited.
+/// Rates that a client may request, in bytes per second.
+const REQUESTED_RATES: std::ops::RangeInclusive<i32> = 1000..=90_000;
+/// Rate shown for a LAN client without limit, in bytes per second.
 const LAN_RATE: u32 = 99_999;
-/// No limit set by the operator is lower.
+/// Lowest effective value of `sv_maxRate` and `sv_minRate`.
 const LEAST_LIMIT: i32 = 1000;
-/// Least time between two fragments of a gamestate: more than the jitter of a usual wireless network, so that
+/// Least time between two fragments of a gamestate: more than the jitter of usual wireless networks, so that
 /// they arrive in order.
 const FRAGMENT_SPACING: Millis = Millis(20);
-/// The same for a gamestate that repeats a lost one.
+/// Least time between two fragments of a gamestate that repeats a lost one.
 const RETRY_SPACING: Millis = Millis(40);
-/// Times that each fragment of a gamestate is sent that repeats a lost one.
+/// Copies of each fragment of a gamestate that repeats a lost one.
 const RETRY_COPIES: u8 = 2;
 
-/// Whether a client's rate does not matter: it is of the local network, and that is set free.
+/// Whether no rate applies to an address: a LAN address with `sv_lanForceRate`.
 pub(super) fn is_unlimited(settings: &Settings, address: SocketAddr) -> bool {
     settings.int(key::DEDICATED) != 2
         && settings.flag(key::SV_LAN_FORCE_RATE)
         && is_lan(settings, address)
 }
 
-/// Returns what a client's userinfo asks for.
+/// Returns the rate and snapshot interval that a userinfo requests.
 pub(super) fn send_rate(settings: &Settings, userinfo: &Info) -> SendRate {
     let userinfo = Userinfo(userinfo);
-    let asked = userinfo.rate().unwrap_or(DEFAULT_RATE);
-    let asked_bytes_per_sec = asked.clamp(*ASKED_RATES.start(), *ASKED_RATES.end());
+    let requested = userinfo.rate().unwrap_or(DEFAULT_RATE);
+    let requested_bytes_per_sec = requested.clamp(*REQUESTED_RATES.start(), *REQUESTED_RATES.end());
     let fps = settings.int(key::SV_FPS);
     let snapshot_interval = match userinfo.snaps() {
         Some(snaps) => Millis(1000 / u64::from(snaps.clamp(1, fps.max(1)).unsigned_abs())),
         None => Millis(50),
     };
-    SendRate { asked_bytes_per_sec, snapshot_interval }
+    SendRate { requested_bytes_per_sec, snapshot_interval }
 }
 
-/// Returns the rate that a client is granted now, in bytes per second: the one it asked for within
-/// `sv_minRate` and `sv_maxRate`.
+/// Returns the granted rate in bytes per second: the requested one within `sv_minRate` and `sv_maxRate`.
 pub(super) fn granted(settings: &Settings, rate: SendRate, address: SocketAddr) -> u32 {
     if is_unlimited(settings, address) {
         return LAN_RATE;
     }
     let limit = |value: i32| (value != 0).then(|| value.max(LEAST_LIMIT));
-    let mut granted = rate.asked_bytes_per_sec;
+    let mut granted = rate.requested_bytes_per_sec;
     if let Some(most) = limit(settings.int(key::SV_MAX_RATE)) {
         granted = granted.min(most);
     }
@@ -72,7 +71,7 @@ pub(super) fn granted(settings: &Settings, rate: SendRate, address: SocketAddr) 
     granted.unsigned_abs()
 }
 
-/// Returns how long the client's rate has to recover from the last datagram.
+/// Returns the rate delay: the time until the next datagram may be sent.
 pub(super) fn rate_delay(settings: &Settings, client: &Client, now: Millis) -> Millis {
     let address = client.remote.address();
     if is_unlimited(settings, address) {
@@ -85,8 +84,8 @@ pub(super) fn rate_delay(settings: &Settings, client: &Client, now: Millis) -> M
     (client.sent_at + Millis(cost)).since(now)
 }
 
-/// Returns how long the next datagram has to wait because the last one was a fragment of a gamestate. A
-/// client that is in the game has the gamestate, whatever of it is still to be sent.
+/// Returns the time until the next datagram, if the last one was a fragment of a gamestate. A client in the
+/// game has the gamestate, so the rest of its fragments is not spaced.
 pub(super) fn fragment_wait(client: &Client, now: Millis) -> Millis {
     if client.is_active() {
         return Millis(0);
@@ -103,14 +102,14 @@ pub(super) fn fragment_spacing(kind: MessageKind) -> Millis {
     }
 }
 
-/// Returns how often each fragment of a gamestate is sent. A retry doubles them: what was lost once is
-/// likely lost again, and a gamestate is whole or nothing.
+/// Returns the copies of each fragment of a gamestate. A retry sends two: loss is likely to happen again, and
+/// one lost fragment loses the gamestate.
 pub(super) fn fragment_copies(is_retry: bool) -> u8 {
     if is_retry { RETRY_COPIES } else { 1 }
 }
 
-/// Bytes of reliable commands that may be under way to a client: a quarter of what its rate allows between
-/// two snapshots, so that news of many things at once holds up no snapshot.
+/// Maximum bytes of unacknowledged commands of a client: a quarter of what its rate allows between two
+/// snapshots, so that many commands at once delay no snapshot.
 pub(super) fn reliable_budget(settings: &Settings, client: &Client) -> usize {
     let (rate, address) = (client.send_rate, client.remote.address());
     if is_unlimited(settings, address) {
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_what_was_asked_for_within_the_limits() {
+    fn rate_is_clamped_to_limits() {
         let check = |set: &[(&str, &str)], userinfo: &str, rate: u32| {
             assert_eq!(rate_of(WAN, set, userinfo), rate, "{set:?} {userinfo}");
         };
@@ -158,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn the_local_network_is_free_unless_it_is_not() {
+    fn lan_rate_is_unlimited_with_force_rate() {
         assert_eq!(rate_of(LAN, &[], "\\rate\\5000"), 99_999);
         assert_eq!(rate_of(LAN, &[("sv_lanForceRate", "0")], "\\rate\\5000"), 5000);
     }
 
     #[test]
-    fn snaps_are_bounded_by_the_frames() {
+    fn snaps_are_bounded_by_server_frames() {
         let interval =
             |userinfo: &str| send_rate(&settings(&[]), &Info::parse(userinfo)).snapshot_interval;
         assert_eq!(interval(""), Millis(50));

@@ -1,10 +1,9 @@
-//! How often an address may ask, and how many bytes all may be answered: leaky buckets, one for each
-//! address and some for all together.
+//! Rate limiter: leaky buckets for each address and for all addresses.
 //!
-//! Addresses are counted per IPv4 address and per IPv6 /64, in a table of fixed size with lookup and
-//! eviction in constant time, so that forged sources cost no more than honest ones.
-//! Invariants: a bucket lets `burst` through at once and one more per `period`; a flow never exceeds its
-//! rate by more than what it may at once and one answer.
+//! Addresses are counted per IPv4 address and per IPv6 /64, in a table of fixed size with lookup and eviction in
+//! constant time. Forged sources cost no more than honest ones.
+//! Invariants: a bucket admits `burst` requests at once and one more per `period`; a byte budget is exceeded by
+//! one answer at most. Engine names: `leakyBucket_t`, `SVC_RateLimitAddress`.
 
 use std::{
     hash::Hasher,
@@ -18,16 +17,16 @@ use crate::{
     settings::{Settings, key},
 };
 
-/// How much a bucket lets through.
+/// Limit of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BucketLimit {
-    /// At once.
+    /// Requests admitted at once.
     pub(super) burst: u32,
-    /// Time for one more.
+    /// Time until one more is admitted.
     pub(super) period: Millis,
 }
 
-/// One leaky bucket: how full it is, and since when it leaks.
+/// A leaky bucket.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bucket {
     level: u32,
@@ -35,7 +34,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// Whether one more is let through now.
+    /// Whether one more request is admitted now.
     pub(super) fn allows(&mut self, now: Millis, allowance: BucketLimit) -> bool {
         let period = allowance.period.0.max(1);
         let leaked = now.since(self.last).0 / period;
@@ -61,64 +60,65 @@ impl Bucket {
     }
 }
 
-/// How much a flow may at once, as seconds of its rate.
-const FLOW_SECONDS: u64 = 3;
+/// Burst of a byte budget, in seconds of its rate.
+const BURST_SECONDS: u64 = 3;
 
-/// Bytes on their way out: a bucket that leaks so many a second. Whether there is room is asked before
-/// an answer is made, and its length told afterwards.
+/// Bytes of answers per second. Room is checked before an answer is written, and its length is charged
+/// afterwards.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ByteBudget {
-    /// What has not leaked yet, in thousandths of a byte.
+    /// Charged bytes that have not leaked yet, in thousandths of a byte.
     level: u64,
     last: Millis,
 }
 
 impl ByteBudget {
-    /// Whether an answer may be made now, at so many bytes a second.
+    /// Whether an answer may be sent now, at `bytes_per_second`.
     pub(super) fn has_room(&mut self, now: Millis, bytes_per_second: u64) -> bool {
         // A byte a second is a thousandth of a byte a millisecond.
         let leaked = now.since(self.last).0.saturating_mul(bytes_per_second);
         self.level = self.level.saturating_sub(leaked);
         self.last = now;
-        self.level < bytes_per_second.saturating_mul(FLOW_SECONDS * 1000)
+        self.level < bytes_per_second.saturating_mul(BURST_SECONDS * 1000)
     }
 
-    /// So many bytes were answered.
+    /// Charges an answer of `bytes`.
     pub(super) fn add(&mut self, bytes: usize) {
         self.level = self.level.saturating_add((bytes as u64).saturating_mul(1000));
     }
 }
 
-/// Entries that share a hash; one that is idle or oldest makes room.
+/// Entries of a set. An idle entry or else the oldest one is evicted.
 const WAYS: usize = 4;
 const SETS: usize = 1024;
 
+/// Bucket of one address.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct AddressEntry {
     /// The address, or 0 for none.
     key: u64,
     bucket: Bucket,
 }
 
-/// Buckets of many addresses.
+/// Buckets by address.
 #[derive(Debug)]
 pub(super) struct AddressLimiter {
-    sets: Box<[[Entry; WAYS]]>,
+    sets: Box<[[AddressEntry; WAYS]]>,
     seed: u64,
 }
 
 impl AddressLimiter {
-    /// An empty table; `seed` keeps outsiders from choosing which addresses collide.
+    /// Creates an empty table. `seed` prevents senders from choosing addresses that collide.
     pub(super) fn new(seed: u64) -> Self {
-        Self { sets: vec![[Entry::default(); WAYS]; SETS].into_boxed_slice(), seed }
+        Self { sets: vec![[AddressEntry::default(); WAYS]; SETS].into_boxed_slice(), seed }
     }
 
-    /// Whether the address may once more.
+    /// Whether one more request of an address is admitted.
     pub(super) fn allows(&mut self, now: Millis, from: SocketAddr, allowance: BucketLimit) -> bool {
         self.insert(now, from, allowance).allows(now, allowance)
     }
 
-    /// The same for an address that has an entry, and false for any other.
+    /// Whether one more request is admitted of an address that has an entry; false for other addresses.
     pub(super) fn allows_known(
         &mut self,
         now: Millis,
@@ -130,7 +130,7 @@ impl AddressLimiter {
         entry.is_some_and(|entry| entry.bucket.allows(now, allowance))
     }
 
-    /// The bucket of an address: its own, or an empty one in place of an idle one or the oldest.
+    /// Bucket of an address. A new one replaces an idle one or the oldest of its set.
     pub(super) fn insert(
         &mut self,
         now: Millis,
@@ -146,19 +146,19 @@ impl AddressLimiter {
                 (0..WAYS).min_by_key(|&way| set[way].bucket.last).expect("a set has ways")
             });
         if set[way].key != key {
-            set[way] = Entry { key, bucket: Bucket { level: 0, last: now } };
+            set[way] = AddressEntry { key, bucket: Bucket { level: 0, last: now } };
         }
         &mut set[way].bucket
     }
 
-    fn set_of(&mut self, key: u64) -> &mut [Entry; WAYS] {
+    fn set_of(&mut self, key: u64) -> &mut [AddressEntry; WAYS] {
         let mut hasher = SipHasher13::new_with_keys(self.seed, !self.seed);
         hasher.write_u64(key);
         &mut self.sets[hasher.finish() as usize % SETS]
     }
 }
 
-/// What stands for an address in limits: an IPv4 address, or an IPv6 /64. Never 0.
+/// Key of an address: its IPv4 address or IPv6 /64. Never 0.
 fn address_key(ip: IpAddr) -> u64 {
     match ip.to_canonical() {
         IpAddr::V4(ip) => 1 << 32 | u64::from(ip.to_bits()),
@@ -166,17 +166,17 @@ fn address_key(ip: IpAddr) -> u64 {
     }
 }
 
-/// What stands for an address's host in limits.
+/// Key of the host of an address.
 pub(super) fn host_key(address: SocketAddr) -> u64 {
     address_key(address.ip())
 }
 
-/// Whether two addresses count as one in limits.
+/// Whether two addresses count as one host.
 pub(super) fn same_host(a: SocketAddr, b: SocketAddr) -> bool {
     address_key(a.ip()) == address_key(b.ip())
 }
 
-/// The address that stands for a customer's line: an IPv4 address, or the first of an IPv6 /56.
+/// Address of a site: an IPv4 address, or the first of an IPv6 /56, which one customer has.
 pub(super) fn site(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip().to_canonical() {
         IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 72 << 72).into(),
@@ -185,7 +185,7 @@ pub(super) fn site(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, 0)
 }
 
-/// Whether two addresses are of one small network: an IPv4 /24 or an IPv6 /48.
+/// Whether two addresses are in one subnet: an IPv4 /24 or an IPv6 /48.
 pub(super) fn same_subnet(a: SocketAddr, b: SocketAddr) -> bool {
     match (a.ip().to_canonical(), b.ip().to_canonical()) {
         (IpAddr::V4(a), IpAddr::V4(b)) => a.to_bits() >> 8 == b.to_bits() >> 8,
@@ -194,7 +194,7 @@ pub(super) fn same_subnet(a: SocketAddr, b: SocketAddr) -> bool {
     }
 }
 
-/// Whether an address is of a local network, as the settings list them.
+/// Whether an address is a LAN address by `sv_lanNetworks`.
 pub(super) fn is_lan(settings: &Settings, from: SocketAddr) -> bool {
     settings.networks(key::SV_LAN_NETWORKS).contains(from.ip())
 }
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_passes_then_one_per_period() {
+    fn bucket_admits_burst_then_one_per_period() {
         let mut limiter = AddressLimiter::new(1);
         let from = address("192.0.2.7");
         let mut allowed = |now| (0..30).filter(|_| limiter.allows(now, from, TEN)).count();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_keeps_its_rate_however_long_answers_are() {
+    fn byte_budget_keeps_its_rate() {
         let mut flow = ByteBudget::default();
         let mut answered = 0;
         for now in 0..20_000 {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_one_ipv6_network_are_one() {
+    fn addresses_of_one_ipv6_network_share_a_bucket() {
         let mut limiter = AddressLimiter::new(1);
         let allowed = (0..30)
             .filter(|i| limiter.allows(Millis(9), address(&format!("2001:db8::{i:x}")), TEN))
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn local_networks_are_told_from_the_world() {
+    fn lan_addresses_are_recognized() {
         let mut settings = Settings::default();
         for lan in [
             "127.0.0.1",

@@ -1,8 +1,8 @@
-//! Who may be answered how often, all in one place.
+//! Rate limits for connectionless replies and for accepted connects.
 //!
-//! Replies to unproven addresses draw from one budget per address and one over all, in answers and in
-//! bytes; addresses of players draw from a share of their own, so that a flood does not make the server
-//! invisible to them.
+//! Replies to unproven addresses are limited per address and in total, in answers and in bytes. Hosts with a
+//! connected client have a share of their own, so a flood does not hide the server from them.
+//! Engine names: `SVC_RateLimit`, `outboundLeakyBucket`.
 
 use std::{hash::Hasher, net::SocketAddr};
 
@@ -14,31 +14,30 @@ use crate::{
     settings::{Settings, key},
 };
 
-/// Refusals of `connect` to one address.
+/// Rejections of `connect` to one address.
 const REJECTIONS: BucketLimit = BucketLimit { burst: 3, period: Millis(1000) };
-/// Refusals to all addresses.
+/// Rejections to all addresses.
 const REJECTIONS_GLOBAL: BucketLimit = BucketLimit { burst: 20, period: Millis(50) };
-/// Requests for a challenge by one address: a whole room may join at once.
+/// Challenge requests of one address, from which many clients may join at once.
 const CHALLENGES: BucketLimit = BucketLimit { burst: 100, period: Millis(10) };
-/// Requests for a challenge by all addresses of one share.
+/// Challenge requests of all addresses of one share.
 const CHALLENGES_GLOBAL: BucketLimit = BucketLimit { burst: 200, period: Millis(1) };
-/// Shares that all addresses are divided into. Together they let through more than a flood of thousands
-/// a second asks for, because an answer costs little and is hardly longer than its request, and whoever
-/// is refused one stays outside. The share of an address depends on the seed, so that no outsider can
-/// choose addresses of a victim's share.
+/// Shares that addresses are divided into. Together they admit more than a flood of thousands a second, since
+/// an answer costs little and is hardly longer than its request, and a client without one cannot join. The
+/// share of an address depends on the seed, so a sender cannot choose addresses of a victim's share.
 const CHALLENGE_SHARES: u64 = 16;
-/// Time for one more accepted `connect` of a customer's line.
+/// Time until one more `connect` of a site is accepted.
 const ADMISSION_PERIOD: Millis = Millis(1000);
-/// Accepted connects of a line at once, for each client that one address may bring.
+/// Connects of a site accepted at once, for each client that one address may have.
 const ADMISSIONS_PER_CLIENT: u32 = 3;
 
-/// All budgets.
+/// All rate limits.
 #[derive(Debug)]
 pub(super) struct RateLimits {
     queries: AddressLimiter,
     queries_global: Bucket,
     query_bytes: ByteBudget,
-    queries_of_players: Bucket,
+    queries_of_clients: Bucket,
     rejections: AddressLimiter,
     rejections_global: Bucket,
     challenges: AddressLimiter,
@@ -53,7 +52,7 @@ impl RateLimits {
             queries: AddressLimiter::new(seed),
             queries_global: Bucket::default(),
             query_bytes: ByteBudget::default(),
-            queries_of_players: Bucket::default(),
+            queries_of_clients: Bucket::default(),
             rejections: AddressLimiter::new(seed ^ 1),
             rejections_global: Bucket::default(),
             challenges: AddressLimiter::new(seed ^ 2),
@@ -63,13 +62,13 @@ impl RateLimits {
         }
     }
 
-    /// Whether a getinfo or getstatus may be answered. `is_player`: a client plays from there.
+    /// Whether a getinfo or getstatus is answered. `is_client`: the host has a connected client.
     pub(super) fn allows_query(
         &mut self,
         settings: &Settings,
         now: Millis,
         from: SocketAddr,
-        is_player: bool,
+        is_client: bool,
     ) -> bool {
         let allowance = |burst, period| BucketLimit {
             burst: settings.int(burst).unsigned_abs(),
@@ -77,9 +76,9 @@ impl RateLimits {
         };
         let each = allowance(key::SV_QUERY_BURST, key::SV_QUERY_PERIOD);
         let all = allowance(key::SV_QUERY_GLOBAL_BURST, key::SV_QUERY_GLOBAL_PERIOD);
-        if is_player {
+        if is_client {
             return self.queries.allows(now, from, each)
-                && self.queries_of_players.allows(now, all);
+                && self.queries_of_clients.allows(now, all);
         }
         let rate = u64::from(settings.int(key::SV_QUERY_GLOBAL_RATE).unsigned_abs());
         self.query_bytes.has_room(now, rate)
@@ -87,32 +86,31 @@ impl RateLimits {
             && self.queries_global.allows(now, all)
     }
 
-    /// A query of somebody who does not play was answered with so many bytes.
+    /// Charges an answer of `bytes` to a host without a client.
     pub(super) fn charge(&mut self, bytes: usize) {
         self.query_bytes.add(bytes);
     }
 
-    /// Whether a `connect` may be told why it is refused.
+    /// Whether the reason of a rejection is sent.
     pub(super) fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
         self.rejections.allows(now, from, REJECTIONS)
             && self.rejections_global.allows(now, REJECTIONS_GLOBAL)
     }
 
-    /// Whether a request for a challenge may be answered.
+    /// Whether a challenge request is answered.
     pub(super) fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
         self.challenges.allows(now, from, CHALLENGES)
             && self.challenges_global[share(self.seed, from)].allows(now, CHALLENGES_GLOBAL)
     }
 
-    /// Whether one more client is accepted from there, where one address may bring `most` clients at a
-    /// time.
+    /// Whether one more connect of a site is accepted. `most`: clients that one address may have.
     pub(super) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
         let burst = most.saturating_mul(ADMISSIONS_PER_CLIENT);
         self.admissions.allows(now, site(from), BucketLimit { burst, period: ADMISSION_PERIOD })
     }
 }
 
-/// The share of requests for a challenge that an address belongs to.
+/// Share of challenge requests that an address belongs to.
 fn share(seed: u64, from: SocketAddr) -> usize {
     let mut hasher = SipHasher13::new_with_keys(seed, !seed);
     hasher.write_u64(host_key(from));

@@ -1,9 +1,9 @@
-//! The remote console: a password, a command, what it printed.
+//! Remote console (rcon): password check, lockout, and output in packets.
 //!
-//! Wrong passwords lock an address out, each time for twice as long. While it is locked out, ten passwords
-//! a second are compared, so that neither guesses nor forged ones of an administrator's address get far; a
-//! client in the game has a share of its own. Nothing is answered that a stranger could not have earned.
-//! Source: Quake III protocol 68, rcon; known attacks on it.
+//! Wrong passwords lock an address out, for twice as long each time. During a lockout ten passwords a second are
+//! compared, so guesses get no further, nor do guesses with the forged address of an administrator. A client in
+//! the game has a share of its own. Rejections are rate limited.
+//! Source: Quake III protocol 68, rcon; known attacks on it. Engine names: `SVC_RemoteCommand`.
 
 use std::{collections::HashMap, net::SocketAddr};
 
@@ -22,17 +22,18 @@ use crate::{
     wire::connectionless::{MAX_RCON_OUTPUT, Message, Rcon},
 };
 
-/// Addresses that are remembered for wrong passwords. When there are more the oldest are forgotten.
+/// Maximum number of hosts with wrong passwords; the oldest is evicted.
 const MAX_LOCKOUTS: usize = 256;
-/// Packets that one command's output may fill. A whole `cvarlist` fills a dozen.
+/// Maximum packets of output of one command. A whole `cvarlist` takes a dozen.
 const MAX_PACKETS: usize = 64;
-/// What stands at the end when it would fill more.
+/// Last packet of output that was truncated.
 const CUT: &str = "... the rest is left out\n";
-/// Passwords of an address that is locked out that are compared.
+/// Passwords compared during the lockout of an address.
 const ATTEMPTS_LOCKED_OUT: BucketLimit = BucketLimit { burst: 10, period: Millis(100) };
 /// Wrong passwords before an address is locked out.
 const FREE_FAILURES: u32 = 3;
 
+/// Wrong passwords of one host.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lockout {
     failures: u32,
@@ -40,7 +41,7 @@ struct Lockout {
     until: Millis,
 }
 
-/// Who may use the remote console how often.
+/// Rate limits and lockouts of rcon.
 #[derive(Debug)]
 pub(super) struct RconGuard {
     requests: AddressLimiter,
@@ -72,7 +73,7 @@ impl RconGuard {
         self.lockouts.get(&host_key(from)).is_some_and(|lockout| now < lockout.until)
     }
 
-    /// Whether a password from there is compared now. `is_client`: a client is in the game at that address.
+    /// Whether a password of an address is compared. `is_client`: a client in the game has that address.
     fn compares(&mut self, now: Millis, from: SocketAddr, is_client: bool) -> bool {
         if !self.is_locked_out(now, from) {
             return true;
@@ -83,7 +84,7 @@ impl RconGuard {
         self.attempts.allows(now, from, ATTEMPTS_LOCKED_OUT)
     }
 
-    /// Notes a wrong password. True when it may be answered.
+    /// Records a wrong password. Returns whether it is answered.
     fn record_failure(&mut self, settings: &Settings, now: Millis, from: SocketAddr) -> bool {
         if self.lockouts.len() >= MAX_LOCKOUTS && !self.lockouts.contains_key(&host_key(from)) {
             let oldest = self.lockouts.iter().min_by_key(|(host, lockout)| (lockout.last, **host));
@@ -109,7 +110,7 @@ impl RconGuard {
 }
 
 impl Server {
-    /// Runs a remote command, or refuses it.
+    /// Runs a remote command, or rejects it.
     pub(super) fn handle_rcon(&mut self, route: Route, request: Rcon<'_>) {
         let Core { settings, guards, now, clients, .. } = &mut self.core;
         let rcon = guards.rcon();
@@ -124,7 +125,7 @@ impl Server {
         let right = heard && !ours.is_empty() && bool::from(ours.ct_eq(&theirs));
 
         let refusal = if !heard || rcon.is_locked_out(now, from) && !right {
-            // As if nobody were there.
+            // No answer, as if no server were listening.
             None
         } else if !right {
             let answered = rcon.record_failure(settings, now, from);
@@ -141,7 +142,7 @@ impl Server {
             self.core.stats.bump(Counter::RconAccepted);
             let command = request.command.to_string();
             let shown = self.core.settings.without_secrets(&command);
-            log::info!("rcon from {from}: {}", text::escaped(shown.as_bytes()));
+            log::info!("{from} rcon: {}", text::escaped(shown.as_bytes()));
             let output = self.run_redirected(&command);
             for packet in packets(&output) {
                 self.core.answer(route, |out| Message::Print(packet.as_str().into()).write(out));
@@ -150,14 +151,14 @@ impl Server {
         };
         self.core.stats.bump(Counter::RconRefused);
         if let Some(suppressed) = self.core.stats.allows_log(Event::BadRcon, now) {
-            log::warn!("bad rcon from {from}{suppressed}");
+            log::warn!("{from} rcon rejected{suppressed}");
         }
         if let Some(text) = refusal {
             self.core.answer(route, |out| Message::Print(text.into()).write(out));
         }
     }
 
-    /// Runs a command and returns what it printed, print by print.
+    /// Runs a command and returns its output, print by print.
     fn run_redirected(&mut self, line: &str) -> Vec<String> {
         self.core.console.redirect();
         self.run_line(line);
@@ -165,8 +166,8 @@ impl Server {
     }
 }
 
-/// Prints packed into as few packets as they fit, none of them cut unless it is too long by itself. At
-/// least one, so that whoever asks is answered.
+/// Packs prints into few packets. A print is split only if it exceeds a packet. There is at least one packet,
+/// so that every request is answered.
 fn packets(prints: &[String]) -> Vec<String> {
     let mut packets = vec![String::new()];
     for print in prints {
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn output_is_packed_without_cutting_a_print() {
+    fn output_is_packed_without_splitting_prints() {
         assert_eq!(packets(&[]), [""]);
         let prints = vec!["x".repeat(600), "y".repeat(400), "z".repeat(100), "w".repeat(2000)];
         let lens: Vec<_> = packets(&prints).iter().map(String::len).collect();
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_passwords_lock_out_for_longer_and_longer() {
+    fn wrong_passwords_double_the_lockout() {
         let settings = Settings::default();
         let mut guard = RconGuard::new(1);
         let from: SocketAddr = "192.0.2.1:1".parse().unwrap();
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn many_addresses_cost_no_more_memory() {
+    fn lockouts_are_bounded() {
         let settings = Settings::default();
         let mut guard = RconGuard::new(1);
         for i in 0..10_000u32 {

@@ -1,8 +1,8 @@
-//! What arrives: datagrams to clients, messages to what they say.
+//! Receive path: datagrams to clients, messages to commands and usercmds.
 //!
-//! Invariants: nothing of a client changes before its whole message was read, its netchan state and its
-//! address least of all; a message that can't be read is ignored whole, and counts towards the messages that
-//! a client may send in a second. Source: Quake III protocol 68, client messages.
+//! Invariants: nothing of a client changes before its whole message was read, least of all its netchan state and
+//! address. A message that cannot be read is ignored whole, and counts towards the message limit of the client.
+//! Source: Quake III protocol 68, client messages. Engine names: `SV_PacketEvent`, `SV_UserMove`.
 
 use super::{
     Server,
@@ -27,16 +27,16 @@ use crate::{
     },
 };
 
-/// Messages of one client: 500 in a second, four times what a client at 125 frames a second sends. The
-/// newest are dropped.
+/// Messages of one client: 500 a second, four times what a client at 125 frames a second sends. The newest
+/// are dropped.
 const MESSAGES: BucketLimit = BucketLimit { burst: 64, period: Millis(2) };
-/// Messages from another port than the client's. They may be forged, so they have a budget of their own.
-const STRAY_MESSAGES: BucketLimit = BucketLimit { burst: 8, period: Millis(100) };
-/// Moves of one client that are run: their times are whole milliseconds and grow.
-const MOVES: BucketLimit = BucketLimit { burst: 256, period: Millis(1) };
+/// Messages from another port than the client's. They may be forged, so they have a limit of their own.
+const OTHER_PORT_MESSAGES: BucketLimit = BucketLimit { burst: 8, period: Millis(100) };
+/// Usercmds of one client that run: their times are whole ms and grow.
+const USERCMDS: BucketLimit = BucketLimit { burst: 256, period: Millis(1) };
 
 impl Server {
-    /// Takes a datagram from outside.
+    /// Handles a received datagram.
     pub(super) fn receive(&mut self, route: Route, datagram: &[u8]) {
         self.core.stats.add(Counter::BytesIn, datagram.len() as u64);
         if datagram.starts_with(OUT_OF_BAND) {
@@ -55,7 +55,7 @@ impl Server {
                     self.core.stats.bump(Counter::PacketsInSequenced);
                     self.receive_sequenced(number, route, datagram);
                 }
-                // A stranger is told nothing: the address may be forged.
+                // Not answered, since the address may be forged.
                 None => self.core.stats.bump(Counter::PacketsInStray),
             }
         } else {
@@ -70,7 +70,7 @@ impl Server {
             Ok(Message::GetChallenge(request)) => self.core.handle_get_challenge(route, request),
             Ok(Message::Connect(request)) => self.handle_connect(route, request),
             Ok(Message::Rcon(request)) => self.handle_rcon(route, request),
-            // Replies never cause replies, and only a client's own command ends its connection.
+            // Replies are never answered, and a connection ends by a command of its client only.
             Ok(
                 Message::ChallengeResponse(_)
                 | Message::ConnectResponse(_)
@@ -98,7 +98,7 @@ impl Server {
         self.receive_buffer = message;
     }
 
-    /// Takes a whole message of a client, scrambled as it came.
+    /// Handles a whole message of a client, still scrambled.
     fn handle_message(
         &mut self,
         number: ClientNum,
@@ -109,7 +109,7 @@ impl Server {
         let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
         let Some(client) = self.core.clients.get_mut(number) else { return };
         if client.is_zombie() {
-            // Its numbers go on, what it says does not matter any more.
+            // Its sequences are kept up to date, its content is ignored.
             client.channel.commit(received);
             return;
         }
@@ -122,11 +122,15 @@ impl Server {
             }
         };
         let head = parsed.head;
-        // Nothing can be acknowledged that was not sent. A channel ends long before its numbers wrap.
+        // Only sent messages can be acknowledged. A channel ends long before its sequences wrap.
         let Some(acknowledged) =
             head.acknowledged().filter(|ack| *ack <= client.channel.last_sent())
         else {
-            self.core.log_client_error(number, Counter::FalseAcknowledge, "a message not sent");
+            self.core.log_client_error(
+                number,
+                Counter::FalseAcknowledge,
+                "acknowledges a message not sent",
+            );
             return;
         };
         let newest = parsed.usercmds.and_then(|block| moves[..block.count].last());
@@ -144,18 +148,18 @@ impl Server {
             return;
         }
 
-        // The message is good: now it counts.
+        // The message is valid and takes effect.
         client.channel.commit(received);
         client.acknowledged = client.acknowledged.max(acknowledged);
         client.protocol_known = true;
         client.received_at = self.core.now;
         if client.remote.follow(self.core.now, route.remote) {
-            log::info!("client {number} goes on from {}", route.remote);
+            log::info!("client {number} address changed to {}", route.remote);
         }
 
-        let leaves = parsed.commands.iter().any(|(_, text)| text == "disconnect");
-        if leaves && head.server_id != self.core.level.server_id {
-            // It never got the level, and frees its slot all the same.
+        let disconnects = parsed.commands.iter().any(|(_, text)| text == "disconnect");
+        if disconnects && head.server_id != self.core.level.server_id {
+            // It never received the level, and still frees its slot.
             self.drop_client(number, "disconnected");
             return;
         }
@@ -172,11 +176,11 @@ impl Server {
         }
     }
 
-    /// Whether the client has loaded the current level, so that its commands and moves count. If not,
-    /// sends the gamestate when it is due.
+    /// Whether the client has loaded the current level, so that its commands and usercmds apply. If not, sends
+    /// the gamestate when it is due.
     ///
-    /// An active client has the gamestate: with another server id it has not read of a restart yet, or
-    /// it lies. It is never primed again. A client without a gamestate cannot know the server id.
+    /// An active client has the gamestate. With another server id it has not read of a restart yet, or the
+    /// message is invalid. It is never primed again. A client without a gamestate cannot know the server id.
     fn has_current_level(&mut self, number: ClientNum, head: &ClientHead, ack: Sequence) -> bool {
         let names_level = head.server_id == self.core.level.server_id;
         let Some(client) = self.core.clients.get_mut(number) else { return false };
@@ -204,7 +208,7 @@ impl Server {
         number: ClientNum,
         delta: bool,
         ack: Sequence,
-        moves: &[UserCmd],
+        usercmds: &[UserCmd],
     ) {
         let now = self.core.now;
         let Some(client) = self.core.clients.get_mut(number) else { return };
@@ -212,22 +216,22 @@ impl Server {
             active.delta_request = delta.then_some(ack);
             active.snapshots.history.acknowledge(ack, now);
         }
-        let Some(last) = moves.last() else { return };
+        let Some(last) = usercmds.last() else { return };
         if matches!(client.state, ClientState::Primed(_)) {
-            self.enter_world(number, moves[0]);
+            self.enter_world(number, usercmds[0]);
         }
-        for command in moves {
+        for command in usercmds {
             let Some(client) = self.core.clients.get_mut(number).filter(|c| c.is_active()) else {
                 return;
             };
             let newer = |a: i32, b: i32| a.wrapping_sub(b) > 0;
-            // Later than the packet's last: left over from before a restart.
+            // Later than the last of the packet: from before a restart.
             if newer(command.server_time, last.server_time)
                 || !newer(command.server_time, client.last_usercmd.server_time)
             {
                 continue;
             }
-            if !client.buckets.usercmds.allows(now, MOVES) {
+            if !client.buckets.usercmds.allows(now, USERCMDS) {
                 self.core.stats.bump(Counter::MovesOverLimit);
                 return;
             }
@@ -238,17 +242,17 @@ impl Server {
         self.process_pending_drops();
     }
 
-    /// The client has loaded the level: it enters with its first move.
-    pub(super) fn enter_world(&mut self, number: ClientNum, first_move: UserCmd) {
+    /// Enters a client that has loaded the level into the world, with its first usercmd.
+    pub(super) fn enter_world(&mut self, number: ClientNum, first_usercmd: UserCmd) {
         let Some(client) = self.core.clients.get_mut(number) else { return };
-        client.enter(first_move);
+        client.enter(first_usercmd);
         // The backoff of an address ends with a client that plays.
         self.core.guards.reset_backoff(client.remote.address());
         self.game.client_begin(&mut self.core, number);
         self.process_pending_drops();
     }
 
-    /// Takes one reliable command. False when the rest of the message is to be left alone.
+    /// Handles one reliable command. Returns false if the rest of the message is ignored.
     fn handle_command(&mut self, number: ClientNum, command: CommandNum, text: &str) -> bool {
         let Some(client) = self.core.clients.get(number).filter(|c| !c.is_zombie()) else {
             return false;
@@ -273,7 +277,7 @@ impl Server {
 }
 
 impl Core {
-    /// Whether a datagram of that class is served, or shed because this frame has had enough.
+    /// Whether a datagram is processed. If not, it is counted as shed.
     fn admits(&mut self, class: TrafficClass, route: Route, datagram: &[u8]) -> bool {
         let admitted = self.guards.admits(self.now, class, route.remote, datagram);
         if !admitted {
@@ -286,14 +290,13 @@ impl Core {
         admitted
     }
 
-    /// Counts a frame in which something was shed, and says so now and then.
+    /// Counts a frame that shed datagrams, and logs it within the log limit.
     pub(super) fn log_overload(&mut self) {
         self.stats.bump(Counter::FramesOverloaded);
         if let Some(suppressed) = self.stats.allows_log(Event::Overload, self.now) {
             let shed = |counter| self.stats.counters().get(counter);
             log::warn!(
-                "more arrives than is served: {} queries, {} newcomers' and {} players' datagrams \
-                 shed so far{suppressed}",
+                "overload: shed {} queries, {} connects, {} client datagrams in total{suppressed}",
                 shed(Counter::QueriesShed),
                 shed(Counter::NewcomersShed),
                 shed(Counter::SequencedShed),
@@ -301,9 +304,8 @@ impl Core {
         }
     }
 
-    /// The client of a datagram: from exactly there, or else from another port of its host. Of several
-    /// of the latter it is the one that was heard last: the others are what a player left behind who
-    /// joined again.
+    /// Finds the client of a datagram by address and qport, or else by host and qport. Of several of the latter
+    /// it is the one with the last message: the others are abandoned connections of the same player.
     fn find_client(&self, compare: impl Fn(&Client) -> Sender) -> Option<ClientNum> {
         let mut other_port: Option<(Millis, ClientNum)> = None;
         for (number, client) in self.clients.iter() {
@@ -320,7 +322,7 @@ impl Core {
         other_port.map(|(_, number)| number)
     }
 
-    /// Takes a client's datagram off its channel; a whole message lies in `message` then.
+    /// Passes a datagram to the client's channel. A complete message is written to `message`.
     fn open_datagram(
         &mut self,
         number: ClientNum,
@@ -330,7 +332,7 @@ impl Core {
     ) -> Option<Received> {
         let client = self.clients.get_mut(number)?;
         if !client.protocol_known {
-            // Nothing was sent yet, so the channel can be made anew for what this packet speaks.
+            // Nothing was sent yet, so the channel can be replaced by one of the detected protocol.
             let (guess, challenge) = (client.channel.protocol(), client.channel.challenge());
             let protocol = detect_protocol(guess, End::Client, challenge, datagram);
             if protocol != guess {
@@ -345,7 +347,7 @@ impl Core {
             }
             Ok(received) => received,
             Err(crate::netchan::Dropped::Old { .. }) => {
-                // Duplicates and late packets are the network's, not the client's.
+                // Duplicates and late packets are caused by the network, not by the client.
                 self.stats.bump(Counter::PacketsOutOfOrder);
                 None
             }
@@ -356,7 +358,7 @@ impl Core {
         }
     }
 
-    /// Counts what was wrong with a client's message, and logs it now and then.
+    /// Counts a protocol error of a client, and logs it within the log limit.
     pub(super) fn log_client_error(
         &mut self,
         number: ClientNum,
@@ -371,7 +373,7 @@ impl Core {
         }
     }
 
-    /// Counts a connectionless packet that could not be read, and logs it now and then.
+    /// Counts a connectionless packet that cannot be read, and logs it within the log limit.
     pub(super) fn log_connectionless_error(
         &mut self,
         route: Route,
@@ -384,21 +386,21 @@ impl Core {
     }
 }
 
-/// Whether a message is decoded, or its sender has had enough.
+/// Whether a message is within the limits of its client.
 fn allows_message(client: &mut Client, route: Route, now: Millis) -> bool {
     if is_from_its_port(client, route) {
         client.buckets.messages.allows(now, MESSAGES)
     } else {
-        client.buckets.messages_of_other_ports.allows(now, STRAY_MESSAGES)
+        client.buckets.messages_of_other_ports.allows(now, OTHER_PORT_MESSAGES)
     }
 }
 
-/// Whether a message of a client comes from the port that the client was heard from.
+/// Whether a message comes from the client's port.
 fn is_from_its_port(client: &Client, route: Route) -> bool {
     client.remote.address().port() == route.remote.port()
 }
 
-/// What is known of a client, to be compared with a message.
+/// State of a client that a message is validated against.
 fn known(client: &Client, level: &Level, now: Millis) -> Known {
     Known {
         level_time: level.time,

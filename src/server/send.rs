@@ -1,11 +1,11 @@
-//! What leaves: gamestates, snapshots, fragments, each as its client's rate allows.
+//! Send path: gamestates, snapshots and fragments, each within the rate of its client.
 //!
-//! Invariants: no snapshot is made while anything of the client's waits, for nobody knows what number it
-//! would get; a message that would be too long loses entities, never commands. A gamestate fits a message
-//! (`configstrings` counts it); with too many commands in front of it, these are sent alone first. A
-//! level's gamestate is sent to a client once a second at most, and again only when the client has shown
-//! that it lost the last one.
+//! Invariants: no snapshot is written while messages of the client are queued, since its sequence would be
+//! unknown. A message that is too long loses entities, never commands. A gamestate fits a message (`configstrings`
+//! counts it); with too many commands in front of it, these are sent alone first. The gamestate of a level is
+//! sent to a client at most once a second, and again only when the client has lost the last one.
 //! Source: Quake III protocol 68, gamestate, snapshot, rate and pacing; the rules are ioquake3's.
+//! Engine names: `SV_SendClientGameState`, `SV_SendClientSnapshot`, `SV_Netchan_TransmitNextFragment`.
 
 use super::{
     Server,
@@ -29,9 +29,9 @@ use crate::{
     },
 };
 
-/// Time between two snapshots to a client that is not in the game.
+/// Interval of snapshots to a client that loads the level.
 const IDLE_INTERVAL: Millis = Millis(1000);
-/// Times after `connect` at which its answer is repeated for a client that stays silent.
+/// Times after `connect` at which `connectResponse` is resent to a silent client.
 const RESPONSES_AFTER: [Millis; 3] = [Millis(500), Millis(1000), Millis(2000)];
 
 /// Sends messages and connectionless packets; its memory is reused.
@@ -62,7 +62,7 @@ impl Sender {
 }
 
 impl Server {
-    /// Sends the level to a client.
+    /// Sends the gamestate to a client that joins.
     pub(super) fn send_gamestate(&mut self, number: ClientNum) {
         let Core { clients, level, sender, now, .. } = &mut self.core;
         let writer = &mut sender.writer;
@@ -73,10 +73,10 @@ impl Server {
             ClientState::Active(_) | ClientState::Zombie(_) => return,
         };
         if is_retry {
-            // Texts queued since the first try belong to this level, and nothing repeats them.
+            // Texts queued since the first gamestate belong to this level and are not sent otherwise.
             client.queue.clear_configstrings();
         } else {
-            // Texts of another level. Those said since it ended were never queued.
+            // Texts of another level. None were queued since it ended.
             client.queue.clear_pending();
         }
         begin_message(writer, client);
@@ -94,7 +94,7 @@ impl Server {
             if client.queue.commands.outstanding() > 0 {
                 self.send_commands(number);
             } else {
-                log::error!("the gamestate of {} is longer than a message", level.map);
+                log::error!("map {}: gamestate exceeds a message", level.map);
                 self.drop_client(number, "gamestate overflow");
             }
             return;
@@ -109,10 +109,9 @@ impl Server {
         }
     }
 
-    /// Repeats `connectResponse` for clients that have not said anything since: the only copy may be lost,
-    /// and a client asks again after three seconds only. Their addresses are proven, and the repetitions
-    /// together are shorter than the `connect` that they answer.
-    pub(super) fn repeat_connect_responses(&mut self) {
+    /// Resends `connectResponse` to silent clients: the only copy may be lost, and a client retries after three
+    /// seconds only. Their addresses are proven, and all copies are shorter than the `connect`.
+    pub(super) fn resend_connect_responses(&mut self) {
         for number in self.core.clients.numbers() {
             let now = self.core.now;
             let Some(client) = self.core.clients.get_mut(number) else { continue };
@@ -129,7 +128,7 @@ impl Server {
         }
     }
 
-    /// Sends gamestates again to the clients that have lost theirs.
+    /// Resends gamestates to clients that have lost theirs.
     pub(super) fn resend_gamestates(&mut self) {
         for number in self.core.clients.numbers() {
             let due = self.core.clients.get(number).and_then(Client::gamestate_due);
@@ -139,7 +138,7 @@ impl Server {
         }
     }
 
-    /// Sends a client the commands that it has yet to acknowledge, as often as its rate allows.
+    /// Sends the unacknowledged commands of a client, within its rate.
     fn send_commands(&mut self, number: ClientNum) {
         let Core { clients, sender, settings, now, .. } = &mut self.core;
         let writer = &mut sender.writer;
@@ -152,7 +151,7 @@ impl Server {
         self.core.transmit(number, MessageKind::Commands);
     }
 
-    /// Tells a client that it cannot have the file it asked for, when its rate allows.
+    /// Sends the refusal of a file, within the rate.
     fn send_download_refusal(&mut self, number: ClientNum) {
         let Core { clients, sender, settings, now, .. } = &mut self.core;
         let writer = &mut sender.writer;
@@ -180,12 +179,12 @@ impl Server {
         }
     }
 
-    /// Sends a snapshot, whatever the client's rate.
+    /// Sends a snapshot without rate delay.
     pub(super) fn send_snapshot(&mut self, number: ClientNum) {
         let mut limit = MAX_SNAPSHOT_ENTITIES;
         while !self.write_snapshot(number, limit) {
             if limit == 0 {
-                // The commands alone are bounded to fit; this can't be.
+                // Unreachable: commands alone are bounded to fit.
                 self.drop_client(number, "snapshot overflow");
                 return;
             }
@@ -194,7 +193,7 @@ impl Server {
         }
     }
 
-    /// Writes and sends a snapshot with at most that many entities. False when it is too long even so.
+    /// Writes and sends a snapshot with at most `limit` entities. Returns false if it is too long.
     fn write_snapshot(&mut self, number: ClientNum, limit: usize) -> bool {
         let Self { core, game, .. } = self;
         let Core { clients, level, frames, sender, stats, .. } = core;
@@ -205,7 +204,7 @@ impl Server {
             .fill_window(&level.configstrings, rate::reliable_budget(&core.settings, client));
         begin_message(writer, client);
         let active = client.is_active();
-        let nobody = PlayerState::default();
+        let null_player = PlayerState::default();
         let mended;
         let (player, (seen, areas)) = if active {
             let player = game.player(number);
@@ -214,7 +213,7 @@ impl Server {
             let player = mended.as_ref().unwrap_or(player);
             (player, frames.visible_to(player, level.world.as_ref(), limit))
         } else {
-            (&nobody, Default::default())
+            (&null_player, Default::default())
         };
         let sequence = client.channel.next_sequence();
         let window = client.channel.protocol().delta_window;
@@ -238,7 +237,7 @@ impl Server {
         };
         let is_delta = base.is_some();
         writer.byte(Operation::Snapshot as u8);
-        let old_player = base.map_or(&nobody, |(_, sent)| &sent.player);
+        let old_player = base.map_or(&null_player, |(_, sent)| &sent.player);
         snapshot::write_head(writer, &head, old_player, player);
         let old = base.map(|(_, sent)| (sent.frame, &sent.seen));
         let known = (frames.ring(), &level.baselines);
@@ -265,8 +264,8 @@ impl Server {
 }
 
 impl Core {
-    /// Whether a client is to get a snapshot in this frame. One that is held up for its rate is told so
-    /// with the next.
+    /// Whether a snapshot of a client is due in this frame. If it is withheld for the rate, the next one has
+    /// the flag.
     fn snapshot_due(&mut self, number: ClientNum) -> bool {
         let Some(client) = self.clients.get(number) else { return false };
         let (interval, last_at) = match &client.state {
@@ -286,7 +285,7 @@ impl Core {
         {
             return false;
         }
-        let held_up = if client.channel.is_busy() {
+        let withheld = if client.channel.is_busy() {
             Some(Counter::SnapshotsHeldByQueue)
         } else if rate::fragment_wait(client, self.now) > Millis(0) {
             return false;
@@ -295,17 +294,17 @@ impl Core {
         } else {
             None
         };
-        if let Some(counter) = held_up {
+        if let Some(counter) = withheld {
             self.stats.bump(counter);
-            // A client that is still joining is not told: what delays it is its gamestate.
+            // A joining client is delayed by its gamestate, which is not flagged.
             if let Some(client) = self.clients.get_mut(number).filter(|client| client.is_active()) {
                 client.rate_delayed = true;
             }
         }
-        held_up.is_none()
+        withheld.is_none()
     }
 
-    /// Sends the message in the writer, or queues it behind what the client's rate still holds back.
+    /// Sends the message in the writer, or queues it behind earlier fragments.
     fn transmit(&mut self, number: ClientNum, kind: MessageKind) {
         let Self { clients, sender, stats, now, .. } = self;
         let Sender { outbox, writer, .. } = sender;
@@ -324,7 +323,7 @@ impl Core {
         }
     }
 
-    /// Sends what waits behind fragments, as far as the clients' rates allow.
+    /// Sends queued fragments and messages, within the rates of the clients.
     pub(super) fn send_queued_fragments(&mut self) {
         let Self { clients, sender, stats, now, settings, .. } = self;
         let outbox = &mut sender.outbox;
@@ -338,7 +337,7 @@ impl Core {
         }
     }
 
-    /// When [`Self::send_queued_fragments`] or [`Server::resend_gamestates`] has something to do next.
+    /// Time at which [`Self::send_queued_fragments`] or [`Server::resend_gamestates`] is due next.
     pub(super) fn next_send_time(&self) -> Millis {
         self.clients
             .iter()
@@ -353,12 +352,12 @@ impl Core {
     }
 }
 
-/// Returns how long the next datagram of a client has to wait.
+/// Returns the time until the next datagram of a client may be sent.
 fn send_delay(settings: &Settings, client: &Client, now: Millis) -> Millis {
     rate::rate_delay(settings, client, now).max(rate::fragment_wait(client, now))
 }
 
-/// Begins a message with the commands that the client has yet to acknowledge.
+/// Begins a message with the unacknowledged commands of a client.
 fn begin_message(writer: &mut crate::wire::bits::BitWriter, client: &Client) {
     server_message::begin(writer, client.channel.protocol(), client.incoming.last());
     for (number, text) in client.queue.commands.unacknowledged() {
@@ -366,7 +365,7 @@ fn begin_message(writer: &mut crate::wire::bits::BitWriter, client: &Client) {
     }
 }
 
-/// Keeps what is to be known of a datagram that left.
+/// Records a datagram that was sent.
 fn record_transmitted(
     client: &mut Client,
     stats: &mut Stats,

@@ -1,35 +1,35 @@
-//! What one client was shown, and relative to which earlier snapshot it can be shown the next.
+//! Snapshot ring of a client: the snapshots it was sent, as delta bases for the next one.
 //!
-//! Entity states lie in the ring of server frames that all clients share; a client remembers, for each
-//! snapshot it was sent, the frame, a bit set of the entities seen and its own playerstate.
+//! Entity states are in the frame ring that all clients share. For each snapshot a client has the frame number,
+//! the set of entities and its playerstate.
 //!
-//! Invariants: a remembered snapshot is found under its own message number only, so a gamestate or a
-//! download can't serve as a base; a client's own entity is never in its set.
-//! Source: Quake III protocol 68, snapshot building.
+//! Invariants: a snapshot is found under its own sequence only, so a gamestate or download cannot be a delta
+//! base; the entity of the viewing client is never in its set.
+//! Source: Quake III protocol 68, snapshot building. Engine names: `PACKET_BACKUP`, `clientSnapshot_t`.
 
 use crate::model::{
     EntitySet, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
     limits::PACKET_BACKUP,
 };
 
-/// A base must be at most this many messages old: the client's ring is longer, so that what is on its
-/// way does not overtake it.
+/// Largest age of a delta base in messages. The ring of the client is longer, so messages on the network do
+/// not overwrite the base.
 const MAX_BASE_AGE: i32 = PACKET_BACKUP as i32 - 4;
 
-/// One snapshot that was sent.
+/// A snapshot that was sent.
 #[derive(Clone, Debug)]
 pub(super) struct SentSnapshot {
     sequence: Sequence,
     pub(super) frame: FrameNum,
     pub(super) player: PlayerState,
     pub(super) seen: EntitySet,
-    /// When, if the time to its acknowledgement counts for the ping.
+    /// Time of the transmission, if its round trip counts for the ping.
     sent_at: Option<Millis>,
     /// [`SnapshotHistory::entities`] before this one.
     entities_before: u32,
 }
 
-/// The entities of a frame's `entries` that are in a set.
+/// Entities of `entries` that are in a set.
 pub(super) fn visible_entities<'a>(
     frames: &'a FrameRing,
     entries: &'a [Entry],
@@ -38,36 +38,36 @@ pub(super) fn visible_entities<'a>(
     entries.iter().filter(|e| seen.contains(e.number)).map(|e| frames.state(e.slot))
 }
 
-/// The last snapshots sent to one client.
+/// The last 32 snapshots sent to one client.
 #[derive(Debug)]
 pub(super) struct SnapshotHistory {
     ring: Box<[Option<SentSnapshot>; PACKET_BACKUP]>,
-    /// By place in the ring, milliseconds from sending to the first acknowledgement. Beside the ring,
-    /// since every frame asks for all of them and for nothing else.
-    trips_ms: [Option<u32>; PACKET_BACKUP],
-    /// Entities of all snapshots so far, wrapping.
+    /// Round trip of each snapshot in ms, by index in the ring. Every frame reads all of them and nothing
+    /// else, so they are stored beside the ring.
+    round_trips_ms: [Option<u32>; PACKET_BACKUP],
+    /// Number of entities in all snapshots, wrapping.
     entities: u32,
 }
 
 impl SnapshotHistory {
-    /// Memory of one client's history.
+    /// Heap memory of one ring in bytes.
     pub(super) const BYTES: usize = size_of::<[Option<SentSnapshot>; PACKET_BACKUP]>();
 
     pub(super) fn new() -> Self {
         Self {
             ring: Box::new([const { None }; PACKET_BACKUP]),
-            trips_ms: [None; PACKET_BACKUP],
+            round_trips_ms: [None; PACKET_BACKUP],
             entities: 0,
         }
     }
 
-    /// The snapshot that message `sequence` carried, while it is remembered.
+    /// Snapshot of message `sequence`, while it is in the ring.
     pub(super) fn get(&self, sequence: Sequence) -> Option<&SentSnapshot> {
-        self.ring[place(sequence)].as_ref().filter(|sent| sent.sequence == sequence)
+        self.ring[ring_index(sequence)].as_ref().filter(|sent| sent.sequence == sequence)
     }
 
-    /// Remembers a snapshot, in place of the oldest. `sent_at` is `None` for a client that is not in the game:
-    /// it acknowledges when it has loaded the level, which says nothing of the way to it.
+    /// Records a snapshot in place of the oldest. `sent_at` is `None` for a client that loads the level, whose
+    /// acknowledgement is late for that reason.
     pub(super) fn record(
         &mut self,
         sequence: Sequence,
@@ -78,8 +78,8 @@ impl SnapshotHistory {
     ) -> &SentSnapshot {
         let entities_before = self.entities;
         self.entities = entities_before.wrapping_add(seen.len() as u32);
-        self.trips_ms[place(sequence)] = None;
-        self.ring[place(sequence)].insert(SentSnapshot {
+        self.round_trips_ms[ring_index(sequence)] = None;
+        self.ring[ring_index(sequence)].insert(SentSnapshot {
             sequence,
             frame,
             player: *player,
@@ -89,25 +89,24 @@ impl SnapshotHistory {
         })
     }
 
-    /// Notes that the client has that message. The first time counts.
+    /// Records the round trip of a message at its first acknowledgement.
     pub(super) fn acknowledge(&mut self, sequence: Sequence, now: Millis) {
         if let Some(sent_at) = self.get(sequence).and_then(|sent| sent.sent_at) {
             let trip_ms = u32::try_from(now.since(sent_at).0).unwrap_or(u32::MAX);
-            self.trips_ms[place(sequence)].get_or_insert(trip_ms);
+            self.round_trips_ms[ring_index(sequence)].get_or_insert(trip_ms);
         }
     }
 
-    /// Mean time from sending to acknowledgement over the remembered snapshots, 999 when there is
-    /// none.
+    /// Mean round trip of the snapshots in the ring in ms, 999 if none is acknowledged.
     pub(super) fn ping_ms(&self) -> i32 {
-        let known = || self.trips_ms.iter().flatten();
+        let known = || self.round_trips_ms.iter().flatten();
         let (total, count) =
             (known().map(|&ms| u64::from(ms)).sum::<u64>(), known().count() as u64);
         total.checked_div(count).map_or(999, |mean| mean.min(999) as i32)
     }
 
-    /// The snapshot that the message to be sent as `sequence` may be relative to, and how many numbers
-    /// back it is. `wanted` is what the client said it has, `window` its
+    /// Delta base of the snapshot in message `sequence`, and its age in messages. `wanted` is the snapshot that
+    /// the client acknowledged, `window` its
     /// [`Protocol::delta_window`](crate::wire::Protocol::delta_window).
     pub(super) fn delta_base(
         &self,
@@ -127,7 +126,7 @@ impl SnapshotHistory {
     }
 }
 
-fn place(sequence: Sequence) -> usize {
+fn ring_index(sequence: Sequence) -> usize {
     sequence.0 as usize % PACKET_BACKUP
 }
 
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_a_snapshot_the_client_has_and_not_too_old() {
+    fn delta_base_is_acknowledged_and_recent() {
         let mut history = SnapshotHistory::new();
         let mut frames = FrameRing::new(64);
         for sequence in 1..=40 {
@@ -169,9 +168,9 @@ mod tests {
         assert!(history.delta_base(Sequence(41), Some(Sequence(40)), &frames, None).is_none());
     }
 
-    /// A client of the original game throws away a snapshot whose base's entities it may have overwritten.
+    /// A client of the original game discards a snapshot if it may have overwritten entities of the base.
     #[test]
-    fn base_has_all_its_entities_in_the_ring_of_a_client() {
+    fn delta_base_fits_the_entity_ring_of_the_client() {
         let mut history = SnapshotHistory::new();
         let mut frames = FrameRing::new(64);
         for sequence in 1..=40 {
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn ping_is_the_mean_of_first_acknowledgements() {
+    fn ping_is_mean_of_first_acknowledgements() {
         let mut history = SnapshotHistory::new();
         assert_eq!(history.ping_ms(), 999);
         for (sequence, sent, acked) in [(1, 0, 40), (2, 50, 110)] {
@@ -203,7 +202,7 @@ mod tests {
         }
         history.acknowledge(Sequence(33), Millis(1));
         assert_eq!(history.ping_ms(), 50);
-        // One that was sent while the client loaded.
+        // A snapshot that was sent while the client loaded the level.
         history.record(Sequence(3), 0, &viewer(0), EntitySet::default(), None);
         history.acknowledge(Sequence(3), Millis(5000));
         assert_eq!(history.ping_ms(), 50);

@@ -1,4 +1,4 @@
-//! The `status` table, in the three forms that tools in the wild read.
+//! Status table of the `status` command, in the three formats that tools read.
 //!
 //! Source: the replies of ioquake3, of the 1.32 release and of Quake3e.
 
@@ -6,20 +6,20 @@ use std::fmt::Write as _;
 
 use crate::{model::text, settings::StatusStyle};
 
-/// How a client stands, as the ping column shows it.
+/// State of a client as the ping column shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StatusState {
-    /// Connected, gamestate not sent.
+    /// Connected; the gamestate was not sent.
     Connecting,
     /// Gamestate sent.
     Primed { ping_ms: i32 },
     /// In the game.
     Active { ping_ms: i32 },
-    /// Gone, lingering.
+    /// Dropped; the slot is still held.
     Zombie,
 }
 
-/// One client's line.
+/// One line of the table.
 #[derive(Clone, Debug)]
 pub(super) struct StatusRow {
     pub(super) slot: usize,
@@ -32,7 +32,7 @@ pub(super) struct StatusRow {
     pub(super) rate: u32,
 }
 
-/// The whole table, ending with a blank line.
+/// Formats the table, which ends with a blank line.
 pub(super) fn table(style: StatusStyle, map: &str, rows: &[StatusRow]) -> String {
     let mut out = format!("map: {map}\n");
     match style {
@@ -54,7 +54,7 @@ fn ioq3(out: &mut String, rows: &[StatusRow]) {
          -- ----- ---- --------------- --------------------------------------- -----\n",
     );
     for row in rows {
-        // The state words are one column short; tools count on it.
+        // State words are one column short, which tools expect.
         let ping = match row.state {
             StatusState::Connecting => "CON ".to_owned(),
             StatusState::Zombie => "ZMB ".to_owned(),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ioquake3_table_is_the_one_that_was_observed() {
+    fn ioquake3_table_equals_the_captured_one() {
         let expected = "map: oa_dm1\n\
             cl score ping name            address                                 rate \n\
             -- ----- ---- --------------- --------------------------------------- -----\n \
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_gives_slot_score_and_state_from_the_left_and_rate_from_the_right() {
+    fn every_style_has_slot_score_state_first_and_rate_last() {
         let standings = [
             StatusState::Connecting,
             StatusState::Primed { ping_ms: 999 },

@@ -1,12 +1,12 @@
-//! What is seen from where in one server frame.
+//! Visibility of entities in one server frame: the PVS and area test that selects entities for a snapshot.
 //!
-//! The entities of a frame are sorted once into sets; the set that a place sees is found once for each
-//! pair of cluster and area and shared by all who stand there. What one viewer is told is then made of
-//! whole words, and only entities that are restricted to somebody are looked at one by one.
+//! The entities of a frame are sorted once into sets. The set visible from a position is computed once for each
+//! pair of cluster and area, and shared by all viewers there. The set of one viewer is combined from whole words.
+//! Only entities that are restricted to some clients are tested one by one.
 //!
-//! Invariants: nothing is shown that is not in the frame; without a map everybody sees everything; an
-//! entity that no leaf of the map holds is seen by nobody, unless it is for all.
-//! Source: Quake III protocol 68, snapshot building; the game interface, who gets an entity.
+//! Invariants: only entities of the frame are sent; without a map every client sees every entity; an entity in no
+//! leaf of the map is not sent, unless it is a broadcast. Source: Quake III protocol 68, snapshot building.
+//! Engine names: `SV_AddEntitiesVisibleFromPoint`, `SVF_BROADCAST`, `SVF_PORTAL`, `SVF_SINGLECLIENT`.
 
 use crate::{
     game::EntityView,
@@ -20,42 +20,41 @@ use crate::{
     },
 };
 
-/// Flags of entities that some clients are not told of.
+/// Flags of entities that some clients are not sent.
 const RESTRICTING: [SvFlags; 3] =
     [SvFlags::SINGLE_CLIENT, SvFlags::NOT_SINGLE_CLIENT, SvFlags::CLIENT_MASK];
 
-/// The entities of one frame, and what is seen from the places that were asked for.
+/// Entities of one frame, and the sets visible from the positions requested so far.
 #[derive(Debug, Default)]
 pub(super) struct FrameVisibility {
-    /// All that anybody may be told of.
+    /// All entities that clients may be sent.
     all: EntitySet,
-    /// Told wherever they are.
+    /// Broadcast entities, visible everywhere.
     everywhere: EntitySet,
-    /// Not for everybody, with the flags and the client that say for whom.
+    /// Entities restricted to some clients, with their flags and `single_client`.
     restricted: Vec<(EntityNum, SvFlags, i32)>,
     portals: Vec<Portal>,
-    /// By cluster and area.
+    /// Visible sets by cluster and area.
     places: Vec<(Place, EntitySet)>,
-    /// Points yet to look from, kept for its memory.
+    /// Positions still to process; the memory is reused.
     viewpoints: Vec<Vec3>,
 }
 
 type Place = (Option<ClusterNum>, Option<AreaNum>);
 
-/// A surface that shows another place.
+/// A portal surface.
 #[derive(Clone, Copy, Debug)]
 struct Portal {
     number: EntityNum,
     origin: Vec3,
-    /// Where it looks from.
+    /// Origin of its camera.
     eye: Vec3,
-    /// Farthest that it works from; 0 for any distance.
+    /// Largest distance of a viewer; 0 for any distance.
     range: f32,
 }
 
 impl FrameVisibility {
-    /// Forgets the frame before, and everything seen in it. The world shall stay as it is until all have
-    /// looked.
+    /// Starts a frame and discards the last one. The world must not change until all snapshots are written.
     pub(super) fn begin(&mut self, world: Option<&mut World>) {
         if let Some(world) = world {
             world.update_pvs_index();
@@ -87,7 +86,7 @@ impl FrameVisibility {
         }
     }
 
-    /// What a viewer is told of, at most `limit` entities, and the areas that its snapshot shows.
+    /// Entities that a viewer is sent, at most `limit`, and the visible areas.
     pub(super) fn visible_to(
         &mut self,
         viewer: &PlayerState,
@@ -114,7 +113,7 @@ impl FrameVisibility {
         (seen, areas)
     }
 
-    /// What is seen from a point, and through the portals that are seen from it, and so on.
+    /// Entities visible from a position, and through the portal surfaces visible from it, recursively.
     fn visible_from(
         &mut self,
         eye: Vec3,
@@ -123,7 +122,7 @@ impl FrameVisibility {
     ) -> (EntitySet, AreaMask) {
         let mut seen = self.everywhere.clone();
         let mut mask = world::VisibleAreas::new(world.areas());
-        // Each portal leads on once, so this ends.
+        // Each portal is followed once, so the loop ends.
         let mut viewpoints = std::mem::take(&mut self.viewpoints);
         viewpoints.push(eye);
         let mut used = EntitySet::default();
@@ -134,12 +133,16 @@ impl FrameVisibility {
             let here = &self.places[here].1;
             seen.add_all(here);
             for portal in &self.portals {
-                let told = !self.restricted.iter().any(|&(entity, flags, client)| {
+                let is_permitted = !self.restricted.iter().any(|&(entity, flags, client)| {
                     entity == portal.number && !is_for(viewer, flags, client)
                 });
                 let away = portal.origin - eye;
                 let near = portal.range == 0.0 || away.dot(away) <= portal.range * portal.range;
-                if told && near && here.contains(portal.number) && !used.contains(portal.number) {
+                if is_permitted
+                    && near
+                    && here.contains(portal.number)
+                    && !used.contains(portal.number)
+                {
                     used.insert(portal.number);
                     viewpoints.push(portal.eye);
                 }
@@ -150,7 +153,7 @@ impl FrameVisibility {
         (seen, AreaMask::new(&hidden[..len]).unwrap_or_default())
     }
 
-    /// Where the set is that belongs to a viewpoint; finds it out for the first who asks.
+    /// Index of the visible set of a viewpoint, which is computed on first use.
     fn place(&mut self, viewpoint: &Viewpoint<'_>, world: &World) -> usize {
         let place = (viewpoint.cluster, viewpoint.area);
         if let Some(known) = self.places.iter().position(|(known, _)| *known == place) {
@@ -163,7 +166,7 @@ impl FrameVisibility {
     }
 }
 
-/// Whether an entity's flags let that viewer know of it.
+/// Whether the flags of an entity let a viewer receive it.
 fn is_for(viewer: Option<ClientNum>, flags: SvFlags, client: i32) -> bool {
     let number = viewer.map_or(-1, |viewer| viewer.index() as i32);
     !(flags.contains(SvFlags::SINGLE_CLIENT) && client != number
@@ -178,7 +181,7 @@ mod tests {
     use crate::model::{EntityShared, EntityState};
 
     #[test]
-    fn flags_say_who_is_told() {
+    fn flags_restrict_entities_to_clients() {
         let check = |flags: SvFlags, single_client, expected: [bool; 3]| {
             let told =
                 [0, 5, 40].map(|number| is_for(ClientNum::new(number), flags, single_client));
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_map_everything_is_seen_but_oneself_and_what_is_for_others() {
+    fn all_permitted_entities_are_visible_without_a_map() {
         let mut visibility = FrameVisibility::default();
         let number = |number| EntityNum::new(number).unwrap();
         let state = EntityState::default();

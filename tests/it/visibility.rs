@@ -427,7 +427,7 @@ fn invalid_map_keeps_the_running_level() {
         ("nowhere", "Can't find map maps/nowhere.bsp"),
         ("../rooms", "Can't find map maps/../rooms.bsp"),
         ("cut", "maps/cut.bsp in memory: "),
-        ("unborn", "maps/unborn.bsp in memory: there is no place where players could enter"),
+        ("unborn", "maps/unborn.bsp in memory: no spawn point"),
         ("unbalanced", "maps/unbalanced.bsp in memory: entity text, line 2: "),
     ] {
         server.handle_console_line(Millis(1), &format!("map {map}"));

@@ -1,166 +1,166 @@
-//! The console's commands by name, with what follows each, what it does, and who does it.
+//! Console command table: name, usage, help and function of each command.
 //!
 //! Source: console commands of Quake III servers.
 
-use super::Server;
+use super::{Server, commands};
 use crate::{model::Words, settings::SetCommand};
 
-/// One command.
-pub(super) struct Command {
+/// One console command.
+pub(super) struct CommandRow {
     pub(super) name: &'static str,
-    /// What follows the name.
+    /// Arguments.
     pub(super) usage: &'static str,
-    /// One sentence.
+    /// One imperative sentence.
     pub(super) help: &'static str,
     pub(super) run: fn(&mut Server, &Words, u8),
 }
 
 /// Every command, by name.
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
+pub(super) const COMMANDS: &[CommandRow] = &[
+    CommandRow {
         name: "clientkick",
         usage: "<slot>",
-        help: "Drops the player of that slot.",
-        run: |server, words, _| server.client_kick(words),
+        help: "Kick the client in a slot.",
+        run: |server, words, _| commands::client_kick(server, words),
     },
-    Command {
+    CommandRow {
         name: "cmdlist",
         usage: "[pattern]",
-        help: "Lists the commands.",
-        run: |server, words, _| server.list_commands(words),
+        help: "List commands by pattern.",
+        run: |server, words, _| commands::list_commands(server, words),
     },
-    Command {
+    CommandRow {
         name: "counters",
         usage: "[pattern]",
-        help: "Shows what the server has counted since it started.",
-        run: |server, words, _| server.list_counters(words),
+        help: "Show counters since the start.",
+        run: |server, words, _| commands::list_counters(server, words),
     },
-    Command {
+    CommandRow {
         name: "cvarlist",
         usage: "[pattern]",
-        help: "Lists the settings with their values.",
-        run: |server, words, _| server.list_settings(words),
+        help: "List settings and values.",
+        run: |server, words, _| commands::list_settings(server, words),
     },
-    Command {
+    CommandRow {
         name: "devmap",
         usage: "<name>",
-        help: "Plays another map, with cheats.",
-        run: |server, words, _| server.change_map(words, true),
+        help: "Load a map with cheats.",
+        run: |server, words, _| commands::change_map(server, words, true),
     },
-    Command {
+    CommandRow {
         name: "dumpuser",
         usage: "<name or slot>",
-        help: "Shows a player's userinfo.",
-        run: |server, words, _| server.dump_user(words),
+        help: "Show the userinfo of a client.",
+        run: |server, words, _| commands::dump_user(server, words),
     },
-    Command {
+    CommandRow {
         name: "echo",
         usage: "<text>",
-        help: "Prints the text.",
+        help: "Print text.",
         run: |server, words, _| server.core.print_line(words.from(1)),
     },
-    Command {
+    CommandRow {
         name: "help",
         usage: "[command]",
-        help: "Explains a command, or all of them.",
-        run: |server, words, _| server.explain(words),
+        help: "Show help for a command, or for all.",
+        run: |server, words, _| commands::explain(server, words),
     },
-    Command {
+    CommandRow {
         name: "kick",
         usage: "<name, slot or all>",
-        help: "Drops a player, or everybody.",
-        run: |server, words, _| server.kick(words),
+        help: "Kick a client, or all.",
+        run: |server, words, _| commands::kick(server, words),
     },
-    Command {
+    CommandRow {
         name: "kicknum",
         usage: "<slot>",
-        help: "Drops the player of that slot.",
-        run: |server, words, _| server.client_kick(words),
+        help: "Kick the client in a slot.",
+        run: |server, words, _| commands::client_kick(server, words),
     },
-    Command {
+    CommandRow {
         name: "map",
         usage: "<name>",
-        help: "Plays another map.",
-        run: |server, words, _| server.change_map(words, false),
+        help: "Load a map.",
+        run: |server, words, _| commands::change_map(server, words, false),
     },
-    Command {
+    CommandRow {
         name: "map_restart",
         usage: "[seconds]",
-        help: "Begins the level anew after 5 seconds or as many as named; players stay in it.",
-        run: |server, words, _| server.restart_in(words),
+        help: "Restart the level in place after [seconds] (default 5); players stay.",
+        run: |server, words, _| commands::restart_in(server, words),
     },
-    Command {
+    CommandRow {
         name: "quit",
         usage: "[reason]",
-        help: "Tells the players and stops the server.",
-        run: |server, words, _| server.quit(words),
+        help: "Disconnect all clients and stop the server.",
+        run: |server, words, _| commands::quit(server, words),
     },
-    Command {
+    CommandRow {
         name: "say",
         usage: "<text>",
-        help: "Says something to all players.",
-        run: |server, words, _| server.say(words),
+        help: "Send a chat line to all clients.",
+        run: |server, words, _| commands::say(server, words),
     },
-    Command {
+    CommandRow {
         name: "serverinfo",
         usage: "",
-        help: "Shows what browsers and players are told of the server.",
+        help: "Show the serverinfo.",
         run: |server, _, _| {
             let info = server.core.serverinfo();
             server.core.print_line("Server info settings:");
             server.core.print_pairs(info.iter());
         },
     },
-    Command {
+    CommandRow {
         name: "set",
         usage: "<name> <value>",
-        help: "Changes a setting.",
-        run: |server, words, _| server.set(words, SetCommand::Set),
+        help: "Change a setting.",
+        run: |server, words, _| commands::set(server, words, SetCommand::Set),
     },
-    Command {
+    CommandRow {
         name: "seta",
         usage: "<name> <value>",
-        help: "Changes a setting, as set does.",
-        run: |server, words, _| server.set(words, SetCommand::Seta),
+        help: "Change a setting (alias of set).",
+        run: |server, words, _| commands::set(server, words, SetCommand::Seta),
     },
-    Command {
+    CommandRow {
         name: "sets",
         usage: "<name> <value>",
-        help: "Changes a setting and shows it in the serverinfo.",
-        run: |server, words, _| server.set(words, SetCommand::Sets),
+        help: "Change a setting and add it to the serverinfo.",
+        run: |server, words, _| commands::set(server, words, SetCommand::Sets),
     },
-    Command {
+    CommandRow {
         name: "setu",
         usage: "<name> <value>",
-        help: "Changes a setting, as set does.",
-        run: |server, words, _| server.set(words, SetCommand::Setu),
+        help: "Change a setting (alias of set).",
+        run: |server, words, _| commands::set(server, words, SetCommand::Setu),
     },
-    Command {
+    CommandRow {
         name: "status",
         usage: "",
-        help: "Lists the players.",
-        run: |server, _, _| server.show_status(),
+        help: "List clients with score, ping, address and rate.",
+        run: |server, _, _| commands::show_status(server),
     },
-    Command {
+    CommandRow {
         name: "systeminfo",
         usage: "",
-        help: "Shows the settings that players' programs take over.",
+        help: "Show the settings that clients apply (systeminfo).",
         run: |server, _, _| {
             let info = server.core.systeminfo();
             server.core.print_line("System info settings:");
             server.core.print_pairs(info.iter());
         },
     },
-    Command {
+    CommandRow {
         name: "tell",
         usage: "<name or slot> <text>",
-        help: "Says something to one player.",
-        run: |server, words, _| server.tell_player(words),
+        help: "Send a chat line to one client.",
+        run: |server, words, _| commands::tell_player(server, words),
     },
-    Command {
+    CommandRow {
         name: "vstr",
         usage: "<name>",
-        help: "Runs the value of a variable as a console line.",
-        run: Server::run_variable,
+        help: "Run the value of a setting as a console line.",
+        run: commands::run_variable,
     },
 ];

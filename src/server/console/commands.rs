@@ -1,0 +1,204 @@
+//! Console commands: one function each, called through the command table.
+//!
+//! Source: console commands of Quake III servers and the replies that tools match on.
+
+use std::fmt::Write as _;
+
+use super::{
+    MAX_RESTART_DELAY_S, RESTART_DELAY_S, sanitize_chat,
+    table::{COMMANDS, CommandRow},
+};
+use crate::{
+    model::{Words, text},
+    node::Hosted as _,
+    server::{
+        Server,
+        client::ClientState,
+        level::is_map_name,
+        rate,
+        status::{self, StatusRow, StatusState},
+    },
+    settings::{SetCommand, key, name_matches},
+};
+
+pub(super) fn run_variable(server: &mut Server, words: &Words, depth: u8) {
+    let line = server.core.settings.get(words.get(1)).unwrap_or("").to_owned();
+    server.run_nested(&line, depth + 1);
+}
+
+pub(super) fn explain(server: &mut Server, words: &Words) {
+    let wanted = words.get(1);
+    let mut out = String::new();
+    for command in COMMANDS {
+        if wanted.is_empty() || command.name.eq_ignore_ascii_case(wanted) {
+            let head = format!("{} {}", command.name, command.usage);
+            let _ = writeln!(out, "{head:<30} {}", command.help);
+        }
+    }
+    if out.is_empty() {
+        out = format!("unknown command {wanted}; cmdlist lists all");
+    }
+    server.core.print_line(out);
+}
+
+pub(super) fn list_commands(server: &mut Server, words: &Words) {
+    let named = |command: &&CommandRow| name_matches(words.get(1), command.name);
+    let names: Vec<_> = COMMANDS.iter().filter(named).map(|command| command.name).collect();
+    for name in &names {
+        server.core.print_line(*name);
+    }
+    server.core.print_line(format!("{} commands", names.len()));
+}
+
+pub(super) fn list_settings(server: &mut Server, words: &Words) {
+    let list = server.core.settings.cvarlist(words.get(1));
+    server.core.print_lines(&list);
+}
+
+pub(super) fn list_counters(server: &mut Server, words: &Words) {
+    let lines: Vec<_> = server
+        .samples()
+        .filter(|sample| name_matches(words.get(1), sample.name))
+        .map(|sample| format!("{:<52} {}", sample.name, sample.value))
+        .collect();
+    lines.into_iter().for_each(|line| server.core.print_line(line));
+}
+
+pub(super) fn set(server: &mut Server, words: &Words, command: SetCommand) {
+    if words.len() < 2 {
+        server.core.print_line(format!("Usage: {} <name> <value>", words.command()));
+    } else if words.len() == 2 {
+        server.core.show_setting(words.get(1));
+    } else {
+        server.core.change_setting(command, words.get(1), &words.from(2));
+    }
+}
+
+pub(super) fn change_map(server: &mut Server, words: &Words, cheats: bool) {
+    let map = words.get(1).to_owned();
+    if !is_map_name(&map) {
+        server
+            .core
+            .print_line(format!("Can't find map maps/{}.bsp", text::escaped(map.as_bytes())));
+        return;
+    }
+    if server.play(&map) {
+        // The server's own setting takes what it writes.
+        let _ = server.core.settings.write(key::SV_CHEATS, i32::from(cheats));
+        server.publish_settings();
+    }
+}
+
+/// Restarts the level at once, or after a countdown that the game shows to clients.
+pub(super) fn restart_in(server: &mut Server, words: &Words) {
+    let asked = words.get(1);
+    let seconds = if asked.is_empty() { RESTART_DELAY_S } else { text::leading_int(asked) };
+    let at = server.core.level.time + seconds.min(MAX_RESTART_DELAY_S) * 1000;
+    if seconds > 0 && server.game.show_restart_countdown(&mut server.core, at) {
+        server.core.level.restart_at = Some(at);
+    } else {
+        server.restart_or_reload();
+    }
+}
+
+pub(super) fn quit(server: &mut Server, words: &Words) {
+    let reason = words.from(1);
+    let now = server.core.now;
+    server.stop(now, if reason.is_empty() { "Server quit" } else { &reason });
+}
+
+pub(super) fn say(server: &mut Server, words: &Words) {
+    let said = sanitize_chat(&words.from(1));
+    server.core.send_reliable_to_all(&format!("chat \"console: {said}\"\n"));
+    server.core.print_line(format!("console: {said}"));
+}
+
+pub(super) fn tell_player(server: &mut Server, words: &Words) {
+    if words.len() < 3 {
+        server.core.print_line("Usage: tell <name or slot> <text>");
+        return;
+    }
+    match server.core.find_player(words.get(1)) {
+        Ok(number) => {
+            let said = sanitize_chat(&words.from(2));
+            let command = format!("chat \"console_tell: {said}\"\n");
+            server.core.send_reliable(number, &command.into());
+            server.core.print_line(format!("console_tell: {said}"));
+        }
+        Err(error) => server.core.print_line(error.to_string()),
+    }
+}
+
+pub(super) fn kick(server: &mut Server, words: &Words) {
+    let wanted = words.from(1);
+    if wanted.is_empty() {
+        server.core.print_line(
+            "Usage: kick <player name>\nkick all = kick everyone\nkick allbots = kick all bots",
+        );
+    } else if wanted.eq_ignore_ascii_case("all") {
+        for number in server.core.clients.numbers() {
+            server.drop_client(number, "was kicked");
+        }
+    } else if !wanted.eq_ignore_ascii_case("allbots") {
+        match server.core.find_player(&wanted) {
+            Ok(number) => server.drop_client(number, "was kicked"),
+            Err(error) => server.core.print_line(error.to_string()),
+        }
+    }
+    server.process_pending_drops();
+}
+
+pub(super) fn client_kick(server: &mut Server, words: &Words) {
+    let slot = words.get(1);
+    if words.len() != 2 {
+        server.core.print_line(format!("Usage: {} <client number>", words.command()));
+    } else if slot.is_empty() || !slot.bytes().all(|byte| byte.is_ascii_digit()) {
+        server.core.print_line(format!("Bad slot number: {slot}"));
+    } else {
+        let slot = usize::try_from(text::leading_int(slot)).unwrap_or(usize::MAX);
+        match server.core.player_in(slot) {
+            Ok(number) => server.drop_client(number, "was kicked"),
+            Err(error) => server.core.print_line(error.to_string()),
+        }
+    }
+    server.process_pending_drops();
+}
+
+pub(super) fn dump_user(server: &mut Server, words: &Words) {
+    match server.core.find_player(words.get(1)) {
+        Ok(number) => {
+            let info = server.core.clients.get(number).map(|c| c.userinfo.clone());
+            server.core.print_line("userinfo\n--------");
+            let info = info.unwrap_or_default();
+            server.core.print_pairs(info.iter().filter(|(name, _)| *name != "password"));
+        }
+        Err(error) => server.core.print_line(error.to_string()),
+    }
+}
+
+pub(super) fn show_status(server: &mut Server) {
+    let game = &server.game;
+    let core = &server.core;
+    let rows: Vec<_> = core
+        .clients
+        .iter()
+        .map(|(number, client)| StatusRow {
+            slot: number.index(),
+            score: game.score(number),
+            state: match client.state {
+                ClientState::Connected(_) => StatusState::Connecting,
+                ClientState::Primed(_) => StatusState::Primed { ping_ms: client.ping_ms() },
+                ClientState::Active(_) => StatusState::Active { ping_ms: client.ping_ms() },
+                ClientState::Zombie(_) => StatusState::Zombie,
+            },
+            name: if client.is_zombie() { String::new() } else { client.name.clone() },
+            last_packet_ms: core.now.since(client.received_at).0,
+            address: client.remote.address().to_string(),
+            qport: client.remote.qport().0,
+            rate: rate::granted(&core.settings, client.send_rate, client.remote.address()),
+        })
+        .collect();
+    let style = core.settings.choice(key::SV_STATUS_STYLE);
+    let table = status::table(style, &core.level.map, &rows);
+    server.core.print_lines(&table);
+}
