@@ -1,4 +1,6 @@
-//! What bots do, as a set of words that can be combined.
+//! Bot behaviors: a set of words such as `wander,fight`.
+//!
+//! Invariant: one table holds every behavior with its word and its help.
 
 use std::{fmt, str::FromStr};
 

@@ -1,8 +1,8 @@
-//! One bot: a client, a mind, and a record of what it saw.
+//! One simulated client: protocol client, input and statistics.
 //!
-//! A bot lives once, or several times when it comes back. Invariants: a packet finds its usercmds made, a
-//! few for the time since the last one; a bot says what happened to it in one line each. Source: Quake
-//! III protocol 68, packets of a client; the game's persistent values.
+//! A bot joins once, or again after each disconnect if asked to. Invariants: each packet carries the usercmds
+//! of the time since the last one; each event of a bot is one line. Source: Quake III protocol 68, packets of
+//! a client; the game's persistent values.
 
 use std::{collections::VecDeque, net::SocketAddr};
 

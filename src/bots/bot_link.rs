@@ -1,5 +1,4 @@
-//! The way between one bot and the server: what happens to datagrams, and a router that now and then
-//! gives the bot another port.
+//! Simulated link between one bot and the server: impairment in both directions and NAT rebinding.
 
 use crate::{
     impairment::{ImpairedLink, SeededRng},

@@ -1,7 +1,7 @@
-//! What one bot saw, from which all figures are made.
+//! Statistics of one bot, and of all bots of a stage.
 //!
-//! Counting begins when the bot is in the game: the handshake and the level's text would spoil the
-//! figures of the game itself. A bot may live several times; what it saw adds up.
+//! Counting begins when the bot enters the game: handshake and gamestate would distort the metrics of play.
+//! The statistics of all connections of a bot are added up.
 
 use std::fmt;
 

@@ -1,5 +1,6 @@
-//! What bots have to say while they run. Many say the same at the same time, so each text is told of a few
-//! bots by name, and of the others in one line.
+//! Event log of the bots: one line per event, with repeats merged.
+//!
+//! Each text is reported for a few bots by name, and for the others in one line.
 
 use std::collections::HashMap;
 

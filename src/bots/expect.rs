@@ -1,7 +1,7 @@
-//! What has to hold, as a machine may ask: `snapshot_gap_p99<120ms,loss<1%,drops=0`.
+//! Expectations: pass criteria such as `snapshot_gap_p99<120ms,loss<1%,drops=0`.
 //!
-//! Each figure has one row in `METRICS`, with its unit and how it is taken from a [`IntervalStats`]. A figure
-//! that was not measured fulfils nothing.
+//! Each metric has one row in `METRICS`, with its unit and its source in [`IntervalStats`]. A metric without
+//! samples fails every expectation.
 
 use std::{fmt, str::FromStr};
 

@@ -1,4 +1,4 @@
-//! Queries beside the players: what browsers ask, at a chosen rate.
+//! Query load: `getinfo` and `getstatus` at a fixed rate beside the players.
 
 use std::net::SocketAddr;
 

@@ -1,5 +1,6 @@
-//! How it went for one bot over time, in as many columns as a picture has: what a player's own display of
-//! its connection shows.
+//! Lagometer of one bot: snapshot gap, ping and losses over time.
+//!
+//! The time of a test is divided into at most `MAX_COLUMNS` samples. Engine names: `cg_lagometer`.
 
 use crate::model::Millis;
 

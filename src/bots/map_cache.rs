@@ -1,6 +1,6 @@
-//! The map that the bots walk on, when its data is at hand.
+//! Cache of the collision maps that bots navigate by.
 //!
-//! Whoever makes the bots says where maps come from; each map is looked for once while it is remembered.
+//! The caller supplies the loader. Each map is loaded once while it is cached.
 
 use std::{fmt, sync::Arc};
 

@@ -1,8 +1,7 @@
-//! What is measured while bots run: seconds, stages, what processes cost.
+//! Measurement of a load test: seconds, stages and process resources.
 //!
-//! StageStats of a stage are taken from when its last bot has begun to join. Invariant: whatever a bot sees
-//! is recorded once, in the figures of the stretch that runs, and those are added to the total when it
-//! ends.
+//! A stage is measured from the time when its last bot began to join. Invariant: each event is recorded once,
+//! in the statistics of the running stage, which are added to the total when it ends.
 
 use std::fmt;
 

@@ -1,17 +1,15 @@
-//! Clients with simple minds: the load test.
+//! Load test: simulated clients that join, play and measure a server.
 //!
 //! ```text
-//! Bots (a node) ─ ports 0..N ─ BotLink (delay, loss, another port) ─ Bot ┬ Client: the whole protocol
-//!                │                                                    ├ BotAi: walk, turn, fight, talk
-//!                ├ Crew: who joins when, stage by stage               └ BotStats, Lagometer ─┐
-//!                ├ Flood: queries beside the players                                   │
-//!                └ Measurement: seconds, stages, costs ─────────────────────────── Summary ──┘
+//! Bots (a node) ─ ports 0..N ─ BotLink (impairment, rebinding) ─ Bot ┬ Client: the whole protocol
+//!                ├ stages: which bots join when                      ├ BotAi: walk, turn, fight, chat
+//!                ├ Flood: queries beside the players                 └ BotStats, Lagometer ─┐
+//!                └ Measurement: seconds, stages, resources ──────────────────────── Summary ┘
 //! ```
 //!
-//! Bots join one after the other, so that a server meets players, not a flood; they play for a time,
-//! leave politely, and tell what they saw. Invariants: the same seed makes the same bots with the same
-//! usercmds; work at a wake-up is in proportion to the bots that are due, not to all of them. Source:
-//! Quake III protocol 68, what a client must do.
+//! Bots join one after the other at the ramp-up rate, play for a time and disconnect. Invariants: the same
+//! seed gives the same bots with the same usercmds; work at a wake-up is proportional to the bots that are
+//! due. Source: Quake III protocol 68, duties of a client.
 
 mod ai;
 mod behavior;

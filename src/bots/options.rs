@@ -1,4 +1,4 @@
-//! What a load test is told before it begins.
+//! Load test options: stages, rates, network impairment and expectations.
 
 use std::{fmt, net::SocketAddr, str::FromStr};
 

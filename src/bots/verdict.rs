@@ -1,8 +1,8 @@
-//! What a load test comes to: one word for programs, one sentence for people.
+//! Verdict of a load test: one word for programs, one sentence for operators.
 //!
-//! The first thing that went wrong on the way in counts: who is not answered cannot be thrown out. What
-//! is expected without being said (everybody gets in, nobody is dropped, nothing is unreadable) gives
-//! way to an expectation about the same figure.
+//! The earliest failure decides: a bot without an answer cannot be dropped. By default all bots must join,
+//! none may be dropped and no protocol error may occur. An expectation for the same metric replaces the
+//! default.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,7 @@
-//! One direction of a way: datagrams go in, and come out when it is their time.
+//! Impaired link: one direction of a simulated network path.
 //!
-//! A rate is a pipe in front of the delay: a datagram leaves it when those before it have, and one that
-//! would wait longer than [`MAX_BACKLOG`] is lost, as in a router. Datagrams arrive in the order in which they
-//! were sent, unless the shape asks for reordering. Buffers are used again.
+//! The rate limit precedes the delay: a datagram that would wait longer than [`MAX_BACKLOG`] is dropped, as in
+//! a router. Datagrams arrive in order unless the impairment asks for reordering. Buffers are reused.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 

@@ -1,12 +1,11 @@
-//! What a network does to datagrams on their way: time, chance and a narrow pipe.
+//! Network impairment: latency, jitter, loss, duplication, reordering, corruption and rate limit.
 //!
-//! A [`Impairment`] says it, a [`ImpairedLink`] does it for one direction. The simulated network and the load test
-//! use both, so a bot suffers from the same faults as a simulated player. Invariants: the same seed and
-//! the same datagrams at the same times have the same delivery; what waits in a link is bounded by its
-//! [`MAX_WAITING`]; a [`ImpairedLink`] keeps the order of datagrams unless its shape asks for reordering, as most
-//! networks do, where jitter comes from queues. The simulated network draws each delay by itself, so that
-//! jitter alone reorders. Source: the terms are those of network emulators; a reordered datagram skips the
-//! delay.
+//! An [`Impairment`] describes it, an [`ImpairedLink`] applies it to one direction. The simulated network and
+//! the load test use both. The simulated network draws each delay on its own, so jitter alone reorders there.
+//!
+//! Invariants: the same seed and the same datagrams at the same times give the same deliveries. A link queues
+//! at most [`MAX_WAITING`] datagrams. A link keeps the order unless its impairment asks for reordering.
+//! Source: terms of network emulators (`tc netem`); a reordered datagram skips the delay.
 
 mod link;
 

@@ -1,7 +1,6 @@
-//! The ground: the highest floor at each pixel, shaded by height and slope, with liquids above it and
-//! edges where it breaks off.
+//! Heightmap: the highest floor at each pixel, shaded by height and slope, with liquids and ledges.
 //!
-//! Everything is computed at twice the picture's resolution and averaged.
+//! Everything is computed at twice the resolution of the picture and averaged.
 
 use crate::{
     model::{

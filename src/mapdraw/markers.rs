@@ -1,5 +1,4 @@
-//! Marks upon the ground: where players appear, what lies about, what moves them; and the legend that
-//! says so.
+//! Map markers and legend: spawn points, items, movers, teleporters and jump pads.
 
 use std::f32::consts::TAU;
 

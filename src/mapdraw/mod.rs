@@ -1,8 +1,7 @@
-//! A map seen from above, as a picture.
+//! Map drawing: a top view of a map as SVG or PNG.
 //!
-//! [`draw`] makes a [`Drawing`]: the ground as an image, shaded by height, and marks upon it as shapes with
-//! places, colours and names. [`svg`] and `raster` turn the same scene into a file's bytes. The
-//! picture's size is bounded by [`MAX_SIDE`], whatever the map.
+//! [`draw`] makes a [`Drawing`]: the ground as a shaded image, and markers as shapes with colors and names.
+//! [`svg`] and [`png`] encode it. The size of the picture is bounded by [`MAX_SIDE`] for every map.
 
 mod heightmap;
 mod markers;

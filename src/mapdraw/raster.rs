@@ -1,4 +1,4 @@
-//! The scene as PNG: every mark is a polygon, drawn with its share of each pixel.
+//! PNG output: every marker is a polygon, blended by its coverage of each pixel.
 
 use embedded_graphics::{
     Drawable as _, Pixel,

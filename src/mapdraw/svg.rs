@@ -1,4 +1,4 @@
-//! The scene as SVG: the ground as an embedded PNG, the marks as shapes with names.
+//! SVG output: the ground as an embedded PNG, the markers as named shapes.
 
 use std::fmt::Write as _;
 

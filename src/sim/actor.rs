@@ -1,4 +1,4 @@
-//! Whoever takes part in a simulation, as one kind of node.
+//! Nodes of a simulation as one type: server, player, bots or offline.
 
 use super::Player;
 use crate::{

@@ -1,7 +1,6 @@
-//! Reliable commands as players hear them: each line that somebody says carries its number, so that one
-//! that is lost, doubled or out of order is heard.
+//! Checker for reliable commands: each numbered chat line arrives once and in order.
 //!
-//! A line may be missed only by a listener that is sent another gamestate in between, or begins anew.
+//! A client may miss lines only around a new gamestate, or after it joined again.
 
 /// What is said: by whom, in which of its lives, as which line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

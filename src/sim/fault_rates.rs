@@ -1,4 +1,4 @@
-//! What goes wrong in a stretch of a trial, drawn from its seed.
+//! Fault rates of one phase of a trial, drawn from its seed.
 
 use crate::{
     impairment::{Impairment, SeededRng},

@@ -1,9 +1,10 @@
-//! A network in one thread under a virtual clock: nodes talk, datagrams are lost, doubled, delayed and
-//! overtake each other as the seed says, and time passes as fast as the processor goes.
+//! Deterministic simulation: nodes, network and clocks in one thread.
 //!
-//! Invariants: the same nodes, seed and faults give the same run, datagram for datagram; the clock moves
-//! to the next arrival or frame and nowhere else. [`Trial`] is a server and players in drawn weather,
-//! with all that must hold checked at every step.
+//! Datagrams are lost, duplicated, delayed and reordered by a seeded generator. Virtual time passes as fast as
+//! the processor allows. [`Trial`] is a server and players under injected faults, checked at every step.
+//!
+//! Invariants: the same nodes, seed and faults give the same run, datagram for datagram. The clock advances to
+//! the next arrival or frame and to no other time.
 
 mod actor;
 mod command_order;

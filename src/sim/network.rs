@@ -1,7 +1,7 @@
-//! The wires between nodes, and the clock they share.
+//! Simulated network and its virtual clock.
 //!
-//! A node may stall (its datagrams wait for it, as in a socket's buffer) and its clock may jump ahead of
-//! the network's; it never goes back, as no node's does.
+//! A node may stall: its datagrams wait as in a socket buffer. A node's clock may jump ahead of the network's.
+//! No clock goes back.
 
 use std::{
     cmp::Reverse,

@@ -1,5 +1,4 @@
-//! A client with somebody at the keys, as a simulation needs one: it joins, moves, says what it is told
-//! to, and keeps everything it hears.
+//! Scripted player of a simulation: joins, moves, sends commands and records what it receives.
 
 use std::net::{IpAddr, SocketAddr};
 

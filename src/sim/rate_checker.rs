@@ -1,7 +1,7 @@
-//! Whether a server keeps to what its clients' rates allow, measured at the wire.
+//! Checker for client rates, measured in datagrams on the network.
 //!
-//! A bucket for each address drains at the client's rate; what is in it may never be more than a burst.
-//! It counts bytes as networks do, headers included, and knows nothing of how the server paces itself.
+//! A leaky bucket for each address drains at the client's rate and may hold at most one burst. Bytes include
+//! UDP and IP headers. The checker is independent of the server's own rate control.
 
 use std::{collections::HashMap, net::SocketAddr};
 

@@ -1,4 +1,4 @@
-//! What a client took from a snapshot against what the server meant to send.
+//! Checker for snapshots: what a client decoded equals the server's record of that message.
 
 use super::{Network, NodeId, Player};
 use crate::{

@@ -1,10 +1,11 @@
-//! Areas and the doors between them: what a shut door hides.
+//! Areas and area portals: closed doors hide the area behind them.
 //!
-//! Each pair of areas counts the open doors between its two; areas joined by open doors, however far,
-//! form one group. Invariants: counts never go below zero, and groups are right after every change.
-//! Areas number 256 at most, so a change costs a bounded walk over their table.
+//! Each pair of areas counts its open portals. Areas connected by open portals, directly or through others,
+//! form one group. Invariants: counts never go below zero; groups are correct after every change. There are at
+//! most 256 areas, so a change costs a bounded walk over their table.
 //!
-//! Source: the engine's area portals, which doors form at run time; map files list none.
+//! Source: the engine's area portals, which doors create at run time; map files list none. Engine names:
+//! `CM_AdjustAreaPortalState`, `CM_AreasConnected`.
 
 use thiserror::Error;
 

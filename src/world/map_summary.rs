@@ -1,4 +1,4 @@
-//! What a map offers, in numbers, and what each of its entities is for.
+//! Map summary: counts, size and entity categories.
 //!
 //! Source: the class names of the base game and its team games.
 

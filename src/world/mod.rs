@@ -1,7 +1,7 @@
-//! A map as geometry: what the file says, what is solid, what is seen from where.
+//! Map geometry: BSP file, collision, visibility and linked entities.
 //!
-//! Imports [`crate::model`] only. Files come in as bytes, time does not exist here, and every answer is
-//! the same on every machine: single-precision arithmetic in a fixed order.
+//! Imports [`crate::model`] only. Files come in as bytes and there is no clock. Every result is the same on
+//! every machine: single-precision arithmetic in a fixed order.
 
 pub mod areas;
 pub mod bsp;

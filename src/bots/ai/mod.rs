@@ -1,7 +1,7 @@
-//! What a bot does: walk about, turning smoothly, fight whom it sees, press a button now and then.
+//! Bot input: wandering, aiming, firing and chat commands, one usercmd at a time.
 //!
-//! Everything is drawn from the seed, from the milliseconds played and from what the bot sees, so the
-//! same seed on the same level plays the same on every machine.
+//! Everything is drawn from the seed, the milliseconds played and the bot's perception. Invariant: the same
+//! seed on the same level gives the same usercmds on every machine.
 
 mod perception;
 mod stuck;

@@ -1,7 +1,7 @@
-//! What a bot knows of where it is: its own state, who is in sight, what the map has in the way.
+//! Perception of a bot: its own state, the nearest visible enemy and obstacles of the map.
 //!
-//! Numbers come from a server, so they are taken for what they are: any. Source: the playerstate and
-//! entities of snapshots; statistics stand elsewhere in OpenArena's game than in the base game's.
+//! All numbers come from a server and may have any value. Source: playerstate and entities of snapshots;
+//! statistics have other indices in OpenArena than in the base game.
 
 use crate::{
     client::Client,

@@ -1,6 +1,6 @@
-//! How a bot gets on: whether it moves when it wants to, and which keys take it where it wants to go.
+//! Stuck detection, and the movement keys for a direction.
 //!
-//! Source: how keys are read, relative to where the player looks.
+//! Source: movement keys are relative to the view direction.
 
 use crate::model::Vec3;
 

@@ -1,4 +1,4 @@
-//! Charts as vector pictures inside a page: bars, lines, and each bot's connection as a player sees it.
+//! SVG charts of the report: histogram, time series and lagometer.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! The page that shows a load test: one file, with its own charts, that needs nothing from elsewhere.
+//! HTML report of a load test: one file with inline charts, without scripts or external resources.
 
 mod chart;
 

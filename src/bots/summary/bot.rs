@@ -1,4 +1,4 @@
-//! How it went for one bot, and its own figures.
+//! Summary of one bot: outcome and metrics.
 
 use serde::Serialize;
 

@@ -1,7 +1,6 @@
-//! StageStats of all bots in a stretch of time: of a stage, or of all.
+//! Metrics of all bots over an interval: one stage or the whole test.
 //!
-//! Datagrams are counted as the wire's users count them, without headers, and as networks bill them, with
-//! the 28 bytes of UDP and IPv4 around each, or 48 of UDP and IPv6.
+//! Bytes are counted twice: as UDP payload, and with headers (28 bytes of UDP and IPv4, 48 of UDP and IPv6).
 
 use hdrhistogram::Histogram;
 use serde::Serialize;

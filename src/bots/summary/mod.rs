@@ -1,4 +1,4 @@
-//! The figures of a load test, for people and for programs.
+//! Load test summary, as text and as JSON.
 
 mod bot;
 mod interval;

@@ -1,4 +1,4 @@
-//! How values lie: the times of a stretch, and of the steps of joining.
+//! Percentiles of a histogram, and of each step of joining.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;

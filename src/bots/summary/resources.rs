@@ -1,4 +1,4 @@
-//! What processes cost, before and behind the sums.
+//! CPU and memory use of the server and of the load generator.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Numbers as they are told: no more digits than mean something, and 0 where there is nothing to divide by.
+//! Rounding and ratios for the summary; a ratio to 0 is 0.
 
 /// To one digit: more would only feign.
 pub(super) fn rounded(value: f64) -> f64 {

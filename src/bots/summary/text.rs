@@ -1,4 +1,6 @@
-//! The figures for people, in lines of 80 columns. Bots that fared as they should are not listed one by one.
+//! Text form of the summary, 80 columns wide.
+//!
+//! Bots that played without an error are not listed.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is checked at every step of a trial.
+//! Checks after every step of a trial.
 
 use super::{PlayerSlot, SERVER, rate};
 use crate::{

@@ -1,4 +1,4 @@
-//! What happens in a stretch of weather: who comes, goes and talks, and what goes wrong.
+//! Events of a fault phase: joins, leaves, chat and injected faults.
 
 use super::{PlayerSlot, SERVER, Trial, rate};
 use crate::{

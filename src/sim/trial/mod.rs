@@ -1,13 +1,15 @@
-//! A server and players through good and bad weather, and what must hold all the while.
+//! Trial: a server and players under seeded faults, with safety and liveness checks.
 //!
-//! Time goes in stretches: faults drawn from the seed, then a pause in which everything heals. Checked
-//! at every step: what a player took from a snapshot is what the server meant to send; reliable commands
-//! are heard once and in order; nothing is sent faster than a rate allows, or in datagrams that no
-//! network carries; the server is sound inside. Checked in every pause: within [`RECOVERY_LIMIT`] everybody
-//! plays and hears everybody.
+//! Phases alternate: faults drawn from the seed, then recovery without faults. Checked at every step:
+//! - each snapshot equals the server's record of it;
+//! - reliable commands arrive once and in order;
+//! - no client is sent more than its rate allows, and no datagram is too long;
+//! - the internal invariants of server and clients hold.
 //!
-//! Invariant: the same plan and server give the same run. After a stretch that flips bits, which nothing
-//! in the protocol notices, players begin anew; until then only soundness is asked.
+//! Checked in every recovery: within [`RECOVERY_LIMIT`] all players play, and each receives every other's line.
+//!
+//! Invariant: the same options and server give the same run. Flipped bits are not detected by the protocol:
+//! after such a phase all players join again, and only internal invariants are checked until then.
 
 mod checks;
 mod events;

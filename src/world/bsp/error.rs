@@ -1,4 +1,4 @@
-//! Why a map file is refused: each says which lump, which record, and what about it.
+//! Errors of map files: lump, record, field and value.
 
 use std::fmt;
 

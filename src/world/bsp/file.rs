@@ -1,8 +1,7 @@
-//! The map file as lumps, and lumps as records of numbers.
+//! Map file as lumps, and lumps as records of numbers.
 //!
 //! Invariants: a [`Lumps`] has every lump inside the file and a whole number of records in each; a
-//! [`Record`] has exactly the bytes of its kind. Every number that points somewhere is checked where it
-//! is read.
+//! [`Record`] has exactly the bytes of its kind. Every index is checked where it is read.
 //!
 //! Source: IBSP, version 46; all numbers are little-endian.
 

@@ -1,4 +1,4 @@
-//! From lumps to tables, each record checked against those it points at.
+//! Loader: lumps to tables, with every reference of a record checked.
 
 use crate::model::{Vec3, block_checksum};
 

@@ -1,7 +1,7 @@
-//! What a map looks like: its surfaces as triangles. For pictures; a server needs none of this.
+//! Triangle mesh of the map surfaces, for map drawing only.
 //!
-//! Invariant: at most [`MAX_TRIANGLES`], whatever the file claims. A surface that points outside its
-//! tables is left out: it harms nothing but the picture.
+//! Invariant: at most [`MAX_TRIANGLES`], for every file. A surface with an invalid reference is skipped; only
+//! the picture lacks it.
 
 use crate::model::Vec3;
 

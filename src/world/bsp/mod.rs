@@ -1,10 +1,10 @@
-//! A map file, loaded: planes, tree, brushes, patches, models, visibility, entity text.
+//! BSP map file: planes, tree, brushes, patches, models, visibility and entity string.
 //!
-//! Invariants, made by [`Bsp::load`] for whatever bytes it is given: every number and span points into
-//! its table, every float is finite, every normal has length 1, a walk down the tree from
-//! [`Bsp::ROOT`] meets no node and no leaf twice and ends within [`MAX_TREE_DEPTH`] steps, a patch is a
-//! grid of odd sides. No brush, side, leaf entry or patch vertex is claimed twice, so the cost of a
-//! query and the memory of what is made from a map grow with the file and not faster.
+//! Invariants, made by [`Bsp::load`] for any bytes: every index and range lies in its table, every float is
+//! finite, and every normal has length 1. A walk down the tree from [`Bsp::ROOT`] meets no node and no leaf
+//! twice and ends within [`MAX_TREE_DEPTH`] steps. A patch is a grid with odd sides. No brush, side, leaf
+//! entry or patch vertex is referenced twice, so the cost of a query and the memory of derived data grow
+//! linearly with the file.
 //!
 //! Source: IBSP, version 46, the format of Quake III Arena's maps.
 

@@ -1,7 +1,7 @@
-//! Records with numbers of their own: a table is indexed by its own kind of number and by no other.
+//! Typed tables: each is indexed by its own number type only.
 //!
-//! Invariant: numbers and spans are made by the loader only, which checks them against the table that
-//! they point into. So indexing with those of the same map never fails.
+//! Invariant: only the loader makes indices and ranges, and checks them against their table. Indexing with
+//! those of the same map never fails.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! Walks down the tree: where a point is, what a box touches.
+//! Tree queries: the leaf at a point and the leafs in a box.
 
 use crate::model::Vec3;
 

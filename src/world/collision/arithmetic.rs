@@ -1,12 +1,11 @@
-//! The two families of arithmetic that engines in use trace with.
+//! Trace precision: single precision, or double precision in intermediate results.
 //!
-//! What decides a prediction to the last bit is whether some intermediate results are rounded to single
-//! precision. The formulas are written once, over [`Arithmetic`]: implemented by `f32`, where every
-//! operation rounds to single precision, and by `f64`, where marked intermediate results keep double
-//! precision until they are stored.
+//! Prediction is bit-exact only if intermediate results are rounded as in the client. The formulas are written
+//! once, over [`Arithmetic`]. For `f32` every operation rounds to single precision. For `f64` marked
+//! intermediate results keep double precision until they are stored.
 //!
 //! Invariants: inputs and stored results are `f32` in both; sums of products are
-//! `(x·x' + y·y') + z·z'`; no fused operations, nothing re-ordered. Source: the collision document of
+//! `(x·x' + y·y') + z·z'`; no fused operations, no reordering. Source: the collision document of
 //! the game's engines, arithmetic families; checked by its trace and patch vectors.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};

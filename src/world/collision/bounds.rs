@@ -1,8 +1,7 @@
-//! Where things can be reached: boxes around brushes, patches and what is below a node, made for one
-//! quick look each.
+//! Padded bounds of brushes, patches and subtrees, for one fast rejection test each.
 //!
-//! Four numbers stand for a corner, so that a processor compares them at once; the fourth decides
-//! nothing. Invariant: what is outside of a union's reach is outside of all that it was made of.
+//! A corner has four components, so that a processor compares them at once; the fourth decides nothing.
+//! Invariant: a box outside a union's bounds is outside the bounds of every part.
 
 use super::arithmetic::Arithmetic;
 use crate::model::Vec3;

@@ -1,8 +1,7 @@
-//! Brushes: convex volumes, as the map has them and as entities' boxes.
+//! Brushes: convex solids of the map, and boxes of entities.
 //!
-//! Nearly all sides are square to the axes, in the order −x, +x, −y, +y, −z, +z; those are computed from
-//! the bounds alone. For planes whose normal is exactly ±1 along an axis that gives the same bits as the
-//! general formula.
+//! Nearly all sides are axis-aligned, in the order −x, +x, −y, +y, −z, +z. Those are computed from the bounds
+//! alone. For planes whose normal is exactly ±1 along an axis that gives the same bits as the general formula.
 //!
 //! Source: the collision document, brushes, position test; checked by the trace and point vectors.
 

@@ -1,9 +1,7 @@
-//! Capsules: boxes with round ends and edges, as something that moves.
+//! Capsule hull of a trace: a box with rounded ends and edges.
 //!
-//! A capsule is a line between two points with everything nearer than a radius. Against a plane only the
-//! end counts that reaches farthest over it. Nothing is a capsule by itself: entities that are marked so
-//! are boxes to who runs into them, as in all engines of the family. Source: the collision document,
-//! capsules.
+//! A capsule is a segment and a radius. Against a plane only the end that reaches farthest counts. Entities
+//! marked as capsules are boxes to every trace, as in the engines. Source: the collision document, capsules.
 
 use crate::model::Vec3;
 

@@ -1,12 +1,13 @@
-//! What a map stops: boxes and points swept through it, contents of points, models that move.
+//! Collision map: traces of boxes and points, contents of points, brush models.
 //!
-//! A [`CollisionMap`] is made once from a [`Bsp`] for one [`TracePrecision`] of arithmetic, never changes, and
-//! answers the same on every machine, bit for bit as engines of that family do.
+//! A [`CollisionMap`] is made once from a [`Bsp`] for one [`TracePrecision`] and never changes. Its results
+//! equal those of the engines of that precision, bit for bit, on every machine.
 //!
-//! Invariants: no question allocates; none fails, whatever it asks. Brushes of a leaf come before its
-//! patches; the first of several things hit at the same fraction is the one reported.
+//! Invariants: no query allocates, and none fails for any input. Brushes of a leaf come before its patches;
+//! the first of several hits at the same fraction is reported.
 //!
-//! Source: the collision document of the game's engines; checked by its vectors.
+//! Source: the collision document of the game's engines; checked by its vectors. Engine names: `CM_BoxTrace`,
+//! `CM_TransformedBoxTrace`, `CM_PointContents`.
 
 mod arithmetic;
 mod bounds;

@@ -1,4 +1,4 @@
-//! Things that stand or turn somewhere in the world: the map's brush models and entities' boxes.
+//! Brush models and entity boxes at any origin and rotation.
 //!
 //! Source: the collision document, models; checked by the vectors of traces against models.
 

@@ -1,6 +1,6 @@
-//! One question under way: a box or a point on its way from start to end, and what it ran into so far.
+//! State of one trace: a box or point in motion, and its nearest hit so far.
 //!
-//! Invariants: start and end are those of the box's middle; `found.fraction` never grows. Source: the
+//! Invariants: start and end are those of the box center; `found.fraction` never grows. Source: the
 //! collision document, preparing a trace; checked by the trace vectors.
 
 use super::{

@@ -1,7 +1,7 @@
-//! The tree that cuts space into leafs: walks along a move, to a point, through a box.
+//! BSP tree walks: along a trace, to a point, through a box.
 //!
-//! Invariants: children lie within the tables and the tree ends within
-//! [`MAX_TREE_DEPTH`](crate::world::bsp::MAX_TREE_DEPTH) steps, as the loader of maps guarantees, so
+//! Invariants: children lie within the tables, and the tree ends within
+//! [`MAX_TREE_DEPTH`](crate::world::bsp::MAX_TREE_DEPTH) steps, as the map loader guarantees, so
 //! recursion is bounded. Source: the collision document, walking the tree; the map document, box
 //! queries; checked by the trace, point and link vectors.
 

@@ -1,10 +1,11 @@
-//! Entity text: what stands where on a map, as pairs of keys and values.
+//! Entity string: all entities of a map as pairs of keys and values.
 //!
 //! Invariants: at most [`MAX_ENTITIES`] entities of at most [`MAX_PAIRS`] pairs and
-//! [`MAX_ENTITY_BYTES`] bytes; the first is the world; no number that the rules read as a place, an
-//! angle or a speed is infinite or no number. Text keeps its bytes: those beyond ASCII are Latin-1.
+//! [`MAX_ENTITY_BYTES`] bytes; the first is `worldspawn`; every position, angle and speed is finite. Text keeps
+//! its bytes: those beyond ASCII are Latin-1.
 //!
-//! Source: IBSP 46 and the base game's reading of it: tokens, limits, and which of two equal keys counts.
+//! Source: IBSP 46 and the base game's parser: tokens, limits, and precedence of equal keys. Engine names:
+//! `G_SpawnString`, `G_ParseField`.
 
 mod tokens;
 

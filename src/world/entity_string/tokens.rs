@@ -1,6 +1,6 @@
-//! Entity text cut into words.
+//! Tokens of the entity string.
 //!
-//! Source: the base game's reading of it.
+//! Source: the base game's parser.
 
 use super::{EntityStringError, EntityStringErrorKind, MAX_TOKEN_LEN};
 

@@ -1,10 +1,11 @@
-//! The world with entities in it: linking them, finding them, colliding with them.
+//! World: a collision map with linked entities, and traces against both.
 //!
-//! [`World`] knows where each linked entity reaches; what entities are (contents, owner, origin, angles,
-//! box) is read at each question from wherever the game keeps them, through [`EntityViews`].
+//! [`World`] keeps the bounds of each linked entity. All else (contents, owner, origin, angles, box) is read at
+//! each query from the game's own storage, through [`EntityViews`].
 //!
-//! Invariants: no question allocates; entities are met in one order, that of the sectors they are linked
-//! in and, within a sector, the last linked first. Source: the collision document, linking, server trace.
+//! Invariants: no query allocates. Entities are visited in one order: by sector, and within a sector the last
+//! linked first. Source: the collision document, linking, server trace. Engine names: `SV_LinkEntity`,
+//! `SV_Trace`, `SV_PointContents`.
 
 mod sectors;
 

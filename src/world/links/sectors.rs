@@ -1,12 +1,11 @@
-//! Bodies by sector: a small tree of halves over the world, each entity in the smallest sector that holds
-//! it whole.
+//! Broadphase: linked solid entities in a tree of sectors, each in the smallest that holds it whole.
 //!
-//! Marks, which are points that nothing collides with, are in no sector: events, mostly, and in a fight
-//! more than everything else.
+//! Points without contents are in no sector. Most are events, and in a fight they outnumber all other
+//! entities.
 //!
-//! Invariants: a body is in one list at most; the lists hold linked bodies only. A sector is met before its
-//! halves, its upper half before the lower, and its own bodies from the last linked to the first. Source:
-//! the collision document, area tree.
+//! Invariants: an entity is in at most one list; the lists hold linked solid entities only. A sector is visited
+//! before its halves, its upper half before the lower, its own entities from the last linked to the first.
+//! Source: the collision document, area tree. Engine names: `worldSector_t`, `SV_AreaEntities`.
 
 use crate::model::{EntityNum, Vec3, limits::MAX_ENTITIES};
 

@@ -1,10 +1,10 @@
-//! Which entities are where, as far as being seen goes: for each cluster and area the set of those in it.
+//! PVS index: the set of linked entities in each cluster and area.
 //!
-//! What a place sees is then the union of the sets of the clusters that it sees, a few words each,
-//! however many entities there are.
+//! The entities visible from a place are the union of the sets of its visible clusters, a few words each,
+//! independent of the number of entities.
 //!
-//! Invariant: the sets hold exactly what [`PvsIndex::update`] was told last of each entity, so that
-//! [`PvsIndex::visible_from`] is, for each of them, [`PvsLocation::visible_from`].
+//! Invariant: the sets hold exactly the last [`PvsIndex::update`] of each entity, so that
+//! [`PvsIndex::visible_from`] equals [`PvsLocation::visible_from`] of each.
 
 use super::{
     PvsRow,

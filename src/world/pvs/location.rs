@@ -1,9 +1,9 @@
-//! Where a box is, as far as being seen goes: the clusters and areas that it touches.
+//! Clusters and areas that a box touches, for visibility.
 //!
-//! Invariant: bounded, whatever the box. One that touches more than fits counts as seen from every place
-//! that its areas are joined to; the engine does nearly so.
+//! Invariant: bounded for every box. A box that touches more clusters than fit is visible from every place
+//! connected to its areas, nearly as in the engine.
 //!
-//! Source: the engine's linking of entities and its choice of what a snapshot holds.
+//! Source: the engine's linking of entities and its selection of snapshot entities.
 
 use super::PvsRow;
 use crate::{

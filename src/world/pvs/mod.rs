@@ -1,10 +1,11 @@
-//! What may be seen from where: one bit for each pair of clusters.
+//! Potentially visible set (PVS): one bit for each pair of clusters.
 //!
-//! Invariants: a cluster of the map has a row of its own, or all rows are one: everything. Nobody's
-//! cluster (a viewer in solid rock, or outside) sees everything, and nothing sees what has no cluster.
+//! Invariants: each cluster of the map has its own row, unless the map has no visibility data and all rows are
+//! full. A viewer without a cluster (in solid or outside the map) sees everything. An entity without a cluster
+//! is visible from no place.
 //!
-//! Source: IBSP 46. The engine gives viewers outside the row of cluster 0, by accident; that is not
-//! repeated.
+//! Source: IBSP 46. The engine gives viewers outside the map the row of cluster 0, by accident; that is not
+//! repeated. Engine names: `CM_ClusterPVS`.
 
 mod index;
 mod location;

@@ -1,4 +1,4 @@
-//! Facets from a grid: triangles, the planes that fence them, and bevels.
+//! Patch facets: triangles, their border planes and bevels.
 //!
 //! Source: the collision document, patches; checked by the patch vectors.
 

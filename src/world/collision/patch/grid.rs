@@ -1,7 +1,7 @@
-//! The points of a curved patch: control points, subdivided until the curve is flat enough.
+//! Patch grid: control points, subdivided until the curve is flat enough.
 //!
-//! Invariants: at most [`MAX_SIDE`] columns and rows, at least one of each; every column is as long as
-//! the others. Source: the collision document, patches; checked by the patch vectors.
+//! Invariants: 1 to [`MAX_SIDE`] columns and rows; all columns have the same length. Source: the collision
+//! document, patches; checked by the patch vectors.
 
 use super::PatchError;
 use crate::model::Vec3;

@@ -1,12 +1,12 @@
-//! Curved patches as things to collide with: facets, each a plane with borders around it.
+//! Patch collision: curved surfaces as facets, each a plane with border planes.
 //!
-//! A patch's control points become a grid of points, the grid's cells become triangles, and each
-//! triangle, or each flat cell, a [`Facet`]: a thin solid behind its surface plane, fenced by the
-//! planes of its neighbours, by planes that stand on its edges, and by bevels for boxes.
+//! The control points of a patch become a grid of points and its cells become triangles. Each triangle, or
+//! each flat cell, becomes a [`Facet`]: a thin solid behind its surface plane. Its borders are the planes of
+//! its neighbors, planes on its edges, and bevels for boxes.
 //!
-//! Invariants: planes, facets and borders are in a fixed order, since ties between them are decided by
-//! it; borders and facets name planes of their own patch. Work is bounded: what a hostile map asks
-//! beyond that is an error. Source: the collision document, patches; checked by the patch vectors.
+//! Invariants: planes, facets and borders are in a fixed order, because ties between them depend on it;
+//! borders and facets refer to planes of their own patch. Work is bounded: a hostile map beyond the bound is
+//! an error. Source: the collision document, patches; checked by the patch vectors.
 
 mod facets;
 mod grid;

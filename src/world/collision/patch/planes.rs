@@ -1,6 +1,6 @@
-//! The planes of one patch, each kept once, in the order in which they were first needed.
+//! Plane list of one patch: each plane once, in order of first use.
 //!
-//! The order matters: the first plane that is near enough to a wanted one stands for it.
+//! The order matters: the first plane that is near enough to a wanted one is used for it.
 //!
 //! Source: the collision document, patches; checked by the patch vectors.
 

@@ -1,6 +1,6 @@
-//! Points and boxes moved against a patch, and boxes at rest in it.
+//! Traces of points and boxes against a patch, and position tests.
 //!
-//! Here both families compute in single precision. Source: the collision document, patches; checked by
+//! Both precisions compute in single precision here. Source: the collision document, patches; checked by
 //! the trace vectors.
 
 use super::{Facet, Fence, Patch};

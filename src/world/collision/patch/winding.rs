@@ -1,6 +1,6 @@
-//! Convex polygons: what borders leave of a facet's plane.
+//! Windings: convex polygons that borders cut from the plane of a facet.
 //!
-//! Invariants: at most [`MAX_POINTS`] points, or the cut counts as leaving nothing. Source: the collision
+//! Invariants: at most [`MAX_POINTS`] points; a cut beyond that leaves an empty winding. Source: the collision
 //! document, windings; checked by the patch vectors.
 
 use crate::{
