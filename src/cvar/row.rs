@@ -201,6 +201,15 @@ impl Setting {
     pub const fn in_game(&self, game: GameFolder) -> &PerGame {
         &self.per_game[game as usize]
     }
+
+    /// Maximum length of a text value, in bytes; 0 for values of other kinds.
+    #[must_use]
+    pub const fn max_len(&self) -> usize {
+        match self.kind {
+            Kind::Text { max } | Kind::Name { max } => max,
+            _ => 0,
+        }
+    }
 }
 
 /// Typed key of one row: reads its value as a `T` without a search.

@@ -167,15 +167,17 @@ mod tests {
         let plain = Flags::PLAIN;
         let int = Kind::Int { min: 10, max: 125 };
         for given in ["9", "126", "", "20fps", "2 0", "20.5", "99999999999", "nan"] {
-            let sentence = format!("x cannot be \"{given}\": it takes an integer from 10 to 125");
+            let sentence =
+                format!("x: invalid value \"{given}\" (expected an integer from 10 to 125)");
             refuse(int, plain, given, &sentence);
         }
         let float = Kind::Float { min: -1.0, max: 1e4 };
         for given in ["nan", "-NaN", "inf", "-infinity", "1e39", "0x10", "", "-1.5"] {
-            let sentence = format!("x cannot be \"{given}\": it takes a number from -1 to 10000");
+            let sentence =
+                format!("x: invalid value \"{given}\" (expected a number from -1 to 10000)");
             refuse(float, plain, given, &sentence);
         }
-        refuse(Kind::Flag, plain, "2", "x cannot be \"2\": it takes 0 or 1");
+        refuse(Kind::Flag, plain, "2", "x: invalid value \"2\" (expected 0 or 1)");
         refuse(
             Kind::IntOrOff { min: 1000, max: 2000 },
             plain,

@@ -18,7 +18,6 @@ mod people;
 pub mod profile;
 pub mod settings;
 pub mod userinfo;
-mod values;
 
 use std::net::IpAddr;
 

@@ -128,19 +128,6 @@ pub struct Fights {
     pub own_settings: bool,
 }
 
-/// A setting that a game adds to the serverinfo or the systeminfo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InfoSetting {
-    /// Its key.
-    pub name: &'static str,
-    /// Its value unless an operator says otherwise.
-    pub default: &'static str,
-}
-
-const fn info(name: &'static str, default: &'static str) -> InfoSetting {
-    InfoSetting { name, default }
-}
-
 /// One game that clients may have: the data behind every rule that differs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -231,8 +218,6 @@ pub struct Profile {
     pub leaves_by_dying: bool,
     /// Whether a team loses no point when a player leaves it for another.
     pub leavers_cost_nothing: bool,
-    /// Default of `pmove_msec`.
-    pub pmove_msec: i32,
     /// Bit of `dmflags` that changes how everything accelerates; 0 when there is none.
     pub no_bunny_dmflag: i32,
     /// How player entities move between snapshots.
@@ -257,12 +242,6 @@ pub struct Profile {
     pub logs_connect_first: bool,
     /// Whether the setting `g_music` replaces the level's own music.
     pub music_setting: bool,
-    /// Settings whose changes are announced to everybody, besides those of every game.
-    pub announced: &'static [&'static str],
-    /// Serverinfo keys that the client's game reads or shows, besides those of every game.
-    pub serverinfo: &'static [InfoSetting],
-    /// Systeminfo keys that the client's game predicts by.
-    pub systeminfo: &'static [InfoSetting],
 }
 
 impl Profile {
@@ -348,7 +327,6 @@ impl Profile {
         announces_respawn: true,
         leaves_by_dying: true,
         leavers_cost_nothing: true,
-        pmove_msec: 11,
         no_bunny_dmflag: 128,
         smoothing: Smoothing::Interpolate,
         silence: Silence::Frames(2),
@@ -361,46 +339,6 @@ impl Profile {
         log_clock_runs_on: true,
         logs_connect_first: false,
         music_setting: true,
-        announced: &[
-            "pmove_float",
-            "g_gravityModifier",
-            "g_damageModifier",
-            "g_respawntime",
-            "g_spawnprotect",
-            "g_vampire",
-            "g_regen",
-            "g_catchup",
-            "g_delagHitscan",
-            "g_truePing",
-        ],
-        serverinfo: &[
-            info("videoflags", "7"),
-            info("elimflags", "0"),
-            info("voteflags", "767"),
-            info("elimination_roundtime", "120"),
-            info("g_doWarmup", "0"),
-            info("g_allowVote", "1"),
-            info("g_voteGametypes", "/0/1/3/4/5/6/7/8/9/10/11/12/"),
-            info("g_voteMinTimelimit", "0"),
-            info("g_voteMaxTimelimit", "1000"),
-            info("g_voteMinFraglimit", "0"),
-            info("g_voteMaxFraglimit", "0"),
-            info("g_obeliskRespawnDelay", "10"),
-            info("g_enableDust", "0"),
-            info("g_enableBreath", "0"),
-            info("g_rockets", "0"),
-            info("g_instantgib", "0"),
-            info("g_lms_mode", "0"),
-            info("g_delagHitscan", "0"),
-            info("g_altExcellent", "0"),
-        ],
-        systeminfo: &[
-            info("pmove_fixed", "0"),
-            info("pmove_msec", "11"),
-            info("pmove_float", "1"),
-            info("g_synchronousClients", "0"),
-            info("sv_fps", "20"),
-        ],
     };
 
     /// The base game: release 1.32 and ioquake3's build of it.
@@ -467,7 +405,6 @@ impl Profile {
         announces_respawn: false,
         leaves_by_dying: false,
         leavers_cost_nothing: false,
-        pmove_msec: 8,
         no_bunny_dmflag: 0,
         smoothing: Smoothing::LinearStop(50),
         silence: Silence::Millis(1000),
@@ -480,13 +417,6 @@ impl Profile {
         log_clock_runs_on: false,
         logs_connect_first: true,
         music_setting: false,
-        announced: &[],
-        serverinfo: &[],
-        systeminfo: &[
-            info("pmove_fixed", "0"),
-            info("pmove_msec", "8"),
-            info("g_synchronousClients", "0"),
-        ],
     };
 
     /// OpenArena's sources after 0.8.8: the rune's statistic is last.
@@ -540,15 +470,6 @@ mod tests {
             places.extend(s.rune);
             places.sort_unstable();
             assert_eq!(places, (0..places.len()).collect::<Vec<_>>(), "{}", profile.folder);
-        }
-    }
-
-    #[test]
-    fn the_step_length_is_said_the_same_everywhere() {
-        for profile in Profile::ALL {
-            let told = profile.systeminfo.iter().find(|setting| setting.name == "pmove_msec");
-            let told = told.and_then(|setting| setting.default.parse().ok());
-            assert_eq!(told, Some(profile.pmove_msec), "{}", profile.folder);
         }
     }
 

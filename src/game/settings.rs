@@ -1,8 +1,9 @@
 //! Setting rows of the game: match rules, movement, votes, and OpenArena's extensions.
 //!
-//! Games read these rows by typed key from [`Host::settings`](super::Host::settings). Defaults and bounds
+//! Games read these rows by typed key from [`Host::settings`]. Defaults and bounds
 //! are defined here only. Source of names and defaults: Quake III Arena 1.32, ioquake3, OpenArena 0.8.8.
 
+use super::Host;
 use crate::cvar::{
     Flag, Flags, Float, Int, MovementChoice, PerGame, Precision, RulesMode, Setting, Text, engine,
     setting_rows,
@@ -204,3 +205,17 @@ pub const SETTINGS: &[Setting] = &{
     }
     rows
 };
+
+/// Version of the settings at the last read: they are read again only after a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SettingsVersion(Option<u64>);
+
+impl SettingsVersion {
+    /// Whether settings may have changed since the last call.
+    pub(super) fn changed(&mut self, host: &dyn Host) -> bool {
+        let version = host.settings_version();
+        let changed = version.is_none() || version != self.0;
+        self.0 = version;
+        changed
+    }
+}

@@ -1,4 +1,4 @@
-//! The store of settings: what it takes, what it refuses and in which words, what travels.
+//! Unit tests of the settings store.
 
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn keys_read_what_was_set() {
 }
 
 #[test]
-fn refusals_name_the_setting_and_what_would_be_right() {
+fn errors_name_setting_and_accepted_values() {
     let mut settings = started();
     refused(
         &mut settings,
@@ -107,7 +107,7 @@ fn refusals_name_the_setting_and_what_would_be_right() {
 }
 
 #[test]
-fn what_is_chosen_at_start_can_be_chosen_before_it() {
+fn startup_settings_change_before_the_start() {
     let mut settings = Settings::default();
     assert_eq!(settings.set("net_port", "28000"), Ok(Change::Changed));
     assert_eq!(settings.set("sv_maxclients", "16"), Ok(Change::Changed), "nothing to wait for");
@@ -117,7 +117,7 @@ fn what_is_chosen_at_start_can_be_chosen_before_it() {
 }
 
 #[test]
-fn latched_values_wait_for_the_next_map() {
+fn latched_values_take_effect_with_the_next_map() {
     let mut settings = started();
     let version = settings.serverinfo_version();
     assert_eq!(settings.set("sv_maxclients", "16"), Ok(Change::Latched));
@@ -138,14 +138,14 @@ fn latched_values_wait_for_the_next_map() {
         &mut settings,
         "sv_privateClients",
         "3",
-        "sv_privateClients cannot be 3: sv_maxclients leaves at most 2",
+        "sv_privateClients: invalid value 3 (expected at most sv_maxclients, 2)",
     );
 }
 
 #[test]
-fn a_public_server_wants_a_long_rcon_password_in_whatever_order() {
-    let sentence = "rconPassword needs at least 8 characters while dedicated is 2 or sv_rconAllow names a \
-                    network beyond this machine, or none at all";
+fn public_server_requires_long_rcon_password() {
+    let sentence = "rconPassword too short (expected at least 8 characters, or none, while dedicated is 2 or \
+             sv_rconAllow allows more than loopback)";
     for order in [["rconPassword", "dedicated"], ["dedicated", "rconPassword"]] {
         let mut settings = Settings::default();
         for name in order {
@@ -166,7 +166,7 @@ fn a_public_server_wants_a_long_rcon_password_in_whatever_order() {
 }
 
 #[test]
-fn the_server_writes_what_nobody_else_may() {
+fn server_writes_read_only_settings() {
     let mut settings = started();
     let versions =
         |settings: &Settings| (settings.serverinfo_version(), settings.systeminfo_version());
@@ -187,20 +187,15 @@ fn the_server_writes_what_nobody_else_may() {
 }
 
 #[test]
-fn names_in_no_table_become_variables_with_a_word_about_it() {
+fn unknown_names_become_variables_with_a_note() {
     let mut settings = started();
     assert_eq!(settings.set("sv_hostnam", "x"), Ok(Change::Changed));
     assert_eq!(
         settings.poll_note().as_deref(),
-        Some(
-            "no setting is named sv_hostnam: kept as a variable of your own; did you mean sv_hostname?"
-        )
+        Some("unknown setting sv_hostnam: stored as a variable; did you mean sv_hostname?")
     );
     settings.set("d1", "map q3dm1 ; set nextmap vstr d2").unwrap();
-    assert_eq!(
-        settings.poll_note().as_deref(),
-        Some("no setting is named d1: kept as a variable of your own")
-    );
+    assert_eq!(settings.poll_note().as_deref(), Some("unknown setting d1: stored as a variable"));
     settings.set("d1", "changed").unwrap();
     for ignored in ["com_hunkmegs", "fs_homepath", "VM_GAME"] {
         assert_eq!(settings.set(ignored, "256"), Ok(Change::Changed));
@@ -222,16 +217,13 @@ fn variables_are_bounded() {
         settings.set(&format!("own{number}"), "x").unwrap();
     }
     let error = settings.set("one_more", "x").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "one_more is one variable too many: at most 512 of your own are kept"
-    );
+    assert_eq!(error.to_string(), "one_more not stored: too many variables (max 512)");
     assert_eq!(settings.set("own7", "y"), Ok(Change::Changed));
     assert!(settings.set("own7", &"y".repeat(MAX_STRING_LEN + 1)).is_err());
 }
 
 #[test]
-fn sets_shows_a_setting_in_the_serverinfo() {
+fn sets_adds_setting_to_serverinfo() {
     let mut settings = started();
     let version = settings.serverinfo_version();
     let shown = settings.set_with(SetCommand::Sets, ChangeSource::Operator, "g_speed", "320");
@@ -243,7 +235,7 @@ fn sets_shows_a_setting_in_the_serverinfo() {
 }
 
 #[test]
-fn the_serverinfo_warns_before_it_refuses() {
+fn serverinfo_warns_before_it_is_full() {
     let mut settings = started();
     assert_eq!(settings.poll_note(), None);
     let mut sets = |name: &str, len: usize| {
@@ -254,20 +246,17 @@ fn the_serverinfo_warns_before_it_refuses() {
     let (result, note, len) = sets("own", 150);
     assert_eq!(result, Ok(Change::Changed));
     let sentence =
-        format!("serverinfo takes {len} bytes of at most 1023; beyond that, changes are refused");
+        format!("serverinfo nearly full: {len} bytes (max 1023); changes beyond that are rejected");
     assert_eq!(note, Some(sentence));
     let (result, _, after) = sets("another", 300);
     let sentence = result.unwrap_err().to_string();
     assert!(sentence.starts_with("another does not fit: the serverinfo would take "), "{sentence}");
-    assert!(
-        sentence.ends_with(" of at most 1023; shorten it or another of its values"),
-        "{sentence}"
-    );
+    assert!(sentence.ends_with(" (max 1023); shorten it or another of its values"), "{sentence}");
     assert_eq!(after, len, "nothing changed");
 }
 
 #[test]
-fn the_server_s_own_values_always_have_room() {
+fn server_values_always_fit() {
     let mut settings = started();
     settings.set("sv_maxclients", "64").unwrap();
     let mut len = 0;
@@ -286,7 +275,7 @@ fn the_server_s_own_values_always_have_room() {
 }
 
 #[test]
-fn a_game_brings_its_defaults_and_leaves_what_was_chosen() {
+fn game_change_keeps_set_values() {
     let mut settings = Settings::default();
     assert_eq!(settings.int(key::PMOVE_MSEC), 11);
     settings.set("map", "oa_dm1").unwrap();
@@ -306,7 +295,7 @@ fn a_game_brings_its_defaults_and_leaves_what_was_chosen() {
 }
 
 #[test]
-fn infos_hold_what_a_client_game_reads() {
+fn info_strings_hold_client_keys() {
     let settings = started();
     let server: Vec<_> = settings.serverinfo().collect();
     for pair in [
@@ -348,7 +337,7 @@ fn infos_hold_what_a_client_game_reads() {
 
 proptest! {
     #[test]
-    fn whatever_is_set_keeps_the_infos_whole(
+    fn info_strings_always_fit(
         changes in proptest::collection::vec((0..SETTINGS.len() + 3, ".{0,40}|[0-9]{1,4}|x{0,400}", 0..4_usize), 0..60),
     ) {
         let commands = [SetCommand::Set, SetCommand::Sets, SetCommand::Seta, SetCommand::Setu];
@@ -368,10 +357,10 @@ proptest! {
 }
 
 #[test]
-fn the_table_is_sound() {
+fn table_is_consistent() {
     for (row, setting) in SETTINGS.iter().enumerate() {
         let name = setting.name;
-        assert_eq!(row_named(name), Some(row), "{name} is there twice");
+        assert_eq!(row_named(name), Some(row), "{name} is declared twice");
         assert!(!is_ignored(name), "{name} is ignored and is not");
         assert!(
             name.len() <= MAX_NAME_LEN
@@ -406,7 +395,7 @@ fn the_table_is_sound() {
 }
 
 #[test]
-fn movement_goes_with_the_game() {
+fn pmove_variant_belongs_to_the_game() {
     for (game, right) in [
         ("baseq3", ["auto", "quake3", "ioquake3"]),
         ("baseoa", ["auto", "openarena", "openarena-next"]),
@@ -428,7 +417,7 @@ fn movement_goes_with_the_game() {
                     ));
                 } else {
                     let sentence = format!(
-                        "g_movement cannot be {movement} while game is {game}: it takes auto, {} or {}",
+                        "g_movement: invalid value {movement} while game is {game} (expected auto, {} or {})",
                         right[1], right[2]
                     );
                     assert_eq!(started, Err(sentence));

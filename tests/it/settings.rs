@@ -1,71 +1,198 @@
-//! Settings table against the games' own tables.
+//! The settings table against its readers: every row is read, announced or marked, and nothing is said twice.
 
-use fragd::{
-    game::{Profile, movement::Variant},
-    settings::{Choice as _, Flags, GameFolder, MovementChoice, SETTINGS},
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
 };
 
+use fragd::{
+    game::movement::Variant,
+    settings::{Choice as _, Flags, GameFolder, Kind, MovementChoice, SETTINGS, Setting, key},
+};
+
+/// Files that declare rows.
+const TABLES: [&str; 2] = ["src/cvar/engine.rs", "src/game/settings.rs"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Path and text of every source file below a folder, without unit tests.
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut open = vec![root().join(folder)];
+    let mut files = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                open.extend((!["tests", "conformance"].contains(&&*name)).then_some(path));
+            } else if name.ends_with(".rs") && !name.ends_with("tests.rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned();
+                files.push((path.strip_prefix(root()).unwrap().to_owned(), code));
+            }
+        }
+    }
+    files
+}
+
+/// Key and row of every setting, read from the files that declare them.
+fn rows() -> Vec<(String, &'static Setting)> {
+    let mut rows = Vec::new();
+    for table in TABLES {
+        for line in fs::read_to_string(root().join(table)).unwrap().lines() {
+            let mut parts = line.trim_start().splitn(3, ", ");
+            let (Some(key), Some(name)) = (parts.next(), parts.next()) else { continue };
+            let name = name.trim_matches(['"', ',']);
+            let is_key =
+                key.bytes().all(|byte| byte.is_ascii_uppercase() || b"_0123456789".contains(&byte));
+            rows.extend(
+                SETTINGS
+                    .iter()
+                    .find(|row| is_key && row.name == name)
+                    .map(|row| (key.to_owned(), row)),
+            );
+        }
+    }
+    assert_eq!(rows.len(), SETTINGS.len(), "every row stands on one line of {TABLES:?}");
+    rows
+}
+
+fn has(row: &Setting, flags: Flags) -> bool {
+    row.per_game.iter().any(|column| column.flags.has(flags))
+}
+
 #[test]
-fn every_pmove_variant_has_a_setting_value() {
+fn every_setting_has_an_effect_or_a_mark() {
+    let mut used = BTreeSet::new();
+    for (path, code) in sources("src") {
+        if !TABLES.iter().any(|table| path == Path::new(table)) {
+            let keys = code.split("key::").skip(1).map(|rest| {
+                rest.chars()
+                    .take_while(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || *c == '_')
+            });
+            used.extend(keys.map(|key| key.collect::<String>()));
+        }
+    }
+    for (key, row) in rows() {
+        let name = row.name;
+        let is_marked = has(row, Flags::NO_EFFECT) || matches!(row.kind, Kind::OnlyZero { .. });
+        let is_sent = has(row, Flags::CLIENT) && row.per_game.iter().any(|c| c.flags.travels());
+        let is_constant = name == "version";
+        match used.contains(&key) {
+            true => assert!(!has(row, Flags::NO_EFFECT), "{name} has a reader: remove NO_EFFECT"),
+            false => assert!(
+                is_marked || is_sent || is_constant,
+                "{name} has no reader: read key::{key}, or mark the row NO_EFFECT"
+            ),
+        }
+    }
+}
+
+#[test]
+fn settings_without_effect_are_listed_as_such() {
+    let settings = fragd::settings::Settings::default();
+    let template = fragd::settings::config_template();
+    let mark = "no effect, accepted for compatibility";
+    for row in SETTINGS.iter().filter(|row| has(row, Flags::NO_EFFECT)) {
+        let listing = fragd::settings::listing(&settings, Some(row.name)).unwrap();
+        assert!(listing.contains(mark), "{listing}");
+        let before = template.split(&format!("\n#{} = ", row.name)).next().unwrap();
+        let help = before.rsplit("\n\n").next().unwrap().replace("\n# ", " ");
+        assert!(help.contains(mark), "{help}");
+    }
+}
+
+/// Features that are not implemented, and the settings that ask for them.
+#[test]
+fn unimplemented_features_are_refused_with_a_reason() {
+    let mut settings = fragd::settings::Settings::default();
+    for name in ["g_delagHitscan", "g_truePing", "g_altExcellent", "g_elimination", "sv_pure"] {
+        settings.set(name, "0").unwrap();
+        let error = settings.set(name, "1").unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("{name}: invalid value \"1\" (expected 0; ")),
+            "{error}"
+        );
+    }
+    let error = settings.set("g_delagHitscan", "1").unwrap_err().to_string();
+    assert!(error.ends_with("(expected 0; lag compensation is not implemented)"), "{error}");
+}
+
+#[test]
+fn movement_variants_match_choices() {
     let mut names = vec!["auto"];
     names.extend(Variant::ALL.map(|variant| variant.name));
     assert_eq!(MovementChoice::NAMES, names);
 }
 
+/// Keys that the client game of OpenArena 0.8.8 or Quake III Arena reads from an info string.
 #[test]
-fn systeminfo_holds_settings_that_cgame_reads() {
-    for profile in Profile::ALL {
-        let game = GameFolder::named(profile.folder).unwrap();
-        for (told, flag) in
-            [(profile.serverinfo, Flags::SERVERINFO), (profile.systeminfo, Flags::SYSTEMINFO)]
-        {
-            for info in told {
-                let row = SETTINGS.iter().find(|setting| setting.name == info.name);
-                let column = row.expect(info.name).in_game(game);
-                assert!(column.flags.has(flag), "{} of {}", info.name, profile.folder);
-                assert_eq!(column.default, info.default, "{} of {}", info.name, profile.folder);
-            }
+fn clients_receive_the_keys_that_they_read() {
+    const OPENARENA: &[&str] = &[
+        "videoflags",
+        "elimflags",
+        "voteflags",
+        "elimination_roundtime",
+        "g_doWarmup",
+        "g_allowVote",
+        "g_voteGametypes",
+        "g_voteMinTimelimit",
+        "g_voteMaxTimelimit",
+        "g_voteMinFraglimit",
+        "g_voteMaxFraglimit",
+        "g_obeliskRespawnDelay",
+        "g_enableDust",
+        "g_enableBreath",
+        "g_rockets",
+        "g_instantgib",
+        "g_lms_mode",
+        "g_delagHitscan",
+        "g_altExcellent",
+    ];
+    let sent = |name: &str, game: GameFolder, flag| {
+        let row = SETTINGS.iter().find(|row| row.name == name).expect(name);
+        row.in_game(game).flags.has(flag)
+    };
+    for name in OPENARENA {
+        assert!(sent(name, GameFolder::BaseOa, Flags::SERVERINFO), "{name}");
+        assert!(!sent(name, GameFolder::BaseQ3, Flags::SERVERINFO), "{name}");
+    }
+    for name in ["pmove_fixed", "pmove_msec", "g_synchronousClients"] {
+        for game in [GameFolder::BaseOa, GameFolder::BaseQ3] {
+            assert!(sent(name, game, Flags::SYSTEMINFO), "{name}");
         }
     }
-}
-
-#[test]
-fn announced_keys_are_settings() {
-    for name in Profile::ALL.iter().flat_map(|profile| profile.announced) {
-        assert!(SETTINGS.iter().any(|setting| setting.name == *name), "{name}");
+    for name in ["pmove_float", "sv_fps"] {
+        assert!(sent(name, GameFolder::BaseOa, Flags::SYSTEMINFO), "{name}");
     }
+    let step = key::PMOVE_MSEC.setting();
+    assert_eq!(step.per_game.map(|column| column.default), ["11", "8"]);
 }
 
-/// Prefixes of setting names, at any place in the rules.
+/// Prefixes of setting names in game code.
 const PREFIXES: [&str; 5] = ["g_", "pmove_", "com_", "sv_", "elimination_"];
 
-/// Keys of userinfos, which look like settings.
+/// Userinfo keys that look like settings.
 const USERINFO_KEYS: [&str; 2] = ["g_redteam", "g_blueteam"];
 
 #[test]
-fn keys_read_by_rules_are_settings() {
-    let mut read = std::collections::BTreeSet::new();
-    let mut folders =
-        vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/game"))];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if path.is_dir() {
-                folders.extend((name != "tests").then_some(path));
-            } else if name.ends_with(".rs") && name != "tests.rs" {
-                let text = std::fs::read_to_string(&path).unwrap();
-                let rules = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-                let quoted = rules.split('"').skip(1).step_by(2).map(str::to_owned);
-                read.extend(quoted.filter(|word| {
-                    PREFIXES.iter().any(|prefix| word.starts_with(prefix))
-                        && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                }));
-            }
+fn setting_names_in_game_code_are_in_the_table() {
+    let mut named = BTreeSet::new();
+    for (path, code) in sources("src/game") {
+        if path == Path::new(TABLES[1]) {
+            continue;
         }
+        let quoted = code.split('"').skip(1).step_by(2).map(str::to_owned);
+        named.extend(quoted.filter(|word| {
+            PREFIXES.iter().any(|prefix| word.starts_with(prefix))
+                && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        }));
     }
-    assert!(read.len() > 50, "{read:?}");
-    for name in read.iter().filter(|name| !USERINFO_KEYS.contains(&name.as_str())) {
-        assert!(SETTINGS.iter().any(|setting| setting.name == name), "{name} is in no table");
+    assert!(!named.is_empty());
+    for name in named.iter().filter(|name| !USERINFO_KEYS.contains(&name.as_str())) {
+        assert!(SETTINGS.iter().any(|row| row.name == name), "{name} is in no table");
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    cvar::{GameFolder, Values},
-    game::{Host, World, settings},
+    cvar::{Choice as _, GameFolder, Values},
+    game::{Host, Profile, World, settings},
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, UserCmd, Vec3, Words,
         limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_SERVER_COMMAND_LEN},
@@ -79,7 +79,8 @@ impl TestHost {
     }
 
     /// A server of one game.
-    pub(in crate::game) fn of_game(game: GameFolder) -> Self {
+    pub(in crate::game) fn of_profile(profile: &Profile) -> Self {
+        let game = GameFolder::named(profile.folder).expect("a game");
         Self { settings: test_values(game), ..Self::default() }
     }
 

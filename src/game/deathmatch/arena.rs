@@ -89,7 +89,7 @@ impl Arena {
         entities: &str,
     ) -> Self {
         let world = World::new(map(blocks, entities), TracePrecision::Single).expect("a sound map");
-        let mut host = TestHost::default();
+        let mut host = TestHost::of_profile(profile);
         host.world = Some(world);
         // Nobody is spared unless a test is about that.
         host.set_setting("g_spawnprotect", "0");

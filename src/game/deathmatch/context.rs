@@ -97,7 +97,7 @@ impl Context<'_> {
 
     /// Reads the settings again when any has changed.
     pub(super) fn refresh_settings(&mut self) {
-        if !self.clients.seen.is_old(self.host) {
+        if !self.clients.settings_version.changed(self.host) {
             return;
         }
         self.clients.rules.refresh(self.host, self.clients.profile);

@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::{
     bg::{EntityType, Event, animation, contents, entity_flag},
-    game::movement::trajectory,
+    game::{movement::trajectory, settings::key},
 };
 
 /// Slots for the bodies of the dead.
@@ -179,7 +179,7 @@ pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
 /// A body goes to pieces, unless no blood is wanted.
 pub(super) fn gib_corpse(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
-    if cx.host.setting("com_blood") == "0" {
+    if !cx.host.settings().flag(key::COM_BLOOD) {
         return;
     }
     let Some(body) = cx.entities.get_mut(number) else { return };

@@ -16,11 +16,8 @@ use crate::model::{EntityNum, text::leading_int};
 use crate::world::{MapEntities, entity_string::MapEntity};
 use crate::{
     bg::{GameType, configstring, items::ItemKind},
-    game::{LevelStart, userinfo::clean_text},
+    game::{LevelStart, settings::key, userinfo::clean_text},
 };
-
-/// Gravity where the map says nothing.
-const GRAVITY: &str = "800";
 
 /// Everything that a level begins with.
 pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &LevelStart) {
@@ -29,7 +26,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     sys.spots.clear();
     sys.targets.clear();
     sys.fight = Fight::default();
-    let number = leading_int(cx.host.setting("g_gametype"));
+    let number = cx.host.settings().int(key::G_GAMETYPE);
     let game_type = GameType::of_number(number).filter(|&kind| kind.is_for_many());
     if game_type.is_none() {
         cx.host.print(&format!(
@@ -53,11 +50,11 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
         clean_text(&text, 255)
     };
     let profile = cx.clients.profile;
-    let custom = clean_text(cx.host.setting("g_music"), 127);
+    let custom = clean_text(cx.host.settings().text(key::G_MUSIC), 127);
     let replaced =
         profile.music_setting && !custom.is_empty() && !custom.eq_ignore_ascii_case("none");
     let music = if replaced { custom } else { key("music") };
-    let motd = clean_text(cx.host.setting("g_motd"), 255);
+    let motd = clean_text(cx.host.settings().text(key::G_MOTD), 255);
     for (index, text) in [
         (configstring::FRY_SOUND, configstring::FRY_SOUND_FILE),
         (configstring::GAME_VERSION, profile.version),
@@ -69,7 +66,8 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
         cx.host.set_configstring(index, text);
     }
     if let Some(world) = world {
-        let gravity = world.spawn_value("gravity").unwrap_or(GRAVITY);
+        let default = key::G_GRAVITY.setting().in_game(cx.host.settings().game()).default;
+        let gravity = world.spawn_value("gravity").unwrap_or(default);
         cx.host.set_setting("g_gravity", &leading_int(gravity).clamp(0, 0xffff).to_string());
         cx.refresh_settings();
     }

@@ -19,7 +19,7 @@ fn deathmatch_conforms() {
 
 #[test]
 fn gods_and_ghosts_feel_nothing() {
-    let mut host = conformance::TestHost::default();
+    let mut host = conformance::TestHost::of_profile(Profile::BASEQ3);
     host.set_setting("sv_cheats", "1");
     let mut game = Deathmatch::new(Profile::BASEQ3);
     game.init(&mut host, LevelStart { time: LevelTime(1000), seed: 1, restart: false });

@@ -16,11 +16,12 @@ use self::{levels::Level, pilot::Around};
 use super::{
     EntityView, Game, Host, LevelStart, Profile,
     people::{self, ClientContext, ClientRules, People, Player, Role, Spot},
+    settings::key,
 };
 use crate::bg::{Persistent, configstring};
+use crate::cvar::engine;
 use crate::model::{
     ClientNum, EntityNum, LevelTime, PlayerState, UserCmd, Vec3, Words, limits::MAX_CLIENTS,
-    text::leading_int,
 };
 use crate::world::MapEntities;
 
@@ -187,18 +188,18 @@ impl Game for Flight {
         self.seed = start.seed;
         self.people.start(host, &start);
         let profile = self.people.profile;
-        self.level = Level::named(host.setting("mapname"));
-        if leading_int(host.setting("g_gametype")) != 0 {
+        self.level = Level::named(host.settings().text(engine::key::MAPNAME));
+        if host.settings().int(key::G_GAMETYPE) != 0 {
             host.print("free flight knows no teams: g_gametype is 0 now");
             host.set_setting("g_gametype", "0");
         }
 
-        let custom_music = super::userinfo::clean_text(host.setting("g_music"), 127);
+        let custom_music = super::userinfo::clean_text(host.settings().text(key::G_MUSIC), 127);
         let replaced = profile.music_setting
             && !custom_music.is_empty()
             && !custom_music.eq_ignore_ascii_case("none");
         let music = if replaced { custom_music.as_str() } else { self.level.music };
-        let motd = super::userinfo::clean_text(host.setting("g_motd"), 255);
+        let motd = super::userinfo::clean_text(host.settings().text(key::G_MOTD), 255);
         let strings = [
             (configstring::FRY_SOUND, configstring::FRY_SOUND_FILE),
             (configstring::GAME_VERSION, profile.version),
@@ -268,7 +269,7 @@ impl Game for Flight {
 
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
         self.people.now = time;
-        if self.people.seen.is_old(host) {
+        if self.people.settings_version.changed(host) {
             self.people.rules.refresh(host, self.people.profile);
         }
         for client in ClientNum::all() {

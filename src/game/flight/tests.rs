@@ -20,8 +20,11 @@ struct Field {
 
 impl Field {
     fn new(profile: &'static Profile) -> Self {
-        let mut field =
-            Self { game: Flight::new(profile), host: TestHost::default(), now: LevelTime(1000) };
+        let mut field = Self {
+            game: Flight::new(profile),
+            host: TestHost::of_profile(profile),
+            now: LevelTime(1000),
+        };
         field.host.set_setting("mapname", "oa_dm1");
         let start = LevelStart { time: field.now, seed: 1, restart: false };
         field.game.init(&mut field.host, start);

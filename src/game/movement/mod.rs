@@ -38,7 +38,7 @@ pub use mover::{Conditions, Outcome, Touched, move_player};
 pub use noclip::fly_through;
 pub use pace::{Timely, timely};
 pub use publish::{Publication, player_entity};
-pub use rules::{FIXED_STEP_MS, Headroom, Rules, Settings, Variant};
+pub use rules::{Headroom, Rules, Settings, Variant};
 pub use surroundings::{OpenSpace, Surroundings};
 pub use velocity::{Acceleration, Length};
 

@@ -14,8 +14,6 @@ use crate::{
 
 /// Bit of `dmflags`, in every game: nobody's steps are heard.
 const NO_FOOTSTEPS_DMFLAG: i32 = 32;
-/// Shortest and longest fixed step in milliseconds.
-pub const FIXED_STEP_MS: (i32, i32) = (8, 33);
 
 /// What may be above the edge that a swimmer climbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +145,7 @@ impl Variant {
 pub struct Settings {
     /// `pmove_fixed`: everybody moves in steps of the same length.
     pub fixed: bool,
-    /// `pmove_msec`: that length, brought within [`FIXED_STEP_MS`].
+    /// `pmove_msec`: that length, positive.
     pub fixed_step_ms: i32,
     /// `pmove_float`: velocity keeps its fractions, where the game knows that.
     pub float: bool,
@@ -181,10 +179,9 @@ impl Rules {
     #[must_use]
     pub fn new(variant: &'static Variant, settings: Settings) -> Self {
         let flag = |bit: i32| settings.dmflags & bit != 0;
-        let (shortest, longest) = FIXED_STEP_MS;
         Self {
             variant,
-            fixed_step_ms: settings.fixed.then(|| settings.fixed_step_ms.clamp(shortest, longest)),
+            fixed_step_ms: settings.fixed.then_some(settings.fixed_step_ms),
             whole_velocity: !(variant.float_setting && settings.float),
             acceleration: if flag(variant.no_bunny_dmflag) {
                 Acceleration::NoBunny
@@ -209,9 +206,13 @@ impl Rules {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        cvar::{Choice as _, Flags, GameFolder},
+        game::settings::key,
+    };
 
     const EVERYTHING: Settings =
-        Settings { fixed: true, fixed_step_ms: 100, float: true, dmflags: -1 };
+        Settings { fixed: true, fixed_step_ms: 33, float: true, dmflags: -1 };
 
     #[test]
     fn a_game_heeds_only_its_own_flags() {
@@ -242,8 +243,10 @@ mod tests {
             assert_eq!(variant.last_weapon, profile.last_weapon, "{}", variant.name);
             assert_eq!(variant.no_bunny_dmflag, profile.no_bunny_dmflag, "{}", variant.name);
             assert_eq!(Variant::named(variant.name), Some(variant));
-            let told = profile.systeminfo.iter().any(|setting| setting.name == "pmove_float");
-            assert_eq!(variant.float_setting, told, "{}: clients hear of it", variant.name);
+            let game = GameFolder::named(profile.folder).unwrap();
+            let float = key::PMOVE_FLOAT.setting().in_game(game);
+            let sent = float.flags.has(Flags::SYSTEMINFO);
+            assert_eq!(variant.float_setting, sent, "{}: clients predict with it", variant.name);
         }
         assert_eq!(Variant::named("doom"), None);
     }

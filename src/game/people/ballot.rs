@@ -8,7 +8,8 @@ use super::People;
 use crate::model::{ClientNum, Words, text::leading_int};
 use crate::{
     bg::GameType,
-    game::{Host, Profile, userinfo::clean_text, values::whole},
+    cvar::{Int, Key},
+    game::{Host, Profile, settings::key, userinfo::clean_text},
 };
 
 /// Most minutes or frags that may be asked for when no setting says less.
@@ -54,7 +55,7 @@ const fn row(
 
 const ROWS: &[Row] = &[
     row("map_restart", 1, |_, _, _| Ok(Ballot::Restart)),
-    row("nextmap", 2, |_, host, _| match host.setting("nextmap") {
+    row("nextmap", 2, |_, host, _| match host.settings().text(key::NEXTMAP) {
         "" => Err("nextmap not set.".to_owned()),
         _ => Ok(Ballot::NextMap),
     }),
@@ -64,10 +65,12 @@ const ROWS: &[Row] = &[
     row("clientkick", 16, |people, _, word| people.player_numbered(word).map(Ballot::Kick)),
     row("g_doWarmup", 32, |_, _, word| Ok(Ballot::Warmup(leading_int(word) != 0))),
     row("timelimit", 64, |_, host, word| {
-        limit(host, word, ["g_voteMinTimelimit", "g_voteMaxTimelimit"]).map(Ballot::TimeLimit)
+        limit(host, word, [key::G_VOTE_MIN_TIMELIMIT, key::G_VOTE_MAX_TIMELIMIT])
+            .map(Ballot::TimeLimit)
     }),
     row("fraglimit", 128, |_, host, word| {
-        limit(host, word, ["g_voteMinFraglimit", "g_voteMaxFraglimit"]).map(Ballot::FragLimit)
+        limit(host, word, [key::G_VOTE_MIN_FRAGLIMIT, key::G_VOTE_MAX_FRAGLIMIT])
+            .map(Ballot::FragLimit)
     }),
     Row {
         name: "shuffle",
@@ -94,7 +97,7 @@ const ROWS: &[Row] = &[
 /// # Errors
 /// What the player is told instead.
 pub(super) fn read(people: &People, host: &dyn Host, words: &Words) -> Result<Ballot, Vec<String>> {
-    let flags = whole(host, "voteflags", -1);
+    let flags = host.settings().int(key::VOTEFLAGS);
     let allowed = |row: &&Row| {
         row.only.is_none_or(|profile| profile == people.profile) && flags & row.flag != 0
     };
@@ -117,7 +120,7 @@ pub(super) fn own_votes(host: &dyn Host) -> impl Iterator<Item = &str> {
         name.len() <= MAX_OWN_LEN
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
     };
-    host.setting("g_customVotes").split_ascii_whitespace().filter(legal)
+    host.settings().text(key::G_CUSTOM_VOTES).split_ascii_whitespace().filter(legal)
 }
 
 fn map(host: &dyn Host, word: &str) -> Result<Ballot, String> {
@@ -129,7 +132,7 @@ fn map(host: &dyn Host, word: &str) -> Result<Ballot, String> {
 }
 
 fn game_type(host: &dyn Host, word: &str) -> Result<Ballot, String> {
-    let offered = host.setting("g_voteGametypes");
+    let offered = host.settings().text(key::G_VOTE_GAMETYPES);
     word.parse()
         .ok()
         .and_then(GameType::of_number)
@@ -140,9 +143,9 @@ fn game_type(host: &dyn Host, word: &str) -> Result<Ballot, String> {
 }
 
 /// A limit of a match; 0 takes it away.
-fn limit(host: &dyn Host, word: &str, [least, most]: [&str; 2]) -> Result<i32, String> {
-    let least = whole(host, least, 0).max(0);
-    let most = match whole(host, most, 0) {
+fn limit(host: &dyn Host, word: &str, [least, most]: [Key<Int>; 2]) -> Result<i32, String> {
+    let least = host.settings().int(least);
+    let most = match host.settings().int(most) {
         0 => MOST,
         most => most,
     };

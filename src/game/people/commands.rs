@@ -8,6 +8,7 @@ use super::{
     chat::{Audience, ORDERS, Voice},
     cheats::Cheat,
 };
+use crate::cvar::engine;
 use crate::game::{
     Host, Profile,
     userinfo::{Userinfo, clean_text, team_task},
@@ -171,7 +172,8 @@ impl ClientContext<'_> {
                 Who::Anyone | Who::Player | Who::Spectator => {}
             }
         }
-        if matches!(row.verb, Verb::Cheat(_)) && leading_int(self.host.setting("sv_cheats")) == 0 {
+        if matches!(row.verb, Verb::Cheat(_)) && !self.host.settings().flag(engine::key::SV_CHEATS)
+        {
             return answer(self.host, client, profile.cheats_off);
         }
         let dead = self.clients.player(client).is_some_and(|player| !player.is_alive(profile));

@@ -4,14 +4,10 @@
 //! everything. With `g_filterBan` 0 the list names those who may come, and nobody else may.
 //! Source: the base game's address filters.
 
-use crate::game::{Host, values::switch};
-use crate::model::text::leading_int;
+use crate::game::{Host, settings::key};
 
-/// The settings.
-const LIST: &str = "g_banIPs";
-const BANS: &str = "g_filterBan";
-/// Longest list, in bytes.
-const MAX_LIST_LEN: usize = 1023;
+/// Name of the setting with the list.
+const LIST: &str = key::G_BAN_IPS.setting().name;
 
 /// A pattern of IPv4 addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +49,8 @@ impl std::fmt::Display for Pattern {
 
 /// Whether the settings keep an address out, as a userinfo's key `ip` has it.
 pub(super) fn keeps_out(host: &dyn Host, ip: &str) -> bool {
-    let bans = switch(host, BANS, true);
-    let list = host.setting(LIST);
+    let bans = host.settings().flag(key::G_FILTER_BAN);
+    let list = host.settings().text(key::G_BAN_IPS);
     if list.is_empty() && bans {
         return false;
     }
@@ -72,12 +68,12 @@ pub(super) fn add(host: &mut dyn Host, word: &str) {
         return host.reply("Usage: addip <ip-mask>, such as 10.1.2.3 or 10.1.*");
     };
     let pattern = pattern.to_string();
-    let list = host.setting(LIST);
+    let list = host.settings().text(key::G_BAN_IPS);
     if list.split_ascii_whitespace().any(|known| known == pattern) {
         return host.reply(&format!("{pattern} is on the list already"));
     }
     let longer = format!("{list} {pattern}");
-    if longer.len() > MAX_LIST_LEN {
+    if longer.len() > key::G_BAN_IPS.setting().max_len() {
         return host.reply("the list of addresses is full");
     }
     host.set_setting(LIST, longer.trim_start());
@@ -89,7 +85,7 @@ pub(super) fn remove(host: &mut dyn Host, word: &str) {
     let Some(pattern) = Pattern::parse(word) else {
         return host.reply("Usage: removeip <ip-mask>");
     };
-    let list = host.setting(LIST).to_owned();
+    let list = host.settings().text(key::G_BAN_IPS).to_owned();
     let kept: Vec<&str> = list
         .split_ascii_whitespace()
         .filter(|known| Pattern::parse(known) != Some(pattern))
@@ -103,13 +99,13 @@ pub(super) fn remove(host: &mut dyn Host, word: &str) {
 
 /// The console's `listip`.
 pub(super) fn list(host: &mut dyn Host) {
-    let list = host.setting(LIST).to_owned();
+    let list = host.settings().text(key::G_BAN_IPS).to_owned();
     for pattern in list.split_ascii_whitespace() {
         host.reply(pattern);
     }
-    let effect = match leading_int(host.setting(BANS)) {
-        0 if !host.setting(BANS).is_empty() => "nobody else may come in",
-        _ => "they may not come in",
+    let effect = match host.settings().flag(key::G_FILTER_BAN) {
+        false => "nobody else may come in",
+        true => "they may not come in",
     };
     host.reply(&format!("{} addresses: {effect}", list.split_ascii_whitespace().count()));
 }
@@ -160,6 +156,6 @@ mod tests {
         for number in 0..200 {
             add(&mut host, &format!("200.100.150.{number}"));
         }
-        assert!(host.setting("g_banIPs").len() <= MAX_LIST_LEN);
+        assert!(host.setting("g_banIPs").len() <= key::G_BAN_IPS.setting().max_len());
     }
 }

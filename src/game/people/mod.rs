@@ -35,8 +35,8 @@ pub(in crate::game) use self::{
 use super::{
     Host, LevelStart, Profile,
     profile::Silence,
+    settings::{SettingsVersion, key},
     userinfo::{Detail, Standing, Userinfo, player_entry},
-    values::{Seen, switch},
 };
 use crate::bg::{GameType, Team, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
@@ -47,7 +47,7 @@ const DUELLISTS: usize = 2;
 /// Shows clients the countdown to a restart at `at`. Returns false while warm-up is on: its own
 /// countdown follows the restart.
 pub(super) fn show_restart_countdown(host: &mut dyn Host, at: LevelTime) -> bool {
-    if switch(host, "g_doWarmup", false) {
+    if host.settings().flag(key::G_DO_WARMUP) {
         return false;
     }
     host.set_configstring(configstring::WARMUP, &at.to_string());
@@ -102,7 +102,7 @@ pub(in crate::game) struct People {
     pub(in crate::game) profile: &'static Profile,
     pub(in crate::game) rules: Rules,
     /// The settings that the rules were read from.
-    pub(in crate::game) seen: Seen,
+    pub(in crate::game) settings_version: SettingsVersion,
     /// What is played on this level.
     pub(in crate::game) game_type: GameType,
     /// Scores of red and blue.
@@ -134,7 +134,7 @@ impl People {
         Self {
             profile,
             rules: Rules::default(),
-            seen: Seen::default(),
+            settings_version: SettingsVersion::default(),
             game_type: GameType::default(),
             team_scores: [0; 2],
             intermission: false,
@@ -166,7 +166,7 @@ impl People {
         self.places.clear();
         self.players.fill(None);
         self.rules = Rules::read(host, self.profile);
-        self.seen = Seen::default();
+        self.settings_version = SettingsVersion::default();
     }
 
     /// What is played from now on. Another game has other sides: everybody chooses anew.

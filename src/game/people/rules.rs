@@ -1,140 +1,116 @@
-//! The settings that every game goes by, read once a frame.
+//! Settings of every game type, read again after each change of a setting.
 //!
-//! Numbers are whole and within what travels, whatever an operator wrote.
-//! Source: the base game's settings and their limits; OpenArena's defaults.
+//! Defaults and bounds are those of the rows in `game::settings`.
 
-use crate::game::{
-    Host, Profile,
-    movement::Acceleration,
-    profile::Smoothing,
-    values::{decimal, whole},
+use crate::{
+    cvar::engine,
+    game::{Host, Profile, movement::Acceleration, profile::Smoothing, settings::key},
 };
 
-/// Settings whose changes are announced to everybody, besides those of the profile.
-const ANNOUNCED: &[&str] = &[
-    "dmflags",
-    "fraglimit",
-    "timelimit",
-    "capturelimit",
-    "g_friendlyFire",
-    "g_doWarmup",
-    "g_warmup",
-    "g_speed",
-    "g_gravity",
-    "g_knockback",
-    "g_quadfactor",
-    "g_forcerespawn",
-    "g_weaponrespawn",
-    "g_weaponTeamRespawn",
-    "g_inactivity",
-];
-/// Limits of `pmove_msec`.
-const FIXED_STEP_MS: (i32, i32) = (8, 33);
-/// What travels of speed and gravity: 16 bits.
-const TRAVELLING: (i32, i32) = (0, 0xffff);
+/// Largest gravity that a playerstate carries: 16 bits.
+const MAX_GRAVITY: i32 = 0xffff;
 /// Speed of spectators, units per second.
 pub(in crate::game) const SPECTATOR_SPEED: i32 = 400;
 
-/// What the settings say now.
+/// Values of the settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::game) struct Rules {
-    /// Speed of players, units per second.
+    /// Running speed of players, in units per second.
     pub(in crate::game) speed: i32,
-    /// Gravity, units per second squared: told to clients.
+    /// Gravity that clients predict with, in units per second squared.
     pub(in crate::game) gravity: i32,
-    /// Length of fixed movement steps.
+    /// Fixed pmove step in ms, if `pmove_fixed` is on.
     pub(in crate::game) fixed_step_ms: Option<i32>,
-    /// The setting `pmove_msec`, within its limits.
+    /// The setting `pmove_msec`.
     pub(in crate::game) step_ms: i32,
-    /// Velocities keep their fractions.
+    /// Whether velocities keep their fractions.
     pub(in crate::game) float: bool,
     /// The bits of `dmflags`.
     pub(in crate::game) dmflags: i32,
-    /// Seconds after which the dead come back by themselves.
+    /// Seconds after which dead players respawn without input.
     pub(in crate::game) forced_respawn_s: Option<i32>,
-    /// Commands run once a frame and not as they come.
+    /// Whether usercmds run once per frame instead of on arrival.
     pub(in crate::game) synchronous: bool,
-    /// How speed is gained.
+    /// Acceleration of players.
     pub(in crate::game) acceleration: Acceleration,
-    /// How long player entities go on in a line.
+    /// Time that player entities are extrapolated, in ms.
     pub(in crate::game) linear_stop_ms: Option<i32>,
-    /// Milliseconds without a move after which a player is dropped.
+    /// Milliseconds without input after which a player is dropped.
     pub(in crate::game) inactivity_ms: Option<i32>,
-    /// Players at a time; further ones watch.
+    /// Maximum players; further clients are spectators.
     pub(in crate::game) max_players: Option<usize>,
-    /// Minutes, frags and captures that end the match.
+    /// Minutes that end the match; frags and captures follow.
     pub(in crate::game) time_limit_min: Option<i32>,
     pub(in crate::game) frag_limit: Option<i32>,
     pub(in crate::game) capture_limit: Option<i32>,
-    /// Whether matches begin with a warm-up, and how long that takes.
+    /// Whether matches start with a warm-up; its seconds follow.
     pub(in crate::game) warmup: bool,
     pub(in crate::game) warmup_s: i32,
-    /// Nobody may join the stronger team.
+    /// Whether players may not join the larger team.
     pub(in crate::game) force_balance: bool,
-    /// Newcomers join the weaker team.
+    /// Whether joining clients are put into the weaker team.
     pub(in crate::game) auto_join: bool,
-    /// What everybody was last told of the announced settings.
+    /// Last announced values, in the order of [`crate::cvar::Values::announced`].
     announced: Vec<String>,
-    /// The flag that browsers see, as last published.
+    /// Last published value of `g_needpass`.
     needs_password: Option<bool>,
 }
 
 impl Rules {
-    /// Reads everything, announcing nothing.
+    /// Reads all settings without announcing them.
     pub(in crate::game) fn read(host: &mut dyn Host, profile: &Profile) -> Self {
-        let announced = announced(profile).map(|name| host.setting(name).to_owned()).collect();
+        let announced = host.settings().announced().map(|(_, value)| value.to_owned()).collect();
         let mut rules = Self { announced, ..Self::default() };
         rules.refresh(host, profile);
         rules
     }
 
-    /// Reads everything again, and says to everybody which of the announced settings changed.
+    /// Reads all settings again, and prints changes of announced settings to all players.
     pub(in crate::game) fn refresh(&mut self, host: &mut dyn Host, profile: &Profile) {
-        let number = |name, default| whole(host, name, default);
-        self.speed = number("g_speed", 320).clamp(TRAVELLING.0, TRAVELLING.1);
-        let lightness = match profile.fights.own_settings {
-            true => decimal(host, "g_gravityModifier", 1.0, 100.0),
+        let settings = host.settings();
+        let positive = |key| Some(settings.int(key)).filter(|&value| value > 0);
+        self.speed = settings.int(key::G_SPEED);
+        let modifier = match profile.fights.own_settings {
+            true => settings.float(key::G_GRAVITY_MODIFIER),
             false => 1.0,
         };
-        let gravity = number("g_gravity", 800) as f32 * lightness;
-        self.gravity = (gravity as i32).clamp(TRAVELLING.0, TRAVELLING.1);
-        self.synchronous = number("g_synchronousClients", 0) != 0;
-        let fixed =
-            number("pmove_msec", profile.pmove_msec).clamp(FIXED_STEP_MS.0, FIXED_STEP_MS.1);
-        self.fixed_step_ms = (number("pmove_fixed", 0) != 0).then_some(fixed);
-        self.step_ms = fixed;
-        self.float = number("pmove_float", 1) != 0;
-        self.dmflags = number("dmflags", 0);
-        self.forced_respawn_s = Some(number("g_forcerespawn", 20)).filter(|&seconds| seconds > 0);
-        let no_bunny = number("dmflags", 0) & profile.no_bunny_dmflag != 0;
+        let gravity = settings.float(key::G_GRAVITY).trunc() * modifier;
+        self.gravity = (gravity as i32).clamp(0, MAX_GRAVITY);
+        self.synchronous = settings.flag(key::G_SYNCHRONOUS_CLIENTS);
+        self.step_ms = settings.int(key::PMOVE_MSEC);
+        self.fixed_step_ms = settings.flag(key::PMOVE_FIXED).then_some(self.step_ms);
+        self.float = settings.flag(key::PMOVE_FLOAT);
+        self.dmflags = settings.int(key::DMFLAGS);
+        self.forced_respawn_s = positive(key::G_FORCERESPAWN);
+        let no_bunny = self.dmflags & profile.no_bunny_dmflag != 0;
         self.acceleration = if no_bunny { Acceleration::NoBunny } else { Acceleration::Plain };
         self.linear_stop_ms = match profile.smoothing {
-            Smoothing::LinearStop(ms) if number("g_smoothClients", 1) != 0 => Some(ms),
+            Smoothing::LinearStop(ms) if settings.flag(key::G_SMOOTH_CLIENTS) => Some(ms),
             Smoothing::LinearStop(_) | Smoothing::Interpolate => None,
         };
-        let inactivity = number("g_inactivity", 0);
-        self.inactivity_ms = (inactivity > 0).then(|| inactivity.saturating_mul(1000));
-        self.max_players = usize::try_from(number("g_maxGameClients", 0)).ok().filter(|&n| n > 0);
-        let limit = |name| Some(number(name, 0)).filter(|&limit| limit > 0);
-        self.time_limit_min = limit("timelimit");
-        self.frag_limit = limit("fraglimit");
-        self.capture_limit = limit("capturelimit");
-        self.warmup = number("g_doWarmup", 0) != 0;
-        self.warmup_s = number("g_warmup", 20);
-        self.force_balance = number("g_teamForceBalance", 0) != 0;
-        self.auto_join = number("g_teamAutoJoin", 0) != 0;
-        self.announce_changes(host, profile);
+        self.inactivity_ms = positive(key::G_INACTIVITY).map(|seconds| seconds * 1000);
+        self.max_players = positive(key::G_MAX_GAME_CLIENTS).map(|players| players as usize);
+        self.time_limit_min = positive(key::TIMELIMIT);
+        self.frag_limit = positive(key::FRAGLIMIT);
+        self.capture_limit = positive(key::CAPTURELIMIT);
+        self.warmup = settings.flag(key::G_DO_WARMUP);
+        self.warmup_s = settings.int(key::G_WARMUP);
+        self.force_balance = settings.flag(key::G_TEAM_FORCE_BALANCE);
+        self.auto_join = settings.flag(key::G_TEAM_AUTO_JOIN);
+        self.announce_changes(host);
         self.publish_password_flag(host);
     }
 
-    fn announce_changes(&mut self, host: &mut dyn Host, profile: &Profile) {
-        for (last, name) in self.announced.iter_mut().zip(announced(profile)) {
-            let now = host.setting(name);
+    fn announce_changes(&mut self, host: &mut dyn Host) {
+        let mut changed = Vec::new();
+        for (last, (name, now)) in self.announced.iter_mut().zip(host.settings().announced()) {
             if now != last {
                 now.clone_into(last);
-                let value = crate::game::userinfo::clean_text(last, 64);
-                host.send_command(None, &format!("print \"Server: {name} changed to {value}\n\""));
+                changed.push((name, crate::game::userinfo::clean_text(now, 64)));
             }
+        }
+        for (name, value) in changed {
+            host.send_command(None, &format!("print \"Server: {name} changed to {value}\n\""));
         }
     }
 
@@ -142,19 +118,15 @@ impl Rules {
         let needed = password(host).is_some();
         if self.needs_password != Some(needed) {
             self.needs_password = Some(needed);
-            host.set_setting("g_needpass", if needed { "1" } else { "0" });
+            let name = engine::key::G_NEEDPASS.setting().name;
+            host.set_setting(name, if needed { "1" } else { "0" });
         }
     }
 }
 
-/// Settings whose changes are announced to everybody in a game.
-fn announced(profile: &Profile) -> impl Iterator<Item = &'static str> + use<> {
-    ANNOUNCED.iter().chain(profile.announced).copied()
-}
-
-/// The password that newcomers must give, if any.
+/// The password of the server, if it has one.
 pub(in crate::game) fn password(host: &dyn Host) -> Option<&str> {
-    let password = host.setting("g_password");
+    let password = host.settings().text(engine::key::G_PASSWORD);
     (!password.is_empty() && !password.eq_ignore_ascii_case("none")).then_some(password)
 }
 
@@ -164,20 +136,28 @@ mod tests {
     use crate::game::conformance::TestHost;
 
     #[test]
-    fn settings_out_of_range_are_brought_back() {
-        let mut host = TestHost::default();
+    fn rejected_values_keep_the_old_ones() {
+        let mut host = TestHost::of_profile(Profile::BASEQ3);
         for (name, value) in [("g_speed", "nan"), ("pmove_msec", "100"), ("pmove_fixed", "1")] {
             host.set_setting(name, value);
         }
         host.set_setting("g_gravity", "-99999999999");
         let rules = Rules::read(&mut host, Profile::BASEQ3);
-        assert_eq!((rules.speed, rules.gravity, rules.fixed_step_ms), (0, 0, Some(33)));
+        assert_eq!((rules.speed, rules.gravity, rules.fixed_step_ms), (320, 800, Some(8)));
         assert_eq!(rules.linear_stop_ms, Some(50));
         assert_eq!(Rules::read(&mut host, Profile::BASEOA).linear_stop_ms, None);
     }
 
     #[test]
-    fn nothing_set_means_the_games_defaults() {
+    fn gravity_is_limited_to_16_bits() {
+        let mut host = TestHost::default();
+        host.set_setting("g_gravity", "60000");
+        host.set_setting("g_gravityModifier", "100");
+        assert_eq!(Rules::read(&mut host, Profile::BASEOA).gravity, 0xffff);
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_rows() {
         let mut host = TestHost::default();
         let rules = Rules::read(&mut host, Profile::BASEOA);
         assert_eq!((rules.speed, rules.gravity, rules.fixed_step_ms), (320, 800, None));
@@ -189,7 +169,7 @@ mod tests {
     fn changes_are_announced_once() {
         let mut host = TestHost::default();
         let mut rules = Rules::read(&mut host, Profile::BASEOA);
-        host.set_setting("g_speed", "400\"");
+        host.set_setting("g_speed", "400");
         host.set_setting("g_vampire", "0.5");
         host.set_setting("g_password", "secret");
         rules.refresh(&mut host, Profile::BASEOA);
@@ -204,7 +184,7 @@ mod tests {
         rules.refresh(&mut host, Profile::BASEOA);
         assert_eq!(host.setting("g_needpass"), "0");
 
-        let mut host = TestHost::default();
+        let mut host = TestHost::of_profile(Profile::BASEQ3);
         let mut rules = Rules::read(&mut host, Profile::BASEQ3);
         host.set_setting("g_vampire", "0.5");
         host.set_setting("g_knockback", "500");

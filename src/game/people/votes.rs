@@ -14,14 +14,13 @@ use super::{
 use crate::model::{ClientNum, ConfigIndex, LevelTime, Words, limits::MAX_CLIENTS};
 use crate::{
     bg::{TeamColor, configstring, entity_flag},
-    game::{Host, values::whole},
+    game::{Host, settings::key},
 };
 
 /// How long a vote lasts, and how long after it what it asked for runs, in milliseconds.
 const VOTE_MS: i32 = 30_000;
 const PAUSE_MS: i32 = 3000;
 /// Votes that one address, or one IPv6 /64, may call on a level, unless a setting says otherwise.
-const MOST_VOTES: i32 = 3;
 /// Addresses that are counted.
 const MAX_CALLERS: usize = 256;
 /// Bit of `dmflags`: a vote without a majority passes when few are against it.
@@ -164,7 +163,7 @@ impl People {
 
     /// Counts a call of somebody's. False when there were too many.
     fn may_call(&mut self, host: &dyn Host, client: ClientNum) -> bool {
-        let most = whole(host, "g_maxVotes", MOST_VOTES);
+        let most = host.settings().int(key::G_MAX_VOTES);
         let caller = Caller::of(host, client);
         let callers = &mut self.votes.callers;
         let at = callers.iter().position(|(known, _)| *known == caller).unwrap_or_else(|| {
@@ -204,7 +203,7 @@ impl People {
 
     /// The `callvote` command.
     pub(super) fn call_vote(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
-        let refusal = if whole(host, "g_allowVote", 1) == 0 {
+        let refusal = if !host.settings().flag(key::G_ALLOW_VOTE) {
             Some("Voting not allowed here.")
         } else if self.votes.open.is_some() {
             Some("A vote is already in progress.")
@@ -265,7 +264,7 @@ impl People {
         let colour = self.role(client).colour();
         let open = colour.is_some_and(|colour| self.votes.teams[colour as usize].is_some());
         let refusal = match colour {
-            _ if whole(host, "g_allowVote", 1) == 0 => Some("Voting not allowed here."),
+            _ if !host.settings().flag(key::G_ALLOW_VOTE) => Some("Voting not allowed here."),
             None if self.role(client).plays() => Some("There are no teams."),
             None => Some("Not allowed to call a vote as spectator."),
             Some(_) if open => Some("A team vote is already in progress."),

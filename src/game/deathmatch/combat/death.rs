@@ -6,11 +6,10 @@ use super::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
 use crate::game::deathmatch::{
     combat::Combat, context::Context, systems::Systems, teams::kills::reward_kill,
 };
-use crate::model::{
-    ClientNum, EntityNum, LevelTime, SvFlags, Vec3, limits::MAX_CLIENTS, text::leading_int,
-};
+use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::{
     bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag},
+    cvar::engine,
     game::movement::angles,
 };
 
@@ -204,7 +203,7 @@ impl Combat {
 
 /// When who dies now may come back.
 fn respawn_time(cx: &Context<'_>) -> LevelTime {
-    let slots = leading_int(cx.host.setting("sv_maxclients")).clamp(0, MAX_CLIENTS as i32);
+    let slots = cx.host.settings().int(engine::key::SV_MAXCLIENTS);
     let extra = if cx.clients.profile.announces_respawn { slots } else { 0 };
     let at = cx.clients.now + DEATH_MS + extra;
     match cx.frame.combat.wave_ms {

@@ -1,57 +1,51 @@
-//! The settings that fights go by, read once a frame.
+//! Combat settings, read again after each change of a setting.
 //!
-//! Source: the base game's settings and OpenArena's, with their defaults.
+//! Defaults and bounds are those of the rows in `game::settings`.
 
-use crate::game::{
-    Host, Profile,
-    values::{decimal, switch, whole},
-};
+use crate::game::{Host, Profile, settings::key};
 
 use super::Arms;
 
-/// Most seconds of any setting.
-const MAX_S: i32 = 3600;
-
-/// What the settings say now.
+/// Values of the combat settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::game::deathmatch) struct CombatRules {
-    /// How strongly hits push.
+    /// Strength of knockback.
     pub(in crate::game::deathmatch) knockback: f32,
-    /// What the quad multiplies damage by.
+    /// Damage multiplier of quad damage.
     pub(in crate::game::deathmatch) quad_factor: f32,
-    /// Team mates hurt each other.
+    /// Whether teammates damage each other.
     pub(in crate::game::deathmatch) friendly_fire: bool,
-    /// Bodies go to pieces.
+    /// Whether corpses are gibbed.
     pub(in crate::game::deathmatch) blood: bool,
-    /// Protection after a spawn.
+    /// Protection after a spawn, in ms.
     pub(in crate::game::deathmatch) protection_ms: i32,
-    /// Frags go to who pushed.
+    /// Whether a player who knocked the victim into a hazard gets the frag.
     pub(in crate::game::deathmatch) awards_pushing: bool,
-    /// What all damage is multiplied by.
+    /// Multiplier of all damage.
     pub(in crate::game::deathmatch) damage_modifier: Option<f32>,
-    /// Percent of damage that each point of lead takes away.
+    /// Damage reduction per point of the attacker's lead, in percent.
     pub(in crate::game::deathmatch) catch_up: i32,
-    /// Part of the damage that an attacker gets as health, and the most health from it.
+    /// Fraction of damage that heals the attacker; the maximum health from it follows.
     pub(in crate::game::deathmatch) vampire: f32,
     pub(in crate::game::deathmatch) vampire_most: i32,
-    /// The dead come back together, at multiples of so many milliseconds.
+    /// Respawn wave interval, in ms.
     pub(in crate::game::deathmatch) wave_ms: Option<i32>,
-    /// What everybody has, when that is not left to the level.
+    /// Fixed weapons of all players.
     pub(in crate::game::deathmatch) arms: Arms,
-    /// How long a mine waits for somebody.
+    /// Time until a proximity mine explodes by itself, in ms.
     pub(in crate::game::deathmatch) mine_ms: i32,
 }
 
 impl CombatRules {
+    /// Reads all combat settings.
     pub(in crate::game::deathmatch) fn read(host: &dyn Host, profile: &Profile) -> Self {
-        let number = |name, default, most| decimal(host, name, default, most);
-        let flag = |name, default| switch(host, name, default);
+        let settings = host.settings();
         let rules = Self {
-            knockback: number("g_knockback", 1000.0, 100_000.0),
-            quad_factor: number("g_quadfactor", 3.0, 100.0),
-            friendly_fire: flag("g_friendlyFire", false),
-            blood: flag("com_blood", true),
-            mine_ms: number("g_proxMineTimeout", 20_000.0, 3_600_000.0) as i32,
+            knockback: settings.float(key::G_KNOCKBACK),
+            quad_factor: settings.float(key::G_QUADFACTOR),
+            friendly_fire: settings.flag(key::G_FRIENDLY_FIRE),
+            blood: settings.flag(key::COM_BLOOD),
+            mine_ms: settings.int(key::G_PROX_MINE_TIMEOUT),
             vampire_most: i32::MAX,
             ..Self::default()
         };
@@ -59,15 +53,14 @@ impl CombatRules {
             return rules;
         }
         Self {
-            protection_ms: number("g_spawnprotect", 500.0, 1000.0 * MAX_S as f32) as i32,
-            awards_pushing: flag("g_awardpushing", true),
-            damage_modifier: Some(number("g_damageModifier", 0.0, 100.0)).filter(|&by| by > 0.01),
-            catch_up: number("g_catchup", 0.0, 100.0) as i32,
-            vampire: number("g_vampire", 0.0, 100.0),
-            vampire_most: number("g_vampire_max_health", 500.0, 30_000.0) as i32,
-            wave_ms: Some(number("g_respawntime", 0.0, MAX_S as f32) as i32 * 1000)
-                .filter(|&ms| ms > 0),
-            arms: Arms::of(whole(host, "g_instantgib", 0), flag("g_rockets", false)),
+            protection_ms: settings.int(key::G_SPAWNPROTECT),
+            awards_pushing: settings.flag(key::G_AWARDPUSHING),
+            damage_modifier: Some(settings.float(key::G_DAMAGE_MODIFIER)).filter(|&by| by > 0.01),
+            catch_up: settings.int(key::G_CATCHUP),
+            vampire: settings.float(key::G_VAMPIRE),
+            vampire_most: settings.int(key::G_VAMPIRE_MAX_HEALTH),
+            wave_ms: Some(settings.int(key::G_RESPAWNTIME) * 1000).filter(|&ms| ms > 0),
+            arms: Arms::of(settings.int(key::G_INSTANTGIB), settings.flag(key::G_ROCKETS)),
             ..rules
         }
     }
@@ -79,7 +72,7 @@ mod tests {
     use crate::game::conformance::TestHost;
 
     #[test]
-    fn nothing_set_means_the_games_defaults() {
+    fn defaults_are_those_of_the_rows() {
         let host = TestHost::default();
         let base = CombatRules::read(&host, Profile::BASEQ3);
         assert_eq!((base.knockback, base.quad_factor, base.blood), (1000.0, 3.0, true));
@@ -90,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_out_of_range_are_brought_back() {
+    fn rejected_values_keep_the_old_ones() {
         let mut host = TestHost::default();
         for (name, value) in [
             ("g_knockback", "nan"),
@@ -102,8 +95,8 @@ mod tests {
             host.set_setting(name, value);
         }
         let rules = CombatRules::read(&host, Profile::BASEOA);
-        assert_eq!((rules.knockback, rules.quad_factor), (1000.0, 100.0));
-        assert_eq!((rules.wave_ms, rules.protection_ms), (Some(3_600_000), 0));
+        assert_eq!((rules.knockback, rules.quad_factor), (1000.0, 3.0));
+        assert_eq!((rules.wave_ms, rules.protection_ms), (None, 500));
         assert_eq!(rules.vampire_most, 500);
     }
 }

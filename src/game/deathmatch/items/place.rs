@@ -12,7 +12,7 @@ use crate::game::deathmatch::{
 use std::collections::BTreeMap;
 
 use super::{MAXS, MINS, Pickup, Step};
-use crate::model::{EntityNum, Vec3};
+use crate::model::{EntityNum, Vec3, text::leading_int};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{
@@ -21,8 +21,8 @@ use crate::{
     },
     game::{
         deathmatch::{names, things::What},
+        settings::key,
         userinfo::clean_text,
-        values::switch,
     },
 };
 
@@ -107,9 +107,8 @@ fn replacement(cx: &mut Context<'_>, item: &Item) -> Option<(i32, &'static Item)
 
 /// Whether an operator wants to do without an item.
 fn is_left_out(cx: &Context<'_>, item: &Item) -> bool {
-    let set = |name: &str| switch(cx.host, name, false);
-    set(&format!("disable_{}", item.class))
-        || (item.kind == ItemKind::Rune && !set("g_runes"))
+    leading_int(cx.host.setting(&format!("disable_{}", item.class))) != 0
+        || (item.kind == ItemKind::Rune && !cx.host.settings().flag(key::G_RUNES))
         || (item.kind != ItemKind::Team && cx.frame.combat.arms.are_all())
 }
 impl Things {

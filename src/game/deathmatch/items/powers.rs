@@ -8,7 +8,7 @@ use crate::game::deathmatch::{
 use crate::model::{ClientNum, PlayerState};
 use crate::{
     bg::{Event, Powerup, Rune},
-    game::{movement::pickup::rune_of, profile::Profile, values::whole},
+    game::{movement::pickup::rune_of, profile::Profile, settings::key},
 };
 
 /// What happens once a second.
@@ -84,8 +84,7 @@ pub(in crate::game::deathmatch) fn pass_time(
 fn pass_second(cx: &mut Context<'_>, client: ClientNum) {
     let profile = cx.clients.profile;
     let stats = profile.stats;
-    let everybody =
-        if profile.item_settings { whole(cx.host, "g_regen", 0).clamp(0, 999) } else { 0 };
+    let everybody = if profile.item_settings { cx.host.settings().int(key::G_REGEN) } else { 0 };
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let state = &mut player.state;
     let most = state.stats[stats.max_health];

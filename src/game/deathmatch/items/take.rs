@@ -19,17 +19,14 @@ use crate::{
         Host,
         deathmatch::things::only_for,
         movement::{angles, events, pickup as rules, trajectory, velocity::direction},
+        settings::key,
         userinfo::Userinfo,
-        values::whole,
     },
 };
 
 /// How near a player must be to a powerup, and how straight in front, to be denied it.
 const DENIED_NEAR: f32 = 192.0;
 const DENIED_FACING: f32 = 0.4;
-/// Seconds until a weapon is back, unless the settings say otherwise.
-const WEAPON_S: i32 = 5;
-const TEAM_WEAPON_S: i32 = 30;
 /// Longest absence in seconds.
 const MAX_ABSENCE_S: f32 = 172_800.0;
 
@@ -184,9 +181,9 @@ fn take(
         _ => {}
     }
     let weapon_s = if in_teams {
-        whole(cx.host, "g_weaponTeamRespawn", TEAM_WEAPON_S)
+        cx.host.settings().int(key::G_WEAPON_TEAM_RESPAWN)
     } else {
-        whole(cx.host, "g_weaponrespawn", WEAPON_S)
+        cx.host.settings().int(key::G_WEAPONRESPAWN)
     };
     let absence_s = gift.absence_s(weapon_s as f32);
     // Weapons that take no time to be back stay, and nothing is heard of them.

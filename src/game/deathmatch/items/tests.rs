@@ -34,7 +34,7 @@ impl Level {
     fn new(profile: &'static Profile) -> Self {
         let mut level = Self {
             game: Deathmatch::new(profile),
-            host: TestHost::default(),
+            host: TestHost::of_profile(profile),
             now: LevelTime(1300),
         };
         let start = LevelStart { time: level.now, seed: 5, restart: false };

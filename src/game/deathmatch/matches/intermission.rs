@@ -15,7 +15,7 @@ use crate::game::deathmatch::{
 use crate::model::{Buttons, ClientNum, LevelTime, Vec3};
 use crate::{
     bg::{EntityType, GameType, Persistent, PmType},
-    game::people::Stage,
+    game::{people::Stage, settings::key},
 };
 
 /// How long the scoreboard is shown at least, in milliseconds.
@@ -142,7 +142,7 @@ fn leave_level(cx: &mut Context<'_>, sys: &mut Systems) {
         retire_loser(cx, sys);
         return sys.course.lead_on(cx, RESTART);
     }
-    let next = cx.host.setting("nextmap");
+    let next = cx.host.settings().text(key::NEXTMAP);
     let unnamed = next.is_empty() || next == RESTART;
     let (first, second) = ROTATION;
     if unnamed && !cx.host.setting(first).is_empty() {

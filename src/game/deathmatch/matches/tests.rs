@@ -36,7 +36,7 @@ impl Match {
     }
 
     fn start(profile: &'static Profile, settings: &[(&str, &str)]) -> Self {
-        let mut host = TestHost::default();
+        let mut host = TestHost::of_profile(profile);
         for (name, value) in settings {
             host.set_setting(name, value);
         }

@@ -18,7 +18,7 @@ fn client(number: usize) -> ClientNum {
 
 /// Red 0 and 1, blue 2 and 3, far from each other.
 fn field(profile: &'static Profile, game_type: &str) -> (Deathmatch, TestHost) {
-    let mut host = TestHost::default();
+    let mut host = TestHost::of_profile(profile);
     host.set_setting("g_gametype", game_type);
     let mut game = Deathmatch::new(profile);
     game.init(&mut host, LevelStart { time: LevelTime(1000), seed: 1, restart: false });

@@ -51,7 +51,7 @@ impl Stage {
     pub(super) fn fresh(profile: &'static Profile, models: &[Corners], entities: &str) -> Self {
         let map = Bsp::load(&hall(models, entities)).expect("a sound map");
         let world = World::new(map, TracePrecision::Single).expect("a world");
-        let mut host = TestHost::default();
+        let mut host = TestHost::of_profile(profile);
         host.world = Some(world);
         let mut stage = Self { game: Deathmatch::new(profile), host, now: LevelTime(1000) };
         let start = LevelStart { time: stage.now, seed: 3, restart: false };

@@ -31,7 +31,7 @@ fn openarena_tells_accuracy_and_maps() {
 #[test]
 fn openarena_lists_the_operators_votes() {
     for (profile, count) in [(Profile::BASEOA, 1), (Profile::BASEQ3, 0)] {
-        let mut hall = Hall::set_up(profile, &[("g_customVotes", "insta night bad\"name")]);
+        let mut hall = Hall::set_up(profile, &[("g_customVotes", "insta night bad#name")]);
         hall.enter(0, "\\name\\a");
         let told = hall.host.sent_to(client(0));
         let lists = told.iter().filter(|text| **text == "customvotes insta night").count();

@@ -27,7 +27,7 @@ impl Hall {
     pub(super) fn set_up(profile: &'static Profile, settings: &[(&str, &str)]) -> Self {
         let mut hall = Self {
             game: Deathmatch::new(profile),
-            host: TestHost::default(),
+            host: TestHost::of_profile(profile),
             now: LevelTime(1000),
             profile,
         };

@@ -135,7 +135,7 @@ fn what_may_not_be_voted_on_is_refused() {
         ("callvote clientkick 64", "print \"Bad client slot: 64\n\""),
         ("callvote clientkick x", "print \"Bad client slot: x\n\""),
         ("callvote clientkick 9", "print \"Client 9 is not active\n\""),
-        ("callvote timelimit -1", "print \"It takes a number from 0 to 999.\n\""),
+        ("callvote timelimit -1", "print \"It takes a number from 0 to 1000.\n\""),
         ("callvote fraglimit lots", "print \"It takes a number from 0 to 999.\n\""),
     ] {
         let mut hall = hall(Profile::BASEQ3, &[]);
