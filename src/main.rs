@@ -8,7 +8,7 @@ use std::{
 };
 
 use fragd::{
-    cli::{self, Command, Outcome, SettingsOptions},
+    cli::{self, Command, ExitStatus, SettingsOptions},
     settings::{self, Settings},
 };
 
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 }
 
 /// Prints the settings.
-fn explain(options: &SettingsOptions) -> Outcome {
+fn explain(options: &SettingsOptions) -> ExitStatus {
     let settings = Settings::new(options.game);
     let name = options.name.as_deref();
     let text = if options.toml {
@@ -45,11 +45,11 @@ fn explain(options: &SettingsOptions) -> Outcome {
         Ok(text) => {
             // A reader that has seen enough, such as `head`, is no failure.
             let _ = io::stdout().write_all(text.as_bytes());
-            Outcome::Done
+            ExitStatus::Done
         }
         Err(what) => {
             eprintln!("fragd: {what}");
-            Outcome::Misused
+            ExitStatus::UsageError
         }
     }
 }

@@ -1,15 +1,15 @@
-//! `HOST[:PORT]` as people write it: a name, an IPv4 address, an IPv6 address with or without brackets.
+//! Server addresses `HOST[:PORT]`: a name, an IPv4 address, or an IPv6 address with or without brackets.
 
 use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 
-/// Port when none is given.
+/// Default port.
 const DEFAULT_PORT: u16 = 27960;
-/// Longest host name, in bytes.
+/// Maximum length of a host name, in bytes.
 const MAX_HOST_LEN: usize = 253;
 
-/// A server to talk to, its name not yet looked up.
+/// Server address with an unresolved host name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerAddress {
     /// Name or address, without brackets.
@@ -18,14 +18,16 @@ pub struct ServerAddress {
     pub port: u16,
 }
 
-/// Why text names no server.
+/// Reason for rejecting a server address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AddressError {
-    /// The part for the host is empty, too long, or holds what no name holds.
-    #[error("the host is a name such as dm.example.org, or an address such as 127.0.0.1 or [::1]")]
+    /// An empty, too long or malformed host.
+    #[error(
+        "invalid host (expected a name, e.g. dm.example.org, or an address, e.g. 127.0.0.1 or [::1])"
+    )]
     Host,
-    /// The part after the host is no port.
-    #[error("the port is a number from 1 to 65535")]
+    /// An invalid port.
+    #[error("invalid port (expected an integer from 1 to 65535)")]
     Port,
 }
 
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_are_named_in_every_usual_way() {
+    fn server_addresses_are_parsed() {
         for (text, host, port) in [
             ("127.0.0.1", "127.0.0.1", 27960),
             ("dm.example.org:1", "dm.example.org", 1),
@@ -87,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_server_is_refused() {
+    fn invalid_server_addresses_are_rejected() {
         for (text, error) in [
             ("", AddressError::Host),
             (":27960", AddressError::Host),

@@ -1,43 +1,56 @@
-//! What a server is started with: config file, then flags, then `+set`, the later over the earlier.
+//! Options of `serve`: config file, then options, then `+set`; later values override earlier ones.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::plus::PlusCommands;
-use crate::settings::{ChangeSource, Choice, GameFolder, Kind, SetCommand, Settings, key};
+use super::{PlusCommands, game_folder};
+use crate::settings::{ChangeSource, GameFolder, SetCommand, Settings, key};
 
-/// What `serve` is asked.
+/// Examples of the help.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  fragd serve --config fragd.toml
+  fragd serve --port 27961 --map oa_dm3
+  fragd serve --game baseq3 --map q3dm6
+  fragd serve --map oa_dm1 --journal /var/lib/fragd/server.journal
+  fragd serve +set dedicated 2 +set sv_hostname \"My server\" +map oa_dm1 +say hello
+
+All words from the first one that starts with + are console commands, as for other Quake III servers.
++set, +seta, +sets and +setu change settings and override the config file. +map selects the first map.
+All other commands run in order after the server has started.";
+
+/// Options of `serve`.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServeOptions {
     /// Config file (TOML); fragd settings --toml prints one
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// UDP port, as +set net_port; 0 takes any free one
+    /// UDP port, as +set net_port; 0 selects any free port
     #[arg(long, value_name = "N")]
     pub port: Option<u16>,
     /// First map, as +map
     #[arg(long, value_name = "NAME")]
     pub map: Option<String>,
-    /// Whose game data the clients have: baseoa (OpenArena) or baseq3 (Quake III Arena)
-    #[arg(long, value_name = "NAME", value_parser = game_profile)]
+    /// Game data of the clients: baseoa (OpenArena) or baseq3 (Quake III Arena)
+    #[arg(long, value_name = "NAME", value_parser = game_folder)]
     pub game: Option<GameFolder>,
-    /// Write down all that the server is told, for fragd replay; it holds passwords
+    /// Record all input to FILE for fragd replay (contains passwords)
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
-    /// Stop recording after MIB mebibytes while the server keeps running; 0 sets no limit [default: 4096]
+    /// Stop recording after MIB mebibytes; the server keeps running; 0 disables the limit [default: 4096]
     #[arg(long, value_name = "MIB", requires = "journal")]
     pub journal_limit: Option<u32>,
-    /// What stood behind the first `+`.
+    /// Console commands after the first `+`.
     #[arg(skip)]
     pub plus: PlusCommands,
 }
 
-/// Mebibytes of a journal unless the command line says otherwise: eleven hours of 64 players.
+/// Default size limit of a journal, in MiB: eleven hours of 64 players.
 const JOURNAL_MEBIBYTES: u32 = 4096;
 
 impl ServeOptions {
-    /// Returns how many bytes a journal may have.
+    /// Maximum size of a journal, in bytes.
     #[must_use]
     pub fn journal_bytes(&self) -> u64 {
         match self.journal_limit.unwrap_or(JOURNAL_MEBIBYTES) {
@@ -50,37 +63,37 @@ impl ServeOptions {
         Self { plus, ..self }
     }
 
-    /// The settings that the server starts with, and the console lines to run once it is up.
+    /// The initial settings, and the console lines to run after the start.
     ///
-    /// `config` is the config file's name, for messages, and its text. Notes for the operator wait in
-    /// the settings.
+    /// `config` is the name of the config file, for errors, and its text. Notes for the operator are queued
+    /// in the settings.
     ///
     /// # Errors
-    /// What is wrong and what would be right, one line for each fault.
+    /// All errors with the accepted values, one line each.
     pub fn build(&self, config: Option<(&str, &str)>) -> Result<(Settings, Vec<String>), String> {
         let mut settings = Settings::default();
         if let Some((path, text)) = config {
             settings.read_config(path, text).map_err(|error| error.to_string())?;
         }
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         for (origin, command, name, value) in self.changes() {
             if let Err(error) = settings.set_with(command, ChangeSource::Operator, name, &value) {
-                faults.push(format!("{origin}: {error}"));
+                errors.push(format!("{origin}: {error}"));
             }
         }
-        if faults.is_empty()
+        if errors.is_empty()
             && let Err(error) = settings.start()
         {
-            faults.push(error.to_string());
+            errors.push(error.to_string());
         }
-        if faults.is_empty() {
+        if errors.is_empty() {
             Ok((settings, self.plus.lines.clone()))
         } else {
-            Err(faults.join("\n"))
+            Err(errors.join("\n"))
         }
     }
 
-    /// What the command line changes, in order, with the words to blame.
+    /// Changes by the command line in order, each with its origin for errors.
     fn changes(&self) -> impl Iterator<Item = (&str, SetCommand, &str, String)> {
         let set = |origin, name, value: Option<String>| {
             value.map(|value| (origin, SetCommand::Set, name, value))
@@ -100,11 +113,6 @@ impl ServeOptions {
     }
 }
 
-/// Reads the name of a game.
-pub(super) fn game_profile(word: &str) -> Result<GameFolder, String> {
-    GameFolder::named(word).ok_or_else(|| format!("it takes {}", Kind::Choice(GameFolder::NAMES)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_wins_over_the_file_and_its_end_over_its_start() {
+    fn later_values_override_earlier_ones() {
         let file = "net_port = 1\nmap = \"a\"\nsv_hostname = \"file\"\nsv_fps = 30";
         let options = options(&[
             "--port",
@@ -144,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_is_chosen_by_flag_file_or_set() {
+    fn game_is_set_by_option_file_or_set() {
         let q3 = |options: &ServeOptions, file| {
             let (settings, _) = options.build(file).unwrap();
             assert_eq!(settings.text(key::GAMENAME), "baseq3");
@@ -159,35 +167,35 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_named_with_its_place() {
+    fn errors_name_their_origin() {
         let wrong =
             options(&["--map", "../x", "+set", "sv_fps", "1", "+sets", "rconPassword", "x"]);
         let error = wrong.build(None).unwrap_err();
         let lines: Vec<_> = error.lines().collect();
         assert_eq!(lines.len(), 3, "{error}");
-        assert!(lines[0].starts_with("--map: map cannot be \"../x\": "), "{error}");
+        assert!(lines[0].starts_with("--map: map: invalid value \"../x\" "), "{error}");
         assert_eq!(
             lines[1],
-            "+set: sv_fps cannot be \"1\": it takes a whole number from 10 to 125"
+            "+set: sv_fps: invalid value \"1\" (expected an integer from 10 to 125)"
         );
-        assert_eq!(lines[2], "+set: rconPassword is secret and stays out of the serverinfo");
+        assert_eq!(lines[2], "+set: rconPassword is secret: not allowed in the serverinfo");
         let error = options(&[]).build(Some(("f.toml", "\nsv_fps = 1"))).unwrap_err();
         assert_eq!(
             error,
-            "f.toml:2: sv_fps cannot be \"1\": it takes a whole number from 10 to 125"
+            "f.toml:2: sv_fps: invalid value \"1\" (expected an integer from 10 to 125)"
         );
         let error = options(&["+set", "dedicated", "2", "+set", "rconPassword", "short"])
             .build(None)
             .unwrap_err();
         assert_eq!(
             error,
-            "rconPassword needs at least 8 characters while dedicated is 2 or sv_rconAllow names a \
-             network beyond this machine, or none at all"
+            "rconPassword too short (expected at least 8 characters, or none, while dedicated is 2 or \
+             sv_rconAllow allows more than loopback)"
         );
     }
 
     #[test]
-    fn habits_of_other_servers_are_taken() {
+    fn options_of_other_servers_are_accepted() {
         let habits = options(&[
             "+set",
             "dedicated",

@@ -12,7 +12,7 @@ use std::{
 
 use fragd::{
     bots::{Bots, FindMap, ResourceMeter, ResourceUsage, Sample, Summary, Verdict},
-    cli::{BotsOptions, LoadTest, Outcome},
+    cli::{BotsOptions, LoadTest, ExitStatus},
     io::{
         self, Clock, GameData, Options, Output, Processes, Progress, Signals, Sockets,
         assets::base_paths,
@@ -25,10 +25,10 @@ use fragd::{
 use live::Live;
 
 /// Why a load test did not begin, and how the program ends.
-struct Refusal(String, Outcome);
+struct Refusal(String, ExitStatus);
 
 /// Sends bots to a server and sums up what they saw.
-pub(crate) fn run(options: &BotsOptions) -> Outcome {
+pub(crate) fn run(options: &BotsOptions) -> ExitStatus {
     io::logging::init(log::LevelFilter::Warn);
     let summary = match play(options) {
         Ok(summary) => summary,
@@ -42,7 +42,7 @@ pub(crate) fn run(options: &BotsOptions) -> Outcome {
     let _ = std::io::stdout().write_all(text.as_bytes());
     let mut outcome = outcome(summary.verdict);
     // Who reads the summary on a screen has read it there.
-    if outcome != Outcome::Done && (options.json || !std::io::stdout().is_terminal()) {
+    if outcome != ExitStatus::Done && (options.json || !std::io::stdout().is_terminal()) {
         eprintln!("fragd: {}", summary.sentence);
     }
     let page = || summary.to_html().into_bytes();
@@ -53,21 +53,21 @@ pub(crate) fn run(options: &BotsOptions) -> Outcome {
             && let Err(error) = fs::write(path, write())
         {
             eprintln!("fragd: {}: {error}", path.display());
-            outcome = Outcome::Failed;
+            outcome = ExitStatus::Failed;
         }
     }
     outcome
 }
 
 /// How the program ends.
-fn outcome(verdict: Verdict) -> Outcome {
+fn outcome(verdict: Verdict) -> ExitStatus {
     match verdict {
-        Verdict::Passed => Outcome::Done,
-        Verdict::Failed => Outcome::Failed,
-        Verdict::NoAnswer => Outcome::NoAnswer,
-        Verdict::Refused => Outcome::Refused,
-        Verdict::Lost => Outcome::Lost,
-        Verdict::Unreadable => Outcome::Unreadable,
+        Verdict::Passed => ExitStatus::Done,
+        Verdict::Failed => ExitStatus::Failed,
+        Verdict::NoAnswer => ExitStatus::NoAnswer,
+        Verdict::Refused => ExitStatus::Refused,
+        Verdict::Lost => ExitStatus::Lost,
+        Verdict::Unreadable => ExitStatus::Unreadable,
     }
 }
 
@@ -81,26 +81,26 @@ fn seconds(samples: &[Sample]) -> Vec<u8> {
 }
 
 fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
-    let failed = |what: String| Refusal(what, Outcome::Failed);
+    let failed = |what: String| Refusal(what, ExitStatus::Failed);
     let test = match &options.scenario {
-        Some(path) => options.test.clone().or(scenario(path)?),
+        Some(path) => options.test.clone().merged_with(scenario(path)?),
         None => options.test.clone(),
     };
     let servers: Result<Vec<_>, _> =
         options.connect.iter().map(|one| io::resolve(&one.to_string(), one.port)).collect();
-    let servers = servers.map_err(|what| Refusal(what, Outcome::NoAnswer))?;
+    let servers = servers.map_err(|what| Refusal(what, ExitStatus::NoAnswer))?;
     let Some(&first) = servers.first() else {
-        return Err(Refusal("no server to join".to_owned(), Outcome::Misused));
+        return Err(Refusal("no server to join".to_owned(), ExitStatus::UsageError));
     };
     if servers.iter().any(|server| server.is_ipv4() != first.is_ipv4()) {
         let what = "servers of IPv4 and of IPv6 in one test".to_owned();
-        return Err(Refusal(what, Outcome::Misused));
+        return Err(Refusal(what, ExitStatus::UsageError));
     }
     let seed = io::random_bytes().map_err(|error| failed(format!("no random numbers: {error}")))?;
     let asked = test.build(servers, u64::from_le_bytes(seed));
     let mut meter = Processes::new();
     if let Some(pid) = options.pid.iter().find(|pid| meter.used(Some(**pid)).is_none()) {
-        return Err(Refusal(format!("there is no process {pid} to watch"), Outcome::Misused));
+        return Err(Refusal(format!("there is no process {pid} to watch"), ExitStatus::UsageError));
     }
     let clock = Clock::start();
     let meter = Box::new(Costs { processes: meter, servers: options.pid.clone() });
@@ -110,9 +110,9 @@ fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
 }
 
 fn scenario(path: &Path) -> Result<LoadTest, Refusal> {
-    let misused = |what: String| Refusal(format!("{}: {what}", path.display()), Outcome::Misused);
+    let misused = |what: String| Refusal(format!("{}: {what}", path.display()), ExitStatus::UsageError);
     let text =
-        io::read_config(path).map_err(|error| Refusal(error.to_string(), Outcome::Misused))?;
+        io::read_config(path).map_err(|error| Refusal(error.to_string(), ExitStatus::UsageError))?;
     LoadTest::parse(&text).map_err(misused)
 }
 

@@ -3,7 +3,7 @@
 use std::{fs, io::Write as _, path::Path, time::Instant};
 
 use fragd::{
-    cli::{MapsOptions, Outcome},
+    cli::{ExitStatus, MapsOptions},
     io::{GameData, assets::base_paths},
     mapdraw::{self, DrawOptions},
     model::assets::{Assets as _, GamePath},
@@ -16,7 +16,7 @@ use fragd::{
 use serde_json::{Value, json};
 
 /// Lists or draws maps.
-pub(crate) fn run(options: &MapsOptions) -> Outcome {
+pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
     let game = options.game.name();
     let bases = base_paths(&options.basepath, game);
     let folders = [options.mod_folder.as_deref().unwrap_or_default(), game];
@@ -33,7 +33,7 @@ pub(crate) fn run(options: &MapsOptions) -> Outcome {
         let places =
             if places.is_empty() { "the usual places".to_owned() } else { places.join(", ") };
         eprintln!("fragd: no maps of {game} in {places}; name their folder with --basepath");
-        return Outcome::Failed;
+        return ExitStatus::Failed;
     }
     match &options.draw {
         Some(file) => draw(&data, &maps[0], file, options),
@@ -92,7 +92,7 @@ fn map_name(path: &str) -> String {
     name.strip_suffix(".bsp").unwrap_or(name).to_owned()
 }
 
-fn list(data: &GameData, maps: &[String], as_json: bool) -> Outcome {
+fn list(data: &GameData, maps: &[String], as_json: bool) -> ExitStatus {
     let listed: Vec<_> = maps.iter().map(|path| look_at(data, path)).collect();
     let text = if as_json {
         let all: Vec<_> = listed.iter().map(row_json).collect();
@@ -102,7 +102,7 @@ fn list(data: &GameData, maps: &[String], as_json: bool) -> Outcome {
     };
     // A reader that has seen enough, such as `head`, is no failure.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    if listed.iter().all(|map| map.found.is_ok()) { Outcome::Done } else { Outcome::Failed }
+    if listed.iter().all(|map| map.found.is_ok()) { ExitStatus::Done } else { ExitStatus::Failed }
 }
 
 fn row_json(map: &Listed) -> Value {
@@ -173,12 +173,12 @@ fn table(maps: &[Listed]) -> String {
     text
 }
 
-fn draw(data: &GameData, path: &str, file: &Path, options: &MapsOptions) -> Outcome {
+fn draw(data: &GameData, path: &str, file: &Path, options: &MapsOptions) -> ExitStatus {
     match picture(data, path, file, options) {
-        Ok(()) => Outcome::Done,
+        Ok(()) => ExitStatus::Done,
         Err(what) => {
             eprintln!("fragd: {what}");
-            Outcome::Failed
+            ExitStatus::Failed
         }
     }
 }

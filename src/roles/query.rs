@@ -3,23 +3,23 @@
 use std::io::Write as _;
 
 use fragd::{
-    cli::{Outcome, QueryOptions},
+    cli::{ExitStatus, QueryOptions},
     client::query::{self, Query},
     io::{self, Clock, Options, Sockets},
     model::Millis,
 };
 
 /// Asks a server and prints what it answers.
-pub(crate) fn run(options: &QueryOptions) -> Outcome {
+pub(crate) fn run(options: &QueryOptions) -> ExitStatus {
     match ask(options) {
         Ok(text) => {
             // A reader that has seen enough, such as `head`, is no failure.
             let _ = std::io::stdout().write_all(text.as_bytes());
-            Outcome::Done
+            ExitStatus::Done
         }
         Err(what) => {
             eprintln!("fragd: {what}");
-            Outcome::Failed
+            ExitStatus::Failed
         }
     }
 }

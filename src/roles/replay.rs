@@ -7,7 +7,7 @@ mod report;
 use std::io::{self as std_io, Write as _};
 
 use fragd::{
-    cli::{self, Command, Outcome, ReplayOptions},
+    cli::{self, Command, ExitStatus, ReplayOptions},
     io::{self, GameData, assets::base_paths},
     journal::{
         Answers, Damage, DamageKind, FindFile, Replay, ReplayedAssets, Start, Step, Trouble,
@@ -25,7 +25,7 @@ use self::{
 };
 
 /// Replays a journal or lists it.
-pub(crate) fn run(options: &ReplayOptions) -> Outcome {
+pub(crate) fn run(options: &ReplayOptions) -> ExitStatus {
     io::logging::init(log::LevelFilter::Error);
     let file = match Pieces::open(&options.file) {
         Ok(file) => file,
@@ -45,9 +45,9 @@ pub(crate) fn run(options: &ReplayOptions) -> Outcome {
     }
 }
 
-fn refuse(what: &str) -> Outcome {
+fn refuse(what: &str) -> ExitStatus {
     eprintln!("fragd: {what}");
-    Outcome::Misused
+    ExitStatus::UsageError
 }
 
 fn replay(options: &ReplayOptions, file: Pieces) -> Result<Report, String> {
@@ -85,8 +85,8 @@ fn replay(options: &ReplayOptions, file: Pieces) -> Result<Report, String> {
 }
 
 /// A journal that is cut off is what a crash leaves; any other damage is a failure.
-fn outcome_of(damage: Damage) -> Outcome {
-    if damage.kind == DamageKind::CutOff { Outcome::Done } else { Outcome::Failed }
+fn outcome_of(damage: Damage) -> ExitStatus {
+    if damage.kind == DamageKind::CutOff { ExitStatus::Done } else { ExitStatus::Failed }
 }
 
 /// Makes the server as it was made.

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
-    cli::{Outcome, ServeOptions},
+    cli::{ExitStatus, ServeOptions},
     io::{
         self, Clock, Console, Ending, GameData, GameLog, JournalFile, Listen, LogFile, Options,
         Progress, Signals, Sockets,
@@ -19,13 +19,13 @@ use fragd::{
 const COUNT_INTERVAL: Millis = Millis::seconds(2);
 
 /// Hosts a server until it is told to stop.
-pub(crate) fn run(options: &ServeOptions) -> Outcome {
+pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
     let config = match options.config.as_deref().map(|path| (path, io::read_config(path))) {
         None => None,
         Some((path, Ok(text))) => Some((path.display().to_string(), text)),
         Some((_, Err(error))) => {
             eprintln!("fragd: {error}");
-            return Outcome::Misused;
+            return ExitStatus::UsageError;
         }
     };
     let config = config.as_ref().map(|(path, text)| (path.as_str(), text.as_str()));
@@ -35,21 +35,21 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
             for fault in faults.lines() {
                 eprintln!("fragd: {fault}");
             }
-            return Outcome::Misused;
+            return ExitStatus::UsageError;
         }
     };
     if let Err(error) = io::logging::init_background(level(settings.choice(key::SV_LOG_LEVEL))) {
         eprintln!("fragd: no thread for the log: {error}");
-        return Outcome::Failed;
+        return ExitStatus::Failed;
     }
     while let Some(note) = settings.poll_note() {
         log::warn!("{note}");
     }
     match host(options, settings, &lines, config) {
-        Ok(()) => Outcome::Done,
+        Ok(()) => ExitStatus::Done,
         Err(what) => {
             io::logging::fatal(&what);
-            Outcome::Failed
+            ExitStatus::Failed
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use fragd::{
-    cli::{Outcome, SimOptions},
+    cli::{ExitStatus, SimOptions},
     io::{self, GameData, assets::base_paths, process::Processes},
     model::{LevelTime, Millis, assets::Assets},
     server::Server,
@@ -17,14 +17,14 @@ use fragd::{
 use serde_json::json;
 
 /// Runs a trial and says what came of it.
-pub(crate) fn run(options: &SimOptions) -> Outcome {
+pub(crate) fn run(options: &SimOptions) -> ExitStatus {
     io::logging::init(log::LevelFilter::Error);
     let again = again(options);
     let (plan, server) = match prepare(options) {
         Ok(prepared) => prepared,
         Err(what) => {
             eprintln!("fragd: {what}");
-            return Outcome::Misused;
+            return ExitStatus::UsageError;
         }
     };
     let mut watch = Watch::new(plan.span);
@@ -35,7 +35,7 @@ pub(crate) fn run(options: &SimOptions) -> Outcome {
     }));
     let Ok((result, report)) = ran else {
         eprintln!("fragd: panicked (see above); reproduce with: {again}");
-        return Outcome::Failed;
+        return ExitStatus::Failed;
     };
     let cost = watch.finish(report.time);
     let failure = result.err();
@@ -46,7 +46,7 @@ pub(crate) fn run(options: &SimOptions) -> Outcome {
     };
     // A reader that has seen enough is no failure.
     let _ = stdout().write_all(text.as_bytes());
-    if failure.is_some() { Outcome::Failed } else { Outcome::Done }
+    if failure.is_some() { ExitStatus::Failed } else { ExitStatus::Done }
 }
 
 /// Looks at what the run costs while it goes on.

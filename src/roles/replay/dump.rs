@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write as _};
 
 use fragd::{
-    cli::{Outcome, ReplayOptions},
+    cli::{ExitStatus, ReplayOptions},
     journal::{End, Entry, Input, Located, Reader},
     model::{Millis, text::escaped},
 };
@@ -15,7 +15,7 @@ use super::Pieces;
 const SHOWN: usize = 200;
 
 /// Lists the inputs of a journal.
-pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<Outcome, String> {
+pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<ExitStatus, String> {
     let name = file.name.clone();
     let mut reader = Reader::new();
     let mut out = BufWriter::new(io::stdout().lock());
@@ -32,7 +32,7 @@ pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<Outcome,
                     let Some(line) = line(options, &located) else { continue };
                     // A reader that has seen enough, such as `head`, is no failure.
                     if is_over(options, &located) || writeln!(out, "{line}").is_err() {
-                        return Ok(Outcome::Done);
+                        return Ok(ExitStatus::Done);
                     }
                 }
                 Ok(None) if is_end => break reader.finish().err(),
@@ -48,7 +48,7 @@ pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<Outcome,
             return Ok(super::outcome_of(damage));
         }
         if is_end {
-            return Ok(Outcome::Done);
+            return Ok(ExitStatus::Done);
         }
     }
 }
@@ -83,7 +83,7 @@ fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
         Entry::End(End::Limit) => (None, "end", None, "at its limit".to_owned()),
     };
     if let Some(client) = options.client
-        && !route.is_some_and(|route| client.is(route.remote))
+        && !route.is_some_and(|route| client.matches(route.remote))
     {
         return None;
     }

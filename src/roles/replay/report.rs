@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fragd::{
-    cli::Outcome,
+    cli::ExitStatus,
     journal::{Damage, Difference, End, Replay, Sent, Start, Verdict},
     model::Millis,
     server::Server,
@@ -59,11 +59,11 @@ impl Report {
         }
     }
 
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(super) fn outcome(&self) -> ExitStatus {
         match self.damage {
-            _ if self.difference.is_some() || self.trouble.is_some() => Outcome::Failed,
+            _ if self.difference.is_some() || self.trouble.is_some() => ExitStatus::Failed,
             Some(damage) => super::outcome_of(damage),
-            None => Outcome::Done,
+            None => ExitStatus::Done,
         }
     }
 

@@ -1,8 +1,8 @@
-//! Console commands on the command line, as the family's servers take them:
+//! Console commands on the command line, as Quake III servers accept them:
 //! `+set net_port 27961 +map q3dm17 +say hello`.
 //!
-//! A word that begins with `+` and holds no space begins a command; a lone `+` takes the next word for
-//! its command. Everything before the first such word is for the program's own flags.
+//! A word that starts with `+` and has no space starts a command; after a lone `+`, the next word is the
+//! command. All words before the first command are options.
 
 use std::ffi::{OsStr, OsString};
 
@@ -11,18 +11,18 @@ use crate::{model::text::truncated, settings::SetCommand};
 /// Commands given on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlusCommands {
-    /// `+set` and its kin in order: command, name, value.
+    /// `+set`, `+seta`, `+sets` and `+setu` in order: command, name, value.
     pub sets: Vec<(SetCommand, String, String)>,
     /// The last `+map`.
     pub map: Option<String>,
-    /// All others in order, as lines for the console.
+    /// All other commands in order, as console lines.
     pub lines: Vec<String>,
 }
 
-/// Parts arguments at the first that begins a command.
+/// Splits arguments into options and commands.
 #[must_use]
 pub fn split(mut arguments: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
-    // The first argument is the program's own name, whatever it looks like.
+    // The first argument is the program name.
     let own = arguments.iter().skip(1).take_while(|word| !begins_command(word)).count();
     let plus = arguments.split_off(arguments.len().min(own + 1));
     (arguments, plus)
@@ -34,10 +34,10 @@ fn begins_command(word: &OsStr) -> bool {
 }
 
 impl PlusCommands {
-    /// Reads the arguments from the first command on.
+    /// Parses the arguments from the first command on.
     ///
     /// # Errors
-    /// A sentence when a command lacks what it needs.
+    /// An error message for a command with missing arguments.
     pub fn read(arguments: &[OsString]) -> Result<Self, String> {
         let mut commands = Self::default();
         let mut rest = arguments;
@@ -62,7 +62,7 @@ impl PlusCommands {
         Ok(commands)
     }
 
-    /// Whether there are none.
+    /// Whether there are no commands.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -74,16 +74,16 @@ impl PlusCommands {
         };
         if let Some(set) = SetCommand::named(command) {
             let [name, value @ ..] = arguments else {
-                return Err(format!("+{command} takes a name and a value"));
+                return Err(format!("+{command}: missing name and value"));
             };
             if value.is_empty() {
                 let name = truncated(name, 64);
-                return Err(format!("+{command} takes a name and a value: what is {name} to be?"));
+                return Err(format!("+{command}: missing value of {name}"));
             }
             self.sets.push((set, (*name).to_owned(), value.join(" ")));
         } else if command.eq_ignore_ascii_case("map") {
             let [map] = arguments else {
-                return Err("+map takes the name of one map".to_owned());
+                return Err("+map: expected the name of one map".to_owned());
             };
             self.map = Some((*map).to_owned());
         } else if !command.is_empty() {
@@ -93,13 +93,13 @@ impl PlusCommands {
     }
 }
 
-/// A word without the quotes around it, which files of arguments often leave there.
+/// A word without quotes around it; scripts often leave them there.
 fn unquoted(word: &str) -> &str {
     word.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(word)
 }
 
-/// A word as the console will read it as one word again. It knows no escapes, so inner quotes go, and
-/// so do line ends.
+/// A word quoted so that the console parses it as one word. The console has no escapes: inner quotes and
+/// line breaks are removed.
 fn requoted(word: &str) -> String {
     let plain = !word.is_empty()
         && word.chars().all(|c| c > ' ' && c != ';' && c != '"')
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_end_where_commands_begin() {
+    fn options_end_at_the_first_command() {
         for (words, own) in [
             (&["fragd"][..], 1),
             (&["fragd", "serve", "--port", "1", "+set", "a", "b"], 4),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_sorted_by_when_they_are_due() {
+    fn commands_are_split_into_sets_map_and_lines() {
         let commands = read(&[
             "+set",
             "sv_hostname",
@@ -185,17 +185,17 @@ mod tests {
     }
 
     #[test]
-    fn what_lacks_a_part_is_refused() {
-        assert_eq!(read(&["+set"]).unwrap_err(), "+set takes a name and a value");
+    fn missing_arguments_are_rejected() {
+        assert_eq!(read(&["+set"]).unwrap_err(), "+set: missing name and value");
         let error = read(&["+set", "sv_fps", "+map", "x"]).unwrap_err();
-        assert_eq!(error, "+set takes a name and a value: what is sv_fps to be?");
-        assert_eq!(read(&["+map"]).unwrap_err(), "+map takes the name of one map");
-        assert_eq!(read(&["+map", "a", "b"]).unwrap_err(), "+map takes the name of one map");
+        assert_eq!(error, "+set: missing value of sv_fps");
+        assert_eq!(read(&["+map"]).unwrap_err(), "+map: expected the name of one map");
+        assert_eq!(read(&["+map", "a", "b"]).unwrap_err(), "+map: expected the name of one map");
     }
 
     #[cfg(unix)]
     #[test]
-    fn bytes_that_are_no_text_are_refused() {
+    fn invalid_utf8_is_rejected() {
         use std::os::unix::ffi::OsStringExt as _;
         let words = [OsString::from("+say"), OsString::from_vec(vec![b'a', 0xff])];
         assert!(PlusCommands::read(&words).is_err());
@@ -203,7 +203,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_line_is_read_as_the_words_that_made_it(
+        fn lines_parse_back_into_their_words(
             words in proptest::collection::vec("[^\"\\p{Cc}]{0,20}", 1..6),
         ) {
             let mut given = vec!["+echo".to_owned()];
@@ -215,7 +215,7 @@ mod tests {
         }
 
         #[test]
-        fn no_arguments_panic(words in proptest::collection::vec("\\PC{0,9}|\\+|\\+set|\\+map", 0..9)) {
+        fn arguments_never_panic(words in proptest::collection::vec("\\PC{0,9}|\\+|\\+set|\\+map", 0..9)) {
             let (_, plus) = split(words.iter().map(OsString::from).collect());
             let _ = PlusCommands::read(&plus);
         }

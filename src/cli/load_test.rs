@@ -1,0 +1,348 @@
+//! Load test options, on the command line and in scenario files.
+//!
+//! A scenario file is a TOML table of the long options, with `_` for `-`. Each option is defined once: a
+//! scenario becomes command-line arguments, so both accept the same values. Invariant: the command line
+//! overrides the file, the file overrides the defaults.
+
+use std::{net::SocketAddr, str::FromStr};
+
+use clap::{Args, FromArgMatches as _};
+use toml::de::{DeTable, DeValue};
+
+use crate::{
+    bots::{self, Behaviors, Expectations, MAX_BOTS, QueryFlood, Stage, Stages},
+    client::ProtocolChoice,
+    impairment::Impairment,
+    model::Millis,
+};
+
+/// Default number of bots.
+const COUNT: u16 = 1;
+/// Default duration.
+const DURATION: Millis = Millis::seconds(30);
+
+/// Merge of an option given twice.
+trait Merge {
+    /// The value of `self`, or else of `other`.
+    fn or_else(self, other: Self) -> Self;
+}
+
+impl<T> Merge for Option<T> {
+    fn or_else(self, other: Self) -> Self {
+        self.or(other)
+    }
+}
+
+impl Merge for bool {
+    fn or_else(self, other: Self) -> Self {
+        self || other
+    }
+}
+
+/// Declares options with the merge of two sets of them.
+macro_rules! options {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)+ }
+    ) => {
+        $(#[$meta])*
+        pub struct $name { $($(#[$field_meta])* pub $field: $type,)+ }
+
+        impl $name {
+            /// The options given here, and those of `other` that are not.
+            fn or_else(self, other: Self) -> Self {
+                Self { $($field: Merge::or_else(self.$field, other.$field),)+ }
+            }
+        }
+    };
+}
+
+options! {
+    /// Options of a load test.
+    #[derive(Args, Clone, Debug, Default, PartialEq)]
+    pub struct LoadTest {
+        /// Number of bots [default: 1]
+        #[arg(short = 'n', long = "bots", value_name = "N",
+            value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_BOTS)))]
+        pub bots: Option<u16>,
+        /// Duration in seconds [default: 30]
+        #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+        pub seconds: Option<u32>,
+        /// Stages instead of --bots and --seconds, e.g. 16:30s,32:30s,64:2m
+        #[arg(long, value_name = "N:TIME,…", conflicts_with_all = ["bots", "seconds"])]
+        pub stages: Option<Stages>,
+        /// Ramp-up in joins per second, e.g. 10 or 10/s [default: 20]
+        #[arg(long, value_name = "N/s")]
+        pub ramp: Option<PerSecond>,
+        /// Protocol: 68, compat (71, OpenArena), native (71, ioquake3) or auto, which detects the protocol of
+        /// the server [default: auto]
+        #[arg(long, alias = "wire", value_name = "PROTOCOL")]
+        pub protocol: Option<ProtocolChoice>,
+        /// Behavior: idle, wander, fight, chat, scores, spectate, storm, mute
+        /// [default: wander,fight,scores]
+        #[arg(long = "do", value_name = "WORDS")]
+        pub behavior: Option<Behaviors>,
+        /// Impair both directions: latency=40ms,jitter=10ms,loss=1%,dup=1%,reorder=1%,rate=8000 (bytes/s).
+        /// jitter adds to latency and keeps the order; reorder is the share that skips both, and lets jitter
+        /// change the order too
+        #[arg(long, value_name = "IMPAIRMENT")]
+        pub network: Option<Impairment>,
+        /// Impair the client-to-server direction only
+        #[arg(long, value_name = "IMPAIRMENT")]
+        pub uplink: Option<Impairment>,
+        /// Impair the server-to-client direction only
+        #[arg(long, value_name = "IMPAIRMENT")]
+        pub downlink: Option<Impairment>,
+        /// Mean time between NAT rebindings per bot, e.g. 30s
+        #[arg(long, value_name = "TIME")]
+        pub rebind: Option<Duration>,
+        /// Silence after which a server counts as lost, e.g. 30s; also the wait for a first reply
+        /// [default: 10s]
+        #[arg(long, value_name = "TIME")]
+        pub timeout: Option<Duration>,
+        /// Reconnect dropped bots
+        #[arg(long)]
+        pub reconnect: bool,
+        /// Additional getinfo queries per second
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+        pub getinfo_per_second: Option<u32>,
+        /// Additional getstatus queries per second
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+        pub getstatus_per_second: Option<u32>,
+        /// Packets per second of each bot [default: 30]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(15..=125))]
+        pub packets_per_second: Option<u16>,
+        /// Client frames per second of each bot [default: 60]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(15..=250))]
+        pub frames_per_second: Option<u16>,
+        /// Rate that each bot requests, in bytes per second [default: 25000]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=1_000_000))]
+        pub rate: Option<u32>,
+        /// Snapshots per second that each bot requests [default: 20]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=125))]
+        pub snaps: Option<u16>,
+        /// Fail with exit code 1 unless all hold, e.g. snapshot_gap_p99<120ms,loss<1%,drops=0
+        #[arg(long, value_name = "LIMITS")]
+        pub expect: Option<Expectations>,
+        /// Random seed [default: random]
+        #[arg(long, value_name = "N")]
+        pub seed: Option<u64>,
+        /// Prefix of bot names [default: bot]
+        #[arg(long, value_name = "TEXT", value_parser = name_prefix)]
+        pub name_prefix: Option<String>,
+        /// Password of the server
+        #[arg(long, value_name = "TEXT")]
+        pub password: Option<String>,
+    }
+}
+
+impl LoadTest {
+    /// Parses a scenario file.
+    ///
+    /// # Errors
+    /// An error message with the line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let table = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            format!("line {}: {}", line_of(text, at), error.message().replace('\n', ", "))
+        })?;
+        let mut command = Self::augment_args(clap::Command::new("scenario")).no_binary_name(true);
+        let mut arguments = Vec::new();
+        for (key, value) in table.get_ref() {
+            let error = |what: String| format!("line {}: {what}", line_of(text, key.span().start));
+            let Some(argument) =
+                argument(&command, key.get_ref(), value.get_ref()).map_err(error)?
+            else {
+                continue;
+            };
+            command
+                .try_get_matches_from_mut([&argument])
+                .map_err(|refusal| error(first_line(&refusal)))?;
+            arguments.push(argument);
+        }
+        let matches =
+            command.try_get_matches_from(arguments).map_err(|error| first_line(&error))?;
+        Self::from_arg_matches(&matches).map_err(|error| first_line(&error))
+    }
+
+    /// These options, and those of the scenario `file` that are not given here. Expectations of both apply.
+    #[must_use]
+    pub fn merged_with(mut self, mut file: Self) -> Self {
+        // Stages, and a number of bots with a duration, are two ways to give the same.
+        if self.stages.is_some() {
+            (file.bots, file.seconds) = (None, None);
+        } else if self.bots.is_some() || self.seconds.is_some() {
+            file.stages = None;
+        }
+        if let (Some(own), Some(more)) = (&mut self.expect, &file.expect) {
+            own.extend(more);
+        }
+        self.or_else(file)
+    }
+
+    /// The load test against `servers`, at least one. `seed` is the default of `--seed`.
+    #[must_use]
+    pub fn build(self, servers: Vec<SocketAddr>, seed: u64) -> bots::BotsOptions {
+        let duration = self.seconds.map_or(DURATION, |seconds| Millis::seconds(seconds.into()));
+        let one = Stage { bots: self.bots.unwrap_or(COUNT), duration };
+        let wire = self.protocol.unwrap_or(ProtocolChoice::Auto);
+        let usual = bots::BotsOptions::to_all(servers, wire, one.bots, duration);
+        bots::BotsOptions {
+            stages: self.stages.map_or_else(|| vec![one], |stages| stages.0),
+            seed: self.seed.unwrap_or(seed),
+            joins_per_second: self.ramp.map_or(usual.joins_per_second, |PerSecond(ramp)| ramp),
+            packets_per_second: self.packets_per_second.map_or(usual.packets_per_second, u32::from),
+            frames_per_second: self.frames_per_second.map_or(usual.frames_per_second, u32::from),
+            rate_bytes_per_sec: self.rate.unwrap_or(usual.rate_bytes_per_sec),
+            snaps: self.snaps.map_or(usual.snaps, u32::from),
+            name_prefix: self.name_prefix.unwrap_or(usual.name_prefix),
+            behavior: self.behavior.unwrap_or(usual.behavior),
+            password: self.password.unwrap_or_default(),
+            uplink: self.uplink.or(self.network).unwrap_or_default(),
+            downlink: self.downlink.or(self.network).unwrap_or_default(),
+            rebind: self.rebind.map_or(Millis(0), |Duration(time)| time),
+            timeout: self.timeout.map_or(usual.timeout, |Duration(time)| time),
+            reconnects: self.reconnect,
+            queries: QueryFlood {
+                info_per_second: self.getinfo_per_second.unwrap_or(0),
+                status_per_second: self.getstatus_per_second.unwrap_or(0),
+            },
+            expectations: self.expect.unwrap_or_default(),
+            servers: usual.servers,
+            wire: usual.wire,
+        }
+    }
+}
+
+/// The command-line argument of a scenario entry; none for a switch that is off.
+fn argument(
+    command: &clap::Command,
+    key: &str,
+    value: &DeValue<'_>,
+) -> Result<Option<String>, String> {
+    let long = key.replace('_', "-");
+    let option = command.get_arguments().find(|option| {
+        option.get_long() == Some(&long)
+            || option.get_all_aliases().is_some_and(|aliases| aliases.contains(&long.as_str()))
+    });
+    let Some(option) = option.filter(|_| !key.contains('-')) else {
+        return Err(format!("unknown option '{}'", crate::model::text::truncated(key, 64)));
+    };
+    let is_switch = !option.get_action().takes_values();
+    let text = match value {
+        DeValue::Boolean(on) if is_switch => return Ok(on.then(|| format!("--{long}"))),
+        DeValue::String(text) if !is_switch => text.to_string(),
+        DeValue::Integer(number) if !is_switch => number.to_string(),
+        _ if is_switch => return Err(format!("{key}: invalid value (expected true or false)")),
+        _ => return Err(format!("{key}: invalid type {}", value.type_str())),
+    };
+    Ok(Some(format!("--{long}={text}")))
+}
+
+/// The error itself, without usage hints.
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
+/// Line number, from 1, of a byte of `text`.
+fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
+}
+
+/// Events per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerSecond(pub u32);
+
+impl FromStr for PerSecond {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.strip_suffix("/s").unwrap_or(text).trim().parse().ok();
+        let number = number.filter(|number| (1..=1000).contains(number));
+        number.map(Self).ok_or_else(|| "expected 1 to 1000 per second, e.g. 10 or 10/s".to_owned())
+    }
+}
+
+/// Duration of the command line, e.g. `30s`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Duration(pub Millis);
+
+impl FromStr for Duration {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        bots::duration(text)
+            .map(Self)
+            .ok_or_else(|| "expected a duration, e.g. 500ms, 30s or 2m".to_owned())
+    }
+}
+
+/// Parses a name prefix, which leaves room for a number in a player name.
+fn name_prefix(text: &str) -> Result<String, String> {
+    let legal = |c: char| matches!(c, ' '..='~') && !"\\\";%".contains(c);
+    if text.is_empty() || text.len() > 24 || !text.chars().all(legal) {
+        return Err(
+            "expected 1 to 24 printable ASCII characters without \\, \", ; and %".to_owned()
+        );
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server() -> Vec<SocketAddr> {
+        vec![([127, 0, 0, 1], 27_960).into()]
+    }
+
+    #[test]
+    fn command_line_overrides_scenario() {
+        let file = LoadTest::parse(
+            "stages = \"16:30s,32:30s\"\nramp = 5\ndo = \"wander,chat\"\nnetwork = \"latency=40ms,loss=1%\"\n\
+             expect = \"loss<2%\"\nrebind = \"30s\"\ngetinfo_per_second = 50\nreconnect = true\n",
+        );
+        let file = file.unwrap();
+        let built = LoadTest::default().merged_with(file.clone()).build(server(), 7);
+        assert_eq!((built.stages.len(), built.joins_per_second, built.seed), (2, 5, 7));
+        assert_eq!((built.uplink.latency, built.downlink.loss), (Millis(40), 10));
+        assert_eq!((built.rebind, built.queries.info_per_second), (Millis::seconds(30), 50));
+        assert_eq!(built.behavior.to_string(), "wander,chat");
+        assert!(built.reconnects);
+
+        let line = LoadTest {
+            bots: Some(3),
+            seed: Some(1),
+            expect: "drops=0".parse().ok(),
+            ..LoadTest::default()
+        };
+        let built = line.merged_with(file).build(server(), 7);
+        assert_eq!(built.stages, [Stage { bots: 3, duration: DURATION }]);
+        assert_eq!((built.seed, built.joins_per_second), (1, 5));
+        assert_eq!(built.expectations, "drops=0,loss<2%".parse().unwrap());
+    }
+
+    #[test]
+    fn scenario_errors_name_line_and_range() {
+        for (text, line, because) in [
+            ("bots = 0", "line 1: ", "1..=4096"),
+            ("speed = 1", "line 1: ", "unknown option 'speed'"),
+            ("bots = 4\nexpect = \"loss<\"", "line 2: ", "loss<"),
+            ("stages = \"4:5s\"\nbots = 3", "", "cannot be used with"),
+            ("network = \"latency=x\"", "line 1: ", "0 to 10000 ms"),
+            ("\nramp = 0", "line 2: ", "1 to 1000"),
+            ("name_prefix = \"a;b\"", "line 1: ", "printable"),
+            ("packets-per-second = 20", "line 1: ", "unknown option"),
+            ("reconnect = 1", "line 1: ", "true or false"),
+            ("seconds = [1]", "line 1: ", "invalid type array"),
+            ("[bots", "line 1: ", ""),
+        ] {
+            let error = LoadTest::parse(text).unwrap_err();
+            assert!(error.starts_with(line) && error.contains(because), "{text}: {error}");
+            assert!(!error.contains('\n'), "{text}: {error}");
+        }
+        assert_eq!(LoadTest::parse("wire = 68"), LoadTest::parse("protocol = \"68\""));
+    }
+}
