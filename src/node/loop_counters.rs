@@ -79,6 +79,10 @@ loop_counters! {
         "Pieces of the game log that its disk did not accept in time.";
 }
 
+/// Rows that [`LoopCounters::frame_durations`] replaces.
+const FRAME_DURATION_ROWS: [&str; 3] =
+    ["loop_frames_total", "loop_frame_microseconds_total", "loop_frames_within_total"];
+
 impl LoopCounters {
     /// A frame took so many microseconds.
     pub fn note_frame(&mut self, took_us: u64) {
@@ -101,15 +105,33 @@ impl LoopCounters {
         }
     }
 
-    /// Name, meaning and value of each that this platform counts.
+    /// Durations of frames: upper bounds of buckets in microseconds, each with the number of frames up to it.
+    #[must_use]
+    pub const fn frame_durations(&self) -> [(u64, u64); 10] {
+        [
+            (125, self.within_125_us),
+            (250, self.within_250_us),
+            (500, self.within_500_us),
+            (1000, self.within_1000_us),
+            (1500, self.within_1500_us),
+            (2000, self.within_2000_us),
+            (3000, self.within_3000_us),
+            (5000, self.within_5000_us),
+            (10_000, self.within_10000_us),
+            (20_000, self.within_20000_us),
+        ]
+    }
+
+    /// Name, meaning and value of each that this platform counts, without frame durations.
     pub fn rows(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
         // Only Linux tells what it dropped.
         let is_counted = |name: &str| cfg!(target_os = "linux") || !name.contains("\"kernel\"");
+        let is_duration = |name: &str| FRAME_DURATION_ROWS.iter().any(|row| name.starts_with(row));
         Self::TABLE
             .iter()
             .zip(self.values())
             .map(|(&(name, help), value)| (name, help, value))
-            .filter(move |(name, ..)| is_counted(name))
+            .filter(move |(name, ..)| is_counted(name) && !is_duration(name))
     }
 }
 
@@ -138,8 +160,8 @@ mod tests {
             counters.note_frame(us);
         }
         let within = |us: u64| {
-            let name = format!("loop_frames_within_total{{us=\"{us}\"}}");
-            counters.rows().find(|row| row.0 == name).map(|row| row.2)
+            let bucket = counters.frame_durations().into_iter().find(|bucket| bucket.0 == us);
+            bucket.map(|bucket| bucket.1)
         };
         assert_eq!([125, 250, 1500, 2000, 3000, 20_000].map(within), [2, 3, 3, 5, 6, 7].map(Some));
         assert_eq!((counters.frames, counters.frame_us), (8, 46_252));

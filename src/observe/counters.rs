@@ -1,26 +1,26 @@
-//! Counters: a table of names and meanings, and the numbers.
+//! Server counters: a table of metric names and help texts, and their values.
 
 use super::exposition::{Sample, Value};
 
 macro_rules! counters {
     ($($counter:ident, $name:literal, $help:literal;)+) => {
-        /// Something that is counted.
+        /// Server counter.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Counter {
             $(#[doc = $help] $counter,)+
         }
 
         impl Counter {
-            /// Every counter, in the order of the table.
+            /// All counters, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$counter),+];
 
-            /// Its name, as monitoring systems like them: words, unit, `_total`, and in braces what kind.
+            /// Metric name with its labels, e.g. `q3_packets_total{dir="in"}`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$counter => $name),+ }
             }
 
-            /// One sentence.
+            /// Help text of the metric.
             #[must_use]
             pub const fn help(self) -> &'static str {
                 match self { $(Self::$counter => $help),+ }
@@ -31,81 +31,75 @@ macro_rules! counters {
 
 counters! {
     PacketsInConnectionless, "q3_packets_total{dir=\"in\",kind=\"connectionless\"}",
-        "Datagrams outside a connection that arrived.";
+        "Connectionless datagrams received.";
     PacketsInSequenced, "q3_packets_total{dir=\"in\",kind=\"sequenced\"}",
-        "Datagrams of clients that arrived.";
-    PacketsInStray, "q3_packets_total{dir=\"in\",kind=\"stray\"}",
-        "Datagrams that looked like a client's and were nobody's.";
+        "Sequenced datagrams received from clients.";
+    PacketsInUnmatched, "q3_packets_total{dir=\"in\",kind=\"unmatched\"}",
+        "Sequenced datagrams that matched no client.";
     PacketsOutConnectionless, "q3_packets_total{dir=\"out\",kind=\"connectionless\"}",
-        "Datagrams outside a connection that were sent.";
+        "Connectionless datagrams sent.";
     PacketsOutSequenced, "q3_packets_total{dir=\"out\",kind=\"sequenced\"}",
-        "Datagrams that were sent to clients.";
-    BytesIn, "q3_bytes_total{dir=\"in\"}", "Bytes that arrived, without network headers.";
-    BytesOut, "q3_bytes_total{dir=\"out\"}",
-        "Bytes that were sent to clients, without network headers.";
-    PacketsOutOfOrder, "q3_packets_dropped_total{reason=\"order\"}",
-        "Datagrams of clients that came twice or too late.";
+        "Sequenced datagrams sent to clients.";
+    BytesIn, "q3_bytes_total{dir=\"in\"}", "Bytes received, without UDP and IP headers.";
+    BytesOut, "q3_bytes_total{dir=\"out\"}", "Bytes sent to clients, without UDP and IP headers.";
+    PacketsOutOfOrder, "q3_packets_dropped_total{reason=\"out_of_order\"}",
+        "Sequenced datagrams dropped as duplicate or late.";
     MalformedHeader, "q3_packets_dropped_total{reason=\"short\"}",
-        "Datagrams too short for a header.";
+        "Datagrams dropped as too short for a header.";
     MalformedPacket, "q3_packets_dropped_total{reason=\"netchan\"}",
-        "Datagrams of clients with a wrong checksum or impossible fragments.";
+        "Sequenced datagrams dropped for a wrong checksum or invalid fragments.";
     MalformedMessage, "q3_packets_dropped_total{reason=\"message\"}",
-        "Messages of clients that could not be read.";
+        "Client messages dropped as undecodable.";
     MalformedConnectionless, "q3_packets_dropped_total{reason=\"connectionless\"}",
-        "Connectionless datagrams that could not be read.";
+        "Connectionless datagrams dropped as undecodable.";
     FalseAcknowledge, "q3_packets_dropped_total{reason=\"acknowledge\"}",
-        "Messages that acknowledge what was never sent.";
+        "Client messages dropped for acknowledging unsent messages or commands.";
     UnprovenMessages, "q3_packets_dropped_total{reason=\"unproven\"}",
-        "Messages with an unexpected port or number that did not prove to be the client's.";
+        "Client messages dropped for an unexpected source port or sequence number without proof.";
     MessagesOverLimit, "q3_packets_dropped_total{reason=\"limit\"}",
-        "Messages beyond what one client may send in a second.";
+        "Client messages dropped beyond the limit per client and second.";
     ConnectionlessIgnored, "q3_packets_ignored_total",
-        "Connectionless datagrams that no server answers.";
-    QueriesAnswered, "q3_queries_total{result=\"answered\"}", "Queries that were answered.";
-    QueriesLimited, "q3_queries_total{result=\"limited\"}",
-        "Queries beyond what an address or all together may ask.";
+        "Connectionless datagrams ignored as not for servers.";
+    QueriesAnswered, "q3_queries_total{result=\"answered\"}", "Queries answered.";
+    QueriesLimited, "q3_queries_total{result=\"limited\"}", "Queries dropped by rate limits.";
     QueriesShed, "q3_shed_total{kind=\"query\"}",
-        "Queries that were not looked at because their frame had had enough: shed first.";
-    NewcomersShed, "q3_shed_total{kind=\"newcomer\"}",
-        "Connects, requests for a challenge and remote commands not looked at for the same reason.";
-    SequencedShed, "q3_shed_total{kind=\"sequenced\"}",
-        "Datagrams of players not looked at for the same reason: shed last.";
-    FramesOverloaded, "q3_frames_overloaded_total",
-        "Game frames before which something was shed.";
-    ChallengesLimited, "q3_challenges_limited_total",
-        "Requests for a challenge beyond what an address or all together may ask.";
-    ConnectsAccepted, "q3_connects_total{result=\"accepted\"}", "Players who were let in.";
-    ConnectsRefused, "q3_connects_total{result=\"refused\"}", "Players who were turned away.";
-    ClientsDropped, "q3_clients_dropped_total", "Players who left, for whatever reason.";
-    GamestatesSent, "q3_gamestates_sent_total", "Gamestates that were sent.";
-    SnapshotsDelta, "q3_snapshots_sent_total{base=\"earlier\"}",
-        "Snapshots that were sent relative to an earlier one.";
-    SnapshotsFull, "q3_snapshots_sent_total{base=\"none\"}", "Snapshots that were sent complete.";
+        "Queries dropped by load shedding (first class to be shed).";
+    ConnectsShed, "q3_shed_total{kind=\"connect\"}",
+        "Connects, challenge requests and rcon packets dropped by load shedding (second class).";
+    SequencedShed, "q3_shed_total{kind=\"client\"}",
+        "Client datagrams dropped by load shedding (last class to be shed).";
+    FramesOverloaded, "q3_frames_overloaded_total", "Server frames with load shedding.";
+    ChallengesLimited, "q3_challenges_limited_total", "Challenge requests dropped by rate limits.";
+    ConnectsAccepted, "q3_connects_total{result=\"accepted\"}", "Connects accepted.";
+    ConnectsRefused, "q3_connects_total{result=\"refused\"}", "Connects rejected.";
+    ClientsDropped, "q3_clients_dropped_total", "Clients disconnected, for any reason.";
+    GamestatesSent, "q3_gamestates_sent_total", "Gamestates sent.";
+    SnapshotsDelta, "q3_snapshots_sent_total{base=\"earlier\"}", "Delta snapshots sent.";
+    SnapshotsFull, "q3_snapshots_sent_total{base=\"none\"}", "Full snapshots sent.";
     SnapshotsHeldByRate, "q3_snapshots_suppressed_total{reason=\"rate\"}",
-        "Snapshots that a client's rate did not allow.";
+        "Snapshots suppressed by the rate of the client.";
     SnapshotsHeldByQueue, "q3_snapshots_suppressed_total{reason=\"queue\"}",
-        "Snapshots that waited for fragments of an earlier message.";
-    SnapshotsCut, "q3_snapshots_cut_total", "Times that entities were left out to fit a message.";
-    StatesMended, "q3_states_mended_total",
-        "States of entities and players with a number that is not finite, sent with 0 in its place.";
+        "Snapshots suppressed by unsent fragments of an earlier message.";
+    SnapshotsTruncated, "q3_snapshots_truncated_total",
+        "Snapshots sent without some entities because of the message size.";
+    StatesSanitized, "q3_states_sanitized_total",
+        "Entity states and playerstates sent with 0 for a number that was not finite.";
     ReliableOverflows, "q3_reliable_overflows_total",
-        "Clients that did not acknowledge commands for too long.";
-    ClientCommands, "q3_client_commands_total{result=\"run\"}",
-        "Commands of clients that went to the game.";
+        "Clients dropped for too many unacknowledged reliable commands.";
+    ClientCommands, "q3_client_commands_total{result=\"run\"}", "Client commands passed to the game.";
     CommandsOverLimit, "q3_client_commands_total{result=\"limited\"}",
-        "Commands of clients that came too fast.";
-    BadUserinfo, "q3_bad_userinfo_total", "Changes of userinfo that were refused.";
-    Moves, "q3_moves_total{result=\"run\"}", "Moves of clients that were run.";
+        "Client commands ignored by flood protection.";
+    BadUserinfo, "q3_bad_userinfo_total", "Userinfo changes rejected.";
+    Moves, "q3_moves_total{result=\"run\"}", "Usercmds run.";
     MovesOverLimit, "q3_moves_total{result=\"limited\"}",
-        "Messages whose moves were more than one client may make in a second.";
-    RconAccepted, "q3_rcon_attempts_total{result=\"accepted\"}", "Remote commands that were run.";
-    RconRefused, "q3_rcon_attempts_total{result=\"refused\"}", "Remote commands that were refused.";
-    Frames, "q3_frames_total", "Game frames that were run.";
-    FramesForfeited, "q3_frames_forfeited_total",
-        "Game frames that were left out because the server was stalled.";
+        "Client messages whose usercmds exceeded the limit per client and second.";
+    RconAccepted, "q3_rcon_attempts_total{result=\"accepted\"}", "Rcon commands run.";
+    RconRefused, "q3_rcon_attempts_total{result=\"refused\"}", "Rcon commands rejected.";
+    Frames, "q3_frames_total", "Server frames run.";
+    FramesSkipped, "q3_frames_skipped_total", "Server frames skipped after a stall.";
 }
 
-/// The numbers.
+/// Values of all counters.
 #[derive(Clone, Debug)]
 pub struct Counters([u64; Counter::ALL.len()]);
 
@@ -116,29 +110,29 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Counts one more.
+    /// Adds one.
     pub fn bump(&mut self, counter: Counter) {
         self.add(counter, 1);
     }
 
-    /// Counts that many more.
+    /// Adds `count`, saturating.
     pub fn add(&mut self, counter: Counter, count: u64) {
         let value = &mut self.0[counter as usize];
         *value = value.saturating_add(count);
     }
 
-    /// What was counted so far.
+    /// Value of a counter.
     #[must_use]
     pub fn get(&self, counter: Counter) -> u64 {
         self.0[counter as usize]
     }
 
-    /// All of them, in the order of the table.
+    /// All counters with their values, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = (Counter, u64)> {
         Counter::ALL.iter().map(|&counter| (counter, self.get(counter)))
     }
 
-    /// The same for monitoring.
+    /// All counters as metric samples.
     pub fn samples(&self) -> impl Iterator<Item = Sample> {
         self.iter().map(|(counter, value)| Sample {
             name: counter.name(),
@@ -155,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_have_names_of_their_own() {
+    fn counter_names_are_unique() {
         let names: HashSet<_> = Counter::ALL.iter().map(|counter| counter.name()).collect();
         assert_eq!(names.len(), Counter::ALL.len());
         for counter in Counter::ALL {

@@ -1,27 +1,64 @@
-//! Numbers as monitoring reads them: the OpenMetrics text format.
+//! Prometheus metrics in the OpenMetrics text format.
 //!
-//! Names are those of the tables: words, `_total` for what only grows, and in braces what kind. Samples
-//! of one family stand together, as the format wants it; the family's help is that of all its samples.
+//! Names are those of the tables, with labels in braces. Samples of one metric family are adjacent; the
+//! help of a family joins the help of its samples.
 
 use std::fmt;
 
 use prometheus_client::{
     collector::Collector,
-    encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, text},
-    metrics::{counter::ConstCounter, gauge::ConstGauge},
+    encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, NoLabelSet, text},
+    metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::Registry,
 };
 
-/// What HTTP calls the text.
+/// Content type of the text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// A number.
+/// Number of buckets of a histogram, without the unbounded one.
+pub const HISTOGRAM_BUCKETS: usize = 10;
+
+/// Value of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// It only grows.
+    /// Number that only grows.
     Counter(u64),
-    /// It goes up and down.
+    /// Number that may shrink.
     Gauge(i64),
+    /// Distribution of durations.
+    Histogram(Histogram),
+}
+
+/// Distribution of durations, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    /// Upper bound of each bucket, and the number of durations up to it, ascending.
+    pub buckets: [(u64, u64); HISTOGRAM_BUCKETS],
+    /// Number of durations.
+    pub count: u64,
+    /// Sum of all durations.
+    pub sum_us: u64,
+}
+
+impl Histogram {
+    /// Buckets as the encoder expects them: bounds in seconds, counts of their own.
+    fn own_buckets(&self) -> Vec<(f64, u64)> {
+        let mut below = 0;
+        let mut own = |bound: f64, up_to: u64| {
+            let count = up_to.saturating_sub(below);
+            below = up_to;
+            (bound, count)
+        };
+        let bounded = self.buckets.iter().map(|&(us, count)| (us as f64 / 1e6, count));
+        let all = bounded.chain([(f64::MAX, self.count)]);
+        all.map(|(bound, up_to)| own(bound, up_to)).collect()
+    }
+}
+
+impl fmt::Display for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in {} us", self.count, self.sum_us)
+    }
 }
 
 impl fmt::Display for Value {
@@ -29,39 +66,46 @@ impl fmt::Display for Value {
         match self {
             Self::Counter(value) => value.fmt(f),
             Self::Gauge(value) => value.fmt(f),
+            Self::Histogram(value) => value.fmt(f),
         }
     }
 }
 
 impl Value {
-    fn encode(self, encoder: MetricEncoder<'_>) -> fmt::Result {
+    fn encode(self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
         match self {
             Self::Counter(value) => ConstCounter::new(value).encode(encoder),
             Self::Gauge(value) => ConstGauge::new(value).encode(encoder),
+            Self::Histogram(value) => encoder.encode_histogram::<NoLabelSet>(
+                value.sum_us as f64 / 1e6,
+                value.count,
+                &value.own_buckets(),
+                None,
+            ),
         }
     }
 }
 
-/// A number, its name and one sentence about it.
+/// Metric sample: name, help and value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// As in the tables: `q3_packets_total{dir="in"}`.
+    /// Metric name with labels, e.g. `q3_packets_total{dir="in"}`.
     pub name: &'static str,
-    /// One sentence.
+    /// Help text.
     pub help: &'static str,
-    /// The number.
+    /// The value.
     pub value: Value,
 }
 
 impl Sample {
-    /// The name without what kind it is.
+    /// Name of the metric family, without labels.
     fn family(&self) -> &'static str {
         let name = self.name.split('{').next().unwrap_or(self.name);
-        // The format's writer appends it again.
+        // The encoder appends the suffix again.
         name.strip_suffix("_total").unwrap_or(name)
     }
 
-    /// What kind it is.
+    /// Labels of the sample.
     fn labels(&self) -> Vec<(&'static str, &'static str)> {
         let (_, labels) = self.name.split_once('{').unwrap_or((self.name, ""));
         labels
@@ -73,7 +117,7 @@ impl Sample {
     }
 }
 
-/// Samples on their way into text.
+/// Samples to encode.
 #[derive(Debug)]
 struct Samples(Vec<Sample>);
 
@@ -84,13 +128,14 @@ impl Collector for Samples {
             let kind = match family[0].value {
                 Value::Counter(_) => ConstCounter::new(0u64).metric_type(),
                 Value::Gauge(_) => ConstGauge::new(0i64).metric_type(),
+                Value::Histogram(_) => MetricType::Histogram,
             };
             let name = family[0].family();
             let mut encoder = encoder.encode_descriptor(name, &help, None, kind)?;
             for sample in family {
                 let labels = sample.labels();
                 if labels.is_empty() {
-                    // Alone in its family, for nothing tells two of them apart.
+                    // Only sample of its family: two without labels would be equal.
                     sample.value.encode(encoder)?;
                     break;
                 }
@@ -101,13 +146,13 @@ impl Collector for Samples {
     }
 }
 
-/// The samples as text. Those of a family must stand together.
+/// Encodes samples as text. Samples of a family must be adjacent.
 #[must_use]
 pub fn exposition(samples: Vec<Sample>) -> String {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(Samples(samples)));
     let mut out = String::new();
-    // A string takes everything.
+    // Writing to a string cannot fail.
     let _ = text::encode(&mut out, &registry);
     out
 }
@@ -120,24 +165,45 @@ mod tests {
     use crate::observe::{Counter, Counters};
 
     #[test]
-    fn families_and_labels_are_written_as_monitoring_reads_them() {
+    fn families_and_labels_are_encoded() {
         let sample = |name, value| Sample { name, help: "One.", value };
         let text = exposition(vec![
-            sample("q3_packets_total{dir=\"in\",kind=\"stray\"}", Value::Counter(3)),
-            sample("q3_packets_total{dir=\"out\",kind=\"stray\"}", Value::Counter(4)),
-            sample("q3_players", Value::Gauge(-2)),
+            sample("q3_packets_total{dir=\"in\",kind=\"unmatched\"}", Value::Counter(3)),
+            sample("q3_packets_total{dir=\"out\",kind=\"unmatched\"}", Value::Counter(4)),
+            sample("q3_clients", Value::Gauge(-2)),
         ]);
         assert_eq!(
             text,
             "# HELP q3_packets One. One.\n# TYPE q3_packets counter\n\
-             q3_packets_total{dir=\"in\",kind=\"stray\"} 3\n\
-             q3_packets_total{dir=\"out\",kind=\"stray\"} 4\n\
-             # HELP q3_players One.\n# TYPE q3_players gauge\nq3_players -2\n# EOF\n"
+             q3_packets_total{dir=\"in\",kind=\"unmatched\"} 3\n\
+             q3_packets_total{dir=\"out\",kind=\"unmatched\"} 4\n\
+             # HELP q3_clients One.\n# TYPE q3_clients gauge\nq3_clients -2\n# EOF\n"
         );
     }
 
     #[test]
-    fn every_counter_is_written_once_under_its_own_name() {
+    fn histograms_have_cumulative_buckets_in_seconds() {
+        let mut buckets = [(0, 3); HISTOGRAM_BUCKETS];
+        for (at, bucket) in buckets.iter_mut().enumerate() {
+            bucket.0 = 1000 * (at as u64 + 1);
+        }
+        buckets[0].1 = 2;
+        let value = Value::Histogram(Histogram { buckets, count: 4, sum_us: 1_500_000 });
+        let text = exposition(vec![Sample { name: "q3_x_seconds", help: "Time.", value }]);
+        for line in [
+            "# TYPE q3_x_seconds histogram",
+            "q3_x_seconds_sum 1.5",
+            "q3_x_seconds_count 4",
+            "q3_x_seconds_bucket{le=\"0.001\"} 2",
+            "q3_x_seconds_bucket{le=\"0.01\"} 3",
+            "q3_x_seconds_bucket{le=\"+Inf\"} 4",
+        ] {
+            assert!(text.lines().any(|known| known == line), "{line} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn counters_are_encoded_once() {
         let samples: Vec<_> = Counters::default().samples().collect();
         let text = exposition(samples);
         for counter in Counter::ALL {

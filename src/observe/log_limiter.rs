@@ -1,29 +1,30 @@
-//! A limit for log lines that strangers can cause: one of a kind per second, with a word on how many
-//! were left out.
+//! Rate limit of log lines that remote peers can cause: one line per event and second.
+//!
+//! The next line of an event tells how many were suppressed.
 
 use std::{collections::BTreeMap, fmt};
 
 use crate::model::Millis;
 
-/// Time between two lines of a kind.
+/// Minimum time between two lines of one event.
 const INTERVAL: Millis = Millis::seconds(1);
 
-/// A kind of log line that outsiders can cause.
+/// Event of a rate-limited log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Event {
-    /// A client's message was wrong.
+pub enum LogEvent {
+    /// Invalid message of a client.
     ClientFault,
-    /// A connectionless datagram was wrong.
+    /// Invalid connectionless datagram.
     ConnectionlessFault,
-    /// Somebody was not let in.
+    /// Rejected connect.
     Refusal,
-    /// A wrong password for the remote console, or none asked for.
+    /// Rejected rcon packet.
     BadRcon,
-    /// More arrives than is served.
+    /// Load shedding.
     Overload,
 }
 
-/// Lines left out since the last one that was written; shown as a remark behind a line.
+/// Number of suppressed lines; displays as a suffix of the next line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suppressed(u64);
 
@@ -31,27 +32,27 @@ impl fmt::Display for Suppressed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             0 => Ok(()),
-            count => write!(f, " (and {count} more like it)"),
+            count => write!(f, " (+{count} suppressed)"),
         }
     }
 }
 
-/// Lines of one kind.
+/// Lines of one event.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lines {
     last: Option<Millis>,
     suppressed: u64,
 }
 
-/// Decides which lines are written.
+/// Rate limiter of log lines.
 #[derive(Clone, Debug, Default)]
 pub struct LogLimiter {
-    lines: BTreeMap<Event, Lines>,
+    lines: BTreeMap<LogEvent, Lines>,
 }
 
 impl LogLimiter {
-    /// Whether a line of that kind may be written now, and what to say of those that were not.
-    pub fn allows(&mut self, event: Event, now: Millis) -> Option<Suppressed> {
+    /// The number of suppressed lines if a line may be written now.
+    pub fn allows(&mut self, event: LogEvent, now: Millis) -> Option<Suppressed> {
         let lines = self.lines.entry(event).or_default();
         if lines.last.is_some_and(|last| now.since(last) < INTERVAL) {
             lines.suppressed += 1;
@@ -67,18 +68,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line_of_a_kind_each_second_tells_of_the_others() {
+    fn lines_are_limited_to_one_per_second() {
         let mut limiter = LogLimiter::default();
         let mut shown = Vec::new();
         for i in 0..2500 {
-            if let Some(suppressed) = limiter.allows(Event::ClientFault, Millis(i)) {
+            if let Some(suppressed) = limiter.allows(LogEvent::ClientFault, Millis(i)) {
                 shown.push(format!("fault{suppressed}"));
             }
         }
         assert_eq!(
             shown,
-            ["fault", "fault (and 999 more like it)", "fault (and 999 more like it)"]
+            ["fault", "fault (+999 suppressed)", "fault (+999 suppressed)"]
         );
-        assert!(limiter.allows(Event::BadRcon, Millis(2500)).is_some());
+        assert!(limiter.allows(LogEvent::BadRcon, Millis(2500)).is_some());
     }
 }

@@ -1,12 +1,12 @@
-//! What a server counts, and how often it may repeat itself in the log.
+//! Counters, Prometheus exposition and log rate limiting.
 //!
-//! Counters are plain numbers owned by whoever bumps them; the table names and explains each, for the
-//! console and for monitoring. Invariant: nothing here is shared between threads or servers.
+//! Counters are plain numbers of one server; a table holds name and help of each, for the console and for
+//! Prometheus. Invariant: nothing here is shared between threads or servers.
 
 mod counters;
 mod exposition;
 mod log_limiter;
 
 pub use counters::{Counter, Counters};
-pub use exposition::{CONTENT_TYPE, Sample, Value, exposition};
-pub use log_limiter::{Event, LogLimiter, Suppressed};
+pub use exposition::{CONTENT_TYPE, HISTOGRAM_BUCKETS, Histogram, Sample, Value, exposition};
+pub use log_limiter::{LogEvent, LogLimiter, Suppressed};

@@ -17,7 +17,7 @@ use crate::{
     model::{Challenge, ClientNum, Millis, Qport, text},
     netchan::Sender,
     node::Route,
-    observe::{Counter, Event},
+    observe::{Counter, LogEvent},
     settings::key,
     wire::{
         Protocol,
@@ -303,7 +303,7 @@ impl Server {
         match refusal {
             Rejection::Message(text) => {
                 self.core.stats.bump(Counter::ConnectsRefused);
-                if self.core.stats.allows_log(Event::Refusal, self.core.now).is_some() {
+                if self.core.stats.allows_log(LogEvent::Refusal, self.core.now).is_some() {
                     log::info!("{} rejected: {text}", route.remote);
                 }
                 self.core.send_rejection(route, &format!("{text}\n"));

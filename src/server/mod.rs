@@ -191,8 +191,8 @@ impl Server {
             Sample { name, help, value }
         };
         let gauges = [
-            gauge("q3_players", "Players in the game.", self.active_clients()),
-            gauge("q3_slots", "Players that there is room for.", self.core.slots()),
+            gauge("q3_clients", "Clients in the game.", self.active_clients()),
+            gauge("q3_max_clients", "Client slots.", self.core.slots()),
         ];
         self.core.stats.samples().chain(gauges)
     }
@@ -237,7 +237,7 @@ impl Server {
         let owed = now.since(due).0 / length.0 + 1;
         let most = MAX_CATCH_UP.0 / length.0;
         if owed > most {
-            self.core.stats.add(Counter::FramesForfeited, owed - most);
+            self.core.stats.add(Counter::FramesSkipped, owed - most);
         }
         // Frames stay on a fixed grid and do not drift.
         self.due = Some(due + Millis(owed * length.0));
@@ -288,7 +288,7 @@ impl Server {
         }
         let Core { frames, level, stats, .. } = &mut self.core;
         let replaced = frames.record(&*self.game, level.world.as_mut());
-        stats.add(Counter::StatesMended, replaced);
+        stats.add(Counter::StatesSanitized, replaced);
     }
 
     /// Publishes serverinfo and systeminfo if a setting in them has changed.

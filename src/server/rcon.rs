@@ -17,7 +17,7 @@ use super::{
 use crate::{
     model::{Millis, text},
     node::Route,
-    observe::{Counter, Event},
+    observe::{Counter, LogEvent},
     settings::{Settings, key},
     wire::connectionless::{MAX_RCON_OUTPUT, Message, Rcon},
 };
@@ -150,7 +150,7 @@ impl Server {
             return;
         };
         self.core.stats.bump(Counter::RconRefused);
-        if let Some(suppressed) = self.core.stats.allows_log(Event::BadRcon, now) {
+        if let Some(suppressed) = self.core.stats.allows_log(LogEvent::BadRcon, now) {
             log::warn!("{from} rcon rejected{suppressed}");
         }
         if let Some(text) = refusal {

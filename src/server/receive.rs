@@ -20,7 +20,7 @@ use crate::{
     },
     netchan::{Channel, End, Order, Received, Sender, detect_protocol, peek_client_header},
     node::Route,
-    observe::{Counter, Event},
+    observe::{Counter, LogEvent},
     wire::{
         client_message::ClientHead,
         connectionless::{Message, OUT_OF_BAND},
@@ -56,7 +56,7 @@ impl Server {
                     self.receive_sequenced(number, route, datagram);
                 }
                 // Not answered, since the address may be forged.
-                None => self.core.stats.bump(Counter::PacketsInStray),
+                None => self.core.stats.bump(Counter::PacketsInUnmatched),
             }
         } else {
             self.core.stats.bump(Counter::MalformedHeader);
@@ -283,7 +283,7 @@ impl Core {
         if !admitted {
             self.stats.bump(match class {
                 TrafficClass::Query => Counter::QueriesShed,
-                TrafficClass::Connect => Counter::NewcomersShed,
+                TrafficClass::Connect => Counter::ConnectsShed,
                 TrafficClass::Client => Counter::SequencedShed,
             });
         }
@@ -293,12 +293,12 @@ impl Core {
     /// Counts a frame that shed datagrams, and logs it within the log limit.
     pub(super) fn log_overload(&mut self) {
         self.stats.bump(Counter::FramesOverloaded);
-        if let Some(suppressed) = self.stats.allows_log(Event::Overload, self.now) {
+        if let Some(suppressed) = self.stats.allows_log(LogEvent::Overload, self.now) {
             let shed = |counter| self.stats.counters().get(counter);
             log::warn!(
                 "overload: shed {} queries, {} connects, {} client datagrams in total{suppressed}",
                 shed(Counter::QueriesShed),
-                shed(Counter::NewcomersShed),
+                shed(Counter::ConnectsShed),
                 shed(Counter::SequencedShed),
             );
         }
@@ -366,7 +366,7 @@ impl Core {
         fault: impl std::fmt::Display,
     ) {
         self.stats.bump(counter);
-        if let Some(suppressed) = self.stats.allows_log(Event::ClientFault, self.now) {
+        if let Some(suppressed) = self.stats.allows_log(LogEvent::ClientFault, self.now) {
             let address = self.clients.get(number).map(|client| client.remote.address());
             let from = address.map_or_else(String::new, |address| format!(" ({address})"));
             log::warn!("client {number}{from}: {fault}{suppressed}");
@@ -380,7 +380,7 @@ impl Core {
         fault: &impl std::fmt::Display,
     ) {
         self.stats.bump(Counter::MalformedConnectionless);
-        if let Some(suppressed) = self.stats.allows_log(Event::ConnectionlessFault, self.now) {
+        if let Some(suppressed) = self.stats.allows_log(LogEvent::ConnectionlessFault, self.now) {
             log::warn!("{}: {fault}{suppressed}", route.remote);
         }
     }

@@ -189,7 +189,7 @@ impl Server {
                 return;
             }
             limit /= 2;
-            self.core.stats.bump(Counter::SnapshotsCut);
+            self.core.stats.bump(Counter::SnapshotsTruncated);
         }
     }
 
@@ -209,7 +209,7 @@ impl Server {
         let (player, (seen, areas)) = if active {
             let player = game.player(number);
             mended = player.mended();
-            stats.add(Counter::StatesMended, u64::from(mended.is_some()));
+            stats.add(Counter::StatesSanitized, u64::from(mended.is_some()));
             let player = mended.as_ref().unwrap_or(player);
             (player, frames.visible_to(player, level.world.as_ref(), limit))
         } else {

@@ -3,7 +3,7 @@
 use crate::{
     model::Millis,
     node::LoopCounters,
-    observe::{Counter, Counters, Event, LogLimiter, Sample, Suppressed, Value},
+    observe::{Counter, Counters, Histogram, LogEvent, LogLimiter, Sample, Suppressed, Value},
 };
 
 /// Counters and log limits.
@@ -35,11 +35,21 @@ impl Stats {
     /// Counters of the server, then of the event loop.
     pub(super) fn samples(&self) -> impl Iterator<Item = Sample> {
         let sample = |(name, help, value)| Sample { name, help, value: Value::Counter(value) };
-        self.counters.samples().chain(self.loop_counters.rows().map(sample))
+        let durations = Histogram {
+            buckets: self.loop_counters.frame_durations(),
+            count: self.loop_counters.frames,
+            sum_us: self.loop_counters.frame_us,
+        };
+        let durations = Sample {
+            name: "q3_frame_duration_seconds",
+            help: "Time spent per frame.",
+            value: Value::Histogram(durations),
+        };
+        self.counters.samples().chain(self.loop_counters.rows().map(sample)).chain([durations])
     }
 
     /// Whether a log line that outsiders can cause is written now, with the number of suppressed ones.
-    pub(super) fn allows_log(&mut self, event: Event, now: Millis) -> Option<Suppressed> {
+    pub(super) fn allows_log(&mut self, event: LogEvent, now: Millis) -> Option<Suppressed> {
         self.log_limiter.allows(event, now)
     }
 }

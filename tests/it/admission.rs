@@ -375,7 +375,7 @@ fn hostile_datagrams_do_not_affect_players() {
     sim.check_no_faults();
     let counters = sim.server().counters();
     assert!(counters.get(Counter::MalformedConnectionless) > 0);
-    assert!(counters.get(Counter::PacketsInStray) > 0);
+    assert!(counters.get(Counter::PacketsInUnmatched) > 0);
     assert!(counters.get(Counter::MalformedHeader) > 0);
 }
 

@@ -96,7 +96,7 @@ fn c6_getchallenge_flood_blocks_no_join() {
     // A hundred at once and a hundred a second.
     assert!((1..=100 + 100 * fixture.seconds()).contains(&answers.len()), "{}", answers.len());
     assert!(
-        fixture.count(Counter::ChallengesLimited) + fixture.count(Counter::NewcomersShed) > 1000
+        fixture.count(Counter::ChallengesLimited) + fixture.count(Counter::ConnectsShed) > 1000
     );
     let late = socket_at(1, 4);
     let challenge = challenge(&fixture, &late);
@@ -111,7 +111,7 @@ fn c6_getchallenge_flood_blocks_no_join() {
 fn c8_connects_without_a_challenge_open_no_slot() {
     let fixture = LoopbackFixture::new(&[]);
     let request = connect(&[("protocol", "71"), ("qport", "1"), ("challenge", "1")]);
-    let counters = [Counter::ConnectsRefused, Counter::NewcomersShed];
+    let counters = [Counter::ConnectsRefused, Counter::ConnectsShed];
     let answers = flood(&fixture, &[socket_at(1, 5)], &request, &counters);
     // Three at once and one a second.
     assert!((1..=3 + fixture.seconds()).contains(&answers.len()), "{} answers", answers.len());
@@ -143,7 +143,7 @@ fn c11_c12_connects_from_one_port_hold_one_slot() {
 fn c19_password_guessing_fails_and_admin_is_served() {
     let fixture = LoopbackFixture::new(&[("rconPassword", "a-long-password")]);
     let socket = socket_at(1, 7);
-    let counters = [Counter::RconRefused, Counter::NewcomersShed];
+    let counters = [Counter::RconRefused, Counter::ConnectsShed];
     let request = oob("rcon guess status");
     let answers = flood(&fixture, &[socket.try_clone().unwrap()], &request, &counters);
     assert!(answers.len() <= 1 + fixture.seconds(), "{} answers", answers.len());
@@ -172,7 +172,7 @@ fn c30_empty_short_and_oversized_datagrams_are_counted_and_dropped() {
     fixture.wait("they are counted", |fixture| {
         fixture.oversize() >= (too_long * rounds / 2) as u64
             && fixture.count(Counter::MalformedHeader) >= 3 * rounds as u64
-            && fixture.count(Counter::PacketsInStray) >= rounds as u64
+            && fixture.count(Counter::PacketsInUnmatched) >= rounds as u64
     });
     assert!(mail(&socket).is_empty(), "nobody is answered");
     fixture.check();

@@ -23,7 +23,8 @@ fn forge(make: impl Fn(usize, u16) -> Vec<u8>) {
     let fixture = LoopbackFixture::new(&[]);
     // The players' own host, and another.
     let from = [UdpSocket::bind("127.0.0.1:0").unwrap(), socket_at(4, 1)];
-    let (moves, stray) = (fixture.count(Counter::Moves), fixture.count(Counter::PacketsInStray));
+    let (moves, stray) =
+        (fixture.count(Counter::Moves), fixture.count(Counter::PacketsInUnmatched));
     fixture.storm(ROUNDS * PLAYERS * from.len(), PER_SECOND, |n| {
         let (socket, n) = (&from[n % from.len()], n / from.len());
         let datagram = make(n / PLAYERS, fixture.qport_of(n % PLAYERS).0);
@@ -32,7 +33,7 @@ fn forge(make: impl Fn(usize, u16) -> Vec<u8>) {
     fixture.wait("they are counted", |fixture| {
         let dropped =
             [Counter::MalformedPacket, Counter::MalformedMessage, Counter::PacketsOutOfOrder];
-        let stray = fixture.count(Counter::PacketsInStray) - stray;
+        let stray = fixture.count(Counter::PacketsInUnmatched) - stray;
         let dropped: u64 = dropped.into_iter().map(|counter| fixture.count(counter)).sum();
         stray >= (ROUNDS * PLAYERS / 2) as u64 && dropped >= ROUNDS as u64
     });

@@ -252,12 +252,12 @@ fn check(make: fn(&Target) -> Load, counters: &[Counter]) {
 
 #[test]
 fn c13_connects_with_many_pairs_affect_no_player() {
-    check(costly::connects_of_many_pairs, &[Counter::ConnectsRefused, Counter::NewcomersShed]);
+    check(costly::connects_of_many_pairs, &[Counter::ConnectsRefused, Counter::ConnectsShed]);
 }
 
 #[test]
 fn c14_connects_with_costly_streams_affect_no_player() {
-    check(costly::connects_of_deep_streams, &[Counter::ConnectsRefused, Counter::NewcomersShed]);
+    check(costly::connects_of_deep_streams, &[Counter::ConnectsRefused, Counter::ConnectsShed]);
 }
 
 #[test]

@@ -149,6 +149,6 @@ fn m16_non_finite_numbers_are_never_sent() {
         }
     }
     assert!(looks > 500, "{looks} vectors were seen");
-    assert!(fixture.count(Counter::StatesMended) > 100);
+    assert!(fixture.count(Counter::StatesSanitized) > 100);
     fixture.check();
 }

@@ -37,7 +37,7 @@ fn eight_players_are_unaffected_by_distributed_flood() {
         fixture.run_for(50);
     }
     let [queries, newcomers, players] =
-        [Counter::QueriesShed, Counter::NewcomersShed, Counter::SequencedShed]
+        [Counter::QueriesShed, Counter::ConnectsShed, Counter::SequencedShed]
             .map(|counter| fixture.count(counter));
     assert!(queries > 60 * 1000, "{queries} queries");
     assert!(newcomers > 60 * 1000, "{newcomers} newcomers");
@@ -64,14 +64,14 @@ fn shedding_drops_queries_then_connects_then_clients() {
     let late: SocketAddr = "198.51.100.1:5".parse().unwrap();
     assert!(fixture.send(late, &query).is_empty(), "a query is shed");
     let mut attacker = RawClient::knock(&mut fixture, late, 9).expect("a newcomer is let in");
-    assert_eq!(fixture.count(Counter::NewcomersShed), 0);
+    assert_eq!(fixture.count(Counter::ConnectsShed), 0);
     // Enough to shed connects, not enough to shed clients.
     let challenge = oob("getchallenge");
     for i in 0..4000 {
         fixture.send(anyone(i), &challenge);
     }
     assert!(fixture.send(late, &challenge).is_empty(), "a newcomer is shed");
-    assert!(fixture.count(Counter::NewcomersShed) > 0);
+    assert!(fixture.count(Counter::ConnectsShed) > 0);
     attacker.idle(&mut fixture);
     assert_eq!(fixture.count(Counter::GamestatesSent), 4, "a player is heard");
     assert_eq!(fixture.count(Counter::SequencedShed), 0);
@@ -102,7 +102,7 @@ fn counter_table_joins_server_loop_and_kernel() {
         ("q3_shed_total{kind=\"query\"}", shed.as_str(), true),
         ("udp_datagrams_total{dir=\"in\"}", "12345", true),
         ("udp_dropped_total{reason=\"kernel\"}", "678", cfg!(target_os = "linux")),
-        ("q3_players", "3", true),
+        ("q3_clients", "3", true),
     ] {
         for text in [&shown, &monitored] {
             let found = text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);

@@ -41,11 +41,11 @@ fn c13_c14_connect_decoding_is_limited_per_frame() {
     for packet in [many_pairs(), deep_stream()] {
         let units = units(&packet);
         let mut fixture = AttackFixture::new(&[]);
-        let before = [Counter::ConnectsRefused, Counter::NewcomersShed].map(|c| fixture.count(c));
+        let before = [Counter::ConnectsRefused, Counter::ConnectsShed].map(|c| fixture.count(c));
         flood(&mut fixture, &packet, 200);
         let [decoded, shed] = [
             fixture.count(Counter::ConnectsRefused) - before[0],
-            fixture.count(Counter::NewcomersShed) - before[1],
+            fixture.count(Counter::ConnectsShed) - before[1],
         ];
         assert_eq!(decoded + shed, 20 * 200, "none is accepted, none is lost");
         // The first datagrams may meet the rest of a frame that has begun.
@@ -132,7 +132,7 @@ fn clients_of_one_address_join_in_one_frame() {
             connect(&mut fixture, from, 100 + n, honest, &[("name", "lan"), ("pad", &pad)]);
         assert_eq!(replies, [format!("connectResponse {}", honest.0)], "client {n}");
     }
-    assert_eq!(fixture.count(Counter::NewcomersShed), 0);
+    assert_eq!(fixture.count(Counter::ConnectsShed), 0);
     // Fewer challenges and joins by and by: those who never spoke leave again.
     fixture.worst_gap = fragd::model::Millis(110);
     fixture.run_for(8000);
@@ -147,7 +147,7 @@ fn sixty_joins_per_second_of_one_address_succeed() {
         assert!(RawClient::knock(&mut fixture, from, 100 + n).is_ok(), "client {n}");
         fixture.run_for(10);
     }
-    assert_eq!(fixture.count(Counter::NewcomersShed), 0);
+    assert_eq!(fixture.count(Counter::ConnectsShed), 0);
     fixture.worst_gap = fragd::model::Millis(110);
     fixture.run_for(8000);
     fixture.check();
