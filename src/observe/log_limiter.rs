@@ -76,10 +76,7 @@ mod tests {
                 shown.push(format!("fault{suppressed}"));
             }
         }
-        assert_eq!(
-            shown,
-            ["fault", "fault (+999 suppressed)", "fault (+999 suppressed)"]
-        );
+        assert_eq!(shown, ["fault", "fault (+999 suppressed)", "fault (+999 suppressed)"]);
         assert!(limiter.allows(LogEvent::BadRcon, Millis(2500)).is_some());
     }
 }

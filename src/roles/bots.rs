@@ -12,7 +12,7 @@ use std::{
 
 use fragd::{
     bots::{Bots, FindMap, ResourceMeter, ResourceUsage, Sample, Summary, Verdict},
-    cli::{BotsOptions, LoadTest, ExitStatus},
+    cli::{BotsOptions, ExitStatus, LoadTest},
     io::{
         self, Clock, GameData, Options, Output, Processes, Progress, Signals, Sockets,
         assets::base_paths,
@@ -110,9 +110,10 @@ fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
 }
 
 fn scenario(path: &Path) -> Result<LoadTest, Refusal> {
-    let misused = |what: String| Refusal(format!("{}: {what}", path.display()), ExitStatus::UsageError);
-    let text =
-        io::read_config(path).map_err(|error| Refusal(error.to_string(), ExitStatus::UsageError))?;
+    let misused =
+        |what: String| Refusal(format!("{}: {what}", path.display()), ExitStatus::UsageError);
+    let text = io::read_config(path)
+        .map_err(|error| Refusal(error.to_string(), ExitStatus::UsageError))?;
     LoadTest::parse(&text).map_err(misused)
 }
 
