@@ -1,4 +1,4 @@
-//! Demo reader: decodes every message of recorded demos to its last bit.
+//! Demo reader: decodes every message of demos that real clients recorded, to its last bit.
 //!
 //! ```text
 //! read_demo legacy|native FILE...

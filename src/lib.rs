@@ -3,6 +3,68 @@
 //! Only [`io`] touches sockets, clocks and files. Everything else takes time and datagrams as arguments
 //! and returns datagrams, so it runs in tests and simulations as it runs on a network. `ARCHITECTURE.md`
 //! lists the modules and what each may import.
+//!
+//! # Embed a server
+//!
+//! ```no_run
+//! use fragd::{
+//!     io::{self, Clock, Listen, Options, Sockets},
+//!     server::Server,
+//!     settings::{GameFolder, Settings},
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut settings = Settings::new(GameFolder::BaseOa);
+//! settings.set("sv_hostname", "embedded")?;
+//! let mut server = Server::builder(settings, io::random_bytes()?).build();
+//! let sockets = Sockets::listen(&[Listen::default()])?;
+//! io::run(&mut server, sockets, &Clock::start(), Options::default())?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Join it as a client
+//!
+//! ```no_run
+//! use std::{net::UdpSocket, time::{Duration, Instant}};
+//! use fragd::{
+//!     client::{Client, ClientEvent, ClientOptions},
+//!     model::{Millis, Qport, UserCmd},
+//!     wire::{info::Info, protocol::Protocol},
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let start = Instant::now();
+//! let server = "127.0.0.1:27960".parse()?;
+//! let options = ClientOptions::new(server, &Protocol::IOQ3_71, Info::normal(), Qport(4711), 1);
+//! let mut client = Client::new(options, Millis(0))?;
+//! let socket = UdpSocket::bind("127.0.0.1:0")?;
+//! socket.set_read_timeout(Some(Duration::from_millis(10)))?;
+//! let (mut packet, mut buffer) = (Vec::new(), [0; 2048]);
+//! while client.ending().is_none() {
+//!     let now = Millis(start.elapsed().as_millis() as u64);
+//!     client.frame(now);
+//!     while let Some(to) = client.poll_transmit(&mut packet) {
+//!         socket.send_to(&packet, to)?;
+//!     }
+//!     while let Some(event) = client.poll_event() {
+//!         if event == ClientEvent::Entered {
+//!             client.disconnect(now);
+//!         }
+//!     }
+//!     if let Ok((len, from)) = socket.recv_from(&mut buffer) {
+//!         client.handle_datagram(now, from, &buffer[..len]);
+//!     }
+//!     client.push_move(UserCmd { server_time: client.level_time(now).0, ..UserCmd::default() });
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//!
+//! `default` is everything. `default-features = false` leaves the wire format and netchan; add `client`,
+//! `server`, `load` (load test), `sim`, `maps` (drawings), `host` (sockets and event loop), `metrics`, `cli`.
 
 #[cfg(feature = "server")]
 pub mod bg;

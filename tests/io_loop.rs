@@ -15,7 +15,7 @@ use std::{
 };
 
 use fragd::{
-    io::{Clock, Console, Ending, Listen, Options, Output, Progress, Sockets, Summary, run},
+    io::{Clock, Console, ExitReason, Listen, Options, Output, Progress, RunSummary, Sockets, run},
     model::Millis,
     node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
 };
@@ -208,7 +208,7 @@ fn datagrams_arrive_whole_both_ways() {
         let mut node = Echo { last_word: b"bye", ..Echo::default() };
         let summary = run(&mut node, sockets, &Clock::start(), within(20)).unwrap();
         let asked = asker.join().unwrap();
-        assert_eq!(summary.ending, Ending::Finished);
+        assert_eq!(summary.reason, ExitReason::Finished);
         assert_eq!(node.stop_reason, None, "ended by the last word, not by the deadline");
         assert_eq!(summary.counters.received, asked + 1);
         assert_eq!(summary.counters.sent, asked + 1);
@@ -273,13 +273,13 @@ fn datagrams_received_during_stall_follow_overdue_frame() {
 fn idle_loop_wakes_once_per_frame() {
     let mut node = Echo::default();
     let options = Options { deadline: Millis(1000), ..Options::default() };
-    let Summary { counters, ending } =
+    let RunSummary { counters, reason } =
         run(&mut node, localhost(), &Clock::start(), options).unwrap();
-    assert_eq!(ending, Ending::Finished);
+    assert_eq!(reason, ExitReason::Finished);
     assert_eq!(node.stop_reason.as_deref(), Some("Time is up"));
     assert_eq!(counters.frames, node.frames);
     assert!((25..=51).contains(&counters.frames), "{counters:?}");
-    assert!(counters.wakes < 2 * counters.frames, "{counters:?}");
+    assert!(counters.wakeups < 2 * counters.frames, "{counters:?}");
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn node_that_does_not_finish_is_abandoned() {
     let options = Options { deadline: Millis(20), grace: Millis(100), ..Options::default() };
     let started = Instant::now();
     let summary = run(&mut node, localhost(), &Clock::start(), options).unwrap();
-    assert_eq!(summary.ending, Ending::GraceOver);
+    assert_eq!(summary.reason, ExitReason::GraceOver);
     assert!(started.elapsed() < Duration::from_secs(3));
 }
 
@@ -328,8 +328,8 @@ fn oversized_and_unroutable_datagrams_are_only_counted() {
     client.send_to(b"bye", server).unwrap();
     let summary = run(&mut node, sockets, &Clock::start(), within(10)).unwrap();
     assert_eq!(node.stop_reason, None);
-    let LoopCounters { received, oversize, no_way, .. } = summary.counters;
-    assert_eq!((received, oversize, no_way), (3, 2, 2));
+    let LoopCounters { received, oversize, no_socket, .. } = summary.counters;
+    assert_eq!((received, oversize, no_socket), (3, 2, 2));
     let mut buffer = [0; 4096];
     assert_eq!(client.recv(&mut buffer).unwrap(), 2048);
 }
@@ -382,7 +382,7 @@ fn loop_survives_end_of_console_input() {
     };
     let summary = run(&mut node, localhost(), &Clock::start(), options).unwrap();
     assert_eq!(node.stop_reason.as_deref(), Some("Time is up"));
-    assert!(summary.counters.wakes < 2 * summary.counters.frames + 2, "{summary:?}");
+    assert!(summary.counters.wakeups < 2 * summary.counters.frames + 2, "{summary:?}");
 }
 
 #[test]
@@ -532,7 +532,7 @@ fn node_with_too_many_ports_is_rejected() {
         stopped: false,
     };
     let error = run(&mut crowd, localhost(), &Clock::start(), within(1)).unwrap_err();
-    assert!(error.to_string().contains("1 ports for a node of 2"), "{error}");
+    assert!(error.to_string().contains("too few ports: 1 (expected 2)"), "{error}");
 }
 
 /// Signals belong to the whole process, so each test of them runs itself again as a child.
@@ -612,8 +612,8 @@ mod signals {
         }
         let summary = run(&mut node, localhost(), &Clock::start(), options).unwrap();
         println!("told: {:?}", node.stop_reason);
-        println!("{} wakes, {} frames", summary.counters.wakes, summary.counters.frames);
-        process::exit(if summary.counters.wakes < 2 * summary.counters.frames + 10 {
+        println!("{} wakeups, {} frames", summary.counters.wakeups, summary.counters.frames);
+        process::exit(if summary.counters.wakeups < 2 * summary.counters.frames + 10 {
             0
         } else {
             9

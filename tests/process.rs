@@ -216,7 +216,7 @@ fn fifo_named_as_pk3_is_skipped() {
     let mut text = String::new();
     server.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
     assert!(
-        text.contains("zz.pk3: cannot be read: is not a regular file; it is left out"),
+        text.contains("zz.pk3: not readable: is not a regular file; archive ignored"),
         "{text}"
     );
 }

@@ -3,7 +3,7 @@
 
 use fragd::{
     cli::{self, Command},
-    journal::{Entry, Reader, Start, Steps, Unfit},
+    journal::{Entry, Reader, Start, Steps, JournalOpenError},
 };
 use fragd_fuzz::{journal::Writer, pieces};
 use libfuzzer_sys::fuzz_target;
@@ -43,7 +43,7 @@ fn entries(journal: &[u8], piece: usize) -> (Vec<String>, Option<String>) {
         reader.feed(piece);
         match reader.read_head() {
             Ok(_) => {}
-            Err(unfit @ (Unfit::NoJournal | Unfit::Version(_) | Unfit::NoStart(_))) => {
+            Err(unfit @ (JournalOpenError::NoJournal | JournalOpenError::Version(_) | JournalOpenError::NoStart(_))) => {
                 return (entries, Some(unfit.to_string()));
             }
         }

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use fragd::{
-    journal::{Answers, Replay, ReplayedAssets, Step, Steps, Verdict},
+    journal::{Answers, Replay, ReplayedAssets, Step, Steps, StepResult},
     model::Millis,
     settings::GameFolder,
 };
@@ -18,7 +18,7 @@ use libfuzzer_sys::fuzz_target;
 /// The bodies of a sound journal.
 static RECORDS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let journal = journal::recorded();
-    assert_eq!(replay(&journal), Some(Verdict::Same), "the journal itself is sound");
+    assert_eq!(replay(&journal), Some(StepResult::Same), "the journal itself is sound");
     bodies(&journal)
 });
 
@@ -52,14 +52,14 @@ fuzz_target!(|data: &[u8]| {
         let len = writer.bytes.len();
         writer.bytes.truncate(len - len / 3);
     }
-    let verdict = replay(&writer.bytes);
+    let result = replay(&writer.bytes);
     if data.is_empty() {
-        assert_eq!(verdict, Some(Verdict::Same));
+        assert_eq!(result, Some(StepResult::Same));
     }
 });
 
 /// Lives through a journal as far as it goes.
-fn replay(journal: &[u8]) -> Option<Verdict> {
+fn replay(journal: &[u8]) -> Option<StepResult> {
     let mut steps = Steps::new();
     steps.feed(journal);
     let start = steps.start().ok()??;
@@ -70,17 +70,17 @@ fn replay(journal: &[u8]) -> Option<Verdict> {
     let find = |name: &str, _, _| (name == "maps/yard.bsp").then(|| YARD.clone());
     let assets = ReplayedAssets::new(answers.clone(), Box::new(find));
     let mut replay = Replay::new(server_with(GameFolder::BaseOa, Box::new(assets)));
-    let mut verdict = replay.step(Step { answers: Vec::new(), ..first }, &answers);
-    while verdict == Verdict::Same
+    let mut result = replay.step(Step { answers: Vec::new(), ..first }, &answers);
+    while result == StepResult::Same
         && let Some(step) = steps.next_step().or_else(|| steps.last_step())
     {
-        verdict = replay.step(step, &answers);
+        result = replay.step(step, &answers);
     }
-    if let Verdict::Differs(difference) = &verdict {
+    if let StepResult::Differs(difference) = &result {
         let _ = difference.to_string();
     }
-    if verdict == Verdict::Same && steps.damage().is_none() {
-        verdict = replay.finish(Millis(0));
+    if result == StepResult::Same && steps.damage().is_none() {
+        result = replay.finish(Millis(0));
     }
-    Some(verdict)
+    Some(result)
 }

@@ -45,7 +45,7 @@ impl Batching {
 
 /// What a receive found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fill {
+pub(super) enum ReceiveStatus {
     /// The socket may hold more.
     More,
     /// The socket is empty: the poll will tell when something arrives.
@@ -53,7 +53,7 @@ pub(super) enum Fill {
 }
 
 /// The datagrams of one receive.
-pub(super) struct Inbox {
+pub(super) struct ReceiveBatch {
     slots: Box<[[u8; SLOT_BYTES]]>,
     /// Sender and length of each datagram; the length is over the maximum when it was cut.
     arrived: Vec<(SocketAddr, usize)>,
@@ -62,7 +62,7 @@ pub(super) struct Inbox {
     mmsg: linux::Headers,
 }
 
-impl Inbox {
+impl ReceiveBatch {
     pub(super) fn new(batching: Batching) -> Self {
         Self {
             slots: vec![[0; SLOT_BYTES]; BATCH].into_boxed_slice(),
@@ -74,7 +74,7 @@ impl Inbox {
     }
 
     /// Replaces the content by what waits in `socket`. An error is one datagram's, not the socket's.
-    pub(super) fn fill(&mut self, socket: &UdpSocket, family: Family) -> io::Result<Fill> {
+    pub(super) fn fill(&mut self, socket: &UdpSocket, family: Family) -> io::Result<ReceiveStatus> {
         self.arrived.clear();
         #[cfg(target_os = "linux")]
         if self.batching == Batching::Many {
@@ -86,9 +86,9 @@ impl Inbox {
                     self.batching = Batching::One;
                 }
                 Err(error) => return drained_if_would_block(error),
-                // A short batch ended because nothing was left. What arrived since wakes the poll.
-                Ok(()) if self.arrived.len() < BATCH => return Ok(Fill::Drained),
-                Ok(()) => return Ok(Fill::More),
+                // A short batch ended because nothing was left. What arrived since wakeups the poll.
+                Ok(()) if self.arrived.len() < BATCH => return Ok(ReceiveStatus::Drained),
+                Ok(()) => return Ok(ReceiveStatus::More),
             }
         }
         // Only batches need to know.
@@ -99,12 +99,12 @@ impl Inbox {
                 // What came before the error is delivered; a lasting error comes again.
                 Err(error) if self.arrived.is_empty() => return drained_if_would_block(error),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Ok(Fill::Drained);
+                    return Ok(ReceiveStatus::Drained);
                 }
                 Err(_) => break,
             }
         }
-        Ok(Fill::More)
+        Ok(ReceiveStatus::More)
     }
 
     /// Sender and bytes of each datagram; no bytes, but the sender, of one that was too long.
@@ -116,8 +116,8 @@ impl Inbox {
     }
 }
 
-fn drained_if_would_block(error: io::Error) -> io::Result<Fill> {
-    if error.kind() == io::ErrorKind::WouldBlock { Ok(Fill::Drained) } else { Err(error) }
+fn drained_if_would_block(error: io::Error) -> io::Result<ReceiveStatus> {
+    if error.kind() == io::ErrorKind::WouldBlock { Ok(ReceiveStatus::Drained) } else { Err(error) }
 }
 
 /// Address family of a socket.
@@ -149,14 +149,14 @@ pub(super) fn canonical(mut address: SocketAddr) -> SocketAddr {
 }
 
 /// Datagrams on their way to one socket.
-pub(super) struct Outgoing {
+pub(super) struct SendBatch {
     /// Which socket, by its number; meaningless while empty.
     pub(super) socket: usize,
     slots: Vec<Vec<u8>>,
     to: Vec<SocketAddr>,
 }
 
-impl Outgoing {
+impl SendBatch {
     pub(super) fn new() -> Self {
         // One more slot than a batch: a datagram is written before it is known where it goes.
         Self {
@@ -339,10 +339,10 @@ mod tests {
         ["127.0.0.1", "::1"].into_iter().flat_map(|ip| [(ip, Batching::BEST), (ip, Batching::One)])
     }
 
-    fn fill(inbox: &mut Inbox, socket: &UdpSocket, family: Family) -> Fill {
+    fn fill(received: &mut ReceiveBatch, socket: &UdpSocket, family: Family) -> ReceiveStatus {
         for _ in 0..200 {
-            let fill = inbox.fill(socket, family).unwrap();
-            if inbox.datagrams().next().is_some() {
+            let fill = received.fill(socket, family).unwrap();
+            if received.datagrams().next().is_some() {
                 return fill;
             }
             thread::sleep(Duration::from_millis(1));
@@ -355,8 +355,8 @@ mod tests {
         for (ip, batching) in ways() {
             let (Some(a), Some(b)) = (bound(ip), bound(ip)) else { continue };
             let (from, to) = (a.local_addr().unwrap(), b.local_addr().unwrap());
-            let mut outgoing = Outgoing::new();
-            let mut inbox = Inbox::new(batching);
+            let mut outgoing = SendBatch::new();
+            let mut received = ReceiveBatch::new(batching);
             for round in 0u8..3 {
                 for number in 0..BATCH as u8 {
                     // Lengths from nothing to the longest.
@@ -373,17 +373,17 @@ mod tests {
                 outgoing.sent();
                 assert_eq!(outgoing.len(), 0);
 
-                assert_eq!(fill(&mut inbox, &b, Family::of(&to)), Fill::More);
+                assert_eq!(fill(&mut received, &b, Family::of(&to)), ReceiveStatus::More);
                 let mut number = 0;
-                for (sender, bytes) in inbox.datagrams() {
+                for (sender, bytes) in received.datagrams() {
                     assert_eq!(sender, from);
                     let len = DATAGRAM_BYTES_MAX * usize::from(number) / (BATCH - 1);
                     assert_eq!(bytes.unwrap(), vec![number ^ round; len]);
                     number += 1;
                 }
                 assert_eq!(usize::from(number), BATCH);
-                assert_eq!(inbox.fill(&b, Family::of(&to)).unwrap(), Fill::Drained);
-                assert_eq!(inbox.datagrams().count(), 0);
+                assert_eq!(received.fill(&b, Family::of(&to)).unwrap(), ReceiveStatus::Drained);
+                assert_eq!(received.datagrams().count(), 0);
             }
         }
     }
@@ -393,11 +393,11 @@ mod tests {
         for (ip, batching) in ways() {
             let (Some(a), Some(b)) = (bound(ip), bound(ip)) else { continue };
             let to = b.local_addr().unwrap();
-            let mut inbox = Inbox::new(batching);
+            let mut received = ReceiveBatch::new(batching);
             for len in [DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX + 1, SLOT_BYTES, 9000] {
                 a.send_to(&vec![1; len], to).unwrap();
-                fill(&mut inbox, &b, Family::of(&to));
-                let (_, bytes) = inbox.datagrams().next().unwrap();
+                fill(&mut received, &b, Family::of(&to));
+                let (_, bytes) = received.datagrams().next().unwrap();
                 assert_eq!(bytes.map(<[u8]>::len), (len == DATAGRAM_BYTES_MAX).then_some(len));
             }
         }
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn the_uncommitted_datagram_survives_a_send() {
-        let mut outgoing = Outgoing::new();
+        let mut outgoing = SendBatch::new();
         let to = "127.0.0.1:9".parse().unwrap();
         for text in [b"one", b"two"] {
             outgoing.next_slot().extend_from_slice(text);

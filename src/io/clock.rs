@@ -32,7 +32,7 @@ impl Clock {
 
     /// How long until [`Clock::now`] reports `instant`; zero when it has come, `None` when it never will.
     ///
-    /// Exact below the millisecond, so that who sleeps this long wakes neither early nor a whole
+    /// Exact below the millisecond, so that who sleeps this long wakeups neither early nor a whole
     /// millisecond late.
     #[must_use]
     pub fn until(&self, instant: Millis) -> Option<Duration> {

@@ -45,7 +45,7 @@ pub(super) enum Input {
 /// The loop's end of the reading thread.
 pub(super) struct Lines {
     receiver: Receiver<Input>,
-    /// Kept, for a thread that ends would take its own away, and unseen wakes with it.
+    /// Kept, for a thread that ends would take its own away, and unseen wakeups with it.
     _waker: Arc<mio::Waker>,
 }
 
@@ -83,7 +83,7 @@ fn read_lines(reader: &mut dyn Read, sender: &SyncSender<Input>, waker: &mio::Wa
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => {
-                log::info!("console input ends: {error}");
+                log::info!("console input ended: {error}");
                 0
             }
         };

@@ -1,11 +1,14 @@
-//! The loop that drives any node: waits, feeds it, drains it.
+//! Event loop: drives a node with real sockets and a real clock.
 //!
-//! Invariants: between two looks at the frame's due time lies at most one batch of datagrams, so that a
-//! flood costs datagrams and never frames; between two looks at signals and the console lie at most
-//! `RECEIVES_PER_WAKE` batches; the node is drained after every call into it; while nothing happens
-//! the loop wakes once a frame; a datagram that comes alone is handled at once, one that follows others
-//! waits for company as long as the node allows (waking costs more than receiving), but not past a frame. Sockets that still hold something when their turn ends stand in a queue,
-//! for the poll reports each arrival once.
+//! Invariants:
+//! - At most one batch of datagrams is handled between two checks of the frame's due time, so a flood costs
+//!   datagrams and never frames.
+//! - At most `RECEIVES_PER_WAKE` batches are handled between two calls of the housekeeping.
+//! - The node is drained after every call into it.
+//! - An idle loop wakes once per frame.
+//! - A single datagram is handled at once. Datagrams that follow it may be coalesced for as long as the node
+//!   allows, because a wake-up costs more than a receive, but never past a frame.
+//! - Sockets with unread data stay queued, because the poll reports each arrival once.
 
 use std::{
     collections::VecDeque,
@@ -13,269 +16,187 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::{Events, Interest, Poll, Token};
 
 use super::{
     background::BackgroundWriter,
-    batch::{Fill, Inbox, Outgoing},
+    batch::{ReceiveBatch, ReceiveStatus, SendBatch},
     clock::Clock,
-    complaint::Complaint,
-    console::{Console, Input, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     game_log::GameLog,
+    housekeeping::Housekeeping,
     kernel_drops::KernelDrops,
     logging,
-    signals::{Request, Signals},
-    socket::{Sockets, impossible_source},
+    rate_limited_warning::RateLimitedWarning,
+    run_options::{ExitReason, Options, Output, RunSummary},
+    socket::{Sockets, invalid_source},
 };
 use crate::{
     model::Millis,
     node::{Hosted, LoopCounters, Route},
 };
 
-/// Batches received before the loop looks at signals, the console and other sockets again.
+/// Batches received between two calls of the housekeeping.
 const RECEIVES_PER_WAKE: usize = 32;
 
-/// Errors in a row after which a socket is left alone until something arrives.
+/// Consecutive errors after which a socket is skipped until the next arrival.
 const ERRORS_IN_A_ROW_MAX: u32 = 16;
 
-/// A frame that begins so long after it was due counts as late.
+/// Delay after which a frame counts as late.
 const LATE: Millis = Millis(10);
 
-/// Events taken from the poll at once.
+/// Poll events taken at once.
 const EVENTS_PER_WAKE: usize = 1024;
 
-/// How long the last datagrams may wait for room in the kernel's queue.
-const FAREWELL: Duration = Duration::from_millis(250);
+/// Longest wait for room in the kernel's queue on exit.
+const EXIT_FLUSH: Duration = Duration::from_millis(250);
 
-/// Longest wait for standard output to accept the last text.
+/// Longest wait for standard output on exit.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-const SIGNALS: Token = Token(usize::MAX - 1);
-const CONSOLE: Token = Token(usize::MAX - 2);
-
-/// Why the loop ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The node finished.
-    Finished,
-    /// The node was asked to stop and did not finish within the grace time.
-    GraceOver,
-    /// A second signal came.
-    Forced,
-}
-
-/// What came of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
-    /// Why it ended.
-    pub ending: Ending,
-    /// What was counted.
-    pub counters: LoopCounters,
-}
-
-/// Looks at the node while the loop runs: the node, the time, what was counted so far.
-pub type Look<'a, N> = dyn FnMut(&N, Millis, &LoopCounters) + 'a;
-
-/// Something to call while the loop runs.
-pub struct Progress<'a, N: ?Sized> {
-    /// Least time between two calls.
-    pub interval: Millis,
-    /// What to call.
-    pub call: Box<Look<'a, N>>,
-}
-
-/// Destination of the node's text.
-#[derive(Default)]
-pub enum Output<'a> {
-    /// Standard output, written by a thread: text that it does not accept is dropped and counted.
-    #[default]
-    Stdout,
-    /// Any writer, called by the loop: one that waits holds up the node.
-    Writer(Box<dyn Write + 'a>),
-}
-
-/// What a run may have besides the node. The default has no signals, no console, no deadline.
-pub struct Options<'a, N: ?Sized> {
-    /// The process's signals, if this run answers them.
-    pub signals: Option<Signals>,
-    /// Called on SIGHUP: reopen what was opened for writing.
-    pub on_hangup: Option<Box<dyn FnMut() + 'a>>,
-    /// Where console lines come from.
-    pub console: Console,
-    /// Where the node's text goes.
-    pub output: Output<'a>,
-    /// Where the log of the node's game goes; without it, nowhere.
-    pub game_log: Option<GameLog>,
-    /// Time between two tellings of the loop's counters to the node.
-    pub count_interval: Millis,
-    /// Called now and then.
-    pub progress: Option<Progress<'a, N>>,
-    /// When to stop the node.
-    pub deadline: Millis,
-    /// How long the node may take to finish once asked to stop.
-    pub grace: Millis,
-}
-
-impl<N: ?Sized> Default for Options<'_, N> {
-    fn default() -> Self {
-        Self {
-            signals: None,
-            on_hangup: None,
-            console: Console::Off,
-            output: Output::default(),
-            game_log: None,
-            count_interval: Millis::NEVER,
-            progress: None,
-            deadline: Millis::NEVER,
-            grace: Millis(4000),
-        }
-    }
-}
-
-/// Runs `node` on `sockets` until it finishes, and sends what it says last.
+/// Runs `node` on `sockets` until it finishes, and sends its last datagrams.
 ///
-/// `sockets` must have as many ports as the node. An error is the system's, and about the loop itself: a
-/// peer's fault never ends it.
+/// `sockets` must have at least as many ports as the node.
+///
+/// # Errors
+/// The system's, about the loop itself. An error of one peer never ends the loop.
 pub fn run<N: Hosted + ?Sized>(
     node: &mut N,
     sockets: Sockets,
     clock: &Clock,
-    options: Options<'_, N>,
-) -> io::Result<Summary> {
+    mut options: Options<'_, N>,
+) -> io::Result<RunSummary> {
     if sockets.len() < usize::from(node.local_ports()) {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("{} ports for a node of {}", sockets.len(), node.local_ports()),
+            format!("too few ports: {} (expected {})", sockets.len(), node.local_ports()),
         ));
     }
-    let poll = Poll::new()?;
-    let mut signals = options.signals;
-    if let Some(signals) = &mut signals {
-        signals.register(poll.registry(), SIGNALS)?;
-    }
-    let (output, stdout): (Box<dyn Write + '_>, _) = match options.output {
-        Output::Writer(writer) => (writer, None),
-        Output::Stdout => {
-            let report =
-                Box::new(|total| log::warn!("standard output was not read: {total} texts dropped"));
-            let writer = BackgroundWriter::start("output", io::stdout(), report)?;
-            (Box::new(writer.clone()), Some(writer))
-        }
-    };
-    let lines = Lines::start(options.console, || Waker::new(poll.registry(), CONSOLE))?;
-    let mut engine = Loop {
-        kernel_drops: KernelDrops::watch(&sockets.sockets, options.count_interval)?,
-        inbox: Inbox::new(sockets.batching),
-        outgoing: Outgoing::new(),
-        readable: VecDeque::with_capacity(sockets.sockets.len()),
-        sockets,
-        poll,
-        clock,
-        node,
-        output: Some(output),
-        stdout,
-        game_log: options.game_log,
-        counters: LoopCounters::default(),
-        complaint: Complaint::default(),
-        gather_until: Millis(0),
-    };
-    for (number, socket) in engine.sockets.sockets.iter_mut().enumerate() {
-        engine.poll.registry().register(&mut socket.udp, Token(number), Interest::READABLE)?;
-    }
-    let mut guests = Guests {
-        signals,
-        on_hangup: options.on_hangup,
-        lines,
-        lines_left: false,
-        next_progress: options
-            .progress
-            .as_ref()
-            .map_or(Millis::NEVER, |progress| clock.now() + progress.interval),
-        progress: options.progress,
-        count_interval: options.count_interval,
-        next_count: clock.now() + options.count_interval,
-        deadline: options.deadline,
-        grace: options.grace,
-        stopping: None,
-    };
+    let output = std::mem::take(&mut options.output);
+    let game_log = options.game_log.take();
+    let mut engine = Loop::new(node, sockets, clock, output, game_log, options.count_interval)?;
+    let mut housekeeping = Housekeeping::start(options, &engine.poll, clock.now())?;
     let mut events = Events::with_capacity(EVENTS_PER_WAKE);
     engine.drain();
-    let ending = loop {
+    let reason = loop {
         if engine.node.is_finished() {
-            break Ending::Finished;
+            break ExitReason::Finished;
         }
-        if guests.stopping.is_some_and(|end| end <= clock.now()) {
-            log::warn!("the node did not finish in time");
-            break Ending::GraceOver;
+        if housekeeping.is_grace_over(clock.now()) {
+            log::warn!("node not finished within the grace time: stopped");
+            break ExitReason::GraceOver;
         }
-        let busy = guests.lines_left || !engine.readable.is_empty();
-        engine.wait(&mut events, busy, guests.due())?;
-        if let Some(ending) = guests.attend(&mut engine, &events) {
-            break ending;
+        let busy = housekeeping.is_busy() || !engine.readable.is_empty();
+        engine.wait(&mut events, busy, housekeeping.due())?;
+        if let Some(reason) = housekeeping.poll(&mut engine, &events) {
+            break reason;
         }
-        // What came in time belongs to the frame; what came while the loop was held up belongs to the time
-        // after it, or players would be ahead of the level's clock.
-        if engine.is_held_up() {
+        // Run overdue frames before receiving. Usercmds that arrived during a stall belong after it;
+        // otherwise clients run ahead of the server time.
+        if engine.is_behind_schedule() {
             engine.run_frame();
         }
         engine.receive();
         engine.run_frame();
     };
-    engine.farewell(&mut events);
-    if let Some(stdout) = &engine.stdout {
-        stdout.wait(LAST_OUTPUT);
-    }
-    // The one that reopens the log goes first: it holds the log open.
-    drop(guests);
-    if let Some(log) = engine.game_log.take() {
-        log.finish();
-    }
-    Ok(Summary { ending, counters: engine.counters })
+    engine.flush_on_exit(&mut events);
+    // The reopener holds a sender of the game log, which ends with its last sender.
+    drop(housekeeping);
+    Ok(engine.finish(reason))
 }
 
-/// The node between its sockets and its clock.
-struct Loop<'a, N: ?Sized> {
-    node: &'a mut N,
-    clock: &'a Clock,
+/// A node, its sockets and its clock.
+pub(super) struct Loop<'a, N: ?Sized> {
+    pub(super) node: &'a mut N,
+    pub(super) clock: &'a Clock,
     poll: Poll,
     sockets: Sockets,
-    inbox: Inbox,
-    outgoing: Outgoing,
-    /// Sockets that may hold something, in the order of their turns.
+    received: ReceiveBatch,
+    outgoing: SendBatch,
+    /// Sockets that may have unread data, in the order of their turns.
     readable: VecDeque<usize>,
-    /// Gone once it failed.
+    /// None once it failed.
     output: Option<Box<dyn Write + 'a>>,
-    /// The same, if it is standard output.
+    /// The writer of `output` if it is standard output.
     stdout: Option<BackgroundWriter>,
     game_log: Option<GameLog>,
-    counters: LoopCounters,
-    complaint: Complaint,
-    /// Until when datagrams may wait, for others were received just now.
-    gather_until: Millis,
+    pub(super) counters: LoopCounters,
+    rate_limited_warning: RateLimitedWarning,
+    /// End of the current receive coalescing.
+    coalesce_until: Millis,
     kernel_drops: KernelDrops,
 }
 
-impl<N: Hosted + ?Sized> Loop<'_, N> {
-    /// Sleeps until something happens or is due, and notes which sockets it happened to.
+impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
+    fn new(
+        node: &'a mut N,
+        sockets: Sockets,
+        clock: &'a Clock,
+        output: Output<'a>,
+        game_log: Option<GameLog>,
+        count_interval: Millis,
+    ) -> io::Result<Self> {
+        let (output, stdout): (Box<dyn Write + 'a>, _) = match output {
+            Output::Writer(writer) => (writer, None),
+            Output::Stdout => {
+                let report =
+                    Box::new(|total| log::warn!("standard output blocked: {total} texts dropped"));
+                let writer = BackgroundWriter::start("output", io::stdout(), report)?;
+                (Box::new(writer.clone()), Some(writer))
+            }
+        };
+        let mut this = Self {
+            kernel_drops: KernelDrops::watch(&sockets.sockets, count_interval)?,
+            received: ReceiveBatch::new(sockets.batching),
+            outgoing: SendBatch::new(),
+            readable: VecDeque::with_capacity(sockets.sockets.len()),
+            sockets,
+            poll: Poll::new()?,
+            clock,
+            node,
+            output: Some(output),
+            stdout,
+            game_log,
+            counters: LoopCounters::default(),
+            rate_limited_warning: RateLimitedWarning::default(),
+            coalesce_until: Millis(0),
+        };
+        for (number, socket) in this.sockets.sockets.iter_mut().enumerate() {
+            this.poll.registry().register(&mut socket.udp, Token(number), Interest::READABLE)?;
+        }
+        Ok(this)
+    }
+
+    /// Flushes the texts and ends the run.
+    fn finish(mut self, reason: ExitReason) -> RunSummary {
+        if let Some(stdout) = &self.stdout {
+            stdout.wait(LAST_OUTPUT);
+        }
+        if let Some(log) = self.game_log.take() {
+            log.finish();
+        }
+        RunSummary { reason, counters: self.counters }
+    }
+
+    /// Sleeps until an event or the due time, and queues the sockets that are readable.
     fn wait(&mut self, events: &mut Events, busy: bool, due: Millis) -> io::Result<()> {
         let next = self.node.next_frame().min(due);
         let timeout = if busy {
             Some(Duration::ZERO)
-        } else if self.gather_until > self.clock.now() {
-            if let Some(rest) = self.clock.until(next.min(self.gather_until)) {
+        } else if self.coalesce_until > self.clock.now() {
+            if let Some(rest) = self.clock.until(next.min(self.coalesce_until)) {
                 std::thread::sleep(rest);
             }
             Some(Duration::ZERO)
         } else {
-            // The poll rounds up to whole milliseconds where it must, so it is never early, and the
-            // last millisecond is slept, not spun.
+            // The poll rounds up to whole milliseconds where it must, so it is never early, and the last
+            // millisecond is slept, not spun.
             self.clock.until(next)
         };
         match self.poll.poll(events, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             result => result?,
         }
-        self.counters.wakes += 1;
+        self.counters.wakeups += 1;
         for event in events.iter() {
             let Token(number) = event.token();
             let Some(socket) = self.sockets.sockets.get_mut(number) else { continue };
@@ -283,7 +204,7 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
                 let poll = (self.poll.registry(), event.token());
                 socket.send_waiting(poll, &mut self.counters);
             }
-            // An error is taken up by reading, too.
+            // Reading reports errors, too.
             if (event.is_readable() || event.is_error()) && !socket.is_queued {
                 socket.is_queued = true;
                 self.readable.push_back(number);
@@ -292,8 +213,8 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
         Ok(())
     }
 
-    /// Whether a frame should have begun a while ago.
-    fn is_held_up(&self) -> bool {
+    /// Whether the next frame is late.
+    fn is_behind_schedule(&self) -> bool {
         self.clock.now().since(self.node.next_frame()) > LATE
     }
 
@@ -305,14 +226,14 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
             let begun = Instant::now();
             self.node.frame(now);
             self.drain();
-            // The first frame is due since the beginning of time.
+            // The first frame is due at time 0 and never late.
             self.counters.late_frames += u64::from(due > Millis(0) && now.since(due) > LATE);
             let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-            self.counters.note_frame(took);
+            self.counters.record_frame(took);
         }
     }
 
-    /// Reads from sockets in turn, a batch each, with a look at the frame after each.
+    /// Receives from sockets in turn, one batch each, and runs a due frame after each batch.
     fn receive(&mut self) {
         for _ in 0..RECEIVES_PER_WAKE {
             if self.node.is_finished() {
@@ -321,16 +242,16 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
             let Some(number) = self.readable.pop_front() else { return };
             let socket = &mut self.sockets.sockets[number];
             let local = socket.local;
-            let stays = match self.inbox.fill(&socket.udp, socket.family) {
+            let stays = match self.received.fill(&socket.udp, socket.family) {
                 Ok(fill) => {
                     socket.errors_in_a_row = 0;
-                    fill == Fill::More
+                    fill == ReceiveStatus::More
                 }
-                // An unreachable peer's error, usually, which says nothing about the next datagram.
+                // Usually an unreachable peer's error, which does not concern the next datagram.
                 Err(error) => {
                     self.counters.receive_errors += 1;
                     socket.errors_in_a_row += 1;
-                    log::debug!("receiving on port {}: {error}", local.0);
+                    log::debug!("port {} receive failed: {error}", local.0);
                     socket.errors_in_a_row < ERRORS_IN_A_ROW_MAX
                 }
             };
@@ -341,9 +262,9 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
                 socket.errors_in_a_row = 0;
             }
             let now = self.clock.now();
-            self.gather_until = now + self.node.receive_coalescing();
-            for (remote, bytes) in self.inbox.datagrams() {
-                let reason = match (impossible_source(remote), bytes) {
+            self.coalesce_until = now + self.node.receive_coalescing();
+            for (remote, bytes) in self.received.datagrams() {
+                let reason = match (invalid_source(remote), bytes) {
                     (None, Some(bytes)) => {
                         self.counters.received += 1;
                         self.counters.received_bytes += bytes.len() as u64;
@@ -363,18 +284,18 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
                     }
                     (None, None) => {
                         self.counters.oversize += 1;
-                        "longer than any message"
+                        "longer than any message of the protocol"
                     }
                 };
-                self.complaint.about(now, remote, reason);
+                self.rate_limited_warning.about(now, remote, reason);
             }
             self.drain();
             self.run_frame();
         }
     }
 
-    /// Tells the node what was counted.
-    fn tell_counters(&mut self, now: Millis) {
+    /// Updates the counters and hands them to the node.
+    pub(super) fn update_counters(&mut self, now: Millis) {
         self.counters.kernel = self.kernel_drops.count();
         self.counters.log_dropped = logging::dropped_lines();
         self.counters.output_dropped = self.stdout.as_ref().map_or(0, BackgroundWriter::dropped);
@@ -383,8 +304,8 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
         self.drain();
     }
 
-    /// Sends and prints all that the node has.
-    fn drain(&mut self) {
+    /// Drains the node: datagrams, game log, console output.
+    pub(super) fn drain(&mut self) {
         collect(self.node, &mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         flush(&mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         while let Some(lines) = self.node.poll_game_log() {
@@ -409,10 +330,10 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
         }
     }
 
-    /// Sends the last words, waiting a little for room.
-    fn farewell(&mut self, events: &mut Events) {
+    /// Sends the last datagrams, waiting up to `EXIT_FLUSH` for room.
+    fn flush_on_exit(&mut self, events: &mut Events) {
         self.drain();
-        let end = self.clock.now() + Millis(u64::try_from(FAREWELL.as_millis()).unwrap_or(0));
+        let end = self.clock.now() + Millis(u64::try_from(EXIT_FLUSH.as_millis()).unwrap_or(0));
         while self.clock.now() < end
             && self.sockets.sockets.iter().any(|socket| socket.is_waiting())
             && self.poll.poll(events, self.clock.until(end)).is_ok()
@@ -427,17 +348,17 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
     }
 }
 
-/// Takes the node's datagrams into batches, and sends those that are full or for another socket.
+/// Moves the node's datagrams into batches and sends each batch that is full or for another socket.
 fn collect<N: Hosted + ?Sized>(
     node: &mut N,
     sockets: &mut Sockets,
-    outgoing: &mut Outgoing,
+    outgoing: &mut SendBatch,
     poll: &Poll,
     counters: &mut LoopCounters,
 ) {
     while let Some(route) = node.poll_transmit(outgoing.next_slot()) {
-        let Some((number, remote)) = sockets.way(route) else {
-            counters.no_way += 1;
+        let Some((number, remote)) = sockets.socket_for(route) else {
+            counters.no_socket += 1;
             continue;
         };
         if outgoing.socket != number {
@@ -452,7 +373,12 @@ fn collect<N: Hosted + ?Sized>(
 }
 
 /// Sends the batch.
-fn flush(sockets: &mut Sockets, outgoing: &mut Outgoing, poll: &Poll, counters: &mut LoopCounters) {
+fn flush(
+    sockets: &mut Sockets,
+    outgoing: &mut SendBatch,
+    poll: &Poll,
+    counters: &mut LoopCounters,
+) {
     if outgoing.len() == 0 {
         return;
     }
@@ -461,105 +387,4 @@ fn flush(sockets: &mut Sockets, outgoing: &mut Outgoing, poll: &Poll, counters: 
     let poll = (poll.registry(), Token(outgoing.socket));
     sockets.sockets[outgoing.socket].send(datagrams, to, batching, poll, counters);
     outgoing.sent();
-}
-
-/// Everybody but the peers who may want something of the loop.
-struct Guests<'a, N: ?Sized> {
-    signals: Option<Signals>,
-    on_hangup: Option<Box<dyn FnMut() + 'a>>,
-    lines: Option<Lines>,
-    /// Whether lines may wait that no event will tell of.
-    lines_left: bool,
-    progress: Option<Progress<'a, N>>,
-    next_progress: Millis,
-    count_interval: Millis,
-    next_count: Millis,
-    deadline: Millis,
-    grace: Millis,
-    /// Once asked to stop: when patience ends.
-    stopping: Option<Millis>,
-}
-
-impl<N: Hosted + ?Sized> Guests<'_, N> {
-    /// When the first of them is due.
-    fn due(&self) -> Millis {
-        let end = self.stopping.unwrap_or(self.deadline);
-        self.next_progress.min(self.next_count).min(end)
-    }
-
-    /// Does what they want; how the loop ends, if at once.
-    fn attend(&mut self, engine: &mut Loop<'_, N>, events: &Events) -> Option<Ending> {
-        let mut requests = [None; 4];
-        for event in events.iter() {
-            match event.token() {
-                SIGNALS => {
-                    let pending = self.signals.iter_mut().flat_map(Signals::pending);
-                    requests.iter_mut().zip(pending).for_each(|(to, from)| *to = Some(from));
-                }
-                CONSOLE => self.lines_left = true,
-                _ => {}
-            }
-        }
-        for request in requests.into_iter().flatten() {
-            if let Some(ending) = self.answer(engine, request) {
-                return Some(ending);
-            }
-        }
-        if self.lines_left {
-            self.read_lines(engine);
-        }
-        let now = engine.clock.now();
-        if self.stopping.is_none() && self.deadline <= now {
-            self.stop(engine, "Time is up");
-        }
-        if self.next_count <= now {
-            engine.tell_counters(now);
-            self.next_count = now + self.count_interval;
-        }
-        if self.next_progress <= now
-            && let Some(progress) = &mut self.progress
-        {
-            (progress.call)(engine.node, now, &engine.counters);
-            self.next_progress = now + progress.interval.max(Millis(1));
-        }
-        None
-    }
-
-    fn answer(&mut self, engine: &mut Loop<'_, N>, request: Request) -> Option<Ending> {
-        match request {
-            Request::Stop(_) if self.stopping.is_some() => return Some(Ending::Forced),
-            Request::Stop(signal) => {
-                log::info!("received signal {signal}");
-                self.stop(engine, &format!("Received signal {signal}"));
-            }
-            Request::Hangup => match &mut self.on_hangup {
-                Some(call) => call(),
-                None => log::info!("received SIGHUP: no file to reopen"),
-            },
-        }
-        None
-    }
-
-    fn stop(&mut self, engine: &mut Loop<'_, N>, reason: &str) {
-        let now = engine.clock.now();
-        self.stopping = Some(now + self.grace);
-        engine.node.stop(now, reason);
-        engine.drain();
-    }
-
-    fn read_lines(&mut self, engine: &mut Loop<'_, N>) {
-        for _ in 0..LINES_WAITING_MAX {
-            let Some(input) = self.lines.as_ref().and_then(Lines::next) else {
-                self.lines_left = false;
-                return;
-            };
-            match input {
-                Input::Line(line) => engine.node.handle_console_line(engine.clock.now(), &line),
-                Input::TooLong => {
-                    log::warn!("a console line of more than {LINE_BYTES_MAX} bytes was not run");
-                }
-            }
-            engine.drain();
-        }
-    }
 }

@@ -19,25 +19,25 @@ pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 #[derive(Debug, Error)]
 pub enum FileError {
     /// Nothing there.
-    #[error("{path}: no such file; check the name, or leave it out to run with the defaults")]
+    #[error("{path} not found; check the name, or omit it to run with the defaults")]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// Not allowed to read it.
-    #[error("{path}: this user may not read it; check its owner and mode")]
+    #[error("{path} not readable for this user; check its owner and mode")]
     Forbidden {
         /// The file.
         path: PathBuf,
     },
     /// A directory.
-    #[error("{path}: is a directory; name the file in it")]
+    #[error("{path} is a directory (expected a file)")]
     Directory {
         /// The directory.
         path: PathBuf,
     },
     /// Larger than its kind may be.
-    #[error("{path}: longer than {max} bytes; is it the right file?")]
+    #[error("{path} too long (max {max} bytes)")]
     TooLong {
         /// The file.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum FileError {
         max: u64,
     },
     /// Not text.
-    #[error("{path}:{line}: is not UTF-8 text; save the file as UTF-8")]
+    #[error("{path}:{line}: not UTF-8; save the file as UTF-8")]
     NotText {
         /// The file.
         path: PathBuf,
@@ -53,7 +53,7 @@ pub enum FileError {
         line: usize,
     },
     /// Whatever else the system says.
-    #[error("{path}: cannot be read: {source}")]
+    #[error("{path} not readable: {source}")]
     Io {
         /// The file.
         path: PathBuf,
@@ -166,7 +166,7 @@ mod tests {
         assert!(error.contains("latin1:2:"), "{error}");
         fs::remove_file(path).unwrap();
         let error = read_config(Path::new("/no/such/fragd.toml")).unwrap_err().to_string();
-        assert!(error.starts_with("/no/such/fragd.toml: no such file"), "{error}");
+        assert!(error.starts_with("/no/such/fragd.toml not found"), "{error}");
         let error = read_config(&env::temp_dir()).unwrap_err();
         assert!(matches!(error, FileError::Directory { .. }), "{error}");
     }

@@ -73,7 +73,7 @@ impl GameLog {
         let bytes = lines.len();
         match to_writer.try_send(Message::Lines(lines), bytes) {
             Ok(()) if self.unreported > 0 => {
-                log::warn!("the game log lacks {} pieces: the disk was too slow", self.unreported);
+                log::warn!("game log: {} writes lost: disk too slow", self.unreported);
                 self.unreported = 0;
             }
             Ok(()) => {}
@@ -105,7 +105,7 @@ impl GameLog {
     pub fn finish(mut self) {
         self.to_writer = None;
         if self.done.recv_timeout(LAST_WRITE) == Err(RecvTimeoutError::Timeout) {
-            log::warn!("the end of the game log is lost: the disk does not answer");
+            log::warn!("game log: last writes lost: disk not responding");
         }
     }
 }
@@ -163,7 +163,7 @@ impl Writer {
         match result {
             Ok(()) if self.failed => {
                 self.failed = false;
-                log::info!("{}: the game log is written again", self.to.path.display());
+                log::info!("game log {} writable again", self.to.path.display());
             }
             Ok(()) => {}
             Err(error) => {
@@ -171,8 +171,7 @@ impl Writer {
                 if !self.failed {
                     self.failed = true;
                     log::warn!(
-                        "{}: the game log can't be written: {error}; the game goes on without it \
-                         (g_log \"\" asks for none)",
+                        "game log {} not writable: {error}; continuing without it (set g_log \"\" to disable)",
                         self.to.path.display()
                     );
                 }

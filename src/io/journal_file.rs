@@ -28,7 +28,7 @@ const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A journal that cannot be begun.
 #[derive(Debug, Error)]
-#[error("{path}: the journal cannot be written: {source}")]
+#[error("journal {path} not writable: {source}")]
 pub struct JournalError {
     path: PathBuf,
     source: io::Error,
@@ -60,7 +60,7 @@ impl JournalFile {
             .name("journal".to_owned())
             .spawn(move || {
                 if let Err(error) = write_all(file, &mut pieces, &back) {
-                    log::error!("{}: {error}; the journal ends here", name.display());
+                    log::error!("journal {} stopped: {error}", name.display());
                 }
             })
             .map_err(failed)?;
@@ -80,7 +80,7 @@ impl JournalFile {
             Err(Refused::Closed) => self.queue = None,
             Err(Refused::Full) => {
                 let path = self.path.display();
-                log::error!("{path}: the disk does not keep up; the journal ends before its time");
+                log::error!("journal {path} stopped: disk too slow");
                 self.queue = None;
             }
         }
@@ -235,6 +235,6 @@ mod tests {
     #[test]
     fn a_place_that_is_none_is_named() {
         let error = JournalFile::create(Path::new("/no/such/place")).unwrap_err().to_string();
-        assert!(error.starts_with("/no/such/place: the journal cannot be written: "), "{error}");
+        assert!(error.starts_with("journal /no/such/place not writable: "), "{error}");
     }
 }

@@ -41,7 +41,7 @@ pub fn init(default: LevelFilter) {
 /// # Errors
 /// The system's, when there can be no thread.
 pub fn init_background(default: LevelFilter) -> io::Result<()> {
-    let report = Box::new(|total| log::warn!("standard error was not read: {total} lines dropped"));
+    let report = Box::new(|total| log::warn!("standard error blocked: {total} lines dropped"));
     let writer = BackgroundWriter::start("log", io::stderr(), report)?;
     let mut builder = builder(default);
     builder.target(Target::Pipe(Box::new(writer.clone())));

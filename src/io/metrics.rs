@@ -58,7 +58,7 @@ pub fn serve(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     thread::Builder::new().name("metrics".to_owned()).spawn(move || {
         if let Err(error) = runtime.block_on(accept(listener, content_type, render)) {
-            log::warn!("no more numbers are served on {bound}: {error}");
+            log::warn!("metrics endpoint {bound} stopped: {error}");
         }
     })?;
     Ok(bound)
@@ -75,7 +75,7 @@ async fn accept(
         let (stream, from) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
-                log::debug!("a connection for numbers was not taken: {error}");
+                log::debug!("metrics connection not accepted: {error}");
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }

@@ -1,27 +1,28 @@
-//! The one door outside: sockets, clock, files, signals, the terminal. A thin shell.
+//! Real-machine driver: sockets, clock, files, signals, console, HTTP.
 //!
-//! Nothing here knows what a datagram means. [`run`] drives any [`crate::node::Node`]: a server on one
-//! port, thousands of bots on one port each, a query that ends after one reply. Every other room takes
-//! time and datagrams as arguments, so whatever needs a test against bad weather is tested without this
-//! room.
+//! The only module that touches the outside. [`run`] drives any [`crate::node::Hosted`] node: a server on one
+//! port, thousands of bots with one port each, a query that ends after one reply. Nothing here interprets
+//! datagrams. Every other module takes time and datagrams as arguments and is tested without this one.
 
 pub mod assets;
 mod background;
 mod batch;
 mod byte_queue;
 pub mod clock;
-mod complaint;
 pub mod console;
 pub mod event_loop;
 pub mod files;
 pub mod game_log;
+mod housekeeping;
 pub mod journal_file;
 mod kernel_drops;
 pub mod logging;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 pub mod process;
+mod rate_limited_warning;
 pub mod resolve;
+pub mod run_options;
 mod send_queue;
 pub mod signals;
 pub mod socket;
@@ -29,11 +30,12 @@ pub mod socket;
 pub use assets::GameData;
 pub use clock::{Clock, random_bytes, unix_millis};
 pub use console::Console;
-pub use event_loop::{Ending, Options, Output, Progress, Summary, run};
+pub use event_loop::run;
 pub use files::{FileError, read_config};
 pub use game_log::{GameLog, LogFile};
 pub use journal_file::JournalFile;
 pub use process::Processes;
 pub use resolve::resolve;
+pub use run_options::{ExitReason, Options, Output, Progress, ProgressFn, RunSummary};
 pub use signals::Signals;
 pub use socket::{BindError, Listen, Sockets};

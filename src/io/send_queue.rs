@@ -58,7 +58,7 @@ impl SendQueue {
             if self.waiting.len() < WAITING_MAX {
                 self.waiting.push_back((*to, datagram.as_slice().into()));
             } else {
-                counters.unsent += 1;
+                counters.send_queue_full += 1;
             }
         }
     }
@@ -91,7 +91,7 @@ fn went(datagram: &[u8], counters: &mut LoopCounters) {
 /// Counts a datagram that the system did not take: nobody there, no way there, too long.
 fn refused(to: SocketAddr, error: &io::Error, counters: &mut LoopCounters) {
     counters.send_errors += 1;
-    log::debug!("a datagram for {to} was not sent: {error}");
+    log::debug!("datagram to {to} not sent: {error}");
 }
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ mod tests {
         queue.retry(|d, t| kernel.one(d, t), &mut counters);
         assert_eq!(kernel.took, [0, 1, 2, 3, 4, 5, 6]);
         assert!(queue.is_empty());
-        assert_eq!((counters.sent, counters.unsent, counters.send_errors), (7, 0, 0));
+        assert_eq!((counters.sent, counters.send_queue_full, counters.send_errors), (7, 0, 0));
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
             queue.offer(&datagrams, &to, full, &mut counters);
         }
         assert_eq!(queue.waiting.len(), WAITING_MAX);
-        assert_eq!(counters.unsent, 5 * 64 - WAITING_MAX as u64);
+        assert_eq!(counters.send_queue_full, 5 * 64 - WAITING_MAX as u64);
         assert_eq!(counters.sent, 0);
     }
 

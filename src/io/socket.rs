@@ -63,8 +63,7 @@ impl Default for Listen {
 pub enum BindError {
     /// Somebody else has the port.
     #[error(
-        "UDP port {} on {} is in use, perhaps by another server: stop that one, or choose another \
-         port (net_port for IPv4, net_port6 for IPv6)",
+        "UDP port {} on {} in use; stop the other server or set net_port (IPv4) / net_port6 (IPv6)",
         .address.port(), .address.ip()
     )]
     Busy {
@@ -73,8 +72,8 @@ pub enum BindError {
     },
     /// The address belongs to no interface.
     #[error(
-        "{} is not an address of this machine: set net_ip (IPv4) or net_ip6 (IPv6) to one that is, \
-         or to {} for all",
+        "{} is not an address of this machine; set net_ip (IPv4) / net_ip6 (IPv6) to one of its \
+         addresses, or to {} for all",
         .address.ip(), if .address.is_ipv4() { "0.0.0.0" } else { "::" }
     )]
     NotOurs {
@@ -83,7 +82,7 @@ pub enum BindError {
     },
     /// The port is reserved.
     #[error(
-        "this user may not open UDP port {} on {}: choose a port from 1024 on",
+        "UDP port {} on {} not permitted for this user; set a port of 1024 or above",
         .address.port(), .address.ip()
     )]
     Forbidden {
@@ -92,8 +91,7 @@ pub enum BindError {
     },
     /// More sockets than the process may have files.
     #[error(
-        "no more than {opened} sockets could be opened, {wanted} are wanted: raise the limit of open \
-         files (ulimit -n)"
+        "too few sockets: {opened} (expected {wanted}); raise the limit of open files (ulimit -n)"
     )]
     TooManyFiles {
         /// How many are open.
@@ -102,10 +100,10 @@ pub enum BindError {
         wanted: usize,
     },
     /// Both families are switched off.
-    #[error("neither an IPv4 nor an IPv6 address to listen on: give at least one")]
+    #[error("no address to listen on (expected IPv4, IPv6 or both)")]
     NoFamily,
     /// Whatever else the system says.
-    #[error("cannot open UDP port {} on {}: {source}", .address.port(), .address.ip())]
+    #[error("UDP port {} on {} not opened: {source}", .address.port(), .address.ip())]
     Io {
         /// The address.
         address: SocketAddr,
@@ -219,7 +217,7 @@ impl Sockets {
     }
 
     /// The socket that `route` leaves by, and the address as that socket wants it.
-    pub(super) fn way(&self, route: Route) -> Option<(usize, SocketAddr)> {
+    pub(super) fn socket_for(&self, route: Route) -> Option<(usize, SocketAddr)> {
         let port = self.ports.get(usize::from(route.local.0))?;
         let remote = canonical(route.remote);
         let number = match Family::of(&remote) {
@@ -289,7 +287,7 @@ impl Socket {
     /// leaves the machine would wake the loop.
     fn watch(&mut self, (registry, token): (&Registry, Token), interest: Interest) {
         if let Err(error) = registry.reregister(&mut self.udp, token, interest) {
-            log::warn!("cannot wait for port {}: {error}", self.local.0);
+            log::warn!("port {} not polled: {error}", self.local.0);
         }
     }
 }
@@ -323,7 +321,7 @@ fn open_pair(listen: &Listen, offset: u16) -> Result<[Option<UdpSocket>; 2], Bin
                 continue;
             }
             Err(error) if v4.is_some() && ip6.is_unspecified() && lacks_family(&error) => {
-                log::info!("this machine has no IPv6: listening on IPv4 only");
+                log::info!("IPv6 not available: listening on IPv4 only");
                 Ok([v4, None])
             }
             Err(error) => Err(error),
@@ -370,8 +368,7 @@ fn open(address: SocketAddr, buffer_bytes: usize) -> Result<UdpSocket, BindError
             && granted < buffer_bytes
         {
             log::debug!(
-                "the kernel grants {granted} of {buffer_bytes} bytes to receive into; raise \
-                 net.core.rmem_max for more"
+                "receive buffer limited: {granted} of {buffer_bytes} bytes; raise net.core.rmem_max"
             );
         }
         socket.bind(&address.into())?;
@@ -410,7 +407,7 @@ fn raise_open_files(wanted: u64) {
 /// Why no honest datagram comes from `from`, if so. An answer would reach nobody, or everybody.
 ///
 /// The broadcast address of a subnet cannot be told without its mask, and is not looked for.
-pub(super) fn impossible_source(from: SocketAddr) -> Option<&'static str> {
+pub(super) fn invalid_source(from: SocketAddr) -> Option<&'static str> {
     let ip = from.ip();
     let is_broadcast = matches!(ip, IpAddr::V4(ip) if ip.is_broadcast());
     if from.port() == 0 {
@@ -448,7 +445,7 @@ mod tests {
         let port = port_of(&first);
         let Err(error) = Sockets::listen(&[loopback(port)]) else { panic!("bound twice") };
         let text = error.to_string();
-        assert!(text.contains(&format!("port {port} on 127.0.0.1 is in use")), "{text}");
+        assert!(text.contains(&format!("port {port} on 127.0.0.1 in use")), "{text}");
         assert!(text.contains("net_port"), "{text}");
 
         let second = Sockets::listen(&[Listen { next_ports: 9, ..loopback(port) }]).unwrap();
@@ -479,7 +476,7 @@ mod tests {
         assert_eq!(addresses[0].port(), addresses[1].port());
 
         let way = |local, remote: &str| {
-            sockets.way(Route { local: LocalPort(local), remote: remote.parse().unwrap() })
+            sockets.socket_for(Route { local: LocalPort(local), remote: remote.parse().unwrap() })
         };
         assert_eq!(way(0, "127.0.0.1:9"), Some((0, "127.0.0.1:9".parse().unwrap())));
         assert_eq!(way(0, "[::1]:9"), Some((1, "[::1]:9".parse().unwrap())));
@@ -502,7 +499,7 @@ mod tests {
             ("[fe80::1]:27960", true),
             ("[fe80::1]:0", false),
         ] {
-            assert_eq!(impossible_source(source.parse().unwrap()).is_none(), honest, "{source}");
+            assert_eq!(invalid_source(source.parse().unwrap()).is_none(), honest, "{source}");
         }
     }
 }

@@ -14,7 +14,7 @@ use std::{
 use thiserror::Error;
 
 use super::{
-    bytes::{Cursor, Wrong, put_number, put_text},
+    encoding::{Cursor, DecodeError, put_number, put_text},
     format::checksum,
     recorder::SharedRecorder,
 };
@@ -95,7 +95,7 @@ impl AssetAnswer {
         }
     }
 
-    pub(super) fn read(from: &mut Cursor<'_>) -> Result<Self, Wrong> {
+    pub(super) fn read(from: &mut Cursor<'_>) -> Result<Self, DecodeError> {
         Ok(match from.byte()? {
             0 => {
                 let name = from.text()?;
@@ -132,7 +132,7 @@ impl AssetAnswer {
                     let crcs: Result<Vec<_>, _> = (0..count).map(|_| from.word()).collect();
                     Ok(PackInfo { folder, name, crcs: crcs?.into() })
                 };
-                Self::Packs((0..count).map(|_| pack(from)).collect::<Result<_, Wrong>>()?)
+                Self::Packs((0..count).map(|_| pack(from)).collect::<Result<_, DecodeError>>()?)
             }
             _ => return Err("a question about files that nobody knows"),
         })
@@ -149,7 +149,7 @@ impl AssetAnswer {
     }
 }
 
-fn path(from: &mut Cursor<'_>) -> Result<GamePath, Wrong> {
+fn path(from: &mut Cursor<'_>) -> Result<GamePath, DecodeError> {
     GamePath::new(from.bytes()?).ok_or("a name that no game file has")
 }
 
@@ -179,7 +179,7 @@ fn write_error(out: &mut Vec<u8>, error: &AssetError) {
     }
 }
 
-fn read_error(kind: u8, from: &mut Cursor<'_>) -> Result<AssetError, Wrong> {
+fn read_error(kind: u8, from: &mut Cursor<'_>) -> Result<AssetError, DecodeError> {
     Ok(match kind {
         1 => AssetError::Name { name: from.text()? },
         2 => AssetError::Missing { path: path(from)? },
@@ -244,11 +244,10 @@ impl Assets for RecordedAssets {
 
 /// Why a question about files could not be answered as it was in the recorded run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Trouble {
+pub enum AssetMismatch {
     /// The data is not here.
     #[error(
-        "{name}: no file of {len} bytes with checksum {sum:08x} is found here; the journal was made \
-         with that one, and only with it can be replayed"
+        "{name} not found with the journal's content ({len} bytes, checksum {sum:08x}); set --basepath"
     )]
     NotHere {
         /// The file.
@@ -259,7 +258,7 @@ pub enum Trouble {
         sum: u32,
     },
     /// The node asks something else than the recorded one did.
-    #[error("the server asks for {asked}, where the recorded one asked for {recorded}")]
+    #[error("asset request differs: {asked} (recorded {recorded})")]
     OtherQuestion {
         /// What it asks now.
         asked: String,
@@ -278,7 +277,7 @@ pub struct Answers(Rc<RefCell<Waiting>>);
 #[derive(Default)]
 struct Waiting {
     answers: VecDeque<AssetAnswer>,
-    trouble: Option<Trouble>,
+    mismatch: Option<AssetMismatch>,
 }
 
 impl Answers {
@@ -288,13 +287,13 @@ impl Answers {
     }
 
     /// What went wrong first, if anything did; and whether the recorded run asked more.
-    pub fn take_trouble(&self) -> Option<Trouble> {
+    pub fn take_mismatch(&self) -> Option<AssetMismatch> {
         let mut waiting = self.0.borrow_mut();
         let left = waiting.answers.pop_front();
         waiting.answers.clear();
-        waiting.trouble.take().or_else(|| {
+        waiting.mismatch.take().or_else(|| {
             let recorded = name_of(left?.question());
-            Some(Trouble::OtherQuestion { asked: "nothing".to_owned(), recorded })
+            Some(AssetMismatch::OtherQuestion { asked: "nothing".to_owned(), recorded })
         })
     }
 
@@ -305,8 +304,8 @@ impl Answers {
             return answer;
         }
         let recorded = answer.map_or("nothing".to_owned(), |answer| name_of(answer.question()));
-        let trouble = Trouble::OtherQuestion { asked: name_of(asked), recorded };
-        waiting.trouble.get_or_insert(trouble);
+        let mismatch = AssetMismatch::OtherQuestion { asked: name_of(asked), recorded };
+        waiting.mismatch.get_or_insert(mismatch);
         None
     }
 }
@@ -354,8 +353,8 @@ impl Assets for ReplayedAssets {
         let (len, sum) = known?;
         let found = (self.find_file)(name, len, sum);
         found.filter(|bytes| (bytes.len() as u64, checksum(bytes)) == (len, sum)).ok_or_else(|| {
-            let trouble = Trouble::NotHere { name: name.to_owned(), len, sum };
-            self.answers.0.borrow_mut().trouble.get_or_insert(trouble);
+            let mismatch = AssetMismatch::NotHere { name: name.to_owned(), len, sum };
+            self.answers.0.borrow_mut().mismatch.get_or_insert(mismatch);
             unreadable()
         })
     }

@@ -13,7 +13,7 @@
 
 use super::{
     assets::AssetAnswer,
-    bytes::{Cursor, Wrong, put_bytes, put_number, put_text},
+    encoding::{Cursor, DecodeError, put_bytes, put_number, put_text},
 };
 use crate::{
     model::Millis,
@@ -96,12 +96,12 @@ pub enum Entry {
     /// What was said of a game file, while the input before was served.
     Asset(AssetAnswer),
     /// Nothing follows.
-    End(End),
+    End(JournalEnd),
 }
 
 /// Why a journal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum JournalEnd {
     /// The run ended as runs should.
     Run,
     /// The journal has as many bytes as it may have; the run went on.
@@ -133,7 +133,7 @@ impl Start {
         put_bytes(out, &self.entropy);
     }
 
-    pub(super) fn read(from: &mut Cursor<'_>) -> Result<Self, Wrong> {
+    pub(super) fn read(from: &mut Cursor<'_>) -> Result<Self, DecodeError> {
         let (program, began_unix_ms) = (from.text()?, from.number()?);
         let count: usize = from.small()?;
         // Each takes a byte at least, so the record's length bounds the list.

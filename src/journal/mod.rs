@@ -18,7 +18,7 @@
 //! for what a node has become stands nowhere else: it has a limit, not parts.
 
 mod assets;
-mod bytes;
+mod encoding;
 mod format;
 mod journaled;
 mod reader;
@@ -26,10 +26,10 @@ mod recorder;
 mod replay;
 mod steps;
 
-pub use assets::{Answers, AssetAnswer, FindFile, RecordedAssets, ReplayedAssets, Trouble};
-pub use format::{End, Entry, FORMAT_VERSION, Input, MAGIC, Sent, Start, checksum};
+pub use assets::{Answers, AssetAnswer, AssetMismatch, FindFile, RecordedAssets, ReplayedAssets};
+pub use format::{Entry, FORMAT_VERSION, Input, JournalEnd, MAGIC, Sent, Start, checksum};
 pub use journaled::Journaled;
-pub use reader::{Damage, DamageKind, Located, Reader, Unfit};
+pub use reader::{Damage, DamageKind, JournalOpenError, Located, Reader};
 pub use recorder::{Recorder, SharedRecorder, Sink};
-pub use replay::{Difference, Replay, Verdict};
+pub use replay::{Divergence, Replay, StepResult};
 pub use steps::{Step, Steps};

@@ -9,9 +9,10 @@ use thiserror::Error;
 
 use super::{
     assets::AssetAnswer,
-    bytes::{Cursor, Wrong},
+    encoding::{Cursor, DecodeError},
     format::{
-        End, Entry, FORMAT_VERSION, Input, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, kind,
+        Entry, FORMAT_VERSION, Input, JournalEnd, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start,
+        kind,
     },
 };
 use crate::{
@@ -21,15 +22,15 @@ use crate::{
 
 /// Not a journal that can be read at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Unfit {
+pub enum JournalOpenError {
     /// Something else.
-    #[error("this is no journal of fragd")]
+    #[error("not a fragd journal")]
     NoJournal,
     /// Of another time.
-    #[error("format {0} of the journal is not known; this program reads format {FORMAT_VERSION}")]
+    #[error("unknown journal format {0} (expected {FORMAT_VERSION})")]
     Version(u32),
     /// Nothing can be done without the first record.
-    #[error("the journal is damaged before its first record ends: {0}")]
+    #[error("journal damaged in its first record: {0}")]
     NoStart(Damage),
 }
 
@@ -57,16 +58,16 @@ pub enum DamageKind {
     #[error("cut off")]
     CutOff,
     /// Some of its bytes, or of the records before it, are not what was written.
-    #[error("a wrong checksum")]
+    #[error("wrong checksum")]
     Checksum,
     /// Its length is out of range.
-    #[error("a wrong length")]
+    #[error("wrong length")]
     Length,
     /// Its checksum holds and yet it makes no sense.
     #[error("{0}")]
     Senseless(&'static str),
     /// Something follows the record that ends the run.
-    #[error("something behind the end")]
+    #[error("data after the end")]
     BehindEnd,
 }
 
@@ -116,18 +117,18 @@ impl Reader {
     ///
     /// # Errors
     /// This is no journal, or of a format that is not known.
-    pub fn read_head(&mut self) -> Result<bool, Unfit> {
+    pub fn read_head(&mut self) -> Result<bool, JournalOpenError> {
         if self.head_read {
             return Ok(true);
         }
         let mut head = Cursor(&self.bytes);
         let common = self.bytes.len().min(MAGIC.len());
         if self.bytes[..common] != MAGIC[..common] {
-            return Err(Unfit::NoJournal);
+            return Err(JournalOpenError::NoJournal);
         }
         let (Ok(_), Ok(version)) = (head.take(MAGIC.len()), head.word()) else { return Ok(false) };
         if version != FORMAT_VERSION {
-            return Err(Unfit::Version(version));
+            return Err(JournalOpenError::Version(version));
         }
         self.at = MAGIC.len() + 4;
         self.head_read = true;
@@ -208,7 +209,7 @@ fn read_body(
     body: &mut Cursor<'_>,
     now: &mut Millis,
     routes: &mut Vec<Route>,
-) -> Result<Option<Entry>, Wrong> {
+) -> Result<Option<Entry>, DecodeError> {
     let kind = body.byte()?;
     let has_time = [kind::DATAGRAM, kind::FRAME, kind::LINE, kind::STOP, kind::COUNTED];
     if has_time.contains(&kind) {
@@ -239,8 +240,8 @@ fn read_body(
         kind::ASSET => return Ok(Some(Entry::Asset(AssetAnswer::read(body)?))),
         kind::END => {
             let end = match body.0 {
-                [] => End::Run,
-                [1] => End::Limit,
+                [] => JournalEnd::Run,
+                [1] => JournalEnd::Limit,
                 _ => return Err("an end that nobody knows"),
             };
             *body = Cursor(&[]);
@@ -266,7 +267,7 @@ fn read_body(
 }
 
 /// The route of a slot.
-fn known(routes: &[Route], body: &mut Cursor<'_>) -> Result<Route, Wrong> {
+fn known(routes: &[Route], body: &mut Cursor<'_>) -> Result<Route, DecodeError> {
     let slot: usize = body.small()?;
     routes.get(slot).copied().ok_or("a route that was never named")
 }

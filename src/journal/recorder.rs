@@ -7,8 +7,10 @@ use std::{cell::RefCell, collections::HashMap, fmt, rc::Rc};
 
 use super::{
     assets::AssetAnswer,
-    bytes::{put_bytes, put_number, put_route, put_text},
-    format::{End, FORMAT_VERSION, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, checksum, kind},
+    encoding::{put_bytes, put_number, put_route, put_text},
+    format::{
+        FORMAT_VERSION, JournalEnd, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, checksum, kind,
+    },
 };
 use crate::{
     model::Millis,
@@ -170,15 +172,15 @@ impl Recorder {
 
     /// Ends the journal properly. Without it, the journal counts as cut off.
     pub fn end(&mut self) {
-        self.end_for(End::Run);
+        self.end_for(JournalEnd::Run);
     }
 
-    fn end_for(&mut self, end: End) {
+    fn end_for(&mut self, end: JournalEnd) {
         if self.ended {
             return;
         }
         self.tell_sent();
-        self.record(kind::END, |body| body.extend((end == End::Limit).then_some(1)));
+        self.record(kind::END, |body| body.extend((end == JournalEnd::Limit).then_some(1)));
         self.hand_on();
         self.ended = true;
     }
@@ -192,10 +194,9 @@ impl Recorder {
         if self.written() < self.limit {
             return true;
         }
-        self.end_for(End::Limit);
+        self.end_for(JournalEnd::Limit);
         log::warn!(
-            "the journal has {} bytes, as many as it may, and ends; the server plays on. The next start \
-             begins another and keeps this one as NAME.1",
+            "journal size limit reached at {} bytes: recording stopped, server continues",
             self.written
         );
         false

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, fmt};
 
 use super::{
-    assets::{Answers, Trouble},
+    assets::{Answers, AssetMismatch},
     format::{Input, Sent, checksum},
     steps::Step,
 };
@@ -11,7 +11,7 @@ use crate::{model::Millis, node::Hosted};
 
 /// The first datagram that is not as recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct Divergence {
     /// When.
     pub at: Millis,
     /// Frames that had begun.
@@ -28,7 +28,7 @@ pub struct Difference {
     pub got: Option<Sent>,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, frame, record, offset, number, .. } = self;
         write!(
@@ -48,13 +48,13 @@ impl fmt::Display for Difference {
 
 /// How a step went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum StepResult {
     /// Every datagram was as recorded.
     Same,
     /// One was not.
-    Differs(Box<Difference>),
+    Differs(Box<Divergence>),
     /// Files could not be had as in the recorded run.
-    Trouble(Trouble),
+    AssetMismatch(AssetMismatch),
 }
 
 /// A node that lives through a journal.
@@ -102,7 +102,7 @@ impl<N: Hosted> Replay<N> {
     }
 
     /// Lives through a step. Its `answers` are moved to where the node's files are.
-    pub fn step(&mut self, mut step: Step, answers: &Answers) -> Verdict {
+    pub fn step(&mut self, mut step: Step, answers: &Answers) -> StepResult {
         answers.expect(std::mem::take(&mut step.answers));
         match &step.input {
             None => {}
@@ -119,19 +119,21 @@ impl<N: Hosted> Replay<N> {
             Some(Input::Counted(counters)) => self.node.set_loop_counters(step.at, counters),
         }
         self.drain();
-        let trouble = answers.take_trouble();
-        match trouble {
-            Some(trouble) if step.is_complete || matches!(trouble, Trouble::NotHere { .. }) => {
-                Verdict::Trouble(trouble)
+        let mismatch = answers.take_mismatch();
+        match mismatch {
+            Some(mismatch)
+                if step.is_complete || matches!(mismatch, AssetMismatch::NotHere { .. }) =>
+            {
+                StepResult::AssetMismatch(mismatch)
             }
             _ => self.compare(&step),
         }
     }
 
     /// The journal ended as it should: nothing more may have been sent.
-    pub fn finish(&mut self, at: Millis) -> Verdict {
+    pub fn finish(&mut self, at: Millis) -> StepResult {
         match self.sent.pop_front() {
-            None => Verdict::Same,
+            None => StepResult::Same,
             got => self.differs(&Step { at, ..Step::default() }, 0, None, got),
         }
     }
@@ -147,7 +149,7 @@ impl<N: Hosted> Replay<N> {
 
     /// Compares in the order of sending: whoever ran the node may have fetched what it sent upon one
     /// input after the next.
-    fn compare(&mut self, step: &Step) -> Verdict {
+    fn compare(&mut self, step: &Step) -> StepResult {
         for (number, expected) in step.sent.iter().enumerate() {
             let got = self.sent.pop_front();
             if got.as_ref() != Some(expected) {
@@ -155,7 +157,7 @@ impl<N: Hosted> Replay<N> {
             }
             self.datagrams_out += 1;
         }
-        Verdict::Same
+        StepResult::Same
     }
 
     fn differs(
@@ -164,8 +166,8 @@ impl<N: Hosted> Replay<N> {
         number: usize,
         expected: Option<Sent>,
         got: Option<Sent>,
-    ) -> Verdict {
-        Verdict::Differs(Box::new(Difference {
+    ) -> StepResult {
+        StepResult::Differs(Box::new(Divergence {
             at: step.at,
             frame: self.frames,
             record: step.record,

@@ -3,8 +3,8 @@
 
 use super::{
     assets::AssetAnswer,
-    format::{End, Entry, Input, Sent, Start},
-    reader::{Damage, DamageKind, Located, Reader, Unfit},
+    format::{Entry, Input, JournalEnd, Sent, Start},
+    reader::{Damage, DamageKind, JournalOpenError, Located, Reader},
 };
 use crate::model::Millis;
 
@@ -34,7 +34,7 @@ pub struct Steps {
     start: Option<Start>,
     open: Option<Step>,
     damage: Option<Damage>,
-    end: Option<End>,
+    end: Option<JournalEnd>,
 }
 
 impl Steps {
@@ -53,16 +53,16 @@ impl Steps {
     ///
     /// # Errors
     /// This is no journal, or none that can be used.
-    pub fn start(&mut self) -> Result<Option<&Start>, Unfit> {
+    pub fn start(&mut self) -> Result<Option<&Start>, JournalOpenError> {
         if self.start.is_none() && self.reader.read_head()? {
-            match self.reader.next_entry().map_err(Unfit::NoStart)? {
+            match self.reader.next_entry().map_err(JournalOpenError::NoStart)? {
                 Some(Located { entry: Entry::Start(start), record, offset }) => {
                     self.start = Some(*start);
                     self.open = Some(Step { record, offset, ..Step::default() });
                 }
                 Some(Located { record, offset, .. }) => {
                     let kind = DamageKind::Senseless("another record stands first");
-                    return Err(Unfit::NoStart(Damage { offset, record, kind }));
+                    return Err(JournalOpenError::NoStart(Damage { offset, record, kind }));
                 }
                 None => {}
             }
@@ -78,7 +78,7 @@ impl Steps {
 
     /// Why the journal ends, once its end was reached; none where it is cut off.
     #[must_use]
-    pub fn end(&self) -> Option<End> {
+    pub fn end(&self) -> Option<JournalEnd> {
         self.end
     }
 

@@ -1,24 +1,24 @@
-//! What the loop that drives a node counts: a table of names and meanings, and the numbers.
+//! Event-loop counters: metric names, HELP texts and values.
 
 macro_rules! loop_counters {
     ($($field:ident, $name:literal, $help:literal;)+) => {
-        /// What the loop counts. Everything only grows.
+        /// Counters of the event loop. All only grow.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct LoopCounters {
             $(#[doc = $help] pub $field: u64,)+
         }
 
         impl LoopCounters {
-            /// Name and meaning of each, as monitoring likes them.
+            /// Metric name and HELP text of each counter.
             const TABLE: &[(&str, &str)] = &[$(($name, $help)),+];
 
-            /// The numbers, in the order of the table.
+            /// Returns the values in table order.
             #[must_use]
             pub const fn values(&self) -> [u64; Self::TABLE.len()] {
                 [$(self.$field),+]
             }
 
-            /// From numbers in that order; those that are not there are 0.
+            /// Creates counters from values in table order; missing values are 0.
             #[must_use]
             pub fn from_values(values: impl IntoIterator<Item = u64>) -> Self {
                 let mut values = values.into_iter();
@@ -34,49 +34,49 @@ loop_counters! {
     received_bytes, "udp_bytes_total{dir=\"in\"}", "Bytes received.";
     sent_bytes, "udp_bytes_total{dir=\"out\"}", "Bytes sent.";
     oversize, "udp_dropped_total{reason=\"oversize\"}",
-        "Datagrams longer than any the protocol knows.";
+        "Datagrams longer than any message of the protocol.";
     bad_source, "udp_dropped_total{reason=\"source\"}",
-        "Datagrams that nobody can have sent: from port 0, from a multicast or broadcast address.";
-    unsent, "udp_dropped_total{reason=\"unsent\"}",
-        "Datagrams for which there was no room to be sent.";
-    no_way, "udp_dropped_total{reason=\"no_way\"}",
+        "Datagrams with an invalid source: port 0, multicast or broadcast.";
+    send_queue_full, "udp_dropped_total{reason=\"send_queue_full\"}",
+        "Datagrams dropped because the send queue was full.";
+    no_socket, "udp_dropped_total{reason=\"no_socket\"}",
         "Datagrams to an address family without a socket.";
     kernel, "udp_dropped_total{reason=\"kernel\"}",
-        "Datagrams that the kernel dropped, for they were not fetched in time.";
-    receive_errors, "udp_errors_total{dir=\"in\"}", "Errors while receiving.";
+        "Datagrams dropped by the kernel because its receive queue was full.";
+    receive_errors, "udp_errors_total{dir=\"in\"}", "Receive errors.";
     send_errors, "udp_errors_total{dir=\"out\"}",
-        "Datagrams the system refused: no way there, nobody there, too long.";
+        "Datagrams rejected by the system: no route, unreachable or too large.";
     frames, "loop_frames_total", "Frames run.";
     late_frames, "loop_frames_late_total",
-        "Frames that began more than 10 ms after they were due.";
-    frame_us, "loop_frame_microseconds_total", "Time that frames took.";
-    wakes, "loop_wakes_total", "Times the loop woke.";
+        "Frames that started more than 10 ms late.";
+    frame_us, "loop_frame_microseconds_total", "Time spent in frames.";
+    wakeups, "loop_wakeups_total", "Wake-ups of the loop.";
     within_125_us, "loop_frames_within_total{us=\"125\"}",
-        "Frames that took at most so many microseconds.";
+        "Frames that took at most this many microseconds.";
     within_250_us, "loop_frames_within_total{us=\"250\"}",
-        "Frames that took at most so many microseconds.";
+        "Frames that took at most this many microseconds.";
     within_500_us, "loop_frames_within_total{us=\"500\"}",
-        "Frames that took at most so many microseconds.";
+        "Frames that took at most this many microseconds.";
     within_1000_us, "loop_frames_within_total{us=\"1000\"}",
-        "Frames that took at most so many microseconds.";
+        "Frames that took at most this many microseconds.";
     within_1500_us, "loop_frames_within_total{us=\"1500\"}",
-        "Frames that took at most so many microseconds.";
+        "Frames that took at most this many microseconds.";
     within_2000_us, "loop_frames_within_total{us=\"2000\"}",
-        "Frames that took at most so many microseconds.";
+        "Frames that took at most this many microseconds.";
     within_3000_us, "loop_frames_within_total{us=\"3000\"}",
-        "Frames that took at most so many microseconds.";
+        "Frames that took at most this many microseconds.";
     within_5000_us, "loop_frames_within_total{us=\"5000\"}",
-        "Frames that took at most so many microseconds.";
+        "Frames that took at most this many microseconds.";
     within_10000_us, "loop_frames_within_total{us=\"10000\"}",
-        "Frames that took at most so many microseconds.";
+        "Frames that took at most this many microseconds.";
     within_20000_us, "loop_frames_within_total{us=\"20000\"}",
-        "Frames that took at most so many microseconds.";
+        "Frames that took at most this many microseconds.";
     log_dropped, "output_dropped_total{sink=\"log\"}",
-        "Log lines that standard error did not accept.";
+        "Log lines dropped because standard error blocked.";
     output_dropped, "output_dropped_total{sink=\"console\"}",
-        "Console texts that standard output did not accept.";
+        "Console texts dropped because standard output blocked.";
     game_log_dropped, "output_dropped_total{sink=\"game_log\"}",
-        "Pieces of the game log that its disk did not accept in time.";
+        "Game log writes lost because the disk was too slow.";
 }
 
 /// Rows that [`LoopCounters::frame_durations`] replaces.
@@ -84,8 +84,8 @@ const FRAME_DURATION_ROWS: [&str; 3] =
     ["loop_frames_total", "loop_frame_microseconds_total", "loop_frames_within_total"];
 
 impl LoopCounters {
-    /// A frame took so many microseconds.
-    pub fn note_frame(&mut self, took_us: u64) {
+    /// Records the duration of a frame, in µs.
+    pub fn record_frame(&mut self, took_us: u64) {
         self.frames += 1;
         self.frame_us = self.frame_us.saturating_add(took_us);
         let times = [
@@ -124,7 +124,7 @@ impl LoopCounters {
 
     /// Name, meaning and value of each that this platform counts, without frame durations.
     pub fn rows(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
-        // Only Linux tells what it dropped.
+        // Only Linux reports kernel drops.
         let is_counted = |name: &str| cfg!(target_os = "linux") || !name.contains("\"kernel\"");
         let is_duration = |name: &str| FRAME_DURATION_ROWS.iter().any(|row| name.starts_with(row));
         Self::TABLE
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back_in_their_places() {
+    fn counters_round_trip_by_table_order() {
         let counters = LoopCounters::from_values(1..);
         assert_eq!(LoopCounters::from_values(counters.values()), counters);
         assert_eq!((counters.received, counters.sent), (1, 2));
@@ -154,10 +154,10 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_counted_by_how_long_they_took() {
+    fn frames_are_counted_by_duration() {
         let mut counters = LoopCounters::default();
         for us in [0, 125, 126, 1999, 2000, 2001, 20_000, 20_001] {
-            counters.note_frame(us);
+            counters.record_frame(us);
         }
         let within = |us: u64| {
             let bucket = counters.frame_durations().into_iter().find(|bucket| bucket.0 == us);

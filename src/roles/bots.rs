@@ -1,6 +1,6 @@
 //! Sending bots to a server.
 
-mod live;
+mod progress;
 
 use std::{
     fs,
@@ -22,7 +22,7 @@ use fragd::{
     world::{Bsp, CollisionMap, TracePrecision, bsp::MAX_FILE_LEN},
 };
 
-use live::Live;
+use progress::ProgressDisplay;
 
 /// Why a load test did not begin, and how the program ends.
 struct Refusal(String, ExitStatus);
@@ -90,20 +90,21 @@ fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
         options.connect.iter().map(|one| io::resolve(&one.to_string(), one.port)).collect();
     let servers = servers.map_err(|what| Refusal(what, ExitStatus::NoAnswer))?;
     let Some(&first) = servers.first() else {
-        return Err(Refusal("no server to join".to_owned(), ExitStatus::UsageError));
+        return Err(Refusal("no server given".to_owned(), ExitStatus::UsageError));
     };
     if servers.iter().any(|server| server.is_ipv4() != first.is_ipv4()) {
-        let what = "servers of IPv4 and of IPv6 in one test".to_owned();
+        let what = "mixed IPv4 and IPv6 servers (expected one family)".to_owned();
         return Err(Refusal(what, ExitStatus::UsageError));
     }
-    let seed = io::random_bytes().map_err(|error| failed(format!("no random numbers: {error}")))?;
+    let seed = io::random_bytes()
+        .map_err(|error| failed(format!("random numbers not available: {error}")))?;
     let asked = test.build(servers, u64::from_le_bytes(seed));
     let mut meter = Processes::new();
     if let Some(pid) = options.pid.iter().find(|pid| meter.used(Some(**pid)).is_none()) {
-        return Err(Refusal(format!("there is no process {pid} to watch"), ExitStatus::UsageError));
+        return Err(Refusal(format!("process {pid} not found"), ExitStatus::UsageError));
     }
     let clock = Clock::start();
-    let meter = Box::new(Costs { processes: meter, servers: options.pid.clone() });
+    let meter = Box::new(ProcessMeter { processes: meter, servers: options.pid.clone() });
     let mut bots = Bots::with_maps_and_meter(asked, clock.now(), find_map(options), Some(meter));
     drive(&mut bots, first, &clock).map_err(failed)?;
     Ok(bots.summary())
@@ -121,38 +122,38 @@ fn drive(bots: &mut Bots, server: SocketAddr, clock: &Clock) -> Result<(), Strin
     use fragd::node::Hosted as _;
     let sockets =
         Sockets::ephemeral(bots.local_ports(), server.ip()).map_err(|error| error.to_string())?;
-    let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;
-    let live = Live::new();
-    let interval = live.interval();
+    let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
+    let display = ProgressDisplay::new();
+    let interval = display.interval();
     let run_options = Options {
         signals: Some(signals),
         // What bots have to say goes where progress goes: the summary has standard output to itself.
-        output: Output::Writer(live.output()),
+        output: Output::Writer(display.output()),
         progress: Some(Progress {
             interval,
-            call: Box::new(move |bots: &Bots, _, _: &_| live.show(bots)),
+            call: Box::new(move |bots: &Bots, _, _: &_| display.show(bots)),
         }),
         ..Options::default()
     };
     io::run(bots, sockets, clock, run_options)
-        .map_err(|error| format!("the event loop failed: {error}"))?;
+        .map_err(|error| format!("event loop failed: {error}"))?;
     Ok(())
 }
 
 /// What the servers' processes and this one use.
-struct Costs {
+struct ProcessMeter {
     processes: Processes,
     servers: Vec<u32>,
 }
 
-impl Costs {
+impl ProcessMeter {
     fn used(&mut self, pid: Option<u32>) -> Option<ResourceUsage> {
         let io::process::Used { cpu_us, memory_bytes } = self.processes.used(pid)?;
         Some(ResourceUsage { cpu_us, memory_bytes })
     }
 }
 
-impl ResourceMeter for Costs {
+impl ResourceMeter for ProcessMeter {
     fn server(&mut self) -> Option<ResourceUsage> {
         let pids = self.servers.clone();
         let used = pids.into_iter().map(|pid| self.used(Some(pid)));

@@ -32,7 +32,7 @@ pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
         let places: Vec<_> = bases.iter().map(|base| base.display().to_string()).collect();
         let places =
             if places.is_empty() { "the usual places".to_owned() } else { places.join(", ") };
-        eprintln!("fragd: no maps of {game} in {places}; name their folder with --basepath");
+        eprintln!("fragd: no {game} maps found in {places}; set --basepath");
         return ExitStatus::Failed;
     }
     match &options.draw {
@@ -174,7 +174,7 @@ fn table(maps: &[Listed]) -> String {
 }
 
 fn draw(data: &GameData, path: &str, file: &Path, options: &MapsOptions) -> ExitStatus {
-    match picture(data, path, file, options) {
+    match render_map(data, path, file, options) {
         Ok(()) => ExitStatus::Done,
         Err(what) => {
             eprintln!("fragd: {what}");
@@ -183,7 +183,12 @@ fn draw(data: &GameData, path: &str, file: &Path, options: &MapsOptions) -> Exit
     }
 }
 
-fn picture(data: &GameData, path: &str, file: &Path, options: &MapsOptions) -> Result<(), String> {
+fn render_map(
+    data: &GameData,
+    path: &str,
+    file: &Path,
+    options: &MapsOptions,
+) -> Result<(), String> {
     let (bytes, map, entities) = load(data, path).map_err(|what| format!("{path}: {what}"))?;
     let triangles = mesh::triangles(&bytes, &map).map_err(|error| format!("{path}: {error}"))?;
     let options = DrawOptions { side: usize::from(options.size), clusters: options.clusters };

@@ -35,7 +35,9 @@ pub(super) fn start(settings: &Settings) -> Result<Option<Progress<'static, Serv
         .map_err(|error| format!("sv_metrics: nothing can listen on {address}: {error}"))?;
     log::info!("serving counters on http://{bound}/metrics");
     if !bound.ip().is_loopback() {
-        log::warn!("sv_metrics is not on loopback: whoever reaches {bound} may read the counters");
+        log::warn!(
+            "sv_metrics is not on loopback: any host that reaches {bound} can read the counters"
+        );
     }
     let call = move |server: &Server, _, _: &_| {
         // Somebody reads just now: then the next second's copy is as good.

@@ -26,7 +26,8 @@ pub(crate) fn run(options: &QueryOptions) -> ExitStatus {
 
 fn ask(options: &QueryOptions) -> Result<String, String> {
     let server = io::resolve(&options.server.to_string(), options.server.port)?;
-    let entropy = io::random_bytes().map_err(|error| format!("no random numbers: {error}"))?;
+    let entropy =
+        io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
     let timeout = Millis(u64::from(options.timeout_ms));
     let clock = Clock::start();
     let asked = query::QueryOptions {
@@ -37,7 +38,7 @@ fn ask(options: &QueryOptions) -> Result<String, String> {
     let mut query = Query::new(asked, clock.now());
     let sockets = Sockets::ephemeral(1, server.ip()).map_err(|error| error.to_string())?;
     io::run(&mut query, sockets, &clock, Options::default())
-        .map_err(|error| format!("the event loop failed: {error}"))?;
+        .map_err(|error| format!("event loop failed: {error}"))?;
     let result = query.result().ok_or_else(|| {
         format!(
             "no answer from {server} within {timeout}: is a server running there, and does a \

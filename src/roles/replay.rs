@@ -10,8 +10,8 @@ use fragd::{
     cli::{self, Command, ExitStatus, ReplayOptions},
     io::{self, GameData, assets::base_paths},
     journal::{
-        Answers, Damage, DamageKind, FindFile, Replay, ReplayedAssets, Start, Step, Trouble,
-        Verdict, checksum,
+        Answers, AssetMismatch, Damage, DamageKind, FindFile, Replay, ReplayedAssets, Start, Step,
+        StepResult, checksum,
     },
     model::{Millis, UnixMillis},
     server::Server,
@@ -56,32 +56,32 @@ fn replay(options: &ReplayOptions, file: Pieces) -> Result<Report, String> {
     let answers = Answers::default();
     let mut stage: Option<Replay<Server>> = None;
     let mut time = Millis(0);
-    let mut verdict = Verdict::Same;
-    while verdict == Verdict::Same {
+    let mut result = StepResult::Same;
+    while result == StepResult::Same {
         let Some(step) = journal.next_step()? else { break };
         if options.until.is_some_and(|until| step.at > until) {
             break;
         }
         time = time.max(step.at);
-        verdict = match &mut stage {
+        result = match &mut stage {
             Some(replay) => replay.step(step, &answers),
             None => {
-                let (replay, verdict) = begin(options, journal.start(), step, &answers)?;
+                let (replay, result) = begin(options, journal.start(), step, &answers)?;
                 stage = Some(replay);
-                verdict
+                result
             }
         };
     }
     if let Some(replay) = &mut stage
-        && verdict == Verdict::Same
+        && result == StepResult::Same
         && journal.is_whole()
     {
-        verdict = replay.finish(time);
+        result = replay.finish(time);
     }
-    if let Verdict::Trouble(trouble @ Trouble::NotHere { .. }) = &verdict {
-        return Err(format!("{}: {trouble}", journal.name()));
+    if let StepResult::AssetMismatch(mismatch @ AssetMismatch::NotHere { .. }) = &result {
+        return Err(format!("{}: {mismatch}", journal.name()));
     }
-    Ok(Report::new(&journal, stage.as_ref(), verdict, time, clock.elapsed()))
+    Ok(Report::new(&journal, stage.as_ref(), result, time, clock.elapsed()))
 }
 
 /// A journal that is cut off is what a crash leaves; any other damage is a failure.
@@ -95,16 +95,15 @@ fn begin(
     start: &Start,
     step: Step,
     answers: &Answers,
-) -> Result<(Replay<Server>, Verdict), String> {
+) -> Result<(Replay<Server>, StepResult), String> {
     let words = start.arguments.iter().map(Into::into);
     let parsed = cli::parse(std::iter::once("fragd".into()).chain(words));
     let Ok(Command::Serve(asked)) = parsed else {
-        return Err("the journal was made with options that this program lacks".to_owned());
+        return Err("journal options not known to this version".to_owned());
     };
     let config = start.config.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-    let (settings, _) = asked
-        .build(config)
-        .map_err(|faults| format!("the journal's settings are refused: {faults}"))?;
+    let (settings, _) =
+        asked.build(config).map_err(|faults| format!("journal settings not accepted: {faults}"))?;
     answers.expect(step.answers.iter().cloned());
     let files = ReplayedAssets::new(answers.clone(), find_file(options, &settings));
     let began = UnixMillis(start.began_unix_ms);
@@ -112,8 +111,8 @@ fn begin(
         Server::builder(settings, start.entropy).assets(files).started_at(Some(began)).build();
     let mut replay = Replay::new(server);
     // The questions were answered while the server was made.
-    let verdict = replay.step(Step { answers: Vec::new(), ..step }, answers);
-    Ok((replay, verdict))
+    let result = replay.step(Step { answers: Vec::new(), ..step }, answers);
+    Ok((replay, result))
 }
 
 /// Looks for files where the server looked, or where it is told to.

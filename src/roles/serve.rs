@@ -5,7 +5,7 @@ use std::{cell::RefCell, rc::Rc};
 use fragd::{
     cli::{ExitStatus, ServeOptions},
     io::{
-        self, Clock, Console, Ending, GameData, GameLog, JournalFile, Listen, LogFile, Options,
+        self, Clock, Console, ExitReason, GameData, GameLog, JournalFile, Listen, LogFile, Options,
         Progress, Signals, Sockets,
     },
     journal::{RecordedAssets, Recorder, Start},
@@ -39,7 +39,7 @@ pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
         }
     };
     if let Err(error) = io::logging::init_background(level(settings.choice(key::SV_LOG_LEVEL))) {
-        eprintln!("fragd: no thread for the log: {error}");
+        eprintln!("fragd: log thread not started: {error}");
         return ExitStatus::Failed;
     }
     while let Some(note) = settings.poll_note() {
@@ -62,8 +62,9 @@ fn host(
 ) -> Result<(), String> {
     // The sockets first: a busy port should be the only thing that is said.
     let sockets = Sockets::listen(&[listen(&settings)]).map_err(|error| error.to_string())?;
-    let entropy = io::random_bytes().map_err(|error| format!("no random numbers: {error}"))?;
-    let signals = Signals::install().map_err(|error| format!("no signals: {error}"))?;
+    let entropy =
+        io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
+    let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
 
     let progress = super::monitoring::start(&settings)?;
     let clock = Clock::start();
@@ -73,7 +74,7 @@ fn host(
         None => None,
         Some(path) => {
             let mut file = JournalFile::create(path).map_err(|error| error.to_string())?;
-            log::info!("all that comes in is written to {}", path.display());
+            log::info!("recording input to journal {}", path.display());
             let sink = Box::new(move |bytes: &[u8]| file.write(bytes));
             let recorder = Recorder::new(&start(config, entropy, began), sink);
             let recorder = recorder.limited(asked.journal_bytes());
@@ -86,7 +87,7 @@ fn host(
     let game_log = open_game_log(&settings)?;
     let begun = clock.now();
     let server = Server::builder(settings, entropy).assets(data).started_at(Some(began)).build();
-    log::info!("the first level is ready after {} ms", clock.now().since(begun).0);
+    log::info!("server ready: first level loaded in {} ms", clock.now().since(begun).0);
     let mut observers: Vec<Box<dyn Observer>> = Vec::new();
     if let Some(recorder) = &recorder {
         observers.push(Box::new(Rc::clone(recorder)));
@@ -98,7 +99,7 @@ fn host(
         interval,
         call: Box::new(move |node: &Observed<Server, _>, now, counters: &_| {
             call(node.node(), now, counters);
-        }) as Box<io::event_loop::Look<'_, _>>,
+        }) as Box<io::ProgressFn<'_, _>>,
     });
     let hosting = Hosting { sockets, signals, clock, game_log };
     hosting.play(&mut Observed::new(server, observers), progress, lines)?;
@@ -143,8 +144,8 @@ impl Hosting {
             ..Options::default()
         };
         let summary = io::run(server, sockets, &clock, options)
-            .map_err(|error| format!("the event loop failed: {error}"))?;
-        if summary.ending == Ending::Finished {
+            .map_err(|error| format!("event loop failed: {error}"))?;
+        if summary.reason == ExitReason::Finished {
             log::info!("stopped");
         }
         Ok(())
@@ -175,14 +176,14 @@ fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
         sync: settings.flag(key::G_LOGSYNC),
         max_bytes: Some(mebibytes << 20).filter(|&bytes| bytes > 0),
     };
-    GameLog::start(file).map(Some).map_err(|error| format!("no thread for the game log: {error}"))
+    GameLog::start(file).map(Some).map_err(|error| format!("game log thread not started: {error}"))
 }
 
 /// The game's data, and a line in the log that says where it is.
 fn find_data(settings: &Settings) -> GameData {
     let folder = settings.choice(key::GAME).name();
     if settings.choice(key::G_RULES) == RulesMode::Flight {
-        log::info!("players fly freely, as g_rules says; no map files are read");
+        log::info!("g_rules: running free flight, no map files read");
         return GameData::default();
     }
     let paths = io::assets::base_paths(settings.text(key::FS_BASEPATH), folder);
@@ -192,14 +193,11 @@ fn find_data(settings: &Settings) -> GameData {
     }
     let maps = data.list("maps", "bsp").len();
     if maps == 0 {
-        log::warn!(
-            "no {folder} map files are found, so players fly freely on maps of their own; \
-             fs_basepath says where to look"
-        );
+        log::warn!("no {folder} maps found: running free flight; set fs_basepath to the game data");
     } else {
         let folders: Vec<_> =
             data.folders().iter().map(|path| path.display().to_string()).collect();
-        log::info!("{maps} maps are found in {}", folders.join(", "));
+        log::info!("found {maps} maps in {}", folders.join(", "));
     }
     data
 }

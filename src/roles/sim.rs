@@ -19,7 +19,7 @@ use serde_json::json;
 /// Runs a trial and says what came of it.
 pub(crate) fn run(options: &SimOptions) -> ExitStatus {
     io::logging::init(log::LevelFilter::Error);
-    let again = again(options);
+    let reproduce = reproduce_command(options);
     let (plan, server) = match prepare(options) {
         Ok(prepared) => prepared,
         Err(what) => {
@@ -27,22 +27,22 @@ pub(crate) fn run(options: &SimOptions) -> ExitStatus {
             return ExitStatus::UsageError;
         }
     };
-    let mut watch = Watch::new(plan.span);
+    let mut watch = RunMonitor::new(plan.span);
     let mut trial = Trial::new(plan, server);
     let ran = panic::catch_unwind(panic::AssertUnwindSafe(|| {
         let result = trial.run_watched(|time| watch.look(time));
         (result, trial.report())
     }));
     let Ok((result, report)) = ran else {
-        eprintln!("fragd: panicked (see above); reproduce with: {again}");
+        eprintln!("fragd: panicked (see above); reproduce with: {reproduce}");
         return ExitStatus::Failed;
     };
     let cost = watch.finish(report.time);
     let failure = result.err();
     let text = if options.json {
-        format!("{:#}\n", json(&report, failure.as_ref(), &cost, &again))
+        format!("{:#}\n", json(&report, failure.as_ref(), &cost, &reproduce))
     } else {
-        text(&report, failure.as_ref(), &cost, &again)
+        text(&report, failure.as_ref(), &cost, &reproduce)
     };
     // A reader that has seen enough is no failure.
     let _ = stdout().write_all(text.as_bytes());
@@ -50,7 +50,7 @@ pub(crate) fn run(options: &SimOptions) -> ExitStatus {
 }
 
 /// Looks at what the run costs while it goes on.
-struct Watch {
+struct RunMonitor {
     processes: Processes,
     began: Instant,
     span: Millis,
@@ -65,7 +65,7 @@ struct Cost {
     memory: Vec<(Millis, u64)>,
 }
 
-impl Watch {
+impl RunMonitor {
     /// How often it looks in a run, and how often it says so.
     const LOOKS: u64 = 100;
     const LOOKS_A_LINE: usize = 5;
@@ -125,22 +125,22 @@ fn mebibytes(bytes: u64) -> f64 {
 }
 
 /// The command that has the same run again.
-fn again(options: &SimOptions) -> String {
+fn reproduce_command(options: &SimOptions) -> String {
     let SimOptions { seed, minutes, bots, .. } = options;
-    let mut again = format!("fragd sim --seed {seed} --minutes {minutes} --bots {bots}");
+    let mut reproduce = format!("fragd sim --seed {seed} --minutes {minutes} --bots {bots}");
     if options.calm {
-        again += " --calm";
+        reproduce += " --calm";
     }
     if let Some(map) = &options.map {
-        again += &format!(" --map {map} --game {}", options.game);
+        reproduce += &format!(" --map {map} --game {}", options.game);
     }
     if options.level_time > 0 {
-        again += &format!(" --level-time {}", options.level_time);
+        reproduce += &format!(" --level-time {}", options.level_time);
     }
     if !options.basepath.is_empty() {
-        again += &format!(" --basepath '{}'", options.basepath);
+        reproduce += &format!(" --basepath '{}'", options.basepath);
     }
-    again
+    reproduce
 }
 
 fn prepare(options: &SimOptions) -> Result<(TrialOptions, Actor), String> {
@@ -176,7 +176,7 @@ fn prepare(options: &SimOptions) -> Result<(TrialOptions, Actor), String> {
     Ok((plan, Actor::Server(Box::new(server))))
 }
 
-fn text(report: &TrialReport, failure: Option<&Violation>, cost: &Cost, again: &str) -> String {
+fn text(report: &TrialReport, failure: Option<&Violation>, cost: &Cost, reproduce: &str) -> String {
     let TrialReport { fault_phases, joins, injected_datagrams, faults, .. } = report;
     let (tried, missed): (Vec<_>, Vec<_>) = faults.iter().partition(|(_, count)| *count > 0);
     let tried = tried.iter().map(|(name, count)| format!("{count} {name}"));
@@ -217,7 +217,7 @@ fn text(report: &TrialReport, failure: Option<&Violation>, cost: &Cost, again: &
     text += &format!("transcript      {:08x}\n", report.transcript);
     text += &match failure {
         None => "verdict         passed\n".to_owned(),
-        Some(failure) => format!("verdict         {failure}\nreproduce       {again}\n"),
+        Some(failure) => format!("verdict         {failure}\nreproduce       {reproduce}\n"),
     };
     text
 }
@@ -226,10 +226,10 @@ fn json(
     report: &TrialReport,
     failure: Option<&Violation>,
     cost: &Cost,
-    again: &str,
+    reproduce: &str,
 ) -> serde_json::Value {
     let failure = failure.map(|failure| {
-        json!({ "time_ms": failure.at.0, "fault_phase": failure.fault_phase, "what": failure.what, "reproduce": again })
+        json!({ "time_ms": failure.at.0, "fault_phase": failure.fault_phase, "what": failure.what, "reproduce": reproduce })
     });
     let faults = report.faults.iter().map(|(name, count)| (name.replace(' ', "_"), json!(count)));
     let memory =

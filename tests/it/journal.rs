@@ -6,8 +6,9 @@ use fragd::{
     client::Protocol,
     impairment::Impairment,
     journal::{
-        Answers, Damage, DamageKind, End, Entry, Input, Journaled, MAGIC, Reader, RecordedAssets,
-        Recorder, Replay, ReplayedAssets, Start, Steps, Trouble, Unfit, Verdict,
+        Answers, AssetMismatch, Damage, DamageKind, Entry, Input, JournalEnd, JournalOpenError,
+        Journaled, MAGIC, Reader, RecordedAssets, Recorder, Replay, ReplayedAssets, Start,
+        StepResult, Steps,
     },
     model::{
         Millis,
@@ -64,11 +65,11 @@ fn recorded_up_to(limit: u64) -> (Journaled<Server>, Bytes) {
 /// Result of a replay.
 #[derive(Debug, PartialEq)]
 struct Outcome {
-    verdict: Verdict,
+    result: StepResult,
     frames: u64,
     compared: u64,
     damage: Option<Damage>,
-    end: Option<End>,
+    end: Option<JournalEnd>,
 }
 
 /// Replays a journal on a server with these settings and files.
@@ -82,20 +83,20 @@ fn replay_with(journal: &[u8], files: MemoryAssets, set: &[(&str, &str)]) -> Out
     let find = Box::new(move |name: &str, len, _| files.read(name, len).ok());
     let assets = ReplayedAssets::new(answers.clone(), find);
     let mut replay = Replay::new(server(Box::new(assets), set));
-    let mut verdict = Verdict::Same;
+    let mut result = StepResult::Same;
     let mut next = Some(fragd::journal::Step { answers: Vec::new(), ..first });
     while let Some(step) = next {
-        verdict = replay.step(step, &answers);
-        if verdict != Verdict::Same {
+        result = replay.step(step, &answers);
+        if result != StepResult::Same {
             break;
         }
         next = steps.next_step().or_else(|| steps.last_step());
     }
-    if verdict == Verdict::Same && steps.end() == Some(End::Run) {
-        verdict = replay.finish(Millis(0));
+    if result == StepResult::Same && steps.end() == Some(JournalEnd::Run) {
+        result = replay.finish(Millis(0));
     }
     let (frames, compared) = (replay.frames(), replay.datagrams_out());
-    Outcome { verdict, frames, compared, damage: steps.damage(), end: steps.end() }
+    Outcome { result, frames, compared, damage: steps.damage(), end: steps.end() }
 }
 
 fn replay(journal: &[u8]) -> Outcome {
@@ -132,8 +133,8 @@ fn session_of((server, bytes): (Journaled<Server>, Bytes), seconds: u64) -> Vec<
 fn session_replays_bit_for_bit() {
     let journal = session(5);
     let outcome = replay(&journal);
-    assert_eq!((&outcome.verdict, outcome.damage), (&Verdict::Same, None));
-    assert_eq!(outcome.end, Some(End::Run));
+    assert_eq!((&outcome.result, outcome.damage), (&StepResult::Same, None));
+    assert_eq!(outcome.end, Some(JournalEnd::Run));
     assert!(outcome.frames >= 200, "{outcome:?}");
     assert!(outcome.compared > 400, "{outcome:?}");
     // Datagrams sent at start, after console lines and at shutdown are compared, too.
@@ -154,11 +155,11 @@ fn journal_stops_at_size_limit_and_replays() {
             "all but the end is as without the limit: {same}, {len}"
         );
         let outcome = replay(&journal);
-        assert_eq!((&outcome.verdict, outcome.damage), (&Verdict::Same, None));
-        assert_eq!(outcome.end, Some(End::Limit));
+        assert_eq!((&outcome.result, outcome.damage), (&StepResult::Same, None));
+        assert_eq!(outcome.end, Some(JournalEnd::Limit));
         assert!(limit < 20_000 || outcome.compared > 10, "{outcome:?}");
         let cut = replay(&journal[..journal.len() - 1]);
-        assert_eq!((cut.verdict, cut.end), (Verdict::Same, None));
+        assert_eq!((cut.result, cut.end), (StepResult::Same, None));
     }
 }
 
@@ -172,7 +173,7 @@ fn trial_with_faults_replays_bit_for_bit() {
     let Actor::Recorded(server) = trial.into_server() else { unreachable!() };
     server.finish();
     let outcome = replay(&bytes.take());
-    assert_eq!((&outcome.verdict, outcome.damage), (&Verdict::Same, None));
+    assert_eq!((&outcome.result, outcome.damage), (&StepResult::Same, None));
     assert!(outcome.compared > figures.snapshots, "{outcome:?}");
 }
 
@@ -180,7 +181,7 @@ fn trial_with_faults_replays_bit_for_bit() {
 fn replay_reports_first_diverging_datagram() {
     let journal = session(2);
     let outcome = replay_with(&journal, maps(), &[("sv_hostname", "another")]);
-    let Verdict::Differs(difference) = outcome.verdict else { panic!("{outcome:?}") };
+    let StepResult::Differs(difference) = outcome.result else { panic!("{outcome:?}") };
     // The gamestate is what tells the name.
     let (expected, got) = (difference.expected.unwrap(), difference.got.unwrap());
     assert_eq!(expected.route, got.route);
@@ -189,26 +190,29 @@ fn replay_reports_first_diverging_datagram() {
     assert!(difference.to_string().contains("expected"), "{difference}");
 
     let slower = replay_with(&journal, maps(), &[("sv_fps", "10")]);
-    assert!(matches!(slower.verdict, Verdict::Differs(_)), "{slower:?}");
+    assert!(matches!(slower.result, StepResult::Differs(_)), "{slower:?}");
 }
 
 #[test]
 fn replay_names_missing_or_different_map() {
     let journal = session(1);
     let outcome = replay_with(&journal, MemoryAssets::default(), &[]);
-    let Verdict::Trouble(trouble @ Trouble::NotHere { .. }) = outcome.verdict else {
+    let StepResult::AssetMismatch(mismatch @ AssetMismatch::NotHere { .. }) = outcome.result else {
         panic!("{outcome:?}")
     };
-    assert!(trouble.to_string().starts_with("maps/rooms.bsp: no file of "), "{trouble}");
+    assert!(mismatch.to_string().starts_with("maps/rooms.bsp not found with "), "{mismatch}");
     let mut other = maps();
     other.insert("maps/again.bsp", vec![0; TestMap::test_yard(YARD).file().len()]).unwrap();
     let outcome = replay_with(&journal, other, &[]);
-    let Verdict::Trouble(Trouble::NotHere { name, .. }) = outcome.verdict else {
+    let StepResult::AssetMismatch(AssetMismatch::NotHere { name, .. }) = outcome.result else {
         panic!("{outcome:?}")
     };
     assert_eq!(name, "maps/again.bsp");
     let outcome = replay_with(&journal, maps(), &[("map", "again")]);
-    assert!(matches!(outcome.verdict, Verdict::Trouble(Trouble::OtherQuestion { .. })));
+    assert!(matches!(
+        outcome.result,
+        StepResult::AssetMismatch(AssetMismatch::OtherQuestion { .. })
+    ));
 }
 
 /// Every entry up to the first damage.
@@ -268,7 +272,7 @@ fn damage_at_every_byte_is_detected() {
     // A cut journal replays up to the cut.
     for at in (MAGIC.len() + 4..journal.len()).rev().take(200) {
         let outcome = replay(&journal[..at]);
-        assert_eq!(outcome.verdict, Verdict::Same, "cut at {at}");
+        assert_eq!(outcome.result, StepResult::Same, "cut at {at}");
         assert!(outcome.damage.is_some());
     }
 }
@@ -301,13 +305,13 @@ fn files_that_are_not_journals_are_rejected() {
         reader.feed(bytes);
         reader.read_head()
     };
-    assert_eq!(head(b"#!/bin/sh"), Err(Unfit::NoJournal));
+    assert_eq!(head(b"#!/bin/sh"), Err(JournalOpenError::NoJournal));
     assert_eq!(head(b"\x89FRG"), Ok(false));
-    assert_eq!(head(b"\x89FRGJ\n\x1a"), Err(Unfit::NoJournal), "taken for text");
-    assert_eq!(head(b"\x89FRGJ\r\n\x1a\x02\0\0\0"), Err(Unfit::Version(2)));
+    assert_eq!(head(b"\x89FRGJ\n\x1a"), Err(JournalOpenError::NoJournal), "taken for text");
+    assert_eq!(head(b"\x89FRGJ\r\n\x1a\x02\0\0\0"), Err(JournalOpenError::Version(2)));
     let mut steps = Steps::new();
     steps.feed(b"\x89FRGJ\r\n\x1a\x01\0\0\0\x01\x09....");
-    assert!(matches!(steps.start(), Err(Unfit::NoStart(_))));
+    assert!(matches!(steps.start(), Err(JournalOpenError::NoStart(_))));
 }
 
 proptest! {

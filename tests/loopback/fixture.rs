@@ -15,7 +15,7 @@ use std::{
 use fragd::{
     client::{Protocol, Statistics},
     game::{Flight, Game, Profile},
-    io::{Clock, Console, Ending, Listen, Options, Output, Progress, Sockets, Summary, run},
+    io::{Clock, Console, ExitReason, Listen, Options, Output, Progress, RunSummary, Sockets, run},
     model::{Millis, Qport, assets::MemoryAssets},
     node::{Hosted, LocalPort, LoopCounters, Node, Route},
     observe::{Counter, Counters},
@@ -209,7 +209,7 @@ pub(crate) struct LoopbackFixture {
     before: Vec<Sight>,
     moves: mpsc::Sender<(usize, LocalPort)>,
     consoles: [PipeWriter; 2],
-    threads: [JoinHandle<Summary>; 2],
+    threads: [JoinHandle<RunSummary>; 2],
     /// Messages that a player may miss, by player: those under way to a port that it left.
     pub(crate) may_miss: [u64; PLAYERS],
     begun: Instant,
@@ -348,12 +348,12 @@ impl LoopbackFixture {
             writeln!(console, "quit").unwrap();
         }
         for thread in self.threads {
-            assert_eq!(thread.join().unwrap().ending, Ending::Finished);
+            assert_eq!(thread.join().unwrap().reason, ExitReason::Finished);
         }
     }
 }
 
-type Hosting = (SocketAddr, Arc<Mutex<Look>>, PipeWriter, JoinHandle<Summary>);
+type Hosting = (SocketAddr, Arc<Mutex<Look>>, PipeWriter, JoinHandle<RunSummary>);
 
 /// Starts the server. The first received datagram shows that it runs.
 fn listen_and_host(set: &[(&str, &str)]) -> (Hosting, mpsc::Receiver<()>) {
@@ -392,7 +392,7 @@ fn listen_and_host(set: &[(&str, &str)]) -> (Hosting, mpsc::Receiver<()>) {
 }
 
 type Seats = (
-    JoinHandle<Summary>,
+    JoinHandle<RunSummary>,
     Vec<SocketAddr>,
     Arc<Mutex<Vec<Sight>>>,
     mpsc::Sender<(usize, LocalPort)>,

@@ -8,7 +8,7 @@
 
 mod folder;
 mod pack;
-mod places;
+mod search_paths;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +20,7 @@ use std::{
 
 pub use folder::Folder;
 pub use pack::{MAX_ENTRY_LEN, Pack, PackError, PackFault};
-pub use places::base_paths;
+pub use search_paths::base_paths;
 
 use crate::model::assets::{AssetError, Assets, Found, GamePath, PackInfo};
 
@@ -46,7 +46,7 @@ enum Source {
 
 impl GameData {
     /// Opens what lies below each of `base_paths` in each of `folders`, those searched first in front:
-    /// the mod's folder, then the game's own. Archives that cannot be used are left out with a warning.
+    /// the mod's folder, then the game's own. Unusable archives are ignored with a warning.
     #[must_use]
     pub fn open(base_paths: &[PathBuf], folders: &[&str]) -> Self {
         let mut data = Self::default();
@@ -68,11 +68,11 @@ impl GameData {
         self.folders.push(path.to_owned());
         self.sources.push(Source::Folder(Folder::new(path)));
         let mut names: Vec<_> =
-            folder::entries(path).filter(|(name, _)| places::is_pack_name(name)).collect();
+            folder::entries(path).filter(|(name, _)| search_paths::is_pack_name(name)).collect();
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.to_ascii_uppercase()));
         if names.len() > MAX_PACKS {
             let left = names.len() - MAX_PACKS;
-            self.warnings.push(format!("{}: {left} archives are left out", path.display()));
+            self.warnings.push(format!("{}: {left} archives ignored", path.display()));
             names.truncate(MAX_PACKS);
         }
         for (_, path) in names {
@@ -85,7 +85,7 @@ impl GameData {
                     self.packs.push(pack.info().clone());
                     self.sources.push(Source::Pack(Box::new(pack), self.packs.len() - 1));
                 }
-                Err(error) => self.warnings.push(format!("{error}; it is left out")),
+                Err(error) => self.warnings.push(format!("{error}; archive ignored")),
             }
         }
     }
@@ -119,7 +119,7 @@ impl GameData {
         &self.folders
     }
 
-    /// What was left out, one sentence each, for the log.
+    /// Warnings about ignored archives, for the log.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings

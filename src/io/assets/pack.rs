@@ -55,25 +55,25 @@ pub struct PackError {
 #[derive(Debug, Error)]
 pub enum PackFault {
     /// It cannot be read.
-    #[error("cannot be read: {0}")]
+    #[error("not readable: {0}")]
     Io(#[from] io::Error),
     /// It is no zip archive that makes sense.
-    #[error("is no sound pk3: {0}")]
+    #[error("invalid pk3: {0}")]
     Zip(ZipError),
     /// Too many entries.
-    #[error("has {0} files, more than {MAX_ENTRIES}")]
+    #[error("too many files: {0} (max {MAX_ENTRIES})")]
     TooManyEntries(usize),
     /// Two entries of one name.
-    #[error("has two files named {0}")]
+    #[error("duplicate file {0}")]
     Twins(GamePath),
     /// Two entries of exactly one name, which of them is not known.
-    #[error("has two files of one name")]
+    #[error("duplicate file name")]
     Duplicates,
     /// Bytes that belong to two entries, or to an entry and the directory.
-    #[error("entry \"{0}\" overlaps with what follows it")]
+    #[error("entry \"{0}\" overlaps the next entry")]
     Overlap(String),
     /// A file that unpacks to far more than any real one.
-    #[error("entry \"{name}\" claims to unpack from {packed} bytes to {unpacked}")]
+    #[error("entry \"{name}\" inflates too far: {packed} to {unpacked} bytes")]
     Bomb {
         /// The entry.
         name: String,
@@ -83,7 +83,7 @@ pub enum PackFault {
         unpacked: u64,
     },
     /// An archive that unpacks to far more than any real one.
-    #[error("its {packed} bytes claim to unpack to {unpacked}")]
+    #[error("archive inflates too far: {packed} to {unpacked} bytes")]
     TotalBomb {
         /// Bytes of the archive.
         packed: u64,
@@ -205,9 +205,7 @@ impl Pack {
     pub fn warning(&self) -> Option<String> {
         let (count, first) = self.unreachable.as_ref()?;
         let path = self.path.display();
-        Some(format!(
-            "{path}: {count} entries are left out for their names, the first is \"{first}\""
-        ))
+        Some(format!("{path}: {count} entries ignored for their names, first \"{first}\""))
     }
 
     /// The files in it.

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write as _};
 
 use fragd::{
     cli::{ExitStatus, ReplayOptions},
-    journal::{End, Entry, Input, Located, Reader},
+    journal::{Entry, Input, JournalEnd, Located, Reader},
     model::{Millis, text::escaped},
 };
 use serde_json::json;
@@ -44,7 +44,7 @@ pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<ExitStat
             let _ = out.flush();
         }
         if let Some(damage) = damage {
-            eprintln!("fragd: {name}: {damage}; nothing is read from there on");
+            eprintln!("fragd: {name}: {damage}; rest of the journal ignored");
             return Ok(super::outcome_of(damage));
         }
         if is_end {
@@ -79,8 +79,8 @@ fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
         // What the server answers is no input.
         Entry::Sent(_) => return None,
         Entry::Asset(answer) => (None, "file", None, answer.to_string()),
-        Entry::End(End::Run) => (None, "end", None, String::new()),
-        Entry::End(End::Limit) => (None, "end", None, "at its limit".to_owned()),
+        Entry::End(JournalEnd::Run) => (None, "end", None, String::new()),
+        Entry::End(JournalEnd::Limit) => (None, "end", None, "at its limit".to_owned()),
     };
     if let Some(client) = options.client
         && !route.is_some_and(|route| client.matches(route.remote))

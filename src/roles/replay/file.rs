@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Read as _, path::Path};
 
-use fragd::journal::{Damage, End, Start, Step, Steps};
+use fragd::journal::{Damage, JournalEnd, Start, Step, Steps};
 
 /// Bytes read at once.
 const PIECE: usize = 256 << 10;
@@ -85,12 +85,12 @@ impl Journal {
         self.steps.damage()
     }
 
-    pub(super) fn end(&self) -> Option<End> {
+    pub(super) fn end(&self) -> Option<JournalEnd> {
         self.steps.end()
     }
 
     /// Whether all of the run was given out, to its end.
     pub(super) fn is_whole(&self) -> bool {
-        self.is_over && self.damage().is_none() && self.end() == Some(End::Run)
+        self.is_over && self.damage().is_none() && self.end() == Some(JournalEnd::Run)
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fragd::{
     cli::ExitStatus,
-    journal::{Damage, Difference, End, Replay, Sent, Start, Verdict},
+    journal::{Damage, Divergence, JournalEnd, Replay, Sent, Start, StepResult},
     model::Millis,
     server::Server,
 };
@@ -21,8 +21,8 @@ pub(super) struct Report {
     frames: u64,
     datagrams_in: u64,
     compared: u64,
-    difference: Option<Difference>,
-    trouble: Option<String>,
+    difference: Option<Divergence>,
+    mismatch: Option<String>,
     damage: Option<Damage>,
     /// The journal ends where it had as many bytes as it may.
     is_at_limit: bool,
@@ -32,14 +32,14 @@ impl Report {
     pub(super) fn new(
         journal: &Journal,
         stage: Option<&Replay<Server>>,
-        verdict: Verdict,
+        result: StepResult,
         time: Millis,
         took: Duration,
     ) -> Self {
-        let (difference, trouble) = match verdict {
-            Verdict::Same => (None, None),
-            Verdict::Differs(difference) => (Some(*difference), None),
-            Verdict::Trouble(trouble) => (None, Some(trouble.to_string())),
+        let (difference, mismatch) = match result {
+            StepResult::Same => (None, None),
+            StepResult::Differs(difference) => (Some(*difference), None),
+            StepResult::AssetMismatch(mismatch) => (None, Some(mismatch.to_string())),
         };
         let (frames, datagrams_in, compared) = stage.map_or((0, 0, 0), |stage| {
             (stage.frames(), stage.datagrams_in(), stage.datagrams_out())
@@ -53,15 +53,15 @@ impl Report {
             datagrams_in,
             compared,
             difference,
-            trouble,
+            mismatch,
             damage: journal.damage(),
-            is_at_limit: journal.end() == Some(End::Limit),
+            is_at_limit: journal.end() == Some(JournalEnd::Limit),
         }
     }
 
     pub(super) fn outcome(&self) -> ExitStatus {
         match self.damage {
-            _ if self.difference.is_some() || self.trouble.is_some() => ExitStatus::Failed,
+            _ if self.difference.is_some() || self.mismatch.is_some() => ExitStatus::Failed,
             Some(damage) => super::outcome_of(damage),
             None => ExitStatus::Done,
         }
@@ -88,12 +88,12 @@ impl Report {
         if self.is_at_limit {
             text += "ended           the journal, at its limit; the server played on\n";
         }
-        text += &match (&self.difference, &self.trouble) {
+        text += &match (&self.difference, &self.mismatch) {
             (None, None) => "verdict         the same\n".to_owned(),
             (Some(difference), _) => format!("verdict         {difference}\n"),
-            (None, Some(trouble)) => {
+            (None, Some(mismatch)) => {
                 format!(
-                    "verdict         differs at {}, frame {}: {trouble}\n",
+                    "verdict         differs at {}, frame {}: {mismatch}\n",
                     self.time, self.frames
                 )
             }
@@ -129,7 +129,7 @@ impl Report {
                 "what": damage.kind.to_string(),
             })
         });
-        let same = self.difference.is_none() && self.trouble.is_none();
+        let same = self.difference.is_none() && self.mismatch.is_none();
         let json = json!({
             "verdict": if same { "same" } else { "differs" },
             "program": self.start.program,
@@ -140,7 +140,7 @@ impl Report {
             "datagrams_in": self.datagrams_in,
             "datagrams_compared": self.compared,
             "difference": difference,
-            "trouble": self.trouble,
+            "mismatch": self.mismatch,
             "damage": damage,
             "ended_at_limit": self.is_at_limit,
         });

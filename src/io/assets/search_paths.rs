@@ -21,7 +21,7 @@ enum Root {
 }
 
 /// A place where a game's data may lie.
-struct Place {
+struct SearchPath {
     /// The game's own folder.
     game: &'static str,
     root: Root,
@@ -30,27 +30,27 @@ struct Place {
     is_home: bool,
 }
 
-const fn install(game: &'static str, path: &'static str) -> Place {
-    Place { game, root: Root::Absolute, path, is_home: false }
+const fn install(game: &'static str, path: &'static str) -> SearchPath {
+    SearchPath { game, root: Root::Absolute, path, is_home: false }
 }
 
-const fn home(game: &'static str, path: &'static str) -> Place {
-    Place { game, root: Root::Home, path, is_home: true }
+const fn home(game: &'static str, path: &'static str) -> SearchPath {
+    SearchPath { game, root: Root::Home, path, is_home: true }
 }
 
 /// Installed below the home folder or one that a variable names.
-const fn below(game: &'static str, root: Root, path: &'static str) -> Place {
-    Place { game, root, path, is_home: false }
+const fn below(game: &'static str, root: Root, path: &'static str) -> SearchPath {
+    SearchPath { game, root, path, is_home: false }
 }
 
 const OA: &str = "baseoa";
 const Q3: &str = "baseq3";
 
 /// In the order of search.
-const PLACES: &[Place] = &[
+const PLACES: &[SearchPath] = &[
     home(OA, ".openarena"),
     home(OA, "Library/Application Support/OpenArena"),
-    Place { game: OA, root: Root::Variable("APPDATA"), path: "OpenArena", is_home: true },
+    SearchPath { game: OA, root: Root::Variable("APPDATA"), path: "OpenArena", is_home: true },
     install(OA, "/usr/share/games/openarena"),
     install(OA, "/usr/lib/openarena"),
     install(OA, "/usr/lib/openarena-server"),
@@ -66,7 +66,7 @@ const PLACES: &[Place] = &[
     install(OA, "/Applications/OpenArena"),
     home(Q3, ".q3a"),
     home(Q3, "Library/Application Support/Quake3"),
-    Place { game: Q3, root: Root::Variable("APPDATA"), path: "Quake3", is_home: true },
+    SearchPath { game: Q3, root: Root::Variable("APPDATA"), path: "Quake3", is_home: true },
     install(Q3, "/usr/share/games/quake3"),
     install(Q3, "/usr/lib/quake3"),
     install(Q3, "/usr/lib/ioquake3"),

@@ -45,20 +45,20 @@ pub(super) fn put_route(out: &mut Vec<u8>, route: Route) {
 }
 
 /// Why a record's inside could not be read.
-pub(super) type Wrong = &'static str;
+pub(super) type DecodeError = &'static str;
 
 /// Reads values one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
 
 impl<'a> Cursor<'a> {
-    pub(super) fn byte(&mut self) -> Result<u8, Wrong> {
+    pub(super) fn byte(&mut self) -> Result<u8, DecodeError> {
         let (first, rest) = self.0.split_first().ok_or("a record ends too early")?;
         self.0 = rest;
         Ok(*first)
     }
 
-    pub(super) fn number(&mut self) -> Result<u64, Wrong> {
+    pub(super) fn number(&mut self) -> Result<u64, DecodeError> {
         let mut number = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -75,33 +75,33 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number that fits its kind.
-    pub(super) fn small<T: TryFrom<u64>>(&mut self) -> Result<T, Wrong> {
+    pub(super) fn small<T: TryFrom<u64>>(&mut self) -> Result<T, DecodeError> {
         T::try_from(self.number()?).map_err(|_| "a number out of range")
     }
 
-    pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8], Wrong> {
+    pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
         let (taken, rest) = self.0.split_at_checked(len).ok_or("a record ends too early")?;
         self.0 = rest;
         Ok(taken)
     }
 
-    pub(super) fn bytes(&mut self) -> Result<&'a [u8], Wrong> {
+    pub(super) fn bytes(&mut self) -> Result<&'a [u8], DecodeError> {
         let len = self.small()?;
         self.take(len)
     }
 
-    pub(super) fn text(&mut self) -> Result<String, Wrong> {
+    pub(super) fn text(&mut self) -> Result<String, DecodeError> {
         let bytes = self.bytes()?;
         std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| "text that is not UTF-8")
     }
 
     /// Four bytes, the lowest first.
-    pub(super) fn word(&mut self) -> Result<u32, Wrong> {
+    pub(super) fn word(&mut self) -> Result<u32, DecodeError> {
         let bytes = self.take(4)?;
         Ok(bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)))
     }
 
-    pub(super) fn route(&mut self) -> Result<Route, Wrong> {
+    pub(super) fn route(&mut self) -> Result<Route, DecodeError> {
         let local = LocalPort(self.small()?);
         let remote = match self.byte()? {
             4 => {
@@ -120,7 +120,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Nothing may be left.
-    pub(super) fn end(self) -> Result<(), Wrong> {
+    pub(super) fn end(self) -> Result<(), DecodeError> {
         if self.0.is_empty() { Ok(()) } else { Err("a record goes on too long") }
     }
 }

@@ -15,7 +15,7 @@ const SHOWN_SECONDS: usize = 40;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The lines on a terminal.
-struct Screen {
+struct TerminalProgress {
     lines: MultiProgress,
     stage: ProgressBar,
     counts: ProgressBar,
@@ -24,13 +24,13 @@ struct Screen {
 }
 
 /// What shows how far it is.
-pub(super) struct Live {
-    screen: Option<Screen>,
+pub(super) struct ProgressDisplay {
+    screen: Option<TerminalProgress>,
 }
 
-impl Live {
+impl ProgressDisplay {
     pub(super) fn new() -> Self {
-        Self { screen: io::stderr().is_terminal().then(Screen::new) }
+        Self { screen: io::stderr().is_terminal().then(TerminalProgress::new) }
     }
 
     pub(super) fn interval(&self) -> Millis {
@@ -40,7 +40,7 @@ impl Live {
     /// Where lines about single bots go: above the lines that are written over.
     pub(super) fn output(&self) -> Box<dyn Write> {
         match &self.screen {
-            Some(screen) => Box::new(Above(screen.lines.clone())),
+            Some(screen) => Box::new(LogAboveProgress(screen.lines.clone())),
             None => Box::new(io::stderr()),
         }
     }
@@ -53,7 +53,7 @@ impl Live {
     }
 }
 
-impl Screen {
+impl TerminalProgress {
     fn new() -> Self {
         let lines = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let style = |template| ProgressStyle::with_template(template).expect("a sound template");
@@ -91,7 +91,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalProgress {
     fn drop(&mut self) {
         // The summary follows; the lines have done their duty.
         let _ = self.lines.clear();
@@ -107,9 +107,9 @@ fn chart(values: impl Iterator<Item = f64> + Clone) -> String {
 }
 
 /// Writes whole lines above those that are written over.
-struct Above(MultiProgress);
+struct LogAboveProgress(MultiProgress);
 
-impl Write for Above {
+impl Write for LogAboveProgress {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         self.0.println(text.trim_end_matches('\n'))?;

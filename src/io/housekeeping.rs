@@ -1,0 +1,152 @@
+//! Housekeeping of the event loop: signals, console lines, timers, shutdown.
+//!
+//! Invariant: one call handles a bounded number of signals and console lines.
+
+use std::io;
+
+use mio::{Events, Poll, Token, Waker};
+
+use super::{
+    console::{Input, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
+    event_loop::Loop,
+    run_options::{ExitReason, Options, Progress},
+    signals::{Request, Signals},
+};
+use crate::{model::Millis, node::Hosted};
+
+const SIGNALS: Token = Token(usize::MAX - 1);
+const CONSOLE: Token = Token(usize::MAX - 2);
+
+/// Signals, console, timers and shutdown of a run.
+pub(super) struct Housekeeping<'a, N: ?Sized> {
+    signals: Option<Signals>,
+    on_hangup: Option<Box<dyn FnMut() + 'a>>,
+    lines: Option<Lines>,
+    /// Whether lines may wait for which no event will come.
+    lines_left: bool,
+    progress: Option<Progress<'a, N>>,
+    next_progress: Millis,
+    count_interval: Millis,
+    next_count: Millis,
+    deadline: Millis,
+    grace: Millis,
+    /// End of the grace time once a stop was requested.
+    stopping: Option<Millis>,
+}
+
+impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
+    /// Registers signals and console.
+    pub(super) fn start(options: Options<'a, N>, poll: &Poll, now: Millis) -> io::Result<Self> {
+        let mut signals = options.signals;
+        if let Some(signals) = &mut signals {
+            signals.register(poll.registry(), SIGNALS)?;
+        }
+        let lines = Lines::start(options.console, || Waker::new(poll.registry(), CONSOLE))?;
+        let progress = options.progress;
+        Ok(Self {
+            signals,
+            on_hangup: options.on_hangup,
+            lines,
+            lines_left: false,
+            next_progress: progress.as_ref().map_or(Millis::NEVER, |one| now + one.interval),
+            progress,
+            count_interval: options.count_interval,
+            next_count: now + options.count_interval,
+            deadline: options.deadline,
+            grace: options.grace,
+            stopping: None,
+        })
+    }
+
+    /// Whether console lines may be waiting.
+    pub(super) const fn is_busy(&self) -> bool {
+        self.lines_left
+    }
+
+    /// Whether a stop was requested and its grace time is over.
+    pub(super) fn is_grace_over(&self, now: Millis) -> bool {
+        self.stopping.is_some_and(|end| end <= now)
+    }
+
+    /// Returns the due time of the next timer.
+    pub(super) fn due(&self) -> Millis {
+        let end = self.stopping.unwrap_or(self.deadline);
+        self.next_progress.min(self.next_count).min(end)
+    }
+
+    /// Handles signals, console lines and due timers. Returns why the loop ends, if it does.
+    pub(super) fn poll(&mut self, engine: &mut Loop<'_, N>, events: &Events) -> Option<ExitReason> {
+        let mut requests = [None; 4];
+        for event in events.iter() {
+            match event.token() {
+                SIGNALS => {
+                    let pending = self.signals.iter_mut().flat_map(Signals::pending);
+                    requests.iter_mut().zip(pending).for_each(|(to, from)| *to = Some(from));
+                }
+                CONSOLE => self.lines_left = true,
+                _ => {}
+            }
+        }
+        for request in requests.into_iter().flatten() {
+            if let Some(reason) = self.handle_signal(engine, request) {
+                return Some(reason);
+            }
+        }
+        if self.lines_left {
+            self.read_lines(engine);
+        }
+        let now = engine.clock.now();
+        if self.stopping.is_none() && self.deadline <= now {
+            self.stop(engine, "Time is up");
+        }
+        if self.next_count <= now {
+            engine.update_counters(now);
+            self.next_count = now + self.count_interval;
+        }
+        if self.next_progress <= now
+            && let Some(progress) = &mut self.progress
+        {
+            (progress.call)(engine.node, now, &engine.counters);
+            self.next_progress = now + progress.interval.max(Millis(1));
+        }
+        None
+    }
+
+    fn handle_signal(&mut self, engine: &mut Loop<'_, N>, request: Request) -> Option<ExitReason> {
+        match request {
+            Request::Stop(_) if self.stopping.is_some() => return Some(ExitReason::Forced),
+            Request::Stop(signal) => {
+                log::info!("received signal {signal}");
+                self.stop(engine, &format!("Received signal {signal}"));
+            }
+            Request::Hangup => match &mut self.on_hangup {
+                Some(call) => call(),
+                None => log::info!("received SIGHUP: no file to reopen"),
+            },
+        }
+        None
+    }
+
+    fn stop(&mut self, engine: &mut Loop<'_, N>, reason: &str) {
+        let now = engine.clock.now();
+        self.stopping = Some(now + self.grace);
+        engine.node.stop(now, reason);
+        engine.drain();
+    }
+
+    fn read_lines(&mut self, engine: &mut Loop<'_, N>) {
+        for _ in 0..LINES_WAITING_MAX {
+            let Some(input) = self.lines.as_ref().and_then(Lines::next) else {
+                self.lines_left = false;
+                return;
+            };
+            match input {
+                Input::Line(line) => engine.node.handle_console_line(engine.clock.now(), &line),
+                Input::TooLong => {
+                    log::warn!("console line too long: ignored (max {LINE_BYTES_MAX} bytes)");
+                }
+            }
+            engine.drain();
+        }
+    }
+}
