@@ -1,4 +1,4 @@
-//! The program: arguments to one role.
+//! Program: command line to one role.
 
 mod roles;
 
@@ -43,7 +43,7 @@ fn explain(options: &SettingsOptions) -> ExitStatus {
     };
     match text {
         Ok(text) => {
-            // A reader that has seen enough, such as `head`, is no failure.
+            // A closed pipe, e.g. by `head`, is not an error.
             let _ = io::stdout().write_all(text.as_bytes());
             ExitStatus::Done
         }

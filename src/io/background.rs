@@ -1,7 +1,7 @@
-//! Text output written by a thread, for sinks that may stop: a terminal after Ctrl-S, a full pipe.
+//! Background text writer: a thread for sinks that may block, such as a paused terminal or a full pipe.
 //!
-//! Invariants: [`BackgroundWriter::write`] never waits; at most [`BOUNDS`] wait; text beyond that is
-//! dropped and counted. Once the sink moves again, one log line a second at most gives the count.
+//! Invariants: [`BackgroundWriter::write`] never waits; at most [`BOUNDS`] are queued; text beyond that is
+//! dropped and counted. Once the sink accepts text again, at most one log line per second reports the count.
 
 use std::{
     io::{self, Write},

@@ -1,8 +1,8 @@
-//! Many datagrams per system call, where the system can; else one by one.
+//! Datagram batching: many datagrams per system call where the system supports it.
 //!
-//! Invariants: all buffers are made once; a datagram longer than [`DATAGRAM_BYTES_MAX`] is reported as
-//! such and its bytes never shown; addresses are canonical (see [`canonical`]).
-//! Batching saves a quarter of what a receive costs and a sixth of what a send does.
+//! Invariants: all buffers are allocated once; a datagram longer than [`DATAGRAM_BYTES_MAX`] is reported as
+//! such and its bytes are never shown; addresses are canonical (see [`canonical`]).
+//! Batching saves a quarter of the cost of a receive and a sixth of the cost of a send.
 
 use std::{io, net::SocketAddr};
 
@@ -19,7 +19,7 @@ const SLOT_BYTES: usize = DATAGRAM_BYTES_MAX + 64;
 
 const _: () = assert!(SLOT_BYTES > DATAGRAM_BYTES_MAX);
 
-/// How many datagrams one system call carries.
+/// Datagrams per system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Batching {
     /// Up to [`BATCH`].
@@ -43,7 +43,7 @@ impl Batching {
     };
 }
 
-/// What a receive found.
+/// Result of a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReceiveStatus {
     /// The socket may hold more.
@@ -73,7 +73,7 @@ impl ReceiveBatch {
         }
     }
 
-    /// Replaces the content by what waits in `socket`. An error is one datagram's, not the socket's.
+    /// Receives a batch from `socket`. An error concerns one datagram, not the socket.
     pub(super) fn fill(&mut self, socket: &UdpSocket, family: Family) -> io::Result<ReceiveStatus> {
         self.arrived.clear();
         #[cfg(target_os = "linux")]
@@ -86,7 +86,7 @@ impl ReceiveBatch {
                     self.batching = Batching::One;
                 }
                 Err(error) => return drained_if_would_block(error),
-                // A short batch ended because nothing was left. What arrived since wakeups the poll.
+                // A short batch means that the queue is empty. Later arrivals wake the poll.
                 Ok(()) if self.arrived.len() < BATCH => return Ok(ReceiveStatus::Drained),
                 Ok(()) => return Ok(ReceiveStatus::More),
             }
@@ -96,7 +96,7 @@ impl ReceiveBatch {
         while self.arrived.len() < BATCH {
             match socket.recv_from(&mut self.slots[self.arrived.len()]) {
                 Ok((len, from)) => self.arrived.push((canonical(from), len)),
-                // What came before the error is delivered; a lasting error comes again.
+                // Datagrams before the error are delivered; a lasting error repeats.
                 Err(error) if self.arrived.is_empty() => return drained_if_would_block(error),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(ReceiveStatus::Drained);
@@ -158,7 +158,7 @@ pub(super) struct SendBatch {
 
 impl SendBatch {
     pub(super) fn new() -> Self {
-        // One more slot than a batch: a datagram is written before it is known where it goes.
+        // One more slot than a batch: a datagram is written before its socket is known.
         Self {
             socket: 0,
             slots: (0..=BATCH).map(|_| Vec::with_capacity(SLOT_BYTES)).collect(),
@@ -173,7 +173,7 @@ impl SendBatch {
         slot
     }
 
-    /// Addresses what was written into [`Self::next_slot`]. The batch must not be full.
+    /// Sets the address of the datagram in [`Self::next_slot`]. The batch must not be full.
     pub(super) fn commit(&mut self, to: SocketAddr) {
         debug_assert!(self.to.len() < BATCH, "a full batch is sent first");
         self.to.push(to);
@@ -192,7 +192,7 @@ impl SendBatch {
         (&self.slots[..self.to.len()], &self.to)
     }
 
-    /// Forgets the committed datagrams, keeping what stands in the next slot next.
+    /// Clears the committed datagrams and keeps the content of the next slot.
     pub(super) fn sent(&mut self) {
         self.slots.swap(0, self.to.len());
         self.to.clear();
@@ -287,7 +287,7 @@ mod linux {
         Ok(())
     }
 
-    /// Sends as many as the kernel takes; how many. See [`super::send`].
+    /// Sends as many as the kernel accepts and returns the count. See [`super::send`].
     pub(super) fn send(
         socket: &mio::net::UdpSocket,
         datagrams: &[Vec<u8>],

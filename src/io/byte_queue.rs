@@ -1,7 +1,7 @@
-//! Queue to a writing thread, bounded in messages and in bytes.
+//! Queue to a writing thread, bounded in messages and bytes.
 //!
-//! Invariants: sending never waits; the bytes of a message count until the receiver asks for the next
-//! one, so that 0 bytes means that everything was written.
+//! Invariants: sending never waits; the bytes of a message count until the receiver requests the next
+//! message, so 0 bytes mean that everything was written.
 
 use std::{
     sync::{
@@ -65,7 +65,7 @@ pub(super) fn byte_queue<T>(bounds: Bounds) -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
-    /// Queues a message of so many bytes.
+    /// Queues a message of `bytes` bytes.
     pub(super) fn try_send(&self, message: T, bytes: usize) -> Result<(), Refused> {
         let held = self.held.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         let sent = if held > self.max_bytes {

@@ -1,8 +1,7 @@
-//! The process's clock and its source of secrets.
+//! Process clock and random source.
 //!
-//! [`Clock`] is monotonic: it neither goes back nor jumps when somebody sets the time of day. It starts
-//! at zero with the process, so nothing may read an instant as a date; dates come from
-//! [`unix_millis`] and belong in log files only.
+//! [`Clock`] is monotonic and independent of the time of day. It starts at zero with the process, so an
+//! instant is not a date. Dates come from [`unix_millis`] and appear in files only.
 
 use std::{
     io,
@@ -32,7 +31,7 @@ impl Clock {
 
     /// How long until [`Clock::now`] reports `instant`; zero when it has come, `None` when it never will.
     ///
-    /// Exact below the millisecond, so that who sleeps this long wakeups neither early nor a whole
+    /// Exact below the millisecond, so that a sleep of this length ends neither early nor a whole
     /// millisecond late.
     #[must_use]
     pub fn until(&self, instant: Millis) -> Option<Duration> {

@@ -1,10 +1,9 @@
-//! Lines that the operator types or pipes in.
+//! Console input: lines that the operator types or pipes in.
 //!
-//! A thread reads, for standard input may be a terminal, a pipe, a plain file or nothing, and only a
-//! blocking read treats all alike: the end of input ends the thread and nothing else. Invariants: at most
-//! `LINES_WAITING_MAX` lines wait; a line of more than [`LINE_BYTES_MAX`] bytes is reported and never
-//! run, not even its beginning.
-//! Source of the length: the field's limit of one console line.
+//! A thread reads standard input, because only a blocking read treats a terminal, a pipe, a file and
+//! `/dev/null` alike. The end of input ends the thread and nothing else.
+//! Invariants: at most `LINES_WAITING_MAX` lines are queued; a line of more than [`LINE_BYTES_MAX`] bytes is
+//! reported and no part of it runs. Source of the length: the engine's console line limit.
 
 use std::{
     io::{self, Read},
@@ -33,7 +32,7 @@ pub enum Console {
     Reader(Box<dyn Read + Send>),
 }
 
-/// What the reader found.
+/// Item from the reader.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Input {
     /// A line without its end. Bytes that are no UTF-8 are replaced.
@@ -152,7 +151,7 @@ impl Read for Stdin {
     }
 }
 
-/// Waits until there is something to read and nobody else to read it.
+/// Waits until input is available and this process is the foreground reader.
 #[cfg(unix)]
 fn wait_for_terminal(stdin: &io::Stdin) -> io::Result<()> {
     use rustix::{
@@ -172,7 +171,7 @@ fn wait_for_terminal(stdin: &io::Stdin) -> io::Result<()> {
         poll(&mut [PollFd::new(stdin, PollFlags::IN)], None)?;
         match tcgetpgrp(stdin) {
             Ok(owner) if owner != getpgrp() => thread::sleep(LOOK_AGAIN),
-            // A terminal that is not our session's has no foreground, and stops nobody.
+            // A terminal of another session has no foreground process group and stops no reader.
             _ => return Ok(()),
         }
     }

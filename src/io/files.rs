@@ -1,8 +1,8 @@
-//! Files that the operator names, read with a bound, and written where the operator meant.
+//! File access: bounded reads, and writes that follow no foreign links.
 //!
-//! Invariants: no file costs more memory than its bound, whatever its size claims to be; a link that
-//! somebody else may have put there is not followed to write; a file that was found, not named, is read
-//! only if it is a regular one (`open_regular`).
+//! Invariants: no file costs more memory than its bound, whatever size it claims; a link that another user
+//! may have created is not followed for writing; a file that was found rather than named is read only if
+//! it is regular (`open_regular`).
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -15,7 +15,7 @@ use thiserror::Error;
 /// Largest config file taken, in bytes.
 pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Why a file could not be used; each names the file and what to do.
+/// Error of a file, with the remedy.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// Nothing there.
@@ -52,12 +52,12 @@ pub enum FileError {
         /// Line of the first wrong byte, from 1.
         line: usize,
     },
-    /// Whatever else the system says.
+    /// Other system error.
     #[error("{path} not readable: {source}")]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system error.
         source: io::Error,
     },
 }
@@ -102,8 +102,8 @@ pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
 }
 
-/// Opens a file to write, as `options` say. A link is followed only in a folder where nobody but its
-/// owner, who is this user or root, may put one: elsewhere it may be a trap.
+/// Opens a file for writing. A link is followed only in a folder that belongs to this user or root and that
+/// no other user may write to.
 #[cfg(unix)]
 pub(super) fn open_to_write(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     use nix::libc::{ELOOP, O_NOFOLLOW};

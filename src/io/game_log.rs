@@ -1,9 +1,9 @@
-//! The file of a game's log.
+//! Game log writer (`games.log`): a thread, so that a slow disk stalls no frame.
 //!
-//! A thread writes, so that a slow disk holds up nobody's game. Lines go to the file as they come, or
-//! once a second where that is soon enough. Invariants: at most `BOUNDS` wait for the disk, later pieces
-//! are dropped, counted and reported; a file that can't be written costs one warning until it can be again; what was
-//! handed over is written before the log is dropped, unless the disk hangs.
+//! Lines are written at once with `g_logSync`, otherwise within a second.
+//! Invariants: at most `BOUNDS` are queued; later pieces are dropped, counted and reported; an unwritable
+//! file costs one warning until it is writable again; queued lines are written before the log is dropped,
+//! unless the disk hangs.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -19,24 +19,24 @@ use super::{
     files::open_to_write,
 };
 
-/// Pieces that may wait for the disk.
+/// Bounds of the queue.
 const BOUNDS: Bounds = Bounds { messages: 4096, bytes: 16 << 20 };
-/// How long lines may wait for others, and how many bytes.
+/// Longest time and most bytes that lines are gathered before a write.
 const GATHER: Duration = Duration::from_secs(1);
 const GATHER_BYTES: usize = 64 * 1024;
-/// How long the end waits for the disk.
+/// Longest wait for the disk on exit.
 const LAST_WRITE: Duration = Duration::from_secs(2);
-/// Full files that are kept beside the current one.
+/// Full files that are kept.
 pub const KEPT_FILES: u32 = 5;
 
-/// Where a log goes, and how.
+/// Path, durability and rotation of a game log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFile {
     /// The file, which is appended to.
     pub path: PathBuf,
-    /// Whether each piece is written at once, and waits until the disk has it.
+    /// Whether each piece is written and synced to disk at once.
     pub sync: bool,
-    /// Bytes from which on the file is put aside as `path.1`, older ones as `path.2` and so on.
+    /// Size in bytes at which the file is renamed to `path.1`, older files to `path.2` and so on.
     pub max_bytes: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ enum Message {
     Reopen,
 }
 
-/// An open log.
+/// Handle to the game log writer.
 pub struct GameLog {
     to_writer: Option<Sender<Message>>,
     /// Closed when the writer is done.
@@ -67,7 +67,7 @@ impl GameLog {
         Ok(Self { to_writer: Some(to_writer), done, dropped: 0, unreported: 0 })
     }
 
-    /// Hands over whole lines. Never waits.
+    /// Queues whole lines. Never waits.
     pub fn add(&mut self, lines: String) {
         let Some(to_writer) = &self.to_writer else { return };
         let bytes = lines.len();
@@ -91,7 +91,7 @@ impl GameLog {
         self.dropped
     }
 
-    /// What tells the writer to open its file anew: after somebody moved it away.
+    /// Returns a function that makes the writer reopen its file, e.g. after an external rotation.
     pub fn reopener(&self) -> impl FnMut() + use<> {
         let to_writer = self.to_writer.clone();
         move || {
@@ -153,7 +153,7 @@ impl Writer {
         }
     }
 
-    /// Writes what waits, or loses it.
+    /// Writes the gathered lines, or drops them on an error.
     fn write(&mut self) {
         if self.waiting.is_empty() {
             return;
@@ -203,7 +203,7 @@ impl Writer {
     }
 }
 
-/// Makes room for a new file: each older one moves on by one, the oldest goes.
+/// Rotates the files: each number grows by one, the oldest file is removed.
 fn put_aside(path: &Path) -> io::Result<()> {
     let numbered = |number: u32| {
         let mut name = path.as_os_str().to_owned();

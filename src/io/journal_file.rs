@@ -1,9 +1,8 @@
-//! A file that a journal is written to, by a thread of its own.
+//! Journal file writer: a thread with a bounded queue.
 //!
-//! Invariants: who writes never waits for the disk; what waits for it is bounded, and when that is not
-//! enough or the disk refuses, the journal ends there with a line in the log and the server plays on. A
-//! process that is killed loses what it had not written yet, which is one frame's inputs unless the disk
-//! lags; a machine that fails loses about `SYNC_INTERVAL` more.
+//! Invariants: writing never waits for the disk. When the queue is full or the disk fails, the journal ends
+//! with a log line and the server continues. A killed process loses unwritten pieces, which is one frame's
+//! inputs unless the disk lags. A machine failure loses about `SYNC_INTERVAL` more.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -21,12 +20,12 @@ use super::{
     files::open_to_write,
 };
 
-/// Pieces that may wait for the disk.
+/// Bounds of the queue.
 const BOUNDS: Bounds = Bounds { messages: 4096, bytes: 32 << 20 };
-/// Time between two orders to the system to put all on the disk.
+/// Interval between two syncs to disk.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A journal that cannot be begun.
+/// Error of a journal that cannot be started.
 #[derive(Debug, Error)]
 #[error("journal {path} not writable: {source}")]
 pub struct JournalError {
@@ -34,11 +33,11 @@ pub struct JournalError {
     source: io::Error,
 }
 
-/// The file.
+/// Handle to a journal writer.
 #[derive(Debug)]
 pub struct JournalFile {
     path: PathBuf,
-    /// Gone once the journal has ended.
+    /// `None` once the journal has ended.
     queue: Option<Sender<Vec<u8>>>,
     spare: mpsc::Receiver<Vec<u8>>,
     thread: Option<JoinHandle<()>>,
@@ -92,7 +91,7 @@ impl Drop for JournalFile {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // It has said already what it failed at.
+            // The thread has logged its error.
             let _ = thread.join();
         }
     }
@@ -122,7 +121,7 @@ fn create_new(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// The thread: writes pieces until nobody is left to send any.
+/// Writes pieces until the last sender is gone.
 fn write_all(
     mut file: File,
     pieces: &mut Receiver<Vec<u8>>,
@@ -149,7 +148,7 @@ fn write_all(
     sync(&file)
 }
 
-/// Puts all on the disk, where the file lies on one.
+/// Syncs a file to disk, if it is on one.
 fn sync(file: &File) -> io::Result<()> {
     match file.sync_data() {
         // Pipes and the like.

@@ -1,8 +1,7 @@
-//! Datagrams that the kernel dropped because nobody fetched them in time.
+//! Kernel receive drops: datagrams lost because the socket queue was full.
 //!
-//! Linux counts them for each socket and tells in `/proc/net/udp` and `udp6`, where a socket is known by
-//! its inode. Reading costs a good part of a millisecond, for the kernel walks through all places where a
-//! socket could be; so a thread reads every few seconds, and nobody waits for it.
+//! Linux counts them per socket in `/proc/net/udp` and `udp6`, keyed by inode. Reading costs a good part of a
+//! millisecond, because the kernel walks its whole socket table, so a thread reads every few seconds.
 //! Source: proc_net_udp(5).
 
 use std::{
@@ -16,7 +15,7 @@ use std::{
 use super::socket::Socket;
 use crate::model::Millis;
 
-/// How many datagrams of some sockets were dropped, as it was read last. Always 0 elsewhere than on Linux.
+/// Latest count of kernel drops of some sockets. Always 0 except on Linux.
 #[derive(Debug, Default)]
 pub(super) struct KernelDrops(Arc<AtomicU64>);
 

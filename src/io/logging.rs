@@ -1,12 +1,11 @@
-//! Log lines on standard error: one line per event, whatever the event's text holds.
+//! Log output on standard error: one line per event.
 //!
-//! `2026-11-21T10:02:37.123Z INFO  server: text`. The room stands where a module path would, for that
-//! is what an operator filters by: `RUST_LOG=info,fragd::server=debug`. Control characters that came in
-//! with somebody's name or packet are written as escapes, so nobody forges a line or drives a terminal.
+//! Format: `2026-11-21T10:02:37.123Z INFO  server: text`. The module stands in place of the full module path,
+//! because operators filter by it: `RUST_LOG=info,fragd::server=debug`. Control characters are escaped, so
+//! a name or packet cannot forge a line or control a terminal.
 //!
-//! A server logs through a thread ([`init_background`]): when standard error accepts no more, lines are
-//! dropped and counted, and the server runs on. Invariant: whoever calls [`flush`] or [`fatal`] waits
-//! `LAST_WRITE` at most.
+//! A server logs through a thread ([`init_background`]). When standard error blocks, lines are dropped and
+//! counted, and the server continues. Invariant: [`flush`] and [`fatal`] wait at most `LAST_WRITE`.
 
 use std::{
     env,
@@ -93,13 +92,13 @@ fn write_line(out: &mut Formatter, record: &Record<'_>) -> io::Result<()> {
     let level = record.level();
     let style = out.default_level_style(level);
     let mut text = OneLine(String::with_capacity(128));
-    write!(text, "{}: {}", room(record.target()), record.args()).map_err(io::Error::other)?;
+    write!(text, "{}: {}", module_of(record.target()), record.args()).map_err(io::Error::other)?;
     let time = out.timestamp_millis();
     writeln!(out, "{time} {style}{level:<5}{style:#} {}", text.0)
 }
 
-/// The room of a module path of ours; of another crate's, the crate.
-fn room(target: &str) -> &str {
+/// Returns the fragd module of a log target, or the crate name of another crate.
+fn module_of(target: &str) -> &str {
     let path = target.strip_prefix(concat!(env!("CARGO_PKG_NAME"), "::")).unwrap_or(target);
     path.split("::").next().unwrap_or(path)
 }
@@ -125,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_forge_a_line_or_drive_the_terminal() {
+    fn control_characters_are_escaped() {
         let mut text = OneLine(String::new());
         let name = "x\n2026 ERROR\r\u{1b}[2J\u{7}\u{9b}Größe";
         write!(text, "{name} joined").unwrap();
@@ -133,9 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn rooms_stand_for_module_paths() {
-        assert_eq!(room("fragd::server::connect"), "server");
-        assert_eq!(room("fragd"), "fragd");
-        assert_eq!(room("mio::poll"), "mio");
+    fn log_line_names_the_module() {
+        assert_eq!(module_of("fragd::server::connect"), "server");
+        assert_eq!(module_of("fragd"), "fragd");
+        assert_eq!(module_of("mio::poll"), "mio");
     }
 }

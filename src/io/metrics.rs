@@ -1,9 +1,9 @@
-//! Numbers for monitoring, over HTTP, beside the loop and never in its way.
+//! Metrics endpoint: counters over HTTP, served by its own thread.
 //!
-//! A thread of its own serves what it is given; the loop's only part is to hand over a copy now and then.
-//! Whoever asks is a stranger: requests are bounded in size and time, connections in number at once, and a
-//! connection ends with its answer. With all places taken, a new connection takes the place of the oldest
-//! of the address that has the most, so that idle connections never keep others out. Invariant: nothing that happens here is waited for by anybody else.
+//! The event loop only hands over a copy once per second. Requests are bounded in size and time, and
+//! connections in number; each connection ends with its response. At the limit, a new connection replaces
+//! the oldest one of the address with the most connections, so idle connections lock out no other address.
+//! Invariant: no other thread waits for this one.
 
 use std::{
     convert::Infallible,
@@ -33,7 +33,7 @@ const HEAD_BYTES_MAX: usize = 8192;
 const HEAD_TIME: Duration = Duration::from_secs(2);
 /// How long a connection may take from its first byte to its last.
 const WHOLE_TIME: Duration = Duration::from_secs(5);
-/// How long to wait after the system refused a connection, for want of files, say.
+/// Pause after a failed accept, e.g. for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Where the numbers are.
@@ -92,7 +92,7 @@ async fn accept(
                 .max_buf_size(HEAD_BYTES_MAX)
                 .keep_alive(false)
                 .serve_connection(TokioIo::new(stream), answer);
-            // How it ended matters to the one who asked, and to nobody here.
+            // The result only matters to the requester.
             let _ = tokio::time::timeout(WHOLE_TIME, connection).await;
         });
         open.add(from.ip(), task.abort_handle());

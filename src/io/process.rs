@@ -1,4 +1,4 @@
-//! What processes on this machine use: processor time and memory.
+//! Process resource usage: CPU time and resident memory.
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
 
@@ -7,7 +7,7 @@ pub struct Processes {
     system: System,
 }
 
-/// What a process has used.
+/// Resources used by a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Used {
     /// Processor time since it began, of kernel and program together, in microseconds.
@@ -23,7 +23,7 @@ impl Processes {
         Self { system: System::new() }
     }
 
-    /// What a process has used, `None` for this one. None when there is no such process.
+    /// Returns the usage of a process (`None`: this process), or `None` if it does not exist.
     pub fn used(&mut self, pid: Option<u32>) -> Option<Used> {
         let pid = match pid {
             Some(pid) => Pid::from_u32(pid),

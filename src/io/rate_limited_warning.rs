@@ -1,6 +1,6 @@
-//! How seldom the loop speaks of datagrams that it cannot take.
+//! Rate-limited warnings about dropped datagrams.
 //!
-//! They are counted always and logged rarely: a flood must not become a flood of log lines.
+//! Every drop is counted and few are logged, so a flood does not become a flood of log lines.
 
 use std::net::SocketAddr;
 

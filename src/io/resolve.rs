@@ -1,7 +1,7 @@
-//! `host[:port]` as people type it, to a socket address.
+//! Host name resolution: `host[:port]` to a socket address.
 //!
-//! Invariant: the answer is canonical (an IPv4 address is never dressed as IPv6), so that it compares
-//! equal to the source address of the reply.
+//! Invariant: the result is canonical (never an IPv4-mapped IPv6 address), so it equals the source address of
+//! the reply.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 

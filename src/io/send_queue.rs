@@ -1,7 +1,7 @@
-//! What one socket could not send at once.
+//! Send queue of one socket, for datagrams that the kernel did not accept at once.
 //!
-//! Invariants: datagrams leave in the order in which they came; at most [`WAITING_MAX`] wait, later ones
-//! are dropped and counted; nothing is allocated unless the kernel's own queue is full.
+//! Invariants: datagrams keep their order; at most [`WAITING_MAX`] are queued, later ones are dropped and
+//! counted; nothing is allocated unless the kernel's own queue is full.
 
 use std::{collections::VecDeque, io, net::SocketAddr};
 
@@ -88,7 +88,7 @@ fn went(datagram: &[u8], counters: &mut LoopCounters) {
     counters.sent_bytes += datagram.len() as u64;
 }
 
-/// Counts a datagram that the system did not take: nobody there, no way there, too long.
+/// Counts a datagram that the system rejected: no route, unreachable or too large.
 fn refused(to: SocketAddr, error: &io::Error, counters: &mut LoopCounters) {
     counters.send_errors += 1;
     log::debug!("datagram to {to} not sent: {error}");
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!((counters.sent, counters.sent_bytes), (3, 30));
         assert!(!queue.is_empty());
 
-        // There is room again, but what came first goes first.
+        // There is room again, but order is kept.
         kernel.room = 2;
         let (datagrams, to) = batch(5..7);
         queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);

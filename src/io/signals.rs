@@ -1,9 +1,8 @@
-//! What the system or the operator's keyboard asks of the process.
+//! Process signals: stop and reopen requests.
 //!
-//! While the loop runs, SIGINT and SIGTERM ask for a goodbye. Before that, while files are loaded, they end
-//! the process at once, and so does the second of them when the loop hangs, with the shell's usual status
-//! of 128 plus the signal's number. SIGHUP means "open your logs
-//! anew". Elsewhere than on Unix there are no signals, and the system's own rules hold.
+//! While the loop runs, SIGINT and SIGTERM stop the node. Before that, while files are loaded, they end the
+//! process at once, as does a second one when the loop hangs, with the shell's usual status of 128 plus the
+//! signal number. SIGHUP reopens log files. Other systems than Unix have no signals here.
 
 #[cfg(unix)]
 pub use unix::Signals;
@@ -11,12 +10,12 @@ pub use unix::Signals;
 #[cfg(not(unix))]
 pub use elsewhere::Signals;
 
-/// What the loop is to do about a signal.
+/// Request to the event loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// Say goodbye and end; the signal's number.
     Stop(i32),
-    /// Reopen what was opened for writing.
+    /// Reopen log files.
     Hangup,
 }
 

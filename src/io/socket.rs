@@ -1,9 +1,8 @@
-//! A node's ports: UDP sockets, bound and ready, IPv4 and IPv6 side by side.
+//! UDP sockets of a node's ports, IPv4 and IPv6 side by side.
 //!
-//! One [`LocalPort`] is served by up to two sockets, one per address family; the remote address chooses.
-//! Invariants: IPv6 sockets take IPv6 only, so both families can hold one port number; a busy port is an
-//! error unless the operator allowed others, never a silent move; the poll is asked for room to write
-//! only while something waits for it.
+//! One [`LocalPort`] has up to two sockets, one per address family; the remote address selects one.
+//! Invariants: IPv6 sockets are IPv6-only, so both families can share a port number; a busy port is an error
+//! unless other ports are allowed; the poll is asked for writability only while datagrams are queued.
 
 use std::{
     io,
@@ -39,7 +38,7 @@ pub struct Listen {
     pub port: u16,
     /// Port for IPv6, when it differs.
     pub port6: Option<u16>,
-    /// How many of the following ports may be tried when one is busy.
+    /// Number of following ports to try when one is busy.
     pub next_ports: u16,
     /// The kernel's queue for each direction, in bytes, as far as it grants it.
     pub buffer_bytes: usize,
@@ -58,10 +57,10 @@ impl Default for Listen {
     }
 }
 
-/// Why a port could not be opened; each says what to do.
+/// Error while opening ports, with the remedy.
 #[derive(Debug, Error)]
 pub enum BindError {
-    /// Somebody else has the port.
+    /// The port is in use.
     #[error(
         "UDP port {} on {} in use; stop the other server or set net_port (IPv4) / net_port6 (IPv6)",
         .address.port(), .address.ip()
@@ -94,20 +93,20 @@ pub enum BindError {
         "too few sockets: {opened} (expected {wanted}); raise the limit of open files (ulimit -n)"
     )]
     TooManyFiles {
-        /// How many are open.
+        /// Sockets opened.
         opened: usize,
-        /// How many there should be.
+        /// Sockets requested.
         wanted: usize,
     },
     /// Both families are switched off.
     #[error("no address to listen on (expected IPv4, IPv6 or both)")]
     NoFamily,
-    /// Whatever else the system says.
+    /// Other system error.
     #[error("UDP port {} on {} not opened: {source}", .address.port(), .address.ip())]
     Io {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system error.
         source: io::Error,
     },
 }
@@ -194,7 +193,7 @@ impl Sockets {
         self.ports.push(port);
     }
 
-    /// How many ports there are.
+    /// Returns the number of ports.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ports.len()
@@ -216,7 +215,7 @@ impl Sockets {
             .filter_map(|number| self.sockets[number].udp.local_addr().ok())
     }
 
-    /// The socket that `route` leaves by, and the address as that socket wants it.
+    /// Returns the socket for `route` and the address in the form of that socket.
     pub(super) fn socket_for(&self, route: Route) -> Option<(usize, SocketAddr)> {
         let port = self.ports.get(usize::from(route.local.0))?;
         let remote = canonical(route.remote);
@@ -228,7 +227,7 @@ impl Sockets {
     }
 }
 
-/// One socket, and what waits to leave by it.
+/// One socket and its send queue.
 pub(super) struct Socket {
     pub(super) udp: UdpSocket,
     pub(super) local: LocalPort,
@@ -272,7 +271,7 @@ impl Socket {
         }
     }
 
-    /// Sends what waits, as far as there is room.
+    /// Sends queued datagrams while there is room.
     pub(super) fn send_waiting(&mut self, poll: (&Registry, Token), counters: &mut LoopCounters) {
         if !self.is_waiting() {
             return;
@@ -294,7 +293,7 @@ impl Socket {
 
 /// Opens both families of `listen`, `offset` ports on.
 fn open_pair(listen: &Listen, offset: u16) -> Result<[Option<UdpSocket>; 2], BindError> {
-    /// How often a free IPv4 port is looked for that is also free in IPv6.
+    /// Attempts to find a port that is free in both families.
     const FREE_PAIR_TRIES: u32 = 8;
 
     let shifted = |port: u16| if port == 0 { 0 } else { port.saturating_add(offset) };
@@ -404,9 +403,9 @@ fn raise_open_files(wanted: u64) {
     }
 }
 
-/// Why no honest datagram comes from `from`, if so. An answer would reach nobody, or everybody.
+/// Returns why `from` is not a valid unicast source, if so.
 ///
-/// The broadcast address of a subnet cannot be told without its mask, and is not looked for.
+/// Subnet broadcast addresses are not recognized, because the mask is unknown.
 pub(super) fn invalid_source(from: SocketAddr) -> Option<&'static str> {
     let ip = from.ip();
     let is_broadcast = matches!(ip, IpAddr::V4(ip) if ip.is_broadcast());

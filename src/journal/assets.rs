@@ -1,8 +1,8 @@
-//! What a node was told about game files, and how it is told the same again.
+//! Recorded and replayed answers about game files.
 //!
-//! A file's bytes do not stand in the journal, only its length and checksum: whoever replays brings the
-//! file. Everything else that can be asked (where it lies, which there are, why one could not be read)
-//! stands there whole, for it may show in what the node says.
+//! The journal holds the length and checksum of each file that was read, not its bytes: a replay needs the
+//! same file. All other answers (location, listings, errors) are recorded whole, because they can affect
+//! what the node sends.
 
 use std::{
     cell::{OnceCell, RefCell},
@@ -20,16 +20,16 @@ use super::{
 };
 use crate::model::assets::{AssetError, Assets, Found, GamePath, PackInfo};
 
-/// A question about game files and its answer.
+/// Request for game files and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AssetAnswer {
-    /// Where a file lies.
+    /// Location of a file.
     Find(String, Option<Found>),
     /// A file was read: its length and checksum.
     Read(String, Result<(u64, u32), AssetError>),
-    /// Which files there are in a folder, with an extension.
+    /// Files of a folder with an extension.
     List(String, String, Vec<GamePath>),
-    /// Which archives there are.
+    /// Archives.
     Packs(Vec<PackInfo>),
 }
 
@@ -138,7 +138,7 @@ impl AssetAnswer {
         })
     }
 
-    /// The question alone, to compare.
+    /// Returns the request alone, for comparison.
     fn question(&self) -> (u8, &str, &str) {
         match self {
             Self::Find(name, _) => (0, name, ""),
@@ -194,7 +194,7 @@ fn read_error(kind: u8, from: &mut Cursor<'_>) -> Result<AssetError, DecodeError
     })
 }
 
-/// Game files whose answers are written down.
+/// Game files whose answers are recorded.
 pub struct RecordedAssets {
     assets: Box<dyn Assets>,
     recorder: SharedRecorder,
@@ -202,7 +202,7 @@ pub struct RecordedAssets {
 }
 
 impl RecordedAssets {
-    /// Writes down what `assets` answer.
+    /// Records the answers of `assets`.
     #[must_use]
     pub fn new(assets: Box<dyn Assets>, recorder: SharedRecorder) -> Self {
         Self { assets, recorder, packs_told: OnceCell::new() }
@@ -242,10 +242,10 @@ impl Assets for RecordedAssets {
     }
 }
 
-/// Why a question about files could not be answered as it was in the recorded run.
+/// Request for files that cannot be answered as in the recorded run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AssetMismatch {
-    /// The data is not here.
+    /// The file was not found.
     #[error(
         "{name} not found with the journal's content ({len} bytes, checksum {sum:08x}); set --basepath"
     )]
@@ -257,12 +257,12 @@ pub enum AssetMismatch {
         /// Its [`checksum`].
         sum: u32,
     },
-    /// The node asks something else than the recorded one did.
+    /// The node made another request than the recorded one.
     #[error("asset request differs: {asked} (recorded {recorded})")]
     OtherQuestion {
-        /// What it asks now.
+        /// The request of the replay.
         asked: String,
-        /// What was asked then.
+        /// The recorded request.
         recorded: String,
     },
 }
@@ -270,7 +270,7 @@ pub enum AssetMismatch {
 /// Finds a file by its name, length and checksum.
 pub type FindFile = Box<dyn Fn(&str, u64, u32) -> Option<Vec<u8>>>;
 
-/// The answers that a replayed node will be given.
+/// Queue of recorded answers for a replayed node.
 #[derive(Clone, Default)]
 pub struct Answers(Rc<RefCell<Waiting>>);
 
@@ -281,12 +281,12 @@ struct Waiting {
 }
 
 impl Answers {
-    /// The next answers, in the order of the questions.
+    /// Appends answers, in the order of the requests.
     pub fn expect(&self, answers: impl IntoIterator<Item = AssetAnswer>) {
         self.0.borrow_mut().answers.extend(answers);
     }
 
-    /// What went wrong first, if anything did; and whether the recorded run asked more.
+    /// Returns the first mismatch, if any.
     pub fn take_mismatch(&self) -> Option<AssetMismatch> {
         let mut waiting = self.0.borrow_mut();
         let left = waiting.answers.pop_front();
@@ -319,7 +319,7 @@ fn name_of((kind, name, extension): (u8, &str, &str)) -> String {
     }
 }
 
-/// Game files as a recorded node found them.
+/// Game files that answer as in the recorded run.
 pub struct ReplayedAssets {
     answers: Answers,
     find_file: FindFile,
@@ -327,7 +327,7 @@ pub struct ReplayedAssets {
 }
 
 impl ReplayedAssets {
-    /// Gives `answers`, and files that `find_file` finds.
+    /// Answers from `answers`, with file contents from `find_file`.
     #[must_use]
     pub fn new(answers: Answers, find_file: FindFile) -> Self {
         Self { answers, find_file, packs: OnceCell::new() }

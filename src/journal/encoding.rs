@@ -1,12 +1,12 @@
-//! The small values that records are made of: numbers in as few bytes as they need, text, addresses.
+//! Encoding of record values: variable-length numbers, text, addresses.
 //!
-//! Invariant: [`Cursor`] never reads behind its bytes, and what it gives out is no longer than they are.
+//! Invariant: [`Cursor`] never reads past its input and returns no more bytes than the input has.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
 use crate::node::{LocalPort, Route};
 
-/// Appends a number: seven bits a byte, the lowest first.
+/// Appends a number, seven bits per byte, lowest first.
 pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -15,13 +15,13 @@ pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Appends bytes behind their number.
+/// Appends the length and then the bytes.
 pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_number(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Appends text behind its length.
+/// Appends the length and then the text.
 pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     put_bytes(out, text.as_bytes());
 }
@@ -44,10 +44,10 @@ pub(super) fn put_route(out: &mut Vec<u8>, route: Route) {
     put_number(out, u64::from(route.remote.port()));
 }
 
-/// Why a record's inside could not be read.
+/// Error in the body of a record.
 pub(super) type DecodeError = &'static str;
 
-/// Reads values one after the other.
+/// Sequential reader of values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
 
@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
         Err("a number of more than 64 bits")
     }
 
-    /// A number that fits its kind.
+    /// Reads a number that fits its type.
     pub(super) fn small<T: TryFrom<u64>>(&mut self) -> Result<T, DecodeError> {
         T::try_from(self.number()?).map_err(|_| "a number out of range")
     }
@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
         std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| "text that is not UTF-8")
     }
 
-    /// Four bytes, the lowest first.
+    /// Reads four bytes, lowest first.
     pub(super) fn word(&mut self) -> Result<u32, DecodeError> {
         let bytes = self.take(4)?;
         Ok(bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)))
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
         Ok(Route { local, remote })
     }
 
-    /// Nothing may be left.
+    /// Checks that no byte is left.
     pub(super) fn end(self) -> Result<(), DecodeError> {
         if self.0.is_empty() { Ok(()) } else { Err("a record goes on too long") }
     }

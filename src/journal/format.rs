@@ -1,4 +1,4 @@
-//! What stands in a journal, and how each kind of record is written and read.
+//! Journal file format: record kinds and their encoding.
 //!
 //! ```text
 //! journal  MAGIC, version: 4 bytes
@@ -6,10 +6,10 @@
 //! body     kind: 1 byte, values
 //! ```
 //!
-//! Numbers have seven bits a byte, the lowest first; times are the milliseconds since the input before.
-//! The checksum is CRC-32 over all records so far, this one's length and body included: a record that is
-//! lost, doubled or moved is as visible as a changed one. Routes are named once and meant by a slot then;
-//! a slot may be given to another route when there are more than [`MAX_ROUTES`].
+//! Numbers have seven bits per byte, lowest first. Times are milliseconds since the previous input. The
+//! checksum is CRC-32 over all records so far, including this record's length and body, so a lost,
+//! duplicated or moved record is as visible as a changed one. A route is written once and then named by
+//! a slot. Slots are reused when there are more than [`MAX_ROUTES`] routes.
 
 use super::{
     assets::AssetAnswer,
@@ -20,13 +20,13 @@ use crate::{
     node::{LoopCounters, Route},
 };
 
-/// What a journal begins with. The line ends show a copy that was taken for text.
+/// Magic of a journal. Its line ends reveal a copy in text mode.
 pub const MAGIC: [u8; 8] = *b"\x89FRGJ\r\n\x1a";
-/// Version of the format that is written, and the only one that is read.
+/// Format version, the only one that is read.
 pub const FORMAT_VERSION: u32 = 1;
-/// Longest body of a record: lists of files and the config file are the long ones.
+/// Longest record body in bytes. The longest are file lists and the config file.
 pub(super) const MAX_BODY_LEN: usize = 16 << 20;
-/// Routes that have a slot at a time.
+/// Maximum routes with a slot.
 pub(super) const MAX_ROUTES: usize = 1024;
 
 /// Kinds of records.
@@ -43,12 +43,12 @@ pub(super) mod kind {
     pub(crate) const COUNTED: u8 = 10;
 }
 
-/// What a node was made from.
+/// Start record: everything that the node was made from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// Version of the program that wrote the journal.
     pub program: String,
-    /// When, in milliseconds since 1970-01-01 UTC, at the zero of the times of inputs.
+    /// Calendar time at the zero of the input times, in ms since 1970-01-01 UTC.
     pub began_unix_ms: u64,
     /// The program's arguments, without its own name.
     pub arguments: Vec<String>,
@@ -58,7 +58,7 @@ pub struct Start {
     pub entropy: [u8; 32],
 }
 
-/// Something from outside.
+/// Input of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A datagram arrived.
@@ -67,16 +67,16 @@ pub enum Input {
     Frame,
     /// The operator typed a line.
     Line(String),
-    /// The node was told to stop, for that reason.
+    /// The node was asked to stop, with a reason.
     Stop(String),
-    /// The node was told what the loop had counted.
+    /// The loop counters were updated.
     Counted(LoopCounters),
 }
 
-/// A datagram that was sent, by what it can be known by.
+/// Fingerprint of a sent datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Its way.
+    /// Its route.
     pub route: Route,
     /// Its length in bytes.
     pub len: u32,
@@ -84,31 +84,31 @@ pub struct Sent {
     pub checksum: u32,
 }
 
-/// One record, routes put in their places.
+/// Decoded record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// The first record.
     Start(Box<Start>),
-    /// Something from outside, and when.
+    /// An input and its time.
     Input(Millis, Input),
-    /// What was sent upon the input before, in order.
+    /// Datagrams sent after the previous input, in order.
     Sent(Vec<Sent>),
-    /// What was said of a game file, while the input before was served.
+    /// Answer about a game file, given during the previous input.
     Asset(AssetAnswer),
-    /// Nothing follows.
+    /// End of the journal.
     End(JournalEnd),
 }
 
-/// Why a journal ends.
+/// Reason why a journal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JournalEnd {
-    /// The run ended as runs should.
+    /// The run ended.
     Run,
-    /// The journal has as many bytes as it may have; the run went on.
+    /// The size limit was reached; the run continued.
     Limit,
 }
 
-/// The checksum of a datagram or a file: CRC-32, as archives have it.
+/// Returns the checksum of a datagram or file: CRC-32, as in zip archives.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)

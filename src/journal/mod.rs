@@ -1,4 +1,4 @@
-//! The journal of a node: every input, and what was sent upon it, so that a run can be had again.
+//! Journal: recording and replay of every input of a node.
 //!
 //! ```text
 //! loop ─ Journaled<Server> ─┬ Server ── RecordedAssets ── files
@@ -6,16 +6,21 @@
 //! file ─ Reader ─ Steps ─ Replay<Server> ── ReplayedAssets
 //! ```
 //!
-//! A node takes time, datagrams, lines and answers about game files from outside and nothing else; a
-//! [`Journaled`] node stands around it and writes each of them down before the node sees it, and behind them
-//! the length and checksum of each datagram the node sends. A [`Replay`] hands the same inputs to a node
-//! made the same way and compares. What belongs to no node (arguments, config text, random bytes) stands
-//! in the first record.
+//! A node has no input but time, datagrams, console lines and answers about game files. A [`Journaled`] node
+//! records each of them before the node sees it, followed by the length and checksum of each datagram
+//! that the node sends. A [`Replay`] gives the same inputs to a node made the same way and compares. The
+//! start record holds what the node was made from: arguments, config text, random bytes.
 //!
-//! Invariants: records end in a checksum that covers all records before them, so whatever a [`Reader`]
-//! gives out is what was written, as far as the first damage; reading is bounded whatever the bytes are;
-//! recording allocates nothing per input once its buffers have grown. A journal begins where its node does,
-//! for what a node has become stands nowhere else: it has a limit, not parts.
+//! The *journal* is the file of inputs; the *game log* (`games.log`) and the *log* (diagnostics on standard
+//! error) are other files.
+//!
+//! Invariants:
+//! - Each record ends in a checksum of all records before it, so a [`Reader`] returns only what was written,
+//!   up to the first damage.
+//! - Reading is bounded for any bytes.
+//! - Recording does not allocate per input once its buffers have grown.
+//! - A journal starts with its node and cannot be split, because it stores inputs, not state. It has a
+//!   size limit instead.
 
 mod assets;
 mod encoding;

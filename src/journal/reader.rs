@@ -1,7 +1,7 @@
-//! Reads records from bytes that come in pieces.
+//! Journal reader: records from bytes that arrive in pieces.
 //!
-//! Invariants: an entry is given out only when its checksum holds; after the first damage nothing is
-//! given out; at most one record and one piece are held.
+//! Invariants: an entry is returned only if its checksum holds; nothing is returned after the first damage;
+//! at most one record and one piece are held.
 
 use std::fmt;
 
@@ -20,28 +20,28 @@ use crate::{
     node::{LoopCounters, Route},
 };
 
-/// Not a journal that can be read at all.
+/// Error that makes a journal unreadable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum JournalOpenError {
-    /// Something else.
+    /// The file is not a journal.
     #[error("not a fragd journal")]
     NoJournal,
-    /// Of another time.
+    /// The format version is unknown.
     #[error("unknown journal format {0} (expected {FORMAT_VERSION})")]
     Version(u32),
-    /// Nothing can be done without the first record.
+    /// The start record is damaged.
     #[error("journal damaged in its first record: {0}")]
     NoStart(Damage),
 }
 
-/// Where a journal stops being readable.
+/// First damage of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Byte at which the record begins that cannot be read.
+    /// Offset of the damaged record in bytes.
     pub offset: u64,
-    /// Its number, the first one's being 0.
+    /// Number of the damaged record, from 0.
     pub record: u64,
-    /// What is wrong.
+    /// Kind of damage.
     pub kind: DamageKind,
 }
 
@@ -54,39 +54,39 @@ impl fmt::Display for Damage {
 /// What is wrong with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DamageKind {
-    /// The journal ends within it, or before a record that ends the run.
+    /// The journal ends within the record or without an end record.
     #[error("cut off")]
     CutOff,
-    /// Some of its bytes, or of the records before it, are not what was written.
+    /// Bytes of this record or of one before it changed.
     #[error("wrong checksum")]
     Checksum,
-    /// Its length is out of range.
+    /// The length is out of range.
     #[error("wrong length")]
     Length,
-    /// Its checksum holds and yet it makes no sense.
+    /// The checksum holds but the content is invalid.
     #[error("{0}")]
     Senseless(&'static str),
-    /// Something follows the record that ends the run.
+    /// Data follows the end record.
     #[error("data after the end")]
     BehindEnd,
 }
 
-/// An entry and its place.
+/// An entry and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// Number of the record, the first one's being 0.
+    /// Number of the record, from 0.
     pub record: u64,
-    /// Byte at which it begins.
+    /// Offset in bytes.
     pub offset: u64,
-    /// What it says.
+    /// The entry.
     pub entry: Entry,
 }
 
-/// The reader.
+/// Incremental journal reader.
 #[derive(Debug, Default)]
 pub struct Reader {
     bytes: Vec<u8>,
-    /// Where in `bytes` the next record begins.
+    /// Start of the next record in `bytes`.
     at: usize,
     /// Offset of `bytes` in the journal.
     base: u64,
@@ -99,13 +99,13 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader at a journal's begin.
+    /// Creates a reader at the start of a journal.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next piece of the journal.
+    /// Appends the next piece of the journal.
     pub fn feed(&mut self, piece: &[u8]) {
         self.bytes.drain(..self.at);
         self.base += self.at as u64;
@@ -113,10 +113,10 @@ impl Reader {
         self.bytes.extend_from_slice(piece);
     }
 
-    /// Reads the magic and the version. False while there is too little of them.
+    /// Reads magic and version. Returns false while they are incomplete.
     ///
     /// # Errors
-    /// This is no journal, or of a format that is not known.
+    /// The file is not a journal, or its format is unknown.
     pub fn read_head(&mut self) -> Result<bool, JournalOpenError> {
         if self.head_read {
             return Ok(true);
@@ -135,10 +135,10 @@ impl Reader {
         Ok(true)
     }
 
-    /// The next entry; none when another piece is needed, or the head was not read.
+    /// Returns the next entry, or `None` while more bytes are needed.
     ///
     /// # Errors
-    /// The journal is damaged here.
+    /// The journal is damaged.
     pub fn next_entry(&mut self) -> Result<Option<Located>, Damage> {
         while self.head_read {
             let (offset, record) = (self.offset(), self.record);
@@ -161,7 +161,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// There are no more pieces.
+    /// Ends the input.
     ///
     /// # Errors
     /// The journal is cut off.
@@ -178,7 +178,7 @@ impl Reader {
         self.base + self.at as u64
     }
 
-    /// Where the body of the next record lies, if all of the record is here and its checksum holds.
+    /// Returns the range of the next body, if the record is complete and its checksum holds.
     fn next_body(&mut self) -> Result<Option<(usize, usize)>, DamageKind> {
         let rest = &self.bytes[self.at..];
         let mut cursor = Cursor(rest);
@@ -204,7 +204,7 @@ impl Reader {
     }
 }
 
-/// Reads a record's body. None when it says nothing to others.
+/// Decodes a record body. `None` for records that only concern the reader.
 fn read_body(
     body: &mut Cursor<'_>,
     now: &mut Millis,
@@ -266,7 +266,7 @@ fn read_body(
     Ok(Some(Entry::Input(*now, input)))
 }
 
-/// The route of a slot.
+/// Returns the route of a slot.
 fn known(routes: &[Route], body: &mut Cursor<'_>) -> Result<Route, DecodeError> {
     let slot: usize = body.small()?;
     routes.get(slot).copied().ok_or("a route that was never named")

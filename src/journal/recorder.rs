@@ -1,7 +1,7 @@
-//! Writes records: numbers them by a running checksum, names routes, hands bytes on in pieces.
+//! Journal recorder: encodes records and passes them to a sink in pieces.
 //!
-//! Invariants: what was handed on ends with a whole record; what waits is at most [`MAX_WAITING`] bytes
-//! and one record; behind the record that ends the journal nothing is written.
+//! Invariants: each piece ends with a whole record; at most [`MAX_WAITING`] bytes and one record are
+//! buffered; nothing is written after the end record.
 
 use std::{cell::RefCell, collections::HashMap, fmt, rc::Rc};
 
@@ -17,13 +17,13 @@ use crate::{
     node::{LoopCounters, Route},
 };
 
-/// Bytes after which they are handed on without waiting for the frame.
+/// Buffered bytes that are passed on without waiting for the frame.
 const MAX_WAITING: usize = 64 << 10;
 
 /// A recorder that a node and its game files share.
 pub type SharedRecorder = Rc<RefCell<Recorder>>;
 
-/// Takes bytes of the journal, in order.
+/// Receiver of journal bytes, in order.
 pub type Sink = Box<dyn FnMut(&[u8])>;
 
 /// The writer of a journal.
@@ -37,7 +37,7 @@ pub struct Recorder {
     slots: HashMap<Route, u16>,
     routes: Vec<Route>,
     next_slot: usize,
-    /// What was sent since the last input.
+    /// Datagrams sent since the last input.
     sent: Vec<Sent>,
     written: u64,
     limit: u64,
@@ -51,7 +51,7 @@ impl fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// Begins a journal that goes to `sink`.
+    /// Starts a journal that goes to `sink`.
     #[must_use]
     pub fn new(start: &Start, sink: Sink) -> Self {
         let mut this = Self {
@@ -75,26 +75,26 @@ impl Recorder {
         this
     }
 
-    /// The same, ended at the first input that finds so many bytes written. Little more is ever written.
+    /// Limits the journal: it ends at the first input after this many bytes.
     #[must_use]
     pub fn limited(mut self, bytes: u64) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// A recorder to share.
+    /// Starts a journal with a shared recorder.
     #[must_use]
     pub fn shared(start: &Start, sink: Sink) -> SharedRecorder {
         Rc::new(RefCell::new(Self::new(start, sink)))
     }
 
-    /// Bytes written so far.
+    /// Returns the bytes written.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.written + self.waiting.len() as u64
     }
 
-    /// A datagram arrives.
+    /// Records a datagram.
     pub(super) fn datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         if !self.takes_input() {
             return;
@@ -108,7 +108,7 @@ impl Recorder {
         });
     }
 
-    /// A frame begins.
+    /// Records a frame.
     pub(super) fn frame(&mut self, now: Millis) {
         if !self.takes_input() {
             return;
@@ -118,7 +118,7 @@ impl Recorder {
         self.record(kind::FRAME, |body| put_number(body, passed));
     }
 
-    /// The operator typed a line.
+    /// Records a console line.
     pub(super) fn line(&mut self, now: Millis, line: &str) {
         if !self.takes_input() {
             return;
@@ -130,7 +130,7 @@ impl Recorder {
         });
     }
 
-    /// The node is told to stop.
+    /// Records a stop request.
     pub(super) fn stop(&mut self, now: Millis, reason: &str) {
         if !self.takes_input() {
             return;
@@ -142,7 +142,7 @@ impl Recorder {
         });
     }
 
-    /// The node is told what the loop has counted.
+    /// Records the loop counters.
     pub(super) fn counted(&mut self, now: Millis, counters: &LoopCounters) {
         if !self.takes_input() {
             return;
@@ -154,7 +154,7 @@ impl Recorder {
         });
     }
 
-    /// A datagram leaves.
+    /// Records a sent datagram.
     pub(super) fn sends(&mut self, route: Route, bytes: &[u8]) {
         if self.ended {
             return;
@@ -163,7 +163,7 @@ impl Recorder {
         self.sent.push(Sent { route, len, checksum: checksum(bytes) });
     }
 
-    /// A question about game files was answered.
+    /// Records an answer about game files.
     pub(super) fn asset(&mut self, answer: &AssetAnswer) {
         if !self.ended {
             self.record(kind::ASSET, |body| answer.write(body));
@@ -185,7 +185,7 @@ impl Recorder {
         self.ended = true;
     }
 
-    /// Ends what belongs to the last input. False when nothing is written any more.
+    /// Completes the last input. Returns false when the journal has ended.
     fn takes_input(&mut self) -> bool {
         if self.ended {
             return false;
@@ -202,7 +202,7 @@ impl Recorder {
         false
     }
 
-    /// Writes what was sent upon the last input, now that it is over.
+    /// Writes the datagrams sent after the last input.
     fn tell_sent(&mut self) {
         if self.sent.is_empty() {
             return;
@@ -236,7 +236,7 @@ impl Recorder {
         self.slots = slots;
     }
 
-    /// The slot of a route, which is named first if it has none.
+    /// Returns the slot of a route, and writes a record for a new one.
     fn slot(&mut self, route: Route) -> u16 {
         if let Some(slot) = self.slots.get(&route) {
             return *slot;
@@ -290,7 +290,7 @@ impl Recorder {
 }
 
 impl Drop for Recorder {
-    /// What a run that ended in a panic was given last is what is looked for.
+    /// Flushes the last inputs before a panic, which a replay needs to reproduce it.
     fn drop(&mut self) {
         self.hand_on();
     }

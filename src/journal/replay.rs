@@ -1,4 +1,4 @@
-//! Hands a journal's inputs to a node made the same way, and compares what it sends.
+//! Journal replay: gives recorded inputs to a node made the same way and compares its datagrams.
 
 use std::{collections::VecDeque, fmt};
 
@@ -9,22 +9,22 @@ use super::{
 };
 use crate::{model::Millis, node::Hosted};
 
-/// The first datagram that is not as recorded.
+/// First datagram that differs from the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// When.
+    /// Time of the input.
     pub at: Millis,
-    /// Frames that had begun.
+    /// Frames started before it.
     pub frame: u64,
-    /// Number of the input's record.
+    /// Record number of the input.
     pub record: u64,
-    /// Byte at which that begins.
+    /// Offset of that record in bytes.
     pub offset: u64,
-    /// Which datagram upon that input, the first one being 0.
+    /// Number of the datagram after that input, from 0.
     pub number: usize,
-    /// What was recorded; none when nothing more was sent.
+    /// Recorded datagram; `None` when the recorded node sent no more.
     pub expected: Option<Sent>,
-    /// What the node sent now.
+    /// Replayed datagram; `None` when the node sent no more.
     pub got: Option<Sent>,
 }
 
@@ -46,18 +46,18 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// How a step went.
+/// Result of a replay step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepResult {
-    /// Every datagram was as recorded.
+    /// All datagrams are as recorded.
     Same,
-    /// One was not.
+    /// A datagram differs.
     Differs(Box<Divergence>),
-    /// Files could not be had as in the recorded run.
+    /// A request for files cannot be answered as in the recorded run.
     AssetMismatch(AssetMismatch),
 }
 
-/// A node that lives through a journal.
+/// Replay of a journal on a node.
 #[derive(Debug)]
 pub struct Replay<N> {
     node: N,
@@ -65,43 +65,43 @@ pub struct Replay<N> {
     datagrams_in: u64,
     datagrams_out: u64,
     packet: Vec<u8>,
-    /// What the node sent and nothing recorded was compared with yet.
+    /// Datagrams that were sent and not compared yet.
     sent: VecDeque<Sent>,
 }
 
 impl<N: Hosted> Replay<N> {
-    /// Replays upon `node`, which was made from the journal's start.
+    /// Starts a replay on `node`, which was made from the start record.
     #[must_use]
     pub fn new(node: N) -> Self {
         let (packet, sent) = (Vec::new(), VecDeque::new());
         Self { node, frames: 0, datagrams_in: 0, datagrams_out: 0, packet, sent }
     }
 
-    /// The node.
+    /// Returns the node.
     #[must_use]
     pub fn node(&self) -> &N {
         &self.node
     }
 
-    /// Frames that were run.
+    /// Returns the number of frames.
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Datagrams that the node was handed.
+    /// Returns the number of datagrams handled.
     #[must_use]
     pub fn datagrams_in(&self) -> u64 {
         self.datagrams_in
     }
 
-    /// Datagrams of the node that were as recorded.
+    /// Returns the number of sent datagrams that are as recorded.
     #[must_use]
     pub fn datagrams_out(&self) -> u64 {
         self.datagrams_out
     }
 
-    /// Lives through a step. Its `answers` are moved to where the node's files are.
+    /// Replays a step. Its answers move to `answers`.
     pub fn step(&mut self, mut step: Step, answers: &Answers) -> StepResult {
         answers.expect(std::mem::take(&mut step.answers));
         match &step.input {
@@ -130,7 +130,7 @@ impl<N: Hosted> Replay<N> {
         }
     }
 
-    /// The journal ended as it should: nothing more may have been sent.
+    /// Ends the replay of a complete journal: no datagram may be left.
     pub fn finish(&mut self, at: Millis) -> StepResult {
         match self.sent.pop_front() {
             None => StepResult::Same,
@@ -147,8 +147,8 @@ impl<N: Hosted> Replay<N> {
         while self.node.poll_game_log().is_some() {}
     }
 
-    /// Compares in the order of sending: whoever ran the node may have fetched what it sent upon one
-    /// input after the next.
+    /// Compares in the order of sending. The recorded driver may have drained datagrams of one input after
+    /// the next input.
     fn compare(&mut self, step: &Step) -> StepResult {
         for (number, expected) in step.sent.iter().enumerate() {
             let got = self.sent.pop_front();

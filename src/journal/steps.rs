@@ -1,5 +1,4 @@
-//! Entries put together to steps: an input, what was said of files while it was served, and what was
-//! sent upon it.
+//! Journal steps: an input with the answers about files and the datagrams that belong to it.
 
 use super::{
     assets::AssetAnswer,
@@ -8,26 +7,26 @@ use super::{
 };
 use crate::model::Millis;
 
-/// One input and all that belongs to it.
+/// One input and everything that belongs to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// Number of its first record.
+    /// Number of its first record, from 0.
     pub record: u64,
-    /// Byte at which that begins.
+    /// Offset of that record in bytes.
     pub offset: u64,
-    /// When; 0 for the making of the node.
+    /// Time of the input; 0 for the creation of the node.
     pub at: Millis,
-    /// The input; none for the making of the node.
+    /// The input; `None` for the creation of the node.
     pub input: Option<Input>,
     /// Answers about files, in order.
     pub answers: Vec<AssetAnswer>,
-    /// What was sent, in order.
+    /// Datagrams sent, in order.
     pub sent: Vec<Sent>,
-    /// Whether all of it is known. The last step of a journal that is cut off may lack something.
+    /// Whether the step is complete. The last step of a truncated journal may be incomplete.
     pub is_complete: bool,
 }
 
-/// Puts steps together.
+/// Incremental reader of steps.
 #[derive(Debug, Default)]
 pub struct Steps {
     reader: Reader,
@@ -38,21 +37,21 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Steps of a journal that is fed in pieces.
+    /// Creates a reader at the start of a journal.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next piece of the journal.
+    /// Appends the next piece of the journal.
     pub fn feed(&mut self, piece: &[u8]) {
         self.reader.feed(piece);
     }
 
-    /// What the node was made from, once that is known.
+    /// Returns the start record once it has been read.
     ///
     /// # Errors
-    /// This is no journal, or none that can be used.
+    /// The file is not a journal or cannot be used.
     pub fn start(&mut self) -> Result<Option<&Start>, JournalOpenError> {
         if self.start.is_none() && self.reader.read_head()? {
             match self.reader.next_entry().map_err(JournalOpenError::NoStart)? {
@@ -70,19 +69,19 @@ impl Steps {
         Ok(self.start.as_ref())
     }
 
-    /// Where the journal is damaged, once that was reached.
+    /// Returns the first damage once it has been reached.
     #[must_use]
     pub fn damage(&self) -> Option<Damage> {
         self.damage
     }
 
-    /// Why the journal ends, once its end was reached; none where it is cut off.
+    /// Returns the reason of the end once it has been reached; `None` for a truncated journal.
     #[must_use]
     pub fn end(&self) -> Option<JournalEnd> {
         self.end
     }
 
-    /// The next step that is whole; none when another piece is needed, or after damage.
+    /// Returns the next complete step, or `None` while more bytes are needed or after damage.
     pub fn next_step(&mut self) -> Option<Step> {
         while self.damage.is_none() && self.start.is_some() {
             match self.reader.next_entry() {
@@ -98,7 +97,7 @@ impl Steps {
         None
     }
 
-    /// The step that the journal ends in, after the last piece. It is the last one.
+    /// Returns the last step, after the last piece.
     pub fn last_step(&mut self) -> Option<Step> {
         if self.damage.is_none()
             && let Err(damage) = self.reader.finish()

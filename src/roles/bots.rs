@@ -1,4 +1,4 @@
-//! Sending bots to a server.
+//! Load-test role (`fragd bots`).
 
 mod progress;
 
@@ -24,10 +24,10 @@ use fragd::{
 
 use progress::ProgressDisplay;
 
-/// Why a load test did not begin, and how the program ends.
+/// Reason why a load test did not start, and the exit status.
 struct Refusal(String, ExitStatus);
 
-/// Sends bots to a server and sums up what they saw.
+/// Runs a load test and prints its summary.
 pub(crate) fn run(options: &BotsOptions) -> ExitStatus {
     io::logging::init(log::LevelFilter::Warn);
     let summary = match play(options) {
@@ -38,10 +38,10 @@ pub(crate) fn run(options: &BotsOptions) -> ExitStatus {
         }
     };
     let text = if options.json { summary.to_json() + "\n" } else { summary.to_string() };
-    // A reader that has seen enough, such as `head`, is no failure.
+    // A closed pipe, e.g. by `head`, is not an error.
     let _ = std::io::stdout().write_all(text.as_bytes());
     let mut outcome = outcome(summary.verdict);
-    // Who reads the summary on a screen has read it there.
+    // A terminal has already shown the summary.
     if outcome != ExitStatus::Done && (options.json || !std::io::stdout().is_terminal()) {
         eprintln!("fragd: {}", summary.sentence);
     }
@@ -59,7 +59,7 @@ pub(crate) fn run(options: &BotsOptions) -> ExitStatus {
     outcome
 }
 
-/// How the program ends.
+/// Returns the exit status.
 fn outcome(verdict: Verdict) -> ExitStatus {
     match verdict {
         Verdict::Passed => ExitStatus::Done,
@@ -71,7 +71,7 @@ fn outcome(verdict: Verdict) -> ExitStatus {
     }
 }
 
-/// A line for each second, under a line of names.
+/// Encodes the samples as CSV, one line per second.
 fn seconds(samples: &[Sample]) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for sample in samples {
@@ -127,7 +127,7 @@ fn drive(bots: &mut Bots, server: SocketAddr, clock: &Clock) -> Result<(), Strin
     let interval = display.interval();
     let run_options = Options {
         signals: Some(signals),
-        // What bots have to say goes where progress goes: the summary has standard output to itself.
+        // Events of bots go to the progress display; standard output has only the summary.
         output: Output::Writer(display.output()),
         progress: Some(Progress {
             interval,
@@ -140,7 +140,7 @@ fn drive(bots: &mut Bots, server: SocketAddr, clock: &Clock) -> Result<(), Strin
     Ok(())
 }
 
-/// What the servers' processes and this one use.
+/// Resource usage of the server processes and of this process.
 struct ProcessMeter {
     processes: Processes,
     servers: Vec<u32>,
@@ -171,7 +171,7 @@ impl ResourceMeter for ProcessMeter {
     }
 }
 
-/// Finds maps in the game's data. Bots without it go by feel.
+/// Finds maps in the game data. Bots without maps navigate by touch.
 fn find_map(options: &BotsOptions) -> Option<FindMap> {
     let game = options.game.name();
     let data = GameData::open(&base_paths(&options.basepath, game), &[game]);

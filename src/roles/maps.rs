@@ -1,4 +1,4 @@
-//! Listing the maps that are installed, and drawing them.
+//! Map listing and drawing role (`fragd maps`).
 
 use std::{fs, io::Write as _, path::Path, time::Instant};
 
@@ -41,7 +41,7 @@ pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
     }
 }
 
-/// A map as the list shows it.
+/// List entry of a map.
 struct Listed {
     name: String,
     place: String,
@@ -100,7 +100,7 @@ fn list(data: &GameData, maps: &[String], as_json: bool) -> ExitStatus {
     } else {
         table(&listed)
     };
-    // A reader that has seen enough, such as `head`, is no failure.
+    // A closed pipe, e.g. by `head`, is not an error.
     let _ = std::io::stdout().write_all(text.as_bytes());
     if listed.iter().all(|map| map.found.is_ok()) { ExitStatus::Done } else { ExitStatus::Failed }
 }

@@ -1,4 +1,4 @@
-//! The program's roles: each builds a node, gives it sockets and a clock, and lets the loop run.
+//! Roles of the program: each builds a node, its sockets and clock, and runs the event loop.
 
 pub(crate) mod bots;
 pub(crate) mod maps;

@@ -1,4 +1,4 @@
-//! What monitoring reads of a server: all its numbers, copied once a second.
+//! Metrics of a server, copied once per second for the HTTP endpoint.
 
 use std::{
     net::SocketAddr,
@@ -16,7 +16,7 @@ use fragd::{
 /// Time between two copies.
 const INTERVAL: Millis = Millis::seconds(1);
 
-/// Serves the counters where the settings say. What is returned copies them while the loop runs.
+/// Starts the metrics endpoint that the settings name. The returned callback copies the counters.
 pub(super) fn start(settings: &Settings) -> Result<Option<Progress<'static, Server>>, String> {
     let place = settings.text(key::SV_METRICS);
     if place.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn start(settings: &Settings) -> Result<Option<Progress<'static, Serv
         );
     }
     let call = move |server: &Server, _, _: &_| {
-        // Somebody reads just now: then the next second's copy is as good.
+        // A reader holds the lock; the next second's copy is as good.
         if let Ok(mut last) = last.try_lock() {
             last.clear();
             last.extend(server.samples());

@@ -1,4 +1,4 @@
-//! Asking a server what it plays.
+//! Query role (`fragd query`).
 
 use std::io::Write as _;
 
@@ -9,11 +9,11 @@ use fragd::{
     model::Millis,
 };
 
-/// Asks a server and prints what it answers.
+/// Queries a server and prints the result.
 pub(crate) fn run(options: &QueryOptions) -> ExitStatus {
     match ask(options) {
         Ok(text) => {
-            // A reader that has seen enough, such as `head`, is no failure.
+            // A closed pipe, e.g. by `head`, is not an error.
             let _ = std::io::stdout().write_all(text.as_bytes());
             ExitStatus::Done
         }

@@ -1,4 +1,4 @@
-//! Living through a journal again.
+//! Replay role (`fragd replay`).
 
 mod dump;
 mod file;
@@ -37,7 +37,7 @@ pub(crate) fn run(options: &ReplayOptions) -> ExitStatus {
     match replay(options, file) {
         Ok(report) => {
             let text = if options.json { report.json() } else { report.text() };
-            // A reader that has seen enough is no failure.
+            // A closed pipe is not an error.
             let _ = std_io::stdout().write_all(text.as_bytes());
             report.outcome()
         }
@@ -84,12 +84,12 @@ fn replay(options: &ReplayOptions, file: Pieces) -> Result<Report, String> {
     Ok(Report::new(&journal, stage.as_ref(), result, time, clock.elapsed()))
 }
 
-/// A journal that is cut off is what a crash leaves; any other damage is a failure.
+/// Returns the exit status for damage. A truncated journal is normal after a crash; other damage fails.
 fn outcome_of(damage: Damage) -> ExitStatus {
     if damage.kind == DamageKind::CutOff { ExitStatus::Done } else { ExitStatus::Failed }
 }
 
-/// Makes the server as it was made.
+/// Builds the server from the start record.
 fn begin(
     options: &ReplayOptions,
     start: &Start,
@@ -110,12 +110,12 @@ fn begin(
     let server =
         Server::builder(settings, start.entropy).assets(files).started_at(Some(began)).build();
     let mut replay = Replay::new(server);
-    // The questions were answered while the server was made.
+    // The answers were used while the server was built.
     let result = replay.step(Step { answers: Vec::new(), ..step }, answers);
     Ok((replay, result))
 }
 
-/// Looks for files where the server looked, or where it is told to.
+/// Finds files in the recorded search paths, or in those of the command line.
 fn find_file(options: &ReplayOptions, settings: &Settings) -> FindFile {
     let folder = settings.choice(key::GAME).name();
     let places = options.basepath.as_deref().unwrap_or(settings.text(key::FS_BASEPATH));

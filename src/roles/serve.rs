@@ -1,4 +1,4 @@
-//! Hosting a server.
+//! Server role (`fragd serve`).
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -15,10 +15,10 @@ use fragd::{
     settings::{Choice as _, LogLevel, RulesMode, Settings, key},
 };
 
-/// Time between two tellings of what the loop and the kernel counted.
+/// Interval between updates of the loop counters.
 const COUNT_INTERVAL: Millis = Millis::seconds(2);
 
-/// Hosts a server until it is told to stop.
+/// Hosts a server until it stops.
 pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
     let config = match options.config.as_deref().map(|path| (path, io::read_config(path))) {
         None => None,
@@ -60,7 +60,7 @@ fn host(
     lines: &[String],
     config: Option<(&str, &str)>,
 ) -> Result<(), String> {
-    // The sockets first: a busy port should be the only thing that is said.
+    // The sockets first: a busy port should be the only message.
     let sockets = Sockets::listen(&[listen(&settings)]).map_err(|error| error.to_string())?;
     let entropy =
         io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
@@ -109,7 +109,7 @@ fn host(
     Ok(())
 }
 
-/// What a server plays on.
+/// Resources of a hosted server.
 struct Hosting {
     sockets: Sockets,
     signals: Signals,
@@ -118,7 +118,7 @@ struct Hosting {
 }
 
 impl Hosting {
-    /// Lets the server play until it is told to stop.
+    /// Runs the server until it stops.
     fn play<N: Hosted>(
         self,
         server: &mut N,
@@ -152,7 +152,7 @@ impl Hosting {
     }
 }
 
-/// What the journal begins with: all that the server is made from.
+/// Returns the start record of the journal.
 fn start(config: Option<(&str, &str)>, entropy: [u8; 32], began: UnixMillis) -> Start {
     let arguments = std::env::args_os().skip(1);
     Start {
@@ -164,7 +164,7 @@ fn start(config: Option<(&str, &str)>, entropy: [u8; 32], began: UnixMillis) -> 
     }
 }
 
-/// The file of the game's log, if one is wanted.
+/// Opens the game log, if `g_log` names one.
 fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
     let path = settings.text(key::G_LOG);
     if path.is_empty() {
@@ -179,7 +179,7 @@ fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
     GameLog::start(file).map(Some).map_err(|error| format!("game log thread not started: {error}"))
 }
 
-/// The game's data, and a line in the log that says where it is.
+/// Finds the game data and logs its folders.
 fn find_data(settings: &Settings) -> GameData {
     let folder = settings.choice(key::GAME).name();
     if settings.choice(key::G_RULES) == RulesMode::Flight {
@@ -202,7 +202,7 @@ fn find_data(settings: &Settings) -> GameData {
     data
 }
 
-/// Where the settings say to listen.
+/// Returns the addresses and ports of the settings.
 fn listen(settings: &Settings) -> Listen {
     let families = settings.int(key::NET_ENABLED);
     let port = |key| u16::try_from(settings.int(key)).ok();

@@ -1,4 +1,4 @@
-//! A server and players in virtual time.
+//! Simulation role (`fragd sim`).
 
 use std::{
     io::{Write as _, stdout},
@@ -16,7 +16,7 @@ use fragd::{
 };
 use serde_json::json;
 
-/// Runs a trial and says what came of it.
+/// Runs a trial and prints its report.
 pub(crate) fn run(options: &SimOptions) -> ExitStatus {
     io::logging::init(log::LevelFilter::Error);
     let reproduce = reproduce_command(options);
@@ -44,12 +44,12 @@ pub(crate) fn run(options: &SimOptions) -> ExitStatus {
     } else {
         text(&report, failure.as_ref(), &cost, &reproduce)
     };
-    // A reader that has seen enough is no failure.
+    // A closed pipe is not an error.
     let _ = stdout().write_all(text.as_bytes());
     if failure.is_some() { ExitStatus::Failed } else { ExitStatus::Done }
 }
 
-/// Looks at what the run costs while it goes on.
+/// Monitors the cost of a running trial.
 struct RunMonitor {
     processes: Processes,
     began: Instant,
@@ -58,7 +58,7 @@ struct RunMonitor {
     memory: Vec<(Millis, u64)>,
 }
 
-/// What the run cost.
+/// Cost of a run.
 struct Cost {
     seconds: f64,
     /// Resident bytes of this process, over virtual time.
@@ -66,10 +66,10 @@ struct Cost {
 }
 
 impl RunMonitor {
-    /// How often it looks in a run, and how often it says so.
+    /// Samples per run, and progress lines per run.
     const LOOKS: u64 = 100;
     const LOOKS_A_LINE: usize = 5;
-    /// Runs this long are waited for, and want a sign of life.
+    /// Virtual time from which a run prints progress.
     const LONG: Millis = Millis::seconds(6 * 3600);
 
     fn new(span: Millis) -> Self {
@@ -77,7 +77,7 @@ impl RunMonitor {
         Self { processes, began, span, next: Millis(0), memory: Vec::new() }
     }
 
-    /// Looks, if it is time to.
+    /// Takes a sample if one is due.
     fn look(&mut self, time: Millis) {
         if time < self.next {
             return;
@@ -110,7 +110,7 @@ impl Cost {
         Some([last / 10, last / 2, last].map(|at| mebibytes(self.memory[at].1)))
     }
 
-    /// Simulated hours in a minute of the wall's clock.
+    /// Returns simulated hours per minute of real time.
     fn speed(&self, time: Millis) -> f64 {
         hours(time) / (self.seconds / 60.0).max(1e-9)
     }
@@ -124,7 +124,7 @@ fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-/// The command that has the same run again.
+/// Returns the command that reproduces the run.
 fn reproduce_command(options: &SimOptions) -> String {
     let SimOptions { seed, minutes, bots, .. } = options;
     let mut reproduce = format!("fragd sim --seed {seed} --minutes {minutes} --bots {bots}");
@@ -159,7 +159,7 @@ fn prepare(options: &SimOptions) -> Result<(TrialOptions, Actor), String> {
         settings.set(name, value).map_err(|error| error.to_string())?;
     }
     settings.start().map_err(|error| error.to_string())?;
-    // Secret is nothing here, and the same again everything.
+    // Nothing here is secret; determinism is all that matters.
     let mut entropy = [7; 32];
     entropy[..8].copy_from_slice(&options.seed.to_le_bytes());
     let mut server = Server::builder(settings, entropy).assets(data).build();

@@ -1,7 +1,7 @@
-//! Loose files below a folder, found without case on file systems that have it.
+//! Loose game files below a folder, found case-insensitively on case-sensitive file systems.
 //!
-//! Invariants: only regular files are read, so that a pipe cannot stop the server; a folder of more than
-//! [`MAX_ENTRIES`] entries is searched as far as that.
+//! Invariants: only regular files are read, so a pipe cannot block the server; a folder of more than
+//! [`MAX_ENTRIES`] entries is searched up to that number.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use crate::{
     model::assets::{AssetError, GamePath},
 };
 
-/// Entries of one folder that are looked at.
+/// Maximum entries searched per folder.
 pub(super) const MAX_ENTRIES: usize = 65_536;
 
 /// A folder that holds a game's loose files.
@@ -30,7 +30,7 @@ impl Folder {
         Self { root: root.to_owned() }
     }
 
-    /// Where it lies.
+    /// Path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.root

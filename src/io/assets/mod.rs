@@ -1,10 +1,9 @@
-//! Game data: archives and folders, in Quake III's order of search.
+//! Game data: archives and folders in the engine's search order.
 //!
-//! A mod's folder is searched before the game's own; within one, the earlier base path before the later;
-//! within one of those, loose files, then archives, the alphabetically last first. The first place that
-//! has a file wins.
+//! A mod's folder is searched before the game's own, an earlier base path before a later one, and loose files
+//! before archives, the alphabetically last archive first. The first match wins.
 //!
-//! Source: the search order of ioquake3; names are compared without case.
+//! Source: the search order of ioquake3; names are compared case-insensitively.
 
 mod folder;
 mod pack;
@@ -27,7 +26,7 @@ use crate::model::assets::{AssetError, Assets, Found, GamePath, PackInfo};
 /// Archives of one folder that are opened.
 const MAX_PACKS: usize = 1024;
 
-/// The data of a game and perhaps a mod, ready to be read.
+/// Data of a game and an optional mod.
 #[derive(Debug, Default)]
 pub struct GameData {
     /// In the order of search.

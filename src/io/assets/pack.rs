@@ -1,12 +1,11 @@
-//! One pk3: a zip archive of game files.
+//! pk3 archive: a zip archive of game files.
 //!
-//! The directory is read once, when the archive is opened; files are read when they are wanted. An
-//! archive that lies about itself is refused as a whole: names that differ in case alone or not at all,
-//! entries that overlap, more entries or more data than any game has. A name that would leave the game's
-//! folder makes that entry unreachable and the rest stays usable: real archives have such.
+//! The directory is read once, when the archive is opened; files are read on demand. An archive is rejected
+//! as a whole if names differ only in case or not at all, entries overlap, or there are more entries or data
+//! than any game has. An entry whose name leaves the game folder is ignored, because real archives have such.
 //!
-//! Invariants: no file costs more memory than the caller's bound, whatever the archive says of it; only
-//! regular files are opened, so that a pipe cannot stop the server.
+//! Invariants: no file costs more memory than the caller's bound; only regular files are opened, so a pipe
+//! cannot block the server.
 
 use std::{
     collections::HashMap,
@@ -26,9 +25,9 @@ use crate::{
 
 /// Most entries of an archive.
 const MAX_ENTRIES: usize = 65_535;
-/// Largest file read out of an archive, in bytes, whatever the caller would take.
+/// Largest file read from an archive, in bytes.
 pub const MAX_ENTRY_LEN: u64 = 64 * 1024 * 1024;
-/// Unpacked bytes up to which nobody asks how well an archive is packed.
+/// Unpacked bytes up to which the compression ratio of an archive is not checked.
 const FREE_TOTAL_LEN: u64 = 1024 * 1024 * 1024;
 /// Beyond that, how many times its own size an archive may unpack to. Pictures and sounds stay far below.
 const MAX_TOTAL_RATIO: u64 = 20;
@@ -47,7 +46,7 @@ const LOCAL_HEADER_LEN: u64 = 30;
 pub struct PackError {
     /// The archive.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: PackFault,
 }
 
@@ -99,7 +98,7 @@ pub struct Pack {
     info: PackInfo,
     /// Entry and length of each file.
     files: HashMap<GamePath, (usize, u64)>,
-    /// How many entries cannot be reached for their names, and the first of those.
+    /// Number of entries ignored for their names, and the first of them.
     unreachable: Option<(usize, String)>,
     archive: Mutex<ZipArchive<BufReader<File>>>,
 }
@@ -188,7 +187,7 @@ impl Pack {
         })
     }
 
-    /// Where it lies.
+    /// Path of the archive.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,6 +1,6 @@
-//! Where game data usually lies: packages, home folders, Steam.
+//! Usual locations of game data: packages, home folders, Steam.
 //!
-//! The table is data; which of its places exist is asked once, at start.
+//! The table is data; existing locations are determined once, at start.
 
 use std::{
     env,

@@ -1,12 +1,11 @@
-//! What is shown while bots run: a few lines that are written over again, or plain ones without a
-//! terminal.
+//! Progress display of a load test: rewritten lines on a terminal, plain lines otherwise.
 
 use std::io::{self, IsTerminal as _, Write};
 
 use fragd::{bots::Bots, model::Millis};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Time between two looks.
+/// Interval between updates.
 const ON_TERMINAL: Millis = Millis(250);
 const IN_LOG: Millis = Millis::seconds(5);
 /// Seconds that the small charts show, so that a line fits in 80 columns.
@@ -14,7 +13,7 @@ const SHOWN_SECONDS: usize = 40;
 /// Bars of the small charts, low to high.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The lines on a terminal.
+/// Rewritten lines on a terminal.
 struct TerminalProgress {
     lines: MultiProgress,
     stage: ProgressBar,
@@ -23,7 +22,7 @@ struct TerminalProgress {
     bytes: ProgressBar,
 }
 
-/// What shows how far it is.
+/// Progress display.
 pub(super) struct ProgressDisplay {
     screen: Option<TerminalProgress>,
 }
@@ -37,7 +36,7 @@ impl ProgressDisplay {
         if self.screen.is_some() { ON_TERMINAL } else { IN_LOG }
     }
 
-    /// Where lines about single bots go: above the lines that are written over.
+    /// Returns the writer for event lines, above the rewritten lines.
     pub(super) fn output(&self) -> Box<dyn Write> {
         match &self.screen {
             Some(screen) => Box::new(LogAboveProgress(screen.lines.clone())),
@@ -93,7 +92,7 @@ impl TerminalProgress {
 
 impl Drop for TerminalProgress {
     fn drop(&mut self) {
-        // The summary follows; the lines have done their duty.
+        // The summary follows.
         let _ = self.lines.clear();
     }
 }
@@ -106,7 +105,7 @@ fn chart(values: impl Iterator<Item = f64> + Clone) -> String {
     format!("{:SHOWN_SECONDS$} {last:.0}", values.map(bar).collect::<String>())
 }
 
-/// Writes whole lines above those that are written over.
+/// Writer of whole lines above the rewritten ones.
 struct LogAboveProgress(MultiProgress);
 
 impl Write for LogAboveProgress {

@@ -1,4 +1,4 @@
-//! A journal as a list that people read.
+//! Readable listing of a journal (`fragd replay --dump`).
 
 use std::io::{self, BufWriter, Write as _};
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::Pieces;
 
-/// Bytes of a datagram or a line that are shown.
+/// Bytes shown of a datagram or line.
 const SHOWN: usize = 200;
 
 /// Lists the inputs of a journal.
@@ -30,7 +30,7 @@ pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<ExitStat
             match reader.next_entry() {
                 Ok(Some(located)) => {
                     let Some(line) = line(options, &located) else { continue };
-                    // A reader that has seen enough, such as `head`, is no failure.
+                    // A closed pipe, e.g. by `head`, is not an error.
                     if is_over(options, &located) || writeln!(out, "{line}").is_err() {
                         return Ok(ExitStatus::Done);
                     }
@@ -60,7 +60,7 @@ fn is_over(options: &ReplayOptions, located: &Located) -> bool {
     }
 }
 
-/// The line of an entry; none when it is not asked for.
+/// Returns the line of an entry, if it is selected.
 fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
     let Located { record, offset, entry } = located;
     let (at, kind, route, what) = match entry {
@@ -76,7 +76,7 @@ fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
         Entry::Input(at, Input::Line(line)) => (Some(*at), "line", None, shown(line.as_bytes())),
         Entry::Input(at, Input::Counted(_)) => (Some(*at), "counted", None, String::new()),
         Entry::Input(at, Input::Stop(why)) => (Some(*at), "stop", None, shown(why.as_bytes())),
-        // What the server answers is no input.
+        // Output of the server is not listed.
         Entry::Sent(_) => return None,
         Entry::Asset(answer) => (None, "file", None, answer.to_string()),
         Entry::End(JournalEnd::Run) => (None, "end", None, String::new()),
@@ -100,7 +100,7 @@ fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
     Some(format!("{record:>8} {time:>12} {kind:<8} {from}{what}").trim_end().to_owned())
 }
 
-/// What kind of datagram it is: a connectionless one by its words, a message by its number.
+/// Describes a datagram: a connectionless one by its command, a message by its sequence.
 fn datagram(bytes: &[u8]) -> String {
     let len = bytes.len();
     match bytes {

@@ -1,4 +1,4 @@
-//! A journal's file, read piece by piece.
+//! Journal file reader for `fragd replay`.
 
 use std::{fs::File, io::Read as _, path::Path};
 
@@ -7,7 +7,7 @@ use fragd::journal::{Damage, JournalEnd, Start, Step, Steps};
 /// Bytes read at once.
 const PIECE: usize = 256 << 10;
 
-/// A file in pieces.
+/// A file that is read in pieces.
 pub(super) struct Pieces {
     pub(super) name: String,
     file: File,
@@ -29,17 +29,17 @@ impl Pieces {
     }
 }
 
-/// The steps of a journal.
+/// Steps of a journal file.
 pub(super) struct Journal {
     file: Pieces,
     steps: Steps,
     start: Start,
-    /// The last step was given out.
+    /// Whether the last step was returned.
     is_over: bool,
 }
 
 impl Journal {
-    /// Reads as far as what the server was made from.
+    /// Opens a journal and reads its start record.
     pub(super) fn open(mut file: Pieces) -> Result<Self, String> {
         let name = file.name.clone();
         let mut steps = Steps::new();
@@ -55,7 +55,7 @@ impl Journal {
         }
     }
 
-    /// The next step; the last one may lack something. None behind it.
+    /// Returns the next step, or `None` at the end. The last step may be incomplete.
     pub(super) fn next_step(&mut self) -> Result<Option<Step>, String> {
         loop {
             if let Some(step) = self.steps.next_step() {
@@ -89,7 +89,7 @@ impl Journal {
         self.steps.end()
     }
 
-    /// Whether all of the run was given out, to its end.
+    /// Whether the whole run was returned.
     pub(super) fn is_whole(&self) -> bool {
         self.is_over && self.damage().is_none() && self.end() == Some(JournalEnd::Run)
     }

@@ -1,4 +1,4 @@
-//! What came of a replay, as text and as JSON.
+//! Replay report, as text and JSON.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::file::Journal;
 
-/// What came of it.
+/// Result of a replay.
 pub(super) struct Report {
     name: String,
     start: Start,
@@ -24,7 +24,7 @@ pub(super) struct Report {
     difference: Option<Divergence>,
     mismatch: Option<String>,
     damage: Option<Damage>,
-    /// The journal ends where it had as many bytes as it may.
+    /// Whether the journal ends at its size limit.
     is_at_limit: bool,
 }
 
