@@ -72,6 +72,8 @@ pub mod bg;
 pub mod bots;
 #[cfg(feature = "server")]
 pub mod builder;
+#[cfg(feature = "server")]
+pub mod capture;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "client")]

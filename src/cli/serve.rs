@@ -41,7 +41,10 @@ pub struct ServeOptions {
     /// Stop recording after MIB mebibytes; the server keeps running; 0 disables the limit [default: 4096]
     #[arg(long, value_name = "MIB", requires = "journal")]
     pub journal_limit: Option<u32>,
-    /// Console commands after the first `+`.
+    /// Capture all datagrams to FILE as pcapng, for Wireshark
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// What stood behind the first `+`.
     #[arg(skip)]
     pub plus: PlusCommands,
 }

@@ -14,7 +14,6 @@ pub mod event_loop;
 pub mod files;
 pub mod game_log;
 mod housekeeping;
-pub mod journal_file;
 mod kernel_drops;
 pub mod logging;
 #[cfg(feature = "metrics")]
@@ -26,6 +25,7 @@ pub mod run_options;
 mod send_queue;
 pub mod signals;
 pub mod socket;
+pub mod stream_file;
 
 pub use assets::GameData;
 pub use clock::{Clock, random_bytes, unix_millis};
@@ -33,9 +33,9 @@ pub use console::Console;
 pub use event_loop::run;
 pub use files::{FileError, read_config};
 pub use game_log::{GameLog, LogFile};
-pub use journal_file::JournalFile;
 pub use process::Processes;
 pub use resolve::resolve;
 pub use run_options::{ExitReason, Options, Output, Progress, ProgressFn, RunSummary};
 pub use signals::Signals;
 pub use socket::{BindError, Listen, Sockets};
+pub use stream_file::StreamFile;

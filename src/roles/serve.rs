@@ -3,10 +3,11 @@
 use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
+    capture::Capture,
     cli::{ExitStatus, ServeOptions},
     io::{
-        self, Clock, Console, ExitReason, GameData, GameLog, JournalFile, Listen, LogFile, Options,
-        Progress, Signals, Sockets,
+        self, Clock, Console, ExitReason, GameData, GameLog, Listen, LogFile, Options, Progress,
+        Signals, Sockets, StreamFile,
     },
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
@@ -73,7 +74,8 @@ fn host(
     let recorder = match &asked.journal {
         None => None,
         Some(path) => {
-            let mut file = JournalFile::create(path).map_err(|error| error.to_string())?;
+            let mut file =
+                StreamFile::create("journal", path).map_err(|error| error.to_string())?;
             log::info!("recording input to journal {}", path.display());
             let sink = Box::new(move |bytes: &[u8]| file.write(bytes));
             let recorder = Recorder::new(&start(config, entropy, began), sink);
@@ -91,6 +93,13 @@ fn host(
     let mut observers: Vec<Box<dyn Observer>> = Vec::new();
     if let Some(recorder) = &recorder {
         observers.push(Box::new(Rc::clone(recorder)));
+    }
+    if let Some(path) = &asked.pcap {
+        let mut file = StreamFile::create("capture", path).map_err(|error| error.to_string())?;
+        let locals = sockets.addresses(LocalPort(0)).map(|at| (LocalPort(0), at)).collect();
+        let sink = Box::new(move |bytes: &[u8]| file.write(bytes));
+        observers.push(Box::new(Capture::new(locals, began, sink)));
+        log::info!("capturing datagrams to {}", path.display());
     }
     if Trace::is_enabled() {
         observers.push(Box::new(Trace));

@@ -19,6 +19,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("game", &["bg", "cvar", "model", "world"]),
     ("settings", &["cvar", "game", "model"]),
     ("observe", &["model"]),
+    ("capture", &["model", "node"]),
     ("builder", &["game", "model", "server", "settings"]),
     ("server", &["bg", "game", "model", "netchan", "node", "observe", "settings", "wire", "world"]),
     ("client", &["model", "netchan", "node", "wire"]),

@@ -1,6 +1,6 @@
-//! Journal file writer: a thread with a bounded queue.
+//! Stream file writer for journals and captures: a thread with a bounded queue.
 //!
-//! Invariants: writing never waits for the disk. When the queue is full or the disk fails, the journal ends
+//! Invariants: writing never waits for the disk. When the queue is full or the disk fails, the file ends
 //! with a log line and the server continues. A killed process loses unwritten pieces, which is one frame's
 //! inputs unless the disk lags. A machine failure loses about `SYNC_INTERVAL` more.
 
@@ -25,46 +25,48 @@ const BOUNDS: Bounds = Bounds { messages: 4096, bytes: 32 << 20 };
 /// Interval between two syncs to disk.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Error of a journal that cannot be started.
+/// Error of a file that cannot be started.
 #[derive(Debug, Error)]
-#[error("journal {path} not writable: {source}")]
-pub struct JournalError {
+#[error("{kind} {path} not writable: {source}")]
+pub struct StreamFileError {
+    kind: &'static str,
     path: PathBuf,
     source: io::Error,
 }
 
-/// Handle to a journal writer.
+/// Handle to the writer.
 #[derive(Debug)]
-pub struct JournalFile {
+pub struct StreamFile {
+    kind: &'static str,
     path: PathBuf,
-    /// `None` once the journal has ended.
+    /// `None` once the file has ended.
     queue: Option<Sender<Vec<u8>>>,
     spare: mpsc::Receiver<Vec<u8>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl JournalFile {
+impl StreamFile {
     /// Begins a file that only its owner may read, for passwords stand in it. A file of that name is
     /// kept as `NAME.1`.
     ///
     /// # Errors
     /// The file cannot be made.
-    pub fn create(path: &Path) -> Result<Self, JournalError> {
-        let failed = |source| JournalError { path: path.to_owned(), source };
+    pub fn create(kind: &'static str, path: &Path) -> Result<Self, StreamFileError> {
+        let failed = |source| StreamFileError { kind, path: path.to_owned(), source };
         let file = open(path).map_err(failed)?;
         let (queue, mut pieces) = byte_queue(BOUNDS);
         let (back, spare) = mpsc::sync_channel(BOUNDS.messages);
         let name = path.to_owned();
         let thread = thread::Builder::new()
-            .name("journal".to_owned())
+            .name(kind.to_owned())
             .spawn(move || {
                 if let Err(error) = write_all(file, &mut pieces, &back) {
-                    log::error!("journal {} stopped: {error}", name.display());
+                    log::error!("{kind} {} stopped: {error}", name.display());
                 }
             })
             .map_err(failed)?;
         let (queue, thread) = (Some(queue), Some(thread));
-        Ok(Self { path: path.to_owned(), queue, spare, thread })
+        Ok(Self { kind, path: path.to_owned(), queue, spare, thread })
     }
 
     /// Queues a piece.
@@ -78,15 +80,15 @@ impl JournalFile {
             // The disk refused, and the thread has said so.
             Err(Refused::Closed) => self.queue = None,
             Err(Refused::Full) => {
-                let path = self.path.display();
-                log::error!("journal {path} stopped: disk too slow");
+                let (kind, path) = (self.kind, self.path.display());
+                log::error!("{kind} {path} stopped: disk too slow");
                 self.queue = None;
             }
         }
     }
 }
 
-impl Drop for JournalFile {
+impl Drop for StreamFile {
     /// Waits until all is written.
     fn drop(&mut self) {
         self.queue = None;
@@ -165,7 +167,7 @@ mod tests {
     fn pieces_are_written_in_order_and_an_older_file_is_kept() {
         let path = std::env::temp_dir().join(format!("fragd-journal-{}", std::process::id()));
         for round in [b'a', b'b'] {
-            let mut file = JournalFile::create(&path).unwrap();
+            let mut file = StreamFile::create("journal", &path).unwrap();
             (0..3000u32).for_each(|number| file.write(&[round, number as u8]));
             drop(file);
             let written = fs::read(&path).unwrap();
@@ -189,7 +191,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_full_disk_ends_the_journal_and_holds_up_nobody() {
-        let mut file = JournalFile::create(Path::new("/dev/full")).unwrap();
+        let mut file = StreamFile::create("journal", Path::new("/dev/full")).unwrap();
         file.write(b"x");
         file.thread.take().unwrap().join().unwrap();
         assert!(file.queue.is_some(), "nobody knows yet");
@@ -213,7 +215,7 @@ mod tests {
         assert_eq!(create_new(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
         // What was there before is kept aside and not written to.
-        let mut journal = JournalFile::create(&path).unwrap();
+        let mut journal = StreamFile::create("journal", &path).unwrap();
         journal.write(b"secret");
         drop(journal);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
@@ -222,10 +224,10 @@ mod tests {
         // A link to nothing is not followed, nor is one to a file.
         let (target, link) = (folder.join("target"), folder.join("link"));
         symlink(&target, &link).unwrap();
-        assert!(JournalFile::create(&link).is_err());
+        assert!(StreamFile::create("journal", &link).is_err());
         assert!(!target.exists(), "nothing was created behind the link");
         fs::write(&target, "theirs").unwrap();
-        drop(JournalFile::create(&link).unwrap());
+        drop(StreamFile::create("journal", &link).unwrap());
         assert_eq!(fs::read(&target).unwrap(), b"theirs");
         assert!(!fs::symlink_metadata(&link).unwrap().is_symlink());
         fs::remove_dir_all(folder).unwrap();
@@ -233,7 +235,8 @@ mod tests {
 
     #[test]
     fn a_place_that_is_none_is_named() {
-        let error = JournalFile::create(Path::new("/no/such/place")).unwrap_err().to_string();
+        let error =
+            StreamFile::create("journal", Path::new("/no/such/place")).unwrap_err().to_string();
         assert!(error.starts_with("journal /no/such/place not writable: "), "{error}");
     }
 }
