@@ -44,7 +44,7 @@ pub struct ServeOptions {
     /// Capture all datagrams to FILE as pcapng, for Wireshark
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
-    /// What stood behind the first `+`.
+    /// Console commands after the first `+`.
     #[arg(skip)]
     pub plus: PlusCommands,
 }
