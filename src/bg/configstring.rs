@@ -1,7 +1,7 @@
-//! What stands in which configstring.
+//! Configstring layout: the index of each configstring.
 //!
-//! Numbers are those the client's game is compiled with; both games of the family share them. A block
-//! of strings is named by its first and its length. Source: the base game's configstring layout.
+//! Indices are compiled into the client game and equal in all games. A block is named by its first index
+//! and its length. Source: the base game's configstring layout. Engine names: `CS_*`.
 
 use crate::model::{ClientNum, ConfigIndex};
 
@@ -11,54 +11,54 @@ pub const MUSIC: ConfigIndex = ConfigIndex::at(2);
 pub const MESSAGE: ConfigIndex = ConfigIndex::at(3);
 /// Message of the day, shown while loading.
 pub const MOTD: ConfigIndex = ConfigIndex::at(4);
-/// Empty, `-1` while waiting for players, else the level time at which the match starts.
+/// Warm-up: empty, `-1` while waiting for players, else the level time at which the match starts.
 pub const WARMUP: ConfigIndex = ConfigIndex::at(5);
-/// Red or best score; [`NO_SCORE`] when there is none.
+/// Red score or best score; [`NO_SCORE`] without one.
 pub const SCORES1: ConfigIndex = ConfigIndex::at(6);
-/// Blue or second-best score; [`NO_SCORE`] when there is none.
+/// Blue score or second-best score; [`NO_SCORE`] without one.
 pub const SCORES2: ConfigIndex = ConfigIndex::at(7);
-/// Level time at which a vote began; empty when there is none.
+/// Level time at which a vote began; empty without a vote.
 pub const VOTE_TIME: ConfigIndex = ConfigIndex::at(8);
-/// What is voted on.
+/// Proposal of the vote.
 pub const VOTE_STRING: ConfigIndex = ConfigIndex::at(9);
-/// Votes in favour.
+/// Number of yes votes.
 pub const VOTE_YES: ConfigIndex = ConfigIndex::at(10);
-/// Votes against.
+/// Number of no votes.
 pub const VOTE_NO: ConfigIndex = ConfigIndex::at(11);
-/// The version that the client's game compares with its own before anything else.
+/// Game version, compared by clients before anything else.
 pub const GAME_VERSION: ConfigIndex = ConfigIndex::at(20);
-/// Level time of the start; clients count the clock from it.
+/// Level time of the start; clients count the match clock from it.
 pub const LEVEL_START_TIME: ConfigIndex = ConfigIndex::at(21);
-/// `1` while the end of a level is queued or shown.
+/// `1` while an intermission is queued or shown.
 pub const INTERMISSION: ConfigIndex = ConfigIndex::at(22);
-/// Where the flags are.
+/// Status of the flags.
 pub const FLAG_STATUS: ConfigIndex = ConfigIndex::at(23);
-/// Shaders that are drawn in place of others.
+/// Shader remaps.
 pub const SHADER_STATE: ConfigIndex = ConfigIndex::at(24);
-/// One `0` or `1` for each item: whether the client loads it at the start.
+/// Item bits: `1` for each item that clients load at the start.
 pub const ITEMS: ConfigIndex = ConfigIndex::at(27);
 
-/// First of 256 model names; place 0 is never used.
+/// First of 256 model names; index 0 is unused.
 pub const MODELS: u16 = 32;
-/// First of 256 sound names; place 0 is never used.
+/// First of 256 sound names; index 0 is unused.
 pub const SOUNDS: u16 = 288;
 /// First of 64 player entries.
 pub const PLAYERS: u16 = 544;
-/// First of 64 names of places.
+/// First of 64 location names.
 pub const LOCATIONS: u16 = 608;
 
-/// What the score strings say when nobody holds the place.
+/// Score shown for an empty place in the ranking.
 pub const NO_SCORE: i32 = -9999;
 
-/// The sound that is registered first in every level: a player on fire.
+/// Burning sound of a player, the first sound of every level.
 pub const FRY_SOUND: ConfigIndex = ConfigIndex::at(SOUNDS + 1);
-/// Its file.
+/// File of [`FRY_SOUND`].
 pub const FRY_SOUND_FILE: &str = "sound/player/fry.wav";
 
-/// Where a client's player entry stands.
+/// Index of a client's player entry.
 ///
 /// # Panics
-/// Never: every client number has a place.
+/// Never: every client number has an entry.
 #[must_use]
 pub fn player(client: ClientNum) -> ConfigIndex {
     ConfigIndex::at(PLAYERS + client.index() as u16)
@@ -70,7 +70,7 @@ mod tests {
     use crate::model::limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS};
 
     #[test]
-    fn blocks_follow_each_other_without_overlap() {
+    fn configstring_blocks_do_not_overlap() {
         assert!(ITEMS.index() < MODELS as usize);
         assert_eq!(MODELS + 256, SOUNDS);
         assert_eq!(SOUNDS + 256, PLAYERS);

@@ -1,39 +1,39 @@
 //! Entity types (`eType`).
 //!
-//! Source: the base game's interface between server and client game.
+//! Source: the base game's interface between server and client game. Engine names: `ET_*`.
 
 use super::Event;
 
 wire_enum! {
-    /// What an entity is.
+    /// An entity type (`eType`).
     pub enum EntityType {
-        /// A plain model, or nothing.
+        /// General: a model, or nothing.
         General = 0,
-        /// A player or a corpse.
+        /// Player or corpse.
         Player = 1,
-        /// Something to pick up.
+        /// Item.
         Item = 2,
-        /// A projectile.
+        /// Projectile.
         Missile = 3,
-        /// A moving part of the map.
+        /// Mover: door, plat, train and other brush models.
         Mover = 4,
-        /// A laser.
+        /// Laser beam.
         Beam = 5,
-        /// A mirror or a window.
+        /// Portal surface: mirror or window.
         Portal = 6,
-        /// A repeating sound.
+        /// Repeating sound.
         Speaker = 7,
-        /// A jump pad.
+        /// Jump pad.
         PushTrigger = 8,
-        /// A teleporter.
+        /// Teleporter.
         TeleportTrigger = 9,
-        /// Not drawn.
+        /// Invisible entity.
         Invisible = 10,
-        /// A hook.
+        /// Grappling hook.
         Grapple = 11,
-        /// Base of a team.
+        /// Team base.
         Team = 12,
-        /// An event at a place; the event's number is added.
+        /// Temp entity; the number of its event is added.
         Events = 13,
     }
 }

@@ -4,161 +4,161 @@
 //! Engine names: `EV_*`.
 
 wire_enum! {
-    /// An event of an entity: an effect that clients show or play.
+    /// An event (`EV_*`): an effect that clients show or play on an entity.
     pub enum Event {
-        /// Nothing; a step on a silent surface.
+        /// No event; footstep on a silent surface.
         None = 0,
-        /// A step.
+        /// Footstep.
         Footstep = 1,
-        /// A step on metal.
+        /// Footstep on metal.
         FootstepMetal = 2,
-        /// A step in shallow water.
+        /// Footstep in shallow water.
         FootSplash = 3,
-        /// A step through water up to the waist.
+        /// Footstep in water up to the waist.
         FootWade = 4,
-        /// A stroke.
+        /// Swimming stroke.
         Swim = 5,
-        /// Up a stair of less than 7 units; the three that follow are for less than 11, less than 15, more.
+        /// Step-up of less than 7 units.
         Step4 = 6,
-        /// Up a stair of less than 11.
+        /// Step-up of less than 11 units.
         Step8 = 7,
-        /// Up a stair of less than 15.
+        /// Step-up of less than 15 units.
         Step12 = 8,
-        /// Up a higher stair.
+        /// Step-up of 15 units or more.
         Step16 = 9,
-        /// Fell a bit.
+        /// Landing without damage.
         FallShort = 10,
-        /// Fell and hurts.
+        /// Landing with damage.
         FallMedium = 11,
-        /// Fell and hurts more.
+        /// Landing with more damage.
         FallFar = 12,
-        /// Thrown by a jump pad; parameter 0 when rather flat, 1 when steep.
+        /// Push by a jump pad; parameter 0 when rather flat, 1 when steep.
         JumpPad = 13,
-        /// Jumps.
+        /// Jump.
         Jump = 14,
-        /// Feet get wet.
+        /// Feet enter water.
         WaterTouch = 15,
-        /// Feet leave the water.
+        /// Feet leave water.
         WaterLeave = 16,
-        /// Head goes under.
+        /// Head submerges.
         WaterUnder = 17,
-        /// Head comes up.
+        /// Head surfaces.
         WaterClear = 18,
-        /// Took something; the parameter is its item number.
+        /// Item pickup; the parameter is its item number.
         ItemPickup = 19,
-        /// Somebody took something that everybody hears of; the parameter is its item number.
+        /// Item pickup that every client hears; the parameter is its item number.
         GlobalItemPickup = 20,
         /// Out of ammunition.
         NoAmmo = 21,
-        /// Puts the weapon away.
+        /// Weapon change begins.
         ChangeWeapon = 22,
-        /// Fires.
+        /// Weapon fires.
         FireWeapon = 23,
-        /// The use button with no holdable.
+        /// Use button with no holdable.
         UseItem0 = 24,
-        /// A holdable with tag 1 is used.
+        /// Holdable with tag 1 used.
         UseItem1 = 25,
-        /// A holdable with tag 2 is used.
+        /// Holdable with tag 2 used.
         UseItem2 = 26,
-        /// A holdable with tag 3 is used.
+        /// Holdable with tag 3 used.
         UseItem3 = 27,
-        /// A holdable with tag 4 is used.
+        /// Holdable with tag 4 used.
         UseItem4 = 28,
-        /// A holdable with tag 5 is used.
+        /// Holdable with tag 5 used.
         UseItem5 = 29,
-        /// A holdable with tag 6 is used.
+        /// Holdable with tag 6 used.
         UseItem6 = 30,
-        /// A holdable with tag 7 is used.
+        /// Holdable with tag 7 used.
         UseItem7 = 31,
-        /// A holdable with tag 8 is used.
+        /// Holdable with tag 8 used.
         UseItem8 = 32,
-        /// A holdable with tag 9 is used.
+        /// Holdable with tag 9 used.
         UseItem9 = 33,
-        /// A holdable with tag 10 is used.
+        /// Holdable with tag 10 used.
         UseItem10 = 34,
-        /// A holdable with tag 11 is used.
+        /// Holdable with tag 11 used.
         UseItem11 = 35,
-        /// A holdable with tag 12 is used.
+        /// Holdable with tag 12 used.
         UseItem12 = 36,
-        /// A holdable with tag 13 is used.
+        /// Holdable with tag 13 used.
         UseItem13 = 37,
-        /// A holdable with tag 14 is used.
+        /// Holdable with tag 14 used.
         UseItem14 = 38,
-        /// A holdable with tag 15 is used.
+        /// Holdable with tag 15 used.
         UseItem15 = 39,
-        /// Something to take is back.
+        /// Item respawns.
         ItemRespawn = 40,
-        /// Something was removed by a door.
+        /// Item removed by a mover.
         ItemPop = 41,
-        /// Somebody appears here.
+        /// Player appears.
         PlayerTeleportIn = 42,
-        /// Somebody vanishes here.
+        /// Player disappears.
         PlayerTeleportOut = 43,
-        /// A missile bounces.
+        /// Grenade bounces.
         GrenadeBounce = 44,
-        /// A sound from this place; the parameter is its number.
+        /// Sound at the entity; the parameter is its sound index.
         GeneralSound = 45,
-        /// A sound that is heard everywhere.
+        /// Sound that every client hears; the parameter is its sound index.
         GlobalSound = 46,
-        /// What happened to the teams; the parameter is one of [`super::team_sound`].
+        /// Team sound; the parameter is a [`TeamSound`](super::TeamSound).
         GlobalTeamSound = 47,
-        /// A bullet hits somebody; the parameter is who.
+        /// Bullet hits a player; the parameter is its client number.
         BulletHitFlesh = 48,
-        /// A bullet hits a wall; the parameter is its direction byte.
+        /// Bullet hits a wall; the parameter is a direction byte.
         BulletHitWall = 49,
-        /// A missile or a bolt hits somebody; the parameter is a direction byte.
+        /// Projectile or lightning hits a player; the parameter is a direction byte.
         MissileHit = 50,
-        /// The same for a wall.
+        /// Projectile or lightning hits a wall; the parameter is a direction byte.
         MissileMiss = 51,
-        /// The same for metal.
+        /// Projectile or lightning hits metal; the parameter is a direction byte.
         MissileMissMetal = 52,
-        /// A rail shot ends here, which began at `origin2`; the parameter is a direction byte, or 255 where nothing was hit.
+        /// Rail trail from `origin2`; the parameter is a direction byte, or 255 without an impact.
         RailTrail = 53,
-        /// A shotgun fires from here; the parameter is the seed of its pattern.
+        /// Shotgun fires; the parameter is the seed of its pattern.
         Shotgun = 54,
-        /// A bullet is fired.
+        /// Bullet fires.
         Bullet = 55,
-        /// Hurt; the parameter is the health left.
+        /// Pain; the parameter is the health left.
         Pain = 56,
-        /// Dies, with the first of three sounds; the parameter is the killer.
+        /// Death with the first of three sounds; the parameter is the killer.
         Death1 = 57,
-        /// Dies, with the second of three sounds; the parameter is the killer.
+        /// Death with the second of three sounds; the parameter is the killer.
         Death2 = 58,
-        /// Dies, with the third of three sounds; the parameter is the killer.
+        /// Death with the third of three sounds; the parameter is the killer.
         Death3 = 59,
-        /// Somebody died; the parameter is the means.
+        /// Obituary; the parameter is the means of death.
         Obituary = 60,
-        /// Hits with fourfold strength.
+        /// Attack with quad damage.
         PowerupQuad = 61,
-        /// The battle suit took something.
+        /// Damage absorbed by the battle suit.
         PowerupBattleSuit = 62,
-        /// Regenerates.
+        /// Regeneration tick.
         PowerupRegen = 63,
-        /// A body goes to pieces; the parameter is the killer.
+        /// Player or corpse gibs; the parameter is the killer.
         GibPlayer = 64,
-        /// Points that somebody gets or loses.
+        /// Score number that floats up.
         ScorePlum = 65,
-        /// A mine sticks to something.
+        /// Proximity mine attaches.
         ProximityMineStick = 66,
-        /// A mine was triggered.
+        /// Proximity mine triggers.
         ProximityMineTrigger = 67,
-        /// A kamikaze explodes here.
+        /// Kamikaze explosion.
         Kamikaze = 68,
-        /// An obelisk is destroyed.
+        /// Obelisk destroyed.
         ObeliskExplode = 69,
-        /// An obelisk is damaged.
+        /// Obelisk damaged.
         ObeliskPain = 70,
-        /// A shell of invulnerability turns a shot away.
+        /// Shot deflected by an invulnerability sphere.
         InvulnerabilityImpact = 71,
-        /// A mine goes off on somebody in a shell of invulnerability.
+        /// Proximity mine kills an invulnerable player.
         Juiced = 72,
-        /// A bolt that a shell turned away, from here to `origin2`.
+        /// Lightning deflected by a sphere, from here to `origin2`.
         LightningBolt = 73,
-        /// A line for debugging.
+        /// Debug line.
         DebugLine = 74,
-        /// The entity falls silent.
+        /// Looping sound ends.
         StopLoopingSound = 75,
-        /// Taunts.
+        /// Taunt.
         Taunt = 76,
     }
 }

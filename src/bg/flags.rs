@@ -1,103 +1,103 @@
-//! Bits of movement flags, entity flags and player events.
+//! Flag bits: pmove flags, entity flags, player events and `dmflags`.
 //!
 //! Source: the base game's interface between server and client game.
 
-/// Bits of a player state's movement flags.
+/// Bits of `pm_flags` (`PMF_*`).
 pub mod pm_flag {
-    /// Crouched.
+    /// Ducked.
     pub const DUCKED: i32 = 1;
-    /// Jump is still held.
+    /// Jump button still held.
     pub const JUMP_HELD: i32 = 2;
-    /// The jump went backwards.
+    /// Last jump was backward.
     pub const BACKWARDS_JUMP: i32 = 8;
-    /// Runs backwards.
+    /// Running backward.
     pub const BACKWARDS_RUN: i32 = 16;
-    /// The movement timer counts a landing.
+    /// `pm_time` counts a landing.
     pub const TIME_LAND: i32 = 32;
-    /// The movement timer counts knockback.
+    /// `pm_time` counts knockback.
     pub const TIME_KNOCKBACK: i32 = 64;
-    /// The movement timer counts a leap out of water.
+    /// `pm_time` counts a water jump.
     pub const TIME_WATERJUMP: i32 = 256;
-    /// Just appeared: nothing fires until fire and use were both up.
+    /// Just spawned: no fire until attack and use buttons were both released.
     pub const RESPAWNED: i32 = 512;
-    /// The use button is still held.
+    /// Use button still held.
     pub const USE_ITEM_HELD: i32 = 1024;
-    /// The hook pulls.
+    /// Pulled by the grappling hook.
     pub const GRAPPLE_PULL: i32 = 2048;
-    /// The state is another player's, watched.
+    /// State of the followed player.
     pub const FOLLOW: i32 = 4096;
-    /// Sees only the scoreboard.
+    /// Scoreboard shown.
     pub const SCOREBOARD: i32 = 8192;
-    /// The shell of invulnerability is open.
+    /// Invulnerability sphere open.
     pub const INVULEXPAND: i32 = 16384;
-    /// Waits for a round of OpenArena's elimination games to begin: weapons rest.
+    /// Round of OpenArena's elimination games not started: weapons disabled.
     pub const ELIMINATION_WARMUP: i32 = 32768;
-    /// Everything the movement timer may count.
+    /// All bits of `pm_time`.
     pub const ALL_TIMES: i32 = TIME_LAND | TIME_KNOCKBACK | TIME_WATERJUMP;
 }
 
-/// Bits of an entity's flags.
+/// Bits of `eFlags` (`EF_*`).
 pub mod entity_flag {
     /// Dead.
     pub const DEAD: i32 = 0x1;
-    /// A mine that ticks sits on this player, in games with mines.
+    /// Carries a ticking proximity mine.
     pub const TICKING: i32 = 0x2;
-    /// Flips whenever the origin jumps, so that clients do not interpolate.
+    /// Toggled when the origin jumps, so that clients do not interpolate.
     pub const TELEPORT: i32 = 0x4;
-    /// Was just awarded: two frags in a row.
+    /// Excellent award shown.
     pub const AWARD_EXCELLENT: i32 = 0x8;
     /// Event of a player, shown apart from its entity.
     pub const PLAYER_EVENT: i32 = 0x10;
-    /// A missile or an item that bounces.
+    /// Projectile or item that bounces.
     pub const BOUNCE: i32 = 0x10;
-    /// One that bounces less.
+    /// Projectile that bounces with half its speed.
     pub const BOUNCE_HALF: i32 = 0x20;
-    /// Was just awarded: a frag with the gauntlet.
+    /// Gauntlet award shown.
     pub const AWARD_GAUNTLET: i32 = 0x40;
     /// Not drawn.
     pub const NODRAW: i32 = 0x80;
-    /// Fires.
+    /// Firing.
     pub const FIRING: i32 = 0x100;
     /// Carries a kamikaze.
     pub const KAMIKAZE: i32 = 0x200;
-    /// A mover that does not push.
+    /// Mover that stops when blocked.
     pub const MOVER_STOP: i32 = 0x400;
-    /// Was just awarded: a capture.
+    /// Capture award shown.
     pub const AWARD_CAPTURE: i32 = 0x800;
-    /// Types or is in a menu.
+    /// Chat balloon: typing or in a menu.
     pub const TALK: i32 = 0x1000;
-    /// Has not been heard of.
+    /// Connection icon: no usercmd received lately.
     pub const CONNECTION: i32 = 0x2000;
-    /// Has voted.
+    /// Voted.
     pub const VOTED: i32 = 0x4000;
-    /// Was just awarded: two hits with the railgun in a row.
+    /// Impressive award shown.
     pub const AWARD_IMPRESSIVE: i32 = 0x8000;
-    /// Was just awarded: defended.
+    /// Defense award shown.
     pub const AWARD_DEFEND: i32 = 0x1_0000;
-    /// Was just awarded: assisted.
+    /// Assist award shown.
     pub const AWARD_ASSIST: i32 = 0x2_0000;
-    /// Was just denied something.
+    /// Denied award shown.
     pub const AWARD_DENIED: i32 = 0x4_0000;
-    /// Has voted within the team.
+    /// Voted within the team.
     pub const TEAM_VOTED: i32 = 0x8_0000;
 }
 
-/// Bits of the persistent value that flips to signal something to a player.
+/// Bits of the persistent value [`PlayerEvents`](super::Persistent::PlayerEvents), toggled to signal an event.
 pub mod player_event {
-    /// Somebody else took what the player was about to take.
+    /// Another player took the item first.
     pub const DENIED: i32 = 1;
     /// Killed by a gauntlet.
     pub const HUMILIATED: i32 = 2;
-    /// Something that is hard to believe.
+    /// "Holy shit" announcement.
     pub const HOLY_SHIT: i32 = 4;
 }
 
 /// Bits of the setting `dmflags`.
 pub mod dm_flag {
-    /// Falls do not hurt.
+    /// No falling damage.
     pub const NO_FALLING: i32 = 8;
-    /// Steps are silent.
+    /// No footstep events.
     pub const NO_FOOTSTEPS: i32 = 32;
-    /// Nobody hurts themselves, in OpenArena.
+    /// No self-damage, in OpenArena.
     pub const NO_SELF_DAMAGE: i32 = 1024;
 }

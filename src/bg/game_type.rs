@@ -1,45 +1,45 @@
-//! What is played on a level: everybody alone, in pairs, in teams, around flags.
+//! Game types (`g_gametype`).
 //!
-//! Source: the base game's and OpenArena's game types; those of OpenArena beyond the base game's, and
-//! the team arena's, are not played.
+//! Game types of the Team Arena, and OpenArena's beyond the base game's, are not supported. Source: the base
+//! game's and OpenArena's game types. Engine names: `GT_*`.
 
 wire_enum! {
-    /// What is played.
+    /// A game type (`g_gametype`).
     #[derive(Default)]
     pub enum GameType {
-        /// Everybody for themselves.
+        /// Free for all.
         #[default]
         FreeForAll = 0,
-        /// One against one; the others wait for their turn.
+        /// Tournament: one against one, the others queue.
         Tournament = 1,
-        /// Everybody for themselves, alone at home.
+        /// Single player, not hosted by servers.
         SinglePlayer = 2,
-        /// Red against blue.
+        /// Team deathmatch.
         TeamDeathmatch = 3,
-        /// Red against blue, for each other's flag.
+        /// Capture the flag.
         CaptureTheFlag = 4,
     }
 }
 
-/// What a game type is called.
-struct Row {
+/// Names of a game type.
+struct GameTypeRow {
     kind: GameType,
-    /// In texts that players read.
+    /// Title in texts for players.
     title: &'static str,
-    /// In the `gametype` key of maps' entities.
+    /// Name in the `gametype` key of map entities.
     key: &'static str,
 }
 
-const ROWS: [Row; 5] = [
-    Row { kind: GameType::FreeForAll, title: "Free For All", key: "ffa" },
-    Row { kind: GameType::Tournament, title: "Tournament", key: "tournament" },
-    Row { kind: GameType::SinglePlayer, title: "Single Player", key: "single" },
-    Row { kind: GameType::TeamDeathmatch, title: "Team Deathmatch", key: "team" },
-    Row { kind: GameType::CaptureTheFlag, title: "Capture the Flag", key: "ctf" },
+const ROWS: [GameTypeRow; 5] = [
+    GameTypeRow { kind: GameType::FreeForAll, title: "Free For All", key: "ffa" },
+    GameTypeRow { kind: GameType::Tournament, title: "Tournament", key: "tournament" },
+    GameTypeRow { kind: GameType::SinglePlayer, title: "Single Player", key: "single" },
+    GameTypeRow { kind: GameType::TeamDeathmatch, title: "Team Deathmatch", key: "team" },
+    GameTypeRow { kind: GameType::CaptureTheFlag, title: "Capture the Flag", key: "ctf" },
 ];
 
 impl GameType {
-    /// The type of a number of the setting `g_gametype`. None for those that are not played.
+    /// The game type of a `g_gametype` number. None for unsupported ones.
     #[must_use]
     pub fn of_number(number: i32) -> Option<Self> {
         ROWS.iter().map(|row| row.kind).find(|&kind| kind as i32 == number)
@@ -51,31 +51,31 @@ impl GameType {
         matches!(self, Self::TeamDeathmatch | Self::CaptureTheFlag)
     }
 
-    /// Whether a server plays it: not the game that somebody plays alone at home.
+    /// Whether a server hosts it; false for single player.
     #[must_use]
     pub const fn is_for_many(self) -> bool {
         !matches!(self, Self::SinglePlayer)
     }
 
-    /// Whether flags lie on the level.
+    /// Whether the level has flags.
     #[must_use]
     pub const fn has_flags(self) -> bool {
         matches!(self, Self::CaptureTheFlag)
     }
 
-    /// What players call it.
+    /// Title in texts for players.
     #[must_use]
     pub fn title(self) -> &'static str {
         self.row().title
     }
 
-    /// What entities of maps call it.
+    /// Name in the `gametype` key of map entities.
     #[must_use]
     pub fn key(self) -> &'static str {
         self.row().key
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static GameTypeRow {
         &ROWS[self as usize]
     }
 }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_stands_at_its_number() {
+    fn game_type_row_equals_its_number() {
         for (number, row) in ROWS.iter().enumerate() {
             assert_eq!(row.kind as usize, number);
             assert_eq!(GameType::of_number(number as i32), Some(row.kind));

@@ -1,44 +1,44 @@
-//! Everything that can be picked up: one list, of which each game knows the beginning.
+//! Items: one list, of which each game knows the beginning.
 //!
-//! Invariants: an item's place in [`ITEMS`] is its number on the wire and its bit in configstring 27; a
-//! game with `n` items knows numbers below `n` and clients refuse all others. Source: the base game's
+//! Invariants: an item's index in [`ITEMS`] is its number on the wire and its bit in configstring 27. A
+//! game with `n` items knows numbers below `n`; clients reject all others. Source: the base game's
 //! item list; OpenArena's, which continues it.
 
-/// What an item is.
+/// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// Number 0: no item.
     None,
-    /// A weapon and rounds for it; the tag is its number.
+    /// Weapon with ammunition; the tag is its [`Weapon`](super::Weapon).
     Weapon,
-    /// Rounds; the tag is the weapon's number.
+    /// Ammunition; the tag is its [`Weapon`](super::Weapon).
     Ammo,
-    /// Armour.
+    /// Armor.
     Armor,
     /// Health.
     Health,
-    /// Works for a while; the tag is its place among the powerups.
+    /// Timed effect; the tag is a [`Powerup`](super::Powerup).
     Powerup,
-    /// Carried until it is used.
+    /// Used on demand; the tag is a [`Holdable`](super::Holdable).
     Holdable,
-    /// Works until its holder dies; the tag is its place among the powerups.
+    /// Effect until death; the tag is a [`Rune`](super::Rune).
     Rune,
-    /// Belongs to the games of teams; the tag of a flag is its place among the powerups.
+    /// Item of team games; the tag of a flag is a [`Powerup`](super::Powerup).
     Team,
 }
 
-/// One item.
+/// An item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Its class in maps.
+    /// Classname in maps.
     pub class: &'static str,
-    /// What it is.
+    /// Kind.
     pub kind: ItemKind,
-    /// Which of its kind.
+    /// Tag within its kind.
     pub tag: i32,
-    /// How much it gives: rounds, points, seconds.
+    /// Amount that it gives: rounds, points or seconds.
     pub quantity: i32,
-    /// What it is called on the screen and by `give`.
+    /// Display name, also accepted by `give`.
     pub name: &'static str,
 }
 

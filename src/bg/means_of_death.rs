@@ -1,12 +1,12 @@
-//! What somebody died of, and how obituaries and the log call it.
+//! Means of death: numbers of obituaries and names of the game log.
 //!
 //! Source: the base game's and OpenArena's means of death.
 
 wire_enum! {
-    /// What somebody died of.
+    /// A means of death (`MOD_*`).
     #[derive(Default)]
     pub enum MeansOfDeath {
-        /// Nobody knows.
+        /// Unknown.
         #[default]
         Unknown = 0,
         /// Shotgun.
@@ -15,55 +15,55 @@ wire_enum! {
         Gauntlet = 2,
         /// Machine gun.
         Machinegun = 3,
-        /// Hit by a grenade.
+        /// Direct grenade hit.
         Grenade = 4,
-        /// A grenade went off nearby.
+        /// Grenade splash damage.
         GrenadeSplash = 5,
-        /// Hit by a rocket.
+        /// Direct rocket hit.
         Rocket = 6,
-        /// A rocket went off nearby.
+        /// Rocket splash damage.
         RocketSplash = 7,
-        /// Hit by plasma.
+        /// Direct plasma hit.
         Plasma = 8,
-        /// Plasma went off nearby.
+        /// Plasma splash damage.
         PlasmaSplash = 9,
         /// Railgun.
         Railgun = 10,
         /// Lightning gun.
         Lightning = 11,
-        /// Hit by the big one.
+        /// Direct BFG hit.
         Bfg = 12,
-        /// The big one went off nearby.
+        /// BFG splash damage.
         BfgSplash = 13,
         /// Drowned.
         Water = 14,
-        /// Melted.
+        /// Slime.
         Slime = 15,
-        /// Burnt.
+        /// Lava.
         Lava = 16,
-        /// Under a moving part of the map.
+        /// Crushed by a mover.
         Crush = 17,
-        /// Stood where another appeared.
+        /// Telefrag.
         Telefrag = 18,
-        /// Fell.
+        /// Fall.
         Falling = 19,
-        /// By their own command.
+        /// Suicide by command.
         Suicide = 20,
-        /// In a laser of the map.
+        /// Laser of the map.
         TargetLaser = 21,
-        /// In a place that hurts.
+        /// Hurt trigger.
         TriggerHurt = 22,
         /// Nailgun.
         Nail = 23,
         /// Chaingun.
         Chaingun = 24,
-        /// A mine.
+        /// Proximity mine.
         ProximityMine = 25,
-        /// A kamikaze.
+        /// Kamikaze.
         Kamikaze = 26,
-        /// A mine on somebody invulnerable.
+        /// Proximity mine on an invulnerable player.
         Juiced = 27,
-        /// A hook.
+        /// Grappling hook.
         Grapple = 28,
     }
 }
@@ -76,7 +76,7 @@ impl MeansOfDeath {
         if matches!(self, Self::Grapple) { grapple } else { self as i32 }
     }
 
-    /// The name in the server's log.
+    /// Name in the game log.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -3,37 +3,37 @@
 //! Source: the base game's interface between server and client game. Engine names: `PERS_*`.
 
 wire_enum! {
-    /// A persistent value of a player state.
+    /// A persistent value of a player state (`PERS_*`).
     pub enum Persistent {
         /// Score.
         Score = 0,
-        /// Hits on others, counted up and down.
+        /// Hits on other players; hits on team mates count down.
         Hits = 1,
-        /// Place in the ranking, with [`super::TIED`].
+        /// Rank from 0, with [`TIED`].
         Rank = 2,
-        /// A [`super::Team`].
+        /// The [`Team`](super::Team).
         Team = 3,
-        /// Times spawned.
+        /// Number of spawns.
         SpawnCount = 4,
-        /// Bits of [`super::player_event`] that flip.
+        /// Toggled bits of [`player_event`](super::player_event).
         PlayerEvents = 5,
-        /// Who hit last.
+        /// Client number of the last attacker.
         Attacker = 6,
-        /// Health, shifted by 8, and armour of whom the player hit last.
+        /// Health of the last victim, shifted by 8 bits, and its armor.
         AttackeeArmor = 7,
         /// Deaths.
         Deaths = 8,
-        /// Awards and captures, in the order of the scoreboard.
+        /// Impressive awards: two railgun hits in a row.
         Impressive = 9,
-        /// Two frags in a row.
+        /// Excellent awards: two frags in quick succession.
         Excellent = 10,
-        /// Frags in defence.
+        /// Defense awards.
         Defend = 11,
-        /// Assists.
+        /// Assist awards.
         Assist = 12,
-        /// Frags with the gauntlet.
+        /// Gauntlet frags.
         Gauntlet = 13,
-        /// Flags captured.
+        /// Flag captures.
         Captures = 14,
     }
 }

@@ -1,4 +1,4 @@
-//! Bounding box of a player.
+//! Bounding box and view height of a player, relative to its origin.
 //!
 //! Source: the base game's interface between server and client game.
 
@@ -8,13 +8,13 @@ use crate::model::Vec3;
 pub const MINS: Vec3 = Vec3::new(-15.0, -15.0, -24.0);
 /// Upper corner, standing.
 pub const MAXS: Vec3 = Vec3::new(15.0, 15.0, 32.0);
-/// Upper corner, crouched.
+/// Upper corner, ducked.
 pub const CROUCHED_MAXS: Vec3 = Vec3::new(15.0, 15.0, 16.0);
 /// Upper corner, dead.
 pub const DEAD_MAXS: Vec3 = Vec3::new(15.0, 15.0, -8.0);
-/// Height of the eyes above the origin, standing.
+/// View height, standing.
 pub const VIEW_HEIGHT: i32 = 26;
-/// Height of the eyes above the origin, crouched.
+/// View height, ducked.
 pub const CROUCHED_VIEW_HEIGHT: i32 = 12;
-/// Height of the eyes above the origin, dead.
+/// View height, dead.
 pub const DEAD_VIEW_HEIGHT: i32 = -16;

@@ -1,23 +1,23 @@
 //! Movement types of a player (`pm_type`).
 //!
-//! Source: the base game's interface between server and client game.
+//! Source: the base game's interface between server and client game. Engine names: `PM_*`.
 
 wire_enum! {
-    /// How a player moves.
+    /// A movement type (`pm_type`).
     pub enum PmType {
-        /// Walks, swims, falls.
+        /// Normal: walks, swims and falls.
         Normal = 0,
-        /// Flies through everything.
+        /// Noclip: flies through everything.
         Noclip = 1,
-        /// Flies, stopped by walls.
+        /// Spectator: flies, stopped by walls.
         Spectator = 2,
-        /// Lies.
+        /// Dead: no control, falls.
         Dead = 3,
-        /// Cannot move.
+        /// Frozen: no movement.
         Freeze = 4,
-        /// Looks at the scoreboard.
+        /// Intermission: views the scoreboard.
         Intermission = 5,
-        /// The same, in the single-player game.
+        /// Intermission of the single-player game.
         SinglePlayerIntermission = 6,
     }
 }

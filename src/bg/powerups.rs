@@ -3,35 +3,35 @@
 //! Source: the base game's interface between server and client game. Engine names: `PW_*`, `HI_*`.
 
 wire_enum! {
-    /// A powerup; its value in a player state is the level time of its end, in ms.
+    /// A powerup (`PW_*`). Its value in a player state is the level time of its end, in ms.
     pub enum Powerup {
-        /// Hits harder.
+        /// Quad damage.
         Quad = 1,
-        /// Takes less, and breathes everywhere.
+        /// Battle suit: less damage, no drowning.
         BattleSuit = 2,
-        /// Runs and fires faster.
+        /// Haste: faster movement and fire.
         Haste = 3,
-        /// Is hard to see.
+        /// Invisibility.
         Invisibility = 4,
-        /// Heals by itself.
+        /// Regeneration of health.
         Regeneration = 5,
-        /// Flies.
+        /// Flight.
         Flight = 6,
-        /// Carries the red flag.
+        /// Red flag carried.
         RedFlag = 7,
-        /// Carries the blue flag.
+        /// Blue flag carried.
         BlueFlag = 8,
-        /// Carries the flag of nobody.
+        /// Neutral flag carried.
         NeutralFlag = 9,
-        /// The runes.
+        /// Scout rune.
         Scout = 10,
-        /// Regains half of a doubled maximum.
+        /// Guard rune.
         Guard = 11,
-        /// Does twice the damage.
+        /// Doubler rune.
         Doubler = 12,
-        /// Gets ammunition back and fires faster.
+        /// Ammo regeneration rune.
         AmmoRegen = 13,
-        /// Stands in a shell that nothing enters.
+        /// Invulnerability sphere.
         Invulnerability = 14,
     }
 }
@@ -39,17 +39,17 @@ wire_enum! {
 index_by!(Powerup);
 
 wire_enum! {
-    /// A holdable: the tag of its item.
+    /// A holdable (`HI_*`): the tag of its item.
     pub enum Holdable {
-        /// Goes elsewhere.
+        /// Personal teleporter.
         Teleporter = 1,
-        /// Heals.
+        /// Medkit.
         Medkit = 2,
-        /// Dies and takes many along.
+        /// Kamikaze.
         Kamikaze = 3,
-        /// Places a gate.
+        /// Portal.
         Portal = 4,
-        /// Opens a shell.
+        /// Invulnerability sphere.
         Invulnerability = 5,
     }
 }
@@ -57,13 +57,13 @@ wire_enum! {
 wire_enum! {
     /// A rune: the tag of its item, and its powerup.
     pub enum Rune {
-        /// Runs and fires faster.
+        /// Scout: faster movement and fire, no armor.
         Scout = 10,
-        /// Regains half of a doubled maximum.
+        /// Guard: doubled maximum of health and armor.
         Guard = 11,
-        /// Does twice the damage.
+        /// Doubler: double damage.
         Doubler = 12,
-        /// Gets ammunition back and fires faster.
+        /// Ammo regeneration and faster fire.
         AmmoRegen = 13,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The layout differs between games. Source: the base game's and OpenArena's statistics.
 
-/// Where each statistic stands in a player state.
+/// Index of each statistic in a player state (`STAT_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatLayout {
     /// Health.
@@ -11,14 +11,14 @@ pub struct StatLayout {
     pub holdable: usize,
     /// Item index of the rune, in games that have them.
     pub rune: Option<usize>,
-    /// One bit for each weapon owned.
+    /// Owned weapons, one bit each.
     pub weapons: usize,
-    /// Armour.
+    /// Armor.
     pub armor: usize,
-    /// Yaw of the view when dead, degrees.
+    /// Yaw of the view when dead, in degrees.
     pub dead_yaw: usize,
-    /// Bits of the clients that are ready to leave the scoreboard.
+    /// Clients that are ready to leave the intermission, one bit each.
     pub clients_ready: usize,
-    /// Highest health that items give.
+    /// Maximum health.
     pub max_health: usize,
 }

@@ -3,29 +3,29 @@
 //! Source: the base game's interface between server and client game.
 
 wire_enum! {
-    /// Which side a player is on.
+    /// A team (`team_t`).
     pub enum Team {
-        /// Everyone for themselves.
+        /// No team: every player plays alone.
         Free = 0,
         /// Red.
         Red = 1,
         /// Blue.
         Blue = 2,
-        /// Watches.
+        /// Spectators.
         Spectator = 3,
     }
 }
 
 wire_enum! {
-    /// Parameter of [`Event::GlobalTeamSound`](super::Event::GlobalTeamSound).
+    /// A team sound: parameter of [`Event::GlobalTeamSound`](super::Event::GlobalTeamSound).
     pub enum TeamSound {
         /// Red captured the blue flag.
         RedCaptured = 0,
         /// Blue captured the red flag.
         BlueCaptured = 1,
-        /// The blue flag is back.
+        /// The blue flag was returned.
         BlueReturned = 2,
-        /// The red flag is back.
+        /// The red flag was returned.
         RedReturned = 3,
         /// Red took the blue flag.
         RedTook = 4,
@@ -35,13 +35,13 @@ wire_enum! {
         RedScored = 8,
         /// Blue scored.
         BlueScored = 9,
-        /// Red leads.
+        /// Red took the lead.
         RedLeads = 10,
-        /// Blue leads.
+        /// Blue took the lead.
         BlueLeads = 11,
-        /// The teams are even.
+        /// The teams are tied.
         Tied = 12,
-        /// A kamikaze.
+        /// Kamikaze explosion.
         Kamikaze = 13,
     }
 }

@@ -1,24 +1,24 @@
-//! The two sides of a game of teams.
+//! The two teams of a team game.
 //!
 //! Source: the base game's teams.
 
 use super::Team;
 
-/// The colour of a team.
+/// A team color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum TeamColor {
-    /// Red: the first of everything that teams have two of.
+    /// Red, the first in per-team arrays.
     Red = 0,
     /// Blue.
     Blue = 1,
 }
 
 impl TeamColor {
-    /// Both.
+    /// Both colors.
     pub const ALL: [Self; 2] = [Self::Red, Self::Blue];
 
-    /// The other side.
+    /// The opposing team.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -27,7 +27,7 @@ impl TeamColor {
         }
     }
 
-    /// The team that clients are told.
+    /// The team number of player states.
     #[must_use]
     pub const fn team(self) -> Team {
         match self {
@@ -36,7 +36,7 @@ impl TeamColor {
         }
     }
 
-    /// In the middle of a sentence.
+    /// Lower-case name, for the middle of a sentence.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl TeamColor {
         }
     }
 
-    /// At the beginning of a sentence.
+    /// Capitalized name, for the start of a sentence.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl TeamColor {
         }
     }
 
-    /// Before the word flag.
+    /// Upper-case name, used before the word "flag".
     #[must_use]
     pub const fn upper_name(self) -> &'static str {
         match self {

@@ -3,35 +3,35 @@
 //! Source: the base game's interface between server and client game. Engine names: `WP_*`, `WEAPON_*`.
 
 wire_enum! {
-    /// A weapon.
+    /// A weapon (`WP_*`).
     pub enum Weapon {
         /// No weapon.
         None = 0,
-        /// The saw on the hand.
+        /// Gauntlet.
         Gauntlet = 1,
-        /// The machine gun.
+        /// Machine gun.
         Machinegun = 2,
-        /// The shotgun.
+        /// Shotgun.
         Shotgun = 3,
-        /// The grenade launcher.
+        /// Grenade launcher.
         GrenadeLauncher = 4,
-        /// The rocket launcher.
+        /// Rocket launcher.
         RocketLauncher = 5,
-        /// The lightning gun.
+        /// Lightning gun.
         Lightning = 6,
-        /// The railgun.
+        /// Railgun.
         Railgun = 7,
-        /// The plasma gun.
+        /// Plasma gun.
         PlasmaGun = 8,
-        /// The big one.
+        /// BFG10K.
         Bfg = 9,
-        /// The hook.
+        /// Grappling hook.
         Grapple = 10,
-        /// The nailgun.
+        /// Nailgun.
         Nailgun = 11,
-        /// The launcher of mines.
+        /// Proximity mine launcher.
         ProxLauncher = 12,
-        /// The chaingun.
+        /// Chaingun.
         Chaingun = 13,
     }
 }
@@ -41,13 +41,13 @@ index_by!(Weapon);
 wire_enum! {
     /// A weapon state.
     pub enum WeaponState {
-        /// May fire.
+        /// Ready to fire.
         Ready = 0,
-        /// On its way up.
+        /// Raising.
         Raising = 1,
-        /// On its way down.
+        /// Dropping.
         Dropping = 2,
-        /// Fires.
+        /// Firing.
         Firing = 3,
     }
 }

@@ -1,116 +1,116 @@
-//! What every weapon does, as one table by weapon number: movement takes the intervals, the rules all else.
+//! Weapon table: fire interval, damage and attack of each weapon.
 //!
-//! Invariants: a weapon's place in the table is its number in events, statistics and commands; numbers
-//! above a game's own last weapon are never owned there. Source: the base game's weapons; OpenArena's,
+//! Invariants: a row's index is the weapon number of events, statistics and commands. Weapons above a
+//! game's last weapon are never owned there. Source: the base game's weapons; OpenArena's,
 //! which continue them.
 
 use super::{MeansOfDeath, Weapon};
 
-/// Milliseconds between shots of a number that is no weapon's.
+/// Fire interval of an unknown weapon number, in ms.
 const OTHER_INTERVAL_MS: i32 = 400;
-/// How far bullets fly.
+/// Range of bullets, in units.
 pub const BULLET_RANGE: f32 = 131_072.0;
 
-/// One weapon.
+/// The properties of a weapon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WeaponSpec {
-    /// Milliseconds from shot to shot.
+    /// Fire interval in ms.
     pub interval_ms: i32,
-    /// Points that each hit takes, before anything that raises or lowers them.
+    /// Damage of each hit, before modifiers.
     pub damage: i32,
-    /// The same in team deathmatch.
+    /// Damage in team deathmatch.
     pub team_damage: i32,
-    /// The same where everything kills at once.
+    /// Damage in instagib.
     pub instagib_damage: i32,
-    /// What it hits with.
+    /// Attack.
     pub attack: Attack,
-    /// What a direct hit is called.
+    /// Means of death of a direct hit.
     pub means: MeansOfDeath,
 }
 
-/// How a weapon hits.
+/// The attack of a weapon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Attack {
-    /// Not at all.
+    /// None.
     Nothing,
-    /// What it touches.
+    /// Hits what it touches.
     Melee {
-        /// How far it reaches.
+        /// Range in units.
         range: f32,
     },
-    /// One bullet, which strays.
+    /// One bullet with spread.
     Bullet {
-        /// Sixteenths of how far it may stray at the end of its way.
+        /// Maximum deviation at the end of the range, in sixteenths of a unit.
         spread: f32,
     },
-    /// Many pellets at once, in a pattern that clients draw from its seed.
+    /// Pellets in a pattern that clients compute from its seed.
     Pellets {
-        /// Pellets.
+        /// Number of pellets.
         count: usize,
-        /// As for bullets.
+        /// Spread, as for bullets.
         spread: f32,
     },
-    /// A bolt that is there as long as the trigger is held.
+    /// Continuous bolt while the attack button is held.
     Lightning {
-        /// How far it reaches.
+        /// Range in units.
         range: f32,
     },
-    /// A beam that goes through bodies.
+    /// Beam that passes through players.
     Rail {
-        /// How far it reaches.
+        /// Range in units.
         range: f32,
-        /// Bodies that it goes through.
+        /// Maximum number of players hit.
         bodies: usize,
     },
-    /// Something that flies.
+    /// Projectiles.
     Missile(Missile),
-    /// The hook, which flies too.
+    /// Grappling hook.
     Grapple(Missile),
 }
 
-/// What flies, and what it does where it ends.
+/// The flight and impact of a projectile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Missile {
-    /// Units per second.
+    /// Speed in units per second.
     pub speed: f32,
-    /// By how much more, at most, chance makes it faster.
+    /// Maximum random addition to the speed, in units per second.
     pub random_speed: f32,
-    /// How many fly at once.
+    /// Projectiles per shot.
     pub count: usize,
-    /// As for bullets.
+    /// Spread, as for bullets.
     pub spread: f32,
-    /// Added to the upward part of the direction.
+    /// Added to the vertical component of the direction.
     pub up_bias: f32,
-    /// Falls with gravity.
+    /// Whether it falls with gravity.
     pub falls: bool,
-    /// What it does at something that cannot be hurt.
+    /// Behavior on impact with an entity that takes no damage.
     pub on_impact: ImpactBehavior,
-    /// Milliseconds until it ends by itself.
+    /// Lifetime in ms.
     pub life_ms: i32,
-    /// How far ahead it starts, in milliseconds of flight.
+    /// Prestep: flight granted at launch, in ms.
     pub prestep_ms: i32,
-    /// Points that its blast takes in the middle; none without a blast.
+    /// Splash damage at the center; 0 for none.
     pub splash_damage: i32,
-    /// How far its blast reaches.
+    /// Splash radius in units.
     pub splash_radius: f32,
-    /// What its blast is called.
+    /// Means of death of splash damage.
     pub splash_means: MeansOfDeath,
 }
 
-/// What a missile does at something that cannot be hurt.
+/// Behavior of a projectile on impact with an entity that takes no damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImpactBehavior {
-    /// Ends.
+    /// Explodes.
     Explodes,
-    /// Bounces and loses speed.
+    /// Bounces with less speed.
     Bounces,
-    /// Stays there as a mine.
+    /// Attaches as a proximity mine.
     Sticks,
-    /// Stays there and pulls.
+    /// Attaches as a hook and pulls.
     Hooks,
 }
 
-/// Milliseconds of flight that most missiles get at the start.
+/// Prestep of most projectiles, in ms.
 const AHEAD_MS: i32 = 50;
 
 const NOTHING: WeaponSpec = WeaponSpec {
@@ -126,7 +126,7 @@ const fn gun(interval_ms: i32, damage: i32, means: MeansOfDeath, attack: Attack)
     WeaponSpec { interval_ms, damage, team_damage: damage, instagib_damage: damage, attack, means }
 }
 
-/// Flies straight and explodes.
+/// A projectile that flies straight and explodes.
 const fn rocket(
     speed: f32,
     life_ms: i32,
@@ -150,7 +150,7 @@ const fn rocket(
     }
 }
 
-/// Is thrown and falls.
+/// A projectile that is thrown and falls.
 const fn grenade(life_ms: i32, on_impact: ImpactBehavior, means: MeansOfDeath) -> Missile {
     Missile { up_bias: 0.2, falls: true, on_impact, ..rocket(700.0, life_ms, 100, 150.0, means) }
 }
@@ -168,7 +168,7 @@ const HOOK: Missile = Missile {
     ..rocket(800.0, 10_000, 0, 0.0, MeansOfDeath::Grapple)
 };
 
-/// Weapons by number; number 0 is none.
+/// Weapons by number; 0 is no weapon.
 pub const WEAPONS: [WeaponSpec; 14] = [
     NOTHING,
     WeaponSpec {
@@ -220,7 +220,7 @@ pub const WEAPONS: [WeaponSpec; 14] = [
     gun(30, 7, MeansOfDeath::Chaingun, Attack::Bullet { spread: 600.0 }),
 ];
 
-/// The weapon of a number; number 0 and numbers that are no weapon's do nothing.
+/// The weapon of a number. Number 0 and unknown numbers have no attack.
 #[must_use]
 pub fn weapon(number: i32) -> &'static WeaponSpec {
     usize::try_from(number).ok().and_then(|number| WEAPONS.get(number)).unwrap_or(&NOTHING)
@@ -233,7 +233,7 @@ impl Weapon {
         1 << self as i32
     }
 
-    /// What the weapon does.
+    /// The weapon's properties.
     #[must_use]
     pub const fn spec(self) -> &'static WeaponSpec {
         &WEAPONS[self as usize]
@@ -249,7 +249,7 @@ mod tests {
         [400, 100, 1000, 800, 800, 50, 1500, 100, 200, 400, 1000, 800, 30];
 
     #[test]
-    fn weapons_fire_as_often_as_clients_predict() {
+    fn weapon_intervals_equal_client_prediction() {
         let ours: Vec<i32> = (1..=13).map(|number| weapon(number).interval_ms).collect();
         assert_eq!(ours, INTERVALS_MS);
         assert_eq!((weapon(0).interval_ms, weapon(-1).interval_ms), (400, 400));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_splash_and_flight_are_the_documented_ones() {
+    fn weapon_damage_and_flight_equal_documentation() {
         // Number, damage, splash, radius, speed, lifetime.
         for (number, damage, splash, radius, speed, life_ms) in [
             (4, 100, 100, 150.0, 700.0, 2500),
