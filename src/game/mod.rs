@@ -32,7 +32,7 @@ use crate::{
 
 pub use deathmatch::Deathmatch;
 pub use flight::Flight;
-pub use profile::Profile;
+pub use profile::{BaseGame, Profile};
 
 /// What a level begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

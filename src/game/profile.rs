@@ -128,9 +128,20 @@ pub struct Fights {
     pub own_settings: bool,
 }
 
+/// The game that a ruleset belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BaseGame {
+    /// Quake III Arena.
+    Quake3,
+    /// OpenArena.
+    OpenArena,
+}
+
 /// One game that clients may have: the data behind every rule that differs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Profile {
+    /// The game whose commands and votes exist.
+    pub base: BaseGame,
     /// Folder of the game's data; also its `gamename`.
     pub folder: &'static str,
     /// What configstring 20 must say, letter for letter.
@@ -247,6 +258,7 @@ pub struct Profile {
 impl Profile {
     /// OpenArena 0.8.8.
     pub const BASEOA: &'static Self = &Self {
+        base: BaseGame::OpenArena,
         folder: "baseoa",
         version: "baseoa-1",
         stats: StatLayout {
@@ -343,6 +355,7 @@ impl Profile {
 
     /// The base game: release 1.32 and ioquake3's build of it.
     pub const BASEQ3: &'static Self = &Self {
+        base: BaseGame::Quake3,
         folder: "baseq3",
         version: "baseq3-1",
         stats: StatLayout {
@@ -423,8 +436,8 @@ impl Profile {
     pub const BASEOA_NEXT: &'static Self =
         &Self { stats: StatLayout { rune: Some(7), ..Self::BASEQ3.stats }, ..*Self::BASEOA };
 
-    /// The profiles of released games, the default first.
-    pub const ALL: [&'static Self; 2] = [Self::BASEOA, Self::BASEQ3];
+    /// Every ruleset, the default first. The first of a game folder is that of its release.
+    pub const ALL: [&'static Self; 3] = [Self::BASEOA, Self::BASEQ3, Self::BASEOA_NEXT];
 
     /// The profile of a game folder.
     #[must_use]

@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn variants_agree_with_the_profiles_of_their_games() {
         let usual = Profile::ALL.map(|profile| Variant::of_profile(profile).name);
-        assert_eq!(usual, ["openarena", "quake3"]);
+        assert_eq!(usual, ["openarena", "quake3", "openarena-next"]);
         for variant in Variant::ALL {
             let profile = variant.profile;
             assert_eq!(variant.stats, profile.stats, "{}", variant.name);

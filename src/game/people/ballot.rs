@@ -9,7 +9,7 @@ use crate::model::{ClientNum, Words, text::leading_int};
 use crate::{
     bg::GameType,
     cvar::{Int, Key},
-    game::{Host, Profile, settings::key, userinfo::clean_text},
+    game::{BaseGame, Host, settings::key, userinfo::clean_text},
 };
 
 /// Most minutes or frags that may be asked for when no setting says less.
@@ -41,7 +41,7 @@ struct Row {
     /// Bit of the setting `voteflags`.
     flag: i32,
     /// Which games know it.
-    only: Option<&'static Profile>,
+    only: Option<BaseGame>,
     read: fn(&People, &dyn Host, &str) -> Result<Ballot, String>,
 }
 
@@ -75,7 +75,7 @@ const ROWS: &[Row] = &[
     Row {
         name: "shuffle",
         flag: 512,
-        only: Some(Profile::BASEOA),
+        only: Some(BaseGame::OpenArena),
         read: |people, _, _| match people.game_type.has_teams() {
             true => Ok(Ballot::Shuffle),
             false => Err("There are no teams to shuffle.".to_owned()),
@@ -84,7 +84,7 @@ const ROWS: &[Row] = &[
     Row {
         name: "custom",
         flag: 256,
-        only: Some(Profile::BASEOA),
+        only: Some(BaseGame::OpenArena),
         read: |_, host, word| match own_votes(host).find(|own| own.eq_ignore_ascii_case(word)) {
             Some(own) => Ok(Ballot::Own(own.to_owned())),
             None => Err("There is no such vote.".to_owned()),
@@ -99,7 +99,7 @@ const ROWS: &[Row] = &[
 pub(super) fn read(people: &People, host: &dyn Host, words: &Words) -> Result<Ballot, Vec<String>> {
     let flags = host.settings().int(key::VOTEFLAGS);
     let allowed = |row: &&Row| {
-        row.only.is_none_or(|profile| profile == people.profile) && flags & row.flag != 0
+        row.only.is_none_or(|base| base == people.profile.base) && flags & row.flag != 0
     };
     // What a separator would begin was never meant for a vote.
     let clean = |word: &String| !word.contains([';', '\n', '\r', '"']);

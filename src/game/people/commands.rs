@@ -10,7 +10,7 @@ use super::{
 };
 use crate::cvar::engine;
 use crate::game::{
-    Host, Profile,
+    BaseGame, Host, Profile,
     userinfo::{Userinfo, clean_text, team_task},
 };
 use crate::model::{
@@ -72,16 +72,16 @@ struct Row {
     name: &'static str,
     verb: Verb,
     who: Who,
-    /// The only game that knows it.
-    only: Option<&'static Profile>,
+    /// The only game that has it.
+    only: Option<BaseGame>,
 }
 
 const fn row(name: &'static str, verb: Verb, who: Who) -> Row {
     Row { name, verb, who, only: None }
 }
 
-const fn only(name: &'static str, verb: Verb, who: Who, profile: &'static Profile) -> Row {
-    Row { name, verb, who, only: Some(profile) }
+const fn only(name: &'static str, verb: Verb, who: Who, base: BaseGame) -> Row {
+    Row { name, verb, who, only: Some(base) }
 }
 
 const COMMANDS: &[Row] = &[
@@ -93,7 +93,7 @@ const COMMANDS: &[Row] = &[
     row("follow", Verb::Follow, Who::Spectator),
     row("follownext", Verb::FollowNext, Who::Spectator),
     row("followprev", Verb::FollowPrevious, Who::Spectator),
-    only("freespectator", Verb::StopFollowing, Who::Spectator, Profile::BASEOA),
+    only("freespectator", Verb::StopFollowing, Who::Spectator, BaseGame::OpenArena),
     row("kill", Verb::Kill, Who::Player),
     row("where", Verb::Where, Who::Anyone),
     row("callvote", Verb::CallVote, Who::Anyone),
@@ -116,10 +116,10 @@ const COMMANDS: &[Row] = &[
     row("vosay_team", Verb::Voice(Voiced::Team, true), Who::Anyone),
     row("votell", Verb::Voice(Voiced::One, true), Who::Anyone),
     row("vtaunt", Verb::Voice(Voiced::Taunt, false), Who::Anyone),
-    only("vsay_local", Verb::Voice(Voiced::All, false), Who::Anyone, Profile::BASEOA),
-    only("vosay_local", Verb::Voice(Voiced::All, true), Who::Anyone, Profile::BASEOA),
-    only("acc", Verb::Accuracy, Who::Anyone, Profile::BASEOA),
-    only("getmappage", Verb::MapPage, Who::Anyone, Profile::BASEOA),
+    only("vsay_local", Verb::Voice(Voiced::All, false), Who::Anyone, BaseGame::OpenArena),
+    only("vosay_local", Verb::Voice(Voiced::All, true), Who::Anyone, BaseGame::OpenArena),
+    only("acc", Verb::Accuracy, Who::Anyone, BaseGame::OpenArena),
+    only("getmappage", Verb::MapPage, Who::Anyone, BaseGame::OpenArena),
 ];
 
 /// What may be said and asked while the scoreboard is shown.
@@ -148,7 +148,7 @@ impl ClientContext<'_> {
     pub(in crate::game) fn run_client_command(&mut self, client: ClientNum, words: &Words) {
         let known = COMMANDS.iter().find(|row| {
             row.name.eq_ignore_ascii_case(words.command())
-                && row.only.is_none_or(|profile| profile == self.clients.profile)
+                && row.only.is_none_or(|base| base == self.clients.profile.base)
         });
         let profile = self.clients.profile;
         if self.clients.intermission && !may_talk(profile, words.command()) {

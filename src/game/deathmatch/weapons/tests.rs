@@ -5,7 +5,7 @@ use crate::model::{Buttons, ClientNum, Vec3, Words};
 use crate::{
     bg::{Event, Persistent, Powerup, Weapon, pm_flag},
     game::{
-        Game, Host, Profile,
+        BaseGame, Game, Host, Profile,
         deathmatch::arena::{Arena, Block, FRAME_MS, STANDING, Stuff},
     },
 };
@@ -103,7 +103,7 @@ fn the_shotgun_sends_what_it_shoots_by() {
         assert_eq!(shown.pos.base, Vec3::new(14.0, 0.0, MUZZLE_Z));
         assert_eq!((shown.origin2, shown.other_entity_num), (Vec3::new(4096.0, 0.0, 0.0), 0));
         assert!((0..256).contains(&shown.event_parm));
-        if profile == Profile::BASEOA {
+        if profile.base == BaseGame::OpenArena {
             assert_eq!(shown.event_parm, arena.now.0 % 256);
         }
         assert_eq!(arena.player(one).accuracy.of(Weapon::Shotgun as i32), (1, 1), "one shot");

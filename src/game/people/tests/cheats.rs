@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::bg::{Event, PmType};
+use crate::game::BaseGame;
 use crate::model::Vec3;
 
 const ON: &[(&str, &str)] = &[("sv_cheats", "1")];
@@ -54,7 +55,7 @@ fn gifts_are_counted() {
         assert_eq!(hall.ask(0, "give all"), "");
         assert_eq!(hall.stat(0, |p| p.stats.health), 100);
         assert_eq!(hall.stat(0, |p| p.stats.armor), 200);
-        let all = if profile == Profile::BASEQ3 { 0x3fe } else { 0x3bfe };
+        let all = if profile.base == BaseGame::Quake3 { 0x3fe } else { 0x3bfe };
         assert_eq!(hall.stat(0, |p| p.stats.weapons), all, "all but the hook");
         assert!(hall.state(0).ammo[1..].iter().all(|&rounds| rounds == 999));
         hall.ask(0, "give Quad Damage");
@@ -113,7 +114,7 @@ fn the_dead_do_not_cheat() {
         let mut hall = Hall::with(profile, ON, &["alpha"]);
         hall.say(0, "kill");
         assert_eq!(hall.ask(0, "god"), refusal);
-        let again = if profile == Profile::BASEOA { refusal } else { "" };
+        let again = if profile.base == BaseGame::OpenArena { refusal } else { "" };
         assert_eq!(hall.ask(0, "kill"), again);
     }
 }

@@ -29,6 +29,19 @@ fn openarena_tells_accuracy_and_maps() {
 }
 
 #[test]
+fn openarena_commands_are_known_to_each_of_its_rulesets() {
+    for profile in [Profile::BASEOA, Profile::BASEOA_NEXT] {
+        let mut hall = Hall::with(profile, &[], &["alpha"]);
+        for line in ["acc", "getmappage 0", "vsay_local yes", "vosay_local yes", "freespectator"] {
+            let sent = hall.say(0, line);
+            assert!(!sent.iter().any(|(_, text)| text.contains("Unknown command")), "{sent:?}");
+        }
+        let refusal = hall.ask(0, "callvote shuffle");
+        assert!(refusal.contains("no teams to shuffle"), "{refusal}");
+    }
+}
+
+#[test]
 fn openarena_lists_the_operators_votes() {
     for (profile, count) in [(Profile::BASEOA, 1), (Profile::BASEQ3, 0)] {
         let mut hall = Hall::set_up(profile, &[("g_customVotes", "insta night bad#name")]);
