@@ -1,7 +1,7 @@
 //! Server builder: settings, game data, entropy and rules to a running server.
 
 use crate::{
-    game::{Deathmatch, Flight, Profile, movement::Variant},
+    game::{Deathmatch, Flight, Profile, movement::PmoveVariant},
     model::{
         UnixMillis,
         assets::{Assets, MemoryAssets},
@@ -66,7 +66,7 @@ impl ServerBuilder {
 pub fn rules_of(settings: &Settings) -> GameFactory {
     let profile = Profile::of_folder(settings.choice(key::GAME).name()).unwrap_or(Profile::BASEOA);
     let movement = settings.choice(key::G_MOVEMENT).name();
-    let variant = Variant::named(movement).unwrap_or(Variant::of_profile(profile));
+    let variant = PmoveVariant::named(movement).unwrap_or(PmoveVariant::of_profile(profile));
     Box::new(move |geometry| match geometry {
         Geometry::Map => Box::new(Deathmatch::moving_as(variant)),
         Geometry::None => Box::new(Flight::new(variant.profile)),

@@ -5,7 +5,9 @@
 use std::hint::black_box;
 
 use fragd::{
-    game::movement::{Conditions, Rules, Settings, Surroundings, Variant, angles, move_player},
+    game::movement::{
+        PmoveInput, PmoveRules, PmoveSettings, PmoveVariant, PmoveWorld, angles, move_player,
+    },
     model::{PlayerState, Trace, UserCmd, Vec3, contents::mask},
     world::{
         Bsp,
@@ -24,11 +26,11 @@ pub(super) const MAPS: [&str; 2] = ["oa_dm1", "oa_dm4"];
 const INPUTS: usize = 4096;
 /// Commands of one player before another spawns.
 const LIFE: usize = 256;
-const CONDITIONS: Conditions = Conditions { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
+const CONDITIONS: PmoveInput = PmoveInput { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
 
 pub(super) struct World(pub(super) CollisionMap);
 
-impl Surroundings for World {
+impl PmoveWorld for World {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
         self.0.trace(start, mins, maxs, end, mask)
     }
@@ -60,16 +62,16 @@ pub(crate) fn operations() -> Vec<Operation> {
     MAPS.into_iter().filter_map(measured).collect()
 }
 
-pub(super) fn rules() -> Rules {
-    let settings = Settings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
-    Rules::new(Variant::QUAKE3, settings)
+pub(super) fn rules() -> PmoveRules {
+    let settings = PmoveSettings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
+    PmoveRules::new(PmoveVariant::QUAKE3, settings)
 }
 
 /// States of players on their way, each with the command that follows.
 pub(super) fn commands(
     bsp: &Bsp,
-    rules: &Rules,
-    world: &mut impl Surroundings,
+    rules: &PmoveRules,
+    world: &mut impl PmoveWorld,
 ) -> Vec<(PlayerState, UserCmd)> {
     let mut random = Pcg64Mcg::seed_from_u64(0x0dd_ba11);
     let mut below = |limit: u64| (random.next_u64() % limit) as i32;

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use fragd::{
-    game::movement::{Surroundings, angles},
+    game::movement::{PmoveWorld, angles},
     model::{Trace, Vec3, contents::mask},
     world::collision::{CollisionMap, TracePrecision},
 };
@@ -34,7 +34,7 @@ struct Recorder {
     points: Vec<Vec3>,
 }
 
-impl Surroundings for Recorder {
+impl PmoveWorld for Recorder {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
         self.traces.push(Question { start, mins, maxs, end, mask });
         self.world.trace(start, mins, maxs, end, mask)

@@ -4,7 +4,9 @@
 
 use allocation_counter::measure;
 use fragd::{
-    game::movement::{Conditions, Rules, Settings, Surroundings, Variant, angles, move_player},
+    game::movement::{
+        PmoveInput, PmoveRules, PmoveSettings, PmoveVariant, PmoveWorld, angles, move_player,
+    },
     model::{
         EntityNum, EntityShared, EntityState, Millis, PlayerState, Trace, UserCmd, Vec3,
         contents::{content, mask},
@@ -37,7 +39,7 @@ struct TestWorld<'a> {
     questions: &'a mut usize,
 }
 
-impl Surroundings for TestWorld<'_> {
+impl PmoveWorld for TestWorld<'_> {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
         *self.questions += 1;
         self.world.scene(self.entities, self.number).trace(start, mins, maxs, end, mask)
@@ -60,9 +62,9 @@ fn spawn_points(bsp: &Bsp) -> Vec<Vec3> {
 
 /// 64 players run about, shoot and look around. What was asked: traces, and pairs that see each other.
 fn play(world: &mut World, players: &mut [PlayerState], entities: &mut Entities) -> [usize; 2] {
-    let settings = Settings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
-    let rules = Rules::new(Variant::OPENARENA, settings);
-    let conditions = Conditions { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
+    let settings = PmoveSettings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
+    let rules = PmoveRules::new(PmoveVariant::OPENARENA, settings);
+    let conditions = PmoveInput { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
     let (mut questions, mut seen) = (0, 0);
     for frame in 0..FRAMES {
         for (at, state) in players.iter_mut().enumerate() {

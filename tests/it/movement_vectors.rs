@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 
 use fragd::{
     game::movement::{
-        Conditions, OpenSpace, Outcome, Rules, Settings, Surroundings, Variant, move_player,
+        OpenSpace, PmoveInput, PmoveResult, PmoveRules, PmoveSettings, PmoveVariant, PmoveWorld,
+        move_player,
     },
     model::{Buttons, PlayerState, Trace, UserCmd, Vec3},
     world::collision::{CollisionMap, TracePrecision},
@@ -21,12 +22,12 @@ use crate::{
 struct Run {
     name: String,
     state: PlayerState,
-    rules: Rules,
-    conditions: Conditions,
+    rules: PmoveRules,
+    conditions: PmoveInput,
 }
 
 impl Run {
-    fn read(line: &Line<'_>, variant: &'static Variant) -> Self {
+    fn read(line: &Line<'_>, variant: &'static PmoveVariant) -> Self {
         let int = |column: &str| line.number::<i32>(column);
         let list = |name: &str| std::array::from_fn(|at| int(&format!("{name}{at}")));
         let vec3 = |name: &str| Vec3([0, 1, 2].map(|axis| line.float(&format!("{name}{axis}"))));
@@ -62,7 +63,7 @@ impl Run {
             pmove_framecount: int("pmove_framecount"),
             ..PlayerState::default()
         };
-        let settings = Settings {
+        let settings = PmoveSettings {
             fixed: int("pmove_fixed") != 0,
             fixed_step_ms: int("pmove_msec"),
             float: true,
@@ -71,8 +72,8 @@ impl Run {
         Self {
             name: line.text("name").to_owned(),
             state,
-            rules: Rules::new(variant, settings),
-            conditions: Conditions { mask: int("tracemask"), gauntlet_hit: false },
+            rules: PmoveRules::new(variant, settings),
+            conditions: PmoveInput { mask: int("tracemask"), gauntlet_hit: false },
         }
     }
 }
@@ -170,7 +171,7 @@ enum Slot<'a> {
 fn differences(
     line: &Line<'_>,
     state: &mut PlayerState,
-    outcome: &Outcome,
+    outcome: &PmoveResult,
     holdable: usize,
 ) -> String {
     let mut found = String::new();
@@ -212,7 +213,7 @@ fn adopt(line: &Line<'_>, state: &mut PlayerState, holdable: usize) {
 
 /// Tables of one set of runs.
 struct Tables {
-    variant: &'static Variant,
+    variant: &'static PmoveVariant,
     /// States before the runs.
     starts: Table,
     /// The commands.
@@ -224,7 +225,7 @@ struct Tables {
 impl Tables {
     fn classic(map: &str) -> Self {
         Self {
-            variant: Variant::QUAKE3,
+            variant: PmoveVariant::QUAKE3,
             starts: Table::read(&format!("pmoveinit_{map}.csv.gz")),
             commands: Table::read(&format!("pmove_{map}.csv.gz")),
             results: None,
@@ -237,7 +238,7 @@ impl Tables {
 
     fn openarena(map: &str) -> Self {
         Self {
-            variant: Variant::OPENARENA,
+            variant: PmoveVariant::OPENARENA,
             starts: Table::read(&format!("pmoveinit_openarena_{map}.csv.gz")),
             results: Some(Table::read(&format!("pmove_openarena_{map}.csv.gz"))),
             ..Self::classic(map)
@@ -246,7 +247,7 @@ impl Tables {
 
     /// Runs every command twice: on the state after the previous commands, and on the state of the
     /// previous row. `wanted` selects runs by name. Returns the number of commands.
-    fn check<W: Surroundings>(&self, world: &mut W, wanted: impl Fn(&str) -> bool) -> usize {
+    fn check<W: PmoveWorld>(&self, world: &mut W, wanted: impl Fn(&str) -> bool) -> usize {
         let runs: Vec<_> = self.starts.rows().map(|line| Run::read(&line, self.variant)).collect();
         let results = self.results.as_ref().unwrap_or(&self.commands);
         let holdable = self.variant.stats.holdable;
@@ -318,7 +319,7 @@ fn noclip_moves_need_no_map() {
 /// The world of a map and nothing in it.
 struct World(CollisionMap);
 
-impl Surroundings for World {
+impl PmoveWorld for World {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
         self.0.trace(start, mins, maxs, end, mask)
     }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use fragd::{
-    game::movement::Variant,
+    game::movement::PmoveVariant,
     settings::{Choice as _, Flags, GameFolder, Kind, MovementChoice, SETTINGS, Setting, key},
 };
 
@@ -124,7 +124,7 @@ fn unimplemented_features_are_refused_with_a_reason() {
 #[test]
 fn movement_variants_match_choices() {
     let mut names = vec!["auto"];
-    names.extend(Variant::ALL.map(|variant| variant.name));
+    names.extend(PmoveVariant::ALL.map(|variant| variant.name));
     assert_eq!(MovementChoice::NAMES, names);
 }
 

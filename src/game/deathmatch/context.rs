@@ -13,7 +13,7 @@ use super::{
 use crate::bg::Event;
 use crate::game::{
     Host, Profile,
-    movement::{self, Settings, Variant, events},
+    movement::{self, PmoveSettings, PmoveVariant, events},
     people::People,
 };
 use crate::model::{ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Vec3};
@@ -53,30 +53,30 @@ pub(super) struct Frame {
     /// Combat settings.
     pub(super) combat: CombatRules,
     /// Movement settings.
-    pub(super) movement: movement::Rules,
+    pub(super) movement: movement::PmoveRules,
     /// Time since the previous frame, in milliseconds.
     pub(super) ms: i32,
 }
 
 impl Frame {
-    pub(super) fn new(variant: &'static Variant) -> Self {
-        let settings = Settings { fixed: false, fixed_step_ms: 8, float: true, dmflags: 0 };
+    pub(super) fn new(variant: &'static PmoveVariant) -> Self {
+        let settings = PmoveSettings { fixed: false, fixed_step_ms: 8, float: true, dmflags: 0 };
         Self {
             combat: CombatRules::default(),
-            movement: movement::Rules::new(variant, settings),
+            movement: movement::PmoveRules::new(variant, settings),
             ms: 0,
         }
     }
 
     fn read(&mut self, host: &dyn Host, profile: &Profile, rules: &crate::game::people::Rules) {
         self.combat = CombatRules::read(host, profile);
-        let settings = Settings {
+        let settings = PmoveSettings {
             fixed: rules.fixed_step_ms.is_some(),
             fixed_step_ms: rules.step_ms,
             float: rules.float,
             dmflags: rules.dmflags,
         };
-        self.movement = movement::Rules::new(self.movement.variant, settings);
+        self.movement = movement::PmoveRules::new(self.movement.variant, settings);
     }
 }
 

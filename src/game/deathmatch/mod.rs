@@ -43,7 +43,7 @@ use self::{
 };
 use super::{
     EntityView, Game, Host, LevelStart, Profile,
-    movement::Variant,
+    movement::PmoveVariant,
     people::{self, People, Player, Stage},
 };
 use crate::{
@@ -68,12 +68,12 @@ impl Deathmatch {
     /// A game for clients that have this profile's data.
     #[must_use]
     pub fn new(profile: &'static Profile) -> Self {
-        Self::moving_as(Variant::of_profile(profile))
+        Self::moving_as(PmoveVariant::of_profile(profile))
     }
 
     /// A game for clients that move like this, and have the data that goes with it.
     #[must_use]
-    pub fn moving_as(variant: &'static Variant) -> Self {
+    pub fn moving_as(variant: &'static PmoveVariant) -> Self {
         Self {
             clients: People::new(variant.profile),
             entities: Things::default(),

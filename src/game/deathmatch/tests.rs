@@ -12,7 +12,7 @@ mod triggers;
 
 #[test]
 fn deathmatch_conforms() {
-    for variant in Variant::ALL {
+    for variant in PmoveVariant::ALL {
         conformance::check(|| Box::new(Deathmatch::moving_as(variant)));
     }
 }

@@ -30,8 +30,8 @@ use crate::{
     bg::{EntityType, Event, GameType, MeansOfDeath, PmType, Weapon, contents, player_box},
     game::{
         movement::{
-            Conditions, OpenSpace, Publication, Surroundings, Timely, events, move_player,
-            player_entity, push, timely,
+            ClampedCommand, OpenSpace, PmoveInput, PmoveWorld, Publication, clamp_command_time,
+            events, move_player, player_entity, push,
         },
         people::{People, Role, SPECTATOR_SPEED, TEAM_BULLETS},
     },
@@ -54,7 +54,7 @@ struct Around<'a, 'b> {
     scene: Option<CollisionScene<'a, Context<'b>>>,
 }
 
-impl Surroundings for Around<'_, '_> {
+impl PmoveWorld for Around<'_, '_> {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
         match &self.scene {
             Some(scene) => scene.trace(start, mins, maxs, end, mask),
@@ -240,11 +240,14 @@ fn drift(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &U
     let rules = cx.frame.movement.with_free_steps();
     let Some(player) = cx.clients.player(client) else { return };
     let mut state = player.state;
-    let Some(timely) = timely(&state, command, &cx.frame.movement, cx.clients.now) else { return };
+    let Some(timely) = clamp_command_time(&state, command, &cx.frame.movement, cx.clients.now)
+    else {
+        return;
+    };
     state.pm_type = PmType::Spectator as i32;
     state.speed = SPECTATOR_SPEED;
     state.gravity = cx.clients.rules.gravity;
-    let conditions = Conditions { mask: mask::DEAD_SOLID, gauntlet_hit: false };
+    let conditions = PmoveInput { mask: mask::DEAD_SOLID, gauntlet_hit: false };
     let outcome = {
         let mut around = around(cx, client, &state, timely.ms);
         move_player(&mut state, &timely.command, &rules, conditions, &mut around)
@@ -264,8 +267,8 @@ fn drift(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &U
 fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &UserCmd) {
     let asked_time = command.server_time;
     let Some(player) = cx.clients.player(client) else { return };
-    let Some(Timely { command, ms }) =
-        timely(&player.state, command, &cx.frame.movement, cx.clients.now)
+    let Some(ClampedCommand { command, ms }) =
+        clamp_command_time(&player.state, command, &cx.frame.movement, cx.clients.now)
     else {
         return;
     };
@@ -294,7 +297,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     let seen_events = state.event_sequence;
     let outcome = {
         let mut around = around(cx, client, &state, ms);
-        let conditions = Conditions { mask, gauntlet_hit };
+        let conditions = PmoveInput { mask, gauntlet_hit };
         move_player(&mut state, &command, &cx.frame.movement, conditions, &mut around)
     };
     let now = cx.clients.now;

@@ -8,7 +8,7 @@ use crate::{
     bg::{EntityType, PmType, contents, player_box},
     game::{
         Host, Profile,
-        movement::{Publication, fly_through, player_entity},
+        movement::{Publication, noclip_move, player_entity},
         people::{Player, Role, Rules, SPECTATOR_SPEED, Spot},
     },
 };
@@ -62,7 +62,7 @@ impl Player {
             command.server_time = rounded.unwrap_or(command.server_time);
         }
         // Spectators fly by the same steps as players: that is what their clients predict.
-        fly_through(&mut self.state, &command, fixed, around.rules.acceleration);
+        noclip_move(&mut self.state, &command, fixed, around.rules.acceleration);
         true
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's server side.
 
-use super::Rules;
+use super::PmoveRules;
 use crate::model::{LevelTime, PlayerState, UserCmd};
 
 /// How far behind and ahead of the level's clock a command may be, in milliseconds.
@@ -12,7 +12,7 @@ const LONGEST_MS: i32 = 200;
 
 /// A command whose time is one that it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timely {
+pub struct ClampedCommand {
     /// The command, its time brought into the window and, where steps are fixed, up to a whole step.
     pub command: UserCmd,
     /// Milliseconds since the state's last command as they count for what happens once a second.
@@ -22,12 +22,12 @@ pub struct Timely {
 /// Brings a command's time near `now`, the time of the last server frame. None when the state is that
 /// far already.
 #[must_use]
-pub fn timely(
+pub fn clamp_command_time(
     state: &PlayerState,
     command: &UserCmd,
-    rules: &Rules,
+    rules: &PmoveRules,
     now: LevelTime,
-) -> Option<Timely> {
+) -> Option<ClampedCommand> {
     let mut command = *command;
     let earliest = now.0.saturating_sub(WINDOW_MS.0);
     let latest = now.0.saturating_add(WINDOW_MS.1);
@@ -41,21 +41,22 @@ pub fn timely(
         let whole = command.server_time.checked_add(step - 1).map(|time| time / step * step);
         command.server_time = whole.unwrap_or(command.server_time);
     }
-    Some(Timely { command, ms: ms.min(LONGEST_MS) })
+    Some(ClampedCommand { command, ms: ms.min(LONGEST_MS) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::movement::{Settings, Variant};
+    use crate::game::movement::{PmoveSettings, PmoveVariant};
 
     fn check(command_time: i32, server_time: i32, fixed: bool) -> Option<(i32, i32)> {
-        let settings = Settings { fixed, fixed_step_ms: 8, float: false, dmflags: 0 };
-        let rules = Rules::new(Variant::QUAKE3, settings);
+        let settings = PmoveSettings { fixed, fixed_step_ms: 8, float: false, dmflags: 0 };
+        let rules = PmoveRules::new(PmoveVariant::QUAKE3, settings);
         let state = PlayerState { command_time, ..PlayerState::default() };
         let command = UserCmd { server_time, ..UserCmd::default() };
-        timely(&state, &command, &rules, LevelTime(10_000))
-            .map(|timely| (timely.command.server_time, timely.ms))
+        clamp_command_time(&state, &command, &rules, LevelTime(10_000)).map(|clamp_command_time| {
+            (clamp_command_time.command.server_time, clamp_command_time.ms)
+        })
     }
 
     #[test]

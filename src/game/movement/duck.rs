@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's movement.
 
-use super::{Mover, Surroundings};
+use super::{Pmove, PmoveWorld};
 use crate::bg::{
     PmType,
     player_box::{CROUCHED_MAXS, CROUCHED_VIEW_HEIGHT, DEAD_MAXS, DEAD_VIEW_HEIGHT, MAXS, MINS},
@@ -13,10 +13,10 @@ use crate::model::Vec3;
 /// Half the side of the open shell of invulnerability.
 const SHELL: f32 = 42.0;
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Sets the box and the eyes. Who wants to stand up does so only where there is room; who ducks is
     /// not asked whether the box fits.
-    pub(super) fn take_stance(&mut self) {
+    pub(super) fn check_duck(&mut self) {
         if self.is_invulnerable() {
             if self.has(pm_flag::INVULEXPAND) {
                 self.set_box(Vec3::new(-SHELL, -SHELL, -SHELL), Vec3::new(SHELL, SHELL, SHELL));

@@ -5,7 +5,7 @@
 //! must advance exactly as theirs. Everything else that happens to a player is external. Source: the
 //! base game's events.
 
-use super::publish::{Publication, player_entity};
+use super::entity_state::{Publication, player_entity};
 use crate::bg::{EntityType, Event, entity_flag};
 use crate::model::{EntityState, PlayerState};
 

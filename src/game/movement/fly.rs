@@ -3,7 +3,7 @@
 //! Source: the base game's movement.
 
 use super::{
-    Mover, Surroundings,
+    Pmove, PmoveWorld,
     slide::Gravity,
     velocity::{command_scale, direction, normalized},
 };
@@ -17,7 +17,7 @@ const HOOK_LENGTH: f32 = 16.0;
 const PULL_SPEED: f32 = 800.0;
 const PULL_NEAR: f32 = 100.0;
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     pub(super) fn fly(&mut self) {
         self.slow_down();
         let wish = self.flying_wish().unwrap_or(Vec3::ZERO);
@@ -40,7 +40,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
     }
 
     /// Takes on the speed at which the hook pulls.
-    pub(super) fn follow_hook(&mut self) {
+    pub(super) fn grapple_move(&mut self) {
         let hold = self.state.grapple_point.add_scaled(self.step.axes.forward, -HOOK_LENGTH);
         let rope = hold - self.state.origin;
         let length = rope.length();

@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's movement.
 
-use super::{Mover, Surroundings, animation::continue_legs, events::queue};
+use super::{Pmove, PmoveWorld, animation::continue_legs, events::queue};
 use crate::bg::{Event, animation, pm_flag};
 use crate::model::{Buttons, EntityNum, contents::surface};
 
@@ -35,9 +35,9 @@ const WALKING: Gait = Gait {
     loud: false,
 };
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Shows the legs of the way the player goes, and the steps.
-    pub(super) fn make_steps(&mut self) {
+    pub(super) fn bob_footsteps(&mut self) {
         let velocity = self.state.velocity;
         let speed = (velocity[0] * velocity[0] + velocity[1] * velocity[1]).sqrt();
         self.outcome.xy_speed = speed;

@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's movement.
 
-use super::{HEALTH, Mover, Surroundings, animation::force_legs, events::queue};
+use super::{HEALTH, Pmove, PmoveWorld, animation::force_legs, events::queue};
 use crate::bg::{Event, animation, pm_flag};
 use crate::model::{EntityNum, Trace, Vec3, contents::surface};
 
@@ -50,9 +50,9 @@ impl Ground {
     }
 }
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Looks what is below, and lands on it or leaves it.
-    pub(super) fn find_ground(&mut self) {
+    pub(super) fn ground_trace(&mut self) {
         let below = self.below(REACH);
         self.ground.trace = self.trace(self.state.origin, below);
         if self.ground.trace.allsolid && !self.is_freed() {

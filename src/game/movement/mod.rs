@@ -1,7 +1,7 @@
 //! The rules that turn a player state and a usercmd into the next player state, as the client's game
 //! predicts them.
 //!
-//! Pure functions on plain values and a [`Surroundings`]. All arithmetic is single precision, one
+//! Pure functions on plain values and a [`PmoveWorld`]. All arithmetic is single precision, one
 //! rounding per operation, in the documented order, so that a client arrives at the same bits. What a
 //! step does, in which order, is in `mover`; each kind of movement and each thing that goes with it is
 //! one module beside it.
@@ -12,19 +12,19 @@
 pub mod angles;
 mod animation;
 mod command;
+mod command_time;
+mod duck;
+mod entity_state;
 pub mod events;
 mod fly;
 mod footsteps;
 mod ground;
-mod mover;
 mod noclip;
-mod pace;
 pub mod pickup;
-mod publish;
+mod pmove;
 pub mod push;
 mod rules;
 mod slide;
-mod stance;
 mod surroundings;
 mod torso;
 pub mod trajectory;
@@ -34,15 +34,15 @@ mod water;
 mod weapons;
 
 pub use command::{LONGEST_LAG_MS, LONGEST_STEP_MS};
-pub use mover::{Conditions, Outcome, Touched, move_player};
-pub use noclip::fly_through;
-pub use pace::{Timely, timely};
-pub use publish::{Publication, player_entity};
-pub use rules::{Headroom, Rules, Settings, Variant};
-pub use surroundings::{OpenSpace, Surroundings};
+pub use command_time::{ClampedCommand, clamp_command_time};
+pub use entity_state::{Publication, player_entity};
+pub use noclip::noclip_move;
+pub use pmove::{PmoveInput, PmoveResult, TouchList, move_player};
+pub use rules::{Headroom, PmoveRules, PmoveSettings, PmoveVariant};
+pub use surroundings::{OpenSpace, PmoveWorld};
 pub use velocity::{Acceleration, Length};
 
-use mover::Mover;
+use pmove::Pmove;
 
 /// Index of the health statistic, the same in every game.
 const HEALTH: usize = 0;

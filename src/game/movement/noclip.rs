@@ -4,7 +4,7 @@
 //! Source: the base game's movement; checked against 250 commands run by its bytecode.
 
 use super::{
-    Acceleration, Mover, Surroundings,
+    Acceleration, Pmove, PmoveWorld,
     command::{Step, begin_step, drop_timers, run_command},
     velocity::{
         GROUND_FRICTION, Length, STOP_SPEED, accelerated, command_scale, normalized, slowed,
@@ -19,7 +19,7 @@ const FRICTION: f32 = GROUND_FRICTION * 1.5;
 const ACCELERATION: f32 = 10.0;
 
 /// Runs one command of a flier by the rules that all games share, without asking for a world.
-pub fn fly_through(
+pub fn noclip_move(
     state: &mut PlayerState,
     command: &UserCmd,
     fixed_ms: Option<i32>,
@@ -32,9 +32,9 @@ pub fn fly_through(
     });
 }
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Flies through everything for the length of the step.
-    pub(super) fn fly_through(&mut self) {
+    pub(super) fn noclip_move(&mut self) {
         let (how, length) = (self.rules.acceleration, self.rules.variant.length);
         fly(self.state, self.command, &self.step, how, length);
     }
@@ -95,7 +95,7 @@ mod tests {
                 upmove: number(5) as i8,
                 ..UserCmd::default()
             };
-            fly_through(&mut state, &command, None, Acceleration::Plain);
+            noclip_move(&mut state, &command, None, Acceleration::Plain);
             assert_eq!((state.pm_flags, state.pmove_framecount), (number(6), number(7)), "{line}");
             let ours = [state.origin.0, state.velocity.0].concat();
             let ours: Vec<u32> = ours.iter().map(|f| f.to_bits()).collect();
@@ -112,19 +112,19 @@ mod tests {
         let mut state = spawned();
         state.velocity = Vec3::new(200.0, 0.0, 0.0);
         let command = UserCmd { server_time: 1050, ..UserCmd::default() };
-        fly_through(&mut state, &command, None, Acceleration::Plain);
+        noclip_move(&mut state, &command, None, Acceleration::Plain);
         // 200·9·0.05 = 90 lost; 110·0.05 = 5.5 flown.
         assert!((state.velocity[0] - 110.0).abs() < 1e-4, "{:?}", state.velocity);
         assert!((state.origin[0] - 109.5).abs() < 1e-4, "{:?}", state.origin);
 
         let mut state = spawned();
         state.velocity = Vec3::new(0.5, 0.5, 0.0);
-        fly_through(&mut state, &command, None, Acceleration::Plain);
+        noclip_move(&mut state, &command, None, Acceleration::Plain);
         assert_eq!((state.velocity, state.origin), (Vec3::ZERO, spawned().origin));
 
         let mut state = spawned();
         let up = UserCmd { upmove: 127, ..command };
-        fly_through(&mut state, &up, None, Acceleration::Plain);
+        noclip_move(&mut state, &up, None, Acceleration::Plain);
         // From rest: 10·0.05·320 = 160 straight up, for 0.05 s.
         assert!((state.velocity[2] - 160.0).abs() < 1e-4, "{:?}", state.velocity);
         assert!((state.origin[2] - 41.0).abs() < 1e-4, "{:?}", state.origin);
@@ -134,10 +134,10 @@ mod tests {
     fn fixed_steps_give_the_same_flight_however_commands_are_cut() {
         let command = |server_time| UserCmd { server_time, forwardmove: 127, ..UserCmd::default() };
         let mut whole = spawned();
-        fly_through(&mut whole, &command(1064), Some(8), Acceleration::Plain);
+        noclip_move(&mut whole, &command(1064), Some(8), Acceleration::Plain);
         let mut cut = spawned();
         for time in [1008, 1032, 1064] {
-            fly_through(&mut cut, &command(time), Some(8), Acceleration::Plain);
+            noclip_move(&mut cut, &command(time), Some(8), Acceleration::Plain);
         }
         assert_eq!((whole.origin, whole.velocity), (cut.origin, cut.velocity));
     }

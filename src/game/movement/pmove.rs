@@ -3,7 +3,7 @@
 //! Source: the base game's movement.
 
 use super::{
-    HEALTH, Rules, Surroundings,
+    HEALTH, PmoveRules, PmoveWorld,
     command::{Step, begin_step, drop_timers, run_command},
     ground::Ground,
 };
@@ -15,7 +15,7 @@ const MAX_TOUCHED: usize = 32;
 
 /// What a command depends on, besides the state and the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conditions {
+pub struct PmoveInput {
     /// Content bits that stop the player.
     pub mask: i32,
     /// Whether the gauntlet reaches somebody. Clients never predict that.
@@ -24,12 +24,12 @@ pub struct Conditions {
 
 /// Entities run into during a step, each once; never the world.
 #[derive(Clone, Copy, Debug)]
-pub struct Touched {
+pub struct TouchList {
     entities: [EntityNum; MAX_TOUCHED],
     len: usize,
 }
 
-impl Touched {
+impl TouchList {
     const NONE: Self = Self { entities: [EntityNum::NONE; MAX_TOUCHED], len: 0 };
 
     /// The entities, in the order in which they were touched first.
@@ -49,9 +49,9 @@ impl Touched {
 
 /// What comes of a command besides the state; all of it as the last step left it.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome {
+pub struct PmoveResult {
     /// Entities run into.
-    pub touched: Touched,
+    pub touched: TouchList,
     /// How deep in liquid: 0 dry, 1 feet, 2 waist, 3 eyes.
     pub water_level: u8,
     /// Content bits at the feet when they are in liquid.
@@ -64,9 +64,9 @@ pub struct Outcome {
     pub xy_speed: f32,
 }
 
-impl Outcome {
+impl PmoveResult {
     const NONE: Self = Self {
-        touched: Touched::NONE,
+        touched: TouchList::NONE,
         water_level: 0,
         water_type: 0,
         mins: Vec3::ZERO,
@@ -79,26 +79,26 @@ impl Outcome {
 ///
 /// The command's time must have been brought near the level's (see [`timely`](super::timely)); one that
 /// is not newer than the state changes nothing.
-pub fn move_player<W: Surroundings + ?Sized>(
+pub fn move_player<W: PmoveWorld + ?Sized>(
     state: &mut PlayerState,
     command: &UserCmd,
-    rules: &Rules,
-    conditions: Conditions,
+    rules: &PmoveRules,
+    conditions: PmoveInput,
     world: &mut W,
-) -> Outcome {
-    let mut outcome = Outcome::NONE;
+) -> PmoveResult {
+    let mut outcome = PmoveResult::NONE;
     let mut mask = conditions.mask;
     run_command(state, command, rules.fixed_step_ms, |state, command| {
         // Others pass through the dead.
         if state.stats[HEALTH] <= 0 {
             mask &= !contents::BODY;
         }
-        outcome.touched = Touched::NONE;
+        outcome.touched = TouchList::NONE;
         outcome.water_level = 0;
         outcome.water_type = 0;
         let (origin, velocity) = (state.origin, state.velocity);
         let step = begin_step(state, command, rules.variant.noclip_fires);
-        let mut mover = Mover {
+        let mut mover = Pmove {
             state,
             command,
             rules,
@@ -107,7 +107,7 @@ pub fn move_player<W: Surroundings + ?Sized>(
             gauntlet_hit: conditions.gauntlet_hit,
             step,
             ground: Ground::AIR,
-            before: Before { origin, velocity, water_level: 0 },
+            before: StepStart { origin, velocity, water_level: 0 },
             outcome: &mut outcome,
         };
         mover.step();
@@ -117,69 +117,69 @@ pub fn move_player<W: Surroundings + ?Sized>(
 
 /// How a step began.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Before {
+pub(super) struct StepStart {
     pub(super) origin: Vec3,
     pub(super) velocity: Vec3,
     pub(super) water_level: u8,
 }
 
 /// A player in the middle of a step.
-pub(super) struct Mover<'a, W: ?Sized> {
+pub(super) struct Pmove<'a, W: ?Sized> {
     pub(super) state: &'a mut PlayerState,
     pub(super) command: &'a mut UserCmd,
-    pub(super) rules: &'a Rules,
+    pub(super) rules: &'a PmoveRules,
     pub(super) world: &'a mut W,
     pub(super) mask: i32,
     pub(super) gauntlet_hit: bool,
     pub(super) step: Step,
     pub(super) ground: Ground,
-    pub(super) before: Before,
-    pub(super) outcome: &'a mut Outcome,
+    pub(super) before: StepStart,
+    pub(super) outcome: &'a mut PmoveResult,
 }
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Everything after the view angles.
     fn step(&mut self) {
         match self.state.pm_type {
             kind if kind == PmType::Spectator => {
-                self.take_stance();
+                self.check_duck();
                 self.fly();
                 drop_timers(self.state, self.step.ms);
             }
             kind if kind == PmType::Noclip => {
-                self.fly_through();
+                self.noclip_move();
                 drop_timers(self.state, self.step.ms);
             }
             kind if kind >= PmType::Freeze as i32 => {}
-            _ => self.step_among_things(),
+            _ => self.step_with_collision(),
         }
     }
 
     /// The step of somebody whom the world can stop.
-    fn step_among_things(&mut self) {
-        self.measure_water();
+    fn step_with_collision(&mut self) {
+        self.set_water_level();
         self.before.water_level = self.outcome.water_level;
-        self.take_stance();
-        self.find_ground();
+        self.check_duck();
+        self.ground_trace();
         if self.state.pm_type == PmType::Dead {
-            self.slow_body();
+            self.dead_move();
         }
         drop_timers(self.state, self.step.ms);
 
         self.make_move();
 
         self.gesture();
-        self.find_ground();
-        self.measure_water();
+        self.ground_trace();
+        self.set_water_level();
         if self.state.pm_flags & pm_flag::ELIMINATION_WARMUP == 0 {
             self.handle_weapon();
         }
         if self.rules.variant.torso_last {
-            self.make_steps();
+            self.bob_footsteps();
             self.hold_weapon();
         } else {
             self.hold_weapon();
-            self.make_steps();
+            self.bob_footsteps();
         }
         self.cross_water();
         self.round_velocity();
@@ -195,16 +195,16 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         } else if self.state.powerups[Powerup::Flight] != 0 {
             self.fly();
         } else if self.has(pm_flag::GRAPPLE_PULL) {
-            self.follow_hook();
-            self.move_in_air();
+            self.grapple_move();
+            self.air_move();
         } else if self.has(pm_flag::TIME_WATERJUMP) {
-            self.leap_from_water();
+            self.water_jump_move();
         } else if self.outcome.water_level > 1 {
             self.swim();
         } else if self.ground.walking {
             self.walk();
         } else {
-            self.move_in_air();
+            self.air_move();
         }
     }
 
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn touched_entities_are_remembered_once_and_never_the_world() {
-        let mut touched = Touched::NONE;
+        let mut touched = TouchList::NONE;
         let entity = |number| EntityNum::new(number).expect("in range");
         for number in [5, 1022, 5, 7] {
             touched.add(entity(number));

@@ -26,7 +26,7 @@ pub enum Headroom {
 
 /// One game's movement. Bits of `dmflags` are 0 where the game has no such flag.
 #[derive(Debug, PartialEq)]
-pub struct Variant {
+pub struct PmoveVariant {
     /// Its name in settings and logs.
     pub name: &'static str,
     /// What else is so in the game of clients that move like this.
@@ -63,7 +63,7 @@ pub struct Variant {
     pub fast_water_dmflag: i32,
 }
 
-impl Variant {
+impl PmoveVariant {
     /// The base game, release 1.32: what the bytecode in its data does.
     pub const QUAKE3: &'static Self = &Self {
         name: "quake3",
@@ -142,7 +142,7 @@ impl Variant {
 
 /// A server's settings that movement goes by, as an operator wrote them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct PmoveSettings {
     /// `pmove_fixed`: everybody moves in steps of the same length.
     pub fixed: bool,
     /// `pmove_msec`: that length, positive.
@@ -155,9 +155,9 @@ pub struct Settings {
 
 /// The rules of one server's movement.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rules {
+pub struct PmoveRules {
     /// The game's.
-    pub variant: &'static Variant,
+    pub variant: &'static PmoveVariant,
     /// Length of fixed steps in milliseconds; `None` when steps are as long as commands.
     pub fixed_step_ms: Option<i32>,
     /// Velocity is rounded to whole numbers after each step.
@@ -174,10 +174,10 @@ pub struct Rules {
     pub view_height: i32,
 }
 
-impl Rules {
+impl PmoveRules {
     /// The rules of a game under these settings.
     #[must_use]
-    pub fn new(variant: &'static Variant, settings: Settings) -> Self {
+    pub fn new(variant: &'static PmoveVariant, settings: PmoveSettings) -> Self {
         let flag = |bit: i32| settings.dmflags & bit != 0;
         Self {
             variant,
@@ -211,43 +211,43 @@ mod tests {
         game::settings::key,
     };
 
-    const EVERYTHING: Settings =
-        Settings { fixed: true, fixed_step_ms: 33, float: true, dmflags: -1 };
+    const EVERYTHING: PmoveSettings =
+        PmoveSettings { fixed: true, fixed_step_ms: 33, float: true, dmflags: -1 };
 
     #[test]
     fn a_game_heeds_only_its_own_flags() {
-        let base = Rules::new(Variant::QUAKE3, EVERYTHING);
+        let base = PmoveRules::new(PmoveVariant::QUAKE3, EVERYTHING);
         assert!(base.whole_velocity && base.silent_steps && !base.instant_weapons);
         assert_eq!((base.acceleration, base.swim_scale), (Acceleration::Plain, 0.5));
         assert_eq!(base.fixed_step_ms, Some(33));
         assert_eq!(base.with_free_steps().fixed_step_ms, None);
 
-        let open = Rules::new(Variant::OPENARENA, EVERYTHING);
+        let open = PmoveRules::new(PmoveVariant::OPENARENA, EVERYTHING);
         assert!(!open.whole_velocity && open.instant_weapons);
         assert_eq!((open.acceleration, open.swim_scale), (Acceleration::NoBunny, 0.5));
-        assert_eq!(Rules::new(Variant::OPENARENA_NEXT, EVERYTHING).swim_scale, 5.0);
+        assert_eq!(PmoveRules::new(PmoveVariant::OPENARENA_NEXT, EVERYTHING).swim_scale, 5.0);
 
-        let none = Settings { fixed: false, fixed_step_ms: 1, float: false, dmflags: 0 };
-        let open = Rules::new(Variant::OPENARENA, none);
+        let none = PmoveSettings { fixed: false, fixed_step_ms: 1, float: false, dmflags: 0 };
+        let open = PmoveRules::new(PmoveVariant::OPENARENA, none);
         assert!(open.whole_velocity && !open.instant_weapons && !open.silent_steps);
         assert_eq!((open.acceleration, open.fixed_step_ms), (Acceleration::Plain, None));
     }
 
     #[test]
     fn variants_agree_with_the_profiles_of_their_games() {
-        let usual = Profile::ALL.map(|profile| Variant::of_profile(profile).name);
+        let usual = Profile::ALL.map(|profile| PmoveVariant::of_profile(profile).name);
         assert_eq!(usual, ["openarena", "quake3", "openarena-next"]);
-        for variant in Variant::ALL {
+        for variant in PmoveVariant::ALL {
             let profile = variant.profile;
             assert_eq!(variant.stats, profile.stats, "{}", variant.name);
             assert_eq!(variant.last_weapon, profile.last_weapon, "{}", variant.name);
             assert_eq!(variant.no_bunny_dmflag, profile.no_bunny_dmflag, "{}", variant.name);
-            assert_eq!(Variant::named(variant.name), Some(variant));
+            assert_eq!(PmoveVariant::named(variant.name), Some(variant));
             let game = GameFolder::named(profile.folder).unwrap();
             let float = key::PMOVE_FLOAT.setting().in_game(game);
             let sent = float.flags.has(Flags::SYSTEMINFO);
             assert_eq!(variant.float_setting, sent, "{}: clients predict with it", variant.name);
         }
-        assert_eq!(Variant::named("doom"), None);
+        assert_eq!(PmoveVariant::named("doom"), None);
     }
 }

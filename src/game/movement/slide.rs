@@ -3,7 +3,7 @@
 //! Source: the base game's movement.
 
 use super::{
-    Mover, Surroundings,
+    Pmove, PmoveWorld,
     events::queue,
     ground::LEAST_WALKABLE,
     velocity::{clipped, direction},
@@ -53,7 +53,7 @@ impl Planes {
     }
 }
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Moves for the length of the step, along whatever is in the way. Whether anything was.
     pub(super) fn slide(&mut self, gravity: Gravity) -> bool {
         // What the velocity is when the movement timer runs: as if nothing had been hit.

@@ -5,7 +5,7 @@ use crate::model::{Trace, Vec3};
 /// Answers where a player's box gets to and what a point lies in.
 ///
 /// Who implements it knows the player and leaves it out of its answers.
-pub trait Surroundings {
+pub trait PmoveWorld {
     /// How far a box (`mins` to `maxs`, relative to the moving point) gets from `start` to `end` through
     /// whatever has one of the content bits of `mask`. With `end` equal to `start`: whether it fits there.
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace;
@@ -18,7 +18,7 @@ pub trait Surroundings {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenSpace;
 
-impl Surroundings for OpenSpace {
+impl PmoveWorld for OpenSpace {
     fn trace(&mut self, _start: Vec3, _mins: Vec3, _maxs: Vec3, end: Vec3, _mask: i32) -> Trace {
         Trace::free(end)
     }

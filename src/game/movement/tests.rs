@@ -27,7 +27,7 @@ impl Floor {
     }
 }
 
-impl Surroundings for Floor {
+impl PmoveWorld for Floor {
     fn trace(&mut self, start: Vec3, mins: Vec3, _maxs: Vec3, end: Vec3, _mask: i32) -> Trace {
         let (from, to) = (start[2] + mins[2], end[2] + mins[2]);
         if to > 0.0 {
@@ -53,11 +53,12 @@ impl Surroundings for Floor {
     }
 }
 
-const SETTINGS: Settings = Settings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
-const CONDITIONS: Conditions = Conditions { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
+const SETTINGS: PmoveSettings =
+    PmoveSettings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
+const CONDITIONS: PmoveInput = PmoveInput { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
 
 /// A player who stands on the floor, with a machine gun.
-fn standing(rules: &Rules) -> PlayerState {
+fn standing(rules: &PmoveRules) -> PlayerState {
     let mut state = PlayerState {
         command_time: 1000,
         origin: Vec3::new(0.0, 0.0, 24.125),
@@ -81,22 +82,22 @@ fn standing(rules: &Rules) -> PlayerState {
 /// A player, what surrounds it, and the rules.
 struct Scene {
     state: PlayerState,
-    rules: Rules,
-    conditions: Conditions,
+    rules: PmoveRules,
+    conditions: PmoveInput,
     floor: Floor,
     command: UserCmd,
 }
 
 impl Scene {
-    fn new(variant: &'static Variant, settings: Settings, floor: Floor) -> Self {
-        let rules = Rules::new(variant, settings);
+    fn new(variant: &'static PmoveVariant, settings: PmoveSettings, floor: Floor) -> Self {
+        let rules = PmoveRules::new(variant, settings);
         let state = standing(&rules);
         let command = UserCmd { weapon: 2, ..UserCmd::default() };
         Self { state, rules, conditions: CONDITIONS, floor, command }
     }
 
     /// Runs one step of so many milliseconds.
-    fn step(&mut self, ms: i32) -> Outcome {
+    fn step(&mut self, ms: i32) -> PmoveResult {
         self.command.server_time = self.state.command_time + ms;
         let Self { state, rules, conditions, floor, command } = self;
         move_player(state, command, rules, *conditions, floor)
@@ -119,12 +120,12 @@ impl Scene {
 }
 
 fn quake3(floor: Floor) -> Scene {
-    Scene::new(Variant::QUAKE3, SETTINGS, floor)
+    Scene::new(PmoveVariant::QUAKE3, SETTINGS, floor)
 }
 
 fn openarena(dmflags: i32) -> Scene {
-    let settings = Settings { dmflags, ..SETTINGS };
-    Scene::new(Variant::OPENARENA, settings, Floor::with(0))
+    let settings = PmoveSettings { dmflags, ..SETTINGS };
+    Scene::new(PmoveVariant::OPENARENA, settings, Floor::with(0))
 }
 
 #[test]
@@ -147,8 +148,8 @@ fn slippery_ground_does_not_slow_and_hardly_speeds_up() {
 #[test]
 fn feet_sound_as_the_floor_does() {
     let steps = |flags, dmflags, buttons| {
-        let settings = Settings { dmflags, ..SETTINGS };
-        let mut scene = Scene::new(Variant::QUAKE3, settings, Floor::with(flags));
+        let settings = PmoveSettings { dmflags, ..SETTINGS };
+        let mut scene = Scene::new(PmoveVariant::QUAKE3, settings, Floor::with(flags));
         scene.command.forwardmove = if buttons == 0 { 127 } else { 64 };
         scene.command.buttons = Buttons(buttons);
         scene.events(60, 20)
@@ -284,9 +285,11 @@ fn the_gauntlet_fires_only_when_it_hits() {
 
 #[test]
 fn ammunition_runs_out_unless_it_is_endless() {
-    for (variant, ammo, left) in
-        [(Variant::QUAKE3, 999, 979), (Variant::OPENARENA, 999, 999), (Variant::OPENARENA, -1, -1)]
-    {
+    for (variant, ammo, left) in [
+        (PmoveVariant::QUAKE3, 999, 979),
+        (PmoveVariant::OPENARENA, 999, 999),
+        (PmoveVariant::OPENARENA, -1, -1),
+    ] {
         let mut scene = Scene::new(variant, SETTINGS, Floor::with(0));
         scene.state.ammo[2] = ammo;
         shots(&mut scene);
@@ -375,7 +378,7 @@ fn fire_shows_in_noclip_in_all_games_but_the_newer_builds() {
         scene.step(8);
         scene.state.e_flags & entity_flag::FIRING != 0
     };
-    assert_eq!(Variant::ALL.map(fires), [true, false, true, true]);
+    assert_eq!(PmoveVariant::ALL.map(fires), [true, false, true, true]);
 }
 
 #[test]
@@ -396,33 +399,33 @@ fn swimmers_climb_where_there_is_room() {
         (contents::PLAYERCLIP, false, false),
         (contents::SOLID, false, false),
     ] {
-        assert_eq!(climbs(Variant::QUAKE3, above), everywhere, "{above:#x}");
-        assert_eq!(climbs(Variant::IOQUAKE3, above), newer, "{above:#x}");
-        assert_eq!(climbs(Variant::OPENARENA, above), newer, "{above:#x}");
+        assert_eq!(climbs(PmoveVariant::QUAKE3, above), everywhere, "{above:#x}");
+        assert_eq!(climbs(PmoveVariant::IOQUAKE3, above), newer, "{above:#x}");
+        assert_eq!(climbs(PmoveVariant::OPENARENA, above), newer, "{above:#x}");
     }
 }
 
 #[test]
 fn rounding_follows_the_settings() {
     let is_whole = |variant, float, flags| {
-        let settings = Settings { float, ..SETTINGS };
+        let settings = PmoveSettings { float, ..SETTINGS };
         let mut scene = Scene::new(variant, settings, Floor::with(flags));
         scene.state.velocity = Vec3::new(100.25, 0.0, 0.0);
         scene.step(8);
         scene.state.velocity == scene.state.velocity.rounded()
     };
-    assert!(is_whole(Variant::QUAKE3, true, 0));
-    assert!(is_whole(Variant::OPENARENA, false, 0));
-    assert!(!is_whole(Variant::OPENARENA, true, 0));
-    assert!(!is_whole(Variant::OPENARENA, true, surface::SLICK));
-    assert!(is_whole(Variant::OPENARENA_NEXT, true, surface::SLICK));
-    assert!(!is_whole(Variant::OPENARENA_NEXT, true, 0));
+    assert!(is_whole(PmoveVariant::QUAKE3, true, 0));
+    assert!(is_whole(PmoveVariant::OPENARENA, false, 0));
+    assert!(!is_whole(PmoveVariant::OPENARENA, true, 0));
+    assert!(!is_whole(PmoveVariant::OPENARENA, true, surface::SLICK));
+    assert!(is_whole(PmoveVariant::OPENARENA_NEXT, true, surface::SLICK));
+    assert!(!is_whole(PmoveVariant::OPENARENA_NEXT, true, 0));
 }
 
 #[test]
 fn the_dead_lie_low_and_are_walked_through() {
     struct Asked(i32);
-    impl Surroundings for Asked {
+    impl PmoveWorld for Asked {
         fn trace(&mut self, _: Vec3, _: Vec3, _: Vec3, end: Vec3, mask: i32) -> Trace {
             self.0 |= mask;
             Trace::free(end)
@@ -431,7 +434,7 @@ fn the_dead_lie_low_and_are_walked_through() {
             0
         }
     }
-    let rules = Rules::new(Variant::QUAKE3, SETTINGS);
+    let rules = PmoveRules::new(PmoveVariant::QUAKE3, SETTINGS);
     let mut state = standing(&rules);
     state.stats[HEALTH] = -5;
     state.pm_type = PmType::Dead as i32;
@@ -460,7 +463,7 @@ impl Chaos {
     }
 }
 
-impl Surroundings for Chaos {
+impl PmoveWorld for Chaos {
     fn trace(&mut self, _: Vec3, _: Vec3, _: Vec3, end: Vec3, _: i32) -> Trace {
         let bits = self.next();
         Trace {
@@ -512,8 +515,8 @@ proptest! {
             rightmove: moves[1],
             upmove: moves[2],
         };
-        let settings = Settings { fixed, fixed_step_ms: 8, float: fixed, dmflags };
-        let rules = Rules::new(Variant::ALL[variant], settings);
+        let settings = PmoveSettings { fixed, fixed_step_ms: 8, float: fixed, dmflags };
+        let rules = PmoveRules::new(PmoveVariant::ALL[variant], settings);
         let outcome = move_player(&mut state, &command, &rules, CONDITIONS, &mut Chaos(seed));
         prop_assert!(outcome.touched.as_slice().len() <= 32);
         prop_assert_eq!(state.command_time, time.max(command.server_time));

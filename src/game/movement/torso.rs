@@ -3,7 +3,7 @@
 //! Source: the base game's movement; OpenArena's team gestures.
 
 use super::{
-    Mover, Surroundings,
+    Pmove, PmoveWorld,
     animation::{continue_torso, start_torso},
     events::queue,
 };
@@ -25,7 +25,7 @@ const ORDERS: [(Buttons, i32); 6] = [
     (Buttons::NEGATIVE, animation::TORSO_NEGATIVE),
 ];
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Taunts or gives an order, if no such thing is being shown.
     pub(super) fn gesture(&mut self) {
         let down = |button| self.command.buttons.contains(button);

@@ -3,7 +3,7 @@
 //! Source: the base game's movement.
 
 use super::{
-    Mover, Surroundings,
+    Pmove, PmoveWorld,
     command::JUMP_MOVE,
     events::queue,
     slide::Gravity,
@@ -29,7 +29,7 @@ const JUMP_SPEED: f32 = 270.0;
 /// Speed that a body loses in each step, units per second.
 const BODY_DRAG: f32 = 20.0;
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     pub(super) fn walk(&mut self) {
         if self.outcome.water_level > 2 && self.step.axes.forward.dot(self.ground.normal()) > 0.0 {
             // Looks away from the ground, under water.
@@ -40,7 +40,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
             if self.outcome.water_level > 1 {
                 self.swim();
             } else {
-                self.move_in_air();
+                self.air_move();
             }
             return;
         }
@@ -80,7 +80,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
         }
     }
 
-    pub(super) fn move_in_air(&mut self) {
+    pub(super) fn air_move(&mut self) {
         self.slow_down();
         let scale = command_scale(self.command, self.state.speed);
         self.show_direction();
@@ -98,7 +98,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
     }
 
     /// What lies comes to rest.
-    pub(super) fn slow_body(&mut self) {
+    pub(super) fn dead_move(&mut self) {
         if self.ground.walking {
             let speed = self.state.velocity.length() - BODY_DRAG;
             self.state.velocity =

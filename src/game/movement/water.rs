@@ -3,7 +3,7 @@
 //! Source: the base game's movement.
 
 use super::{
-    Mover, Surroundings,
+    Pmove, PmoveWorld,
     events::queue,
     rules::Headroom,
     slide::Gravity,
@@ -31,10 +31,10 @@ const LEAP_UP: f32 = 350.0;
 /// Longest leap in milliseconds.
 const LEAP_MS: i32 = 2000;
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Finds how deep the player stands in liquid: by three points between feet and eyes. The eyes are
     /// where the last stance put them.
-    pub(super) fn measure_water(&mut self) {
+    pub(super) fn set_water_level(&mut self) {
         self.outcome.water_level = 0;
         self.outcome.water_type = 0;
         let eyes = self.state.viewheight.wrapping_add(24);
@@ -75,7 +75,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
 
     pub(super) fn swim(&mut self) {
         if self.starts_leap() {
-            self.leap_from_water();
+            self.water_jump_move();
             return;
         }
         self.slow_down();
@@ -119,7 +119,7 @@ impl<W: Surroundings + ?Sized> Mover<'_, W> {
     }
 
     /// Flies on in a leap; it ends when it leads down.
-    pub(super) fn leap_from_water(&mut self) {
+    pub(super) fn water_jump_move(&mut self) {
         self.step_slide(Gravity::On);
         self.state.velocity[2] -= self.gravity_gain();
         if self.state.velocity[2] < 0.0 {

@@ -3,7 +3,7 @@
 //!
 //! Source: the base game's movement; OpenArena's runes and flags.
 
-use super::{HEALTH, Mover, Surroundings, animation::start_torso, events::queue, torso::resting};
+use super::{HEALTH, Pmove, PmoveWorld, animation::start_torso, events::queue, torso::resting};
 use crate::bg::items::{ItemKind, ItemList};
 use crate::bg::weapons;
 use crate::bg::{
@@ -20,7 +20,7 @@ const EMPTY_MS: i32 = 500;
 /// Health above the maximum from which on a medkit is kept.
 const MEDKIT_MARGIN: i32 = 25;
 
-impl<W: Surroundings + ?Sized> Mover<'_, W> {
+impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     pub(super) fn handle_weapon(&mut self) {
         let watches = self.state.persistant[Persistent::Team] == Team::Spectator;
         if self.has(pm_flag::RESPAWNED) || watches {
