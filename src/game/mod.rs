@@ -13,6 +13,7 @@ mod conformance;
 mod deathmatch;
 mod direction_bytes;
 mod flight;
+mod modes;
 pub mod movement;
 mod people;
 pub mod profile;

@@ -28,6 +28,7 @@ mod message_vectors;
 mod movement_tables;
 mod movement_vectors;
 mod netchan_vectors;
+mod ownership;
 mod rate_and_frames;
 mod rejoining;
 mod seeded_match;

@@ -1,4 +1,4 @@
-//! A room to fight in, for tests: a box of walls with more boxes in it, and players where they are put.
+//! Test fixture: a closed room with boxes, and players at chosen positions.
 //!
 //! The floor is at height 0, walls stand 2048 units from the middle on each side, the ceiling is 1024 units up.
 

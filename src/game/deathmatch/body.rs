@@ -1,4 +1,4 @@
-//! What only this game knows of a player, from one spawn to the next.
+//! Combat state of one player, from one spawn to the next.
 //!
 //! Source: the base game's clients.
 

@@ -1,4 +1,4 @@
-//! The classes of entities: what becomes of each.
+//! Spawn functions: the class names of map entities.
 //!
 //! Invariants: a class that nobody knows is named once for each level, with the number of its entities.
 //! Source: the base game's spawn functions and its filters by game type; OpenArena's.

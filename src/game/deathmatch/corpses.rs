@@ -1,4 +1,4 @@
-//! Bodies that stay behind when their players come back to life.
+//! Body queue: corpses that stay after a respawn.
 //!
 //! Eight slots are used in turn. A body falls, lies, sinks and is gone. Source: the base game's body
 //! queue.

@@ -1,4 +1,4 @@
-//! What surrounds a player: water to drown in, lava and slime.
+//! World effects: drowning, lava and slime.
 //!
 //! Source: the base game's effects of the world.
 

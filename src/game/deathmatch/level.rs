@@ -1,5 +1,4 @@
-//! A level's beginning: its configstrings, and what a thing that stands for an entity of the map begins
-//! with.
+//! Level start: configstrings, map entities and their common fields.
 //!
 //! Invariants: models and sounds are registered without gaps, in the order of the entity text. Source:
 //! the base game's start of a level.

@@ -1,5 +1,4 @@
-//! Names that clients load: models and sounds, numbered without gaps in the order in which they are asked
-//! for.
+//! Model and sound indexes: asset names, numbered without gaps in the order of registration.
 //!
 //! Source: the base game's registration of models and sounds.
 

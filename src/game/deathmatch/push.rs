@@ -1,4 +1,4 @@
-//! Movers push and carry: all parts of a team move, or none does.
+//! Pushing by movers: all parts of a team move, or none does.
 //!
 //! Invariants: what was moved for a blocked team is where it was before. Source: the base game's pusher.
 

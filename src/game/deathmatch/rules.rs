@@ -1,4 +1,4 @@
-//! Deathmatch as the rules that client commands ask: enter, die, teleport, take, leave.
+//! Deathmatch rules behind client commands: enter, die, teleport, take, leave.
 
 use super::{
     combat::death::{die_for_another_side, take_own_life},

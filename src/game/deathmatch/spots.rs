@@ -1,4 +1,4 @@
-//! Where players begin, and where those who watch do.
+//! Spawn points of players and spectators.
 //!
 //! Source: the base game's choice of a spawn spot, and OpenArena's.
 

@@ -1,4 +1,4 @@
-//! Deathmatch from inside: through the game's entries on a stage of boxes, and what only the room sees.
+//! Deathmatch from inside: through the game's entries on a level of boxes.
 
 use super::*;
 use crate::game::conformance;

@@ -1,4 +1,4 @@
-//! Everything in the level that is no player: one slot of a table each.
+//! Entity table: one slot for each entity that is not a player.
 //!
 //! Invariants: numbers run from 64 to 1021; a number is taken again only a second after it became free,
 //! so that clients do not take a new thing for the old one, unless the level has just begun or nothing

@@ -1,4 +1,4 @@
-//! How players begin, and what each of their commands does: the move, what it touches, what follows.
+//! Client think: spawn, and the effects of each usercmd.
 //!
 //! The order is what clients rely on: the entity is linked where others see it (cut to whole units) and
 //! collides where the player really is. Source: the base game's think and spawn rules.
@@ -27,13 +27,13 @@ use crate::model::{
 };
 use crate::world::links::{CollisionScene, World};
 use crate::{
-    bg::{EntityType, Event, GameType, MeansOfDeath, PmType, Weapon, contents, player_box},
+    bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box},
     game::{
         movement::{
             ClampedCommand, OpenSpace, PmoveInput, PmoveWorld, Publication, clamp_command_time,
             events, move_player, player_entity, push,
         },
-        people::{People, Role, SPECTATOR_SPEED, TEAM_BULLETS},
+        people::{People, Role, SPECTATOR_SPEED},
     },
 };
 
@@ -111,15 +111,13 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
             .then(|| now + cx.frame.combat.protection_ms),
         ..Body::new(now)
     };
-    let (game_type, arms) = (cx.clients.game_type, cx.frame.combat.arms);
+    let (spawn_bullets, arms) = (cx.clients.mode().spawn_bullets, cx.frame.combat.arms);
     sys.items.forget_luggage(client);
     let People { players, rules, .. } = &mut *cx.clients;
     let Some(player) = players[client.index()].as_mut() else { return };
     player.command = cx.host.usercmd(client);
     player.reset(client, spot, role, profile, rules, now);
-    if game_type == GameType::TeamDeathmatch {
-        player.state.ammo[Weapon::Machinegun] = TEAM_BULLETS;
-    }
+    player.state.ammo[Weapon::Machinegun] = spawn_bullets;
     if role.plays() {
         arms.equip(&mut player.state, &profile.stats);
     }

@@ -1,4 +1,4 @@
-//! What happens where players are: pads, teleporters, places that hurt, what they touch.
+//! Touch triggers: jump pads, teleporters, hurt triggers.
 //!
 //! Source: the base game's triggers.
 

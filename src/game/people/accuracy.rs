@@ -1,4 +1,4 @@
-//! How often a player fired each weapon, and how often that hit.
+//! Accuracy: shots and hits by weapon.
 //!
 //! Source: the base game's accuracy; OpenArena's, which counts each weapon.
 

@@ -1,4 +1,4 @@
-//! What players may vote on: a closed set of questions, each with its text and with what follows.
+//! Vote proposals: a closed set, each with its text and its console lines.
 //!
 //! Invariants: a question is a typed value, made from words that were checked; what runs when it is
 //! answered is written here from that value and never from what a player typed. Source: the base game's

@@ -1,14 +1,11 @@
-//! Talk between players: in writing, by recorded voices, by orders that go with a key.
+//! Chat: text, voice chat and canned orders.
 //!
 //! Invariants: nothing a player types can end its quotes or its line; no command is longer than every
 //! client takes. Source: the base game's chat commands and their escape byte, which clients strip.
 
-use super::People;
+use super::{ClientContext, People};
+use crate::game::userinfo::clean_text;
 use crate::model::{ClientNum, text::truncated};
-use crate::{
-    bg::GameType,
-    game::{Host, userinfo::clean_text},
-};
 
 /// Longest text, in bytes.
 const MAX_SAY_LEN: usize = 149;
@@ -44,45 +41,46 @@ pub(super) struct Voice {
     pub(super) only: bool,
 }
 
-impl People {
+impl ClientContext<'_> {
     /// Says something.
-    pub(super) fn say(&self, host: &mut dyn Host, client: ClientNum, to: Audience, text: &str) {
+    pub(super) fn say(&mut self, client: ClientNum, to: Audience, text: &str) {
         let text = clean_text(text, MAX_SAY_LEN);
-        let Some(player) = self.player(client).filter(|_| !text.trim().is_empty()) else { return };
+        let Some(player) = self.clients.player(client).filter(|_| !text.trim().is_empty()) else {
+            return;
+        };
         let to = self.audience(to);
-        let name = truncated(&player.name, MAX_SPEAKER_LEN);
-        let at = self.place_of(&*host, client).map(|place| format!(" ({place})"));
+        let name = truncated(&player.name, MAX_SPEAKER_LEN).to_owned();
+        let at = self.clients.place_of(&*self.host, client).map(|place| format!(" ({place})"));
         let at = at.unwrap_or_default();
         match to {
             Audience::All => {
                 let line = format!("chat \"{name}^7\x19: ^2{text}\"");
-                self.send_to_hearers(host, client, to, &line);
-                self.log(host, &format!("say: {name}: {text}"));
+                self.send_to_hearers(client, to, &line);
+                self.clients.log(self.host, &format!("say: {name}: {text}"));
             }
             Audience::Team => {
                 let line = format!("tchat \"\x19({name}^7\x19){at}\x19: ^5{text}\"");
-                self.send_to_hearers(host, client, to, &line);
-                self.log(host, &format!("sayteam: {name}: {text}"));
+                self.send_to_hearers(client, to, &line);
+                self.clients.log(self.host, &format!("sayteam: {name}: {text}"));
             }
             Audience::One(target) => {
-                let Some(hearer) = self.player(target) else { return };
-                let at = if self.are_mates(client, target) { at.as_str() } else { "" };
+                let Some(hearer) = self.clients.player(target) else { return };
+                let at = if self.clients.are_mates(client, target) { at.as_str() } else { "" };
                 let line = format!("chat \"\x19[{name}^7\x19]{at}\x19: ^6{text}\"");
-                if self.is_heard(client, target, to) {
-                    host.send_command(Some(target), &line);
+                if is_heard(self.clients, client, target, to) {
+                    self.host.send_command(Some(target), &line);
                 }
                 if target != client {
-                    host.send_command(Some(client), &line);
+                    self.host.send_command(Some(client), &line);
                 }
-                self.log(host, &format!("tell: {name} to {}: {text}", hearer.name));
+                self.clients.log(self.host, &format!("tell: {name} to {}: {text}", hearer.name));
             }
         }
     }
 
     /// Says something in a recorded voice.
     pub(super) fn speak(
-        &self,
-        host: &mut dyn Host,
+        &mut self,
         client: ClientNum,
         to: Audience,
         Voice { only }: Voice,
@@ -92,7 +90,7 @@ impl People {
             .chars()
             .filter(|&c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
             .collect();
-        if id.is_empty() || !self.profile.voices {
+        if id.is_empty() || !self.clients.profile.voices {
             return;
         }
         let to = self.audience(to);
@@ -104,37 +102,38 @@ impl People {
         };
         let number = client.index();
         let line = format!("{command} {} {number} {colour} {id}", u8::from(only));
-        self.send_to_hearers(host, client, to, &line);
+        self.send_to_hearers(client, to, &line);
         if matches!(to, Audience::One(target) if target != client) {
-            host.send_command(Some(client), &line);
+            self.host.send_command(Some(client), &line);
         }
     }
 
     /// Where there are no teams, everybody is one's own.
     fn audience(&self, to: Audience) -> Audience {
-        if to == Audience::Team && !self.game_type.has_teams() { Audience::All } else { to }
+        if to == Audience::Team && !self.clients.game_type.has_teams() { Audience::All } else { to }
     }
 
-    fn send_to_hearers(&self, host: &mut dyn Host, from: ClientNum, to: Audience, line: &str) {
-        let undisturbed = self.game_type != GameType::Tournament || self.role(from).plays();
+    fn send_to_hearers(&mut self, from: ClientNum, to: Audience, line: &str) {
+        let undisturbed = !self.clients.mode().mutes_spectators || self.clients.role(from).plays();
         if to == Audience::All && undisturbed {
-            return host.send_command(None, line);
+            return self.host.send_command(None, line);
         }
-        for client in ClientNum::all().filter(|&client| self.is_heard(from, client, to)) {
-            host.send_command(Some(client), line);
+        let clients = &*self.clients;
+        for client in ClientNum::all().filter(|&client| is_heard(clients, from, client, to)) {
+            self.host.send_command(Some(client), line);
         }
     }
+}
 
-    /// Whether what `from` says to `to` reaches `client`. Who plays a tournament is left in peace.
-    fn is_heard(&self, from: ClientNum, client: ClientNum, to: Audience) -> bool {
-        let disturbs = self.game_type == GameType::Tournament
-            && self.role(client).plays()
-            && !self.role(from).plays();
-        let meant = match to {
-            Audience::All => true,
-            Audience::Team => self.team(from) == self.team(client),
-            Audience::One(target) => target == client,
-        };
-        meant && !disturbs && self.active(client).is_some()
-    }
+/// Whether a text from `from` to `to` reaches `client`. Tournament players do not hear spectators.
+fn is_heard(clients: &People, from: ClientNum, client: ClientNum, to: Audience) -> bool {
+    let disturbs = clients.mode().mutes_spectators
+        && clients.role(client).plays()
+        && !clients.role(from).plays();
+    let meant = match to {
+        Audience::All => true,
+        Audience::Team => clients.team(from) == clients.team(client),
+        Audience::One(target) => target == client,
+    };
+    meant && !disturbs && clients.active(client).is_some()
 }

@@ -1,4 +1,4 @@
-//! What a client may do to itself while the setting `sv_cheats` is 1.
+//! Cheat commands while `sv_cheats` is 1.
 //!
 //! Invariants: without the setting nothing here changes anything; numbers that clients type are brought
 //! within what travels. Source: the base game's cheats and their answers.

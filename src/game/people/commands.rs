@@ -1,4 +1,4 @@
-//! What a client may type: one table of commands, and who may give them.
+//! Client commands: one table, with the roles that may use each.
 //!
 //! Invariants: whatever is typed, answers are whole, quoted and short; words come from hostile clients.
 //! Source: the base game's client commands and answers; OpenArena's.
@@ -153,7 +153,7 @@ impl ClientContext<'_> {
         let profile = self.clients.profile;
         if self.clients.intermission && !may_talk(profile, words.command()) {
             if profile.says_at_intermission {
-                self.clients.say(self.host, client, Audience::All, &words.from(0));
+                self.say(client, Audience::All, &words.from(0));
             }
             return;
         }
@@ -181,11 +181,11 @@ impl ClientContext<'_> {
             return answer(self.host, client, profile.living_refusal);
         }
         match row.verb {
-            Verb::Say => self.clients.say(self.host, client, Audience::All, &words.from(1)),
-            Verb::SayToTeam => self.clients.say(self.host, client, Audience::Team, &words.from(1)),
+            Verb::Say => self.say(client, Audience::All, &words.from(1)),
+            Verb::SayToTeam => self.say(client, Audience::Team, &words.from(1)),
             Verb::Tell => {
-                if let Some(target) = self.clients.named_player(self.host, client, words.get(1)) {
-                    self.clients.say(self.host, client, Audience::One(target), &words.from(2));
+                if let Some(target) = self.named_player(client, words.get(1)) {
+                    self.say(client, Audience::One(target), &words.from(2));
                 }
             }
             Verb::Order => {
@@ -193,17 +193,17 @@ impl ClientContext<'_> {
                 let Some(order) = order else {
                     return answer(self.host, client, "Usage: gc <player> <0-6>");
                 };
-                if let Some(target) = self.clients.named_player(self.host, client, words.get(1)) {
-                    self.clients.say(self.host, client, Audience::One(target), order);
+                if let Some(target) = self.named_player(client, words.get(1)) {
+                    self.say(client, Audience::One(target), order);
                 }
             }
-            Verb::Voice(to, only) => self.clients.voice(self.host, client, to, only, words),
+            Verb::Voice(to, only) => self.voice(client, to, only, words),
             Verb::MapPage => send_map_page(self.host, client, leading_int(words.get(1))),
             Verb::Scores => self.clients.send_scores(self.host, client),
             Verb::Team => self.team_command(client, words.get(1)),
             Verb::Follow if words.len() < 2 => self.stop_following(client),
             Verb::Follow => {
-                if let Some(target) = self.clients.named_player(self.host, client, words.get(1)) {
+                if let Some(target) = self.named_player(client, words.get(1)) {
                     self.follow(client, target);
                 }
             }
@@ -222,13 +222,11 @@ impl ClientContext<'_> {
                 let Some(player) = self.clients.player(client) else { return };
                 self.host.send_command(Some(client), &player.accuracy.command());
             }
-            Verb::CallVote => self.clients.call_vote(self.host, client, words),
-            Verb::Vote => self.clients.cast_vote(self.host, client, words.get(1)),
-            Verb::CallTeamVote => self.clients.call_team_vote(self.host, client, words),
-            Verb::TeamVote => self.clients.cast_team_vote(self.host, client, words.get(1)),
-            Verb::TeamTask => {
-                self.clients.set_team_task(self.host, client, leading_int(words.get(1)))
-            }
+            Verb::CallVote => self.call_vote(client, words),
+            Verb::Vote => self.cast_vote(client, words.get(1)),
+            Verb::CallTeamVote => self.call_team_vote(client, words),
+            Verb::TeamVote => self.cast_team_vote(client, words.get(1)),
+            Verb::TeamTask => self.set_team_task(client, leading_int(words.get(1))),
             Verb::Cheat(cheat) => self.cheat(client, cheat, words),
             Verb::Kill | Verb::Silent => {}
         }
@@ -236,24 +234,6 @@ impl ClientContext<'_> {
 }
 
 impl People {
-    fn set_team_task(&mut self, host: &mut dyn Host, client: ClientNum, task: i32) {
-        let text = host.userinfo(client).to_owned();
-        if let Some(info) = Userinfo::parse(&text) {
-            host.set_userinfo(client, &info.with("teamtask", &team_task(task).to_string()));
-            self.read_userinfo(host, client, true);
-        }
-    }
-
-    /// The player that a word names. The client is told when there is none.
-    fn named_player(
-        &self,
-        host: &mut dyn Host,
-        client: ClientNum,
-        word: &str,
-    ) -> Option<ClientNum> {
-        self.player_called(word).map_err(|refusal| answer(host, client, &refusal)).ok()
-    }
-
     /// The player that a word names, by number or by name without colours and case.
     ///
     /// # Errors
@@ -288,19 +268,34 @@ impl People {
             None => Err(format!("Client {slot} is not active")),
         }
     }
+}
+
+impl ClientContext<'_> {
+    fn set_team_task(&mut self, client: ClientNum, task: i32) {
+        let text = self.host.userinfo(client).to_owned();
+        if let Some(info) = Userinfo::parse(&text) {
+            self.host.set_userinfo(client, &info.with("teamtask", &team_task(task).to_string()));
+            self.clients.read_userinfo(self.host, client, true);
+        }
+    }
+
+    /// The player that a word names. The client is told when there is none.
+    fn named_player(&mut self, client: ClientNum, word: &str) -> Option<ClientNum> {
+        self.clients.player_called(word).map_err(|refusal| answer(self.host, client, &refusal)).ok()
+    }
 
     /// The commands that speak in recorded voices.
-    fn voice(&self, host: &mut dyn Host, client: ClientNum, to: Voiced, only: bool, words: &Words) {
+    fn voice(&mut self, client: ClientNum, to: Voiced, only: bool, words: &Words) {
         let (to, id) = match to {
             Voiced::All => (Audience::All, words.get(1)),
             Voiced::Team => (Audience::Team, words.get(1)),
             Voiced::Taunt => (Audience::All, "taunt"),
             Voiced::One => {
-                let Some(target) = self.named_player(host, client, words.get(1)) else { return };
+                let Some(target) = self.named_player(client, words.get(1)) else { return };
                 (Audience::One(target), words.get(2))
             }
         };
-        self.speak(host, client, to, Voice { only }, id);
+        self.speak(client, to, Voice { only }, id);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Console commands about people.
+//! Console commands about clients.
 //!
 //! Source: the base game's console commands.
 

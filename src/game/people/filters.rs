@@ -1,4 +1,4 @@
-//! Addresses that may not come in, kept in the setting `g_banIPs`.
+//! IP bans: the masks in the setting `g_banIPs`.
 //!
 //! A pattern is up to four numbers with dots between them; `*`, and what is missing at the end, matches
 //! everything. With `g_filterBan` 0 the list names those who may come, and nobody else may.

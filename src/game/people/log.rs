@@ -1,4 +1,4 @@
-//! The log of a game: what operators' tools read of a match.
+//! Game log lines: the match record that log tools read.
 //!
 //! A line says what happened in words of its own; when, stands in front of it in the file. Source: the
 //! base game's log lines; OpenArena's clock, which goes on over restarts.

@@ -1,4 +1,4 @@
-//! The people in a game, whatever they do there: names, teams, chat, watching, ranks, the scoreboard.
+//! Clients of a game: names, teams, chat, spectators, ranks, scoreboard.
 //!
 //! [`People`] is what every game keeps of its clients; [`ClientRules`] is what the rest asks of a game
 //! (how one enters, how one dies), so that each command is written once.
@@ -29,20 +29,18 @@ mod watching;
 pub(in crate::game) use self::{
     accuracy::Accuracy,
     places::Places,
-    player::{Player, Role, Session, Spot, Stage, TEAM_BULLETS},
+    player::{Player, Role, Session, Spot, Stage},
     rules::{Rules, SPECTATOR_SPEED, password},
 };
 use super::{
     Host, LevelStart, Profile,
+    modes::Mode,
     profile::Silence,
     settings::{SettingsVersion, key},
     userinfo::{Detail, Standing, Userinfo, player_entry},
 };
 use crate::bg::{GameType, Team, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
-
-/// Players of a tournament game.
-const DUELLISTS: usize = 2;
 
 /// Shows clients the countdown to a restart at `at`. Returns false while warm-up is on: its own
 /// countdown follows the restart.
@@ -177,6 +175,11 @@ impl People {
         self.game_type = game_type;
     }
 
+    /// The mode of the level's game type.
+    pub(in crate::game) const fn mode(&self) -> &'static Mode {
+        Mode::of(self.game_type)
+    }
+
     pub(in crate::game) fn player(&self, client: ClientNum) -> Option<&Player> {
         self.players[client.index()].as_ref()
     }
@@ -221,8 +224,7 @@ impl People {
             .filter(|&other| other != client && self.player(other).is_some())
             .filter(|&other| self.role(other).plays())
             .count();
-        let duel = (self.game_type == GameType::Tournament).then_some(DUELLISTS);
-        let most = self.rules.max_players.into_iter().chain(duel).min();
+        let most = self.rules.max_players.into_iter().chain(self.mode().max_players).min();
         most.is_some_and(|most| others >= most)
     }
 
@@ -444,7 +446,7 @@ impl ClientContext<'_> {
     /// A frame ends: what is due to people whatever they do.
     pub(in crate::game) fn attend(&mut self) {
         self.refresh_followers();
-        self.clients.tell_overlays(self.host);
+        self.tell_overlays();
         self.count_votes();
     }
 

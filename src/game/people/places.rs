@@ -1,4 +1,4 @@
-//! Named places of a level: team mates are told who is at which.
+//! Locations: named points of a level that team mates are told.
 //!
 //! Clients know the plain names by number; what is said shows them in their colours. Invariant: a place's
 //! number is at most 63, as many names have configstrings. Source: the base game's

@@ -1,4 +1,4 @@
-//! One client that is connected: who it is, what it does, what others see of it.
+//! Player: a connected client with its state, entity and session.
 //!
 //! Source: the base game's client lifecycle and spawn rules.
 
@@ -23,8 +23,6 @@ const SPAWN_TIMER_MS: i32 = 100;
 const SPAWN_HEALTH: i32 = 25;
 /// Rounds that a player begins with.
 const SPAWN_BULLETS: i32 = 100;
-/// The same in team deathmatch.
-pub(in crate::game) const TEAM_BULLETS: i32 = 50;
 /// How long before being dropped an inactive player is warned.
 const INACTIVITY_WARNING_MS: i32 = 10_000;
 /// Grace given while inactivity is not watched.

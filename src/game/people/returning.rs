@@ -1,4 +1,4 @@
-//! What players had counted when they left a team or the server, for when they play again.
+//! Rejoin stats: counters kept for players who left.
 //!
 //! Invariants: at most [`MAX_KEPT`] are remembered, whoever left first is forgotten first; what was kept
 //! is given back once; who does not say who it is has nothing kept. Source: what OpenArena's server tells

@@ -1,4 +1,4 @@
-//! Ranks, the score strings and the scoreboard.
+//! Ranks, score configstrings and scoreboard.
 //!
 //! Source: the base game's ranking and scoreboard command; OpenArena's longer form of it.
 

@@ -1,4 +1,4 @@
-//! Sides: the `team` command, who may join which, who leads, and what everybody is told of it.
+//! Teams: the `team` command, balance, leaders and announcements.
 //!
 //! Invariants: in games of teams whoever plays has a colour, in others nobody has; a team with anybody in
 //! it has at most one leader. Source: the base game's team rules; OpenArena's refusals and team lists.
@@ -6,7 +6,7 @@
 use super::{ClientContext, People, Role, commands::answer};
 use crate::model::ClientNum;
 use crate::{
-    bg::{GameType, TeamColor},
+    bg::TeamColor,
     game::{
         Host,
         userinfo::{Userinfo, clean_text},
@@ -105,7 +105,7 @@ impl ClientContext<'_> {
     pub(super) fn give_up(&mut self, client: ClientNum, role: Role) {
         let people = &mut *self.clients;
         let plays = people.role(client).plays() && !role.plays();
-        if people.game_type == GameType::Tournament && plays {
+        if people.mode().plays_in_turn && plays {
             people.count_loss(self.host, client);
         }
     }
@@ -278,26 +278,6 @@ impl People {
         }
     }
 
-    /// Deals all players to the teams anew, the best ones to different sides. They enter with the next
-    /// restart.
-    pub(super) fn shuffle(&mut self, host: &mut dyn Host) {
-        let mut players: Vec<ClientNum> =
-            TeamColor::ALL.into_iter().flat_map(|colour| self.team_of(colour)).collect();
-        players.sort_by_key(|&client| (std::cmp::Reverse(self.score(client)), client));
-        for (place, &client) in players.iter().enumerate() {
-            // Red, blue, blue, red: so the second best has no advantage over the best.
-            let colour = if place.div_ceil(2) % 2 == 0 { TeamColor::Red } else { TeamColor::Blue };
-            self.sessions[client.index()].leads = false;
-            self.set_role(client, Role::Playing(Some(colour)));
-        }
-        for &client in &players {
-            self.publish_entry(host, client);
-        }
-        for colour in TeamColor::ALL {
-            self.replace_leader(host, Some(colour));
-        }
-    }
-
     /// Tells a team who is in it, in games whose clients want to know. None: nobody to tell.
     pub(super) fn list_team(&self, host: &mut dyn Host, colour: Option<TeamColor>) {
         let Some(colour) = colour.filter(|_| self.profile.team_lists) else { return };
@@ -317,6 +297,28 @@ impl People {
         match self.role(client).colour() {
             Some(colour) => self.list_team(host, Some(colour)),
             None => host.send_command(Some(client), "team \"all\""),
+        }
+    }
+}
+
+impl ClientContext<'_> {
+    /// Deals all players to the teams anew, the best ones to different sides. They enter with the next
+    /// restart.
+    pub(super) fn shuffle(&mut self) {
+        let mut players: Vec<ClientNum> =
+            TeamColor::ALL.into_iter().flat_map(|colour| self.clients.team_of(colour)).collect();
+        players.sort_by_key(|&client| (std::cmp::Reverse(self.clients.score(client)), client));
+        for (place, &client) in players.iter().enumerate() {
+            // Red, blue, blue, red: so the second best has no advantage over the best.
+            let colour = if place.div_ceil(2) % 2 == 0 { TeamColor::Red } else { TeamColor::Blue };
+            self.clients.sessions[client.index()].leads = false;
+            self.clients.set_role(client, Role::Playing(Some(colour)));
+        }
+        for &client in &players {
+            self.clients.publish_entry(self.host, client);
+        }
+        for colour in TeamColor::ALL {
+            self.clients.replace_leader(self.host, Some(colour));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Votes of everybody and of each team.
+//! Votes: of all players, and of each team for its leader.
 //!
 //! Who counts are the people who play, not those who play by themselves; a vote goes with whoever cast
 //! it. Invariants: there is one vote at a time, and what it asked runs once; a vote on somebody who has
@@ -161,24 +161,6 @@ impl People {
         }
     }
 
-    /// Counts a call of somebody's. False when there were too many.
-    fn may_call(&mut self, host: &dyn Host, client: ClientNum) -> bool {
-        let most = host.settings().int(key::G_MAX_VOTES);
-        let caller = Caller::of(host, client);
-        let callers = &mut self.votes.callers;
-        let at = callers.iter().position(|(known, _)| *known == caller).unwrap_or_else(|| {
-            if callers.len() == MAX_CALLERS {
-                callers.remove(0);
-            }
-            callers.push((caller, 0));
-            callers.len() - 1
-        });
-        let calls = &mut callers[at].1;
-        let allowed = most == 0 || *calls < most;
-        *calls += i32::from(allowed);
-        allowed
-    }
-
     /// Who leaves the game takes its votes along.
     pub(super) fn forget_votes(&mut self, client: ClientNum) {
         let votes = &mut self.votes;
@@ -200,46 +182,66 @@ impl People {
             *poll = Poll { since: self.now - VOTE_MS, cast: [None; MAX_CLIENTS] };
         }
     }
+}
+
+impl ClientContext<'_> {
+    /// Counts a call of somebody's. False when there were too many.
+    fn may_call(&mut self, client: ClientNum) -> bool {
+        let most = self.host.settings().int(key::G_MAX_VOTES);
+        let caller = Caller::of(self.host, client);
+        let callers = &mut self.clients.votes.callers;
+        let at = callers.iter().position(|(known, _)| *known == caller).unwrap_or_else(|| {
+            if callers.len() == MAX_CALLERS {
+                callers.remove(0);
+            }
+            callers.push((caller, 0));
+            callers.len() - 1
+        });
+        let calls = &mut callers[at].1;
+        let allowed = most == 0 || *calls < most;
+        *calls += i32::from(allowed);
+        allowed
+    }
 
     /// The `callvote` command.
-    pub(super) fn call_vote(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
-        let refusal = if !host.settings().flag(key::G_ALLOW_VOTE) {
+    pub(super) fn call_vote(&mut self, client: ClientNum, words: &Words) {
+        let refusal = if !self.host.settings().flag(key::G_ALLOW_VOTE) {
             Some("Voting not allowed here.")
-        } else if self.votes.open.is_some() {
+        } else if self.clients.votes.open.is_some() {
             Some("A vote is already in progress.")
-        } else if self.votes.passed.is_some() {
+        } else if self.clients.votes.passed.is_some() {
             Some("Vote after map change.")
-        } else if !self.role(client).plays() {
+        } else if !self.clients.role(client).plays() {
             Some("Not allowed to call a vote as spectator.")
         } else {
             None
         };
         if let Some(refusal) = refusal {
-            return answer(host, client, refusal);
+            return answer(self.host, client, refusal);
         }
-        let ballot = match ballot::read(self, host, words) {
+        let ballot = match ballot::read(self.clients, self.host, words) {
             Ok(ballot) => ballot,
-            Err(lines) => return lines.iter().for_each(|line| answer(host, client, line)),
+            Err(lines) => return lines.iter().for_each(|line| answer(self.host, client, line)),
         };
-        if !self.may_call(&*host, client) {
-            return answer(host, client, "You have called the maximum number of votes.");
+        if !self.may_call(client) {
+            return answer(self.host, client, "You have called the maximum number of votes.");
         }
-        let Some(player) = self.player(client) else { return };
-        host.send_command(None, &format!("print \"{} called a vote.\n\"", player.name));
-        let poll = Poll::new(self.now, client);
-        show(host, STRINGS, &poll, &ballot.text(self));
+        let Some(player) = self.clients.player(client) else { return };
+        self.host.send_command(None, &format!("print \"{} called a vote.\n\"", player.name));
+        let poll = Poll::new(self.clients.now, client);
+        show(self.host, STRINGS, &poll, &ballot.text(self.clients));
         for other in ClientNum::all() {
-            self.set_flag(other, entity_flag::VOTED, other == client);
+            self.clients.set_flag(other, entity_flag::VOTED, other == client);
         }
-        self.votes.open = Some((ballot, poll));
+        self.clients.votes.open = Some((ballot, poll));
     }
 
     /// The `vote` command.
-    pub(super) fn cast_vote(&mut self, host: &mut dyn Host, client: ClientNum, word: &str) {
-        let plays = self.role(client).plays();
-        let may_change = self.profile.votes_may_change;
-        let Some((_, poll)) = &mut self.votes.open else {
-            return answer(host, client, "No vote in progress.");
+    pub(super) fn cast_vote(&mut self, client: ClientNum, word: &str) {
+        let plays = self.clients.role(client).plays();
+        let may_change = self.clients.profile.votes_may_change;
+        let Some((_, poll)) = &mut self.clients.votes.open else {
+            return answer(self.host, client, "No vote in progress.");
         };
         let refusal = if poll.cast[client.index()].is_some() && !may_change {
             Some("Vote already cast.")
@@ -249,102 +251,106 @@ impl People {
             None
         };
         if let Some(refusal) = refusal {
-            return answer(host, client, refusal);
+            return answer(self.host, client, refusal);
         }
         poll.cast[client.index()] = Some(says_yes(word));
         let [yes, no] = poll.count();
-        host.set_configstring(configstring::VOTE_YES, &yes.to_string());
-        host.set_configstring(configstring::VOTE_NO, &no.to_string());
-        self.set_flag(client, entity_flag::VOTED, true);
-        answer(host, client, "Vote cast.");
+        self.host.set_configstring(configstring::VOTE_YES, &yes.to_string());
+        self.host.set_configstring(configstring::VOTE_NO, &no.to_string());
+        self.clients.set_flag(client, entity_flag::VOTED, true);
+        answer(self.host, client, "Vote cast.");
     }
 
     /// The `callteamvote` command.
-    pub(super) fn call_team_vote(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
-        let colour = self.role(client).colour();
-        let open = colour.is_some_and(|colour| self.votes.teams[colour as usize].is_some());
+    pub(super) fn call_team_vote(&mut self, client: ClientNum, words: &Words) {
+        let colour = self.clients.role(client).colour();
+        let open = colour.is_some_and(|colour| self.clients.votes.teams[colour as usize].is_some());
         let refusal = match colour {
-            _ if !host.settings().flag(key::G_ALLOW_VOTE) => Some("Voting not allowed here."),
-            None if self.role(client).plays() => Some("There are no teams."),
+            _ if !self.host.settings().flag(key::G_ALLOW_VOTE) => Some("Voting not allowed here."),
+            None if self.clients.role(client).plays() => Some("There are no teams."),
             None => Some("Not allowed to call a vote as spectator."),
             Some(_) if open => Some("A team vote is already in progress."),
             Some(_) => None,
         };
         let (None, Some(colour)) = (refusal, colour) else {
-            return answer(host, client, refusal.unwrap_or_default());
+            return answer(self.host, client, refusal.unwrap_or_default());
         };
         let clean = words.arguments().iter().all(|word| !word.contains([';', '\n', '\r', '"']));
         if !words.get(1).eq_ignore_ascii_case("leader") || !clean {
-            answer(host, client, "Invalid vote string.");
-            return answer(host, client, "Team vote commands are: leader <player>.");
+            answer(self.host, client, "Invalid vote string.");
+            return answer(self.host, client, "Team vote commands are: leader <player>.");
         }
         let wanted = match words.len() {
             2 => Ok(client),
-            _ => self.player_called(&words.from(2)),
+            _ => self.clients.player_called(&words.from(2)),
         };
         let leader = match wanted {
-            Ok(leader) if self.role(leader).colour() == Some(colour) => leader,
-            Ok(_) => return answer(host, client, "That player is not on your team."),
-            Err(refusal) => return answer(host, client, &refusal),
+            Ok(leader) if self.clients.role(leader).colour() == Some(colour) => leader,
+            Ok(_) => return answer(self.host, client, "That player is not on your team."),
+            Err(refusal) => return answer(self.host, client, &refusal),
         };
-        if !self.may_call(&*host, client) {
+        if !self.may_call(client) {
             let refusal = "You have called the maximum number of team votes.";
-            return answer(host, client, refusal);
+            return answer(self.host, client, refusal);
         }
-        let (Some(caller), Some(leads)) = (self.player(client), self.player(leader)) else {
+        let (Some(caller), Some(leads)) =
+            (self.clients.player(client), self.clients.player(leader))
+        else {
             return;
         };
         let called = format!("{} called a team vote.", caller.name);
-        let poll = Poll::new(self.now, client);
-        show(host, team_strings(colour), &poll, &format!("leader {}", leads.name));
-        self.print_to_team(host, colour, &called);
-        let team: Vec<ClientNum> = self.team_of(colour).collect();
+        let poll = Poll::new(self.clients.now, client);
+        show(self.host, team_strings(colour), &poll, &format!("leader {}", leads.name));
+        self.clients.print_to_team(self.host, colour, &called);
+        let team: Vec<ClientNum> = self.clients.team_of(colour).collect();
         for member in team {
-            self.set_flag(member, entity_flag::TEAM_VOTED, member == client);
+            self.clients.set_flag(member, entity_flag::TEAM_VOTED, member == client);
         }
-        self.votes.teams[colour as usize] = Some((leader, poll));
+        self.clients.votes.teams[colour as usize] = Some((leader, poll));
     }
 
     /// The `teamvote` command.
-    pub(super) fn cast_team_vote(&mut self, host: &mut dyn Host, client: ClientNum, word: &str) {
-        let colour = self.role(client).colour();
+    pub(super) fn cast_team_vote(&mut self, client: ClientNum, word: &str) {
+        let colour = self.clients.role(client).colour();
         let open = colour.and_then(|colour| {
-            let (_, poll) = self.votes.teams[colour as usize].as_mut()?;
+            let (_, poll) = self.clients.votes.teams[colour as usize].as_mut()?;
             Some((colour, poll))
         });
         let Some((colour, poll)) = open else {
-            return answer(host, client, "No team vote in progress.");
+            return answer(self.host, client, "No team vote in progress.");
         };
         if poll.cast[client.index()].is_some() {
-            return answer(host, client, "Team vote already cast.");
+            return answer(self.host, client, "Team vote already cast.");
         }
         poll.cast[client.index()] = Some(says_yes(word));
         let counts = poll.count();
         for (index, count) in team_strings(colour)[2..].iter().zip(counts) {
-            host.set_configstring(*index, &count.to_string());
+            self.host.set_configstring(*index, &count.to_string());
         }
-        self.set_flag(client, entity_flag::TEAM_VOTED, true);
-        answer(host, client, "Team vote cast.");
+        self.clients.set_flag(client, entity_flag::TEAM_VOTED, true);
+        answer(self.host, client, "Team vote cast.");
     }
 
-    fn end_team_vote(&mut self, host: &mut dyn Host, colour: TeamColor) {
-        let Some((leader, poll)) = &self.votes.teams[colour as usize] else { return };
+    fn end_team_vote(&mut self, colour: TeamColor) {
+        let Some((leader, poll)) = &self.clients.votes.teams[colour as usize] else { return };
         let leader = *leader;
-        let here = self.role(leader).colour() == Some(colour) && self.player(leader).is_some();
-        let verdict = match verdict(poll, self.voters(Some(colour)), self.now, false) {
-            _ if !here => Verdict::Failed,
-            verdict => verdict,
-        };
+        let here = self.clients.role(leader).colour() == Some(colour)
+            && self.clients.player(leader).is_some();
+        let verdict =
+            match verdict(poll, self.clients.voters(Some(colour)), self.clients.now, false) {
+                _ if !here => Verdict::Failed,
+                verdict => verdict,
+            };
         if verdict == Verdict::Open {
             return;
         }
-        self.votes.teams[colour as usize] = None;
-        host.set_configstring(team_strings(colour)[0], "");
+        self.clients.votes.teams[colour as usize] = None;
+        self.host.set_configstring(team_strings(colour)[0], "");
         if verdict == Verdict::Failed {
-            return self.print_to_team(host, colour, "Team vote failed.");
+            return self.clients.print_to_team(self.host, colour, "Team vote failed.");
         }
-        self.print_to_team(host, colour, "Team vote passed.");
-        self.set_leader(host, leader, colour);
+        self.clients.print_to_team(self.host, colour, "Team vote passed.");
+        self.clients.set_leader(self.host, leader, colour);
     }
 }
 
@@ -352,8 +358,8 @@ impl ClientContext<'_> {
     /// Ends votes whose time or majority has come, and runs what they asked for.
     pub(super) fn count_votes(&mut self) {
         self.run_passed();
+        TeamColor::ALL.into_iter().for_each(|colour| self.end_team_vote(colour));
         let people = &mut *self.clients;
-        TeamColor::ALL.into_iter().for_each(|colour| people.end_team_vote(self.host, colour));
         let Some((_, poll)) = &people.votes.open else { return };
         let light = people.profile.light_votes && people.rules.dmflags & LIGHT_VOTING != 0;
         let verdict = verdict(poll, people.voters(None), people.now, light);
@@ -379,7 +385,7 @@ impl ClientContext<'_> {
             return;
         };
         if ballot == Ballot::Shuffle {
-            people.shuffle(self.host);
+            self.shuffle();
         }
         for line in ballot.lines() {
             self.host.queue_console(&line);

@@ -1,4 +1,4 @@
-//! Seeing through another's eyes.
+//! Spectators: following another player.
 //!
 //! Source: the base game's spectator rules; OpenArena's.
 

@@ -1,4 +1,4 @@
-//! What everybody comes with where the settings say so, instead of what a level has lying about.
+//! Weapons that settings give to every player at each spawn (instagib, rockets).
 //!
 //! Source: OpenArena's settings for instant frags and for rockets alone.
 

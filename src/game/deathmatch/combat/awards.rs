@@ -1,4 +1,4 @@
-//! Awards: shown over a player's head for a while, counted for good.
+//! Awards: icons over a player's head, and their counters.
 //!
 //! Source: the base game's rewards.
 

@@ -1,4 +1,4 @@
-//! One hit: what it takes from whatever it hits, and how it pushes.
+//! Damage: health, armor and knockback of one hit.
 //!
 //! Source: the base game's damage, in its order; OpenArena's additions to it.
 

@@ -1,4 +1,4 @@
-//! Death: what is said of it, what is left, and when its victim may come back.
+//! Death of a player: obituary, drops, respawn time.
 //!
 //! Source: the base game's death; OpenArena's longer wait for coming back.
 

@@ -1,4 +1,4 @@
-//! What a player is told of its own hits, and others of its pain.
+//! Damage feedback to the victim, and pain events for other players.
 //!
 //! Source: the base game's damage feedback.
 

@@ -1,4 +1,4 @@
-//! Who hurts whom, and what is told of it: damage, blasts, death, awards, scores.
+//! Combat: damage, radius damage, death, awards and scores.
 //!
 //! Invariants: health is at least [`LEAST_HEALTH`]; who is dead dies no more; every value that is shown
 //! fits 16 bits. Source: the base game's combat rules; OpenArena's.

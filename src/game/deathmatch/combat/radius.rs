@@ -1,4 +1,4 @@
-//! Blasts: they hurt what they see, the less the farther away it is.
+//! Radius damage: falls off with distance, blocked by walls.
 //!
 //! Source: the base game's radius damage.
 

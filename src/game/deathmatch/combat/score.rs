@@ -1,4 +1,4 @@
-//! Who gains and who loses a point for a death.
+//! Score changes after a death.
 //!
 //! Source: the base game's scoring; OpenArena's, which spares who has nothing to lose.
 

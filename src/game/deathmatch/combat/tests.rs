@@ -1,4 +1,4 @@
-//! Damage, blasts and deaths in numbers.
+//! Damage, radius damage and death in numbers.
 
 use super::{Blast, Hit};
 use crate::game::deathmatch::{

@@ -1,4 +1,4 @@
-//! How items hide and how they come back.
+//! Item respawn: hiding a taken item and showing it again.
 //!
 //! Source: the base game's items; OpenArena's rule for a quad that is worth nothing.
 

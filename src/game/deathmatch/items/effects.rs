@@ -1,4 +1,4 @@
-//! What each kind of item does to the player who takes it, and after how long it is back.
+//! Effects of each kind of item, and its respawn time.
 //!
 //! Source: the base game's pick-ups; OpenArena's runes.
 

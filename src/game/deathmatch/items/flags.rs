@@ -1,4 +1,4 @@
-//! Flags as things: at home, carried, lying about; and what everybody is told of where they are.
+//! Flags: at home, carried or dropped, and the configstring that says so.
 //!
 //! Invariants: a flag is in one place: its item at home is shown exactly when nobody carries it and it
 //! does not lie elsewhere. Source: the base game's capture the flag.

@@ -1,4 +1,4 @@
-//! What is held until it is used.
+//! Holdable items: teleporter, medkit, kamikaze, invulnerability.
 //!
 //! Source: the base game's holdable items; OpenArena's shell of invulnerability.
 

@@ -1,4 +1,4 @@
-//! Items: what lies on a level to be taken, what it does to who takes it, and how it comes back.
+//! Items: spawn, pickup, effects, respawn and drops.
 //!
 //! An item of the map is put to the floor once the movers are there (`place`), given to who walks over
 //! it (`take`, `effects`), hidden, and shown again (`come_back`). What the dead drop flies and lies

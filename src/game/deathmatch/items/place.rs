@@ -1,4 +1,4 @@
-//! Items of the map: which of them are there, where they come to lie, and which hide at first.
+//! Item spawning: items of the map, their place on the floor, their chains.
 //!
 //! Source: the base game's item spawning; OpenArena's settings for it.
 

@@ -1,4 +1,4 @@
-//! What works on over time: powerups, runes, and what happens once a second.
+//! Powerups, runes and once-per-second effects.
 //!
 //! Source: the base game's timers; OpenArena's runes and its setting `g_regen`.
 

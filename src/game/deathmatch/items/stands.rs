@@ -1,4 +1,4 @@
-//! What flags stand on: seen by all, touched by nobody.
+//! Flag bases: visible entities without collision.
 //!
 //! Source: OpenArena's base stands.
 

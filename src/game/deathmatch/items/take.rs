@@ -1,4 +1,4 @@
-//! Somebody takes an item: what everybody sees and hears of it, and when it is back.
+//! Item pickup: effect, events and respawn of a touched item.
 //!
 //! Clients predict a pick-up that is not a powerup's, unless they say that they don't. Source: the base
 //! game's item touch.
@@ -14,7 +14,7 @@ use crate::game::deathmatch::{
 };
 use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::leading_int};
 use crate::{
-    bg::{Event, GameType, Persistent, contents, items::ItemKind, player_event},
+    bg::{Event, Persistent, contents, items::ItemKind, player_event},
     game::{
         Host,
         deathmatch::things::only_for,
@@ -147,11 +147,11 @@ fn take(
     state: &EntityState,
     number: Option<EntityNum>,
 ) -> Outcome {
-    let (profile, now, game_type) = (cx.clients.profile, cx.clients.now, cx.clients.game_type);
+    let (profile, now) = (cx.clients.profile, cx.clients.now);
+    let in_teams = cx.clients.mode().team_weapons;
     let Some(player) = cx.clients.players[client.index()].as_mut() else {
         return Outcome::Stays;
     };
-    let in_teams = game_type == GameType::TeamDeathmatch;
     let gift = Gift {
         profile,
         number: pickup.number,

@@ -1,4 +1,4 @@
-//! Items by the numbers, without a map: what each gives, what it asks for, and when it is back.
+//! Items in numbers, without a map: effects, conditions, respawn times.
 
 use super::*;
 use crate::game::deathmatch::{

@@ -1,4 +1,4 @@
-//! What players drop, and how items fly and land.
+//! Dropped items: drops at death, flight and landing.
 //!
 //! Source: the base game's dropped items: they lose all speed at the first contact, fall on, and rest on
 //! the first floor; what fell off something bounces.
@@ -10,7 +10,7 @@ use crate::model::{
 };
 use crate::{
     bg::{
-        EntityType, GameType, Weapon, WeaponState, contents, entity_flag,
+        EntityType, Weapon, WeaponState, contents, entity_flag,
         items::{Item, ItemKind},
     },
     game::{
@@ -46,7 +46,7 @@ impl Items {
         {
             toss(cx, client, number, item, 0.0);
         }
-        if cx.clients.game_type != GameType::TeamDeathmatch {
+        if cx.clients.mode().drops_powerups {
             self.drop_powerups(cx, client);
         }
         self.free_rune(cx, client);

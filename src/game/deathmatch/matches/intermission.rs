@@ -1,4 +1,4 @@
-//! The scoreboard at the end of a level: everybody at one place, until enough want to go on.
+//! Intermission: the scoreboard at the end of a match, until clients are ready.
 //!
 //! Invariant: while it lasts nobody plays, whoever enters. Source: the base game's intermission.
 
@@ -14,7 +14,7 @@ use crate::game::deathmatch::{
 };
 use crate::model::{Buttons, ClientNum, LevelTime, Vec3};
 use crate::{
-    bg::{EntityType, GameType, Persistent, PmType},
+    bg::{EntityType, Persistent, PmType},
     game::{people::Stage, settings::key},
 };
 
@@ -29,7 +29,7 @@ const ROTATION: (&str, &str) = ("d1", "vstr d2");
 
 /// Everybody sees the scoreboard from now on.
 pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
-    if cx.clients.game_type == GameType::Tournament {
+    if cx.clients.mode().plays_in_turn {
         settle_tournament(cx);
     }
     let since = cx.clients.now;
@@ -138,7 +138,7 @@ pub(super) fn wait_for_ready(
 
 /// Has the server play the next level.
 fn leave_level(cx: &mut Context<'_>, sys: &mut Systems) {
-    if cx.clients.game_type == GameType::Tournament {
+    if cx.clients.mode().plays_in_turn {
         retire_loser(cx, sys);
         return sys.course.lead_on(cx, RESTART);
     }

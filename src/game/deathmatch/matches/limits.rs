@@ -1,14 +1,12 @@
-//! What ends a match: time, frags, captures.
+//! Match limits: time, frags, captures.
 //!
 //! Invariant: a tie is played on. Source: the base game's exit rules; OpenArena's, which need two players.
 
 use super::Ending;
 use crate::game::deathmatch::{context::Context, matches::Course};
+use crate::game::modes::ScoreLimit;
 use crate::model::ClientNum;
-use crate::{
-    bg::{GameType, configstring},
-    game::people::People,
-};
+use crate::{bg::configstring, game::people::People};
 
 /// What was hit, as the log has it.
 const TIME: &str = "Timelimit hit.";
@@ -60,21 +58,17 @@ impl People {
         if self.profile.limits_need_two && leaders[1].is_none() {
             return None;
         }
-        if self.game_type.has_flags() {
-            let limit = rules.capture_limit?;
-            return self.winning_team(limit).map(|team| Reached {
-                said: format!("{team} hit the capturelimit."),
-                reason: CAPTURES,
-            });
-        }
-        let limit = rules.frag_limit?;
-        let said = match self.game_type {
-            GameType::TeamDeathmatch => format!("{} hit the fraglimit.", self.winning_team(limit)?),
-            GameType::FreeForAll
-            | GameType::Tournament
-            | GameType::SinglePlayer
-            | GameType::CaptureTheFlag => {
-                let best = leaders[0]?;
+        let said = match self.mode().score_limit {
+            ScoreLimit::Captures => {
+                let team = self.winning_team(rules.capture_limit?)?;
+                let said = format!("{team} hit the capturelimit.");
+                return Some(Reached { said, reason: CAPTURES });
+            }
+            ScoreLimit::TeamFrags => {
+                format!("{} hit the fraglimit.", self.winning_team(rules.frag_limit?)?)
+            }
+            ScoreLimit::PlayerFrags => {
+                let (best, limit) = (leaders[0]?, rules.frag_limit?);
                 let winner = self.player(best).filter(|_| self.score(best) >= limit)?;
                 format!("{}^7 hit the fraglimit.", winner.name)
             }

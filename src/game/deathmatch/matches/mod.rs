@@ -1,4 +1,4 @@
-//! The course of a match: warm-up, play, the end that is reached, the scoreboard, the next level.
+//! Match stages: warm-up, play, queued end, intermission, next level.
 //!
 //! ```text
 //! warm-up ─ restart ─ play ─ a limit is hit ─ 1 s ─ intermission ─ ready ─ next level or restart

@@ -1,4 +1,4 @@
-//! How a match ended, in the log.
+//! Game log lines at the end of a match.
 //!
 //! Source: the base game's log lines at the end of a level.
 

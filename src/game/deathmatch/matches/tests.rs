@@ -1,4 +1,4 @@
-//! Whole matches, with scores given by hand: from the warm-up to the next level.
+//! Whole matches with given scores: from the warm-up to the next level.
 
 use super::*;
 use crate::game::Host;

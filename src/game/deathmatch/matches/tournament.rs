@@ -1,4 +1,4 @@
-//! One against one: who plays, who waits, who won.
+//! Tournament: one against one, with a queue of spectators.
 //!
 //! Who has waited longest plays next; who loses goes to the end of the line. Source: the base game's
 //! tournament rules.
@@ -7,8 +7,8 @@ use super::{Ending, RESTART, warmup::Warmup};
 use crate::game::deathmatch::{
     context::Context, matches::Course, matches::playing, rules::client_context, systems::Systems,
 };
+use crate::game::people::Role;
 use crate::model::ClientNum;
-use crate::{bg::GameType, game::people::Role};
 
 /// Lets whoever has waited longest play, as long as there is room. Another warm-up comes with it.
 pub(super) fn call_next_in_line(cx: &mut Context<'_>, sys: &mut Systems) {
@@ -44,7 +44,7 @@ pub(super) fn retire_loser(cx: &mut Context<'_>, sys: &mut Systems) {
 impl Course {
     /// Who leaves a game loses it. After the game there is nobody left to show the scoreboard to.
     pub(in crate::game::deathmatch) fn forfeit(&mut self, cx: &mut Context<'_>, client: ClientNum) {
-        if cx.clients.game_type != GameType::Tournament || !cx.clients.plays(client) {
+        if !cx.clients.mode().plays_in_turn || !cx.clients.plays(client) {
             return;
         }
         match self.ending {

@@ -1,15 +1,15 @@
-//! The time before a match: until enough players are there, and then the countdown.
+//! Warm-up: the wait for players, and the countdown.
 //!
 //! Invariant: configstring 5 says what the warm-up is. Source: the base game's warm-up; OpenArena's
 //! counting of teams.
 
 use super::RESTART;
-use crate::bg::{GameType, Team, configstring};
+use crate::bg::{Team, configstring};
 use crate::game::deathmatch::{
     context::Context, matches::Course, matches::playing, matches::tournament::call_next_in_line,
     systems::Systems,
 };
-use crate::model::LevelTime;
+use crate::{game::modes::Presence, model::LevelTime};
 
 /// What comes before the match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) enum Warmup {
 impl Course {
     /// A level begins: with a warm-up, unless that has just ended.
     pub(super) fn begin_warmup(&mut self, cx: &mut Context<'_>, warmed_up: bool) {
-        let wanted = cx.clients.rules.warmup && cx.clients.game_type != GameType::SinglePlayer;
+        let wanted = cx.clients.rules.warmup && cx.clients.mode().has_warmup;
         self.set_warmup(cx, if wanted && !warmed_up { Warmup::Waiting } else { Warmup::None });
     }
 }
@@ -40,12 +40,12 @@ pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
     if playing(cx).next().is_none() {
         return;
     }
-    let tournament = cx.clients.game_type == GameType::Tournament;
-    if tournament {
+    let in_turn = cx.clients.mode().plays_in_turn;
+    if in_turn {
         call_next_in_line(cx, sys);
     }
     if !are_enough(cx) {
-        if (tournament || sys.course.is_warmup()) && sys.course.warmup != Warmup::Waiting {
+        if (in_turn || sys.course.is_warmup()) && sys.course.warmup != Warmup::Waiting {
             sys.course.set_warmup(cx, Warmup::Waiting);
         }
         return;
@@ -62,7 +62,7 @@ pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
         Warmup::Waiting | Warmup::Until { .. } => {
             // The restart takes a second of its own.
             let start = now + seconds.saturating_sub(1).saturating_mul(1000);
-            let at_once = seconds <= 1 && (tournament || !cx.clients.profile.short_warmup_restarts);
+            let at_once = seconds <= 1 && (in_turn || !cx.clients.profile.short_warmup_restarts);
             let next = Warmup::Until { start, seconds };
             sys.course.set_warmup(cx, if at_once { Warmup::None } else { next });
         }
@@ -86,12 +86,11 @@ impl Course {
 
 /// Whether a match can be played with those who are there.
 fn are_enough(cx: &Context<'_>) -> bool {
-    let count = playing(cx).count();
-    let on = |team| playing(cx).any(|client| cx.clients.team(client) == team);
-    match cx.clients.game_type {
-        GameType::Tournament => count == 2,
-        GameType::TeamDeathmatch if cx.clients.profile.any_two_warm_up => count >= 2,
-        GameType::TeamDeathmatch | GameType::CaptureTheFlag => on(Team::Red) && on(Team::Blue),
-        GameType::FreeForAll | GameType::SinglePlayer => count >= 2,
-    }
+    let on = |team| playing(cx).filter(|&client| cx.clients.team(client) == team).count();
+    (cx.clients.mode().enough_players)(Presence {
+        players: playing(cx).count(),
+        red: on(Team::Red),
+        blue: on(Team::Blue),
+        any_two: cx.clients.profile.any_two_warm_up,
+    })
 }

@@ -1,4 +1,4 @@
-//! Doors and buttons: they slide out of their place by their own size.
+//! Doors and buttons: movers that slide by their own size.
 //!
 //! Source: the base game's doors and buttons.
 

@@ -1,4 +1,4 @@
-//! Movers that go to and fro between two places: doors, lifts, buttons.
+//! Two-position movers: doors, plats and buttons.
 //!
 //! Invariants: areas are joined when a captain leaves its first place, and parted again, the same two,
 //! when it is back; parts of a team change their course together. Source: the base game's movers with

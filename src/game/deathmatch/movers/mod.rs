@@ -1,5 +1,4 @@
-//! Moving parts of the map: what turns and swings by itself, what goes to and fro between two places, and
-//! trains.
+//! Movers: rotating and swinging parts, two-position movers, and trains.
 //!
 //! Clients compute where a mover is from its trajectory, so each change of course starts exactly where
 //! and when the last one ended. Movers of one team move together, led by a captain: the first of them in

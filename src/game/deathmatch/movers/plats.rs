@@ -1,4 +1,4 @@
-//! Lifts: they wait at the bottom for somebody, and at the top until nobody stands on them.
+//! Plats: lifts that rise for a player and wait at the top.
 //!
 //! Source: the base game's plats.
 

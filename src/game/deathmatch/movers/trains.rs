@@ -1,4 +1,4 @@
-//! Trains: they go from corner to corner, for ever.
+//! Trains: movers that follow a loop of path corners.
 //!
 //! Invariants: a way that was found has no end: each corner names the next. Source: the base game's
 //! trains.

@@ -1,4 +1,4 @@
-//! Movers that go by themselves, always: turning, bobbing, swinging; and those that stay.
+//! Rotating, bobbing, swinging and static brush models.
 //!
 //! Source: the base game's rotating, bobbing, pendulum and static movers.
 

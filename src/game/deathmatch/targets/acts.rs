@@ -1,4 +1,4 @@
-//! What targets do to whoever sets them off: tell, throw, kill, give, take, score, move.
+//! Targets that act on their activator: print, push, kill, give, score, teleport.
 //!
 //! Source: the base game's targets.
 

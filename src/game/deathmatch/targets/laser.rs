@@ -1,4 +1,4 @@
-//! Lasers: a beam from a place along a direction or at something, that hurts whoever is in it.
+//! Lasers: beams that hurt entities in their way.
 //!
 //! Source: the base game's laser.
 

@@ -1,4 +1,4 @@
-//! Names of places, which clients show for team mates.
+//! Location entities: names that clients show for team mates.
 //!
 //! Source: the base game's locations.
 

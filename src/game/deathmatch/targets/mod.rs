@@ -1,4 +1,4 @@
-//! What fires what: triggers, relays, and everything that does something when it is used.
+//! Targets and triggers: relays, delays, timers and their use.
 //!
 //! Invariants: targets that fire each other in a circle stop after [`MAX_LINKS`] links, and no frame sets
 //! off more than [`MAX_USES`] things, however a map is wired. Source: the base game's triggers and targets.

@@ -1,4 +1,4 @@
-//! Portals and mirrors: surfaces that show what is seen from elsewhere.
+//! Portal surfaces and mirrors, and their cameras.
 //!
 //! Source: the base game's portal surfaces and cameras.
 

@@ -1,4 +1,4 @@
-//! Shaders that are drawn in place of others from the moment that something fires.
+//! Shader remaps that targets switch on.
 //!
 //! Source: the base game's shader remaps.
 

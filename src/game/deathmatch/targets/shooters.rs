@@ -1,4 +1,4 @@
-//! Weapons in walls: they fire when they are used.
+//! Shooters: map entities that fire projectiles when used.
 //!
 //! Source: the base game's shooters.
 

@@ -1,4 +1,4 @@
-//! Sounds of places: repeated by clients, looped, or played when used.
+//! Speakers: sounds that loop, repeat or play when used.
 //!
 //! Source: the base game's speakers.
 

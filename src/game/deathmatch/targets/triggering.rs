@@ -1,4 +1,4 @@
-//! What fires its targets: when touched, when used, by the clock, once at the start.
+//! Triggers: entities that fire their targets on touch, on use, by timer or at the start.
 //!
 //! Source: the base game's triggers, timer, relay and delay.
 

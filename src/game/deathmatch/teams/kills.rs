@@ -1,4 +1,4 @@
-//! What a kill is worth to a team that guards a flag or its carrier.
+//! Bonus score for kills that defend a flag or its carrier.
 //!
 //! Source: the base game's table of bonuses.
 

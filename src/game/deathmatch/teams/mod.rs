@@ -1,4 +1,4 @@
-//! What teams score by: flags brought, returned and guarded.
+//! Team scores: flags captured, returned and defended.
 //!
 //! Where a flag is, is the items' matter; here stands what whoever moved it gets, and what everybody is
 //! told. Invariant: only one bonus is given for a kill, the first that applies. Source: the base game's
@@ -9,7 +9,7 @@ pub(super) mod kills;
 mod tests;
 
 use super::items::Flag;
-use crate::bg::{Event, GameType, Persistent, TeamColor, TeamSound, entity_flag};
+use crate::bg::{Event, Persistent, TeamColor, TeamSound, entity_flag};
 use crate::game::deathmatch::{context::Context, items::flags::tell_team_sound, systems::Systems};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 
@@ -173,7 +173,7 @@ pub(in crate::game::deathmatch) fn share_score(
     points: i32,
 ) {
     let colour = cx.clients.role(client).colour();
-    if let Some(colour) = colour.filter(|_| cx.clients.game_type == GameType::TeamDeathmatch) {
+    if let Some(colour) = colour.filter(|_| cx.clients.mode().shares_score) {
         let score = &mut cx.clients.team_scores[colour as usize];
         *score = score.saturating_add(points);
     }

@@ -1,4 +1,4 @@
-//! Movers: when they go, how long, how far, and what they carry.
+//! Movers: start, duration, distance, and the entities that they carry.
 
 use super::{
     super::movers::Leg,

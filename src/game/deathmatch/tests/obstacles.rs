@@ -1,4 +1,4 @@
-//! What is in a mover's way: pushed, crushed, removed; or the mover waits.
+//! Blocked movers: entities pushed, crushed or removed; or the mover waits.
 
 use super::{
     super::{combat::Hit, movers::Leg},

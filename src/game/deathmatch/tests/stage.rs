@@ -1,4 +1,4 @@
-//! A level for tests: a hall with movers in it that are boxes, and players who stand where a test wants.
+//! Test level: a hall with box movers, and players at chosen positions.
 
 use super::super::{Deathmatch, things::Thing};
 use crate::game::deathmatch::targets::use_thing;

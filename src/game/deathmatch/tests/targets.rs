@@ -1,4 +1,4 @@
-//! Targets: what each does to whoever sets it off, and what clients are told of it.
+//! Targets: the effect of each on its activator, and what clients are told.
 
 use super::{
     super::movers::Leg,

@@ -1,4 +1,4 @@
-//! Triggers: who sets them off, and how often.
+//! Triggers: their activators and their rates.
 
 use super::{
     super::movers::Leg,

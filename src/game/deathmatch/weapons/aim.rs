@@ -1,4 +1,4 @@
-//! Where a player's weapon points, and how far shots stray from there.
+//! Muzzle point, aim direction and spread of a player's weapon.
 //!
 //! Source: the base game's muzzle point and spread.
 

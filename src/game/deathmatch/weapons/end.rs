@@ -1,4 +1,4 @@
-//! Where shots end, as whole numbers on this side of what they hit.
+//! End points of shots, as whole numbers in front of the surface.
 //!
 //! Source: the base game's rounding of end points, in its two forms.
 

@@ -1,4 +1,4 @@
-//! The gauntlet: it is looked before each move whether it touches something, and what it touches is hit.
+//! Gauntlet: the hit test before each move, and its damage.
 //!
 //! Source: the base game's gauntlet.
 

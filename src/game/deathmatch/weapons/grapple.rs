@@ -1,4 +1,4 @@
-//! The hook: it flies, holds, follows whom it hit and pulls who shot it, until the trigger is let go.
+//! Grappling hook: flight, hold, pull and release.
 //!
 //! Source: the base game's grappling hook.
 

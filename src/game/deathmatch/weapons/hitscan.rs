@@ -1,4 +1,4 @@
-//! Shots that hit at once: bullets, the bolt of the lightning gun, the beam of the railgun.
+//! Hitscan weapons: machine gun, lightning gun, railgun.
 //!
 //! Source: the base game's weapons.
 

@@ -1,4 +1,4 @@
-//! The kamikaze: its user dies, and for two seconds a blast and a wave grow around the place.
+//! Kamikaze: a blast and a shock wave that grow for two seconds.
 //!
 //! Source: OpenArena's kamikaze.
 

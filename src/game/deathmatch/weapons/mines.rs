@@ -1,4 +1,4 @@
-//! Mines: they stick, wait for somebody to come near, and go off; on a player they tick.
+//! Proximity mines: stick, trigger and explode, in the world or on a player.
 //!
 //! Source: OpenArena's proximity mines.
 

@@ -1,4 +1,4 @@
-//! What flies: grenades, rockets, plasma, nails, mines and hooks on their way, and where it ends.
+//! Projectiles: launch, flight, bounce and impact.
 //!
 //! Clients compute the way from the trajectory, so a missile changes course only where it meets
 //! something. Source: the base game's missiles.

@@ -1,4 +1,4 @@
-//! Weapons that fire: who aims where, how hard, and what comes out.
+//! Weapon fire: dispatch by weapon, damage factors, projectiles by player.
 //!
 //! Invariants: everything starts at whole coordinates, as clients draw it; what a shot follows is bounded,
 //! however often shells turn it away. Source: the base game's weapons; OpenArena's.
@@ -141,7 +141,7 @@ pub(in crate::game::deathmatch) fn fire_weapon(
 fn base_damage(cx: &Context<'_>, weapon: &WeaponSpec) -> i32 {
     if cx.frame.combat.arms.kill_at_once() {
         weapon.instagib_damage
-    } else if cx.clients.game_type == crate::bg::GameType::TeamDeathmatch {
+    } else if cx.clients.mode().team_damage {
         weapon.team_damage
     } else {
         weapon.damage

@@ -1,4 +1,4 @@
-//! Shells of invulnerability, which turn away what hits them.
+//! Invulnerability shells: deflection of shots.
 //!
 //! Source: OpenArena's invulnerability.
 

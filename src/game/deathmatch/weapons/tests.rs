@@ -1,4 +1,4 @@
-//! Every weapon in numbers: what it takes, what clients see of it, how it flies.
+//! Weapons in numbers: damage, events, flight.
 
 use crate::game::deathmatch::{combat::damage::harm, weapons::kamikaze::start_kamikaze};
 use crate::model::{Buttons, ClientNum, Vec3, Words};

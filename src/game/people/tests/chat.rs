@@ -1,4 +1,4 @@
-//! Chat: who hears what, in which words.
+//! Chat: recipients and texts.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! People in a deathmatch without a map: what they type, and what everybody is told.
+//! Clients in a deathmatch without a map: commands and replies.
 
 mod chat;
 mod cheats;

@@ -1,4 +1,4 @@
-//! Teams: joining, balance, leaders, what everybody is told.
+//! Teams: joining, balance, leaders and announcements.
 
 use super::*;
 use crate::bg::Persistent;

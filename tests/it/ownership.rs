@@ -1,0 +1,133 @@
+//! Size of types: methods, lines of `impl` blocks and files of each type stay bounded.
+//!
+//! A type whose methods are spread over a directory is one unit to understand, however short its files are.
+//! Invariant: the limits only fall. A type above the common limits stands in [`ABOVE`] with what it has today.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Most methods, lines of `impl` blocks and files of one type.
+const LIMITS: Size = Size { methods: 60, lines: 1200, files: 12 };
+
+/// Types above the limits, with their bounds. Lower a bound when the type gets smaller.
+const ABOVE: &[(&str, Size)] = &[];
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Size {
+    methods: usize,
+    lines: usize,
+    files: usize,
+}
+
+impl Size {
+    const fn exceeds(self, limit: Self) -> bool {
+        self.methods > limit.methods || self.lines > limit.lines || self.files > limit.files
+    }
+}
+
+#[test]
+fn types_stay_small() {
+    let mut wrong = Vec::new();
+    for ((module, name), size) in sizes() {
+        let row = ABOVE.iter().find(|(known, _)| *known == name);
+        let limit = row.map_or(LIMITS, |&(_, limit)| limit);
+        if size.exceeds(limit) {
+            wrong.push(format!("{module}: {name} has {size:?}, limit {limit:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "split these types by the state they own:\n{}", wrong.join("\n"));
+}
+
+/// Sizes by top module (two levels inside `game`) and type name, without tests.
+fn sizes() -> BTreeMap<(String, String), Size> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    collect(&root, &mut files);
+    let mut sizes: BTreeMap<(String, String), (Size, BTreeSet<PathBuf>)> = BTreeMap::new();
+    for path in files {
+        let text = fs::read_to_string(&path).expect("a readable source file");
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let inside = path.strip_prefix(&root).expect("a path below src");
+        let mut parts = inside.iter().map(|part| part.to_string_lossy().into_owned());
+        let first = parts.next().unwrap_or_default();
+        let module = match first.as_str() {
+            "game" => format!("game/{}", parts.next().unwrap_or_default()),
+            _ => first,
+        };
+        for (name, lines, methods) in impls(text) {
+            let (size, places) = sizes.entry((module.clone(), name)).or_default();
+            size.methods += methods;
+            size.lines += lines;
+            places.insert(path.clone());
+        }
+    }
+    sizes
+        .into_iter()
+        .map(|(key, (size, places))| (key, Size { files: places.len(), ..size }))
+        .collect()
+}
+
+/// Inherent `impl` blocks of a file: the type's name, the lines, the methods.
+fn impls(text: &str) -> Vec<(String, usize, usize)> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some(head) = line.strip_prefix("impl") else { continue };
+        if !line.ends_with('{') || line.contains(" for ") {
+            continue;
+        }
+        let head = skip_generics(head).trim_start();
+        let name: String = head.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "}").collect();
+        let methods = body.iter().filter(|line| is_method(line)).count();
+        found.push((name, body.len() + 2, methods));
+    }
+    found
+}
+
+/// The rest of an `impl` head behind its generic parameters.
+fn skip_generics(head: &str) -> &str {
+    let mut depth = 0;
+    for (at, c) in head.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return if c == '>' { &head[at + 1..] } else { &head[at..] };
+        }
+    }
+    head
+}
+
+/// Whether a line opens a method of a block at the left margin.
+fn is_method(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix("    ").filter(|rest| !rest.starts_with(' ')) else {
+        return false;
+    };
+    let before = rest.split("fn ").next().unwrap_or_default();
+    rest.contains("fn ")
+        && before.split_whitespace().all(|word| {
+            word.starts_with("pub")
+                || ["const", "in", "async", "unsafe"].contains(&word)
+                || word.ends_with(')')
+        })
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a source folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if name != "tests" {
+                collect(&path, files);
+            }
+        } else if name.ends_with(".rs") && !name.starts_with("test") {
+            files.push(path);
+        }
+    }
+}
