@@ -13,7 +13,7 @@ use std::{
 const LIMITS: Size = Size { methods: 60, lines: 1200, files: 12 };
 
 /// Types above the limits, with their bounds. Lower a bound when the type gets smaller.
-const ABOVE: &[(&str, Size)] = &[];
+const ABOVE: &[(&str, Size)] = &[("Server", Size { methods: 66, lines: 1400, files: 12 })];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Size {

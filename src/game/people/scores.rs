@@ -63,11 +63,11 @@ impl People {
             }
             let score = self.score(client);
             if let Some((_, tied)) = ahead.filter(|&(other, _)| other == score) {
-                self.set_rank(tied, place | TIED);
-                self.set_rank(client, place | TIED);
+                set_rank(self, tied, place | TIED);
+                set_rank(self, client, place | TIED);
             } else {
                 place = position;
-                self.set_rank(client, place);
+                set_rank(self, client, place);
             }
             ahead = Some((score, client));
             position += 1;
@@ -89,7 +89,7 @@ impl People {
             Ordering::Less => 1,
             Ordering::Equal => 2,
         };
-        ClientNum::all().for_each(|client| self.set_rank(client, rank));
+        ClientNum::all().for_each(|client| set_rank(self, client, rank));
     }
 
     /// Publishes the teams' scores, or else the two best.
@@ -114,7 +114,7 @@ impl People {
             return;
         }
         let ranking = self.ranking();
-        let lines = ranking.clients().filter_map(|client| self.line(client));
+        let lines = ranking.clients().filter_map(|client| line_of(self, client));
         let form = self.profile.scores;
         host.send_command(Some(client), &scoreboard(form, self.team_scores, self.started, lines));
     }
@@ -148,29 +148,6 @@ impl People {
         best
     }
 
-    fn line(&self, client: ClientNum) -> Option<Line> {
-        let player = self.player(client)?;
-        let values = &player.state.persistant;
-        Some(Line {
-            client: client.index(),
-            score: values[Persistent::Score],
-            ping: match player.stage {
-                Stage::Connecting => CONNECTING_PING,
-                Stage::Active => player.ping_ms.min(MAX_SHOWN_PING),
-            },
-            minutes: self.now.distance(player.entered) / 60_000,
-            powerups: player.entity.powerups,
-            accuracy: player.accuracy.percent(),
-            impressive: values[Persistent::Impressive],
-            excellent: values[Persistent::Excellent],
-            gauntlet: values[Persistent::Gauntlet],
-            defend: values[Persistent::Defend],
-            assist: values[Persistent::Assist],
-            perfect: values[Persistent::Rank] == 0 && values[Persistent::Deaths] == 0,
-            captures: values[Persistent::Captures],
-        })
-    }
-
     fn ranking(&self) -> Ranking {
         let mut order = [None; MAX_CLIENTS];
         let connected = ClientNum::all().filter(|&client| self.player(client).is_some());
@@ -197,11 +174,36 @@ impl People {
     pub(in crate::game) fn score(&self, client: ClientNum) -> i32 {
         self.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
     }
+}
 
-    fn set_rank(&mut self, client: ClientNum, rank: i32) {
-        if let Some(player) = self.players[client.index()].as_mut() {
-            player.state.persistant[Persistent::Rank] = rank;
-        }
+/// The scoreboard line of a client.
+fn line_of(clients: &People, client: ClientNum) -> Option<Line> {
+    let player = clients.player(client)?;
+    let values = &player.state.persistant;
+    Some(Line {
+        client: client.index(),
+        score: values[Persistent::Score],
+        ping: match player.stage {
+            Stage::Connecting => CONNECTING_PING,
+            Stage::Active => player.ping_ms.min(MAX_SHOWN_PING),
+        },
+        minutes: clients.now.distance(player.entered) / 60_000,
+        powerups: player.entity.powerups,
+        accuracy: player.accuracy.percent(),
+        impressive: values[Persistent::Impressive],
+        excellent: values[Persistent::Excellent],
+        gauntlet: values[Persistent::Gauntlet],
+        defend: values[Persistent::Defend],
+        assist: values[Persistent::Assist],
+        perfect: values[Persistent::Rank] == 0 && values[Persistent::Deaths] == 0,
+        captures: values[Persistent::Captures],
+    })
+}
+
+/// Sets the rank that a client is sent.
+fn set_rank(clients: &mut People, client: ClientNum, rank: i32) {
+    if let Some(player) = clients.players[client.index()].as_mut() {
+        player.state.persistant[Persistent::Rank] = rank;
     }
 }
 

@@ -20,8 +20,7 @@ use crate::{
 /// How long a vote lasts, and how long after it what it asked for runs, in milliseconds.
 const VOTE_MS: i32 = 30_000;
 const PAUSE_MS: i32 = 3000;
-/// Votes that one address, or one IPv6 /64, may call on a level, unless a setting says otherwise.
-/// Addresses that are counted.
+/// Addresses (or IPv6 /64 networks) whose calls are counted.
 const MAX_CALLERS: usize = 256;
 /// Bit of `dmflags`: a vote without a majority passes when few are against it.
 const LIGHT_VOTING: i32 = 512;
