@@ -138,12 +138,11 @@ setting_rows! {
     SV_MAX_PING, "sv_maxPing", Int::or_off(1, 9999), all("0", S),
         "Maximum ping of a connecting client in ms; 0 disables the limit. LAN clients are exempt, and a \
          lost packet counts as delay.";
-    SV_ALLOW_DOWNLOAD, "sv_allowDownload", Int::range(0, 15), all("0", S.and(N)),
-        "Downloads: sum of 1 to offer them, 2 not over HTTP, 4 not over UDP, 8 to stay connected during \
-         HTTP.";
-    SV_DL_URL, "sv_dlURL", Text::up_to(255), all("", S.and(N)),
+    SV_ALLOW_DOWNLOAD, "sv_allowDownload", Int::only_zero("downloads are not implemented"), all("0", S),
+        "Offer downloads of data files.";
+    SV_DL_URL, "sv_dlURL", Text::up_to(255), all("", N),
         "URL of the data files for HTTP downloads.";
-    SV_DL_RATE, "sv_dlRate", Int::or_off(1, 100_000), all("100", S.and(N)),
+    SV_DL_RATE, "sv_dlRate", Int::or_off(1, 100_000), all("100", N),
         "Total rate of UDP downloads in kilobytes per second; 0 disables the limit.";
     SV_MASTER1, "sv_master1", Text::up_to(255),
         oa_q3(("dpmaster.deathmask.net", N), ("master.quake3arena.com", N)),

@@ -123,13 +123,13 @@ setting_rows! {
     ["openarena", "OpenArena only"]
     VIDEOFLAGS, "videoflags", Int::range(0, 65535), oa_info("7", C),
         "Graphics settings that OpenArena clients lock; 7 and 0 are safe.";
-    ELIMFLAGS, "elimflags", Int::range(0, 65535), oa_info("0", N),
+    ELIMFLAGS, "elimflags", Int::range(0, 65535), all("0", N),
         "Rules of the elimination game types.";
     VOTEFLAGS, "voteflags", Int::range(0, 65535), oa_info("767", P),
         "Sum of the votes that may be called: 1 map_restart, 2 nextmap, 4 map, 8 g_gametype, 16 \
          clientkick, 32 g_doWarmup, 64 timelimit, 128 fraglimit, 256 custom, 512 shuffle.";
     G_VOTE_GAMETYPES, "g_voteGametypes", Text::up_to(63),
-        oa_q3(("/0/1/3/4/5/6/7/8/9/10/11/12/", S), ("", P)),
+        oa_q3(("/0/1/3/4/", S), ("", P)),
         "Game types that may be voted for, each between slashes; empty allows all.";
     G_VOTE_MAX_TIMELIMIT, "g_voteMaxTimelimit", Int::or_off(1, 9999), oa_info("1000", P),
         "Maximum timelimit that may be voted for; 0 disables the limit.";
@@ -139,25 +139,25 @@ setting_rows! {
         "Maximum fraglimit that may be voted for; 0 disables the limit.";
     G_VOTE_MIN_FRAGLIMIT, "g_voteMinFraglimit", Int::range(0, 9999), oa_info("0", P),
         "Minimum fraglimit that may be voted for.";
-    G_OBELISK_RESPAWN_DELAY, "g_obeliskRespawnDelay", Int::range(0, 3600), oa_info("10", N),
+    G_OBELISK_RESPAWN_DELAY, "g_obeliskRespawnDelay", Int::range(0, 3600), all("10", N),
         "Seconds until a destroyed obelisk respawns.";
     G_ENABLE_DUST, "g_enableDust", Flag::either(), oa_info("0", C),
         "Show dust on landing.";
     G_ENABLE_BREATH, "g_enableBreath", Flag::either(), oa_info("0", C),
         "Show the breath of players.";
     G_DELAG_HITSCAN, "g_delagHitscan", Int::only_zero("lag compensation is not implemented"),
-        oa_info("0", N),
+        all("0", N),
         "Lag compensation of hitscan weapons.";
-    ELIMINATION_ROUNDTIME, "elimination_roundtime", Int::range(0, 3600), oa_info("120", N),
+    ELIMINATION_ROUNDTIME, "elimination_roundtime", Int::range(0, 3600), all("120", N),
         "Round time of the elimination game types in seconds.";
     G_ROCKETS, "g_rockets", Flag::either(), oa_info("0", L),
         "Give all players rocket launchers only.";
     G_INSTANTGIB, "g_instantgib", Int::range(0, 3), oa_info("0", L),
         "Give all players railguns only, which kill instantly: 1 without, 2 or 3 with a gauntlet.";
-    G_LMS_MODE, "g_lms_mode", Int::range(0, 3), oa_info("0", N),
+    G_LMS_MODE, "g_lms_mode", Int::range(0, 3), all("0", N),
         "Scoring of last man standing.";
     G_ALT_EXCELLENT, "g_altExcellent", Int::only_zero("excellent awards for series are not implemented"),
-        oa_info("0", N),
+        all("0", N),
         "Give excellent awards for series of frags instead of pairs.";
     G_GRAVITY_MODIFIER, "g_gravityModifier", Float::range(0.0, 100.0), oa_announced("1"),
         "Multiplier of gravity.";

@@ -312,7 +312,6 @@ fn info_strings_hold_client_keys() {
         ("protocol", "71"),
         ("videoflags", "7"),
         ("voteflags", "767"),
-        ("elimination_roundtime", "120"),
     ] {
         assert!(server.contains(&pair), "{pair:?} in {server:?}");
     }

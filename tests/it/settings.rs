@@ -109,7 +109,14 @@ fn settings_without_effect_are_listed_as_such() {
 #[test]
 fn unimplemented_features_are_refused_with_a_reason() {
     let mut settings = fragd::settings::Settings::default();
-    for name in ["g_delagHitscan", "g_truePing", "g_altExcellent", "g_elimination", "sv_pure"] {
+    for name in [
+        "g_delagHitscan",
+        "g_truePing",
+        "g_altExcellent",
+        "g_elimination",
+        "sv_pure",
+        "sv_allowDownload",
+    ] {
         settings.set(name, "0").unwrap();
         let error = settings.set(name, "1").unwrap_err().to_string();
         assert!(
@@ -133,9 +140,7 @@ fn movement_variants_match_choices() {
 fn clients_receive_the_keys_that_they_read() {
     const OPENARENA: &[&str] = &[
         "videoflags",
-        "elimflags",
         "voteflags",
-        "elimination_roundtime",
         "g_doWarmup",
         "g_allowVote",
         "g_voteGametypes",
@@ -143,14 +148,10 @@ fn clients_receive_the_keys_that_they_read() {
         "g_voteMaxTimelimit",
         "g_voteMinFraglimit",
         "g_voteMaxFraglimit",
-        "g_obeliskRespawnDelay",
         "g_enableDust",
         "g_enableBreath",
         "g_rockets",
         "g_instantgib",
-        "g_lms_mode",
-        "g_delagHitscan",
-        "g_altExcellent",
     ];
     let sent = |name: &str, game: GameFolder, flag| {
         let row = SETTINGS.iter().find(|row| row.name == name).expect(name);
@@ -170,6 +171,31 @@ fn clients_receive_the_keys_that_they_read() {
     }
     let step = key::PMOVE_MSEC.setting();
     assert_eq!(step.per_game.map(|column| column.default), ["11", "8"]);
+}
+
+#[test]
+fn info_strings_carry_no_setting_without_effect() {
+    for row in SETTINGS.iter().filter(|row| has(row, Flags::NO_EFFECT)) {
+        assert!(row.per_game.iter().all(|column| !column.flags.travels()), "{}", row.name);
+    }
+}
+
+/// Names in the serverinfo of a started server, in order.
+#[test]
+fn serverinfo_keys_keep_their_order() {
+    let keys = |game| {
+        let settings = fragd::settings::Settings::new(game);
+        settings.serverinfo().map(|(name, _)| name.to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    let engine = "sv_hostname sv_maxclients sv_privateClients g_needpass sv_floodProtect mapname version \
+                  com_gamename com_protocol protocol sv_minRate sv_maxRate sv_minPing sv_maxPing \
+                  sv_allowDownload";
+    let rules = "gamename g_gametype dmflags fraglimit timelimit capturelimit g_maxGameClients";
+    assert_eq!(keys(GameFolder::BaseQ3), format!("{engine} {rules}"));
+    let openarena = "g_doWarmup g_allowVote videoflags voteflags g_voteGametypes g_voteMaxTimelimit \
+                     g_voteMinTimelimit g_voteMaxFraglimit g_voteMinFraglimit g_enableDust g_enableBreath \
+                     g_rockets g_instantgib";
+    assert_eq!(keys(GameFolder::BaseOa), format!("{engine} {rules} {openarena}"));
 }
 
 /// Prefixes of setting names in game code.
