@@ -245,7 +245,7 @@ mod tests {
         refused("bots --connect x --name-prefix a;b", "printable");
         refused("query 127.0.0.1 +map x", "+ commands are for serve only");
         refused("frobnicate", "frobnicate");
-        refused("+set sv_fps", "+set: missing name and value");
+        refused("+set sv_fps", "+set: missing value of sv_fps");
     }
 
     #[test]

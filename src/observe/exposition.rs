@@ -50,7 +50,7 @@ impl Histogram {
             (bound, count)
         };
         let bounded = self.buckets.iter().map(|&(us, count)| (us as f64 / 1e6, count));
-        let all = bounded.chain([(f64::MAX, self.count)]);
+        let all = bounded.chain([(f64::INFINITY, self.count)]);
         all.map(|(bound, up_to)| own(bound, up_to)).collect()
     }
 }

@@ -243,14 +243,14 @@ fn serverinfo_warns_before_it_is_full() {
         let result = settings.set_with(SetCommand::Sets, ChangeSource::Operator, name, &value);
         (result, settings.poll_note(), settings.shown_len())
     };
-    let (result, note, len) = sets("own", 150);
+    let (result, note, len) = sets("own", 250);
     assert_eq!(result, Ok(Change::Changed));
     let sentence =
         format!("serverinfo nearly full: {len} bytes (max 1023); changes beyond that are rejected");
     assert_eq!(note, Some(sentence));
     let (result, _, after) = sets("another", 300);
     let sentence = result.unwrap_err().to_string();
-    assert!(sentence.starts_with("another does not fit: the serverinfo would take "), "{sentence}");
+    assert!(sentence.starts_with("another does not fit: serverinfo too long: "), "{sentence}");
     assert!(sentence.ends_with(" (max 1023); shorten it or another of its values"), "{sentence}");
     assert_eq!(after, len, "nothing changed");
 }
