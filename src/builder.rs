@@ -6,7 +6,7 @@ use crate::{
         UnixMillis,
         assets::{Assets, MemoryAssets},
     },
-    server::{GameFactory, Geometry, Server},
+    server::{GameFactory, Geometry, Server, ServerStart},
     settings::{Choice as _, Settings, key},
 };
 
@@ -56,7 +56,7 @@ impl ServerBuilder {
     pub fn build(self) -> Server {
         let Self { settings, entropy, assets, rules, started_at } = self;
         let rules = rules.unwrap_or_else(|| rules_of(&settings));
-        Server::begun(settings, assets, rules, entropy, started_at)
+        Server::new(settings, assets, rules, ServerStart { entropy, epoch: started_at })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Connection admission: challenge and connect handling.
 //!
-//! Nothing is stored for an address before it has returned its challenge. Of its userinfo only the numbers
-//! that the checks need are read before. Checks run in the order, and rejections have the texts, that clients know.
+//! Nothing is stored for an address before it has returned its challenge. Of its userinfo only the
+//! numbers that the checks need are read before. Checks run in the order, and rejections have the
+//! texts, that clients know.
 //! Source: Quake III protocol 68, connect; ioquake3's texts.
 //! Engine names: `SV_GetChallenge`, `SV_DirectConnect`.
 
@@ -32,8 +33,8 @@ use crate::{
 pub(super) const ABANDONED_AFTER: Millis = Millis::seconds(5);
 /// The same on a full server.
 const ABANDONED_WHEN_FULL: Millis = Millis::seconds(2);
-/// Silence of a client after which a connect from its address and port takes over its slot. A client that
-/// sends is not replaced: a challenge could have been guessed.
+/// Silence of a client after which a connect from its address and port takes over its slot. A
+/// client that sends is not replaced: a challenge could have been guessed.
 const REPLACED_AFTER: Millis = Millis::seconds(1);
 
 /// Reason for rejecting a `connect`, and how it is answered.
@@ -112,8 +113,8 @@ impl Core {
         }
     }
 
-    /// Returns the protocol with that number, and whether the number alone tells it. `None` if the number
-    /// is not accepted.
+    /// Returns the protocol with that number, and whether the number alone tells it. `None` if the
+    /// number is not accepted.
     fn protocol_of(&self, number: i32) -> Option<(&'static Protocol, bool)> {
         let newest = self.settings.int(key::COM_PROTOCOL);
         let legacy = self.settings.int(key::COM_LEGACYPROTOCOL);
@@ -130,8 +131,8 @@ impl Core {
         Some(chosen.map_or((guess, false), |chosen| (chosen, true)))
     }
 
-    /// Slot of an earlier connection that a connect takes over. A slot with the same address and port is
-    /// preferred to one with another port, or two slots would have one address.
+    /// Slot of an earlier connection that a connect takes over. A slot with the same address and
+    /// port is preferred to one with another port, or two slots would have one address.
     fn earlier_slot(&self, route: Route, qport: Qport) -> Option<ClientNum> {
         let silent_for = |client: &Client, least| {
             client.is_zombie() || self.now.since(client.received_at) >= least
@@ -194,8 +195,8 @@ impl Core {
         Ok(found)
     }
 
-    /// Checks the number of clients of an address and of its network, and the connect backoff of the address.
-    /// Zombies count while they hold a slot. LAN addresses are exempt.
+    /// Checks the number of clients of an address and of its network, and the connect backoff of
+    /// the address. Zombies count while they hold a slot. LAN addresses are exempt.
     fn check_address_limits(
         &mut self,
         route: Route,
@@ -247,8 +248,9 @@ impl Core {
         self.slots_for(info).find(|&number| self.clients.get(number).is_none())
     }
 
-    /// Slot of an abandoned connection of the same player, for a full server. That is a silent client of the
-    /// host with the same qport, or with the same name and guid, since a restarted game has another qport.
+    /// Slot of an abandoned connection of the same player, for a full server. That is a silent
+    /// client of the host with the same qport, or with the same name and guid, since a restarted
+    /// game has another qport.
     fn abandoned_slot(&self, route: Route, qport: Qport, info: &Info) -> Option<ClientNum> {
         let is_left_behind = |client: &Client| {
             let same_qport = client.remote.compare(route.remote, qport) != Sender::Stranger;
@@ -287,92 +289,89 @@ impl Core {
     }
 }
 
-impl Server {
-    /// Handles a `connect`: accepts or rejects it.
-    pub(super) fn handle_connect(&mut self, route: Route, request: Connect<'_>) {
-        let admitted = match request.text() {
-            Ok(text) => self.admit(route, &text),
-            Err(error) => Err(self.core.connect_rejection(route, &error)),
-        };
-        if let Err(refusal) = admitted {
-            self.reject(route, refusal);
-        }
+/// Handles a `connect`: accepts or rejects it.
+pub(super) fn handle_connect(server: &mut Server, route: Route, request: Connect<'_>) {
+    let admitted = match request.text() {
+        Ok(text) => admit(server, route, &text),
+        Err(error) => Err(server.core.connect_rejection(route, &error)),
+    };
+    if let Err(refusal) = admitted {
+        reject(server, route, refusal);
     }
+}
 
-    fn reject(&mut self, route: Route, refusal: Rejection) {
-        match refusal {
-            Rejection::Message(text) => {
-                self.core.stats.bump(Counter::ConnectsRefused);
-                if self.core.stats.allows_log(LogEvent::Refusal, self.core.now).is_some() {
-                    log::info!("{} rejected: {text}", route.remote);
-                }
-                self.core.send_rejection(route, &format!("{text}\n"));
+fn reject(server: &mut Server, route: Route, refusal: Rejection) {
+    match refusal {
+        Rejection::Message(text) => {
+            server.core.stats.bump(Counter::ConnectsRefused);
+            if server.core.stats.allows_log(LogEvent::Refusal, server.core.now).is_some() {
+                log::info!("{} rejected: {text}", route.remote);
             }
-            Rejection::ResendAccept | Rejection::Unanswered => {}
+            server.core.send_rejection(route, &format!("{text}\n"));
         }
+        Rejection::ResendAccept | Rejection::Unanswered => {}
     }
+}
 
-    fn admit(&mut self, route: Route, text: &ConnectText) -> Result<(), Rejection> {
-        let claim = text.claim();
-        let qport = claim.qport.unwrap_or_default();
-        let challenge = claim.challenge.unwrap_or_default();
-        let earlier = self.core.earlier_slot(route, qport);
-        let protocol = match self.core.validate_connect(route, &claim, earlier) {
-            Err(Rejection::ResendAccept) => {
-                // The client is not silent: the answer to its connect was lost.
-                if let Some(client) = earlier.and_then(|number| self.core.clients.get_mut(number)) {
-                    client.received_at = self.core.now;
-                }
-                self.core.accept(route, challenge);
-                return Ok(());
+fn admit(server: &mut Server, route: Route, text: &ConnectText) -> Result<(), Rejection> {
+    let claim = text.claim();
+    let qport = claim.qport.unwrap_or_default();
+    let challenge = claim.challenge.unwrap_or_default();
+    let earlier = server.core.earlier_slot(route, qport);
+    let protocol = match server.core.validate_connect(route, &claim, earlier) {
+        Err(Rejection::ResendAccept) => {
+            // The client is not silent: the answer to its connect was lost.
+            if let Some(client) = earlier.and_then(|number| server.core.clients.get_mut(number)) {
+                client.received_at = server.core.now;
             }
-            judged => judged?,
-        };
-        let mut info =
-            text.userinfo().map_err(|error| self.core.connect_rejection(route, &error))?;
-        let free = self.core.free_slot(&info);
-        let earlier = earlier.or_else(|| match free {
-            Some(_) => None,
-            None => self.core.abandoned_slot(route, qport, &info),
-        });
-        self.core.check_address_limits(route, earlier)?;
-        let ip = route.remote.ip().to_canonical().to_string();
-        // The address is added last, so an overflow is caused by the userinfo of the client.
-        info.set("ip", &ip).map_err(|_| Rejection::message(USERINFO_TOO_LONG))?;
+            server.core.accept(route, challenge);
+            return Ok(());
+        }
+        judged => judged?,
+    };
+    let mut info = text.userinfo().map_err(|error| server.core.connect_rejection(route, &error))?;
+    let free = server.core.free_slot(&info);
+    let earlier = earlier.or_else(|| match free {
+        Some(_) => None,
+        None => server.core.abandoned_slot(route, qport, &info),
+    });
+    server.core.check_address_limits(route, earlier)?;
+    let ip = route.remote.ip().to_canonical().to_string();
+    // The address is added last, so an overflow is caused by the userinfo of the client.
+    info.set("ip", &ip).map_err(|_| Rejection::message(USERINFO_TOO_LONG))?;
 
-        let number = match earlier {
-            Some(number) => {
-                // The old client is dropped before its slot is reused.
-                self.drop_client(number, "reconnected");
-                self.core.clients.free(number);
-                number
-            }
-            None => free
-                .or_else(|| self.core.zombie_slot(&info))
-                .ok_or(Rejection::message("Server is full"))?,
-        };
-        for engine_only in ["challenge", "qport", "protocol"] {
-            info.remove(engine_only);
+    let number = match earlier {
+        Some(number) => {
+            // The old client is dropped before its slot is reused.
+            server.drop_client(number, "reconnected");
+            server.core.clients.free(number);
+            number
         }
-        let client = Client::new(route.remote, qport, challenge, protocol, self.core.now);
-        self.core.clients.put(number, client);
-        self.core.store_userinfo(number, info);
-        if let Err(reason) = self.game.client_connect(&mut self.core, number, true, false) {
-            self.core.clients.free(number);
-            return Err(Rejection::Message(reason));
-        }
-        self.process_pending_drops();
-        self.core.accept(route, challenge);
-        self.core.stats.bump(Counter::ConnectsAccepted);
-        if let Some(client) = self.core.clients.get(number) {
-            log::info!(
-                "client {number} \"{}\" connected from {}",
-                text::escaped(client.name.as_bytes()),
-                route.remote
-            );
-        }
-        Ok(())
+        None => free
+            .or_else(|| server.core.zombie_slot(&info))
+            .ok_or(Rejection::message("Server is full"))?,
+    };
+    for engine_only in ["challenge", "qport", "protocol"] {
+        info.remove(engine_only);
     }
+    let client = Client::new(route.remote, qport, challenge, protocol, server.core.now);
+    server.core.clients.put(number, client);
+    server.core.store_userinfo(number, info);
+    if let Err(reason) = server.game.client_connect(&mut server.core, number, true, false) {
+        server.core.clients.free(number);
+        return Err(Rejection::Message(reason));
+    }
+    server.process_pending_drops();
+    server.core.accept(route, challenge);
+    server.core.stats.bump(Counter::ConnectsAccepted);
+    if let Some(client) = server.core.clients.get(number) {
+        log::info!(
+            "client {number} \"{}\" connected from {}",
+            text::escaped(client.name.as_bytes()),
+            route.remote
+        );
+    }
+    Ok(())
 }
 
 /// Whether a connect has the host, the name and the guid of a client.

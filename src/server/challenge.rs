@@ -1,13 +1,15 @@
 //! Challenges: stateless keyed hashes that prove the address of a client.
 //!
-//! A challenge is a keyed hash of address, port and time slot. Nothing is stored, so a flood of requests takes
-//! no memory and evicts no other client. It is valid in its slot and in the next one.
+//! A challenge is a keyed hash of address, port and time slot. Nothing is stored, so a flood of
+//! requests takes no memory and evicts no other client. It is valid in its slot and in the next
+//! one.
 //!
-//! A slot has two challenges for each address. A client that reconnects at once gets the one that its earlier
-//! connection did not use. Otherwise late datagrams of the earlier connection would be valid in the new one.
+//! A slot has two challenges for each address. A client that reconnects at once gets the one that
+//! its earlier connection did not use. Otherwise late datagrams of the earlier connection would be
+//! valid in the new one.
 //!
-//! If the ping is measured, the challenge holds the time it was issued at and a hash of that. It has fewer bits
-//! to guess then, and is valid for 16 seconds.
+//! If the ping is measured, the challenge holds the time it was issued at and a hash of that. It
+//! has fewer bits to guess then, and is valid for 16 seconds.
 //! Engine names: `SV_CreateChallenge`, `SV_VerifyChallenge`.
 
 use std::{
@@ -51,8 +53,8 @@ impl Challenges {
         Self { key }
     }
 
-    /// Returns a challenge for an address: the first of this time slot that is not in use, or the first if
-    /// all are.
+    /// Returns a challenge for an address: the first of this time slot that is not in use, or the
+    /// first if all are.
     pub(super) fn make(
         &self,
         now: Millis,

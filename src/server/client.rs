@@ -1,4 +1,4 @@
-//! Client connection: what the server keeps for a slot in use, and the state that the connection is in.
+//! Client connection: the data of a client slot in use, and its connection state.
 //!
 //! ```text
 //! Connected ── gamestate sent ──► Primed ── first usercmd ──► Active
@@ -7,8 +7,8 @@
 //! every state ── dropped ──► Zombie ── sv_zombietime ──► free slot
 //! ```
 //!
-//! Invariants: a field of [`Client`] is valid in every state; what one state needs is a field of that state;
-//! nothing is sent before the client's protocol is known.
+//! Invariants: a field of [`Client`] is valid in every state; what one state needs is a field of
+//! that state; nothing is sent before the client's protocol is known.
 //! Engine names: `client_t`, `clientState_t`, `CS_CONNECTED`, `CS_PRIMED`, `CS_ACTIVE`, `CS_ZOMBIE`.
 
 use std::net::SocketAddr;
@@ -221,7 +221,8 @@ impl Client {
         }
     }
 
-    /// Returns the client to [`ClientState::Connected`] because another level begins. A zombie stays one.
+    /// Returns the client to [`ClientState::Connected`] because another level begins. A zombie
+    /// stays one.
     pub(super) fn await_gamestate(&mut self, now: Millis) {
         match &mut self.state {
             ClientState::Connected(connected) => connected.joining_since = now,
@@ -232,8 +233,8 @@ impl Client {
         }
     }
 
-    /// Notes that a client that joins is sent the gamestate of the level in force, its first or a repeated
-    /// one.
+    /// Notes that a client that joins is sent the gamestate of the level in force, its first or a
+    /// repeated one.
     pub(super) fn prime(&mut self, now: Millis) {
         let joining_since = match &self.state {
             ClientState::Connected(connected) => connected.joining_since,
@@ -268,7 +269,8 @@ impl Client {
         matches!(self.state, ClientState::Zombie(_))
     }
 
-    /// Whether reliable commands and configstrings are queued for the client: it was sent the gamestate.
+    /// Whether reliable commands and configstrings are queued for the client: it was sent the
+    /// gamestate.
     pub(super) fn has_level(&self) -> bool {
         match self.state {
             ClientState::Primed(_) | ClientState::Active(_) => true,
@@ -318,6 +320,9 @@ impl ClientState {
 }
 
 /// Client slots by client number.
+///
+/// An array and not a `slab`: a slot number is the client number of the protocol, and is chosen by
+/// private slots and by earlier connections of a player. A slab assigns its own keys.
 #[derive(Debug)]
 pub(super) struct ClientSlots {
     slots: Vec<Option<Box<Client>>>,
@@ -350,8 +355,8 @@ impl ClientSlots {
         self.slots[number.index()] = None;
     }
 
-    /// Whether datagrams with that challenge may be on the network: a client of some slot has it, or had it
-    /// before. Nothing was sent yet to a client that has sent no message.
+    /// Whether datagrams with that challenge may be on the network: a client of some slot has it,
+    /// or had it before. Nothing was sent yet to a client that has sent no message.
     pub(super) fn has_used(&self, challenge: Challenge) -> bool {
         self.challenges.contains(&Some(challenge))
             || self.iter().any(|(_, client)| {

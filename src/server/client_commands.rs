@@ -1,7 +1,7 @@
 //! Client commands: those of the engine, and flood protection of those for the game.
 //!
-//! Invariant: a command that is ignored counts as received. Source: Quake III protocol 68, reliable commands;
-//! the limits are Quake3e's. Engine names: `SV_ExecuteClientCommand`, `sv_floodProtect`.
+//! Invariant: a command that is ignored counts as received. Source: Quake III protocol 68, reliable
+//! commands; the limits are Quake3e's. Engine names: `SV_ExecuteClientCommand`, `sv_floodProtect`.
 
 use super::{Server, rate_limiter::BucketLimit};
 use crate::{
@@ -46,29 +46,27 @@ const ENGINE_COMMANDS: &[EngineCommand] = &[
     EngineCommand { name: "donedl", run: |_, _, _| true },
 ];
 
-impl Server {
-    /// Runs a command. Returns false if the client must resend it, as if it had not arrived.
-    pub(super) fn run_client_command(&mut self, number: ClientNum, line: &str) -> bool {
-        let mut words = Words::parse(line);
-        if let Some(command) = ENGINE_COMMANDS.iter().find(|c| c.name == words.command()) {
-            return (command.run)(self, number, &words);
-        }
-        let now = self.core.now;
-        let limited = self.core.settings.flag(key::SV_FLOOD_PROTECT);
-        let Some(client) = self.core.clients.get_mut(number) else { return true };
-        if !client.has_level() {
-            return true;
-        }
-        if limited && !client.buckets.commands.allows(now, COMMANDS) {
-            self.core.stats.bump(Counter::CommandsOverLimit);
-            return true;
-        }
-        words.for_each_mut(|word| *word = clean_argument(word));
-        self.core.stats.bump(Counter::ClientCommands);
-        self.game.client_command(&mut self.core, number, &words);
-        self.process_pending_drops();
-        true
+/// Runs a command. Returns false if the client must resend it, as if it had not arrived.
+pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &str) -> bool {
+    let mut words = Words::parse(line);
+    if let Some(command) = ENGINE_COMMANDS.iter().find(|c| c.name == words.command()) {
+        return (command.run)(server, number, &words);
     }
+    let now = server.core.now;
+    let limited = server.core.settings.flag(key::SV_FLOOD_PROTECT);
+    let Some(client) = server.core.clients.get_mut(number) else { return true };
+    if !client.has_level() {
+        return true;
+    }
+    if limited && !client.buckets.commands.allows(now, COMMANDS) {
+        server.core.stats.bump(Counter::CommandsOverLimit);
+        return true;
+    }
+    words.for_each_mut(|word| *word = clean_argument(word));
+    server.core.stats.bump(Counter::ClientCommands);
+    server.game.client_command(&mut server.core, number, &words);
+    server.process_pending_drops();
+    true
 }
 
 /// Replaces the userinfo of a client.
@@ -96,8 +94,8 @@ fn handle_userinfo(server: &mut Server, number: ClientNum, words: &Words) -> boo
     true
 }
 
-/// Queues the refusal of a file. A client that requests one while it loads would wait without an answer. A
-/// client in the game has all its files.
+/// Queues the refusal of a file. A client that requests one while it loads would wait without an
+/// answer. A client in the game has all its files.
 fn refuse_download(server: &mut Server, number: ClientNum, words: &Words) -> bool {
     let now = server.core.now;
     let Some(client) = server.core.clients.get_mut(number) else { return true };

@@ -1,11 +1,12 @@
 //! Reliable command queue of one client: commands that are sent and unacknowledged, then those pending.
 //!
-//! A client stores 64 commands. If more happens at once (sixty players join within a second), the rest is
-//! pending, and the client is not dropped for it. A configstring is queued by index and sent with the value it
-//! has then, however often it changed. Of prints and chat the oldest are discarded when too many are pending.
+//! A client stores 64 commands. If more happens at once (sixty players join within a second), the
+//! rest is pending, and the client is not dropped for it. A configstring is queued by index and
+//! sent with the value it has then, however often it changed. Of prints and chat the oldest are
+//! discarded when too many are pending.
 //!
-//! Invariants: commands are numbered in the order they were queued; a configstring is pending at most once;
-//! the queue is bounded. Source of the limits: Quake III protocol 68, reliable commands.
+//! Invariants: commands are numbered in the order they were queued; a configstring is pending at
+//! most once; the queue is bounded. Source of the limits: Quake III protocol 68, reliable commands.
 //! Engine names: `SV_AddServerCommand`, `reliableCommands`, `reliableAcknowledge`.
 
 use std::{collections::VecDeque, sync::Arc};
@@ -18,7 +19,8 @@ use crate::{
 
 /// Maximum number of unacknowledged commands. The others of the 64 are left for a drop and its reason.
 const MAX_UNACKNOWLEDGED: usize = MAX_RELIABLE_COMMANDS - 4;
-/// Maximum bytes of unacknowledged commands, so that a message with all of them has room for a snapshot.
+/// Maximum bytes of unacknowledged commands, so that a message with all of them has room for a
+/// snapshot.
 const MAX_UNACKNOWLEDGED_BYTES: usize = 9 * 1024;
 /// Unacknowledged bytes that the slowest client is granted.
 const MIN_UNACKNOWLEDGED_BYTES: usize = 1024;

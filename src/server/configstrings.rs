@@ -1,8 +1,10 @@
 //! Configstrings of the level, and the commands that send a change of one.
 //!
-//! Invariants: no string holds a quote or is longer than a client stores; all of them, with the baselines, fit
-//! one message and the memory of a client; each slot keeps room for a player entry of [`LEAST_ENTRY`].
-//! Source: Quake III protocol 68, configstrings. Engine names: `SV_SetConfigstring`, `bcs0`, `bcs1`, `bcs2`.
+//! Invariants: no string holds a quote or is longer than a client stores; all of them, with the
+//! baselines, fit one message and the memory of a client; each slot keeps room for a player entry
+//! of [`LEAST_ENTRY`].
+//! Source: Quake III protocol 68, configstrings. Engine names: `SV_SetConfigstring`, `bcs0`,
+//! `bcs1`, `bcs2`.
 
 use std::sync::Arc;
 
@@ -88,7 +90,7 @@ pub(super) enum SetOutcome {
     /// Clients must be sent the change.
     Changed,
     /// The gamestate would exceed a message or the memory of clients: the old value stays.
-    Refused,
+    Rejected,
 }
 
 impl Configstrings {
@@ -125,7 +127,7 @@ impl Configstrings {
         };
         let size_then = size.minus(old).plus(new);
         if grows && !size_then.fits(most) {
-            return SetOutcome::Refused;
+            return SetOutcome::Rejected;
         }
         *size = size_then;
         self.texts[index.index()] = Arc::from(value);
@@ -220,7 +222,7 @@ mod tests {
     fn configstrings_of_a_level_are_bounded() {
         let mut strings = Configstrings::new(1);
         assert_eq!(strings.set(ConfigIndex::at(100), &"x".repeat(8000)), SetOutcome::Changed);
-        assert_eq!(strings.set(ConfigIndex::at(101), &"x".repeat(8000)), SetOutcome::Refused);
+        assert_eq!(strings.set(ConfigIndex::at(101), &"x".repeat(8000)), SetOutcome::Rejected);
         assert_eq!(strings.set(ConfigIndex::at(101), &"x".repeat(7000)), SetOutcome::Changed);
         assert_eq!(strings.set(ConfigIndex::at(100), ""), SetOutcome::Changed);
         assert_eq!(strings.set(ConfigIndex::at(100), ""), SetOutcome::Unchanged);
@@ -239,7 +241,7 @@ mod tests {
         assert!((60..64).contains(&set), "{set} entries of 208 characters");
         assert!(!strings.is_fair(player(0), &costly));
         // Room of removed entries is for other entries only.
-        (0..64).for_each(|at| assert_ne!(strings.set(player(at), ""), SetOutcome::Refused));
+        (0..64).for_each(|at| assert_ne!(strings.set(player(at), ""), SetOutcome::Rejected));
         let others = (0..30).filter(|&at| {
             strings.set(ConfigIndex::at(100 + at), &costly.repeat(6)) == SetOutcome::Changed
         });

@@ -1,8 +1,8 @@
 //! Connection backoff for addresses whose clients connect and stay silent.
 //!
-//! A client that is accepted and sends nothing holds a slot for seconds. Each such client doubles the time that
-//! its address must wait before the next connect. A client that enters the game resets it. Only proven addresses
-//! are recorded, so forged datagrams cannot delay a client.
+//! A client that is accepted and sends nothing holds a slot for seconds. Each such client doubles
+//! the time that its address must wait before the next connect. A client that enters the game
+//! resets it. Only proven addresses are recorded, so forged datagrams cannot delay a client.
 //! Invariant: at most [`MAX_ADDRESSES`] addresses are recorded; the oldest is evicted first.
 
 use std::{collections::HashMap, net::SocketAddr};

@@ -1,48 +1,49 @@
-//! Priority of `connect` packets while more of them arrive than a frame decodes.
+//! Priority of `connect` packets when more arrive than a frame decodes.
 //!
-//! The challenge that proves an address lies inside the compressed text, so decoding is the first cost
-//! of a `connect` and comes before any proof. [`LoadShedder`](super::load_shedding::LoadShedder) bounds that cost for
-//! each millisecond of a frame, for all addresses together. While half of it is unused, every `connect`
-//! is decoded, also from 64 clients behind one address. The other half is for addresses that have asked
-//! for a challenge, each up to [`CONNECTS`]; this table decides which those are.
+//! The challenge that proves an address is inside the compressed text. Decoding is therefore the
+//! first cost of a `connect` and comes before any proof.
+//! [`LoadShedder`](super::load_shedding::LoadShedder) limits that cost per ms of frame, for all
+//! addresses together. While half of the budget is unused, every `connect` is decoded, also from 64
+//! clients behind one address. The other half is for addresses that requested a challenge, each up
+//! to [`CONNECTS`]. This table records those addresses.
 //!
-//! Invariants: the table has a fixed size and is asked only after half of the work is spent, so a forged
-//! source uses up nothing of the address it names while the server keeps up. No `connect` is refused by
-//! this table alone: an address without priority competes for the first half.
+//! Invariants: the table has a fixed size and is read only after half of the budget is spent, so a
+//! forged source uses up nothing of the address it names while the server keeps up. The table alone
+//! rejects no `connect`: an address without priority competes for the first half.
 //!
-//! Residual risk: a sender that fills the first half (3 to 8 Mbit/s, whatever the content) and also
-//! forges a client's address takes that client's priority. The client then gets in with one of its
-//! retries, which share the first half with the flood. A sender that forges a request for a challenge
-//! before each `connect`, from another address each time, needs more datagrams and fills both halves.
-//! Clients in the game are not affected: their datagrams are another class.
+//! Residual risk: a sender that fills the first half (3 to 8 Mbit/s, for any content) and also
+//! forges a client's address takes the priority of that client. The client then joins with one of
+//! its retries, which compete for the first half. A sender that forges a challenge request before
+//! each `connect`, from another address each time, needs more datagrams and fills both halves.
+//! Clients in the game are not affected, since their datagrams are of another class.
 
 use std::net::SocketAddr;
 
 use super::rate_limiter::{AddressLimiter, BucketLimit};
 use crate::model::Millis;
 
-/// Connects of one address that have priority.
+/// Limit of the connects of one address that have priority.
 const CONNECTS: BucketLimit = BucketLimit { burst: 10, period: Millis(1000) };
 
-/// Addresses that have asked for a challenge, and the priority left to each.
+/// Addresses that requested a challenge, with the priority that each has left.
 #[derive(Debug)]
 pub(super) struct ConnectBudget {
-    askers: AddressLimiter,
+    requesters: AddressLimiter,
 }
 
 impl ConnectBudget {
     pub(super) fn new(seed: u64) -> Self {
-        Self { askers: AddressLimiter::new(seed) }
+        Self { requesters: AddressLimiter::new(seed) }
     }
 
-    /// Records that an address was sent a challenge.
+    /// Records that a challenge was sent to an address.
     pub(super) fn record_challenge(&mut self, now: Millis, to: SocketAddr) {
-        self.askers.insert(now, to, CONNECTS);
+        self.requesters.insert(now, to, CONNECTS);
     }
 
-    /// Whether a `connect` from an address has priority; uses up one of its allowance.
+    /// Whether a `connect` of an address has priority, which is charged then.
     pub(super) fn has_priority(&mut self, now: Millis, from: SocketAddr) -> bool {
-        self.askers.allows_known(now, from, CONNECTS)
+        self.requesters.allows_known(now, from, CONNECTS)
     }
 }
 
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_address_that_asked_for_a_challenge_has_priority() {
+    fn address_has_priority_after_challenge_request() {
         let mut budget = ConnectBudget::new(5);
         let (client, forged) = ("192.0.2.1:27960", "192.0.2.2:27960");
         let [client, forged]: [SocketAddr; 2] = [client, forged].map(|from| from.parse().unwrap());

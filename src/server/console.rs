@@ -1,7 +1,7 @@
 //! Console: parses lines of the operator, of rcon and of the game, and runs their commands.
 //!
-//! One table holds name, help and function of each command; `cmdlist` and `help` print it. A line that names no
-//! command is a setting to show or change, or a command of the game.
+//! One table holds name, help and function of each command; `cmdlist` and `help` print it. A line
+//! that names no command is a setting to show or change, or a command of the game.
 //! Source: console commands of Quake III servers and the replies that tools match on.
 //! Engine names: `Cbuf_ExecuteText`, `Cmd_ExecuteString`, `vstr`.
 

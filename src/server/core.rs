@@ -1,8 +1,10 @@
-//! Server state apart from the game: settings, client slots, level, guards, sender, console and statistics.
+//! Server state apart from the game: settings, client slots, level, guards, sender, console and
+//! statistics.
 //!
-//! [`super::Server`] holds the game and this core side by side, so that a call of the game is passed the core
-//! as its [`Host`]. Each part owns its data. Invariant: no [`Host`] call calls back into the game; drops and
-//! console lines that the game requests are processed after its call has returned.
+//! [`super::Server`] holds the game and this core side by side, so that a call of the game is
+//! passed the core as its [`Host`]. Each part owns its data. Invariant: no [`Host`] call calls back
+//! into the game; drops and console lines that the game requests are processed after its call has
+//! returned.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -102,13 +104,13 @@ impl Core {
         }
     }
 
-    /// Replaces a configstring and queues the change for those who have the level.
+    /// Replaces a configstring and queues the change for clients that have the level.
     pub(super) fn publish(&mut self, index: ConfigIndex, value: &str) {
         match self.level.configstrings.set(index, value) {
             SetOutcome::Unchanged => {}
-            SetOutcome::Refused => {
+            SetOutcome::Rejected => {
                 log::warn!(
-                    "configstring {index} of {} bytes refused: the gamestate would be too long",
+                    "configstring {index} rejected: {} bytes do not fit the gamestate",
                     value.len()
                 );
             }
@@ -121,7 +123,7 @@ impl Core {
         }
     }
 
-    /// Keeps a client's userinfo and what the engine reads in it.
+    /// Stores the userinfo of a client, with the name and send rate in it.
     pub(super) fn store_userinfo(&mut self, number: ClientNum, info: Info) {
         let Some(client) = self.clients.get_mut(number) else { return };
         let name = info.get("name").unwrap_or("");
@@ -130,12 +132,12 @@ impl Core {
         client.userinfo = info;
     }
 
-    /// The way to a client.
+    /// Route of datagrams to a client.
     pub(super) fn route(client: &Client) -> Route {
         Route { local: LocalPort(0), remote: client.remote.address() }
     }
 
-    /// How many slots there are.
+    /// Number of client slots.
     pub(super) fn slots(&self) -> usize {
         self.settings.int(key::SV_MAXCLIENTS).max(1).unsigned_abs() as usize
     }
@@ -183,13 +185,13 @@ impl Host for Core {
     fn set_setting(&mut self, name: &str, value: &str) {
         if let Err(error) = self.settings.set_with(SetCommand::Set, ChangeSource::Game, name, value)
         {
-            log::warn!("the game can't set {name}: {error}");
+            log::warn!("setting {name} rejected: {error}");
         }
     }
 
     fn send_command(&mut self, to: Option<ClientNum>, text: &str) {
         if text.len() > MAX_SERVER_COMMAND_LEN || text.contains('\0') {
-            log::debug!("a server command of {} bytes is discarded", text.len());
+            log::debug!("server command of {} bytes discarded", text.len());
             return;
         }
         match to {
@@ -227,7 +229,7 @@ impl Host for Core {
         let mut info = Info::parse(text);
         // Text that is cut may lose any key.
         if text.len() > MAX_INFO_LEN || info.set("ip", &address.to_string()).is_err() {
-            log::debug!("client {client}: userinfo of {} bytes is discarded", text.len());
+            log::debug!("client {client}: userinfo of {} bytes discarded", text.len());
             return;
         }
         self.store_userinfo(client, info);
@@ -242,8 +244,7 @@ impl Host for Core {
     }
 
     fn is_local(&self, client: ClientNum) -> bool {
-        // A player on this machine connects over loopback like everybody else; the engine's own
-        // "local client" does not exist here.
+        // A client on this machine connects over loopback as others do. There is no local client.
         let _ = client;
         false
     }

@@ -1,11 +1,13 @@
 //! Delta cache: entity deltas between two server frames, encoded once and appended for every client.
 //!
-//! All clients are sent the same server frame, and many have acknowledged the same earlier one. The delta of an
-//! entity between the two has the same bits for each of them. It is encoded for the first client and copied for
-//! the others. Only entities that changed between the two frames are compared for a client.
+//! All clients are sent the same server frame, and many have acknowledged the same earlier one. The
+//! delta of an entity between the two has the same bits for each of them. It is encoded for the
+//! first client and copied for the others. Only entities that changed between the two frames are
+//! compared for a client.
 //!
-//! Invariants: all cached deltas lead to one frame and are discarded when another one is requested; the list that
-//! is written equals [`entity::write_list`]'s bit for bit. Source: Quake III protocol 68, entity list.
+//! Invariants: all cached deltas lead to one frame and are discarded when another one is requested;
+//! the list that is written equals [`entity::write_list`]'s bit for bit. Source: Quake III protocol
+//! 68, entity list.
 //! Engine names: `SV_EmitPacketEntities`.
 
 use crate::{
@@ -62,8 +64,8 @@ impl DeltaCache {
         self.frame = None;
     }
 
-    /// Writes the entity list that leads from the entities seen in a base frame (`old`; none if `None`) to
-    /// those `seen` in frame `number`. Both frames must be in the ring.
+    /// Writes the entity list that leads from the entities seen in a base frame (`old`; none if
+    /// `None`) to those `seen` in frame `number`. Both frames must be in the ring.
     pub(super) fn write_list(
         &mut self,
         writer: &mut BitWriter,

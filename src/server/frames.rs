@@ -1,4 +1,4 @@
-//! Server frames: entity states of the last frames, and what can be seen in the newest one.
+//! Server frames: entity states of the last frames, and their visibility in the newest one.
 //!
 //! Invariant: states are recorded once for each server frame and shared by all clients.
 //! Engine names: `svs.snapshotEntities`.
@@ -11,8 +11,8 @@ use crate::{
     world::World,
 };
 
-/// Server frames whose entities are kept. A delta base is at most 28 snapshots old. At the slowest usual
-/// rate of 20 snapshots a second and 125 frames a second that is 175 frames.
+/// Server frames whose entities are kept. A delta base is at most 28 snapshots old. At the slowest
+/// usual rate of 20 snapshots a second and 125 frames a second that is 175 frames.
 const FRAMES_KEPT: usize = 256;
 
 /// Number of the first server frame. Numbers wrap ten seconds after each start, so every run tests the

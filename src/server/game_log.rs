@@ -1,7 +1,8 @@
 //! Game log buffer: lines of the match with the level time, until the node is polled for them.
 //!
-//! `  4:07 say: kim: well played`: minutes in three columns, seconds in two, a space. Invariants: a name cannot
-//! split a line; the buffer is bounded. Source: the log format that statistics tools read.
+//! `  4:07 say: kim: well played`: minutes in three columns, seconds in two, a space. Invariants: a
+//! name cannot split a line; the buffer is bounded. Source: the log format that statistics tools
+//! read.
 //! Engine names: `G_LogPrintf`, `games.log`.
 
 use std::fmt::Write as _;

@@ -21,8 +21,8 @@ impl Server {
     /// The first violated invariant.
     pub fn check_invariants(&self) -> Result<(), String> {
         let core = &self.core;
-        // Slots are freed by frames. The last one ran less than a frame before the next one is due, even
-        // if the clock has advanced since.
+        // Slots are freed by frames. The last one ran less than a frame before the next one is due,
+        // even if the clock has advanced since.
         let frame_due = self.due.unwrap_or_default();
         let linger = Millis::seconds(core.settings.int(key::SV_ZOMBIETIME).max(0) as u64)
             + self.frame_length();

@@ -1,8 +1,10 @@
 //! Level: map, server id, level time, configstrings and baselines; map load and restart.
 //!
-//! Invariants: server ids grow and are never 0; level time never decreases, also across levels, so no client
-//! sees time run backwards. Before its 31 bits are used up it is reset, with no client connected.
-//! Source: Quake III protocol 68, map change. Engine names: `SV_SpawnServer`, `SV_MapRestart_f`, `sv.serverId`.
+//! Invariants: server ids grow and are never 0; level time never decreases, also across levels, so
+//! no client sees time run backwards. Before its 31 bits are used up it is reset, with no client
+//! connected.
+//! Source: Quake III protocol 68, map change. Engine names: `SV_SpawnServer`, `SV_MapRestart_f`,
+//! `sv.serverId`.
 
 use rand_pcg::rand_core::Rng as _;
 
@@ -26,7 +28,8 @@ const SETTLE_FRAMES: usize = 3;
 const NEXT: &str = "map_restart 0";
 /// Level time from which it is reset while no client is connected.
 const CLOCK_RESTART_WHEN_EMPTY: LevelTime = LevelTime(0x4000_0000);
-/// Level time at which it is reset and all clients are dropped, since clients read times as signed numbers.
+/// Level time at which it is reset and all clients are dropped, since clients read times as signed
+/// numbers.
 const CLOCK_RESTART_ALWAYS: LevelTime = LevelTime(0x7000_0000);
 
 /// The level in force.
@@ -113,7 +116,7 @@ impl Server {
         // A latched value applies to the map that is loaded now.
         let precision = settings.latched("cm_precision").and_then(Precision::named);
         let precision = precision.unwrap_or(settings.choice(key::CM_PRECISION));
-        let new_game = (self.geometry != Geometry::Map).then(|| (self.rules)(Geometry::Map));
+        let new_game = (self.geometry != Geometry::Map).then(|| (self.games)(Geometry::Map));
         let game = new_game.as_deref().unwrap_or(&*self.game);
         let world = Some(self.maps.load(map, precision, game)?);
         Ok(Prepared { world, new_game })
@@ -132,7 +135,7 @@ impl Server {
         let geometry = if world.is_some() { Geometry::Map } else { Geometry::None };
         if geometry != self.geometry {
             self.geometry = geometry;
-            self.game = new_game.unwrap_or_else(|| (self.rules)(geometry));
+            self.game = new_game.unwrap_or_else(|| (self.games)(geometry));
         }
         let core = &mut self.core;
         core.settings.apply_latched();
@@ -259,8 +262,8 @@ impl Server {
     fn start_level(&mut self, restart: bool) {
         let start =
             LevelStart { time: self.core.level.time, seed: self.random.next_u32(), restart };
-        if let Some(began) = self.began {
-            let _ = self.core.settings.write(key::G_TIMESTAMP, began + self.core.now);
+        if let Some(epoch) = self.epoch {
+            let _ = self.core.settings.write(key::G_TIMESTAMP, epoch + self.core.now);
         }
         self.game.init(&mut self.core, start);
         let time = self.core.level.time;

@@ -1,14 +1,15 @@
 //! Load shedding: datagrams are dropped by traffic class when a frame's budget is spent.
 //!
-//! Cost is counted in units: one for a datagram and one for every 64 bytes of it. A unit is about a microsecond,
-//! and the same on every machine. Below the first limit every datagram is processed. Beyond it queries are
-//! dropped first, then connects and rcon, and datagrams of clients last. The class is read from a few bytes, so
-//! a dropped datagram costs next to nothing.
+//! Cost is counted in units: one for a datagram and one for every 64 bytes of it. A unit is about a
+//! microsecond, and the same on every machine. Below the first limit every datagram is processed.
+//! Beyond it queries are dropped first, then connects and rcon, and datagrams of clients last. The
+//! class is read from a few bytes, so a dropped datagram costs next to nothing.
 //!
-//! A `connect` also costs what decoding may take. The adaptive tree visits about a node for each bit of the
-//! stream and for each byte of text; 128 of them make a unit (measured: 0.3 to 1.1 microseconds). This cost has
-//! a budget of its own, so that connects leave room for challenge requests. [`super::connect_budget`] decides
-//! which connects may use its second half. Costs are charged before the work is done.
+//! A `connect` also costs what decoding may take. The adaptive tree visits about a node for each
+//! bit of the stream and for each byte of text; 128 of them make a unit (measured: 0.3 to 1.1
+//! microseconds). This cost has a budget of its own, so that connects leave room for challenge
+//! requests. [`super::connect_budget`] decides which connects may use its second half. Costs are
+//! charged before the work is done.
 //!
 //! Invariant: the work of a frame is bounded, and a datagram of a client is never shed before one of an
 //! unproven address would be.
@@ -22,8 +23,9 @@ use crate::{
 const BYTES_PER_UNIT: usize = 64;
 /// Bits of a `connect`, and bytes of its text, that cost one unit of decoding.
 const STEPS_PER_UNIT: usize = 128;
-/// Decoding budget in units per ms of frame: for connects of any address, and for those with priority. In a
-/// frame of 50 ms, 64 clients of one address may join with 400 bytes of userinfo each.
+/// Decoding budget in units per ms of frame: for connects of any address, and for those with
+/// priority. In a frame of 50 ms, 64 clients of one address may join with 400 bytes of userinfo
+/// each.
 const DECODE_UNITS_PER_MS: u64 = 40;
 const PRIORITY_DECODE_UNITS_PER_MS: u64 = 80;
 /// Shortest frame that budgets are computed from.
@@ -92,8 +94,8 @@ impl LoadShedder {
         true
     }
 
-    /// Whether a `connect` is processed; if so, its cost and its decoding cost are charged. `has_priority` is
-    /// called once half of the decoding budget is spent.
+    /// Whether a `connect` is processed; if so, its cost and its decoding cost are charged.
+    /// `has_priority` is called once half of the decoding budget is spent.
     pub(super) fn admits_connect(
         &mut self,
         len: usize,

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! datagram ─ receive ─┬ connectionless: query, admission, rcon
-//!                     └ a client's message: commands, moves ─ game ─┐
-//! frame ─ level clock ─ game ─ frame ring ─ send: snapshots ────────┴ outbox
+//!                     └ message of a client: commands, usercmds ─ game
+//! frame ─ level time ─ game ─ frame ring ─ send: snapshots ─ outbox
 //! ```
 //!
-//! A [`Server`] is a [`Node`]: it is fed datagrams and time and polled for datagrams. It asks the game only
-//! through [`Game`]. Invariants: nothing is stored for an unproven address; no client can delay or drop another
-//! one; level time never decreases.
+//! A [`Server`] is a [`Node`]: it is fed datagrams and time and polled for datagrams. It asks the
+//! game only through [`Game`]. Invariants: nothing is stored for an unproven address; no client can
+//! delay or drop another one; level time never decreases.
 
 mod admission;
 mod challenge;
@@ -58,18 +58,19 @@ use crate::{
     wire::snapshot::View,
 };
 
-/// Longest time whose frames run after a stall. Older frames are skipped, since a burst of frames would stall
-/// the server again. A shorter time would lose usercmds: clients advance during a stall, and usercmds too far
-/// ahead of level time are ignored.
+/// Longest time whose frames run after a stall. Older frames are skipped, since a burst of frames
+/// would stall the server again. A shorter time would lose usercmds: clients advance during a
+/// stall, and usercmds too far ahead of level time are ignored.
 const MAX_CATCH_UP: Millis = Millis(1000);
 
 /// Received datagrams are coalesced for at most 1/[`COALESCE_DIVISOR`] of a frame, and at most
-/// [`COALESCE_MAX`]. They take effect in the next frame, and measured pings are off by one client frame at most.
+/// [`COALESCE_MAX`]. They take effect in the next frame, and measured pings are off by one client
+/// frame at most.
 const COALESCE_DIVISOR: u64 = 5;
 const COALESCE_MAX: Millis = Millis(10);
 
-/// Frames that run together while no client is connected, since a wake-up costs more than a frame. A client
-/// that connects still finds a correct level time.
+/// Frames that run together while no client is connected, since a wake-up costs more than a frame.
+/// A client that connects still finds a correct level time.
 const IDLE_FRAMES: u64 = 4;
 
 /// Creates the game for levels with or without geometry.
@@ -84,11 +85,28 @@ pub enum Geometry {
     None,
 }
 
+/// What a server depends on besides its settings, game data and game.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerStart {
+    /// Bytes of the operating system's random source: the key of challenges, and the seed of all random
+    /// numbers.
+    pub entropy: [u8; 32],
+    /// Calendar time at the zero of the server's clock, for `g_timestamp`.
+    pub epoch: Option<UnixMillis>,
+}
+
+impl From<[u8; 32]> for ServerStart {
+    /// A start without calendar time.
+    fn from(entropy: [u8; 32]) -> Self {
+        Self { entropy, epoch: None }
+    }
+}
+
 /// A dedicated server of one level at a time.
 pub struct Server {
     core: Core,
     maps: MapLoader,
-    rules: GameFactory,
+    games: GameFactory,
     game: Box<dyn Game>,
     /// Geometry that the game was created for.
     geometry: Geometry,
@@ -104,35 +122,22 @@ pub struct Server {
     /// Random numbers of the server. Each level of the game is seeded from them.
     random: Pcg32,
     /// Calendar time at the zero of the clock, if known.
-    began: Option<UnixMillis>,
+    epoch: Option<UnixMillis>,
     /// Message that is processed; its memory is reused.
     receive_buffer: Vec<u8>,
 }
 
 impl Server {
-    /// Creates a server that runs the map of its settings, loaded from `assets`, with the game of `rules`. A
-    /// map that cannot be loaded runs in open space, and the log names the error. `entropy` must come from
-    /// the operating system's random source: it is the key of challenges.
+    /// Creates a server that runs the map of its settings, loaded from `assets`, with the game of
+    /// `games`. A map that cannot be loaded runs in open space, and the log names the error.
     #[must_use]
     pub fn new(
         settings: Settings,
         assets: Box<dyn Assets>,
-        rules: GameFactory,
-        entropy: [u8; 32],
+        games: GameFactory,
+        start: impl Into<ServerStart>,
     ) -> Self {
-        Self::begun(settings, assets, rules, entropy, None)
-    }
-
-    /// Creates a server as [`Server::new`] does. `at` is the calendar time at the zero of its clock, for
-    /// `g_timestamp`.
-    #[must_use]
-    pub fn begun(
-        settings: Settings,
-        assets: Box<dyn Assets>,
-        rules: GameFactory,
-        entropy: [u8; 32],
-        at: Option<UnixMillis>,
-    ) -> Self {
+        let ServerStart { entropy, epoch } = start.into();
         let map = settings.text(key::MAP).to_owned();
         let maps = MapLoader::new(assets);
         let (key, rest) = entropy.split_at(16);
@@ -145,21 +150,21 @@ impl Server {
             rcon: !word(0),
         };
         let core = Core::new(settings, maps.names(), keys);
-        let (geometry, due) = (Geometry::None, None);
-        let game = rules(geometry);
+        let geometry = Geometry::None;
+        let game = games(geometry);
         let mut server = Self {
             core,
             maps,
-            rules,
+            games,
             game,
             geometry,
-            due,
+            due: None,
             published: (0, 0),
             finished: false,
             commands_left: 0,
             restarted: false,
             random: Pcg32::new(word(8), 0),
-            began: at,
+            epoch,
             receive_buffer: Vec::new(),
         };
         server.load_first_level(&map);
@@ -184,7 +189,8 @@ impl Server {
         self.core.stats.counters()
     }
 
-    /// Samples for `counters` and for monitoring: counters of the server, of the event loop, and gauges.
+    /// Samples for `counters` and for monitoring: counters of the server, of the event loop, and
+    /// gauges.
     pub fn samples(&self) -> impl Iterator<Item = Sample> {
         let gauge = |name, help, value: usize| {
             let value = Value::Gauge(i64::try_from(value).unwrap_or(i64::MAX));
@@ -270,7 +276,7 @@ impl Server {
             self.run_line(&line);
         }
         self.check_timeouts();
-        self.resend_connect_responses();
+        self.core.resend_connect_responses();
         self.restart_before_clock_wrap();
         self.record_frame();
         self.send_snapshots();

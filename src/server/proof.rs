@@ -1,28 +1,30 @@
 //! Proof that a message with an unexpected port or sequence belongs to the client.
 //!
-//! Host and qport of a client can be forged. If a whole message fits into the bytes that are not scrambled, or a
-//! sequence makes the checksum guessable, a forged message parses. A message from another port, or one that skips
-//! many sequences, therefore needs content that only the client knows:
+//! Host and qport of a client can be forged. If a whole message fits into the bytes that are not
+//! scrambled, or a sequence makes the checksum guessable, a forged message parses. A message from
+//! another port, or one that skips many sequences, therefore needs content that only the client
+//! knows:
 //!
-//! - a usercmd with a plausible time, which on a scrambled connection takes the challenge to write. The clock of
-//!   a suspended computer may be off by a minute, or by the time it was silent;
+//! - a usercmd with a plausible time, which on a scrambled connection takes the challenge to write.
+//!   The clock of a suspended computer may be off by a minute, or by the time it was silent;
 //! - an acknowledgement of a message that the client can have received last: near the last one that it
 //!   acknowledged, or near the last one that was sent.
 //!
-//! A client that was away for minutes has both, since it acknowledges what it received last. A joining client has
-//! neither. Its port may change once the old one has been silent for longer than a joining client is, and it may
-//! skip as many sequences as a client sends in that time. After a forgery the client's first usercmd restores its
-//! own port.
+//! A client that was away for minutes has both, since it acknowledges what it received last. A
+//! joining client has neither. Its port may change once the old one has been silent for longer than
+//! a joining client is, and it may skip as many sequences as a client sends in that time. After a
+//! forgery the client's first usercmd restores its own port.
 //!
-//! Invariant: without proof, the port of a client in the game does not change, and at most a few sequences are
-//! skipped. Source: Quake III protocol 68, client messages and their scrambling; ioquake3 protocol 71, checksum.
+//! Invariant: without proof, the port of a client in the game does not change, and at most a few
+//! sequences are skipped. Source: Quake III protocol 68, client messages and their scrambling;
+//! ioquake3 protocol 71, checksum.
 
 use crate::model::{LevelTime, Millis, Sequence, UserCmd};
 
 /// Lost messages that need no proof.
 const MAX_LOST_UNPROVEN: u32 = 64;
-/// Silence after which a joining client may change its port. It sends a packet a second while it waits for
-/// its gamestate.
+/// Silence after which a joining client may change its port. It sends a packet a second while it
+/// waits for its gamestate.
 const JOINING_SILENCE: Millis = Millis::seconds(2);
 /// Shortest interval between two packets of a client, in ms.
 const PACKET_INTERVAL_MS: u64 = 8;

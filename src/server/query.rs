@@ -5,6 +5,7 @@
 
 use super::{Server, core::Core, rate_limiter::same_host};
 use crate::{
+    bg::GameType,
     node::Route,
     observe::Counter,
     settings::key,
@@ -17,7 +18,7 @@ use crate::{
 /// Longest response in bytes: one datagram that is not fragmented by IP.
 const MAX_REPLY_LEN: usize = 1400;
 /// Game type of a single-player game, which answers no queries.
-const SINGLE_PLAYER: i32 = 2;
+const SINGLE_PLAYER: i32 = GameType::SinglePlayer as i32;
 
 /// Source of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,31 +102,29 @@ impl Core {
     }
 }
 
-impl Server {
-    /// Answers a getstatus.
-    pub(super) fn handle_get_status(&mut self, route: Route, query: Query<'_>) {
-        let echo = query.echo();
-        if echo == Echo::Silence {
-            return;
-        }
-        let Some(source) = self.core.admit_query(route) else { return };
-        let mut info = self.core.serverinfo();
-        if let Echo::Send(challenge) = echo {
-            let _ = info.set("challenge", &challenge.to_string());
-        }
-        let Self { core, game, .. } = self;
-        let players: Vec<_> = core
-            .clients
-            .present()
-            .map(|(number, client)| Player {
-                score: game.score(number),
-                ping: client.ping_ms(),
-                name: client.name.as_str().into(),
-            })
-            .collect();
-        let len = core.sender.push(route, |out| {
-            write_status_response(out, &info, players, MAX_REPLY_LEN);
-        });
-        core.charge_answer(source, len);
+/// Answers a getstatus.
+pub(super) fn handle_get_status(server: &mut Server, route: Route, query: Query<'_>) {
+    let echo = query.echo();
+    if echo == Echo::Silence {
+        return;
     }
+    let Some(source) = server.core.admit_query(route) else { return };
+    let mut info = server.core.serverinfo();
+    if let Echo::Send(challenge) = echo {
+        let _ = info.set("challenge", &challenge.to_string());
+    }
+    let Server { core, game, .. } = server;
+    let players: Vec<_> = core
+        .clients
+        .present()
+        .map(|(number, client)| Player {
+            score: game.score(number),
+            ping: client.ping_ms(),
+            name: client.name.as_str().into(),
+        })
+        .collect();
+    let len = core.sender.push(route, |out| {
+        write_status_response(out, &info, players, MAX_REPLY_LEN);
+    });
+    core.charge_answer(source, len);
 }

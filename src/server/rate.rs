@@ -1,9 +1,11 @@
 //! Send rate: rate and snaps that a client is granted, and the send times that follow.
 //!
-//! Limits of the operator apply when a datagram is sent, not when the client requests a rate. A change of
-//! `sv_maxRate` or `sv_minRate` applies at once to connected clients. Fragments of a gamestate are spaced even
-//! without a rate, because a client drops a fragment that overtook another one.
-//! Source: Quake III protocol 68, rate, snaps and pacing; the rules are ioquake3's. Engine names: `SV_RateMsec`.
+//! Limits of the operator apply when a datagram is sent, not when the client requests a rate. A
+//! change of `sv_maxRate` or `sv_minRate` applies at once to connected clients. Fragments of a
+//! gamestate are spaced even without a rate, because a client drops a fragment that overtook
+//! another one.
+//! Source: Quake III protocol 68, rate, snaps and pacing; the rules are ioquake3's. Engine names:
+//! `SV_RateMsec`.
 
 use std::net::SocketAddr;
 
@@ -26,8 +28,8 @@ const REQUESTED_RATES: std::ops::RangeInclusive<i32> = 1000..=90_000;
 const LAN_RATE: u32 = 99_999;
 /// Lowest effective value of `sv_maxRate` and `sv_minRate`.
 const LEAST_LIMIT: i32 = 1000;
-/// Least time between two fragments of a gamestate: more than the jitter of usual wireless networks, so that
-/// they arrive in order.
+/// Least time between two fragments of a gamestate: more than the jitter of usual wireless
+/// networks, so that they arrive in order.
 const FRAGMENT_SPACING: Millis = Millis(20);
 /// Least time between two fragments of a gamestate that repeats a lost one.
 const RETRY_SPACING: Millis = Millis(40);
@@ -54,7 +56,8 @@ pub(super) fn send_rate(settings: &Settings, userinfo: &Info) -> SendRate {
     SendRate { requested_bytes_per_sec, snapshot_interval }
 }
 
-/// Returns the granted rate in bytes per second: the requested one within `sv_minRate` and `sv_maxRate`.
+/// Returns the granted rate in bytes per second: the requested one within `sv_minRate` and
+/// `sv_maxRate`.
 pub(super) fn granted(settings: &Settings, rate: SendRate, address: SocketAddr) -> u32 {
     if is_unlimited(settings, address) {
         return LAN_RATE;
@@ -84,8 +87,8 @@ pub(super) fn rate_delay(settings: &Settings, client: &Client, now: Millis) -> M
     (client.sent_at + Millis(cost)).since(now)
 }
 
-/// Returns the time until the next datagram, if the last one was a fragment of a gamestate. A client in the
-/// game has the gamestate, so the rest of its fragments is not spaced.
+/// Returns the time until the next datagram, if the last one was a fragment of a gamestate. A
+/// client in the game has the gamestate, so the rest of its fragments is not spaced.
 pub(super) fn fragment_wait(client: &Client, now: Millis) -> Millis {
     if client.is_active() {
         return Millis(0);
@@ -102,8 +105,8 @@ pub(super) fn fragment_spacing(kind: MessageKind) -> Millis {
     }
 }
 
-/// Returns the copies of each fragment of a gamestate. A retry sends two: loss is likely to happen again, and
-/// one lost fragment loses the gamestate.
+/// Returns the copies of each fragment of a gamestate. A retry sends two: loss is likely to happen
+/// again, and one lost fragment loses the gamestate.
 pub(super) fn fragment_copies(is_retry: bool) -> u8 {
     if is_retry { RETRY_COPIES } else { 1 }
 }

@@ -1,9 +1,9 @@
 //! Rate limiter: leaky buckets for each address and for all addresses.
 //!
-//! Addresses are counted per IPv4 address and per IPv6 /64, in a table of fixed size with lookup and eviction in
-//! constant time. Forged sources cost no more than honest ones.
-//! Invariants: a bucket admits `burst` requests at once and one more per `period`; a byte budget is exceeded by
-//! one answer at most. Engine names: `leakyBucket_t`, `SVC_RateLimitAddress`.
+//! Addresses are counted per IPv4 address and per IPv6 /64, in a table of fixed size with lookup
+//! and eviction in constant time. Forged sources cost no more than honest ones.
+//! Invariants: a bucket admits `burst` requests at once and one more per `period`; a byte budget is
+//! exceeded by one answer at most. Engine names: `leakyBucket_t`, `SVC_RateLimitAddress`.
 
 use std::{
     hash::Hasher,

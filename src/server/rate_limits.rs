@@ -1,7 +1,8 @@
 //! Rate limits for connectionless replies and for accepted connects.
 //!
-//! Replies to unproven addresses are limited per address and in total, in answers and in bytes. Hosts with a
-//! connected client have a share of their own, so a flood does not hide the server from them.
+//! Replies to unproven addresses are limited per address and in total, in answers and in bytes.
+//! Hosts with a connected client have a share of their own, so a flood does not hide the server
+//! from them.
 //! Engine names: `SVC_RateLimit`, `outboundLeakyBucket`.
 
 use std::{hash::Hasher, net::SocketAddr};
@@ -22,9 +23,10 @@ const REJECTIONS_GLOBAL: BucketLimit = BucketLimit { burst: 20, period: Millis(5
 const CHALLENGES: BucketLimit = BucketLimit { burst: 100, period: Millis(10) };
 /// Challenge requests of all addresses of one share.
 const CHALLENGES_GLOBAL: BucketLimit = BucketLimit { burst: 200, period: Millis(1) };
-/// Shares that addresses are divided into. Together they admit more than a flood of thousands a second, since
-/// an answer costs little and is hardly longer than its request, and a client without one cannot join. The
-/// share of an address depends on the seed, so a sender cannot choose addresses of a victim's share.
+/// Shares that addresses are divided into. Together they admit more than a flood of thousands a
+/// second, since an answer costs little and is hardly longer than its request, and a client without
+/// one cannot join. The share of an address depends on the seed, so a sender cannot choose
+/// addresses of a victim's share.
 const CHALLENGE_SHARES: u64 = 16;
 /// Time until one more `connect` of a site is accepted.
 const ADMISSION_PERIOD: Millis = Millis(1000);

@@ -1,8 +1,8 @@
 //! Remote console (rcon): password check, lockout, and output in packets.
 //!
-//! Wrong passwords lock an address out, for twice as long each time. During a lockout ten passwords a second are
-//! compared, so guesses get no further, nor do guesses with the forged address of an administrator. A client in
-//! the game has a share of its own. Rejections are rate limited.
+//! Wrong passwords lock an address out, for twice as long each time. During a lockout ten passwords
+//! a second are compared, so guesses get no further, nor do guesses with the forged address of an
+//! administrator. A client in the game has a share of its own. Rejections are rate limited.
 //! Source: Quake III protocol 68, rcon; known attacks on it. Engine names: `SVC_RemoteCommand`.
 
 use std::{collections::HashMap, net::SocketAddr};
@@ -73,7 +73,8 @@ impl RconGuard {
         self.lockouts.get(&host_key(from)).is_some_and(|lockout| now < lockout.until)
     }
 
-    /// Whether a password of an address is compared. `is_client`: a client in the game has that address.
+    /// Whether a password of an address is compared. `is_client`: a client in the game has that
+    /// address.
     fn compares(&mut self, now: Millis, from: SocketAddr, is_client: bool) -> bool {
         if !self.is_locked_out(now, from) {
             return true;
@@ -109,65 +110,62 @@ impl RconGuard {
     }
 }
 
-impl Server {
-    /// Runs a remote command, or rejects it.
-    pub(super) fn handle_rcon(&mut self, route: Route, request: Rcon<'_>) {
-        let Core { settings, guards, now, clients, .. } = &mut self.core;
-        let rcon = guards.rcon();
-        let (now, from) = (*now, route.remote);
-        let is_client = || {
-            clients.iter().any(|(_, client)| client.is_active() && client.remote.address() == from)
-        };
-        let heard = settings.networks(key::SV_RCON_ALLOW).contains(from.ip())
-            && rcon.compares(now, from, is_client());
-        let ours = settings.text(key::RCON_PASSWORD).as_bytes();
-        let theirs: Vec<u8> = request.password.bytes().collect();
-        let right = heard && !ours.is_empty() && bool::from(ours.ct_eq(&theirs));
+/// Runs a remote command, or rejects it.
+pub(super) fn handle_rcon(server: &mut Server, route: Route, request: Rcon<'_>) {
+    let Core { settings, guards, now, clients, .. } = &mut server.core;
+    let rcon = guards.rcon();
+    let (now, from) = (*now, route.remote);
+    let is_client =
+        || clients.iter().any(|(_, client)| client.is_active() && client.remote.address() == from);
+    let heard = settings.networks(key::SV_RCON_ALLOW).contains(from.ip())
+        && rcon.compares(now, from, is_client());
+    let ours = settings.text(key::RCON_PASSWORD).as_bytes();
+    let theirs: Vec<u8> = request.password.bytes().collect();
+    let right = heard && !ours.is_empty() && bool::from(ours.ct_eq(&theirs));
 
-        let refusal = if !heard || rcon.is_locked_out(now, from) && !right {
-            // No answer, as if no server were listening.
-            None
-        } else if !right {
-            let answered = rcon.record_failure(settings, now, from);
-            let text = if ours.is_empty() {
-                "No rconpassword set on the server.\n"
-            } else {
-                "Bad rconpassword.\n"
-            };
-            answered.then_some(text)
-        } else if !rcon.requests.allows(now, from, RconGuard::allowance(settings)) {
-            None
+    let refusal = if !heard || rcon.is_locked_out(now, from) && !right {
+        // No answer, as if no server were listening.
+        None
+    } else if !right {
+        let answered = rcon.record_failure(settings, now, from);
+        let text = if ours.is_empty() {
+            "No rconpassword set on the server.\n"
         } else {
-            rcon.record_success(from);
-            self.core.stats.bump(Counter::RconAccepted);
-            let command = request.command.to_string();
-            let shown = self.core.settings.without_secrets(&command);
-            log::info!("{from} rcon: {}", text::escaped(shown.as_bytes()));
-            let output = self.run_redirected(&command);
-            for packet in packets(&output) {
-                self.core.answer(route, |out| Message::Print(packet.as_str().into()).write(out));
-            }
-            return;
+            "Bad rconpassword.\n"
         };
-        self.core.stats.bump(Counter::RconRefused);
-        if let Some(suppressed) = self.core.stats.allows_log(LogEvent::BadRcon, now) {
-            log::warn!("{from} rcon rejected{suppressed}");
+        answered.then_some(text)
+    } else if !rcon.requests.allows(now, from, RconGuard::allowance(settings)) {
+        None
+    } else {
+        rcon.record_success(from);
+        server.core.stats.bump(Counter::RconAccepted);
+        let command = request.command.to_string();
+        let shown = server.core.settings.without_secrets(&command);
+        log::info!("{from} rcon: {}", text::escaped(shown.as_bytes()));
+        let output = run_redirected(server, &command);
+        for packet in packets(&output) {
+            server.core.answer(route, |out| Message::Print(packet.as_str().into()).write(out));
         }
-        if let Some(text) = refusal {
-            self.core.answer(route, |out| Message::Print(text.into()).write(out));
-        }
+        return;
+    };
+    server.core.stats.bump(Counter::RconRefused);
+    if let Some(suppressed) = server.core.stats.allows_log(LogEvent::BadRcon, now) {
+        log::warn!("{from} rcon rejected{suppressed}");
     }
-
-    /// Runs a command and returns its output, print by print.
-    fn run_redirected(&mut self, line: &str) -> Vec<String> {
-        self.core.console.redirect();
-        self.run_line(line);
-        self.core.console.end_redirect()
+    if let Some(text) = refusal {
+        server.core.answer(route, |out| Message::Print(text.into()).write(out));
     }
 }
 
-/// Packs prints into few packets. A print is split only if it exceeds a packet. There is at least one packet,
-/// so that every request is answered.
+/// Runs a command and returns its output, print by print.
+fn run_redirected(server: &mut Server, line: &str) -> Vec<String> {
+    server.core.console.redirect();
+    server.run_line(line);
+    server.core.console.end_redirect()
+}
+
+/// Packs prints into few packets. A print is split only if it exceeds a packet. There is at least
+/// one packet, so that every request is answered.
 fn packets(prints: &[String]) -> Vec<String> {
     let mut packets = vec![String::new()];
     for print in prints {

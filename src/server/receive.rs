@@ -1,18 +1,22 @@
 //! Receive path: datagrams to clients, messages to commands and usercmds.
 //!
-//! Invariants: nothing of a client changes before its whole message was read, least of all its netchan state and
-//! address. A message that cannot be read is ignored whole, and counts towards the message limit of the client.
+//! Invariants: nothing of a client changes before its whole message was read, least of all its
+//! netchan state and address. A message that cannot be read is ignored whole, and counts towards
+//! the message limit of the client.
 //! Source: Quake III protocol 68, client messages. Engine names: `SV_PacketEvent`, `SV_UserMove`.
 
 use super::{
-    Server,
+    Server, admission,
     client::{Client, ClientState, GAMESTATE_INTERVAL},
+    client_commands,
     core::Core,
     level::Level,
     load_shedding::TrafficClass,
-    message_reader::{self, UsercmdBlock},
+    message_reader::{self, ClientMessage, UsercmdBlock},
     proof::Known,
+    query,
     rate_limiter::BucketLimit,
+    rcon,
 };
 use crate::{
     model::{
@@ -27,8 +31,8 @@ use crate::{
     },
 };
 
-/// Messages of one client: 500 a second, four times what a client at 125 frames a second sends. The newest
-/// are dropped.
+/// Messages of one client: 500 a second, four times what a client at 125 frames a second sends. The
+/// newest are dropped.
 const MESSAGES: BucketLimit = BucketLimit { burst: 64, period: Millis(2) };
 /// Messages from another port than the client's. They may be forged, so they have a limit of their own.
 const OTHER_PORT_MESSAGES: BucketLimit = BucketLimit { burst: 8, period: Millis(100) };
@@ -66,10 +70,10 @@ impl Server {
     fn receive_connectionless(&mut self, route: Route, datagram: &[u8]) {
         match Message::parse(datagram) {
             Ok(Message::GetInfo(query)) => self.core.handle_get_info(route, query),
-            Ok(Message::GetStatus(query)) => self.handle_get_status(route, query),
+            Ok(Message::GetStatus(query)) => query::handle_get_status(self, route, query),
             Ok(Message::GetChallenge(request)) => self.core.handle_get_challenge(route, request),
-            Ok(Message::Connect(request)) => self.handle_connect(route, request),
-            Ok(Message::Rcon(request)) => self.handle_rcon(route, request),
+            Ok(Message::Connect(request)) => admission::handle_connect(self, route, request),
+            Ok(Message::Rcon(request)) => rcon::handle_rcon(self, route, request),
             // Replies are never answered, and a connection ends by a command of its client only.
             Ok(
                 Message::ChallengeResponse(_)
@@ -106,7 +110,7 @@ impl Server {
         received: Received,
         message: &mut [u8],
     ) {
-        let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
+        let mut usercmds = [UserCmd::default(); MAX_PACKET_USERCMDS];
         let Some(client) = self.core.clients.get_mut(number) else { return };
         if client.is_zombie() {
             // Its sequences are kept up to date, its content is ignored.
@@ -114,7 +118,7 @@ impl Server {
             return;
         }
         let feed = self.core.level.checksum_feed;
-        let parsed = match message_reader::read(client, feed, message, &mut moves) {
+        let parsed = match message_reader::read(client, feed, message, &mut usercmds) {
             Ok(parsed) => parsed,
             Err(fault) => {
                 self.core.log_client_error(number, Counter::MalformedMessage, fault);
@@ -133,7 +137,7 @@ impl Server {
             );
             return;
         };
-        let newest = parsed.usercmds.and_then(|block| moves[..block.count].last());
+        let newest = parsed.usercmds.and_then(|block| usercmds[..block.count].last());
         let known = known(client, &self.core.level, self.core.now);
         if known.needs_proof(received.lost, is_from_its_port(client, route))
             && !known.proves(acknowledged, newest)
@@ -157,7 +161,19 @@ impl Server {
             log::info!("client {number} address changed to {}", route.remote);
         }
 
-        let disconnects = parsed.commands.iter().any(|(_, text)| text == "disconnect");
+        self.apply_message(number, parsed, acknowledged, &usercmds);
+    }
+
+    /// Runs the commands and usercmds of a valid message.
+    fn apply_message(
+        &mut self,
+        number: ClientNum,
+        message: ClientMessage,
+        acknowledged: Sequence,
+        usercmds: &[UserCmd],
+    ) {
+        let ClientMessage { head, commands, usercmds: block } = message;
+        let disconnects = commands.iter().any(|(_, text)| text == "disconnect");
         if disconnects && head.server_id != self.core.level.server_id {
             // It never received the level, and still frees its slot.
             self.drop_client(number, "disconnected");
@@ -166,21 +182,22 @@ impl Server {
         if !self.has_current_level(number, &head, acknowledged) {
             return;
         }
-        for (command, text) in parsed.commands {
+        for (command, text) in commands {
             if !self.handle_command(number, command, &text) {
                 return;
             }
         }
-        if let Some(UsercmdBlock { delta, count }) = parsed.usercmds {
-            self.handle_usercmds(number, delta, acknowledged, &moves[..count]);
+        if let Some(UsercmdBlock { delta, count }) = block {
+            self.handle_usercmds(number, delta, acknowledged, &usercmds[..count]);
         }
     }
 
-    /// Whether the client has loaded the current level, so that its commands and usercmds apply. If not, sends
-    /// the gamestate when it is due.
+    /// Whether the client has loaded the current level, so that its commands and usercmds apply. If
+    /// not, sends the gamestate when it is due.
     ///
-    /// An active client has the gamestate. With another server id it has not read of a restart yet, or the
-    /// message is invalid. It is never primed again. A client without a gamestate cannot know the server id.
+    /// An active client has the gamestate. With another server id it has not read of a restart yet,
+    /// or the message is invalid. It is never primed again. A client without a gamestate cannot
+    /// know the server id.
     fn has_current_level(&mut self, number: ClientNum, head: &ClientHead, ack: Sequence) -> bool {
         let names_level = head.server_id == self.core.level.server_id;
         let Some(client) = self.core.clients.get_mut(number) else { return false };
@@ -264,7 +281,7 @@ impl Server {
                 false
             }
             Order::Next => {
-                if !self.run_client_command(number, text) {
+                if !client_commands::run_client_command(self, number, text) {
                     return false;
                 }
                 if let Some(client) = self.core.clients.get_mut(number) {
@@ -304,8 +321,9 @@ impl Core {
         }
     }
 
-    /// Finds the client of a datagram by address and qport, or else by host and qport. Of several of the latter
-    /// it is the one with the last message: the others are abandoned connections of the same player.
+    /// Finds the client of a datagram by address and qport, or else by host and qport. Of several
+    /// of the latter it is the one with the last message: the others are abandoned connections of
+    /// the same player.
     fn find_client(&self, compare: impl Fn(&Client) -> Sender) -> Option<ClientNum> {
         let mut other_port: Option<(Millis, ClientNum)> = None;
         for (number, client) in self.clients.iter() {

@@ -1,9 +1,10 @@
 //! Send path: gamestates, snapshots and fragments, each within the rate of its client.
 //!
-//! Invariants: no snapshot is written while messages of the client are queued, since its sequence would be
-//! unknown. A message that is too long loses entities, never commands. A gamestate fits a message (`configstrings`
-//! counts it); with too many commands in front of it, these are sent alone first. The gamestate of a level is
-//! sent to a client at most once a second, and again only when the client has lost the last one.
+//! Invariants: no snapshot is written while messages of the client are queued, since its sequence
+//! would be unknown. A message that is too long loses entities, never commands. A gamestate fits a
+//! message (`configstrings` counts it); with too many commands in front of it, these are sent alone
+//! first. The gamestate of a level is sent to a client at most once a second, and again only when
+//! the client has lost the last one.
 //! Source: Quake III protocol 68, gamestate, snapshot, rate and pacing; the rules are ioquake3's.
 //! Engine names: `SV_SendClientGameState`, `SV_SendClientSnapshot`, `SV_Netchan_TransmitNextFragment`.
 
@@ -92,39 +93,21 @@ impl Server {
         server_message::end(writer);
         if writer.overflowed() {
             if client.queue.commands.outstanding() > 0 {
-                self.send_commands(number);
+                self.core.send_commands(number);
             } else {
                 log::error!("map {}: gamestate exceeds a message", level.map);
                 self.drop_client(number, "gamestate overflow");
             }
             return;
         }
-        // The snapshot behind it is due at once: acknowledged alone, it shows that the gamestate is lost.
+        // The snapshot behind it is due at once: acknowledged alone, it shows that the gamestate is
+        // lost.
         client.prime(*now);
         client.channel.set_fragment_copies(rate::fragment_copies(is_retry));
         self.core.stats.bump(Counter::GamestatesSent);
         self.core.transmit(number, MessageKind::Gamestate { is_retry });
         if let Some(client) = self.core.clients.get_mut(number) {
             client.channel.set_fragment_copies(1);
-        }
-    }
-
-    /// Resends `connectResponse` to silent clients: the only copy may be lost, and a client retries after three
-    /// seconds only. Their addresses are proven, and all copies are shorter than the `connect`.
-    pub(super) fn resend_connect_responses(&mut self) {
-        for number in self.core.clients.numbers() {
-            let now = self.core.now;
-            let Some(client) = self.core.clients.get_mut(number) else { continue };
-            if client.has_sent_message() {
-                continue;
-            }
-            let ClientState::Connected(connected) = &mut client.state else { continue };
-            let due = RESPONSES_AFTER.get(usize::from(connected.responses_resent));
-            if due.is_some_and(|&due| now.since(client.connected_at) >= due) {
-                connected.responses_resent += 1;
-                let (route, challenge) = (Core::route(client), client.channel.challenge());
-                self.core.accept(route, challenge);
-            }
         }
     }
 
@@ -138,40 +121,11 @@ impl Server {
         }
     }
 
-    /// Sends the unacknowledged commands of a client, within its rate.
-    fn send_commands(&mut self, number: ClientNum) {
-        let Core { clients, sender, settings, now, .. } = &mut self.core;
-        let writer = &mut sender.writer;
-        let Some(client) = clients.get_mut(number) else { return };
-        if rate::rate_delay(settings, client, *now) > Millis(0) {
-            return;
-        }
-        begin_message(writer, client);
-        server_message::end(writer);
-        self.core.transmit(number, MessageKind::Commands);
-    }
-
-    /// Sends the refusal of a file, within the rate.
-    fn send_download_refusal(&mut self, number: ClientNum) {
-        let Core { clients, sender, settings, now, .. } = &mut self.core;
-        let writer = &mut sender.writer;
-        let Some(client) = clients.get_mut(number) else { return };
-        if client.channel.is_busy() || rate::rate_delay(settings, client, *now) > Millis(0) {
-            return;
-        }
-        let Some(text) = client.refused_download.take() else { return };
-        server_message::begin(writer, client.channel.protocol(), client.incoming.last());
-        writer.byte(Operation::Download as u8);
-        download::write_refusal(writer, text.as_bytes());
-        server_message::end(writer);
-        self.core.transmit(number, MessageKind::Download);
-    }
-
     /// Sends a snapshot to every client that is due for one.
     pub(super) fn send_snapshots(&mut self) {
         for number in ClientNum::all() {
             if self.core.clients.get(number).is_some_and(|c| c.refused_download.is_some()) {
-                self.send_download_refusal(number);
+                self.core.send_download_refusal(number);
             }
             if self.core.snapshot_due(number) {
                 self.send_snapshot(number);
@@ -264,8 +218,57 @@ impl Server {
 }
 
 impl Core {
-    /// Whether a snapshot of a client is due in this frame. If it is withheld for the rate, the next one has
-    /// the flag.
+    /// Resends `connectResponse` to silent clients: the only copy may be lost, and a client retries
+    /// after three seconds only. Their addresses are proven, and all copies are shorter than the
+    /// `connect`.
+    pub(super) fn resend_connect_responses(&mut self) {
+        for number in self.clients.numbers() {
+            let now = self.now;
+            let Some(client) = self.clients.get_mut(number) else { continue };
+            if client.has_sent_message() {
+                continue;
+            }
+            let ClientState::Connected(connected) = &mut client.state else { continue };
+            let due = RESPONSES_AFTER.get(usize::from(connected.responses_resent));
+            if due.is_some_and(|&due| now.since(client.connected_at) >= due) {
+                connected.responses_resent += 1;
+                let (route, challenge) = (Self::route(client), client.channel.challenge());
+                self.accept(route, challenge);
+            }
+        }
+    }
+
+    /// Sends the unacknowledged commands of a client, within its rate.
+    fn send_commands(&mut self, number: ClientNum) {
+        let Self { clients, sender, settings, now, .. } = self;
+        let writer = &mut sender.writer;
+        let Some(client) = clients.get_mut(number) else { return };
+        if rate::rate_delay(settings, client, *now) > Millis(0) {
+            return;
+        }
+        begin_message(writer, client);
+        server_message::end(writer);
+        self.transmit(number, MessageKind::Commands);
+    }
+
+    /// Sends the refusal of a file, within the rate.
+    fn send_download_refusal(&mut self, number: ClientNum) {
+        let Self { clients, sender, settings, now, .. } = self;
+        let writer = &mut sender.writer;
+        let Some(client) = clients.get_mut(number) else { return };
+        if client.channel.is_busy() || rate::rate_delay(settings, client, *now) > Millis(0) {
+            return;
+        }
+        let Some(text) = client.refused_download.take() else { return };
+        server_message::begin(writer, client.channel.protocol(), client.incoming.last());
+        writer.byte(Operation::Download as u8);
+        download::write_refusal(writer, text.as_bytes());
+        server_message::end(writer);
+        self.transmit(number, MessageKind::Download);
+    }
+
+    /// Whether a snapshot of a client is due in this frame. If it is withheld for the rate, the
+    /// next one has the flag.
     fn snapshot_due(&mut self, number: ClientNum) -> bool {
         let Some(client) = self.clients.get(number) else { return false };
         let (interval, last_at) = match &client.state {

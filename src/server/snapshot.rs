@@ -1,10 +1,10 @@
 //! Snapshot ring of a client: the snapshots it was sent, as delta bases for the next one.
 //!
-//! Entity states are in the frame ring that all clients share. For each snapshot a client has the frame number,
-//! the set of entities and its playerstate.
+//! Entity states are in the frame ring that all clients share. For each snapshot a client has the
+//! frame number, the set of entities and its playerstate.
 //!
-//! Invariants: a snapshot is found under its own sequence only, so a gamestate or download cannot be a delta
-//! base; the entity of the viewing client is never in its set.
+//! Invariants: a snapshot is found under its own sequence only, so a gamestate or download cannot
+//! be a delta base; the entity of the viewing client is never in its set.
 //! Source: Quake III protocol 68, snapshot building. Engine names: `PACKET_BACKUP`, `clientSnapshot_t`.
 
 use crate::model::{
@@ -12,8 +12,8 @@ use crate::model::{
     limits::PACKET_BACKUP,
 };
 
-/// Largest age of a delta base in messages. The ring of the client is longer, so messages on the network do
-/// not overwrite the base.
+/// Largest age of a delta base in messages. The ring of the client is longer, so messages on the
+/// network do not overwrite the base.
 const MAX_BASE_AGE: i32 = PACKET_BACKUP as i32 - 4;
 
 /// A snapshot that was sent.
@@ -42,8 +42,8 @@ pub(super) fn visible_entities<'a>(
 #[derive(Debug)]
 pub(super) struct SnapshotHistory {
     ring: Box<[Option<SentSnapshot>; PACKET_BACKUP]>,
-    /// Round trip of each snapshot in ms, by index in the ring. Every frame reads all of them and nothing
-    /// else, so they are stored beside the ring.
+    /// Round trip of each snapshot in ms, by index in the ring. Every frame reads all of them and
+    /// nothing else, so they are stored beside the ring.
     round_trips_ms: [Option<u32>; PACKET_BACKUP],
     /// Number of entities in all snapshots, wrapping.
     entities: u32,
@@ -66,8 +66,8 @@ impl SnapshotHistory {
         self.ring[ring_index(sequence)].as_ref().filter(|sent| sent.sequence == sequence)
     }
 
-    /// Records a snapshot in place of the oldest. `sent_at` is `None` for a client that loads the level, whose
-    /// acknowledgement is late for that reason.
+    /// Records a snapshot in place of the oldest. `sent_at` is `None` for a client that loads the
+    /// level, whose acknowledgement is late for that reason.
     pub(super) fn record(
         &mut self,
         sequence: Sequence,
@@ -105,8 +105,8 @@ impl SnapshotHistory {
         total.checked_div(count).map_or(999, |mean| mean.min(999) as i32)
     }
 
-    /// Delta base of the snapshot in message `sequence`, and its age in messages. `wanted` is the snapshot that
-    /// the client acknowledged, `window` its
+    /// Delta base of the snapshot in message `sequence`, and its age in messages. `wanted` is the
+    /// snapshot that the client acknowledged, `window` its
     /// [`Protocol::delta_window`](crate::wire::Protocol::delta_window).
     pub(super) fn delta_base(
         &self,
@@ -168,7 +168,8 @@ mod tests {
         assert!(history.delta_base(Sequence(41), Some(Sequence(40)), &frames, None).is_none());
     }
 
-    /// A client of the original game discards a snapshot if it may have overwritten entities of the base.
+    /// A client of the original game discards a snapshot if it may have overwritten entities of the
+    /// base.
     #[test]
     fn delta_base_fits_the_entity_ring_of_the_client() {
         let mut history = SnapshotHistory::new();

@@ -1,11 +1,13 @@
-//! Visibility of entities in one server frame: the PVS and area test that selects entities for a snapshot.
+//! Entity visibility in one server frame: the PVS and area test for snapshots.
 //!
-//! The entities of a frame are sorted once into sets. The set visible from a position is computed once for each
-//! pair of cluster and area, and shared by all viewers there. The set of one viewer is combined from whole words.
-//! Only entities that are restricted to some clients are tested one by one.
+//! The entities of a frame are sorted once into sets. The set visible from a position is computed
+//! once for each pair of cluster and area, and shared by all viewers there. The set of one viewer
+//! is combined from whole words. Only entities that are restricted to some clients are tested one
+//! by one.
 //!
-//! Invariants: only entities of the frame are sent; without a map every client sees every entity; an entity in no
-//! leaf of the map is not sent, unless it is a broadcast. Source: Quake III protocol 68, snapshot building.
+//! Invariants: only entities of the frame are sent; without a map every client sees every entity;
+//! an entity in no leaf of the map is not sent, unless it is a broadcast. Source: Quake III
+//! protocol 68, snapshot building.
 //! Engine names: `SV_AddEntitiesVisibleFromPoint`, `SVF_BROADCAST`, `SVF_PORTAL`, `SVF_SINGLECLIENT`.
 
 use crate::{
@@ -54,7 +56,8 @@ struct Portal {
 }
 
 impl FrameVisibility {
-    /// Starts a frame and discards the last one. The world must not change until all snapshots are written.
+    /// Starts a frame and discards the last one. The world must not change until all snapshots are
+    /// written.
     pub(super) fn begin(&mut self, world: Option<&mut World>) {
         if let Some(world) = world {
             world.update_pvs_index();

@@ -6,7 +6,7 @@ use fragd::{
     game::{Flight, Game, Profile},
     model::{Millis, UnixMillis, assets::MemoryAssets},
     node::{Hosted as _, LocalPort, Node as _, Route},
-    server::Server,
+    server::{Server, ServerStart},
     settings::Settings,
 };
 
@@ -17,7 +17,8 @@ fn server(game: &str) -> Server {
     let profile = Profile::of_folder(game).unwrap();
     let rules = Box::new(move |_| -> Box<dyn Game> { Box::new(Flight::new(profile)) });
     let began = Some(UnixMillis(1_767_225_540_000));
-    Server::begun(settings, Box::new(MemoryAssets::default()), rules, [7; 32], began)
+    let start = ServerStart { entropy: [7; 32], epoch: began };
+    Server::new(settings, Box::new(MemoryAssets::default()), rules, start)
 }
 
 fn ask(server: &mut Server, now: Millis, question: &str) -> String {
