@@ -1,82 +1,95 @@
 //! Bot behaviors: a set of words such as `wander,fight`.
 //!
-//! Invariant: one table holds every behavior with its word and its help.
+//! Invariant: one table holds every behavior with its word; errors and help list them from there.
 
 use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 
-/// One thing that bots do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
-pub enum Behavior {
-    /// Stands where it is.
-    Idle = 0,
-    /// Walks about: round what the map or its own feet say is in the way.
-    Wander = 1,
-    /// Turns to players that it sees and fires.
-    Fight = 2,
-    /// Says something now and then.
-    Chat = 4,
-    /// Looks at the scoreboard now and then, as players do.
-    Scores = 8,
-    /// Watches instead of playing.
-    Spectate = 16,
-    /// Leaves after some seconds and comes back, again and again.
-    Storm = 32,
-    /// Joins and never acknowledges anything.
-    Mute = 64,
+macro_rules! behaviors {
+    ($($(#[$doc:meta])* $behavior:ident = $word:literal,)*) => {
+        /// One behavior of a bot.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Behavior {
+            $($(#[$doc])* $behavior,)*
+        }
+
+        impl Behavior {
+            /// All behaviors with their words, in the order of the enum.
+            pub const ALL: &[(Self, &str)] = &[$((Self::$behavior, $word),)*];
+        }
+    };
 }
 
-/// Words and what they mean.
-const WORDS: [(&str, Behavior); 8] = [
-    ("idle", Behavior::Idle),
-    ("wander", Behavior::Wander),
-    ("fight", Behavior::Fight),
-    ("chat", Behavior::Chat),
-    ("scores", Behavior::Scores),
-    ("spectate", Behavior::Spectate),
-    ("storm", Behavior::Storm),
-    ("mute", Behavior::Mute),
-];
+behaviors! {
+    /// Stands still.
+    Idle = "idle",
+    /// Walks about, around obstacles of the map or those it runs into.
+    Wander = "wander",
+    /// Aims and fires at visible players.
+    Fight = "fight",
+    /// Sends a chat line now and then.
+    Chat = "chat",
+    /// Requests the scoreboard now and then, as players do.
+    Scores = "scores",
+    /// Spectates instead of playing.
+    Spectate = "spectate",
+    /// Disconnects after some seconds and joins again, repeatedly.
+    Storm = "storm",
+    /// Joins and never acknowledges anything.
+    Mute = "mute",
+}
 
-/// Everything that a bot does.
+/// Set of behaviors. [`Behavior::Idle`] is the empty set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Behaviors(u16);
 
 impl Behaviors {
-    /// What players do.
+    /// Behaviors of a player.
     pub const PLAYER: Self =
-        Self(Behavior::Wander as u16 | Behavior::Fight as u16 | Behavior::Scores as u16);
+        Self(0).with(Behavior::Wander).with(Behavior::Fight).with(Behavior::Scores);
 
-    /// Whether a bot does this.
+    /// Whether the set contains a behavior.
     #[must_use]
     pub const fn contains(self, behavior: Behavior) -> bool {
-        self.0 & behavior as u16 != 0
+        self.0 & bit(behavior) != 0
     }
 
-    /// The same and one more.
+    /// Returns the set with one more behavior.
     #[must_use]
     pub const fn with(self, behavior: Behavior) -> Self {
-        Self(self.0 | behavior as u16)
+        Self(self.0 | bit(behavior))
+    }
+
+    /// Returns all words, separated by commas, for help and errors.
+    #[must_use]
+    pub fn words() -> String {
+        Behavior::ALL.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// A word that means nothing.
+const fn bit(behavior: Behavior) -> u16 {
+    match behavior {
+        Behavior::Idle => 0,
+        other => 1 << (other as u16 - 1),
+    }
+}
+
+/// An unknown behavior word.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "unknown behavior '{0}' (expected idle, wander, fight, chat, scores, spectate, storm, mute)"
-)]
-pub struct UnknownBehavior(String);
+#[error("unknown behavior '{word}' (expected {})", Behaviors::words())]
+pub struct UnknownBehavior {
+    word: String,
+}
 
 impl FromStr for Behaviors {
     type Err = UnknownBehavior;
 
-    /// Reads words between commas, such as `wander,fight`.
+    /// Parses words separated by commas, such as `wander,fight`.
     fn from_str(text: &str) -> Result<Self, UnknownBehavior> {
-        text.split(',').map(str::trim).try_fold(Self::default(), |all, word| {
-            let known = WORDS.iter().find(|(name, _)| *name == word);
-            let (_, behavior) = known.ok_or_else(|| UnknownBehavior(word.to_owned()))?;
+        text.split(',').map(str::trim).try_fold(Self::default(), |all, text| {
+            let known = Behavior::ALL.iter().find(|(_, word)| *word == text);
+            let (behavior, _) = known.ok_or_else(|| UnknownBehavior { word: text.to_owned() })?;
             Ok(all.with(*behavior))
         })
     }
@@ -84,8 +97,11 @@ impl FromStr for Behaviors {
 
 impl fmt::Display for Behaviors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let does = |&&(_, behavior): &&(&str, Behavior)| self.contains(behavior);
-        let words: Vec<_> = WORDS.iter().filter(does).map(|(name, _)| *name).collect();
+        let words: Vec<_> = Behavior::ALL
+            .iter()
+            .filter(|(behavior, _)| self.contains(*behavior))
+            .map(|(_, word)| *word)
+            .collect();
         f.write_str(if words.is_empty() { "idle".to_owned() } else { words.join(",") }.as_str())
     }
 }
@@ -95,13 +111,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read_and_written() {
+    fn behaviors_parse_and_display_their_words() {
         let both: Behaviors = "fight, wander".parse().unwrap();
         assert!(both.contains(Behavior::Fight) && !both.contains(Behavior::Chat));
         assert_eq!(both.to_string(), "wander,fight");
         assert_eq!("idle".parse::<Behaviors>().unwrap().to_string(), "idle");
         assert_eq!(Behaviors::PLAYER.to_string(), "wander,fight,scores");
         let error = "wander,dance".parse::<Behaviors>().unwrap_err();
-        assert!(error.to_string().starts_with("unknown behavior 'dance'"));
+        assert!(error.to_string().starts_with("unknown behavior 'dance' (expected idle, wander"));
     }
 }

@@ -442,10 +442,10 @@ mod tests {
     }
 
     fn run(seed: u64, impairment: Impairment) -> [Vec<(Millis, u8)>; 2] {
-        harmed(seed, impairment).0
+        run_and_count(seed, impairment).0
     }
 
-    fn harmed(seed: u64, impairment: Impairment) -> ([Vec<(Millis, u8)>; 2], FaultCounts) {
+    fn run_and_count(seed: u64, impairment: Impairment) -> ([Vec<(Millis, u8)>; 2], FaultCounts) {
         let mut nodes = [Ticker::new(1), Ticker::new(0)];
         let mut network = Network::new(seed, impairment, Millis(0));
         network.run_until(&mut nodes, Millis(2000), |_, _| {});
@@ -453,25 +453,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_to_datagrams_is_counted() {
+    fn network_counts_injected_faults() {
         let clear = Impairment::latency(Millis(10));
-        assert_eq!(harmed(3, clear).1, FaultCounts::default());
+        assert_eq!(run_and_count(3, clear).1, FaultCounts::default());
         let only = |impairment| {
-            let faults = harmed(3, impairment).1;
+            let faults = run_and_count(3, impairment).1;
             faults.iter().filter(|(_, count)| *count > 0).map(|(name, _)| name).collect::<Vec<_>>()
         };
         assert_eq!(only(Impairment { loss: 100, ..clear }), ["lost"]);
-        assert_eq!(only(Impairment { duplication: 100, ..clear }), ["doubled"]);
-        assert_eq!(only(Impairment { jitter: Millis(50), ..clear }), ["overtaken"]);
+        assert_eq!(only(Impairment { duplication: 100, ..clear }), ["duplicated"]);
+        assert_eq!(only(Impairment { jitter: Millis(50), ..clear }), ["reordered"]);
         assert_eq!(
             only(Impairment { latency: Millis(50), reordering: 100, ..clear }),
-            ["overtaken"]
+            ["reordered"]
         );
         assert_eq!(only(Impairment { corruption: 100, ..clear }), ["bits flipped"]);
     }
 
     #[test]
-    fn a_good_network_delivers_all_in_order_and_time() {
+    fn unimpaired_network_delivers_in_order_and_on_time() {
         let [a, b] = run(1, Impairment::latency(Millis(25)));
         assert_eq!(a, b);
         let expected = (0..=197).map(|i| (Millis(i * 10 + 25), i as u8)).collect::<Vec<_>>();
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_one_is_as_bad_as_it_was_told_and_the_same_again() {
+    fn impaired_network_matches_rates_and_seed() {
         let impairment = Impairment {
             jitter: Millis(40),
             loss: 200,
