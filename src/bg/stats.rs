@@ -22,3 +22,28 @@ pub struct StatLayout {
     /// Maximum health.
     pub max_health: usize,
 }
+
+impl StatLayout {
+    /// Layout of the base game.
+    pub const BASEQ3: Self = Self {
+        health: 0,
+        holdable: 1,
+        rune: None,
+        weapons: 2,
+        armor: 3,
+        dead_yaw: 4,
+        clients_ready: 5,
+        max_health: 6,
+    };
+    /// Layout of OpenArena.
+    pub const BASEOA: Self = Self {
+        health: 0,
+        holdable: 1,
+        rune: Some(2),
+        weapons: 3,
+        armor: 4,
+        dead_yaw: 5,
+        clients_ready: 6,
+        max_health: 7,
+    };
+}

@@ -12,6 +12,7 @@ use rand_pcg::{
 };
 
 use crate::{
+    bg::{PmType, persistant},
     client::{
         Client, ClientEvent, ClientOptions, Ending, Protocol, ProtocolChoice, Stage, Statistics,
     },
@@ -40,12 +41,8 @@ const TEAM_INTERVAL: Millis = Millis::seconds(6);
 const MAX_LINES: u32 = 8;
 /// Commands whose round trip is watched at a time.
 const MAX_WATCHED: usize = 16;
-/// Place of the score among the persistent values.
-const PERS_SCORE: usize = 0;
 /// Steps on the way into the game of a bot that was granted a challenge and no place.
 const CHALLENGED: usize = 1;
-/// How a player moves who only watches.
-const PM_SPECTATOR: i32 = 2;
 /// How long a bot that comes back is away: at least, and so much more by chance.
 const RECONNECT_DELAY: Millis = Millis::seconds(1);
 const RECONNECT_SPREAD_MS: u64 = 3000;
@@ -344,7 +341,7 @@ impl Bot {
         let options = context.options;
         let Some(client) = &mut self.client else { return };
         let Some(player) = client.player() else { return };
-        let watches = player.pm_type == PM_SPECTATOR;
+        let watches = player.pm_type == PmType::Spectator as i32;
         let time = client.level_time(now);
         let step_ms = (1000 / options.frames_per_second.clamp(15, 250)) as i32;
         // The one that let the bot in had no time. After a pause there is nothing to make up for.
@@ -456,9 +453,9 @@ impl Bot {
             ping_ms: self.ping_ms(),
         };
         let player = &snapshot.player;
-        let (origin, score) = (player.origin, player.persistant[PERS_SCORE]);
+        let (origin, score) = (player.origin, player.persistant[persistant::SCORE]);
         // Who watches another one sees that one's body.
-        if player.pm_type != PM_SPECTATOR {
+        if player.pm_type != PmType::Spectator as i32 {
             self.stats.record_body(now, origin, score);
         }
         let gap = self.stats.last_snapshot.map_or(0, |(before, _)| now.since(before).0);

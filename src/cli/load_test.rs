@@ -78,9 +78,9 @@ options! {
         /// the server [default: auto]
         #[arg(long, alias = "wire", value_name = "PROTOCOL")]
         pub protocol: Option<ProtocolChoice>,
-        /// Behavior: idle, wander, fight, chat, scores, spectate, storm, mute
-        /// [default: wander,fight,scores]
-        #[arg(long = "do", value_name = "WORDS")]
+        /// Behavior
+        #[arg(long = "do", value_name = "WORDS",
+            help = format!("Behavior: {} [default: {}]", Behaviors::words(), Behaviors::PLAYER))]
         pub behavior: Option<Behaviors>,
         /// Impair both directions: latency=40ms,jitter=10ms,loss=1%,dup=1%,reorder=1%,rate=8000 (bytes/s).
         /// jitter adds to latency and keeps the order; reorder is the share that skips both, and lets jitter

@@ -4,10 +4,12 @@
 //! statistics have other indices in OpenArena than in the base game.
 
 use crate::{
+    bg::{EntityType, PmType, StatLayout, configstring, entity_flag, player_box},
     client::Client,
     model::{
-        ConfigIndex, EntityState, PlayerState, Vec3,
+        ConfigIndex, EntityNum, EntityState, PlayerState, Vec3,
         contents::{content, mask},
+        limits::MAX_CLIENTS,
         trig::arc_tangent,
     },
     world::CollisionMap,
@@ -25,28 +27,8 @@ const SOUNDING: f32 = 40.0;
 const STOPPING: f32 = 80.0;
 /// Depth that is jumped into without fear.
 const DROP: f32 = 400.0;
-/// A player's box.
-const MINS: Vec3 = Vec3::new(-15.0, -15.0, -24.0);
-const MAXS: Vec3 = Vec3::new(15.0, 15.0, 32.0);
-
-/// Entity type of players, flag of the dead, place of the health.
-const ET_PLAYER: i32 = 1;
-const EF_DEAD: i32 = 1;
-const STAT_HEALTH: usize = 0;
-/// Configstrings of the game's version and of the first player.
-const CS_VERSION: usize = 20;
-const CS_PLAYERS: usize = 544;
-/// What who is in the air stands on.
-const IN_AIR: i32 = 1023;
-/// What is swum in.
+/// Contents that a player swims in.
 const LIQUID: i32 = content::WATER | content::SLIME | content::LAVA;
-/// Players at most.
-const MAX_PLAYERS: i32 = 64;
-/// Movement types of those who play.
-const PM_NORMAL: i32 = 0;
-const PM_NOCLIP: i32 = 1;
-const PM_DEAD: i32 = 3;
-
 /// What a bot knows now.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::bots) struct Perception<'a> {
@@ -75,8 +57,7 @@ impl<'a> Perception<'a> {
         map: Option<&'a CollisionMap>,
         fights: bool,
     ) -> Self {
-        let version = ConfigIndex::new(CS_VERSION).map_or("", |index| client.configstring(index));
-        let weapons = player.stats[if version.starts_with("baseoa") { 3 } else { 2 }] as u32;
+        let weapons = owned_weapons(player);
         let loaded = (1..16)
             .filter(|&weapon| weapons >> weapon & 1 != 0 && player.ammo[weapon] != 0)
             .fold(0, |all, weapon| all | 1 << weapon);
@@ -84,11 +65,13 @@ impl<'a> Perception<'a> {
             origin: player.origin,
             view_height: player.viewheight.clamp(-64, 64) as f32,
             delta_angles: player.delta_angles,
-            alive: player.stats[STAT_HEALTH] > 0,
-            plays: matches!(player.pm_type, PM_NORMAL | PM_NOCLIP | PM_DEAD),
+            alive: player.stats[StatLayout::BASEQ3.health] > 0,
+            plays: [PmType::Normal, PmType::Noclip, PmType::Dead]
+                .iter()
+                .any(|&kind| kind as i32 == player.pm_type),
             weapon: u8::try_from(player.weapon).unwrap_or(0),
             loaded,
-            is_in_air: player.ground_entity_num == IN_AIR,
+            is_in_air: player.ground_entity_num == EntityNum::NONE.index() as i32,
             swims: map.is_some_and(|map| map.point_contents(player.origin) & LIQUID != 0),
             enemy: None,
             map,
@@ -127,10 +110,10 @@ impl<'a> Perception<'a> {
         let near = client
             .entities()
             .filter(|entity| {
-                entity.e_type == ET_PLAYER
-                    && (0..MAX_PLAYERS).contains(&entity.number)
+                entity.e_type == EntityType::Player as i32
+                    && (0..MAX_CLIENTS as i32).contains(&entity.number)
                     && entity.number != own
-                    && entity.e_flags & EF_DEAD == 0
+                    && entity.e_flags & entity_flag::DEAD == 0
             })
             .map(|entity| (self.distance(entity), entity))
             .filter(|(distance, _)| *distance < SIGHT)
@@ -156,7 +139,13 @@ impl<'a> Perception<'a> {
         let Some(map) = self.map else { return AHEAD };
         let raised = self.origin + Vec3::new(0.0, 0.0, STEP);
         let ahead = |start: Vec3| {
-            map.trace(start, MINS, MAXS, start.add_scaled(direction, AHEAD), mask::PLAYER_SOLID)
+            map.trace(
+                start,
+                player_box::MINS,
+                player_box::MAXS,
+                start.add_scaled(direction, AHEAD),
+                mask::PLAYER_SOLID,
+            )
         };
         let (start, wall) = match ahead(raised) {
             // Under a low ceiling there is no stepping up.
@@ -174,8 +163,8 @@ impl<'a> Perception<'a> {
             let deep = over - Vec3::new(0.0, 0.0, DROP);
             let floor = map.trace(
                 over,
-                MINS,
-                MAXS,
+                player_box::MINS,
+                player_box::MAXS,
                 deep,
                 mask::PLAYER_SOLID | content::LAVA | content::SLIME,
             );
@@ -201,8 +190,36 @@ impl<'a> Perception<'a> {
 
 /// The team that a player's entry says: `0` to `3` as a letter.
 fn team(client: &Client, number: i32) -> u8 {
-    let place =
-        usize::try_from(number).ok().and_then(|number| ConfigIndex::new(CS_PLAYERS + number));
+    let place = usize::try_from(number)
+        .ok()
+        .and_then(|number| ConfigIndex::new(usize::from(configstring::PLAYERS) + number));
     let entry = place.map_or("", |index| client.configstring(index));
     entry.split_once("\\t\\").and_then(|(_, rest)| rest.bytes().next()).unwrap_or(b'0')
+}
+
+/// Returns one bit for each weapon that a player owns.
+///
+/// The layout of statistics differs between games, and the version string does not tell it: it is equal for
+/// OpenArena and its next version. The maximum health of a player in play is above 0 and tells the layout:
+/// at its index in the base game, OpenArena keeps the clients ready to leave the scoreboard, 0 in play.
+fn owned_weapons(player: &PlayerState) -> u32 {
+    let base = StatLayout::BASEQ3;
+    let layout = if player.stats[base.max_health] > 0 { base } else { StatLayout::BASEOA };
+    player.stats[layout.weapons] as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owned_weapons_follow_the_layout_of_the_server() {
+        for layout in [StatLayout::BASEQ3, StatLayout::BASEOA] {
+            let mut player = PlayerState::default();
+            player.stats[layout.weapons] = 0b110;
+            player.stats[layout.armor] = 100;
+            player.stats[layout.max_health] = 125;
+            assert_eq!(owned_weapons(&player), 0b110, "{layout:?}");
+        }
+    }
 }
