@@ -12,7 +12,7 @@ use rand_pcg::{
 };
 
 use crate::{
-    bg::{PmType, persistant},
+    bg::{Persistent, PmType},
     client::{
         Client, ClientEvent, ClientOptions, Ending, Protocol, ProtocolChoice, Stage, Statistics,
     },
@@ -37,16 +37,16 @@ const MAX_STEPS: i32 = 8;
 const _: () = assert!(MAX_STEPS as usize <= MAX_PACKET_USERCMDS);
 /// Time between attempts to change between players and spectators. Games allow one in 5 seconds.
 const TEAM_INTERVAL: Millis = Millis::seconds(6);
-/// Lines of one bot at most, whatever befalls it.
+/// Lines of one bot at most, for all its connections.
 const MAX_LINES: u32 = 8;
 /// Commands whose round trip is watched at a time.
 const MAX_WATCHED: usize = 16;
 /// Steps on the way into the game of a bot that was granted a challenge and no place.
 const CHALLENGED: usize = 1;
-/// How long a bot that comes back is away: at least, and so much more by chance.
+/// Delay before a reconnect: minimum, and random extra in ms.
 const RECONNECT_DELAY: Millis = Millis::seconds(1);
 const RECONNECT_SPREAD_MS: u64 = 3000;
-/// Who does not handle_events notices no silence: at least this long.
+/// Minimum timeout of a mute bot, which receives nothing.
 const MUTE_TIMEOUT: Millis = Millis::seconds(86_400);
 /// Silence at the end after which a bot has lost the server.
 const SILENCE: Millis = Millis::seconds(3);
@@ -453,7 +453,7 @@ impl Bot {
             ping_ms: self.ping_ms(),
         };
         let player = &snapshot.player;
-        let (origin, score) = (player.origin, player.persistant[persistant::SCORE]);
+        let (origin, score) = (player.origin, player.persistant[Persistent::Score]);
         // Who watches another one sees that one's body.
         if player.pm_type != PmType::Spectator as i32 {
             self.stats.record_body(now, origin, score);
