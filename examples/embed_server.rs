@@ -1,4 +1,4 @@
-//! Embedded server: a free-flight server on a free loopback port, for as many seconds as the argument says.
+//! Embedded server: free flight on a free loopback port, for the given seconds.
 //!
 //! ```text
 //! cargo run --example embed_server -- 60

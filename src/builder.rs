@@ -60,8 +60,8 @@ impl ServerBuilder {
     }
 }
 
-/// Returns the rules factory that the settings name: deathmatch on maps, free flight without geometry,
-/// both with the ruleset of `game` and the movement of `g_movement`.
+/// Returns the rules factory that the settings name. It makes deathmatch on maps and free flight without
+/// geometry, with the ruleset of `game` and the movement of `g_movement`.
 #[must_use]
 pub fn rules_of(settings: &Settings) -> GameFactory {
     let profile = Profile::of_folder(settings.choice(key::GAME).name()).unwrap_or(Profile::BASEOA);

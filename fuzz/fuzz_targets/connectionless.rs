@@ -1,4 +1,4 @@
-//! Whatever strangers send to server and client without a connection.
+//! Connectionless packets, to server and client.
 #![no_main]
 
 use fragd::settings::GameFolder;

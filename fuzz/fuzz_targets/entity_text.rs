@@ -1,4 +1,4 @@
-//! What maps say of their entities, as text and as a level that is played.
+//! Entity strings: parsed, and spawned as a level that is played.
 #![no_main]
 
 use fragd::wire::Protocol;

@@ -1,4 +1,4 @@
-//! A recorded run whose journal was tampered with, lived through again.
+//! Replay of a recorded run with a modified journal.
 #![no_main]
 
 use std::sync::LazyLock;

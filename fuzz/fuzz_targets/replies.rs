@@ -1,4 +1,4 @@
-//! What a query and a client that wants to join are answered, by their server and by anybody else.
+//! Replies to a query and to a joining client.
 #![no_main]
 
 use std::net::SocketAddr;

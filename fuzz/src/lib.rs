@@ -1,4 +1,4 @@
-//! What the targets share: a server on a small map, and a stranger who may become its client.
+//! Fixtures of the fuzz targets: a server on a small map and a raw client.
 
 pub mod journal;
 mod kept;

@@ -138,8 +138,8 @@ impl Family {
     }
 }
 
-/// The one spelling of an address: IPv4 is never dressed as IPv6, and no flow label is kept, so that
-/// two datagrams of one peer compare equal.
+/// Returns the canonical form of an address, so that two datagrams of one peer compare equal. IPv4 is never
+/// IPv4-mapped, and no flow label is kept.
 pub(super) fn canonical(mut address: SocketAddr) -> SocketAddr {
     address.set_ip(address.ip().to_canonical());
     if let SocketAddr::V6(v6) = &mut address {

@@ -29,7 +29,7 @@ impl Clock {
         Millis(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// How long until [`Clock::now`] reports `instant`; zero when it has come, `None` when it never will.
+    /// Returns the time until `instant`: zero if it has passed, `None` for never.
     ///
     /// Exact below the millisecond, so that a sleep of this length ends neither early nor a whole
     /// millisecond late.

@@ -20,7 +20,7 @@ pub const LINE_BYTES_MAX: usize = 1023;
 /// Lines that may wait to be run; the reader then waits too.
 pub(super) const LINES_WAITING_MAX: usize = 64;
 
-/// Where console lines come from.
+/// Source of console lines.
 #[derive(Default)]
 pub enum Console {
     /// Nowhere.
@@ -35,7 +35,7 @@ pub enum Console {
 /// Item from the reader.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Input {
-    /// A line without its end. Bytes that are no UTF-8 are replaced.
+    /// A line without its end. Invalid UTF-8 is replaced.
     Line(String),
     /// A line that was too long.
     TooLong,
@@ -101,8 +101,8 @@ struct Splitter {
 }
 
 impl Splitter {
-    /// Hands each line that ends in `bytes` to `gone`; at the end of input, marked by no bytes, also an
-    /// unended one. Stops and is true as soon as `gone` is.
+    /// Passes each line that ends in `bytes` to `gone`. Empty `bytes` mark the end of input and pass the
+    /// unfinished line. Stops and returns true as soon as `gone` does.
     fn split(&mut self, bytes: &[u8], mut gone: impl FnMut(Input) -> bool) -> bool {
         if bytes.is_empty() {
             return (self.too_long || !self.line.is_empty()) && gone(self.take());
@@ -161,7 +161,7 @@ fn wait_for_terminal(stdin: &io::Stdin) -> io::Result<()> {
     };
     use std::{io::IsTerminal as _, time::Duration};
 
-    /// How long to leave the terminal to its owner before looking again.
+    /// Interval between checks for the foreground.
     const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
     if !stdin.is_terminal() {

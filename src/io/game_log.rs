@@ -249,7 +249,7 @@ mod tests {
         }
     }
 
-    /// A named pipe without a reader stands for a disk that hangs.
+    /// A named pipe without a reader acts as a disk that hangs.
     #[test]
     #[cfg(unix)]
     fn waiting_bytes_are_bounded_while_the_disk_hangs() {

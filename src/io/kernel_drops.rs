@@ -91,7 +91,7 @@ mod linux {
             Ok(())
         }
 
-        /// How many of the sockets' datagrams were dropped so far, as far as the system tells.
+        /// Returns the datagrams dropped so far, as reported by the system.
         fn count(&mut self) -> u64 {
             let mut all = 0;
             for table in TABLES {

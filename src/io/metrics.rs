@@ -29,14 +29,14 @@ use tokio::task::AbortHandle;
 const CONNECTIONS_MAX: usize = 8;
 /// Bytes of a request's head, at most.
 const HEAD_BYTES_MAX: usize = 8192;
-/// How long a request's head may take to arrive.
+/// Time limit of a request head.
 const HEAD_TIME: Duration = Duration::from_secs(2);
-/// How long a connection may take from its first byte to its last.
+/// Time limit of a connection.
 const WHOLE_TIME: Duration = Duration::from_secs(5);
 /// Pause after a failed accept, e.g. for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Where the numbers are.
+/// Path of the metrics.
 const PATH: &str = "/metrics";
 
 /// Makes the answer: all numbers as text.

@@ -51,7 +51,7 @@ impl fmt::Display for Damage {
     }
 }
 
-/// What is wrong with a record.
+/// Kind of damage of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DamageKind {
     /// The journal ends within the record or without an end record.

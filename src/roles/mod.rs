@@ -1,4 +1,4 @@
-//! Roles of the program: each builds a node, its sockets and clock, and runs the event loop.
+//! Roles of the program: each builds a node and runs it.
 
 pub(crate) mod bots;
 pub(crate) mod maps;

@@ -151,7 +151,7 @@ fn prepare(options: &SimOptions) -> Result<(TrialOptions, Actor), String> {
     if let Some(map) = &options.map {
         data = GameData::open(&base_paths(&options.basepath, folder), &[folder]);
         if data.find(&format!("maps/{map}.bsp")).is_none() {
-            return Err(format!("there is no map {map}; fragd maps lists those that are found"));
+            return Err(format!("map {map} not found; fragd maps lists the installed maps"));
         }
         maps = vec![map.clone()];
     }

@@ -19,7 +19,7 @@ impl Numbers for [f32] {
     }
 }
 
-/// What a map file's lumps hold, to be changed at will.
+/// Lumps of a map file, to modify freely.
 #[derive(Clone)]
 pub struct TestMap {
     pub version: i32,
@@ -39,7 +39,7 @@ const SOLID: i32 = 1;
 const LAVA: i32 = 8;
 const WATER: i32 = 32;
 const NODROP: i32 = i32::MIN;
-/// A surface on which nobody keeps a foothold.
+/// Slick surface flag.
 const SLICK: i32 = 2;
 
 const fn block(mins: [f32; 3], maxs: [f32; 3], contents: i32) -> Block {
@@ -115,8 +115,8 @@ impl TestMap {
         Self::new(lumps)
     }
 
-    /// A walled yard of 1024 by 1024 units, its floor at z = 0, with something of everything that hurts,
-    /// carries or throws players, and brush models `*1` to `*6` in it.
+    /// Creates a walled yard of 1024 by 1024 units with its floor at z = 0. It has lava, water, slick floor and
+    /// brush models `*1` to `*6`.
     pub fn test_yard(entities: &str) -> Self {
         let world = [
             block([-528.0, -528.0, -16.0], [528.0, 528.0, 0.0], SOLID),

@@ -44,8 +44,8 @@ enum Source {
 }
 
 impl GameData {
-    /// Opens what lies below each of `base_paths` in each of `folders`, those searched first in front:
-    /// the mod's folder, then the game's own. Unusable archives are ignored with a warning.
+    /// Opens the data of `folders` below `base_paths`, both in search order. The mod's folder comes before
+    /// the game's own. Unusable archives are ignored with a warning.
     #[must_use]
     pub fn open(base_paths: &[PathBuf], folders: &[&str]) -> Self {
         let mut data = Self::default();
@@ -95,8 +95,8 @@ impl GameData {
         self.folders.is_empty()
     }
 
-    /// The first file of that name that `wanted` takes, wherever in the order of search it lies. Files
-    /// of more than `max` bytes are passed over.
+    /// Returns the first file of that name, in search order, that `wanted` accepts. Files of more than `max`
+    /// bytes are skipped.
     #[must_use]
     pub fn read_wanted(
         &self,

@@ -31,8 +31,8 @@ pub const MAX_ENTRY_LEN: u64 = 64 * 1024 * 1024;
 const FREE_TOTAL_LEN: u64 = 1024 * 1024 * 1024;
 /// Beyond that, how many times its own size an archive may unpack to. Pictures and sounds stay far below.
 const MAX_TOTAL_RATIO: u64 = 20;
-/// Unpacked bytes of one file up to which nobody asks how well it is packed: plain-coloured pictures
-/// are small and pack a thousandfold.
+/// Unpacked bytes of one file up to which its compression ratio is not checked. Plain-colored pictures are
+/// small and compress a thousandfold.
 const FREE_ENTRY_LEN: u64 = 4 * 1024 * 1024;
 /// Beyond that, how many times its packed size a file may unpack to.
 const MAX_ENTRY_RATIO: u64 = 200;
@@ -50,13 +50,13 @@ pub struct PackError {
     pub fault: PackFault,
 }
 
-/// What is wrong with an archive.
+/// Fault of an archive.
 #[derive(Debug, Error)]
 pub enum PackFault {
     /// It cannot be read.
     #[error("not readable: {0}")]
     Io(#[from] io::Error),
-    /// It is no zip archive that makes sense.
+    /// Invalid zip archive.
     #[error("invalid pk3: {0}")]
     Zip(ZipError),
     /// Too many entries.
@@ -78,7 +78,7 @@ pub enum PackFault {
         name: String,
         /// Its bytes in the archive.
         packed: u64,
-        /// What they claim to become.
+        /// Claimed unpacked bytes.
         unpacked: u64,
     },
     /// An archive that unpacks to far more than any real one.
@@ -86,7 +86,7 @@ pub enum PackFault {
     TotalBomb {
         /// Bytes of the archive.
         packed: u64,
-        /// What they claim to become.
+        /// Claimed unpacked bytes.
         unpacked: u64,
     },
 }
@@ -108,7 +108,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// When it cannot be read or lies about itself.
+    /// The archive is not readable or not consistent.
     pub fn open(path: &Path, folder: &str) -> Result<Self, PackError> {
         Self::read_directory(path, folder)
             .map_err(|fault| PackError { path: path.to_owned(), fault })
@@ -193,7 +193,7 @@ impl Pack {
         &self.path
     }
 
-    /// What it is known by.
+    /// Returns name and checksum.
     #[must_use]
     pub const fn info(&self) -> &PackInfo {
         &self.info

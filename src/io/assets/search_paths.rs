@@ -9,7 +9,7 @@ use std::{
 
 use super::folder::entries;
 
-/// What a place is named from.
+/// Root of a search path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
     /// The file system.
@@ -90,9 +90,9 @@ const PLACES: &[SearchPath] = &[
     install(Q3, "/Applications/Quake3"),
 ];
 
-/// The folders that data of `game` is searched in, those searched first in front: those that `setting`
-/// lists; else those that `FRAGD_BASEPATH` lists; else the user's own files and the first installation
-/// that has an archive of the game. A list is written as the platform writes `PATH`.
+/// Returns the folders to search for data of `game`, in search order. `setting` wins over the variable
+/// `FRAGD_BASEPATH`; both are lists in the form of `PATH`. Without them, the folders are the user's own files
+/// and the first installation that has an archive of the game.
 #[must_use]
 pub fn base_paths(setting: &str, game: &str) -> Vec<PathBuf> {
     let listed = |list: &std::ffi::OsStr| -> Vec<PathBuf> {

@@ -40,7 +40,7 @@ struct Entry<'a> {
     /// Length that is claimed once unpacked.
     claimed: Option<u32>,
     method: u16,
-    /// Where the directory says it begins, if that is a lie.
+    /// False start in the directory, if any.
     start: Option<u32>,
 }
 

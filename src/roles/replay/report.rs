@@ -86,7 +86,7 @@ impl Report {
             text += &format!("damage          {damage}; replayed up to there\n");
         }
         if self.is_at_limit {
-            text += "ended           the journal, at its limit; the server played on\n";
+            text += "ended           the journal, at its limit; the server continued\n";
         }
         text += &match (&self.difference, &self.mismatch) {
             (None, None) => "verdict         the same\n".to_owned(),
