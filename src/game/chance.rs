@@ -1,4 +1,4 @@
-//! Chance that clients draw along with the server: the same seed gives both the same numbers.
+//! Random numbers that clients reproduce from the same seed (`Q_random`).
 //!
 //! Source: the generator that the base game's server and client share.
 

@@ -1,4 +1,4 @@
-//! Directions as one byte: the nearest of a table that clients have too.
+//! Direction bytes: index of the nearest direction in a table shared with clients.
 //!
 //! Source: the base game's table of directions.
 

@@ -1,8 +1,7 @@
-//! The boundary between the engine and the rules of a game.
+//! Game interface: [`Game`] is called by the server, [`Host`] is called by the game.
 //!
-//! [`Game`] is what a server asks the rules; [`Host`] is what the rules ask back. Both are modelled on
-//! the game interface's entries and services, so that bytecode and native modules can stand behind
-//! them too: the server reads entities and player states by view, wherever the game keeps them.
+//! Both follow the entries and services of the engine's game interface, so that bytecode and native
+//! modules can implement them too. The server reads entities and player states by view, wherever the game keeps them.
 //!
 //! Invariants: a game knows nothing of packets; a [`Host`] call never calls back into the game (a drop
 //! asked for is carried out after the entry returns). Source: the game interface, version 8.

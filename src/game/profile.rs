@@ -1,6 +1,6 @@
-//! What differs between the games that clients may have, as one table with a column for each game.
+//! Rulesets: differences between games, as one table with a column for each game.
 //!
-//! A rule that is the same in both has no row here. Rules ask the table and never which game it is.
+//! A rule that is equal in all games has no row. Code reads the table and never compares rulesets.
 //! Source: OpenArena 0.8.8 and the 1999 release 1.32 with its ioquake3 build.
 
 use crate::bg::{ItemList, StatLayout};

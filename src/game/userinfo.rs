@@ -1,4 +1,4 @@
-//! What a client says of itself, read and cleaned: name, model, colours, handicap, wishes.
+//! Player userinfo: name, model, colors, handicap and preferences, sanitized.
 //!
 //! Userinfo is hostile text. What leaves here can stand in quotes inside a server command and in an
 //! info string: printable ASCII without quote, backslash and semicolon, each value cut to a length. A player

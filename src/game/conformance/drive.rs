@@ -1,4 +1,4 @@
-//! A level that is driven through inputs, and looked at after each.
+//! Game driver: applies random inputs to a level and checks it after each.
 
 use super::{host::TestHost, inputs::Input};
 use crate::{

@@ -1,4 +1,4 @@
-//! A server made of paper, with a world in it or without one.
+//! Fake host of game tests, with or without a world.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What may happen to a game, legal or hostile, by chance.
+//! Random inputs to a game, valid and hostile.
 
 use proptest::prelude::*;
 

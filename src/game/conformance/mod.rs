@@ -1,5 +1,4 @@
-//! What every implementation of the game interface must hold to, and a server made of paper to hold it
-//! against, in open space and in a map's world.
+//! Conformance tests of the game interface, in open space and in the world of a map.
 //!
 //! [`check`] drives a game through legal orders of calls with hostile inputs and looks at everything
 //! the game shows: states must be finite and legal, commands short and well quoted, and the same seed

@@ -1,5 +1,4 @@
-//! Where players begin in levels whose geometry is not known: a table of well-known levels, and a ring
-//! in the open for all others.
+//! Spawn points of maps without geometry: a table of known maps, and a ring for all others.
 //!
 //! Source: the entity lists of OpenArena's levels, as `maps/levels.csv` has them.
 

@@ -1,4 +1,4 @@
-//! Free flight: players fly through everything, on maps whose geometry the server does not have.
+//! Free flight: players fly without collision, on maps without geometry.
 //!
 //! Everything around the flying is what a deathmatch game has, so that an unmodified client enters,
 //! sees the others, chats, watches and reads the scoreboard. Nobody shoots and nothing is hurt; every

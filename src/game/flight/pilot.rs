@@ -1,4 +1,4 @@
-//! How somebody flies, and what others see of it.
+//! Free-flight movement and entity state of a player.
 //!
 //! Invariants: states are finite; a player's entity is linked only while it flies for all to see.
 //! Source: the base game's think rules.

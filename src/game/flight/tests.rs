@@ -1,4 +1,4 @@
-//! Free flight through its public entries.
+//! Free-flight tests through the game interface.
 
 use super::*;
 use crate::model::Buttons;

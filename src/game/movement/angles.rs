@@ -1,4 +1,4 @@
-//! Angles: degrees, the 16-bit fractions of a turn that travel, and the axes they point along.
+//! Angles: degrees, 16-bit network angles and direction axes.
 //!
 //! Source: the base game's movement; checked against the values its bytecode computes.
 

@@ -1,4 +1,4 @@
-//! Which animation a player's legs and torso show.
+//! Animation of legs and torso (`PM_StartLegsAnim`).
 //!
 //! A toggle bit flips with every start, so that clients see one animation start twice; timers keep one
 //! from being replaced. Source: the base game's movement.

@@ -1,4 +1,4 @@
-//! One usercmd in time: how it is cut into steps, and what every step does before and after the move.
+//! Usercmd timing: division into sub-steps, and the work of each sub-step around the move.
 //!
 //! Invariants: a command runs a bounded number of steps (it may lag at most [`LONGEST_LAG_MS`]); the
 //! state's command time never goes back. Source: the base game's movement.

@@ -1,4 +1,4 @@
-//! When a client's command may run: nobody moves faster than time passes.
+//! Command time: a client moves no faster than server time passes.
 //!
 //! Source: the base game's server side.
 

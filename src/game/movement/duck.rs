@@ -1,4 +1,4 @@
-//! Standing, crouching, lying: the player's box and the height of the eyes.
+//! Ducking: player box and view height (`PM_CheckDuck`).
 //!
 //! Source: the base game's movement.
 

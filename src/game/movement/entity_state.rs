@@ -1,4 +1,4 @@
-//! A player as others see it: the entity made from a player state.
+//! Entity state of a player, made from its player state.
 //!
 //! Source: the base game's conversion; checked against 120 states converted by it.
 

@@ -1,5 +1,4 @@
-//! What others see and hear of a player: the ring of two predictable events, the one external event,
-//! and how both get to others.
+//! Player events: predictable ring of two, external event, and their transfer to the entity.
 //!
 //! Clients raise predictable events themselves and skip those they have shown, so the sequence number
 //! must advance exactly as theirs. Everything else that happens to a player is external. Source: the

@@ -1,4 +1,4 @@
-//! Flying where walls stop: spectators, the flight powerup, and the pull of a hook.
+//! Flight with collision: spectators, flight powerup and grapple pull.
 //!
 //! Source: the base game's movement.
 

@@ -1,4 +1,4 @@
-//! The bob of a player's walk: which legs show, and when a foot comes down.
+//! Footsteps: bob cycle, leg animation and footstep events (`PM_Footsteps`).
 //!
 //! Source: the base game's movement.
 

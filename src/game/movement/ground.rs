@@ -1,4 +1,4 @@
-//! What a player stands on: finding it, leaving it, coming down on it.
+//! Ground trace: standing, leaving the ground and landing (`PM_GroundTrace`).
 //!
 //! Source: the base game's movement.
 

@@ -1,9 +1,8 @@
-//! The rules that turn a player state and a usercmd into the next player state, as the client's game
-//! predicts them.
+//! Pmove: computes the next player state from a player state and a usercmd, as clients predict it.
 //!
 //! Pure functions on plain values and a [`PmoveWorld`]. All arithmetic is single precision, one
 //! rounding per operation, in the documented order, so that a client arrives at the same bits. What a
-//! step does, in which order, is in `mover`; each kind of movement and each thing that goes with it is
+//! step does, in which order, is in `pmove`; each kind of movement and each thing that goes with it is
 //! one module beside it.
 //!
 //! Invariants: a command runs a bounded number of steps; nothing allocates; the state's command time

@@ -1,4 +1,4 @@
-//! Flying through everything: the one kind of movement that needs no map.
+//! Noclip movement: flight without collision.
 //!
 //! Velocity is never rounded here, in neither game, so whether `pmove_float` is set does not matter.
 //! Source: the base game's movement; checked against 250 commands run by its bytecode.

@@ -1,4 +1,4 @@
-//! What a player takes by walking over it: how far the reach is, and what is of use.
+//! Item pickup: reach and use of items (`BG_CanItemBeGrabbed`).
 //!
 //! Clients predict both, so they must be the same on either side. Source: the base game's item rules;
 //! OpenArena's runes.

@@ -1,4 +1,4 @@
-//! A player during one command: what a step does, in which order, and what comes of it besides the state.
+//! Pmove state of one usercmd: order of a sub-step, and results besides the player state.
 //!
 //! Source: the base game's movement.
 

@@ -1,4 +1,4 @@
-//! What throws players about: jump pads, teleporters, hits.
+//! Impulses: jump pads, teleporters and knockback.
 //!
 //! Clients predict jump pads, and nothing else of this. Source: the base game's triggers and combat.
 

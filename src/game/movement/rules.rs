@@ -1,5 +1,4 @@
-//! What differs between the games' movement, as data: a table with a column for each game, and the
-//! settings of one server.
+//! Pmove variants: differences between the movement of games, as one table, and server settings.
 //!
 //! The moves ask for a rule by its name and never which game it is. What is told to clients must be
 //! what is done here: `pmove_fixed`, `pmove_msec` and `pmove_float` travel in the systeminfo, `dmflags`

@@ -1,4 +1,4 @@
-//! Moving until something is in the way, along it, and up stairs.
+//! Slide and step-up movement (`PM_SlideMove`, `PM_StepSlideMove`).
 //!
 //! Source: the base game's movement.
 

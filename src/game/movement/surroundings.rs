@@ -1,4 +1,4 @@
-//! What movement asks of the world around a player.
+//! World interface of pmove: traces and contents.
 
 use crate::model::{Trace, Vec3};
 

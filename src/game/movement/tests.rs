@@ -1,5 +1,4 @@
-//! What the vectors' maps do not have: slippery, ringing and silent floors, things that move, flags and
-//! runes, and states that no server makes.
+//! Pmove tests beyond the vectors: special floors, movers, flags, runes and invalid states.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the upper half of a player does: hold the weapon, taunt, give orders.
+//! Torso animation: weapon, taunt and team orders (`PM_TorsoAnimation`).
 //!
 //! Source: the base game's movement; OpenArena's team gestures.
 

@@ -1,4 +1,4 @@
-//! Where a trajectory leads, and how fast.
+//! Trajectory evaluation: position and velocity at a time.
 //!
 //! Source: the base game's trajectories.
 

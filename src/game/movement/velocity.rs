@@ -1,4 +1,4 @@
-//! Speed gained and lost: what the moves have in common.
+//! Velocity: acceleration, friction and clipping of all moves.
 //!
 //! Source: the base game's movement; OpenArena's variant of acceleration.
 

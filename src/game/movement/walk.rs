@@ -1,4 +1,4 @@
-//! Walking, falling, jumping, lying: movement with feet.
+//! Walk, air and dead movement, and jumps.
 //!
 //! Source: the base game's movement.
 

@@ -1,4 +1,4 @@
-//! In water, slime and lava: how deep, swimming, and the leap over an edge.
+//! Water level, swimming and water jumps.
 //!
 //! Source: the base game's movement.
 

@@ -1,5 +1,4 @@
-//! Weapons in a player's hands: changing, firing, using what is held. Only their timing and their
-//! events, which clients predict; what a shot does is another matter.
+//! Weapon timing and events, as clients predict them (`PM_Weapon`). Attacks are in `deathmatch`.
 //!
 //! Source: the base game's movement; OpenArena's runes and flags.
 
