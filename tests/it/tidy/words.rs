@@ -116,7 +116,7 @@ pub(super) const RETIRED_TYPES: &[(&str, &str)] = &[
     ("Guests", "Housekeeping"),
     ("Complaint", "RateLimitedWarning"),
     ("Dialect", "Framing"),
-    ("Protocol", "Protocol"),
+    ("ClientWire", "Protocol"),
     ("Means", "MeansOfDeath"),
     ("Colour", "TeamColor"),
     ("Trouble", "AssetMismatch"),
