@@ -5,7 +5,7 @@ use std::hint::black_box;
 use fragd::wire::{
     connect::{Connect, write_connect},
     connectionless::Message,
-    info::Info,
+    info::InfoString,
 };
 
 use super::{Operation, average, recorded::Recorded};
@@ -44,7 +44,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 }
 
 /// About 400 bytes, like a client with everything set.
-fn userinfo(recorded: &mut Recorded) -> Info {
+fn userinfo(recorded: &mut Recorded) -> InfoString {
     let names = ["sarge", "grunt", "major", "doom", "angelyss", "kyonshi", "gargoyle", "ayumi"];
     let mut text = String::new();
     let mut set = |key: &str, value: String| text += &format!("\\{key}\\{value}");
@@ -68,5 +68,5 @@ fn userinfo(recorded: &mut Recorded) -> Info {
     set("protocol", "71".to_owned());
     set("qport", format!("{}", pick(65_536)));
     set("challenge", format!("{}", pick(1 << 31)));
-    Info::parse(&text)
+    InfoString::parse(&text)
 }

@@ -4,7 +4,7 @@ use std::{hint::black_box, sync::Arc};
 
 use fragd::{
     model::{Challenge, CommandNum, Qport, Sequence},
-    netchan::{Channel, End, OutgoingCommands},
+    netchan::{Channel, ChannelSide, OutgoingCommands},
     wire::{Protocol, bits::BitWriter, server_message},
 };
 
@@ -28,7 +28,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         let text: Arc<str> = "say hello, this is what a client said last".into();
 
         // What leaves, to be taken in again.
-        let mut server = channel(End::Server);
+        let mut server = channel(ChannelSide::Server);
         let datagrams: Vec<Vec<u8>> = messages
             .iter()
             .map(|message| {
@@ -38,7 +38,7 @@ pub(crate) fn operations() -> Vec<Operation> {
             })
             .collect();
 
-        let (mut server, mut out) = (channel(End::Server), Vec::new());
+        let (mut server, mut out) = (channel(ChannelSide::Server), Vec::new());
         let client_text = Arc::clone(&text);
         operations.push(Operation::over(name("send"), size.clone(), messages, move |message| {
             out.clear();
@@ -49,7 +49,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 
         let mut commands = OutgoingCommands::new();
         commands.add(text).expect("the first");
-        let mut client = channel(End::Client);
+        let mut client = channel(ChannelSide::Client);
         let mut message = Vec::new();
         operations.push(Operation::over(name("receive"), size, datagrams, move |datagram| {
             let received = client.receive(datagram, &mut message);
@@ -57,11 +57,11 @@ pub(crate) fn operations() -> Vec<Operation> {
                 Ok(Some(received)) => received,
                 // The first again: a new connection.
                 _ => {
-                    client = channel(End::Client).resumed(Sequence(1), Sequence(0));
+                    client = channel(ChannelSide::Client).resumed(Sequence(1), Sequence(0));
                     client.receive(datagram, &mut message).expect("taken").expect("whole")
                 }
             };
-            let head = client.open_server_message(received.sequence, &commands, &mut message);
+            let head = client.unscramble_server_message(received.sequence, &commands, &mut message);
             assert!(head.is_ok());
             client.commit(received);
             black_box(&message);

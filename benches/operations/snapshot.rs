@@ -8,8 +8,8 @@ use fragd::{
         Protocol,
         bits::{BitReader, BitWriter},
         entity, player,
-        server_message::{self, Operation as Part},
-        snapshot::{self, AreaMask, SnapFlags, SnapshotHead, View},
+        server_message::{self, ServerOp as Part},
+        snapshot::{self, AreaMask, SnapFlags, SnapshotHeader, SnapshotView},
     },
 };
 
@@ -23,7 +23,7 @@ const INPUTS: usize = 128;
 
 /// Content of one message and its delta base.
 struct Input {
-    head: SnapshotHead,
+    head: SnapshotHeader,
     player: Change<PlayerState>,
     old: Vec<EntityState>,
     new: Vec<EntityState>,
@@ -49,7 +49,7 @@ impl Input {
             old.push(change.from);
             new.push(change.to);
         }
-        let head = SnapshotHead {
+        let head = SnapshotHeader {
             server_time: LevelTime(600_000 + recorded.below(100_000) as i32),
             delta_num: 1,
             flags: SnapFlags(0),
@@ -80,8 +80,8 @@ impl Input {
         snapshot::write(
             writer,
             &self.head,
-            View { player: &self.player.from, entities: self.old.iter() },
-            View { player: &self.player.to, entities: new },
+            SnapshotView { player: &self.player.from, entities: self.old.iter() },
+            SnapshotView { player: &self.player.to, entities: new },
             |_| &self.nothing,
         );
         server_message::end(writer);
@@ -98,8 +98,8 @@ impl Input {
             let nothing = |_| &self.nothing;
             entity::read_list(&mut reader, self.old.iter(), nothing, |listed| {
                 entities.push(match listed {
-                    entity::Listed::Kept(kept) => *kept,
-                    entity::Listed::Told(told) => told,
+                    entity::EntityUpdate::Unchanged(kept) => *kept,
+                    entity::EntityUpdate::Changed(told) => told,
                 });
             })?;
             Part::read(&mut reader)

@@ -5,7 +5,7 @@
 use fragd::{
     client::{Client, ClientOptions, Protocol},
     model::{Millis, Qport},
-    wire::{bits::BitWriter, info::Info},
+    wire::{bits::BitWriter, info::InfoString},
 };
 use fragd_fuzz::pieces;
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
     let wire = Protocol::ALL[usize::from(*choice) % Protocol::ALL.len()];
     let address = "10.0.0.1:27960".parse().expect("an address");
-    let mut info = Info::normal();
+    let mut info = InfoString::normal();
     info.set("name", "fuzz").expect("a right value");
     let mut options = ClientOptions::new(address, wire, info, Qport(9), 3);
     options.falls_back = false;

@@ -8,7 +8,7 @@ use fragd::{
         Protocol,
         bits::BitWriter,
         gamestate,
-        server_message::{self, Operation},
+        server_message::{self, ServerOp},
     },
 };
 use fragd_fuzz::pieces;
@@ -53,7 +53,7 @@ fn frame(demo: &mut Vec<u8>, number: u32, message: &[u8]) {
 fn beginning() -> Vec<u8> {
     let mut writer = BitWriter::new();
     server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(0));
-    writer.byte(Operation::Gamestate as u8);
+    writer.byte(ServerOp::Gamestate as u8);
     let state = |number| EntityState::numbered(EntityNum::new(number).expect("a right number"));
     gamestate::write(
         &mut writer,

@@ -7,7 +7,7 @@ use fragd::{
     client::{Client, ClientOptions, Protocol, Query, QueryOptions},
     model::{Millis, Qport},
     node::{LocalPort, Node as _, Route},
-    wire::{connectionless::Message, info::Info},
+    wire::{connectionless::Message, info::InfoString},
 };
 use fragd_fuzz::pieces;
 use libfuzzer_sys::fuzz_target;
@@ -53,7 +53,7 @@ fuzz_target!(|data: &[u8]| {
     let server: SocketAddr = "10.0.0.1:27960".parse().expect("an address");
     let stranger: SocketAddr = "10.0.0.2:1".parse().expect("an address");
     let wire = Protocol::ALL[usize::from(*choice) % Protocol::ALL.len()];
-    let mut info = Info::normal();
+    let mut info = InfoString::normal();
     info.set("name", "fuzz").expect("a right value");
     let mut now = Millis(1000);
     let options = ClientOptions::new(server, wire, info, Qport(9), 3);

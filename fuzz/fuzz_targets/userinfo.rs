@@ -8,7 +8,7 @@ use fragd::{
         Protocol,
         client_message,
         connect::write_connect,
-        info::Info,
+        info::InfoString,
         userinfo::{Userinfo, check_userinfo},
     },
 };
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
                 let _ = (user.qport(), user.challenge(), user.guid(), user.model());
                 info
             }
-            Err(_) => Info::normal(),
+            Err(_) => InfoString::normal(),
         };
         if choice & 4 != 0 {
             // Somebody who plays and changes it.

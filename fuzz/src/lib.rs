@@ -13,7 +13,7 @@ use fragd::{
         Challenge, CommandNum, Millis, Qport, ServerId,
         assets::{Assets, MemoryAssets},
     },
-    netchan::{Channel, End},
+    netchan::{Channel, ChannelSide},
     node::{LocalPort, Node, Route},
     server::Server,
     settings::{GameFolder, Settings, key},
@@ -21,10 +21,10 @@ use fragd::{
     wire::{
         Protocol,
         bits::BitWriter,
-        client_message::{self, ClientHead},
+        client_message::{self, ClientHeader},
         connect::write_connect,
         connectionless::Message,
-        info::Info,
+        info::InfoString,
     },
 };
 
@@ -131,7 +131,7 @@ impl Stranger {
     pub fn join(&mut self, server: &mut impl Node, protocol: &'static Protocol) -> Option<Channel> {
         let challenge = self.challenge(server)?;
         let number = protocol.number.to_string();
-        let mut info = Info::normal();
+        let mut info = InfoString::normal();
         for (key, value) in [
             ("protocol", &number[..]),
             ("qport", "77"),
@@ -144,7 +144,7 @@ impl Stranger {
         let mut bytes = Vec::new();
         write_connect(&info, &mut bytes).expect("short");
         self.send(server, &bytes);
-        Some(Channel::new(End::Client, protocol, challenge, Qport(77)))
+        Some(Channel::new(ChannelSide::Client, protocol, challenge, Qport(77)))
     }
 
     /// Sends a client message with what `write` puts into it.
@@ -152,7 +152,7 @@ impl Stranger {
         &mut self,
         server: &mut impl Node,
         channel: &mut Channel,
-        head: &ClientHead,
+        head: &ClientHeader,
         write: impl FnOnce(&mut BitWriter),
     ) {
         let mut writer = BitWriter::new();
@@ -176,8 +176,8 @@ impl Default for Stranger {
 }
 
 /// The head of a client's message to a server.
-pub fn head(server: &Server, acknowledged: i32) -> ClientHead {
-    ClientHead {
+pub fn head(server: &Server, acknowledged: i32) -> ClientHeader {
+    ClientHeader {
         server_id: ServerId(server.settings().int(key::SV_SERVERID)),
         message_acknowledge: acknowledged,
         reliable_acknowledge: CommandNum(0),

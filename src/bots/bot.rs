@@ -14,11 +14,12 @@ use rand_pcg::{
 use crate::{
     bg::{Persistent, PmType},
     client::{
-        Client, ClientEvent, ClientOptions, Ending, Protocol, ProtocolChoice, Stage, Statistics,
+        Client, ClientEvent, ClientOptions, ConnectionState, DisconnectReason, Protocol,
+        ProtocolChoice, Statistics,
     },
     model::{CommandNum, LevelTime, Millis, Qport, limits::MAX_PACKET_USERCMDS, text::escaped},
     wire::{
-        info::{Info, InfoError},
+        info::{InfoError, InfoString},
         snapshot::SnapFlags,
     },
 };
@@ -157,8 +158,8 @@ impl Bot {
         &self.lagometer
     }
 
-    pub(super) fn stage(&self) -> Stage {
-        self.client.as_ref().map_or(Stage::Connecting, Client::stage)
+    pub(super) fn stage(&self) -> ConnectionState {
+        self.client.as_ref().map_or(ConnectionState::Connecting, Client::stage)
     }
 
     pub(super) fn ping_ms(&self) -> Option<u64> {
@@ -172,7 +173,10 @@ impl Bot {
 
     /// Whether it has been in the game, or has a place and waits for the level.
     pub(super) fn can_still_join(&self) -> bool {
-        let is_under_way = matches!(self.stage(), Stage::Connected | Stage::Primed | Stage::Active);
+        let is_under_way = matches!(
+            self.stage(),
+            ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active
+        );
         self.stats.entered.is_some() || (is_under_way && self.stats.protocol_errors() == 0)
     }
 
@@ -183,7 +187,7 @@ impl Bot {
         interval: Millis,
         stage_stats: &mut StageStats,
     ) {
-        if self.stage() == Stage::Active {
+        if self.stage() == ConnectionState::Active {
             self.stats.record_open_gap(now, interval, stage_stats);
         }
     }
@@ -191,7 +195,7 @@ impl Bot {
     /// The longest time without a snapshot that ended after `since`, or has not ended.
     pub(super) fn worst_gap_since(&self, since: Millis, now: Millis) -> Option<u64> {
         let open = self.stats.open_gap(now);
-        let open = Some(open).filter(|_| self.stage() == Stage::Active);
+        let open = Some(open).filter(|_| self.stage() == ConnectionState::Active);
         self.stats.gap_ending_after(since).max(open)
     }
 
@@ -212,7 +216,10 @@ impl Bot {
         let Some(client) = &mut self.client else { return };
         // Who hears nothing from the level's text on has nothing to acknowledge.
         let is_mute = context.options.behavior.contains(Behavior::Mute)
-            && matches!(client.stage(), Stage::Connected | Stage::Primed | Stage::Active);
+            && matches!(
+                client.stage(),
+                ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active
+            );
         if !is_mute {
             client.handle_datagram(now, from, datagram);
             self.handle_events(now, context);
@@ -242,10 +249,12 @@ impl Bot {
         if now >= client.next_frame() {
             match before {
                 // The usercmd that asks to be let in carries no time.
-                Stage::Primed => client.push_move(self.ai.next_usercmd(0, 0)),
-                Stage::Active => self.play(now, context),
-                Stage::Connecting | Stage::Challenging | Stage::Connected | Stage::Disconnected => {
-                }
+                ConnectionState::Primed => client.push_usercmd(self.ai.next_usercmd(0, 0)),
+                ConnectionState::Active => self.play(now, context),
+                ConnectionState::Connecting
+                | ConnectionState::Challenging
+                | ConnectionState::Connected
+                | ConnectionState::Disconnected => {}
             }
         }
         if let Some(client) = &mut self.client {
@@ -261,17 +270,17 @@ impl Bot {
         self.leaves = Millis::NEVER;
         let shape = context.options.downlink;
         let patience = SILENCE + shape.latency + shape.jitter;
-        if self.stage() == Stage::Active
+        if self.stage() == ConnectionState::Active
             && self.stats.last_snapshot.is_some_and(|(at, _)| now.since(at) > patience)
         {
             self.say("dropped: the server has fallen silent");
-            self.stats.dropped.get_or_insert(Ending::TimedOut);
+            self.stats.dropped.get_or_insert(DisconnectReason::TimedOut);
         }
         if let Some(client) = &mut self.client {
             client.disconnect(now);
         }
         self.handle_events(now, context);
-        self.stats.ending.get_or_insert(Ending::Left);
+        self.stats.ending.get_or_insert(DisconnectReason::Left);
     }
 
     pub(super) fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<SocketAddr> {
@@ -287,8 +296,10 @@ impl Bot {
 
     /// Forgets a client that has ended and has nothing left to send.
     pub(super) fn drop_finished_client(&mut self) {
-        let ended =
-            self.client.as_ref().is_some_and(|client| client.stage() == Stage::Disconnected);
+        let ended = self
+            .client
+            .as_ref()
+            .is_some_and(|client| client.stage() == ConnectionState::Disconnected);
         if ended {
             self.client = None;
         }
@@ -328,7 +339,7 @@ impl Bot {
             Err(reason) => {
                 self.say(&format!("cannot join: {reason}"));
                 self.stats.refusal = Some(reason);
-                self.stats.ending = Some(Ending::Left);
+                self.stats.ending = Some(DisconnectReason::Left);
             }
         }
         if options.behavior.contains(Behavior::Storm) {
@@ -345,7 +356,7 @@ impl Bot {
         let time = client.level_time(now);
         let step_ms = (1000 / options.frames_per_second.clamp(15, 250)) as i32;
         // The one that let the bot in had no time. After a pause there is nothing to make up for.
-        let last = client.last_move().map_or(0, |last| last.server_time);
+        let last = client.last_usercmd().map_or(0, |last| last.server_time);
         let passed = if last == 0 { step_ms } else { time.distance(LevelTime(last)) };
         let passed = passed.clamp(0, MAX_STEPS * step_ms);
         let count = (passed / step_ms).max(1);
@@ -361,7 +372,7 @@ impl Bot {
         for left in (1..=count).rev() {
             let step = time.distance(made) / left;
             made = made + step;
-            client.push_move(self.ai.next_usercmd(made.0, step.unsigned_abs()));
+            client.push_usercmd(self.ai.next_usercmd(made.0, step.unsigned_abs()));
         }
         let wants_to_watch = options.behavior.contains(Behavior::Spectate);
         if watches != wants_to_watch && now >= self.asks_for_team {
@@ -414,7 +425,7 @@ impl Bot {
                     self.stats.refusal = Some(reason);
                     self.stats.refusal_is_shared = false;
                 }
-                ClientEvent::Fault(fault) => {
+                ClientEvent::ProtocolError(fault) => {
                     self.say(&fault.to_string());
                     self.stats.protocol_error.get_or_insert_with(|| fault.to_string());
                 }
@@ -427,7 +438,7 @@ impl Bot {
                 | ClientEvent::Print(_) => {}
             }
         }
-        if self.stage() == Stage::Challenging {
+        if self.stage() == ConnectionState::Challenging {
             self.stats.step(now, 0, context.stage_stats);
         }
         if let Some(client) = &self.client {
@@ -474,8 +485,8 @@ impl Bot {
     }
 
     /// A life is over; another may follow.
-    fn record_disconnect(&mut self, now: Millis, ending: Ending, options: &BotsOptions) {
-        let by_itself = ending == Ending::Left;
+    fn record_disconnect(&mut self, now: Millis, ending: DisconnectReason, options: &BotsOptions) {
+        let by_itself = ending == DisconnectReason::Left;
         if !by_itself {
             self.say(&format!("dropped: {}", escaped(ending.to_string().as_bytes())));
             self.stats.dropped.get_or_insert_with(|| ending.clone());
@@ -520,8 +531,8 @@ fn userinfo(
     options: &BotsOptions,
     guid_high: u64,
     guid_low: u64,
-) -> Result<Info, InfoError> {
-    let mut info = Info::normal();
+) -> Result<InfoString, InfoError> {
+    let mut info = InfoString::normal();
     for (key, value) in [
         ("name", name),
         ("rate", &options.rate_bytes_per_sec.to_string()),

@@ -8,7 +8,7 @@ use std::fmt;
 use hdrhistogram::Histogram;
 
 use crate::{
-    client::{Ending, Statistics},
+    client::{DisconnectReason, Statistics},
     model::{LevelTime, Millis, Vec3},
 };
 
@@ -153,9 +153,9 @@ pub(super) struct BotStats {
     pub(super) refusal_is_shared: bool,
     pub(super) protocol_error: Option<String>,
     /// How its last life ended.
-    pub(super) ending: Option<Ending>,
+    pub(super) ending: Option<DisconnectReason>,
     /// How the first life that the server ended did.
-    pub(super) dropped: Option<Ending>,
+    pub(super) dropped: Option<DisconnectReason>,
     /// Times that it came back.
     pub(super) lives: u32,
 }

@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 use crate::{
     client::Client,
     model::{ConfigIndex, text::truncated},
-    wire::info::Info,
+    wire::info::InfoString,
     world::CollisionMap,
 };
 
@@ -44,7 +44,7 @@ impl MapCache {
             return self.map.clone();
         }
         serverinfo.clone_into(&mut self.serverinfo);
-        let info = Info::parse(serverinfo);
+        let info = InfoString::parse(serverinfo);
         let name = truncated(info.get("mapname").unwrap_or_default(), MAX_NAME_LEN);
         let known = self.known.iter().find(|(known, _)| known == name);
         self.map = match known {

@@ -19,7 +19,7 @@ use super::{
     verdict::{Verdict, VerdictInput},
 };
 use crate::{
-    client::{Protocol, ProtocolChoice, Stage as ClientStage},
+    client::{ConnectionState, Protocol, ProtocolChoice},
     model::Millis,
 };
 
@@ -139,7 +139,7 @@ impl Measurement {
         };
         self.samples.push(Sample {
             second: now.since(self.beginning.at).0 / 1000,
-            in_game: bots.iter().filter(|bot| bot.stage() == ClientStage::Active).count(),
+            in_game: bots.iter().filter(|bot| bot.stage() == ConnectionState::Active).count(),
             snapshots: played.snapshots,
             bytes_in: played.bytes_in,
             bytes_out: played.bytes_out,

@@ -30,7 +30,7 @@ mod verdict;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::{
-    client::{Protocol, Stage as ClientStage},
+    client::{ConnectionState, Protocol},
     impairment::Impairment,
     model::Millis,
     node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
@@ -211,7 +211,7 @@ impl Bots {
         if let Some((_, in_game)) = self.last_progress {
             return in_game;
         }
-        self.bots.iter().filter(|bot| bot.stage() == ClientStage::Active).count()
+        self.bots.iter().filter(|bot| bot.stage() == ConnectionState::Active).count()
     }
 
     /// Calls in, or sends away, as many bots as the stage wants.

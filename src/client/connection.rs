@@ -18,32 +18,33 @@ use crate::{
         limits::{MAX_MESSAGE_LEN, MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
     },
     netchan::{
-        AckError, AddError, Channel, End, IncomingCommands, OpenError, Order, OutgoingCommands,
-        Received, SendError, channel::MAX_LOST_AT_START, detect_protocol, usercmd_key,
+        AckError, AddError, Channel, ChannelSide, CommandOrder, IncomingCommands, OutgoingCommands,
+        ReceivedMessage, SendError, UnscrambleError, channel::MAX_LOST_AT_START, detect_protocol,
+        usercmd_key,
     },
     node::{Outbox, Route},
     wire::{
         bits::BitWriter,
-        client_message::{self, ClientHead},
+        client_message::{self, ClientHeader},
         protocol::Protocol,
     },
 };
 
 use super::{
-    event::{ClientEvent, Ending, Events, Fault, FaultKind},
+    event::{ClientEvent, DisconnectReason, Events, ProtocolError, ProtocolErrorKind},
     handshake::Granted,
-    history::History,
+    history::SnapshotHistory,
     inbound::Inbound,
-    level::{Level, Obeyed},
+    level::{CommandEffect, LevelState},
     level_clock::LevelClock,
-    moves::Moves,
     statistics::Statistics,
+    usercmds::UsercmdHistory,
 };
 
 /// Time between packets before the first gamestate.
 const IDLE_INTERVAL: Millis = Millis(1000);
 /// Time in which datagrams of an earlier connection to the same server may still arrive.
-const LEFT_OVER_TIME: Millis = Millis::seconds(2);
+const STALE_MESSAGE_TIME: Millis = Millis::seconds(2);
 /// A message this long takes no further command: the longest one and all usercmds still fit.
 const COMMAND_BITS: usize = (MAX_MESSAGE_LEN - 4096) * 8;
 
@@ -53,10 +54,10 @@ pub(super) struct Connection {
     channel: Channel,
     commands: OutgoingCommands,
     server_commands: IncomingCommands,
-    level: Option<Level>,
+    level: Option<LevelState>,
     nothing: Baselines,
-    history: History,
-    moves: Moves,
+    history: SnapshotHistory,
+    moves: UsercmdHistory,
     clock: LevelClock,
     ping: Option<Millis>,
     detection: Detection,
@@ -85,13 +86,13 @@ enum Detection {
 
 /// What happened to a datagram.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum ReceiveOutcome {
     /// Nobody of ours sent it, or it came too late.
     Dropped,
     /// It was taken, or is a fault of the server's.
     Taken,
     /// It ends the connection.
-    Ended(Ending),
+    Ended(DisconnectReason),
 }
 
 impl Connection {
@@ -104,13 +105,13 @@ impl Connection {
     ) -> Self {
         let interval = 1000 / packets_per_second.clamp(15, 125);
         Self {
-            channel: Channel::new(End::Client, granted.protocol, granted.challenge, qport),
+            channel: Channel::new(ChannelSide::Client, granted.protocol, granted.challenge, qport),
             commands: OutgoingCommands::new(),
             server_commands: IncomingCommands::new(),
             level: None,
             nothing: Baselines::default(),
-            history: History::new(),
-            moves: Moves::new(packet_dup),
+            history: SnapshotHistory::new(),
+            moves: UsercmdHistory::new(packet_dup),
             clock: LevelClock::default(),
             ping: None,
             detection: Detection::Done,
@@ -135,13 +136,14 @@ impl Connection {
     fn change_protocol(&mut self, protocol: &'static Protocol) {
         let (challenge, qport) = (self.channel.challenge(), self.channel.qport());
         let (next, last) = (self.channel.next_sequence(), self.channel.last_received());
-        self.channel = Channel::new(End::Client, protocol, challenge, qport).resumed(next, last);
+        self.channel =
+            Channel::new(ChannelSide::Client, protocol, challenge, qport).resumed(next, last);
     }
 
     /// Takes the framing of a datagram of the server for the server's.
     fn note_protocol(&mut self, now: Millis, datagram: &[u8]) {
         let (known, challenge) = (self.channel.protocol(), self.channel.challenge());
-        let protocol = detect_protocol(known, End::Server, challenge, datagram);
+        let protocol = detect_protocol(known, ChannelSide::Server, challenge, datagram);
         if protocol != known {
             self.change_protocol(protocol);
             // What was sent before could not be read.
@@ -150,11 +152,11 @@ impl Connection {
         self.detection = Detection::Seen;
     }
 
-    pub(super) fn level(&self) -> Option<&Level> {
+    pub(super) fn level(&self) -> Option<&LevelState> {
         self.level.as_ref()
     }
 
-    pub(super) fn history(&self) -> &History {
+    pub(super) fn history(&self) -> &SnapshotHistory {
         &self.history
     }
 
@@ -162,8 +164,8 @@ impl Connection {
         &self.channel
     }
 
-    pub(super) fn soundness(&self) -> Result<(), String> {
-        self.channel.soundness()?;
+    pub(super) fn check_invariants(&self) -> Result<(), String> {
+        self.channel.check_invariants()?;
         let outstanding = self.commands.outstanding();
         if outstanding > MAX_RELIABLE_COMMANDS + 1 {
             return Err(format!("{outstanding} commands are under way"));
@@ -197,11 +199,11 @@ impl Connection {
         }
     }
 
-    pub(super) fn last_move(&self) -> Option<&UserCmd> {
+    pub(super) fn last_usercmd(&self) -> Option<&UserCmd> {
         self.moves.last()
     }
 
-    pub(super) fn push_move(&mut self, usercmd: UserCmd) {
+    pub(super) fn push_usercmd(&mut self, usercmd: UserCmd) {
         if self.level.is_some() {
             self.moves.push(usercmd);
         }
@@ -212,9 +214,9 @@ impl Connection {
     }
 
     /// Adds the client's last command, for which there is always room.
-    pub(super) fn add_farewell(&mut self) {
+    pub(super) fn add_disconnect(&mut self) {
         // Refused only when it is there already.
-        let _ = self.commands.add_farewell("disconnect".into());
+        let _ = self.commands.add_disconnect("disconnect".into());
     }
 
     /// Takes a sequenced datagram of the server's.
@@ -224,7 +226,7 @@ impl Connection {
         datagram: &[u8],
         events: &mut Events,
         statistics: &mut Statistics,
-    ) -> Outcome {
+    ) -> ReceiveOutcome {
         if self.detection != Detection::Done {
             self.note_protocol(now, datagram);
         }
@@ -232,20 +234,22 @@ impl Connection {
             Ok(Some(received)) => received,
             Ok(None) => {
                 self.last_heard = now;
-                return Outcome::Taken;
+                return ReceiveOutcome::Taken;
             }
-            Err(_) => return Outcome::Dropped,
+            Err(_) => return ReceiveOutcome::Dropped,
         };
         let sequence = received.sequence;
         match self.read(&received) {
-            Ok(()) if self.is_left_over(now, &received) => return Outcome::Dropped,
+            Ok(()) if self.is_stale_message(now, &received) => return ReceiveOutcome::Dropped,
             Ok(()) => {}
-            Err(kind) if self.may_be_left_over(now, &received, kind) => return Outcome::Dropped,
+            Err(kind) if self.may_be_stale_message(now, &received, kind) => {
+                return ReceiveOutcome::Dropped;
+            }
             // It may be of the other framing after all.
-            Err(_) if self.detection != Detection::Done => return Outcome::Dropped,
+            Err(_) if self.detection != Detection::Done => return ReceiveOutcome::Dropped,
             Err(kind) => {
                 fault(events, statistics, sequence, kind);
-                return Outcome::Taken;
+                return ReceiveOutcome::Taken;
             }
         }
         self.last_heard = now;
@@ -254,15 +258,15 @@ impl Connection {
         statistics.lost_messages += u64::from(received.lost);
         self.channel.commit(received);
         match self.apply(now, sequence, events, statistics) {
-            Some(ending) => Outcome::Ended(ending),
-            None => Outcome::Taken,
+            Some(ending) => ReceiveOutcome::Ended(ending),
+            None => ReceiveOutcome::Taken,
         }
     }
 
     /// Whether what was read is late, from an earlier connection. A server that gives a client which
     /// reconnects at once the same challenge leaves nothing else to tell the two apart: a connection
     /// begins with a gamestate or the first command, and its numbers do not leap.
-    fn is_left_over(&self, now: Millis, received: &Received) -> bool {
+    fn is_stale_message(&self, now: Millis, received: &ReceivedMessage) -> bool {
         let is_first = self.is_first();
         let command = self.inbound.commands.first().map(|(number, _)| *number);
         let leaps = received.lost > MAX_LOST_AT_START && (is_first || self.is_young(now));
@@ -273,10 +277,16 @@ impl Connection {
     /// Whether a message with that fault is more likely late, from an earlier connection, than the
     /// server's mistake: it is keyed by or acknowledges what was never sent, or is out of sequence in a
     /// young connection. With another challenge it cannot even be read.
-    fn may_be_left_over(&self, now: Millis, received: &Received, kind: FaultKind) -> bool {
+    fn may_be_stale_message(
+        &self,
+        now: Millis,
+        received: &ReceivedMessage,
+        kind: ProtocolErrorKind,
+    ) -> bool {
         let is_of_others = matches!(
             kind,
-            FaultKind::Acknowledge(_) | FaultKind::Opening(OpenError::UnknownCommand(_))
+            ProtocolErrorKind::Acknowledge(_)
+                | ProtocolErrorKind::Opening(UnscrambleError::UnknownCommand(_))
         );
         received.far_ahead
             || is_of_others && self.is_first()
@@ -289,21 +299,23 @@ impl Connection {
     }
 
     fn is_young(&self, now: Millis) -> bool {
-        now.since(self.began) < LEFT_OVER_TIME
+        now.since(self.began) < STALE_MESSAGE_TIME
     }
 
     /// Reads the message, and believes its acknowledgement once all of it could be read.
-    fn read(&mut self, received: &Received) -> Result<(), FaultKind> {
+    fn read(&mut self, received: &ReceivedMessage) -> Result<(), ProtocolErrorKind> {
         let sequence = received.sequence;
         let acknowledged =
-            self.channel.open_server_message(sequence, &self.commands, &mut self.message)?;
+            self.channel.unscramble_server_message(sequence, &self.commands, &mut self.message)?;
         let baselines = self.level.as_ref().map_or(&self.nothing, |level| &level.baselines);
         let reader = self.channel.reader(&self.message);
         let voice = self.channel.protocol().voice;
         self.inbound.read(reader, voice, sequence, &mut self.history, baselines)?;
         match self.commands.acknowledge(acknowledged) {
             Err(AckError::TooOld { .. }) => self.commands.acknowledge_all(),
-            Err(error @ AckError::Future { .. }) => return Err(FaultKind::Acknowledge(error)),
+            Err(error @ AckError::Future { .. }) => {
+                return Err(ProtocolErrorKind::Acknowledge(error));
+            }
             Ok(()) => {}
         }
         Ok(())
@@ -316,7 +328,7 @@ impl Connection {
         sequence: Sequence,
         events: &mut Events,
         statistics: &mut Statistics,
-    ) -> Option<Ending> {
+    ) -> Option<DisconnectReason> {
         let mut commands = std::mem::take(&mut self.inbound.commands);
         let mut ending = None;
         for (number, text) in commands.drain(..) {
@@ -330,9 +342,9 @@ impl Connection {
         }
         if let Some(gamestate) = self.inbound.gamestate.take() {
             self.server_commands.skip_to(gamestate.command_num);
-            let level = Level::new(gamestate);
+            let level = LevelState::new(gamestate);
             if level.server_id == ServerId(0) {
-                fault(events, statistics, sequence, FaultKind::NoServerId);
+                fault(events, statistics, sequence, ProtocolErrorKind::NoServerId);
             }
             self.level = Some(level);
             self.history.forget();
@@ -355,15 +367,20 @@ impl Connection {
         text: String,
         events: &mut Events,
         statistics: &mut Statistics,
-    ) -> Option<Ending> {
+    ) -> Option<DisconnectReason> {
         let last = self.server_commands.last();
         match self.server_commands.order(number) {
-            Order::Duplicate => return None,
-            Order::Next => {}
+            CommandOrder::Duplicate => return None,
+            CommandOrder::Next => {}
             // What is missing never comes. A client of the game goes on as long as its ring might
             // have held it, and keys its messages with what came.
-            Order::Lost => {
-                fault(events, statistics, sequence, FaultKind::CommandGap { last, got: number });
+            CommandOrder::Lost => {
+                fault(
+                    events,
+                    statistics,
+                    sequence,
+                    ProtocolErrorKind::CommandGap { last, got: number },
+                );
                 if number.distance(last) > MAX_RELIABLE_COMMANDS as i64 {
                     return None;
                 }
@@ -373,22 +390,24 @@ impl Connection {
         self.server_commands.take(number, &text);
         statistics.server_commands += 1;
         let obeyed = match &mut self.level {
-            Some(level) => level.obey(&text),
+            Some(level) => level.apply_command(&text),
             // Without a level only a goodbye has a meaning.
             None if text.starts_with("disconnect") => {
-                Ok(Obeyed::Disconnect(text["disconnect".len()..].trim().replace('"', "")))
+                Ok(CommandEffect::Disconnect(text["disconnect".len()..].trim().replace('"', "")))
             }
-            None => Ok(Obeyed::Passed),
+            None => Ok(CommandEffect::Passed),
         };
         match obeyed {
-            Ok(Obeyed::Configstring(index)) => events.push(ClientEvent::Configstring(index)),
-            Ok(Obeyed::Piece) => {}
-            Ok(Obeyed::MapRestart) => {
+            Ok(CommandEffect::Configstring(index)) => events.push(ClientEvent::Configstring(index)),
+            Ok(CommandEffect::Piece) => {}
+            Ok(CommandEffect::MapRestart) => {
                 self.moves.forget();
                 events.push(ClientEvent::MapRestart);
             }
-            Ok(Obeyed::Disconnect(reason)) => return Some(Ending::ServerSaid(reason)),
-            Ok(Obeyed::Passed) => events.push(ClientEvent::ServerCommand(text)),
+            Ok(CommandEffect::Disconnect(reason)) => {
+                return Some(DisconnectReason::ServerSaid(reason));
+            }
+            Ok(CommandEffect::Passed) => events.push(ClientEvent::ServerCommand(text)),
             Err(kind) => fault(events, statistics, sequence, kind),
         }
         None
@@ -416,7 +435,7 @@ impl Connection {
             && let Some(before) = self.history.current().map(|current| current.head.server_time)
             && after.distance(before) < 0
         {
-            fault(events, statistics, sequence, FaultKind::TimeBackwards { before, after });
+            fault(events, statistics, sequence, ProtocolErrorKind::TimeBackwards { before, after });
             return;
         }
         statistics.snapshots += 1;
@@ -472,7 +491,7 @@ impl Connection {
         outbox: &mut Outbox,
     ) -> Result<(), SendError> {
         let writer = &mut self.writer;
-        let head = ClientHead {
+        let head = ClientHeader {
             server_id: self.level.as_ref().map_or(ServerId(0), |level| level.server_id),
             message_acknowledge: self.channel.last_received().0 as i32,
             reliable_acknowledge: self.server_commands.last(),
@@ -516,7 +535,12 @@ impl Connection {
     }
 }
 
-fn fault(events: &mut Events, statistics: &mut Statistics, sequence: Sequence, kind: FaultKind) {
+fn fault(
+    events: &mut Events,
+    statistics: &mut Statistics,
+    sequence: Sequence,
+    kind: ProtocolErrorKind,
+) {
     statistics.faults += 1;
-    events.push(ClientEvent::Fault(Fault { sequence, kind }));
+    events.push(ClientEvent::ProtocolError(ProtocolError { sequence, kind }));
 }

@@ -12,9 +12,9 @@ use crate::{
     model::{Baselines, EntityNum, EntityState, PlayerState, limits::PACKET_BACKUP},
     wire::{
         bits::BitReader,
-        entity::{self, Listed},
+        entity::{self, EntityUpdate},
         gamestate, player,
-        server_message::{self, Operation},
+        server_message::{self, ServerOp},
         snapshot,
     },
 };
@@ -118,21 +118,21 @@ impl DemoReader {
         let say = |error: crate::wire::WireError| error.to_string();
         reader.long().map_err(say)?;
         loop {
-            match Operation::read(reader).map_err(say)? {
-                Operation::End => return Ok(()),
-                Operation::Nop => {}
-                Operation::Command => {
+            match ServerOp::read(reader).map_err(say)? {
+                ServerOp::End => return Ok(()),
+                ServerOp::Nop => {}
+                ServerOp::Command => {
                     server_message::read_command(reader).map_err(say)?;
                     self.commands += 1;
                 }
-                Operation::Gamestate => {
+                ServerOp::Gamestate => {
                     let read = gamestate::read(reader).map_err(say)?;
                     self.baselines = Baselines::new(read.baselines);
                     self.snapshots.clear();
                     self.gamestates += 1;
                 }
-                Operation::Snapshot => self.snapshot(sequence, reader)?,
-                Operation::VoiceOpus if self.native => {
+                ServerOp::Snapshot => self.snapshot(sequence, reader)?,
+                ServerOp::VoiceOpus if self.native => {
                     server_message::read_voice(reader).map_err(say)?;
                 }
                 other => return Err(format!("{other:?} does not belong here")),
@@ -158,8 +158,8 @@ impl DemoReader {
         let mut entities = Vec::new();
         entity::read_list(reader, base.1.iter(), baseline, |listed| {
             entities.push(match listed {
-                Listed::Kept(kept) => *kept,
-                Listed::Told(told) => told,
+                EntityUpdate::Unchanged(kept) => *kept,
+                EntityUpdate::Changed(told) => told,
             });
         })
         .map_err(say)?;

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::{
     model::{CommandNum, ConfigIndex, LevelTime, Sequence},
-    netchan::{AckError, OpenError},
+    netchan::{AckError, UnscrambleError},
     wire::WireError,
 };
 
@@ -24,7 +24,7 @@ pub enum ClientEvent {
     Refused(String),
     /// The server gave the client a place.
     Connected,
-    /// A new level is known: configstrings and baselines are there, snapshots begin anew. Moves are
+    /// A new level is known: configstrings and baselines are there, snapshots begin anew. UsercmdHistory are
     /// due: the first one lets the client into the game.
     Gamestate,
     /// The first snapshot of the level that shows the client in the game.
@@ -41,14 +41,14 @@ pub enum ClientEvent {
     Print(String),
     /// The server sent what a game's client would end at. The message did not count, and this client
     /// goes on; who wants it strict disconnects.
-    Fault(Fault),
+    ProtocolError(ProtocolError),
     /// The connection has ended. Nothing follows.
-    Disconnected(Ending),
+    Disconnected(DisconnectReason),
 }
 
 /// Why a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum DisconnectReason {
     /// The client left.
     Left,
     /// The server said so; its reason may be empty.
@@ -63,7 +63,7 @@ pub enum Ending {
     Exhausted,
 }
 
-impl fmt::Display for Ending {
+impl fmt::Display for DisconnectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Left => "left",
@@ -80,19 +80,19 @@ impl fmt::Display for Ending {
 /// Something a server may not send, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("server message {sequence}: {kind}")]
-pub struct Fault {
+pub struct ProtocolError {
     /// The message.
     pub sequence: Sequence,
     /// What is wrong with it.
-    pub kind: FaultKind,
+    pub kind: ProtocolErrorKind,
 }
 
 /// What a server did wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum FaultKind {
+pub enum ProtocolErrorKind {
     /// The message is keyed by a command that the client never sent, or has no beginning.
     #[error(transparent)]
-    Opening(#[from] OpenError),
+    Opening(#[from] UnscrambleError),
     /// It acknowledges what the client never sent.
     #[error(transparent)]
     Acknowledge(AckError),

@@ -17,7 +17,7 @@ use crate::{
     wire::{
         connect::{ConnectError, write_connect},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
-        info::{Info, InfoError},
+        info::{InfoError, InfoString},
         protocol::Protocol,
         text::Text,
     },
@@ -69,7 +69,7 @@ impl Handshake {
         route: Route,
         outbox: &mut Outbox,
         gamename: &str,
-        userinfo: impl FnOnce(Granted) -> Result<Info, ConnectError>,
+        userinfo: impl FnOnce(Granted) -> Result<InfoString, ConnectError>,
     ) -> Result<(), ConnectError> {
         if now < self.next_send {
             return Ok(());
@@ -164,12 +164,12 @@ fn protocol_of_refusal(text: &str) -> Option<i32> {
 /// # Errors
 /// When it does not fit.
 pub(super) fn connect_userinfo(
-    userinfo: &Info,
+    userinfo: &InfoString,
     qport: Qport,
     granted: Granted,
-) -> Result<Info, ConnectError> {
+) -> Result<InfoString, ConnectError> {
     let mut info = userinfo.clone();
-    let set = |info: &mut Info| -> Result<(), InfoError> {
+    let set = |info: &mut InfoString| -> Result<(), InfoError> {
         info.set("protocol", &granted.protocol.number.to_string())?;
         info.set("qport", &qport.to_string())?;
         info.set("challenge", &granted.challenge.to_string())
@@ -182,7 +182,7 @@ pub(super) fn connect_userinfo(
 ///
 /// # Errors
 /// When it does not.
-pub(super) fn check_userinfo(userinfo: &Info) -> Result<(), ConnectError> {
+pub(super) fn check_userinfo(userinfo: &InfoString) -> Result<(), ConnectError> {
     // The longest that the numbers can be.
     let granted = Granted { challenge: Challenge(i32::MIN), protocol: Protocol::Q3_68 };
     let info = connect_userinfo(userinfo, Qport(u16::MAX), granted)?;
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn userinfo_that_would_not_fit_is_known_at_once() {
-        let of_len = |len: usize| Info::parse(&format!("\\a\\{}", "x".repeat(len - 3)));
+        let of_len = |len: usize| InfoString::parse(&format!("\\a\\{}", "x".repeat(len - 3)));
         // 12 + 12 + 22 bytes are added, and 1013 fit.
         assert_eq!(check_userinfo(&of_len(1013 - 46)), Ok(()));
         assert_eq!(check_userinfo(&of_len(1013 - 45)), Err(ConnectError::UserinfoTooLong(1014)));

@@ -12,9 +12,9 @@ use crate::{
     wire::{
         self,
         bits::BitReader,
-        entity::{self, Listed},
+        entity::{self, EntityUpdate},
         player,
-        snapshot::{self, SnapFlags, SnapshotHead},
+        snapshot::{self, SnapFlags, SnapshotHeader},
     },
 };
 
@@ -24,7 +24,7 @@ pub struct Snapshot {
     /// The message that brought it.
     pub sequence: Sequence,
     /// Time, flags, areas; whether it was relative to another.
-    pub head: SnapshotHead,
+    pub head: SnapshotHeader,
     /// The player viewed from.
     pub player: PlayerState,
     /// The newest server command that precedes it.
@@ -39,10 +39,10 @@ impl Snapshot {
     }
 }
 
-/// A snapshot that was read, its entities waiting in the [`History`].
+/// A snapshot that was read, its entities waiting in the [`SnapshotHistory`].
 #[derive(Clone, Debug)]
-pub(super) struct Staged {
-    pub(super) head: SnapshotHead,
+pub(super) struct PendingSnapshot {
+    pub(super) head: SnapshotHeader,
     pub(super) player: PlayerState,
     /// Whether the client has what it is relative to.
     pub(super) usable: bool,
@@ -50,7 +50,7 @@ pub(super) struct Staged {
 
 /// The last snapshots.
 #[derive(Debug)]
-pub(super) struct History {
+pub(super) struct SnapshotHistory {
     snapshots: Box<[Option<Snapshot>; PACKET_BACKUP]>,
     /// Entities of each, under the number of its message.
     entities: FrameRing,
@@ -63,7 +63,7 @@ fn place(sequence: u32) -> usize {
     sequence as usize % PACKET_BACKUP
 }
 
-impl History {
+impl SnapshotHistory {
     pub(super) fn new() -> Self {
         Self {
             snapshots: Box::new([const { None }; PACKET_BACKUP]),
@@ -114,7 +114,7 @@ impl History {
         reader: &mut BitReader<'_>,
         sequence: Sequence,
         baselines: &Baselines,
-    ) -> wire::Result<Staged> {
+    ) -> wire::Result<PendingSnapshot> {
         let head = snapshot::read_head(reader)?;
         let base = self.base(sequence, head.delta_num);
         let usable = head.delta_num == 0 || base.is_some();
@@ -130,11 +130,11 @@ impl History {
         self.staged.clear();
         entity::read_list(reader, old, baseline, |listed| {
             self.staged.push(match listed {
-                Listed::Kept(kept) => *kept,
-                Listed::Told(told) => told,
+                EntityUpdate::Unchanged(kept) => *kept,
+                EntityUpdate::Changed(told) => told,
             });
         })?;
-        Ok(Staged { head, player, usable })
+        Ok(PendingSnapshot { head, player, usable })
     }
 
     /// What a snapshot of message `sequence` is relative to, if it is there. A base as old as the ring
@@ -148,7 +148,12 @@ impl History {
     }
 
     /// Keeps the snapshot that was read last as that of message `sequence`.
-    pub(super) fn accept(&mut self, sequence: Sequence, staged: Staged, command: CommandNum) {
+    pub(super) fn accept(
+        &mut self,
+        sequence: Sequence,
+        staged: PendingSnapshot,
+        command: CommandNum,
+    ) {
         debug_assert!(staged.usable, "relative to something unknown");
         let previous = self.current.unwrap_or(sequence);
         let states = self.staged.iter().filter_map(|state| {
@@ -156,7 +161,7 @@ impl History {
             Some((number, state))
         });
         self.entities.record(sequence.0, previous.0, states);
-        let Staged { head, player, .. } = staged;
+        let PendingSnapshot { head, player, .. } = staged;
         self.snapshots[place(sequence.0)] = Some(Snapshot { sequence, head, player, command });
         self.current = Some(sequence);
     }
@@ -167,7 +172,7 @@ mod tests {
     use super::*;
     use crate::{
         model::{LevelTime, limits::MAX_ENTITIES},
-        wire::{bits::BitWriter, snapshot::View},
+        wire::{bits::BitWriter, snapshot::SnapshotView},
     };
 
     type World = (PlayerState, Vec<EntityState>);
@@ -185,24 +190,24 @@ mod tests {
         let nothing = EntityState::default();
         let zero = World::default();
         let base = base.unwrap_or(&zero);
-        let head = SnapshotHead {
+        let head = SnapshotHeader {
             server_time: LevelTime(new.0.command_time),
             delta_num,
-            ..SnapshotHead::default()
+            ..SnapshotHeader::default()
         };
         let mut writer = BitWriter::new();
         snapshot::write(
             &mut writer,
             &head,
-            View { player: &base.0, entities: base.1.iter() },
-            View { player: &new.0, entities: new.1.iter() },
+            SnapshotView { player: &base.0, entities: base.1.iter() },
+            SnapshotView { player: &new.0, entities: new.1.iter() },
             |_| &nothing,
         );
         writer.message().to_vec()
     }
 
     /// Reads a snapshot and keeps it if it is usable.
-    fn take(history: &mut History, sequence: u32, bytes: &[u8]) -> bool {
+    fn take(history: &mut SnapshotHistory, sequence: u32, bytes: &[u8]) -> bool {
         let mut reader = BitReader::new(bytes);
         let baselines = Baselines::default();
         let staged = history.read(&mut reader, Sequence(sequence), &baselines).unwrap();
@@ -213,14 +218,14 @@ mod tests {
         usable
     }
 
-    fn shown(history: &History) -> (i32, Vec<(i32, i32)>) {
+    fn shown(history: &SnapshotHistory) -> (i32, Vec<(i32, i32)>) {
         let entities = history.entities().map(|entity| (entity.number, entity.time)).collect();
         (history.current().unwrap().player.command_time, entities)
     }
 
     #[test]
     fn snapshots_build_on_those_that_came() {
-        let mut history = History::new();
+        let mut history = SnapshotHistory::new();
         let [a, b, c] = [world(1, &[2, 5]), world(2, &[2, 9]), world(3, &[9])];
         assert!(take(&mut history, 7, &message(None, 0, &a)));
         assert!(take(&mut history, 8, &message(Some(&a), 1, &b)));
@@ -238,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_base_outside_the_ring_is_none() {
-        let mut history = History::new();
+        let mut history = SnapshotHistory::new();
         let a = world(1, &[1]);
         for sequence in (1..=40).filter(|sequence| *sequence != 38) {
             assert!(take(&mut history, sequence, &message(None, 0, &a)));
@@ -250,7 +255,7 @@ mod tests {
         }
     }
 
-    impl History {
+    impl SnapshotHistory {
         fn clone_for_test(&self) -> Self {
             Self {
                 snapshots: self.snapshots.clone(),
@@ -263,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_message_cut_short_changes_nothing() {
-        let mut history = History::new();
+        let mut history = SnapshotHistory::new();
         let (a, b) = (world(1, &[2, 5]), world(2, &[2, 5, 1000]));
         assert!(take(&mut history, 1, &message(None, 0, &a)));
         let bytes = message(Some(&a), 1, &b);
@@ -278,7 +283,7 @@ mod tests {
 
     #[test]
     fn unchanged_entities_are_stored_once() {
-        let mut history = History::new();
+        let mut history = SnapshotHistory::new();
         let many = world(1, &(1..MAX_ENTITIES - 1).collect::<Vec<_>>());
         take(&mut history, 1, &message(None, 0, &many));
         for sequence in 2..=100 {

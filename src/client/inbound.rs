@@ -10,13 +10,13 @@ use crate::{
         bits::BitReader,
         download,
         gamestate::{self, Gamestate},
-        server_message::{self, Operation},
+        server_message::{self, ServerOp},
     },
 };
 
 use super::{
-    event::FaultKind,
-    history::{History, Staged},
+    event::ProtocolErrorKind,
+    history::{PendingSnapshot, SnapshotHistory},
 };
 
 /// What a message holds. Used again and again for its memory.
@@ -25,29 +25,31 @@ pub(super) struct Inbound {
     /// Reliable commands, as they came.
     pub(super) commands: Vec<(CommandNum, String)>,
     pub(super) gamestate: Option<Gamestate>,
-    pub(super) snapshot: Option<Staged>,
+    pub(super) snapshot: Option<PendingSnapshot>,
 }
 
 impl Inbound {
     /// Reads the message `sequence`, which is not scrambled; `voice` as its protocol has it.
     ///
     /// # Errors
-    /// [`FaultKind::Unreadable`] and [`FaultKind::SecondPart`].
+    /// [`ProtocolErrorKind::Unreadable`] and [`ProtocolErrorKind::SecondPart`].
     pub(super) fn read(
         &mut self,
         mut reader: BitReader<'_>,
         voice: bool,
         sequence: Sequence,
-        history: &mut History,
+        history: &mut SnapshotHistory,
         baselines: &Baselines,
-    ) -> Result<(), FaultKind> {
+    ) -> Result<(), ProtocolErrorKind> {
         self.commands.clear();
         self.gamestate = None;
         self.snapshot = None;
         let result = self.read_parts(&mut reader, voice, sequence, history, baselines);
         result.map_err(|error| match error {
-            Stopped::Second => FaultKind::SecondPart,
-            Stopped::Wire(error) => FaultKind::Unreadable { at_bit: reader.bit_position(), error },
+            Stopped::Second => ProtocolErrorKind::SecondPart,
+            Stopped::Wire(error) => {
+                ProtocolErrorKind::Unreadable { at_bit: reader.bit_position(), error }
+            }
         })
     }
 
@@ -56,33 +58,33 @@ impl Inbound {
         reader: &mut BitReader<'_>,
         voice: bool,
         sequence: Sequence,
-        history: &mut History,
+        history: &mut SnapshotHistory,
         baselines: &Baselines,
     ) -> Result<(), Stopped> {
         // The acknowledgement, which opening the message has read.
         reader.long()?;
         loop {
-            match Operation::read(reader)? {
-                Operation::End => return Ok(()),
-                Operation::Nop => {}
-                Operation::Command => self.commands.push(server_message::read_command(reader)?),
-                Operation::Gamestate => {
+            match ServerOp::read(reader)? {
+                ServerOp::End => return Ok(()),
+                ServerOp::Nop => {}
+                ServerOp::Command => self.commands.push(server_message::read_command(reader)?),
+                ServerOp::Gamestate => {
                     self.only_part()?;
                     self.gamestate = Some(gamestate::read(reader)?);
                 }
-                Operation::Snapshot => {
+                ServerOp::Snapshot => {
                     self.only_part()?;
                     self.snapshot = Some(history.read(reader, sequence, baselines)?);
                 }
                 // Never asked for, so a server that sends one begins with the first.
-                Operation::Download => drop(download::read(reader, 0)?),
-                Operation::VoiceSpeex | Operation::VoiceOpus if voice => {
+                ServerOp::Download => drop(download::read(reader, 0)?),
+                ServerOp::VoiceSpeex | ServerOp::VoiceOpus if voice => {
                     server_message::read_voice(reader)?;
                 }
-                other @ (Operation::Configstring
-                | Operation::Baseline
-                | Operation::VoiceSpeex
-                | Operation::VoiceOpus) => {
+                other @ (ServerOp::Configstring
+                | ServerOp::Baseline
+                | ServerOp::VoiceSpeex
+                | ServerOp::VoiceOpus) => {
                     return Err(Stopped::Wire(WireError::Operation(other as u8)));
                 }
             }

@@ -12,14 +12,14 @@ use crate::{
         limits::{MAX_BIG_STRING_LEN, MAX_GAMESTATE_CHARS},
         text::leading_int,
     },
-    wire::{gamestate::Gamestate, info::Info},
+    wire::{gamestate::Gamestate, info::InfoString},
 };
 
-use super::event::FaultKind;
+use super::event::ProtocolErrorKind;
 
 /// What a client knows of a level.
 #[derive(Debug)]
-pub(super) struct Level {
+pub(super) struct LevelState {
     configstrings: BTreeMap<ConfigIndex, Box<str>>,
     /// As the game's client counts them: each with its terminator, and one byte more.
     chars: usize,
@@ -35,7 +35,7 @@ pub(super) struct Level {
 
 /// What a command of the server asks of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Obeyed {
+pub(super) enum CommandEffect {
     /// A configstring has changed.
     Configstring(ConfigIndex),
     /// Nothing yet: a piece of one.
@@ -48,7 +48,7 @@ pub(super) enum Obeyed {
     Passed,
 }
 
-impl Level {
+impl LevelState {
     /// The level of a gamestate, which the reader holds within what a client can keep.
     pub(super) fn new(gamestate: Gamestate) -> Self {
         let mut level = Self {
@@ -73,16 +73,16 @@ impl Level {
         self.configstrings.get(&index).map_or("", |text| text)
     }
 
-    /// Obeys a command of the server as far as it is the client's to obey.
+    /// Obeys a command of the server as far as it is the client's to apply_command.
     ///
     /// # Errors
-    /// [`FaultKind`]; the level is as before.
-    pub(super) fn obey(&mut self, text: &str) -> Result<Obeyed, FaultKind> {
+    /// [`ProtocolErrorKind`]; the level is as before.
+    pub(super) fn apply_command(&mut self, text: &str) -> Result<CommandEffect, ProtocolErrorKind> {
         // The game's commands are by far the most; they are not cut up.
         let name = text.trim_start_matches(|c: char| c <= ' ');
         let name = &name[..name.find(|c: char| c <= ' ').unwrap_or(name.len())];
         if !matches!(name, "cs" | "bcs0" | "bcs1" | "bcs2" | "map_restart" | "disconnect") {
-            return Ok(Obeyed::Passed);
+            return Ok(CommandEffect::Passed);
         }
         let words = Words::parse(text);
         let index = leading_int(words.get(1));
@@ -92,43 +92,48 @@ impl Level {
                 self.pieces = None;
                 self.append(index, String::new(), words.get(2))
             }
-            "map_restart" => Ok(Obeyed::MapRestart),
-            "disconnect" => Ok(Obeyed::Disconnect(words.get(1).trim_end().to_owned())),
+            "map_restart" => Ok(CommandEffect::MapRestart),
+            "disconnect" => Ok(CommandEffect::Disconnect(words.get(1).trim_end().to_owned())),
             // The middle, or the end.
             _ => {
-                let (index, begun) = self.pieces.take().ok_or(FaultKind::ConfigPieces)?;
+                let (index, begun) = self.pieces.take().ok_or(ProtocolErrorKind::ConfigPieces)?;
                 self.append(index, begun, words.get(2))?;
                 if name == "bcs1" {
-                    return Ok(Obeyed::Piece);
+                    return Ok(CommandEffect::Piece);
                 }
-                let (index, whole) = self.pieces.take().ok_or(FaultKind::ConfigPieces)?;
+                let (index, whole) = self.pieces.take().ok_or(ProtocolErrorKind::ConfigPieces)?;
                 self.set(index, &whole)
             }
         }
     }
 
     /// Puts a piece behind those that came before it.
-    fn append(&mut self, index: i32, mut begun: String, piece: &str) -> Result<Obeyed, FaultKind> {
+    fn append(
+        &mut self,
+        index: i32,
+        mut begun: String,
+        piece: &str,
+    ) -> Result<CommandEffect, ProtocolErrorKind> {
         if begun.len() + piece.len() > MAX_BIG_STRING_LEN {
-            return Err(FaultKind::ConfigPieces);
+            return Err(ProtocolErrorKind::ConfigPieces);
         }
         begun.push_str(piece);
         self.pieces = Some((index, begun));
-        Ok(Obeyed::Piece)
+        Ok(CommandEffect::Piece)
     }
 
-    fn set(&mut self, number: i32, text: &str) -> Result<Obeyed, FaultKind> {
+    fn set(&mut self, number: i32, text: &str) -> Result<CommandEffect, ProtocolErrorKind> {
         let index = usize::try_from(number).ok().and_then(ConfigIndex::new);
-        let index = index.ok_or(FaultKind::ConfigIndex(number))?;
+        let index = index.ok_or(ProtocolErrorKind::ConfigIndex(number))?;
         let chars = self.chars + pair_len(text) - pair_len(self.configstring(index));
         if chars > MAX_GAMESTATE_CHARS {
-            return Err(FaultKind::ConfigOverflow);
+            return Err(ProtocolErrorKind::ConfigOverflow);
         }
         self.insert(index, text);
         if index == ConfigIndex::SYSTEMINFO {
             self.read_systeminfo();
         }
-        Ok(Obeyed::Configstring(index))
+        Ok(CommandEffect::Configstring(index))
     }
 
     fn insert(&mut self, index: ConfigIndex, text: &str) {
@@ -141,7 +146,7 @@ impl Level {
     }
 
     fn read_systeminfo(&mut self) {
-        let systeminfo = Info::parse_big(self.configstring(ConfigIndex::SYSTEMINFO));
+        let systeminfo = InfoString::parse_big(self.configstring(ConfigIndex::SYSTEMINFO));
         self.server_id = ServerId(systeminfo.int("sv_serverid").unwrap_or(0));
     }
 }
@@ -156,8 +161,8 @@ mod tests {
     use super::*;
     use crate::model::CommandNum;
 
-    fn level(configstrings: &[(u16, &str)]) -> Level {
-        Level::new(Gamestate {
+    fn level(configstrings: &[(u16, &str)]) -> LevelState {
+        LevelState::new(Gamestate {
             command_num: CommandNum(0),
             configstrings: configstrings
                 .iter()
@@ -179,11 +184,15 @@ mod tests {
             ("cs 5 \"\\a\\1\"", "\\a\\1"),
         ] {
             let index = ConfigIndex::at(5);
-            assert_eq!(level.obey(command), Ok(Obeyed::Configstring(index)), "{command}");
+            assert_eq!(
+                level.apply_command(command),
+                Ok(CommandEffect::Configstring(index)),
+                "{command}"
+            );
             assert_eq!(level.configstring(index), value, "{command}");
         }
         for (command, number) in [("cs 1024 x", 1024), ("cs -1 x", -1)] {
-            assert_eq!(level.obey(command), Err(FaultKind::ConfigIndex(number)));
+            assert_eq!(level.apply_command(command), Err(ProtocolErrorKind::ConfigIndex(number)));
         }
     }
 
@@ -191,23 +200,30 @@ mod tests {
     fn systeminfo_says_which_level_it_is() {
         let mut level = level(&[(1, "\\sv_serverid\\12")]);
         assert_eq!(level.server_id, ServerId(12));
-        level.obey("cs 1 \"\\sv_pure\\0\\sv_serverid\\13\"").unwrap();
+        level.apply_command("cs 1 \"\\sv_pure\\0\\sv_serverid\\13\"").unwrap();
         assert_eq!(level.server_id, ServerId(13));
-        level.obey("cs 1 \"\"").unwrap();
+        level.apply_command("cs 1 \"\"").unwrap();
         assert_eq!(level.server_id, ServerId(0));
     }
 
     #[test]
     fn long_configstrings_come_in_pieces() {
         let mut level = level(&[]);
-        assert_eq!(level.obey("bcs0 7 \"one \"\n"), Ok(Obeyed::Piece));
-        assert_eq!(level.obey("print \"between\""), Ok(Obeyed::Passed));
-        assert_eq!(level.obey("bcs1 7 \" two \"\n"), Ok(Obeyed::Piece));
+        assert_eq!(level.apply_command("bcs0 7 \"one \"\n"), Ok(CommandEffect::Piece));
+        assert_eq!(level.apply_command("print \"between\""), Ok(CommandEffect::Passed));
+        assert_eq!(level.apply_command("bcs1 7 \" two \"\n"), Ok(CommandEffect::Piece));
         let index = ConfigIndex::at(7);
-        assert_eq!(level.obey("bcs2 7 \"three\"\n"), Ok(Obeyed::Configstring(index)));
+        assert_eq!(
+            level.apply_command("bcs2 7 \"three\"\n"),
+            Ok(CommandEffect::Configstring(index))
+        );
         assert_eq!(level.configstring(index), "one  two three");
         for command in ["bcs1 7 \"x\"", "bcs2 7 \"x\""] {
-            assert_eq!(level.obey(command), Err(FaultKind::ConfigPieces), "nothing was begun");
+            assert_eq!(
+                level.apply_command(command),
+                Err(ProtocolErrorKind::ConfigPieces),
+                "nothing was begun"
+            );
         }
     }
 
@@ -215,30 +231,36 @@ mod tests {
     fn memory_is_bounded_by_what_a_client_holds() {
         let mut level = level(&[]);
         let piece = "x".repeat(999);
-        level.obey(&format!("bcs0 2 \"{piece}\"")).unwrap();
+        level.apply_command(&format!("bcs0 2 \"{piece}\"")).unwrap();
         for _ in 0..7 {
-            level.obey(&format!("bcs1 2 \"{piece}\"")).unwrap();
+            level.apply_command(&format!("bcs1 2 \"{piece}\"")).unwrap();
         }
-        assert_eq!(level.obey(&format!("bcs1 2 \"{piece}\"")), Err(FaultKind::ConfigPieces));
+        assert_eq!(
+            level.apply_command(&format!("bcs1 2 \"{piece}\"")),
+            Err(ProtocolErrorKind::ConfigPieces)
+        );
         let overflows = (0..1024)
-            .filter(|index| level.obey(&format!("cs {index} \"{piece}\"")).is_err())
+            .filter(|index| level.apply_command(&format!("cs {index} \"{piece}\"")).is_err())
             .count();
         assert_eq!(overflows, 1024 - 15, "each counts 1000 of 16 000, one is taken");
-        assert_eq!(level.obey("cs 3 \"short\""), Ok(Obeyed::Configstring(ConfigIndex::at(3))));
+        assert_eq!(
+            level.apply_command("cs 3 \"short\""),
+            Ok(CommandEffect::Configstring(ConfigIndex::at(3)))
+        );
     }
 
     #[test]
     fn goodbyes_and_restarts_are_obeyed_and_the_rest_is_the_games() {
         let mut level = level(&[]);
         for (command, obeyed) in [
-            ("disconnect", Obeyed::Disconnect(String::new())),
-            ("disconnect \"was kicked\"", Obeyed::Disconnect("was kicked".to_owned())),
-            ("map_restart\n", Obeyed::MapRestart),
-            ("print \"cs 5 x\"", Obeyed::Passed),
-            ("disconnected", Obeyed::Passed),
-            ("", Obeyed::Passed),
+            ("disconnect", CommandEffect::Disconnect(String::new())),
+            ("disconnect \"was kicked\"", CommandEffect::Disconnect("was kicked".to_owned())),
+            ("map_restart\n", CommandEffect::MapRestart),
+            ("print \"cs 5 x\"", CommandEffect::Passed),
+            ("disconnected", CommandEffect::Passed),
+            ("", CommandEffect::Passed),
         ] {
-            assert_eq!(level.obey(command), Ok(obeyed), "{command}");
+            assert_eq!(level.apply_command(command), Ok(obeyed), "{command}");
         }
     }
 }

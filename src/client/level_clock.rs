@@ -6,7 +6,7 @@ use crate::model::{LevelTime, Millis};
 /// gently after the snapshots.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LevelClock {
-    /// Level time less own time, in milliseconds.
+    /// LevelState time less own time, in milliseconds.
     offset: Option<i64>,
 }
 

@@ -3,14 +3,14 @@
 //! ```text
 //! datagrams ─ Client ┬ Handshake ── getchallenge, connect ── Connection
 //!                    └ Connection ─┬ inbound: a message taken apart, nothing believed yet
-//!                                  ├ Level: configstrings, baselines, which level it is
-//!                                  ├ History: snapshots, each a delta of an earlier one
-//!                                  └ Moves: usercmds, sent again until a packet surely had them
+//!                                  ├ LevelState: configstrings, baselines, which level it is
+//!                                  ├ SnapshotHistory: snapshots, each a delta of an earlier one
+//!                                  └ UsercmdHistory: usercmds, sent again until a packet surely had them
 //! ```
 //!
 //! A [`Client`] is fed and drained: datagrams and time go in, datagrams and [`ClientEvent`]s come out.
 //! Its owner makes the usercmds and says what a player would type; everything a server can demand of
-//! the network side it does by itself. A server is not trusted: what it sends wrong is a [`Fault`] with
+//! the network side it does by itself. A server is not trusted: what it sends wrong is a [`ProtocolError`] with
 //! the place where it stands, and memory is bounded whatever it sends.
 //!
 //! [`Query`] is the role that asks one server for its info and status.
@@ -25,18 +25,18 @@ mod history;
 mod inbound;
 mod level;
 mod level_clock;
-mod moves;
 mod options;
 pub mod query;
 mod session;
 mod statistics;
+mod usercmds;
 
-pub use event::{ClientEvent, Ending, Fault, FaultKind};
+pub use event::{ClientEvent, DisconnectReason, ProtocolError, ProtocolErrorKind};
 pub use history::Snapshot;
 pub use options::{ClientOptions, ProtocolChoice, UnknownProtocol};
 pub use query::{Query, QueryOptions, QueryResult};
 
-pub use session::{Client, CommandError, Stage};
+pub use session::{Client, CommandError, ConnectionState};
 pub use statistics::Statistics;
 
 pub use crate::wire::Protocol;

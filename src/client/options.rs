@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{
     model::{Millis, Qport},
-    wire::{info::Info, protocol::Protocol},
+    wire::{info::InfoString, protocol::Protocol},
 };
 
 /// Choice of a client's protocol.
@@ -68,7 +68,7 @@ pub struct ClientOptions {
     /// names and, where several protocols share it, the framing of the server's messages.
     pub detects_protocol: bool,
     /// Who the player is; the keys of the handshake are added.
-    pub userinfo: Info,
+    pub userinfo: InfoString,
     /// Number that stays when a router gives the client another port. Any, but one's own.
     pub qport: Qport,
     /// What everything drawn at random grows from.
@@ -89,7 +89,7 @@ impl ClientOptions {
     pub fn new(
         server: SocketAddr,
         protocol: &'static Protocol,
-        userinfo: Info,
+        userinfo: InfoString,
         qport: Qport,
         seed: u64,
     ) -> Self {

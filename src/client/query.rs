@@ -18,7 +18,7 @@ use crate::{
     node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
     wire::{
         connectionless::{self, Message, StatusResponse, Summary},
-        info::Info,
+        info::InfoString,
         text::Text,
     },
 };
@@ -77,15 +77,15 @@ pub struct QueryPlayer {
 
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
-enum Asked {
+enum RequestKind {
     Info,
     Status,
 }
 
 /// One question, asked until it is answered.
 #[derive(Debug)]
-struct Question {
-    asks: Asked,
+struct PendingRequest {
+    asks: RequestKind,
     /// Challenge and time of each time it was asked.
     asked: Vec<(String, Millis)>,
     answered: bool,
@@ -96,8 +96,8 @@ struct Question {
 pub struct Query {
     options: QueryOptions,
     challenges: Pcg64Mcg,
-    info: Question,
-    status: Question,
+    info: PendingRequest,
+    status: PendingRequest,
     /// What is known so far; the ping is that of the quickest answer.
     result: Option<QueryResult>,
     next_ask: Millis,
@@ -110,11 +110,11 @@ impl Query {
     /// A query that begins at `now`.
     #[must_use]
     pub fn new(options: QueryOptions, now: Millis) -> Self {
-        let question = |asks| Question { asks, asked: Vec::new(), answered: false };
+        let question = |asks| PendingRequest { asks, asked: Vec::new(), answered: false };
         Self {
             challenges: Pcg64Mcg::seed_from_u64(options.seed),
-            info: question(Asked::Info),
-            status: question(Asked::Status),
+            info: question(RequestKind::Info),
+            status: question(RequestKind::Status),
             result: None,
             next_ask: now,
             give_up: now + options.timeout,
@@ -144,8 +144,8 @@ impl Query {
             let challenge = format!("{:016x}", self.challenges.next_u64());
             let query = connectionless::Query { challenge: Text::from(challenge.as_str()) };
             let message = match question.asks {
-                Asked::Info => Message::GetInfo(query),
-                Asked::Status => Message::GetStatus(query),
+                RequestKind::Info => Message::GetInfo(query),
+                RequestKind::Status => Message::GetStatus(query),
             };
             self.outbox.push_with(route, |out| message.write(out));
             question.asked.push((challenge, now));
@@ -153,8 +153,11 @@ impl Query {
     }
 
     /// Takes an answer's pairs, if it is one to a question of ours: the time it was asked.
-    fn pairs(question: &Question, info: Text<'_>) -> Option<(BTreeMap<String, String>, Millis)> {
-        let info = Info::from_wire(info);
+    fn pairs(
+        question: &PendingRequest,
+        info: Text<'_>,
+    ) -> Option<(BTreeMap<String, String>, Millis)> {
+        let info = InfoString::from_wire(info);
         let echoed = info.get("challenge")?;
         let (_, asked) = question.asked.iter().find(|(challenge, _)| challenge == echoed)?;
         let pairs = info.iter().filter(|(key, _)| !key.eq_ignore_ascii_case("challenge"));
@@ -285,7 +288,7 @@ impl QueryResult {
 /// The answer for people: what matters on top, then the players.
 impl fmt::Display for QueryResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut info = Info::normal();
+        let mut info = InfoString::normal();
         for (key, value) in &self.info {
             // What came out of an info string fits into one.
             let _ = info.set(key, value);
@@ -323,7 +326,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wire::connectionless::{Kind, Player, write_status_response};
+    use crate::wire::connectionless::{CommandKind, Player, write_status_response};
 
     fn server() -> SocketAddr {
         ([10, 0, 0, 1], 27_960).into()
@@ -334,7 +337,7 @@ mod tests {
     }
 
     /// What the query asks now: which question, with which challenge.
-    fn asked(query: &mut Query, now: u64) -> Vec<(Kind, String)> {
+    fn asked(query: &mut Query, now: u64) -> Vec<(CommandKind, String)> {
         query.frame(Millis(now));
         let mut packet = Vec::new();
         let mut asked = Vec::new();
@@ -360,8 +363,9 @@ mod tests {
     }
 
     fn status_response(challenge: &str) -> Vec<u8> {
-        let info =
-            Info::parse(&format!("\\sv_hostname\\^1Frag\\fraglimit\\20\\challenge\\{challenge}"));
+        let info = InfoString::parse(&format!(
+            "\\sv_hostname\\^1Frag\\fraglimit\\20\\challenge\\{challenge}"
+        ));
         let player = Player { score: -3, ping: 48, name: Text::from("^2Sarge") };
         let mut out = Vec::new();
         write_status_response(&mut out, &info, [player], 1400);
@@ -372,7 +376,7 @@ mod tests {
     fn both_answers_make_a_result() {
         let mut query = Query::new(QueryOptions::new(server(), 7), Millis(100));
         let first = asked(&mut query, 100);
-        let [(Kind::GetInfo, info), (Kind::GetStatus, status)] = &first[..] else {
+        let [(CommandKind::GetInfo, info), (CommandKind::GetStatus, status)] = &first[..] else {
             panic!("{first:?}")
         };
         assert_ne!(info, status);
@@ -380,7 +384,10 @@ mod tests {
         assert!(!query.is_finished());
         // Only what is missing is asked again.
         let again = asked(&mut query, 1100);
-        assert_eq!(again.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [Kind::GetStatus]);
+        assert_eq!(
+            again.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(),
+            [CommandKind::GetStatus]
+        );
         query.handle_datagram(Millis(1150), route(server()), &status_response(&again[0].1));
         assert!(query.is_finished());
         assert_eq!(query.next_frame(), Millis::NEVER);

@@ -18,15 +18,15 @@ use crate::{
     wire::{
         connect::ConnectError,
         connectionless::{ConnectResponse, Message, OUT_OF_BAND},
-        info::Info,
+        info::InfoString,
         protocol::Protocol,
         text::Text,
     },
 };
 
 use super::{
-    connection::{Connection, Outcome},
-    event::{ClientEvent, Ending, Events},
+    connection::{Connection, ReceiveOutcome},
+    event::{ClientEvent, DisconnectReason, Events},
     handshake::{self, Granted, Handshake},
     history::Snapshot,
     options::ClientOptions,
@@ -34,13 +34,13 @@ use super::{
 };
 
 /// Times that a goodbye is sent.
-const FAREWELLS: usize = 3;
+const DISCONNECT_RESENDS: usize = 3;
 /// Silence after which a server is believed that says it knows of no connection.
 const FORGOTTEN_AFTER: Millis = Millis(3000);
 
 /// How far a client has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum ConnectionState {
     /// Asks for a challenge.
     Connecting,
     /// Asks for a place.
@@ -60,7 +60,7 @@ pub enum Stage {
 enum Phase {
     Handshake(Handshake),
     Connection(Box<Connection>),
-    Ended(Ending),
+    Ended(DisconnectReason),
 }
 
 /// Why a command was not sent.
@@ -130,9 +130,9 @@ impl Client {
         let outcome = connection.receive(now, datagram, &mut self.events, &mut self.statistics);
         self.protocol = connection.channel().protocol();
         match outcome {
-            Outcome::Dropped => false,
-            Outcome::Taken => true,
-            Outcome::Ended(ending) => {
+            ReceiveOutcome::Dropped => false,
+            ReceiveOutcome::Taken => true,
+            ReceiveOutcome::Ended(ending) => {
                 self.end(ending);
                 true
             }
@@ -188,7 +188,7 @@ impl Client {
                 Phase::Connection(connection)
                     if now.since(connection.last_heard) >= FORGOTTEN_AFTER =>
                 {
-                    self.end(Ending::Forgotten);
+                    self.end(DisconnectReason::Forgotten);
                     true
                 }
                 Phase::Connection(_) | Phase::Handshake(_) | Phase::Ended(_) => false,
@@ -236,11 +236,11 @@ impl Client {
             }
             Phase::Connection(connection) => {
                 if now.since(connection.last_heard) > self.options.timeout {
-                    self.end(Ending::TimedOut);
+                    self.end(DisconnectReason::TimedOut);
                 } else if connection.channel().outgoing_exhausted() {
-                    self.leave(now, Ending::Exhausted);
+                    self.leave(now, DisconnectReason::Exhausted);
                 } else if connection.frame(now, route, &mut self.outbox).is_err() {
-                    self.end(Ending::Exhausted);
+                    self.end(DisconnectReason::Exhausted);
                 }
             }
             Phase::Ended(_) => {}
@@ -280,7 +280,7 @@ impl Client {
         };
         let added = connection.add_command(Arc::from(text));
         if added == Err(AddError::Overflow) {
-            self.leave(now, Ending::CommandOverflow);
+            self.leave(now, DisconnectReason::CommandOverflow);
         }
         Ok(added?)
     }
@@ -289,7 +289,7 @@ impl Client {
     ///
     /// # Errors
     /// Userinfo that does not fit into `connect`; the old one stays.
-    pub fn set_userinfo(&mut self, now: Millis, userinfo: Info) -> Result<(), ConnectError> {
+    pub fn set_userinfo(&mut self, now: Millis, userinfo: InfoString) -> Result<(), ConnectError> {
         handshake::check_userinfo(&userinfo)?;
         let command = format!("userinfo \"{userinfo}\"");
         self.options.userinfo = userinfo;
@@ -300,23 +300,23 @@ impl Client {
 
     /// Adds a usercmd, to leave with the next packet. Nothing happens before a level is known; a
     /// usercmd older than the last gets the last one's time.
-    pub fn push_move(&mut self, usercmd: UserCmd) {
+    pub fn push_usercmd(&mut self, usercmd: UserCmd) {
         if let Phase::Connection(connection) = &mut self.phase {
-            connection.push_move(usercmd);
+            connection.push_usercmd(usercmd);
         }
     }
 
     /// Leaves politely: the goodbye is sent at once, three times.
     pub fn disconnect(&mut self, now: Millis) {
         if !matches!(self.phase, Phase::Ended(_)) {
-            self.leave(now, Ending::Left);
+            self.leave(now, DisconnectReason::Left);
         }
     }
 
-    fn leave(&mut self, now: Millis, ending: Ending) {
+    fn leave(&mut self, now: Millis, ending: DisconnectReason) {
         if let Phase::Connection(connection) = &mut self.phase {
-            connection.add_farewell();
-            for _ in 0..FAREWELLS {
+            connection.add_disconnect();
+            for _ in 0..DISCONNECT_RESENDS {
                 // Without numbers left nothing more can be said.
                 let _ = connection.send(now, handshake::route_to(self.server), &mut self.outbox);
             }
@@ -324,29 +324,31 @@ impl Client {
         self.end(ending);
     }
 
-    fn end(&mut self, ending: Ending) {
+    fn end(&mut self, ending: DisconnectReason) {
         self.phase = Phase::Ended(ending.clone());
         self.events.push(ClientEvent::Disconnected(ending));
     }
 
     /// How far the client has come.
     #[must_use]
-    pub fn stage(&self) -> Stage {
+    pub fn stage(&self) -> ConnectionState {
         match &self.phase {
-            Phase::Handshake(handshake) if handshake.granted().is_none() => Stage::Connecting,
-            Phase::Handshake(_) => Stage::Challenging,
+            Phase::Handshake(handshake) if handshake.granted().is_none() => {
+                ConnectionState::Connecting
+            }
+            Phase::Handshake(_) => ConnectionState::Challenging,
             Phase::Connection(connection) => match connection.level() {
-                None => Stage::Connected,
-                Some(level) if level.entered => Stage::Active,
-                Some(_) => Stage::Primed,
+                None => ConnectionState::Connected,
+                Some(level) if level.entered => ConnectionState::Active,
+                Some(_) => ConnectionState::Primed,
             },
-            Phase::Ended(_) => Stage::Disconnected,
+            Phase::Ended(_) => ConnectionState::Disconnected,
         }
     }
 
     /// Why the client has ended, if it has.
     #[must_use]
-    pub fn ending(&self) -> Option<&Ending> {
+    pub fn ending(&self) -> Option<&DisconnectReason> {
         match &self.phase {
             Phase::Ended(ending) => Some(ending),
             Phase::Handshake(_) | Phase::Connection(_) => None,
@@ -374,7 +376,7 @@ impl Client {
 
     /// The player as the server knows it.
     #[must_use]
-    pub fn userinfo(&self) -> &Info {
+    pub fn userinfo(&self) -> &InfoString {
         &self.options.userinfo
     }
 
@@ -415,8 +417,8 @@ impl Client {
     ///
     /// # Errors
     /// What does not, in a sentence.
-    pub fn soundness(&self) -> Result<(), String> {
-        self.connected().map_or(Ok(()), Connection::soundness)
+    pub fn check_invariants(&self) -> Result<(), String> {
+        self.connected().map_or(Ok(()), Connection::check_invariants)
     }
 
     /// A configstring of the level; empty where none is set.
@@ -446,8 +448,8 @@ impl Client {
 
     /// The newest usercmd of the level.
     #[must_use]
-    pub fn last_move(&self) -> Option<&UserCmd> {
-        self.connected()?.last_move()
+    pub fn last_usercmd(&self) -> Option<&UserCmd> {
+        self.connected()?.last_usercmd()
     }
 
     /// Time between the sending of a usercmd and the snapshot that shows it executed, in milliseconds;

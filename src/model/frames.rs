@@ -134,7 +134,7 @@ impl FrameRing {
     ///
     /// # Errors
     /// What does not, in a sentence.
-    pub fn soundness(&self) -> Result<(), String> {
+    pub fn check_invariants(&self) -> Result<(), String> {
         let mut uses = vec![0; self.slots.len()];
         for frame in &self.frames {
             if !frame.entries.is_sorted_by(|before, after| before.number < after.number) {
@@ -290,7 +290,7 @@ mod tests {
             }
             ring.forget(6);
             change(&mut ring);
-            ring.soundness()
+            ring.check_invariants()
         };
         assert_eq!(check(|_| {}), Ok(()));
         let broken: [fn(&mut FrameRing); 5] = [

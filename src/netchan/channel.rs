@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! receive ─ datagram: checksum, number, fragments ─ message, still scrambled
-//!    open_client_message / open_server_message (see `opening`) ─ parse ─ commit
+//!    unscramble_client_message / unscramble_server_message (see `unscramble`) ─ parse ─ commit
 //!
 //! send ─┬ idle: number, scramble, a datagram at once ──── whole, or its first fragment
 //!       └ busy: waits clear and without a number ─ transmit_next: a fragment, or the next message
@@ -18,10 +18,10 @@ use std::{collections::VecDeque, sync::Arc};
 use thiserror::Error;
 
 use super::{
-    fragments::{Assembly, FragmentError, Pieces},
-    header::{End, FRAGMENT_LEN, Header, HeaderError, Layout, checksum},
-    opening::client_numbers,
+    fragments::{FragmentError, OutgoingFragments, Reassembly},
+    header::{ChannelSide, FRAGMENT_LEN, Header, HeaderError, HeaderLayout, checksum},
     scramble::Scrambler,
+    unscramble::client_numbers,
 };
 use crate::{
     model::{Challenge, Qport, Sequence, limits::MAX_MESSAGE_LEN},
@@ -49,7 +49,7 @@ const LAST_SEQUENCE: Sequence = Sequence(Sequence::MASK - 1);
 
 /// Why a datagram was dropped. Where the channel stands has not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Dropped {
+pub enum DropReason {
     /// It has no header.
     #[error(transparent)]
     Header(#[from] HeaderError),
@@ -83,7 +83,7 @@ pub enum Dropped {
 /// A whole message that arrived. It counts once it is handed to [`Channel::commit`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a message that is not committed never arrived"]
-pub struct Received {
+pub struct ReceivedMessage {
     /// Its number.
     pub sequence: Sequence,
     /// Messages that were skipped before it: lost, or late and now never taken.
@@ -127,13 +127,13 @@ pub struct Transmitted<K> {
 /// whether it is a gamestate.
 #[derive(Debug)]
 pub struct Channel<K = ()> {
-    end: End,
+    end: ChannelSide,
     protocol: &'static Protocol,
     challenge: Challenge,
     qport: Qport,
     last_received: Sequence,
     lost: u64,
-    assembly: Assembly,
+    assembly: Reassembly,
     next_sequence: Sequence,
     last_sent: Sequence,
     unsent: Option<Unsent<K>>,
@@ -147,7 +147,7 @@ pub struct Channel<K = ()> {
 struct Unsent<K> {
     sequence: Sequence,
     kind: K,
-    pieces: Pieces,
+    pieces: OutgoingFragments,
 }
 
 /// A message that waits, clear and without a number.
@@ -170,7 +170,12 @@ enum Key {
 impl<K: Copy> Channel<K> {
     /// The channel of a new connection. `end` is ours; `qport` is the client's.
     #[must_use]
-    pub fn new(end: End, protocol: &'static Protocol, challenge: Challenge, qport: Qport) -> Self {
+    pub fn new(
+        end: ChannelSide,
+        protocol: &'static Protocol,
+        challenge: Challenge,
+        qport: Qport,
+    ) -> Self {
         Self {
             end,
             protocol,
@@ -178,7 +183,7 @@ impl<K: Copy> Channel<K> {
             qport,
             last_received: Sequence(0),
             lost: 0,
-            assembly: Assembly::default(),
+            assembly: Reassembly::default(),
             next_sequence: Sequence(1),
             last_sent: Sequence(0),
             unsent: None,
@@ -265,44 +270,44 @@ impl<K: Copy> Channel<K> {
     /// Connectionless datagrams and those of strangers are the caller's to keep away.
     ///
     /// # Errors
-    /// [`Dropped`]; `message` is untouched then.
+    /// [`DropReason`]; `message` is untouched then.
     pub fn receive(
         &mut self,
         datagram: &[u8],
         message: &mut Vec<u8>,
-    ) -> Result<Option<Received>, Dropped> {
+    ) -> Result<Option<ReceivedMessage>, DropReason> {
         let (header, bytes) =
-            Layout::new(self.end.other(), self.protocol.framing).read(datagram)?;
+            HeaderLayout::new(self.end.other(), self.protocol.framing).read(datagram)?;
         let sequence = header.sequence;
         let has_checksum = self.protocol.framing.checksum;
         if has_checksum && header.checksum != checksum(self.challenge, sequence) {
-            return Err(Dropped::Checksum(sequence));
+            return Err(DropReason::Checksum(sequence));
         }
         let ahead = sequence.distance(self.last_received);
         if ahead <= 0 {
-            return Err(Dropped::Old { sequence, last: self.last_received });
+            return Err(DropReason::Old { sequence, last: self.last_received });
         }
         let lost = ahead as u32 - 1;
         if lost > MAX_JUMP {
-            return Err(Dropped::FarAhead { sequence, last: self.last_received });
+            return Err(DropReason::FarAhead { sequence, last: self.last_received });
         }
         let believed = if self.last_received == Sequence(0) { MAX_LOST_AT_START } else { MAX_LOST };
         let far_ahead = !has_checksum && lost > believed;
         let whole = match header.fragment {
             Some(span) => self.assembly.take(sequence, far_ahead, span, bytes, message)?,
-            None if bytes.len() > MAX_MESSAGE_LEN => return Err(Dropped::TooLong(bytes.len())),
+            None if bytes.len() > MAX_MESSAGE_LEN => return Err(DropReason::TooLong(bytes.len())),
             None => {
                 message.clear();
                 message.extend_from_slice(bytes);
                 true
             }
         };
-        Ok(whole.then_some(Received { sequence, lost, far_ahead }))
+        Ok(whole.then_some(ReceivedMessage { sequence, lost, far_ahead }))
     }
 
     /// Counts a message as received: it proved good. Older ones are dropped from now on, an older
     /// assembly is given up. Only now may the other end's port be followed.
-    pub fn commit(&mut self, received: Received) {
+    pub fn commit(&mut self, received: ReceivedMessage) {
         if received.sequence.distance(self.last_received) > 0 {
             self.last_received = received.sequence;
             self.lost += u64::from(received.lost);
@@ -380,8 +385,8 @@ impl<K: Copy> Channel<K> {
     fn key_of(&self, message: &[u8]) -> Result<Key, SendError> {
         match (self.protocol.framing.scrambling, self.end) {
             (Scrambling::None, _) => Ok(Key::Clear),
-            (Scrambling::CommandText, End::Server) => Ok(Key::Numbered),
-            (Scrambling::CommandText, End::Client) => {
+            (Scrambling::CommandText, ChannelSide::Server) => Ok(Key::Numbered),
+            (Scrambling::CommandText, ChannelSide::Client) => {
                 let (server_id, message_acknowledge, _) =
                     client_numbers(self.reader(message)).map_err(|_| SendError::Headless)?;
                 Ok(Key::Fixed(Scrambler::client(self.challenge, server_id, message_acknowledge)))
@@ -408,7 +413,7 @@ impl<K: Copy> Channel<K> {
         if message.len() >= FRAGMENT_LEN {
             let mut message = message.to_vec();
             scramble(&mut message);
-            let mut pieces = Pieces::new(message, self.fragment_copies);
+            let mut pieces = OutgoingFragments::new(message, self.fragment_copies);
             let transmitted = self.write_piece(sequence, kind, &mut pieces, out);
             self.unsent = Some(Unsent { sequence, kind, pieces });
             return transmitted;
@@ -437,7 +442,7 @@ impl<K: Copy> Channel<K> {
         &mut self,
         sequence: Sequence,
         kind: K,
-        pieces: &mut Pieces,
+        pieces: &mut OutgoingFragments,
         out: &mut Vec<u8>,
     ) -> Transmitted<K> {
         let start = out.len();
@@ -456,11 +461,11 @@ impl<K: Copy> Channel<K> {
     /// Appends a header with this channel's qport and checksum.
     fn write_header(&self, header: Header, out: &mut Vec<u8>) {
         let checksum = checksum(self.challenge, header.sequence);
-        Layout::new(self.end, self.protocol.framing)
+        HeaderLayout::new(self.end, self.protocol.framing)
             .write(&Header { qport: self.qport, checksum, ..header }, out);
     }
 }
 
-mod soundness;
+mod invariants;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@
 
 use thiserror::Error;
 
-use super::header::{FRAGMENT_LEN, Span};
+use super::header::{FRAGMENT_LEN, FragmentRange};
 use crate::model::{Sequence, limits::MAX_MESSAGE_LEN};
 
 /// Why a fragment was not taken. What was collected before stays.
@@ -35,7 +35,7 @@ pub enum FragmentError {
 
 /// The message being put together, if any.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
+pub(super) struct Reassembly {
     current: Option<Collected>,
 }
 
@@ -46,14 +46,14 @@ struct Collected {
     bytes: Vec<u8>,
 }
 
-impl Assembly {
+impl Reassembly {
     /// Takes a fragment of the message `sequence`, and moves the message to `message` when it is whole.
     /// `far_ahead` marks a sequence number that is not to be believed.
     pub(super) fn take(
         &mut self,
         sequence: Sequence,
         far_ahead: bool,
-        span: Span,
+        span: FragmentRange,
         bytes: &[u8],
         message: &mut Vec<u8>,
     ) -> Result<bool, FragmentError> {
@@ -80,7 +80,7 @@ impl Assembly {
         &mut self,
         sequence: Sequence,
         far_ahead: bool,
-        span: Span,
+        span: FragmentRange,
     ) -> Result<&mut Collected, FragmentError> {
         let same = self.current.as_ref().is_some_and(|current| current.sequence == sequence);
         if !same {
@@ -107,7 +107,7 @@ impl Assembly {
     }
 
     /// Whether what is collected can have been collected, `newest` being the newest message that counts.
-    pub(super) fn soundness(&self, newest: Sequence) -> Result<(), String> {
+    pub(super) fn check_invariants(&self, newest: Sequence) -> Result<(), String> {
         let Some(Collected { sequence, bytes, .. }) = &self.current else { return Ok(()) };
         let (len, capacity) = (bytes.len(), bytes.capacity());
         if sequence.distance(newest) <= 0 {
@@ -131,7 +131,7 @@ impl Assembly {
 
 /// A message that leaves piece by piece.
 #[derive(Debug)]
-pub(super) struct Pieces {
+pub(super) struct OutgoingFragments {
     bytes: Vec<u8>,
     start: usize,
     /// Times that each fragment is sent, at least 1.
@@ -141,7 +141,7 @@ pub(super) struct Pieces {
     is_done: bool,
 }
 
-impl Pieces {
+impl OutgoingFragments {
     pub(super) fn new(bytes: Vec<u8>, copies: u8) -> Self {
         assert!(bytes.len() <= MAX_MESSAGE_LEN, "a piece's place is counted in 16 bits");
         Self { bytes, start: 0, copies: copies.max(1), sent: 0, is_done: false }
@@ -163,7 +163,7 @@ impl Pieces {
     }
 
     /// Whether what has left and what is left can be so.
-    pub(super) fn soundness(&self) -> Result<(), String> {
+    pub(super) fn check_invariants(&self) -> Result<(), String> {
         let (start, len) = (self.start, self.bytes.len());
         if self.is_done || self.sent >= self.copies {
             return Err(format!("{} of {} copies of a fragment have left", self.sent, self.copies));
@@ -179,7 +179,7 @@ impl Pieces {
 
     /// The next piece with its place, or the last one again until all its copies have left. A piece that
     /// is not full is the last.
-    pub(super) fn take(&mut self) -> (Span, &[u8]) {
+    pub(super) fn take(&mut self) -> (FragmentRange, &[u8]) {
         let start = self.start;
         let len = (self.bytes.len() - start).min(FRAGMENT_LEN);
         self.sent += 1;
@@ -188,7 +188,7 @@ impl Pieces {
             self.start += len;
             self.is_done = len < FRAGMENT_LEN;
         }
-        (Span { start: start as u16, len: len as u16 }, &self.bytes[start..start + len])
+        (FragmentRange { start: start as u16, len: len as u16 }, &self.bytes[start..start + len])
     }
 }
 
@@ -200,12 +200,12 @@ mod tests {
 
     /// A fragment for `assembly`, its length told by its bytes.
     fn put(
-        assembly: &mut Assembly,
+        assembly: &mut Reassembly,
         sequence: u32,
         start: u16,
         bytes: &[u8],
     ) -> Result<Option<usize>, FragmentError> {
-        let span = Span { start, len: bytes.len() as u16 };
+        let span = FragmentRange { start, len: bytes.len() as u16 };
         let mut message = Vec::new();
         let whole = assembly.take(Sequence(sequence), false, span, bytes, &mut message)?;
         Ok(whole.then_some(message.len()))
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn n5_overlap_and_gap_are_dropped_and_the_collected_part_is_kept() {
-        let mut assembly = Assembly::default();
+        let mut assembly = Reassembly::default();
         assert_eq!(put(&mut assembly, 1, 0, &FULL), Ok(None));
         for start in [0, 650, 1299, 1301, 2600, 0x8000, 0xffff] {
             let error = FragmentError::Misplaced { start, expected: 1300 };
@@ -225,14 +225,14 @@ mod tests {
 
     #[test]
     fn n6_a_piece_that_begins_beyond_any_message_allocates_nothing() {
-        let mut assembly = Assembly::default();
+        let mut assembly = Reassembly::default();
         assert!(put(&mut assembly, 1, 0x8000, &FULL).is_err());
         assert!(assembly.is_idle());
     }
 
     #[test]
     fn n7_endless_message_stops_at_size_limit() {
-        let mut assembly = Assembly::default();
+        let mut assembly = Reassembly::default();
         for start in (0..12).map(|piece| piece * 1300) {
             assert_eq!(put(&mut assembly, 1, start, &FULL), Ok(None));
         }
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn n8_a_first_fragment_of_another_message_starts_over() {
-        let mut assembly = Assembly::default();
+        let mut assembly = Reassembly::default();
         assert_eq!(put(&mut assembly, 5, 0, &FULL), Ok(None));
         assert_eq!(put(&mut assembly, 6, 0, &FULL), Ok(None));
         let error = FragmentError::Misplaced { start: 1300, expected: 0 };
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn n9_a_message_without_its_empty_end_waits_for_a_newer_one() {
-        let mut assembly = Assembly::default();
+        let mut assembly = Reassembly::default();
         assert_eq!(put(&mut assembly, 5, 0, &FULL), Ok(None));
         assembly.forget_until(Sequence(4));
         assert!(!assembly.is_idle());
@@ -273,9 +273,9 @@ mod tests {
 
     #[test]
     fn a_forged_number_far_ahead_takes_no_assembly_away() {
-        let mut assembly = Assembly::default();
+        let mut assembly = Reassembly::default();
         let mut message = Vec::new();
-        let span = Span { start: 0, len: 1300 };
+        let span = FragmentRange { start: 0, len: 1300 };
         assert_eq!(put(&mut assembly, 5, 0, &FULL), Ok(None));
         let far = assembly.take(Sequence(1 << 20), true, span, &FULL, &mut message);
         assert_eq!(far, Err(FragmentError::FarAhead));
@@ -289,16 +289,16 @@ mod tests {
     #[test]
     fn what_cannot_have_been_collected_is_unsound() {
         let newest = Sequence(4);
-        let mut assembly = Assembly::default();
-        assert_eq!(assembly.soundness(newest), Ok(()));
+        let mut assembly = Reassembly::default();
+        assert_eq!(assembly.check_invariants(newest), Ok(()));
         assert_eq!(put(&mut assembly, 5, 0, &FULL), Ok(None));
-        assert_eq!(assembly.soundness(newest), Ok(()));
-        assert!(assembly.soundness(Sequence(5)).is_err(), "it should have been given up");
+        assert_eq!(assembly.check_invariants(newest), Ok(()));
+        assert!(assembly.check_invariants(Sequence(5)).is_err(), "it should have been given up");
         let broken = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut bytes = FULL.to_vec();
             change(&mut bytes);
             let current = Some(Collected { sequence: Sequence(5), far_ahead: false, bytes });
-            Assembly { current }.soundness(newest)
+            Reassembly { current }.check_invariants(newest)
         };
         assert_eq!(broken(&|_| {}), Ok(()));
         assert!(broken(&Vec::clear).is_err(), "nothing");
@@ -311,14 +311,17 @@ mod tests {
     fn pieces_that_cannot_have_left_are_unsound() {
         let pieces = |start, len| {
             let bytes = vec![0; len];
-            Pieces { bytes, start, ..Pieces::new(Vec::new(), 2) }
+            OutgoingFragments { bytes, start, ..OutgoingFragments::new(Vec::new(), 2) }
         };
-        let check = |start, len| pieces(start, len).soundness();
+        let check = |start, len| pieces(start, len).check_invariants();
         assert_eq!((check(1300, 1300), check(2600, 3000)), (Ok(()), Ok(())));
-        assert_eq!(Pieces { sent: 1, ..pieces(0, 3000) }.soundness(), Ok(()));
-        assert!(Pieces { sent: 2, ..pieces(1300, 3000) }.soundness().is_err(), "a third copy");
+        assert_eq!(OutgoingFragments { sent: 1, ..pieces(0, 3000) }.check_invariants(), Ok(()));
         assert!(
-            Pieces { is_done: true, ..pieces(2600, 3000) }.soundness().is_err(),
+            OutgoingFragments { sent: 2, ..pieces(1300, 3000) }.check_invariants().is_err(),
+            "a third copy"
+        );
+        assert!(
+            OutgoingFragments { is_done: true, ..pieces(2600, 3000) }.check_invariants().is_err(),
             "nothing left"
         );
         for (start, len) in [(0, 3000), (1299, 3000), (3900, 3000), (1300, MAX_MESSAGE_LEN + 1)] {
@@ -335,7 +338,7 @@ mod tests {
             (2601, vec![(0, 1300), (1300, 1300), (2600, 1)]),
         ] {
             for copies in 1..=3 {
-                let mut pieces = Pieces::new(vec![1; len], copies);
+                let mut pieces = OutgoingFragments::new(vec![1; len], copies);
                 let mut taken = Vec::new();
                 while !pieces.is_done() {
                     assert_eq!(pieces.is_first(), taken.is_empty());

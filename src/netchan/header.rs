@@ -6,7 +6,7 @@
 //! ```
 //!
 //! All little endian. Which of the optional fields are there depends on the sender, on the framing and
-//! on the fragment bit; [`Layout`] is that table and drives reading and writing.
+//! on the fragment bit; [`HeaderLayout`] is that table and drives reading and writing.
 //! Source: Quake III protocol 68, ioquake3 protocol 71: netchan headers and checksum.
 
 use thiserror::Error;
@@ -29,14 +29,14 @@ const FRAGMENT_BIT: u32 = !Sequence::MASK;
 
 /// One of a connection's two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum End {
+pub enum ChannelSide {
     /// The end that accepted.
     Server,
     /// The end that asked.
     Client,
 }
 
-impl End {
+impl ChannelSide {
     /// The end that this one talks with.
     #[must_use]
     pub const fn other(self) -> Self {
@@ -75,13 +75,13 @@ pub fn peek_client_header(datagram: &[u8]) -> Option<(Sequence, Qport)> {
 #[must_use]
 pub fn detect_protocol(
     guess: &'static Protocol,
-    sender: End,
+    sender: ChannelSide,
     challenge: Challenge,
     datagram: &[u8],
 ) -> &'static Protocol {
     let fits = |protocol: &&Protocol| {
         protocol.framing.checksum
-            && Layout::new(sender, protocol.framing)
+            && HeaderLayout::new(sender, protocol.framing)
                 .read(datagram)
                 .is_ok_and(|(header, _)| header.checksum == checksum(challenge, header.sequence))
     };
@@ -107,12 +107,12 @@ pub struct Header {
     /// See [`checksum`].
     pub checksum: u32,
     /// The piece that follows, when it is not the whole message.
-    pub fragment: Option<Span>,
+    pub fragment: Option<FragmentRange>,
 }
 
 /// Which piece of its message a fragment is, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct FragmentRange {
     /// Offset in the message.
     pub start: u16,
     /// Length; a full [`FRAGMENT_LEN`] says that more follows.
@@ -137,16 +137,16 @@ pub enum HeaderError {
 
 /// Which of the optional fields stand in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct HeaderLayout {
     qport: bool,
     checksum: bool,
 }
 
-impl Layout {
+impl HeaderLayout {
     /// The layout of what `sender` sends.
     #[must_use]
-    pub const fn new(sender: End, framing: Framing) -> Self {
-        Self { qport: matches!(sender, End::Client), checksum: framing.checksum }
+    pub const fn new(sender: ChannelSide, framing: Framing) -> Self {
+        Self { qport: matches!(sender, ChannelSide::Client), checksum: framing.checksum }
     }
 
     /// Splits a datagram into header and bytes. A fragment's bytes are as many as it announces.
@@ -166,7 +166,7 @@ impl Layout {
         if word & FRAGMENT_BIT == 0 {
             return Ok((header, reader.rest));
         }
-        let span = Span { start: reader.u16()?, len: reader.u16()? };
+        let span = FragmentRange { start: reader.u16()?, len: reader.u16()? };
         header.fragment = Some(span);
         let left = reader.rest.len();
         match reader.rest.get(..usize::from(span.len)) {
@@ -220,31 +220,31 @@ mod tests {
     use super::*;
 
     /// Every layout with its bytes spelled out: sender, protocol, fragment or not, header.
-    const LAYOUTS: [(End, &Protocol, bool, &[u8]); 8] = [
-        (End::Client, Protocol::OA_71, false, &[5, 1, 0, 0, 0x34, 0x12]),
-        (End::Client, Protocol::IOQ3_71, false, &[5, 1, 0, 0, 0x34, 0x12, 9, 8, 7, 6]),
-        (End::Client, Protocol::OA_71, true, &[5, 1, 0, 0x80, 0x34, 0x12, 0x14, 5, 3, 0]),
+    const LAYOUTS: [(ChannelSide, &Protocol, bool, &[u8]); 8] = [
+        (ChannelSide::Client, Protocol::OA_71, false, &[5, 1, 0, 0, 0x34, 0x12]),
+        (ChannelSide::Client, Protocol::IOQ3_71, false, &[5, 1, 0, 0, 0x34, 0x12, 9, 8, 7, 6]),
+        (ChannelSide::Client, Protocol::OA_71, true, &[5, 1, 0, 0x80, 0x34, 0x12, 0x14, 5, 3, 0]),
         (
-            End::Client,
+            ChannelSide::Client,
             Protocol::IOQ3_71,
             true,
             &[5, 1, 0, 0x80, 0x34, 0x12, 9, 8, 7, 6, 0x14, 5, 3, 0],
         ),
-        (End::Server, Protocol::OA_71, false, &[5, 1, 0, 0]),
-        (End::Server, Protocol::IOQ3_71, false, &[5, 1, 0, 0, 9, 8, 7, 6]),
-        (End::Server, Protocol::OA_71, true, &[5, 1, 0, 0x80, 0x14, 5, 3, 0]),
-        (End::Server, Protocol::IOQ3_71, true, &[5, 1, 0, 0x80, 9, 8, 7, 6, 0x14, 5, 3, 0]),
+        (ChannelSide::Server, Protocol::OA_71, false, &[5, 1, 0, 0]),
+        (ChannelSide::Server, Protocol::IOQ3_71, false, &[5, 1, 0, 0, 9, 8, 7, 6]),
+        (ChannelSide::Server, Protocol::OA_71, true, &[5, 1, 0, 0x80, 0x14, 5, 3, 0]),
+        (ChannelSide::Server, Protocol::IOQ3_71, true, &[5, 1, 0, 0x80, 9, 8, 7, 6, 0x14, 5, 3, 0]),
     ];
 
     #[test]
     fn each_layout_is_written_and_read() {
         for (sender, protocol, fragment, bytes) in LAYOUTS {
-            let layout = Layout::new(sender, protocol.framing);
+            let layout = HeaderLayout::new(sender, protocol.framing);
             let header = Header {
                 sequence: Sequence(0x105),
-                qport: Qport(if sender == End::Client { 0x1234 } else { 0 }),
+                qport: Qport(if sender == ChannelSide::Client { 0x1234 } else { 0 }),
                 checksum: if protocol.framing.checksum { 0x0607_0809 } else { 0 },
-                fragment: fragment.then_some(Span { start: 1300, len: 3 }),
+                fragment: fragment.then_some(FragmentRange { start: 1300, len: 3 }),
             };
             let mut datagram = Vec::new();
             layout.write(&header, &mut datagram);
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn n6_a_fragment_longer_than_its_datagram_or_than_any_is_refused() {
-        let layout = Layout::new(End::Server, Protocol::OA_71.framing);
+        let layout = HeaderLayout::new(ChannelSide::Server, Protocol::OA_71.framing);
         let datagram = |start: u16, len: u16, bytes: usize| {
             let mut datagram = vec![1, 0, 0, 0x80];
             datagram.extend_from_slice(&start.to_le_bytes());
@@ -298,16 +298,18 @@ mod tests {
             checksum: checksum(challenge, Sequence(3)),
             ..Header::default()
         };
-        Layout::new(End::Client, Protocol::IOQ3_71.framing).write(&header, &mut datagram);
+        HeaderLayout::new(ChannelSide::Client, Protocol::IOQ3_71.framing)
+            .write(&header, &mut datagram);
         for guess in [Protocol::OA_71, Protocol::IOQ3_71] {
-            let detect =
-                |challenge, datagram| detect_protocol(guess, End::Client, challenge, datagram);
+            let detect = |challenge, datagram| {
+                detect_protocol(guess, ChannelSide::Client, challenge, datagram)
+            };
             assert_eq!(detect(challenge, &datagram[..]), Protocol::IOQ3_71);
             assert_eq!(detect(Challenge(7), &datagram), Protocol::OA_71);
             assert_eq!(detect(challenge, &datagram[..9]), Protocol::OA_71);
             assert_eq!(detect(challenge, &[]), Protocol::OA_71);
         }
-        let only = detect_protocol(Protocol::Q3_68, End::Client, challenge, &datagram);
+        let only = detect_protocol(Protocol::Q3_68, ChannelSide::Client, challenge, &datagram);
         assert_eq!(only, Protocol::Q3_68, "no other has number 68");
     }
 
@@ -316,9 +318,9 @@ mod tests {
         assert_eq!(checksum(Challenge(3), Sequence(5)), 3 ^ 15);
         assert_eq!(checksum(Challenge(-1), Sequence(2)), 0xffff_ffff ^ 0xffff_fffe);
         assert_eq!(checksum(Challenge(0), Sequence(2)), 0);
-        let layout = Layout::new(End::Server, Protocol::IOQ3_71.framing);
+        let layout = HeaderLayout::new(ChannelSide::Server, Protocol::IOQ3_71.framing);
         let mut datagram = Vec::new();
-        let span = Some(Span { start: 0, len: 0 });
+        let span = Some(FragmentRange { start: 0, len: 0 });
         let header = Header { sequence: Sequence(9), fragment: span, ..Header::default() };
         layout.write(&header, &mut datagram);
         assert_eq!(layout.read(&datagram).expect("whole").0.sequence, Sequence(9));

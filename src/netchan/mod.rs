@@ -18,18 +18,18 @@
 //! [`Protocol`]: crate::wire::protocol::Protocol
 
 pub mod channel;
-pub mod commands;
 mod fragments;
 pub mod header;
-mod opening;
+pub mod peer_address;
 pub mod rate;
-pub mod remote;
+pub mod reliable;
 pub mod scramble;
+mod unscramble;
 
-pub use channel::{Channel, Dropped, Received, SendError, Transmitted};
-pub use commands::{AckError, AddError, IncomingCommands, Order, OutgoingCommands};
-pub use header::{End, detect_protocol, is_connectionless, peek_client_header};
-pub use opening::OpenError;
-pub use rate::cost_ms;
-pub use remote::{Remote, Sender};
+pub use channel::{Channel, DropReason, ReceivedMessage, SendError, Transmitted};
+pub use header::{ChannelSide, detect_protocol, is_connectionless, peek_client_header};
+pub use peer_address::{AddressMatch, PeerAddress};
+pub use rate::transmission_ms;
+pub use reliable::{AckError, AddError, CommandOrder, IncomingCommands, OutgoingCommands};
 pub use scramble::usercmd_key;
+pub use unscramble::UnscrambleError;

@@ -10,7 +10,7 @@ const IPV6_OVERHEAD: u64 = 48;
 /// Milliseconds that a datagram of `datagram_len` bytes, netchan header included, takes at
 /// `rate_bytes_per_sec`, rounded down. A rate of 0 counts as 1.
 #[must_use]
-pub fn cost_ms(datagram_len: usize, is_ipv6: bool, rate_bytes_per_sec: u32) -> u64 {
+pub fn transmission_ms(datagram_len: usize, is_ipv6: bool, rate_bytes_per_sec: u32) -> u64 {
     let overhead = if is_ipv6 { IPV6_OVERHEAD } else { IPV4_OVERHEAD };
     (datagram_len as u64 + overhead) * 1000 / u64::from(rate_bytes_per_sec.max(1))
 }
@@ -22,9 +22,9 @@ mod tests {
     #[test]
     fn a_full_fragment_costs_what_was_measured() {
         for (rate, cost) in [(1000, 1336), (3000, 445), (25_000, 53)] {
-            assert_eq!(cost_ms(1308, false, rate), cost, "rate {rate}");
+            assert_eq!(transmission_ms(1308, false, rate), cost, "rate {rate}");
         }
-        assert_eq!(cost_ms(1308, true, 1000), 1356);
-        assert_eq!(cost_ms(72, false, 0), 100_000);
+        assert_eq!(transmission_ms(1308, true, 1000), 1356);
+        assert_eq!(transmission_ms(72, false, 0), 100_000);
     }
 }

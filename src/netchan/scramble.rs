@@ -41,7 +41,7 @@ impl Scrambler {
     /// Scrambles a message in place, or undoes it. `text` counts up to [`MAX_STRING_LEN`] bytes.
     pub fn apply(self, text: &[u8], message: &mut [u8]) {
         let Some(message) = message.get_mut(self.clear..) else { return };
-        let mut letters = Letters::new(text, message.len());
+        let mut letters = KeyStream::new(text, message.len());
         // The key of eight bytes is what their steps change since the word began, and the key that the
         // word began with in every byte. Only the latter waits for the word before.
         let mut key = u64::from(self.key) * EACH_BYTE;
@@ -64,7 +64,7 @@ const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
 const EVEN_BYTES: u64 = 0x00ff_00ff_00ff_00ff;
 
 /// The letters of a text, over and over, eight at a time.
-struct Letters {
+struct KeyStream {
     /// The text repeated until it is at least eight letters long, then its beginning once more, so
     /// that eight letters can be taken from any place.
     text: [u8; MAX_STRING_LEN + 8],
@@ -72,7 +72,7 @@ struct Letters {
     at: usize,
 }
 
-impl Letters {
+impl KeyStream {
     /// Prepares as much of `text` as `wanted` steps need.
     fn new(text: &[u8], wanted: usize) -> Self {
         let text = &text[..text.len().min(MAX_STRING_LEN).min(wanted)];
@@ -101,7 +101,7 @@ impl Letters {
         if self.at >= self.period {
             self.at -= self.period;
         }
-        // Every second letter counts double. Letters are below 128, so none runs into its neighbour.
+        // Every second letter counts double. KeyStream are below 128, so none runs into its neighbour.
         let terms = (word & EVEN_BYTES) | (word & !EVEN_BYTES) << 1;
         let terms = terms ^ terms << 8;
         let terms = terms ^ terms << 16;

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     model::{Challenge, ClientNum, Millis, Qport, text},
-    netchan::Sender,
+    netchan::AddressMatch,
     node::Route,
     observe::{Counter, LogEvent},
     settings::key,
@@ -24,7 +24,7 @@ use crate::{
         Protocol,
         connect::{Claim, Connect, ConnectError, ConnectText},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
-        info::Info,
+        info::InfoString,
         userinfo::Userinfo,
     },
 };
@@ -137,14 +137,14 @@ impl Core {
         let silent_for = |client: &Client, least| {
             client.is_zombie() || self.now.since(client.received_at) >= least
         };
-        let nearness = |client: &Client| match client.remote.compare(route.remote, qport) {
-            Sender::Same => Some(0),
+        let nearness = |client: &Client| match client.remote.match_source(route.remote, qport) {
+            AddressMatch::Exact => Some(0),
             // The challenge proves the address, which no other client can have: the game was restarted.
-            Sender::Stranger if client.remote.address() == route.remote => {
+            AddressMatch::Mismatch if client.remote.address() == route.remote => {
                 silent_for(client, REPLACED_AFTER).then_some(1)
             }
-            Sender::OtherPort => silent_for(client, ABANDONED_AFTER).then_some(2),
-            Sender::Stranger => None,
+            AddressMatch::PortChanged => silent_for(client, ABANDONED_AFTER).then_some(2),
+            AddressMatch::Mismatch => None,
         };
         self.clients
             .iter()
@@ -235,7 +235,7 @@ impl Core {
     }
 
     /// Slots that a client with this userinfo may use.
-    fn slots_for(&self, info: &Info) -> impl Iterator<Item = ClientNum> {
+    fn slots_for(&self, info: &InfoString) -> impl Iterator<Item = ClientNum> {
         let password = self.settings.text(key::SV_PRIVATE_PASSWORD);
         let private = self.settings.int(key::SV_PRIVATE_CLIENTS).unsigned_abs() as usize;
         let may_be_private = !password.is_empty() && Userinfo(info).password() == password;
@@ -244,16 +244,17 @@ impl Core {
     }
 
     /// First free slot that a client with this userinfo may use.
-    fn free_slot(&self, info: &Info) -> Option<ClientNum> {
+    fn free_slot(&self, info: &InfoString) -> Option<ClientNum> {
         self.slots_for(info).find(|&number| self.clients.get(number).is_none())
     }
 
     /// Slot of an abandoned connection of the same player, for a full server. That is a silent
     /// client of the host with the same qport, or with the same name and guid, since a restarted
     /// game has another qport.
-    fn abandoned_slot(&self, route: Route, qport: Qport, info: &Info) -> Option<ClientNum> {
+    fn abandoned_slot(&self, route: Route, qport: Qport, info: &InfoString) -> Option<ClientNum> {
         let is_left_behind = |client: &Client| {
-            let same_qport = client.remote.compare(route.remote, qport) != Sender::Stranger;
+            let same_qport =
+                client.remote.match_source(route.remote, qport) != AddressMatch::Mismatch;
             self.now.since(client.received_at) >= ABANDONED_WHEN_FULL
                 && (same_qport || client.is_active() && is_same_player(client, route, info))
         };
@@ -261,7 +262,7 @@ impl Core {
     }
 
     /// Slot of the oldest zombie, which yields to a connect on a full server.
-    fn zombie_slot(&self, info: &Info) -> Option<ClientNum> {
+    fn zombie_slot(&self, info: &InfoString) -> Option<ClientNum> {
         self.slots_for(info)
             .filter_map(|number| match &self.clients.get(number)?.state {
                 ClientState::Zombie(zombie) => Some((zombie.since, number)),
@@ -375,7 +376,7 @@ fn admit(server: &mut Server, route: Route, text: &ConnectText) -> Result<(), Re
 }
 
 /// Whether a connect has the host, the name and the guid of a client.
-fn is_same_player(client: &Client, route: Route, info: &Info) -> bool {
+fn is_same_player(client: &Client, route: Route, info: &InfoString) -> bool {
     let (ours, theirs) = (Userinfo(&client.userinfo), Userinfo(info));
     same_host(client.remote.address(), route.remote)
         && ours.name() == theirs.name()

@@ -19,8 +19,8 @@ use crate::{
         Challenge, ClientNum, EntitySet, FrameNum, Millis, PlayerState, Qport, Sequence, UserCmd,
         limits::MAX_CLIENTS,
     },
-    netchan::{Channel, End, IncomingCommands, Remote},
-    wire::{Protocol, info::Info},
+    netchan::{Channel, ChannelSide, IncomingCommands, PeerAddress},
+    wire::{Protocol, info::InfoString},
 };
 
 /// Kind of a message, returned by the channel with each datagram of it.
@@ -155,7 +155,7 @@ const _: () = assert!(size_of::<Client>() + SnapshotHistory::BYTES < 32 * 1024);
 /// A client slot in use.
 #[derive(Debug)]
 pub(super) struct Client {
-    pub(super) remote: Remote,
+    pub(super) remote: PeerAddress,
     pub(super) channel: Channel<MessageKind>,
     /// Whether the protocol is known: set by the operator, or detected in the first packet.
     pub(super) protocol_known: bool,
@@ -163,7 +163,7 @@ pub(super) struct Client {
     pub(super) queue: CommandQueue,
     /// Commands of the client.
     pub(super) incoming: IncomingCommands,
-    pub(super) userinfo: Info,
+    pub(super) userinfo: InfoString,
     pub(super) name: String,
     pub(super) send_rate: SendRate,
     pub(super) state: ClientState,
@@ -199,12 +199,12 @@ impl Client {
         now: Millis,
     ) -> Self {
         Self {
-            remote: Remote::new(address, qport),
-            channel: Channel::new(End::Server, protocol, challenge, qport),
+            remote: PeerAddress::new(address, qport),
+            channel: Channel::new(ChannelSide::Server, protocol, challenge, qport),
             protocol_known,
             queue: CommandQueue::default(),
             incoming: IncomingCommands::new(),
-            userinfo: Info::normal(),
+            userinfo: InfoString::normal(),
             name: String::new(),
             send_rate: SendRate { requested_bytes_per_sec: 3000, snapshot_interval: Millis(50) },
             state: ClientState::connected(now),

@@ -29,7 +29,7 @@ use crate::{
     node::{LocalPort, Route},
     observe::Counter,
     settings::{ChangeSource, SetCommand, Settings, Values, key},
-    wire::info::Info,
+    wire::info::InfoString,
     world::{World, links},
 };
 
@@ -124,7 +124,7 @@ impl Core {
     }
 
     /// Stores the userinfo of a client, with the name and send rate in it.
-    pub(super) fn store_userinfo(&mut self, number: ClientNum, info: Info) {
+    pub(super) fn store_userinfo(&mut self, number: ClientNum, info: InfoString) {
         let Some(client) = self.clients.get_mut(number) else { return };
         let name = info.get("name").unwrap_or("");
         client.name = text::truncated(name, MAX_NAME_LEN).to_owned();
@@ -226,7 +226,7 @@ impl Host for Core {
 
     fn set_userinfo(&mut self, client: ClientNum, text: &str) {
         let Some(address) = self.address(client) else { return };
-        let mut info = Info::parse(text);
+        let mut info = InfoString::parse(text);
         // Text that is cut may lose any key.
         if text.len() > MAX_INFO_LEN || info.set("ip", &address.to_string()).is_err() {
             log::debug!("client {client}: userinfo of {} bytes discarded", text.len());

@@ -16,8 +16,8 @@ use crate::{
     },
     wire::{
         bits::BitWriter,
+        encoded::{EncodedCache, EncodedSpan},
         entity,
-        pieces::{Piece, Pieces},
     },
 };
 
@@ -31,7 +31,7 @@ pub(super) struct DeltaCache {
     /// Deltas from earlier frames. Only the first `used` are valid, the others keep their memory.
     frame_deltas: Vec<FrameDelta>,
     used: usize,
-    pieces: Pieces,
+    pieces: EncodedCache,
     scratch: BitWriter,
 }
 
@@ -55,7 +55,7 @@ struct EntityChange {
     from: Option<SlotId>,
     to: SlotId,
     /// Encoded bits, once the change was written.
-    piece: Option<Piece>,
+    piece: Option<EncodedSpan>,
 }
 
 impl DeltaCache {
@@ -178,7 +178,7 @@ impl FrameDelta {
 struct Encoder<'a> {
     frames: &'a FrameRing,
     baselines: &'a Baselines,
-    pieces: &'a mut Pieces,
+    pieces: &'a mut EncodedCache,
     scratch: &'a mut BitWriter,
 }
 
@@ -201,9 +201,9 @@ impl Encoder<'_> {
             };
             self.scratch.clear();
             entity::write_delta(self.scratch, from, to, change.from.is_none());
-            self.pieces.keep(self.scratch)
+            self.pieces.store(self.scratch)
         });
-        writer.repeat(self.pieces, piece);
+        writer.append_encoded(self.pieces, piece);
     }
 }
 

@@ -51,7 +51,7 @@ impl Server {
             client.queue.fill_window(&level.configstrings, usize::MAX);
             client.queue.clear_pending();
             let disconnect = format!("disconnect \"{}\"", sanitize_reason(reason));
-            let _ = client.queue.commands.add_farewell(Arc::from(disconnect));
+            let _ = client.queue.commands.add_disconnect(Arc::from(disconnect));
             client.state = ClientState::Zombie(Zombie { since, last_snapshot_at: None });
         }
     }
@@ -147,7 +147,7 @@ impl Server {
                 client.queue.clear_pending();
                 client.channel.clear_unsent();
                 for text in &words {
-                    let _ = client.queue.commands.add_farewell(Arc::clone(text));
+                    let _ = client.queue.commands.add_disconnect(Arc::clone(text));
                 }
                 self.send_snapshot(number);
             }

@@ -29,7 +29,7 @@ impl Server {
         let mut known = [(0, 0, 0); MAX_CLIENTS];
         let mut count = 0;
         for (number, client) in core.clients.iter() {
-            client.channel.soundness().map_err(|what| format!("client {number}: {what}"))?;
+            client.channel.check_invariants().map_err(|what| format!("client {number}: {what}"))?;
             let outstanding = client.queue.commands.outstanding();
             if outstanding > MAX_RELIABLE_COMMANDS + 1 {
                 return Err(format!("client {number} has {outstanding} unacknowledged commands"));
@@ -77,7 +77,7 @@ impl Server {
     /// # Errors
     /// The first violated invariant.
     pub fn check_frame_ring(&self) -> Result<(), String> {
-        self.core.frames.ring().soundness()
+        self.core.frames.ring().check_invariants()
     }
 
     /// Address and qport of a client; `None` for a free slot or a zombie.

@@ -11,17 +11,17 @@ use crate::{
         CommandNum, UserCmd,
         limits::{MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
     },
-    netchan::{OpenError, Order, usercmd_key},
+    netchan::{CommandOrder, UnscrambleError, usercmd_key},
     wire::{
         WireError,
         bits::BitReader,
-        client_message::{ClientHead, ClientPart, read_moves, read_part},
+        client_message::{ClientHeader, ClientOp, read_moves, read_part},
     },
 };
 
 /// A client message that was read to its end.
 pub(super) struct ClientMessage {
-    pub(super) head: ClientHead,
+    pub(super) head: ClientHeader,
     /// Reliable commands that the client has not sent before.
     pub(super) commands: Vec<(CommandNum, String)>,
     pub(super) usercmds: Option<UsercmdBlock>,
@@ -40,7 +40,7 @@ pub(super) struct UsercmdBlock {
 pub(super) enum ReadError {
     /// The header is not readable, or names a command that was not sent.
     #[error("message header: {0}")]
-    Header(#[from] OpenError),
+    Header(#[from] UnscrambleError),
     /// A part of the message is not readable.
     #[error("message unreadable at bit {at_bit}: {error}")]
     Unreadable {
@@ -60,27 +60,27 @@ pub(super) fn read(
     message: &mut [u8],
     buffer: &mut [UserCmd; MAX_PACKET_USERCMDS],
 ) -> Result<ClientMessage, ReadError> {
-    let head = client.channel.open_client_message(&client.queue.commands, message)?;
+    let head = client.channel.unscramble_client_message(&client.queue.commands, message)?;
     let mut reader = client.channel.reader(message);
     let unreadable = |reader: &BitReader<'_>, error| ReadError::Unreadable {
         at_bit: reader.bit_position(),
         error,
     };
-    ClientHead::read(&mut reader).map_err(|error| unreadable(&reader, error))?;
+    ClientHeader::read(&mut reader).map_err(|error| unreadable(&reader, error))?;
     let mut read = ClientMessage { head, commands: Vec::new(), usercmds: None };
     let mut commands = 0;
     loop {
         match read_part(&mut reader).map_err(|error| unreadable(&reader, error))? {
-            ClientPart::Command { number, text } => {
+            ClientOp::Command { number, text } => {
                 commands += 1;
                 if commands > MAX_RELIABLE_COMMANDS {
                     return Err(ReadError::TooManyCommands);
                 }
-                if client.incoming.order(number) != Order::Duplicate {
+                if client.incoming.order(number) != CommandOrder::Duplicate {
                     read.commands.push((number, text));
                 }
             }
-            ClientPart::Moves { delta } => {
+            ClientOp::Moves { delta } => {
                 let text = client.queue.commands.get(head.reliable_acknowledge);
                 let text = text.map_or(&b""[..], |text| text.as_bytes());
                 let key = usercmd_key(feed, head.message_acknowledge, text);
@@ -89,7 +89,7 @@ pub(super) fn read(
                 read.usercmds = Some(UsercmdBlock { delta, count });
                 return Ok(read);
             }
-            ClientPart::End => return Ok(read),
+            ClientOp::End => return Ok(read),
         }
     }
 }

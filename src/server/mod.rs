@@ -55,7 +55,7 @@ use crate::{
     node::{Hosted, LoopCounters, Node, Route},
     observe::{Counter, Counters, Sample, Value},
     settings::{Settings, key},
-    wire::snapshot::View,
+    wire::snapshot::SnapshotView,
 };
 
 /// Longest time whose frames run after a stall. Older frames are skipped, since a burst of frames
@@ -222,10 +222,10 @@ impl Server {
         &self,
         number: ClientNum,
         sequence: Sequence,
-    ) -> Option<View<'_, impl Iterator<Item = &EntityState>>> {
+    ) -> Option<SnapshotView<'_, impl Iterator<Item = &EntityState>>> {
         let sent = self.core.clients.get(number)?.snapshots()?.history.get(sequence)?;
         let entities = self.core.frames.entities(sent.frame, &sent.seen)?;
-        Some(View { player: &sent.player, entities })
+        Some(SnapshotView { player: &sent.player, entities })
     }
 
     fn frame_length(&self) -> Millis {

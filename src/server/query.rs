@@ -11,7 +11,7 @@ use crate::{
     settings::key,
     wire::{
         connectionless::{Echo, Message, Player, Query, Summary, write_status_response},
-        info::Info,
+        info::InfoString,
     },
 };
 
@@ -83,8 +83,8 @@ impl Core {
     }
 
     /// The systeminfo as an info string.
-    pub(super) fn systeminfo(&self) -> Info {
-        let mut info = Info::big();
+    pub(super) fn systeminfo(&self) -> InfoString {
+        let mut info = InfoString::big();
         for (name, value) in self.settings.systeminfo() {
             let _ = info.set_cleaned(name, value);
         }
@@ -92,8 +92,8 @@ impl Core {
     }
 
     /// The serverinfo as an info string.
-    pub(super) fn serverinfo(&self) -> Info {
-        let mut info = Info::normal();
+    pub(super) fn serverinfo(&self) -> InfoString {
+        let mut info = InfoString::normal();
         for (name, value) in self.settings.serverinfo() {
             // The settings reject a value that does not fit.
             let _ = info.set_cleaned(name, value);

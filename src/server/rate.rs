@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     model::Millis,
-    netchan::cost_ms,
+    netchan::transmission_ms,
     settings::{Settings, key},
-    wire::{info::Info, userinfo::Userinfo},
+    wire::{info::InfoString, userinfo::Userinfo},
 };
 
 /// Rate of a client that names none, in bytes per second.
@@ -44,7 +44,7 @@ pub(super) fn is_unlimited(settings: &Settings, address: SocketAddr) -> bool {
 }
 
 /// Returns the rate and snapshot interval that a userinfo requests.
-pub(super) fn send_rate(settings: &Settings, userinfo: &Info) -> SendRate {
+pub(super) fn send_rate(settings: &Settings, userinfo: &InfoString) -> SendRate {
     let userinfo = Userinfo(userinfo);
     let requested = userinfo.rate().unwrap_or(DEFAULT_RATE);
     let requested_bytes_per_sec = requested.clamp(*REQUESTED_RATES.start(), *REQUESTED_RATES.end());
@@ -83,7 +83,7 @@ pub(super) fn rate_delay(settings: &Settings, client: &Client, now: Millis) -> M
     let granted = granted(settings, client.send_rate, address);
     let scaled = f64::from(granted) * f64::from(settings.float(key::TIMESCALE));
     let is_ipv6 = address.ip().to_canonical().is_ipv6();
-    let cost = cost_ms(client.channel.last_datagram_len(), is_ipv6, scaled as u32);
+    let cost = transmission_ms(client.channel.last_datagram_len(), is_ipv6, scaled as u32);
     (client.sent_at + Millis(cost)).since(now)
 }
 
@@ -139,7 +139,7 @@ mod tests {
 
     fn rate_of(address: &str, set: &[(&str, &str)], userinfo: &str) -> u32 {
         let settings = settings(set);
-        let rate = send_rate(&settings, &Info::parse(userinfo));
+        let rate = send_rate(&settings, &InfoString::parse(userinfo));
         granted(&settings, rate, address.parse().unwrap())
     }
 
@@ -167,8 +167,9 @@ mod tests {
 
     #[test]
     fn snaps_are_bounded_by_server_frames() {
-        let interval =
-            |userinfo: &str| send_rate(&settings(&[]), &Info::parse(userinfo)).snapshot_interval;
+        let interval = |userinfo: &str| {
+            send_rate(&settings(&[]), &InfoString::parse(userinfo)).snapshot_interval
+        };
         assert_eq!(interval(""), Millis(50));
         assert_eq!(interval("\\snaps\\40"), Millis(50));
         assert_eq!(interval("\\snaps\\10"), Millis(100));

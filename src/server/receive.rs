@@ -22,11 +22,14 @@ use crate::{
     model::{
         ClientNum, CommandNum, LevelTime, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS,
     },
-    netchan::{Channel, End, Order, Received, Sender, detect_protocol, peek_client_header},
+    netchan::{
+        AddressMatch, Channel, ChannelSide, CommandOrder, ReceivedMessage, detect_protocol,
+        peek_client_header,
+    },
     node::Route,
     observe::{Counter, LogEvent},
     wire::{
-        client_message::ClientHead,
+        client_message::ClientHeader,
         connectionless::{Message, OUT_OF_BAND},
     },
 };
@@ -53,7 +56,8 @@ impl Server {
             if !self.core.admits(TrafficClass::Client, route, datagram) {
                 return;
             }
-            let found = self.core.find_client(|client| client.remote.compare(route.remote, qport));
+            let found =
+                self.core.find_client(|client| client.remote.match_source(route.remote, qport));
             match found {
                 Some(number) => {
                     self.core.stats.bump(Counter::PacketsInSequenced);
@@ -86,7 +90,7 @@ impl Server {
                 | Message::Heartbeat(_)
                 | Message::GetServers(_)
                 | Message::ServerList(_)
-                | Message::Retired(_)
+                | Message::ObsoleteCommand(_)
                 | Message::Unknown(_),
             ) => self.core.stats.bump(Counter::ConnectionlessIgnored),
             Err(error) => self.core.log_connectionless_error(route, &error),
@@ -107,7 +111,7 @@ impl Server {
         &mut self,
         number: ClientNum,
         route: Route,
-        received: Received,
+        received: ReceivedMessage,
         message: &mut [u8],
     ) {
         let mut usercmds = [UserCmd::default(); MAX_PACKET_USERCMDS];
@@ -157,7 +161,7 @@ impl Server {
         client.acknowledged = client.acknowledged.max(acknowledged);
         client.protocol_known = true;
         client.received_at = self.core.now;
-        if client.remote.follow(self.core.now, route.remote) {
+        if client.remote.rebind(self.core.now, route.remote) {
             log::info!("client {number} address changed to {}", route.remote);
         }
 
@@ -198,7 +202,7 @@ impl Server {
     /// An active client has the gamestate. With another server id it has not read of a restart yet,
     /// or the message is invalid. It is never primed again. A client without a gamestate cannot
     /// know the server id.
-    fn has_current_level(&mut self, number: ClientNum, head: &ClientHead, ack: Sequence) -> bool {
+    fn has_current_level(&mut self, number: ClientNum, head: &ClientHeader, ack: Sequence) -> bool {
         let names_level = head.server_id == self.core.level.server_id;
         let Some(client) = self.core.clients.get_mut(number) else { return false };
         let owed = match &mut client.state {
@@ -275,12 +279,12 @@ impl Server {
             return false;
         };
         match client.incoming.order(command) {
-            Order::Duplicate => true,
-            Order::Lost => {
+            CommandOrder::Duplicate => true,
+            CommandOrder::Lost => {
                 self.drop_client(number, "Lost reliable commands");
                 false
             }
-            Order::Next => {
+            CommandOrder::Next => {
                 if !client_commands::run_client_command(self, number, text) {
                     return false;
                 }
@@ -324,17 +328,17 @@ impl Core {
     /// Finds the client of a datagram by address and qport, or else by host and qport. Of several
     /// of the latter it is the one with the last message: the others are abandoned connections of
     /// the same player.
-    fn find_client(&self, compare: impl Fn(&Client) -> Sender) -> Option<ClientNum> {
+    fn find_client(&self, compare: impl Fn(&Client) -> AddressMatch) -> Option<ClientNum> {
         let mut other_port: Option<(Millis, ClientNum)> = None;
         for (number, client) in self.clients.iter() {
             match compare(client) {
-                Sender::Same => return Some(number),
-                Sender::OtherPort => {
+                AddressMatch::Exact => return Some(number),
+                AddressMatch::PortChanged => {
                     if other_port.is_none_or(|(received_at, _)| client.received_at > received_at) {
                         other_port = Some((client.received_at, number));
                     }
                 }
-                Sender::Stranger => {}
+                AddressMatch::Mismatch => {}
             }
         }
         other_port.map(|(_, number)| number)
@@ -347,15 +351,15 @@ impl Core {
         route: Route,
         datagram: &[u8],
         message: &mut Vec<u8>,
-    ) -> Option<Received> {
+    ) -> Option<ReceivedMessage> {
         let client = self.clients.get_mut(number)?;
         if !client.protocol_known {
             // Nothing was sent yet, so the channel can be replaced by one of the detected protocol.
             let (guess, challenge) = (client.channel.protocol(), client.channel.challenge());
-            let protocol = detect_protocol(guess, End::Client, challenge, datagram);
+            let protocol = detect_protocol(guess, ChannelSide::Client, challenge, datagram);
             if protocol != guess {
                 let qport = client.remote.qport();
-                client.channel = Channel::new(End::Server, protocol, challenge, qport);
+                client.channel = Channel::new(ChannelSide::Server, protocol, challenge, qport);
             }
         }
         match client.channel.receive(datagram, message) {
@@ -364,7 +368,7 @@ impl Core {
                 None
             }
             Ok(received) => received,
-            Err(crate::netchan::Dropped::Old { .. }) => {
+            Err(crate::netchan::DropReason::Old { .. }) => {
                 // Duplicates and late packets are caused by the network, not by the client.
                 self.stats.bump(Counter::PacketsOutOfOrder);
                 None

@@ -25,8 +25,8 @@ use crate::{
     wire::{
         bits::BitWriter,
         download, gamestate,
-        server_message::{self, Operation},
-        snapshot::{self, SnapFlags, SnapshotHead},
+        server_message::{self, ServerOp},
+        snapshot::{self, SnapFlags, SnapshotHeader},
     },
 };
 
@@ -81,7 +81,7 @@ impl Server {
             client.queue.clear_pending();
         }
         begin_message(writer, client);
-        writer.byte(Operation::Gamestate as u8);
+        writer.byte(ServerOp::Gamestate as u8);
         gamestate::write(
             writer,
             client.queue.commands.last(),
@@ -180,7 +180,7 @@ impl Server {
             ),
             ClientState::Connected(_) | ClientState::Primed(_) | ClientState::Zombie(_) => None,
         };
-        let head = SnapshotHead {
+        let head = SnapshotHeader {
             server_time: level.time,
             delta_num: base.map_or(0, |(age, _)| age),
             flags: SnapFlags::default()
@@ -190,7 +190,7 @@ impl Server {
             areas,
         };
         let is_delta = base.is_some();
-        writer.byte(Operation::Snapshot as u8);
+        writer.byte(ServerOp::Snapshot as u8);
         let old_player = base.map_or(&null_player, |(_, sent)| &sent.player);
         snapshot::write_head(writer, &head, old_player, player);
         let old = base.map(|(_, sent)| (sent.frame, &sent.seen));
@@ -261,7 +261,7 @@ impl Core {
         }
         let Some(text) = client.refused_download.take() else { return };
         server_message::begin(writer, client.channel.protocol(), client.incoming.last());
-        writer.byte(Operation::Download as u8);
+        writer.byte(ServerOp::Download as u8);
         download::write_refusal(writer, text.as_bytes());
         server_message::end(writer);
         self.transmit(number, MessageKind::Download);

@@ -3,12 +3,15 @@
 use std::net::{IpAddr, SocketAddr};
 
 use crate::{
-    client::{Client, ClientEvent, ClientOptions, Ending, Fault, Protocol, Stage},
+    client::{
+        Client, ClientEvent, ClientOptions, ConnectionState, DisconnectReason, Protocol,
+        ProtocolError,
+    },
     impairment::SeededRng,
     model::{Buttons, Millis, Qport, Sequence, UserCmd},
     node::{Hosted, LocalPort, LoopCounters, Node, Route},
     server::Server,
-    wire::{bits::BitWriter, info::Info},
+    wire::{bits::BitWriter, info::InfoString},
 };
 
 /// Time between two usercmds.
@@ -65,7 +68,7 @@ pub struct Player {
     /// Messages that brought a snapshot since they were last taken; what it showed, the client keeps.
     pub seen: Vec<Sequence>,
     /// What the server did wrong.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ProtocolError>,
     /// Why it was not let in, last.
     pub refusal: Option<String>,
 }
@@ -99,7 +102,7 @@ impl Player {
         (qport, seed): (Qport, u64),
         now: Millis,
     ) -> Self {
-        let mut info = Info::normal();
+        let mut info = InfoString::normal();
         for (key, value) in pairs {
             info.set(key, value).expect("a plain pair");
         }
@@ -148,7 +151,7 @@ impl Player {
     /// Whether the player is in the game.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.client.stage() == Stage::Active
+        self.client.stage() == ConnectionState::Active
     }
 
     /// Whether it waits for the gamestate of a connection that `server` has given up, `host` being where
@@ -157,13 +160,14 @@ impl Player {
     /// an earlier one of the same host and qport, whose slot the server may still keep.
     #[must_use]
     pub fn is_forgotten_by(&self, server: &Server, host: IpAddr) -> bool {
-        let challenge = self.client.challenge().filter(|_| self.client.stage() == Stage::Connected);
+        let challenge =
+            self.client.challenge().filter(|_| self.client.stage() == ConnectionState::Connected);
         challenge.is_some_and(|challenge| !server.knows(host, challenge))
     }
 
     /// Why it ended, if it did.
     #[must_use]
-    pub fn ending(&self) -> Option<&Ending> {
+    pub fn ending(&self) -> Option<&DisconnectReason> {
         self.client.ending()
     }
 
@@ -193,7 +197,7 @@ impl Player {
         while let Some(event) = self.client.poll_event() {
             match event {
                 ClientEvent::ServerCommand(text) => self.heard.push(text),
-                ClientEvent::Fault(fault) => self.faults.push(fault),
+                ClientEvent::ProtocolError(fault) => self.faults.push(fault),
                 ClientEvent::Refused(text) => self.refusal = Some(text),
                 ClientEvent::Snapshot => {
                     self.seen.extend(self.client.snapshot().map(|snapshot| snapshot.sequence));
@@ -222,7 +226,7 @@ impl Node for Player {
     fn frame(&mut self, now: Millis) {
         if now >= self.next_move {
             self.next_move = now + MOVE_INTERVAL;
-            if matches!(self.client.stage(), Stage::Primed | Stage::Active) {
+            if matches!(self.client.stage(), ConnectionState::Primed | ConnectionState::Active) {
                 self.moves = self.moves.wrapping_add(1);
                 let turn = self.moves.wrapping_mul(311) as i32 & 0xffff;
                 let keys = self
@@ -237,7 +241,7 @@ impl Node for Player {
                     ..UserCmd::default()
                 });
                 self.client
-                    .push_move(UserCmd { server_time: self.client.level_time(now).0, ..keys });
+                    .push_usercmd(UserCmd { server_time: self.client.level_time(now).0, ..keys });
             }
         }
         self.client.frame(now);

@@ -9,15 +9,16 @@ use crate::{
         PlayerState, Qport, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS,
     },
     netchan::{
-        Channel, End, IncomingCommands, Order, OutgoingCommands, is_connectionless, usercmd_key,
+        Channel, ChannelSide, CommandOrder, IncomingCommands, OutgoingCommands, is_connectionless,
+        usercmd_key,
     },
     wire::{
         bits::{BitReader, BitWriter},
-        client_message::{self, ClientHead, ClientPart},
+        client_message::{self, ClientHeader, ClientOp},
         connectionless::{ChallengeResponse, ConnectResponse, Message},
         gamestate,
-        server_message::{self, Operation},
-        snapshot::{self, SnapFlags, SnapshotHead, View},
+        server_message::{self, ServerOp},
+        snapshot::{self, SnapFlags, SnapshotHeader, SnapshotView},
         text::Text,
         userinfo::Userinfo,
     },
@@ -87,7 +88,7 @@ pub struct Peer {
     /// Usercmds that were new.
     pub moves: Vec<UserCmd>,
     /// Content of the client's last packet.
-    pub head: ClientHead,
+    pub head: ClientHeader,
     pub packets: usize,
     /// Usercmds in the last packet, and whether deltas are welcome; `None` without a move.
     pub last_move: Option<(usize, bool)>,
@@ -102,7 +103,7 @@ impl Peer {
         userinfo: String,
     ) -> Self {
         Self {
-            channel: Channel::new(End::Server, protocol, challenge, qport),
+            channel: Channel::new(ChannelSide::Server, protocol, challenge, qport),
             commands: OutgoingCommands::new(),
             client_commands: IncomingCommands::new(),
             writer: BitWriter::new(),
@@ -112,7 +113,7 @@ impl Peer {
             baselines: Vec::new(),
             heard: Vec::new(),
             moves: Vec::new(),
-            head: ClientHead::default(),
+            head: ClientHeader::default(),
             packets: 0,
             last_move: None,
             userinfo,
@@ -121,23 +122,24 @@ impl Peer {
 
     fn receive(&mut self, datagram: &[u8]) {
         let Ok(Some(received)) = self.channel.receive(datagram, &mut self.message) else { return };
-        let head = self.channel.open_client_message(&self.commands, &mut self.message).unwrap();
+        let head =
+            self.channel.unscramble_client_message(&self.commands, &mut self.message).unwrap();
         self.commands.acknowledge(head.reliable_acknowledge).unwrap();
         let text = self.commands.get(head.reliable_acknowledge).unwrap().clone();
         let key = usercmd_key(self.checksum_feed, head.message_acknowledge, text.as_bytes());
         let mut reader = BitReader::new(&self.message);
-        ClientHead::read(&mut reader).unwrap();
+        ClientHeader::read(&mut reader).unwrap();
         self.last_move = None;
         loop {
             match client_message::read_part(&mut reader).unwrap() {
-                ClientPart::Command { number, text } => {
+                ClientOp::Command { number, text } => {
                     match self.client_commands.take(number, &text) {
-                        Order::Next => self.heard.push(text),
-                        Order::Duplicate => {}
-                        Order::Lost => panic!("command {number} after a gap"),
+                        CommandOrder::Next => self.heard.push(text),
+                        CommandOrder::Duplicate => {}
+                        CommandOrder::Lost => panic!("command {number} after a gap"),
                     }
                 }
-                ClientPart::Moves { delta } => {
+                ClientOp::Moves { delta } => {
                     let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
                     let count = client_message::read_moves(&mut reader, key, &mut moves).unwrap();
                     self.last_move = Some((count, delta));
@@ -148,7 +150,7 @@ impl Peer {
                         }
                     }
                 }
-                ClientPart::End => break,
+                ClientOp::End => break,
             }
         }
         self.head = head;
@@ -191,7 +193,7 @@ impl Peer {
         self.moves.clear();
         self.shown.clear();
         self.begin();
-        self.writer.byte(Operation::Gamestate as u8);
+        self.writer.byte(ServerOp::Gamestate as u8);
         gamestate::write(
             &mut self.writer,
             self.commands.last(),
@@ -208,24 +210,24 @@ impl Peer {
         let sequence = self.channel.next_sequence();
         let zero = World::default();
         let old = base.map_or(&zero, |base| &self.shown[&base.0]);
-        let head = SnapshotHead {
+        let head = SnapshotHeader {
             server_time: LevelTime(world.time),
             delta_num: base.map_or(0, |base| sequence.distance(base) as u8),
             flags: world.flags,
-            ..SnapshotHead::default()
+            ..SnapshotHeader::default()
         };
         server_message::begin(&mut self.writer, Protocol::Q3_68, self.client_commands.last());
         for (number, text) in self.commands.unacknowledged() {
             server_message::write_command(&mut self.writer, number, text.as_bytes());
         }
-        self.writer.byte(Operation::Snapshot as u8);
+        self.writer.byte(ServerOp::Snapshot as u8);
         let nothing = EntityState::default();
         let baselines = &self.baselines;
         snapshot::write(
             &mut self.writer,
             &head,
-            View { player: &old.player, entities: old.entities.iter() },
-            View { player: &world.player, entities: world.entities.iter() },
+            SnapshotView { player: &old.player, entities: old.entities.iter() },
+            SnapshotView { player: &world.player, entities: world.entities.iter() },
             |number| baselines.iter().find(|state| state.number == number).unwrap_or(&nothing),
         );
         self.shown.insert(sequence.0, world.clone());

@@ -27,7 +27,7 @@ mod code {
 
 /// The numbers that begin a client message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClientHead {
+pub struct ClientHeader {
     /// The level that the client knows; 0 before its first gamestate.
     pub server_id: ServerId,
     /// The last complete message received; 0 if none. As sent, so it may be any number.
@@ -36,7 +36,7 @@ pub struct ClientHead {
     pub reliable_acknowledge: CommandNum,
 }
 
-impl ClientHead {
+impl ClientHeader {
     /// The message acknowledged, or `None` for a number that no message has.
     #[must_use]
     pub fn acknowledged(&self) -> Option<Sequence> {
@@ -58,7 +58,7 @@ impl ClientHead {
 
 /// One part of a client message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClientPart {
+pub enum ClientOp {
     /// A reliable command.
     Command {
         /// Its number.
@@ -79,16 +79,16 @@ pub enum ClientPart {
 ///
 /// # Errors
 /// As [`BitReader::bits`], and [`WireError::Operation`].
-pub fn read_part(reader: &mut BitReader<'_>) -> Result<ClientPart> {
+pub fn read_part(reader: &mut BitReader<'_>) -> Result<ClientOp> {
     loop {
         return match reader.byte()? {
             code::COMMAND => {
                 let number = CommandNum(reader.long()?);
-                Ok(ClientPart::Command { number, text: reader.string()? })
+                Ok(ClientOp::Command { number, text: reader.string()? })
             }
-            code::MOVE => Ok(ClientPart::Moves { delta: true }),
-            code::MOVE_NO_DELTA => Ok(ClientPart::Moves { delta: false }),
-            code::END => Ok(ClientPart::End),
+            code::MOVE => Ok(ClientOp::Moves { delta: true }),
+            code::MOVE_NO_DELTA => Ok(ClientOp::Moves { delta: false }),
+            code::END => Ok(ClientOp::End),
             code::VOICE_SPEEX | code::VOICE_OPUS => {
                 skip_voice(reader)?;
                 continue;
@@ -132,7 +132,7 @@ pub fn read_moves(
 }
 
 /// Begins a message of that protocol.
-pub fn begin(writer: &mut BitWriter, protocol: &Protocol, head: &ClientHead) {
+pub fn begin(writer: &mut BitWriter, protocol: &Protocol, head: &ClientHeader) {
     writer.begin(protocol.encoding);
     writer.long(head.server_id.0);
     writer.long(head.message_acknowledge);

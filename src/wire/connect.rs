@@ -24,7 +24,7 @@ use crate::model::{Challenge, Qport, limits::MAX_STRING_LEN};
 
 use super::{
     huffman::tree::{Code, Symbol, Tree},
-    info::{Info, InfoError},
+    info::{InfoError, InfoString},
     text::Text,
     userinfo::check_userinfo,
 };
@@ -102,7 +102,7 @@ impl<'a> Connect<'a> {
     ///
     /// # Errors
     /// See [`ConnectError`].
-    pub fn userinfo(self) -> Result<Info, ConnectError> {
+    pub fn userinfo(self) -> Result<InfoString, ConnectError> {
         self.text()?.userinfo()
     }
 
@@ -209,7 +209,7 @@ impl ConnectText {
     ///
     /// # Errors
     /// [`ConnectError::UserinfoTooLong`] and [`ConnectError::Userinfo`].
-    pub fn userinfo(&self) -> Result<Info, ConnectError> {
+    pub fn userinfo(&self) -> Result<InfoString, ConnectError> {
         let userinfo = self.userinfo_text();
         if userinfo.len() > MAX_CONNECT_USERINFO {
             return Err(ConnectError::UserinfoTooLong(userinfo.len()));
@@ -222,7 +222,7 @@ impl ConnectText {
 ///
 /// # Errors
 /// [`ConnectError::UserinfoTooLong`]; then nothing is appended.
-pub fn write_connect(userinfo: &Info, out: &mut Vec<u8>) -> Result<(), ConnectError> {
+pub fn write_connect(userinfo: &InfoString, out: &mut Vec<u8>) -> Result<(), ConnectError> {
     let userinfo = userinfo.as_str();
     if userinfo.len() > MAX_CONNECT_USERINFO {
         return Err(ConnectError::UserinfoTooLong(userinfo.len()));
@@ -365,7 +365,7 @@ mod tests {
         let mut packet = Vec::new();
         for (len, result) in [(1013, Ok(())), (1014, Err(ConnectError::UserinfoTooLong(1014)))] {
             packet.clear();
-            let info = Info::parse(&of_len(len));
+            let info = InfoString::parse(&of_len(len));
             assert_eq!(write_connect(&info, &mut packet), result);
             assert_eq!(packet.is_empty(), result.is_err());
             let read = userinfo_of(format!("\"{}\"", of_len(len)).as_bytes());

@@ -105,11 +105,11 @@ pub fn read_delta(
 
 /// One entity of a list that was read.
 #[derive(Clone, Copy, Debug)]
-pub enum Listed<'a> {
+pub enum EntityUpdate<'a> {
     /// Carried over from the old list.
-    Kept(&'a EntityState),
+    Unchanged(&'a EntityState),
     /// Travelled: new, or changed.
-    Told(EntityState),
+    Changed(EntityState),
 }
 
 /// Reads a list relative to `old` (ascending by number) and hands each entity of the new list to
@@ -121,7 +121,7 @@ pub fn read_list<'a>(
     reader: &mut BitReader<'_>,
     old: impl Iterator<Item = &'a EntityState>,
     baseline: impl Fn(EntityNum) -> &'a EntityState,
-    mut take: impl FnMut(Listed<'a>),
+    mut take: impl FnMut(EntityUpdate<'a>),
 ) -> Result<()> {
     let mut old = old.peekable();
     let mut last = -1;
@@ -136,14 +136,14 @@ pub fn read_list<'a>(
         }
         last = wire;
         while let Some(kept) = old.next_if(|before| before.number < wire) {
-            take(Listed::Kept(kept));
+            take(EntityUpdate::Unchanged(kept));
         }
         let before = old.next_if(|before| before.number == wire);
         let from = before.unwrap_or_else(|| baseline(number));
         if let Some(entity) = read_delta(reader, from, number)? {
-            take(Listed::Told(entity));
+            take(EntityUpdate::Changed(entity));
         }
     }
-    old.for_each(|kept| take(Listed::Kept(kept)));
+    old.for_each(|kept| take(EntityUpdate::Unchanged(kept)));
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::{
     Result, WireError,
     bits::{BitReader, BitWriter, big_string_bits, code_bits},
     entity,
-    server_message::Operation,
+    server_message::ServerOp,
 };
 use crate::model::{
     ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState,
@@ -45,16 +45,16 @@ pub fn write<'a>(
 ) {
     writer.long(command_num.0);
     for (index, text) in configstrings {
-        writer.byte(Operation::Configstring as u8);
+        writer.byte(ServerOp::Configstring as u8);
         writer.short(index.index() as i16);
         writer.big_string(text);
     }
     let nothing = EntityState::default();
     for baseline in baselines {
-        writer.byte(Operation::Baseline as u8);
+        writer.byte(ServerOp::Baseline as u8);
         entity::write_delta(writer, &nothing, baseline, true);
     }
-    writer.byte(Operation::End as u8);
+    writer.byte(ServerOp::End as u8);
     writer.long(client_num.index() as i32);
     writer.long(checksum_feed);
 }
@@ -63,14 +63,14 @@ pub fn write<'a>(
 #[must_use]
 pub fn configstring_bits(index: ConfigIndex, text: &[u8]) -> usize {
     let [low, high] = (index.index() as u16).to_le_bytes();
-    code_bits(&[Operation::Configstring as u8, low, high]) + big_string_bits(text)
+    code_bits(&[ServerOp::Configstring as u8, low, high]) + big_string_bits(text)
 }
 
 /// Returns how many bits [`write()`] makes of a baseline. `writer` is free to be used.
 #[must_use]
 pub fn baseline_bits(writer: &mut BitWriter, baseline: &EntityState) -> usize {
     writer.clear();
-    writer.byte(Operation::Baseline as u8);
+    writer.byte(ServerOp::Baseline as u8);
     entity::write_delta(writer, &EntityState::default(), baseline, true);
     writer.bit_len()
 }
@@ -86,9 +86,9 @@ pub fn read(reader: &mut BitReader<'_>) -> Result<Gamestate> {
     let mut baselines = Vec::new();
     let mut chars = 1;
     loop {
-        match Operation::read(reader)? {
-            Operation::End => break,
-            Operation::Configstring => {
+        match ServerOp::read(reader)? {
+            ServerOp::End => break,
+            ServerOp::Configstring => {
                 let index = reader.short()?;
                 let index = usize::try_from(index).ok().and_then(ConfigIndex::new).ok_or(
                     WireError::OutOfRange { what: "configstring", number: i64::from(index) },
@@ -100,7 +100,7 @@ pub fn read(reader: &mut BitReader<'_>) -> Result<Gamestate> {
                 }
                 configstrings.push((index, text));
             }
-            Operation::Baseline => {
+            ServerOp::Baseline => {
                 let number = entity::read_number(reader)?;
                 if number == EntityNum::NONE {
                     return Err(WireError::OutOfRange { what: "baseline", number: 1023 });

@@ -1,6 +1,6 @@
-//! Info strings: `\key\value\key\value…`, the one map type of the protocol.
+//! InfoString strings: `\key\value\key\value…`, the one map type of the protocol.
 //!
-//! Invariants of an [`Info`], whatever it was made of: keys are unique without regard to case and never
+//! Invariants of an [`InfoString`], whatever it was made of: keys are unique without regard to case and never
 //! empty; neither keys nor values hold `\`, `;`, `"` or control bytes; the text is no longer than its
 //! kind allows. So it can be put between quotes in a command and be read by every peer.
 //! Source: Quake III protocol 68, info strings.
@@ -50,7 +50,7 @@ pub enum InfoError {
 
 /// How long the text may be, and what an empty value means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Kind {
+enum InfoKind {
     /// At most 1023 bytes; setting an empty value removes the key.
     #[default]
     Normal,
@@ -58,7 +58,7 @@ enum Kind {
     Big,
 }
 
-impl Kind {
+impl InfoKind {
     const fn limit(self) -> usize {
         match self {
             Self::Normal => MAX_INFO_LEN,
@@ -73,22 +73,22 @@ impl Kind {
 
 /// An info string.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Info {
+pub struct InfoString {
     text: String,
-    kind: Kind,
+    kind: InfoKind,
 }
 
-impl Info {
+impl InfoString {
     /// An empty one of the normal kind.
     #[must_use]
     pub const fn normal() -> Self {
-        Self { text: String::new(), kind: Kind::Normal }
+        Self { text: String::new(), kind: InfoKind::Normal }
     }
 
     /// An empty one of the big kind.
     #[must_use]
     pub const fn big() -> Self {
-        Self { text: String::new(), kind: Kind::Big }
+        Self { text: String::new(), kind: InfoKind::Big }
     }
 
     /// Reads text of unknown origin as the normal kind.
@@ -215,7 +215,7 @@ impl Info {
     }
 }
 
-impl fmt::Display for Info {
+impl fmt::Display for InfoString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, normalized: &str) {
-        assert_eq!(Info::parse(text).as_str(), normalized, "{text:?}");
+        assert_eq!(InfoString::parse(text).as_str(), normalized, "{text:?}");
     }
 
     #[test]
@@ -299,18 +299,18 @@ mod tests {
     #[test]
     fn text_over_the_limit_loses_what_does_not_fit() {
         let long = format!("\\a\\{}\\b\\1", "x".repeat(1100));
-        let info = Info::parse(&long);
+        let info = InfoString::parse(&long);
         assert_eq!(info.as_str().len(), 1023);
         assert_eq!(info.get("b"), None);
         // The missing backslash is one byte more than there is room for.
-        let info = Info::parse(&format!("a\\{}", "x".repeat(1021)));
+        let info = InfoString::parse(&format!("a\\{}", "x".repeat(1021)));
         assert!(info.is_empty());
-        assert_eq!(Info::parse_big(&long).get("b"), Some("1"));
+        assert_eq!(InfoString::parse_big(&long).get("b"), Some("1"));
     }
 
     #[test]
     fn a_key_is_found_whatever_its_case() {
-        let mut info = Info::parse("\\Name\\a\\rate\\25000x");
+        let mut info = InfoString::parse("\\Name\\a\\rate\\25000x");
         assert_eq!(info.get("nAME"), Some("a"));
         assert_eq!(info.int("RATE"), Some(25_000));
         assert_eq!(info.int("snaps"), None);
@@ -323,10 +323,10 @@ mod tests {
 
     #[test]
     fn an_empty_value_removes_only_in_the_normal_kind() {
-        let mut normal = Info::parse("\\a\\1");
+        let mut normal = InfoString::parse("\\a\\1");
         assert_eq!(normal.set("a", ""), Ok(()));
         assert_eq!(normal.as_str(), "");
-        let mut big = Info::parse_big("\\sv_paks\\\\a\\1");
+        let mut big = InfoString::parse_big("\\sv_paks\\\\a\\1");
         assert_eq!(big.as_str(), "\\sv_paks\\\\a\\1");
         assert_eq!(big.set("a", ""), Ok(()));
         assert_eq!(big.iter().collect::<Vec<_>>(), [("sv_paks", ""), ("a", "")]);
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn what_no_peer_could_read_is_refused() {
-        let mut info = Info::parse("\\a\\1");
+        let mut info = InfoString::parse("\\a\\1");
         let before = info.clone();
         for (key, value, error) in [
             ("a", "x;y", InfoError::Forbidden { byte: b';', at: 1 }),
@@ -353,13 +353,13 @@ mod tests {
 
     #[test]
     fn the_limit_counts_what_a_replaced_value_frees() {
-        let mut info = Info::normal();
+        let mut info = InfoString::normal();
         assert_eq!(info.set("a", &"x".repeat(1020)), Ok(()));
         assert_eq!(info.set("A", &"y".repeat(1020)), Ok(()));
         let error = InfoError::TooLong { len: 1024, limit: 1023 };
         assert_eq!(info.set("a", &"z".repeat(1021)), Err(error));
         assert_eq!(info.get("a").map(|value| &value[..1]), Some("y"));
-        let mut big = Info::big();
+        let mut big = InfoString::big();
         assert_eq!(big.set("a", &"x".repeat(8188)), Ok(()));
         assert!(big.set("b", "").is_err());
     }
@@ -391,7 +391,7 @@ mod tests {
         }
     }
 
-    fn assert_sound(info: &Info) {
+    fn assert_sound(info: &InfoString) {
         let pairs: Vec<_> = info.iter().collect();
         for (number, (key, value)) in pairs.iter().enumerate() {
             assert!(!key.is_empty() && !format!("{key}{value}").bytes().any(is_forbidden));
@@ -402,7 +402,7 @@ mod tests {
         assert_eq!(&info.emptied().read(info.as_str()), info, "reading changes it no more");
     }
 
-    impl Info {
+    impl InfoString {
         fn emptied(&self) -> Self {
             Self { text: String::new(), kind: self.kind }
         }
@@ -411,15 +411,15 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_becomes_a_sound_info(text in r#"[\\a-cA-C;"\n\x00-\x7fé]{0,60}"#) {
-            assert_sound(&Info::parse(&text));
-            assert_sound(&Info::parse_big(&text));
+            assert_sound(&InfoString::parse(&text));
+            assert_sound(&InfoString::parse_big(&text));
         }
 
         #[test]
         fn whatever_is_set_can_be_read(
             steps in prop::collection::vec(("[a-cA-C]{0,2}", "[x\\\\;é ]{0,300}"), 0..30)
         ) {
-            let (mut normal, mut big) = (Info::normal(), Info::big());
+            let (mut normal, mut big) = (InfoString::normal(), InfoString::big());
             for (key, value) in &steps {
                 if normal.set(key, value).is_ok() {
                     prop_assert_eq!(normal.get(key).unwrap_or(""), value);

@@ -19,11 +19,11 @@ macro_rules! operations {
         /// What a part of a server message is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
-        pub enum Operation {
+        pub enum ServerOp {
             $($(#[$doc])* $name = $code,)+
         }
 
-        impl Operation {
+        impl ServerOp {
             /// Every operation, by code.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
@@ -72,7 +72,7 @@ pub fn begin(writer: &mut BitWriter, protocol: &Protocol, reliable_acknowledge: 
 
 /// Adds a reliable command.
 pub fn write_command(writer: &mut BitWriter, number: CommandNum, text: &[u8]) {
-    writer.byte(Operation::Command as u8);
+    writer.byte(ServerOp::Command as u8);
     writer.long(number.0);
     writer.string(text);
 }
@@ -87,7 +87,7 @@ pub fn read_command(reader: &mut BitReader<'_>) -> Result<(CommandNum, String)> 
 
 /// Ends a message.
 pub fn end(writer: &mut BitWriter) {
-    writer.byte(Operation::End as u8);
+    writer.byte(ServerOp::End as u8);
 }
 
 /// Where a voice packet of a server comes from, and how it is to be heard. The sound itself is skipped.

@@ -63,7 +63,7 @@ impl AreaMask {
 
 /// What stands in front of the player and the entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SnapshotHead {
+pub struct SnapshotHeader {
     /// Level time of the snapshot.
     pub server_time: LevelTime,
     /// 0: complete. Else it is relative to the message that many numbers back.
@@ -76,7 +76,7 @@ pub struct SnapshotHead {
 
 /// What a snapshot is relative to, or what it shows: a player and entities ascending by number.
 #[derive(Clone, Debug)]
-pub struct View<'a, I> {
+pub struct SnapshotView<'a, I> {
     /// The player viewed from.
     pub player: &'a PlayerState,
     /// The entities seen.
@@ -87,7 +87,7 @@ pub struct View<'a, I> {
 /// relative to the zero player.
 pub fn write_head(
     writer: &mut BitWriter,
-    head: &SnapshotHead,
+    head: &SnapshotHeader,
     old_player: &PlayerState,
     player: &PlayerState,
 ) {
@@ -103,9 +103,9 @@ pub fn write_head(
 /// player and no entities.
 pub fn write<'a>(
     writer: &mut BitWriter,
-    head: &SnapshotHead,
-    old: View<'a, impl Iterator<Item = &'a EntityState>>,
-    new: View<'a, impl Iterator<Item = &'a EntityState>>,
+    head: &SnapshotHeader,
+    old: SnapshotView<'a, impl Iterator<Item = &'a EntityState>>,
+    new: SnapshotView<'a, impl Iterator<Item = &'a EntityState>>,
     baseline: impl Fn(i32) -> &'a EntityState,
 ) {
     write_head(writer, head, old.player, new.player);
@@ -116,7 +116,7 @@ pub fn write<'a>(
 ///
 /// # Errors
 /// As [`BitReader::bits`], and an area mask of more than 32 bytes.
-pub fn read_head(reader: &mut BitReader<'_>) -> Result<SnapshotHead> {
+pub fn read_head(reader: &mut BitReader<'_>) -> Result<SnapshotHeader> {
     let server_time = LevelTime(reader.long()?);
     let delta_num = reader.byte()?;
     let flags = SnapFlags(reader.byte()?);
@@ -127,5 +127,5 @@ pub fn read_head(reader: &mut BitReader<'_>) -> Result<SnapshotHead> {
         .get_mut(..usize::from(len))
         .ok_or(WireError::OutOfRange { what: "area mask length", number: i64::from(len) })?;
     reader.data(bytes)?;
-    Ok(SnapshotHead { server_time, delta_num, flags, areas })
+    Ok(SnapshotHeader { server_time, delta_num, flags, areas })
 }

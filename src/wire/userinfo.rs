@@ -10,7 +10,7 @@ use crate::model::{
     text::{leading_int, truncated},
 };
 
-use super::info::{Info, InfoError, is_forbidden, pairs};
+use super::info::{InfoError, InfoString, is_forbidden, pairs};
 
 /// Most pairs of a userinfo from the network. Clients send about 20, and 40 with settings of mods.
 pub const MAX_USERINFO_PAIRS: usize = 96;
@@ -21,7 +21,7 @@ pub const MAX_USERINFO_PAIRS: usize = 96;
 ///
 /// # Errors
 /// Bytes that no honest client sends, more than [`MAX_USERINFO_PAIRS`] pairs, and text over the limit.
-pub fn check_userinfo(text: &str) -> Result<Info, InfoError> {
+pub fn check_userinfo(text: &str) -> Result<InfoString, InfoError> {
     let forbidden = |byte| byte != b'\\' && is_forbidden(byte);
     if let Some(at) = text.bytes().position(forbidden) {
         return Err(InfoError::Forbidden { byte: text.as_bytes()[at], at });
@@ -33,7 +33,7 @@ pub fn check_userinfo(text: &str) -> Result<Info, InfoError> {
     if pairs > MAX_USERINFO_PAIRS {
         return Err(InfoError::TooManyPairs { pairs, limit: MAX_USERINFO_PAIRS });
     }
-    let mut info = Info::parse(text);
+    let mut info = InfoString::parse(text);
     info.remove("ip");
     Ok(info)
 }
@@ -41,7 +41,7 @@ pub fn check_userinfo(text: &str) -> Result<Info, InfoError> {
 /// What an engine reads in a client's userinfo. Numbers are as the client sent them, unless said
 /// otherwise; `None` where a key is missing.
 #[derive(Clone, Copy, Debug)]
-pub struct Userinfo<'a>(pub &'a Info);
+pub struct Userinfo<'a>(pub &'a InfoString);
 
 impl<'a> Userinfo<'a> {
     /// The value of any key, empty when it is missing.
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn numbers_in_userinfo_are_read_and_abuse_is_seen() {
-        let info = Info::parse(
+        let info = InfoString::parse(
             "\\rate\\-1\\snaps\\nan\\handicap\\101\\qport\\65537\\challenge\\-5\\name\\\
              0123456789012345678901234567890123",
         );
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!((user.qport(), user.challenge()), (Some(Qport(1)), Some(Challenge(-5))));
         assert_eq!(user.name().len(), 31);
         for (text, handicap) in [("0", 100), ("1", 1), ("50", 50), ("00050", 100), ("x", 100)] {
-            let info = Info::parse(&format!("\\handicap\\{text}"));
+            let info = InfoString::parse(&format!("\\handicap\\{text}"));
             assert_eq!(Userinfo(&info).handicap(), handicap, "{text}");
         }
     }

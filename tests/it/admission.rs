@@ -6,16 +6,16 @@ use std::net::SocketAddr;
 use fragd::{
     client::Protocol,
     model::{Challenge, Millis, Qport, Sequence},
-    netchan::{Channel, End},
+    netchan::{Channel, ChannelSide},
     node::{LocalPort, Node as _, Route},
     observe::Counter,
     server::Server,
     wire::{
         bits::BitWriter,
-        client_message::{self, ClientHead},
+        client_message::{self, ClientHeader},
         connect::write_connect,
         connectionless::Message,
-        info::Info,
+        info::InfoString,
     },
 };
 
@@ -60,7 +60,7 @@ impl Stranger {
     }
 
     fn connect(&self, server: &mut Server, pairs: &[(&str, &str)]) -> Vec<String> {
-        let mut info = Info::normal();
+        let mut info = InfoString::normal();
         for (key, value) in pairs {
             info.set(key, value).unwrap();
         }
@@ -219,9 +219,10 @@ fn client_that_resends_connect_keeps_its_slot() {
 /// The first packet of a connection: nothing seen yet.
 fn say_hello(server: &mut Server, stranger: &Stranger) {
     let challenge = Challenge(stranger.challenge(server));
-    let mut channel = Channel::<()>::new(End::Client, Protocol::IOQ3_71, challenge, Qport(1));
+    let mut channel =
+        Channel::<()>::new(ChannelSide::Client, Protocol::IOQ3_71, challenge, Qport(1));
     let mut writer = BitWriter::new();
-    client_message::begin(&mut writer, Protocol::Q3_68, &ClientHead::default());
+    client_message::begin(&mut writer, Protocol::Q3_68, &ClientHeader::default());
     client_message::end(&mut writer);
     let mut datagram = Vec::new();
     channel.send(writer.message(), &"".into(), (), &mut datagram).unwrap();
@@ -385,8 +386,9 @@ fn client_datagram(
     sequence: Sequence,
     write: impl FnOnce(&mut BitWriter),
 ) -> Vec<u8> {
-    let mut channel = Channel::<()>::new(End::Client, Protocol::IOQ3_71, challenge, Qport(1))
-        .resumed(sequence, Sequence(0));
+    let mut channel =
+        Channel::<()>::new(ChannelSide::Client, Protocol::IOQ3_71, challenge, Qport(1))
+            .resumed(sequence, Sequence(0));
     let mut writer = BitWriter::new();
     write(&mut writer);
     let mut datagram = Vec::new();
@@ -401,7 +403,7 @@ fn false_client_acknowledgements_are_rejected() {
     stranger.join(&mut server, "1");
     let challenge = Challenge(stranger.challenge(&mut server));
     let mut sequence = Sequence(0);
-    let mut send = |server: &mut Server, head: ClientHead, tail: &[u8]| {
+    let mut send = |server: &mut Server, head: ClientHeader, tail: &[u8]| {
         sequence = sequence.next();
         let datagram = client_datagram(challenge, sequence, |writer| {
             client_message::begin(writer, Protocol::Q3_68, &head);
@@ -411,24 +413,24 @@ fn false_client_acknowledgements_are_rejected() {
     };
     // Nothing was sent yet, so nothing can be acknowledged.
     for ack in [1, 5, -1, i32::MAX, i32::MIN] {
-        let head = ClientHead { message_acknowledge: ack, ..ClientHead::default() };
+        let head = ClientHeader { message_acknowledge: ack, ..ClientHeader::default() };
         assert!(send(&mut server, head, &[5]).is_empty(), "{ack}");
     }
     for reliable in [1, 64, 65, i32::MAX, i32::MIN] {
-        let head = ClientHead {
+        let head = ClientHeader {
             reliable_acknowledge: fragd::model::CommandNum(reliable),
-            ..ClientHead::default()
+            ..ClientHeader::default()
         };
         assert!(send(&mut server, head, &[5]).is_empty(), "{reliable}");
     }
     assert_eq!(server.counters().get(Counter::FalseAcknowledge), 10);
     // Unknown operations, no usercmds, too many usercmds.
     for tail in [&[0][..], &[1], &[255], &[2, 0], &[2, 33], &[3, 255], &[]] {
-        assert!(send(&mut server, ClientHead::default(), tail).is_empty(), "{tail:?}");
+        assert!(send(&mut server, ClientHeader::default(), tail).is_empty(), "{tail:?}");
     }
     assert!(server.counters().get(Counter::MalformedMessage) >= 6);
     // An honest message is answered by the gamestate all the same.
-    assert!(!send(&mut server, ClientHead::default(), &[5]).is_empty());
+    assert!(!send(&mut server, ClientHeader::default(), &[5]).is_empty());
     assert_eq!(server.counters().get(Counter::GamestatesSent), 1);
 }
 
@@ -443,8 +445,8 @@ fn gamestate_requests_get_one_per_second() {
         stranger.now += Millis(5);
         server.frame(stranger.now);
         let datagram = client_datagram(challenge, Sequence(sequence), |writer| {
-            let head = ClientHead { message_acknowledge: 1, ..ClientHead::default() };
-            let head = if sequence == 1 { ClientHead::default() } else { head };
+            let head = ClientHeader { message_acknowledge: 1, ..ClientHeader::default() };
+            let head = if sequence == 1 { ClientHeader::default() } else { head };
             client_message::begin(writer, Protocol::Q3_68, &head);
             client_message::end(writer);
         });
@@ -490,7 +492,7 @@ fn message_is_applied_completely_or_rejected() {
     stranger.join(&mut server, "1");
     let challenge = challenge(&mut server, &stranger);
     let whole = client_datagram(challenge, Sequence(1), |writer| {
-        client_message::begin(writer, Protocol::Q3_68, &ClientHead::default());
+        client_message::begin(writer, Protocol::Q3_68, &ClientHeader::default());
         client_message::write_command(writer, fragd::model::CommandNum(1), b"say hello there");
         client_message::end(writer);
     });

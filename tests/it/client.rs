@@ -4,18 +4,19 @@ use std::net::SocketAddr;
 
 use fragd::{
     client::{
-        Client, ClientEvent, ClientOptions, CommandError, Ending, FaultKind, Protocol, Stage,
+        Client, ClientEvent, ClientOptions, CommandError, ConnectionState, DisconnectReason,
+        Protocol, ProtocolErrorKind,
     },
     model::{
         Challenge, ClientNum, ConfigIndex, EntityNum, EntityState, LevelTime, Millis, Qport,
         Sequence, ServerId, UserCmd,
     },
-    netchan::{AddError, Channel, End},
+    netchan::{AddError, Channel, ChannelSide},
     wire::{
         bits::BitWriter,
         connectionless::Message,
-        info::Info,
-        server_message::{self, Operation},
+        info::InfoString,
+        server_message::{self, ServerOp},
         text::Text,
     },
 };
@@ -38,7 +39,7 @@ struct Pair {
 }
 
 fn options(wire: &'static Protocol) -> ClientOptions {
-    let userinfo = Info::parse("\\name\\probe\\rate\\25000");
+    let userinfo = InfoString::parse("\\name\\probe\\rate\\25000");
     ClientOptions::new(server_address(), wire, userinfo, Qport(4660), 99)
 }
 
@@ -60,7 +61,7 @@ impl Pair {
         pair.join();
         pair.level(&Level::with_id(10));
         pair.show(&World::at(1000, &[]));
-        assert_eq!(pair.client.stage(), Stage::Active);
+        assert_eq!(pair.client.stage(), ConnectionState::Active);
         pair.events.clear();
         pair
     }
@@ -103,7 +104,7 @@ impl Pair {
 
     fn join(&mut self) {
         self.pass(5);
-        assert_eq!(self.client.stage(), Stage::Connected);
+        assert_eq!(self.client.stage(), ConnectionState::Connected);
     }
 
     fn level(&mut self, level: &Level) {
@@ -117,12 +118,12 @@ impl Pair {
     }
 
     fn move_at(&mut self, server_time: i32) {
-        self.client.push_move(UserCmd { server_time, forwardmove: 127, ..UserCmd::default() });
+        self.client.push_usercmd(UserCmd { server_time, forwardmove: 127, ..UserCmd::default() });
     }
 
-    fn faults(&self) -> Vec<FaultKind> {
+    fn faults(&self) -> Vec<ProtocolErrorKind> {
         let fault = |event: &ClientEvent| match event {
-            ClientEvent::Fault(fault) => Some(fault.kind),
+            ClientEvent::ProtocolError(fault) => Some(fault.kind),
             _ => None,
         };
         self.events.iter().filter_map(fault).collect()
@@ -133,7 +134,7 @@ impl Pair {
 fn client_joins_with_every_protocol() {
     for wire in Protocol::ALL {
         let mut pair = Pair::new(wire);
-        assert_eq!(pair.client.stage(), Stage::Connecting);
+        assert_eq!(pair.client.stage(), ConnectionState::Connecting);
         pair.join();
         assert_eq!(pair.events, [ClientEvent::Connected]);
         assert_eq!(pair.client.protocol(), wire);
@@ -169,12 +170,12 @@ fn refused_client_reports_reason_and_retries() {
     pair.server.refusal = Some("Server is full\n".to_owned());
     pair.pass(5);
     assert_eq!(pair.events, [ClientEvent::Refused("Server is full".to_owned())]);
-    assert_eq!(pair.client.stage(), Stage::Connecting);
+    assert_eq!(pair.client.stage(), ConnectionState::Connecting);
     pair.pass(2900);
     assert_eq!(pair.sent, 2);
     pair.server.refusal = None;
     pair.pass(200);
-    assert_eq!(pair.client.stage(), Stage::Connected);
+    assert_eq!(pair.client.stage(), ConnectionState::Connected);
 }
 
 #[test]
@@ -212,7 +213,7 @@ fn fragmented_gamestate_makes_a_level() {
         pair.events.clear();
         pair.deliver(&datagrams);
         assert_eq!(pair.events, [ClientEvent::Gamestate]);
-        assert_eq!(pair.client.stage(), Stage::Primed);
+        assert_eq!(pair.client.stage(), ConnectionState::Primed);
         assert_eq!(pair.client.server_id(), Some(ServerId(4711)));
         assert_eq!(pair.client.client_num(), ClientNum::new(5));
         for (index, text) in &level.configstrings {
@@ -230,7 +231,7 @@ fn fragmented_gamestate_makes_a_level() {
         let mut world = World::at(1000, &[70]);
         world.entities[0].e_type = 9;
         pair.show(&world);
-        assert_eq!(pair.client.stage(), Stage::Active);
+        assert_eq!(pair.client.stage(), ConnectionState::Active);
         assert_eq!(pair.client.entities().copied().collect::<Vec<_>>(), world.entities);
     }
 }
@@ -242,7 +243,7 @@ fn snapshot_before_gamestate_is_discarded() {
     pair.show(&World::at(500, &[3]).not_active());
     assert_eq!(pair.client.statistics().early_snapshots, 1);
     assert!(pair.client.snapshot().is_none());
-    assert_eq!(pair.client.stage(), Stage::Connected);
+    assert_eq!(pair.client.stage(), ConnectionState::Connected);
     pair.pass(1000);
     assert_eq!(pair.peer().head.message_acknowledge, 1, "it is acknowledged all the same");
 }
@@ -298,7 +299,7 @@ fn level_time_is_monotonic() {
     let mut pair = Pair::playing(Protocol::OA_71);
     pair.show(&World::at(999, &[]));
     let (before, after) = (LevelTime(1000), LevelTime(999));
-    assert_eq!(pair.faults(), [FaultKind::TimeBackwards { before, after }]);
+    assert_eq!(pair.faults(), [ProtocolErrorKind::TimeBackwards { before, after }]);
     assert_eq!(pair.client.snapshot().map(|s| s.head.server_time), Some(before));
     pair.show(&World::at(1000, &[]));
     assert_eq!(pair.faults().len(), 1, "the same time is no fault");
@@ -411,7 +412,7 @@ fn long_configstring_is_joined_and_restart_changes_server_id() {
         ]
     );
     assert_eq!(pair.client.configstring(ConfigIndex::at(30)), long);
-    assert_eq!(pair.client.stage(), Stage::Active);
+    assert_eq!(pair.client.stage(), ConnectionState::Active);
     pair.pass(40);
     assert_eq!(pair.peer().head.server_id, ServerId(11));
     assert_eq!(pair.peer().last_move, None, "usercmds of before are forgotten");
@@ -434,7 +435,7 @@ fn map_change_keeps_the_connection() {
         pair.level(&Level::with_id(20));
         let told = ClientEvent::ServerCommand("print \"with it\"".to_owned());
         assert_eq!(pair.events, [told, ClientEvent::Gamestate]);
-        assert_eq!(pair.client.stage(), Stage::Primed);
+        assert_eq!(pair.client.stage(), ConnectionState::Primed);
         assert!(pair.client.snapshot().is_none());
         assert_eq!(pair.client.level_time(pair.now), LevelTime(0));
         pair.move_at(0);
@@ -443,9 +444,9 @@ fn map_change_keeps_the_connection() {
         assert_eq!(pair.peer().last_move, Some((1, false)));
         // The new level's time is its own, and begins when the client is in.
         pair.show(&World::at(9000, &[]).not_active());
-        assert_eq!(pair.client.stage(), Stage::Primed);
+        assert_eq!(pair.client.stage(), ConnectionState::Primed);
         pair.show(&World::at(40, &[7]));
-        assert_eq!(pair.client.stage(), Stage::Active);
+        assert_eq!(pair.client.stage(), ConnectionState::Active);
         assert_eq!(pair.client.level_time(pair.now + Millis(5)), LevelTime(45));
         assert_eq!(pair.faults(), []);
         pair.client.send_command(pair.now, "say after").unwrap();
@@ -472,10 +473,10 @@ fn gamestate_sets_last_server_command() {
 #[test]
 fn userinfo_changes_are_sent() {
     let mut pair = Pair::playing(Protocol::IOQ3_71);
-    pair.client.set_userinfo(pair.now, Info::parse("\\name\\other")).unwrap();
+    pair.client.set_userinfo(pair.now, InfoString::parse("\\name\\other")).unwrap();
     pair.pass(40);
     assert_eq!(pair.peer().heard, ["userinfo \"\\name\\other\""]);
-    let long = Info::parse(&format!("\\name\\{}", "x".repeat(1000)));
+    let long = InfoString::parse(&format!("\\name\\{}", "x".repeat(1000)));
     assert!(pair.client.set_userinfo(pair.now, long).is_err());
     assert_eq!(pair.client.userinfo().get("name"), Some("other"));
 }
@@ -488,8 +489,8 @@ fn disconnect_is_sent_three_times() {
     pair.pass(1000);
     assert_eq!(pair.peer().packets - before, 3);
     assert_eq!(pair.peer().heard, ["disconnect"]);
-    assert_eq!(pair.events, [ClientEvent::Disconnected(Ending::Left)]);
-    assert_eq!(pair.client.stage(), Stage::Disconnected);
+    assert_eq!(pair.events, [ClientEvent::Disconnected(DisconnectReason::Left)]);
+    assert_eq!(pair.client.stage(), ConnectionState::Disconnected);
     assert_eq!(pair.client.next_frame(), Millis::NEVER);
     assert_eq!(pair.client.send_command(pair.now, "say x"), Err(CommandError::NotConnected));
 }
@@ -499,7 +500,7 @@ fn client_applies_server_commands() {
     let mut pair = Pair::playing(Protocol::OA_71);
     pair.peer().commands.add("disconnect \"was kicked\"".into()).unwrap();
     pair.show(&World::at(1050, &[]));
-    let ending = Ending::ServerSaid("was kicked".to_owned());
+    let ending = DisconnectReason::ServerSaid("was kicked".to_owned());
     assert_eq!(pair.events, [ClientEvent::Disconnected(ending.clone())]);
     assert_eq!(pair.client.ending(), Some(&ending));
     pair.show(&World::at(1100, &[]));
@@ -516,7 +517,7 @@ fn server_without_connection_is_accepted_after_silence() {
     assert_eq!(pair.events, []);
     pair.pass(1);
     pair.deliver(&goodbye);
-    assert_eq!(pair.events, [ClientEvent::Disconnected(Ending::Forgotten)]);
+    assert_eq!(pair.events, [ClientEvent::Disconnected(DisconnectReason::Forgotten)]);
 }
 
 #[test]
@@ -524,10 +525,10 @@ fn silence_times_out_the_connection() {
     let mut pair = Pair::playing(Protocol::IOQ3_71);
     pair.now += Millis::seconds(199);
     pair.pass(40);
-    assert_eq!(pair.client.stage(), Stage::Active);
+    assert_eq!(pair.client.stage(), ConnectionState::Active);
     pair.now += Millis::seconds(1);
     pair.pass(40);
-    assert_eq!(pair.client.ending(), Some(&Ending::TimedOut));
+    assert_eq!(pair.client.ending(), Some(&DisconnectReason::TimedOut));
 }
 
 #[test]
@@ -538,7 +539,7 @@ fn too_many_commands_disconnect_cleanly() {
     }
     let overflow = Err(CommandError::Refused(AddError::Overflow));
     assert_eq!(pair.client.send_command(pair.now, "one more"), overflow);
-    assert_eq!(pair.client.ending(), Some(&Ending::CommandOverflow));
+    assert_eq!(pair.client.ending(), Some(&DisconnectReason::CommandOverflow));
     // What fits into a packet is sent, in order: a packet of them all would be no message.
     pair.pass(1);
     assert!((8..=64).contains(&pair.peer().heard.len()), "{}", pair.peer().heard.len());
@@ -568,7 +569,7 @@ fn protocol_error_names_position_and_ignores_message() {
     let mut writer = BitWriter::new();
     let message = |writer: &mut BitWriter, write: &dyn Fn(&mut BitWriter)| {
         server_message::begin(writer, Protocol::Q3_68, command(0));
-        writer.byte(Operation::Nop as u8);
+        writer.byte(ServerOp::Nop as u8);
         server_message::write_command(writer, command(1), b"print \"x\"");
         write(writer);
         server_message::end(writer);
@@ -576,12 +577,12 @@ fn protocol_error_names_position_and_ignores_message() {
     };
     for write in [
         &(|w: &mut BitWriter| w.byte(77)) as &dyn Fn(&mut BitWriter),
-        &|w| w.byte(Operation::Configstring as u8),
+        &|w| w.byte(ServerOp::Configstring as u8),
         // A gamestate with a configstring that has no place.
         &|w| {
-            w.byte(Operation::Gamestate as u8);
+            w.byte(ServerOp::Gamestate as u8);
             w.long(0);
-            w.byte(Operation::Configstring as u8);
+            w.byte(ServerOp::Configstring as u8);
             w.short(1024);
             w.big_string(b"x");
         },
@@ -591,13 +592,13 @@ fn protocol_error_names_position_and_ignores_message() {
         pair.deliver(&datagrams);
         let fault = pair.faults().pop();
         assert!(
-            matches!(fault, Some(FaultKind::Unreadable { at_bit, .. }) if at_bit > 100),
+            matches!(fault, Some(ProtocolErrorKind::Unreadable { at_bit, .. }) if at_bit > 100),
             "{fault:?}"
         );
         assert_eq!(pair.client.last_server_command(), command(0), "no part of it counts");
     }
     assert_eq!(pair.client.statistics().faults, 3);
-    let ClientEvent::Fault(first) = &pair.events[0] else { panic!("{:?}", pair.events) };
+    let ClientEvent::ProtocolError(first) = &pair.events[0] else { panic!("{:?}", pair.events) };
     assert_eq!(first.sequence, sequence);
     assert!(first.to_string().starts_with(&format!("server message {sequence}: at bit ")));
 
@@ -611,7 +612,7 @@ fn protocol_error_names_position_and_ignores_message() {
     let bytes = writer.message().to_vec();
     let datagrams = pair.peer().send(&bytes);
     pair.deliver(&datagrams);
-    assert!(matches!(pair.faults().last(), Some(FaultKind::Acknowledge(_))));
+    assert!(matches!(pair.faults().last(), Some(ProtocolErrorKind::Acknowledge(_))));
 }
 
 #[test]
@@ -651,7 +652,7 @@ fn stale_message_is_ignored_after_reconnect() {
         pair.deliver(&acknowledging);
         assert_eq!(pair.client.statistics().messages, 0, "{wire:?}");
         pair.level(&Level::with_id(3));
-        assert_eq!(pair.client.stage(), Stage::Primed, "{wire:?}");
+        assert_eq!(pair.client.stage(), ConnectionState::Primed, "{wire:?}");
         assert_eq!(pair.client.statistics().faults, 0, "{wire:?}");
     }
 }
@@ -663,7 +664,7 @@ fn late_message_does_not_affect_new_connection() {
             let mut before = Pair::playing(wire);
             if !is_same_challenge {
                 let challenge = Challenge(before.peer().channel.challenge().0 ^ 0x1234);
-                let channel = Channel::new(End::Server, wire, challenge, Qport(4660));
+                let channel = Channel::new(ChannelSide::Server, wire, challenge, Qport(4660));
                 before.peer().channel = channel.resumed(Sequence(3), Sequence(1));
             }
             let far = (0..100).map(|_| before.peer().next_snapshot(&World::at(1100, &[1]))).last();
@@ -681,7 +682,11 @@ fn late_message_does_not_affect_new_connection() {
             pair.deliver(&acknowledging);
             assert_eq!(pair.client.statistics().messages, 1, "{wire:?} {is_same_challenge}");
             pair.show(&World::at(1050, &[1]));
-            assert_eq!(pair.client.stage(), Stage::Active, "{wire:?} {is_same_challenge}");
+            assert_eq!(
+                pair.client.stage(),
+                ConnectionState::Active,
+                "{wire:?} {is_same_challenge}"
+            );
             assert_eq!(pair.faults(), [], "{wire:?} {is_same_challenge}");
 
             // Once nothing can be late any more, the same is the server's mistake.
@@ -744,7 +749,7 @@ proptest! {
             let message = writer.message().to_vec();
             let datagrams = pair.peer().send(&message);
             pair.deliver(&datagrams);
-            pair.client.push_move(UserCmd::default());
+            pair.client.push_usercmd(UserCmd::default());
             pair.now += Millis(40);
             pair.client.frame(pair.now);
         }
@@ -803,7 +808,7 @@ fn native_client_falls_back_to_68() {
         Text::from(text.as_str()).push_to(&mut datagram);
         client.handle_datagram(Millis(1), server_address(), &datagram);
         assert_eq!(client.protocol(), expected);
-        assert_eq!(client.stage(), Stage::Challenging);
+        assert_eq!(client.stage(), ConnectionState::Challenging);
         client.frame(Millis(1));
         client.poll_transmit(&mut packet);
         let Ok(Message::Connect(connect)) = Message::parse(&packet) else { panic!() };

@@ -1,10 +1,10 @@
 //! Captured sessions of a real server, replayed to a client.
 
 use fragd::{
-    client::{Client, ClientEvent, ClientOptions, Ending, Protocol, Stage},
+    client::{Client, ClientEvent, ClientOptions, ConnectionState, DisconnectReason, Protocol},
     model::{ClientNum, Millis, ServerId},
     netchan::{is_connectionless, peek_client_header},
-    wire::{connectionless::Message, info::Info},
+    wire::{connectionless::Message, info::InfoString},
 };
 
 use crate::vectors::{Row, table};
@@ -52,7 +52,7 @@ fn replay(name: &str, wire: &'static Protocol, guess: &'static Protocol) {
     let first = rows.iter().map(|row| row.bytes("datagram_hex")).find(|d| !is_connectionless(d));
     let (_, qport) = peek_client_header(&first.unwrap()).unwrap();
     let server = ([127, 0, 0, 1], 27_960).into();
-    let userinfo = Info::parse("\\name\\vector");
+    let userinfo = InfoString::parse("\\name\\vector");
     let options = ClientOptions {
         detects_protocol: guess != wire,
         ..ClientOptions::new(server, guess, userinfo, qport, 1)
@@ -86,11 +86,11 @@ fn replay(name: &str, wire: &'static Protocol, guess: &'static Protocol) {
         }
         client.handle_datagram(now, server, &datagram);
         check(&mut client, row, decoded, &mut snapshots);
-        if client.stage() == Stage::Disconnected {
+        if client.stage() == ConnectionState::Disconnected {
             break;
         }
     }
-    assert_eq!(client.ending(), Some(&Ending::ServerSaid("disconnected".to_owned())));
+    assert_eq!(client.ending(), Some(&DisconnectReason::ServerSaid("disconnected".to_owned())));
     // The last ones repeat the server's disconnect.
     let shown = |row: &&Row| {
         let decoded = row.text("decoded");
@@ -107,7 +107,7 @@ fn check(client: &mut Client, row: &Row, decoded: &str, snapshots: &mut u64) {
     let place = row.text("n");
     let mut events = Vec::new();
     while let Some(event) = client.poll_event() {
-        assert!(!matches!(event, ClientEvent::Fault(_)), "row {place}: {event:?}");
+        assert!(!matches!(event, ClientEvent::ProtocolError(_)), "row {place}: {event:?}");
         events.push(event);
     }
     if decoded == "connectResponse" {
@@ -122,7 +122,7 @@ fn check(client: &mut Client, row: &Row, decoded: &str, snapshots: &mut u64) {
         let last = i64::from(client.last_server_command().0);
         assert_eq!(last, int(decoded, "serverCommandSequence "));
     }
-    if !decoded.contains(" snapshot: ") || client.stage() == Stage::Disconnected {
+    if !decoded.contains(" snapshot: ") || client.stage() == ConnectionState::Disconnected {
         return;
     }
     assert_eq!(events.last(), Some(&ClientEvent::Snapshot), "row {place}");

@@ -5,7 +5,7 @@ use fragd::{
     wire::{
         connect::{CONNECT_PREFIX, ConnectError, compress, write_connect},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
-        info::Info,
+        info::InfoString,
         text::Text,
         userinfo::Userinfo,
     },
@@ -60,7 +60,8 @@ fn connect_vectors_are_written() {
         assert_eq!(packet.len(), padded_len, "{name}: as long as peers send it");
         if let Some(quoted) = text.strip_prefix('"') {
             let mut packet = Vec::new();
-            write_connect(&Info::parse(quoted.trim_end_matches('"')), &mut packet).expect("fits");
+            write_connect(&InfoString::parse(quoted.trim_end_matches('"')), &mut packet)
+                .expect("fits");
             assert_eq!(meaningful(&row, &packet), meaningful(&row, &expected), "{name}");
         }
     }

@@ -5,11 +5,11 @@ use fragd::{
     wire::{
         connect::Connect,
         connectionless::{
-            ChallengeResponse, ConnectResponse, ConnectionlessError, Echo, GetChallenge, Kind,
-            ListFilter, ListRequest, Message, Player, Query, Rcon, Retired, StatusResponse,
-            Summary,
+            ChallengeResponse, CommandKind, ConnectResponse, ConnectionlessError, Echo,
+            GetChallenge, ListFilter, ListRequest, Message, ObsoleteCommand, Player, Query, Rcon,
+            StatusResponse, Summary,
         },
-        info::Info,
+        info::InfoString,
         text::Text,
     },
 };
@@ -48,7 +48,7 @@ fn requests_parse_in_every_spelling() {
     let rcon = Rcon { password: "pw".into(), command: "say \"a  b\"".into() };
     check("rcon pw  say \"a  b\"\n", Message::Rcon(rcon));
     check("nonsense 5", Message::Unknown("nonsense".into()));
-    check("ipAuthorize 1 accept", Message::Retired(Retired::IpAuthorize));
+    check("ipAuthorize 1 accept", Message::ObsoleteCommand(ObsoleteCommand::IpAuthorize));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn recorded_responses_are_parsed() {
     let Ok(message @ Message::InfoResponse(text)) = Message::parse(&datagram) else {
         panic!("no answer")
     };
-    assert_eq!(Info::from_wire(text).as_str(), &measured[13..]);
+    assert_eq!(InfoString::from_wire(text).as_str(), &measured[13..]);
     check_written(&message, measured);
     let status = StatusResponse {
         info: "\\sv_hostname\\x".into(),
@@ -121,7 +121,10 @@ fn packets_of_no_known_form_are_errors() {
     let Ok(Message::Connect(connect)) = Message::parse(&aaa) else { panic!("no connect") };
     assert!(connect.userinfo().is_err());
     let response = datagram("connectResponse 5");
-    assert_eq!(Message::parse(&response).map(|message| message.kind()), Ok(Kind::ConnectResponse));
+    assert_eq!(
+        Message::parse(&response).map(|message| message.kind()),
+        Ok(CommandKind::ConnectResponse)
+    );
 }
 
 #[test]
@@ -208,7 +211,7 @@ fn messages<'a>(parts: &'a Parts, list: &'a [u8]) -> Vec<Message<'a>> {
             filter,
         }),
         Message::parse(list).expect("a list"),
-        Message::Retired(Retired::Motd),
+        Message::ObsoleteCommand(ObsoleteCommand::Motd),
         Message::Unknown("unknown".into()),
     ]
 }
@@ -254,7 +257,7 @@ proptest! {
                     }
                 }
                 Ok(Message::InfoResponse(info)) => {
-                    prop_assert!(Info::from_wire(info).as_str().len() <= 1023);
+                    prop_assert!(InfoString::from_wire(info).as_str().len() <= 1023);
                 }
                 Ok(Message::StatusResponse(status)) => {
                     prop_assert!(status.players().count() * 4 <= len);

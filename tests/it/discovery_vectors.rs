@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 
 use fragd::wire::{
     connectionless::{
-        ChallengeResponse, GetChallenge, HEARTBEAT_TAG, ListFilter, ListRequest, Message, Player,
-        Query, Retired, StatusResponse, Summary, write_server_list, write_status_response,
+        ChallengeResponse, GetChallenge, HEARTBEAT_TAG, ListFilter, ListRequest, Message,
+        ObsoleteCommand, Player, Query, StatusResponse, Summary, write_server_list,
+        write_status_response,
     },
-    info::Info,
+    info::InfoString,
     text::Text,
 };
 
@@ -39,7 +40,7 @@ fn discovery_vectors_are_written_as_they_were_read() {
         let datagram = row.bytes("hex");
         assert_eq!(datagram.len(), row.number::<usize>("bytes"), "{name}");
         let message = Message::parse(&datagram).unwrap_or_else(|error| panic!("{name}: {error}"));
-        if matches!(message, Message::Retired(_) | Message::Unknown(_)) {
+        if matches!(message, Message::ObsoleteCommand(_) | Message::Unknown(_)) {
             assert!(name.contains("motd") || name.contains("pdate"), "{name}: {message:?}");
             continue;
         }
@@ -69,8 +70,8 @@ fn discovery_request_vectors_have_their_meaning() {
     check("q3_disconnect_oob", Message::Disconnect);
     check("q3_heartbeat_fig4", Message::Heartbeat(HEARTBEAT_TAG.into()));
     check("q3_heartbeat_darkplaces", Message::Heartbeat("DarkPlaces".into()));
-    check("et_getmotd", Message::Retired(Retired::GetMotd));
-    check("et_motd_regular", Message::Retired(Retired::Motd));
+    check("et_getmotd", Message::ObsoleteCommand(ObsoleteCommand::GetMotd));
+    check("et_motd_regular", Message::ObsoleteCommand(ObsoleteCommand::Motd));
     let challenge = fragd::model::Challenge(1_234_567_890);
     let response = ChallengeResponse { challenge, ..ChallengeResponse::default() };
     check("et_challengeResponse", Message::ChallengeResponse(response));
@@ -141,7 +142,7 @@ fn discovery_vectors_of_lists_are_made() {
 fn discovery_response_vectors_hold_their_values() {
     let datagram = packet("q3_infoResponse_fig3");
     let Ok(Message::InfoResponse(text)) = Message::parse(&datagram) else { panic!("no answer") };
-    let info = Info::from_wire(text);
+    let info = InfoString::from_wire(text);
     assert_eq!((info.get("challenge"), info.get("punkbuster")), (Some("xxx"), Some("0")));
     let expected = Summary {
         protocol: 68,
@@ -160,7 +161,7 @@ fn discovery_response_vectors_hold_their_values() {
     let Ok(Message::StatusResponse(status)) = Message::parse(&datagram) else {
         panic!("no answer")
     };
-    let info = Info::from_wire(status.info);
+    let info = InfoString::from_wire(status.info);
     assert_eq!((info.get("sv_hostname"), info.int("sv_maxclients")), (Some("noname"), Some(16)));
     let players = [
         Player { score: 12, ping: 48, name: "Sarge".into() },
@@ -186,7 +187,7 @@ fn cut_discovery_vectors_are_errors_or_shorter() {
                     assert!(list.servers().count() <= whole.servers().count());
                 }
                 Ok(Message::StatusResponse(StatusResponse { info, .. })) => {
-                    let _ = Info::from_wire(info);
+                    let _ = InfoString::from_wire(info);
                 }
                 _ => {}
             }

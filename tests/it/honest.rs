@@ -9,7 +9,7 @@ use std::{
 };
 
 use fragd::{
-    client::{Protocol, Stage},
+    client::{ConnectionState, Protocol},
     impairment::Impairment,
     model::{Millis, Qport},
     node::{Hosted as _, LocalPort, Node as _, Route},
@@ -122,7 +122,7 @@ fn nat_rebinding_while_joining_still_joins() {
                 if moment == 2 {
                     player.levels == 1
                 } else {
-                    player.client().stage() == Stage::Connected
+                    player.client().stage() == ConnectionState::Connected
                 }
             };
             for _ in 0..2000 {

@@ -15,10 +15,10 @@ use fragd::{
     wire::{
         Protocol, Result, WireError,
         bits::{BitReader, BitWriter},
-        client_message::{self, ClientHead, ClientPart},
+        client_message::{self, ClientHeader, ClientOp},
         download::{self, Block},
         entity, gamestate, player,
-        server_message::{self, Operation},
+        server_message::{self, ServerOp},
         snapshot, usercmd,
     },
 };
@@ -106,19 +106,19 @@ fn read_block(reader: &mut BitReader<'_>, expected: u32) -> Result<()> {
 fn read_server_message(reader: &mut BitReader<'_>) -> Result<()> {
     reader.long()?;
     loop {
-        match Operation::read(reader)? {
-            Operation::Nop => {}
-            Operation::Gamestate => read_gamestate(reader)?,
-            Operation::Command => {
+        match ServerOp::read(reader)? {
+            ServerOp::Nop => {}
+            ServerOp::Gamestate => read_gamestate(reader)?,
+            ServerOp::Command => {
                 assert!(server_message::read_command(reader)?.1.len() <= MAX_STRING_LEN);
             }
-            Operation::Download => read_block(reader, 0)?,
-            Operation::Snapshot => read_snapshot(reader)?,
-            Operation::End => return Ok(()),
-            Operation::VoiceSpeex | Operation::VoiceOpus => {
+            ServerOp::Download => read_block(reader, 0)?,
+            ServerOp::Snapshot => read_snapshot(reader)?,
+            ServerOp::End => return Ok(()),
+            ServerOp::VoiceSpeex | ServerOp::VoiceOpus => {
                 server_message::read_voice(reader)?;
             }
-            other @ (Operation::Configstring | Operation::Baseline) => {
+            other @ (ServerOp::Configstring | ServerOp::Baseline) => {
                 return Err(WireError::Operation(other as u8));
             }
         }
@@ -126,16 +126,16 @@ fn read_server_message(reader: &mut BitReader<'_>) -> Result<()> {
 }
 
 fn read_client_message(reader: &mut BitReader<'_>) -> Result<()> {
-    ClientHead::read(reader)?;
+    ClientHeader::read(reader)?;
     loop {
         match client_message::read_part(reader)? {
-            ClientPart::Command { text, .. } => assert!(text.len() <= MAX_STRING_LEN),
-            ClientPart::Moves { .. } => {
+            ClientOp::Command { text, .. } => assert!(text.len() <= MAX_STRING_LEN),
+            ClientOp::Moves { .. } => {
                 let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
                 let count = client_message::read_moves(reader, 7, &mut moves)?;
                 assert!((1..=MAX_PACKET_USERCMDS).contains(&count));
             }
-            ClientPart::End => return Ok(()),
+            ClientOp::End => return Ok(()),
         }
     }
 }
@@ -192,7 +192,7 @@ static VALID: LazyLock<Vec<Valid>> = LazyLock::new(|| {
         valid.push(Valid { what: what.to_owned(), read: reader(read), bytes });
     };
     made("moves and commands", "client message", &|w| {
-        let head = ClientHead {
+        let head = ClientHeader {
             server_id: ServerId(1013),
             message_acknowledge: 300_000,
             reliable_acknowledge: CommandNum(-1),
@@ -205,7 +205,7 @@ static VALID: LazyLock<Vec<Valid>> = LazyLock::new(|| {
     });
     for code in [6, 7] {
         made("voice of a client", "client message", &|w| {
-            client_message::begin(w, Protocol::Q3_68, &ClientHead::default());
+            client_message::begin(w, Protocol::Q3_68, &ClientHeader::default());
             w.byte(code);
             w.byte(1);
             w.long(2);
@@ -332,7 +332,7 @@ fn messages_beyond_limits_are_named_errors() {
             "gamestate",
             &|w| {
                 w.long(0);
-                w.byte(Operation::Configstring as u8);
+                w.byte(ServerOp::Configstring as u8);
                 w.short(1024);
             },
             out_of_range("configstring", 1024),
@@ -341,7 +341,7 @@ fn messages_beyond_limits_are_named_errors() {
             "gamestate",
             &|w| {
                 w.long(0);
-                w.byte(Operation::Configstring as u8);
+                w.byte(ServerOp::Configstring as u8);
                 w.short(-1);
             },
             out_of_range("configstring", -1),
@@ -350,7 +350,7 @@ fn messages_beyond_limits_are_named_errors() {
             "gamestate",
             &|w| {
                 w.long(0);
-                w.byte(Operation::Baseline as u8);
+                w.byte(ServerOp::Baseline as u8);
                 entity::write_end(w);
             },
             out_of_range("baseline", 1023),
@@ -359,7 +359,7 @@ fn messages_beyond_limits_are_named_errors() {
             "gamestate",
             &|w| {
                 w.long(0);
-                w.byte(Operation::End as u8);
+                w.byte(ServerOp::End as u8);
                 w.long(64);
             },
             out_of_range("client number", 64),
@@ -376,7 +376,7 @@ fn messages_beyond_limits_are_named_errors() {
         (
             "client message",
             &|w| {
-                client_message::begin(w, Protocol::Q3_68, &ClientHead::default());
+                client_message::begin(w, Protocol::Q3_68, &ClientHeader::default());
                 w.byte(2);
                 w.byte(0);
             },
@@ -385,7 +385,7 @@ fn messages_beyond_limits_are_named_errors() {
         (
             "client message",
             &|w| {
-                client_message::begin(w, Protocol::Q3_68, &ClientHead::default());
+                client_message::begin(w, Protocol::Q3_68, &ClientHeader::default());
                 w.byte(3);
                 w.byte(33);
             },
@@ -394,7 +394,7 @@ fn messages_beyond_limits_are_named_errors() {
         (
             "client message",
             &|w| {
-                client_message::begin(w, Protocol::Q3_68, &ClientHead::default());
+                client_message::begin(w, Protocol::Q3_68, &ClientHeader::default());
                 w.byte(1);
             },
             Err(WireError::Operation(1)),

@@ -272,7 +272,7 @@ fn take_slot(server: &mut Server, now: Millis, from: Route, request: &[u8]) {
     server.poll_transmit(&mut packet).unwrap();
     let text = String::from_utf8_lossy(&packet[4..]).into_owned();
     let challenge = text.split(' ').nth(1).unwrap().to_owned();
-    let mut info = fragd::wire::info::Info::normal();
+    let mut info = fragd::wire::info::InfoString::normal();
     for (key, value) in [("protocol", "68"), ("qport", "7"), ("challenge", &challenge)] {
         info.set(key, value).unwrap();
     }

@@ -6,8 +6,8 @@ use fragd::wire::Protocol;
 use fragd::{
     model::{Challenge, Sequence, ServerId},
     netchan::{
-        End,
-        header::{Layout, checksum},
+        ChannelSide,
+        header::{HeaderLayout, checksum},
         is_connectionless,
         scramble::Scrambler,
     },
@@ -51,8 +51,10 @@ fn native_checksum_vectors() {
             }
             continue;
         }
-        let from = if row.text("direction") == "c2s" { End::Client } else { End::Server };
-        let (header, _) = Layout::new(from, Protocol::IOQ3_71.framing).read(&datagram).unwrap();
+        let from =
+            if row.text("direction") == "c2s" { ChannelSide::Client } else { ChannelSide::Server };
+        let (header, _) =
+            HeaderLayout::new(from, Protocol::IOQ3_71.framing).read(&datagram).unwrap();
         let expected = checksum(challenge.unwrap(), header.sequence);
         assert_eq!(header.checksum, expected, "row {}", row.text("n"));
         checked += 1;

@@ -11,20 +11,20 @@ use fragd::{
         limits::{MAX_PACKET_USERCMDS, PACKET_BACKUP},
     },
     netchan::{
-        Channel, End, IncomingCommands, Order, OutgoingCommands, detect_protocol,
+        Channel, ChannelSide, CommandOrder, IncomingCommands, OutgoingCommands, detect_protocol,
         is_connectionless, peek_client_header, usercmd_key,
     },
     wire::{
         Protocol,
         bits::{BitReader, BitWriter, safe_byte},
-        client_message::{self, ClientHead, ClientPart},
+        client_message::{self, ClientHeader, ClientOp},
         connectionless::Message,
-        entity::{self, Listed},
+        entity::{self, EntityUpdate},
         gamestate::{self, Gamestate},
-        info::Info,
+        info::InfoString,
         player,
-        server_message::{self, Operation},
-        snapshot::{self, SnapshotHead, View},
+        server_message::{self, ServerOp},
+        snapshot::{self, SnapshotHeader, SnapshotView},
         userinfo::Userinfo,
     },
 };
@@ -57,7 +57,7 @@ fn replay(file: &str, protocol: &'static Protocol) {
         if datagrams == 0 {
             assert_eq!(peek_client_header(&datagram), Some((Sequence(1), qport)), "{file}");
             assert_eq!(
-                detect_protocol(protocol, End::Client, challenge, &datagram),
+                detect_protocol(protocol, ChannelSide::Client, challenge, &datagram),
                 protocol,
                 "{file}"
             );
@@ -146,8 +146,8 @@ impl Session {
     fn new(protocol: &'static Protocol, challenge: Challenge, qport: Qport) -> Self {
         let end = |end| Channel::new(end, protocol, challenge, qport);
         Self {
-            server: end(End::Server),
-            client: end(End::Client),
+            server: end(ChannelSide::Server),
+            client: end(ChannelSide::Client),
             server_commands: Default::default(),
             client_commands: Default::default(),
             gamestate: None,
@@ -164,18 +164,18 @@ impl Session {
         let mut message = std::mem::take(&mut self.message);
         let received = self.server.receive(datagram, &mut message).unwrap()?;
         let sent = &mut self.server_commands.0;
-        let head = self.server.open_client_message(sent, &mut message).unwrap();
+        let head = self.server.unscramble_client_message(sent, &mut message).unwrap();
         sent.acknowledge(head.reliable_acknowledge).unwrap();
         let text = Arc::clone(sent.get(head.reliable_acknowledge).unwrap());
         let feed = self.gamestate.as_ref().map_or(0, |gamestate| gamestate.checksum_feed);
         let key = usercmd_key(feed, head.message_acknowledge, text.as_bytes());
 
         let mut reader = BitReader::new(&message);
-        assert_eq!(ClientHead::read(&mut reader), Ok(head));
+        assert_eq!(ClientHeader::read(&mut reader), Ok(head));
         let read = ClientMessage::read(&mut reader, key);
         assert_ends(&reader, &message);
         for (number, text) in &read.commands {
-            if self.client_commands.1.take(*number, text) == Order::Next {
+            if self.client_commands.1.take(*number, text) == CommandOrder::Next {
                 // The client knew it first.
                 assert_eq!(self.client_commands.0.add(text.as_str().into()), Ok(*number));
             }
@@ -200,7 +200,8 @@ impl Session {
         let received = self.client.receive(datagram, &mut message).unwrap()?;
         let sequence = received.sequence;
         let sent = &mut self.client_commands.0;
-        let acknowledged = self.client.open_server_message(sequence, sent, &mut message).unwrap();
+        let acknowledged =
+            self.client.unscramble_server_message(sequence, sent, &mut message).unwrap();
         let text = Arc::clone(sent.get(acknowledged).unwrap());
         sent.acknowledge(acknowledged).unwrap();
 
@@ -211,17 +212,17 @@ impl Session {
         let mut operations = Vec::new();
         let mut said = Vec::new();
         loop {
-            let operation = Operation::read(&mut reader).unwrap();
+            let operation = ServerOp::read(&mut reader).unwrap();
             operations.push((operation as u8).to_string());
             match operation {
-                Operation::Command => {
+                ServerOp::Command => {
                     let (number, text) = server_message::read_command(&mut reader).unwrap();
                     server_message::write_command(&mut writer, number, text.as_bytes());
                     self.server_said(number, &text);
                 }
-                Operation::Gamestate => said = self.gamestate(&mut reader, &mut writer),
-                Operation::Snapshot => said = self.snapshot(sequence, &mut reader, &mut writer),
-                Operation::End => break server_message::end(&mut writer),
+                ServerOp::Gamestate => said = self.gamestate(&mut reader, &mut writer),
+                ServerOp::Snapshot => said = self.snapshot(sequence, &mut reader, &mut writer),
+                ServerOp::End => break server_message::end(&mut writer),
                 other => panic!("{other:?}"),
             }
         }
@@ -243,7 +244,7 @@ impl Session {
     }
 
     fn server_said(&mut self, number: CommandNum, text: &str) {
-        if self.server_commands.1.take(number, text) == Order::Next {
+        if self.server_commands.1.take(number, text) == CommandOrder::Next {
             // The server knew it first.
             assert_eq!(self.server_commands.0.add(text.into()), Ok(number));
         }
@@ -252,7 +253,7 @@ impl Session {
     fn gamestate(&mut self, reader: &mut BitReader<'_>, writer: &mut BitWriter) -> Vec<String> {
         let gamestate = gamestate::read(reader).unwrap();
         let strings = &gamestate.configstrings;
-        writer.byte(Operation::Gamestate as u8);
+        writer.byte(ServerOp::Gamestate as u8);
         gamestate::write(
             writer,
             gamestate.command_num,
@@ -269,7 +270,10 @@ impl Session {
             format!("clientNum {}", gamestate.client_num),
             format!("checksumFeed {}", gamestate.checksum_feed),
             format!("serverCommandSequence {}", gamestate.command_num),
-            format!("sv_serverid {}", Info::parse_big(&systeminfo.1).int("sv_serverid").unwrap()),
+            format!(
+                "sv_serverid {}",
+                InfoString::parse_big(&systeminfo.1).int("sv_serverid").unwrap()
+            ),
         ];
         self.baselines = Baselines::new(gamestate.baselines.clone());
         self.gamestate = Some(gamestate);
@@ -298,19 +302,19 @@ impl Session {
             |number| baselines.get(number.index() as i32),
             |listed| {
                 entities.push(match listed {
-                    Listed::Kept(kept) => *kept,
-                    Listed::Told(told) => told,
+                    EntityUpdate::Unchanged(kept) => *kept,
+                    EntityUpdate::Changed(told) => told,
                 });
             },
         )
         .unwrap();
         let new = Snapshot { player, entities };
-        writer.byte(Operation::Snapshot as u8);
+        writer.byte(ServerOp::Snapshot as u8);
         snapshot::write(
             writer,
             &head,
-            View { player: &old.player, entities: old.entities.iter() },
-            View { player: &new.player, entities: new.entities.iter() },
+            SnapshotView { player: &old.player, entities: old.entities.iter() },
+            SnapshotView { player: &new.player, entities: new.entities.iter() },
             |number| baselines.get(number),
         );
         let said = snapshot_in_words(&head, &new);
@@ -319,7 +323,7 @@ impl Session {
     }
 }
 
-fn snapshot_in_words(head: &SnapshotHead, snapshot: &Snapshot) -> Vec<String> {
+fn snapshot_in_words(head: &SnapshotHeader, snapshot: &Snapshot) -> Vec<String> {
     let Snapshot { player, entities } = snapshot;
     let numbers: Vec<_> = entities.iter().map(|entity| entity.number.to_string()).collect();
     let [x, y, z] = [player.origin[0], player.origin[1], player.origin[2]].map(f64::from);
@@ -350,13 +354,13 @@ impl ClientMessage {
         let mut read = Self { commands: Vec::new(), delta: false, usercmds: Vec::new() };
         loop {
             match client_message::read_part(reader).unwrap() {
-                ClientPart::Command { number, text } => read.commands.push((number, text)),
-                ClientPart::Moves { delta } => {
+                ClientOp::Command { number, text } => read.commands.push((number, text)),
+                ClientOp::Moves { delta } => {
                     let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
                     let count = client_message::read_moves(reader, key, &mut moves).unwrap();
                     (read.delta, read.usercmds) = (delta, moves[..count].to_vec());
                 }
-                ClientPart::End => return read,
+                ClientOp::End => return read,
             }
         }
     }
@@ -369,7 +373,7 @@ impl ClientMessage {
         client_message::end(writer);
     }
 
-    fn in_words(&self, head: &ClientHead) -> Vec<String> {
+    fn in_words(&self, head: &ClientHeader) -> Vec<String> {
         let mut said = vec![match (self.usercmds.len(), self.delta, head.message_acknowledge) {
             (0, _, 0) => "first packet".to_owned(),
             (0, ..) => "no usercmds".to_owned(),

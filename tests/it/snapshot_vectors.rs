@@ -8,12 +8,12 @@ use fragd::{
     wire::{
         Protocol,
         bits::{BitReader, BitWriter, safe_byte},
-        entity::{self, Listed},
+        entity::{self, EntityUpdate},
         field_tables::{ENTITY_68, PLAYER_68},
         fields::{FieldKind, FieldTable},
         gamestate, player,
-        server_message::{self, Operation},
-        snapshot::{self, AreaMask, SnapFlags, SnapshotHead, View},
+        server_message::{self, ServerOp},
+        snapshot::{self, AreaMask, SnapFlags, SnapshotHeader, SnapshotView},
         usercmd,
     },
 };
@@ -168,19 +168,19 @@ fn write_snapshot(
         let number = CommandNum(command["seq"].as_i64().unwrap() as i32);
         server_message::write_command(writer, number, &latin1(&command["text"]));
     }
-    writer.byte(Operation::Snapshot as u8);
+    writer.byte(ServerOp::Snapshot as u8);
     snapshot::write(
         writer,
         &head_of(case),
-        View { player: &scene.old.0, entities: scene.old.1.iter() },
-        View { player: new.0, entities: new.1.iter() },
+        SnapshotView { player: &scene.old.0, entities: scene.old.1.iter() },
+        SnapshotView { player: new.0, entities: new.1.iter() },
         |number| scene.baseline(number),
     );
     server_message::end(writer);
 }
 
-fn head_of(case: &Case) -> SnapshotHead {
-    SnapshotHead {
+fn head_of(case: &Case) -> SnapshotHeader {
+    SnapshotHeader {
         server_time: LevelTime(case.int("server_time") as i32),
         delta_num: case.int("delta_num") as u8,
         flags: SnapFlags(case.int("snap_flags") as u8),
@@ -202,26 +202,26 @@ fn snapshot_vectors_both_ways() {
         let mut reader = BitReader::new(&message);
         assert_eq!(i64::from(reader.long().unwrap()), case.int("ack"));
         for command in case.list("commands") {
-            assert_eq!(Operation::read(&mut reader), Ok(Operation::Command));
+            assert_eq!(ServerOp::read(&mut reader), Ok(ServerOp::Command));
             let (number, text) = server_message::read_command(&mut reader).unwrap();
             assert_eq!(i64::from(number.0), command["seq"].as_i64().unwrap());
             let sent = latin1(&command["text"]);
             let safe: String = sent.iter().map(|&b| char::from(safe_byte(b))).collect();
             assert_eq!(text, if sent.len() > 1023 { String::new() } else { safe }, "{}", case.id());
         }
-        assert_eq!(Operation::read(&mut reader), Ok(Operation::Snapshot));
+        assert_eq!(ServerOp::read(&mut reader), Ok(ServerOp::Snapshot));
         assert_eq!(snapshot::read_head(&mut reader), Ok(head_of(&case)), "{}", case.id());
         let player = player::read_delta(&mut reader, &scene.old.0).unwrap();
         let mut entities = Vec::new();
         let baseline = |number: EntityNum| scene.baseline(number.index() as i32);
         entity::read_list(&mut reader, scene.old.1.iter(), baseline, |listed| {
             entities.push(match listed {
-                Listed::Kept(kept) => *kept,
-                Listed::Told(told) => told,
+                EntityUpdate::Unchanged(kept) => *kept,
+                EntityUpdate::Changed(told) => told,
             });
         })
         .unwrap();
-        assert_eq!(Operation::read(&mut reader), Ok(Operation::End));
+        assert_eq!(ServerOp::read(&mut reader), Ok(ServerOp::End));
         assert_eq!(reader.bit_position() as i64, case.int("bits"), "{}", case.id());
 
         let expected =
@@ -314,7 +314,7 @@ fn gamestate_vectors_both_ways() {
         let feed = case.int("checksum_feed") as i32;
         let mut writer = BitWriter::new();
         server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(case.int("ack") as i32));
-        writer.byte(Operation::Gamestate as u8);
+        writer.byte(ServerOp::Gamestate as u8);
         gamestate::write(
             &mut writer,
             command_num,
@@ -330,9 +330,9 @@ fn gamestate_vectors_both_ways() {
         let message = writer.message().to_vec();
         let mut reader = BitReader::new(&message);
         reader.long().unwrap();
-        assert_eq!(Operation::read(&mut reader), Ok(Operation::Gamestate));
+        assert_eq!(ServerOp::read(&mut reader), Ok(ServerOp::Gamestate));
         let read = gamestate::read(&mut reader).unwrap();
-        assert_eq!(Operation::read(&mut reader), Ok(Operation::End));
+        assert_eq!(ServerOp::read(&mut reader), Ok(ServerOp::End));
         assert_eq!(
             (read.command_num, read.client_num, read.checksum_feed),
             (command_num, client_num, feed)

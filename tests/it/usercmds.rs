@@ -11,19 +11,19 @@ use fragd::{
         ClientNum, Millis, Qport, ServerId, UserCmd, Vec3, assets::MemoryAssets,
         limits::MAX_PACKET_USERCMDS,
     },
-    netchan::{Channel, End, usercmd_key},
+    netchan::{Channel, ChannelSide, usercmd_key},
     node::{LocalPort, Node as _, Route},
     server::{Geometry, Server},
     settings::{GameFolder, Settings, key},
     wire::{
         Protocol,
         bits::{BitReader, BitWriter},
-        client_message::{self, ClientHead},
+        client_message::{self, ClientHeader},
         connect::write_connect,
         connectionless::Message,
         gamestate,
-        info::Info,
-        server_message::{self, Operation},
+        info::InfoString,
+        server_message::{self, ServerOp},
         snapshot,
     },
 };
@@ -92,7 +92,7 @@ impl Runner {
             panic!("{reply:?}")
         };
         let challenge = reply.challenge;
-        let mut info = Info::normal();
+        let mut info = InfoString::normal();
         for (key, value) in [
             ("protocol", "71"),
             ("qport", "9"),
@@ -107,7 +107,7 @@ impl Runner {
         write_connect(&info, &mut connect).unwrap();
         server.handle_datagram(now, route(), &connect);
         replies(&mut server);
-        let channel = Channel::new(End::Client, Protocol::IOQ3_71, challenge, Qport(9));
+        let channel = Channel::new(ChannelSide::Client, Protocol::IOQ3_71, challenge, Qport(9));
         let server_id = ServerId(0);
         let mut runner = Self { server, channel, now, level_ms: 0, server_id, feed: 0 };
         runner.send(&[]);
@@ -137,10 +137,10 @@ impl Runner {
     /// Sends a packet with these moves.
     fn send(&mut self, moves: &[UserCmd]) {
         let acknowledged = self.channel.last_received().0 as i32;
-        let head = ClientHead {
+        let head = ClientHeader {
             server_id: self.server_id,
             message_acknowledge: acknowledged,
-            ..ClientHead::default()
+            ..ClientHeader::default()
         };
         let mut writer = BitWriter::new();
         client_message::begin(&mut writer, Protocol::Q3_68, &head);
@@ -177,13 +177,13 @@ impl Runner {
             let mut reader = BitReader::new(&message);
             reader.long().unwrap();
             loop {
-                match Operation::read(&mut reader).unwrap() {
-                    Operation::Command => drop(server_message::read_command(&mut reader).unwrap()),
-                    Operation::Gamestate => {
+                match ServerOp::read(&mut reader).unwrap() {
+                    ServerOp::Command => drop(server_message::read_command(&mut reader).unwrap()),
+                    ServerOp::Gamestate => {
                         self.feed = gamestate::read(&mut reader).unwrap().checksum_feed;
                         break;
                     }
-                    Operation::Snapshot => {
+                    ServerOp::Snapshot => {
                         self.level_ms = snapshot::read_head(&mut reader).unwrap().server_time.0;
                         break;
                     }

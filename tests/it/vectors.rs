@@ -15,7 +15,7 @@ use std::{
 use fragd::wire::Protocol;
 use fragd::{
     model::{Challenge, Qport, Sequence, Vec3},
-    netchan::{Channel, End, scramble::Scrambler},
+    netchan::{Channel, ChannelSide, scramble::Scrambler},
 };
 use serde_json::Value;
 
@@ -205,9 +205,9 @@ pub(crate) fn check_server_datagrams(case: &Value, message: &[u8]) {
         [(Protocol::IOQ3_71, "datagrams_native"), (Protocol::OA_71, "datagrams_compat")]
     {
         let expected: Vec<_> = case[key].as_array().unwrap().iter().collect();
-        let mut server =
-            Channel::new(End::Server, protocol, challenge, Qport(0)).resumed(sequence, Sequence(0));
-        let mut client = Channel::<()>::new(End::Client, protocol, challenge, Qport(0))
+        let mut server = Channel::new(ChannelSide::Server, protocol, challenge, Qport(0))
+            .resumed(sequence, Sequence(0));
+        let mut client = Channel::<()>::new(ChannelSide::Client, protocol, challenge, Qport(0))
             .resumed(Sequence(1), Sequence(sequence.0 - 1));
         let mut datagrams = vec![Vec::new()];
         let sent = server.send(message, &text, (), &mut datagrams[0]).unwrap().unwrap();

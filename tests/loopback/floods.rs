@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 
 use fragd::{
     observe::Counter,
-    wire::{connect::write_connect, info::Info},
+    wire::{connect::write_connect, info::InfoString},
 };
 
 use super::fixture::{LoopbackFixture, PLAYERS, answer, mail, oob, socket_at};
@@ -17,7 +17,7 @@ const HEADERS: usize = 28;
 
 /// A `connect` with these pairs.
 pub(super) fn connect(pairs: &[(&str, &str)]) -> Vec<u8> {
-    let mut info = Info::normal();
+    let mut info = InfoString::normal();
     for (key, value) in pairs {
         info.set(key, value).unwrap();
     }

@@ -4,14 +4,14 @@ use std::{net::UdpSocket, sync::Arc, time::Instant};
 
 use fragd::{
     model::{Challenge, CommandNum, ConfigIndex, Qport, ServerId, UserCmd},
-    netchan::{Channel, End, usercmd_key},
+    netchan::{Channel, ChannelSide, usercmd_key},
     wire::{
         Protocol,
         bits::{BitReader, BitWriter},
-        client_message::{self, ClientHead},
+        client_message::{self, ClientHeader},
         gamestate,
-        info::Info,
-        server_message::{self, Operation},
+        info::InfoString,
+        server_message::{self, ServerOp},
         snapshot,
     },
 };
@@ -57,7 +57,7 @@ impl RawClient {
         let mut client = Self {
             target,
             socket,
-            channel: Channel::new(End::Client, Protocol::IOQ3_71, challenge, qport),
+            channel: Channel::new(ChannelSide::Client, Protocol::IOQ3_71, challenge, qport),
             server_id: ServerId(0),
             feed: 0,
             level_ms: 0,
@@ -87,7 +87,7 @@ impl RawClient {
 
     /// Sends a message with that content; returns its bytes, with those of headers.
     pub(super) fn send(&mut self, write: impl FnOnce(&mut BitWriter)) -> usize {
-        let head = ClientHead {
+        let head = ClientHeader {
             server_id: self.server_id,
             message_acknowledge: self.channel.last_received().0 as i32,
             reliable_acknowledge: self.command.0,
@@ -144,23 +144,23 @@ impl RawClient {
         let mut reader = BitReader::new(&message);
         self.acknowledged = CommandNum(reader.long().unwrap());
         loop {
-            match Operation::read(&mut reader).unwrap() {
-                Operation::Command => {
+            match ServerOp::read(&mut reader).unwrap() {
+                ServerOp::Command => {
                     let (number, text) = server_message::read_command(&mut reader).unwrap();
                     if number.0 > self.command.0.0 {
                         self.command = (number, text);
                     }
                 }
-                Operation::Gamestate => {
+                ServerOp::Gamestate => {
                     let gamestate = gamestate::read(&mut reader).unwrap();
                     self.feed = gamestate.checksum_feed;
                     let system = ConfigIndex::SYSTEMINFO;
                     let found = gamestate.configstrings.iter().find(|(index, _)| *index == system);
-                    let info = Info::parse_big(&found.unwrap().1);
+                    let info = InfoString::parse_big(&found.unwrap().1);
                     self.server_id = ServerId(info.int("sv_serverid").unwrap());
                     return;
                 }
-                Operation::Snapshot => {
+                ServerOp::Snapshot => {
                     self.level_ms = snapshot::read_head(&mut reader).unwrap().server_time.0;
                     return;
                 }

@@ -5,11 +5,11 @@ use crate::wire::Protocol;
 use crate::{
     model::{CommandNum, ServerId},
     netchan::{
-        commands::OutgoingCommands,
         header::{MAX_DATAGRAM_LEN, peek_client_header},
-        opening::OpenError,
+        reliable::OutgoingCommands,
+        unscramble::UnscrambleError,
     },
-    wire::{bits::BitWriter, client_message::ClientHead, server_message},
+    wire::{bits::BitWriter, client_message::ClientHeader, server_message},
 };
 
 const CHALLENGE: Challenge = Challenge(-0x3579_bdf1);
@@ -25,14 +25,21 @@ struct Pair {
 impl Pair {
     fn new(protocol: &'static Protocol) -> Self {
         let end = |end| Channel::new(end, protocol, CHALLENGE, QPORT);
-        Self { server: end(End::Server), client: end(End::Client), message: Vec::new() }
+        Self {
+            server: end(ChannelSide::Server),
+            client: end(ChannelSide::Client),
+            message: Vec::new(),
+        }
     }
 
     /// The sending and the receiving end.
-    fn towards(&mut self, receiver: End) -> (&mut Channel<u32>, &mut Channel<u32>, &mut Vec<u8>) {
+    fn towards(
+        &mut self,
+        receiver: ChannelSide,
+    ) -> (&mut Channel<u32>, &mut Channel<u32>, &mut Vec<u8>) {
         match receiver {
-            End::Server => (&mut self.client, &mut self.server, &mut self.message),
-            End::Client => (&mut self.server, &mut self.client, &mut self.message),
+            ChannelSide::Server => (&mut self.client, &mut self.server, &mut self.message),
+            ChannelSide::Client => (&mut self.server, &mut self.client, &mut self.message),
         }
     }
 }
@@ -59,7 +66,7 @@ fn server_message(acknowledged: i32, len: usize) -> Vec<u8> {
     message
 }
 
-fn client_message(head: &ClientHead, len: usize) -> Vec<u8> {
+fn client_message(head: &ClientHeader, len: usize) -> Vec<u8> {
     let mut writer = BitWriter::new();
     crate::wire::client_message::begin(&mut writer, Protocol::Q3_68, head);
     let mut message = writer.message().to_vec();
@@ -72,7 +79,7 @@ fn deliver(
     receiver: &mut Channel<u32>,
     datagram: &[u8],
     message: &mut Vec<u8>,
-) -> Result<bool, Dropped> {
+) -> Result<bool, DropReason> {
     match receiver.receive(datagram, message)? {
         Some(received) => {
             receiver.commit(received);
@@ -86,18 +93,18 @@ fn deliver(
 fn numbers_begin_at_one_and_duplicates_and_late_messages_are_dropped() {
     for protocol in [Protocol::OA_71, Protocol::IOQ3_71] {
         let mut pair = Pair::new(protocol);
-        let (sender, receiver, message) = pair.towards(End::Client);
+        let (sender, receiver, message) = pair.towards(ChannelSide::Client);
         let sent: Vec<_> = (0..4).map(|_| datagrams(sender, b"abc", "").remove(0)).collect();
         assert_eq!(sent[0][..4], [1, 0, 0, 0]);
         let first = receiver.receive(&sent[0], message).expect("taken").expect("whole");
-        assert_eq!(first, Received { sequence: Sequence(1), lost: 0, far_ahead: false });
+        assert_eq!(first, ReceivedMessage { sequence: Sequence(1), lost: 0, far_ahead: false });
         receiver.commit(first);
-        assert!(matches!(receiver.receive(&sent[0], message), Err(Dropped::Old { .. })));
+        assert!(matches!(receiver.receive(&sent[0], message), Err(DropReason::Old { .. })));
         let fourth = receiver.receive(&sent[3], message).expect("taken").expect("whole");
         assert_eq!(fourth.lost, 2);
         receiver.commit(fourth);
         assert_eq!((receiver.last_received(), receiver.lost()), (Sequence(4), 2));
-        let late = Dropped::Old { sequence: Sequence(3), last: Sequence(4) };
+        let late = DropReason::Old { sequence: Sequence(3), last: Sequence(4) };
         assert_eq!(receiver.receive(&sent[2], message), Err(late));
     }
 }
@@ -105,8 +112,8 @@ fn numbers_begin_at_one_and_duplicates_and_late_messages_are_dropped() {
 #[test]
 fn n1_n2_what_is_not_committed_changes_nothing() {
     let mut pair = Pair::new(Protocol::OA_71);
-    let (sender, receiver, message) = pair.towards(End::Server);
-    let head = client_message(&ClientHead::default(), 20);
+    let (sender, receiver, message) = pair.towards(ChannelSide::Server);
+    let head = client_message(&ClientHeader::default(), 20);
     assert_eq!(deliver(receiver, &datagrams(sender, &head, "")[0], message), Ok(true));
 
     let forged = |sequence: u32| {
@@ -122,10 +129,10 @@ fn n1_n2_what_is_not_committed_changes_nothing() {
     }
     for sequence in [3 + MAX_JUMP, 1 << 30] {
         let dropped = receiver.receive(&forged(sequence), message);
-        assert!(matches!(dropped, Err(Dropped::FarAhead { .. })), "{sequence}");
+        assert!(matches!(dropped, Err(DropReason::FarAhead { .. })), "{sequence}");
     }
     // By the shorter way around it lies behind.
-    assert!(matches!(receiver.receive(&forged(0x7fff_fffe), message), Err(Dropped::Old { .. })));
+    assert!(matches!(receiver.receive(&forged(0x7fff_fffe), message), Err(DropReason::Old { .. })));
     assert_eq!(receiver.last_received(), Sequence(1));
     assert_eq!(deliver(receiver, &datagrams(sender, &head, "")[0], message), Ok(true));
 }
@@ -133,19 +140,19 @@ fn n1_n2_what_is_not_committed_changes_nothing() {
 #[test]
 fn n13_right_checksum_vouches_for_no_jump() {
     let mut pair = Pair::new(Protocol::IOQ3_71);
-    let (sender, receiver, message) = pair.towards(End::Client);
+    let (sender, receiver, message) = pair.towards(ChannelSide::Client);
     // Four values are possible for this number, whatever the challenge.
     receiver.last_received = Sequence(200);
     sender.next_sequence = Sequence((1 << 30) + 1);
     let dropped = receiver.receive(&datagrams(sender, b"abc", "")[0], message);
-    assert!(matches!(dropped, Err(Dropped::FarAhead { .. })), "{dropped:?}");
+    assert!(matches!(dropped, Err(DropReason::FarAhead { .. })), "{dropped:?}");
 }
 
 #[test]
 fn a_fresh_channel_believes_only_numbers_near_one() {
     for (protocol, far_ahead) in [(Protocol::OA_71, true), (Protocol::IOQ3_71, false)] {
         let mut pair = Pair::new(protocol);
-        let (sender, receiver, message) = pair.towards(End::Client);
+        let (sender, receiver, message) = pair.towards(ChannelSide::Client);
         sender.next_sequence = Sequence(MAX_LOST_AT_START + 2);
         let received = receiver.receive(&datagrams(sender, b"abc", "")[0], message);
         assert_eq!(received.expect("taken").expect("whole").far_ahead, far_ahead, "{protocol}");
@@ -156,7 +163,7 @@ fn a_fresh_channel_believes_only_numbers_near_one() {
 fn n3_numbers_go_around() {
     for protocol in [Protocol::OA_71, Protocol::IOQ3_71] {
         let mut pair = Pair::new(protocol);
-        let (sender, receiver, message) = pair.towards(End::Client);
+        let (sender, receiver, message) = pair.towards(ChannelSide::Client);
         let start = Sequence(Sequence::MASK - 3);
         (sender.next_sequence, receiver.last_received) = (start.next(), start);
         for expected in [Sequence::MASK - 2, Sequence::MASK - 1] {
@@ -187,21 +194,21 @@ fn n3_a_connection_ends_long_before_its_numbers() {
 #[test]
 fn n4_a_wrong_checksum_is_noticed_before_anything_else() {
     let mut pair = Pair::new(Protocol::IOQ3_71);
-    let (sender, receiver, message) = pair.towards(End::Server);
+    let (sender, receiver, message) = pair.towards(ChannelSide::Server);
     let sent = datagrams(sender, b"abc", "");
     assert_eq!(deliver(receiver, &sent[0], message), Ok(true));
-    let mut stranger = Channel::new(End::Client, Protocol::IOQ3_71, Challenge(1), QPORT);
+    let mut stranger = Channel::new(ChannelSide::Client, Protocol::IOQ3_71, Challenge(1), QPORT);
     // Number 1 has the same checksum under every challenge.
     assert_eq!(datagrams(&mut stranger, b"abc", "")[0], sent[0]);
     stranger.next_sequence = Sequence(5);
     for datagram in datagrams(&mut stranger, &[0; 1300], "") {
-        let dropped = Dropped::Checksum(Sequence(5));
+        let dropped = DropReason::Checksum(Sequence(5));
         assert_eq!(receiver.receive(&datagram, message), Err(dropped));
     }
     receiver.last_received = Sequence(9);
     stranger.next_sequence = Sequence(5);
     let dropped = receiver.receive(&datagrams(&mut stranger, b"abc", "")[0], message);
-    assert_eq!(dropped, Err(Dropped::Checksum(Sequence(5))), "though it is old, too");
+    assert_eq!(dropped, Err(DropReason::Checksum(Sequence(5))), "though it is old, too");
     assert!(receiver.assembly.is_idle());
 }
 
@@ -226,13 +233,13 @@ fn fragments_carry_the_same_number_and_checksum_and_are_cut_at_1300() {
 #[test]
 fn a_newer_whole_message_ends_an_assembly() {
     let mut pair = Pair::new(Protocol::OA_71);
-    let (sender, receiver, message) = pair.towards(End::Client);
+    let (sender, receiver, message) = pair.towards(ChannelSide::Client);
     let long = datagrams(sender, &server_message(0, 1500), "");
     let short = datagrams(sender, &server_message(0, 10), "");
     assert_eq!(deliver(receiver, &long[0], message), Ok(false));
     assert_eq!(deliver(receiver, &short[0], message), Ok(true));
     assert!(receiver.assembly.is_idle(), "its memory is free");
-    assert!(matches!(deliver(receiver, &long[1], message), Err(Dropped::Old { .. })));
+    assert!(matches!(deliver(receiver, &long[1], message), Err(DropReason::Old { .. })));
 }
 
 #[test]
@@ -276,7 +283,7 @@ fn while_fragments_wait_messages_queue_and_get_number_and_key_when_they_leave() 
         let received = pair.client.receive(datagram, &mut pair.message).expect("taken");
         let Some(received) = received else { continue };
         let sequence = received.sequence;
-        let command = pair.client.open_server_message(sequence, &commands, &mut pair.message);
+        let command = pair.client.unscramble_server_message(sequence, &commands, &mut pair.message);
         assert_eq!(commands.acknowledge(command.expect("opened")), Ok(()));
         pair.client.commit(received);
         arrived.push(pair.message.clone());
@@ -306,18 +313,18 @@ fn what_cannot_be_sent_is_refused() {
 #[test]
 fn a_message_keyed_by_a_command_that_is_not_kept_is_refused() {
     let mut pair = Pair::new(Protocol::OA_71);
-    let head = ClientHead { reliable_acknowledge: CommandNum(3), ..ClientHead::default() };
+    let head = ClientHeader { reliable_acknowledge: CommandNum(3), ..ClientHeader::default() };
     let sent = datagrams(&mut pair.client, &client_message(&head, 40), "cs 1");
     let received = pair.server.receive(&sent[0], &mut pair.message);
     assert!(matches!(received, Ok(Some(_))));
-    let opened = pair.server.open_client_message(&OutgoingCommands::new(), &mut pair.message);
-    assert_eq!(opened, Err(OpenError::UnknownCommand(3)));
+    let opened = pair.server.unscramble_client_message(&OutgoingCommands::new(), &mut pair.message);
+    assert_eq!(opened, Err(UnscrambleError::UnknownCommand(3)));
 }
 
 #[test]
 fn numbers_that_reach_into_the_scrambled_bytes_still_make_the_key() {
     // Codes of these bytes are the longest there are, so the last long ends behind the twelfth byte.
-    let head = ClientHead {
+    let head = ClientHeader {
         server_id: ServerId(0x59cd_cdcd),
         message_acknowledge: 0x59cd_cdcd,
         reliable_acknowledge: CommandNum(0x0001_cdcd),
@@ -335,7 +342,7 @@ fn numbers_that_reach_into_the_scrambled_bytes_still_make_the_key() {
     let sent = datagrams(&mut pair.client, &clear, "");
     assert!(matches!(pair.server.receive(&sent[0], &mut pair.message), Ok(Some(_))));
     assert_ne!(pair.message, clear);
-    assert_eq!(pair.server.open_client_message(&commands, &mut pair.message), Ok(head));
+    assert_eq!(pair.server.unscramble_client_message(&commands, &mut pair.message), Ok(head));
     assert_eq!(pair.message, clear);
 }
 
@@ -348,16 +355,16 @@ fn protocols() -> impl Strategy<Value = &'static Protocol> {
     prop_oneof![Just(Protocol::OA_71), Just(Protocol::IOQ3_71)]
 }
 
-fn ends() -> impl Strategy<Value = End> {
-    prop_oneof![Just(End::Server), Just(End::Client)]
+fn ends() -> impl Strategy<Value = ChannelSide> {
+    prop_oneof![Just(ChannelSide::Server), Just(ChannelSide::Client)]
 }
 
 /// A message of that length at most, or a little more, that begins as `receiver`'s messages do.
-fn message_for(receiver: End, acknowledged: i32, len: usize) -> Vec<u8> {
+fn message_for(receiver: ChannelSide, acknowledged: i32, len: usize) -> Vec<u8> {
     match receiver {
-        End::Client => server_message(acknowledged, len),
-        End::Server => {
-            let head = ClientHead {
+        ChannelSide::Client => server_message(acknowledged, len),
+        ChannelSide::Server => {
+            let head = ClientHeader {
                 server_id: ServerId(len as i32 * 77),
                 message_acknowledge: 5,
                 reliable_acknowledge: CommandNum(acknowledged),
@@ -372,10 +379,12 @@ fn open(
     sequence: Sequence,
     commands: &OutgoingCommands,
     message: &mut [u8],
-) -> Result<(), OpenError> {
+) -> Result<(), UnscrambleError> {
     match channel.end {
-        End::Server => channel.open_client_message(commands, message).map(|_| ()),
-        End::Client => channel.open_server_message(sequence, commands, message).map(|_| ()),
+        ChannelSide::Server => channel.unscramble_client_message(commands, message).map(|_| ()),
+        ChannelSide::Client => {
+            channel.unscramble_server_message(sequence, commands, message).map(|_| ())
+        }
     }
 }
 
@@ -479,7 +488,7 @@ proptest! {
             if near && bytes.len() >= 10 {
                 let number = [at as u8 + 1, 0, 0, bytes[3] & 0x80];
                 bytes[..4].copy_from_slice(&number);
-                let at_checksum = if receiver == End::Server { 6 } else { 4 };
+                let at_checksum = if receiver == ChannelSide::Server { 6 } else { 4 };
                 if signed && protocol == Protocol::IOQ3_71 {
                     let checksum = checksum(CHALLENGE, Sequence(at as u32 + 1)).to_le_bytes();
                     bytes[at_checksum..at_checksum + 4].copy_from_slice(&checksum);

@@ -64,7 +64,7 @@ impl Checks {
             if !player.take_updated() {
                 continue;
             }
-            player.client().soundness().map_err(|what| format!("player {place}: {what}"))?;
+            player.client().check_invariants().map_err(|what| format!("player {place}: {what}"))?;
             if self.damages {
                 player.seen.clear();
                 player.heard.clear();

@@ -69,7 +69,7 @@ pub enum ConnectionlessError {
 
 /// Which command a message is: for dispatch, counters and log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum CommandKind {
     /// Asks a server for a few words about itself.
     GetInfo,
     /// Asks a server for its settings and players.
@@ -80,15 +80,15 @@ pub enum Kind {
     Connect,
     /// Asks a server to run a console line.
     Rcon,
-    /// Answers [`Kind::GetChallenge`].
+    /// Answers [`CommandKind::GetChallenge`].
     ChallengeResponse,
-    /// Answers [`Kind::Connect`] with yes.
+    /// Answers [`CommandKind::Connect`] with yes.
     ConnectResponse,
-    /// Answers [`Kind::GetInfo`].
+    /// Answers [`CommandKind::GetInfo`].
     InfoResponse,
-    /// Answers [`Kind::GetStatus`].
+    /// Answers [`CommandKind::GetStatus`].
     StatusResponse,
-    /// Text for the screen: refusals and the output of [`Kind::Rcon`].
+    /// Text for the screen: refusals and the output of [`CommandKind::Rcon`].
     Print,
     /// Text for a client to send back.
     Echo,
@@ -100,19 +100,19 @@ pub enum Kind {
     GetServers,
     /// The same, for addresses of both families.
     GetServersExt,
-    /// Answers [`Kind::GetServers`].
+    /// Answers [`CommandKind::GetServers`].
     GetServersResponse,
-    /// Answers [`Kind::GetServersExt`].
+    /// Answers [`CommandKind::GetServersExt`].
     GetServersExtResponse,
     /// Talk with services that are long gone.
-    Retired(Retired),
+    ObsoleteCommand(ObsoleteCommand),
     /// Anything else.
     Unknown,
 }
 
 /// Commands that belong to services of the publisher: recognised, and ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Retired {
+pub enum ObsoleteCommand {
     /// A client asks for the message of the day.
     GetMotd,
     /// The message of the day.
@@ -128,34 +128,34 @@ pub enum Retired {
 }
 
 /// Every command and its name on the wire. Names are compared without regard to case.
-pub const COMMANDS: &[(&str, Kind)] = &[
-    ("getinfo", Kind::GetInfo),
-    ("getstatus", Kind::GetStatus),
-    ("getchallenge", Kind::GetChallenge),
-    ("connect", Kind::Connect),
-    ("rcon", Kind::Rcon),
-    ("challengeResponse", Kind::ChallengeResponse),
-    ("connectResponse", Kind::ConnectResponse),
-    ("infoResponse", Kind::InfoResponse),
-    ("statusResponse", Kind::StatusResponse),
-    ("print", Kind::Print),
-    ("echo", Kind::Echo),
-    ("disconnect", Kind::Disconnect),
-    ("heartbeat", Kind::Heartbeat),
-    ("getservers", Kind::GetServers),
-    ("getserversExt", Kind::GetServersExt),
-    ("getserversResponse", Kind::GetServersResponse),
-    ("getserversExtResponse", Kind::GetServersExtResponse),
-    ("getmotd", Kind::Retired(Retired::GetMotd)),
-    ("motd", Kind::Retired(Retired::Motd)),
-    ("getKeyAuthorize", Kind::Retired(Retired::GetKeyAuthorize)),
-    ("keyAuthorize", Kind::Retired(Retired::KeyAuthorize)),
-    ("getIpAuthorize", Kind::Retired(Retired::GetIpAuthorize)),
-    ("ipAuthorize", Kind::Retired(Retired::IpAuthorize)),
+pub const COMMANDS: &[(&str, CommandKind)] = &[
+    ("getinfo", CommandKind::GetInfo),
+    ("getstatus", CommandKind::GetStatus),
+    ("getchallenge", CommandKind::GetChallenge),
+    ("connect", CommandKind::Connect),
+    ("rcon", CommandKind::Rcon),
+    ("challengeResponse", CommandKind::ChallengeResponse),
+    ("connectResponse", CommandKind::ConnectResponse),
+    ("infoResponse", CommandKind::InfoResponse),
+    ("statusResponse", CommandKind::StatusResponse),
+    ("print", CommandKind::Print),
+    ("echo", CommandKind::Echo),
+    ("disconnect", CommandKind::Disconnect),
+    ("heartbeat", CommandKind::Heartbeat),
+    ("getservers", CommandKind::GetServers),
+    ("getserversExt", CommandKind::GetServersExt),
+    ("getserversResponse", CommandKind::GetServersResponse),
+    ("getserversExtResponse", CommandKind::GetServersExtResponse),
+    ("getmotd", CommandKind::ObsoleteCommand(ObsoleteCommand::GetMotd)),
+    ("motd", CommandKind::ObsoleteCommand(ObsoleteCommand::Motd)),
+    ("getKeyAuthorize", CommandKind::ObsoleteCommand(ObsoleteCommand::GetKeyAuthorize)),
+    ("keyAuthorize", CommandKind::ObsoleteCommand(ObsoleteCommand::KeyAuthorize)),
+    ("getIpAuthorize", CommandKind::ObsoleteCommand(ObsoleteCommand::GetIpAuthorize)),
+    ("ipAuthorize", CommandKind::ObsoleteCommand(ObsoleteCommand::IpAuthorize)),
 ];
 
-impl Kind {
-    /// The name on the wire; `unknown` for [`Kind::Unknown`].
+impl CommandKind {
+    /// The name on the wire; `unknown` for [`CommandKind::Unknown`].
     #[must_use]
     pub fn name(self) -> &'static str {
         COMMANDS.iter().find(|(_, kind)| *kind == self).map_or("unknown", |(name, _)| name)
@@ -170,38 +170,38 @@ impl Kind {
 /// One packet outside a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// See [`Kind::GetInfo`].
+    /// See [`CommandKind::GetInfo`].
     GetInfo(Query<'a>),
-    /// See [`Kind::GetStatus`].
+    /// See [`CommandKind::GetStatus`].
     GetStatus(Query<'a>),
-    /// See [`Kind::GetChallenge`].
+    /// See [`CommandKind::GetChallenge`].
     GetChallenge(GetChallenge<'a>),
-    /// See [`Kind::Connect`].
+    /// See [`CommandKind::Connect`].
     Connect(Connect<'a>),
-    /// See [`Kind::Rcon`].
+    /// See [`CommandKind::Rcon`].
     Rcon(Rcon<'a>),
-    /// See [`Kind::ChallengeResponse`].
+    /// See [`CommandKind::ChallengeResponse`].
     ChallengeResponse(ChallengeResponse),
-    /// See [`Kind::ConnectResponse`].
+    /// See [`CommandKind::ConnectResponse`].
     ConnectResponse(ConnectResponse),
-    /// See [`Kind::InfoResponse`]. The text of an info string; [`Summary`] has what is usual in it.
+    /// See [`CommandKind::InfoResponse`]. The text of an info string; [`Summary`] has what is usual in it.
     InfoResponse(Text<'a>),
-    /// See [`Kind::StatusResponse`].
+    /// See [`CommandKind::StatusResponse`].
     StatusResponse(StatusResponse<'a>),
-    /// See [`Kind::Print`]. The text may have many lines.
+    /// See [`CommandKind::Print`]. The text may have many lines.
     Print(Text<'a>),
-    /// See [`Kind::Echo`].
+    /// See [`CommandKind::Echo`].
     Echo(Text<'a>),
-    /// See [`Kind::Disconnect`].
+    /// See [`CommandKind::Disconnect`].
     Disconnect,
-    /// See [`Kind::Heartbeat`]. The tag names the kind of game.
+    /// See [`CommandKind::Heartbeat`]. The tag names the kind of game.
     Heartbeat(Text<'a>),
-    /// See [`Kind::GetServers`] and [`Kind::GetServersExt`].
+    /// See [`CommandKind::GetServers`] and [`CommandKind::GetServersExt`].
     GetServers(ListRequest<'a>),
-    /// See [`Kind::GetServersResponse`] and [`Kind::GetServersExtResponse`].
+    /// See [`CommandKind::GetServersResponse`] and [`CommandKind::GetServersExtResponse`].
     ServerList(ServerList<'a>),
-    /// See [`Kind::Retired`]. Arguments are neither read nor written.
-    Retired(Retired),
+    /// See [`CommandKind::ObsoleteCommand`]. Arguments are neither read nor written.
+    ObsoleteCommand(ObsoleteCommand),
     /// Another command, by its name. Arguments are neither read nor written.
     Unknown(Text<'a>),
 }
@@ -228,32 +228,34 @@ impl<'a> Message<'a> {
         let line = line.truncated(MAX_STRING_LEN);
         let mut words = line.words();
         let command = words.next().ok_or(ConnectionlessError::NoCommand)?;
-        Ok(match Kind::of(command) {
-            Kind::GetInfo => Self::GetInfo(Query::parse(words)),
-            Kind::GetStatus => Self::GetStatus(Query::parse(words)),
-            Kind::GetChallenge => Self::GetChallenge(GetChallenge::parse(words)),
-            Kind::Connect => return Err(ConnectionlessError::PlainConnect),
-            Kind::Rcon => Self::Rcon(Rcon::parse(line)),
-            Kind::ChallengeResponse => Self::ChallengeResponse(ChallengeResponse::parse(words)?),
-            Kind::ConnectResponse => Self::ConnectResponse(ConnectResponse::parse(words)),
-            Kind::InfoResponse => Self::InfoResponse(body.first_line()),
-            Kind::StatusResponse => Self::StatusResponse(StatusResponse::parse(body)),
-            Kind::Print => Self::Print(body.up_to_zero()),
-            Kind::Echo => Self::Echo(words.next().unwrap_or_default()),
-            Kind::Disconnect => Self::Disconnect,
-            Kind::Heartbeat => {
+        Ok(match CommandKind::of(command) {
+            CommandKind::GetInfo => Self::GetInfo(Query::parse(words)),
+            CommandKind::GetStatus => Self::GetStatus(Query::parse(words)),
+            CommandKind::GetChallenge => Self::GetChallenge(GetChallenge::parse(words)),
+            CommandKind::Connect => return Err(ConnectionlessError::PlainConnect),
+            CommandKind::Rcon => Self::Rcon(Rcon::parse(line)),
+            CommandKind::ChallengeResponse => {
+                Self::ChallengeResponse(ChallengeResponse::parse(words)?)
+            }
+            CommandKind::ConnectResponse => Self::ConnectResponse(ConnectResponse::parse(words)),
+            CommandKind::InfoResponse => Self::InfoResponse(body.first_line()),
+            CommandKind::StatusResponse => Self::StatusResponse(StatusResponse::parse(body)),
+            CommandKind::Print => Self::Print(body.up_to_zero()),
+            CommandKind::Echo => Self::Echo(words.next().unwrap_or_default()),
+            CommandKind::Disconnect => Self::Disconnect,
+            CommandKind::Heartbeat => {
                 Self::Heartbeat(words.next().ok_or(ConnectionlessError::Argument {
                     command: "heartbeat",
                     argument: "tag",
                 })?)
             }
-            Kind::GetServers => Self::GetServers(ListRequest::parse(words, false)?),
-            Kind::GetServersExt => Self::GetServers(ListRequest::parse(words, true)?),
-            Kind::Retired(retired) => Self::Retired(retired),
+            CommandKind::GetServers => Self::GetServers(ListRequest::parse(words, false)?),
+            CommandKind::GetServersExt => Self::GetServers(ListRequest::parse(words, true)?),
+            CommandKind::ObsoleteCommand(retired) => Self::ObsoleteCommand(retired),
             // A list in other letter case is no list: nobody reads it as one.
-            Kind::GetServersResponse | Kind::GetServersExtResponse | Kind::Unknown => {
-                Self::Unknown(command)
-            }
+            CommandKind::GetServersResponse
+            | CommandKind::GetServersExtResponse
+            | CommandKind::Unknown => Self::Unknown(command),
         })
     }
 
@@ -289,33 +291,33 @@ impl<'a> Message<'a> {
             }
             Self::GetServers(request) => request.write(out),
             Self::ServerList(list) => list.write(out),
-            Self::Disconnect | Self::Retired(_) | Self::Connect(_) | Self::Unknown(_) => {}
+            Self::Disconnect | Self::ObsoleteCommand(_) | Self::Connect(_) | Self::Unknown(_) => {}
         }
     }
 
     /// Which command it is.
     #[must_use]
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> CommandKind {
         match self {
-            Self::GetInfo(_) => Kind::GetInfo,
-            Self::GetStatus(_) => Kind::GetStatus,
-            Self::GetChallenge(_) => Kind::GetChallenge,
-            Self::Connect(_) => Kind::Connect,
-            Self::Rcon(_) => Kind::Rcon,
-            Self::ChallengeResponse(_) => Kind::ChallengeResponse,
-            Self::ConnectResponse(_) => Kind::ConnectResponse,
-            Self::InfoResponse(_) => Kind::InfoResponse,
-            Self::StatusResponse(_) => Kind::StatusResponse,
-            Self::Print(_) => Kind::Print,
-            Self::Echo(_) => Kind::Echo,
-            Self::Disconnect => Kind::Disconnect,
-            Self::Heartbeat(_) => Kind::Heartbeat,
-            Self::GetServers(ListRequest { extended: false, .. }) => Kind::GetServers,
-            Self::GetServers(ListRequest { extended: true, .. }) => Kind::GetServersExt,
-            Self::ServerList(list) if list.is_extended() => Kind::GetServersExtResponse,
-            Self::ServerList(_) => Kind::GetServersResponse,
-            Self::Retired(retired) => Kind::Retired(*retired),
-            Self::Unknown(_) => Kind::Unknown,
+            Self::GetInfo(_) => CommandKind::GetInfo,
+            Self::GetStatus(_) => CommandKind::GetStatus,
+            Self::GetChallenge(_) => CommandKind::GetChallenge,
+            Self::Connect(_) => CommandKind::Connect,
+            Self::Rcon(_) => CommandKind::Rcon,
+            Self::ChallengeResponse(_) => CommandKind::ChallengeResponse,
+            Self::ConnectResponse(_) => CommandKind::ConnectResponse,
+            Self::InfoResponse(_) => CommandKind::InfoResponse,
+            Self::StatusResponse(_) => CommandKind::StatusResponse,
+            Self::Print(_) => CommandKind::Print,
+            Self::Echo(_) => CommandKind::Echo,
+            Self::Disconnect => CommandKind::Disconnect,
+            Self::Heartbeat(_) => CommandKind::Heartbeat,
+            Self::GetServers(ListRequest { extended: false, .. }) => CommandKind::GetServers,
+            Self::GetServers(ListRequest { extended: true, .. }) => CommandKind::GetServersExt,
+            Self::ServerList(list) if list.is_extended() => CommandKind::GetServersExtResponse,
+            Self::ServerList(_) => CommandKind::GetServersResponse,
+            Self::ObsoleteCommand(retired) => CommandKind::ObsoleteCommand(*retired),
+            Self::Unknown(_) => CommandKind::Unknown,
         }
     }
 }
@@ -339,10 +341,10 @@ mod tests {
     #[test]
     fn every_command_is_named_once_and_by_one_kind() {
         for (number, (name, kind)) in COMMANDS.iter().enumerate() {
-            let twice = |(n, k): &(&str, Kind)| n.eq_ignore_ascii_case(name) || k == kind;
+            let twice = |(n, k): &(&str, CommandKind)| n.eq_ignore_ascii_case(name) || k == kind;
             assert!(!COMMANDS[..number].iter().any(twice), "{name}");
             assert_eq!(kind.name(), *name);
         }
-        assert_eq!(Kind::Unknown.name(), "unknown");
+        assert_eq!(CommandKind::Unknown.name(), "unknown");
     }
 }

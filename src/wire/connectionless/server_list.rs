@@ -17,7 +17,7 @@ use std::{
 
 use crate::wire::text::Text;
 
-use super::{ConnectionlessError, Kind, OUT_OF_BAND, push_argument, push_number};
+use super::{CommandKind, ConnectionlessError, OUT_OF_BAND, push_argument, push_number};
 
 const END_MARK: &[u8] = b"\\EOT\0\0\0";
 /// Longest name of a game or game type that a master compares.
@@ -60,7 +60,7 @@ impl<'a> ListRequest<'a> {
         mut words: impl Iterator<Item = Text<'a>>,
         extended: bool,
     ) -> Result<Self, ConnectionlessError> {
-        let kind = if extended { Kind::GetServersExt } else { Kind::GetServers };
+        let kind = if extended { CommandKind::GetServersExt } else { CommandKind::GetServers };
         let bad = |argument| ConnectionlessError::Argument { command: kind.name(), argument };
         let first = words.next().ok_or(bad("protocol"))?;
         let (game, protocol) = if first.is_integer() {
@@ -138,12 +138,12 @@ pub struct ServerList<'a> {
 impl<'a> ServerList<'a> {
     /// Reads what follows the mark, if it is a list at all.
     pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
-        [(Kind::GetServersResponse, false), (Kind::GetServersExtResponse, true)].iter().find_map(
-            |(kind, extended)| {
+        [(CommandKind::GetServersResponse, false), (CommandKind::GetServersExtResponse, true)]
+            .iter()
+            .find_map(|(kind, extended)| {
                 let records = text.strip_prefix(kind.name().as_bytes())?;
                 Some(Self { extended: *extended, records })
-            },
-        )
+            })
     }
 
     pub(super) fn write(self, out: &mut Vec<u8>) {
@@ -219,7 +219,8 @@ pub fn write_server_list(
 ) -> bool {
     assert!(limit >= 64, "a packet of {limit} bytes holds no server");
     let start = out.len();
-    let kind = if extended { Kind::GetServersExtResponse } else { Kind::GetServersResponse };
+    let kind =
+        if extended { CommandKind::GetServersExtResponse } else { CommandKind::GetServersResponse };
     out.extend_from_slice(OUT_OF_BAND);
     out.extend_from_slice(kind.name().as_bytes());
     while let Some(server) = servers.peek() {

@@ -6,9 +6,9 @@
 //! 12 48 "Sarge"              score, ping in milliseconds, name with its colours
 //! ```
 
-use crate::wire::{info::Info, text::Text};
+use crate::wire::{info::InfoString, text::Text};
 
-use super::{Kind, OUT_OF_BAND};
+use super::{CommandKind, OUT_OF_BAND};
 
 /// Settings and players of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,13 +74,13 @@ impl<'a> Player<'a> {
 /// more than `limit` bytes. Returns how many players it has.
 pub fn write_status_response<'a>(
     out: &mut Vec<u8>,
-    info: &Info,
+    info: &InfoString,
     players: impl IntoIterator<Item = Player<'a>>,
     limit: usize,
 ) -> usize {
     let start = out.len();
     out.extend_from_slice(OUT_OF_BAND);
-    out.extend_from_slice(Kind::StatusResponse.name().as_bytes());
+    out.extend_from_slice(CommandKind::StatusResponse.name().as_bytes());
     out.push(b'\n');
     Text::from(info.as_str()).push_to(out);
     out.push(b'\n');
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn players_that_do_not_fit_are_left_out() {
-        let info = Info::parse("\\a\\1");
+        let info = InfoString::parse("\\a\\1");
         let players = [10, 1, 1].map(|score| Player { score, ping: 5, name: "abc".into() });
         let whole =
             b"\xff\xff\xff\xffstatusResponse\n\\a\\1\n10 5 \"abc\"\n1 5 \"abc\"\n1 5 \"abc\"\n";
@@ -149,7 +149,7 @@ mod tests {
         let name = Text::from("a\"\n9 9 \"b");
         write_status_response(
             &mut out,
-            &Info::normal(),
+            &InfoString::normal(),
             [Player { name, ..Player::default() }],
             99,
         );

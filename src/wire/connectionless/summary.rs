@@ -2,7 +2,7 @@
 
 use crate::{
     model::text::leading_int,
-    wire::{info::Info, text::Text},
+    wire::{info::InfoString, text::Text},
 };
 
 /// What `infoResponse` says about a server.
@@ -87,8 +87,8 @@ impl<'a> Summary<'a> {
     /// The info string of an answer, with the asker's challenge if it is to be echoed. Values that do
     /// not fit any more are left out.
     #[must_use]
-    pub fn to_info(&self, challenge: Option<Text<'_>>) -> Info {
-        let mut info = Info::normal();
+    pub fn to_info(&self, challenge: Option<Text<'_>>) -> InfoString {
+        let mut info = InfoString::normal();
         if let Some(challenge) = challenge {
             // Refused only when it could not be echoed anyway.
             let _ = info.set("challenge", &challenge.to_string());
@@ -105,7 +105,7 @@ impl<'a> Summary<'a> {
 
     /// What an answer says. Missing keys are as in the default.
     #[must_use]
-    pub fn from_info(info: &'a Info) -> Self {
+    pub fn from_info(info: &'a InfoString) -> Self {
         let mut summary = Self::default();
         for key in KEYS {
             if let Some(value) = info.get(key.name) {
@@ -156,10 +156,10 @@ mod tests {
 
     #[test]
     fn a_measured_answer_is_read_and_made() {
-        let measured = Info::parse(MEASURED);
+        let measured = InfoString::parse(MEASURED);
         assert_eq!(Summary::from_info(&measured), SERVER);
         let made = SERVER.to_info(Some(Text::from("xyz")));
-        let sorted = |info: &Info| {
+        let sorted = |info: &InfoString| {
             let mut pairs: Vec<_> =
                 info.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
             pairs.sort();

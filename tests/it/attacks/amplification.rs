@@ -36,7 +36,7 @@ fn requests() -> Vec<(&'static str, Vec<u8>)> {
 /// A `connect` that is read and refused.
 fn bad_connect() -> Vec<u8> {
     let mut bytes = Vec::new();
-    let info = fragd::wire::info::Info::parse("\\protocol\\1");
+    let info = fragd::wire::info::InfoString::parse("\\protocol\\1");
     fragd::wire::connect::write_connect(&info, &mut bytes).unwrap();
     bytes
 }

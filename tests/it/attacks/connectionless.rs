@@ -8,7 +8,7 @@ use fragd::{
     observe::Counter,
     settings::key,
     sim::Network,
-    wire::{connect::write_connect, info::Info},
+    wire::{connect::write_connect, info::InfoString},
 };
 
 use super::{
@@ -145,7 +145,7 @@ fn c8_m37_connect_without_challenge_opens_no_slot() {
     let mut fixture = AttackFixture::new(&[]);
     let (mut told, mut bytes_in, mut bytes_out) = (0, 0, 0);
     let mut request = Vec::new();
-    let info = Info::parse("\\protocol\\68\\qport\\1\\challenge\\1");
+    let info = InfoString::parse("\\protocol\\68\\qport\\1\\challenge\\1");
     write_connect(&info, &mut request).unwrap();
     for i in 0..20_000 {
         bytes_in += request.len();

@@ -7,7 +7,7 @@ use fragd::{
     node::Node as _,
     observe::Counter,
     settings::key,
-    wire::client_message::{self, ClientHead},
+    wire::client_message::{self, ClientHeader},
 };
 
 use super::{AttackFixture, raw_client::RawClient};
@@ -35,11 +35,11 @@ fn m1_m2_acknowledgements_of_unsent_messages_are_rejected() {
     let honest = attacker.head();
     let sent = attacker.channel.last_received().0 as i32;
     let lies = [i32::MAX, i32::MIN, -1000, 65, honest.reliable_acknowledge.0 + 1]
-        .map(|lie| ClientHead { reliable_acknowledge: CommandNum(lie), ..honest })
+        .map(|lie| ClientHeader { reliable_acknowledge: CommandNum(lie), ..honest })
         .into_iter()
         .chain(
             [sent + 5, i32::MAX, i32::MIN, -1]
-                .map(|lie| ClientHead { message_acknowledge: lie, ..honest }),
+                .map(|lie| ClientHeader { message_acknowledge: lie, ..honest }),
         );
     for (i, head) in lies.enumerate() {
         let before = fixture.count(Counter::FalseAcknowledge);
@@ -87,7 +87,7 @@ fn m4_active_client_gets_no_gamestate() {
         for _ in 0..125 {
             fixture.run_for(10);
             attacker.read(&mut fixture);
-            let head = ClientHead { server_id: ServerId(stale), ..attacker.head() };
+            let head = ClientHeader { server_id: ServerId(stale), ..attacker.head() };
             attacker.send(&mut fixture, &head, client_message::end);
         }
     }
@@ -102,7 +102,7 @@ fn m4_loading_client_gets_one_gamestate_per_second() {
     let mut attacker = RawClient::knock(&mut fixture, far(1), 7).expect("let in");
     let before = fixture.count(Counter::GamestatesSent);
     for _ in 0..500 {
-        let head = ClientHead { server_id: ServerId(0), ..attacker.head() };
+        let head = ClientHeader { server_id: ServerId(0), ..attacker.head() };
         attacker.send(&mut fixture, &head, client_message::end);
         fixture.run_for(10);
         attacker.read(&mut fixture);
@@ -203,7 +203,7 @@ fn m8_client_without_acknowledgements_delays_only_itself() {
         attacker.read(&mut fixture);
         // It is there and moves its lips.
         let head =
-            ClientHead { reliable_acknowledge: head.reliable_acknowledge, ..attacker.head() };
+            ClientHeader { reliable_acknowledge: head.reliable_acknowledge, ..attacker.head() };
         attacker.send(&mut fixture, &head, client_message::end);
     }
     assert_eq!(told(&mut fixture, "word"), 70, "bystanders hear everything");

@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use fragd::{
     impairment::SeededRng,
     model::{CommandNum, Sequence, ServerId, limits::MAX_MESSAGE_LEN},
-    netchan::{Channel, End},
+    netchan::{Channel, ChannelSide},
     observe::Counter,
     settings::key,
     wire::{
         Protocol,
         bits::BitWriter,
-        client_message::{self, ClientHead},
+        client_message::{self, ClientHeader},
     },
 };
 
@@ -67,7 +67,7 @@ fn n2_n3_forged_sequence_jump_makes_no_real_datagram_stale() {
 
 /// A message that an outsider can write: it holds nothing that is scrambled.
 fn keyless_message(server_id: i32, reliable_acknowledge: i32) -> Vec<u8> {
-    let head = ClientHead {
+    let head = ClientHeader {
         server_id: ServerId(server_id),
         message_acknowledge: 0,
         reliable_acknowledge: CommandNum(reliable_acknowledge),
@@ -239,7 +239,7 @@ fn n9_unfinished_message_is_replaced_by_the_next() {
     assert!(fixture.send(FROM, &datagram).is_empty());
     let moves = attacker.level_ms;
     attacker.channel =
-        Channel::new(End::Client, Protocol::IOQ3_71, attacker.challenge, attacker.qport)
+        Channel::new(ChannelSide::Client, Protocol::IOQ3_71, attacker.challenge, attacker.qport)
             .resumed(Sequence(next + 1), attacker.channel.last_received());
     attacker.live(&mut fixture, 500);
     assert!(attacker.level_ms > moves + 400, "still served");

@@ -4,16 +4,16 @@ use std::{net::SocketAddr, sync::Arc};
 
 use fragd::{
     model::{Challenge, CommandNum, Qport, ServerId, UserCmd},
-    netchan::{Channel, End, usercmd_key},
+    netchan::{Channel, ChannelSide, usercmd_key},
     settings::key,
     wire::{
         Protocol,
         bits::{BitReader, BitWriter},
-        client_message::{self, ClientHead},
+        client_message::{self, ClientHeader},
         connect::write_connect,
         download, gamestate,
-        info::Info,
-        server_message::{self, Operation},
+        info::InfoString,
+        server_message::{self, ServerOp},
         snapshot,
     },
 };
@@ -74,7 +74,7 @@ impl RawClient {
             address,
             qport,
             challenge,
-            channel: Channel::new(End::Client, Protocol::IOQ3_71, challenge, qport),
+            channel: Channel::new(ChannelSide::Client, Protocol::IOQ3_71, challenge, qport),
             server_id: ServerId(0),
             feed: 0,
             level_ms: 0,
@@ -123,8 +123,8 @@ impl RawClient {
     }
 
     /// The head of an honest message.
-    pub(super) fn head(&self) -> ClientHead {
-        ClientHead {
+    pub(super) fn head(&self) -> ClientHeader {
+        ClientHeader {
             server_id: self.server_id,
             message_acknowledge: self.channel.last_received().0 as i32,
             reliable_acknowledge: self.command.0,
@@ -142,7 +142,7 @@ impl RawClient {
     /// The next datagram with that content.
     pub(super) fn datagram(
         &mut self,
-        head: &ClientHead,
+        head: &ClientHeader,
         write: impl FnOnce(&mut BitWriter),
     ) -> Vec<u8> {
         let mut writer = BitWriter::new();
@@ -158,7 +158,7 @@ impl RawClient {
     pub(super) fn send(
         &mut self,
         fixture: &mut AttackFixture,
-        head: &ClientHead,
+        head: &ClientHeader,
         write: impl FnOnce(&mut BitWriter),
     ) {
         let datagram = self.datagram(head, write);
@@ -215,7 +215,7 @@ impl RawClient {
     pub(super) fn play_upon(
         &mut self,
         fixture: &mut AttackFixture,
-        head: &ClientHead,
+        head: &ClientHeader,
         delta: bool,
         moves: &[UserCmd],
     ) {
@@ -261,25 +261,25 @@ impl RawClient {
         let mut reader = BitReader::new(&message);
         reader.long().unwrap();
         loop {
-            match Operation::read(&mut reader).unwrap() {
-                Operation::Command => {
+            match ServerOp::read(&mut reader).unwrap() {
+                ServerOp::Command => {
                     let (number, text) = server_message::read_command(&mut reader).unwrap();
                     if number.0 > self.command.0.0 {
                         self.command = (number, text.clone());
                         self.heard.push(text);
                     }
                 }
-                Operation::Gamestate => {
+                ServerOp::Gamestate => {
                     let gamestate = gamestate::read(&mut reader).unwrap();
                     self.feed = gamestate.checksum_feed;
                     self.gamestates += 1;
                     return;
                 }
-                Operation::Snapshot => {
+                ServerOp::Snapshot => {
                     self.level_ms = snapshot::read_head(&mut reader).unwrap().server_time.0;
                     return;
                 }
-                Operation::Download => {
+                ServerOp::Download => {
                     let block = download::read(&mut reader, 0).unwrap();
                     assert!(matches!(block, download::Block::Refused(_)), "{block:?}");
                     self.refusals += 1;
@@ -329,7 +329,7 @@ pub(super) fn connect(
     challenge: Challenge,
     pairs: &[(&str, &str)],
 ) -> Vec<String> {
-    let mut info = Info::normal();
+    let mut info = InfoString::normal();
     let (qport, challenge) = (qport.to_string(), challenge.0.to_string());
     let own = [("protocol", "71"), ("qport", qport.as_str()), ("challenge", challenge.as_str())];
     for (key, value) in own.iter().chain(pairs) {

@@ -8,14 +8,14 @@ impl<K: Copy> Channel<K> {
     ///
     /// # Errors
     /// What does not, in a sentence.
-    pub fn soundness(&self) -> Result<(), String> {
-        self.assembly.soundness(self.last_received)?;
+    pub fn check_invariants(&self) -> Result<(), String> {
+        self.assembly.check_invariants(self.last_received)?;
         let (next, last) = (self.next_sequence, self.last_sent);
         if last.distance(next) >= 0 || next.0 > LAST_SEQUENCE.0 + 1 {
             return Err(format!("message {last} has left and {next} is the next"));
         }
         if let Some(Unsent { sequence, pieces, .. }) = &self.unsent {
-            pieces.soundness()?;
+            pieces.check_invariants()?;
             let left = i32::from(pieces.have_left_once());
             if sequence.next() != next || last.distance(*sequence) >= left {
                 return Err(format!("{sequence} is leaving, {last} has left, {next} is the next"));
@@ -39,7 +39,7 @@ mod tests {
     use crate::{
         model::{Challenge, Qport, Sequence},
         netchan::{
-            End,
+            ChannelSide,
             channel::{Key, Queued},
             header::FRAGMENT_LEN,
         },
@@ -48,7 +48,8 @@ mod tests {
 
     /// A channel with one message gone, one leaving in pieces and one waiting.
     fn busy() -> Channel {
-        let mut channel = Channel::new(End::Server, Protocol::IOQ3_71, Challenge(1), Qport(2));
+        let mut channel =
+            Channel::new(ChannelSide::Server, Protocol::IOQ3_71, Challenge(1), Qport(2));
         let mut out = Vec::new();
         for len in [10, 3 * FRAGMENT_LEN, 20] {
             channel.send(&vec![0; len], &Arc::default(), (), &mut out).unwrap();
@@ -58,11 +59,11 @@ mod tests {
 
     #[test]
     fn each_thing_that_does_not_fit_is_found() {
-        assert_eq!(busy().soundness(), Ok(()));
+        assert_eq!(busy().check_invariants(), Ok(()));
         let check = |change: fn(&mut Channel)| {
             let mut channel = busy();
             change(&mut channel);
-            channel.soundness().unwrap_err()
+            channel.check_invariants().unwrap_err()
         };
         assert_eq!(check(|c| c.last_sent = Sequence(3)), "message 3 has left and 3 is the next");
         assert_eq!(check(|c| c.last_sent = Sequence(2)), "2 is leaving, 2 has left, 3 is the next");

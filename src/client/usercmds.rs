@@ -16,7 +16,7 @@ pub(super) const MAX_PACKET_DUP: u32 = 5;
 
 /// A packet that left.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sent {
+struct SentPacket {
     /// Usercmds made until then.
     made: u64,
     /// Time of the newest of them.
@@ -26,25 +26,25 @@ struct Sent {
 
 /// Usercmds of one connection.
 #[derive(Debug)]
-pub(super) struct Moves {
+pub(super) struct UsercmdHistory {
     kept: [UserCmd; KEPT],
     /// Usercmds ever made; number `n` lies at `n % KEPT`.
     made: u64,
     /// Those below belong to an earlier level.
     floor: u64,
-    sent: [Sent; PACKETS],
+    sent: [SentPacket; PACKETS],
     /// Packets ever sent; number `n` lies at `n % PACKETS`.
     packets: u64,
     packet_dup: u32,
 }
 
-impl Moves {
+impl UsercmdHistory {
     pub(super) fn new(packet_dup: u32) -> Self {
         Self {
             kept: [UserCmd::default(); KEPT],
             made: 0,
             floor: 0,
-            sent: [Sent::default(); PACKETS],
+            sent: [SentPacket::default(); PACKETS],
             packets: 0,
             packet_dup: packet_dup.min(MAX_PACKET_DUP),
         }
@@ -84,11 +84,11 @@ impl Moves {
         count as usize
     }
 
-    /// Notes that a packet left with what [`Moves::select`] chose.
+    /// Notes that a packet left with what [`UsercmdHistory::select`] chose.
     pub(super) fn sent(&mut self, now: Millis) {
         let time = self.last().map_or(0, |last| last.server_time);
         let place = &mut self.sent[self.packets as usize % PACKETS];
-        *place = Sent { made: self.made, time, at: now };
+        *place = SentPacket { made: self.made, time, at: now };
         self.packets += 1;
     }
 
@@ -96,7 +96,7 @@ impl Moves {
     /// left. `None` when it executed none of those remembered.
     pub(super) fn round_trip(&self, now: Millis, command_time: i32) -> Option<Millis> {
         let first = self.packets.saturating_sub(PACKETS as u64);
-        let mut found: Option<Sent> = None;
+        let mut found: Option<SentPacket> = None;
         for number in (first..self.packets).rev() {
             let sent = self.sent[number as usize % PACKETS];
             if sent.made <= self.floor {
@@ -120,13 +120,13 @@ impl Moves {
 mod tests {
     use super::*;
 
-    fn push(moves: &mut Moves, times: impl IntoIterator<Item = i32>) {
+    fn push(moves: &mut UsercmdHistory, times: impl IntoIterator<Item = i32>) {
         for server_time in times {
             moves.push(UserCmd { server_time, ..UserCmd::default() });
         }
     }
 
-    fn packet(moves: &mut Moves, at: u64) -> Vec<i32> {
+    fn packet(moves: &mut UsercmdHistory, at: u64) -> Vec<i32> {
         let mut out = [UserCmd::default(); MAX_PACKET_USERCMDS];
         let count = moves.select(&mut out);
         moves.sent(Millis(at));
@@ -138,7 +138,7 @@ mod tests {
         for (packet_dup, third) in
             [(0, vec![50, 60]), (1, vec![30, 40, 50, 60]), (5, vec![10, 20, 30, 40, 50, 60])]
         {
-            let mut moves = Moves::new(packet_dup);
+            let mut moves = UsercmdHistory::new(packet_dup);
             push(&mut moves, [10, 20]);
             assert_eq!(packet(&mut moves, 1), [10, 20]);
             push(&mut moves, [30, 40]);
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_packet_carries_the_newest_32_and_nothing_of_an_earlier_level() {
-        let mut moves = Moves::new(1);
+        let mut moves = UsercmdHistory::new(1);
         push(&mut moves, 1..=100);
         assert_eq!(packet(&mut moves, 1), (69..=100).collect::<Vec<_>>());
         moves.forget();
@@ -161,14 +161,14 @@ mod tests {
 
     #[test]
     fn time_never_goes_back() {
-        let mut moves = Moves::new(0);
+        let mut moves = UsercmdHistory::new(0);
         push(&mut moves, [i32::MAX - 1, 7, i32::MIN + 1]);
         assert_eq!(packet(&mut moves, 1), [i32::MAX - 1, i32::MAX - 1, i32::MIN + 1]);
     }
 
     #[test]
     fn a_round_trip_begins_when_the_usercmd_first_left() {
-        let mut moves = Moves::new(1);
+        let mut moves = UsercmdHistory::new(1);
         assert_eq!(moves.round_trip(Millis(5), 0), None);
         for (time, at) in [(10, 100), (20, 133), (30, 166)] {
             push(&mut moves, [time]);

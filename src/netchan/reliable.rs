@@ -100,7 +100,7 @@ impl OutgoingCommands {
     ///
     /// # Errors
     /// As [`OutgoingCommands::add`].
-    pub fn add_farewell(&mut self, text: Arc<str>) -> Result<CommandNum, AddError> {
+    pub fn add_disconnect(&mut self, text: Arc<str>) -> Result<CommandNum, AddError> {
         self.add_within(MAX_RELIABLE_COMMANDS + 1, text)
     }
 
@@ -193,7 +193,7 @@ impl OutgoingCommands {
 
 /// How a command that arrived stands to those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum CommandOrder {
     /// It was there already: sent again before the acknowledgement arrived.
     Duplicate,
     /// It is the one awaited.
@@ -230,18 +230,18 @@ impl IncomingCommands {
 
     /// How a command of that number stands to those before. Changes nothing.
     #[must_use]
-    pub fn order(&self, number: CommandNum) -> Order {
+    pub fn order(&self, number: CommandNum) -> CommandOrder {
         match number.distance(self.last) {
-            ..=0 => Order::Duplicate,
-            1 => Order::Next,
-            _ => Order::Lost,
+            ..=0 => CommandOrder::Duplicate,
+            1 => CommandOrder::Next,
+            _ => CommandOrder::Lost,
         }
     }
 
     /// Takes a command if it is the one awaited. The text is kept as far as a peer would store it.
-    pub fn take(&mut self, number: CommandNum, text: &str) -> Order {
+    pub fn take(&mut self, number: CommandNum, text: &str) -> CommandOrder {
         let order = self.order(number);
-        if order == Order::Next {
+        if order == CommandOrder::Next {
             self.last = number;
             self.text = truncated(text, MAX_STRING_LEN).into();
         }
@@ -301,8 +301,8 @@ mod tests {
         assert_eq!(commands.get_by_low_byte(10).map(|found| found.0), Some(CommandNum(10)));
         assert_eq!(commands.get_by_low_byte(74).map(|found| found.0), Some(CommandNum(74)));
         assert_eq!(commands.get_by_low_byte(75), None);
-        assert_eq!(commands.add_farewell("disconnect".into()), Ok(CommandNum(75)));
-        assert_eq!(commands.add_farewell("twice".into()), Err(AddError::Overflow));
+        assert_eq!(commands.add_disconnect("disconnect".into()), Ok(CommandNum(75)));
+        assert_eq!(commands.add_disconnect("twice".into()), Err(AddError::Overflow));
         assert_eq!(commands.acknowledge(CommandNum(75)), Ok(()));
         assert_eq!(commands.outstanding(), 0);
     }
@@ -383,17 +383,17 @@ mod tests {
     fn received_commands_come_once_and_in_order() {
         let mut commands = IncomingCommands::new();
         assert_eq!((commands.last(), &**commands.text()), (CommandNum(0), ""));
-        assert_eq!(commands.take(CommandNum(0), "x"), Order::Duplicate);
-        assert_eq!(commands.take(CommandNum(2), "b"), Order::Lost);
-        assert_eq!(commands.take(CommandNum(1), "a"), Order::Next);
-        assert_eq!(commands.take(CommandNum(1), "other"), Order::Duplicate);
+        assert_eq!(commands.take(CommandNum(0), "x"), CommandOrder::Duplicate);
+        assert_eq!(commands.take(CommandNum(2), "b"), CommandOrder::Lost);
+        assert_eq!(commands.take(CommandNum(1), "a"), CommandOrder::Next);
+        assert_eq!(commands.take(CommandNum(1), "other"), CommandOrder::Duplicate);
         for number in [-1, i32::MIN, i32::MIN + 1] {
-            assert_eq!(commands.take(CommandNum(number), "x"), Order::Duplicate, "{number}");
+            assert_eq!(commands.take(CommandNum(number), "x"), CommandOrder::Duplicate, "{number}");
         }
-        assert_eq!(commands.take(CommandNum(i32::MAX), "x"), Order::Lost);
+        assert_eq!(commands.take(CommandNum(i32::MAX), "x"), CommandOrder::Lost);
         assert_eq!((commands.last(), &**commands.text()), (CommandNum(1), "a"));
         commands.skip_to(CommandNum(7));
-        assert_eq!(commands.take(CommandNum(8), &"é".repeat(800)), Order::Next);
+        assert_eq!(commands.take(CommandNum(8), &"é".repeat(800)), CommandOrder::Next);
         assert_eq!(commands.text().len(), 1022, "cut where a peer stops storing, at a border");
     }
 }

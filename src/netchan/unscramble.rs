@@ -6,15 +6,15 @@
 
 use thiserror::Error;
 
-use super::{channel::Channel, commands::OutgoingCommands, scramble::Scrambler};
+use super::{channel::Channel, reliable::OutgoingCommands, scramble::Scrambler};
 use crate::{
     model::{CommandNum, Sequence, ServerId},
-    wire::{self, WireError, bits::BitReader, client_message::ClientHead, protocol::Scrambling},
+    wire::{self, WireError, bits::BitReader, client_message::ClientHeader, protocol::Scrambling},
 };
 
 /// Why the beginning of a message is not one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum OpenError {
+pub enum UnscrambleError {
     /// Its numbers could not be read.
     #[error(transparent)]
     Unreadable(#[from] WireError),
@@ -34,43 +34,45 @@ impl<K: Copy> Channel<K> {
     /// are those the server sent to that client.
     ///
     /// # Errors
-    /// [`OpenError`]: the message is to be ignored.
-    pub fn open_client_message(
+    /// [`UnscrambleError`]: the message is to be ignored.
+    pub fn unscramble_client_message(
         &self,
         commands: &OutgoingCommands,
         message: &mut [u8],
-    ) -> Result<ClientHead, OpenError> {
+    ) -> Result<ClientHeader, UnscrambleError> {
         match self.protocol().framing.scrambling {
             Scrambling::None => {}
             Scrambling::CommandText => {
                 let (server_id, message_acknowledge, command) =
                     client_numbers(self.reader(message))?;
-                let (_, text) =
-                    commands.get_by_low_byte(command).ok_or(OpenError::UnknownCommand(command))?;
+                let (_, text) = commands
+                    .get_by_low_byte(command)
+                    .ok_or(UnscrambleError::UnknownCommand(command))?;
                 Scrambler::client(self.challenge(), server_id, message_acknowledge)
                     .apply(text.as_bytes(), message);
             }
         }
-        Ok(ClientHead::read(&mut self.reader(message))?)
+        Ok(ClientHeader::read(&mut self.reader(message))?)
     }
 
     /// At the client: clears the server's message `sequence` in place and returns the client command it
     /// acknowledges, which it begins with. `commands` are those the client sent.
     ///
     /// # Errors
-    /// [`OpenError`]: the message is to be ignored.
-    pub fn open_server_message(
+    /// [`UnscrambleError`]: the message is to be ignored.
+    pub fn unscramble_server_message(
         &self,
         sequence: Sequence,
         commands: &OutgoingCommands,
         message: &mut [u8],
-    ) -> Result<CommandNum, OpenError> {
+    ) -> Result<CommandNum, UnscrambleError> {
         match self.protocol().framing.scrambling {
             Scrambling::None => {}
             Scrambling::CommandText => {
                 let command = self.reader(message).byte()?;
-                let (_, text) =
-                    commands.get_by_low_byte(command).ok_or(OpenError::UnknownCommand(command))?;
+                let (_, text) = commands
+                    .get_by_low_byte(command)
+                    .ok_or(UnscrambleError::UnknownCommand(command))?;
                 Scrambler::server(self.challenge(), sequence).apply(text.as_bytes(), message);
             }
         }

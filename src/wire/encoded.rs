@@ -4,7 +4,7 @@
 //! So what is the same for many readers is encoded once and copied, whole words at a time, to wherever
 //! their messages have got.
 //!
-//! Invariants: a piece lies in the [`Pieces`] that gave it, until they are cleared; behind the last there
+//! Invariants: a piece lies in the [`EncodedCache`] that gave it, until they are cleared; behind the last there
 //! are spare bytes, so that every load is a whole word. Source: Quake III protocol 68, the bit stream.
 
 use super::bits::BitWriter;
@@ -14,39 +14,39 @@ const STRIDE: usize = 56;
 /// Bytes behind the last piece.
 const SPARE: usize = 8;
 
-/// Pieces, one behind the other.
+/// EncodedCache, one behind the other.
 #[derive(Clone, Debug, Default)]
-pub struct Pieces {
+pub struct EncodedCache {
     bytes: Vec<u8>,
 }
 
 /// Where a piece lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct EncodedSpan {
     at: u32,
     bits: u32,
 }
 
-impl Pieces {
+impl EncodedCache {
     /// Forgets all pieces, not the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }
 
     /// Keeps all that `writer` holds; what is longer than a message is cut.
-    pub fn keep(&mut self, writer: &mut BitWriter) -> Piece {
+    pub fn store(&mut self, writer: &mut BitWriter) -> EncodedSpan {
         let bits = writer.bit_len();
         let at = self.bytes.len().saturating_sub(SPARE);
         self.bytes.truncate(at);
         self.bytes.extend_from_slice(writer.message());
         self.bytes.resize(at + bits.div_ceil(8) + SPARE, 0);
-        Piece { at: at as u32, bits: bits as u32 }
+        EncodedSpan { at: at as u32, bits: bits as u32 }
     }
 }
 
 impl BitWriter {
     /// Writes a piece again.
-    pub fn repeat(&mut self, pieces: &Pieces, piece: Piece) {
+    pub fn append_encoded(&mut self, pieces: &EncodedCache, piece: EncodedSpan) {
         let mut pen = self.pen;
         let mut left = piece.bits as usize;
         let mut rest = pieces.bytes.get(piece.at as usize..).unwrap_or(&[]);
@@ -79,11 +79,11 @@ mod tests {
         fn what_is_repeated_is_what_was_written(
             stretches in vec((vec((any::<u32>(), 1..=32u32), 0..40), vec((any::<u32>(), 1..=32u32), 0..3)), 1..8),
         ) {
-            let (mut pieces, mut scratch) = (Pieces::default(), BitWriter::new());
+            let (mut pieces, mut scratch) = (EncodedCache::default(), BitWriter::new());
             let kept: Vec<_> = stretches.iter().map(|(values, _)| {
                 scratch.clear();
                 write(&mut scratch, values);
-                pieces.keep(&mut scratch)
+                pieces.store(&mut scratch)
             }).collect();
             // Twice, since a piece can be repeated any number of times.
             let (mut direct, mut repeated) = (BitWriter::new(), BitWriter::new());
@@ -92,7 +92,7 @@ mod tests {
                     write(&mut direct, between);
                     write(&mut direct, values);
                     write(&mut repeated, between);
-                    repeated.repeat(&pieces, *piece);
+                    repeated.append_encoded(&pieces, *piece);
                 }
             }
             prop_assert_eq!(repeated.bit_len(), direct.bit_len());
@@ -102,11 +102,11 @@ mod tests {
 
     #[test]
     fn a_message_that_gets_too_long_says_so() {
-        let (mut pieces, mut writer) = (Pieces::default(), BitWriter::new());
+        let (mut pieces, mut writer) = (EncodedCache::default(), BitWriter::new());
         (0..MAX_MESSAGE_LEN * 4).for_each(|_| writer.flag(true));
-        let piece = pieces.keep(&mut writer);
+        let piece = pieces.store(&mut writer);
         for _ in 0..3 {
-            writer.repeat(&pieces, piece);
+            writer.append_encoded(&pieces, piece);
         }
         assert!(writer.overflowed());
         assert!(writer.message().len() <= MAX_MESSAGE_LEN + 1);
