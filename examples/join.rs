@@ -10,12 +10,12 @@ use fragd::{
     client::{Client, ClientEvent, ClientOptions},
     io::Clock,
     model::{Qport, UserCmd},
-    wire::{info::Info, protocol::Protocol},
+    wire::{info::InfoString, protocol::Protocol},
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     let server = env::args().nth(1).ok_or("usage: join ADDRESS:PORT")?.parse()?;
-    let mut userinfo = Info::normal();
+    let mut userinfo = InfoString::normal();
     userinfo.set("name", "Example")?;
     let clock = Clock::start();
     let options = ClientOptions::new(server, &Protocol::IOQ3_71, userinfo, Qport(4711), 1);
@@ -44,6 +44,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             client.handle_datagram(clock.now(), from, &buffer[..len]);
         }
         let server_time = client.level_time(clock.now()).0;
-        client.push_move(UserCmd { server_time, ..UserCmd::default() });
+        client.push_usercmd(UserCmd { server_time, ..UserCmd::default() });
     }
 }

@@ -30,13 +30,13 @@
 //! use fragd::{
 //!     client::{Client, ClientEvent, ClientOptions},
 //!     model::{Millis, Qport, UserCmd},
-//!     wire::{info::Info, protocol::Protocol},
+//!     wire::{info::InfoString, protocol::Protocol},
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let start = Instant::now();
 //! let server = "127.0.0.1:27960".parse()?;
-//! let options = ClientOptions::new(server, &Protocol::IOQ3_71, Info::normal(), Qport(4711), 1);
+//! let options = ClientOptions::new(server, &Protocol::IOQ3_71, InfoString::normal(), Qport(4711), 1);
 //! let mut client = Client::new(options, Millis(0))?;
 //! let socket = UdpSocket::bind("127.0.0.1:0")?;
 //! socket.set_read_timeout(Some(Duration::from_millis(10)))?;
@@ -55,7 +55,7 @@
 //!     if let Ok((len, from)) = socket.recv_from(&mut buffer) {
 //!         client.handle_datagram(now, from, &buffer[..len]);
 //!     }
-//!     client.push_move(UserCmd { server_time: client.level_time(now).0, ..UserCmd::default() });
+//!     client.push_usercmd(UserCmd { server_time: client.level_time(now).0, ..UserCmd::default() });
 //! }
 //! # Ok(())
 //! # }
