@@ -118,11 +118,11 @@ fn c37_restarted_client_rejoins_full_server_within_five_seconds() {
     // Another port and another qport, but the same name, which the attacker takes from its qport.
     fixture.run_for(500);
     let before = fixture.now();
-    let tries = tries_to_rejoin(&mut fixture, far(2000), 78, "rogue77");
+    let tries = tries_to_rejoin(&mut fixture, far(2000), 78, "attacker77");
     let took = fixture.now().since(before).0 + 500;
     assert!(took <= 5000 && tries <= 2, "{took} ms, {tries} tries");
     let status = fixture.ask(([192, 0, 2, 252], 5).into(), "getstatus").concat();
-    assert_eq!(status.matches("\"rogue77\"").count(), 1, "{status}");
+    assert_eq!(status.matches("\"attacker77\"").count(), 1, "{status}");
     fixture.check();
 }
 
@@ -134,11 +134,11 @@ fn c37_crashed_client_is_dropped_five_seconds_after_rejoin() {
         let mut killed = RawClient::join(&mut fixture, far(1000), 77);
         killed.live(&mut fixture, 500);
         let mut again =
-            RawClient::knock_as(&mut fixture, far(2000), qport, "rogue77").expect("let in");
+            RawClient::knock_as(&mut fixture, far(2000), qport, "attacker77").expect("let in");
         again.enter(&mut fixture);
         let named = |fixture: &mut AttackFixture| {
             let status = fixture.ask(([192, 0, 2, 252], 5).into(), "getstatus").concat();
-            status.matches("\"rogue77\"").count()
+            status.matches("\"attacker77\"").count()
         };
         assert_eq!(named(&mut fixture), 2, "the old one is not silent for long yet");
         again.live(&mut fixture, 5500);
