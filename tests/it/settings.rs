@@ -1,4 +1,4 @@
-//! The settings table against its readers: every row is read, announced or marked, and nothing is said twice.
+//! Settings table against its readers: every row is read, announced or marked, and unique.
 
 use std::{
     collections::BTreeSet,
