@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut userinfo = InfoString::normal();
     userinfo.set("name", "Example")?;
     let clock = Clock::start();
-    let options = ClientOptions::new(server, &Protocol::IOQ3_71, userinfo, Qport(4711), 1);
+    let options = ClientOptions::new(server, Protocol::IOQ3_71, userinfo, Qport(4711), 1);
     let mut client = Client::new(options, clock.now())?;
 
     let socket = UdpSocket::bind("127.0.0.1:0")?;

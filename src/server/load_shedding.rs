@@ -57,7 +57,7 @@ impl TrafficClass {
         match self {
             Self::Query => 40,
             Self::Connect => 80,
-            TrafficClass::Client => 320,
+            Self::Client => 320,
         }
     }
 }

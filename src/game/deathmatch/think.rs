@@ -42,8 +42,6 @@ const FALL_DAMAGE: [(Event, i32); 2] = [(Event::FallMedium, 5), (Event::FallFar,
 const NO_FALLING_DMFLAG: i32 = 8;
 /// How long after a fall nothing else is heard to hurt, in milliseconds.
 const FALL_QUIET_MS: i32 = 200;
-/// Events of using what is held; the item's tag is added to the first, which is for none.
-
 /// How far beyond its box a player looks who stands still: a step up or down. More, in units a second,
 /// it is unlikely to gain while a command lasts.
 const REACH: f32 = 20.0;
