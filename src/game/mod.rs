@@ -7,6 +7,7 @@
 //! asked for is carried out after the entry returns). Source: the game interface, version 8.
 
 mod chance;
+mod clients;
 #[cfg(test)]
 mod conformance;
 mod deathmatch;
@@ -14,7 +15,6 @@ mod direction_bytes;
 mod flight;
 mod modes;
 pub mod movement;
-mod people;
 pub mod profile;
 pub mod settings;
 pub mod userinfo;

@@ -125,7 +125,7 @@ impl Arena {
         client
     }
 
-    pub(super) fn player(&mut self, client: ClientNum) -> &mut crate::game::people::Player {
+    pub(super) fn player(&mut self, client: ClientNum) -> &mut crate::game::clients::Player {
         self.game.clients.players[client.index()].as_mut().expect("a player")
     }
 

@@ -13,8 +13,8 @@ use super::{
 use crate::bg::Event;
 use crate::game::{
     Host, Profile,
+    clients::Clients,
     movement::{self, PmoveSettings, PmoveVariant, events},
-    people::People,
 };
 use crate::model::{ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Vec3};
 use crate::world::links::EntityViews;
@@ -68,7 +68,7 @@ impl Frame {
         }
     }
 
-    fn read(&mut self, host: &dyn Host, profile: &Profile, rules: &crate::game::people::Rules) {
+    fn read(&mut self, host: &dyn Host, profile: &Profile, rules: &crate::game::clients::Rules) {
         self.combat = CombatRules::read(host, profile);
         let settings = PmoveSettings {
             fixed: rules.fixed_step_ms.is_some(),
@@ -83,7 +83,7 @@ impl Frame {
 /// Everything that a function of the game works with, but for the state of the subsystems.
 pub(super) struct Context<'a> {
     pub(super) host: &'a mut dyn Host,
-    pub(super) clients: &'a mut People,
+    pub(super) clients: &'a mut Clients,
     pub(super) entities: &'a mut Things,
     pub(super) frame: &'a mut Frame,
     pub(super) rng: &'a mut Rng,
@@ -203,7 +203,7 @@ impl Context<'_> {
 
 /// Players and other entities by one number.
 pub(super) fn view_of<'a>(
-    clients: &'a People,
+    clients: &'a Clients,
     entities: &'a Things,
     number: EntityNum,
 ) -> Option<(&'a EntityState, &'a EntityShared)> {

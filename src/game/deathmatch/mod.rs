@@ -43,8 +43,8 @@ use self::{
 };
 use super::{
     EntityView, Game, Host, LevelStart, Profile,
+    clients::{self, Clients, Player, Stage},
     movement::PmoveVariant,
-    people::{self, People, Player, Stage},
 };
 use crate::{
     bg::{Event, Persistent},
@@ -55,7 +55,7 @@ use crate::{
 /// Deathmatch.
 #[derive(Debug)]
 pub struct Deathmatch {
-    clients: People,
+    clients: Clients,
     entities: Things,
     frame: Frame,
     rng: Rng,
@@ -75,7 +75,7 @@ impl Deathmatch {
     #[must_use]
     pub fn moving_as(variant: &'static PmoveVariant) -> Self {
         Self {
-            clients: People::new(variant.profile),
+            clients: Clients::new(variant.profile),
             entities: Things::default(),
             frame: Frame::new(variant),
             rng: Rng::default(),
@@ -211,7 +211,7 @@ impl Game for Deathmatch {
     }
 
     fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool {
-        people::show_restart_countdown(host, at)
+        clients::show_restart_countdown(host, at)
     }
 
     fn set_ping(&mut self, client: ClientNum, ping_ms: i32) {
@@ -237,7 +237,7 @@ impl Deathmatch {
     }
 
     /// The clients, for tests of what concerns them alone.
-    pub(in crate::game) const fn clients(&mut self) -> &mut People {
+    pub(in crate::game) const fn clients(&mut self) -> &mut Clients {
         &mut self.clients
     }
 

@@ -12,7 +12,7 @@ use crate::{
     bg::Event,
     game::{
         Host,
-        people::{ClientContext, ClientRules, People},
+        clients::{ClientContext, ClientRules, Clients},
     },
     model::{ClientNum, PlayerState, Vec3},
 };
@@ -28,7 +28,7 @@ pub(super) struct DeathmatchRules<'a> {
 impl DeathmatchRules<'_> {
     fn split<'b>(
         &'b mut self,
-        clients: &'b mut People,
+        clients: &'b mut Clients,
         host: &'b mut dyn Host,
     ) -> (Context<'b>, &'b mut Systems) {
         let Self { entities, frame, rng, sys } = self;
@@ -48,19 +48,19 @@ pub(super) fn client_context<R>(
 }
 
 impl ClientRules for DeathmatchRules<'_> {
-    fn begin(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+    fn begin(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         let (mut cx, sys) = self.split(clients, host);
         begin(&mut cx, sys, client);
     }
 
-    fn kill(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+    fn kill(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         let (mut cx, sys) = self.split(clients, host);
         take_own_life(&mut cx, sys, client);
     }
 
     fn teleport(
         &mut self,
-        clients: &mut People,
+        clients: &mut Clients,
         host: &mut dyn Host,
         client: ClientNum,
         origin: Vec3,
@@ -72,7 +72,7 @@ impl ClientRules for DeathmatchRules<'_> {
 
     fn give_item(
         &mut self,
-        clients: &mut People,
+        clients: &mut Clients,
         host: &mut dyn Host,
         client: ClientNum,
         item: i32,
@@ -81,7 +81,7 @@ impl ClientRules for DeathmatchRules<'_> {
         hand_item(&mut cx, sys, client, item);
     }
 
-    fn leave_play(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+    fn leave_play(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         let (mut cx, sys) = self.split(clients, host);
         if cx.is_dead(client) {
             sys.graves.leave_body(&mut cx, client);

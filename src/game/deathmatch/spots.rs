@@ -7,7 +7,7 @@ use crate::model::{ClientNum, Vec3};
 use crate::world::MapEntities;
 use crate::{
     bg::{TeamColor, player_box},
-    game::{movement::angles, people::Spot, profile::SpotRule},
+    game::{clients::Spot, movement::angles, profile::SpotRule},
 };
 
 /// How far above its spot a player appears.

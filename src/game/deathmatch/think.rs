@@ -29,11 +29,11 @@ use crate::world::links::{CollisionScene, World};
 use crate::{
     bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box},
     game::{
+        clients::{Clients, Role, SPECTATOR_SPEED},
         movement::{
             ClampedCommand, OpenSpace, PmoveInput, PmoveWorld, Publication, clamp_command_time,
             events, move_player, player_entity, push,
         },
-        people::{People, Role, SPECTATOR_SPEED},
     },
 };
 
@@ -111,7 +111,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     };
     let (spawn_bullets, arms) = (cx.clients.mode().spawn_bullets, cx.frame.combat.arms);
     sys.items.forget_luggage(client);
-    let People { players, rules, .. } = &mut *cx.clients;
+    let Clients { players, rules, .. } = &mut *cx.clients;
     let Some(player) = players[client.index()].as_mut() else { return };
     player.command = cx.host.usercmd(client);
     player.reset(client, spot, role, profile, rules, now);
@@ -211,7 +211,7 @@ pub(super) fn think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     }
     let role = cx.clients.role(client);
     let now = cx.clients.now;
-    let People { players, rules, .. } = &mut *cx.clients;
+    let Clients { players, rules, .. } = &mut *cx.clients;
     let Some(player) = players[client.index()].as_mut() else { return };
     let command = player.command;
     if role.plays() {

@@ -2,7 +2,7 @@
 //!
 //! Source: the entity lists of OpenArena's levels, as `maps/levels.csv` has them.
 
-use crate::game::people::Spot;
+use crate::game::clients::Spot;
 use crate::model::Vec3;
 
 const TABLE: &str = include_str!("../../../maps/levels.csv");

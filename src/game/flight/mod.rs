@@ -15,7 +15,7 @@ mod pilot;
 use self::{levels::Level, pilot::Around};
 use super::{
     EntityView, Game, Host, LevelStart, Profile,
-    people::{self, ClientContext, ClientRules, People, Player, Role, Spot},
+    clients::{self, ClientContext, ClientRules, Clients, Player, Role, Spot},
     settings::key,
 };
 use crate::bg::{Persistent, configstring};
@@ -33,7 +33,7 @@ const ASIDE: f32 = 80.0;
 /// Free flight.
 #[derive(Debug)]
 pub struct Flight {
-    people: People,
+    clients: Clients,
     level: Level,
     /// The level's chance.
     seed: u32,
@@ -46,7 +46,7 @@ impl Flight {
     #[must_use]
     pub fn new(profile: &'static Profile) -> Self {
         Self {
-            people: People::new(profile),
+            clients: Clients::new(profile),
             level: Level::named(""),
             seed: 0,
             nobody: PlayerState::default(),
@@ -59,15 +59,15 @@ impl Flight {
         host: &mut dyn Host,
         run: impl FnOnce(&mut ClientContext<'_>) -> R,
     ) -> R {
-        let Self { people, level, seed, .. } = self;
+        let Self { clients, level, seed, .. } = self;
         let mut rules = FlightRules { level, seed };
-        run(&mut ClientContext { host, clients: people, rules: &mut rules })
+        run(&mut ClientContext { host, clients, rules: &mut rules })
     }
 
     /// Runs a client's last command.
     fn think(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let role = self.people.role(client);
-        let Some((player, around)) = in_context(&mut self.people, client) else { return };
+        let role = self.clients.role(client);
+        let Some((player, around)) = in_context(&mut self.clients, client) else { return };
         let command = player.command;
         if role.plays() {
             if player.is_inactive(host, client, &command, around.rules, around.now) {
@@ -93,16 +93,16 @@ impl Flight {
 
     /// What is due to a client at the end of each frame.
     fn end_frame(&mut self, host: &mut dyn Host, client: ClientNum) {
-        let role = self.people.role(client);
-        self.people.watch_connection(client);
-        let Some((player, around)) = in_context(&mut self.people, client) else { return };
+        let role = self.clients.role(client);
+        self.clients.watch_connection(client);
+        let Some((player, around)) = in_context(&mut self.clients, client) else { return };
         player.publish(host, role, around.rules);
     }
 }
 
 /// The player, and what its steps depend on.
-fn in_context(people: &mut People, client: ClientNum) -> Option<(&mut Player, Around<'_>)> {
-    let People { profile, rules, now, players, .. } = people;
+fn in_context(clients: &mut Clients, client: ClientNum) -> Option<(&mut Player, Around<'_>)> {
+    let Clients { profile, rules, now, players, .. } = clients;
     let around = Around { profile, rules, now: *now };
     players[client.index()].as_mut().map(|player| (player, around))
 }
@@ -121,7 +121,7 @@ impl FlightRules<'_> {
     }
 
     /// Where a client begins: a free spot by chance, or beside a taken one.
-    fn spot(&mut self, clients: &People, client: ClientNum) -> Spot {
+    fn spot(&mut self, clients: &Clients, client: ClientNum) -> Spot {
         if !clients.role(client).plays() {
             return self.level.view;
         }
@@ -138,7 +138,7 @@ impl FlightRules<'_> {
         })
     }
 
-    fn is_free(clients: &People, client: ClientNum, origin: Vec3) -> bool {
+    fn is_free(clients: &Clients, client: ClientNum, origin: Vec3) -> bool {
         ClientNum::all().filter(|&other| other != client && clients.plays(other)).all(|other| {
             let away = clients.player(other).map(|player| (player.state.origin - origin).length());
             away.is_none_or(|distance| distance > ELBOW_ROOM)
@@ -146,7 +146,7 @@ impl FlightRules<'_> {
     }
 
     /// Puts a client at a spot, with everything a newcomer has.
-    fn appear(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+    fn appear(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         let spot = self.spot(clients, client);
         let role = clients.role(client);
         let Some((player, around)) = in_context(clients, client) else { return };
@@ -158,20 +158,20 @@ impl FlightRules<'_> {
 }
 
 impl ClientRules for FlightRules<'_> {
-    fn begin(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+    fn begin(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         clients.enter(client);
         self.appear(clients, host, client);
         clients.entered(host, client);
     }
 
     /// Places the client again. It loses nothing by that: there are no scores in free flight.
-    fn kill(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum) {
+    fn kill(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         self.appear(clients, host, client);
     }
 
     fn teleport(
         &mut self,
-        clients: &mut People,
+        clients: &mut Clients,
         _host: &mut dyn Host,
         client: ClientNum,
         origin: Vec3,
@@ -186,8 +186,8 @@ impl ClientRules for FlightRules<'_> {
 impl Game for Flight {
     fn init(&mut self, host: &mut dyn Host, start: LevelStart) {
         self.seed = start.seed;
-        self.people.start(host, &start);
-        let profile = self.people.profile;
+        self.clients.start(host, &start);
+        let profile = self.clients.profile;
         self.level = Level::named(host.settings().text(engine::key::MAPNAME));
         if host.settings().int(key::G_GAMETYPE) != 0 {
             host.print("free flight knows no teams: g_gametype is 0 now");
@@ -217,16 +217,16 @@ impl Game for Flight {
             host.set_configstring(configstring::INTERMISSION, "");
         }
         if !start.restart {
-            self.people.publish_scores(host);
+            self.clients.publish_scores(host);
         }
-        self.people.log_start(host);
+        self.clients.log_start(host);
     }
 
     fn shutdown(&mut self, host: &mut dyn Host, _restart: bool) {
-        for player in self.people.players.iter_mut().flatten() {
+        for player in self.clients.players.iter_mut().flatten() {
             player.unlink(host);
         }
-        self.people.log_end(host);
+        self.clients.log_end(host);
     }
 
     fn client_connect(
@@ -236,11 +236,11 @@ impl Game for Flight {
         first_time: bool,
         is_bot: bool,
     ) -> Result<(), String> {
-        self.people.connect(host, client, first_time, is_bot)
+        self.clients.connect(host, client, first_time, is_bot)
     }
 
     fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) {
-        if self.people.player(client).is_some() {
+        if self.clients.player(client).is_some() {
             self.clients(host, |clients| {
                 clients.rules.begin(clients.clients, clients.host, client);
             });
@@ -248,7 +248,7 @@ impl Game for Flight {
     }
 
     fn client_userinfo_changed(&mut self, host: &mut dyn Host, client: ClientNum) {
-        self.people.read_userinfo(host, client, true);
+        self.clients.read_userinfo(host, client, true);
     }
 
     fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
@@ -256,30 +256,30 @@ impl Game for Flight {
     }
 
     fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
-        if self.people.active(client).is_some() {
+        if self.clients.active(client).is_some() {
             self.clients(host, |clients| clients.run_client_command(client, words));
         }
     }
 
     fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
-        if self.people.hear(client, command) {
+        if self.clients.hear(client, command) {
             self.think(host, client);
         }
     }
 
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
-        self.people.now = time;
-        if self.people.settings_version.changed(host) {
-            self.people.rules.refresh(host, self.people.profile);
+        self.clients.now = time;
+        if self.clients.settings_version.changed(host) {
+            self.clients.rules.refresh(host, self.clients.profile);
         }
         for client in ClientNum::all() {
-            let Some(player) = self.people.active(client) else { continue };
-            if self.people.rules.synchronous || player.is_bot {
+            let Some(player) = self.clients.active(client) else { continue };
+            if self.clients.rules.synchronous || player.is_bot {
                 self.think(host, client);
             }
         }
         for client in ClientNum::all() {
-            if self.people.active(client).is_some() {
+            if self.clients.active(client).is_some() {
                 self.end_frame(host, client);
             }
         }
@@ -291,20 +291,20 @@ impl Game for Flight {
     }
 
     fn entity_count(&self) -> usize {
-        self.people.players.iter().rposition(Option::is_some).map_or(0, |last| last + 1)
+        self.clients.players.iter().rposition(Option::is_some).map_or(0, |last| last + 1)
     }
 
     fn entity(&self, number: EntityNum) -> Option<EntityView<'_>> {
-        let player = self.people.players.get(number.index())?.as_ref()?;
+        let player = self.clients.players.get(number.index())?.as_ref()?;
         Some(EntityView { state: &player.entity, shared: &player.shared })
     }
 
     fn player(&self, client: ClientNum) -> &PlayerState {
-        self.people.players[client.index()].as_ref().map_or(&self.nobody, Player::seen)
+        self.clients.players[client.index()].as_ref().map_or(&self.nobody, Player::seen)
     }
 
     fn set_ping(&mut self, client: ClientNum, ping_ms: i32) {
-        if let Some(player) = self.people.players[client.index()].as_mut() {
+        if let Some(player) = self.clients.players[client.index()].as_mut() {
             player.ping_ms = ping_ms;
             player.state.ping = ping_ms;
         }
@@ -321,7 +321,7 @@ impl Game for Flight {
     }
 
     fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool {
-        people::show_restart_countdown(host, at)
+        clients::show_restart_countdown(host, at)
     }
 }
 

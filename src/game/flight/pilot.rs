@@ -8,8 +8,8 @@ use crate::{
     bg::{EntityType, PmType, contents, player_box},
     game::{
         Host, Profile,
+        clients::{Player, Role, Rules, SPECTATOR_SPEED, Spot},
         movement::{Publication, noclip_move, player_entity},
-        people::{Player, Role, Rules, SPECTATOR_SPEED, Spot},
     },
 };
 

@@ -364,10 +364,10 @@ fn ranks_are_shared_when_scores_are() {
     let ranks = |field: &Field| [0, 1, 2].map(|n| field.state(n).persistant[2]);
     assert_eq!(ranks(&field), [0x4000; 3]);
     for (number, score) in [(0, 5), (1, 9), (2, 5)] {
-        let player = field.game.people.players[number].as_mut().expect("connected");
+        let player = field.game.clients.players[number].as_mut().expect("connected");
         player.state.persistant[0] = score;
     }
-    field.game.people.rank(&mut field.host);
+    field.game.clients.rank(&mut field.host);
     assert_eq!(ranks(&field), [0x4001, 0, 0x4001]);
     assert_eq!(field.host.configstring(configstring::SCORES1), "9");
     assert_eq!(field.host.configstring(configstring::SCORES2), "5");

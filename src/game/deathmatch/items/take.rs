@@ -130,11 +130,11 @@ pub(in crate::game::deathmatch) fn hand_item(
 
 /// Whether somebody who lives may take an item.
 fn is_of_use(cx: &Context<'_>, client: ClientNum, item: &EntityState) -> bool {
-    let people = &cx.clients;
+    let clients = &cx.clients;
     !cx.is_dead(client)
-        && people.plays(client)
-        && people.player(client).is_some_and(|player| {
-            rules::may_take(people.profile, people.game_type, item, &player.state)
+        && clients.plays(client)
+        && clients.player(client).is_some_and(|player| {
+            rules::may_take(clients.profile, clients.game_type, item, &player.state)
         })
 }
 

@@ -15,7 +15,7 @@ use crate::game::deathmatch::{
 use crate::model::{Buttons, ClientNum, LevelTime, Vec3};
 use crate::{
     bg::{EntityType, Persistent, PmType},
-    game::{people::Stage, settings::key},
+    game::{clients::Stage, settings::key},
 };
 
 /// How long the scoreboard is shown at least, in milliseconds.

@@ -6,7 +6,7 @@ use super::Ending;
 use crate::game::deathmatch::{context::Context, matches::Course};
 use crate::game::modes::ScoreLimit;
 use crate::model::ClientNum;
-use crate::{bg::configstring, game::people::People};
+use crate::{bg::configstring, game::clients::Clients};
 
 /// What was hit, as the log has it.
 const TIME: &str = "Timelimit hit.";
@@ -41,7 +41,7 @@ impl Course {
     }
 }
 
-impl People {
+impl Clients {
     /// The limit that the match has come to.
     fn limit_hit(&self, warmup: bool) -> Option<Reached> {
         let leaders = self.leaders();

@@ -2,14 +2,14 @@
 //!
 //! Source: the base game's log lines at the end of a level.
 
-use crate::game::{Host, people::People};
+use crate::game::{Host, clients::Clients};
 
 /// Players whose scores are written.
 const MAX_LINES: usize = 32;
 /// Largest ping that is written.
 const MAX_PING_MS: i32 = 999;
 
-impl People {
+impl Clients {
     /// Why the match ended, and who scored how much, best first.
     pub(super) fn log_exit(&self, host: &mut dyn Host, reason: &str) {
         self.log(host, &format!("Exit: {reason}"));

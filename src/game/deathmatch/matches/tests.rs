@@ -7,7 +7,7 @@ use crate::model::{Buttons, ConfigIndex, EntityNum, UserCmd, Words};
 use crate::world::MapEntities;
 use crate::{
     bg::{GameType, Persistent, PmType, TIED, TeamColor, configstring},
-    game::{Game, LevelStart, Profile, conformance::TestHost, people::Role},
+    game::{Game, LevelStart, Profile, clients::Role, conformance::TestHost},
 };
 
 const FRAME_MS: i32 = 50;

@@ -4,10 +4,10 @@
 //! tournament rules.
 
 use super::{Ending, RESTART, warmup::Warmup};
+use crate::game::clients::Role;
 use crate::game::deathmatch::{
     context::Context, matches::Course, matches::playing, rules::client_context, systems::Systems,
 };
-use crate::game::people::Role;
 use crate::model::ClientNum;
 
 /// Lets whoever has waited longest play, as long as there is room. Another warm-up comes with it.

@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's ranking and scoreboard command; OpenArena's longer form of it.
 
-use super::{People, Role, Stage};
+use super::{Clients, Role, Stage};
 use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 use crate::{
     bg::{Persistent, TIED, configstring},
@@ -50,7 +50,7 @@ impl Ranking {
     }
 }
 
-impl People {
+impl Clients {
     /// Gives everybody a rank and publishes the two best scores.
     pub(in crate::game) fn rank(&mut self, host: &mut dyn Host) {
         let ranking = self.ranking();
@@ -177,7 +177,7 @@ impl People {
 }
 
 /// The scoreboard line of a client.
-fn line_of(clients: &People, client: ClientNum) -> Option<Line> {
+fn line_of(clients: &Clients, client: ClientNum) -> Option<Line> {
     let player = clients.player(client)?;
     let values = &player.state.persistant;
     Some(Line {
@@ -201,7 +201,7 @@ fn line_of(clients: &People, client: ClientNum) -> Option<Line> {
 }
 
 /// Sets the rank that a client is sent.
-fn set_rank(clients: &mut People, client: ClientNum, rank: i32) {
+fn set_rank(clients: &mut Clients, client: ClientNum, rank: i32) {
     if let Some(player) = clients.players[client.index()].as_mut() {
         player.state.persistant[Persistent::Rank] = rank;
     }

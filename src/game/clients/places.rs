@@ -4,7 +4,7 @@
 //! number is at most 63, as many names have configstrings. Source: the base game's
 //! location entities.
 
-use super::People;
+use super::Clients;
 use crate::game::{Host, userinfo::clean_text};
 use crate::model::{ClientNum, Vec3};
 
@@ -60,7 +60,7 @@ impl Places {
     }
 }
 
-impl People {
+impl Clients {
     /// The number of the place that a client is at; 0 for none.
     pub(super) fn place_number(&self, host: &dyn Host, client: ClientNum) -> usize {
         let player = self.player(client);

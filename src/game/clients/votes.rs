@@ -7,7 +7,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::{
-    ClientContext, People,
+    ClientContext, Clients,
     ballot::{self, Ballot},
     commands::answer,
 };
@@ -132,7 +132,7 @@ fn show(host: &mut dyn Host, strings: [ConfigIndex; 4], poll: &Poll, text: &str)
     }
 }
 
-impl People {
+impl Clients {
     /// Tells a newcomer which votes the operator has set up, in games whose clients list them.
     pub(super) fn list_own_votes(&self, host: &mut dyn Host, client: ClientNum) {
         let names: Vec<&str> = ballot::own_votes(&*host).collect();
@@ -358,10 +358,10 @@ impl ClientContext<'_> {
     pub(super) fn count_votes(&mut self) {
         self.run_passed();
         TeamColor::ALL.into_iter().for_each(|colour| self.end_team_vote(colour));
-        let people = &mut *self.clients;
-        let Some((_, poll)) = &people.votes.open else { return };
-        let light = people.profile.light_votes && people.rules.dmflags & LIGHT_VOTING != 0;
-        let verdict = verdict(poll, people.voters(None), people.now, light);
+        let clients = &mut *self.clients;
+        let Some((_, poll)) = &clients.votes.open else { return };
+        let light = clients.profile.light_votes && clients.rules.dmflags & LIGHT_VOTING != 0;
+        let verdict = verdict(poll, clients.voters(None), clients.now, light);
         let text = match verdict {
             Verdict::Open => return,
             Verdict::Passed => "Vote passed.",
@@ -369,17 +369,18 @@ impl ClientContext<'_> {
             Verdict::MoreYes => "Vote passed. More yes than no.",
             Verdict::Failed => "Vote failed.",
         };
-        if let Some((ballot, _)) = people.votes.open.take().filter(|_| verdict != Verdict::Failed) {
-            people.votes.passed = Some((ballot, people.now + PAUSE_MS));
+        if let Some((ballot, _)) = clients.votes.open.take().filter(|_| verdict != Verdict::Failed)
+        {
+            clients.votes.passed = Some((ballot, clients.now + PAUSE_MS));
         }
         self.host.send_command(None, &format!("print \"{text}\n\""));
         self.host.set_configstring(configstring::VOTE_TIME, "");
     }
 
     fn run_passed(&mut self) {
-        let people = &mut *self.clients;
-        let now = people.now;
-        let Some((ballot, _)) = people.votes.passed.take_if(|(_, at)| now.distance(*at) >= 0)
+        let clients = &mut *self.clients;
+        let now = clients.now;
+        let Some((ballot, _)) = clients.votes.passed.take_if(|(_, at)| now.distance(*at) >= 0)
         else {
             return;
         };

@@ -4,7 +4,7 @@
 //! Source: the base game's client commands and answers; OpenArena's.
 
 use super::{
-    ClientContext, People,
+    ClientContext, Clients,
     chat::{Audience, ORDERS, Voice},
     cheats::Cheat,
 };
@@ -233,7 +233,7 @@ impl ClientContext<'_> {
     }
 }
 
-impl People {
+impl Clients {
     /// The player that a word names, by number or by name without colours and case.
     ///
     /// # Errors

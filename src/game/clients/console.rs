@@ -16,7 +16,7 @@ const COMMANDS: &[Row] = &[
 ];
 
 impl ClientContext<'_> {
-    /// Runs a console line. False when it is none about people.
+    /// Runs a console line. False when it is none about clients.
     pub(in crate::game) fn run_console(&mut self, words: &Words) -> bool {
         let named = |&&(name, _): &&Row| name.eq_ignore_ascii_case(words.command());
         let Some((_, run)) = COMMANDS.iter().find(named) else { return false };

@@ -3,7 +3,7 @@
 //! Invariants: nothing a player types can end its quotes or its line; no command is longer than every
 //! client takes. Source: the base game's chat commands and their escape byte, which clients strip.
 
-use super::{ClientContext, People};
+use super::{ClientContext, Clients};
 use crate::game::userinfo::clean_text;
 use crate::model::{ClientNum, text::truncated};
 
@@ -126,7 +126,7 @@ impl ClientContext<'_> {
 }
 
 /// Whether a text from `from` to `to` reaches `client`. Tournament players do not hear spectators.
-fn is_heard(clients: &People, from: ClientNum, client: ClientNum, to: Audience) -> bool {
+fn is_heard(clients: &Clients, from: ClientNum, client: ClientNum, to: Audience) -> bool {
     let disturbs = clients.mode().mutes_spectators
         && clients.role(client).plays()
         && !clients.role(from).plays();

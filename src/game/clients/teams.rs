@@ -3,7 +3,7 @@
 //! Invariants: in games of teams whoever plays has a colour, in others nobody has; a team with anybody in
 //! it has at most one leader. Source: the base game's team rules; OpenArena's refusals and team lists.
 
-use super::{ClientContext, People, Role, commands::answer};
+use super::{ClientContext, Clients, Role, commands::answer};
 use crate::model::ClientNum;
 use crate::{
     bg::TeamColor,
@@ -54,30 +54,30 @@ fn wish_of(word: &str) -> Option<Wish> {
 impl ClientContext<'_> {
     /// The `team` command.
     pub(in crate::game) fn team_command(&mut self, client: ClientNum, wanted: &str) {
-        let people = &mut *self.clients;
-        let Some(player) = people.player(client) else { return };
+        let clients = &mut *self.clients;
+        let Some(player) = clients.player(client) else { return };
         if wanted.is_empty() {
-            let team = match people.role(client) {
-                Role::Playing(None) => people.profile.playing_team,
+            let team = match clients.role(client) {
+                Role::Playing(None) => clients.profile.playing_team,
                 Role::Playing(Some(TeamColor::Red)) => "Red team",
                 Role::Playing(Some(TeamColor::Blue)) => "Blue team",
                 _ => "Spectator team",
             };
             return answer(self.host, client, team);
         }
-        if player.team_change_at.distance(people.now) > 0 {
+        if player.team_change_at.distance(clients.now) > 0 {
             let refusal = "May not switch teams more than once per 5 seconds.";
             return answer(self.host, client, refusal);
         }
         let Some(wish) = wish_of(wanted) else {
             let typed = clean_text(wanted, MAX_ECHO_LEN);
-            let words = if people.game_type.has_teams() { "red, blue" } else { "free" };
+            let words = if clients.game_type.has_teams() { "red, blue" } else { "free" };
             let refusal = format!("Unknown team {typed}: {words}, spectator, follow1, follow2");
             return answer(self.host, client, &refusal);
         };
-        match people.granted(client, wish) {
+        match clients.granted(client, wish) {
             Ok(role) => {
-                let free_at = people.now + TEAM_CHANGE_MS;
+                let free_at = clients.now + TEAM_CHANGE_MS;
                 if let Some(player) = self.clients.players[client.index()].as_mut() {
                     player.team_change_at = free_at;
                 }
@@ -103,10 +103,10 @@ impl ClientContext<'_> {
 
     /// Who stops playing in a tournament loses the game.
     pub(super) fn give_up(&mut self, client: ClientNum, role: Role) {
-        let people = &mut *self.clients;
-        let plays = people.role(client).plays() && !role.plays();
-        if people.mode().plays_in_turn && plays {
-            people.count_loss(self.host, client);
+        let clients = &mut *self.clients;
+        let plays = clients.role(client).plays() && !role.plays();
+        if clients.mode().plays_in_turn && plays {
+            clients.count_loss(self.host, client);
         }
     }
 
@@ -120,27 +120,27 @@ impl ClientContext<'_> {
             self.rules.leave_play(self.clients, self.host, client);
             self.clients.keep_counts(self.host, client);
         }
-        let people = &mut *self.clients;
-        people.set_role(client, role);
-        people.sessions[client.index()].leads = false;
-        people.forget_votes(client);
-        people.choose_leader(self.host, client, role.colour());
+        let clients = &mut *self.clients;
+        clients.set_role(client, role);
+        clients.sessions[client.index()].leads = false;
+        clients.forget_votes(client);
+        clients.choose_leader(self.host, client, role.colour());
         if old.colour() != role.colour() {
-            people.replace_leader(self.host, old.colour());
+            clients.replace_leader(self.host, old.colour());
         }
-        people.announce_role(self.host, client, Some(old));
+        clients.announce_role(self.host, client, Some(old));
         if old.plays() {
             self.free_followers_of(client);
         }
-        let people = &mut *self.clients;
-        people.read_userinfo(self.host, client, false);
-        people.list_team(self.host, old.colour());
+        let clients = &mut *self.clients;
+        clients.read_userinfo(self.host, client, false);
+        clients.list_team(self.host, old.colour());
         self.rules.begin(self.clients, self.host, client);
         self.refresh_follower(client);
     }
 }
 
-impl People {
+impl Clients {
     /// Connected clients of a colour.
     pub(in crate::game) fn team_of(
         &self,

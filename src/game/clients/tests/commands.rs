@@ -1,7 +1,7 @@
 //! The other commands of clients, and the console's.
 
 use super::*;
-use crate::game::people::Role;
+use crate::game::clients::Role;
 
 #[test]
 fn openarena_tells_accuracy_and_maps() {

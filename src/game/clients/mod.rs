@@ -1,6 +1,6 @@
 //! Clients of a game: names, teams, chat, spectators, ranks, scoreboard.
 //!
-//! [`People`] is what every game keeps of its clients; [`ClientRules`] is what the rest asks of a game
+//! [`Clients`] is what every game keeps of its clients; [`ClientRules`] is what the rest asks of a game
 //! (how one enters, how one dies), so that each command is written once.
 //!
 //! Invariants: a slot without a player has no entity and an empty player entry; sessions survive level
@@ -58,15 +58,15 @@ pub(super) fn show_restart_countdown(host: &mut dyn Host, at: LevelTime) -> bool
 pub(in crate::game) trait ClientRules {
     /// Puts a client into the level, or puts it there again: a place, a new state, and what the client is
     /// told.
-    fn begin(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum);
+    fn begin(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum);
 
     /// A player asks to die.
-    fn kill(&mut self, clients: &mut People, host: &mut dyn Host, client: ClientNum);
+    fn kill(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum);
 
     /// Teleports a client.
     fn teleport(
         &mut self,
-        clients: &mut People,
+        clients: &mut Clients,
         host: &mut dyn Host,
         client: ClientNum,
         origin: Vec3,
@@ -76,7 +76,7 @@ pub(in crate::game) trait ClientRules {
     /// Gives a player an item by its number. Games without items give none.
     fn give_item(
         &mut self,
-        _clients: &mut People,
+        _clients: &mut Clients,
         _host: &mut dyn Host,
         _client: ClientNum,
         _item: i32,
@@ -84,19 +84,19 @@ pub(in crate::game) trait ClientRules {
     }
 
     /// A player is about to become a spectator, or to change teams.
-    fn leave_play(&mut self, _clients: &mut People, _host: &mut dyn Host, _client: ClientNum) {}
+    fn leave_play(&mut self, _clients: &mut Clients, _host: &mut dyn Host, _client: ClientNum) {}
 }
 
 /// Context of a call that concerns clients: the engine, the clients, and the rules of their game.
 pub(in crate::game) struct ClientContext<'a> {
     pub(in crate::game) host: &'a mut dyn Host,
-    pub(in crate::game) clients: &'a mut People,
+    pub(in crate::game) clients: &'a mut Clients,
     pub(in crate::game) rules: &'a mut dyn ClientRules,
 }
 
 /// Everybody who is connected, and what all games know of them.
 #[derive(Debug)]
-pub(in crate::game) struct People {
+pub(in crate::game) struct Clients {
     pub(in crate::game) profile: &'static Profile,
     pub(in crate::game) rules: Rules,
     /// The settings that the rules were read from.
@@ -126,7 +126,7 @@ pub(in crate::game) struct People {
     next_waiting: u32,
 }
 
-impl People {
+impl Clients {
     /// Nobody.
     pub(in crate::game) fn new(profile: &'static Profile) -> Self {
         Self {
@@ -452,24 +452,24 @@ impl ClientContext<'_> {
 
     /// A client is gone.
     pub(in crate::game) fn disconnect(&mut self, client: ClientNum) {
-        let people = &mut *self.clients;
-        people.forget_votes(client);
-        people.void_votes(client);
-        if people.plays(client) {
-            people.keep_counts(self.host, client);
+        let clients = &mut *self.clients;
+        clients.forget_votes(client);
+        clients.void_votes(client);
+        if clients.plays(client) {
+            clients.keep_counts(self.host, client);
         }
-        if let Some(mut player) = people.players[client.index()].take() {
+        if let Some(mut player) = clients.players[client.index()].take() {
             player.unlink(self.host);
         }
-        let colour = people.role(client).colour();
-        people.sessions[client.index()] = Session::NEW;
+        let colour = clients.role(client).colour();
+        clients.sessions[client.index()] = Session::NEW;
         // Also of a client that was refused over a restart: its entry is still there.
         self.host.set_configstring(configstring::player(client), "");
         self.clients.log(self.host, &format!("ClientDisconnect: {client}"));
         self.free_followers_of(client);
-        let people = &mut *self.clients;
-        people.replace_leader(self.host, colour);
-        people.list_team(self.host, colour);
-        people.rank(self.host);
+        let clients = &mut *self.clients;
+        clients.replace_leader(self.host, colour);
+        clients.list_team(self.host, colour);
+        clients.rank(self.host);
     }
 }

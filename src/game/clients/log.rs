@@ -3,13 +3,13 @@
 //! A line says what happened in words of its own; when, stands in front of it in the file. Source: the
 //! base game's log lines; OpenArena's clock, which goes on over restarts.
 
-use super::People;
+use super::Clients;
 use crate::game::Host;
 
 /// Stands before each level and after it.
 const RULE: &str = "------------------------------------------------------------";
 
-impl People {
+impl Clients {
     /// Writes a line to the log.
     pub(in crate::game) fn log(&self, host: &mut dyn Host, line: &str) {
         host.log_line(self.now.distance(self.logged_from).max(0), line);

@@ -67,12 +67,12 @@ impl ClientContext<'_> {
     }
 
     fn give(&mut self, client: ClientNum, wanted: &str) {
-        let people = &mut *self.clients;
-        let profile = people.profile;
-        if !people.plays(client) {
+        let clients = &mut *self.clients;
+        let profile = clients.profile;
+        if !clients.plays(client) {
             return;
         }
-        let Some(player) = people.players[client.index()].as_mut() else { return };
+        let Some(player) = clients.players[client.index()].as_mut() else { return };
         let (state, most) = (&mut player.state, player.max_health);
         let is = |name: &str| wanted.eq_ignore_ascii_case(name);
         let all = is("all");

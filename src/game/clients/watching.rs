@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's spectator rules; OpenArena's.
 
-use super::{ClientContext, People, Role};
+use super::{ClientContext, Clients, Role};
 use crate::model::{Buttons, ClientNum, PlayerState, limits::MAX_CLIENTS};
 
 impl ClientContext<'_> {
@@ -36,10 +36,10 @@ impl ClientContext<'_> {
         if self.clients.target(client).is_none() {
             return;
         }
-        let people = &mut *self.clients;
-        people.sessions[client.index()].role = Role::Watching;
-        let now = people.now;
-        if let Some(player) = people.players[client.index()].as_mut() {
+        let clients = &mut *self.clients;
+        clients.sessions[client.index()].role = Role::Watching;
+        let now = clients.now;
+        if let Some(player) = clients.players[client.index()].as_mut() {
             player.stop_following(now);
         }
     }
@@ -66,21 +66,23 @@ impl ClientContext<'_> {
     }
 
     pub(super) fn refresh_follower(&mut self, client: ClientNum) {
-        let people = &mut *self.clients;
-        let role = people.role(client);
+        let clients = &mut *self.clients;
+        let role = clients.role(client);
         if !matches!(role, Role::Following(_) | Role::FollowingPlace(_)) {
             return;
         }
-        let seen: Option<PlayerState> =
-            people.target(client).and_then(|target| people.player(target)).map(|other| other.state);
-        match (seen, people.players[client.index()].as_mut()) {
+        let seen: Option<PlayerState> = clients
+            .target(client)
+            .and_then(|target| clients.player(target))
+            .map(|other| other.state);
+        match (seen, clients.players[client.index()].as_mut()) {
             (Some(seen), Some(player)) => player.follow(&seen),
             (None, Some(player)) if matches!(role, Role::FollowingPlace(_)) => {
                 // The place may be taken again.
-                player.stop_following(people.now);
+                player.stop_following(clients.now);
             }
             (None, Some(_)) => {
-                people.sessions[client.index()].role = Role::Watching;
+                clients.sessions[client.index()].role = Role::Watching;
                 self.rules.begin(self.clients, self.host, client);
             }
             (_, None) => {}
@@ -90,16 +92,16 @@ impl ClientContext<'_> {
     /// Whoever followed a client that stopped playing watches alone.
     pub(in crate::game) fn free_followers_of(&mut self, gone: ClientNum) {
         for client in ClientNum::all() {
-            let people = &mut *self.clients;
-            if people.role(client) == Role::Following(gone) && people.active(client).is_some() {
-                people.sessions[client.index()].role = Role::Watching;
+            let clients = &mut *self.clients;
+            if clients.role(client) == Role::Following(gone) && clients.active(client).is_some() {
+                clients.sessions[client.index()].role = Role::Watching;
                 self.rules.begin(self.clients, self.host, client);
             }
         }
     }
 }
 
-impl People {
+impl Clients {
     /// Whom a client follows.
     fn target(&self, client: ClientNum) -> Option<ClientNum> {
         let target = match self.role(client) {

@@ -4,7 +4,7 @@
 //! answered is written here from that value and never from what a player typed. Source: the base game's
 //! votes; OpenArena's, with their limits.
 
-use super::People;
+use super::Clients;
 use crate::model::{ClientNum, Words, text::leading_int};
 use crate::{
     bg::GameType,
@@ -42,13 +42,13 @@ struct Row {
     flag: i32,
     /// Which games know it.
     only: Option<BaseGame>,
-    read: fn(&People, &dyn Host, &str) -> Result<Ballot, String>,
+    read: fn(&Clients, &dyn Host, &str) -> Result<Ballot, String>,
 }
 
 const fn row(
     name: &'static str,
     flag: i32,
-    read: fn(&People, &dyn Host, &str) -> Result<Ballot, String>,
+    read: fn(&Clients, &dyn Host, &str) -> Result<Ballot, String>,
 ) -> Row {
     Row { name, flag, only: None, read }
 }
@@ -61,8 +61,8 @@ const ROWS: &[Row] = &[
     }),
     row("map", 4, |_, host, word| map(host, word)),
     row("g_gametype", 8, |_, host, word| game_type(host, word)),
-    row("kick", 16, |people, _, word| people.player_called(word).map(Ballot::Kick)),
-    row("clientkick", 16, |people, _, word| people.player_numbered(word).map(Ballot::Kick)),
+    row("kick", 16, |clients, _, word| clients.player_called(word).map(Ballot::Kick)),
+    row("clientkick", 16, |clients, _, word| clients.player_numbered(word).map(Ballot::Kick)),
     row("g_doWarmup", 32, |_, _, word| Ok(Ballot::Warmup(leading_int(word) != 0))),
     row("timelimit", 64, |_, host, word| {
         limit(host, word, [key::G_VOTE_MIN_TIMELIMIT, key::G_VOTE_MAX_TIMELIMIT])
@@ -76,7 +76,7 @@ const ROWS: &[Row] = &[
         name: "shuffle",
         flag: 512,
         only: Some(BaseGame::OpenArena),
-        read: |people, _, _| match people.game_type.has_teams() {
+        read: |clients, _, _| match clients.game_type.has_teams() {
             true => Ok(Ballot::Shuffle),
             false => Err("There are no teams to shuffle.".to_owned()),
         },
@@ -96,10 +96,14 @@ const ROWS: &[Row] = &[
 ///
 /// # Errors
 /// What the player is told instead.
-pub(super) fn read(people: &People, host: &dyn Host, words: &Words) -> Result<Ballot, Vec<String>> {
+pub(super) fn read(
+    clients: &Clients,
+    host: &dyn Host,
+    words: &Words,
+) -> Result<Ballot, Vec<String>> {
     let flags = host.settings().int(key::VOTEFLAGS);
     let allowed = |row: &&Row| {
-        row.only.is_none_or(|base| base == people.profile.base) && flags & row.flag != 0
+        row.only.is_none_or(|base| base == clients.profile.base) && flags & row.flag != 0
     };
     // What a separator would begin was never meant for a vote.
     let clean = |word: &String| !word.contains([';', '\n', '\r', '"']);
@@ -111,7 +115,7 @@ pub(super) fn read(people: &People, host: &dyn Host, words: &Words) -> Result<Ba
         return Err(vec!["Invalid vote string.".to_owned(), known]);
     };
     let word = if row.name == "kick" { words.from(2) } else { words.get(2).to_owned() };
-    (row.read)(people, host, &word).map_err(|refusal| vec![refusal])
+    (row.read)(clients, host, &word).map_err(|refusal| vec![refusal])
 }
 
 /// Names of the votes that the operator has set up.
@@ -156,9 +160,9 @@ fn limit(host: &dyn Host, word: &str, [least, most]: [Key<Int>; 2]) -> Result<i3
 
 impl Ballot {
     /// What players read. It has no quotes.
-    pub(super) fn text(&self, people: &People) -> String {
-        let sentence = people.profile.vote_sentences;
-        let name = |client: ClientNum| people.player(client).map_or("", |player| &*player.name);
+    pub(super) fn text(&self, clients: &Clients) -> String {
+        let sentence = clients.profile.vote_sentences;
+        let name = |client: ClientNum| clients.player(client).map_or("", |player| &*player.name);
         let text = match (self, sentence) {
             (Self::Restart, false) => "map_restart".to_owned(),
             (Self::Restart, true) => "Restart map?".to_owned(),
