@@ -32,7 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         while let Some(event) = client.poll_event() {
             match event {
                 ClientEvent::Entered => {
-                    println!("entered the game as client {:?}", client.client_num());
+                    let number = client.client_num().ok_or("no client number")?;
+                    println!("entered the game as client {number}");
                     client.disconnect(clock.now());
                 }
                 ClientEvent::Refused(reason) => return Err(reason.into()),

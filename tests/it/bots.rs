@@ -488,7 +488,7 @@ fn stages_are_measured_separately_until_one_fails() {
     );
     assert_eq!(summary.samples.len(), 14);
     assert!(summary.samples[13].snapshots.abs_diff(120) <= 6, "{:?}", summary.samples[13]);
-    assert!(summary.to_html().matches("<figure class=\"strip\">").count() == 6);
+    assert!(summary.to_html().matches("<figure class=\"lagometer\">").count() == 6);
 }
 
 #[test]

@@ -100,7 +100,7 @@ pub(super) fn over_time(title: &str, samples: &[Sample], value: impl Fn(&Sample)
         .collect();
     let seconds = samples.last().map_or(0, |sample| sample.second);
     html! {
-        metric {
+        figure {
             figcaption { (title) }
             svg viewBox=(view_box()) role="img" {
                 (frame(top, &format!("{seconds} s")))

@@ -201,7 +201,7 @@ impl Summary {
                     "yellow where snapshots were rate delayed, red where messages were lost. "
                     "Red in both halves: no snapshot arrived." }
                 @for bot in shown {
-                    metric .lagometer {
+                    figure .lagometer {
                         figcaption { (bot.name) " " small { (describe(bot)) } }
                         (chart::lagometer(&bot.lagometer, self.due_ms()))
                     }

@@ -129,7 +129,7 @@ impl fmt::Display for Summary {
         let IntervalStats { active, bots, refused, dropped, protocol_errors, seconds, .. } = total;
         row(f, "bots", &format!("{}; {seconds:.1} s, seed {}", self.behavior, self.seed))?;
         let fared = format!(
-            "{active} of {bots} in the game, {refused} refused, {dropped} dropped, {protocol_errors} protocol_errors"
+            "{active} of {bots} in the game, {refused} refused, {dropped} dropped, {protocol_errors} protocol errors"
         );
         row(f, "", &fared)?;
         let IntervalStats { walked_per_second, scored, .. } = total;

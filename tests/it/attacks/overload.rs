@@ -105,7 +105,9 @@ fn counter_table_joins_server_loop_and_kernel() {
         ("q3_clients", "3", true),
     ] {
         for text in [&shown, &monitored] {
-            let found = text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+            let found = text.lines().find_map(|line| {
+                line.strip_prefix(name)?.strip_prefix(char::is_whitespace).map(str::trim)
+            });
             assert_eq!(found, everywhere.then_some(value), "{name}: {text}");
         }
     }
