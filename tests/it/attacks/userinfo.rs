@@ -67,18 +67,18 @@ fn m25_votes_count_by_server_side_address() {
     let mut attacker = RawClient::join(&mut fixture, far(), 7);
     let info = long_userinfo(&attacker, 1022);
     attacker.say(&mut fixture, &format!("userinfo \"{info}\""));
-    let mut called = 0;
+    let mut counted = 0;
     for task in ["1", "-99", "-999", "-2147483648"] {
         attacker.say(&mut fixture, &format!("teamtask {task}"));
         attacker.say(&mut fixture, "callvote fraglimit 20");
         attacker.live(&mut fixture, 31_500);
-        called += attacker.heard.iter().filter(|text| text.contains("called a vote")).count();
+        counted += attacker.heard.iter().filter(|text| text.contains("called a vote")).count();
         let refusals = "You have called the maximum number of votes.";
         let refused = attacker.heard.iter().any(|text| text.contains(refusals));
         assert_eq!(refused, task != "1", "{task}: {:?}", attacker.heard);
         attacker.heard.clear();
     }
-    assert_eq!(called, 1);
+    assert_eq!(counted, 1);
     fixture.check();
 }
 
