@@ -1,7 +1,7 @@
 //! Server builder: settings, game data, entropy and rules to a running server.
 
 use crate::{
-    game::{Deathmatch, Flight, Profile, movement::PmoveVariant},
+    game::{Deathmatch, Flight, Ruleset, movement::PmoveVariant},
     model::{
         UnixMillis,
         assets::{Assets, MemoryAssets},
@@ -64,11 +64,11 @@ impl ServerBuilder {
 /// geometry, with the ruleset of `game` and the movement of `g_movement`.
 #[must_use]
 pub fn rules_of(settings: &Settings) -> GameFactory {
-    let profile = Profile::of_folder(settings.choice(key::GAME).name()).unwrap_or(Profile::BASEOA);
+    let ruleset = Ruleset::of_folder(settings.choice(key::GAME).name()).unwrap_or(Ruleset::BASEOA);
     let movement = settings.choice(key::G_MOVEMENT).name();
-    let variant = PmoveVariant::named(movement).unwrap_or(PmoveVariant::of_profile(profile));
+    let variant = PmoveVariant::named(movement).unwrap_or(PmoveVariant::of_ruleset(ruleset));
     Box::new(move |geometry| match geometry {
         Geometry::Map => Box::new(Deathmatch::moving_as(variant)),
-        Geometry::None => Box::new(Flight::new(variant.profile)),
+        Geometry::None => Box::new(Flight::new(variant.ruleset)),
     })
 }

@@ -1,7 +1,7 @@
 //! Game vocabulary: the numbers and tables that server, clients and tools share.
 //!
 //! Every value here is compiled into the client game and equal in all games, unless an item says
-//! otherwise. Differences between games are in `game::Profile`. Source: the interface between server and
+//! otherwise. Differences between games are in `game::Ruleset`. Source: the interface between server and
 //! client game of Quake III 1.32 and OpenArena 0.8.8. Engine names: `bg_public.h`, `bg_misc.c`.
 
 #[macro_use]

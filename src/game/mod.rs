@@ -15,7 +15,7 @@ mod direction_bytes;
 mod flight;
 mod modes;
 pub mod movement;
-pub mod profile;
+pub mod ruleset;
 pub mod settings;
 pub mod userinfo;
 
@@ -32,7 +32,7 @@ use crate::{
 
 pub use deathmatch::Deathmatch;
 pub use flight::Flight;
-pub use profile::{BaseGame, Profile};
+pub use ruleset::{BaseGame, Ruleset};
 
 /// What a level begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +186,7 @@ pub trait Host {
 
     /// Network address of a client; `None` for a free slot or a player without a connection.
     fn address(&self, client: ClientNum) -> Option<IpAddr> {
-        userinfo::Userinfo::parse(self.userinfo(client))?.value("ip").parse().ok()
+        userinfo::PlayerUserinfo::parse(self.userinfo(client))?.value("ip").parse().ok()
     }
 
     /// Replaces a client's userinfo and the name cached from it. The address in it stays; text that is

@@ -1,11 +1,11 @@
 //! Player userinfo: name, model, colors, handicap and preferences, sanitized.
 //!
-//! Userinfo is hostile text. What leaves here can stand in quotes inside a server command and in an
+//! PlayerUserinfo is hostile text. What leaves here can stand in quotes inside a server command and in an
 //! info string: printable ASCII without quote, backslash and semicolon, each value cut to a length. A player
 //! entry comes in four lengths ([`Detail`]), so that the entries of all slots fit a gamestate.
 //! Source: the base game's userinfo rules; OpenArena's names for the nameless.
 
-use super::profile::Nameless;
+use super::ruleset::DefaultName;
 use crate::model::{
     ClientNum,
     text::{leading_int, truncated},
@@ -19,7 +19,7 @@ const MAX_SPACES: usize = 3;
 const MAX_MODEL_LEN: usize = 31;
 /// Longest team name, in bytes.
 const MAX_TEAM_NAME_LEN: usize = 15;
-/// Longest colour or task, in bytes.
+/// Longest color or task, in bytes.
 const MAX_DIGITS_LEN: usize = 3;
 /// Longest name in the shortest player entry, in bytes.
 const SHORT_NAME_LEN: usize = 15;
@@ -30,9 +30,9 @@ const MAX_TASK: i32 = 9;
 
 /// A userinfo string, as the engine keeps it: `\key\value\key\value`.
 #[derive(Clone, Copy, Debug)]
-pub struct Userinfo<'a>(&'a str);
+pub struct PlayerUserinfo<'a>(&'a str);
 
-impl<'a> Userinfo<'a> {
+impl<'a> PlayerUserinfo<'a> {
     /// Looks at `text`, or `None` when it holds characters that no userinfo may hold.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
@@ -74,10 +74,10 @@ impl<'a> Userinfo<'a> {
 
     /// The cleaned name, or what the nameless are called.
     #[must_use]
-    pub fn name(&self, client: ClientNum, nameless: Nameless) -> String {
-        clean_name(self.value("name")).unwrap_or_else(|| match nameless {
-            Nameless::Fixed(name) => name.to_owned(),
-            Nameless::Numbered(name) => format!("{name}{client}"),
+    pub fn name(&self, client: ClientNum, default_name: DefaultName) -> String {
+        clean_name(self.value("name")).unwrap_or_else(|| match default_name {
+            DefaultName::Fixed(name) => name.to_owned(),
+            DefaultName::Numbered(name) => format!("{name}{client}"),
         })
     }
 
@@ -108,7 +108,7 @@ impl<'a> Userinfo<'a> {
 
 /// What a player entry says besides the userinfo.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing {
+pub struct PlayerEntryFields {
     /// Number of the team.
     pub team: i32,
     /// Tournament games won.
@@ -150,13 +150,13 @@ impl Detail {
 /// The player entry that everybody is told: an info string.
 #[must_use]
 pub fn player_entry(
-    info: &Userinfo<'_>,
+    info: &PlayerUserinfo<'_>,
     name: &str,
-    standing: &Standing,
+    fields: &PlayerEntryFields,
     detail: Detail,
 ) -> String {
     let [model, head] =
-        if standing.in_team { ["team_model", "team_headmodel"] } else { ["model", "headmodel"] };
+        if fields.in_team { ["team_model", "team_headmodel"] } else { ["model", "headmodel"] };
     let [model, head] = [model, head].map(|key| {
         if detail < Detail::DefaultModel {
             info.clean(key, MAX_MODEL_LEN)
@@ -165,16 +165,16 @@ pub fn player_entry(
         }
     });
     let name = if detail < Detail::ShortName { name } else { truncated(name, SHORT_NAME_LEN) };
-    let colour1 = info.clean("color1", MAX_DIGITS_LEN);
-    let colour2 = info.clean("color2", MAX_DIGITS_LEN);
+    let color1 = info.clean("color1", MAX_DIGITS_LEN);
+    let color2 = info.clean("color2", MAX_DIGITS_LEN);
     let handicap = info.handicap();
-    let Standing { team, wins, losses, leader, bot, .. } = *standing;
+    let PlayerEntryFields { team, wins, losses, leader, bot, .. } = *fields;
     let task = info.team_task();
     let leader = i32::from(leader);
     if bot {
         let skill = info.clean("skill", MAX_DIGITS_LEN);
         format!(
-            "n\\{name}\\t\\{team}\\model\\{model}\\hmodel\\{head}\\c1\\{colour1}\\c2\\{colour2}\
+            "n\\{name}\\t\\{team}\\model\\{model}\\hmodel\\{head}\\c1\\{color1}\\c2\\{color2}\
              \\hc\\{handicap}\\w\\{wins}\\l\\{losses}\\skill\\{skill}\\tt\\{task}\\tl\\{leader}"
         )
     } else {
@@ -183,7 +183,7 @@ pub fn player_entry(
         let blue = info.clean("g_blueteam", most);
         format!(
             "n\\{name}\\t\\{team}\\model\\{model}\\hmodel\\{head}\\g_redteam\\{red}\
-             \\g_blueteam\\{blue}\\c1\\{colour1}\\c2\\{colour2}\\hc\\{handicap}\\w\\{wins}\
+             \\g_blueteam\\{blue}\\c1\\{color1}\\c2\\{color2}\\hc\\{handicap}\\w\\{wins}\
              \\l\\{losses}\\tt\\{task}\\tl\\{leader}"
         )
     }
@@ -242,7 +242,7 @@ fn clean_name(raw: &str) -> Option<String> {
     visible.then_some(name)
 }
 
-/// Whether a colour code's character paints black: clients take its number modulo eight.
+/// Whether a color code's character paints black: clients take its number modulo eight.
 fn is_black(code: char) -> bool {
     (code as u32).wrapping_sub('0' as u32) & 7 == 0
 }
@@ -286,24 +286,24 @@ mod tests {
 
     #[test]
     fn the_nameless_are_called_as_the_game_says() {
-        let info = Userinfo::parse("\\rate\\25000").expect("legal");
-        assert_eq!(info.name(client(7), Nameless::Numbered("Nameless")), "Nameless7");
-        assert_eq!(info.name(client(7), Nameless::Fixed("UnnamedPlayer")), "UnnamedPlayer");
+        let info = PlayerUserinfo::parse("\\rate\\25000").expect("legal");
+        assert_eq!(info.name(client(7), DefaultName::Numbered("Nameless")), "Nameless7");
+        assert_eq!(info.name(client(7), DefaultName::Fixed("UnnamedPlayer")), "UnnamedPlayer");
     }
 
     #[test]
     fn values_are_found_by_their_first_key() {
-        let info = Userinfo::parse("\\Name\\a\\name\\b\\team\\\\x").expect("legal");
+        let info = PlayerUserinfo::parse("\\Name\\a\\name\\b\\team\\\\x").expect("legal");
         assert_eq!((info.value("NAME"), info.value("team"), info.value("x")), ("a", "", ""));
-        assert_eq!(Userinfo::parse("name\\a").map(|i| i.value("name")), Some("a"));
+        assert_eq!(PlayerUserinfo::parse("name\\a").map(|i| i.value("name")), Some("a"));
         for bad in ["\\name\\a\"b", "\\name\\a;quit", "\\name\\a\n"] {
-            assert!(Userinfo::parse(bad).is_none(), "{bad:?}");
+            assert!(PlayerUserinfo::parse(bad).is_none(), "{bad:?}");
         }
     }
 
     #[test]
     fn values_are_replaced_in_place() {
-        let info = Userinfo::parse("\\name\\a\\rate\\1\\NAME\\b").expect("legal");
+        let info = PlayerUserinfo::parse("\\name\\a\\rate\\1\\NAME\\b").expect("legal");
         assert_eq!(info.with("name", "c"), "\\name\\c\\rate\\1");
         assert_eq!(info.with("teamtask", "2"), "\\name\\a\\rate\\1\\NAME\\b\\teamtask\\2");
     }
@@ -312,14 +312,20 @@ mod tests {
     fn player_entries_have_the_documented_form() {
         let info =
             "\\name\\alpha\\model\\sarge\\headmodel\\sarge\\color1\\4\\color2\\5\\handicap\\100";
-        let info = Userinfo::parse(info).expect("legal");
-        let standing =
-            Standing { team: 0, wins: 0, losses: 0, leader: false, in_team: false, bot: false };
+        let info = PlayerUserinfo::parse(info).expect("legal");
+        let fields = PlayerEntryFields {
+            team: 0,
+            wins: 0,
+            losses: 0,
+            leader: false,
+            in_team: false,
+            bot: false,
+        };
         assert_eq!(
-            player_entry(&info, "alpha", &standing, Detail::Full),
+            player_entry(&info, "alpha", &fields, Detail::Full),
             "n\\alpha\\t\\0\\model\\sarge\\hmodel\\sarge\\g_redteam\\\\g_blueteam\\\\c1\\4\\c2\\5\\hc\\100\\w\\0\\l\\0\\tt\\0\\tl\\0"
         );
-        let bot = Standing { bot: true, team: 3, ..standing };
+        let bot = PlayerEntryFields { bot: true, team: 3, ..fields };
         assert_eq!(
             player_entry(&info, "alpha", &bot, Detail::Full),
             "n\\alpha\\t\\3\\model\\sarge\\hmodel\\sarge\\c1\\4\\c2\\5\\hc\\100\\w\\0\\l\\0\\skill\\\\tt\\0\\tl\\0"
@@ -332,9 +338,9 @@ mod tests {
         let keys = ["name", "model", "headmodel", "color1", "color2", "g_redteam", "g_blueteam"];
         let text: String = keys.iter().map(|key| format!("\\{key}\\{long}")).collect();
         let text = text + "\\teamtask\\-2147483648";
-        let info = Userinfo::parse(&text).expect("legal");
-        let name = info.name(client(0), Nameless::Fixed(""));
-        let standing = Standing {
+        let info = PlayerUserinfo::parse(&text).expect("legal");
+        let name = info.name(client(0), DefaultName::Fixed(""));
+        let fields = PlayerEntryFields {
             team: 0,
             wins: 9999,
             losses: 9999,
@@ -342,7 +348,7 @@ mod tests {
             in_team: false,
             bot: false,
         };
-        let entries = Detail::ALL.map(|detail| player_entry(&info, &name, &standing, detail));
+        let entries = Detail::ALL.map(|detail| player_entry(&info, &name, &fields, detail));
         assert_eq!(entries.each_ref().map(String::len), [216, 186, 134, 114]);
         let keys =
             |entry: &String| entry.split('\\').step_by(2).map(str::to_owned).collect::<Vec<_>>();
@@ -355,7 +361,11 @@ mod tests {
     fn handicaps_out_of_range_are_none() {
         for (text, handicap) in [("50", 50), ("0", 100), ("101", 100), ("-3", 100), ("nan", 100)] {
             let text = format!("\\handicap\\{text}");
-            assert_eq!(Userinfo::parse(&text).map(|i| i.handicap()), Some(handicap), "{text}");
+            assert_eq!(
+                PlayerUserinfo::parse(&text).map(|i| i.handicap()),
+                Some(handicap),
+                "{text}"
+            );
         }
     }
 

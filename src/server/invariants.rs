@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::wire::Protocol;
     use crate::{
-        game::{Flight, Game, Profile},
+        game::{Flight, Game, Ruleset},
         model::{Sequence, UserCmd, assets::MemoryAssets},
         node::{Hosted as _, Node as _},
         server::{
@@ -147,7 +147,7 @@ mod tests {
 
     /// A server with two clients.
     fn server() -> (Server, [ClientNum; 2]) {
-        let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Profile::BASEOA)) });
+        let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Ruleset::BASEOA)) });
         let assets = Box::new(MemoryAssets::default());
         let mut server = Server::new(Settings::default(), assets, rules, [1; 32]);
         let numbers = [0, 5].map(|number| ClientNum::new(number).unwrap());

@@ -117,7 +117,7 @@ fn build(bytes: &[u8], precision: Precision, game: &dyn Game) -> Result<World, M
 mod tests {
     use super::*;
     use crate::{
-        game::{Flight, Profile},
+        game::{Flight, Ruleset},
         model::assets::MemoryAssets,
     };
 
@@ -128,7 +128,7 @@ mod tests {
         assets.insert("maps/cut.bsp", b"IBSP".to_vec()).unwrap();
         let maps = MapLoader::new(Box::new(assets));
         assert!(!maps.is_empty());
-        let game = Flight::new(Profile::BASEOA);
+        let game = Flight::new(Ruleset::BASEOA);
         let load = |name: &str| maps.load(name, Precision::Single, &game);
         let error = |name: &str| load(name).unwrap_err().to_string();
         assert_eq!(error("x"), "Can't find map maps/x.bsp");

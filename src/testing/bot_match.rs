@@ -11,7 +11,7 @@ use std::{
 use crate::{
     bots::{Behavior, Behaviors, Bots, BotsOptions},
     client::Protocol,
-    game::{Deathmatch, Game, Profile},
+    game::{Deathmatch, Game, Ruleset},
     impairment::Impairment,
     model::{Millis, assets::MemoryAssets},
     node::{Hosted, LocalPort, LoopCounters, Node, Route},
@@ -139,7 +139,7 @@ pub fn server((map, file): (&str, &[u8]), seed: u64, set: &[(&str, &str)]) -> Se
     settings.start().unwrap();
     let mut assets = MemoryAssets::default();
     assets.insert(&format!("maps/{map}.bsp"), file.to_vec()).unwrap();
-    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Profile::BASEOA)) });
+    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Ruleset::BASEOA)) });
     Server::new(settings, Box::new(assets), rules, [seed as u8; 32])
 }
 

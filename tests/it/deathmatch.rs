@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fragd::{
     cvar::{Choice as _, GameFolder, Values},
-    game::{Deathmatch, Game, Host, LevelStart, Profile},
+    game::{Deathmatch, Game, Host, LevelStart, Ruleset},
     model::{
         Buttons, ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime,
         PlayerState, UserCmd, Vec3, Words,
@@ -87,28 +87,28 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    pub(crate) fn start(map: &str, profile: &'static Profile) -> Option<Self> {
-        Self::on(installed_maps::load(map)?, map, profile)
+    pub(crate) fn start(map: &str, ruleset: &'static Ruleset) -> Option<Self> {
+        Self::on(installed_maps::load(map)?, map, ruleset)
     }
 
     /// A map with other entities than its own.
     pub(crate) fn with_entities(
         map: &str,
-        profile: &'static Profile,
+        ruleset: &'static Ruleset,
         entities: &str,
     ) -> Option<Self> {
         let mut bsp = installed_maps::load(map)?;
         let text = format!("{{ classname worldspawn }}\n{entities}");
         bsp.entity_text = text.into_bytes().into();
-        Self::on(bsp, map, profile)
+        Self::on(bsp, map, ruleset)
     }
 
-    pub(crate) fn on(bsp: Bsp, map: &str, profile: &'static Profile) -> Option<Self> {
+    pub(crate) fn on(bsp: Bsp, map: &str, ruleset: &'static Ruleset) -> Option<Self> {
         let world = World::new(bsp, TracePrecision::Single).expect("a sound map");
         let host = PaperHost {
             world,
             settings: {
-                let game = GameFolder::named(profile.folder).expect("a game");
+                let game = GameFolder::named(ruleset.folder).expect("a game");
                 let mut settings = Values::new(SETTINGS, game);
                 settings.set("mapname", map).expect("a map name");
                 settings
@@ -118,7 +118,7 @@ impl Level {
             commands: vec![UserCmd::default(); 64],
             printed: Vec::new(),
         };
-        let mut level = Self { game: Deathmatch::new(profile), host, now: LevelTime(1000) };
+        let mut level = Self { game: Deathmatch::new(ruleset), host, now: LevelTime(1000) };
         let start = LevelStart { time: level.now, seed: 3, restart: false };
         level.game.init(&mut level.host, start);
         for _ in 0..3 {
@@ -177,12 +177,12 @@ impl Level {
 
 #[test]
 fn player_spawns_on_the_ground() {
-    for profile in Profile::ALL {
-        let Some(mut level) = Level::start("oa_dm1", profile) else { return };
+    for ruleset in Ruleset::ALL {
+        let Some(mut level) = Level::start("oa_dm1", ruleset) else { return };
         let client = level.join(0);
         level.idle(client, 1000);
         let state = level.state(client);
-        assert_eq!(state.ground_entity_num, EntityNum::WORLD.index() as i32, "{}", profile.folder);
+        assert_eq!(state.ground_entity_num, EntityNum::WORLD.index() as i32, "{}", ruleset.folder);
         assert_eq!((state.viewheight, state.pm_type), (26, 0));
         assert_eq!(state.stats[0], 124, "one point is lost each second");
         let bsp = level.host.world.bsp();
@@ -201,7 +201,7 @@ fn player_spawns_on_the_ground() {
 
 #[test]
 fn dead_player_respawns_after_1700_ms() {
-    let Some(mut level) = Level::start("oa_dm1", Profile::BASEQ3) else { return };
+    let Some(mut level) = Level::start("oa_dm1", Ruleset::BASEQ3) else { return };
     let client = level.join(0);
     level.idle(client, 500);
     level.game.client_command(&mut level.host, client, &Words::parse("kill"));
@@ -221,7 +221,7 @@ fn dead_player_respawns_after_1700_ms() {
 #[test]
 fn entities_of_every_map_spawn() {
     for map in ["oa_dm1", "oa_dm2", "oa_dm3", "oa_dm4", "oa_dm5", "oa_dm6", "oa_dm7", "aggressor"] {
-        let Some(mut level) = Level::start(map, Profile::BASEOA) else { return };
+        let Some(mut level) = Level::start(map, Ruleset::BASEOA) else { return };
         let client = level.join(0);
         level.idle(client, 3000);
         let unknown: Vec<_> = level.host.printed.iter().filter(|l| l.contains("unknown")).collect();
@@ -243,7 +243,7 @@ fn entities_of_every_map_spawn() {
 #[test]
 fn jump_pad_arc_peaks_at_its_target() {
     for map in ["oa_dm4", "oa_dm6", "aggressor", "oa_dm7"] {
-        let Some(level) = Level::start(map, Profile::BASEOA) else { return };
+        let Some(level) = Level::start(map, Ruleset::BASEOA) else { return };
         let bsp = level.host.world.bsp();
         let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
         let targets: Vec<Vec3> = entities.all().iter().map(|entity| entity.origin()).collect();
@@ -303,7 +303,7 @@ fn teleporter_moves_player_to_its_target() {
     let place = entities.targets(target).next().expect("the target");
     let all = [spot_at(inside(&bsp, teleporter)), text(teleporter), text(place)].concat();
     let mut level =
-        Level::with_entities("oa_dm1", Profile::BASEQ3, &all).expect("the map was there");
+        Level::with_entities("oa_dm1", Ruleset::BASEQ3, &all).expect("the map was there");
     let client = level.join(0);
     level.hold(client, Buttons::default(), 0);
     let away = (level.state(client).origin - place.origin()).length();
@@ -323,7 +323,7 @@ fn jump_pad_launches_player() {
     let place = entities.targets(pad.field("target").expect("a target")).next().expect("it");
     let all = [spot_at(inside(&bsp, pad)), text(pad), text(place)].concat();
     let mut level =
-        Level::with_entities("oa_dm7", Profile::BASEOA, &all).expect("the map was there");
+        Level::with_entities("oa_dm7", Ruleset::BASEOA, &all).expect("the map was there");
     let client = level.join(0);
     let mut top = f32::MIN;
     for _ in 0..40 {
@@ -348,7 +348,7 @@ fn fall_damages_player() {
                 if world.map().trace(from, mins, maxs, high, 1).fraction < 1.0 {
                     continue;
                 }
-                let mut level = Level::with_entities(map, Profile::BASEQ3, &spot_at(high))
+                let mut level = Level::with_entities(map, Ruleset::BASEQ3, &spot_at(high))
                     .expect("the map was there");
                 let client = level.join(0);
                 let mut least = i32::MAX;
@@ -418,7 +418,7 @@ fn player_drowns_after_twelve_seconds() {
     let Some((map, place)) = flooded(32) else { return println!("skipped: no deep water") };
     println!("{map} {place:?}");
     let mut level =
-        Level::with_entities(map, Profile::BASEQ3, &spot_at(place)).expect("the map was there");
+        Level::with_entities(map, Ruleset::BASEQ3, &spot_at(place)).expect("the map was there");
     let client = level.join(0);
     level.idle(client, 11_900);
     let mut before = level.state(client).stats[0];
@@ -440,7 +440,7 @@ fn lava_kills_player() {
     let Some((map, place)) = flooded(8) else { return println!("skipped: no deep lava") };
     println!("{map} {place:?}");
     let mut level =
-        Level::with_entities(map, Profile::BASEQ3, &spot_at(place)).expect("the map was there");
+        Level::with_entities(map, Ruleset::BASEQ3, &spot_at(place)).expect("the map was there");
     let client = level.join(0);
     level.hold(client, Buttons::default(), 0);
     assert_eq!(level.state(client).stats[0], 125 - 90);
@@ -473,7 +473,7 @@ fn door_opens_for_player_and_closes() {
         }
         let all = [spot_at(at), alone(door)].concat();
         let mut level =
-            Level::with_entities(map, Profile::BASEQ3, &all).expect("the map was there");
+            Level::with_entities(map, Ruleset::BASEQ3, &all).expect("the map was there");
         let shut = level.host.world.areas().clone();
         let client = level.join(0);
         let kind = |level: &Level| {
@@ -532,7 +532,7 @@ fn plat_carries_player_up() {
     for Lift { map, text, way, at } in lifts().unwrap_or_default() {
         let all = [spot_at(at), text].concat();
         let mut level =
-            Level::with_entities(map, Profile::BASEQ3, &all).expect("the map was there");
+            Level::with_entities(map, Ruleset::BASEQ3, &all).expect("the map was there");
         let client = level.join(0);
         let mut top = f32::MIN;
         for _ in 0..100 {

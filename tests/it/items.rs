@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fragd::{
     bg::items,
-    game::{Game as _, Profile},
+    game::{Game as _, Ruleset},
     model::{ClientNum, EntityNum, EntityShared, EntityState, SvFlags, Vec3, Words},
     world::{Bsp, MapEntities},
 };
@@ -32,26 +32,26 @@ fn shown(level: &Level) -> Vec<(EntityState, EntityShared)> {
 }
 
 /// Items of the map that free for all uses.
-fn of_map(bsp: &Bsp, profile: &Profile) -> Vec<(i32, items::ItemKind)> {
+fn of_map(bsp: &Bsp, ruleset: &Ruleset) -> Vec<(i32, items::ItemKind)> {
     let entities = MapEntities::parse(&bsp.entity_text).expect("entities");
     let is_set = |value: Option<&str>| value.is_some_and(|value| value != "0");
     let counts = |entity: &&fragd::world::entity_string::MapEntity| {
         !is_set(entity.field("notfree")) && !is_set(entity.field("notq3a"))
     };
     let all = entities.all().iter().filter(counts);
-    all.filter_map(|entity| profile.items.by_class(entity.classname()))
+    all.filter_map(|entity| ruleset.items.by_class(entity.classname()))
         .map(|(number, item)| (number, item.kind))
         .collect()
 }
 
 #[test]
 fn map_items_rest_on_floor_and_are_sent() {
-    for (map, profile) in
-        [("oa_dm1", Profile::BASEOA), ("oa_dm1", Profile::BASEQ3), ("oa_dm4", Profile::BASEOA)]
+    for (map, ruleset) in
+        [("oa_dm1", Ruleset::BASEOA), ("oa_dm1", Ruleset::BASEQ3), ("oa_dm4", Ruleset::BASEOA)]
     {
         let Some(bsp) = installed_maps::load(map) else { return };
-        let expected = of_map(&bsp, profile);
-        let mut level = Level::start(map, profile).expect("the map was there");
+        let expected = of_map(&bsp, ruleset);
+        let mut level = Level::start(map, ruleset).expect("the map was there");
         let timed = |kind| matches!(kind, items::ItemKind::Powerup | items::ItemKind::Rune);
         let at_once = expected.iter().filter(|(_, kind)| !timed(*kind)).count();
         let lost = level.host.printed.iter().filter(|line| line.contains("it is gone")).count();
@@ -116,7 +116,7 @@ fn item_at(class: &str, at: Vec3, more: &str) -> String {
 fn player_picks_up_item_on_touch() {
     let Some(bsp) = installed_maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
-    for profile in Profile::ALL {
+    for ruleset in Ruleset::ALL {
         let all = [
             spot_at(at),
             item_at("weapon_rocketlauncher", at, "target door"),
@@ -126,13 +126,13 @@ fn player_picks_up_item_on_touch() {
             item_at("item_armor_shard", at, "targetname later"),
         ]
         .concat();
-        let mut level = Level::with_entities("oa_dm1", profile, &all).expect("the map was there");
+        let mut level = Level::with_entities("oa_dm1", ruleset, &all).expect("the map was there");
         assert_eq!(shown(&level).len(), 4);
         let floating = shown(&level).into_iter().find(|(state, _)| state.modelindex == 7);
         assert_eq!(floating.map(|(state, _)| state.pos.base), Some(at), "it stays in the air");
         let client = level.join(0);
         level.idle(client, 200);
-        let stats = profile.stats;
+        let stats = ruleset.stats;
         let state = *level.state(client);
         assert_eq!(state.stats[stats.weapons], 1 << 1 | 1 << 2 | 1 << 5);
         assert_eq!(state.ammo[5], 10);
@@ -164,7 +164,7 @@ fn items_in_solid_are_removed_and_logged() {
     let wall = at - Vec3::new(0.0, 0.0, 40.0);
     let all =
         [spot_at(at), item_at("item_quad", wall, ""), item_at("weapon_nothing", at, "")].concat();
-    let level = Level::with_entities("oa_dm1", Profile::BASEQ3, &all).expect("the map was there");
+    let level = Level::with_entities("oa_dm1", Ruleset::BASEQ3, &all).expect("the map was there");
     assert_eq!(level.of_type(ITEM), 0);
     let lines = &level.host.printed;
     assert!(lines.iter().any(|line| line.starts_with("the item_quad at ")), "{lines:?}");
@@ -178,9 +178,9 @@ fn items_in_solid_are_removed_and_logged() {
 fn dropped_items_fall_and_can_be_picked_up() {
     let Some(bsp) = installed_maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
-    for profile in Profile::ALL {
+    for ruleset in Ruleset::ALL {
         let all = [spot_at(at), item_at("item_quad", at, "")].concat();
-        let mut level = Level::with_entities("oa_dm1", profile, &all).expect("the map was there");
+        let mut level = Level::with_entities("oa_dm1", ruleset, &all).expect("the map was there");
         let client = level.join(0);
         for _ in 0..60_000 / FRAME_MS {
             if level.state(client).powerups[1] == 0 {
@@ -220,7 +220,7 @@ fn plat_carries_items() {
         // Of no use to a player who has just spawned.
         let all = [spot_at(at), text, item_at("item_health", at, "")].concat();
         let mut level =
-            Level::with_entities(map, Profile::BASEQ3, &all).expect("the map was there");
+            Level::with_entities(map, Ruleset::BASEQ3, &all).expect("the map was there");
         let [(state, _)] = shown(&level)[..] else { panic!("one item") };
         let mover = level.entities().find(|(state, _)| state.e_type == 4).expect("the lift");
         assert_eq!(state.ground_entity_num, mover.0.number, "{map}: it lies on the lift");
@@ -239,10 +239,10 @@ fn plat_carries_items() {
 fn level_with_absurd_items_keeps_running() {
     let Some(bsp) = installed_maps::load("oa_dm1") else { return };
     let at = floor(&bsp);
-    for profile in Profile::ALL {
+    for ruleset in Ruleset::ALL {
         let mut all = spot_at(at);
         for number in 0..1022 {
-            let item = &items::ITEMS[1 + number % (profile.items.len() - 1)];
+            let item = &items::ITEMS[1 + number % (ruleset.items.len() - 1)];
             let key =
                 ["count", "wait", "random", "spawnflags", "noglobalsound", "team", "targetname"]
                     [number % 7];
@@ -252,7 +252,7 @@ fn level_with_absurd_items_keeps_running() {
             write!(all, "{}", item_at(item.class, at + far, &format!("{key} {value} target 5")))
                 .expect("memory");
         }
-        let mut level = Level::with_entities("oa_dm1", profile, &all).expect("the map was there");
+        let mut level = Level::with_entities("oa_dm1", ruleset, &all).expect("the map was there");
         let players: Vec<ClientNum> = (0..4).map(|number| level.join(number)).collect();
         for round in 0..200 {
             for &player in &players {
@@ -269,6 +269,6 @@ fn level_with_absurd_items_keeps_running() {
         }
         assert!(level.game.entity_count() <= 1022);
         let loud = level.of_type(GLOBAL_PICKUP);
-        println!("{}: {} items, {loud} heard", profile.folder, shown(&level).len());
+        println!("{}: {} items, {loud} heard", ruleset.folder, shown(&level).len());
     }
 }

@@ -3,7 +3,7 @@
 use fragd::{
     bg::configstring,
     client::Protocol,
-    game::{Deathmatch, Game, Profile},
+    game::{Deathmatch, Game, Ruleset},
     model::{Buttons, ConfigIndex, Millis, assets::MemoryAssets},
     node::Hosted as _,
     server::Server,
@@ -45,7 +45,7 @@ fn sim(seed: u64, set: &[(&str, &str)]) -> SimFixture {
     for map in ["oa_dm1", "oa_dm3", "oa_dm4"] {
         assets.insert(&format!("maps/{map}.bsp"), field()).unwrap();
     }
-    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Profile::BASEOA)) });
+    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Ruleset::BASEOA)) });
     let server = Server::new(settings, Box::new(assets), rules, [seed as u8; 32]);
     SimFixture::around(seed, Actor::Server(Box::new(server)))
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use fragd::{
-    game::{Flight, Game, Profile},
+    game::{Flight, Game, Ruleset},
     model::{Millis, UnixMillis, assets::MemoryAssets},
     node::{Hosted as _, LocalPort, Node as _, Route},
     server::{Server, ServerStart},
@@ -14,8 +14,8 @@ use fragd::{
 fn server(game: &str) -> Server {
     let mut settings = Settings::default();
     settings.set("game", game).unwrap();
-    let profile = Profile::of_folder(game).unwrap();
-    let rules = Box::new(move |_| -> Box<dyn Game> { Box::new(Flight::new(profile)) });
+    let ruleset = Ruleset::of_folder(game).unwrap();
+    let rules = Box::new(move |_| -> Box<dyn Game> { Box::new(Flight::new(ruleset)) });
     let began = Some(UnixMillis(1_767_225_540_000));
     let start = ServerStart { entropy: [7; 32], epoch: began };
     Server::new(settings, Box::new(MemoryAssets::default()), rules, start)

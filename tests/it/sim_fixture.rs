@@ -2,7 +2,7 @@
 
 use fragd::{
     client::Protocol,
-    game::{Flight, Game, Profile},
+    game::{Flight, Game, Ruleset},
     impairment::Impairment,
     model::{
         Millis,
@@ -38,7 +38,7 @@ pub(crate) fn server_with(assets: Box<dyn Assets>, set: &[(&str, &str)]) -> Serv
     }
     let mut entropy = [0; 32];
     entropy.iter_mut().zip(1..).for_each(|(byte, i)| *byte = i);
-    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Profile::BASEOA)) });
+    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Ruleset::BASEOA)) });
     Server::new(settings, assets, rules, entropy)
 }
 

@@ -2,7 +2,7 @@
 
 use fragd::{
     client::Protocol,
-    game::{Deathmatch, Game, Profile},
+    game::{Deathmatch, Game, Ruleset},
     model::{ClientNum, Millis, assets::MemoryAssets},
     server::{Geometry, Server},
     settings::{Settings, key},
@@ -42,7 +42,7 @@ fn server() -> Server {
     }
     let mut assets = MemoryAssets::default();
     assets.insert("maps/floors.bsp", two_floors()).unwrap();
-    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Profile::BASEOA)) });
+    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Ruleset::BASEOA)) });
     Server::new(settings, Box::new(assets), rules, [3; 32])
 }
 

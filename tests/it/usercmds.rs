@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use fragd::{
-    game::{Deathmatch, Profile},
+    game::{Deathmatch, Ruleset},
     model::{
         ClientNum, Millis, Qport, ServerId, UserCmd, Vec3, assets::MemoryAssets,
         limits::MAX_PACKET_USERCMDS,
@@ -80,7 +80,7 @@ impl Runner {
         let mut assets = MemoryAssets::default();
         assets.insert("maps/field.bsp", field()).unwrap();
         let rules = Box::new(|_| -> Box<dyn fragd::game::Game> {
-            Box::new(Deathmatch::new(Profile::BASEQ3))
+            Box::new(Deathmatch::new(Ruleset::BASEQ3))
         });
         let mut server = Server::new(settings, Box::new(assets), rules, [5; 32]);
         assert_eq!(server.geometry(), Geometry::Map);

@@ -14,7 +14,7 @@ use std::{
 
 use fragd::{
     client::{Protocol, Statistics},
-    game::{Flight, Game, Profile},
+    game::{Flight, Game, Ruleset},
     io::{Clock, Console, ExitReason, Listen, Options, Output, Progress, RunSummary, Sockets, run},
     model::{Millis, Qport, assets::MemoryAssets},
     node::{Hosted, LocalPort, LoopCounters, Node, Route},
@@ -50,7 +50,7 @@ pub(crate) fn server(set: &[(&str, &str)]) -> Server {
     for (name, value) in set {
         settings.set(name, value).unwrap();
     }
-    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Profile::BASEOA)) });
+    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Ruleset::BASEOA)) });
     Server::new(settings, Box::new(MemoryAssets::default()), rules, [3; 32])
 }
 

@@ -18,7 +18,7 @@ use std::{
 use fragd::{
     bots::{Bots, BotsOptions, Stage, StageSummary},
     client::Protocol,
-    game::{Deathmatch, Game, Profile},
+    game::{Deathmatch, Game, Ruleset},
     io::{Clock, Options, Progress, Sockets, run},
     model::{Millis, assets::MemoryAssets},
     node::{Hosted as _, LocalPort, LoopCounters},
@@ -125,7 +125,7 @@ fn server_with_map() -> Server {
     }
     let mut assets = MemoryAssets::default();
     assets.insert("maps/yard.bsp", TestMap::test_yard(YARD).file()).unwrap();
-    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Profile::BASEOA)) });
+    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Ruleset::BASEOA)) });
     Server::new(settings, Box::new(assets), rules, [3; 32])
 }
 

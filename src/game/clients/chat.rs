@@ -36,7 +36,7 @@ pub(super) enum Audience {
 
 /// How a voice is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Voice {
+pub(super) struct VoiceChat {
     /// Without the text that goes with it.
     pub(super) only: bool,
 }
@@ -79,29 +79,29 @@ impl ClientContext<'_> {
     }
 
     /// Says something in a recorded voice.
-    pub(super) fn speak(
+    pub(super) fn voice_chat(
         &mut self,
         client: ClientNum,
         to: Audience,
-        Voice { only }: Voice,
+        VoiceChat { only }: VoiceChat,
         id: &str,
     ) {
         let id: String = clean_text(id, MAX_VOICE_LEN)
             .chars()
             .filter(|&c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
             .collect();
-        if id.is_empty() || !self.clients.profile.voices {
+        if id.is_empty() || !self.clients.ruleset.voices {
             return;
         }
         let to = self.audience(to);
-        // The colour of the text that goes with it, as the character's code.
-        let (command, colour) = match to {
+        // The color of the text that goes with it, as the character's code.
+        let (command, color) = match to {
             Audience::All => ("vchat", b'2'),
             Audience::Team => ("vtchat", b'5'),
             Audience::One(_) => ("vtell", b'6'),
         };
         let number = client.index();
-        let line = format!("{command} {} {number} {colour} {id}", u8::from(only));
+        let line = format!("{command} {} {number} {color} {id}", u8::from(only));
         self.send_to_hearers(client, to, &line);
         if matches!(to, Audience::One(target) if target != client) {
             self.host.send_command(Some(client), &line);

@@ -68,7 +68,7 @@ impl ClientContext<'_> {
 
     fn give(&mut self, client: ClientNum, wanted: &str) {
         let clients = &mut *self.clients;
-        let profile = clients.profile;
+        let ruleset = clients.ruleset;
         if !clients.plays(client) {
             return;
         }
@@ -77,18 +77,18 @@ impl ClientContext<'_> {
         let is = |name: &str| wanted.eq_ignore_ascii_case(name);
         let all = is("all");
         if all || is("health") {
-            state.stats[profile.stats.health] = most;
+            state.stats[ruleset.stats.health] = most;
         }
         if all || is("weapons") {
             let hook = Weapon::Grapple.bit();
-            let below = (1 << (profile.last_weapon + 1)) - (Weapon::Gauntlet.bit());
-            state.stats[profile.stats.weapons] = below & !hook;
+            let below = (1 << (ruleset.last_weapon + 1)) - (Weapon::Gauntlet.bit());
+            state.stats[ruleset.stats.weapons] = below & !hook;
         }
         if all || is("ammo") {
             state.ammo.fill(GIVEN_ROUNDS);
         }
         if all || is("armor") {
-            state.stats[profile.stats.armor] = GIVEN_ARMOR;
+            state.stats[ruleset.stats.armor] = GIVEN_ARMOR;
         }
         let award = [
             ("excellent", Persistent::Excellent),
@@ -102,7 +102,7 @@ impl ClientContext<'_> {
             *count = (*count + 1) & 0x7fff;
             return;
         }
-        if let Some((number, _)) = profile.items.by_name(wanted) {
+        if let Some((number, _)) = ruleset.items.by_name(wanted) {
             self.rules.give_item(self.clients, self.host, client, number);
         }
     }

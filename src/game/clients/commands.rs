@@ -5,13 +5,13 @@
 
 use super::{
     ClientContext, Clients,
-    chat::{Audience, ORDERS, Voice},
+    chat::{Audience, ORDERS, VoiceChat},
     cheats::Cheat,
 };
 use crate::cvar::engine;
 use crate::game::{
-    BaseGame, Host, Profile,
-    userinfo::{Userinfo, clean_text, team_task},
+    BaseGame, Host, Ruleset,
+    userinfo::{PlayerUserinfo, clean_text, team_task},
 };
 use crate::model::{
     ClientNum, Words,
@@ -22,12 +22,12 @@ use std::fmt::Write as _;
 
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
+enum ClientCommand {
     Say,
     SayToTeam,
     Tell,
     /// In a recorded voice; true without the text.
-    Voice(Voiced, bool),
+    Voice(VoiceAudience, bool),
     Order,
     Scores,
     Accuracy,
@@ -51,7 +51,7 @@ enum Verb {
 
 /// Whom a recorded voice speaks to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Voiced {
+enum VoiceAudience {
     All,
     Team,
     One,
@@ -61,69 +61,89 @@ enum Voiced {
 
 /// Who may give a command, in games that refuse by role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+enum AllowedRole {
     Anyone,
     Player,
     Spectator,
 }
 
 /// One command.
-struct Row {
+struct CommandRow {
     name: &'static str,
-    verb: Verb,
-    who: Who,
+    command: ClientCommand,
+    allowed: AllowedRole,
     /// The only game that has it.
     only: Option<BaseGame>,
 }
 
-const fn row(name: &'static str, verb: Verb, who: Who) -> Row {
-    Row { name, verb, who, only: None }
+const fn row(name: &'static str, command: ClientCommand, allowed: AllowedRole) -> CommandRow {
+    CommandRow { name, command, allowed, only: None }
 }
 
-const fn only(name: &'static str, verb: Verb, who: Who, base: BaseGame) -> Row {
-    Row { name, verb, who, only: Some(base) }
+const fn only(
+    name: &'static str,
+    command: ClientCommand,
+    allowed: AllowedRole,
+    base: BaseGame,
+) -> CommandRow {
+    CommandRow { name, command, allowed, only: Some(base) }
 }
 
-const COMMANDS: &[Row] = &[
-    row("say", Verb::Say, Who::Anyone),
-    row("say_team", Verb::SayToTeam, Who::Anyone),
-    row("tell", Verb::Tell, Who::Anyone),
-    row("score", Verb::Scores, Who::Anyone),
-    row("team", Verb::Team, Who::Anyone),
-    row("follow", Verb::Follow, Who::Spectator),
-    row("follownext", Verb::FollowNext, Who::Spectator),
-    row("followprev", Verb::FollowPrevious, Who::Spectator),
-    only("freespectator", Verb::StopFollowing, Who::Spectator, BaseGame::OpenArena),
-    row("kill", Verb::Kill, Who::Player),
-    row("where", Verb::Where, Who::Anyone),
-    row("callvote", Verb::CallVote, Who::Anyone),
-    row("vote", Verb::Vote, Who::Anyone),
-    row("callteamvote", Verb::CallTeamVote, Who::Player),
-    row("teamvote", Verb::TeamVote, Who::Player),
-    row("teamtask", Verb::TeamTask, Who::Player),
-    row("give", Verb::Cheat(Cheat::Give), Who::Anyone),
-    row("god", Verb::Cheat(Cheat::God), Who::Anyone),
-    row("notarget", Verb::Cheat(Cheat::NoTarget), Who::Anyone),
-    row("noclip", Verb::Cheat(Cheat::Noclip), Who::Anyone),
-    row("setviewpos", Verb::Cheat(Cheat::SetViewPos), Who::Anyone),
-    row("levelshot", Verb::Cheat(Cheat::LevelShot), Who::Anyone),
-    row("stats", Verb::Silent, Who::Anyone),
-    row("gc", Verb::Order, Who::Anyone),
-    row("vsay", Verb::Voice(Voiced::All, false), Who::Anyone),
-    row("vsay_team", Verb::Voice(Voiced::Team, false), Who::Anyone),
-    row("vtell", Verb::Voice(Voiced::One, false), Who::Anyone),
-    row("vosay", Verb::Voice(Voiced::All, true), Who::Anyone),
-    row("vosay_team", Verb::Voice(Voiced::Team, true), Who::Anyone),
-    row("votell", Verb::Voice(Voiced::One, true), Who::Anyone),
-    row("vtaunt", Verb::Voice(Voiced::Taunt, false), Who::Anyone),
-    only("vsay_local", Verb::Voice(Voiced::All, false), Who::Anyone, BaseGame::OpenArena),
-    only("vosay_local", Verb::Voice(Voiced::All, true), Who::Anyone, BaseGame::OpenArena),
-    only("acc", Verb::Accuracy, Who::Anyone, BaseGame::OpenArena),
-    only("getmappage", Verb::MapPage, Who::Anyone, BaseGame::OpenArena),
+const COMMANDS: &[CommandRow] = &[
+    row("say", ClientCommand::Say, AllowedRole::Anyone),
+    row("say_team", ClientCommand::SayToTeam, AllowedRole::Anyone),
+    row("tell", ClientCommand::Tell, AllowedRole::Anyone),
+    row("score", ClientCommand::Scores, AllowedRole::Anyone),
+    row("team", ClientCommand::Team, AllowedRole::Anyone),
+    row("follow", ClientCommand::Follow, AllowedRole::Spectator),
+    row("follownext", ClientCommand::FollowNext, AllowedRole::Spectator),
+    row("followprev", ClientCommand::FollowPrevious, AllowedRole::Spectator),
+    only(
+        "freespectator",
+        ClientCommand::StopFollowing,
+        AllowedRole::Spectator,
+        BaseGame::OpenArena,
+    ),
+    row("kill", ClientCommand::Kill, AllowedRole::Player),
+    row("where", ClientCommand::Where, AllowedRole::Anyone),
+    row("callvote", ClientCommand::CallVote, AllowedRole::Anyone),
+    row("vote", ClientCommand::Vote, AllowedRole::Anyone),
+    row("callteamvote", ClientCommand::CallTeamVote, AllowedRole::Player),
+    row("teamvote", ClientCommand::TeamVote, AllowedRole::Player),
+    row("teamtask", ClientCommand::TeamTask, AllowedRole::Player),
+    row("give", ClientCommand::Cheat(Cheat::Give), AllowedRole::Anyone),
+    row("god", ClientCommand::Cheat(Cheat::God), AllowedRole::Anyone),
+    row("notarget", ClientCommand::Cheat(Cheat::NoTarget), AllowedRole::Anyone),
+    row("noclip", ClientCommand::Cheat(Cheat::Noclip), AllowedRole::Anyone),
+    row("setviewpos", ClientCommand::Cheat(Cheat::SetViewPos), AllowedRole::Anyone),
+    row("levelshot", ClientCommand::Cheat(Cheat::LevelShot), AllowedRole::Anyone),
+    row("stats", ClientCommand::Silent, AllowedRole::Anyone),
+    row("gc", ClientCommand::Order, AllowedRole::Anyone),
+    row("vsay", ClientCommand::Voice(VoiceAudience::All, false), AllowedRole::Anyone),
+    row("vsay_team", ClientCommand::Voice(VoiceAudience::Team, false), AllowedRole::Anyone),
+    row("vtell", ClientCommand::Voice(VoiceAudience::One, false), AllowedRole::Anyone),
+    row("vosay", ClientCommand::Voice(VoiceAudience::All, true), AllowedRole::Anyone),
+    row("vosay_team", ClientCommand::Voice(VoiceAudience::Team, true), AllowedRole::Anyone),
+    row("votell", ClientCommand::Voice(VoiceAudience::One, true), AllowedRole::Anyone),
+    row("vtaunt", ClientCommand::Voice(VoiceAudience::Taunt, false), AllowedRole::Anyone),
+    only(
+        "vsay_local",
+        ClientCommand::Voice(VoiceAudience::All, false),
+        AllowedRole::Anyone,
+        BaseGame::OpenArena,
+    ),
+    only(
+        "vosay_local",
+        ClientCommand::Voice(VoiceAudience::All, true),
+        AllowedRole::Anyone,
+        BaseGame::OpenArena,
+    ),
+    only("acc", ClientCommand::Accuracy, AllowedRole::Anyone, BaseGame::OpenArena),
+    only("getmappage", ClientCommand::MapPage, AllowedRole::Anyone, BaseGame::OpenArena),
 ];
 
 /// What may be said and asked while the scoreboard is shown.
-const TALK: [&str; 13] = [
+const INTERMISSION_COMMANDS: [&str; 13] = [
     "say",
     "say_team",
     "score",
@@ -148,47 +168,50 @@ impl ClientContext<'_> {
     pub(in crate::game) fn run_client_command(&mut self, client: ClientNum, words: &Words) {
         let known = COMMANDS.iter().find(|row| {
             row.name.eq_ignore_ascii_case(words.command())
-                && row.only.is_none_or(|base| base == self.clients.profile.base)
+                && row.only.is_none_or(|base| base == self.clients.ruleset.base)
         });
-        let profile = self.clients.profile;
-        if self.clients.intermission && !may_talk(profile, words.command()) {
-            if profile.says_at_intermission {
+        let ruleset = self.clients.ruleset;
+        if self.clients.intermission && !allowed_in_intermission(ruleset, words.command()) {
+            if ruleset.intermission_text_is_chat {
                 self.say(client, Audience::All, &words.from(0));
             }
             return;
         }
         let Some(row) = known else {
             let typed = clean_text(words.command(), MAX_ECHO_LEN);
-            answer(self.host, client, &format!("{}{typed}", self.clients.profile.unknown_command));
+            answer(self.host, client, &format!("{}{typed}", self.clients.ruleset.unknown_command));
             return;
         };
-        if let Some(refusals) = self.clients.profile.role_refusals {
+        if let Some(refusals) = self.clients.ruleset.role_refusals {
             let plays = self.clients.role(client).plays();
-            match row.who {
-                Who::Player if !plays => return answer(self.host, client, refusals.players_only),
-                Who::Spectator if plays => {
+            match row.allowed {
+                AllowedRole::Player if !plays => {
+                    return answer(self.host, client, refusals.players_only);
+                }
+                AllowedRole::Spectator if plays => {
                     return answer(self.host, client, refusals.spectators_only);
                 }
-                Who::Anyone | Who::Player | Who::Spectator => {}
+                AllowedRole::Anyone | AllowedRole::Player | AllowedRole::Spectator => {}
             }
         }
-        if matches!(row.verb, Verb::Cheat(_)) && !self.host.settings().flag(engine::key::SV_CHEATS)
+        if matches!(row.command, ClientCommand::Cheat(_))
+            && !self.host.settings().flag(engine::key::SV_CHEATS)
         {
-            return answer(self.host, client, profile.cheats_off);
+            return answer(self.host, client, ruleset.cheats_off);
         }
-        let dead = self.clients.player(client).is_some_and(|player| !player.is_alive(profile));
-        if dead && profile.living_only.contains(&row.name) {
-            return answer(self.host, client, profile.living_refusal);
+        let dead = self.clients.player(client).is_some_and(|player| !player.is_alive(ruleset));
+        if dead && ruleset.living_only.contains(&row.name) {
+            return answer(self.host, client, ruleset.living_refusal);
         }
-        match row.verb {
-            Verb::Say => self.say(client, Audience::All, &words.from(1)),
-            Verb::SayToTeam => self.say(client, Audience::Team, &words.from(1)),
-            Verb::Tell => {
+        match row.command {
+            ClientCommand::Say => self.say(client, Audience::All, &words.from(1)),
+            ClientCommand::SayToTeam => self.say(client, Audience::Team, &words.from(1)),
+            ClientCommand::Tell => {
                 if let Some(target) = self.named_player(client, words.get(1)) {
                     self.say(client, Audience::One(target), &words.from(2));
                 }
             }
-            Verb::Order => {
+            ClientCommand::Order => {
                 let order = words.get(2).parse().ok().and_then(|order: usize| ORDERS.get(order));
                 let Some(order) = order else {
                     return answer(self.host, client, "Usage: gc <player> <0-6>");
@@ -197,44 +220,44 @@ impl ClientContext<'_> {
                     self.say(client, Audience::One(target), order);
                 }
             }
-            Verb::Voice(to, only) => self.voice(client, to, only, words),
-            Verb::MapPage => send_map_page(self.host, client, leading_int(words.get(1))),
-            Verb::Scores => self.clients.send_scores(self.host, client),
-            Verb::Team => self.team_command(client, words.get(1)),
-            Verb::Follow if words.len() < 2 => self.stop_following(client),
-            Verb::Follow => {
+            ClientCommand::Voice(to, only) => self.voice(client, to, only, words),
+            ClientCommand::MapPage => send_map_page(self.host, client, leading_int(words.get(1))),
+            ClientCommand::Scores => self.clients.send_scores(self.host, client),
+            ClientCommand::Team => self.team_command(client, words.get(1)),
+            ClientCommand::Follow if words.len() < 2 => self.stop_following(client),
+            ClientCommand::Follow => {
                 if let Some(target) = self.named_player(client, words.get(1)) {
                     self.follow(client, target);
                 }
             }
-            Verb::FollowNext => self.follow_next(client, 1),
-            Verb::FollowPrevious => self.follow_next(client, -1),
-            Verb::StopFollowing => self.stop_following(client),
-            Verb::Kill if self.clients.plays(client) => {
+            ClientCommand::FollowNext => self.follow_next(client, 1),
+            ClientCommand::FollowPrevious => self.follow_next(client, -1),
+            ClientCommand::StopFollowing => self.stop_following(client),
+            ClientCommand::Kill if self.clients.plays(client) => {
                 self.rules.kill(self.clients, self.host, client)
             }
-            Verb::Where => {
+            ClientCommand::Where => {
                 let Some(player) = self.clients.player(client) else { return };
-                let [x, y, z] = player.seen().origin.0.map(|along| along as i32);
+                let [x, y, z] = player.view_state().origin.0.map(|along| along as i32);
                 answer(self.host, client, &format!("({x} {y} {z})"));
             }
-            Verb::Accuracy => {
+            ClientCommand::Accuracy => {
                 let Some(player) = self.clients.player(client) else { return };
                 self.host.send_command(Some(client), &player.accuracy.command());
             }
-            Verb::CallVote => self.call_vote(client, words),
-            Verb::Vote => self.cast_vote(client, words.get(1)),
-            Verb::CallTeamVote => self.call_team_vote(client, words),
-            Verb::TeamVote => self.cast_team_vote(client, words.get(1)),
-            Verb::TeamTask => self.set_team_task(client, leading_int(words.get(1))),
-            Verb::Cheat(cheat) => self.cheat(client, cheat, words),
-            Verb::Kill | Verb::Silent => {}
+            ClientCommand::CallVote => self.call_vote(client, words),
+            ClientCommand::Vote => self.cast_vote(client, words.get(1)),
+            ClientCommand::CallTeamVote => self.call_team_vote(client, words),
+            ClientCommand::TeamVote => self.cast_team_vote(client, words.get(1)),
+            ClientCommand::TeamTask => self.set_team_task(client, leading_int(words.get(1))),
+            ClientCommand::Cheat(cheat) => self.cheat(client, cheat, words),
+            ClientCommand::Kill | ClientCommand::Silent => {}
         }
     }
 }
 
 impl Clients {
-    /// The player that a word names, by number or by name without colours and case.
+    /// The player that a word names, by number or by name without colors and case.
     ///
     /// # Errors
     /// The answer to who named nobody.
@@ -242,7 +265,7 @@ impl Clients {
         let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
         if is_number {
             let found = self.player_numbered(word);
-            if found.is_ok() || self.profile.slot_refusals {
+            if found.is_ok() || self.ruleset.slot_refusals {
                 return found;
             }
         }
@@ -273,7 +296,7 @@ impl Clients {
 impl ClientContext<'_> {
     fn set_team_task(&mut self, client: ClientNum, task: i32) {
         let text = self.host.userinfo(client).to_owned();
-        if let Some(info) = Userinfo::parse(&text) {
+        if let Some(info) = PlayerUserinfo::parse(&text) {
             self.host.set_userinfo(client, &info.with("teamtask", &team_task(task).to_string()));
             self.clients.read_userinfo(self.host, client, true);
         }
@@ -285,17 +308,17 @@ impl ClientContext<'_> {
     }
 
     /// The commands that speak in recorded voices.
-    fn voice(&mut self, client: ClientNum, to: Voiced, only: bool, words: &Words) {
+    fn voice(&mut self, client: ClientNum, to: VoiceAudience, only: bool, words: &Words) {
         let (to, id) = match to {
-            Voiced::All => (Audience::All, words.get(1)),
-            Voiced::Team => (Audience::Team, words.get(1)),
-            Voiced::Taunt => (Audience::All, "taunt"),
-            Voiced::One => {
+            VoiceAudience::All => (Audience::All, words.get(1)),
+            VoiceAudience::Team => (Audience::Team, words.get(1)),
+            VoiceAudience::Taunt => (Audience::All, "taunt"),
+            VoiceAudience::One => {
                 let Some(target) = self.named_player(client, words.get(1)) else { return };
                 (Audience::One(target), words.get(2))
             }
         };
-        self.speak(client, to, Voice { only }, id);
+        self.voice_chat(client, to, VoiceChat { only }, id);
     }
 }
 
@@ -315,9 +338,9 @@ fn send_map_page(host: &mut dyn Host, client: ClientNum, page: i32) {
 }
 
 /// Whether a command is given as ever while the scoreboard is shown.
-fn may_talk(profile: &Profile, command: &str) -> bool {
+fn allowed_in_intermission(ruleset: &Ruleset, command: &str) -> bool {
     let word = command.to_ascii_lowercase();
-    TALK.contains(&word.as_str()) || word == profile.intermission_command
+    INTERMISSION_COMMANDS.contains(&word.as_str()) || word == ruleset.intermission_command
 }
 
 /// Prints a line to one client. The text is clean.

@@ -2,16 +2,16 @@
 //!
 //! Source: the base game's console commands.
 
-use super::{ClientContext, filters};
+use super::{ClientContext, ip_bans};
 use crate::model::Words;
 
 /// A command and what it does.
 type Row = (&'static str, fn(&mut ClientContext<'_>, &Words));
 
 const COMMANDS: &[Row] = &[
-    ("addip", |cx, words| filters::add(cx.host, words.get(1))),
-    ("removeip", |cx, words| filters::remove(cx.host, words.get(1))),
-    ("listip", |cx, _| filters::list(cx.host)),
+    ("addip", |cx, words| ip_bans::add(cx.host, words.get(1))),
+    ("removeip", |cx, words| ip_bans::remove(cx.host, words.get(1))),
+    ("listip", |cx, _| ip_bans::list(cx.host)),
     ("forceteam", |cx, words| cx.force(words)),
 ];
 

@@ -7,37 +7,37 @@
 //! changes as long as this value lives. Source: the base game's client lifecycle; OpenArena's.
 
 mod accuracy;
-mod ballot;
 mod chat;
 mod cheats;
 mod commands;
 mod console;
-mod filters;
-mod log;
-mod overlay;
-mod places;
+mod game_log;
+mod game_settings;
+mod ip_bans;
+mod locations;
 mod player;
-mod returning;
-mod rules;
+mod proposal;
+mod rejoin_stats;
 mod scores;
+mod spectators;
+mod team_overlay;
 mod teams;
 #[cfg(test)]
 mod tests;
 mod votes;
-mod watching;
 
 pub(in crate::game) use self::{
     accuracy::Accuracy,
-    places::Places,
-    player::{Player, Role, Session, Spot, Stage},
-    rules::{Rules, SPECTATOR_SPEED, password},
+    game_settings::{GameSettings, SPECTATOR_SPEED, password},
+    locations::Locations,
+    player::{JoinState, Placement, Player, Role, Session},
 };
 use super::{
-    Host, LevelStart, Profile,
+    Host, LevelStart, Ruleset,
     modes::Mode,
-    profile::Silence,
+    ruleset::ConnectionIconDelay,
     settings::{SettingsVersion, key},
-    userinfo::{Detail, Standing, Userinfo, player_entry},
+    userinfo::{Detail, PlayerEntryFields, PlayerUserinfo, player_entry},
 };
 use crate::bg::{GameType, Team, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
@@ -97,8 +97,8 @@ pub(in crate::game) struct ClientContext<'a> {
 /// Everybody who is connected, and what all games know of them.
 #[derive(Debug)]
 pub(in crate::game) struct Clients {
-    pub(in crate::game) profile: &'static Profile,
-    pub(in crate::game) rules: Rules,
+    pub(in crate::game) ruleset: &'static Ruleset,
+    pub(in crate::game) settings: GameSettings,
     /// The settings that the rules were read from.
     pub(in crate::game) settings_version: SettingsVersion,
     /// What is played on this level.
@@ -111,11 +111,11 @@ pub(in crate::game) struct Clients {
     pub(in crate::game) now: LevelTime,
     pub(in crate::game) started: LevelTime,
     /// Named places of the level.
-    pub(in crate::game) places: Places,
+    pub(in crate::game) locations: Locations,
     /// When team mates are told of each other next.
     overlay_at: LevelTime,
     votes: votes::Votes,
-    returning: returning::Returning,
+    rejoin_stats: rejoin_stats::RejoinStats,
     /// From when on the log's clock counts.
     logged_from: LevelTime,
     /// By client number; `None` for a free slot.
@@ -128,20 +128,20 @@ pub(in crate::game) struct Clients {
 
 impl Clients {
     /// Nobody.
-    pub(in crate::game) fn new(profile: &'static Profile) -> Self {
+    pub(in crate::game) fn new(ruleset: &'static Ruleset) -> Self {
         Self {
-            profile,
-            rules: Rules::default(),
+            ruleset,
+            settings: GameSettings::default(),
             settings_version: SettingsVersion::default(),
             game_type: GameType::default(),
             team_scores: [0; 2],
             intermission: false,
             now: LevelTime::default(),
             started: LevelTime::default(),
-            places: Places::default(),
+            locations: Locations::default(),
             overlay_at: LevelTime::default(),
             votes: votes::Votes::default(),
-            returning: returning::Returning::default(),
+            rejoin_stats: rejoin_stats::RejoinStats::default(),
             logged_from: LevelTime::default(),
             players: vec![None; MAX_CLIENTS],
             sessions: [Session::NEW; MAX_CLIENTS],
@@ -153,17 +153,17 @@ impl Clients {
     pub(in crate::game) fn start(&mut self, host: &mut dyn Host, start: &LevelStart) {
         self.now = start.time;
         self.started = start.time;
-        if !(start.restart && self.profile.log_clock_runs_on) {
+        if !(start.restart && self.ruleset.log_clock_runs_on) {
             self.logged_from = start.time;
         }
         self.team_scores = [0; 2];
         self.intermission = false;
         self.overlay_at = start.time;
         self.votes = votes::Votes::default();
-        self.returning = returning::Returning::default();
-        self.places.clear();
+        self.rejoin_stats = rejoin_stats::RejoinStats::default();
+        self.locations.clear();
         self.players.fill(None);
-        self.rules = Rules::read(host, self.profile);
+        self.settings = GameSettings::read(host, self.ruleset);
         self.settings_version = SettingsVersion::default();
     }
 
@@ -186,7 +186,7 @@ impl Clients {
 
     /// A player that is in the game.
     pub(in crate::game) fn active(&self, client: ClientNum) -> Option<&Player> {
-        self.player(client).filter(|player| player.stage == Stage::Active)
+        self.player(client).filter(|player| player.join_state == JoinState::Active)
     }
 
     pub(in crate::game) fn role(&self, client: ClientNum) -> Role {
@@ -224,13 +224,13 @@ impl Clients {
             .filter(|&other| other != client && self.player(other).is_some())
             .filter(|&other| self.role(other).plays())
             .count();
-        let most = self.rules.max_players.into_iter().chain(self.mode().max_players).min();
+        let most = self.settings.max_players.into_iter().chain(self.mode().max_players).min();
         most.is_some_and(|most| others >= most)
     }
 
     /// Who waits for a game and has waited longest.
-    pub(in crate::game) fn next_in_line(&self) -> Option<ClientNum> {
-        let waits = |role| matches!(role, Role::Watching | Role::Following(_));
+    pub(in crate::game) fn next_challenger(&self) -> Option<ClientNum> {
+        let waits = |role| matches!(role, Role::Spectating | Role::Following(_));
         ClientNum::all()
             .filter(|&client| self.active(client).is_some() && waits(self.role(client)))
             .min_by_key(|client| self.sessions[client.index()].waiting_since)
@@ -254,7 +254,7 @@ impl Clients {
     pub(in crate::game) fn enter(&mut self, client: ClientNum) {
         let now = self.now;
         if let Some(player) = self.players[client.index()].as_mut() {
-            player.stage = Stage::Active;
+            player.join_state = JoinState::Active;
             player.team_is_new = true;
             player.entered = now;
             player.heard_at = now;
@@ -267,20 +267,24 @@ impl Clients {
         if let Some(player) = self.player(client).filter(|_| self.role(client).plays()) {
             host.send_command(None, &format!("print \"{}^7 entered the game\n\"", player.name));
         }
-        for command in self.profile.entry_commands {
+        for command in self.ruleset.entry_commands {
             host.send_command(Some(client), command);
         }
         self.log(host, &format!("ClientBegin: {client}"));
         self.list_new_team(host, client);
-        self.list_own_votes(host, client);
+        self.list_custom_votes(host, client);
         self.rank(host);
     }
 
     /// A command has come. True when it runs now, and not with the next frame.
-    pub(in crate::game) fn hear(&mut self, client: ClientNum, command: &UserCmd) -> bool {
-        let (synchronous, now) = (self.rules.synchronous, self.now);
+    pub(in crate::game) fn receive_usercmd(
+        &mut self,
+        client: ClientNum,
+        command: &UserCmd,
+    ) -> bool {
+        let (synchronous, now) = (self.settings.synchronous, self.now);
         let active = self.players[client.index()].as_mut();
-        let Some(player) = active.filter(|player| player.stage == Stage::Active) else {
+        let Some(player) = active.filter(|player| player.join_state == JoinState::Active) else {
             return false;
         };
         player.command = *command;
@@ -290,12 +294,12 @@ impl Clients {
     }
 
     /// A frame ends: shows whose connection is interrupted.
-    pub(in crate::game) fn watch_connection(&mut self, client: ClientNum) {
-        let (silence, now) = (self.profile.silence, self.now);
+    pub(in crate::game) fn update_connection_flag(&mut self, client: ClientNum) {
+        let (silence, now) = (self.ruleset.connection_icon_delay, self.now);
         let Some(player) = self.players[client.index()].as_mut() else { return };
         let silent = match silence {
-            Silence::Millis(ms) => now.distance(player.heard_at) > ms,
-            Silence::Frames(frames) => player.frames_missed > frames,
+            ConnectionIconDelay::Millis(ms) => now.distance(player.heard_at) > ms,
+            ConnectionIconDelay::Frames(frames) => player.frames_missed > frames,
         };
         player.frames_missed = player.frames_missed.saturating_add(1);
         player.state.e_flags &= !entity_flag::CONNECTION;
@@ -312,20 +316,21 @@ impl Clients {
         announce: bool,
     ) {
         let text = host.userinfo(client).to_owned();
-        let Some(info) = Userinfo::parse(&text) else {
+        let Some(info) = PlayerUserinfo::parse(&text) else {
             host.drop_client(client, "Invalid userinfo");
             return;
         };
         let role = self.role(client);
-        let shows_overlay = self.profile.team_lists && self.game_type.has_teams();
-        let (nameless, limit, now) = (self.profile.nameless, self.profile.rename_limit, self.now);
+        let shows_overlay = self.ruleset.team_lists && self.game_type.has_teams();
+        let (default_name, limit, now) =
+            (self.ruleset.default_name, self.ruleset.rename_limit, self.now);
         let Some(player) = self.players[client.index()].as_mut() else { return };
 
-        let mut name = info.name(client, nameless);
+        let mut name = info.name(client, default_name);
         if role == Role::Scoreboard {
             "scoreboard".clone_into(&mut name);
         }
-        if announce && player.stage == Stage::Active && name != player.name {
+        if announce && player.join_state == JoinState::Active && name != player.name {
             let refusal = limit.and_then(|limit| {
                 let too_soon =
                     player.renamed_at.is_some_and(|last| now.distance(last) < limit.period_ms);
@@ -350,22 +355,23 @@ impl Clients {
     }
 
     /// Remembers what somebody who leaves a team or the server has counted.
-    pub(super) fn keep_counts(&mut self, host: &dyn Host, client: ClientNum) {
+    pub(super) fn save_score(&mut self, host: &dyn Host, client: ClientNum) {
         let counts = self.player(client).map(|player| player.state.persistant);
-        if self.profile.keeps_counts
-            && let (Some(counts), Some(info)) = (counts, Userinfo::parse(host.userinfo(client)))
+        if self.ruleset.keeps_score_on_rejoin
+            && let (Some(counts), Some(info)) =
+                (counts, PlayerUserinfo::parse(host.userinfo(client)))
         {
-            self.returning.keep(info.value("cl_guid"), counts);
+            self.rejoin_stats.keep(info.value("cl_guid"), counts);
         }
     }
 
     /// Gives who plays again what was remembered.
-    pub(in crate::game) fn return_counts(&mut self, host: &dyn Host, client: ClientNum) {
+    pub(in crate::game) fn restore_score(&mut self, host: &dyn Host, client: ClientNum) {
         if !self.role(client).plays() {
             return;
         }
-        let Some(info) = Userinfo::parse(host.userinfo(client)) else { return };
-        let counts = self.returning.take(info.value("cl_guid"));
+        let Some(info) = PlayerUserinfo::parse(host.userinfo(client)) else { return };
+        let counts = self.rejoin_stats.take(info.value("cl_guid"));
         if let (Some(counts), Some(player)) = (counts, self.players[client.index()].as_mut()) {
             player.state.persistant = counts;
         }
@@ -374,10 +380,10 @@ impl Clients {
     /// Tells everybody who a client is.
     pub(super) fn publish_entry(&self, host: &mut dyn Host, client: ClientNum) {
         let text = host.userinfo(client).to_owned();
-        let (Some(info), Some(player)) = (Userinfo::parse(&text), self.player(client)) else {
+        let (Some(info), Some(player)) = (PlayerUserinfo::parse(&text), self.player(client)) else {
             return;
         };
-        let standing = Standing {
+        let fields = PlayerEntryFields {
             team: self.team(client) as i32,
             wins: self.sessions[client.index()].wins,
             losses: self.sessions[client.index()].losses,
@@ -386,8 +392,7 @@ impl Clients {
             bot: player.is_bot,
         };
         let index = configstring::player(client);
-        let entries =
-            Detail::ALL.map(|detail| player_entry(&info, &player.name, &standing, detail));
+        let entries = Detail::ALL.map(|detail| player_entry(&info, &player.name, &fields, detail));
         let [.., shortest] = &entries;
         let entry = entries.iter().find(|entry| host.has_room(index, entry)).unwrap_or(shortest);
         host.set_configstring(index, entry);
@@ -403,10 +408,10 @@ impl Clients {
         is_bot: bool,
     ) -> Result<(), String> {
         let text = host.userinfo(client).to_owned();
-        let info = Userinfo::parse(&text).ok_or("Invalid userinfo")?;
+        let info = PlayerUserinfo::parse(&text).ok_or("Invalid userinfo")?;
         let trusted = is_bot || host.is_local(client);
         let wrong = password(host).is_some_and(|right| right != info.value("password"));
-        if first_time && !trusted && filters::keeps_out(&*host, info.value("ip")) {
+        if first_time && !trusted && ip_bans::is_banned(&*host, info.value("ip")) {
             return Err("You are banned from this server.".to_owned());
         }
         if wrong && !trusted {
@@ -423,18 +428,18 @@ impl Clients {
         }
         self.players[client.index()] = Some(Player::new(client, is_bot, self.now));
         let line = format!("ClientConnect: {client}");
-        if self.profile.logs_connect_first {
+        if self.ruleset.logs_connect_first {
             self.log(host, &line);
         }
         self.read_userinfo(host, client, false);
-        if !self.profile.logs_connect_first {
+        if !self.ruleset.logs_connect_first {
             self.log(host, &line);
         }
         if first_time && let Some(player) = self.player(client) {
             host.send_command(None, &format!("print \"{}^7 connected\n\"", player.name));
         }
         if self.game_type.has_teams() && self.role(client).plays() {
-            self.choose_leader(host, client, self.role(client).colour());
+            self.choose_leader(host, client, self.role(client).color());
             self.announce_role(host, client, None);
         }
         self.rank(host);
@@ -444,7 +449,7 @@ impl Clients {
 
 impl ClientContext<'_> {
     /// A frame ends: what is due to people whatever they do.
-    pub(in crate::game) fn attend(&mut self) {
+    pub(in crate::game) fn run_client_frame(&mut self) {
         self.refresh_followers();
         self.tell_overlays();
         self.count_votes();
@@ -453,23 +458,23 @@ impl ClientContext<'_> {
     /// A client is gone.
     pub(in crate::game) fn disconnect(&mut self, client: ClientNum) {
         let clients = &mut *self.clients;
-        clients.forget_votes(client);
-        clients.void_votes(client);
+        clients.clear_votes(client);
+        clients.cancel_votes_about(client);
         if clients.plays(client) {
-            clients.keep_counts(self.host, client);
+            clients.save_score(self.host, client);
         }
         if let Some(mut player) = clients.players[client.index()].take() {
             player.unlink(self.host);
         }
-        let colour = clients.role(client).colour();
+        let color = clients.role(client).color();
         clients.sessions[client.index()] = Session::NEW;
         // Also of a client that was refused over a restart: its entry is still there.
         self.host.set_configstring(configstring::player(client), "");
         self.clients.log(self.host, &format!("ClientDisconnect: {client}"));
-        self.free_followers_of(client);
+        self.stop_followers_of(client);
         let clients = &mut *self.clients;
-        clients.replace_leader(self.host, colour);
-        clients.list_team(self.host, colour);
+        clients.replace_leader(self.host, color);
+        clients.list_team(self.host, color);
         clients.rank(self.host);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's client lifecycle and spawn rules.
 
-use super::{Accuracy, Rules, cheats::Cheats};
+use super::{Accuracy, GameSettings, cheats::Cheats};
 use crate::model::{
     Buttons, ClientNum, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, SvFlags,
     UserCmd, Vec3,
@@ -12,7 +12,7 @@ use crate::{
         Persistent, Team, TeamColor, UNLIMITED_AMMO, Weapon, WeaponState, animation, entity_flag,
         pm_flag,
     },
-    game::{Host, Profile, movement::angles},
+    game::{Host, Ruleset, movement::angles},
 };
 
 /// How far back a spawned player's clock starts, so that its last command has time to run.
@@ -30,7 +30,7 @@ const INACTIVITY_GRACE_MS: i32 = 60_000;
 
 /// A place to be and a direction to look.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::game) struct Spot {
+pub(in crate::game) struct Placement {
     /// Where the player's origin goes.
     pub(in crate::game) origin: Vec3,
     /// Pitch, yaw, roll in degrees.
@@ -43,11 +43,11 @@ pub(in crate::game) enum Role {
     /// Plays for all to see: in a team, or for itself.
     Playing(Option<TeamColor>),
     /// Flies unseen.
-    Watching,
+    Spectating,
     /// Sees what a player sees.
     Following(ClientNum),
     /// Sees what the first (0) or second (1) player sees, whoever that is.
-    FollowingPlace(u8),
+    AutoFollowing(u8),
     /// Sees the scoreboard.
     Scoreboard,
 }
@@ -57,8 +57,8 @@ impl Role {
     pub(in crate::game) const fn team(self) -> Team {
         match self {
             Self::Playing(None) => Team::Free,
-            Self::Playing(Some(colour)) => colour.team(),
-            Self::Watching | Self::Following(_) | Self::FollowingPlace(_) | Self::Scoreboard => {
+            Self::Playing(Some(color)) => color.team(),
+            Self::Spectating | Self::Following(_) | Self::AutoFollowing(_) | Self::Scoreboard => {
                 Team::Spectator
             }
         }
@@ -69,11 +69,11 @@ impl Role {
         matches!(self, Self::Playing(_))
     }
 
-    /// The colour that it plays for.
-    pub(in crate::game) const fn colour(self) -> Option<TeamColor> {
+    /// The color that it plays for.
+    pub(in crate::game) const fn color(self) -> Option<TeamColor> {
         match self {
-            Self::Playing(colour) => colour,
-            Self::Watching | Self::Following(_) | Self::FollowingPlace(_) | Self::Scoreboard => {
+            Self::Playing(color) => color,
+            Self::Spectating | Self::Following(_) | Self::AutoFollowing(_) | Self::Scoreboard => {
                 None
             }
         }
@@ -110,7 +110,7 @@ impl Session {
 
 /// How far a client has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::game) enum Stage {
+pub(in crate::game) enum JoinState {
     /// Loads the level.
     Connecting,
     /// In the game.
@@ -120,7 +120,7 @@ pub(in crate::game) enum Stage {
 /// A client that is connected.
 #[derive(Clone, Debug)]
 pub(in crate::game) struct Player {
-    pub(in crate::game) stage: Stage,
+    pub(in crate::game) join_state: JoinState,
     pub(in crate::game) is_bot: bool,
     pub(in crate::game) name: String,
     pub(in crate::game) max_health: i32,
@@ -166,7 +166,7 @@ impl Player {
             shared.sv_flags = SvFlags::BOT;
         }
         Self {
-            stage: Stage::Connecting,
+            join_state: JoinState::Connecting,
             is_bot,
             name: String::new(),
             max_health: 100,
@@ -196,10 +196,10 @@ impl Player {
     pub(in crate::game) fn reset(
         &mut self,
         client: ClientNum,
-        spot: Spot,
+        placement: Placement,
         role: Role,
-        profile: &Profile,
-        rules: &Rules,
+        ruleset: &Ruleset,
+        settings: &GameSettings,
         now: LevelTime,
     ) {
         self.followed = None;
@@ -215,7 +215,7 @@ impl Player {
             ping: old.ping,
             pm_flags: pm_flag::RESPAWNED | pm_flag::TIME_KNOCKBACK,
             pm_time: SPAWN_TIMER_MS,
-            origin: spot.origin,
+            origin: placement.origin,
             legs_anim: animation::LEGS_IDLE,
             torso_anim: animation::TORSO_STAND,
             weaponstate: WeaponState::Ready as i32,
@@ -226,19 +226,19 @@ impl Player {
         // 16 bits travel.
         let count = &mut state.persistant[Persistent::SpawnCount];
         *count = (*count + 1) & 0x7fff;
-        state.stats[profile.stats.health] = self.max_health + SPAWN_HEALTH;
-        state.stats[profile.stats.max_health] = self.max_health;
-        state.stats[profile.stats.weapons] = Weapon::Gauntlet.bit() | Weapon::Machinegun.bit();
+        state.stats[ruleset.stats.health] = self.max_health + SPAWN_HEALTH;
+        state.stats[ruleset.stats.max_health] = self.max_health;
+        state.stats[ruleset.stats.weapons] = Weapon::Gauntlet.bit() | Weapon::Machinegun.bit();
         state.ammo[Weapon::Gauntlet] = UNLIMITED_AMMO;
         state.ammo[Weapon::Machinegun] = SPAWN_BULLETS;
         state.ammo[Weapon::Grapple] = UNLIMITED_AMMO;
         if role == Role::Scoreboard {
             state.pm_flags |= pm_flag::SCOREBOARD;
         }
-        angles::look(&mut state, spot.angles, &self.command);
+        angles::look(&mut state, placement.angles, &self.command);
         self.state = state;
         self.buttons = self.command.buttons;
-        self.inactive_at = now + rules.inactivity_ms.unwrap_or(INACTIVITY_GRACE_MS);
+        self.inactive_at = now + settings.inactivity_ms.unwrap_or(INACTIVITY_GRACE_MS);
         self.inactivity_warned = false;
     }
 
@@ -256,11 +256,11 @@ impl Player {
         host: &mut dyn Host,
         client: ClientNum,
         command: &UserCmd,
-        rules: &Rules,
+        settings: &GameSettings,
         now: LevelTime,
     ) -> bool {
         let moves = command.forwardmove != 0 || command.rightmove != 0 || command.upmove != 0;
-        let Some(limit_ms) = rules.inactivity_ms else {
+        let Some(limit_ms) = settings.inactivity_ms else {
             self.inactive_at = now + INACTIVITY_GRACE_MS;
             self.inactivity_warned = false;
             return false;
@@ -299,12 +299,12 @@ impl Player {
     }
 
     /// Whether it is not dead.
-    pub(in crate::game) fn is_alive(&self, profile: &Profile) -> bool {
-        self.state.stats[profile.stats.health] > 0
+    pub(in crate::game) fn is_alive(&self, ruleset: &Ruleset) -> bool {
+        self.state.stats[ruleset.stats.health] > 0
     }
 
     /// The state that the client views from.
-    pub(in crate::game) fn seen(&self) -> &PlayerState {
+    pub(in crate::game) fn view_state(&self) -> &PlayerState {
         self.followed.as_ref().unwrap_or(&self.state)
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Source: the base game's ranking and scoreboard command; OpenArena's longer form of it.
 
-use super::{Clients, Role, Stage};
+use super::{Clients, JoinState, Role};
 use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 use crate::{
     bg::{Persistent, TIED, configstring},
-    game::{Host, profile::ScoresForm},
+    game::{Host, ruleset::ScoresForm},
 };
 
 use std::{
@@ -23,7 +23,7 @@ const MAX_HEADER_LEN: usize = "scores 64 -9999 -9999 -2147483648".len();
 
 /// One client's line of the scoreboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::game) struct Line {
+pub(in crate::game) struct ScoreEntry {
     client: usize,
     score: i32,
     ping: i32,
@@ -114,8 +114,8 @@ impl Clients {
             return;
         }
         let ranking = self.ranking();
-        let lines = ranking.clients().filter_map(|client| line_of(self, client));
-        let form = self.profile.scores;
+        let lines = ranking.clients().filter_map(|client| score_entry(self, client));
+        let form = self.ruleset.scores;
         host.send_command(Some(client), &scoreboard(form, self.team_scores, self.started, lines));
     }
 
@@ -161,9 +161,9 @@ impl Clients {
             let session = &self.sessions[client.index()];
             let connecting = self.active(client).is_none();
             let (group, waiting) = match session.role {
-                Role::Scoreboard | Role::FollowingPlace(_) => (3, 0),
+                Role::Scoreboard | Role::AutoFollowing(_) => (3, 0),
                 _ if connecting => (2, 0),
-                Role::Watching | Role::Following(_) => (1, session.waiting_since),
+                Role::Spectating | Role::Following(_) => (1, session.waiting_since),
                 Role::Playing(_) => (0, 0),
             };
             (group, waiting, Reverse(self.score(client)), client.index())
@@ -177,15 +177,15 @@ impl Clients {
 }
 
 /// The scoreboard line of a client.
-fn line_of(clients: &Clients, client: ClientNum) -> Option<Line> {
+fn score_entry(clients: &Clients, client: ClientNum) -> Option<ScoreEntry> {
     let player = clients.player(client)?;
     let values = &player.state.persistant;
-    Some(Line {
+    Some(ScoreEntry {
         client: client.index(),
         score: values[Persistent::Score],
-        ping: match player.stage {
-            Stage::Connecting => CONNECTING_PING,
-            Stage::Active => player.ping_ms.min(MAX_SHOWN_PING),
+        ping: match player.join_state {
+            JoinState::Connecting => CONNECTING_PING,
+            JoinState::Active => player.ping_ms.min(MAX_SHOWN_PING),
         },
         minutes: clients.now.distance(player.entered) / 60_000,
         powerups: player.entity.powerups,
@@ -212,7 +212,7 @@ fn scoreboard(
     form: ScoresForm,
     [red, blue]: [i32; 2],
     started: LevelTime,
-    lines: impl Iterator<Item = Line>,
+    lines: impl Iterator<Item = ScoreEntry>,
 ) -> String {
     let longest = crate::model::limits::MAX_SERVER_COMMAND_LEN - MAX_HEADER_LEN;
     let limit = form.entries_limit.min(longest);
@@ -220,7 +220,7 @@ fn scoreboard(
     let mut count = 0;
     for line in lines {
         let whole = entries.len();
-        let Line { client, score, ping, minutes, powerups, accuracy, .. } = line;
+        let ScoreEntry { client, score, ping, minutes, powerups, accuracy, .. } = line;
         // The flags in front of the powerups are always 0.
         let _ = write!(entries, " {client} {score} {ping} {minutes} 0 {powerups} {accuracy}");
         for value in [
@@ -252,34 +252,34 @@ fn scoreboard(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Profile;
+    use crate::game::Ruleset;
 
-    fn line(client: usize, score: i32, ping: i32, minutes: i32, perfect: bool) -> Line {
-        Line { client, score, ping, minutes, perfect, ..Line::default() }
+    fn line(client: usize, score: i32, ping: i32, minutes: i32, perfect: bool) -> ScoreEntry {
+        ScoreEntry { client, score, ping, minutes, perfect, ..ScoreEntry::default() }
     }
 
     #[test]
     fn scoreboards_have_the_documented_form() {
         let q3 = [line(0, 0, 4, 1, true), line(1, -1, 0, 1, false)];
         assert_eq!(
-            scoreboard(Profile::BASEQ3.scores, [0; 2], LevelTime(0), q3.into_iter()),
+            scoreboard(Ruleset::BASEQ3.scores, [0; 2], LevelTime(0), q3.into_iter()),
             "scores 2 0 0 0 0 4 1 0 0 0 0 0 0 0 0 1 0 1 -1 0 1 0 0 0 0 0 0 0 0 0 0"
         );
         let oa = [line(0, 1, 38, 0, true), line(1, 0, 28, 0, false)];
         assert_eq!(
-            scoreboard(Profile::BASEOA.scores, [0; 2], LevelTime(239_050), oa.into_iter()),
+            scoreboard(Ruleset::BASEOA.scores, [0; 2], LevelTime(239_050), oa.into_iter()),
             "scores 2 0 0 246050 0 1 38 0 0 0 0 0 0 0 0 0 1 0 0 1 0 28 0 0 0 0 0 0 0 0 0 0 0 0"
         );
     }
 
     #[test]
     fn a_full_scoreboard_is_cut_at_a_whole_line() {
-        for profile in Profile::ALL {
+        for ruleset in Ruleset::ALL {
             let lines = (0..64).map(|client| line(client, -32_768, 999, 100_000, true));
-            let text = scoreboard(profile.scores, [-9999; 2], LevelTime(i32::MAX), lines);
+            let text = scoreboard(ruleset.scores, [-9999; 2], LevelTime(i32::MAX), lines);
             assert!(text.len() <= 1022, "{} bytes", text.len());
             let numbers = text.split(' ').count();
-            let (header, each) = if profile.scores.eliminated { (5, 15) } else { (4, 14) };
+            let (header, each) = if ruleset.scores.eliminated { (5, 15) } else { (4, 14) };
             let count: usize =
                 text.split(' ').nth(1).and_then(|n| n.parse().ok()).expect("a count");
             assert_eq!(numbers, header + each * count);

@@ -1,6 +1,6 @@
 //! Teams: the `team` command, balance, leaders and announcements.
 //!
-//! Invariants: in games of teams whoever plays has a colour, in others nobody has; a team with anybody in
+//! Invariants: in games of teams whoever plays has a color, in others nobody has; a team with anybody in
 //! it has at most one leader. Source: the base game's team rules; OpenArena's refusals and team lists.
 
 use super::{ClientContext, Clients, Role, commands::answer};
@@ -9,7 +9,7 @@ use crate::{
     bg::TeamColor,
     game::{
         Host,
-        userinfo::{Userinfo, clean_text},
+        userinfo::{PlayerUserinfo, clean_text},
     },
 };
 
@@ -22,7 +22,7 @@ const MAX_ECHO_LEN: usize = 32;
 
 /// What somebody asks for by a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wish {
+enum TeamRequest {
     /// To play, wherever there is room.
     Play,
     Join(TeamColor),
@@ -30,25 +30,25 @@ enum Wish {
 }
 
 /// Words of the `team` command.
-const WISHES: &[(&str, Wish)] = &[
-    ("red", Wish::Join(TeamColor::Red)),
-    ("r", Wish::Join(TeamColor::Red)),
-    ("blue", Wish::Join(TeamColor::Blue)),
-    ("b", Wish::Join(TeamColor::Blue)),
-    ("free", Wish::Play),
-    ("f", Wish::Play),
-    ("auto", Wish::Play),
-    ("a", Wish::Play),
-    ("spectator", Wish::Other(Role::Watching)),
-    ("s", Wish::Other(Role::Watching)),
-    ("follow1", Wish::Other(Role::FollowingPlace(0))),
-    ("follow2", Wish::Other(Role::FollowingPlace(1))),
-    ("scoreboard", Wish::Other(Role::Scoreboard)),
-    ("score", Wish::Other(Role::Scoreboard)),
+const WISHES: &[(&str, TeamRequest)] = &[
+    ("red", TeamRequest::Join(TeamColor::Red)),
+    ("r", TeamRequest::Join(TeamColor::Red)),
+    ("blue", TeamRequest::Join(TeamColor::Blue)),
+    ("b", TeamRequest::Join(TeamColor::Blue)),
+    ("free", TeamRequest::Play),
+    ("f", TeamRequest::Play),
+    ("auto", TeamRequest::Play),
+    ("a", TeamRequest::Play),
+    ("spectator", TeamRequest::Other(Role::Spectating)),
+    ("s", TeamRequest::Other(Role::Spectating)),
+    ("follow1", TeamRequest::Other(Role::AutoFollowing(0))),
+    ("follow2", TeamRequest::Other(Role::AutoFollowing(1))),
+    ("scoreboard", TeamRequest::Other(Role::Scoreboard)),
+    ("score", TeamRequest::Other(Role::Scoreboard)),
 ];
 
-fn wish_of(word: &str) -> Option<Wish> {
-    WISHES.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|&(_, wish)| wish)
+fn wish_of(word: &str) -> Option<TeamRequest> {
+    WISHES.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|&(_, request)| request)
 }
 
 impl ClientContext<'_> {
@@ -58,7 +58,7 @@ impl ClientContext<'_> {
         let Some(player) = clients.player(client) else { return };
         if wanted.is_empty() {
             let team = match clients.role(client) {
-                Role::Playing(None) => clients.profile.playing_team,
+                Role::Playing(None) => clients.ruleset.playing_team,
                 Role::Playing(Some(TeamColor::Red)) => "Red team",
                 Role::Playing(Some(TeamColor::Blue)) => "Blue team",
                 _ => "Spectator team",
@@ -69,13 +69,13 @@ impl ClientContext<'_> {
             let refusal = "May not switch teams more than once per 5 seconds.";
             return answer(self.host, client, refusal);
         }
-        let Some(wish) = wish_of(wanted) else {
+        let Some(request) = wish_of(wanted) else {
             let typed = clean_text(wanted, MAX_ECHO_LEN);
             let words = if clients.game_type.has_teams() { "red, blue" } else { "free" };
             let refusal = format!("Unknown team {typed}: {words}, spectator, follow1, follow2");
             return answer(self.host, client, &refusal);
         };
-        match clients.granted(client, wish) {
+        match clients.granted(client, request) {
             Ok(role) => {
                 let free_at = clients.now + TEAM_CHANGE_MS;
                 if let Some(player) = self.clients.players[client.index()].as_mut() {
@@ -94,8 +94,8 @@ impl ClientContext<'_> {
     /// Puts somebody into a team, or out of play, by a word of the `team` command, whoever else is
     /// there. False when there is no such word.
     pub(in crate::game) fn force_team(&mut self, client: ClientNum, wanted: &str) -> bool {
-        let Some(wish) = wish_of(wanted) else { return false };
-        let role = self.clients.asked_role(client, wish);
+        let Some(request) = wish_of(wanted) else { return false };
+        let role = self.clients.asked_role(client, request);
         self.give_up(client, role);
         self.change_role(client, role);
         true
@@ -118,69 +118,64 @@ impl ClientContext<'_> {
         }
         if old.plays() {
             self.rules.leave_play(self.clients, self.host, client);
-            self.clients.keep_counts(self.host, client);
+            self.clients.save_score(self.host, client);
         }
         let clients = &mut *self.clients;
         clients.set_role(client, role);
         clients.sessions[client.index()].leads = false;
-        clients.forget_votes(client);
-        clients.choose_leader(self.host, client, role.colour());
-        if old.colour() != role.colour() {
-            clients.replace_leader(self.host, old.colour());
+        clients.clear_votes(client);
+        clients.choose_leader(self.host, client, role.color());
+        if old.color() != role.color() {
+            clients.replace_leader(self.host, old.color());
         }
         clients.announce_role(self.host, client, Some(old));
         if old.plays() {
-            self.free_followers_of(client);
+            self.stop_followers_of(client);
         }
         let clients = &mut *self.clients;
         clients.read_userinfo(self.host, client, false);
-        clients.list_team(self.host, old.colour());
+        clients.list_team(self.host, old.color());
         self.rules.begin(self.clients, self.host, client);
         self.refresh_follower(client);
     }
 }
 
 impl Clients {
-    /// Connected clients of a colour.
+    /// Connected clients of a color.
     pub(in crate::game) fn team_of(
         &self,
-        colour: TeamColor,
+        color: TeamColor,
     ) -> impl Iterator<Item = ClientNum> + '_ {
         ClientNum::all().filter(move |&client| {
-            self.player(client).is_some() && self.role(client).colour() == Some(colour)
+            self.player(client).is_some() && self.role(client).color() == Some(color)
         })
     }
 
-    /// Prints a line to everybody of a colour. The text is clean.
-    pub(in crate::game) fn print_to_team(
-        &self,
-        host: &mut dyn Host,
-        colour: TeamColor,
-        text: &str,
-    ) {
-        for client in self.team_of(colour).filter(|&client| self.active(client).is_some()) {
+    /// Prints a line to everybody of a color. The text is clean.
+    pub(in crate::game) fn print_to_team(&self, host: &mut dyn Host, color: TeamColor, text: &str) {
+        for client in self.team_of(color).filter(|&client| self.active(client).is_some()) {
             answer(host, client, text);
         }
     }
 
-    /// Players of a colour without `client`.
-    fn others_in_team(&self, client: ClientNum, colour: TeamColor) -> usize {
-        self.team_of(colour).filter(|&other| other != client).count()
+    /// Players of a color without `client`.
+    fn others_in_team(&self, client: ClientNum, color: TeamColor) -> usize {
+        self.team_of(color).filter(|&other| other != client).count()
     }
 
     /// The team that somebody strengthens best: the smaller one, then the one with less score.
     pub(in crate::game) fn weaker_team(&self, client: ClientNum) -> TeamColor {
-        let [red, blue] = TeamColor::ALL.map(|colour| self.others_in_team(client, colour));
+        let [red, blue] = TeamColor::ALL.map(|color| self.others_in_team(client, color));
         let [red_score, blue_score] = self.team_scores;
         if (red, red_score) < (blue, blue_score) { TeamColor::Red } else { TeamColor::Blue }
     }
 
-    fn asked_role(&self, client: ClientNum, wish: Wish) -> Role {
-        match wish {
-            Wish::Other(role) => role,
+    fn asked_role(&self, client: ClientNum, request: TeamRequest) -> Role {
+        match request {
+            TeamRequest::Other(role) => role,
             _ if !self.game_type.has_teams() => Role::Playing(None),
-            Wish::Join(colour) => Role::Playing(Some(colour)),
-            Wish::Play => Role::Playing(Some(self.weaker_team(client))),
+            TeamRequest::Join(color) => Role::Playing(Some(color)),
+            TeamRequest::Play => Role::Playing(Some(self.weaker_team(client))),
         }
     }
 
@@ -188,32 +183,32 @@ impl Clients {
     ///
     /// # Errors
     /// The team that has too many players already.
-    fn granted(&self, client: ClientNum, wish: Wish) -> Result<Role, TeamColor> {
-        let role = self.asked_role(client, wish);
+    fn granted(&self, client: ClientNum, request: TeamRequest) -> Result<Role, TeamColor> {
+        let role = self.asked_role(client, request);
         let is_bot = self.player(client).is_some_and(|player| player.is_bot);
-        if let Some(colour) = role.colour().filter(|_| self.rules.force_balance && !is_bot) {
+        if let Some(color) = role.color().filter(|_| self.settings.force_balance && !is_bot) {
             let [own, other] =
-                [colour, colour.other()].map(|colour| self.others_in_team(client, colour));
+                [color, color.other()].map(|color| self.others_in_team(client, color));
             if own > other + MOST_AHEAD {
-                return Err(colour);
+                return Err(color);
             }
         }
-        Ok(if role.plays() && self.is_full(client) { Role::Watching } else { role })
+        Ok(if role.plays() && self.is_full(client) { Role::Spectating } else { role })
     }
 
     /// What a newcomer does first.
-    pub(in crate::game) fn first_role(&self, client: ClientNum, info: &Userinfo<'_>) -> Role {
-        let wanted = info.value(self.profile.team_preference);
+    pub(in crate::game) fn first_role(&self, client: ClientNum, info: &PlayerUserinfo<'_>) -> Role {
+        let wanted = info.value(self.ruleset.team_preference);
         if !self.game_type.has_teams() {
             let watches = wanted.starts_with(['s', 'S']) || self.is_full(client);
-            return if watches { Role::Watching } else { Role::Playing(None) };
+            return if watches { Role::Spectating } else { Role::Playing(None) };
         }
-        let wish = if self.rules.auto_join {
-            Some(Wish::Play)
+        let request = if self.settings.auto_join {
+            Some(TeamRequest::Play)
         } else {
-            wish_of(wanted).filter(|_| self.profile.preference_joins_team)
+            wish_of(wanted).filter(|_| self.ruleset.preference_joins_team)
         };
-        wish.and_then(|wish| self.granted(client, wish).ok()).unwrap_or(Role::Watching)
+        request.and_then(|request| self.granted(client, request).ok()).unwrap_or(Role::Spectating)
     }
 
     /// Tells everybody in which role somebody is now. `old` is the one before; none for who has come.
@@ -239,33 +234,33 @@ impl Clients {
         &mut self,
         host: &mut dyn Host,
         client: ClientNum,
-        colour: Option<TeamColor>,
+        color: Option<TeamColor>,
     ) {
-        let Some(colour) = colour else { return };
+        let Some(color) = color else { return };
         let is_bot =
             |client| self.player(client).is_some_and(|player: &super::Player| player.is_bot);
-        let leader = self.team_of(colour).find(|&other| self.sessions[other.index()].leads);
+        let leader = self.team_of(color).find(|&other| self.sessions[other.index()].leads);
         if leader.is_none_or(|leader| is_bot(leader) && !is_bot(client)) {
-            self.set_leader(host, client, colour);
+            self.set_leader(host, client, color);
         }
     }
 
     /// Somebody has left a team: another one leads it, if nobody does now.
-    pub(super) fn replace_leader(&mut self, host: &mut dyn Host, colour: Option<TeamColor>) {
-        let Some(colour) = colour else { return };
-        if self.team_of(colour).any(|client| self.sessions[client.index()].leads) {
+    pub(super) fn replace_leader(&mut self, host: &mut dyn Host, color: Option<TeamColor>) {
+        let Some(color) = color else { return };
+        if self.team_of(color).any(|client| self.sessions[client.index()].leads) {
             return;
         }
         let human = |&client: &ClientNum| self.player(client).is_some_and(|player| !player.is_bot);
-        let next = self.team_of(colour).find(human).or_else(|| self.team_of(colour).next());
+        let next = self.team_of(color).find(human).or_else(|| self.team_of(color).next());
         if let Some(next) = next {
-            self.set_leader(host, next, colour);
+            self.set_leader(host, next, color);
         }
     }
 
     /// Makes somebody the leader of a team and tells that team.
-    pub(super) fn set_leader(&mut self, host: &mut dyn Host, client: ClientNum, colour: TeamColor) {
-        let team: Vec<ClientNum> = self.team_of(colour).collect();
+    pub(super) fn set_leader(&mut self, host: &mut dyn Host, client: ClientNum, color: TeamColor) {
+        let team: Vec<ClientNum> = self.team_of(color).collect();
         for member in team {
             let leads = member == client;
             if std::mem::replace(&mut self.sessions[member.index()].leads, leads) != leads {
@@ -274,28 +269,28 @@ impl Clients {
         }
         if let Some(player) = self.player(client) {
             let text = format!("{} is the new team leader", player.name);
-            self.print_to_team(host, colour, &text);
+            self.print_to_team(host, color, &text);
         }
     }
 
     /// Tells a team who is in it, in games whose clients want to know. None: nobody to tell.
-    pub(super) fn list_team(&self, host: &mut dyn Host, colour: Option<TeamColor>) {
-        let Some(colour) = colour.filter(|_| self.profile.team_lists) else { return };
+    pub(super) fn list_team(&self, host: &mut dyn Host, color: Option<TeamColor>) {
+        let Some(color) = color.filter(|_| self.ruleset.team_lists) else { return };
         let numbers: Vec<String> =
-            self.team_of(colour).map(|client| client.index().to_string()).collect();
+            self.team_of(color).map(|client| client.index().to_string()).collect();
         let text = format!("team \"{}\"", numbers.join(","));
-        for client in self.team_of(colour).filter(|&client| self.active(client).is_some()) {
+        for client in self.team_of(color).filter(|&client| self.active(client).is_some()) {
             host.send_command(Some(client), &text);
         }
     }
 
     /// Tells who has just entered, and its team, who belongs to it.
     pub(super) fn list_new_team(&self, host: &mut dyn Host, client: ClientNum) {
-        if !self.profile.team_lists || !self.game_type.has_teams() {
+        if !self.ruleset.team_lists || !self.game_type.has_teams() {
             return;
         }
-        match self.role(client).colour() {
-            Some(colour) => self.list_team(host, Some(colour)),
+        match self.role(client).color() {
+            Some(color) => self.list_team(host, Some(color)),
             None => host.send_command(Some(client), "team \"all\""),
         }
     }
@@ -306,19 +301,19 @@ impl ClientContext<'_> {
     /// restart.
     pub(super) fn shuffle(&mut self) {
         let mut players: Vec<ClientNum> =
-            TeamColor::ALL.into_iter().flat_map(|colour| self.clients.team_of(colour)).collect();
+            TeamColor::ALL.into_iter().flat_map(|color| self.clients.team_of(color)).collect();
         players.sort_by_key(|&client| (std::cmp::Reverse(self.clients.score(client)), client));
         for (place, &client) in players.iter().enumerate() {
             // Red, blue, blue, red: so the second best has no advantage over the best.
-            let colour = if place.div_ceil(2) % 2 == 0 { TeamColor::Red } else { TeamColor::Blue };
+            let color = if place.div_ceil(2) % 2 == 0 { TeamColor::Red } else { TeamColor::Blue };
             self.clients.sessions[client.index()].leads = false;
-            self.clients.set_role(client, Role::Playing(Some(colour)));
+            self.clients.set_role(client, Role::Playing(Some(color)));
         }
         for &client in &players {
             self.clients.publish_entry(self.host, client);
         }
-        for colour in TeamColor::ALL {
-            self.clients.replace_leader(self.host, Some(colour));
+        for color in TeamColor::ALL {
+            self.clients.replace_leader(self.host, Some(color));
         }
     }
 }

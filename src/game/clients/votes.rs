@@ -8,8 +8,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::{
     ClientContext, Clients,
-    ballot::{self, Ballot},
     commands::answer,
+    proposal::{self, Proposal},
 };
 use crate::model::{ClientNum, ConfigIndex, LevelTime, Words, limits::MAX_CLIENTS};
 use crate::{
@@ -48,7 +48,7 @@ impl Poll {
 
 /// How a poll stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+enum PollState {
     Open,
     Passed,
     TwoOfThree,
@@ -56,30 +56,30 @@ enum Verdict {
     Failed,
 }
 
-fn verdict(poll: &Poll, voters: usize, now: LevelTime, light: bool) -> Verdict {
+fn poll_state(poll: &Poll, voters: usize, now: LevelTime, light: bool) -> PollState {
     let [yes, no] = poll.count();
     if now.distance(poll.since) >= VOTE_MS {
         return match () {
-            () if light && yes > no * 2 => Verdict::TwoOfThree,
-            () if light && yes > no && yes >= 2 && yes * 10 > voters * 3 => Verdict::MoreYes,
-            () => Verdict::Failed,
+            () if light && yes > no * 2 => PollState::TwoOfThree,
+            () if light && yes > no && yes >= 2 && yes * 10 > voters * 3 => PollState::MoreYes,
+            () => PollState::Failed,
         };
     }
     if yes > voters / 2 {
-        Verdict::Passed
+        PollState::Passed
     } else if no >= voters / 2 {
-        Verdict::Failed
+        PollState::Failed
     } else {
-        Verdict::Open
+        PollState::Open
     }
 }
 
 /// Everything that is being voted on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Votes {
-    open: Option<(Ballot, Poll)>,
+    open: Option<(Proposal, Poll)>,
     /// Passed, and when it runs.
-    passed: Option<(Ballot, LevelTime)>,
+    passed: Option<(Proposal, LevelTime)>,
     /// By team: who is to lead it.
     teams: [Option<(ClientNum, Poll)>; 2],
     /// Callers of votes on this level, and how many each called.
@@ -108,8 +108,8 @@ impl Caller {
 }
 
 /// Where a team's vote is shown: time, text, yes, no.
-fn team_strings(colour: TeamColor) -> [ConfigIndex; 4] {
-    [12, 14, 16, 18].map(|first| ConfigIndex::at(first + colour as u16))
+fn team_strings(color: TeamColor) -> [ConfigIndex; 4] {
+    [12, 14, 16, 18].map(|first| ConfigIndex::at(first + color as u16))
 }
 
 const STRINGS: [ConfigIndex; 4] = [
@@ -134,9 +134,9 @@ fn show(host: &mut dyn Host, strings: [ConfigIndex; 4], poll: &Poll, text: &str)
 
 impl Clients {
     /// Tells a newcomer which votes the operator has set up, in games whose clients list them.
-    pub(super) fn list_own_votes(&self, host: &mut dyn Host, client: ClientNum) {
-        let names: Vec<&str> = ballot::own_votes(&*host).collect();
-        if self.profile.lists_votes && !names.is_empty() {
+    pub(super) fn list_custom_votes(&self, host: &mut dyn Host, client: ClientNum) {
+        let names: Vec<&str> = proposal::custom_votes(&*host).collect();
+        if self.ruleset.lists_votes && !names.is_empty() {
             let text = format!("customvotes {}", names.join(" "));
             host.send_command(Some(client), &text);
         }
@@ -147,9 +147,9 @@ impl Clients {
         self.plays(client) && self.player(client).is_some_and(|player| !player.is_bot)
     }
 
-    fn voters(&self, colour: Option<TeamColor>) -> usize {
+    fn voters(&self, color: Option<TeamColor>) -> usize {
         let side = |client: &ClientNum| {
-            colour.is_none_or(|colour| self.role(*client).colour() == Some(colour))
+            color.is_none_or(|color| self.role(*client).color() == Some(color))
         };
         ClientNum::all().filter(|&client| self.votes(client)).filter(side).count()
     }
@@ -161,7 +161,7 @@ impl Clients {
     }
 
     /// Who leaves the game takes its votes along.
-    pub(super) fn forget_votes(&mut self, client: ClientNum) {
+    pub(super) fn clear_votes(&mut self, client: ClientNum) {
         let votes = &mut self.votes;
         let polls = votes.open.iter_mut().map(|(_, poll)| poll);
         for poll in polls.chain(votes.teams.iter_mut().flatten().map(|(_, poll)| poll)) {
@@ -171,11 +171,11 @@ impl Clients {
     }
 
     /// Whom a vote was about has left the server: the next one in its place is not meant.
-    pub(super) fn void_votes(&mut self, gone: ClientNum) {
+    pub(super) fn cancel_votes_about(&mut self, gone: ClientNum) {
         let votes = &mut self.votes;
-        votes.passed.take_if(|(ballot, _)| *ballot == Ballot::Kick(gone));
+        votes.passed.take_if(|(proposal, _)| *proposal == Proposal::Kick(gone));
         if let Some((_, poll)) =
-            votes.open.as_mut().filter(|(ballot, _)| *ballot == Ballot::Kick(gone))
+            votes.open.as_mut().filter(|(proposal, _)| *proposal == Proposal::Kick(gone))
         {
             // Its time is over, with nobody in favour.
             *poll = Poll { since: self.now - VOTE_MS, cast: [None; MAX_CLIENTS] };
@@ -218,8 +218,8 @@ impl ClientContext<'_> {
         if let Some(refusal) = refusal {
             return answer(self.host, client, refusal);
         }
-        let ballot = match ballot::read(self.clients, self.host, words) {
-            Ok(ballot) => ballot,
+        let proposal = match proposal::read(self.clients, self.host, words) {
+            Ok(proposal) => proposal,
             Err(lines) => return lines.iter().for_each(|line| answer(self.host, client, line)),
         };
         if !self.may_call(client) {
@@ -228,17 +228,17 @@ impl ClientContext<'_> {
         let Some(player) = self.clients.player(client) else { return };
         self.host.send_command(None, &format!("print \"{} called a vote.\n\"", player.name));
         let poll = Poll::new(self.clients.now, client);
-        show(self.host, STRINGS, &poll, &ballot.text(self.clients));
+        show(self.host, STRINGS, &poll, &proposal.text(self.clients));
         for other in ClientNum::all() {
             self.clients.set_flag(other, entity_flag::VOTED, other == client);
         }
-        self.clients.votes.open = Some((ballot, poll));
+        self.clients.votes.open = Some((proposal, poll));
     }
 
     /// The `vote` command.
     pub(super) fn cast_vote(&mut self, client: ClientNum, word: &str) {
         let plays = self.clients.role(client).plays();
-        let may_change = self.clients.profile.votes_may_change;
+        let may_change = self.clients.ruleset.votes_may_change;
         let Some((_, poll)) = &mut self.clients.votes.open else {
             return answer(self.host, client, "No vote in progress.");
         };
@@ -262,16 +262,16 @@ impl ClientContext<'_> {
 
     /// The `callteamvote` command.
     pub(super) fn call_team_vote(&mut self, client: ClientNum, words: &Words) {
-        let colour = self.clients.role(client).colour();
-        let open = colour.is_some_and(|colour| self.clients.votes.teams[colour as usize].is_some());
-        let refusal = match colour {
+        let color = self.clients.role(client).color();
+        let open = color.is_some_and(|color| self.clients.votes.teams[color as usize].is_some());
+        let refusal = match color {
             _ if !self.host.settings().flag(key::G_ALLOW_VOTE) => Some("Voting not allowed here."),
             None if self.clients.role(client).plays() => Some("There are no teams."),
             None => Some("Not allowed to call a vote as spectator."),
             Some(_) if open => Some("A team vote is already in progress."),
             Some(_) => None,
         };
-        let (None, Some(colour)) = (refusal, colour) else {
+        let (None, Some(color)) = (refusal, color) else {
             return answer(self.host, client, refusal.unwrap_or_default());
         };
         let clean = words.arguments().iter().all(|word| !word.contains([';', '\n', '\r', '"']));
@@ -284,7 +284,7 @@ impl ClientContext<'_> {
             _ => self.clients.player_called(&words.from(2)),
         };
         let leader = match wanted {
-            Ok(leader) if self.clients.role(leader).colour() == Some(colour) => leader,
+            Ok(leader) if self.clients.role(leader).color() == Some(color) => leader,
             Ok(_) => return answer(self.host, client, "That player is not on your team."),
             Err(refusal) => return answer(self.host, client, &refusal),
         };
@@ -299,23 +299,23 @@ impl ClientContext<'_> {
         };
         let called = format!("{} called a team vote.", caller.name);
         let poll = Poll::new(self.clients.now, client);
-        show(self.host, team_strings(colour), &poll, &format!("leader {}", leads.name));
-        self.clients.print_to_team(self.host, colour, &called);
-        let team: Vec<ClientNum> = self.clients.team_of(colour).collect();
+        show(self.host, team_strings(color), &poll, &format!("leader {}", leads.name));
+        self.clients.print_to_team(self.host, color, &called);
+        let team: Vec<ClientNum> = self.clients.team_of(color).collect();
         for member in team {
             self.clients.set_flag(member, entity_flag::TEAM_VOTED, member == client);
         }
-        self.clients.votes.teams[colour as usize] = Some((leader, poll));
+        self.clients.votes.teams[color as usize] = Some((leader, poll));
     }
 
     /// The `teamvote` command.
     pub(super) fn cast_team_vote(&mut self, client: ClientNum, word: &str) {
-        let colour = self.clients.role(client).colour();
-        let open = colour.and_then(|colour| {
-            let (_, poll) = self.clients.votes.teams[colour as usize].as_mut()?;
-            Some((colour, poll))
+        let color = self.clients.role(client).color();
+        let open = color.and_then(|color| {
+            let (_, poll) = self.clients.votes.teams[color as usize].as_mut()?;
+            Some((color, poll))
         });
-        let Some((colour, poll)) = open else {
+        let Some((color, poll)) = open else {
             return answer(self.host, client, "No team vote in progress.");
         };
         if poll.cast[client.index()].is_some() {
@@ -323,33 +323,33 @@ impl ClientContext<'_> {
         }
         poll.cast[client.index()] = Some(says_yes(word));
         let counts = poll.count();
-        for (index, count) in team_strings(colour)[2..].iter().zip(counts) {
+        for (index, count) in team_strings(color)[2..].iter().zip(counts) {
             self.host.set_configstring(*index, &count.to_string());
         }
         self.clients.set_flag(client, entity_flag::TEAM_VOTED, true);
         answer(self.host, client, "Team vote cast.");
     }
 
-    fn end_team_vote(&mut self, colour: TeamColor) {
-        let Some((leader, poll)) = &self.clients.votes.teams[colour as usize] else { return };
+    fn end_team_vote(&mut self, color: TeamColor) {
+        let Some((leader, poll)) = &self.clients.votes.teams[color as usize] else { return };
         let leader = *leader;
-        let here = self.clients.role(leader).colour() == Some(colour)
+        let here = self.clients.role(leader).color() == Some(color)
             && self.clients.player(leader).is_some();
-        let verdict =
-            match verdict(poll, self.clients.voters(Some(colour)), self.clients.now, false) {
-                _ if !here => Verdict::Failed,
-                verdict => verdict,
+        let poll_state =
+            match poll_state(poll, self.clients.voters(Some(color)), self.clients.now, false) {
+                _ if !here => PollState::Failed,
+                poll_state => poll_state,
             };
-        if verdict == Verdict::Open {
+        if poll_state == PollState::Open {
             return;
         }
-        self.clients.votes.teams[colour as usize] = None;
-        self.host.set_configstring(team_strings(colour)[0], "");
-        if verdict == Verdict::Failed {
-            return self.clients.print_to_team(self.host, colour, "Team vote failed.");
+        self.clients.votes.teams[color as usize] = None;
+        self.host.set_configstring(team_strings(color)[0], "");
+        if poll_state == PollState::Failed {
+            return self.clients.print_to_team(self.host, color, "Team vote failed.");
         }
-        self.clients.print_to_team(self.host, colour, "Team vote passed.");
-        self.clients.set_leader(self.host, leader, colour);
+        self.clients.print_to_team(self.host, color, "Team vote passed.");
+        self.clients.set_leader(self.host, leader, color);
     }
 }
 
@@ -357,21 +357,22 @@ impl ClientContext<'_> {
     /// Ends votes whose time or majority has come, and runs what they asked for.
     pub(super) fn count_votes(&mut self) {
         self.run_passed();
-        TeamColor::ALL.into_iter().for_each(|colour| self.end_team_vote(colour));
+        TeamColor::ALL.into_iter().for_each(|color| self.end_team_vote(color));
         let clients = &mut *self.clients;
         let Some((_, poll)) = &clients.votes.open else { return };
-        let light = clients.profile.light_votes && clients.rules.dmflags & LIGHT_VOTING != 0;
-        let verdict = verdict(poll, clients.voters(None), clients.now, light);
-        let text = match verdict {
-            Verdict::Open => return,
-            Verdict::Passed => "Vote passed.",
-            Verdict::TwoOfThree => "Vote passed. At least 2 of 3 voted yes",
-            Verdict::MoreYes => "Vote passed. More yes than no.",
-            Verdict::Failed => "Vote failed.",
+        let light = clients.ruleset.light_votes && clients.settings.dmflags & LIGHT_VOTING != 0;
+        let poll_state = poll_state(poll, clients.voters(None), clients.now, light);
+        let text = match poll_state {
+            PollState::Open => return,
+            PollState::Passed => "Vote passed.",
+            PollState::TwoOfThree => "Vote passed. At least 2 of 3 voted yes",
+            PollState::MoreYes => "Vote passed. More yes than no.",
+            PollState::Failed => "Vote failed.",
         };
-        if let Some((ballot, _)) = clients.votes.open.take().filter(|_| verdict != Verdict::Failed)
+        if let Some((proposal, _)) =
+            clients.votes.open.take().filter(|_| poll_state != PollState::Failed)
         {
-            clients.votes.passed = Some((ballot, clients.now + PAUSE_MS));
+            clients.votes.passed = Some((proposal, clients.now + PAUSE_MS));
         }
         self.host.send_command(None, &format!("print \"{text}\n\""));
         self.host.set_configstring(configstring::VOTE_TIME, "");
@@ -380,14 +381,14 @@ impl ClientContext<'_> {
     fn run_passed(&mut self) {
         let clients = &mut *self.clients;
         let now = clients.now;
-        let Some((ballot, _)) = clients.votes.passed.take_if(|(_, at)| now.distance(*at) >= 0)
+        let Some((proposal, _)) = clients.votes.passed.take_if(|(_, at)| now.distance(*at) >= 0)
         else {
             return;
         };
-        if ballot == Ballot::Shuffle {
+        if proposal == Proposal::Shuffle {
             self.shuffle();
         }
-        for line in ballot.lines() {
+        for line in proposal.lines() {
             self.host.queue_console(&line);
         }
     }
@@ -406,24 +407,24 @@ mod tests {
 
     #[test]
     fn majorities_are_those_of_the_rules() {
-        let at = |yes, no, voters| verdict(&poll(yes, no), voters, LevelTime(2000), false);
-        assert_eq!(at(1, 0, 1), Verdict::Passed);
-        assert_eq!((at(1, 0, 2), at(1, 1, 2)), (Verdict::Open, Verdict::Failed));
-        assert_eq!((at(2, 0, 2), at(2, 1, 4)), (Verdict::Passed, Verdict::Open));
-        assert_eq!((at(3, 1, 4), at(1, 2, 4)), (Verdict::Passed, Verdict::Failed));
-        assert_eq!((at(0, 0, 1), at(0, 0, 5)), (Verdict::Failed, Verdict::Open));
+        let at = |yes, no, voters| poll_state(&poll(yes, no), voters, LevelTime(2000), false);
+        assert_eq!(at(1, 0, 1), PollState::Passed);
+        assert_eq!((at(1, 0, 2), at(1, 1, 2)), (PollState::Open, PollState::Failed));
+        assert_eq!((at(2, 0, 2), at(2, 1, 4)), (PollState::Passed, PollState::Open));
+        assert_eq!((at(3, 1, 4), at(1, 2, 4)), (PollState::Passed, PollState::Failed));
+        assert_eq!((at(0, 0, 1), at(0, 0, 5)), (PollState::Failed, PollState::Open));
     }
 
     #[test]
     fn light_voting_looks_at_who_voted_when_time_is_over() {
         let end = LevelTime(31_000);
-        let at = |yes, no| verdict(&poll(yes, no), 10, end, true);
+        let at = |yes, no| poll_state(&poll(yes, no), 10, end, true);
         assert_eq!(
             (at(3, 1), at(2, 1), at(1, 0)),
-            (Verdict::TwoOfThree, Verdict::Failed, Verdict::TwoOfThree)
+            (PollState::TwoOfThree, PollState::Failed, PollState::TwoOfThree)
         );
-        assert_eq!((at(4, 3), at(3, 3)), (Verdict::MoreYes, Verdict::Failed));
-        assert_eq!(verdict(&poll(4, 3), 10, end, false), Verdict::Failed);
-        assert_eq!(verdict(&poll(4, 3), 10, LevelTime(30_999), true), Verdict::Open);
+        assert_eq!((at(4, 3), at(3, 3)), (PollState::MoreYes, PollState::Failed));
+        assert_eq!(poll_state(&poll(4, 3), 10, end, false), PollState::Failed);
+        assert_eq!(poll_state(&poll(4, 3), 10, LevelTime(30_999), true), PollState::Open);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     cvar::{Choice as _, GameFolder, Values},
-    game::{Host, Profile, World, settings},
+    game::{Host, Ruleset, World, settings},
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, UserCmd, Vec3, Words,
         limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_SERVER_COMMAND_LEN},
@@ -79,8 +79,8 @@ impl TestHost {
     }
 
     /// A server of one game.
-    pub(in crate::game) fn of_profile(profile: &Profile) -> Self {
-        let game = GameFolder::named(profile.folder).expect("a game");
+    pub(in crate::game) fn of_ruleset(ruleset: &Ruleset) -> Self {
+        let game = GameFolder::named(ruleset.folder).expect("a game");
         Self { settings: test_values(game), ..Self::default() }
     }
 

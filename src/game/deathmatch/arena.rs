@@ -10,7 +10,7 @@ use crate::testing::sample_maps::{self, TestMap};
 use crate::world::{Bsp, TracePrecision, World};
 use crate::{
     bg::{EntityType, Event, WeaponState, contents},
-    game::{Game, Host, LevelStart, Profile, conformance::TestHost, movement::angles},
+    game::{Game, Host, LevelStart, Ruleset, conformance::TestHost, movement::angles},
 };
 
 /// Length of a frame, and of a command.
@@ -74,22 +74,22 @@ pub(super) struct Arena {
 impl Arena {
     /// A game in the room with these boxes and settings.
     pub(super) fn with(
-        profile: &'static Profile,
+        ruleset: &'static Ruleset,
         blocks: &[Block],
         settings: &[(&str, &str)],
     ) -> Self {
-        Self::of(profile, blocks, settings, "")
+        Self::of(ruleset, blocks, settings, "")
     }
 
     /// The same with more entities.
     pub(super) fn of(
-        profile: &'static Profile,
+        ruleset: &'static Ruleset,
         blocks: &[Block],
         settings: &[(&str, &str)],
         entities: &str,
     ) -> Self {
         let world = World::new(map(blocks, entities), TracePrecision::Single).expect("a sound map");
-        let mut host = TestHost::of_profile(profile);
+        let mut host = TestHost::of_ruleset(ruleset);
         host.world = Some(world);
         // Nobody is spared unless a test is about that.
         host.set_setting("g_spawnprotect", "0");
@@ -98,7 +98,7 @@ impl Arena {
             host.set_setting(name, value);
         }
         let now = LevelTime(1000);
-        let mut arena = Self { game: Deathmatch::new(profile), host, now };
+        let mut arena = Self { game: Deathmatch::new(ruleset), host, now };
         let start = LevelStart { time: arena.now, seed: 3, restart: false };
         arena.game.init(&mut arena.host, start);
         for _ in 0..3 {
@@ -107,8 +107,8 @@ impl Arena {
         arena
     }
 
-    pub(super) fn new(profile: &'static Profile) -> Self {
-        Self::with(profile, &[], &[])
+    pub(super) fn new(ruleset: &'static Ruleset) -> Self {
+        Self::with(ruleset, &[], &[])
     }
 
     /// A player on the floor, looking along `yaw`, with full health and no armour.
@@ -153,7 +153,7 @@ impl Arena {
     /// Arms a player with one more weapon, ready in its hands.
     pub(super) fn arm(&mut self, client: ClientNum, number: impl Into<i32>, rounds: i32) {
         let number = number.into();
-        let weapons = self.game.clients.profile.stats.weapons;
+        let weapons = self.game.clients.ruleset.stats.weapons;
         let player = self.player(client);
         player.state.stats[weapons] |= 1 << number;
         player.state.ammo[number as usize] = rounds;

@@ -134,7 +134,7 @@ fn spawn_of(cx: &Context<'_>, class: &str) -> Option<Spawn> {
 
 /// Whether a class has a meaning in this game, though none in this level.
 fn is_known(cx: &Context<'_>, class: &str) -> bool {
-    let classes = cx.clients.profile.mode_classes;
+    let classes = cx.clients.ruleset.mode_classes;
     classes.iter().any(|known| known.eq_ignore_ascii_case(class))
 }
 
@@ -143,9 +143,9 @@ fn is_for_this_game(cx: &Context<'_>, entity: &MapEntity) -> bool {
     let game_type = cx.clients.game_type;
     let set = |key| entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
     let listed = |key| entity.spawn_value(key).map(|list| list.contains(game_type.key()));
-    let excluded = cx.clients.profile.excludes_gametypes && listed("!gametype") == Some(true);
+    let excluded = cx.clients.ruleset.excludes_gametypes && listed("!gametype") == Some(true);
     let unwanted = set(if game_type.has_teams() { "notteam" } else { "notfree" })
-        || cx.clients.profile.excluding_keys.iter().copied().any(set)
+        || cx.clients.ruleset.excluding_keys.iter().copied().any(set)
         || listed("gametype") == Some(false)
         || excluded;
     !unwanted

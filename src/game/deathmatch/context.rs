@@ -7,12 +7,12 @@
 //! player has no entity.
 
 use super::{
-    combat::{CombatRules, HEALTH},
+    combat::{CombatSettings, HEALTH},
     things::{Things, What},
 };
 use crate::bg::Event;
 use crate::game::{
-    Host, Profile,
+    Host, Ruleset,
     clients::Clients,
     movement::{self, PmoveSettings, PmoveVariant, events},
 };
@@ -51,7 +51,7 @@ impl Rng {
 #[derive(Debug)]
 pub(super) struct Frame {
     /// Combat settings.
-    pub(super) combat: CombatRules,
+    pub(super) combat: CombatSettings,
     /// Movement settings.
     pub(super) movement: movement::PmoveRules,
     /// Time since the previous frame, in milliseconds.
@@ -62,19 +62,24 @@ impl Frame {
     pub(super) fn new(variant: &'static PmoveVariant) -> Self {
         let settings = PmoveSettings { fixed: false, fixed_step_ms: 8, float: true, dmflags: 0 };
         Self {
-            combat: CombatRules::default(),
+            combat: CombatSettings::default(),
             movement: movement::PmoveRules::new(variant, settings),
             ms: 0,
         }
     }
 
-    fn read(&mut self, host: &dyn Host, profile: &Profile, rules: &crate::game::clients::Rules) {
-        self.combat = CombatRules::read(host, profile);
+    fn read(
+        &mut self,
+        host: &dyn Host,
+        ruleset: &Ruleset,
+        settings: &crate::game::clients::GameSettings,
+    ) {
+        self.combat = CombatSettings::read(host, ruleset);
         let settings = PmoveSettings {
-            fixed: rules.fixed_step_ms.is_some(),
-            fixed_step_ms: rules.step_ms,
-            float: rules.float,
-            dmflags: rules.dmflags,
+            fixed: settings.fixed_step_ms.is_some(),
+            fixed_step_ms: settings.step_ms,
+            float: settings.float,
+            dmflags: settings.dmflags,
         };
         self.movement = movement::PmoveRules::new(self.movement.variant, settings);
     }
@@ -100,8 +105,8 @@ impl Context<'_> {
         if !self.clients.settings_version.changed(self.host) {
             return;
         }
-        self.clients.rules.refresh(self.host, self.clients.profile);
-        self.frame.read(self.host, self.clients.profile, &self.clients.rules);
+        self.clients.settings.refresh(self.host, self.clients.ruleset);
+        self.frame.read(self.host, self.clients.ruleset, &self.clients.settings);
     }
 
     /// Content bits at a point of the map; 0 without a map.

@@ -33,11 +33,11 @@ pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime
     run_entities(cx, sys);
     for client in ClientNum::all() {
         let Some(player) = cx.clients.active(client) else { continue };
-        if cx.clients.rules.synchronous || player.is_bot {
+        if cx.clients.settings.synchronous || player.is_bot {
             think(cx, sys, client);
         }
     }
-    if cx.clients.profile.fights.missiles_last {
+    if cx.clients.ruleset.combat.missiles_last {
         run_missiles(cx, sys);
     }
     for client in ClientNum::all() {
@@ -45,7 +45,7 @@ pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime
             end_frame(cx, sys, client);
         }
     }
-    client_context(cx, sys, |clients| clients.attend());
+    client_context(cx, sys, |clients| clients.run_client_frame());
     run_match(cx, sys);
 }
 
@@ -59,7 +59,7 @@ fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
             What::Trigger(_) => run_trigger(cx, sys, number),
             What::Pad => aim_pad(cx, number),
             What::Location(_) => run_location(cx, number),
-            What::Missile(_) if !cx.clients.profile.fights.missiles_last => {
+            What::Missile(_) if !cx.clients.ruleset.combat.missiles_last => {
                 run_missile(cx, sys, number);
             }
             What::Kamikaze(_) => run_kamikaze(cx, sys, number),

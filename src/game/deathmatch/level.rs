@@ -48,15 +48,15 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
         let text = world.and_then(|world| world.text_field(name)).unwrap_or_default();
         clean_text(&text, 255)
     };
-    let profile = cx.clients.profile;
+    let ruleset = cx.clients.ruleset;
     let custom = clean_text(cx.host.settings().text(key::G_MUSIC), 127);
     let replaced =
-        profile.music_setting && !custom.is_empty() && !custom.eq_ignore_ascii_case("none");
+        ruleset.music_setting && !custom.is_empty() && !custom.eq_ignore_ascii_case("none");
     let music = if replaced { custom } else { key("music") };
     let motd = clean_text(cx.host.settings().text(key::G_MOTD), 255);
     for (index, text) in [
         (configstring::FRY_SOUND, configstring::FRY_SOUND_FILE),
-        (configstring::GAME_VERSION, profile.version),
+        (configstring::GAME_VERSION, ruleset.version),
         (configstring::LEVEL_START_TIME, &start.time.to_string()),
         (configstring::MUSIC, &music),
         (configstring::MESSAGE, &key("message")),
@@ -79,7 +79,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     cx.entities.join_item_chains();
     sys.items.publish_flags(cx);
     sys.items.publish_items(cx);
-    if profile.clears_intermission {
+    if ruleset.clears_intermission {
         cx.host.set_configstring(configstring::INTERMISSION, "");
     }
     sys.graves.dig_graves(cx);
@@ -97,7 +97,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
 impl Items {
     /// Clients load the weapons that everybody comes with.
     fn register_arms(&mut self, cx: &mut Context<'_>) {
-        for number in cx.frame.combat.arms.items(cx.clients.profile) {
+        for number in cx.frame.combat.arms.items(cx.clients.ruleset) {
             self.register_item(number);
         }
     }
@@ -106,7 +106,7 @@ impl Items {
     fn register_shooters(&mut self, cx: &mut Context<'_>) {
         let weapons: Vec<i32> = cx.entities.shooters().collect();
         for weapon in weapons {
-            if let Some((number, _)) = cx.clients.profile.items.by_tag(ItemKind::Weapon, weapon) {
+            if let Some((number, _)) = cx.clients.ruleset.items.by_tag(ItemKind::Weapon, weapon) {
                 self.register_item(number);
             }
         }

@@ -42,8 +42,8 @@ use self::{
     think::think,
 };
 use super::{
-    EntityView, Game, Host, LevelStart, Profile,
-    clients::{self, Clients, Player, Stage},
+    EntityView, Game, Host, LevelStart, Ruleset,
+    clients::{self, Clients, JoinState, Player},
     movement::PmoveVariant,
 };
 use crate::{
@@ -65,17 +65,17 @@ pub struct Deathmatch {
 }
 
 impl Deathmatch {
-    /// A game for clients that have this profile's data.
+    /// A game for clients that have this ruleset's data.
     #[must_use]
-    pub fn new(profile: &'static Profile) -> Self {
-        Self::moving_as(PmoveVariant::of_profile(profile))
+    pub fn new(ruleset: &'static Ruleset) -> Self {
+        Self::moving_as(PmoveVariant::of_ruleset(ruleset))
     }
 
     /// A game for clients that move like this, and have the data that goes with it.
     #[must_use]
     pub fn moving_as(variant: &'static PmoveVariant) -> Self {
         Self {
-            clients: Clients::new(variant.profile),
+            clients: Clients::new(variant.ruleset),
             entities: Things::default(),
             frame: Frame::new(variant),
             rng: Rng::default(),
@@ -150,7 +150,7 @@ impl Game for Deathmatch {
         sys.projectiles.drop_hook(cx, client);
         sys.projectiles.drop_ticking_mine(cx, client);
         if cx.clients.plays(client) {
-            if cx.clients.profile.leaves_by_dying {
+            if cx.clients.ruleset.disconnect_counts_as_death {
                 die_for_good(cx, sys, client);
             } else if let Some(player) = cx.clients.player(client) {
                 let origin = player.state.origin;
@@ -172,7 +172,7 @@ impl Game for Deathmatch {
     }
 
     fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
-        if self.clients.hear(client, command) {
+        if self.clients.receive_usercmd(client, command) {
             let (mut cx, sys) = self.call(host);
             think(&mut cx, sys, client);
         }
@@ -199,7 +199,7 @@ impl Game for Deathmatch {
     }
 
     fn player(&self, client: ClientNum) -> &PlayerState {
-        self.clients.player(client).map_or(&self.free_slot, Player::seen)
+        self.clients.player(client).map_or(&self.free_slot, Player::view_state)
     }
 
     fn score(&self, client: ClientNum) -> i32 {
@@ -217,7 +217,7 @@ impl Game for Deathmatch {
     fn set_ping(&mut self, client: ClientNum, ping_ms: i32) {
         if let Some(player) = self.clients.players[client.index()].as_mut() {
             player.ping_ms = ping_ms;
-            if player.stage == Stage::Active {
+            if player.join_state == JoinState::Active {
                 player.state.ping = ping_ms;
             }
         }

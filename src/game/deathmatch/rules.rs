@@ -100,9 +100,9 @@ pub(super) fn begin(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
         let PlayerState { e_flags, ping, .. } = player.state;
         player.state = PlayerState { e_flags, ping, ..PlayerState::default() };
     }
-    cx.clients.return_counts(cx.host, client);
+    cx.clients.restore_score(cx.host, client);
     spawn(cx, sys, client, true);
-    if !cx.clients.profile.shown_at_spot && cx.clients.role(client).plays() {
+    if !cx.clients.ruleset.spawn_effect_at_spot && cx.clients.role(client).plays() {
         let at = cx.clients.player(client).map(|player| player.shared.current_origin);
         let at = at.unwrap_or(Vec3::ZERO);
         cx.show_teleport(client, at, Event::PlayerTeleportIn);

@@ -7,7 +7,7 @@ use crate::model::{ClientNum, Vec3};
 use crate::world::MapEntities;
 use crate::{
     bg::{TeamColor, player_box},
-    game::{clients::Spot, movement::angles, profile::SpotRule},
+    game::{clients::Placement, movement::angles, ruleset::SpawnRule},
 };
 
 /// How far above its spot a player appears.
@@ -37,8 +37,8 @@ pub(super) struct Start {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spots {
     starts: Vec<Start>,
-    view: Option<Spot>,
-    /// Spots of the teams: by colour, for those who come back, and then for those who have just joined.
+    view: Option<Placement>,
+    /// Spots of the teams: by color, for those who come back, and then for those who have just joined.
     teams: [[Vec<Start>; 2]; 2],
 }
 
@@ -54,7 +54,7 @@ impl Spots {
             let angles = target.map_or(point.angles(), |target| {
                 angles::of_direction(target.origin() - point.origin())
             });
-            Spot { origin: point.origin(), angles }
+            Placement { origin: point.origin(), angles }
         });
     }
 
@@ -71,9 +71,9 @@ impl Spots {
         number: Option<crate::model::EntityNum>,
     ) {
         let class = entity.classname().to_ascii_lowercase();
-        let colour = if class.contains("red") { TeamColor::Red } else { TeamColor::Blue };
+        let color = if class.contains("red") { TeamColor::Red } else { TeamColor::Blue };
         let is_first = class.ends_with("player");
-        let spots = &mut self.teams[colour as usize][usize::from(is_first)];
+        let spots = &mut self.teams[color as usize][usize::from(is_first)];
         if spots.len() < MAX_SPOTS {
             spots.push(Start::read(entity, number));
         }
@@ -107,20 +107,20 @@ impl Start {
         }
     }
 
-    fn spot(&self) -> Spot {
+    fn spot(&self) -> Placement {
         let mut origin = self.origin;
         origin[2] += SPAWN_RISE;
-        Spot { origin, angles: self.angles }
+        Placement { origin, angles: self.angles }
     }
 }
 
 impl Spots {
     /// Where those who watch begin.
-    pub(super) fn view_spot(&mut self) -> Spot {
+    pub(super) fn view_spot(&mut self) -> Placement {
         match (self.view, self.starts.first()) {
             (Some(view), _) => view,
             (None, Some(first)) => first.spot(),
-            (None, None) => Spot { origin: Vec3::ZERO, angles: Vec3::ZERO },
+            (None, None) => Placement { origin: Vec3::ZERO, angles: Vec3::ZERO },
         }
     }
 
@@ -131,7 +131,7 @@ impl Spots {
         client: ClientNum,
         avoided: Vec3,
         first: bool,
-    ) -> (Spot, Option<crate::model::EntityNum>) {
+    ) -> (Placement, Option<crate::model::EntityNum>) {
         if let Some(start) = self.team_start(cx, client) {
             return (start.spot(), start.number);
         }
@@ -148,24 +148,24 @@ impl Spots {
         } else if free.is_empty() {
             self.starts.first().copied()
         } else {
-            Some(match cx.clients.profile.spots {
-                SpotRule::FarHalf => far_spot(cx, free, avoided),
-                SpotRule::NotNearest => any_spot(cx, &free, avoided),
+            Some(match cx.clients.ruleset.spawn_rule {
+                SpawnRule::FarHalf => far_spot(cx, free, avoided),
+                SpawnRule::NotNearest => any_spot(cx, &free, avoided),
             })
         };
-        chosen.map_or((Spot { origin: Vec3::ZERO, angles: Vec3::ZERO }, None), |start| {
+        chosen.map_or((Placement { origin: Vec3::ZERO, angles: Vec3::ZERO }, None), |start| {
             (start.spot(), start.number)
         })
     }
 
     /// A spot of a player's own team, in games with flags: a free one by chance, or else the first.
     fn team_start(&mut self, cx: &mut Context<'_>, client: ClientNum) -> Option<Start> {
-        let colour = cx.clients.role(client).colour()?;
+        let color = cx.clients.role(client).color()?;
         if !cx.clients.game_type.has_flags() {
             return None;
         }
         let is_new = cx.clients.player(client).is_some_and(|player| player.team_is_new);
-        let spots = &self.teams[colour as usize][usize::from(is_new)];
+        let spots = &self.teams[color as usize][usize::from(is_new)];
         let first = *spots.first()?;
         let free: Vec<Start> = spots
             .iter()

@@ -19,9 +19,9 @@ fn deathmatch_conforms() {
 
 #[test]
 fn gods_and_ghosts_feel_nothing() {
-    let mut host = conformance::TestHost::of_profile(Profile::BASEQ3);
+    let mut host = conformance::TestHost::of_ruleset(Ruleset::BASEQ3);
     host.set_setting("sv_cheats", "1");
-    let mut game = Deathmatch::new(Profile::BASEQ3);
+    let mut game = Deathmatch::new(Ruleset::BASEQ3);
     game.init(&mut host, LevelStart { time: LevelTime(1000), seed: 1, restart: false });
     let client = ClientNum::new(0).expect("a client number");
     host.userinfos[0] = "\\name\\alpha".to_owned();

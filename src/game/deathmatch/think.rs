@@ -85,13 +85,13 @@ fn around<'a, 'b>(
 
 /// How players' entities are made from their states.
 fn publication(cx: &Context<'_>) -> Publication {
-    Publication { truncated: true, linear_stop_ms: cx.clients.rules.linear_stop_ms }
+    Publication { truncated: true, linear_stop_ms: cx.clients.settings.linear_stop_ms }
 }
 
 /// Puts a client into the level: at a spot, or at the view of those who watch.
 pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, first: bool) {
     let role = cx.clients.role(client);
-    let (now, profile) = (cx.clients.now, cx.clients.profile);
+    let (now, ruleset) = (cx.clients.now, cx.clients.ruleset);
     let Some(player) = cx.clients.player(client) else { return };
     let avoided = player.state.origin;
     let is_local_start = first && cx.host.is_local(client);
@@ -111,13 +111,13 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     };
     let (spawn_bullets, arms) = (cx.clients.mode().spawn_bullets, cx.frame.combat.arms);
     sys.items.forget_luggage(client);
-    let Clients { players, rules, .. } = &mut *cx.clients;
+    let Clients { players, settings, .. } = &mut *cx.clients;
     let Some(player) = players[client.index()].as_mut() else { return };
     player.command = cx.host.usercmd(client);
-    player.reset(client, spot, role, profile, rules, now);
+    player.reset(client, spot, role, ruleset, settings, now);
     player.state.ammo[Weapon::Machinegun] = spawn_bullets;
     if role.plays() {
-        arms.equip(&mut player.state, &profile.stats);
+        arms.equip(&mut player.state, &ruleset.stats);
     }
     player.team_is_new = false;
     player.shared.mins = player_box::MINS;
@@ -126,7 +126,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     player.shared.owner_num = EntityNum::NONE.index() as i32;
     player.shared.current_origin = spot.origin;
     player.entity.event = 0;
-    for command in profile.spawn_commands {
+    for command in ruleset.spawn_commands {
         cx.host.send_command(Some(client), command);
     }
     if cx.clients.intermission {
@@ -137,7 +137,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         if let Some(start) = start {
             fire_targets(cx, sys, start, Some(client));
         }
-        if profile.shown_at_spot {
+        if ruleset.spawn_effect_at_spot {
             cx.show_teleport(client, spot.origin, Event::PlayerTeleportIn);
         }
         sys.combat.publish(cx, client);
@@ -211,11 +211,11 @@ pub(super) fn think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     }
     let role = cx.clients.role(client);
     let now = cx.clients.now;
-    let Clients { players, rules, .. } = &mut *cx.clients;
+    let Clients { players, settings, .. } = &mut *cx.clients;
     let Some(player) = players[client.index()].as_mut() else { return };
     let command = player.command;
     if role.plays() {
-        if player.is_inactive(cx.host, client, &command, rules, now) {
+        if player.is_inactive(cx.host, client, &command, settings, now) {
             cx.host.drop_client(client, "Dropped due to inactivity");
             return;
         }
@@ -228,7 +228,7 @@ pub(super) fn think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let pressed = command.buttons.0 & !player.buttons.0;
     player.buttons = command.buttons;
-    client_context(cx, sys, |clients| clients.watch_buttons(client, pressed));
+    client_context(cx, sys, |clients| clients.spectator_buttons(client, pressed));
 }
 
 /// One command of somebody who watches: flies, stopped by walls only.
@@ -242,7 +242,7 @@ fn drift(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &U
     };
     state.pm_type = PmType::Spectator as i32;
     state.speed = SPECTATOR_SPEED;
-    state.gravity = cx.clients.rules.gravity;
+    state.gravity = cx.clients.settings.gravity;
     let conditions = PmoveInput { mask: mask::DEAD_SOLID, gauntlet_hit: false };
     let outcome = {
         let mut around = around(cx, client, &state, timely.ms);
@@ -283,8 +283,8 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
         (false, true) => PmType::Dead,
         (false, false) => PmType::Normal,
     } as i32;
-    state.gravity = cx.clients.rules.gravity;
-    state.speed = speed_of(cx.clients.profile, cx.clients.rules.speed, &state);
+    state.gravity = cx.clients.settings.gravity;
+    state.speed = speed_of(cx.clients.ruleset, cx.clients.settings.speed, &state);
     let mask = match (is_bot, dead) {
         (true, _) => mask::BOT_SOLID,
         (false, true) => mask::DEAD_SOLID,
@@ -352,7 +352,7 @@ fn feel_events(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, seen:
             .clients
             .player(client)
             .is_some_and(|player| player.entity.e_type == EntityType::Player);
-        if !plays || cx.clients.rules.dmflags & NO_FALLING_DMFLAG != 0 {
+        if !plays || cx.clients.settings.dmflags & NO_FALLING_DMFLAG != 0 {
             continue;
         }
         sys.combat.players[client.index()].quiet_until = cx.clients.now + FALL_QUIET_MS;
@@ -367,7 +367,7 @@ fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     if since <= 0 {
         return;
     }
-    let forced = cx.clients.rules.forced_respawn_s.map(|s| s.saturating_mul(1000));
+    let forced = cx.clients.settings.forced_respawn_s.map(|s| s.saturating_mul(1000));
     let Some(player) = cx.clients.player(client) else { return };
     let asked = player.buttons.0 & (Buttons::ATTACK.0 | Buttons::USE_HOLDABLE.0) != 0;
     if asked || forced.is_some_and(|ms| since > ms) {
@@ -379,7 +379,7 @@ fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
 pub(super) fn respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     sys.graves.leave_body(cx, client);
     spawn(cx, sys, client, false);
-    if !cx.clients.profile.shown_at_spot {
+    if !cx.clients.ruleset.spawn_effect_at_spot {
         let at = cx.clients.player(client).map(|player| player.shared.current_origin);
         let at = at.unwrap_or(Vec3::ZERO);
         cx.show_teleport(client, at, Event::PlayerTeleportIn);
@@ -391,7 +391,7 @@ pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
     if cx.clients.intermission {
         return;
     }
-    cx.clients.watch_connection(client);
+    cx.clients.update_connection_flag(client);
     if cx.clients.role(client).plays() {
         end_powerups(cx, client);
         feel_surroundings(cx, sys, client);

@@ -219,7 +219,7 @@ pub(super) fn aim_pad(cx: &mut Context<'_>, number: EntityNum) {
     }
     let target = pick_target(cx, number).and_then(|target| cx.entities.get(target));
     let target = target.map(|target| target.state.origin);
-    let gravity = cx.clients.rules.gravity as f32;
+    let gravity = cx.clients.settings.gravity as f32;
     let Some(pad) = cx.entities.get_mut(number) else { return };
     pad.think_at = None;
     let center = (pad.shared.absmin + pad.shared.absmax) * 0.5;

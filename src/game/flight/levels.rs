@@ -2,7 +2,7 @@
 //!
 //! Source: the entity lists of OpenArena's levels, as `maps/levels.csv` has them.
 
-use crate::game::clients::Spot;
+use crate::game::clients::Placement;
 use crate::model::Vec3;
 
 const TABLE: &str = include_str!("../../../maps/levels.csv");
@@ -20,9 +20,9 @@ pub(super) struct Level {
     /// Music, empty for none.
     pub(super) music: &'static str,
     /// Where players begin.
-    pub(super) spawns: Vec<Spot>,
+    pub(super) spawns: Vec<Placement>,
     /// Where spectators begin.
-    pub(super) view: Spot,
+    pub(super) view: Placement,
 }
 
 impl Level {
@@ -58,17 +58,17 @@ impl Level {
             let yaw = 360.0 / f32::from(places) * f32::from(place);
             let outward = crate::game::movement::angles::axes(Vec3::new(0.0, yaw, 0.0)).forward;
             let origin = Vec3::new(0.0, 0.0, height).add_scaled(outward, radius).truncated();
-            Spot { origin, angles: Vec3::new(0.0, (yaw + 180.0) % 360.0, 0.0) }
+            Placement { origin, angles: Vec3::new(0.0, (yaw + 180.0) % 360.0, 0.0) }
         };
-        let view = Spot { origin: Vec3::new(0.0, 0.0, height), angles: Vec3::ZERO };
+        let view = Placement { origin: Vec3::new(0.0, 0.0, height), angles: Vec3::ZERO };
         Self { title: "", music: "", spawns: (0..places).map(spot).collect(), view }
     }
 }
 
 enum Row {
     Level { map: &'static str, music: &'static str, title: &'static str },
-    Spawn(Spot),
-    View(Spot),
+    Spawn(Placement),
+    View(Placement),
 }
 
 /// The table's rows. A row that cannot be read is left out; a test says that there is none.
@@ -88,11 +88,11 @@ fn row(line: &'static str) -> Option<Row> {
         }
         "spawn" => {
             let origin = Vec3::new(next()?, next()?, next()? + SPAWN_RISE);
-            Some(Row::Spawn(Spot { origin, angles: Vec3::new(0.0, next()?, 0.0) }))
+            Some(Row::Spawn(Placement { origin, angles: Vec3::new(0.0, next()?, 0.0) }))
         }
         "view" => {
             let origin = Vec3::new(next()?, next()?, next()?);
-            Some(Row::View(Spot { origin, angles: Vec3::new(next()?, next()?, 0.0) }))
+            Some(Row::View(Placement { origin, angles: Vec3::new(next()?, next()?, 0.0) }))
         }
         _ => None,
     }
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(level.spawns.len(), 8);
         assert_eq!(level.music, "music/sonic6.ogg");
         assert!(level.title.starts_with("Place of Two Deaths"));
-        assert!(level.spawns.contains(&Spot {
+        assert!(level.spawns.contains(&Placement {
             origin: Vec3::new(104.0, 1392.0, 33.0),
             angles: Vec3::new(0.0, 90.0, 0.0)
         }));

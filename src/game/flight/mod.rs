@@ -14,8 +14,8 @@ mod pilot;
 
 use self::{levels::Level, pilot::Around};
 use super::{
-    EntityView, Game, Host, LevelStart, Profile,
-    clients::{self, ClientContext, ClientRules, Clients, Player, Role, Spot},
+    EntityView, Game, Host, LevelStart, Ruleset,
+    clients::{self, ClientContext, ClientRules, Clients, Placement, Player, Role},
     settings::key,
 };
 use crate::bg::{Persistent, configstring};
@@ -42,11 +42,11 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// A game for clients that have this profile's data.
+    /// A game for clients that have this ruleset's data.
     #[must_use]
-    pub fn new(profile: &'static Profile) -> Self {
+    pub fn new(ruleset: &'static Ruleset) -> Self {
         Self {
-            clients: Clients::new(profile),
+            clients: Clients::new(ruleset),
             level: Level::named(""),
             seed: 0,
             nobody: PlayerState::default(),
@@ -70,40 +70,40 @@ impl Flight {
         let Some((player, around)) = in_context(&mut self.clients, client) else { return };
         let command = player.command;
         if role.plays() {
-            if player.is_inactive(host, client, &command, around.rules, around.now) {
+            if player.is_inactive(host, client, &command, around.settings, around.now) {
                 host.drop_client(client, "Dropped due to inactivity");
                 return;
             }
-            player.set_movement(role, around.rules);
+            player.set_movement(role, around.settings);
             if player.fly(&command, &around) {
-                player.publish(host, role, around.rules);
+                player.publish(host, role, around.settings);
                 player.link(host, role);
             }
             player.buttons = command.buttons;
         } else {
             if player.followed.is_none() && role != Role::Scoreboard {
-                player.set_movement(role, around.rules);
+                player.set_movement(role, around.settings);
                 player.fly(&command, &around);
             }
             let pressed = command.buttons.0 & !player.buttons.0;
             player.buttons = command.buttons;
-            self.clients(host, |clients| clients.watch_buttons(client, pressed));
+            self.clients(host, |clients| clients.spectator_buttons(client, pressed));
         }
     }
 
     /// What is due to a client at the end of each frame.
     fn end_frame(&mut self, host: &mut dyn Host, client: ClientNum) {
         let role = self.clients.role(client);
-        self.clients.watch_connection(client);
+        self.clients.update_connection_flag(client);
         let Some((player, around)) = in_context(&mut self.clients, client) else { return };
-        player.publish(host, role, around.rules);
+        player.publish(host, role, around.settings);
     }
 }
 
 /// The player, and what its steps depend on.
 fn in_context(clients: &mut Clients, client: ClientNum) -> Option<(&mut Player, Around<'_>)> {
-    let Clients { profile, rules, now, players, .. } = clients;
-    let around = Around { profile, rules, now: *now };
+    let Clients { ruleset, settings, now, players, .. } = clients;
+    let around = Around { ruleset, settings, now: *now };
     players[client.index()].as_mut().map(|player| (player, around))
 }
 
@@ -121,7 +121,7 @@ impl FlightRules<'_> {
     }
 
     /// Where a client begins: a free spot by chance, or beside a taken one.
-    fn spot(&mut self, clients: &Clients, client: ClientNum) -> Spot {
+    fn spot(&mut self, clients: &Clients, client: ClientNum) -> Placement {
         if !clients.role(client).plays() {
             return self.level.view;
         }
@@ -151,7 +151,7 @@ impl FlightRules<'_> {
         let role = clients.role(client);
         let Some((player, around)) = in_context(clients, client) else { return };
         player.spawn(host, client, spot, role, &around);
-        for command in around.profile.spawn_commands {
+        for command in around.ruleset.spawn_commands {
             host.send_command(Some(client), command);
         }
     }
@@ -187,7 +187,7 @@ impl Game for Flight {
     fn init(&mut self, host: &mut dyn Host, start: LevelStart) {
         self.seed = start.seed;
         self.clients.start(host, &start);
-        let profile = self.clients.profile;
+        let ruleset = self.clients.ruleset;
         self.level = Level::named(host.settings().text(engine::key::MAPNAME));
         if host.settings().int(key::G_GAMETYPE) != 0 {
             host.print("free flight knows no teams: g_gametype is 0 now");
@@ -195,25 +195,25 @@ impl Game for Flight {
         }
 
         let custom_music = super::userinfo::clean_text(host.settings().text(key::G_MUSIC), 127);
-        let replaced = profile.music_setting
+        let replaced = ruleset.music_setting
             && !custom_music.is_empty()
             && !custom_music.eq_ignore_ascii_case("none");
         let music = if replaced { custom_music.as_str() } else { self.level.music };
         let motd = super::userinfo::clean_text(host.settings().text(key::G_MOTD), 255);
         let strings = [
             (configstring::FRY_SOUND, configstring::FRY_SOUND_FILE),
-            (configstring::GAME_VERSION, profile.version),
+            (configstring::GAME_VERSION, ruleset.version),
             (configstring::LEVEL_START_TIME, &start.time.to_string()),
             (configstring::MUSIC, music),
             (configstring::MESSAGE, self.level.title),
             (configstring::MOTD, &motd),
             (configstring::WARMUP, ""),
-            (configstring::ITEMS, &profile.item_bits()),
+            (configstring::ITEMS, &ruleset.item_bits()),
         ];
         for (index, text) in strings {
             host.set_configstring(index, text);
         }
-        if profile.clears_intermission {
+        if ruleset.clears_intermission {
             host.set_configstring(configstring::INTERMISSION, "");
         }
         if !start.restart {
@@ -262,7 +262,7 @@ impl Game for Flight {
     }
 
     fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
-        if self.clients.hear(client, command) {
+        if self.clients.receive_usercmd(client, command) {
             self.think(host, client);
         }
     }
@@ -270,11 +270,11 @@ impl Game for Flight {
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
         self.clients.now = time;
         if self.clients.settings_version.changed(host) {
-            self.clients.rules.refresh(host, self.clients.profile);
+            self.clients.settings.refresh(host, self.clients.ruleset);
         }
         for client in ClientNum::all() {
             let Some(player) = self.clients.active(client) else { continue };
-            if self.clients.rules.synchronous || player.is_bot {
+            if self.clients.settings.synchronous || player.is_bot {
                 self.think(host, client);
             }
         }
@@ -283,7 +283,7 @@ impl Game for Flight {
                 self.end_frame(host, client);
             }
         }
-        self.clients(host, |clients| clients.attend());
+        self.clients(host, |clients| clients.run_client_frame());
     }
 
     fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool {
@@ -300,7 +300,7 @@ impl Game for Flight {
     }
 
     fn player(&self, client: ClientNum) -> &PlayerState {
-        self.clients.players[client.index()].as_ref().map_or(&self.nobody, Player::seen)
+        self.clients.players[client.index()].as_ref().map_or(&self.nobody, Player::view_state)
     }
 
     fn set_ping(&mut self, client: ClientNum, ping_ms: i32) {

@@ -7,8 +7,8 @@ use crate::model::{ClientNum, EntityNum, LevelTime, UserCmd};
 use crate::{
     bg::{EntityType, PmType, contents, player_box},
     game::{
-        Host, Profile,
-        clients::{Player, Role, Rules, SPECTATOR_SPEED, Spot},
+        Host, Ruleset,
+        clients::{GameSettings, Placement, Player, Role, SPECTATOR_SPEED},
         movement::{Publication, noclip_move, player_entity},
     },
 };
@@ -22,22 +22,22 @@ impl Player {
         &mut self,
         host: &mut dyn Host,
         client: ClientNum,
-        spot: Spot,
+        spot: Placement,
         role: Role,
         around: &Around<'_>,
     ) {
         self.command = host.usercmd(client);
-        self.reset(client, spot, role, around.profile, around.rules, around.now);
+        self.reset(client, spot, role, around.ruleset, around.settings, around.now);
         // Who flies has neither stance nor ground.
         self.state.viewheight = player_box::VIEW_HEIGHT;
         self.state.ground_entity_num = EntityNum::NONE.index() as i32;
-        self.set_movement(role, around.rules);
+        self.set_movement(role, around.settings);
 
         let command = self.command;
         if self.clamped_time(&command, around.now) > self.state.command_time {
             self.fly(&command, around);
         }
-        self.publish(host, role, around.rules);
+        self.publish(host, role, around.settings);
         self.link(host, role);
     }
 
@@ -55,14 +55,14 @@ impl Player {
         if command.server_time <= self.state.command_time {
             return false;
         }
-        let fixed = around.rules.fixed_step_ms;
+        let fixed = around.settings.fixed_step_ms;
         if let Some(step) = fixed {
             // Up to the next whole step; the clock is far from its end, or the command waits there.
             let rounded = command.server_time.checked_add(step - 1).map(|time| time / step * step);
             command.server_time = rounded.unwrap_or(command.server_time);
         }
         // Spectators fly by the same steps as players: that is what their clients predict.
-        noclip_move(&mut self.state, &command, fixed, around.rules.acceleration);
+        noclip_move(&mut self.state, &command, fixed, around.settings.acceleration);
         true
     }
 
@@ -70,15 +70,15 @@ impl Player {
     ///
     /// Spectators pass through walls as well. Their own kind stops at walls, which only clients know
     /// here: they would predict one place and be told another.
-    pub(super) fn set_movement(&mut self, role: Role, rules: &Rules) {
+    pub(super) fn set_movement(&mut self, role: Role, settings: &GameSettings) {
         self.state.pm_type = PmType::Noclip as i32;
-        self.state.gravity = rules.gravity;
-        self.state.speed = if role.plays() { rules.speed } else { SPECTATOR_SPEED };
+        self.state.gravity = settings.gravity;
+        self.state.speed = if role.plays() { settings.speed } else { SPECTATOR_SPEED };
     }
 
     /// Brings the entity up to date with the state.
-    pub(super) fn publish(&mut self, host: &mut dyn Host, role: Role, rules: &Rules) {
-        let how = Publication { truncated: true, linear_stop_ms: rules.linear_stop_ms };
+    pub(super) fn publish(&mut self, host: &mut dyn Host, role: Role, settings: &GameSettings) {
+        let how = Publication { truncated: true, linear_stop_ms: settings.linear_stop_ms };
         player_entity(&mut self.state, &mut self.entity, how);
         if !role.plays() {
             self.entity.e_type = EntityType::Invisible as i32;
@@ -105,8 +105,8 @@ impl Player {
 /// What a player's step depends on, besides the player.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Around<'a> {
-    pub(super) profile: &'static Profile,
-    pub(super) rules: &'a Rules,
+    pub(super) ruleset: &'static Ruleset,
+    pub(super) settings: &'a GameSettings,
     /// Level time of the last frame.
     pub(super) now: LevelTime,
 }

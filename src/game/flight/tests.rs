@@ -19,10 +19,10 @@ struct Field {
 }
 
 impl Field {
-    fn new(profile: &'static Profile) -> Self {
+    fn new(ruleset: &'static Ruleset) -> Self {
         let mut field = Self {
-            game: Flight::new(profile),
-            host: TestHost::of_profile(profile),
+            game: Flight::new(ruleset),
+            host: TestHost::of_ruleset(ruleset),
             now: LevelTime(1000),
         };
         field.host.set_setting("mapname", "oa_dm1");
@@ -31,8 +31,8 @@ impl Field {
         field
     }
 
-    fn with(profile: &'static Profile, names: &[&str]) -> Self {
-        let mut field = Self::new(profile);
+    fn with(ruleset: &'static Ruleset, names: &[&str]) -> Self {
+        let mut field = Self::new(ruleset);
         for (number, name) in names.iter().enumerate() {
             field.connect(number, &format!("\\name\\{name}\\model\\sarge")).expect("room");
             field.game.client_begin(&mut field.host, client(number));
@@ -92,14 +92,14 @@ impl Field {
 
 #[test]
 fn flight_conforms() {
-    for profile in Profile::ALL {
-        conformance::check(|| Box::new(Flight::new(profile)));
+    for ruleset in Ruleset::ALL {
+        conformance::check(|| Box::new(Flight::new(ruleset)));
     }
 }
 
 #[test]
 fn a_level_starts_with_its_configstrings_in_order() {
-    let field = Field::new(Profile::BASEQ3);
+    let field = Field::new(Ruleset::BASEQ3);
     let items = format!("cs 27 \"00000000101{}\"", "0".repeat(25));
     assert_eq!(
         field.host.told,
@@ -114,14 +114,14 @@ fn a_level_starts_with_its_configstrings_in_order() {
             "cs 7 \"-9999\"",
         ]
     );
-    let oa = Field::new(Profile::BASEOA);
+    let oa = Field::new(Ruleset::BASEOA);
     assert_eq!(oa.host.configstring(configstring::GAME_VERSION), "baseoa-1");
     assert_eq!(oa.host.configstring(configstring::ITEMS).len(), 61);
 }
 
 #[test]
 fn a_second_client_is_announced_in_the_documented_order() {
-    let mut field = Field::with(Profile::BASEQ3, &["alpha"]);
+    let mut field = Field::with(Ruleset::BASEQ3, &["alpha"]);
     field.connect(1, "\\name\\beta").expect("room");
     field.game.client_begin(&mut field.host, client(1));
     let entry = "n\\beta\\t\\0\\model\\\\hmodel\\\\g_redteam\\\\g_blueteam\\\\c1\\\\c2\\\\hc\\100\
@@ -139,7 +139,7 @@ fn a_second_client_is_announced_in_the_documented_order() {
 
 #[test]
 fn a_newcomer_has_what_the_display_shows() {
-    let field = Field::with(Profile::BASEQ3, &["alpha"]);
+    let field = Field::with(Ruleset::BASEQ3, &["alpha"]);
     let state = field.state(0);
     assert_eq!(state.stats[..7], [125, 0, 6, 0, 0, 0, 100]);
     assert_eq!((state.weapon, state.weaponstate, state.viewheight), (2, 0, 26));
@@ -148,14 +148,14 @@ fn a_newcomer_has_what_the_display_shows() {
     assert_eq!((state.gravity, state.speed, state.pm_type), (800, 320, 1));
     assert_eq!((state.pm_flags, state.pm_time), (576, 100));
     assert_eq!((state.persistant[4], state.command_time), (1, 900));
-    let oa = Field::with(Profile::BASEOA, &["alpha"]);
+    let oa = Field::with(Ruleset::BASEOA, &["alpha"]);
     assert_eq!(oa.state(0).stats[..8], [125, 0, 0, 6, 0, 0, 0, 100]);
     assert!(oa.is_visible(0));
 }
 
 #[test]
 fn openarena_is_told_that_it_lives() {
-    let mut field = Field::new(Profile::BASEOA);
+    let mut field = Field::new(Ruleset::BASEOA);
     field.connect(0, "\\name\\alpha").expect("room");
     field.game.client_begin(&mut field.host, client(0));
     assert_eq!(field.host.sent_to(client(0)), ["respawn 0", "cp \"\""]);
@@ -163,7 +163,7 @@ fn openarena_is_told_that_it_lives() {
 
 #[test]
 fn the_password_is_asked_of_strangers() {
-    let mut field = Field::new(Profile::BASEOA);
+    let mut field = Field::new(Ruleset::BASEOA);
     field.host.set_setting("g_password", "secret");
     assert_eq!(field.connect(0, "\\name\\a"), Err("Invalid password".to_owned()));
     assert_eq!(field.connect(0, "\\name\\a\\password\\wrong"), Err("Invalid password".to_owned()));
@@ -179,14 +179,14 @@ fn the_password_is_asked_of_strangers() {
 #[test]
 fn players_begin_apart_and_look_where_the_spot_says() {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
-    let field = Field::with(Profile::BASEOA, &names);
+    let field = Field::with(Ruleset::BASEOA, &names);
     for one in 0..names.len() {
         for other in 0..one {
             let away = (field.state(one).origin - field.state(other).origin).length();
             assert!(away > ELBOW_ROOM, "{one} and {other} are {away} apart");
         }
     }
-    let mut turned = Field::new(Profile::BASEOA);
+    let mut turned = Field::new(Ruleset::BASEOA);
     turned.host.usercmds[0] = UserCmd { angles: [5000, 30_000, 0], ..UserCmd::default() };
     turned.connect(0, "\\name\\a").expect("room");
     turned.game.client_begin(&mut turned.host, client(0));
@@ -199,7 +199,7 @@ fn players_begin_apart_and_look_where_the_spot_says() {
 
 #[test]
 fn a_player_flies_and_others_see_it() {
-    let mut field = Field::with(Profile::BASEOA, &["alpha", "beta"]);
+    let mut field = Field::with(Ruleset::BASEOA, &["alpha", "beta"]);
     let before = field.state(0).origin;
     for _ in 0..10 {
         field.frame(50);
@@ -218,7 +218,7 @@ fn a_player_flies_and_others_see_it() {
 
 #[test]
 fn commands_stay_near_the_levels_clock() {
-    let mut field = Field::with(Profile::BASEOA, &["alpha"]);
+    let mut field = Field::with(Ruleset::BASEOA, &["alpha"]);
     field.frame(5000);
     for (asked, got) in [(i32::MIN, 5000), (4000, 5000), (i32::MAX, 6200), (0, 6200)] {
         let command = UserCmd { server_time: asked, ..UserCmd::default() };
@@ -235,7 +235,7 @@ fn commands_stay_near_the_levels_clock() {
 
 #[test]
 fn synchronous_clients_move_with_the_frame() {
-    let mut field = Field::with(Profile::BASEOA, &["alpha"]);
+    let mut field = Field::with(Ruleset::BASEOA, &["alpha"]);
     field.host.set_setting("g_synchronousClients", "1");
     field.frame(50);
     let before = field.state(0).command_time;
@@ -248,8 +248,8 @@ fn synchronous_clients_move_with_the_frame() {
 
 #[test]
 fn spectators_fly_unseen() {
-    for profile in Profile::ALL {
-        let mut field = Field::with(profile, &["alpha", "beta"]);
+    for ruleset in Ruleset::ALL {
+        let mut field = Field::with(ruleset, &["alpha", "beta"]);
         let told = field.say(0, "team s");
         assert!(told.contains(&"cp \"alpha^7 joined the spectators.\n\"".to_owned()), "{told:?}");
         assert!(!field.is_visible(0) && field.is_visible(1));
@@ -275,8 +275,8 @@ fn spectators_fly_unseen() {
 
 #[test]
 fn a_newcomer_may_ask_to_watch() {
-    for (profile, key) in [(Profile::BASEQ3, "teampref"), (Profile::BASEOA, "team")] {
-        let mut field = Field::new(profile);
+    for (ruleset, key) in [(Ruleset::BASEQ3, "teampref"), (Ruleset::BASEOA, "team")] {
+        let mut field = Field::new(ruleset);
         field.connect(0, &format!("\\name\\a\\{key}\\spectator")).expect("room");
         field.game.client_begin(&mut field.host, client(0));
         assert_eq!(field.state(0).persistant[3], 3);
@@ -287,7 +287,7 @@ fn a_newcomer_may_ask_to_watch() {
 
 #[test]
 fn no_more_play_than_the_setting_allows() {
-    let mut field = Field::new(Profile::BASEOA);
+    let mut field = Field::new(Ruleset::BASEOA);
     field.host.set_setting("g_maxGameClients", "1");
     field.frame(50);
     for number in 0..2 {
@@ -301,7 +301,7 @@ fn no_more_play_than_the_setting_allows() {
 
 #[test]
 fn followers_see_what_the_other_sees() {
-    let mut field = Field::with(Profile::BASEOA, &["alpha", "beta", "gamma"]);
+    let mut field = Field::with(Ruleset::BASEOA, &["alpha", "beta", "gamma"]);
     field.say(2, "team s");
     field.press(2, Buttons::ATTACK);
     assert_eq!(field.state(2).client_num, 0);
@@ -330,7 +330,7 @@ fn followers_see_what_the_other_sees() {
 #[test]
 fn followers_of_the_gone_are_freed() {
     for leave in ["team s", "disconnect"] {
-        let mut field = Field::with(Profile::BASEQ3, &["alpha", "beta"]);
+        let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "beta"]);
         field.say(1, "follow alpha");
         assert_eq!(field.state(1).client_num, 0, "following makes a player a spectator");
         if leave == "disconnect" {
@@ -346,7 +346,7 @@ fn followers_of_the_gone_are_freed() {
 
 #[test]
 fn automatic_followers_find_their_place() {
-    let mut field = Field::with(Profile::BASEQ3, &["alpha", "beta", "gamma"]);
+    let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "beta", "gamma"]);
     field.say(0, "team follow2");
     assert_eq!(field.state(0).client_num, 2);
     field.say(2, "team s");
@@ -360,7 +360,7 @@ fn automatic_followers_find_their_place() {
 
 #[test]
 fn ranks_are_shared_when_scores_are() {
-    let mut field = Field::with(Profile::BASEQ3, &["alpha", "beta", "gamma"]);
+    let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "beta", "gamma"]);
     let ranks = |field: &Field| [0, 1, 2].map(|n| field.state(n).persistant[2]);
     assert_eq!(ranks(&field), [0x4000; 3]);
     for (number, score) in [(0, 5), (1, 9), (2, 5)] {
@@ -378,7 +378,7 @@ fn ranks_are_shared_when_scores_are() {
 
 #[test]
 fn chat_has_the_documented_form() {
-    let mut field = Field::with(Profile::BASEQ3, &["alpha", "^1Be ta"]);
+    let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "^1Be ta"]);
     assert_eq!(field.say(0, "say hello  there"), ["chat \"alpha^7\x19: ^2hello there\""]);
     assert_eq!(field.say(0, "say_team hi"), ["chat \"alpha^7\x19: ^2hi\""]);
     assert_eq!(field.say(0, "say \"a;b\" \"\""), ["chat \"alpha^7\x19: ^2a;b \""]);
@@ -393,14 +393,14 @@ fn chat_has_the_documented_form() {
     assert_eq!(field.host.sent_to(client(1)), told);
     assert_eq!(field.say(0, "tell nobody psst"), ["print \"User nobody is not on the server\n\""]);
     assert_eq!(field.say(0, "tell 9 psst"), ["print \"User 9 is not on the server\n\""]);
-    let mut oa = Field::with(Profile::BASEOA, &["alpha"]);
+    let mut oa = Field::with(Ruleset::BASEOA, &["alpha"]);
     assert_eq!(oa.say(0, "tell 9 psst"), ["print \"Client 9 is not active\n\""]);
     assert_eq!(oa.say(0, "tell 64 psst"), ["print \"Bad client slot: 64\n\""]);
 }
 
 #[test]
 fn refusals_are_each_games_own() {
-    let answers = |profile, line: &str| Field::with(profile, &["alpha"]).say(0, line).join("|");
+    let answers = |ruleset, line: &str| Field::with(ruleset, &["alpha"]).say(0, line).join("|");
     for (line, q3, oa) in [
         ("nonsense x", "unknown cmd nonsense", "Unknown command nonsense"),
         ("\"a\x1bb\"", "unknown cmd ab", "Unknown command ab"),
@@ -413,12 +413,12 @@ fn refusals_are_each_games_own() {
         ("callvote map q3dm17", "There is no map q3dm17.", "There is no map q3dm17."),
         ("vote yes", "No vote in progress.", "No vote in progress."),
     ] {
-        assert_eq!(answers(Profile::BASEQ3, line), format!("print \"{q3}\n\""), "{line}");
-        assert_eq!(answers(Profile::BASEOA, line), format!("print \"{oa}\n\""), "{line}");
+        assert_eq!(answers(Ruleset::BASEQ3, line), format!("print \"{q3}\n\""), "{line}");
+        assert_eq!(answers(Ruleset::BASEOA, line), format!("print \"{oa}\n\""), "{line}");
     }
-    let refused = answers(Profile::BASEOA, "follownext");
+    let refused = answers(Ruleset::BASEOA, "follownext");
     assert_eq!(refused, "print \"Cannot use this command when on a team\n\"");
-    let mut field = Field::with(Profile::BASEOA, &["alpha"]);
+    let mut field = Field::with(Ruleset::BASEOA, &["alpha"]);
     field.say(0, "team s");
     assert_eq!(field.say(0, "kill"), ["print \"Join a team first\n\""]);
     assert_eq!(field.say(0, "team"), ["print \"Spectator team\n\""]);
@@ -426,7 +426,7 @@ fn refusals_are_each_games_own() {
 
 #[test]
 fn kill_begins_anew_elsewhere() {
-    let mut field = Field::with(Profile::BASEQ3, &["alpha"]);
+    let mut field = Field::with(Ruleset::BASEQ3, &["alpha"]);
     let before = *field.state(0);
     field.say(0, "kill");
     let after = field.state(0);
@@ -437,14 +437,14 @@ fn kill_begins_anew_elsewhere() {
 
 #[test]
 fn where_says_where() {
-    let mut field = Field::with(Profile::BASEQ3, &["alpha"]);
+    let mut field = Field::with(Ruleset::BASEQ3, &["alpha"]);
     let [x, y, z] = field.state(0).origin.0.map(|f| f as i32);
     assert_eq!(field.say(0, "where"), [format!("print \"({x} {y} {z})\n\"")]);
 }
 
 #[test]
 fn renames_are_announced_and_limited() {
-    let mut field = Field::with(Profile::BASEOA, &["alpha"]);
+    let mut field = Field::with(Ruleset::BASEOA, &["alpha"]);
     let rename = |field: &mut Field, name: &str| {
         field.forget();
         field.host.userinfos[0] = format!("\\name\\{name}");
@@ -467,7 +467,7 @@ fn renames_are_announced_and_limited() {
 
 #[test]
 fn the_inactive_are_warned_and_dropped() {
-    let mut field = Field::with(Profile::BASEOA, &["alpha"]);
+    let mut field = Field::with(Ruleset::BASEOA, &["alpha"]);
     field.host.set_setting("g_inactivity", "20");
     field.frame(50);
     let moving = UserCmd { forwardmove: 1, ..field.command() };
@@ -487,8 +487,8 @@ fn the_inactive_are_warned_and_dropped() {
 
 #[test]
 fn silence_shows_as_connection_trouble() {
-    for (profile, frames) in [(Profile::BASEQ3, 20), (Profile::BASEOA, 3)] {
-        let mut field = Field::with(profile, &["alpha"]);
+    for (ruleset, frames) in [(Ruleset::BASEQ3, 20), (Ruleset::BASEOA, 3)] {
+        let mut field = Field::with(ruleset, &["alpha"]);
         let command = field.command();
         field.think(0, command);
         for frame in 0..=frames {
@@ -496,11 +496,11 @@ fn silence_shows_as_connection_trouble() {
                 field.state(0).e_flags & entity_flag::CONNECTION,
                 0,
                 "{} frame {frame}",
-                profile.folder
+                ruleset.folder
             );
             field.frame(50);
         }
-        assert_ne!(field.state(0).e_flags & entity_flag::CONNECTION, 0, "{}", profile.folder);
+        assert_ne!(field.state(0).e_flags & entity_flag::CONNECTION, 0, "{}", ruleset.folder);
         let command = field.command();
         field.think(0, command);
         field.frame(50);
@@ -510,8 +510,8 @@ fn silence_shows_as_connection_trouble() {
 
 #[test]
 fn entities_move_as_each_games_clients_expect() {
-    for (profile, kind) in [(Profile::BASEQ3, 3), (Profile::BASEOA, 1)] {
-        let mut field = Field::with(profile, &["alpha"]);
+    for (ruleset, kind) in [(Ruleset::BASEQ3, 3), (Ruleset::BASEOA, 1)] {
+        let mut field = Field::with(ruleset, &["alpha"]);
         field.frame(50);
         let command = field.command();
         field.think(0, command);
@@ -525,7 +525,7 @@ fn entities_move_as_each_games_clients_expect() {
 
 #[test]
 fn roles_survive_a_restart_and_the_rest_does_not() {
-    let mut field = Field::with(Profile::BASEQ3, &["alpha", "beta"]);
+    let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "beta"]);
     field.say(1, "team s");
     field.game.shutdown(&mut field.host, true);
     let start = LevelStart { time: field.now + 100, seed: 2, restart: true };
@@ -543,7 +543,7 @@ fn roles_survive_a_restart_and_the_rest_does_not() {
 
 #[test]
 fn who_leaves_leaves_nothing() {
-    let mut field = Field::with(Profile::BASEQ3, &["alpha", "beta"]);
+    let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "beta"]);
     field.game.client_disconnect(&mut field.host, client(0));
     assert!(field.game.entity(EntityNum::from(client(0))).is_none());
     assert_eq!(field.host.configstring(configstring::player(client(0))), "");

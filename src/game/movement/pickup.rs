@@ -6,7 +6,7 @@
 use crate::model::{EntityState, PlayerState, Vec3};
 use crate::{
     bg::{GameType, Persistent, Powerup, Rune, Team, items::ItemKind},
-    game::Profile,
+    game::Ruleset,
 };
 
 /// How far the player's origin may be from the item's: least and most along the first axis, most along
@@ -31,13 +31,13 @@ pub fn is_in_reach(item: Vec3, player: Vec3) -> bool {
 /// Whether an item is of use to a player.
 #[must_use]
 pub fn may_take(
-    profile: &Profile,
+    ruleset: &Ruleset,
     game_type: GameType,
     entity: &EntityState,
     state: &PlayerState,
 ) -> bool {
-    let Some(item) = profile.items.get(entity.modelindex) else { return false };
-    let stats = profile.stats;
+    let Some(item) = ruleset.items.get(entity.modelindex) else { return false };
+    let stats = ruleset.stats;
     match item.kind {
         ItemKind::None => false,
         ItemKind::Weapon | ItemKind::Powerup => true,
@@ -46,10 +46,10 @@ pub fn may_take(
             rounds.is_some_and(|&rounds| rounds < MAX_ROUNDS)
         }
         ItemKind::Armor => {
-            rune_of(profile, state) != Some(Rune::Scout)
-                && state.stats[stats.armor] < most_armor(profile, state)
+            rune_of(ruleset, state) != Some(Rune::Scout)
+                && state.stats[stats.armor] < most_armor(ruleset, state)
         }
-        ItemKind::Health => state.stats[stats.health] < most_health(profile, state, item.quantity),
+        ItemKind::Health => state.stats[stats.health] < most_health(ruleset, state, item.quantity),
         ItemKind::Holdable => state.stats[stats.holdable] == 0,
         ItemKind::Rune => {
             let side = state.persistant[Persistent::Team];
@@ -74,24 +74,24 @@ fn may_touch_flag(tag: i32, entity: &EntityState, state: &PlayerState) -> bool {
 
 /// The tag of the rune that a player carries.
 #[must_use]
-pub fn rune_of(profile: &Profile, state: &PlayerState) -> Option<Rune> {
-    let number = state.stats[profile.stats.rune?];
-    let item = profile.items.get(number).filter(|item| item.kind == ItemKind::Rune)?;
+pub fn rune_of(ruleset: &Ruleset, state: &PlayerState) -> Option<Rune> {
+    let number = state.stats[ruleset.stats.rune?];
+    let item = ruleset.items.get(number).filter(|item| item.kind == ItemKind::Rune)?;
     Rune::try_from(item.tag).ok()
 }
 
 /// How much armour items give a player.
 #[must_use]
-pub fn most_armor(profile: &Profile, state: &PlayerState) -> i32 {
-    let most = state.stats[profile.stats.max_health];
-    if rune_of(profile, state) == Some(Rune::Guard) { most } else { most.saturating_mul(2) }
+pub fn most_armor(ruleset: &Ruleset, state: &PlayerState) -> i32 {
+    let most = state.stats[ruleset.stats.max_health];
+    if rune_of(ruleset, state) == Some(Rune::Guard) { most } else { most.saturating_mul(2) }
 }
 
 /// How far an item that gives `quantity` brings a player's health.
 #[must_use]
-pub fn most_health(profile: &Profile, state: &PlayerState, quantity: i32) -> i32 {
-    let most = state.stats[profile.stats.max_health];
-    let guarded = rune_of(profile, state) == Some(Rune::Guard);
+pub fn most_health(ruleset: &Ruleset, state: &PlayerState, quantity: i32) -> i32 {
+    let most = state.stats[ruleset.stats.max_health];
+    let guarded = rune_of(ruleset, state) == Some(Rune::Guard);
     if BEYOND.contains(&quantity) && !guarded { most.saturating_mul(2) } else { most }
 }
 
@@ -111,26 +111,26 @@ mod tests {
     }
 
     fn takes(
-        profile: &Profile,
+        ruleset: &Ruleset,
         class: &str,
         game_type: GameType,
         fill: impl Fn(&mut PlayerState, &mut EntityState),
     ) -> bool {
-        let (number, _) = profile.items.by_class(class).expect("a class");
+        let (number, _) = ruleset.items.by_class(class).expect("a class");
         let mut entity = EntityState { modelindex: number, ..EntityState::default() };
         let mut state = PlayerState::default();
-        state.stats[profile.stats.health] = 100;
-        state.stats[profile.stats.max_health] = 100;
+        state.stats[ruleset.stats.health] = 100;
+        state.stats[ruleset.stats.max_health] = 100;
         fill(&mut state, &mut entity);
-        may_take(profile, game_type, &entity, &state)
+        may_take(ruleset, game_type, &entity, &state)
     }
 
     #[test]
     fn what_is_full_takes_no_more() {
-        for profile in Profile::ALL {
-            let stats = profile.stats;
+        for ruleset in Ruleset::ALL {
+            let stats = ruleset.stats;
             let with = |class, stat: usize, value| {
-                takes(profile, class, GameType::FreeForAll, |state, _| state.stats[stat] = value)
+                takes(ruleset, class, GameType::FreeForAll, |state, _| state.stats[stat] = value)
             };
             for class in ["item_health", "item_health_large"] {
                 assert!(with(class, stats.health, 99) && !with(class, stats.health, 100));
@@ -145,7 +145,7 @@ mod tests {
                 assert!(with(class, stats.holdable, 0) && !with(class, stats.holdable, 26));
             }
             let rounds = |rounds| {
-                takes(profile, "ammo_slugs", GameType::FreeForAll, |state, _| {
+                takes(ruleset, "ammo_slugs", GameType::FreeForAll, |state, _| {
                     state.ammo[7] = rounds;
                 })
             };
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn runes_are_carried_one_at_a_time_and_by_their_team() {
-        let oa = Profile::BASEOA;
+        let oa = Ruleset::BASEOA;
         let scout = |fill: &dyn Fn(&mut PlayerState, &mut EntityState)| {
             takes(oa, "item_scout", GameType::TeamDeathmatch, fill)
         };
@@ -177,9 +177,9 @@ mod tests {
 
     #[test]
     fn flags_are_taken_by_the_other_side() {
-        for profile in Profile::ALL {
+        for ruleset in Ruleset::ALL {
             let flag = |class, team: Team, dropped: bool, carried: usize| {
-                takes(profile, class, GameType::CaptureTheFlag, |state, entity| {
+                takes(ruleset, class, GameType::CaptureTheFlag, |state, entity| {
                     state.persistant[Persistent::Team] = team as i32;
                     entity.modelindex2 = i32::from(dropped);
                     state.powerups[carried] = UNTIL_LOST;
@@ -191,7 +191,7 @@ mod tests {
             assert!(flag(red, Team::Red, false, Powerup::BlueFlag as usize));
             assert!(flag(blue, Team::Blue, false, Powerup::RedFlag as usize));
             assert!(!flag(red, Team::Free, true, 0));
-            assert!(!takes(profile, red, GameType::TeamDeathmatch, |state, _| {
+            assert!(!takes(ruleset, red, GameType::TeamDeathmatch, |state, _| {
                 state.persistant[Persistent::Team] = Team::Blue as i32;
             }));
         }

@@ -8,7 +8,7 @@
 use super::velocity::{Acceleration, Length};
 use crate::{
     bg::{ItemList, StatLayout, player_box},
-    game::Profile,
+    game::Ruleset,
 };
 
 /// Bit of `dmflags`, in every game: nobody's steps are heard.
@@ -29,7 +29,7 @@ pub struct PmoveVariant {
     /// Its name in settings and logs.
     pub name: &'static str,
     /// What else is so in the game of clients that move like this.
-    pub profile: &'static Profile,
+    pub ruleset: &'static Ruleset,
     /// Where statistics stand.
     pub stats: StatLayout,
     /// Highest weapon number.
@@ -66,10 +66,10 @@ impl PmoveVariant {
     /// The base game, release 1.32: what the bytecode in its data does.
     pub const QUAKE3: &'static Self = &Self {
         name: "quake3",
-        profile: Profile::BASEQ3,
-        stats: Profile::BASEQ3.stats,
-        last_weapon: Profile::BASEQ3.last_weapon,
-        items: Profile::BASEQ3.items,
+        ruleset: Ruleset::BASEQ3,
+        stats: Ruleset::BASEQ3.stats,
+        last_weapon: Ruleset::BASEQ3.last_weapon,
+        items: Ruleset::BASEQ3.items,
         headroom: Headroom::Empty,
         noclip_fires: true,
         length: Length::Root,
@@ -96,16 +96,16 @@ impl PmoveVariant {
     /// OpenArena 0.8.8.
     pub const OPENARENA: &'static Self = &Self {
         name: "openarena",
-        profile: Profile::BASEOA,
-        stats: Profile::BASEOA.stats,
-        last_weapon: Profile::BASEOA.last_weapon,
-        items: Profile::BASEOA.items,
+        ruleset: Ruleset::BASEOA,
+        stats: Ruleset::BASEOA.stats,
+        last_weapon: Ruleset::BASEOA.last_weapon,
+        items: Ruleset::BASEOA.items,
         headroom: Headroom::Passable,
         team_gestures: true,
         invulnerability_holds: true,
         endless_from: Some(999),
         float_setting: true,
-        no_bunny_dmflag: Profile::BASEOA.no_bunny_dmflag,
+        no_bunny_dmflag: Ruleset::BASEOA.no_bunny_dmflag,
         instant_weapons_dmflag: 64,
         ..*Self::QUAKE3
     };
@@ -113,8 +113,8 @@ impl PmoveVariant {
     /// OpenArena's sources after 0.8.8, as far as they are known.
     pub const OPENARENA_NEXT: &'static Self = &Self {
         name: "openarena-next",
-        profile: Profile::BASEOA_NEXT,
-        stats: Profile::BASEOA_NEXT.stats,
+        ruleset: Ruleset::BASEOA_NEXT,
+        stats: Ruleset::BASEOA_NEXT.stats,
         rounds_on_slick: true,
         torso_last: true,
         fast_water_dmflag: 4096,
@@ -131,10 +131,10 @@ impl PmoveVariant {
         Self::ALL.into_iter().find(|variant| variant.name.eq_ignore_ascii_case(name))
     }
 
-    /// The variant that clients with this profile's data run, unless an operator knows better.
+    /// The variant that clients with this ruleset's data run, unless an operator knows better.
     #[must_use]
-    pub fn of_profile(profile: &Profile) -> &'static Self {
-        let first = Self::ALL.into_iter().find(|variant| variant.profile == profile);
+    pub fn of_ruleset(ruleset: &Ruleset) -> &'static Self {
+        let first = Self::ALL.into_iter().find(|variant| variant.ruleset == ruleset);
         first.unwrap_or(Self::QUAKE3)
     }
 }
@@ -234,15 +234,15 @@ mod tests {
 
     #[test]
     fn variants_agree_with_the_profiles_of_their_games() {
-        let usual = Profile::ALL.map(|profile| PmoveVariant::of_profile(profile).name);
+        let usual = Ruleset::ALL.map(|ruleset| PmoveVariant::of_ruleset(ruleset).name);
         assert_eq!(usual, ["openarena", "quake3", "openarena-next"]);
         for variant in PmoveVariant::ALL {
-            let profile = variant.profile;
-            assert_eq!(variant.stats, profile.stats, "{}", variant.name);
-            assert_eq!(variant.last_weapon, profile.last_weapon, "{}", variant.name);
-            assert_eq!(variant.no_bunny_dmflag, profile.no_bunny_dmflag, "{}", variant.name);
+            let ruleset = variant.ruleset;
+            assert_eq!(variant.stats, ruleset.stats, "{}", variant.name);
+            assert_eq!(variant.last_weapon, ruleset.last_weapon, "{}", variant.name);
+            assert_eq!(variant.no_bunny_dmflag, ruleset.no_bunny_dmflag, "{}", variant.name);
             assert_eq!(PmoveVariant::named(variant.name), Some(variant));
-            let game = GameFolder::named(profile.folder).unwrap();
+            let game = GameFolder::named(ruleset.folder).unwrap();
             let float = key::PMOVE_FLOAT.setting().in_game(game);
             let sent = float.flags.has(Flags::SYSTEMINFO);
             assert_eq!(variant.float_setting, sent, "{}: clients predict with it", variant.name);

@@ -1,7 +1,7 @@
 //! Non-finite numbers: a game whose states hold NaN and infinities.
 
 use fragd::{
-    game::{EntityView, Flight, Game, Host, LevelStart, Profile},
+    game::{EntityView, Flight, Game, Host, LevelStart, Ruleset},
     model::{
         ClientNum, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, UserCmd, Vec3,
         Words, assets::MemoryAssets,
@@ -118,7 +118,7 @@ impl Game for Rotten {
 fn m16_non_finite_numbers_are_never_sent() {
     let rules = Box::new(|_| -> Box<dyn Game> {
         Box::new(Rotten {
-            inner: Flight::new(Profile::BASEOA),
+            inner: Flight::new(Ruleset::BASEOA),
             players: vec![PlayerState::default(); ClientNum::all().count()],
             entities: Vec::new(),
             frames: 0,

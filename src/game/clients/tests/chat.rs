@@ -10,8 +10,8 @@ fn heard(hall: &Hall, number: usize) -> Vec<&str> {
 }
 
 /// Red 0 and 1, blue 2, watching 3.
-fn sides(profile: &'static Profile) -> Hall {
-    let mut hall = Hall::with(profile, TEAMS, &["alpha", "beta", "^1gamma", "delta"]);
+fn sides(ruleset: &'static Ruleset) -> Hall {
+    let mut hall = Hall::with(ruleset, TEAMS, &["alpha", "beta", "^1gamma", "delta"]);
     for (number, team) in [(0, "red"), (1, "red"), (2, "blue")] {
         hall.say(number, &format!("team {team}"));
         // Nobody stands where the next one appears.
@@ -23,8 +23,8 @@ fn sides(profile: &'static Profile) -> Hall {
 
 #[test]
 fn everybody_hears_what_is_said_to_all() {
-    for profile in Profile::ALL {
-        let mut hall = sides(profile);
+    for ruleset in Ruleset::ALL {
+        let mut hall = sides(ruleset);
         hall.say(2, "say well played");
         for number in 0..4 {
             assert_eq!(heard(&hall, number), ["chat \"^1gamma^7\x19: ^2well played\""]);
@@ -34,8 +34,8 @@ fn everybody_hears_what_is_said_to_all() {
 
 #[test]
 fn a_team_is_among_itself() {
-    for profile in Profile::ALL {
-        let mut hall = sides(profile);
+    for ruleset in Ruleset::ALL {
+        let mut hall = sides(ruleset);
         hall.say(0, "say_team help");
         for (number, count) in [(0, 1), (1, 1), (2, 0), (3, 0)] {
             let line = "tchat \"\x19(alpha^7\x19)\x19: ^5help\"";
@@ -44,7 +44,7 @@ fn a_team_is_among_itself() {
         hall.say(3, "say_team quiet");
         assert_eq!(heard(&hall, 3).len(), 1);
         assert_eq!(heard(&hall, 0).len(), 0);
-        let mut hall = Hall::with(profile, &[], &["alpha", "beta"]);
+        let mut hall = Hall::with(ruleset, &[], &["alpha", "beta"]);
         hall.say(0, "say_team hello");
         assert_eq!(heard(&hall, 1), ["chat \"alpha^7\x19: ^2hello\""]);
     }
@@ -52,10 +52,10 @@ fn a_team_is_among_itself() {
 
 #[test]
 fn a_place_goes_with_what_mates_say() {
-    let mut hall = sides(Profile::BASEQ3);
-    let places = &mut hall.game.clients().places;
-    places.add(crate::model::Vec3::new(9000.0, 0.0, 0.0), "far away", 0);
-    places.add(crate::model::Vec3::ZERO, "Yard", 1);
+    let mut hall = sides(Ruleset::BASEQ3);
+    let locations = &mut hall.game.clients().locations;
+    locations.add(crate::model::Vec3::new(9000.0, 0.0, 0.0), "far away", 0);
+    locations.add(crate::model::Vec3::ZERO, "Yard", 1);
     hall.say(0, "say_team help");
     assert_eq!(heard(&hall, 1), ["tchat \"\x19(alpha^7\x19) (^1Yard^7)\x19: ^5help\""]);
     hall.say(0, "tell beta here");
@@ -68,26 +68,26 @@ fn a_place_goes_with_what_mates_say() {
 
 #[test]
 fn who_is_told_and_who_tells_see_it() {
-    let mut hall = sides(Profile::BASEQ3);
+    let mut hall = sides(Ruleset::BASEQ3);
     hall.say(0, "tell 2 psst");
     let line = "chat \"\x19[alpha^7\x19]\x19: ^6psst\"";
     assert_eq!((heard(&hall, 2), heard(&hall, 0)), (vec![line], vec![line]));
     assert!(heard(&hall, 1).is_empty());
-    for (profile, refusal) in [
-        (Profile::BASEQ3, "User 9 is not on the server"),
-        (Profile::BASEOA, "Client 9 is not active"),
+    for (ruleset, refusal) in [
+        (Ruleset::BASEQ3, "User 9 is not on the server"),
+        (Ruleset::BASEOA, "Client 9 is not active"),
     ] {
-        let mut hall = sides(profile);
+        let mut hall = sides(ruleset);
         assert_eq!(hall.ask(0, "tell 9 x"), format!("print \"{refusal}\n\""));
         let named = "print \"User nobody is not on the server\n\"";
         assert_eq!(hall.ask(0, "tell nobody x"), named);
     }
-    assert_eq!(sides(Profile::BASEOA).ask(0, "tell 99 x"), "print \"Bad client slot: 99\n\"");
+    assert_eq!(sides(Ruleset::BASEOA).ask(0, "tell 99 x"), "print \"Bad client slot: 99\n\"");
 }
 
 #[test]
 fn orders_have_numbers() {
-    let mut hall = sides(Profile::BASEQ3);
+    let mut hall = sides(Ruleset::BASEQ3);
     hall.say(0, "gc beta 3");
     assert_eq!(heard(&hall, 1), ["chat \"\x19[alpha^7\x19]\x19: ^6cover me\""]);
     for wrong in ["gc beta 7", "gc beta -1", "gc beta", "gc", "gc beta 99999999999999999999"] {
@@ -97,7 +97,7 @@ fn orders_have_numbers() {
 
 #[test]
 fn voices_are_told_where_clients_know_them() {
-    let mut hall = sides(Profile::BASEOA);
+    let mut hall = sides(Ruleset::BASEOA);
     for (line, to, told) in [
         ("vsay yes", 3, "vchat 0 0 50 yes"),
         ("vosay yes", 3, "vchat 1 0 50 yes"),
@@ -116,14 +116,14 @@ fn voices_are_told_where_clients_know_them() {
     assert!(heard(&hall, 2).is_empty());
     hall.say(0, "vsay");
     assert!(heard(&hall, 2).is_empty());
-    let mut hall = sides(Profile::BASEQ3);
+    let mut hall = sides(Ruleset::BASEQ3);
     assert_eq!(hall.ask(0, "vsay yes"), "");
 }
 
 #[test]
 fn who_plays_a_tournament_is_left_in_peace() {
     let tournament = &[("g_gametype", "1")];
-    let mut hall = Hall::with(Profile::BASEQ3, tournament, &["a", "b", "watcher", "other"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, tournament, &["a", "b", "watcher", "other"]);
     hall.say(2, "say hello");
     let lines = [0, 1, 2, 3].map(|number| heard(&hall, number).len());
     assert_eq!(lines, [0, 0, 1, 1]);
@@ -135,7 +135,7 @@ fn who_plays_a_tournament_is_left_in_peace() {
 
 #[test]
 fn absurd_talk_stays_short_and_quoted() {
-    let mut hall = sides(Profile::BASEQ3);
+    let mut hall = sides(Ruleset::BASEQ3);
     hall.say(0, &format!("say {}", "x".repeat(1000)));
     assert_eq!(heard(&hall, 1)[0].len(), "chat \"alpha^7\x19: ^2\"".len() + 149);
     for nothing in ["say", "say \"\"", "say \"   \"", "say \u{1}\u{2}", "say_team", "tell beta"] {
@@ -148,8 +148,8 @@ fn absurd_talk_stays_short_and_quoted() {
 
 #[test]
 fn at_the_end_of_a_level_there_is_only_talk() {
-    for (profile, lines) in [(Profile::BASEQ3, 1), (Profile::BASEOA, 0)] {
-        let mut hall = sides(profile);
+    for (ruleset, lines) in [(Ruleset::BASEQ3, 1), (Ruleset::BASEOA, 0)] {
+        let mut hall = sides(ruleset);
         hall.game.clients().intermission = true;
         for line in ["kill", "team blue", "callvote map_restart", "nonsense x"] {
             hall.say(0, line);
@@ -166,8 +166,8 @@ fn at_the_end_of_a_level_there_is_only_talk() {
 
 #[test]
 fn mates_are_shown_once_a_second() {
-    for profile in Profile::ALL {
-        let mut hall = sides(profile);
+    for ruleset in Ruleset::ALL {
+        let mut hall = sides(ruleset);
         hall.wait(1000);
         hall.forget();
         hall.wait(1000);
@@ -181,8 +181,8 @@ fn mates_are_shown_once_a_second() {
 
 #[test]
 fn mates_are_not_shown_to_who_does_not_want_it() {
-    for (profile, count) in [(Profile::BASEQ3, 0), (Profile::BASEOA, 1)] {
-        let mut hall = Hall::set_up(profile, TEAMS);
+    for (ruleset, count) in [(Ruleset::BASEQ3, 0), (Ruleset::BASEOA, 1)] {
+        let mut hall = Hall::set_up(ruleset, TEAMS);
         hall.enter(0, "\\name\\a\\teamoverlay\\0");
         hall.say(0, "team red");
         hall.wait(1000);

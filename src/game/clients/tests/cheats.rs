@@ -9,23 +9,23 @@ const ON: &[(&str, &str)] = &[("sv_cheats", "1")];
 
 #[test]
 fn nobody_cheats_unless_the_setting_allows_it() {
-    for (profile, refusal) in [
-        (Profile::BASEQ3, "print \"Cheats are not enabled on this server.\n\""),
-        (Profile::BASEOA, "print \"Cheats are not enabled on this server\n\""),
+    for (ruleset, refusal) in [
+        (Ruleset::BASEQ3, "print \"Cheats are not enabled on this server.\n\""),
+        (Ruleset::BASEOA, "print \"Cheats are not enabled on this server\n\""),
     ] {
-        let mut hall = Hall::with(profile, &[], &["alpha"]);
+        let mut hall = Hall::with(ruleset, &[], &["alpha"]);
         let before = *hall.state(0);
         for line in ["give all", "god", "notarget", "noclip", "setviewpos 1 2 3 4", "levelshot"] {
             assert_eq!(hall.ask(0, line), refusal, "{line}");
         }
         assert_eq!(*hall.state(0), before);
-        assert_eq!(hall.configstring(20), profile.version);
+        assert_eq!(hall.configstring(20), ruleset.version);
     }
 }
 
 #[test]
 fn switches_say_where_they_stand() {
-    let mut hall = Hall::with(Profile::BASEQ3, ON, &["alpha"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, ON, &["alpha"]);
     for name in ["god", "notarget", "noclip"] {
         let shown = if name == "god" { "godmode" } else { name };
         assert_eq!(hall.ask(0, name), format!("print \"{shown} ON\n\""));
@@ -35,7 +35,7 @@ fn switches_say_where_they_stand() {
 
 #[test]
 fn noclip_is_a_kind_of_movement_that_ends_with_life() {
-    let mut hall = Hall::with(Profile::BASEOA, ON, &["alpha"]);
+    let mut hall = Hall::with(Ruleset::BASEOA, ON, &["alpha"]);
     hall.ask(0, "noclip");
     hall.wait(100);
     hall.think(0, UserCmd::default());
@@ -50,12 +50,12 @@ fn noclip_is_a_kind_of_movement_that_ends_with_life() {
 
 #[test]
 fn gifts_are_counted() {
-    for profile in Profile::ALL {
-        let mut hall = Hall::with(profile, ON, &["alpha"]);
+    for ruleset in Ruleset::ALL {
+        let mut hall = Hall::with(ruleset, ON, &["alpha"]);
         assert_eq!(hall.ask(0, "give all"), "");
         assert_eq!(hall.stat(0, |p| p.stats.health), 100);
         assert_eq!(hall.stat(0, |p| p.stats.armor), 200);
-        let all = if profile.base == BaseGame::Quake3 { 0x3fe } else { 0x3bfe };
+        let all = if ruleset.base == BaseGame::Quake3 { 0x3fe } else { 0x3bfe };
         assert_eq!(hall.stat(0, |p| p.stats.weapons), all, "all but the hook");
         assert!(hall.state(0).ammo[1..].iter().all(|&rounds| rounds == 999));
         hall.ask(0, "give Quad Damage");
@@ -77,7 +77,7 @@ fn gifts_are_counted() {
 
 #[test]
 fn a_weapon_is_given_with_its_rounds() {
-    let mut hall = Hall::with(Profile::BASEQ3, ON, &["alpha"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, ON, &["alpha"]);
     hall.ask(0, "give rocket launcher");
     assert_eq!(hall.stat(0, |p| p.stats.weapons), 1 << 1 | 1 << 2 | 1 << 5);
     assert_eq!(hall.state(0).ammo[5], 10);
@@ -89,7 +89,7 @@ fn a_weapon_is_given_with_its_rounds() {
 
 #[test]
 fn the_view_goes_where_it_is_set() {
-    let mut hall = Hall::with(Profile::BASEQ3, ON, &["alpha"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, ON, &["alpha"]);
     assert_eq!(hall.ask(0, "setviewpos 1 2"), "print \"usage: setviewpos x y z yaw\n\"");
     hall.say(0, "setviewpos 100 -200 300 90");
     assert_eq!(hall.state(0).origin, Vec3::new(100.0, -200.0, 301.0));
@@ -107,14 +107,14 @@ fn the_view_goes_where_it_is_set() {
 
 #[test]
 fn the_dead_do_not_cheat() {
-    for (profile, refusal) in [
-        (Profile::BASEQ3, "print \"You must be alive to use this command.\n\""),
-        (Profile::BASEOA, "print \"Must be alive to use this command\n\""),
+    for (ruleset, refusal) in [
+        (Ruleset::BASEQ3, "print \"You must be alive to use this command.\n\""),
+        (Ruleset::BASEOA, "print \"Must be alive to use this command\n\""),
     ] {
-        let mut hall = Hall::with(profile, ON, &["alpha"]);
+        let mut hall = Hall::with(ruleset, ON, &["alpha"]);
         hall.say(0, "kill");
         assert_eq!(hall.ask(0, "god"), refusal);
-        let again = if profile.base == BaseGame::OpenArena { refusal } else { "" };
+        let again = if ruleset.base == BaseGame::OpenArena { refusal } else { "" };
         assert_eq!(hall.ask(0, "kill"), again);
     }
 }

@@ -5,7 +5,7 @@ use crate::game::clients::Role;
 
 #[test]
 fn openarena_tells_accuracy_and_maps() {
-    let mut hall = Hall::with(Profile::BASEOA, &[], &["alpha"]);
+    let mut hall = Hall::with(Ruleset::BASEOA, &[], &["alpha"]);
     let player = hall.game.clients().players[0].as_mut().expect("there");
     for weapon in [2, 5] {
         player.accuracy.fire(weapon, 100 + weapon as usize);
@@ -23,15 +23,15 @@ fn openarena_tells_accuracy_and_maps() {
     for absurd in ["99", "-1", "x", "99999999999999999999"] {
         assert!(hall.ask(0, &format!("getmappage {absurd}")).starts_with("mappage "), "{absurd}");
     }
-    let mut hall = Hall::with(Profile::BASEQ3, &[], &["alpha"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, &[], &["alpha"]);
     assert_eq!(hall.ask(0, "acc"), "print \"unknown cmd acc\n\"");
     assert_eq!(hall.ask(0, "stats"), "");
 }
 
 #[test]
 fn openarena_commands_are_known_to_each_of_its_rulesets() {
-    for profile in [Profile::BASEOA, Profile::BASEOA_NEXT] {
-        let mut hall = Hall::with(profile, &[], &["alpha"]);
+    for ruleset in [Ruleset::BASEOA, Ruleset::BASEOA_NEXT] {
+        let mut hall = Hall::with(ruleset, &[], &["alpha"]);
         for line in ["acc", "getmappage 0", "vsay_local yes", "vosay_local yes", "freespectator"] {
             let sent = hall.say(0, line);
             assert!(!sent.iter().any(|(_, text)| text.contains("Unknown command")), "{sent:?}");
@@ -43,8 +43,8 @@ fn openarena_commands_are_known_to_each_of_its_rulesets() {
 
 #[test]
 fn openarena_lists_the_operators_votes() {
-    for (profile, count) in [(Profile::BASEOA, 1), (Profile::BASEQ3, 0)] {
-        let mut hall = Hall::set_up(profile, &[("g_customVotes", "insta night bad#name")]);
+    for (ruleset, count) in [(Ruleset::BASEOA, 1), (Ruleset::BASEQ3, 0)] {
+        let mut hall = Hall::set_up(ruleset, &[("g_customVotes", "insta night bad#name")]);
         hall.enter(0, "\\name\\a");
         let told = hall.host.sent_to(client(0));
         let lists = told.iter().filter(|text| **text == "customvotes insta night").count();
@@ -54,7 +54,7 @@ fn openarena_lists_the_operators_votes() {
 
 #[test]
 fn roles_are_refused_as_the_game_says() {
-    let mut hall = Hall::with(Profile::BASEOA, &[("g_gametype", "3")], &["alpha", "beta"]);
+    let mut hall = Hall::with(Ruleset::BASEOA, &[("g_gametype", "3")], &["alpha", "beta"]);
     for line in ["kill", "callteamvote leader", "teamvote yes", "teamtask 1"] {
         assert_eq!(hall.ask(0, line), "print \"Join a team first\n\"", "{line}");
     }
@@ -67,7 +67,7 @@ fn roles_are_refused_as_the_game_says() {
 
 #[test]
 fn players_are_followed_by_number_name_and_turn() {
-    let mut hall = Hall::with(Profile::BASEQ3, &[], &["alpha", "^4Beta", "gamma", "eye"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, &[], &["alpha", "^4Beta", "gamma", "eye"]);
     hall.say(3, "team spectator");
     for (line, seen) in [
         ("follow 0", 0),
@@ -87,7 +87,7 @@ fn players_are_followed_by_number_name_and_turn() {
 
 #[test]
 fn who_does_nothing_is_dropped() {
-    let mut hall = Hall::with(Profile::BASEQ3, &[("g_inactivity", "20")], &["alpha"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, &[("g_inactivity", "20")], &["alpha"]);
     for _ in 0..230 {
         hall.wait(50);
         hall.think(0, UserCmd::default());
@@ -103,7 +103,7 @@ fn who_does_nothing_is_dropped() {
 
 #[test]
 fn a_task_is_told_to_everybody() {
-    let mut hall = Hall::with(Profile::BASEQ3, &[("g_gametype", "3")], &["alpha"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, &[("g_gametype", "3")], &["alpha"]);
     for (task, shown) in [("3", "3"), ("-99999999999", "0"), ("99", "9"), ("x", "0")] {
         hall.say(0, &format!("teamtask {task}"));
         let entry = hall.configstring(544);
@@ -118,14 +118,14 @@ fn console(hall: &mut Hall, line: &str) -> bool {
 
 #[test]
 fn operators_move_people() {
-    let mut hall = Hall::with(Profile::BASEQ3, &[("g_gametype", "4")], &["alpha", "beta"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, &[("g_gametype", "4")], &["alpha", "beta"]);
     for (line, role) in [
         ("forceteam alpha red", Role::Playing(Some(crate::bg::TeamColor::Red))),
         ("forceteam 0 BLUE", Role::Playing(Some(crate::bg::TeamColor::Blue))),
-        ("forceteam 0 spectator", Role::Watching),
-        ("forceteam 0 green", Role::Watching),
-        ("forceteam nobody red", Role::Watching),
-        ("forceteam", Role::Watching),
+        ("forceteam 0 spectator", Role::Spectating),
+        ("forceteam 0 green", Role::Spectating),
+        ("forceteam nobody red", Role::Spectating),
+        ("forceteam", Role::Spectating),
     ] {
         assert!(console(&mut hall, line), "{line}");
         assert_eq!(hall.game.clients().role(client(0)), role, "{line}");
@@ -137,7 +137,7 @@ fn operators_move_people() {
 
 #[test]
 fn addresses_are_kept_out() {
-    let mut hall = Hall::set_up(Profile::BASEOA, &[]);
+    let mut hall = Hall::set_up(Ruleset::BASEOA, &[]);
     assert!(console(&mut hall, "addip 10.1.2"));
     console(&mut hall, "listip");
     assert_eq!(hall.host.replies, ["10.1.2.*", "1 addresses: they may not come in"]);

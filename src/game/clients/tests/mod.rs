@@ -7,7 +7,7 @@ mod teams;
 mod votes;
 
 use crate::game::Host as _;
-use crate::game::{Deathmatch, Game, LevelStart, Profile, conformance::TestHost};
+use crate::game::{Deathmatch, Game, LevelStart, Ruleset, conformance::TestHost};
 use crate::model::{Buttons, ClientNum, LevelTime, PlayerState, UserCmd, Words};
 
 pub(super) fn client(number: usize) -> ClientNum {
@@ -19,17 +19,17 @@ pub(super) struct Hall {
     pub(super) game: Deathmatch,
     pub(super) host: TestHost,
     pub(super) now: LevelTime,
-    profile: &'static Profile,
+    ruleset: &'static Ruleset,
 }
 
 impl Hall {
     /// A level at time 1000 with these settings.
-    pub(super) fn set_up(profile: &'static Profile, settings: &[(&str, &str)]) -> Self {
+    pub(super) fn set_up(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> Self {
         let mut hall = Self {
-            game: Deathmatch::new(profile),
-            host: TestHost::of_profile(profile),
+            game: Deathmatch::new(ruleset),
+            host: TestHost::of_ruleset(ruleset),
             now: LevelTime(1000),
-            profile,
+            ruleset,
         };
         for (name, value) in settings {
             hall.host.set_setting(name, value);
@@ -40,11 +40,11 @@ impl Hall {
 
     /// The same with everybody of `names` in it.
     pub(super) fn with(
-        profile: &'static Profile,
+        ruleset: &'static Ruleset,
         settings: &[(&str, &str)],
         names: &[&str],
     ) -> Self {
-        let mut hall = Self::set_up(profile, settings);
+        let mut hall = Self::set_up(ruleset, settings);
         for (number, name) in names.iter().enumerate() {
             hall.enter(number, &format!("\\name\\{name}\\model\\sarge\\headmodel\\sarge"));
         }
@@ -114,7 +114,7 @@ impl Hall {
         self.host.configstring(crate::model::ConfigIndex::at(index))
     }
 
-    pub(super) fn stat(&self, number: usize, at: fn(&Profile) -> usize) -> i32 {
-        self.state(number).stats[at(self.profile)]
+    pub(super) fn stat(&self, number: usize, at: fn(&Ruleset) -> usize) -> i32 {
+        self.state(number).stats[at(self.ruleset)]
     }
 }

@@ -23,8 +23,8 @@ fn told(hall: &mut Hall, number: usize, line: &str) -> Vec<String> {
 
 #[test]
 fn newcomers_watch_until_they_choose() {
-    for profile in Profile::ALL {
-        let mut hall = Hall::with(profile, TEAMS, &["alpha", "beta"]);
+    for ruleset in Ruleset::ALL {
+        let mut hall = Hall::with(ruleset, TEAMS, &["alpha", "beta"]);
         assert_eq!(entry(&hall, 0, "t"), "3");
         assert_eq!(hall.ask(0, "team"), "print \"Spectator team\n\"");
         let lines = told(&mut hall, 0, "team red");
@@ -54,13 +54,13 @@ fn newcomers_watch_until_they_choose() {
 /// of the day, which is empty and clears the screen's middle.
 #[test]
 fn openarena_clears_the_center_print_of_a_client_on_entry() {
-    for (profile, clears) in [(Profile::BASEOA, 1), (Profile::BASEQ3, 0)] {
-        let mut hall = Hall::with(profile, TEAMS, &["alpha", "beta"]);
+    for (ruleset, clears) in [(Ruleset::BASEOA, 1), (Ruleset::BASEQ3, 0)] {
+        let mut hall = Hall::with(ruleset, TEAMS, &["alpha", "beta"]);
         for line in ["team red", "team blue", "team s"] {
             let sent = hall.say(0, line);
             let place = |text: &str| sent.iter().position(|(_, sent)| sent.starts_with(text));
             let cleared: Vec<_> = (0..sent.len()).filter(|&at| sent[at].1 == "cp \"\"").collect();
-            assert_eq!(cleared.len(), clears, "{profile:?} {line}: {sent:?}");
+            assert_eq!(cleared.len(), clears, "{ruleset:?} {line}: {sent:?}");
             for &at in &cleared {
                 assert_eq!(sent[at].0, Some(client(0)), "{line}");
                 assert!(place("cp \"alpha^7 joined the ").is_some_and(|joined| joined < at));
@@ -74,15 +74,15 @@ fn openarena_clears_the_center_print_of_a_client_on_entry() {
 
 #[test]
 fn openarena_gives_who_changes_teams_or_returns_its_counts_again() {
-    for (profile, deaths) in [(Profile::BASEOA, 2), (Profile::BASEQ3, 0)] {
-        let mut hall = Hall::with(profile, TEAMS, &["alpha", "beta"]);
+    for (ruleset, deaths) in [(Ruleset::BASEOA, 2), (Ruleset::BASEQ3, 0)] {
+        let mut hall = Hall::with(ruleset, TEAMS, &["alpha", "beta"]);
         let identity = format!("\\cl_guid\\{}", "7".repeat(32));
         hall.host.userinfos[0].push_str(&identity);
         hall.say(0, "team red");
         hall.wait(5000);
         hall.say(0, "team blue");
         let count = |hall: &Hall, what: Persistent| hall.state(0).persistant[what];
-        assert_eq!(count(&hall, Persistent::Deaths), deaths / 2, "{profile:?}");
+        assert_eq!(count(&hall, Persistent::Deaths), deaths / 2, "{ruleset:?}");
         assert_eq!(count(&hall, Persistent::Team), 2);
         assert_eq!(count(&hall, Persistent::Score), 0, "not below");
         hall.wait(5000);
@@ -96,9 +96,9 @@ fn openarena_gives_who_changes_teams_or_returns_its_counts_again() {
 
 #[test]
 fn outside_games_of_teams_colours_mean_playing() {
-    for (profile, free) in [(Profile::BASEQ3, "Free team"), (Profile::BASEOA, "Deathmatch-Playing")]
+    for (ruleset, free) in [(Ruleset::BASEQ3, "Free team"), (Ruleset::BASEOA, "Deathmatch-Playing")]
     {
-        let mut hall = Hall::with(profile, &[], &["alpha"]);
+        let mut hall = Hall::with(ruleset, &[], &["alpha"]);
         assert_eq!(hall.ask(0, "team"), format!("print \"{free}\n\""));
         hall.say(0, "team spectator");
         hall.wait(5000);
@@ -110,7 +110,7 @@ fn outside_games_of_teams_colours_mean_playing() {
 
 #[test]
 fn the_weaker_team_is_smaller_or_behind() {
-    let mut hall = Hall::with(Profile::BASEQ3, TEAMS, &["a", "b", "c", "d"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, TEAMS, &["a", "b", "c", "d"]);
     hall.say(0, "team free");
     assert_eq!(entry(&hall, 0, "t"), "2", "blue when all is equal");
     hall.say(1, "team auto");
@@ -123,7 +123,7 @@ fn the_weaker_team_is_smaller_or_behind() {
 #[test]
 fn balance_is_forced_when_asked_for() {
     let settings = &[("g_gametype", "4"), ("g_teamForceBalance", "1")];
-    let mut hall = Hall::with(Profile::BASEOA, settings, &["a", "b", "c"]);
+    let mut hall = Hall::with(Ruleset::BASEOA, settings, &["a", "b", "c"]);
     hall.say(0, "team red");
     hall.say(1, "team red");
     assert_eq!(entry(&hall, 1, "t"), "1", "one ahead is no imbalance");
@@ -136,10 +136,10 @@ fn balance_is_forced_when_asked_for() {
 #[test]
 fn newcomers_join_by_themselves_when_asked_for() {
     let settings = &[("g_gametype", "3"), ("g_teamAutoJoin", "1")];
-    let hall = Hall::with(Profile::BASEQ3, settings, &["a", "b", "c"]);
+    let hall = Hall::with(Ruleset::BASEQ3, settings, &["a", "b", "c"]);
     assert_eq!([0, 1, 2].map(|n| entry(&hall, n, "t")), ["2", "1", "2"]);
-    for (profile, team) in [(Profile::BASEQ3, "2"), (Profile::BASEOA, "3")] {
-        let mut hall = Hall::set_up(profile, TEAMS);
+    for (ruleset, team) in [(Ruleset::BASEQ3, "2"), (Ruleset::BASEOA, "3")] {
+        let mut hall = Hall::set_up(ruleset, TEAMS);
         hall.enter(0, "\\name\\a\\teampref\\blue\\team\\blue");
         assert_eq!(entry(&hall, 0, "t"), team);
     }
@@ -148,17 +148,17 @@ fn newcomers_join_by_themselves_when_asked_for() {
 #[test]
 fn whom_there_is_no_room_for_watches() {
     let settings = &[("g_gametype", "3"), ("g_maxGameClients", "1")];
-    let mut hall = Hall::with(Profile::BASEQ3, settings, &["a", "b"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, settings, &["a", "b"]);
     hall.say(0, "team red");
     hall.say(1, "team blue");
     assert_eq!([0, 1].map(|n| entry(&hall, n, "t")), ["1", "3"]);
-    let hall = Hall::with(Profile::BASEQ3, &[("g_gametype", "1")], &["a", "b", "c"]);
+    let hall = Hall::with(Ruleset::BASEQ3, &[("g_gametype", "1")], &["a", "b", "c"]);
     assert_eq!([0, 1, 2].map(|n| entry(&hall, n, "t")), ["0", "0", "3"], "two play a tournament");
 }
 
 #[test]
 fn a_team_has_one_leader() {
-    let mut hall = Hall::with(Profile::BASEQ3, TEAMS, &["a", "b", "c"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, TEAMS, &["a", "b", "c"]);
     hall.say(0, "team red");
     hall.say(1, "team red");
     hall.say(2, "team blue");
@@ -172,7 +172,7 @@ fn a_team_has_one_leader() {
 
 #[test]
 fn teams_last_over_levels_and_end_with_the_game_type() {
-    let mut hall = Hall::with(Profile::BASEQ3, TEAMS, &["a", "b"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, TEAMS, &["a", "b"]);
     hall.say(0, "team red");
     for (game_type, team) in [("3", "1"), ("4", "3"), ("0", "0")] {
         hall.host.set_setting("g_gametype", game_type);
@@ -191,7 +191,7 @@ fn what_is_not_played_is_said_and_set_back() {
     for (asked, played) in
         [("0", "0"), ("1", "1"), ("2", "0"), ("3", "3"), ("4", "4"), ("5", "0"), ("99", "0")]
     {
-        let hall = Hall::set_up(Profile::BASEOA, &[("g_gametype", asked)]);
+        let hall = Hall::set_up(Ruleset::BASEOA, &[("g_gametype", asked)]);
         assert_eq!(hall.host.setting("g_gametype"), played);
     }
 }
@@ -201,7 +201,7 @@ fn team_games_have_models_of_their_own_and_fewer_bullets() {
     for (game_type, model, bullets) in
         [("0", "sarge", 100), ("3", "grunt", 50), ("4", "grunt", 100)]
     {
-        let mut hall = Hall::set_up(Profile::BASEQ3, &[("g_gametype", game_type)]);
+        let mut hall = Hall::set_up(Ruleset::BASEQ3, &[("g_gametype", game_type)]);
         hall.enter(
             0,
             "\\name\\a\\model\\sarge\\headmodel\\sarge\\team_model\\grunt\\team_headmodel\\bones",
@@ -214,7 +214,7 @@ fn team_games_have_models_of_their_own_and_fewer_bullets() {
 
 #[test]
 fn a_team_that_does_not_exist_changes_nothing() {
-    let mut hall = Hall::with(Profile::BASEQ3, TEAMS, &["alpha", "beta"]);
+    let mut hall = Hall::with(Ruleset::BASEQ3, TEAMS, &["alpha", "beta"]);
     for (word, shown) in [("green", "green"), ("\x1b[2J;quit", "[2J;quit"), ("1", "1")] {
         let answer = hall.ask(0, &format!("team {word}"));
         assert_eq!(
@@ -230,7 +230,7 @@ fn a_team_that_does_not_exist_changes_nothing() {
 
 #[test]
 fn openarena_lists_teams() {
-    let mut hall = Hall::with(Profile::BASEOA, TEAMS, &["a", "b", "c"]);
+    let mut hall = Hall::with(Ruleset::BASEOA, TEAMS, &["a", "b", "c"]);
     hall.say(0, "team red");
     hall.say(2, "team red");
     assert!(hall.host.sent_to(client(0)).contains(&"team \"0,2\""));

@@ -10,18 +10,18 @@ fn shown(hall: &Hall) -> [String; 4] {
     SHOWN.map(|index| hall.configstring(index).to_owned())
 }
 
-fn hall(profile: &'static Profile, settings: &[(&str, &str)]) -> Hall {
-    let mut hall = Hall::with(profile, settings, &["alpha", "beta", "gamma", "delta"]);
+fn hall(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> Hall {
+    let mut hall = Hall::with(ruleset, settings, &["alpha", "beta", "gamma", "delta"]);
     hall.host.maps = vec!["oa_dm1".to_owned(), "q3dm17".to_owned()];
     hall
 }
 
 #[test]
 fn a_vote_is_called_cast_and_carried_out() {
-    for (profile, text) in
-        [(Profile::BASEQ3, "fraglimit 33"), (Profile::BASEOA, "Change fraglimit to: 33")]
+    for (ruleset, text) in
+        [(Ruleset::BASEQ3, "fraglimit 33"), (Ruleset::BASEOA, "Change fraglimit to: 33")]
     {
-        let mut hall = hall(profile, &[]);
+        let mut hall = hall(ruleset, &[]);
         hall.say(0, "callvote fraglimit 33");
         assert_eq!(hall.host.sent_to_all(), ["print \"alpha called a vote.\n\""]);
         assert_eq!(shown(&hall), ["1000", text, "1", "0"]);
@@ -50,7 +50,7 @@ fn a_vote_is_called_cast_and_carried_out() {
 
 #[test]
 fn a_vote_fails_by_noes_or_by_time() {
-    let mut hall = hall(Profile::BASEQ3, &[]);
+    let mut hall = hall(Ruleset::BASEQ3, &[]);
     hall.say(0, "callvote map_restart");
     hall.ask(1, "vote no");
     hall.wait(50);
@@ -96,8 +96,8 @@ fn every_question_has_its_text_and_its_line() {
         ("shuffle", "", "Shuffle teams?", "map_restart 0"),
         ("custom insta", "", "insta?", "vstr vote_insta"),
     ] {
-        for (profile, text) in [(Profile::BASEQ3, q3), (Profile::BASEOA, oa)] {
-            let mut hall = hall(profile, settings);
+        for (ruleset, text) in [(Ruleset::BASEQ3, q3), (Ruleset::BASEOA, oa)] {
+            let mut hall = hall(ruleset, settings);
             hall.say(0, &format!("callvote {line}"));
             if text.is_empty() {
                 assert_eq!(hall.configstring(8), "", "{line}");
@@ -138,11 +138,11 @@ fn what_may_not_be_voted_on_is_refused() {
         ("callvote timelimit -1", "print \"It takes a number from 0 to 1000.\n\""),
         ("callvote fraglimit lots", "print \"It takes a number from 0 to 999.\n\""),
     ] {
-        let mut hall = hall(Profile::BASEQ3, &[]);
+        let mut hall = hall(Ruleset::BASEQ3, &[]);
         assert_eq!(hall.ask(0, line), answer, "{line}");
         assert_eq!(shown(&hall), ["", "", "", ""], "{line}");
     }
-    let mut hall = hall(Profile::BASEQ3, &[]);
+    let mut hall = hall(Ruleset::BASEQ3, &[]);
     assert!(hall.ask(0, &format!("callvote map {}", "x".repeat(1000))).len() < 100);
 }
 
@@ -154,7 +154,7 @@ fn operators_say_what_may_be_voted_on() {
         ("g_voteMinFraglimit", "10"),
         ("g_voteMaxFraglimit", "50"),
     ];
-    let mut hall = hall(Profile::BASEOA, settings);
+    let mut hall = hall(Ruleset::BASEOA, settings);
     assert!(hall.ask(0, "callvote map_restart").contains("Vote commands are: map, g_gametype."));
     assert_eq!(hall.ask(0, "callvote g_gametype 4"), "print \"Invalid gametype.\n\"");
     hall.host.set_setting("voteflags", "767");
@@ -168,7 +168,7 @@ fn operators_say_what_may_be_voted_on() {
 
 #[test]
 fn an_address_calls_no_more_votes_than_allowed() {
-    let mut hall = hall(Profile::BASEOA, &[]);
+    let mut hall = hall(Ruleset::BASEOA, &[]);
     for _ in 0..3 {
         // Also over a new connection.
         hall.game.client_disconnect(&mut hall.host, client(0));
@@ -185,7 +185,7 @@ fn an_address_calls_no_more_votes_than_allowed() {
 
 #[test]
 fn spectators_have_no_say() {
-    let mut hall = hall(Profile::BASEQ3, &[]);
+    let mut hall = hall(Ruleset::BASEQ3, &[]);
     hall.say(3, "team s");
     let refusal = "print \"Not allowed to call a vote as spectator.\n\"";
     assert_eq!(hall.ask(3, "callvote map_restart"), refusal);
@@ -199,7 +199,7 @@ fn spectators_have_no_say() {
 
 #[test]
 fn openarena_lets_voters_change_their_mind() {
-    let mut hall = hall(Profile::BASEOA, &[]);
+    let mut hall = hall(Ruleset::BASEOA, &[]);
     hall.say(0, "callvote map_restart");
     hall.ask(1, "vote yes");
     hall.ask(1, "vote no");
@@ -208,7 +208,7 @@ fn openarena_lets_voters_change_their_mind() {
 
 #[test]
 fn votes_leave_with_who_cast_them() {
-    let mut hall = hall(Profile::BASEQ3, &[]);
+    let mut hall = hall(Ruleset::BASEQ3, &[]);
     hall.say(0, "callvote map_restart");
     hall.ask(1, "vote yes");
     hall.game.client_disconnect(&mut hall.host, client(0));
@@ -218,7 +218,7 @@ fn votes_leave_with_who_cast_them() {
 
 #[test]
 fn nobody_is_kicked_for_another() {
-    let mut hall = hall(Profile::BASEQ3, &[]);
+    let mut hall = hall(Ruleset::BASEQ3, &[]);
     hall.say(0, "callvote kick beta");
     hall.game.client_disconnect(&mut hall.host, client(1));
     hall.enter(1, "\\name\\newcomer");
@@ -238,7 +238,7 @@ fn nobody_is_kicked_for_another() {
 
 #[test]
 fn a_new_level_forgets_votes() {
-    let mut hall = hall(Profile::BASEQ3, &[]);
+    let mut hall = hall(Ruleset::BASEQ3, &[]);
     hall.say(0, "callvote fraglimit 5");
     hall.start(false);
     hall.wait(40_000);
@@ -247,11 +247,11 @@ fn a_new_level_forgets_votes() {
 
 #[test]
 fn light_voting_passes_without_a_majority() {
-    for (profile, text) in [
-        (Profile::BASEOA, "print \"Vote passed. At least 2 of 3 voted yes\n\""),
-        (Profile::BASEQ3, "print \"Vote failed.\n\""),
+    for (ruleset, text) in [
+        (Ruleset::BASEOA, "print \"Vote passed. At least 2 of 3 voted yes\n\""),
+        (Ruleset::BASEQ3, "print \"Vote failed.\n\""),
     ] {
-        let mut hall = hall(profile, &[("dmflags", "512")]);
+        let mut hall = hall(ruleset, &[("dmflags", "512")]);
         hall.say(0, "callvote map_restart");
         hall.forget();
         hall.wait(30_000);
@@ -261,8 +261,8 @@ fn light_voting_passes_without_a_majority() {
 
 #[test]
 fn a_team_votes_on_its_leader() {
-    for profile in Profile::ALL {
-        let mut hall = hall(profile, &[("g_gametype", "4")]);
+    for ruleset in Ruleset::ALL {
+        let mut hall = hall(ruleset, &[("g_gametype", "4")]);
         for (number, team) in [(0, "red"), (1, "red"), (2, "red"), (3, "blue")] {
             hall.say(number, &format!("team {team}"));
         }
@@ -299,7 +299,7 @@ fn a_team_votes_on_its_leader() {
 
 #[test]
 fn shuffled_teams_are_even() {
-    let mut hall = hall(Profile::BASEOA, &[("g_gametype", "3")]);
+    let mut hall = hall(Ruleset::BASEOA, &[("g_gametype", "3")]);
     for number in 0..4 {
         hall.say(number, "team red");
     }

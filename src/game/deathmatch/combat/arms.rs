@@ -3,7 +3,7 @@
 //! Source: OpenArena's settings for instant frags and for rockets alone.
 
 use crate::bg::{StatLayout, UNLIMITED_AMMO, Weapon, items::ItemKind};
-use crate::game::Profile;
+use crate::game::Ruleset;
 use crate::model::PlayerState;
 
 /// Rounds of who needs no others.
@@ -75,10 +75,10 @@ impl Arms {
     /// Numbers of the items that clients have to load for them.
     pub(in crate::game::deathmatch) fn items(
         self,
-        profile: &'static Profile,
+        ruleset: &'static Ruleset,
     ) -> impl Iterator<Item = i32> {
         let tags = self.weapons().iter();
-        tags.filter_map(|&(tag, _)| profile.items.by_tag(ItemKind::Weapon, tag as i32))
+        tags.filter_map(|&(tag, _)| ruleset.items.by_tag(ItemKind::Weapon, tag as i32))
             .map(|(number, _)| number)
     }
 }

@@ -200,7 +200,7 @@ impl Combat {
     pub(super) fn recent_pusher(&self, cx: &Context<'_>, victim: ClientNum) -> Option<ClientNum> {
         let (pusher, at) = self.players[victim.index()].pushed_by?;
         let recent = cx.clients.now.distance(at) <= PUSH_MS && cx.clients.plays(pusher);
-        (cx.clients.profile.fights.credits_pushers && recent).then_some(pusher)
+        (cx.clients.ruleset.combat.credits_pushers && recent).then_some(pusher)
     }
 
     fn push_back(
@@ -235,7 +235,7 @@ impl Combat {
         attacker: Option<ClientNum>,
         means: MeansOfDeath,
     ) -> bool {
-        let fights = cx.clients.profile.fights;
+        let fights = cx.clients.ruleset.combat;
         let by_mate = attacker
             .is_some_and(|attacker| attacker != victim && cx.clients.are_mates(attacker, victim));
         if by_mate
@@ -272,7 +272,7 @@ impl Context<'_> {
 
 /// Tells an attacker that it hit somebody else who lives.
 fn count_hit(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum) {
-    let armor_at = cx.clients.profile.stats.armor;
+    let armor_at = cx.clients.ruleset.stats.armor;
     let mates = cx.clients.are_mates(attacker, victim);
     let Some(hurt) = cx.clients.player(victim) else { return };
     let (health, armor) = (hurt.state.stats[HEALTH], hurt.state.stats[armor_at]);
@@ -302,8 +302,8 @@ fn weighed(cx: &Context<'_>, victim: ClientNum, attacker: Option<ClientNum>, poi
     if let Some(by) = cx.frame.combat.damage_modifier {
         points = (points as f32 * by) as i32;
     }
-    let spares_self = cx.clients.profile.fights.own_settings
-        && cx.clients.rules.dmflags & dm_flag::NO_SELF_DAMAGE != 0;
+    let spares_self = cx.clients.ruleset.combat.has_combat_settings
+        && cx.clients.settings.dmflags & dm_flag::NO_SELF_DAMAGE != 0;
     if own && spares_self { 0 } else { points.clamp(1, MAX_POINTS) }
 }
 
@@ -316,7 +316,7 @@ fn take_points(
     hit: &Hit,
     points: i32,
 ) {
-    let armor_at = cx.clients.profile.stats.armor;
+    let armor_at = cx.clients.ruleset.stats.armor;
     let blood = cx.frame.combat.blood;
     let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
     let body: &mut Body = &mut sys.combat.players[victim.index()];

@@ -52,7 +52,7 @@ pub(in crate::game::deathmatch) fn die_for_another_side(
 ) {
     let before = cx.clients.team_scores;
     take_own_life(cx, sys, client);
-    if cx.clients.profile.leavers_cost_nothing {
+    if cx.clients.ruleset.team_change_keeps_team_score {
         cx.clients.team_scores = before;
         cx.clients.rank(cx.host);
     }
@@ -129,9 +129,9 @@ pub(in crate::game::deathmatch) fn die(
 
 /// Tells the log and everybody who killed whom with what.
 fn announce_death(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec3) {
-    let profile = cx.clients.profile;
+    let ruleset = cx.clients.ruleset;
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
-    let means = hit.means.number(profile.grapple_means);
+    let means = hit.means.number(ruleset.grapple_means);
     let name = |client: Option<ClientNum>| {
         client
             .and_then(|client| cx.clients.player(client))
@@ -145,7 +145,7 @@ fn announce_death(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Ve
     );
     cx.clients.log(cx.host, &line);
     // Whoever dies by itself counts as a mate of itself.
-    let of_mate = profile.fights.marks_mates
+    let of_mate = ruleset.combat.marks_mates
         && hit.attacker.is_some_and(|killer| cx.clients.are_mates(killer, victim));
     cx.flash(origin, Event::Obituary, |state, shared| {
         state.event_parm = means;
@@ -173,7 +173,7 @@ impl Combat {
     /// Turns a player into what lies there.
     fn become_body(&mut self, cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec3) {
         let respawn_at = respawn_time(cx);
-        let profile = cx.clients.profile;
+        let ruleset = cx.clients.ruleset;
         // Blasts and the level itself act from the middle of the map.
         let looked_at = match (hit.attacker, hit.inflictor) {
             (Some(killer), _) if killer != victim => cx.origin_of(killer.into()),
@@ -182,7 +182,7 @@ impl Combat {
             (_, None) => Some(Vec3::ZERO),
         };
         let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
-        player.state.stats[profile.stats.dead_yaw] = looked_at
+        player.state.stats[ruleset.stats.dead_yaw] = looked_at
             .map_or(player.state.viewangles[1], |at| angles::of_direction(at - origin)[1])
             as i32;
         // At once, not with the next command: the client foresees the body's fall from this snapshot on.
@@ -195,7 +195,7 @@ impl Combat {
         player.shared.contents = contents::CORPSE;
         player.shared.maxs[2] = BODY_TOP;
         self.players[victim.index()].respawn_at = respawn_at;
-        if profile.announces_respawn {
+        if ruleset.announces_respawn {
             cx.host.send_command(Some(victim), &format!("respawn {}", respawn_at.0));
         }
     }
@@ -204,7 +204,7 @@ impl Combat {
 /// When who dies now may come back.
 fn respawn_time(cx: &Context<'_>) -> LevelTime {
     let slots = cx.host.settings().int(engine::key::SV_MAXCLIENTS);
-    let extra = if cx.clients.profile.announces_respawn { slots } else { 0 };
+    let extra = if cx.clients.ruleset.announces_respawn { slots } else { 0 };
     let at = cx.clients.now + DEATH_MS + extra;
     match cx.frame.combat.wave_ms {
         Some(wave_ms) => LevelTime(

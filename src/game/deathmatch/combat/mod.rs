@@ -5,11 +5,11 @@
 
 pub(super) mod arms;
 pub(super) mod awards;
+pub(super) mod combat_settings;
 pub(super) mod damage;
 pub(super) mod death;
 pub(super) mod feedback;
 pub(super) mod radius;
-pub(super) mod rules;
 pub(super) mod score;
 #[cfg(test)]
 mod tests;
@@ -17,7 +17,7 @@ mod tests;
 use super::{body::Body, things::What};
 use crate::model::{ClientNum, limits::MAX_CLIENTS};
 
-pub(super) use self::{arms::Arms, damage::Hit, radius::Blast, rules::CombatRules};
+pub(super) use self::{arms::Arms, combat_settings::CombatSettings, damage::Hit, radius::Blast};
 
 /// Combat state of every player.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 use super::Hit;
 use crate::game::deathmatch::{combat::damage::harm, context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content, limits::MAX_ENTITIES};
-use crate::{bg::MeansOfDeath, game::profile::BlastCorners};
+use crate::{bg::MeansOfDeath, game::ruleset::SplashTracePoints};
 
 /// How far from the middle of a body the other points lie that a blast may see.
 const CORNER: f32 = 15.0;
@@ -90,9 +90,9 @@ pub(in crate::game::deathmatch) fn sees(cx: &Context<'_>, from: Vec3, number: En
     if direct.fraction >= 1.0 || direct.entity == number {
         return true;
     }
-    let heights: &[f32] = match cx.clients.profile.fights.corners {
-        BlastCorners::Four => &[0.0],
-        BlastCorners::Eight => &[CORNER, -CORNER],
+    let heights: &[f32] = match cx.clients.ruleset.combat.corners {
+        SplashTracePoints::Four => &[0.0],
+        SplashTracePoints::Eight => &[CORNER, -CORNER],
     };
     let sides = [(CORNER, CORNER), (CORNER, -CORNER), (-CORNER, CORNER), (-CORNER, -CORNER)];
     heights

@@ -8,7 +8,7 @@ use crate::game::deathmatch::{
 use crate::model::{ClientNum, Vec3};
 use crate::{
     bg::{Event, Persistent},
-    game::{deathmatch::things::only_for, profile::Penance},
+    game::{deathmatch::things::only_for, ruleset::SuicidePenalty},
 };
 
 /// Players from which on who dies by itself pays for it alone.
@@ -32,9 +32,9 @@ impl Course {
         if !own {
             return self.add_score(cx, culprit, 1, at);
         }
-        match cx.clients.profile.penance {
-            Penance::Own => self.add_score(cx, culprit, -1, at),
-            Penance::Lenient => self.lose_gently(cx, victim, killer, at),
+        match cx.clients.ruleset.suicide_penalty {
+            SuicidePenalty::Own => self.add_score(cx, culprit, -1, at),
+            SuicidePenalty::Lenient => self.lose_gently(cx, victim, killer, at),
         }
     }
 

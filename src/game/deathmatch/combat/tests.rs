@@ -11,7 +11,7 @@ use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
     bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Weapon, contents, entity_flag},
     game::{
-        Host, Profile,
+        Host, Ruleset,
         deathmatch::arena::{Arena, STANDING, Stuff},
     },
 };
@@ -22,8 +22,8 @@ fn hit(by: ClientNum, points: i32) -> Hit {
     Hit { attacker: Some(by), direction: Some(EAST), ..Hit::by_world(points, MeansOfDeath::Rocket) }
 }
 
-fn two(profile: &'static Profile, settings: &[(&str, &str)]) -> (Arena, ClientNum, ClientNum) {
-    let mut arena = Arena::with(profile, &[], settings);
+fn two(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> (Arena, ClientNum, ClientNum) {
+    let mut arena = Arena::with(ruleset, &[], settings);
     let one = arena.join(0, 0.0, 0.0, 0.0);
     let other = arena.join(1, 300.0, 0.0, 180.0);
     (arena, one, other)
@@ -35,14 +35,14 @@ fn hurt_by(arena: &mut Arena, victim: ClientNum, hit: &Hit) {
 
 #[test]
 fn a_hit_takes_pushes_and_is_told() {
-    for profile in Profile::ALL {
-        let (mut arena, one, other) = two(profile, &[]);
-        arena.player(other).state.stats[profile.stats.armor] = 50;
+    for ruleset in Ruleset::ALL {
+        let (mut arena, one, other) = two(ruleset, &[]);
+        arena.player(other).state.stats[ruleset.stats.armor] = 50;
         hurt_by(&mut arena, other, &hit(one, 40));
         // 27 of 40 into the armour.
-        assert_eq!(arena.health(other), 100 - 13, "{}", profile.folder);
+        assert_eq!(arena.health(other), 100 - 13, "{}", ruleset.folder);
         let state = arena.state(other);
-        assert_eq!(state.stats[profile.stats.armor], 50 - 27);
+        assert_eq!(state.stats[ruleset.stats.armor], 50 - 27);
         assert_eq!((state.velocity, state.pm_time), (EAST * 200.0, 80));
         assert_eq!(state.persistant[Persistent::Attacker], 0);
         let told = arena.state(one).persistant;
@@ -58,7 +58,7 @@ fn a_hit_takes_pushes_and_is_told() {
 
 #[test]
 fn knockback_is_limited_and_follows_its_setting() {
-    let (mut arena, one, other) = two(Profile::BASEQ3, &[("g_knockback", "500")]);
+    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[("g_knockback", "500")]);
     arena.frame();
     arena.player(other).state.stats[0] = 999;
     hurt_by(&mut arena, other, &hit(one, 400));
@@ -70,7 +70,7 @@ fn knockback_is_limited_and_follows_its_setting() {
 
 #[test]
 fn handicap_and_ones_own_hand_take_less() {
-    let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
+    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
     arena.player(one).max_health = 50;
     hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80);
@@ -86,7 +86,7 @@ fn handicap_and_ones_own_hand_take_less() {
 
 #[test]
 fn battle_suits_halve_and_swallow_blasts() {
-    let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
+    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
     arena.player(other).state.powerups[Powerup::BattleSuit] = i32::MAX;
     hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80);
@@ -98,7 +98,7 @@ fn battle_suits_halve_and_swallow_blasts() {
 
 #[test]
 fn whoever_has_just_spawned_is_protected_where_that_is_the_custom() {
-    let (mut arena, one, other) = two(Profile::BASEOA, &[("g_spawnprotect", "500")]);
+    let (mut arena, one, other) = two(Ruleset::BASEOA, &[("g_spawnprotect", "500")]);
     hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 100);
     hurt_by(&mut arena, other, &Hit::by_world(5, MeansOfDeath::Falling));
@@ -112,16 +112,16 @@ fn whoever_has_just_spawned_is_protected_where_that_is_the_custom() {
 fn openarenas_settings_change_damage() {
     let settings =
         [("g_damageModifier", "2"), ("g_vampire", "0.5"), ("g_vampire_max_health", "130")];
-    let (mut arena, one, other) = two(Profile::BASEOA, &settings);
+    let (mut arena, one, other) = two(Ruleset::BASEOA, &settings);
     hurt_by(&mut arena, other, &hit(one, 20));
     assert_eq!((arena.health(other), arena.health(one)), (60, 120));
     hurt_by(&mut arena, other, &hit(one, 15));
     assert_eq!((arena.health(other), arena.health(one)), (30, 130), "and no more");
-    let (mut arena, one, other) = two(Profile::BASEOA, &[("g_catchup", "10")]);
+    let (mut arena, one, other) = two(Ruleset::BASEOA, &[("g_catchup", "10")]);
     arena.player(one).state.persistant[Persistent::Score] = 5;
     hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80, "ten in a hundred for each of five");
-    let (mut arena, one, _) = two(Profile::BASEOA, &[("dmflags", "1024")]);
+    let (mut arena, one, _) = two(Ruleset::BASEOA, &[("dmflags", "1024")]);
     hurt_by(&mut arena, one, &hit(one, 40));
     assert_eq!(arena.health(one), 100);
 }
@@ -129,8 +129,8 @@ fn openarenas_settings_change_damage() {
 #[test]
 fn blasts_lose_strength_with_distance() {
     // Box from 285 − 1 on, blast 60 units in front of it: half of 100 at radius 120.
-    for profile in Profile::ALL {
-        let (mut arena, one, other) = two(profile, &[]);
+    for ruleset in Ruleset::ALL {
+        let (mut arena, one, other) = two(ruleset, &[]);
         let blast = Blast {
             center: Vec3::new(284.0 - 60.0, 0.0, 20.0),
             points: 100.0,
@@ -140,7 +140,7 @@ fn blasts_lose_strength_with_distance() {
             spared: None,
         };
         assert!(arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &blast)));
-        assert_eq!(arena.health(other), 50, "{}", profile.folder);
+        assert_eq!(arena.health(other), 50, "{}", ruleset.folder);
         let thrown = arena.state(other).velocity;
         // Away and 24 units up: 50 points, 250 units a second.
         assert!((thrown.length() - 250.0).abs() < 0.1, "{thrown:?}");
@@ -159,8 +159,8 @@ fn blasts_do_not_go_through_walls_but_around_corners() {
     // A wall before the middle of the box that leaves the points above its edge in sight, which only
     // eight corners have.
     let wall = ([240.0, -100.0, 0.0], [260.0, 100.0, 29.0], Stuff::Wall);
-    for (profile, health) in [(Profile::BASEQ3, 67), (Profile::BASEOA, 100)] {
-        let mut arena = Arena::with(profile, &[wall], &[]);
+    for (ruleset, health) in [(Ruleset::BASEQ3, 67), (Ruleset::BASEOA, 100)] {
+        let mut arena = Arena::with(ruleset, &[wall], &[]);
         let one = arena.join(0, 0.0, 0.0, 0.0);
         let other = arena.join(1, 300.0, 0.0, 180.0);
         let blast = Blast {
@@ -172,14 +172,14 @@ fn blasts_do_not_go_through_walls_but_around_corners() {
             spared: None,
         };
         arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &blast));
-        assert_eq!(arena.health(other), health, "{}", profile.folder);
+        assert_eq!(arena.health(other), health, "{}", ruleset.folder);
     }
 }
 
 #[test]
 fn a_frag_is_announced_scored_and_awarded() {
-    for profile in Profile::ALL {
-        let (mut arena, one, other) = two(profile, &[]);
+    for ruleset in Ruleset::ALL {
+        let (mut arena, one, other) = two(ruleset, &[]);
         hurt_by(&mut arena, other, &hit(one, 110));
         let obituary = arena.event(Event::Obituary);
         assert_eq!(
@@ -196,7 +196,7 @@ fn a_frag_is_announced_scored_and_awarded() {
         hurt_by(&mut arena, third, &Hit { means: MeansOfDeath::Gauntlet, ..hit(one, 110) });
         let state = arena.state(one);
         let awards = [Persistent::Excellent, Persistent::Gauntlet].map(|n| state.persistant[n]);
-        assert_eq!(awards, [1, 1], "{}", profile.folder);
+        assert_eq!(awards, [1, 1], "{}", ruleset.folder);
         let shown = entity_flag::AWARD_EXCELLENT | entity_flag::AWARD_GAUNTLET;
         assert_eq!(state.e_flags & shown, entity_flag::AWARD_EXCELLENT, "only the last");
         assert_eq!(arena.state(third).persistant[Persistent::PlayerEvents], 2);
@@ -208,19 +208,19 @@ fn a_frag_is_announced_scored_and_awarded() {
 
 #[test]
 fn suicides_cost_what_each_game_says() {
-    let (mut arena, one, _) = two(Profile::BASEQ3, &[]);
+    let (mut arena, one, _) = two(Ruleset::BASEQ3, &[]);
     arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, one));
     assert_eq!(arena.state(one).persistant[Persistent::Score], -1);
     assert_eq!(arena.obituaries(), [20]);
 
-    let (mut arena, one, other) = two(Profile::BASEOA, &[]);
+    let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
     arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, one));
     let score = |arena: &Arena, client| arena.state(client).persistant[Persistent::Score];
     assert_eq!((score(&arena, one), score(&arena, other)), (0, 1));
     let plum = arena.event(Event::ScorePlum);
     assert_eq!((plum.time, plum.other_entity_num), (1, 0));
 
-    let (mut arena, one, other) = two(Profile::BASEOA, &[]);
+    let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
     arena.join(2, 0.0, 300.0, 0.0);
     arena.player(one).state.persistant[Persistent::Score] = 1;
     arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, one));
@@ -230,20 +230,20 @@ fn suicides_cost_what_each_game_says() {
 
 #[test]
 fn who_pushes_gets_the_frag_where_that_is_the_custom() {
-    for (profile, killer, score) in [(Profile::BASEOA, 0, 1), (Profile::BASEQ3, 1022, 0)] {
-        let (mut arena, one, other) = two(profile, &[]);
+    for (ruleset, killer, score) in [(Ruleset::BASEOA, 0, 1), (Ruleset::BASEQ3, 1022, 0)] {
+        let (mut arena, one, other) = two(ruleset, &[]);
         hurt_by(&mut arena, other, &hit(one, 10));
         arena.run_for(4000);
         hurt_by(&mut arena, other, &Hit::by_world(999, MeansOfDeath::Lava));
         assert_eq!(arena.event(Event::Obituary).other_entity_num2, killer);
         assert_eq!(arena.state(one).persistant[Persistent::Score], score);
     }
-    let mut alone = Arena::with(Profile::BASEOA, &[], &[]);
+    let mut alone = Arena::with(Ruleset::BASEOA, &[], &[]);
     let one = alone.join(0, 0.0, 0.0, 0.0);
     alone.game.with(&mut alone.host, |cx, sys| take_own_life(cx, sys, one));
     assert!(alone.events(Event::ScorePlum).is_empty(), "nobody gains");
 
-    let (mut arena, one, other) = two(Profile::BASEOA, &[]);
+    let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
     hurt_by(&mut arena, other, &hit(one, 10));
     arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, other));
     assert_eq!(arena.obituaries(), [MeansOfDeath::Falling as i32]);
@@ -253,12 +253,12 @@ fn who_pushes_gets_the_frag_where_that_is_the_custom() {
 #[test]
 fn the_dead_face_what_killed_them() {
     let dead_yaw = |x: f32, y: f32, hit: &dyn Fn(ClientNum, ClientNum) -> Hit| {
-        let mut arena = Arena::with(Profile::BASEQ3, &[], &[]);
+        let mut arena = Arena::with(Ruleset::BASEQ3, &[], &[]);
         let one = arena.join(0, 0.0, -200.0, 0.0);
         let other = arena.join(1, x, y, 45.0);
         let hit = hit(one, other);
         hurt_by(&mut arena, other, &hit);
-        arena.state(other).stats[Profile::BASEQ3.stats.dead_yaw]
+        arena.state(other).stats[Ruleset::BASEQ3.stats.dead_yaw]
     };
     let by_world = Hit::by_world(999, MeansOfDeath::Rocket);
     let by_other = |one, _| Hit { attacker: Some(one), ..by_world };
@@ -277,7 +277,7 @@ fn the_dead_face_what_killed_them() {
 
 #[test]
 fn bodies_lie_and_go_to_pieces() {
-    let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
+    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
     hurt_by(&mut arena, other, &hit(one, 110));
     let body = arena.game.clients.player(other).expect("it").shared;
     assert_eq!((body.contents, body.maxs[2]), (contents::CORPSE, -8.0));
@@ -285,7 +285,7 @@ fn bodies_lie_and_go_to_pieces() {
     assert_eq!(arena.state(other).weapon, Weapon::Machinegun, "until the next command");
     assert_eq!(arena.state(other).external_event & 0xff, Event::Death1);
     assert_eq!(arena.state(other).velocity, EAST * 550.0, "the hit that kills pushes");
-    assert_eq!(arena.state(other).stats[Profile::BASEQ3.stats.dead_yaw], 180, "looks back");
+    assert_eq!(arena.state(other).stats[Ruleset::BASEQ3.stats.dead_yaw], 180, "looks back");
     hurt_by(&mut arena, other, &hit(one, 29));
     assert_eq!(arena.health(other), -39);
     assert_eq!(arena.state(other).velocity, EAST * 550.0, "bodies are not pushed");
@@ -299,7 +299,7 @@ fn bodies_lie_and_go_to_pieces() {
     assert_eq!(arena.health(other), -40, "nothing is left to hurt");
 
     for (blood, health, shown) in [("1", -45, Event::GibPlayer), ("0", -39, Event::Death1)] {
-        let (mut arena, one, other) = two(Profile::BASEQ3, &[("com_blood", blood)]);
+        let (mut arena, one, other) = two(Ruleset::BASEQ3, &[("com_blood", blood)]);
         hurt_by(&mut arena, other, &hit(one, 145));
         let state = arena.state(other);
         assert_eq!(
@@ -313,7 +313,7 @@ fn bodies_lie_and_go_to_pieces() {
 
 #[test]
 fn corpses_can_be_shot_to_pieces() {
-    let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
+    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
     hurt_by(&mut arena, other, &hit(one, 110));
     let seen_at = arena.player(other).entity.pos.base;
     arena.player(other).shared.current_origin = seen_at + EAST * 0.5;
@@ -336,16 +336,16 @@ fn corpses_can_be_shot_to_pieces() {
 
 #[test]
 fn the_dead_come_back_in_time() {
-    let respawn = |profile, settings: &[(&str, &str)]| {
-        let (mut arena, one, other) = two(profile, settings);
+    let respawn = |ruleset, settings: &[(&str, &str)]| {
+        let (mut arena, one, other) = two(ruleset, settings);
         hurt_by(&mut arena, other, &hit(one, 110));
         arena.game.systems.combat.players[other.index()].respawn_at.distance(arena.now)
     };
-    assert_eq!(respawn(Profile::BASEQ3, &[]), 1700);
-    assert_eq!(respawn(Profile::BASEOA, &[]), 1708, "and one for each slot");
+    assert_eq!(respawn(Ruleset::BASEQ3, &[]), 1700);
+    assert_eq!(respawn(Ruleset::BASEOA, &[]), 1708, "and one for each slot");
     // Dies at 1150 at the latest that is a multiple of 10 s.
-    assert_eq!(respawn(Profile::BASEOA, &[("g_respawntime", "10")]), 10_000 - 1150);
-    assert_eq!(respawn(Profile::BASEQ3, &[("g_respawntime", "10")]), 1700);
+    assert_eq!(respawn(Ruleset::BASEOA, &[("g_respawntime", "10")]), 10_000 - 1150);
+    assert_eq!(respawn(Ruleset::BASEQ3, &[("g_respawntime", "10")]), 1700);
 }
 
 #[test]
@@ -381,11 +381,11 @@ fn every_means_of_death_reaches_the_obituary_with_its_number() {
         MeansOfDeath::Grapple,
     ];
     for (number, means) in (1..).zip(means) {
-        let (mut arena, one, other) = two(Profile::BASEOA, &[]);
+        let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
         hurt_by(&mut arena, other, &Hit { attacker: Some(one), ..Hit::by_world(200, means) });
         assert_eq!(arena.obituaries(), [number], "{}", means.name());
     }
-    let (mut arena, one, other) = two(Profile::BASEQ3, &[]);
+    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
     hurt_by(
         &mut arena,
         other,
@@ -396,7 +396,7 @@ fn every_means_of_death_reaches_the_obituary_with_its_number() {
 
 #[test]
 fn hostile_numbers_hurt_nobody_but_players() {
-    let (mut arena, one, other) = two(Profile::BASEOA, &[]);
+    let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
     for number in (0..1024).filter_map(EntityNum::new) {
         let strange =
             Hit { direction: Some(Vec3::new(f32::NAN, f32::INFINITY, 0.0)), ..hit(one, i32::MIN) };

@@ -26,7 +26,7 @@ pub(super) fn bring_back(cx: &mut Context<'_>, number: EntityNum) {
     let Some((_, pickup)) = cx.entities.pickup(number) else { return };
     let (item, captain) = (pickup.item, pickup.captain);
     let is_quad = item.kind == ItemKind::Powerup && item.tag == Powerup::Quad;
-    if is_quad && cx.clients.profile.item_settings && cx.frame.combat.quad_factor <= 1.0 {
+    if is_quad && cx.clients.ruleset.item_settings && cx.frame.combat.quad_factor <= 1.0 {
         plan(cx, number, Step::ComeBack, WORTHLESS_MS);
         return;
     }

@@ -9,7 +9,7 @@ use crate::{
         items::{Item, ItemKind},
     },
     game::{
-        Profile,
+        Ruleset,
         movement::pickup::{MAX_ROUNDS, most_armor, most_health},
     },
 };
@@ -24,7 +24,7 @@ const HOLDABLE_S: f32 = 60.0;
 /// An item on its way to somebody.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gift<'a> {
-    pub(super) profile: &'a Profile,
+    pub(super) ruleset: &'a Ruleset,
     /// Its number and row.
     pub(super) number: i32,
     pub(super) item: &'a Item,
@@ -44,7 +44,7 @@ impl Gift<'_> {
 
     /// Gives it.
     pub(super) fn give(&self, state: &mut PlayerState) {
-        let stats = self.profile.stats;
+        let stats = self.ruleset.stats;
         match self.item.kind {
             ItemKind::Weapon => {
                 state.stats[stats.weapons] |= 1 << self.item.tag;
@@ -52,12 +52,12 @@ impl Gift<'_> {
             }
             ItemKind::Ammo => add_rounds(state, self.item.tag, self.quantity()),
             ItemKind::Armor => {
-                let most = most_armor(self.profile, state);
+                let most = most_armor(self.ruleset, state);
                 let armor = &mut state.stats[stats.armor];
                 *armor = armor.saturating_add(self.item.quantity).min(most);
             }
             ItemKind::Health => {
-                let most = most_health(self.profile, state, self.item.quantity);
+                let most = most_health(self.ruleset, state, self.item.quantity);
                 let health = &mut state.stats[stats.health];
                 *health = health.saturating_add(self.quantity()).min(most);
             }
@@ -102,7 +102,7 @@ impl Gift<'_> {
     }
 
     fn enchant(&self, state: &mut PlayerState) {
-        let stats = self.profile.stats;
+        let stats = self.ruleset.stats;
         let Some(at) = stats.rune else { return };
         state.stats[at] = self.number;
         match Rune::try_from(self.item.tag) {

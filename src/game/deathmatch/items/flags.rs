@@ -67,16 +67,16 @@ impl Flag {
         self.row().team
     }
 
-    /// The flag of a colour.
-    pub(in crate::game::deathmatch) const fn of_colour(colour: TeamColor) -> Self {
-        match colour {
+    /// The flag of a color.
+    pub(in crate::game::deathmatch) const fn of_color(color: TeamColor) -> Self {
+        match color {
             TeamColor::Red => Self::Red,
             TeamColor::Blue => Self::Blue,
         }
     }
 
-    /// The colour of those whose it is.
-    pub(in crate::game::deathmatch) const fn colour(self) -> TeamColor {
+    /// The color of those whose it is.
+    pub(in crate::game::deathmatch) const fn color(self) -> TeamColor {
         match self {
             Self::Red => TeamColor::Red,
             Self::Blue => TeamColor::Blue,
@@ -237,7 +237,7 @@ impl Items {
         if std::mem::take(&mut player.state.powerups[row.powerup]) == 0 {
             return;
         }
-        let item = cx.clients.profile.items.get(row.item);
+        let item = cx.clients.ruleset.items.get(row.item);
         let dropped = item.and_then(|item| toss(cx, client, row.item, item, angle));
         match dropped {
             Some(_) => self.move_flag(cx, flag, Place::Lying),

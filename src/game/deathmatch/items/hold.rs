@@ -20,7 +20,7 @@ pub(in crate::game::deathmatch) fn use_holdable(
     client: ClientNum,
     tag: i32,
 ) {
-    let (now, stats) = (cx.clients.now, cx.clients.profile.stats);
+    let (now, stats) = (cx.clients.now, cx.clients.ruleset.stats);
     match Holdable::try_from(tag) {
         Ok(Holdable::Teleporter) => {
             sys.items.drop_flags(cx, client);

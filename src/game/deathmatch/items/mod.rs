@@ -33,7 +33,7 @@ use crate::{
         Event, configstring,
         items::{ITEMS, Item, ItemKind},
     },
-    game::Profile,
+    game::Ruleset,
 };
 
 /// Half the width of an item.
@@ -126,16 +126,16 @@ impl Default for Items {
 
 impl Items {
     /// A level begins: nothing lies on it but what everybody begins with.
-    pub(super) fn clear(&mut self, profile: &Profile) {
+    pub(super) fn clear(&mut self, ruleset: &Ruleset) {
         *self = Self::default();
-        for &number in profile.starting_items {
+        for &number in ruleset.starting_items {
             self.registered[number] = true;
         }
     }
 
     /// One digit for each item that the game knows.
-    fn bits(&self, profile: &Profile) -> String {
-        self.registered[..profile.items.len()]
+    fn bits(&self, ruleset: &Ruleset) -> String {
+        self.registered[..ruleset.items.len()]
             .iter()
             .map(|&on| if on { '1' } else { '0' })
             .collect()
@@ -153,7 +153,7 @@ impl Items {
 
     /// Tells clients which items to load.
     pub(in crate::game::deathmatch) fn publish_items(&self, cx: &mut Context<'_>) {
-        cx.host.set_configstring(configstring::ITEMS, &self.bits(cx.clients.profile));
+        cx.host.set_configstring(configstring::ITEMS, &self.bits(cx.clients.ruleset));
     }
 }
 

@@ -59,8 +59,8 @@ pub(in crate::game::deathmatch) fn spawn_item(
     sys: &mut Systems,
     entity: &MapEntity,
 ) -> bool {
-    let profile = cx.clients.profile;
-    let Some(own) = profile.items.by_class(entity.classname()) else { return false };
+    let ruleset = cx.clients.ruleset;
+    let Some(own) = ruleset.items.by_class(entity.classname()) else { return false };
     let (number, item) = replacement(cx, own.1).unwrap_or(own);
     sys.items.register_item(number);
     if let Some(name) = return_sound(item) {
@@ -93,11 +93,11 @@ pub(in crate::game::deathmatch) fn spawn_item(
 
 /// What an operator has put in an item's place.
 fn replacement(cx: &mut Context<'_>, item: &Item) -> Option<(i32, &'static Item)> {
-    if !cx.clients.profile.item_settings {
+    if !cx.clients.ruleset.item_settings {
         return None;
     }
     let wanted = clean_text(cx.host.setting(&format!("replace_{}", item.class)), 63);
-    let found = cx.clients.profile.items.by_class(&wanted);
+    let found = cx.clients.ruleset.items.by_class(&wanted);
     if found.is_none() && !wanted.is_empty() && wanted != "0" {
         let class = item.class;
         cx.host.print(&format!("replace_{class} names {wanted}, which is no item: {class} stays"));
@@ -185,6 +185,6 @@ impl Items {
     /// Items of a new level: none yet.
     pub(in crate::game::deathmatch) fn clear_items(&mut self, cx: &mut Context<'_>) {
         *self = Self::default();
-        self.clear(cx.clients.profile);
+        self.clear(cx.clients.ruleset);
     }
 }

@@ -8,7 +8,7 @@ use crate::game::deathmatch::{
 use crate::model::{ClientNum, PlayerState};
 use crate::{
     bg::{Event, Powerup, Rune},
-    game::{movement::pickup::rune_of, profile::Profile, settings::key},
+    game::{movement::pickup::rune_of, ruleset::Ruleset, settings::key},
 };
 
 /// What happens once a second.
@@ -38,11 +38,11 @@ const ROUNDS: [(usize, i32, i32, i32); 11] = [
 
 /// How fast a player runs where `walking` is everybody's speed.
 pub(in crate::game::deathmatch) fn speed_of(
-    profile: &Profile,
+    ruleset: &Ruleset,
     walking: i32,
     state: &PlayerState,
 ) -> i32 {
-    let factor = if rune_of(profile, state) == Some(Rune::Scout) {
+    let factor = if rune_of(ruleset, state) == Some(Rune::Scout) {
         SCOUT
     } else if state.powerups[Powerup::Haste] != 0 {
         HASTE
@@ -82,13 +82,13 @@ pub(in crate::game::deathmatch) fn pass_time(
 }
 
 fn pass_second(cx: &mut Context<'_>, client: ClientNum) {
-    let profile = cx.clients.profile;
-    let stats = profile.stats;
-    let everybody = if profile.item_settings { cx.host.settings().int(key::G_REGEN) } else { 0 };
+    let ruleset = cx.clients.ruleset;
+    let stats = ruleset.stats;
+    let everybody = if ruleset.item_settings { cx.host.settings().int(key::G_REGEN) } else { 0 };
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let state = &mut player.state;
     let most = state.stats[stats.max_health];
-    let regenerates = if rune_of(profile, state) == Some(Rune::Guard) {
+    let regenerates = if rune_of(ruleset, state) == Some(Rune::Guard) {
         Some(most / 2)
     } else {
         (state.powerups[Powerup::Regeneration] != 0).then_some(most)
@@ -115,9 +115,9 @@ fn pass_second(cx: &mut Context<'_>, client: ClientNum) {
 impl Items {
     /// The rune of ammunition gives rounds back for every weapon.
     fn refill(&mut self, cx: &mut Context<'_>, client: ClientNum, ms: i32) {
-        let profile = cx.clients.profile;
+        let ruleset = cx.clients.ruleset;
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
-        if rune_of(profile, &player.state) != Some(Rune::AmmoRegen) {
+        if rune_of(ruleset, &player.state) != Some(Rune::AmmoRegen) {
             return;
         }
         let since = &mut self.luggage[client.index()].since_rounds_ms;
@@ -134,9 +134,9 @@ impl Items {
 
 /// A frame ends: what has had its time is over, and others see which rune is carried.
 pub(in crate::game::deathmatch) fn end_powerups(cx: &mut Context<'_>, client: ClientNum) {
-    let (now, profile) = (cx.clients.now, cx.clients.profile);
+    let (now, ruleset) = (cx.clients.now, cx.clients.ruleset);
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
-    let carried = rune_of(profile, &player.state);
+    let carried = rune_of(ruleset, &player.state);
     for until in &mut player.state.powerups {
         if *until < now.0 {
             *until = 0;
@@ -149,7 +149,7 @@ pub(in crate::game::deathmatch) fn end_powerups(cx: &mut Context<'_>, client: Cl
 impl Items {
     /// A rune's holder dies: it lies where it lay.
     pub(super) fn free_rune(&mut self, cx: &mut Context<'_>, client: ClientNum) {
-        let stats = cx.clients.profile.stats;
+        let stats = cx.clients.ruleset.stats;
         if let (Some(player), Some(stat)) =
             (cx.clients.players[client.index()].as_mut(), stats.rune)
         {
@@ -184,13 +184,13 @@ mod tests {
     #[test]
     fn haste_and_scout_run_faster() {
         let mut state = PlayerState::default();
-        assert_eq!(speed_of(Profile::BASEOA, 320, &state), 320);
+        assert_eq!(speed_of(Ruleset::BASEOA, 320, &state), 320);
         state.powerups[Powerup::Haste] = 1;
-        assert_eq!(speed_of(Profile::BASEQ3, 320, &state), 416);
-        assert_eq!(speed_of(Profile::BASEOA, 320, &state), 416);
+        assert_eq!(speed_of(Ruleset::BASEQ3, 320, &state), 416);
+        assert_eq!(speed_of(Ruleset::BASEOA, 320, &state), 416);
         state.stats[2] = 42;
-        assert_eq!(speed_of(Profile::BASEOA, 320, &state), 480);
-        assert_eq!(speed_of(Profile::BASEQ3, 320, &state), 416, "no rune but the weapons' bits");
-        assert_eq!(speed_of(Profile::BASEOA, 0xffff, &state), 0xffff);
+        assert_eq!(speed_of(Ruleset::BASEOA, 320, &state), 480);
+        assert_eq!(speed_of(Ruleset::BASEQ3, 320, &state), 416, "no rune but the weapons' bits");
+        assert_eq!(speed_of(Ruleset::BASEOA, 0xffff, &state), 0xffff);
     }
 }

@@ -20,7 +20,7 @@ use crate::{
         deathmatch::things::only_for,
         movement::{angles, events, pickup as rules, trajectory, velocity::direction},
         settings::key,
-        userinfo::Userinfo,
+        userinfo::PlayerUserinfo,
     },
 };
 
@@ -115,7 +115,7 @@ pub(in crate::game::deathmatch) fn hand_item(
     client: ClientNum,
     number: i32,
 ) {
-    let Some(item) = cx.clients.profile.items.get(number) else { return };
+    let Some(item) = cx.clients.ruleset.items.get(number) else { return };
     let Some(at) = cx.clients.player(client).map(|player| player.state.origin) else { return };
     let mut state = EntityState { modelindex: number, ..EntityState::default() };
     state.pos.base = at;
@@ -134,7 +134,7 @@ fn is_of_use(cx: &Context<'_>, client: ClientNum, item: &EntityState) -> bool {
     !cx.is_dead(client)
         && clients.plays(client)
         && clients.player(client).is_some_and(|player| {
-            rules::may_take(clients.profile, clients.game_type, item, &player.state)
+            rules::may_take(clients.ruleset, clients.game_type, item, &player.state)
         })
 }
 
@@ -147,13 +147,13 @@ fn take(
     state: &EntityState,
     number: Option<EntityNum>,
 ) -> Outcome {
-    let (profile, now) = (cx.clients.profile, cx.clients.now);
+    let (ruleset, now) = (cx.clients.ruleset, cx.clients.now);
     let in_teams = cx.clients.mode().team_weapons;
     let Some(player) = cx.clients.players[client.index()].as_mut() else {
         return Outcome::Stays;
     };
     let gift = Gift {
-        profile,
+        ruleset,
         number: pickup.number,
         item: pickup.item,
         count: pickup.count,
@@ -243,6 +243,6 @@ fn deny_others(cx: &mut Context<'_>, taker: ClientNum, at: Vec3) {
 
 /// Whether a client plays the sound of what it takes before the server says so.
 fn predicts_items(host: &dyn Host, client: ClientNum) -> bool {
-    Userinfo::parse(host.userinfo(client))
+    PlayerUserinfo::parse(host.userinfo(client))
         .is_some_and(|info| leading_int(info.value("cg_predictItems")) != 0)
 }

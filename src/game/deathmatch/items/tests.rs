@@ -31,10 +31,10 @@ struct Level {
 }
 
 impl Level {
-    fn new(profile: &'static Profile) -> Self {
+    fn new(ruleset: &'static Ruleset) -> Self {
         let mut level = Self {
-            game: Deathmatch::new(profile),
-            host: TestHost::of_profile(profile),
+            game: Deathmatch::new(ruleset),
+            host: TestHost::of_ruleset(ruleset),
             now: LevelTime(1300),
         };
         let start = LevelStart { time: level.now, seed: 5, restart: false };
@@ -62,7 +62,7 @@ impl Level {
 
     /// An item that lies at a place, as the map would have it.
     fn lay(&mut self, class: &str, fill: impl FnOnce(&mut Pickup)) -> EntityNum {
-        let (number, item) = self.game.clients.profile.items.by_class(class).unwrap();
+        let (number, item) = self.game.clients.ruleset.items.by_class(class).unwrap();
         let mut pickup = Pickup::new(number, item);
         fill(&mut pickup);
         let mut thing = Thing::new(What::Item(Box::new(pickup)), HERE);
@@ -179,11 +179,11 @@ const OPEN: &[(&str, Gives, i32)] = &[
     ("item_ammoregen", Rune, 0),
 ];
 
-fn check(profile: &'static Profile, (class, gives, back_s): (&str, Gives, i32)) {
-    let mut level = Level::new(profile);
+fn check(ruleset: &'static Ruleset, (class, gives, back_s): (&str, Gives, i32)) {
+    let mut level = Level::new(ruleset);
     let client = level.join(0);
-    let stats = profile.stats;
-    let (number, _) = profile.items.by_class(class).unwrap();
+    let stats = ruleset.stats;
+    let (number, _) = ruleset.items.by_class(class).unwrap();
     let state = level.state(client);
     state.stats[stats.health] = 50;
     state.stats[stats.weapons] = 0;
@@ -239,31 +239,31 @@ fn check(profile: &'static Profile, (class, gives, back_s): (&str, Gives, i32)) 
 
 #[test]
 fn every_item_gives_what_it_says_and_comes_back_in_time() {
-    for profile in Profile::ALL {
+    for ruleset in Ruleset::ALL {
         for &row in BASE {
-            check(profile, row);
+            check(ruleset, row);
         }
     }
     for &row in OPEN {
-        check(Profile::BASEOA, row);
+        check(Ruleset::BASEOA, row);
     }
     // Each item of the table is checked above, but for the placeholder, the gauntlet, and what belongs
     // to teams.
-    let others = |profile: &Profile| {
-        (1..profile.items.len())
+    let others = |ruleset: &Ruleset| {
+        (1..ruleset.items.len())
             .map(|number| &ITEMS[number])
             .filter(|item| item.kind != ItemKind::Team && item.class != "weapon_gauntlet")
             .count()
     };
-    assert_eq!(others(Profile::BASEQ3), BASE.len());
-    assert_eq!(others(Profile::BASEOA), BASE.len() + OPEN.len());
+    assert_eq!(others(Ruleset::BASEQ3), BASE.len());
+    assert_eq!(others(Ruleset::BASEOA), BASE.len() + OPEN.len());
 }
 
 #[test]
 fn nobody_gets_more_than_the_most() {
-    for profile in Profile::ALL {
-        let stats = profile.stats;
-        let mut level = Level::new(profile);
+    for ruleset in Ruleset::ALL {
+        let stats = ruleset.stats;
+        let mut level = Level::new(ruleset);
         let client = level.join(0);
         for (class, stat, before, after) in [
             ("item_health", stats.health, 90, 100),
@@ -306,7 +306,7 @@ fn weapons_bring_what_is_missing_and_all_of_it_when_dropped_or_in_teams() {
         (0, false, GameType::TeamDeathmatch, 4, 14),
         (0, false, GameType::TeamDeathmatch, 195, 200),
     ] {
-        let mut level = Level::new(Profile::BASEQ3);
+        let mut level = Level::new(Ruleset::BASEQ3);
         let client = level.join(0);
         level.game.clients.game_type = game_type;
         level.state(client).ammo[5] = before;
@@ -326,7 +326,7 @@ fn weapons_bring_what_is_missing_and_all_of_it_when_dropped_or_in_teams() {
 
 #[test]
 fn weapons_that_are_back_at_once_stay() {
-    let mut level = Level::new(Profile::BASEOA);
+    let mut level = Level::new(Ruleset::BASEOA);
     level.host.set_setting("g_weaponrespawn", "0");
     let client = level.join(0);
     let place = level.lay("weapon_bfg", |_| {});
@@ -337,7 +337,7 @@ fn weapons_that_are_back_at_once_stay() {
 
 #[test]
 fn keys_of_the_map_change_what_and_when() {
-    let mut level = Level::new(Profile::BASEQ3);
+    let mut level = Level::new(Ruleset::BASEQ3);
     let client = level.join(0);
     let now = level.now;
     let due = |level: &mut Level, fill: &dyn Fn(&mut Pickup)| {
@@ -366,7 +366,7 @@ fn keys_of_the_map_change_what_and_when() {
 
 #[test]
 fn a_second_powerup_lengthens_the_first_and_its_end_ends_it() {
-    let mut level = Level::new(Profile::BASEQ3);
+    let mut level = Level::new(Ruleset::BASEQ3);
     let client = level.join(0);
     for expected in [31_000, 61_000] {
         let place = level.lay("item_haste", |_| {});
@@ -384,7 +384,7 @@ fn a_second_powerup_lengthens_the_first_and_its_end_ends_it() {
 
 #[test]
 fn clients_that_do_not_predict_are_told() {
-    let mut level = Level::new(Profile::BASEOA);
+    let mut level = Level::new(Ruleset::BASEOA);
     let client = level.join(0);
     for userinfo in ["\\name\\a\\cg_predictItems\\0", "\\name\\a"] {
         userinfo.clone_into(&mut level.host.userinfos[0]);
@@ -402,7 +402,7 @@ fn clients_that_do_not_predict_are_told() {
 
 #[test]
 fn a_chain_shows_one_of_its_items_at_a_time() {
-    let mut level = Level::new(Profile::BASEOA);
+    let mut level = Level::new(Ruleset::BASEOA);
     let client = level.join(0);
     let classes = ["item_health", "item_armor_body", "weapon_bfg"];
     let members = classes.map(|class| level.lay(class, |pickup| pickup.chain = "a".into()));
@@ -434,15 +434,15 @@ fn a_chain_shows_one_of_its_items_at_a_time() {
 
 #[test]
 fn a_quad_that_is_worth_nothing_waits_until_it_is() {
-    for (profile, comes) in [(Profile::BASEOA, false), (Profile::BASEQ3, true)] {
-        let mut level = Level::new(profile);
+    for (ruleset, comes) in [(Ruleset::BASEOA, false), (Ruleset::BASEQ3, true)] {
+        let mut level = Level::new(ruleset);
         let client = level.join(0);
         level.host.set_setting("g_quadfactor", "1");
         let place = level.lay("item_quad", |_| {});
         level.touch(client, place);
         level.now = level.now + 120_000;
         level.frames(2000);
-        assert_eq!(level.is_there(place), comes, "{}", profile.folder);
+        assert_eq!(level.is_there(place), comes, "{}", ruleset.folder);
         level.host.set_setting("g_quadfactor", "3");
         level.frames(2000);
         assert!(level.is_there(place));
@@ -451,7 +451,7 @@ fn a_quad_that_is_worth_nothing_waits_until_it_is() {
 
 #[test]
 fn enemies_in_front_of_a_powerup_are_denied_it() {
-    let mut level = Level::new(Profile::BASEQ3);
+    let mut level = Level::new(Ruleset::BASEQ3);
     let taker = level.join(0);
     let cases = [
         (Vec3::new(-100.0, 0.0, 0.0), 0.0, 1),
@@ -482,7 +482,7 @@ fn enemies_in_front_of_a_powerup_are_denied_it() {
 
 #[test]
 fn the_dead_drop_their_weapon_and_powerups() {
-    let mut level = Level::new(Profile::BASEQ3);
+    let mut level = Level::new(Ruleset::BASEQ3);
     let client = level.join(0);
     let now = level.now;
     {
@@ -521,7 +521,7 @@ fn the_dead_drop_their_weapon_and_powerups() {
 #[test]
 fn what_is_dropped_depends_on_the_weapon_and_the_game() {
     let weapon_of = |wielded: i32, rounds: i32, state: i32, wanted: u8| {
-        let mut level = Level::new(Profile::BASEOA);
+        let mut level = Level::new(Ruleset::BASEOA);
         let client = level.join(0);
         let player = level.game.clients.players[0].as_mut().unwrap();
         player.state.stats[3] = 0x3ffe;
@@ -541,7 +541,7 @@ fn what_is_dropped_depends_on_the_weapon_and_the_game() {
     assert_eq!(weapon_of(Weapon::Machinegun as i32, 9, 2, 5), Some(12), "the one that was wanted");
     assert_eq!(weapon_of(Weapon::Machinegun as i32, 9, 2, 200), None);
 
-    let mut level = Level::new(Profile::BASEOA);
+    let mut level = Level::new(Ruleset::BASEOA);
     let client = level.join(0);
     level.game.clients.game_type = GameType::TeamDeathmatch;
     level.state(client).powerups[Powerup::Quad] = 99_000;
@@ -551,7 +551,7 @@ fn what_is_dropped_depends_on_the_weapon_and_the_game() {
 
 #[test]
 fn runes_work_until_their_holder_dies() {
-    let mut level = Level::new(Profile::BASEOA);
+    let mut level = Level::new(Ruleset::BASEOA);
     let client = level.join(0);
     let guard = level.lay("item_guard", |_| {});
     let scout = level.lay("item_scout", |_| {});
@@ -578,7 +578,7 @@ fn runes_work_until_their_holder_dies() {
 
 #[test]
 fn the_rune_of_ammunition_gives_rounds_back() {
-    let mut level = Level::new(Profile::BASEOA);
+    let mut level = Level::new(Ruleset::BASEOA);
     let client = level.join(0);
     let rune = level.lay("item_ammoregen", |_| {});
     level.touch(client, rune);
@@ -599,9 +599,9 @@ fn the_rune_of_ammunition_gives_rounds_back() {
 
 #[test]
 fn a_second_takes_from_what_is_above_the_maximum() {
-    for profile in Profile::ALL {
-        let stats = profile.stats;
-        let mut level = Level::new(profile);
+    for ruleset in Ruleset::ALL {
+        let stats = ruleset.stats;
+        let mut level = Level::new(ruleset);
         let client = level.join(0);
         let state = level.state(client);
         (state.stats[stats.health], state.stats[stats.armor]) = (150, 120);
@@ -621,15 +621,15 @@ fn a_second_takes_from_what_is_above_the_maximum() {
         state.stats[stats.health] = 90;
         level.host.set_setting("g_regen", "8");
         level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 1000));
-        let expected = if profile.item_settings { 98 } else { 90 };
+        let expected = if ruleset.item_settings { 98 } else { 90 };
         assert_eq!(level.state(client).stats[stats.health], expected);
     }
 }
 
 #[test]
 fn what_is_held_does_its_work_when_used() {
-    for profile in Profile::ALL {
-        let mut level = Level::new(profile);
+    for ruleset in Ruleset::ALL {
+        let mut level = Level::new(ruleset);
         let client = level.join(0);
         level.state(client).stats[0] = 3;
         level.game.with(&mut level.host, |cx, sys| use_holdable(cx, sys, client, 2));
@@ -646,8 +646,8 @@ fn what_is_held_does_its_work_when_used() {
 }
 
 /// Two teams with a flag each.
-fn flags(profile: &'static Profile) -> (Level, [ClientNum; 2], [EntityNum; 2]) {
-    let mut level = Level::new(profile);
+fn flags(ruleset: &'static Ruleset) -> (Level, [ClientNum; 2], [EntityNum; 2]) {
+    let mut level = Level::new(ruleset);
     level.game.clients.game_type = GameType::CaptureTheFlag;
     let players = [level.join(0), level.join(1)];
     // Red comes last: whoever stands at the only spot does not survive that.
@@ -664,8 +664,8 @@ fn flags(profile: &'static Profile) -> (Level, [ClientNum; 2], [EntityNum; 2]) {
 
 #[test]
 fn flags_go_home_when_they_are_lost() {
-    for profile in Profile::ALL {
-        let (mut level, [red, _], [_, blue_flag]) = flags(profile);
+    for ruleset in Ruleset::ALL {
+        let (mut level, [red, _], [_, blue_flag]) = flags(ruleset);
         let status = |level: &Level| level.host.configstring(configstring::FLAG_STATUS).to_owned();
         let carry = |level: &mut Level| {
             level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
@@ -696,7 +696,7 @@ fn flags_go_home_when_they_are_lost() {
         assert_eq!(told(&level), 1);
 
         // A door that crushes it does, too.
-        let (mut level, [red, _], [_, blue_flag]) = flags(profile);
+        let (mut level, [red, _], [_, blue_flag]) = flags(ruleset);
         level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
         level.game.with(&mut level.host, |cx, _| hide_item(cx, blue_flag));
         level.game.with(&mut level.host, |cx, sys| use_holdable(cx, sys, red, 1));
@@ -709,7 +709,7 @@ fn flags_go_home_when_they_are_lost() {
 
 #[test]
 fn flags_are_carried_returned_and_met() {
-    let (mut level, [red, _], [red_flag, blue_flag]) = flags(Profile::BASEQ3);
+    let (mut level, [red, _], [red_flag, blue_flag]) = flags(Ruleset::BASEQ3);
     let touch = |level: &mut Level, flag, dropped| {
         level.game.with(&mut level.host, |cx, sys| touch_team_item(cx, sys, red, flag, dropped))
     };
@@ -726,7 +726,7 @@ fn flags_are_carried_returned_and_met() {
 
 #[test]
 fn a_level_without_room_loses_what_is_dropped_but_no_flag() {
-    let (mut level, [red, _], [_, blue_flag]) = flags(Profile::BASEOA);
+    let (mut level, [red, _], [_, blue_flag]) = flags(Ruleset::BASEOA);
     level.game.with(&mut level.host, |cx, _| hide_item(cx, blue_flag));
     level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
     level.state(red).powerups[Powerup::Quad] = 90_000;
@@ -742,12 +742,12 @@ fn a_level_without_room_loses_what_is_dropped_but_no_flag() {
 
 #[test]
 fn somebody_who_leaves_leaves_what_others_may_take() {
-    for (profile, expected) in [(Profile::BASEQ3, 1), (Profile::BASEOA, 1)] {
-        let mut level = Level::new(profile);
+    for (ruleset, expected) in [(Ruleset::BASEQ3, 1), (Ruleset::BASEOA, 1)] {
+        let mut level = Level::new(ruleset);
         let client = level.join(0);
         level.state(client).powerups[Powerup::Quad] = 90_000;
         level.game.client_disconnect(&mut level.host, client);
-        assert_eq!(level.dropped().len(), expected, "{}", profile.folder);
+        assert_eq!(level.dropped().len(), expected, "{}", ruleset.folder);
         level.frames(31_000);
         assert_eq!(level.dropped().len(), 0);
     }
@@ -755,7 +755,7 @@ fn somebody_who_leaves_leaves_what_others_may_take() {
 
 #[test]
 fn the_level_shows_and_gives_hidden_items() {
-    let mut level = Level::new(Profile::BASEQ3);
+    let mut level = Level::new(Ruleset::BASEQ3);
     let client = level.join(0);
     let place = level.lay("weapon_bfg", |_| {});
     level.game.with(&mut level.host, |cx, _| hide_item(cx, place));
@@ -776,7 +776,7 @@ fn a_battle_suit_keeps_air_and_keeps_lava_out() {
     for (suited, level_of_lava, health) in
         [(true, 3, 125), (true, 2, 125), (false, 3, 121), (false, 2, 65)]
     {
-        let mut level = Level::new(Profile::BASEQ3);
+        let mut level = Level::new(Ruleset::BASEQ3);
         let client = level.join(0);
         level.frames(1000);
         let now = level.now;

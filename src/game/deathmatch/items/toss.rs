@@ -39,10 +39,10 @@ impl Items {
         cx: &mut Context<'_>,
         client: ClientNum,
     ) {
-        let profile = cx.clients.profile;
+        let ruleset = cx.clients.ruleset;
         let wielded = wielded(cx, client).filter(|_| !cx.frame.combat.arms.are_all());
         if let Some((number, item)) =
-            wielded.and_then(|tag| profile.items.by_tag(ItemKind::Weapon, tag))
+            wielded.and_then(|tag| ruleset.items.by_tag(ItemKind::Weapon, tag))
         {
             toss(cx, client, number, item, 0.0);
         }
@@ -56,13 +56,13 @@ impl Items {
 /// The weapon that a player leaves behind: the one in hand, or the one it was about to take in hand.
 fn wielded(cx: &Context<'_>, client: ClientNum) -> Option<i32> {
     let player = cx.clients.player(client)?;
-    let (state, stats) = (&player.state, cx.clients.profile.stats);
+    let (state, stats) = (&player.state, cx.clients.ruleset.stats);
     let is_poor = |tag: i32| tag == Weapon::Machinegun || tag == Weapon::Grapple;
     let mut tag = player.entity.weapon;
     if is_poor(tag) && state.weaponstate == WeaponState::Dropping {
         tag = i32::from(player.command.weapon);
     }
-    let owned = (1..=cx.clients.profile.last_weapon).contains(&tag)
+    let owned = (1..=cx.clients.ruleset.last_weapon).contains(&tag)
         && state.stats[stats.weapons] >> tag & 1 != 0;
     let rounds = usize::try_from(tag).ok().and_then(|tag| state.ammo.get(tag));
     let loaded = rounds.is_some_and(|&rounds| rounds != 0);
@@ -71,14 +71,14 @@ fn wielded(cx: &Context<'_>, client: ClientNum) -> Option<i32> {
 impl Items {
     /// Powerups with time left, each further round, and flags among them.
     fn drop_powerups(&mut self, cx: &mut Context<'_>, client: ClientNum) {
-        let (now, profile) = (cx.clients.now, cx.clients.profile);
+        let (now, ruleset) = (cx.clients.now, cx.clients.ruleset);
         let Some(player) = cx.clients.player(client) else { return };
         let powerups = player.state.powerups;
         let mut angle = APART;
         for (tag, &until) in powerups.iter().enumerate() {
             let left_ms = until.saturating_sub(now.0);
             let kinds = [ItemKind::Powerup, ItemKind::Team].into_iter();
-            let found = kinds.filter_map(|kind| profile.items.by_tag(kind, tag as i32)).next();
+            let found = kinds.filter_map(|kind| ruleset.items.by_tag(kind, tag as i32)).next();
             let Some((number, item)) = found.filter(|_| left_ms > 0 && until > 0) else { continue };
             if let Some(flag) = Flag::of_item(number) {
                 self.drop_flag(cx, client, flag, angle);

@@ -15,7 +15,7 @@ use crate::game::deathmatch::{
 use crate::model::{Buttons, ClientNum, LevelTime, Vec3};
 use crate::{
     bg::{EntityType, Persistent, PmType},
-    game::{clients::Stage, settings::key},
+    game::{clients::JoinState, settings::key},
 };
 
 /// How long the scoreboard is shown at least, in milliseconds.
@@ -47,7 +47,7 @@ pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
         sys.spots.show_scoreboard(cx, client);
     }
     cx.clients.send_scores_to_all(cx.host);
-    if let Some(ms) = cx.clients.profile.scores.round_start_ms {
+    if let Some(ms) = cx.clients.ruleset.scores.round_start_ms {
         let [red, blue] = cx.clients.team_scores;
         let start = cx.clients.started + ms;
         cx.host.send_command(None, &format!("elimination {red} {blue} {start}"));
@@ -117,7 +117,7 @@ pub(super) fn wait_for_ready(
     let bits = humans()
         .filter(|client| client.index() < SHOWN_READY && is_ready(client))
         .fold(0_u16, |bits, client| bits | 1 << client.index());
-    let stat = cx.clients.profile.stats.clients_ready;
+    let stat = cx.clients.ruleset.stats.clients_ready;
     for player in cx.clients.players.iter_mut().flatten() {
         // 16 bits travel, with a sign.
         player.state.stats[stat] = i32::from(bits as i16);
@@ -155,6 +155,6 @@ fn leave_level(cx: &mut Context<'_>, sys: &mut Systems) {
     cx.clients.team_scores = [0; 2];
     for player in cx.clients.players.iter_mut().flatten() {
         player.state.persistant[Persistent::Score] = 0;
-        player.stage = Stage::Connecting;
+        player.join_state = JoinState::Connecting;
     }
 }

@@ -48,27 +48,27 @@ impl Clients {
         if self.is_tied(leaders) {
             return None;
         }
-        let rules = &self.rules;
-        let minutes = rules.time_limit_min.filter(|_| !warmup);
+        let settings = &self.settings;
+        let minutes = settings.time_limit_min.filter(|_| !warmup);
         if minutes
             .is_some_and(|limit| self.now.distance(self.started) >= limit.saturating_mul(60_000))
         {
             return Some(Reached { said: TIME.to_owned(), reason: TIME });
         }
-        if self.profile.limits_need_two && leaders[1].is_none() {
+        if self.ruleset.limits_need_two && leaders[1].is_none() {
             return None;
         }
         let said = match self.mode().score_limit {
             ScoreLimit::Captures => {
-                let team = self.winning_team(rules.capture_limit?)?;
+                let team = self.winning_team(settings.capture_limit?)?;
                 let said = format!("{team} hit the capturelimit.");
                 return Some(Reached { said, reason: CAPTURES });
             }
             ScoreLimit::TeamFrags => {
-                format!("{} hit the fraglimit.", self.winning_team(rules.frag_limit?)?)
+                format!("{} hit the fraglimit.", self.winning_team(settings.frag_limit?)?)
             }
             ScoreLimit::PlayerFrags => {
-                let (best, limit) = (leaders[0]?, rules.frag_limit?);
+                let (best, limit) = (leaders[0]?, settings.frag_limit?);
                 let winner = self.player(best).filter(|_| self.score(best) >= limit)?;
                 format!("{}^7 hit the fraglimit.", winner.name)
             }

@@ -7,7 +7,7 @@ use crate::model::{Buttons, ConfigIndex, EntityNum, UserCmd, Words};
 use crate::world::MapEntities;
 use crate::{
     bg::{GameType, Persistent, PmType, TIED, TeamColor, configstring},
-    game::{Game, LevelStart, Profile, clients::Role, conformance::TestHost},
+    game::{Game, LevelStart, Ruleset, clients::Role, conformance::TestHost},
 };
 
 const FRAME_MS: i32 = 50;
@@ -35,20 +35,20 @@ impl Match {
         });
     }
 
-    fn start(profile: &'static Profile, settings: &[(&str, &str)]) -> Self {
-        let mut host = TestHost::of_profile(profile);
+    fn start(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> Self {
+        let mut host = TestHost::of_ruleset(ruleset);
         for (name, value) in settings {
             host.set_setting(name, value);
         }
-        let (game, now) = (Deathmatch::new(profile), LevelTime(10_000));
+        let (game, now) = (Deathmatch::new(ruleset), LevelTime(10_000));
         let mut this = Self { game, host, now, bots: 0, led: Vec::new(), obeys: true };
         this.begin_level(false);
         this
     }
 
     /// The same with clients 0 to `count` in the game.
-    fn with(profile: &'static Profile, settings: &[(&str, &str)], count: usize) -> Self {
-        let mut this = Self::start(profile, settings);
+    fn with(ruleset: &'static Ruleset, settings: &[(&str, &str)], count: usize) -> Self {
+        let mut this = Self::start(ruleset, settings);
         (0..count).for_each(|number| this.join(number));
         this
     }
@@ -170,20 +170,20 @@ impl Match {
     }
 
     fn ready_bits(&self, number: usize) -> i32 {
-        self.game.player(client(number)).stats[self.game.clients.profile.stats.clients_ready]
+        self.game.player(client(number)).stats[self.game.clients.ruleset.stats.clients_ready]
     }
 }
 
 #[test]
 fn eight_players_go_from_warmup_to_the_next_map() {
-    for profile in Profile::ALL {
+    for ruleset in Ruleset::ALL {
         let settings = [
             ("g_doWarmup", "1"),
             ("g_warmup", "20"),
             ("fraglimit", "5"),
             ("nextmap", "map oa_dm2"),
         ];
-        let mut level = Match::start(profile, &settings);
+        let mut level = Match::start(ruleset, &settings);
         assert_eq!(level.string(configstring::WARMUP), "-1");
         level.join(0);
         level.run(2000);
@@ -196,7 +196,7 @@ fn eight_players_go_from_warmup_to_the_next_map() {
 
         // Nobody scores.
         level.game.with(&mut level.host, |cx, sys| take_own_life(cx, sys, client(1)));
-        assert!((0..8).all(|number| level.scores(number) == 0), "{}", profile.folder);
+        assert!((0..8).all(|number| level.scores(number) == 0), "{}", ruleset.folder);
 
         level.run(19_000 - FRAME_MS);
         assert!(
@@ -258,7 +258,7 @@ fn eight_players_go_from_warmup_to_the_next_map() {
 
 #[test]
 fn time_runs_out_to_the_millisecond_and_a_tie_is_played_on() {
-    let mut level = Match::with(Profile::BASEOA, &[("timelimit", "1"), ("fraglimit", "9")], 2);
+    let mut level = Match::with(Ruleset::BASEOA, &[("timelimit", "1"), ("fraglimit", "9")], 2);
     let end = level.game.clients.started.0 + 60_000;
     level.score(0, 3);
     level.score(1, 3);
@@ -275,7 +275,7 @@ fn time_runs_out_to_the_millisecond_and_a_tie_is_played_on() {
     assert!(level.was_told("print \"Timelimit hit.\n\""));
     assert_eq!(level.logged("Exit: "), ["Timelimit hit."]);
 
-    let mut level = Match::with(Profile::BASEQ3, &[("timelimit", "1")], 2);
+    let mut level = Match::with(Ruleset::BASEQ3, &[("timelimit", "1")], 2);
     level.score(0, 1);
     let end = level.game.clients.started.0 + 60_000;
     level.run(end - level.now.0 - FRAME_MS);
@@ -286,14 +286,14 @@ fn time_runs_out_to_the_millisecond_and_a_tie_is_played_on() {
 
 #[test]
 fn one_player_alone_hits_no_fraglimit_in_openarena() {
-    for (profile, ends) in [(Profile::BASEOA, false), (Profile::BASEQ3, true)] {
-        let mut level = Match::with(profile, &[("fraglimit", "3")], 1);
+    for (ruleset, ends) in [(Ruleset::BASEOA, false), (Ruleset::BASEQ3, true)] {
+        let mut level = Match::with(ruleset, &[("fraglimit", "3")], 1);
         level.score(0, 3);
         assert_eq!(
             level.game.with(&mut level.host, |_, sys| sys.course.is_over()),
             ends,
             "{}",
-            profile.folder
+            ruleset.folder
         );
     }
 }
@@ -305,7 +305,7 @@ fn teams_end_a_match_by_their_own_scores() {
         (GameType::CaptureTheFlag, [2, 8], "Blue hit the capturelimit.", "Capturelimit hit."),
     ] {
         let settings = [("fraglimit", "20"), ("capturelimit", "8")];
-        let mut level = Match::with(Profile::BASEQ3, &settings, 2);
+        let mut level = Match::with(Ruleset::BASEQ3, &settings, 2);
         level.game.clients.game_type = kind;
         level.score(0, 50);
         assert!(
@@ -329,32 +329,32 @@ fn teams_end_a_match_by_their_own_scores() {
 #[test]
 fn a_team_pays_for_no_leaver_in_openarena() {
     // Bob goes to the other side, and then leaves; what blue has, and who is said to have killed him.
-    for (profile, blue, killers) in [
-        (Profile::BASEOA, [0, 0], vec!["1 1 20: p1", "1022 1 20: <world>"]),
-        (Profile::BASEQ3, [-1, -1], vec!["1 1 20: p1"]),
+    for (ruleset, blue, killers) in [
+        (Ruleset::BASEOA, [0, 0], vec!["1 1 20: p1", "1022 1 20: <world>"]),
+        (Ruleset::BASEQ3, [-1, -1], vec!["1 1 20: p1"]),
     ] {
-        let mut level = Match::with(profile, &[], 2);
+        let mut level = Match::with(ruleset, &[], 2);
         level.game.clients.game_type = GameType::TeamDeathmatch;
-        for (number, colour) in [(0, TeamColor::Red), (1, TeamColor::Blue)] {
-            let role = Role::Playing(Some(colour));
+        for (number, color) in [(0, TeamColor::Red), (1, TeamColor::Blue)] {
+            let role = Role::Playing(Some(color));
             level.change_role(number, role);
         }
         level.game.clients.team_scores = [0; 2];
         level.host.logged.clear();
         let own = |level: &Match| level.game.clients.team_scores;
         level.change_role(1, Role::Playing(Some(TeamColor::Red)));
-        assert_eq!(own(&level), [0, blue[0]], "{}", profile.folder);
+        assert_eq!(own(&level), [0, blue[0]], "{}", ruleset.folder);
         level.leave(1);
-        assert_eq!(own(&level), [0, blue[1]], "{}", profile.folder);
+        assert_eq!(own(&level), [0, blue[1]], "{}", ruleset.folder);
         let kills: Vec<String> =
             killers.iter().map(|killer| format!("{killer} killed p1 by MOD_SUICIDE")).collect();
-        assert_eq!(level.logged("Kill: "), kills, "{}", profile.folder);
+        assert_eq!(level.logged("Kill: "), kills, "{}", ruleset.folder);
     }
 }
 
 #[test]
 fn tied_teams_play_on_and_are_ranked_as_tied() {
-    let mut level = Match::with(Profile::BASEQ3, &[("fraglimit", "20")], 2);
+    let mut level = Match::with(Ruleset::BASEQ3, &[("fraglimit", "20")], 2);
     level.game.clients.game_type = GameType::TeamDeathmatch;
     level.game.clients.team_scores = [20, 20];
     level.score(0, 1);
@@ -364,7 +364,7 @@ fn tied_teams_play_on_and_are_ranked_as_tied() {
 
 #[test]
 fn all_ready_leave_after_five_seconds_and_bots_are_not_asked() {
-    let mut level = Match::start(Profile::BASEOA, &[("fraglimit", "1")]);
+    let mut level = Match::start(Ruleset::BASEOA, &[("fraglimit", "1")]);
     level.bots = 0b100;
     (0..3).for_each(|number| level.join(number));
     level.score(0, 1);
@@ -378,7 +378,7 @@ fn all_ready_leave_after_five_seconds_and_bots_are_not_asked() {
 
 #[test]
 fn nobody_ready_means_nobody_leaves_unless_only_bots_are_there() {
-    let mut level = Match::with(Profile::BASEQ3, &[("fraglimit", "1")], 2);
+    let mut level = Match::with(Ruleset::BASEQ3, &[("fraglimit", "1")], 2);
     level.score(0, 1);
     level.run(120_000);
     assert_eq!(level.led, []);
@@ -393,7 +393,7 @@ fn nobody_ready_means_nobody_leaves_unless_only_bots_are_there() {
 
 #[test]
 fn who_comes_at_the_end_sees_the_scoreboard_too() {
-    let mut level = Match::with(Profile::BASEOA, &[("fraglimit", "1")], 2);
+    let mut level = Match::with(Ruleset::BASEOA, &[("fraglimit", "1")], 2);
     level.score(0, 1);
     level.run(3000);
     level.host.sent.clear();
@@ -407,8 +407,8 @@ fn who_comes_at_the_end_sees_the_scoreboard_too() {
 
 #[test]
 fn at_the_end_the_base_game_says_what_openarena_ignores() {
-    for (profile, said) in [(Profile::BASEQ3, true), (Profile::BASEOA, false)] {
-        let mut level = Match::with(profile, &[("fraglimit", "1")], 2);
+    for (ruleset, said) in [(Ruleset::BASEQ3, true), (Ruleset::BASEOA, false)] {
+        let mut level = Match::with(ruleset, &[("fraglimit", "1")], 2);
         level.score(0, 1);
         level.run(2000);
         for (line, always) in [("team s", false), ("kill now", false), ("say good game", true)] {
@@ -416,7 +416,7 @@ fn at_the_end_the_base_game_says_what_openarena_ignores() {
             level.say(1, line);
             let text = line.strip_prefix("say ").unwrap_or(line);
             let chat = format!("chat \"p1^7\x19: ^2{text}\"");
-            assert_eq!(level.was_told(&chat), always || said, "{}: {line}", profile.folder);
+            assert_eq!(level.was_told(&chat), always || said, "{}: {line}", ruleset.folder);
         }
         assert_eq!(level.role(1), Role::Playing(None));
         level.host.sent.clear();
@@ -427,9 +427,9 @@ fn at_the_end_the_base_game_says_what_openarena_ignores() {
 
 #[test]
 fn a_tournament_goes_from_pair_to_pair() {
-    for profile in Profile::ALL {
+    for ruleset in Ruleset::ALL {
         let settings = [("g_gametype", "1"), ("g_warmup", "5"), ("fraglimit", "2")];
-        let mut level = Match::with(profile, &settings, 1);
+        let mut level = Match::with(ruleset, &settings, 1);
         level.frame();
         assert_eq!(level.string(configstring::WARMUP), "-1");
         (1..4).for_each(|number| level.join(number));
@@ -455,7 +455,7 @@ fn a_tournament_goes_from_pair_to_pair() {
         assert_eq!(roles(&level), [false, true, true, false]);
         assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
         assert!(level.entry(1).contains("\\w\\1\\l\\0\\"));
-        assert_eq!(level.game.clients.next_in_line(), Some(client(3)));
+        assert_eq!(level.game.clients.next_challenger(), Some(client(3)));
         level.run(5000);
         assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
 
@@ -478,7 +478,7 @@ fn a_tournament_goes_from_pair_to_pair() {
 #[test]
 fn a_tournament_player_who_leaves_at_the_end_ends_it() {
     let settings = [("g_gametype", "1"), ("g_warmup", "0"), ("fraglimit", "2")];
-    let mut level = Match::with(Profile::BASEOA, &settings, 2);
+    let mut level = Match::with(Ruleset::BASEOA, &settings, 2);
     level.frame();
     assert!(
         !level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()),
@@ -494,7 +494,7 @@ fn a_tournament_player_who_leaves_at_the_end_ends_it() {
 
 #[test]
 fn a_countdown_begins_again_when_its_length_changes_or_players_leave() {
-    let mut level = Match::with(Profile::BASEQ3, &[("g_doWarmup", "1"), ("g_warmup", "20")], 2);
+    let mut level = Match::with(Ruleset::BASEQ3, &[("g_doWarmup", "1"), ("g_warmup", "20")], 2);
     level.run(3000);
     crate::game::Host::set_setting(&mut level.host, "g_warmup", "8");
     level.frame();
@@ -507,10 +507,10 @@ fn a_countdown_begins_again_when_its_length_changes_or_players_leave() {
 
 #[test]
 fn a_short_warmup_ends_at_once_or_by_a_restart() {
-    for (profile, restarts) in [(Profile::BASEQ3, 0), (Profile::BASEOA, 1)] {
-        let mut level = Match::with(profile, &[("g_doWarmup", "1"), ("g_warmup", "1")], 2);
+    for (ruleset, restarts) in [(Ruleset::BASEQ3, 0), (Ruleset::BASEOA, 1)] {
+        let mut level = Match::with(ruleset, &[("g_doWarmup", "1"), ("g_warmup", "1")], 2);
         level.run(500);
-        assert_eq!(level.led.len(), restarts, "{}", profile.folder);
+        assert_eq!(level.led.len(), restarts, "{}", ruleset.folder);
         assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
         assert_eq!(level.string(configstring::WARMUP), "");
     }
@@ -524,7 +524,7 @@ fn a_rotation_begins_with_d1_when_no_level_was_named() {
         ("vstr d7", "vstr nextmap", "vstr d7"),
     ] {
         let settings = [("fraglimit", "1"), ("d1", "map oa_dm1"), ("nextmap", nextmap)];
-        let mut level = Match::with(Profile::BASEQ3, &settings, 1);
+        let mut level = Match::with(Ruleset::BASEQ3, &settings, 1);
         level.score(0, 1);
         level.run(1000);
         level.press(0, Buttons::ATTACK);
@@ -537,7 +537,7 @@ fn a_rotation_begins_with_d1_when_no_level_was_named() {
 #[test]
 fn a_line_that_leads_nowhere_is_made_up_for_by_a_restart() {
     let settings = [("fraglimit", "1"), ("nextmap", "echo nowhere")];
-    let mut level = Match::with(Profile::BASEQ3, &settings, 1);
+    let mut level = Match::with(Ruleset::BASEQ3, &settings, 1);
     level.obeys = false;
     level.score(0, 1);
     level.run(1000);
@@ -550,7 +550,7 @@ fn a_line_that_leads_nowhere_is_made_up_for_by_a_restart() {
 
 #[test]
 fn sessions_outlive_levels_but_not_their_game_type() {
-    let mut level = Match::with(Profile::BASEOA, &[], 3);
+    let mut level = Match::with(Ruleset::BASEOA, &[], 3);
     level.say(1, "team s");
     level.say(2, "follow 0");
     level.run(6000);
@@ -566,11 +566,11 @@ fn sessions_outlive_levels_but_not_their_game_type() {
 
 #[test]
 fn the_log_tells_a_match_from_its_beginning_to_its_end() {
-    for (profile, first, second) in [
-        (Profile::BASEQ3, "ClientConnect: 0", "ClientUserinfoChanged: 0 n\\p0\\t\\0\\"),
-        (Profile::BASEOA, "ClientUserinfoChanged: 0 n\\p0\\t\\0\\", "ClientConnect: 0"),
+    for (ruleset, first, second) in [
+        (Ruleset::BASEQ3, "ClientConnect: 0", "ClientUserinfoChanged: 0 n\\p0\\t\\0\\"),
+        (Ruleset::BASEOA, "ClientUserinfoChanged: 0 n\\p0\\t\\0\\", "ClientConnect: 0"),
     ] {
-        let mut level = Match::with(profile, &[("fraglimit", "1")], 1);
+        let mut level = Match::with(ruleset, &[("fraglimit", "1")], 1);
         level.leave(0);
         level.run(5000);
         level.change_level(true);
@@ -588,6 +588,6 @@ fn the_log_tells_a_match_from_its_beginning_to_its_end() {
         assert_eq!(lines[end + 1..end + 3], [&rule, &rule]);
         // The clock begins anew with the level; OpenArena's only with another level.
         let (ended, begun) = (level.host.logged[end].0, level.host.logged[end + 2].0);
-        assert_eq!((ended, begun), (5300, if profile.log_clock_runs_on { 5300 } else { 0 }));
+        assert_eq!((ended, begun), (5300, if ruleset.log_clock_runs_on { 5300 } else { 0 }));
     }
 }

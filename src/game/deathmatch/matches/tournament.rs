@@ -13,7 +13,7 @@ use crate::model::ClientNum;
 /// Lets whoever has waited longest play, as long as there is room. Another warm-up comes with it.
 pub(super) fn call_next_in_line(cx: &mut Context<'_>, sys: &mut Systems) {
     while playing(cx).nth(1).is_none()
-        && let Some(next) = cx.clients.next_in_line()
+        && let Some(next) = cx.clients.next_challenger()
         && !cx.clients.is_full(next)
     {
         sys.course.set_warmup(cx, Warmup::Waiting);
@@ -38,7 +38,7 @@ pub(super) fn settle_tournament(cx: &mut Context<'_>) {
 /// The loser makes room for the next.
 pub(super) fn retire_loser(cx: &mut Context<'_>, sys: &mut Systems) {
     if let Some((_, loser)) = opponents(cx) {
-        client_context(cx, sys, |clients| clients.change_role(loser, Role::Watching));
+        client_context(cx, sys, |clients| clients.change_role(loser, Role::Spectating));
     }
 }
 impl Course {

@@ -30,7 +30,7 @@ pub(super) enum Warmup {
 impl Course {
     /// A level begins: with a warm-up, unless that has just ended.
     pub(super) fn begin_warmup(&mut self, cx: &mut Context<'_>, warmed_up: bool) {
-        let wanted = cx.clients.rules.warmup && cx.clients.mode().has_warmup;
+        let wanted = cx.clients.settings.warmup && cx.clients.mode().has_warmup;
         self.set_warmup(cx, if wanted && !warmed_up { Warmup::Waiting } else { Warmup::None });
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
         }
         return;
     }
-    let (now, seconds) = (cx.clients.now, cx.clients.rules.warmup_s);
+    let (now, seconds) = (cx.clients.now, cx.clients.settings.warmup_s);
     match sys.course.warmup {
         Warmup::None => {}
         Warmup::Until { start, seconds: counted } if counted == seconds => {
@@ -62,7 +62,7 @@ pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
         Warmup::Waiting | Warmup::Until { .. } => {
             // The restart takes a second of its own.
             let start = now + seconds.saturating_sub(1).saturating_mul(1000);
-            let at_once = seconds <= 1 && (in_turn || !cx.clients.profile.short_warmup_restarts);
+            let at_once = seconds <= 1 && (in_turn || !cx.clients.ruleset.short_warmup_restarts);
             let next = Warmup::Until { start, seconds };
             sys.course.set_warmup(cx, if at_once { Warmup::None } else { next });
         }
@@ -91,6 +91,6 @@ fn are_enough(cx: &Context<'_>) -> bool {
         players: playing(cx).count(),
         red: on(Team::Red),
         blue: on(Team::Blue),
-        any_two: cx.clients.profile.any_two_warm_up,
+        any_two: cx.clients.ruleset.any_two_warm_up,
     })
 }

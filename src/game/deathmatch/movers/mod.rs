@@ -50,7 +50,7 @@ const DAMAGE: i32 = 2;
 /// Largest number that a map gives a mover: beyond the size of the world, so that trains can be elsewhere
 /// at once.
 const MOST: f32 = 10_000_000.0;
-/// Light of a mover whose map says only its colour.
+/// Light of a mover whose map says only its color.
 const LIGHT: f32 = 100.0;
 
 /// What a mover is.
@@ -364,7 +364,7 @@ fn arrive(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     }
 }
 
-/// Light and colour of a mover in one number.
+/// Light and color of a mover in one number.
 fn light_of(entity: &MapEntity) -> i32 {
     let light = entity.float("light");
     let color = entity.vec3("color");

@@ -68,7 +68,7 @@ pub(in crate::game::deathmatch) fn pendulum(
     entity: &MapEntity,
 ) {
     let place = sys.targets.add_mover(cx, entity, Mover::new(Kind::Free, entity));
-    let gravity = cx.clients.rules.gravity.max(1) as f32;
+    let gravity = cx.clients.settings.gravity.max(1) as f32;
     let Some(thing) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
     let length = thing.shared.mins[2].abs().max(MIN_PENDULUM);
     let frequency = (gravity / (3.0 * length)).sqrt() / (std::f32::consts::PI * 2.0);

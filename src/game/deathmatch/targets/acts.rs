@@ -179,7 +179,7 @@ pub(super) fn print_target(
 pub(super) fn aim_push(cx: &mut Context<'_>, number: EntityNum) {
     let target = pick_target(cx, number).and_then(|target| cx.entities.get(target));
     let target = target.map(|target| target.state.origin);
-    let gravity = cx.clients.rules.gravity as f32;
+    let gravity = cx.clients.settings.gravity as f32;
     let Some(thing) = cx.entities.get_mut(number) else { return };
     let center = middle(thing);
     match target.and_then(|target| pad_velocity(center, target, gravity)) {

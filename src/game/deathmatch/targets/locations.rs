@@ -32,7 +32,7 @@ pub(in crate::game::deathmatch) fn location(
         .filter_map(|number| cx.entities.get(number))
         .all(|thing| !matches!(thing.what, What::Location(_)));
     let due = cx.clients.now + NAMES_MS;
-    cx.clients.places.add(entity.origin(), &name, entity.int("count").unwrap_or(0));
+    cx.clients.locations.add(entity.origin(), &name, entity.int("count").unwrap_or(0));
     let number = sys.targets.add(cx, entity, What::Location(name.into()));
     if let Some(thing) = number.and_then(|number| cx.entities.get_mut(number)) {
         thing.think_at = is_first.then_some(due);

@@ -37,9 +37,9 @@ impl Fight {
         victim: ClientNum,
         attacker: ClientNum,
     ) {
-        let [one, other] = [victim, attacker].map(|client| cx.clients.role(client).colour());
+        let [one, other] = [victim, attacker].map(|client| cx.clients.role(client).color());
         let (Some(victims), Some(attackers)) = (one, other) else { return };
-        if victims != attackers && carries(cx, victim, Flag::of_colour(attackers)) {
+        if victims != attackers && carries(cx, victim, Flag::of_color(attackers)) {
             self.deeds[attacker.index()].hurt_carrier_at = Some(cx.clients.now);
         }
     }
@@ -52,14 +52,14 @@ pub(in crate::game::deathmatch) fn reward_kill(
     victim: ClientNum,
     killer: ClientNum,
 ) {
-    let [one, other] = [victim, killer].map(|client| cx.clients.role(client).colour());
+    let [one, other] = [victim, killer].map(|client| cx.clients.role(client).color());
     let (Some(victims), Some(killers)) = (one, other) else { return };
     if victims == killers || !cx.clients.game_type.has_flags() {
         return;
     }
     let now = cx.clients.now;
     let at = place_of(cx, victim);
-    let own = Flag::of_colour(killers);
+    let own = Flag::of_color(killers);
     if carries(cx, victim, own) {
         sys.fight.deeds[killer.index()].fragged_carrier_at = Some(now);
         let deed = format!("fragged {}'s flag carrier!", victims.upper_name());
@@ -67,7 +67,7 @@ pub(in crate::game::deathmatch) fn reward_kill(
         sys.course.add_score(cx, killer, CARRIER, at);
         // Whoever hurt it is no danger to anybody now.
         for client in ClientNum::all() {
-            if cx.clients.role(client).colour() == Some(killers) {
+            if cx.clients.role(client).color() == Some(killers) {
                 sys.fight.deeds[client.index()].hurt_carrier_at = None;
             }
         }

@@ -36,7 +36,7 @@ struct Deeds {
 pub(super) struct Fight {
     /// By client number.
     deeds: [Deeds; MAX_CLIENTS],
-    /// When everybody heard last that a flag is taken; by its colour.
+    /// When everybody heard last that a flag is taken; by its color.
     taken_at: [Option<LevelTime>; 2],
 }
 
@@ -84,7 +84,7 @@ pub(in crate::game::deathmatch) fn tell_flag_taken(
         };
         tell_team_sound(cx, sound);
     }
-    if cx.clients.profile.shows_every_score {
+    if cx.clients.ruleset.shows_every_score {
         let at = place_of(cx, client);
         sys.course.add_score(cx, client, 0, at);
     }
@@ -111,11 +111,11 @@ pub(in crate::game::deathmatch) fn reward_capture(
     client: ClientNum,
     own: Flag,
 ) {
-    let colour = own.colour();
+    let color = own.color();
     print_deed(cx, client, &format!("captured the {} flag!", own.other().name()));
     sys.fight.taken_at = [None; 2];
-    score_for_team(cx, colour);
-    let team: Vec<ClientNum> = cx.clients.team_of(colour).collect();
+    score_for_team(cx, color);
+    let team: Vec<ClientNum> = cx.clients.team_of(color).collect();
     for &mate in &team {
         if cx.clients.plays(mate) && !cx.is_dead(mate) {
             cx.show(mate, Event::Taunt, 0);
@@ -126,7 +126,7 @@ pub(in crate::game::deathmatch) fn reward_capture(
     sys.course.add_score(cx, client, CAPTURE, at);
     tell_team_sound(
         cx,
-        match colour {
+        match color {
             TeamColor::Red => TeamSound::RedCaptured,
             TeamColor::Blue => TeamSound::BlueCaptured,
         },
@@ -147,11 +147,11 @@ pub(in crate::game::deathmatch) fn reward_capture(
 }
 
 /// A point for a team, and how that changes the game.
-fn score_for_team(cx: &mut Context<'_>, colour: TeamColor) {
+fn score_for_team(cx: &mut Context<'_>, color: TeamColor) {
     let scores = &mut cx.clients.team_scores;
-    let (own, other) = (scores[colour as usize], scores[colour.other() as usize]);
-    scores[colour as usize] = own.saturating_add(1);
-    let sounds = match colour {
+    let (own, other) = (scores[color as usize], scores[color.other() as usize]);
+    scores[color as usize] = own.saturating_add(1);
+    let sounds = match color {
         TeamColor::Red => [TeamSound::RedLeads, TeamSound::RedScored],
         TeamColor::Blue => [TeamSound::BlueLeads, TeamSound::BlueScored],
     };
@@ -172,9 +172,9 @@ pub(in crate::game::deathmatch) fn share_score(
     client: ClientNum,
     points: i32,
 ) {
-    let colour = cx.clients.role(client).colour();
-    if let Some(colour) = colour.filter(|_| cx.clients.mode().shares_score) {
-        let score = &mut cx.clients.team_scores[colour as usize];
+    let color = cx.clients.role(client).color();
+    if let Some(color) = color.filter(|_| cx.clients.mode().shares_score) {
+        let score = &mut cx.clients.team_scores[color as usize];
         *score = score.saturating_add(points);
     }
 }

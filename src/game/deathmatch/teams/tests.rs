@@ -7,7 +7,7 @@ use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, Words};
 use crate::{
     bg::{EntityType, Event, Persistent, entity_flag},
     game::{
-        Deathmatch, Game, Host as _, LevelStart, Profile, conformance::TestHost,
+        Deathmatch, Game, Host as _, LevelStart, Ruleset, conformance::TestHost,
         deathmatch::items::Flag,
     },
 };
@@ -17,10 +17,10 @@ fn client(number: usize) -> ClientNum {
 }
 
 /// Red 0 and 1, blue 2 and 3, far from each other.
-fn field(profile: &'static Profile, game_type: &str) -> (Deathmatch, TestHost) {
-    let mut host = TestHost::of_profile(profile);
+fn field(ruleset: &'static Ruleset, game_type: &str) -> (Deathmatch, TestHost) {
+    let mut host = TestHost::of_ruleset(ruleset);
     host.set_setting("g_gametype", game_type);
-    let mut game = Deathmatch::new(profile);
+    let mut game = Deathmatch::new(ruleset);
     game.init(&mut host, LevelStart { time: LevelTime(1000), seed: 1, restart: false });
     for (number, team) in ["red", "red", "blue", "blue"].into_iter().enumerate() {
         host.userinfos[number] = format!("\\name\\p{number}");
@@ -59,20 +59,20 @@ fn sounds(game: &Deathmatch) -> Vec<i32> {
 
 #[test]
 fn openarena_marks_deaths_by_a_mate_and_by_oneself() {
-    for (profile, marked) in [(Profile::BASEOA, 1), (Profile::BASEQ3, 0)] {
-        let (mut game, mut host) = field(profile, "4");
+    for (ruleset, marked) in [(Ruleset::BASEOA, 1), (Ruleset::BASEQ3, 0)] {
+        let (mut game, mut host) = field(ruleset, "4");
         game.with(&mut host, |cx, sys| take_own_life(cx, sys, client(0)));
         let obituary = (64..256)
             .filter_map(|number| game.entity(crate::model::EntityNum::new(number)?))
             .find(|entity| entity.state.e_type == EntityType::with_event(Event::Obituary));
-        assert_eq!(obituary.expect("it is told").state.generic1, marked, "{}", profile.folder);
+        assert_eq!(obituary.expect("it is told").state.generic1, marked, "{}", ruleset.folder);
     }
 }
 
 #[test]
 fn a_flag_is_taken_and_captured() {
-    for profile in Profile::ALL {
-        let (mut game, mut host) = field(profile, "4");
+    for ruleset in Ruleset::ALL {
+        let (mut game, mut host) = field(ruleset, "4");
         assert!(game.with(&mut host, |cx, sys| touch_team_item(
             cx,
             sys,
@@ -109,8 +109,8 @@ fn a_flag_is_taken_and_captured() {
 
 #[test]
 fn m38_flag_is_dropped_when_its_carrier_begins_again() {
-    for profile in Profile::ALL {
-        let (mut game, mut host) = field(profile, "4");
+    for ruleset in Ruleset::ALL {
+        let (mut game, mut host) = field(ruleset, "4");
         game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
         game.client_begin(&mut host, client(0));
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "02", "on the ground");
@@ -119,7 +119,7 @@ fn m38_flag_is_dropped_when_its_carrier_begins_again() {
 
 #[test]
 fn scores_are_led_tied_and_raised() {
-    let (mut game, mut host) = field(Profile::BASEQ3, "4");
+    let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     for (number, own, sound) in
         [(0, Flag::Red, 10), (2, Flag::Blue, 12), (2, Flag::Blue, 11), (2, Flag::Blue, 9)]
     {
@@ -135,7 +135,7 @@ fn scores_are_led_tied_and_raised() {
 
 #[test]
 fn who_returned_a_flag_or_fragged_its_carrier_assists() {
-    let (mut game, mut host) = field(Profile::BASEQ3, "4");
+    let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     // Blue takes red's flag, is killed for it, and red brings the flag home and captures.
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(2), Flag::Red, false));
     host.sent.clear();
@@ -156,7 +156,7 @@ fn who_returned_a_flag_or_fragged_its_carrier_assists() {
 
 #[test]
 fn whoever_hurt_the_carrier_is_worth_two() {
-    let (mut game, mut host) = field(Profile::BASEQ3, "4");
+    let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
     game.with(&mut host, |cx, sys| sys.fight.note_hurt_carrier(cx, client(0), client(2)));
     game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
@@ -171,7 +171,7 @@ fn whoever_hurt_the_carrier_is_worth_two() {
 
 #[test]
 fn guarding_the_own_carrier_is_worth_one() {
-    let (mut game, mut host) = field(Profile::BASEQ3, "4");
+    let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
     game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0; 4], "too far away");
@@ -185,7 +185,7 @@ fn guarding_the_own_carrier_is_worth_one() {
 #[test]
 fn points_are_the_teams_in_team_deathmatch_only() {
     for (game_type, team_scores) in [("3", [2, -1]), ("4", [0, 0])] {
-        let (mut game, mut host) = field(Profile::BASEQ3, game_type);
+        let (mut game, mut host) = field(Ruleset::BASEQ3, game_type);
         game.with(&mut host, |cx, sys| sys.course.add_score(cx, client(0), 2, Vec3::ZERO));
         game.with(&mut host, |cx, sys| sys.course.add_score(cx, client(2), -1, Vec3::ZERO));
         assert_eq!(game.clients.team_scores, team_scores);

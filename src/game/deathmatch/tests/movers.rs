@@ -5,7 +5,7 @@ use super::{
     stage::{Corners, STANDING, Stage, thing},
 };
 use crate::bg::entity_flag;
-use crate::game::Profile;
+use crate::game::Ruleset;
 use crate::game::deathmatch::{movers::shoot_mover, triggers::bump};
 use crate::model::{LevelTime, SvFlags, TrajectoryKind, Vec3};
 
@@ -246,7 +246,7 @@ const WAY: &str = "{ classname func_train model *1 target a speed 200 }\n\
 
 #[test]
 fn a_train_goes_from_corner_to_corner() {
-    let mut stage = Stage::fresh(crate::game::Profile::BASEQ3, &[CUBE], WAY);
+    let mut stage = Stage::fresh(crate::game::Ruleset::BASEQ3, &[CUBE], WAY);
     assert_eq!(stage.thing(64).shared.current_origin, Vec3::ZERO);
     stage.frame(100);
     let first = stage.now;
@@ -376,10 +376,10 @@ fn entities_that_are_not_for_the_game_are_left_out() {
     for (key, for_base, for_openarena) in
         [("notq3a", false, false), ("notta", true, false), ("notteam", true, true)]
     {
-        for (profile, there) in [(Profile::BASEQ3, for_base), (Profile::BASEOA, for_openarena)] {
+        for (ruleset, there) in [(Ruleset::BASEQ3, for_base), (Ruleset::BASEOA, for_openarena)] {
             let text = format!("{{ classname func_door model *1 {key} 1 }}");
-            let stage = Stage::of(profile, &[DOOR], &text);
-            assert_eq!(stage.thing(64).state.e_type == 4, there, "{key}, {}", profile.folder);
+            let stage = Stage::of(ruleset, &[DOOR], &text);
+            assert_eq!(stage.thing(64).state.e_type == 4, there, "{key}, {}", ruleset.folder);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::testing::{Block, TestMap};
 use crate::world::{Bsp, TracePrecision, World};
 use crate::{
     bg::configstring,
-    game::{Game, Host, LevelStart, Profile, conformance::TestHost},
+    game::{Game, Host, LevelStart, Ruleset, conformance::TestHost},
 };
 
 /// Two corners of a box.
@@ -36,11 +36,11 @@ impl Stage {
     /// A hall with these brush models (`*1` and so on) and these entities, the first of which is thing 64.
     /// It has run for 300 ms, as levels have when the first player comes.
     pub(super) fn new(models: &[Corners], entities: &str) -> Self {
-        Self::of(Profile::BASEQ3, models, entities)
+        Self::of(Ruleset::BASEQ3, models, entities)
     }
 
-    pub(super) fn of(profile: &'static Profile, models: &[Corners], entities: &str) -> Self {
-        let mut stage = Self::fresh(profile, models, entities);
+    pub(super) fn of(ruleset: &'static Ruleset, models: &[Corners], entities: &str) -> Self {
+        let mut stage = Self::fresh(ruleset, models, entities);
         for _ in 0..3 {
             stage.frame(100);
         }
@@ -48,12 +48,12 @@ impl Stage {
     }
 
     /// The same at the very moment of its load.
-    pub(super) fn fresh(profile: &'static Profile, models: &[Corners], entities: &str) -> Self {
+    pub(super) fn fresh(ruleset: &'static Ruleset, models: &[Corners], entities: &str) -> Self {
         let map = Bsp::load(&hall(models, entities)).expect("a sound map");
         let world = World::new(map, TracePrecision::Single).expect("a world");
-        let mut host = TestHost::of_profile(profile);
+        let mut host = TestHost::of_ruleset(ruleset);
         host.world = Some(world);
-        let mut stage = Self { game: Deathmatch::new(profile), host, now: LevelTime(1000) };
+        let mut stage = Self { game: Deathmatch::new(ruleset), host, now: LevelTime(1000) };
         let start = LevelStart { time: stage.now, seed: 3, restart: false };
         stage.game.init(&mut stage.host, start);
         stage

@@ -6,7 +6,7 @@ use super::{
     stage::{Corners, STANDING, Stage},
 };
 use crate::model::{ClientNum, SvFlags, Vec3};
-use crate::{bg::MeansOfDeath, game::Profile};
+use crate::{bg::MeansOfDeath, game::Ruleset};
 
 /// A target, and a player far from it.
 fn with_player(target: &str) -> (Stage, ClientNum) {
@@ -171,7 +171,7 @@ fn speakers_say_how_they_sound_and_play_when_used() {
 fn places_are_named_200_milliseconds_after_the_load() {
     let text = "{ classname target_location message \"Red Base\" }\n{ classname light }\n\
         { classname target_location message Bridge count 3 }\n";
-    let mut stage = Stage::fresh(Profile::BASEQ3, &[], text);
+    let mut stage = Stage::fresh(Ruleset::BASEQ3, &[], text);
     stage.frame(150);
     assert_eq!(stage.text(608), "");
     stage.frame(50);
@@ -249,16 +249,16 @@ fn classes_that_nobody_knows_are_named_once() {
     let text = "{ classname target_nonsense }\n{ classname target_nonsense }\n{ classname item_what }\n\
         { classname item_scout }\n{ classname team_redobelisk }\n{ classname weapon_railgun }\n\
         { classname team_CTF_redspawn }\n{ classname info_x }\n{ classname ITEM_Health }\n";
-    let unknown = |profile| {
-        let stage = Stage::of(profile, &[], text);
+    let unknown = |ruleset| {
+        let stage = Stage::of(ruleset, &[], text);
         let lines = stage.host.printed.into_iter().filter(|line| line.ends_with("unknown"));
         lines.filter_map(|line| line.split(' ').nth(7).map(str::to_owned)).collect::<Vec<_>>()
     };
     let common = ["info_x,", "item_what,", "target_nonsense,"];
-    assert_eq!(unknown(Profile::BASEOA), common);
+    assert_eq!(unknown(Ruleset::BASEOA), common);
     let own = ["info_x,", "item_scout,", "item_what,", "target_nonsense,", "team_redobelisk,"];
-    assert_eq!(unknown(Profile::BASEQ3), own);
-    let counted = Stage::of(Profile::BASEQ3, &[], text).host.printed;
+    assert_eq!(unknown(Ruleset::BASEQ3), own);
+    let counted = Stage::of(Ruleset::BASEQ3, &[], text).host.printed;
     assert!(counted.iter().any(|line| line.contains("2 entities of class target_nonsense")));
 }
 

@@ -61,7 +61,7 @@ fn a_trigger_of_one_team_ignores_the_others() {
 #[test]
 fn trigger_always_fires_once_300_milliseconds_after_the_load() {
     let text = format!("{{ classname trigger_always target s }}\n{SPEAKER}");
-    let mut stage = Stage::fresh(crate::game::Profile::BASEQ3, &[], &text);
+    let mut stage = Stage::fresh(crate::game::Ruleset::BASEQ3, &[], &text);
     stage.frame(250);
     assert_eq!(plays(&stage, 65), 0);
     stage.frame(50);
@@ -72,7 +72,7 @@ fn trigger_always_fires_once_300_milliseconds_after_the_load() {
 fn a_timer_fires_by_itself_and_use_toggles_it() {
     let timer = |keys: &str| {
         let text = format!("{{ classname func_timer target s {keys} }}\n{SPEAKER}");
-        Stage::fresh(crate::game::Profile::BASEQ3, &[], &text)
+        Stage::fresh(crate::game::Ruleset::BASEQ3, &[], &text)
     };
     let mut stage = timer("spawnflags 1 wait 2 random 0.001");
     stage.frame(50);

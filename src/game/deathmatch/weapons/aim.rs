@@ -41,7 +41,7 @@ pub(super) fn aim(cx: &Context<'_>, client: ClientNum) -> Option<Aim> {
 impl Projectiles {
     /// The seed of a shot: clients that draw it along know it by the time of the command.
     pub(super) fn shot_seed(&mut self, cx: &mut Context<'_>, client: ClientNum) -> i32 {
-        if cx.clients.profile.fights.seeded_by_time {
+        if cx.clients.ruleset.combat.seeded_by_time {
             self.players[client.index()].attack_time.rem_euclid(SEEDS)
         } else {
             (cx.rng.chance() * SEEDS as f32) as i32

@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's rounding of end points, in its two forms.
 
-use crate::game::profile::EndRounding;
+use crate::game::ruleset::EndRounding;
 use crate::model::Vec3;
 
 /// A place as whole numbers, each rounded toward where the shot came from.

@@ -31,7 +31,7 @@ impl Projectiles {
         let owner = client.into();
         let forward = aim.axes.forward;
         let hook = launch(cx, owner, Weapon::Grapple as i32, aim.muzzle, forward);
-        if cx.clients.profile.fights.hooks_by_command
+        if cx.clients.ruleset.combat.hooks_by_command
             && let Some(thing) = hook.and_then(|hook| cx.entities.get_mut(hook))
         {
             // No farther from now than commands may be.
@@ -79,7 +79,7 @@ impl Combat {
     /// A hook holds in what it met.
     pub(super) fn hook_into(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
         let (now, started) = cx.clock();
-        let how = cx.clients.profile.fights.end_rounding;
+        let how = cx.clients.ruleset.combat.end_rounding;
         let Some((thing, missile)) = cx.entities.missile(number) else { return };
         let (base, shooter) = (thing.state.pos.base, missile.shooter());
         let victim = client_of(trace.entity).filter(|_| self.is_damageable(cx, trace.entity));
@@ -127,7 +127,7 @@ impl Combat {
         victim: Option<EntityNum>,
     ) {
         let now = cx.clients.now;
-        let how = cx.clients.profile.fights.end_rounding;
+        let how = cx.clients.ruleset.combat.end_rounding;
         let Some(victim) = victim.filter(|&victim| self.is_damageable(cx, victim)) else {
             if let Some(thing) = cx.entities.get_mut(number) {
                 thing.think_at = None;

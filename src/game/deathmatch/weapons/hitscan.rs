@@ -50,7 +50,7 @@ pub(super) fn fire_bullet(
         return;
     }
     let target = ray.trace.entity;
-    let fights = cx.clients.profile.fights;
+    let fights = cx.clients.ruleset.combat;
     let at = rounded_toward(ray.trace.endpos, ray.start, fights.end_rounding);
     let shooter = client.index() as i32;
     let into_flesh = client_of(target).is_some() && sys.combat.is_damageable(cx, target);
@@ -174,7 +174,7 @@ pub(super) fn fire_beam(
 }
 
 fn show_beam(cx: &mut Context<'_>, client: ClientNum, aim: &Aim, trace: &Trace) {
-    let how = cx.clients.profile.fights.end_rounding;
+    let how = cx.clients.ruleset.combat.end_rounding;
     let at = rounded_toward(trace.endpos, aim.muzzle, how);
     let start: Vec3 =
         aim.muzzle.add_scaled(aim.axes.right, BEAM_RIGHT).add_scaled(aim.axes.up, BEAM_UP);

@@ -48,7 +48,7 @@ pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, 
     {
         return sys.projectiles.stick_to_player(cx, number, player);
     }
-    let how = cx.clients.profile.fights.end_rounding;
+    let how = cx.clients.ruleset.combat.end_rounding;
     let Some((thing, _)) = cx.entities.missile_mut(number) else { return };
     let at = rounded_toward(trace.endpos, thing.state.pos.base, how);
     thing.put(at);

@@ -157,7 +157,7 @@ pub(in crate::game::deathmatch) fn launch(
     thing.state.weapon = number;
     thing.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN;
     thing.shared.owner_num = owner.index() as i32;
-    if cx.clients.profile.fights.names_shooters {
+    if cx.clients.ruleset.combat.names_shooters {
         thing.state.other_entity_num = owner.index() as i32;
     }
     match kind.on_impact {
@@ -299,7 +299,7 @@ fn meet(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trac
     } else {
         Event::MissileMiss
     };
-    let how = cx.clients.profile.fights.end_rounding;
+    let how = cx.clients.ruleset.combat.end_rounding;
     let normal = direction_byte(trace.plane.normal);
     let Some((thing, _)) = cx.entities.missile_mut(number) else { return };
     let at = rounded_toward(trace.endpos, thing.state.pos.base, how);

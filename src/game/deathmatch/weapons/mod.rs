@@ -98,7 +98,7 @@ pub(in crate::game::deathmatch) fn fire_weapon(
 ) {
     let Some(player) = cx.clients.player(client) else { return };
     let number = player.entity.weapon;
-    if number > cx.clients.profile.last_weapon {
+    if number > cx.clients.ruleset.last_weapon {
         return;
     }
     let weapon = crate::bg::weapons::weapon(number);
@@ -153,7 +153,7 @@ fn strength(cx: &Context<'_>, client: ClientNum) -> f32 {
     let Some(player) = cx.clients.player(client) else { return 1.0 };
     let quad = player.state.powerups[Powerup::Quad] != 0;
     let factor = if quad { cx.frame.combat.quad_factor } else { 1.0 };
-    let carried = cx.clients.profile.stats.rune.map(|stat| player.state.stats[stat]);
+    let carried = cx.clients.ruleset.stats.rune.map(|stat| player.state.stats[stat]);
     let item = carried.and_then(|item| usize::try_from(item).ok());
     let item = item.and_then(|item| ITEMS.get(item));
     let doubles = item.is_some_and(|item| item.kind == ItemKind::Rune && item.tag == Rune::Doubler);

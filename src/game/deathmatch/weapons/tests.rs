@@ -5,7 +5,7 @@ use crate::model::{Buttons, ClientNum, Vec3, Words};
 use crate::{
     bg::{Event, Persistent, Powerup, Weapon, pm_flag},
     game::{
-        BaseGame, Game, Host, Profile,
+        BaseGame, Game, Host, Ruleset,
         deathmatch::arena::{Arena, Block, FRAME_MS, STANDING, Stuff},
     },
 };
@@ -15,11 +15,11 @@ const MUZZLE_Z: f32 = 50.0;
 
 /// A shooter at the middle that looks east, armed, and somebody 300 units in front of it.
 fn duel(
-    profile: &'static Profile,
+    ruleset: &'static Ruleset,
     number: impl Into<i32>,
     blocks: &[Block],
 ) -> (Arena, ClientNum, ClientNum) {
-    let mut arena = Arena::with(profile, blocks, &[]);
+    let mut arena = Arena::with(ruleset, blocks, &[]);
     let one = arena.join(0, 0.0, 0.0, 0.0);
     let other = arena.join(1, 300.0, 0.0, 180.0);
     arena.arm(one, number, 10);
@@ -28,13 +28,13 @@ fn duel(
 
 #[test]
 fn bullets_hit_who_stands_in_front() {
-    for (profile, number, means) in
-        [(Profile::BASEQ3, 2, 3), (Profile::BASEOA, 2, 3), (Profile::BASEOA, 13, 24)]
+    for (ruleset, number, means) in
+        [(Ruleset::BASEQ3, 2, 3), (Ruleset::BASEOA, 2, 3), (Ruleset::BASEOA, 13, 24)]
     {
-        let (mut arena, one, other) = duel(profile, number, &[]);
+        let (mut arena, one, other) = duel(ruleset, number, &[]);
         arena.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
         arena.fire(one);
-        assert_eq!(arena.health(other), 93, "{} {number}", profile.folder);
+        assert_eq!(arena.health(other), 93, "{} {number}", ruleset.folder);
         assert_eq!(arena.state(one).ammo[number as usize], 9);
         let shown = arena.event(Event::BulletHitFlesh);
         assert_eq!((shown.event_parm, shown.other_entity_num), (1, 0));
@@ -50,8 +50,8 @@ fn bullets_hit_who_stands_in_front() {
 
 #[test]
 fn bullets_stray_the_same_for_the_same_time() {
-    let hits = |profile: &'static Profile, skip: i32| {
-        let mut arena = Arena::new(profile);
+    let hits = |ruleset: &'static Ruleset, skip: i32| {
+        let mut arena = Arena::new(ruleset);
         let one = arena.join(0, 0.0, 0.0, 0.0);
         arena.arm(one, Weapon::Machinegun, 50);
         arena.run_for(skip);
@@ -60,9 +60,9 @@ fn bullets_stray_the_same_for_the_same_time() {
         assert_eq!(mark.event_parm, 143, "the wall looks west");
         mark.pos.base
     };
-    let first = hits(Profile::BASEOA, 0);
-    assert_eq!(first, hits(Profile::BASEOA, 0));
-    assert_ne!(first, hits(Profile::BASEOA, 50));
+    let first = hits(Ruleset::BASEOA, 0);
+    assert_eq!(first, hits(Ruleset::BASEOA, 0));
+    assert_ne!(first, hits(Ruleset::BASEOA, 50));
     // Seeded by the time, 1150 modulo 256 = 126, in the documented order.
     let mut seed: u32 = 126;
     let mut draw = || {
@@ -80,11 +80,11 @@ fn bullets_stray_the_same_for_the_same_time() {
 
 #[test]
 fn quad_and_doubler_multiply() {
-    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::Lightning, &[]);
+    let (mut arena, one, other) = duel(Ruleset::BASEOA, Weapon::Lightning, &[]);
     arena.player(one).state.powerups[Powerup::Quad] = i32::MAX;
     arena.fire(one);
     assert_eq!(arena.health(other), 100 - 24);
-    let rune = Profile::BASEOA.stats.rune.expect("a place");
+    let rune = Ruleset::BASEOA.stats.rune.expect("a place");
     arena.player(one).state.stats[rune] = 44;
     arena.player(one).state.weapon_time = 0;
     arena.fire(one);
@@ -93,17 +93,17 @@ fn quad_and_doubler_multiply() {
 
 #[test]
 fn the_shotgun_sends_what_it_shoots_by() {
-    for profile in Profile::ALL {
-        let (mut arena, one, other) = duel(profile, Weapon::Shotgun, &[]);
+    for ruleset in Ruleset::ALL {
+        let (mut arena, one, other) = duel(ruleset, Weapon::Shotgun, &[]);
         arena.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
         arena.player(other).state.stats[0] = 200;
         arena.fire(one);
-        assert_eq!(arena.health(other), 200 - 110, "{}: every pellet", profile.folder);
+        assert_eq!(arena.health(other), 200 - 110, "{}: every pellet", ruleset.folder);
         let shown = arena.event(Event::Shotgun);
         assert_eq!(shown.pos.base, Vec3::new(14.0, 0.0, MUZZLE_Z));
         assert_eq!((shown.origin2, shown.other_entity_num), (Vec3::new(4096.0, 0.0, 0.0), 0));
         assert!((0..256).contains(&shown.event_parm));
-        if profile.base == BaseGame::OpenArena {
+        if ruleset.base == BaseGame::OpenArena {
             assert_eq!(shown.event_parm, arena.now.0 % 256);
         }
         assert_eq!(arena.player(one).accuracy.of(Weapon::Shotgun as i32), (1, 1), "one shot");
@@ -113,11 +113,11 @@ fn the_shotgun_sends_what_it_shoots_by() {
 
 #[test]
 fn lightning_reaches_768_units() {
-    for profile in Profile::ALL {
-        let (mut arena, one, other) = duel(profile, Weapon::Lightning, &[]);
+    for ruleset in Ruleset::ALL {
+        let (mut arena, one, other) = duel(ruleset, Weapon::Lightning, &[]);
         arena.put(other, Vec3::new(14.0 + 768.0 + 14.0, 0.0, 24.125), Vec3::ZERO);
         arena.fire(one);
-        assert_eq!(arena.health(other), 92, "{}", profile.folder);
+        assert_eq!(arena.health(other), 92, "{}", ruleset.folder);
         let shown = arena.event(Event::MissileHit);
         assert_eq!((shown.weapon, shown.other_entity_num, shown.event_parm), (6, 1, 143));
         arena.put(other, Vec3::new(14.0 + 768.0 + 16.0, 0.0, 24.125), Vec3::ZERO);
@@ -126,20 +126,20 @@ fn lightning_reaches_768_units() {
         assert_eq!(arena.health(other), 92);
     }
     let wall = ([200.0, -100.0, 0.0], [220.0, 100.0, 200.0], Stuff::Wall);
-    let (mut arena, one, _) = duel(Profile::BASEQ3, Weapon::Lightning, &[wall]);
+    let (mut arena, one, _) = duel(Ruleset::BASEQ3, Weapon::Lightning, &[wall]);
     arena.fire(one);
     let shown = arena.event(Event::MissileMiss);
     assert_eq!((shown.weapon, shown.event_parm), (0, 143));
     let sky = ([200.0, -100.0, 0.0], [220.0, 100.0, 200.0], Stuff::Sky);
-    let (mut arena, one, _) = duel(Profile::BASEQ3, Weapon::Lightning, &[sky]);
+    let (mut arena, one, _) = duel(Ruleset::BASEQ3, Weapon::Lightning, &[sky]);
     arena.fire(one);
     assert!(arena.events(Event::MissileMiss).is_empty());
 }
 
 #[test]
 fn the_beam_goes_through_four_and_impresses() {
-    for profile in Profile::ALL {
-        let (mut arena, one, _) = duel(profile, Weapon::Railgun, &[]);
+    for ruleset in Ruleset::ALL {
+        let (mut arena, one, _) = duel(ruleset, Weapon::Railgun, &[]);
         let others: Vec<ClientNum> =
             (2..6).map(|n| arena.join(n, 300.0 + n as f32 * 100.0, 0.0, 0.0)).collect();
         for client in (1..6).filter_map(ClientNum::new) {
@@ -148,7 +148,7 @@ fn the_beam_goes_through_four_and_impresses() {
         arena.fire(one);
         let left: Vec<i32> =
             (1..6).filter_map(ClientNum::new).map(|client| arena.health(client)).collect();
-        assert_eq!(left, [50, 50, 50, 50, 150], "{}", profile.folder);
+        assert_eq!(left, [50, 50, 50, 50, 150], "{}", ruleset.folder);
         let trail = arena.event(Event::RailTrail);
         assert_eq!(trail.origin2, Vec3::new(14.0, -4.0, MUZZLE_Z - 1.0));
         assert_eq!((trail.client_num, trail.event_parm), (0, 143));
@@ -164,7 +164,7 @@ fn the_beam_goes_through_four_and_impresses() {
 
 #[test]
 fn two_hits_in_a_row_impress_and_a_miss_begins_anew() {
-    let (mut arena, one, other) = duel(Profile::BASEQ3, Weapon::Railgun, &[]);
+    let (mut arena, one, other) = duel(Ruleset::BASEQ3, Weapon::Railgun, &[]);
     let shoot = |arena: &mut Arena, hits: bool| {
         let y = if hits { 0.0 } else { 500.0 };
         arena.put(other, Vec3::new(300.0, y, 24.125), Vec3::ZERO);
@@ -177,21 +177,21 @@ fn two_hits_in_a_row_impress_and_a_miss_begins_anew() {
     assert_eq!(counts, [0, 0, 0, 1]);
     // The far wall has a mark; nothing 8192 units off has.
     let sky = ([200.0, -800.0, 0.0], [220.0, 800.0, 200.0], Stuff::Sky);
-    let (mut arena, one, _) = duel(Profile::BASEQ3, Weapon::Railgun, &[sky]);
+    let (mut arena, one, _) = duel(Ruleset::BASEQ3, Weapon::Railgun, &[sky]);
     arena.fire(one);
     assert_eq!(arena.event(Event::RailTrail).event_parm, 255);
 }
 
 #[test]
 fn the_gauntlet_hits_what_it_touches() {
-    for profile in Profile::ALL {
-        let (mut arena, one, other) = duel(profile, Weapon::Gauntlet, &[]);
+    for ruleset in Ruleset::ALL {
+        let (mut arena, one, other) = duel(ruleset, Weapon::Gauntlet, &[]);
         arena.player(one).state.ammo[1] = -1;
         arena.fire(one);
         assert_eq!((arena.health(other), arena.state(one).weapon_time), (100, 0));
         arena.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
         arena.fire(one);
-        assert_eq!(arena.health(other), 50, "{}", profile.folder);
+        assert_eq!(arena.health(other), 50, "{}", ruleset.folder);
         assert_eq!(arena.state(one).weapon_time, 400);
         let shown = arena.event(Event::MissileHit);
         assert_eq!((shown.weapon, shown.other_entity_num), (1, 1));
@@ -207,8 +207,8 @@ fn the_gauntlet_hits_what_it_touches() {
 
 #[test]
 fn rockets_fly_hit_and_splash() {
-    for profile in Profile::ALL {
-        let (mut arena, one, other) = duel(profile, Weapon::RocketLauncher, &[]);
+    for ruleset in Ruleset::ALL {
+        let (mut arena, one, other) = duel(ruleset, Weapon::RocketLauncher, &[]);
         let near = arena.join(2, 300.0, 60.0, 0.0);
         arena.fire(one);
         let fired_at = arena.now.0;
@@ -223,11 +223,11 @@ fn rockets_fly_hit_and_splash() {
         // 271 − 50 ms: meets the box at 285 in the fifth frame.
         arena.run_for(250);
         assert!(arena.missiles().is_empty());
-        assert_eq!(arena.obituaries(), [6], "{}", profile.folder);
+        assert_eq!(arena.obituaries(), [6], "{}", ruleset.folder);
         assert!(arena.health(other) <= 0);
         // The box of the second is 285..315 by 45..75, one unit more each way: 44 units away.
         let lost = 100 - arena.health(near);
-        assert_eq!(lost, (100.0 * (1.0_f32 - 44.0 / 120.0)) as i32, "{}", profile.folder);
+        assert_eq!(lost, (100.0 * (1.0_f32 - 44.0 / 120.0)) as i32, "{}", ruleset.folder);
         let end = arena.entities().find(|state| state.weapon == 5 && state.e_type == 0);
         let end = end.expect("its end");
         assert_eq!((end.event & 0xff, end.event_parm), (Event::MissileHit as i32, 143));
@@ -240,8 +240,8 @@ fn rockets_fly_hit_and_splash() {
 
 #[test]
 fn missiles_meet_players_where_they_are_by_then() {
-    for profile in Profile::ALL {
-        let (mut arena, one, _) = duel(profile, Weapon::RocketLauncher, &[]);
+    for ruleset in Ruleset::ALL {
+        let (mut arena, one, _) = duel(ruleset, Weapon::RocketLauncher, &[]);
         let near = arena.join(2, 300.0, 200.0, 0.0);
         arena.fire(one);
         arena.run_for(250);
@@ -250,21 +250,21 @@ fn missiles_meet_players_where_they_are_by_then() {
         arena.frame();
         assert!(arena.missiles().is_empty());
         let lost = 100 - arena.health(near);
-        assert_eq!(lost, (100.0 * (1.0_f32 - 44.0 / 120.0)) as i32, "{}", profile.folder);
+        assert_eq!(lost, (100.0 * (1.0_f32 - 44.0 / 120.0)) as i32, "{}", ruleset.folder);
     }
 }
 
 #[test]
 fn splash_reaches_whoever_stands_near_and_throws_who_fired() {
     let wall = ([100.0, -100.0, 0.0], [120.0, 100.0, 200.0], Stuff::Metal);
-    for profile in Profile::ALL {
-        let mut arena = Arena::with(profile, &[wall], &[]);
+    for ruleset in Ruleset::ALL {
+        let mut arena = Arena::with(ruleset, &[wall], &[]);
         let one = arena.join(0, 0.0, 0.0, 0.0);
         arena.arm(one, Weapon::RocketLauncher, 10);
         arena.fire(one);
         arena.run_for(100);
         // It ends 84 units from the box: 100 · (1 − 84 / 120) = 30, half of it for oneself.
-        assert_eq!(arena.health(one), 100 - 15, "{}", profile.folder);
+        assert_eq!(arena.health(one), 100 - 15, "{}", ruleset.folder);
         let end = arena.entities().find(|state| state.weapon == 5 && state.e_type == 0);
         let end = end.expect("its end");
         assert_eq!((end.event & 0xff, end.event_parm), (Event::MissileMissMetal as i32, 143));
@@ -276,12 +276,12 @@ fn splash_reaches_whoever_stands_near_and_throws_who_fired() {
 #[test]
 fn missiles_vanish_in_the_sky_and_end_with_their_time() {
     let sky = ([100.0, -100.0, 0.0], [120.0, 100.0, 200.0], Stuff::Sky);
-    let (mut arena, one, _) = duel(Profile::BASEQ3, Weapon::RocketLauncher, &[sky]);
+    let (mut arena, one, _) = duel(Ruleset::BASEQ3, Weapon::RocketLauncher, &[sky]);
     arena.fire(one);
     arena.run_for(200);
     assert!(!arena.entities().any(|state| state.weapon == 5 && state.number > 63));
 
-    let mut arena = Arena::new(Profile::BASEQ3);
+    let mut arena = Arena::new(Ruleset::BASEQ3);
     let one = arena.join(0, 0.0, 0.0, 0.0);
     arena.arm(one, Weapon::GrenadeLauncher, 10);
     arena.fire(one);
@@ -300,7 +300,7 @@ fn missiles_vanish_in_the_sky_and_end_with_their_time() {
 
 #[test]
 fn grenades_bounce_with_65_percent_and_come_to_rest() {
-    let mut arena = Arena::new(Profile::BASEQ3);
+    let mut arena = Arena::new(Ruleset::BASEQ3);
     let one = arena.join(0, 0.0, 0.0, 0.0);
     arena.arm(one, Weapon::GrenadeLauncher, 10);
     arena.fire(one);
@@ -329,7 +329,7 @@ fn grenades_bounce_with_65_percent_and_come_to_rest() {
 #[test]
 fn plasma_and_bfg_take_what_they_should() {
     for (number, left, speed) in [(8, 80, 2000.0), (9, 50, 2000.0)] {
-        let (mut arena, one, other) = duel(Profile::BASEQ3, number, &[]);
+        let (mut arena, one, other) = duel(Ruleset::BASEQ3, number, &[]);
         arena.player(other).state.stats[0] = if number == 9 { 150 } else { 100 };
         arena.fire(one);
         assert_eq!(arena.missiles()[0].pos.delta, Vec3::new(speed, 0.0, 0.0));
@@ -340,7 +340,7 @@ fn plasma_and_bfg_take_what_they_should() {
 
 #[test]
 fn nails_fly_in_a_bunch() {
-    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::Nailgun, &[]);
+    let (mut arena, one, other) = duel(Ruleset::BASEOA, Weapon::Nailgun, &[]);
     arena.player(other).state.stats[0] = 900;
     arena.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
     arena.fire(one);
@@ -354,7 +354,7 @@ fn nails_fly_in_a_bunch() {
     arena.run_for(200);
     assert_eq!(arena.health(other), 900 - 15 * 20);
     assert_eq!(arena.player(one).accuracy.of(11), (15, 15));
-    let mut q3 = duel(Profile::BASEQ3, Weapon::Nailgun, &[]).0;
+    let mut q3 = duel(Ruleset::BASEQ3, Weapon::Nailgun, &[]).0;
     let one = ClientNum::new(0).expect("it");
     q3.fire(one);
     assert!(q3.missiles().is_empty(), "a weapon that this game does not have");
@@ -362,7 +362,7 @@ fn nails_fly_in_a_bunch() {
 
 #[test]
 fn mines_stick_arm_notice_and_explode() {
-    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::ProxLauncher, &[]);
+    let (mut arena, one, other) = duel(Ruleset::BASEOA, Weapon::ProxLauncher, &[]);
     arena.put(one, Vec3::new(0.0, 0.0, 24.125), Vec3::new(45.0, 180.0, 0.0));
     arena.fire(one);
     arena.run_for(300);
@@ -392,7 +392,7 @@ fn mines_stick_arm_notice_and_explode() {
 
 #[test]
 fn mines_can_be_shot_and_tick_on_players() {
-    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::ProxLauncher, &[]);
+    let (mut arena, one, other) = duel(Ruleset::BASEOA, Weapon::ProxLauncher, &[]);
     arena.put(one, Vec3::new(0.0, 0.0, 24.125), Vec3::new(20.0, 0.0, 0.0));
     arena.put(other, Vec3::new(100.0, 0.0, 24.125), Vec3::ZERO);
     arena.fire(one);
@@ -406,7 +406,7 @@ fn mines_can_be_shot_and_tick_on_players() {
     assert_eq!(arena.obituaries(), [25]);
     assert_eq!(arena.state(other).e_flags & 2, 0);
 
-    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::ProxLauncher, &[]);
+    let (mut arena, one, other) = duel(Ruleset::BASEOA, Weapon::ProxLauncher, &[]);
     arena.put(one, Vec3::new(0.0, 0.0, 24.125), Vec3::new(45.0, 180.0, 0.0));
     arena.fire(one);
     arena.run_for(500);
@@ -425,8 +425,8 @@ fn mines_can_be_shot_and_tick_on_players() {
 
 #[test]
 fn hooks_pull_until_the_trigger_is_let_go() {
-    for profile in Profile::ALL {
-        let mut arena = Arena::new(profile);
+    for ruleset in Ruleset::ALL {
+        let mut arena = Arena::new(ruleset);
         let one = arena.join(0, 1000.0, 0.0, 0.0);
         arena.arm(one, Weapon::Grapple, -1);
         arena.fire(one);
@@ -438,7 +438,7 @@ fn hooks_pull_until_the_trigger_is_let_go() {
             arena.frame();
         }
         let state = arena.state(one);
-        assert_ne!(state.pm_flags & pm_flag::GRAPPLE_PULL, 0, "{}", profile.folder);
+        assert_ne!(state.pm_flags & pm_flag::GRAPPLE_PULL, 0, "{}", ruleset.folder);
         assert_eq!(state.grapple_point[0], 2047.0);
         assert!(state.origin[0] > 1050.0, "it is pulled: {:?}", state.origin);
         assert!(arena.entities().any(|state| state.e_type == 11));
@@ -450,7 +450,7 @@ fn hooks_pull_until_the_trigger_is_let_go() {
 
 #[test]
 fn a_kamikaze_takes_everybody_near_along() {
-    let mut arena = Arena::new(Profile::BASEOA);
+    let mut arena = Arena::new(Ruleset::BASEOA);
     let one = arena.join(0, 0.0, 0.0, 0.0);
     let near = arena.join(1, 300.0, 0.0, 0.0);
     let far = arena.join(2, 1500.0, 0.0, 0.0);
@@ -469,7 +469,7 @@ fn a_kamikaze_takes_everybody_near_along() {
 
 #[test]
 fn shells_turn_shots_away() {
-    let (mut arena, one, other) = duel(Profile::BASEOA, Weapon::Railgun, &[]);
+    let (mut arena, one, other) = duel(Ruleset::BASEOA, Weapon::Railgun, &[]);
     arena.player(other).state.powerups[Powerup::Invulnerability] = i32::MAX;
     arena.fire(one);
     assert_eq!(arena.health(other), 100);
@@ -483,7 +483,7 @@ fn shells_turn_shots_away() {
 #[test]
 fn weapons_fire_as_often_as_they_should() {
     for (number, interval) in [(2, 100), (3, 1000), (5, 800), (6, 50), (8, 100), (9, 200)] {
-        let mut arena = Arena::new(Profile::BASEQ3);
+        let mut arena = Arena::new(Ruleset::BASEQ3);
         let one = arena.join(0, 0.0, 0.0, 0.0);
         arena.arm(one, number, 200);
         let start = arena.now.0 - FRAME_MS;
@@ -508,27 +508,27 @@ fn what_everybody_comes_with_follows_the_settings() {
         (&[("g_rockets", "1")], rockets, Weapon::RocketLauncher, 999, &[8, 10, 12]),
         (&[], gauntlet | gun, Weapon::Machinegun, 100, &[8, 10]),
     ] {
-        let mut arena = Arena::with(Profile::BASEOA, &[], settings);
+        let mut arena = Arena::with(Ruleset::BASEOA, &[], settings);
         let one = arena.join(0, 0.0, 0.0, 0.0);
         let state = arena.state(one);
-        assert_eq!(state.stats[Profile::BASEOA.stats.weapons], weapons, "{settings:?}");
+        assert_eq!(state.stats[Ruleset::BASEOA.stats.weapons], weapons, "{settings:?}");
         assert_eq!((state.weapon, state.ammo[in_hand]), (in_hand as i32, rounds), "{settings:?}");
         let bits = arena.host.configstring(crate::bg::configstring::ITEMS);
         let loaded: Vec<_> = bits.match_indices('1').map(|(at, _)| at).collect();
         assert_eq!(loaded, items, "{settings:?}");
     }
     // The base game has no such settings.
-    let mut arena = Arena::with(Profile::BASEQ3, &[], &[("g_instantgib", "1")]);
+    let mut arena = Arena::with(Ruleset::BASEQ3, &[], &[("g_instantgib", "1")]);
     let one = arena.join(0, 0.0, 0.0, 0.0);
     assert_eq!(arena.state(one).weapon, Weapon::Machinegun);
 }
 
 #[test]
 fn a_rail_that_kills_at_once_leaves_nothing_behind() {
-    let mut arena = Arena::with(Profile::BASEOA, &[], &[("g_instantgib", "1")]);
+    let mut arena = Arena::with(Ruleset::BASEOA, &[], &[("g_instantgib", "1")]);
     let one = arena.join(0, 0.0, 0.0, 0.0);
     let other = arena.join(1, 300.0, 0.0, 180.0);
-    arena.player(other).state.stats[Profile::BASEOA.stats.armor] = 200;
+    arena.player(other).state.stats[Ruleset::BASEOA.stats.armor] = 200;
     arena.fire(one);
     // 800 of it, of which the armour takes no more than 200.
     assert_eq!(arena.health(other), 100 - 600);
@@ -541,11 +541,11 @@ fn a_rail_that_kills_at_once_leaves_nothing_behind() {
 
 #[test]
 fn gravity_is_multiplied_by_its_modifier() {
-    for (profile, gravity) in [(Profile::BASEOA, 400), (Profile::BASEQ3, 800)] {
-        let mut arena = Arena::with(profile, &[], &[("g_gravityModifier", "0.5")]);
+    for (ruleset, gravity) in [(Ruleset::BASEOA, 400), (Ruleset::BASEQ3, 800)] {
+        let mut arena = Arena::with(ruleset, &[], &[("g_gravityModifier", "0.5")]);
         let one = arena.join(0, 0.0, 0.0, 0.0);
         arena.think(one, crate::model::Buttons::default());
-        assert_eq!(arena.state(one).gravity, gravity, "{}", profile.folder);
+        assert_eq!(arena.state(one).gravity, gravity, "{}", ruleset.folder);
     }
 }
 
@@ -554,7 +554,7 @@ fn a_mine_near_its_own_flag_waits_for_a_fifteenth_of_the_time() {
     let flags = "{ classname team_CTF_redflag origin \"0 400 40\" }\n\
         { classname team_CTF_blueflag origin \"1800 0 40\" }\n";
     for (x, waits_ms) in [(0.0, 20_000 / 15), (-1500.0, 20_000)] {
-        let mut arena = Arena::of(Profile::BASEOA, &[], &[("g_gametype", "4")], flags);
+        let mut arena = Arena::of(Ruleset::BASEOA, &[], &[("g_gametype", "4")], flags);
         let one = arena.join(0, x, 0.0, 0.0);
         arena.game.client_command(&mut arena.host, one, &Words::parse("team red"));
         (arena.player(one).state.pm_flags, arena.player(one).state.pm_time) = (0, 0);
@@ -581,17 +581,17 @@ fn a_mine_near_its_own_flag_waits_for_a_fifteenth_of_the_time() {
 fn flags_stand_on_bases_that_all_see() {
     let stands = "{ classname team_redobelisk origin \"0 400 200\" }\n\
         { classname team_blueobelisk origin \"0 -400 200\" spawnflags 1 }\n";
-    for (profile, game_type, expected) in [
-        (Profile::BASEOA, "4", vec![(1, 0.125), (2, 200.0)]),
-        (Profile::BASEOA, "0", vec![]),
-        (Profile::BASEQ3, "4", vec![]),
+    for (ruleset, game_type, expected) in [
+        (Ruleset::BASEOA, "4", vec![(1, 0.125), (2, 200.0)]),
+        (Ruleset::BASEOA, "0", vec![]),
+        (Ruleset::BASEQ3, "4", vec![]),
     ] {
-        let arena = Arena::of(profile, &[], &[("g_gametype", game_type)], stands);
+        let arena = Arena::of(ruleset, &[], &[("g_gametype", game_type)], stands);
         let shown: Vec<_> = arena
             .entities()
             .filter(|state| state.e_type == 12)
             .map(|state| (state.modelindex, state.pos.base[2]))
             .collect();
-        assert_eq!(shown, expected, "{} in {game_type}", profile.folder);
+        assert_eq!(shown, expected, "{} in {game_type}", ruleset.folder);
     }
 }

@@ -11,9 +11,9 @@ const LIST: &str = key::G_BAN_IPS.setting().name;
 
 /// A pattern of IPv4 addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pattern([Option<u8>; 4]);
+struct IpMask([Option<u8>; 4]);
 
-impl Pattern {
+impl IpMask {
     /// Reads one. None for what is none.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = [None; 4];
@@ -34,7 +34,7 @@ impl Pattern {
     }
 }
 
-impl std::fmt::Display for Pattern {
+impl std::fmt::Display for IpMask {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (at, part) in self.0.iter().enumerate() {
             let dot = if at == 0 { "" } else { "." };
@@ -48,7 +48,7 @@ impl std::fmt::Display for Pattern {
 }
 
 /// Whether the settings keep an address out, as a userinfo's key `ip` has it.
-pub(super) fn keeps_out(host: &dyn Host, ip: &str) -> bool {
+pub(super) fn is_banned(host: &dyn Host, ip: &str) -> bool {
     let bans = host.settings().flag(key::G_FILTER_BAN);
     let list = host.settings().text(key::G_BAN_IPS);
     if list.is_empty() && bans {
@@ -56,7 +56,7 @@ pub(super) fn keeps_out(host: &dyn Host, ip: &str) -> bool {
     }
     let address = ip.split(':').next().and_then(|ip| ip.parse::<std::net::Ipv4Addr>().ok());
     let listed = address.is_some_and(|address| {
-        let mut patterns = list.split_ascii_whitespace().filter_map(Pattern::parse);
+        let mut patterns = list.split_ascii_whitespace().filter_map(IpMask::parse);
         patterns.any(|pattern| pattern.matches(address.octets()))
     });
     listed == bans
@@ -64,7 +64,7 @@ pub(super) fn keeps_out(host: &dyn Host, ip: &str) -> bool {
 
 /// The console's `addip`.
 pub(super) fn add(host: &mut dyn Host, word: &str) {
-    let Some(pattern) = Pattern::parse(word) else {
+    let Some(pattern) = IpMask::parse(word) else {
         return host.reply("Usage: addip <ip-mask>, such as 10.1.2.3 or 10.1.*");
     };
     let pattern = pattern.to_string();
@@ -82,13 +82,13 @@ pub(super) fn add(host: &mut dyn Host, word: &str) {
 
 /// The console's `removeip`.
 pub(super) fn remove(host: &mut dyn Host, word: &str) {
-    let Some(pattern) = Pattern::parse(word) else {
+    let Some(pattern) = IpMask::parse(word) else {
         return host.reply("Usage: removeip <ip-mask>");
     };
     let list = host.settings().text(key::G_BAN_IPS).to_owned();
     let kept: Vec<&str> = list
         .split_ascii_whitespace()
-        .filter(|known| Pattern::parse(known) != Some(pattern))
+        .filter(|known| IpMask::parse(known) != Some(pattern))
         .collect();
     if kept.len() == list.split_ascii_whitespace().count() {
         return host.reply(&format!("Didn't find {word}."));
@@ -122,29 +122,29 @@ mod tests {
             ("10.1", "10.1.*.*", [10, 1, 99, 98], [10, 2, 2, 3]),
             ("10.*.2.*", "10.*.2.*", [10, 77, 2, 9], [10, 77, 3, 9]),
         ] {
-            let read = Pattern::parse(pattern).expect(pattern);
+            let read = IpMask::parse(pattern).expect(pattern);
             assert_eq!(read.to_string(), shown);
             assert!(read.matches(matching) && !read.matches(other), "{pattern}");
         }
         for wrong in ["", "x", "256", "1.2.3.4.5", "1..2", "1.-2", "::1", "1.2.3.4;quit"] {
-            assert_eq!(Pattern::parse(wrong), None, "{wrong:?}");
+            assert_eq!(IpMask::parse(wrong), None, "{wrong:?}");
         }
     }
 
     #[test]
     fn lists_ban_or_admit() {
         let mut host = TestHost::default();
-        assert!(!keeps_out(&host, "10.1.2.3:27960"));
+        assert!(!is_banned(&host, "10.1.2.3:27960"));
         add(&mut host, "10.1");
         add(&mut host, "10.1.*.*");
         add(&mut host, "nonsense");
         add(&mut host, "192.168.0.1");
         assert_eq!(host.setting("g_banIPs"), "10.1.*.* 192.168.0.1");
-        assert!(keeps_out(&host, "10.1.2.3:27960") && keeps_out(&host, "192.168.0.1"));
-        assert!(!keeps_out(&host, "10.2.2.3:27960") && !keeps_out(&host, "[::1]:27960"));
+        assert!(is_banned(&host, "10.1.2.3:27960") && is_banned(&host, "192.168.0.1"));
+        assert!(!is_banned(&host, "10.2.2.3:27960") && !is_banned(&host, "[::1]:27960"));
         host.set_setting("g_filterBan", "0");
-        assert!(!keeps_out(&host, "10.1.2.3:27960"));
-        assert!(keeps_out(&host, "10.2.2.3:27960") && keeps_out(&host, "[::1]:27960"));
+        assert!(!is_banned(&host, "10.1.2.3:27960"));
+        assert!(is_banned(&host, "10.2.2.3:27960") && is_banned(&host, "[::1]:27960"));
         remove(&mut host, "10.1");
         remove(&mut host, "10.1");
         assert_eq!(host.setting("g_banIPs"), "192.168.0.1");

@@ -2,13 +2,13 @@
 //!
 //! Defaults and bounds are those of the rows in `game::settings`.
 
-use crate::game::{Host, Profile, settings::key};
+use crate::game::{Host, Ruleset, settings::key};
 
 use super::Arms;
 
 /// Values of the combat settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::game::deathmatch) struct CombatRules {
+pub(in crate::game::deathmatch) struct CombatSettings {
     /// Strength of knockback.
     pub(in crate::game::deathmatch) knockback: f32,
     /// Damage multiplier of quad damage.
@@ -36,9 +36,9 @@ pub(in crate::game::deathmatch) struct CombatRules {
     pub(in crate::game::deathmatch) mine_ms: i32,
 }
 
-impl CombatRules {
+impl CombatSettings {
     /// Reads all combat settings.
-    pub(in crate::game::deathmatch) fn read(host: &dyn Host, profile: &Profile) -> Self {
+    pub(in crate::game::deathmatch) fn read(host: &dyn Host, ruleset: &Ruleset) -> Self {
         let settings = host.settings();
         let rules = Self {
             knockback: settings.float(key::G_KNOCKBACK),
@@ -49,7 +49,7 @@ impl CombatRules {
             vampire_most: i32::MAX,
             ..Self::default()
         };
-        if !profile.fights.own_settings {
+        if !ruleset.combat.has_combat_settings {
             return rules;
         }
         Self {
@@ -74,10 +74,10 @@ mod tests {
     #[test]
     fn defaults_are_those_of_the_rows() {
         let host = TestHost::default();
-        let base = CombatRules::read(&host, Profile::BASEQ3);
+        let base = CombatSettings::read(&host, Ruleset::BASEQ3);
         assert_eq!((base.knockback, base.quad_factor, base.blood), (1000.0, 3.0, true));
         assert_eq!((base.protection_ms, base.awards_pushing, base.wave_ms), (0, false, None));
-        let open = CombatRules::read(&host, Profile::BASEOA);
+        let open = CombatSettings::read(&host, Ruleset::BASEOA);
         assert_eq!((open.protection_ms, open.awards_pushing, open.vampire), (500, true, 0.0));
         assert_eq!((open.damage_modifier, open.catch_up, open.mine_ms), (None, 0, 20_000));
     }
@@ -94,7 +94,7 @@ mod tests {
         ] {
             host.set_setting(name, value);
         }
-        let rules = CombatRules::read(&host, Profile::BASEOA);
+        let rules = CombatSettings::read(&host, Ruleset::BASEOA);
         assert_eq!((rules.knockback, rules.quad_factor), (1000.0, 3.0));
         assert_eq!((rules.wave_ms, rules.protection_ms), (None, 500));
         assert_eq!(rules.vampire_most, 500);

@@ -4,7 +4,7 @@
 
 use crate::{
     cvar::engine,
-    game::{Host, Profile, movement::Acceleration, profile::Smoothing, settings::key},
+    game::{Host, Ruleset, movement::Acceleration, ruleset::Smoothing, settings::key},
 };
 
 /// Largest gravity that a playerstate carries: 16 bits.
@@ -14,7 +14,7 @@ pub(in crate::game) const SPECTATOR_SPEED: i32 = 400;
 
 /// Values of the settings.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::game) struct Rules {
+pub(in crate::game) struct GameSettings {
     /// Running speed of players, in units per second.
     pub(in crate::game) speed: i32,
     /// Gravity that clients predict with, in units per second squared.
@@ -56,21 +56,21 @@ pub(in crate::game) struct Rules {
     needs_password: Option<bool>,
 }
 
-impl Rules {
+impl GameSettings {
     /// Reads all settings without announcing them.
-    pub(in crate::game) fn read(host: &mut dyn Host, profile: &Profile) -> Self {
+    pub(in crate::game) fn read(host: &mut dyn Host, ruleset: &Ruleset) -> Self {
         let announced = host.settings().announced().map(|(_, value)| value.to_owned()).collect();
-        let mut rules = Self { announced, ..Self::default() };
-        rules.refresh(host, profile);
-        rules
+        let mut settings = Self { announced, ..Self::default() };
+        settings.refresh(host, ruleset);
+        settings
     }
 
     /// Reads all settings again, and prints changes of announced settings to all players.
-    pub(in crate::game) fn refresh(&mut self, host: &mut dyn Host, profile: &Profile) {
+    pub(in crate::game) fn refresh(&mut self, host: &mut dyn Host, ruleset: &Ruleset) {
         let settings = host.settings();
         let positive = |key| Some(settings.int(key)).filter(|&value| value > 0);
         self.speed = settings.int(key::G_SPEED);
-        let modifier = match profile.fights.own_settings {
+        let modifier = match ruleset.combat.has_combat_settings {
             true => settings.float(key::G_GRAVITY_MODIFIER),
             false => 1.0,
         };
@@ -82,9 +82,9 @@ impl Rules {
         self.float = settings.flag(key::PMOVE_FLOAT);
         self.dmflags = settings.int(key::DMFLAGS);
         self.forced_respawn_s = positive(key::G_FORCERESPAWN);
-        let no_bunny = self.dmflags & profile.no_bunny_dmflag != 0;
+        let no_bunny = self.dmflags & ruleset.no_bunny_dmflag != 0;
         self.acceleration = if no_bunny { Acceleration::NoBunny } else { Acceleration::Plain };
-        self.linear_stop_ms = match profile.smoothing {
+        self.linear_stop_ms = match ruleset.smoothing {
             Smoothing::LinearStop(ms) if settings.flag(key::G_SMOOTH_CLIENTS) => Some(ms),
             Smoothing::LinearStop(_) | Smoothing::Interpolate => None,
         };
@@ -137,15 +137,15 @@ mod tests {
 
     #[test]
     fn rejected_values_keep_the_old_ones() {
-        let mut host = TestHost::of_profile(Profile::BASEQ3);
+        let mut host = TestHost::of_ruleset(Ruleset::BASEQ3);
         for (name, value) in [("g_speed", "nan"), ("pmove_msec", "100"), ("pmove_fixed", "1")] {
             host.set_setting(name, value);
         }
         host.set_setting("g_gravity", "-99999999999");
-        let rules = Rules::read(&mut host, Profile::BASEQ3);
-        assert_eq!((rules.speed, rules.gravity, rules.fixed_step_ms), (320, 800, Some(8)));
-        assert_eq!(rules.linear_stop_ms, Some(50));
-        assert_eq!(Rules::read(&mut host, Profile::BASEOA).linear_stop_ms, None);
+        let settings = GameSettings::read(&mut host, Ruleset::BASEQ3);
+        assert_eq!((settings.speed, settings.gravity, settings.fixed_step_ms), (320, 800, Some(8)));
+        assert_eq!(settings.linear_stop_ms, Some(50));
+        assert_eq!(GameSettings::read(&mut host, Ruleset::BASEOA).linear_stop_ms, None);
     }
 
     #[test]
@@ -153,27 +153,27 @@ mod tests {
         let mut host = TestHost::default();
         host.set_setting("g_gravity", "60000");
         host.set_setting("g_gravityModifier", "100");
-        assert_eq!(Rules::read(&mut host, Profile::BASEOA).gravity, 0xffff);
+        assert_eq!(GameSettings::read(&mut host, Ruleset::BASEOA).gravity, 0xffff);
     }
 
     #[test]
     fn defaults_are_those_of_the_rows() {
         let mut host = TestHost::default();
-        let rules = Rules::read(&mut host, Profile::BASEOA);
-        assert_eq!((rules.speed, rules.gravity, rules.fixed_step_ms), (320, 800, None));
-        assert_eq!((rules.inactivity_ms, rules.max_players), (None, None));
+        let settings = GameSettings::read(&mut host, Ruleset::BASEOA);
+        assert_eq!((settings.speed, settings.gravity, settings.fixed_step_ms), (320, 800, None));
+        assert_eq!((settings.inactivity_ms, settings.max_players), (None, None));
         assert_eq!(host.setting("g_needpass"), "0");
     }
 
     #[test]
     fn changes_are_announced_once() {
         let mut host = TestHost::default();
-        let mut rules = Rules::read(&mut host, Profile::BASEOA);
+        let mut settings = GameSettings::read(&mut host, Ruleset::BASEOA);
         host.set_setting("g_speed", "400");
         host.set_setting("g_vampire", "0.5");
         host.set_setting("g_password", "secret");
-        rules.refresh(&mut host, Profile::BASEOA);
-        rules.refresh(&mut host, Profile::BASEOA);
+        settings.refresh(&mut host, Ruleset::BASEOA);
+        settings.refresh(&mut host, Ruleset::BASEOA);
         let told = host.sent_to_all().join("");
         assert_eq!(
             told,
@@ -181,14 +181,14 @@ mod tests {
         );
         assert_eq!(host.setting("g_needpass"), "1");
         host.set_setting("g_password", "None");
-        rules.refresh(&mut host, Profile::BASEOA);
+        settings.refresh(&mut host, Ruleset::BASEOA);
         assert_eq!(host.setting("g_needpass"), "0");
 
-        let mut host = TestHost::of_profile(Profile::BASEQ3);
-        let mut rules = Rules::read(&mut host, Profile::BASEQ3);
+        let mut host = TestHost::of_ruleset(Ruleset::BASEQ3);
+        let mut settings = GameSettings::read(&mut host, Ruleset::BASEQ3);
         host.set_setting("g_vampire", "0.5");
         host.set_setting("g_knockback", "500");
-        rules.refresh(&mut host, Profile::BASEQ3);
+        settings.refresh(&mut host, Ruleset::BASEQ3);
         assert_eq!(host.sent_to_all(), ["print \"Server: g_knockback changed to 500\n\""]);
     }
 }

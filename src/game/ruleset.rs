@@ -18,7 +18,7 @@ pub struct ScoresForm {
 
 /// What a player without a visible name is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nameless {
+pub enum DefaultName {
     /// The same for everybody.
     Fixed(&'static str),
     /// Followed by the client number.
@@ -37,7 +37,7 @@ pub enum Smoothing {
 
 /// How long a client may be silent before others see it as having connection trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Silence {
+pub enum ConnectionIconDelay {
     /// Milliseconds.
     Millis(i32),
     /// Server frames.
@@ -68,7 +68,7 @@ pub struct RoleRefusals {
 
 /// How a spot to begin at is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpotRule {
+pub enum SpawnRule {
     /// By chance among the half of the free spots that is farthest from where the player was.
     FarHalf,
     /// Any free spot by chance, rarely the one nearest to where the player was.
@@ -77,7 +77,7 @@ pub enum SpotRule {
 
 /// Who pays for a death by one's own hand or by the level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Penance {
+pub enum SuicidePenalty {
     /// Who dies loses a point.
     Own,
     /// Who dies loses a point that it has; in small games every other player gets one for a suicide.
@@ -86,7 +86,7 @@ pub enum Penance {
 
 /// Which points of a body a blast must see to hurt it, besides the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlastCorners {
+pub enum SplashTracePoints {
     /// Four, level with the middle.
     Four,
     /// Eight, above and below.
@@ -104,9 +104,9 @@ pub enum EndRounding {
 
 /// What differs between the games' fights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fights {
+pub struct CombatQuirks {
     /// What a blast must see of a body.
-    pub corners: BlastCorners,
+    pub corners: SplashTracePoints,
     /// How ends of shots are rounded.
     pub end_rounding: EndRounding,
     /// Whether bullets and pellets stray as the time of the command says, so that clients know.
@@ -125,7 +125,7 @@ pub struct Fights {
     pub credits_pushers: bool,
     /// Whether the settings of OpenArena's fights exist: protection after a spawn, vampires, catching
     /// up, waves of respawns, damage modifiers, instant frags.
-    pub own_settings: bool,
+    pub has_combat_settings: bool,
 }
 
 /// The game that a ruleset belongs to.
@@ -139,7 +139,7 @@ pub enum BaseGame {
 
 /// One game that clients may have: the data behind every rule that differs.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Profile {
+pub struct Ruleset {
     /// The game whose commands and votes exist.
     pub base: BaseGame,
     /// Folder of the game's data; also its `gamename`.
@@ -168,7 +168,7 @@ pub struct Profile {
     /// Form of the scoreboard.
     pub scores: ScoresForm,
     /// What the nameless are called.
-    pub nameless: Nameless,
+    pub default_name: DefaultName,
     /// Limits on changing one's name.
     pub rename_limit: Option<RenameLimit>,
     /// Answer to an unknown command, before the command.
@@ -206,7 +206,7 @@ pub struct Profile {
     /// Whether that key is heeded in games of teams.
     pub preference_joins_team: bool,
     /// Whether who changes teams or comes back to the server has its score and counts again.
-    pub keeps_counts: bool,
+    pub keeps_score_on_rejoin: bool,
     /// Whether clients are told who is in their team, and always where their mates are.
     pub team_lists: bool,
     /// Sent to a client whenever it spawns.
@@ -215,30 +215,30 @@ pub struct Profile {
     /// connecting, a change of team and a restart.
     pub entry_commands: &'static [&'static str],
     /// How a spot to begin at is chosen.
-    pub spots: SpotRule,
+    pub spawn_rule: SpawnRule,
     /// Who pays for a suicide.
-    pub penance: Penance,
+    pub suicide_penalty: SuicidePenalty,
     /// How fights differ.
-    pub fights: Fights,
+    pub combat: CombatQuirks,
     /// Whether whoever appears is shown as coming out of a teleporter at each spawn, at the spot;
     /// otherwise on entering and on coming back to life, where the player is then.
-    pub shown_at_spot: bool,
+    pub spawn_effect_at_spot: bool,
     /// Whether the dead are told when they may come back, which is later by the number of slots.
     pub announces_respawn: bool,
     /// Whether leaving the game is a death.
-    pub leaves_by_dying: bool,
+    pub disconnect_counts_as_death: bool,
     /// Whether a team loses no point when a player leaves it for another.
-    pub leavers_cost_nothing: bool,
+    pub team_change_keeps_team_score: bool,
     /// Bit of `dmflags` that changes how everything accelerates; 0 when there is none.
     pub no_bunny_dmflag: i32,
     /// How player entities move between snapshots.
     pub smoothing: Smoothing,
     /// When a silent client is shown as in trouble.
-    pub silence: Silence,
+    pub connection_icon_delay: ConnectionIconDelay,
     /// Whether a new level empties the intermission string.
     pub clears_intermission: bool,
     /// Whether whatever else a player types while the scoreboard is shown is said to all.
-    pub says_at_intermission: bool,
+    pub intermission_text_is_chat: bool,
     /// What may be asked then besides talk and scores.
     pub intermission_command: &'static str,
     /// Whether limits of frags and captures hold only when two play.
@@ -255,7 +255,7 @@ pub struct Profile {
     pub music_setting: bool,
 }
 
-impl Profile {
+impl Ruleset {
     /// OpenArena 0.8.8.
     pub const BASEOA: &'static Self = &Self {
         base: BaseGame::OpenArena,
@@ -279,7 +279,7 @@ impl Profile {
         grapple_means: 28,
         last_weapon: 13,
         scores: ScoresForm { round_start_ms: Some(7000), eliminated: true, entries_limit: 1024 },
-        nameless: Nameless::Numbered("Nameless"),
+        default_name: DefaultName::Numbered("Nameless"),
         rename_limit: Some(RenameLimit {
             period_ms: 10_000,
             most: 50,
@@ -306,16 +306,16 @@ impl Profile {
         use_stops_following: true,
         team_preference: "team",
         preference_joins_team: false,
-        keeps_counts: true,
+        keeps_score_on_rejoin: true,
         team_lists: true,
         spawn_commands: &["respawn 0"],
         // Its message of the day, empty where an operator has written none. It clears the center print, the
         // announcement of the client's own change of team included.
         entry_commands: &["cp \"\""],
-        spots: SpotRule::NotNearest,
-        penance: Penance::Lenient,
-        fights: Fights {
-            corners: BlastCorners::Four,
+        spawn_rule: SpawnRule::NotNearest,
+        suicide_penalty: SuicidePenalty::Lenient,
+        combat: CombatQuirks {
+            corners: SplashTracePoints::Four,
             end_rounding: EndRounding::CutAndStep,
             seeded_by_time: true,
             missiles_last: true,
@@ -324,17 +324,17 @@ impl Profile {
             marks_mates: true,
             crushes_mates: true,
             credits_pushers: true,
-            own_settings: true,
+            has_combat_settings: true,
         },
-        shown_at_spot: false,
+        spawn_effect_at_spot: false,
         announces_respawn: true,
-        leaves_by_dying: true,
-        leavers_cost_nothing: true,
+        disconnect_counts_as_death: true,
+        team_change_keeps_team_score: true,
         no_bunny_dmflag: 128,
         smoothing: Smoothing::Interpolate,
-        silence: Silence::Frames(2),
+        connection_icon_delay: ConnectionIconDelay::Frames(2),
         clears_intermission: false,
-        says_at_intermission: false,
+        intermission_text_is_chat: false,
         intermission_command: "acc",
         limits_need_two: true,
         short_warmup_restarts: true,
@@ -359,7 +359,7 @@ impl Profile {
         grapple_means: 23,
         last_weapon: 10,
         scores: ScoresForm { round_start_ms: None, eliminated: false, entries_limit: 1000 },
-        nameless: Nameless::Fixed("UnnamedPlayer"),
+        default_name: DefaultName::Fixed("UnnamedPlayer"),
         rename_limit: None,
         unknown_command: "unknown cmd ",
         cheats_off: "Cheats are not enabled on this server.",
@@ -378,14 +378,14 @@ impl Profile {
         use_stops_following: false,
         team_preference: "teampref",
         preference_joins_team: true,
-        keeps_counts: false,
+        keeps_score_on_rejoin: false,
         team_lists: false,
         spawn_commands: &[],
         entry_commands: &[],
-        spots: SpotRule::FarHalf,
-        penance: Penance::Own,
-        fights: Fights {
-            corners: BlastCorners::Eight,
+        spawn_rule: SpawnRule::FarHalf,
+        suicide_penalty: SuicidePenalty::Own,
+        combat: CombatQuirks {
+            corners: SplashTracePoints::Eight,
             end_rounding: EndRounding::FloorOrCeiling,
             seeded_by_time: false,
             missiles_last: false,
@@ -394,17 +394,17 @@ impl Profile {
             marks_mates: false,
             crushes_mates: false,
             credits_pushers: false,
-            own_settings: false,
+            has_combat_settings: false,
         },
-        shown_at_spot: true,
+        spawn_effect_at_spot: true,
         announces_respawn: false,
-        leaves_by_dying: false,
-        leavers_cost_nothing: false,
+        disconnect_counts_as_death: false,
+        team_change_keeps_team_score: false,
         no_bunny_dmflag: 0,
         smoothing: Smoothing::LinearStop(50),
-        silence: Silence::Millis(1000),
+        connection_icon_delay: ConnectionIconDelay::Millis(1000),
         clears_intermission: true,
-        says_at_intermission: true,
+        intermission_text_is_chat: true,
         intermission_command: "tell",
         limits_need_two: false,
         short_warmup_restarts: false,
@@ -421,10 +421,10 @@ impl Profile {
     /// Every ruleset, the default first. The first of a game folder is that of its release.
     pub const ALL: [&'static Self; 3] = [Self::BASEOA, Self::BASEQ3, Self::BASEOA_NEXT];
 
-    /// The profile of a game folder.
+    /// The ruleset of a game folder.
     #[must_use]
     pub fn of_folder(folder: &str) -> Option<&'static Self> {
-        Self::ALL.into_iter().find(|profile| profile.folder.eq_ignore_ascii_case(folder))
+        Self::ALL.into_iter().find(|ruleset| ruleset.folder.eq_ignore_ascii_case(folder))
     }
 
     /// The item string in which only the starting items are marked.
@@ -441,18 +441,18 @@ mod tests {
 
     #[test]
     fn item_strings_mark_gauntlet_and_machine_gun() {
-        for (profile, length) in [(Profile::BASEQ3, 36), (Profile::BASEOA, 61)] {
-            let bits = profile.item_bits();
+        for (ruleset, length) in [(Ruleset::BASEQ3, 36), (Ruleset::BASEOA, 61)] {
+            let bits = ruleset.item_bits();
             assert_eq!(bits.len(), length);
             let marked: Vec<_> = bits.match_indices('1').map(|(at, _)| at).collect();
-            assert_eq!(marked, [8, 10], "{}", profile.folder);
+            assert_eq!(marked, [8, 10], "{}", ruleset.folder);
         }
     }
 
     #[test]
     fn statistics_have_places_of_their_own() {
-        for profile in Profile::ALL {
-            let s = profile.stats;
+        for ruleset in Ruleset::ALL {
+            let s = ruleset.stats;
             let mut places = vec![
                 s.health,
                 s.holdable,
@@ -464,13 +464,13 @@ mod tests {
             ];
             places.extend(s.rune);
             places.sort_unstable();
-            assert_eq!(places, (0..places.len()).collect::<Vec<_>>(), "{}", profile.folder);
+            assert_eq!(places, (0..places.len()).collect::<Vec<_>>(), "{}", ruleset.folder);
         }
     }
 
     #[test]
     fn profiles_are_found_by_folder() {
-        assert_eq!(Profile::of_folder("BaseQ3"), Some(Profile::BASEQ3));
-        assert_eq!(Profile::of_folder("missionpack"), None);
+        assert_eq!(Ruleset::of_folder("BaseQ3"), Some(Ruleset::BASEQ3));
+        assert_eq!(Ruleset::of_folder("missionpack"), None);
     }
 }

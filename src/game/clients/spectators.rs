@@ -12,8 +12,8 @@ impl ClientContext<'_> {
             return;
         }
         if self.clients.role(client).plays() {
-            self.give_up(client, Role::Watching);
-            self.change_role(client, Role::Watching);
+            self.give_up(client, Role::Spectating);
+            self.change_role(client, Role::Spectating);
         }
         self.clients.set_role(client, Role::Following(target));
         self.refresh_follower(client);
@@ -37,7 +37,7 @@ impl ClientContext<'_> {
             return;
         }
         let clients = &mut *self.clients;
-        clients.sessions[client.index()].role = Role::Watching;
+        clients.sessions[client.index()].role = Role::Spectating;
         let now = clients.now;
         if let Some(player) = clients.players[client.index()].as_mut() {
             player.stop_following(now);
@@ -45,12 +45,12 @@ impl ClientContext<'_> {
     }
 
     /// What a spectator's newly pressed buttons do.
-    pub(in crate::game) fn watch_buttons(&mut self, client: ClientNum, pressed: i32) {
+    pub(in crate::game) fn spectator_buttons(&mut self, client: ClientNum, pressed: i32) {
         let pressed = Buttons(pressed);
         if pressed.contains(Buttons::ATTACK) {
             self.follow_next(client, 1);
         } else if pressed.contains(Buttons::USE_HOLDABLE)
-            && self.clients.profile.use_stops_following
+            && self.clients.ruleset.use_stops_following
         {
             self.stop_following(client);
         }
@@ -68,7 +68,7 @@ impl ClientContext<'_> {
     pub(super) fn refresh_follower(&mut self, client: ClientNum) {
         let clients = &mut *self.clients;
         let role = clients.role(client);
-        if !matches!(role, Role::Following(_) | Role::FollowingPlace(_)) {
+        if !matches!(role, Role::Following(_) | Role::AutoFollowing(_)) {
             return;
         }
         let seen: Option<PlayerState> = clients
@@ -77,12 +77,12 @@ impl ClientContext<'_> {
             .map(|other| other.state);
         match (seen, clients.players[client.index()].as_mut()) {
             (Some(seen), Some(player)) => player.follow(&seen),
-            (None, Some(player)) if matches!(role, Role::FollowingPlace(_)) => {
+            (None, Some(player)) if matches!(role, Role::AutoFollowing(_)) => {
                 // The place may be taken again.
                 player.stop_following(clients.now);
             }
             (None, Some(_)) => {
-                clients.sessions[client.index()].role = Role::Watching;
+                clients.sessions[client.index()].role = Role::Spectating;
                 self.rules.begin(self.clients, self.host, client);
             }
             (_, None) => {}
@@ -90,11 +90,11 @@ impl ClientContext<'_> {
     }
 
     /// Whoever followed a client that stopped playing watches alone.
-    pub(in crate::game) fn free_followers_of(&mut self, gone: ClientNum) {
+    pub(in crate::game) fn stop_followers_of(&mut self, gone: ClientNum) {
         for client in ClientNum::all() {
             let clients = &mut *self.clients;
             if clients.role(client) == Role::Following(gone) && clients.active(client).is_some() {
-                clients.sessions[client.index()].role = Role::Watching;
+                clients.sessions[client.index()].role = Role::Spectating;
                 self.rules.begin(self.clients, self.host, client);
             }
         }
@@ -106,10 +106,10 @@ impl Clients {
     fn target(&self, client: ClientNum) -> Option<ClientNum> {
         let target = match self.role(client) {
             Role::Following(target) => Some(target),
-            Role::FollowingPlace(place) => ClientNum::all()
+            Role::AutoFollowing(place) => ClientNum::all()
                 .filter(|&other| other != client && self.plays(other))
                 .nth(usize::from(place)),
-            Role::Playing(_) | Role::Watching | Role::Scoreboard => None,
+            Role::Playing(_) | Role::Spectating | Role::Scoreboard => None,
         };
         target.filter(|&target| self.plays(target))
     }

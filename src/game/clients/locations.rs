@@ -1,6 +1,6 @@
 //! Locations: named points of a level that team mates are told.
 //!
-//! Clients know the plain names by number; what is said shows them in their colours. Invariant: a place's
+//! Clients know the plain names by number; what is said shows them in their colors. Invariant: a place's
 //! number is at most 63, as many names have configstrings. Source: the base game's
 //! location entities.
 
@@ -8,11 +8,11 @@ use super::Clients;
 use crate::game::{Host, userinfo::clean_text};
 use crate::model::{ClientNum, Vec3};
 
-/// Places that have a number; 0 is nowhere.
+/// Locations that have a number; 0 is nowhere.
 const MAX_PLACES: usize = 63;
 /// Longest name, in bytes.
 const MAX_NAME_LEN: usize = 48;
-/// Most colours that a name may have.
+/// Most colors that a name may have.
 const MAX_COLOUR: i32 = 7;
 
 /// One place.
@@ -24,14 +24,14 @@ struct Place {
 
 /// The places of a level, in the order of its entities: the first one has number 1.
 #[derive(Clone, Debug, Default)]
-pub(in crate::game) struct Places(Vec<Place>);
+pub(in crate::game) struct Locations(Vec<Place>);
 
-impl Places {
-    /// Adds a place with a name and a colour, 0 for none. What is beyond the last number is left out.
-    pub(in crate::game) fn add(&mut self, at: Vec3, name: &str, colour: i32) {
+impl Locations {
+    /// Adds a place with a name and a color, 0 for none. What is beyond the last number is left out.
+    pub(in crate::game) fn add(&mut self, at: Vec3, name: &str, color: i32) {
         let name = clean_text(name, MAX_NAME_LEN);
-        let name = match colour.min(MAX_COLOUR) {
-            colour @ 1.. => format!("^{colour}{name}^7"),
+        let name = match color.min(MAX_COLOUR) {
+            color @ 1.. => format!("^{color}{name}^7"),
             _ => name,
         };
         if self.0.len() < MAX_PLACES {
@@ -64,12 +64,12 @@ impl Clients {
     /// The number of the place that a client is at; 0 for none.
     pub(super) fn place_number(&self, host: &dyn Host, client: ClientNum) -> usize {
         let player = self.player(client);
-        player.map_or(0, |player| self.places.nearest(host, player.state.origin))
+        player.map_or(0, |player| self.locations.nearest(host, player.state.origin))
     }
 
     /// The name of the place that a client is at.
     pub(super) fn place_of(&self, host: &dyn Host, client: ClientNum) -> Option<&str> {
         let number = self.place_number(host, client).checked_sub(1)?;
-        self.places.0.get(number).map(|place| place.name.as_str())
+        self.locations.0.get(number).map(|place| place.name.as_str())
     }
 }

@@ -22,7 +22,7 @@ impl ClientContext<'_> {
         }
         self.clients.overlay_at = self.clients.now + OVERLAY_MS;
         let places: Vec<usize> = ClientNum::all()
-            .map(|client| match self.clients.role(client).colour() {
+            .map(|client| match self.clients.role(client).color() {
                 Some(_) => self.clients.place_number(&*self.host, client),
                 None => 0,
             })
@@ -36,7 +36,7 @@ impl ClientContext<'_> {
                 continue;
             }
             let seen = match self.clients.role(client) {
-                Role::Following(target) if self.clients.profile.overlay_for_followers => target,
+                Role::Following(target) if self.clients.ruleset.overlay_for_followers => target,
                 Role::Playing(_) => client,
                 _ => continue,
             };
@@ -48,14 +48,12 @@ impl ClientContext<'_> {
 
     /// The overlay of a client's team.
     fn overlay(&self, of: ClientNum, places: &[usize]) -> Option<String> {
-        let colour = self.clients.role(of).colour()?;
-        let stats = self.clients.profile.stats;
+        let color = self.clients.role(of).color()?;
+        let stats = self.clients.ruleset.stats;
         let mut entries = String::new();
         let mut count = 0;
-        let mates = self
-            .clients
-            .team_of(colour)
-            .filter_map(|mate| Some((mate, self.clients.active(mate)?)));
+        let mates =
+            self.clients.team_of(color).filter_map(|mate| Some((mate, self.clients.active(mate)?)));
         for (mate, player) in mates.take(MAX_SHOWN) {
             let place = places[mate.index()];
             let [health, armor] =

@@ -18,11 +18,11 @@ pub(super) type Counts = [i32; 16];
 
 /// Who left, and with what.
 #[derive(Debug, Default)]
-pub(super) struct Returning {
+pub(super) struct RejoinStats {
     kept: VecDeque<(Box<str>, Counts)>,
 }
 
-impl Returning {
+impl RejoinStats {
     /// Remembers what somebody has.
     pub(super) fn keep(&mut self, identity: &str, counts: Counts) {
         if identity.len() != IDENTITY_LEN {
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_newest_is_given_back_once() {
-        let mut returning = Returning::default();
+        let mut returning = RejoinStats::default();
         let (one, other) = ("0".repeat(31) + "a", "1".repeat(32));
         returning.keep(&one, counts(5, 2));
         returning.keep(&other, counts(7, 1));
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn who_left_first_is_forgotten_first() {
-        let mut returning = Returning::default();
+        let mut returning = RejoinStats::default();
         let identity = |n: usize| format!("{n:032}");
         (0..=MAX_KEPT).for_each(|n| returning.keep(&identity(n), counts(n as i32, 0)));
         assert_eq!(returning.take(&identity(0)), None);

@@ -21,7 +21,7 @@ const MAX_TEXT_LEN: usize = 128;
 
 /// One question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ballot {
+pub(super) enum Proposal {
     Restart,
     NextMap,
     Map(String),
@@ -32,61 +32,61 @@ pub(super) enum Ballot {
     FragLimit(i32),
     Shuffle,
     /// A line that the operator keeps in a variable, by its name.
-    Own(String),
+    Custom(String),
 }
 
 /// How a question is called for.
-struct Row {
+struct ProposalRow {
     name: &'static str,
     /// Bit of the setting `voteflags`.
     flag: i32,
     /// Which games know it.
     only: Option<BaseGame>,
-    read: fn(&Clients, &dyn Host, &str) -> Result<Ballot, String>,
+    read: fn(&Clients, &dyn Host, &str) -> Result<Proposal, String>,
 }
 
 const fn row(
     name: &'static str,
     flag: i32,
-    read: fn(&Clients, &dyn Host, &str) -> Result<Ballot, String>,
-) -> Row {
-    Row { name, flag, only: None, read }
+    read: fn(&Clients, &dyn Host, &str) -> Result<Proposal, String>,
+) -> ProposalRow {
+    ProposalRow { name, flag, only: None, read }
 }
 
-const ROWS: &[Row] = &[
-    row("map_restart", 1, |_, _, _| Ok(Ballot::Restart)),
+const PROPOSALS: &[ProposalRow] = &[
+    row("map_restart", 1, |_, _, _| Ok(Proposal::Restart)),
     row("nextmap", 2, |_, host, _| match host.settings().text(key::NEXTMAP) {
         "" => Err("nextmap not set.".to_owned()),
-        _ => Ok(Ballot::NextMap),
+        _ => Ok(Proposal::NextMap),
     }),
     row("map", 4, |_, host, word| map(host, word)),
     row("g_gametype", 8, |_, host, word| game_type(host, word)),
-    row("kick", 16, |clients, _, word| clients.player_called(word).map(Ballot::Kick)),
-    row("clientkick", 16, |clients, _, word| clients.player_numbered(word).map(Ballot::Kick)),
-    row("g_doWarmup", 32, |_, _, word| Ok(Ballot::Warmup(leading_int(word) != 0))),
+    row("kick", 16, |clients, _, word| clients.player_called(word).map(Proposal::Kick)),
+    row("clientkick", 16, |clients, _, word| clients.player_numbered(word).map(Proposal::Kick)),
+    row("g_doWarmup", 32, |_, _, word| Ok(Proposal::Warmup(leading_int(word) != 0))),
     row("timelimit", 64, |_, host, word| {
         limit(host, word, [key::G_VOTE_MIN_TIMELIMIT, key::G_VOTE_MAX_TIMELIMIT])
-            .map(Ballot::TimeLimit)
+            .map(Proposal::TimeLimit)
     }),
     row("fraglimit", 128, |_, host, word| {
         limit(host, word, [key::G_VOTE_MIN_FRAGLIMIT, key::G_VOTE_MAX_FRAGLIMIT])
-            .map(Ballot::FragLimit)
+            .map(Proposal::FragLimit)
     }),
-    Row {
+    ProposalRow {
         name: "shuffle",
         flag: 512,
         only: Some(BaseGame::OpenArena),
         read: |clients, _, _| match clients.game_type.has_teams() {
-            true => Ok(Ballot::Shuffle),
+            true => Ok(Proposal::Shuffle),
             false => Err("There are no teams to shuffle.".to_owned()),
         },
     },
-    Row {
+    ProposalRow {
         name: "custom",
         flag: 256,
         only: Some(BaseGame::OpenArena),
-        read: |_, host, word| match own_votes(host).find(|own| own.eq_ignore_ascii_case(word)) {
-            Some(own) => Ok(Ballot::Own(own.to_owned())),
+        read: |_, host, word| match custom_votes(host).find(|own| own.eq_ignore_ascii_case(word)) {
+            Some(own) => Ok(Proposal::Custom(own.to_owned())),
             None => Err("There is no such vote.".to_owned()),
         },
     },
@@ -100,17 +100,17 @@ pub(super) fn read(
     clients: &Clients,
     host: &dyn Host,
     words: &Words,
-) -> Result<Ballot, Vec<String>> {
+) -> Result<Proposal, Vec<String>> {
     let flags = host.settings().int(key::VOTEFLAGS);
-    let allowed = |row: &&Row| {
-        row.only.is_none_or(|base| base == clients.profile.base) && flags & row.flag != 0
+    let allowed = |row: &&ProposalRow| {
+        row.only.is_none_or(|base| base == clients.ruleset.base) && flags & row.flag != 0
     };
     // What a separator would begin was never meant for a vote.
     let clean = |word: &String| !word.contains([';', '\n', '\r', '"']);
     let asked = words.get(1);
-    let found = ROWS.iter().filter(allowed).find(|row| row.name.eq_ignore_ascii_case(asked));
+    let found = PROPOSALS.iter().filter(allowed).find(|row| row.name.eq_ignore_ascii_case(asked));
     let Some(row) = found.filter(|_| words.arguments().iter().all(clean)) else {
-        let known: Vec<&str> = ROWS.iter().filter(allowed).map(|row| row.name).collect();
+        let known: Vec<&str> = PROPOSALS.iter().filter(allowed).map(|row| row.name).collect();
         let known = format!("Vote commands are: {}.", known.join(", "));
         return Err(vec!["Invalid vote string.".to_owned(), known]);
     };
@@ -119,7 +119,7 @@ pub(super) fn read(
 }
 
 /// Names of the votes that the operator has set up.
-pub(super) fn own_votes(host: &dyn Host) -> impl Iterator<Item = &str> {
+pub(super) fn custom_votes(host: &dyn Host) -> impl Iterator<Item = &str> {
     let legal = |name: &&str| {
         name.len() <= MAX_OWN_LEN
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
@@ -127,22 +127,22 @@ pub(super) fn own_votes(host: &dyn Host) -> impl Iterator<Item = &str> {
     host.settings().text(key::G_CUSTOM_VOTES).split_ascii_whitespace().filter(legal)
 }
 
-fn map(host: &dyn Host, word: &str) -> Result<Ballot, String> {
+fn map(host: &dyn Host, word: &str) -> Result<Proposal, String> {
     let names = host.map_names();
     match names.iter().find(|name| name.eq_ignore_ascii_case(word)) {
-        Some(name) => Ok(Ballot::Map(name.clone())),
+        Some(name) => Ok(Proposal::Map(name.clone())),
         None => Err(format!("There is no map {}.", clean_text(word, MAX_OWN_LEN))),
     }
 }
 
-fn game_type(host: &dyn Host, word: &str) -> Result<Ballot, String> {
+fn game_type(host: &dyn Host, word: &str) -> Result<Proposal, String> {
     let offered = host.settings().text(key::G_VOTE_GAMETYPES);
     word.parse()
         .ok()
         .and_then(GameType::of_number)
         .filter(|kind| kind.is_for_many())
         .filter(|&kind| offered.is_empty() || offered.contains(&format!("/{}/", kind as i32)))
-        .map(Ballot::Play)
+        .map(Proposal::Play)
         .ok_or_else(|| "Invalid gametype.".to_owned())
 }
 
@@ -158,10 +158,10 @@ fn limit(host: &dyn Host, word: &str, [least, most]: [Key<Int>; 2]) -> Result<i3
     asked.filter(fits).ok_or_else(|| format!("It takes a number from {least} to {most}."))
 }
 
-impl Ballot {
+impl Proposal {
     /// What players read. It has no quotes.
     pub(super) fn text(&self, clients: &Clients) -> String {
-        let sentence = clients.profile.vote_sentences;
+        let sentence = clients.ruleset.vote_sentences;
         let name = |client: ClientNum| clients.player(client).map_or("", |player| &*player.name);
         let text = match (self, sentence) {
             (Self::Restart, false) => "map_restart".to_owned(),
@@ -184,7 +184,7 @@ impl Ballot {
             (Self::FragLimit(0), true) => "Remove fraglimit?".to_owned(),
             (Self::FragLimit(frags), true) => format!("Change fraglimit to: {frags}"),
             (Self::Shuffle, _) => "Shuffle teams?".to_owned(),
-            (Self::Own(name), _) => format!("{name}?"),
+            (Self::Custom(name), _) => format!("{name}?"),
         };
         clean_text(&text, MAX_TEXT_LEN)
     }
@@ -202,7 +202,7 @@ impl Ballot {
             Self::Warmup(on) => vec![format!("set g_doWarmup {}", i32::from(*on))],
             Self::TimeLimit(minutes) => vec![format!("set timelimit {minutes}")],
             Self::FragLimit(frags) => vec![format!("set fraglimit {frags}")],
-            Self::Own(name) => vec![format!("vstr vote_{name}")],
+            Self::Custom(name) => vec![format!("vstr vote_{name}")],
         }
     }
 }
