@@ -6,7 +6,7 @@
 use crate::game::deathmatch::{context::Context, items::place::spawn_item, systems::Systems};
 use std::collections::BTreeMap;
 
-use super::{items, movers, targets, things::What, triggers};
+use super::{entities::EntityKind, items, movers, targets, triggers};
 use crate::game::{Host, userinfo::clean_text};
 use crate::model::{Vec3, text::leading_int};
 use crate::world::{MapEntities, PvsLocation, entity_string::MapEntity};
@@ -90,30 +90,30 @@ const MODE_CLASSES: &[(&str, Spawn)] =
 
 fn nothing(_cx: &mut Context<'_>, _sys: &mut Systems, _entity: &MapEntity) {}
 
-fn place(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
-    sys.targets.add(cx, entity, What::Place);
+fn place(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+    sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
 }
 
-fn team_spot(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
-    let number = sys.targets.add(cx, entity, What::Place);
-    sys.spots.add_for_team(entity, number);
+fn team_spot(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+    let number = sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
+    sys.spots.add_for_team(map_entity, number);
 }
 
-fn spot(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
-    let number = sys.targets.add(cx, entity, What::Place);
-    sys.spots.add(entity, number);
+fn spot(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+    let number = sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
+    sys.spots.add(map_entity, number);
 }
 
-/// A thing for each entity of the map that is in play.
+/// An entity for each entity of the map that is in play.
 pub(super) fn spawn_entities(cx: &mut Context<'_>, sys: &mut Systems, entities: &MapEntities) {
     let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
-    for entity in entities.all().iter().skip(1) {
-        let class = entity.classname();
-        if !is_for_this_game(cx, entity) {
-            leave_open(cx.host, entity);
+    for map_entity in entities.all().iter().skip(1) {
+        let class = map_entity.classname();
+        if !is_for_this_game(cx, map_entity) {
+            leave_open(cx.host, map_entity);
         } else if let Some(spawn) = spawn_of(cx, class) {
-            spawn(cx, sys, entity);
-        } else if !spawn_item(cx, sys, entity) && !is_known(cx, class) {
+            spawn(cx, sys, map_entity);
+        } else if !spawn_item(cx, sys, map_entity) && !is_known(cx, class) {
             *unknown.entry(clean_text(class, 63)).or_default() += 1;
         }
     }
@@ -139,10 +139,10 @@ fn is_known(cx: &Context<'_>, class: &str) -> bool {
 }
 
 /// Whether the filters of an entity let it into what is played.
-fn is_for_this_game(cx: &Context<'_>, entity: &MapEntity) -> bool {
+fn is_for_this_game(cx: &Context<'_>, map_entity: &MapEntity) -> bool {
     let game_type = cx.clients.game_type;
-    let set = |key| entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
-    let listed = |key| entity.spawn_value(key).map(|list| list.contains(game_type.key()));
+    let set = |key| map_entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
+    let listed = |key| map_entity.spawn_value(key).map(|list| list.contains(game_type.key()));
     let excluded = cx.clients.ruleset.excludes_gametypes && listed("!gametype") == Some(true);
     let unwanted = set(if game_type.has_teams() { "notteam" } else { "notfree" })
         || cx.clients.ruleset.excluding_keys.iter().copied().any(set)
@@ -152,16 +152,16 @@ fn is_for_this_game(cx: &Context<'_>, entity: &MapEntity) -> bool {
 }
 
 /// A door that is left out shuts nothing off.
-fn leave_open(host: &mut dyn Host, entity: &MapEntity) {
-    let is_door = entity.classname().eq_ignore_ascii_case("func_door");
-    let Some((name, world)) = entity.field("model").filter(|_| is_door).zip(host.world_mut())
+fn leave_open(host: &mut dyn Host, map_entity: &MapEntity) {
+    let is_door = map_entity.classname().eq_ignore_ascii_case("func_door");
+    let Some((name, world)) = map_entity.field("model").filter(|_| is_door).zip(host.world_mut())
     else {
         return;
     };
     let Some(model) = world.bsp().inline_model(name).map(|model| world.bsp().models[model]) else {
         return;
     };
-    let (at, reach) = (entity.origin(), Vec3::new(1.0, 1.0, 1.0));
+    let (at, reach) = (map_entity.origin(), Vec3::new(1.0, 1.0, 1.0));
     let seen = PvsLocation::of_box(world.bsp(), at + model.mins - reach, at + model.maxs + reach);
     let [first, second] = seen.areas();
     if let Err(error) = world.areas_mut().set_portal(first, second, true) {

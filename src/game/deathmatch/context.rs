@@ -8,7 +8,7 @@
 
 use super::{
     combat::{CombatSettings, HEALTH},
-    things::{Things, What},
+    entities::{Entities, EntityKind},
 };
 use crate::bg::Event;
 use crate::game::{
@@ -89,7 +89,7 @@ impl Frame {
 pub(super) struct Context<'a> {
     pub(super) host: &'a mut dyn Host,
     pub(super) clients: &'a mut Clients,
-    pub(super) entities: &'a mut Things,
+    pub(super) entities: &'a mut Entities,
     pub(super) frame: &'a mut Frame,
     pub(super) rng: &'a mut Rng,
 }
@@ -138,19 +138,19 @@ impl Context<'_> {
     }
 
     /// Adds a temporary entity that shows an event at a place. `fill` sets its other fields.
-    pub(super) fn flash(
+    pub(super) fn temp_entity(
         &mut self,
         origin: Vec3,
         event: Event,
         fill: impl FnOnce(&mut EntityState, &mut EntityShared),
     ) {
         let clock = self.clock();
-        self.entities.flash(self.host, clock, origin, event, fill);
+        self.entities.temp_entity(self.host, clock, origin, event, fill);
     }
 
     /// Shows a player appearing or vanishing at a place.
     pub(super) fn show_teleport(&mut self, client: ClientNum, origin: Vec3, event: Event) {
-        self.flash(origin, event, |state, _| state.client_num = client.index() as i32);
+        self.temp_entity(origin, event, |state, _| state.client_num = client.index() as i32);
     }
 
     /// Clears events that were shown long enough, and frees the temporary entities that showed them.
@@ -165,14 +165,14 @@ impl Context<'_> {
             }
         }
         for number in self.entities.numbers() {
-            let Some(thing) = self.entities.get_mut(number) else { continue };
-            if now.distance(thing.event_at) <= events::EVENT_MS {
+            let Some(entity) = self.entities.get_mut(number) else { continue };
+            if now.distance(entity.event_at) <= events::EVENT_MS {
                 continue;
             }
-            if matches!(thing.what, What::Event) {
+            if matches!(entity.kind, EntityKind::TempEntity) {
                 self.entities.remove(self.host, number, now);
             } else {
-                thing.state.event = 0;
+                entity.state.event = 0;
             }
         }
     }
@@ -209,12 +209,12 @@ impl Context<'_> {
 /// Players and other entities by one number.
 pub(super) fn view_of<'a>(
     clients: &'a Clients,
-    entities: &'a Things,
+    entities: &'a Entities,
     number: EntityNum,
 ) -> Option<(&'a EntityState, &'a EntityShared)> {
     match clients.players.get(number.index()) {
         Some(player) => player.as_ref().map(|player| (&player.entity, &player.shared)),
-        None => entities.get(number).map(|thing| (&thing.state, &thing.shared)),
+        None => entities.get(number).map(|entity| (&entity.state, &entity.shared)),
     }
 }
 

@@ -29,25 +29,25 @@ pub(super) fn feel_surroundings(cx: &mut Context<'_>, sys: &mut Systems, client:
     let now = cx.clients.now;
     let alive = !cx.is_dead(client);
     let suited = cx.has_powerup(client, Powerup::BattleSuit);
-    let body = &mut sys.combat.players[client.index()];
-    let (level, kind) = (body.water_level, body.water_type);
+    let combat = &mut sys.combat.players[client.index()];
+    let (level, kind) = (combat.water_level, combat.water_type);
     let mut hits = [None; 3];
     if level == UNDER {
         if suited {
-            body.air_until = now + SUIT_AIR_MS;
+            combat.air_until = now + SUIT_AIR_MS;
         }
-        if alive && now.distance(body.air_until) > 0 {
-            body.air_until = body.air_until + GULP_MS;
-            body.gulp = (body.gulp + GULP_GROWS).min(WORST_GULP);
-            body.quiet_until = now + 200;
-            hits[0] = Some((body.gulp, MeansOfDeath::Water));
+        if alive && now.distance(combat.air_until) > 0 {
+            combat.air_until = combat.air_until + GULP_MS;
+            combat.drown_damage = (combat.drown_damage + GULP_GROWS).min(WORST_GULP);
+            combat.pain_debounce_until = now + 200;
+            hits[0] = Some((combat.drown_damage, MeansOfDeath::Water));
         }
     } else {
-        body.air_until = now + AIR_MS;
-        body.gulp = FIRST_GULP;
+        combat.air_until = now + AIR_MS;
+        combat.drown_damage = FIRST_GULP;
     }
     let burns = level > 0 && kind & (contents::LAVA | contents::SLIME) != 0;
-    let hurts = burns && alive && now.distance(body.quiet_until) >= 0;
+    let hurts = burns && alive && now.distance(combat.pain_debounce_until) >= 0;
     if hurts && !suited {
         if kind & contents::LAVA != 0 {
             hits[1] = Some((LAVA * i32::from(level), MeansOfDeath::Lava));

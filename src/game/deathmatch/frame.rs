@@ -3,14 +3,14 @@
 //! Invariants: entities run in the order of their numbers, then clients in the order of theirs.
 
 use super::{
+    body_queue::run_corpse,
     context::Context,
-    corpses::run_corpse,
+    entities::EntityKind,
     matches::run_match,
     movers::run_mover_team,
     rules::client_context,
     systems::Systems,
     targets::{locations::run_location, run_trigger},
-    things::What,
     think::{end_frame, think},
     triggers::aim_pad,
     weapons::{
@@ -52,27 +52,27 @@ pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime
 /// Runs every entity, in order of their numbers.
 fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
     for number in cx.entities.numbers() {
-        let Some(thing) = cx.entities.get(number) else { continue };
-        match thing.what {
-            What::Mover(_) => run_mover_team(cx, sys, number),
-            What::Corpse(_) => run_corpse(cx, number),
-            What::Trigger(_) => run_trigger(cx, sys, number),
-            What::Pad => aim_pad(cx, number),
-            What::Location(_) => run_location(cx, number),
-            What::Missile(_) if !cx.clients.ruleset.combat.missiles_last => {
+        let Some(entity) = cx.entities.get(number) else { continue };
+        match entity.kind {
+            EntityKind::Mover(_) => run_mover_team(cx, sys, number),
+            EntityKind::Corpse(_) => run_corpse(cx, number),
+            EntityKind::Trigger(_) => run_trigger(cx, sys, number),
+            EntityKind::PushTrigger => aim_pad(cx, number),
+            EntityKind::Location(_) => run_location(cx, number),
+            EntityKind::Missile(_) if !cx.clients.ruleset.combat.missiles_last => {
                 run_missile(cx, sys, number);
             }
-            What::Kamikaze(_) => run_kamikaze(cx, sys, number),
-            What::Item(_) => sys.items.run_item(cx, number),
-            What::Event
-            | What::Place
-            | What::Teleporter { .. }
-            | What::Hurt(_)
-            | What::Corner(_)
-            | What::DoorHelper { .. }
-            | What::PlatHelper(_)
-            | What::Missile(_)
-            | What::Scenery => {}
+            EntityKind::Kamikaze(_) => run_kamikaze(cx, sys, number),
+            EntityKind::Item(_) => sys.items.run_item(cx, number),
+            EntityKind::TempEntity
+            | EntityKind::TargetPosition
+            | EntityKind::Teleporter { .. }
+            | EntityKind::Hurt(_)
+            | EntityKind::Corner(_)
+            | EntityKind::DoorHelper { .. }
+            | EntityKind::PlatHelper(_)
+            | EntityKind::Missile(_)
+            | EntityKind::Static => {}
         }
     }
 }

@@ -4,8 +4,8 @@
 //! the base game's start of a level.
 
 use super::{
+    entities::{Entity, EntityKind},
     teams::Fight,
-    things::{Thing, What},
 };
 use crate::game::deathmatch::{
     classes::spawn_entities, context::Context, items::Items, movers::join_mover_teams,
@@ -82,7 +82,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     if ruleset.clears_intermission {
         cx.host.set_configstring(configstring::INTERMISSION, "");
     }
-    sys.graves.dig_graves(cx);
+    sys.body_queue.init(cx);
     join_mover_teams(cx);
     aim_portals(cx);
     if !start.restart {
@@ -114,45 +114,45 @@ impl Items {
 }
 
 impl Targets {
-    /// Adds a thing that stands for an entity of the map.
+    /// Adds an entity that stands for an entity of the map.
     pub(super) fn add(
         &mut self,
         cx: &mut Context<'_>,
-        entity: &MapEntity,
-        what: What,
+        map_entity: &MapEntity,
+        kind: EntityKind,
     ) -> Option<EntityNum> {
         let (now, started) = cx.clock();
-        let mut thing = Thing::new(what, entity.origin());
-        thing.state.origin = entity.origin();
-        thing.state.angles = entity.angles();
-        thing.target = entity.field("target").unwrap_or_default().into();
-        thing.targetname = entity.field("targetname").unwrap_or_default().into();
-        thing.spawnflags = entity.int("spawnflags").unwrap_or(0);
-        let number = cx.entities.add(thing, now, started)?;
-        self.read_remap(entity, number);
+        let mut entity = Entity::new(kind, map_entity.origin());
+        entity.state.origin = map_entity.origin();
+        entity.state.angles = map_entity.angles();
+        entity.target = map_entity.field("target").unwrap_or_default().into();
+        entity.targetname = map_entity.field("targetname").unwrap_or_default().into();
+        entity.spawnflags = map_entity.int("spawnflags").unwrap_or(0);
+        let number = cx.entities.add(entity, now, started)?;
+        self.read_remap(map_entity, number);
         Some(number)
     }
 }
 
-/// Gives a thing the brushes that the map drew for it. False when there are none.
+/// Gives an entity the brushes that the map drew for it. False when there are none.
 pub(super) fn give_brushes(
     cx: &mut Context<'_>,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
     number: EntityNum,
     contents: i32,
 ) -> bool {
-    let model = entity.field("model").and_then(|name| {
+    let model = map_entity.field("model").and_then(|name| {
         let world = cx.host.world()?;
         let model = world.bsp().inline_model(name)?.index();
         Some((model, world.map().model_bounds(model)?))
     });
-    let Some((thing, (model, [mins, maxs]))) = cx.entities.get_mut(number).zip(model) else {
+    let Some((entity, (model, [mins, maxs]))) = cx.entities.get_mut(number).zip(model) else {
         return false;
     };
-    thing.state.modelindex = model as i32;
-    thing.shared.bmodel = 1;
-    thing.shared.mins = mins;
-    thing.shared.maxs = maxs;
-    thing.shared.contents = contents;
+    entity.state.modelindex = model as i32;
+    entity.shared.bmodel = 1;
+    entity.shared.mins = mins;
+    entity.shared.maxs = maxs;
+    entity.shared.contents = contents;
     true
 }

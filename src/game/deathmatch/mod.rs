@@ -9,11 +9,12 @@
 
 #[cfg(test)]
 mod arena;
-mod body;
+mod body_queue;
 mod classes;
 mod combat;
+mod combat_state;
 mod context;
-mod corpses;
+mod entities;
 mod environment;
 mod frame;
 mod items;
@@ -27,7 +28,6 @@ mod spots;
 mod systems;
 mod targets;
 mod teams;
-mod things;
 mod think;
 mod triggers;
 mod weapons;
@@ -35,10 +35,10 @@ mod weapons;
 use self::{
     combat::death::die_for_good,
     context::{Context, Frame, Rng, view_of},
+    entities::Entities,
     level::start_level,
     rules::{begin, client_context},
     systems::Systems,
-    things::Things,
     think::think,
 };
 use super::{
@@ -56,7 +56,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Deathmatch {
     clients: Clients,
-    entities: Things,
+    entities: Entities,
     frame: Frame,
     rng: Rng,
     systems: Systems,
@@ -76,7 +76,7 @@ impl Deathmatch {
     pub fn moving_as(variant: &'static PmoveVariant) -> Self {
         Self {
             clients: Clients::new(variant.ruleset),
-            entities: Things::default(),
+            entities: Entities::default(),
             frame: Frame::new(variant),
             rng: Rng::default(),
             systems: Systems::default(),
@@ -111,7 +111,7 @@ impl Game for Deathmatch {
             self.entities.unlink(host, number);
         }
         self.entities.clear();
-        self.systems.graves.clear();
+        self.systems.body_queue.clear();
         self.clients.log_end(host);
     }
 

@@ -4,11 +4,11 @@
 
 use super::{
     combat::{HEALTH, Hit, LETHAL},
+    entities::EntityKind,
     movers::{Kind, Leg},
-    things::What,
 };
 use crate::game::deathmatch::{
-    combat::damage::hurt, context::Context, corpses::gib_corpse, items::Items,
+    body_queue::gib_corpse, combat::damage::hurt, context::Context, items::Items,
     movers::ends::use_mover, systems::Systems,
 };
 use crate::model::{
@@ -32,10 +32,10 @@ pub(super) fn push_team(cx: &mut Context<'_>, sys: &mut Systems, team: &[EntityN
     let now = cx.clients.now;
     let mut pushed = Vec::new();
     for (place, &part) in team.iter().enumerate() {
-        let way = cx.entities.with_mover(part, |thing, mover| {
-            let at = [thing.shared.current_origin, thing.shared.current_angles];
+        let way = cx.entities.with_mover(part, |entity, mover| {
+            let at = [entity.shared.current_origin, entity.shared.current_angles];
             mover.before = at;
-            let to = [&thing.state.pos, &thing.state.apos]
+            let to = [&entity.state.pos, &entity.state.apos]
                 .map(|course| trajectory::position(course, now));
             (to[0] - at[0], to[1] - at[1])
         });
@@ -52,8 +52,8 @@ pub(super) fn push_team(cx: &mut Context<'_>, sys: &mut Systems, team: &[EntityN
 /// Undoes a push that met something: of the parts up to number `last`, and of all that they moved.
 fn go_back_before(cx: &mut Context<'_>, team: &[EntityNum], last: usize, pushed: &[Pushed]) {
     for &part in &team[..=last] {
-        cx.entities.with_mover(part, |thing, mover| {
-            [thing.shared.current_origin, thing.shared.current_angles] = mover.before;
+        cx.entities.with_mover(part, |entity, mover| {
+            [entity.shared.current_origin, entity.shared.current_angles] = mover.before;
         });
         cx.entities.link(cx.host, part);
     }
@@ -61,9 +61,9 @@ fn go_back_before(cx: &mut Context<'_>, team: &[EntityNum], last: usize, pushed:
         put_back(cx, before);
     }
     for &part in team {
-        if let Some(thing) = cx.entities.get_mut(part) {
-            thing.state.pos.time = thing.state.pos.time.wrapping_add(cx.frame.ms);
-            thing.state.apos.time = thing.state.apos.time.wrapping_add(cx.frame.ms);
+        if let Some(entity) = cx.entities.get_mut(part) {
+            entity.state.pos.time = entity.state.pos.time.wrapping_add(cx.frame.ms);
+            entity.state.apos.time = entity.state.apos.time.wrapping_add(cx.frame.ms);
         }
     }
 }
@@ -80,15 +80,15 @@ fn push(
     if step == Vec3::ZERO && turn == Vec3::ZERO {
         return Ok(());
     }
-    let Some(thing) = cx.entities.get_mut(part) else { return Ok(()) };
-    let old = [thing.shared.absmin, thing.shared.absmax];
-    thing.shared.current_origin += step;
-    thing.shared.current_angles += turn;
+    let Some(entity) = cx.entities.get_mut(part) else { return Ok(()) };
+    let old = [entity.shared.absmin, entity.shared.absmax];
+    entity.shared.current_origin += step;
+    entity.shared.current_angles += turn;
     cx.entities.link(cx.host, part);
-    let Some(thing) = cx.entities.get(part) else { return Ok(()) };
+    let Some(entity) = cx.entities.get(part) else { return Ok(()) };
     let axes = [0, 1, 2];
-    let mins = Vec3(axes.map(|axis| old[0][axis].min(thing.shared.absmin[axis])));
-    let maxs = Vec3(axes.map(|axis| old[1][axis].max(thing.shared.absmax[axis])));
+    let mins = Vec3(axes.map(|axis| old[0][axis].min(entity.shared.absmin[axis])));
+    let maxs = Vec3(axes.map(|axis| old[1][axis].max(entity.shared.absmax[axis])));
     let mut found = [EntityNum::NONE; crate::model::limits::MAX_ENTITIES];
     let count = cx.host.world().map_or(0, |world| world.bodies_in_box(mins, maxs, &mut found));
     let sine = TrajectoryKind::Sine as i32;
@@ -101,8 +101,8 @@ fn push(
         if try_push(cx, part, number, step, turn, pushed) {
             continue;
         }
-        let Some(thing) = cx.entities.get(part) else { continue };
-        if thing.state.pos.kind == sine || thing.state.apos.kind == sine {
+        let Some(entity) = cx.entities.get(part) else { continue };
+        if entity.state.pos.kind == sine || entity.state.apos.kind == sine {
             // What swings does not stop for anybody.
             squash(cx, sys, number);
             continue;
@@ -112,23 +112,23 @@ fn push(
     Ok(())
 }
 
-/// What a thing stands on, of those that movers push: players and bodies.
+/// What an entity stands on, of those that movers push: players and bodies.
 fn pushable(cx: &Context<'_>, number: EntityNum) -> Option<i32> {
     if let Some(client) = ClientNum::new(number.index()) {
         let player = cx.clients.player(client).filter(|_| cx.clients.plays(client))?;
         let solid = player.shared.contents != 0 && player.shared.is_linked();
         return solid.then_some(player.entity.ground_entity_num);
     }
-    let thing = cx.entities.get(number)?;
-    let solid = match thing.what {
-        What::Corpse(_) => thing.shared.contents != 0,
-        What::Item(_) => thing.shared.is_linked(),
+    let entity = cx.entities.get(number)?;
+    let solid = match entity.kind {
+        EntityKind::Corpse(_) => entity.shared.contents != 0,
+        EntityKind::Item(_) => entity.shared.is_linked(),
         _ => false,
     };
-    solid.then_some(thing.state.ground_entity_num)
+    solid.then_some(entity.state.ground_entity_num)
 }
 
-/// Where a thing is, its box, and what stops it.
+/// Where an entity is, its box, and what stops it.
 fn shape(cx: &Context<'_>, number: EntityNum) -> Option<(Vec3, Vec3, Vec3, i32)> {
     if let Some(client) = ClientNum::new(number.index()) {
         let player = cx.clients.player(client)?;
@@ -136,13 +136,14 @@ fn shape(cx: &Context<'_>, number: EntityNum) -> Option<(Vec3, Vec3, Vec3, i32)>
         let mask = if alive { mask::PLAYER_SOLID } else { mask::DEAD_SOLID };
         return Some((player.state.origin, player.shared.mins, player.shared.maxs, mask));
     }
-    let thing = cx.entities.get(number)?;
-    let shared = &thing.shared;
-    let mask = if matches!(thing.what, What::Item(_)) { contents::SOLID } else { mask::DEAD_SOLID };
+    let entity = cx.entities.get(number)?;
+    let shared = &entity.shared;
+    let mask =
+        if matches!(entity.kind, EntityKind::Item(_)) { contents::SOLID } else { mask::DEAD_SOLID };
     Some((shared.current_origin, shared.mins, shared.maxs, mask))
 }
 
-/// Whether a thing is stuck where it is.
+/// Whether an entity is stuck where it is.
 fn is_stuck(cx: &Context<'_>, number: EntityNum) -> bool {
     let Some((origin, mins, maxs, mask)) = shape(cx, number) else { return false };
     cx.host.world().is_some_and(|world| {
@@ -150,7 +151,7 @@ fn is_stuck(cx: &Context<'_>, number: EntityNum) -> bool {
     })
 }
 
-/// Whether a thing is inside a mover.
+/// Whether an entity is inside a mover.
 fn overlaps(cx: &Context<'_>, part: EntityNum, number: EntityNum) -> bool {
     let Some((origin, mins, maxs, mask)) = shape(cx, number) else { return false };
     cx.host.world().is_some_and(|world| {
@@ -207,9 +208,9 @@ fn displace(cx: &mut Context<'_>, number: EntityNum, way: Vec3, yaw: i32, rides:
         player.entity.pos.base += way;
         player.shared.current_origin = player.state.origin;
         player.state.delta_angles[1] = player.state.delta_angles[1].wrapping_add(yaw);
-    } else if let Some(thing) = cx.entities.get_mut(number) {
-        thing.state.pos.base += way;
-        thing.shared.current_origin += way;
+    } else if let Some(entity) = cx.entities.get_mut(number) {
+        entity.state.pos.base += way;
+        entity.shared.current_origin += way;
     }
     if !rides {
         lift_off(cx, number);
@@ -222,8 +223,8 @@ fn lift_off(cx: &mut Context<'_>, number: EntityNum) {
         if let Some(player) = player {
             player.entity.ground_entity_num = none;
         }
-    } else if let Some(thing) = cx.entities.get_mut(number) {
-        thing.state.ground_entity_num = none;
+    } else if let Some(entity) = cx.entities.get_mut(number) {
+        entity.state.ground_entity_num = none;
     }
 }
 
@@ -236,9 +237,9 @@ fn put_back(cx: &mut Context<'_>, before: &Pushed) {
             player.state.delta_angles[1] = before.yaw;
             player.shared.current_origin = before.origin;
         }
-    } else if let Some(thing) = cx.entities.get_mut(before.number) {
-        thing.state.pos.base = thing.state.pos.base + before.origin - origin;
-        thing.shared.current_origin = before.origin;
+    } else if let Some(entity) = cx.entities.get_mut(before.number) {
+        entity.state.pos.base = entity.state.pos.base + before.origin - origin;
+        entity.shared.current_origin = before.origin;
     }
     relink_pushed(cx, before.number);
 }
@@ -275,15 +276,15 @@ impl Items {
     /// What happens to anything but a player that a door or a lift removes: a body or an item is gone,
     /// a flag goes home.
     fn take_out_of_the_way(&mut self, cx: &mut Context<'_>, number: EntityNum) {
-        let Some(thing) = cx.entities.get_mut(number) else { return };
-        if matches!(thing.what, What::Item(_)) {
+        let Some(entity) = cx.entities.get_mut(number) else { return };
+        if matches!(entity.kind, EntityKind::Item(_)) {
             self.crush_item(cx, number);
             return;
         }
-        let at = thing.shared.current_origin;
-        thing.think_at = None;
+        let at = entity.shared.current_origin;
+        entity.think_at = None;
         cx.entities.unlink(cx.host, number);
-        cx.flash(at, Event::ItemPop, |_, _| {});
+        cx.temp_entity(at, Event::ItemPop, |_, _| {});
     }
 }
 

@@ -3,9 +3,9 @@
 use super::{
     combat::death::{die_for_another_side, take_own_life},
     context::{Context, Frame, Rng},
+    entities::Entities,
     items::take::hand_item,
     systems::Systems,
-    things::Things,
     think::{spawn, teleport},
 };
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 
 /// The game without its clients and its host.
 pub(super) struct DeathmatchRules<'a> {
-    pub(super) entities: &'a mut Things,
+    pub(super) entities: &'a mut Entities,
     pub(super) frame: &'a mut Frame,
     pub(super) rng: &'a mut Rng,
     pub(super) sys: &'a mut Systems,
@@ -84,7 +84,7 @@ impl ClientRules for DeathmatchRules<'_> {
     fn leave_play(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         let (mut cx, sys) = self.split(clients, host);
         if cx.is_dead(client) {
-            sys.graves.leave_body(&mut cx, client);
+            sys.body_queue.copy_to_body_queue(&mut cx, client);
         } else {
             die_for_another_side(&mut cx, sys, client);
         }

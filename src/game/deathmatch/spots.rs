@@ -29,7 +29,7 @@ pub(super) struct Start {
     initial: bool,
     bots: bool,
     humans: bool,
-    /// The thing that stands for it, whose targets fire.
+    /// The entity that stands for it, whose targets fire.
     pub(super) number: Option<crate::model::EntityNum>,
 }
 
@@ -67,40 +67,40 @@ impl Spots {
     /// Adds a spot for a team: which one, and for whom, says its class.
     pub(super) fn add_for_team(
         &mut self,
-        entity: &crate::world::entity_string::MapEntity,
+        map_entity: &crate::world::entity_string::MapEntity,
         number: Option<crate::model::EntityNum>,
     ) {
-        let class = entity.classname().to_ascii_lowercase();
+        let class = map_entity.classname().to_ascii_lowercase();
         let color = if class.contains("red") { TeamColor::Red } else { TeamColor::Blue };
         let is_first = class.ends_with("player");
         let spots = &mut self.teams[color as usize][usize::from(is_first)];
         if spots.len() < MAX_SPOTS {
-            spots.push(Start::read(entity, number));
+            spots.push(Start::read(map_entity, number));
         }
     }
 
     pub(super) fn add(
         &mut self,
-        entity: &crate::world::entity_string::MapEntity,
+        map_entity: &crate::world::entity_string::MapEntity,
         number: Option<crate::model::EntityNum>,
     ) {
         if self.starts.len() == MAX_SPOTS {
             return;
         }
-        self.starts.push(Start::read(entity, number));
+        self.starts.push(Start::read(map_entity, number));
     }
 }
 
 impl Start {
     fn read(
-        entity: &crate::world::entity_string::MapEntity,
+        map_entity: &crate::world::entity_string::MapEntity,
         number: Option<crate::model::EntityNum>,
     ) -> Self {
-        let is = |key| entity.int(key).unwrap_or(0) != 0;
+        let is = |key| map_entity.int(key).unwrap_or(0) != 0;
         Self {
-            origin: entity.origin(),
-            angles: entity.angles(),
-            initial: entity.int("spawnflags").unwrap_or(0) & INITIAL != 0,
+            origin: map_entity.origin(),
+            angles: map_entity.angles(),
+            initial: map_entity.int("spawnflags").unwrap_or(0) & INITIAL != 0,
             bots: !is("nobots"),
             humans: !is("nohumans"),
             number,

@@ -1,7 +1,7 @@
 //! State of the level by owner: each subsystem's fields are private to its module.
 
 use super::{
-    combat::Combat, corpses::BodyQueue, items::Items, matches::Course, spots::Spots,
+    body_queue::BodyQueue, combat::Combat, items::Items, matches::Course, spots::Spots,
     targets::Targets, teams::Fight, weapons::Projectiles,
 };
 
@@ -18,5 +18,5 @@ pub(super) struct Systems {
     pub(super) projectiles: Projectiles,
     pub(super) spots: Spots,
     pub(super) targets: Targets,
-    pub(super) graves: BodyQueue,
+    pub(super) body_queue: BodyQueue,
 }

@@ -4,8 +4,8 @@
 //! collides where the player really is. Source: the base game's think and spawn rules.
 
 use super::{
-    body::Body,
     combat::{HEALTH, Hit},
+    combat_state::PlayerCombatState,
     items::speed_of,
 };
 use crate::game::deathmatch::{
@@ -104,10 +104,10 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     sys.projectiles.drop_ticking_mine(cx, client);
     sys.projectiles.reset_client(client);
     cx.entities.player_event_at[client.index()] = now;
-    sys.combat.players[client.index()] = Body {
+    sys.combat.players[client.index()] = PlayerCombatState {
         protected_until: (cx.frame.combat.protection_ms > 0)
             .then(|| now + cx.frame.combat.protection_ms),
-        ..Body::new(now)
+        ..PlayerCombatState::new(now)
     };
     let (spawn_bullets, arms) = (cx.clients.mode().spawn_bullets, cx.frame.combat.arms);
     sys.items.forget_luggage(client);
@@ -188,7 +188,7 @@ impl Combat {
 fn show_left_over(cx: &mut Context<'_>, client: ClientNum) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let Some(shown) = events::left_over(&mut player.state, 0) else { return };
-    cx.flash(shown.pos.base, Event::None, |state, shared| {
+    cx.temp_entity(shown.pos.base, Event::None, |state, shared| {
         let number = state.number;
         *state = shown;
         state.number = number;
@@ -355,7 +355,7 @@ fn feel_events(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, seen:
         if !plays || cx.clients.settings.dmflags & NO_FALLING_DMFLAG != 0 {
             continue;
         }
-        sys.combat.players[client.index()].quiet_until = cx.clients.now + FALL_QUIET_MS;
+        sys.combat.players[client.index()].pain_debounce_until = cx.clients.now + FALL_QUIET_MS;
         hurt(cx, sys, client, &Hit::by_world(points, MeansOfDeath::Falling));
     }
 }
@@ -377,7 +377,7 @@ fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
 
 /// Leaves the body and begins anew.
 pub(super) fn respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
-    sys.graves.leave_body(cx, client);
+    sys.body_queue.copy_to_body_queue(cx, client);
     spawn(cx, sys, client, false);
     if !cx.clients.ruleset.spawn_effect_at_spot {
         let at = cx.clients.player(client).map(|player| player.shared.current_origin);

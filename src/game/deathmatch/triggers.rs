@@ -4,9 +4,9 @@
 
 use super::{
     combat::Hit,
+    entities::EntityKind,
     names::{PAD_SOUND, sound},
     targets::Cause,
-    things::What,
 };
 use crate::game::deathmatch::{
     combat::damage::hurt,
@@ -19,7 +19,7 @@ use crate::game::deathmatch::{
     systems::Systems,
     targets::Targets,
     targets::acts::teleport_to_target,
-    targets::{pick_target, use_thing},
+    targets::{pick_target, use_entity},
 };
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::world::entity_string::MapEntity;
@@ -51,32 +51,37 @@ pub(super) struct Hurt {
 }
 
 /// `trigger_push`.
-pub(super) fn pad(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
+pub(super) fn pad(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     sound(cx.host, PAD_SOUND);
     let due = cx.clients.now + AIM_MS;
-    let number = sys.targets.add_trigger(cx, entity, What::Pad, Some(EntityType::PushTrigger));
+    let number = sys.targets.add_trigger(
+        cx,
+        map_entity,
+        EntityKind::PushTrigger,
+        Some(EntityType::PushTrigger),
+    );
     if let Some(pad) = number.and_then(|number| cx.entities.get_mut(number)) {
         pad.think_at = Some(due);
     }
 }
 
 /// `trigger_teleport`.
-pub(super) fn teleporter(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
+pub(super) fn teleporter(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     sound(cx.host, PAD_SOUND);
-    let spectators_only = entity.int("spawnflags").unwrap_or(0) & SPECTATORS_ONLY != 0;
+    let spectators_only = map_entity.int("spawnflags").unwrap_or(0) & SPECTATORS_ONLY != 0;
     let shown = (!spectators_only).then_some(EntityType::TeleportTrigger);
-    sys.targets.add_trigger(cx, entity, What::Teleporter { spectators_only }, shown);
+    sys.targets.add_trigger(cx, map_entity, EntityKind::Teleporter { spectators_only }, shown);
 }
 
 /// `trigger_hurt`.
-pub(super) fn hurt_trigger(cx: &mut Context<'_>, sys: &mut Systems, entity: &MapEntity) {
-    let flags = entity.int("spawnflags").unwrap_or(0);
-    let what = What::Hurt(Hurt {
-        points: entity.int("dmg").filter(|&points| points != 0).unwrap_or(5),
+pub(super) fn hurt_trigger(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+    let flags = map_entity.int("spawnflags").unwrap_or(0);
+    let kind = EntityKind::Hurt(Hurt {
+        points: map_entity.int("dmg").filter(|&points| points != 0).unwrap_or(5),
         sound: sound(cx.host, "sound/world/electro.wav"),
         next: cx.clients.now,
     });
-    let number = sys.targets.add_trigger(cx, entity, what, None);
+    let number = sys.targets.add_trigger(cx, map_entity, kind, None);
     if let Some(number) = number.filter(|_| flags & HURT_STARTS_OFF != 0) {
         cx.entities.unlink(cx.host, number);
     }
@@ -87,20 +92,20 @@ impl Targets {
     pub(super) fn add_trigger(
         &mut self,
         cx: &mut Context<'_>,
-        entity: &MapEntity,
-        what: What,
+        map_entity: &MapEntity,
+        kind: EntityKind,
         shown: Option<EntityType>,
     ) -> Option<EntityNum> {
-        let number = self.add(cx, entity, what)?;
-        if !give_brushes(cx, entity, number, contents::TRIGGER) {
+        let number = self.add(cx, map_entity, kind)?;
+        if !give_brushes(cx, map_entity, number, contents::TRIGGER) {
             cx.entities.remove(cx.host, number, cx.clients.now);
             return None;
         }
-        let thing = cx.entities.get_mut(number)?;
-        thing.state.angles = Vec3::ZERO;
+        let entity = cx.entities.get_mut(number)?;
+        entity.state.angles = Vec3::ZERO;
         match shown {
-            Some(kind) => thing.state.e_type = kind as i32,
-            None => thing.shared.sv_flags = SvFlags::NO_CLIENT,
+            Some(kind) => entity.state.e_type = kind as i32,
+            None => entity.shared.sv_flags = SvFlags::NO_CLIENT,
         }
         cx.entities.link(cx.host, number);
         Some(number)
@@ -122,15 +127,16 @@ pub(super) fn touch_triggers(cx: &mut Context<'_>, sys: &mut Systems, client: Cl
         .world()
         .map_or(0, |world| world.bodies_in_box(origin - REACH, origin + REACH, &mut found));
     for &number in &found[..count] {
-        let Some(thing) = cx.entities.get(number) else { continue };
-        if thing.shared.contents & contents::TRIGGER == 0 {
+        let Some(entity) = cx.entities.get(number) else { continue };
+        if entity.shared.contents & contents::TRIGGER == 0 {
             continue;
         }
-        let for_all = matches!(thing.what, What::Teleporter { .. } | What::DoorHelper { .. });
+        let for_all =
+            matches!(entity.kind, EntityKind::Teleporter { .. } | EntityKind::DoorHelper { .. });
         if !plays && !for_all {
             continue;
         }
-        let touched = if matches!(thing.what, What::Item(_)) {
+        let touched = if matches!(entity.kind, EntityKind::Item(_)) {
             stands_on_item(cx, client, number)
         } else {
             cx.host
@@ -148,10 +154,10 @@ pub(super) fn touch_triggers(cx: &mut Context<'_>, sys: &mut Systems, client: Cl
 
 fn touch(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: EntityNum) {
     let plays = cx.clients.role(client).plays();
-    let Some(thing) = cx.entities.get(number) else { return };
-    match thing.what {
-        What::Pad => {
-            let velocity = thing.state.origin2;
+    let Some(entity) = cx.entities.get(number) else { return };
+    match entity.kind {
+        EntityKind::PushTrigger => {
+            let velocity = entity.state.origin2;
             if let Some(player) = cx.clients.players[client.index()].as_mut() {
                 let before = player.state.event_sequence;
                 push::touch_jump_pad(&mut player.state, number.index() as i32, velocity);
@@ -160,18 +166,18 @@ fn touch(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: Ent
                 }
             }
         }
-        What::Teleporter { spectators_only }
+        EntityKind::Teleporter { spectators_only }
             if !(spectators_only && plays || cx.is_dead(client)) =>
         {
             teleport_to_target(cx, sys, client, number);
         }
-        What::Hurt(_) => hurt_by_place(cx, sys, client, number),
-        What::Trigger(ref trigger) if matches!(trigger.cause, Cause::Touch) => {
-            use_thing(cx, sys, number, Some(client));
+        EntityKind::Hurt(_) => hurt_by_place(cx, sys, client, number),
+        EntityKind::Trigger(ref trigger) if matches!(trigger.cause, Cause::Touch) => {
+            use_entity(cx, sys, number, Some(client));
         }
-        What::DoorHelper { .. } => come_near_door(cx, number, client),
-        What::PlatHelper(plat) => stand_on_plat(cx, plat, client),
-        What::Item(_) => touch_item(cx, sys, client, number),
+        EntityKind::DoorHelper { .. } => come_near_door(cx, number, client),
+        EntityKind::PlatHelper(plat) => stand_on_plat(cx, plat, client),
+        EntityKind::Item(_) => touch_item(cx, sys, client, number),
         _ => {}
     }
 }
@@ -183,9 +189,9 @@ pub(super) fn bump(cx: &mut Context<'_>, client: ClientNum, number: EntityNum) {
 
 fn hurt_by_place(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: EntityNum) {
     let now = cx.clients.now;
-    let Some(thing) = cx.entities.get_mut(number) else { return };
-    let (flags, (fast, slow)) = (thing.spawnflags, HURT_MS);
-    let What::Hurt(place) = &mut thing.what else { return };
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    let (flags, (fast, slow)) = (entity.spawnflags, HURT_MS);
+    let EntityKind::Hurt(place) = &mut entity.kind else { return };
     if place.next.distance(now) > 0 {
         return;
     }
@@ -195,7 +201,7 @@ fn hurt_by_place(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, num
         && let Some(player) = cx.clients.player(client)
     {
         let at = player.shared.current_origin;
-        cx.flash(at, Event::GeneralSound, |state, _| state.event_parm = place.sound);
+        cx.temp_entity(at, Event::GeneralSound, |state, _| state.event_parm = place.sound);
     }
     let hit = Hit::by_world(place.points, MeansOfDeath::TriggerHurt);
     hurt(cx, sys, client, &Hit { unstoppable: flags & HURT_UNSTOPPABLE != 0, ..hit });

@@ -43,11 +43,11 @@ impl Combat {
         cx: &mut Context<'_>,
         client: ClientNum,
     ) {
-        let body = &mut self.players[client.index()];
-        if body.award_until.is_none_or(|until| until.distance(cx.clients.now) >= 0) {
+        let combat = &mut self.players[client.index()];
+        if combat.award_until.is_none_or(|until| until.distance(cx.clients.now) >= 0) {
             return;
         }
-        body.award_until = None;
+        combat.award_until = None;
         if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.e_flags &= !AWARDS;
         }

@@ -2,9 +2,9 @@
 //!
 //! Source: the base game's damage, in its order; OpenArena's additions to it.
 
-use super::{Body, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, What};
+use super::{EntityKind, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, PlayerCombatState};
 use crate::game::deathmatch::{
-    combat::Combat, combat::death::die, context::Context, corpses::hurt_corpse,
+    body_queue::damage_corpse, combat::Combat, combat::death::die, context::Context,
     movers::shoot_mover, systems::Systems, weapons::mines::shoot_mine,
     weapons::shells::bounce_off_shell,
 };
@@ -98,10 +98,10 @@ impl Combat {
         if let Some(client) = ClientNum::new(number.index()) {
             return cx.clients.plays(client) && !self.players[client.index()].gibbed;
         }
-        cx.entities.get(number).is_some_and(|thing| match &thing.what {
-            What::Corpse(corpse) => corpse.is_whole() && thing.shared.is_linked(),
-            What::Missile(missile) => missile.is_armed(),
-            What::Mover(_) => cx.entities.is_shootable(number),
+        cx.entities.get(number).is_some_and(|entity| match &entity.kind {
+            EntityKind::Corpse(corpse) => corpse.is_whole() && entity.shared.is_linked(),
+            EntityKind::Missile(missile) => missile.is_armed(),
+            EntityKind::Mover(_) => cx.entities.is_shootable(number),
             _ => false,
         })
     }
@@ -117,11 +117,11 @@ pub(in crate::game::deathmatch) fn harm(
     if let Some(client) = ClientNum::new(victim.index()) {
         return hurt(cx, sys, client, hit);
     }
-    let Some(thing) = cx.entities.get(victim) else { return };
-    match &thing.what {
-        What::Mover(_) => shoot_mover(cx, victim, hit.attacker),
-        What::Corpse(_) => hurt_corpse(cx, victim, hit.points),
-        What::Missile(_) => shoot_mine(cx, victim),
+    let Some(entity) = cx.entities.get(victim) else { return };
+    match &entity.kind {
+        EntityKind::Mover(_) => shoot_mover(cx, victim, hit.attacker),
+        EntityKind::Corpse(_) => damage_corpse(cx, victim, hit.points),
+        EntityKind::Missile(_) => shoot_mine(cx, victim),
         _ => {}
     }
 }
@@ -211,10 +211,10 @@ impl Combat {
         hit: &Hit,
         points: i32,
     ) {
-        let body = &mut self.players[victim.index()];
+        let combat = &mut self.players[victim.index()];
         let knockback = points.min(MAX_KNOCKBACK);
         let Some(direction) = hit.direction else { return };
-        if hit.is_still || knockback <= 0 || body.dead {
+        if hit.is_still || knockback <= 0 || combat.dead {
             return;
         }
         let scale = cx.frame.combat.knockback;
@@ -256,9 +256,9 @@ impl Combat {
                 | MeansOfDeath::TargetLaser
                 | MeansOfDeath::TriggerHurt
         );
-        let body = &self.players[victim.index()];
+        let combat = &self.players[victim.index()];
         let protected =
-            body.protected_until.is_some_and(|until| until.distance(cx.clients.now) >= 0);
+            combat.protected_until.is_some_and(|until| until.distance(cx.clients.now) >= 0);
         cx.is_god(victim) || (protected && !by_level)
     }
 }
@@ -319,22 +319,22 @@ fn take_points(
     let armor_at = cx.clients.ruleset.stats.armor;
     let blood = cx.frame.combat.blood;
     let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
-    let body: &mut Body = &mut sys.combat.players[victim.index()];
+    let combat: &mut PlayerCombatState = &mut sys.combat.players[victim.index()];
     let state = &mut player.state;
     let armor = state.stats[armor_at].max(0);
     let share = (points as f32 * ARMOR_SHARE).ceil() as i32;
     let saved = if hit.passes_armor { 0 } else { share.min(armor) };
     state.stats[armor_at] -= saved;
     let lost = points - saved;
-    body.lost = body.lost.saturating_add(lost);
-    body.lost_armor = body.lost_armor.saturating_add(saved);
-    body.lost_to = hit.direction.map(velocity::direction);
+    combat.damage_taken = combat.damage_taken.saturating_add(lost);
+    combat.armor_taken = combat.armor_taken.saturating_add(saved);
+    combat.damage_from = hit.direction.map(velocity::direction);
     state.persistant[Persistent::Attacker] =
         attacker.map_or(EntityNum::WORLD, EntityNum::from).index() as i32;
     let before = state.stats[HEALTH];
     let health = before.saturating_sub(lost).max(LEAST_HEALTH);
     state.stats[HEALTH] = health;
-    if health <= 0 && body.dead {
+    if health <= 0 && combat.dead {
         if health <= GIB_HEALTH {
             if blood {
                 sys.combat.gib(cx, victim, 0);

@@ -147,7 +147,7 @@ fn announce_death(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Ve
     // Whoever dies by itself counts as a mate of itself.
     let of_mate = ruleset.combat.marks_mates
         && hit.attacker.is_some_and(|killer| cx.clients.are_mates(killer, victim));
-    cx.flash(origin, Event::Obituary, |state, shared| {
+    cx.temp_entity(origin, Event::Obituary, |state, shared| {
         state.event_parm = means;
         state.other_entity_num = victim.index() as i32;
         state.other_entity_num2 = killer.index() as i32;

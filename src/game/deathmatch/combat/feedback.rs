@@ -37,15 +37,15 @@ impl Combat {
     ) {
         let now = cx.clients.now;
         let unharmed = cx.is_god(client);
-        let body = &mut self.players[client.index()];
-        let lost = body.lost.saturating_add(body.lost_armor).min(MAX_SHOWN);
-        (body.lost, body.lost_armor) = (0, 0);
-        if lost <= 0 || body.dead {
+        let combat = &mut self.players[client.index()];
+        let lost = combat.damage_taken.saturating_add(combat.armor_taken).min(MAX_SHOWN);
+        (combat.damage_taken, combat.armor_taken) = (0, 0);
+        if lost <= 0 || combat.dead {
             return;
         }
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         let state = &mut player.state;
-        match body.lost_to {
+        match combat.damage_from {
             Some(direction) => {
                 let angles = angles::of_direction(direction);
                 let byte = |degrees: f32| ((degrees / 360.0 * 256.0) as i32) & 0xff;
@@ -55,8 +55,8 @@ impl Combat {
             None => (state.damage_pitch, state.damage_yaw) = (NOWHERE, NOWHERE),
         }
         state.damage_count = lost;
-        if now.distance(body.quiet_until) > 0 && !unharmed {
-            body.quiet_until = now + PAIN_MS;
+        if now.distance(combat.pain_debounce_until) > 0 && !unharmed {
+            combat.pain_debounce_until = now + PAIN_MS;
             state.damage_event = state.damage_event.wrapping_add(1) & 0xff;
             let health = state.stats[HEALTH];
             cx.show(client, Event::Pain, health);

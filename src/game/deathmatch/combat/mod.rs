@@ -14,7 +14,7 @@ pub(super) mod score;
 #[cfg(test)]
 mod tests;
 
-use super::{body::Body, things::What};
+use super::{combat_state::PlayerCombatState, entities::EntityKind};
 use crate::model::{ClientNum, limits::MAX_CLIENTS};
 
 pub(super) use self::{arms::Arms, combat_settings::CombatSettings, damage::Hit, radius::Blast};
@@ -23,26 +23,26 @@ pub(super) use self::{arms::Arms, combat_settings::CombatSettings, damage::Hit, 
 #[derive(Debug)]
 pub(super) struct Combat {
     /// By client number.
-    pub(super) players: Vec<Body>,
+    pub(super) players: Vec<PlayerCombatState>,
     /// Which of the three ways to die is next.
     next_death: i32,
 }
 
 impl Default for Combat {
     fn default() -> Self {
-        Self { players: vec![Body::default(); MAX_CLIENTS], next_death: 0 }
+        Self { players: vec![PlayerCombatState::default(); MAX_CLIENTS], next_death: 0 }
     }
 }
 
 impl Combat {
     /// Starts a level.
     pub(super) fn reset(&mut self) {
-        self.players.fill(Body::default());
+        self.players.fill(PlayerCombatState::default());
     }
 
     /// Starts a client's first life.
     pub(super) fn reset_client(&mut self, client: ClientNum) {
-        self.players[client.index()] = Body::default();
+        self.players[client.index()] = PlayerCombatState::default();
     }
 }
 

@@ -8,7 +8,7 @@ use crate::game::deathmatch::{
 use crate::model::{ClientNum, Vec3};
 use crate::{
     bg::{Event, Persistent},
-    game::{deathmatch::things::only_for, ruleset::SuicidePenalty},
+    game::{deathmatch::entities::send_only_to, ruleset::SuicidePenalty},
 };
 
 /// Players from which on who dies by itself pays for it alone.
@@ -101,8 +101,8 @@ fn change_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
 }
 
 fn show_points(cx: &mut Context<'_>, client: ClientNum, points: i32, at: Vec3) {
-    cx.flash(at, Event::ScorePlum, |state, shared| {
-        only_for(shared, client.index());
+    cx.temp_entity(at, Event::ScorePlum, |state, shared| {
+        send_only_to(shared, client.index());
         state.other_entity_num = client.index() as i32;
         state.time = points;
     });

@@ -319,7 +319,7 @@ fn corpses_can_be_shot_to_pieces() {
     arena.player(other).shared.current_origin = seen_at + EAST * 0.5;
     arena.game.with(&mut arena.host, |cx, sys| respawn(cx, sys, other));
     let corpse = arena.game.with(&mut arena.host, |cx, sys| {
-        let mut slots = sys.graves.slots().iter().copied();
+        let mut slots = sys.body_queue.slots().iter().copied();
         slots.find(|&slot| sys.combat.is_damageable(cx, slot)).expect("a corpse")
     });
     assert_eq!(arena.game.entities.get(corpse).expect("it").state.pos.base, seen_at);

@@ -39,19 +39,19 @@ pub(super) fn bring_back(cx: &mut Context<'_>, number: EntityNum) {
         None => number,
     };
     let now = cx.clients.now;
-    let Some(thing) = cx.entities.get_mut(chosen) else { return };
-    thing.shared.contents = contents::TRIGGER;
-    thing.state.e_flags &= !entity_flag::NODRAW;
-    thing.shared.sv_flags = without(thing.shared.sv_flags, SvFlags::NO_CLIENT);
-    thing.raise(Event::ItemRespawn, 0, now);
-    let at = thing.state.pos.base;
+    let Some(entity) = cx.entities.get_mut(chosen) else { return };
+    entity.shared.contents = contents::TRIGGER;
+    entity.state.e_flags &= !entity_flag::NODRAW;
+    entity.shared.sv_flags = without(entity.shared.sv_flags, SvFlags::NO_CLIENT);
+    entity.add_event(Event::ItemRespawn, 0, now);
+    let at = entity.state.pos.base;
     cx.entities.link(cx.host, chosen);
     plan(cx, chosen, Step::Rest, 0);
     let Some((_, pickup)) = cx.entities.pickup(chosen) else { return };
     if let Some(name) = return_sound(pickup.item) {
         let heard = if pickup.is_silent { Event::GeneralSound } else { Event::GlobalSound };
         let sound = names::sound(cx.host, name);
-        cx.flash(at, heard, |state, shared| {
+        cx.temp_entity(at, heard, |state, shared| {
             state.event_parm = sound;
             shared.sv_flags = SvFlags::BROADCAST;
         });
@@ -60,10 +60,10 @@ pub(super) fn bring_back(cx: &mut Context<'_>, number: EntityNum) {
 
 /// Hides an item that was taken. It stays where it is, and rides on.
 pub(super) fn hide_item(cx: &mut Context<'_>, number: EntityNum) {
-    let Some(thing) = cx.entities.get_mut(number) else { return };
-    thing.shared.sv_flags = thing.shared.sv_flags | SvFlags::NO_CLIENT;
-    thing.state.e_flags |= entity_flag::NODRAW;
-    thing.shared.contents = 0;
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    entity.shared.sv_flags = entity.shared.sv_flags | SvFlags::NO_CLIENT;
+    entity.state.e_flags |= entity_flag::NODRAW;
+    entity.shared.contents = 0;
     cx.entities.link(cx.host, number);
     plan(cx, number, Step::Rest, 0);
 }

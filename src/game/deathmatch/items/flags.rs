@@ -9,12 +9,12 @@ use crate::bg::{
 };
 use crate::game::deathmatch::{
     context::Context,
+    entities::Entities,
     items::Items,
     items::toss::toss,
     items::{plan, remove_item},
     systems::Systems,
     teams::{reward_capture, reward_return, tell_flag_taken},
-    things::Things,
 };
 use crate::model::{ClientNum, EntityNum, SvFlags};
 
@@ -139,13 +139,13 @@ impl Items {
     }
 }
 
-impl Things {
+impl Entities {
     /// Where a flag belongs on the level; none where the map has none.
     pub(in crate::game::deathmatch) fn flag_home(&self, flag: Flag) -> Option<crate::model::Vec3> {
         self.numbers().find_map(|number| {
-            let (thing, pickup) = self.pickup(number)?;
+            let (entity, pickup) = self.pickup(number)?;
             let is_home = pickup.number == flag.row().item && !pickup.is_dropped;
-            is_home.then_some(thing.shared.current_origin)
+            is_home.then_some(entity.shared.current_origin)
         })
     }
 }
@@ -217,7 +217,7 @@ impl Items {
 
 /// Everybody hears what happened to the teams.
 pub(in crate::game::deathmatch) fn tell_team_sound(cx: &mut Context<'_>, sound: TeamSound) {
-    cx.flash(crate::model::Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
+    cx.temp_entity(crate::model::Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
         state.event_parm = sound as i32;
         shared.sv_flags = SvFlags::BROADCAST;
     });
@@ -277,11 +277,11 @@ impl Items {
 /// Shows an item where it was, at once and alone.
 pub(super) fn show_again(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
-    let Some(thing) = cx.entities.get_mut(number) else { return };
-    thing.shared.contents = contents::TRIGGER;
-    thing.state.e_flags &= !entity_flag::NODRAW;
-    thing.shared.sv_flags = without(thing.shared.sv_flags, SvFlags::NO_CLIENT);
-    thing.raise(Event::ItemRespawn, 0, now);
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    entity.shared.contents = contents::TRIGGER;
+    entity.state.e_flags &= !entity_flag::NODRAW;
+    entity.shared.sv_flags = without(entity.shared.sv_flags, SvFlags::NO_CLIENT);
+    entity.add_event(Event::ItemRespawn, 0, now);
     cx.entities.link(cx.host, number);
     plan(cx, number, Step::Rest, 0);
 }

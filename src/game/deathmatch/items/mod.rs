@@ -23,9 +23,9 @@ pub(super) use self::{
     powers::speed_of,
     stands::{blue as blue_stand, red as red_stand},
 };
-use super::things::{Thing, What};
+use super::entities::{Entity, EntityKind};
 use crate::game::deathmatch::{
-    context::Context, items::come_back::bring_back, items::place::settle_item, things::Things,
+    context::Context, entities::Entities, items::come_back::bring_back, items::place::settle_item,
 };
 use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
 use crate::{
@@ -104,7 +104,7 @@ struct Luggage {
     since_rounds_ms: [i32; 16],
 }
 
-/// What the level knows of items besides the things themselves.
+/// What the level knows of items besides the entities themselves.
 #[derive(Clone, Debug)]
 pub(super) struct Items {
     /// By item number: whether clients load it at the start.
@@ -157,18 +157,18 @@ impl Items {
     }
 }
 
-impl Things {
-    fn pickup(&self, number: EntityNum) -> Option<(&Thing, &Pickup)> {
-        let thing = self.get(number)?;
-        match &thing.what {
-            What::Item(pickup) => Some((thing, pickup)),
+impl Entities {
+    fn pickup(&self, number: EntityNum) -> Option<(&Entity, &Pickup)> {
+        let entity = self.get(number)?;
+        match &entity.kind {
+            EntityKind::Item(pickup) => Some((entity, pickup)),
             _ => None,
         }
     }
 
     fn pickup_mut(&mut self, number: EntityNum) -> Option<&mut Pickup> {
-        match &mut self.get_mut(number)?.what {
-            What::Item(pickup) => Some(pickup),
+        match &mut self.get_mut(number)?.kind {
+            EntityKind::Item(pickup) => Some(pickup),
             _ => None,
         }
     }
@@ -177,11 +177,11 @@ impl Things {
 /// Says what an item does next, and in how many milliseconds.
 fn plan(cx: &mut Context<'_>, number: EntityNum, step: Step, in_ms: i32) {
     let now = cx.clients.now;
-    if let Some(thing) = cx.entities.get_mut(number)
-        && let What::Item(pickup) = &mut thing.what
+    if let Some(entity) = cx.entities.get_mut(number)
+        && let EntityKind::Item(pickup) = &mut entity.kind
     {
         pickup.step = step;
-        thing.think_at = (step != Step::Rest).then(|| now + in_ms);
+        entity.think_at = (step != Step::Rest).then(|| now + in_ms);
     }
 }
 impl Items {
@@ -193,9 +193,9 @@ impl Items {
     ) {
         let hit = self.fly(cx, number);
         let now = cx.clients.now;
-        let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
+        let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
         let step = pickup.step;
-        if thing.think_at.is_some_and(|at| at.distance(now) <= 0) {
+        if entity.think_at.is_some_and(|at| at.distance(now) <= 0) {
             plan(cx, number, Step::Rest, 0);
             match step {
                 Step::Rest => {}
@@ -220,7 +220,7 @@ fn remove_item(cx: &mut Context<'_>, number: EntityNum) {
         }
     }
 }
-impl Things {
+impl Entities {
     /// Everything that a chain's first item leads, itself included.
     fn chain_of(&self, captain: EntityNum) -> impl Iterator<Item = EntityNum> {
         self.numbers().filter(move |&number| {
@@ -236,12 +236,12 @@ impl Items {
         cx: &mut Context<'_>,
         number: EntityNum,
     ) {
-        let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
-        let at = thing.shared.current_origin;
+        let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
+        let at = entity.shared.current_origin;
         if pickup.item.kind == ItemKind::Team {
             self.lose_item(cx, number, flags::Words::Sound);
         } else {
-            cx.flash(at, Event::ItemPop, |_, _| {});
+            cx.temp_entity(at, Event::ItemPop, |_, _| {});
             remove_item(cx, number);
         }
     }

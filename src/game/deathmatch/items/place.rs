@@ -4,10 +4,10 @@
 
 use crate::game::deathmatch::{
     context::Context,
+    entities::Entities,
     items::Items,
     items::{plan, remove_item},
     systems::Systems,
-    things::Things,
 };
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::{
         items::{Item, ItemKind},
     },
     game::{
-        deathmatch::{names, things::What},
+        deathmatch::{entities::EntityKind, names},
         settings::key,
         userinfo::clean_text,
     },
@@ -57,10 +57,10 @@ pub(super) fn return_sound(item: &Item) -> Option<&'static str> {
 pub(in crate::game::deathmatch) fn spawn_item(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) -> bool {
     let ruleset = cx.clients.ruleset;
-    let Some(own) = ruleset.items.by_class(entity.classname()) else { return false };
+    let Some(own) = ruleset.items.by_class(map_entity.classname()) else { return false };
     let (number, item) = replacement(cx, own.1).unwrap_or(own);
     sys.items.register_item(number);
     if let Some(name) = return_sound(item) {
@@ -70,22 +70,22 @@ pub(in crate::game::deathmatch) fn spawn_item(
         return true;
     }
     let pickup = Pickup {
-        count: entity.int("count").unwrap_or(0).clamp(-1, MAX_COUNT),
-        wait: entity.float("wait").unwrap_or(0.0).clamp(-1.0, MAX_WAIT_S),
-        random: entity.float("random").unwrap_or(0.0).clamp(0.0, MAX_WAIT_S),
+        count: map_entity.int("count").unwrap_or(0).clamp(-1, MAX_COUNT),
+        wait: map_entity.float("wait").unwrap_or(0.0).clamp(-1.0, MAX_WAIT_S),
+        random: map_entity.float("random").unwrap_or(0.0).clamp(0.0, MAX_WAIT_S),
         is_silent: item.kind == ItemKind::Powerup
-            && entity.spawn_value("noglobalsound").is_some_and(|value| value != "0"),
-        chain: entity.field("team").unwrap_or_default().into(),
+            && map_entity.spawn_value("noglobalsound").is_some_and(|value| value != "0"),
+        chain: map_entity.field("team").unwrap_or_default().into(),
         bounce: BOUNCE,
         ..Pickup::new(number, item)
     };
-    let Some(place) = sys.targets.add(cx, entity, What::Item(Box::new(pickup))) else {
+    let Some(place) = sys.targets.add(cx, map_entity, EntityKind::Item(Box::new(pickup))) else {
         return true;
     };
-    if let Some(thing) = cx.entities.get_mut(place)
+    if let Some(entity) = cx.entities.get_mut(place)
         && item.kind == ItemKind::Rune
     {
-        thing.state.generic1 = thing.spawnflags;
+        entity.state.generic1 = entity.spawnflags;
     }
     plan(cx, place, Step::Settle, SETTLE_MS);
     true
@@ -111,7 +111,7 @@ fn is_left_out(cx: &Context<'_>, item: &Item) -> bool {
         || (item.kind == ItemKind::Rune && !cx.host.settings().flag(key::G_RUNES))
         || (item.kind != ItemKind::Team && cx.frame.combat.arms.are_all())
 }
-impl Things {
+impl Entities {
     /// Joins the items of one name into chains: all but the first of each hide. What aims at one of them
     /// aims at the first.
     pub(in crate::game::deathmatch) fn join_item_chains(&mut self) {
@@ -128,11 +128,11 @@ impl Things {
             if captain == number {
                 continue;
             }
-            let name = self.get_mut(number).map(|thing| std::mem::take(&mut thing.targetname));
-            if let (Some(name), Some(thing)) = (name, self.get_mut(captain))
+            let name = self.get_mut(number).map(|entity| std::mem::take(&mut entity.targetname));
+            if let (Some(name), Some(entity)) = (name, self.get_mut(captain))
                 && !name.is_empty()
             {
-                thing.targetname = name;
+                entity.targetname = name;
             }
         }
     }
@@ -140,11 +140,11 @@ impl Things {
 
 /// Lays an item on the floor below it. One inside something solid is gone.
 pub(super) fn settle_item(cx: &mut Context<'_>, number: EntityNum) {
-    let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
-    let (origin, floats) = (thing.state.origin, thing.spawnflags & FLOATS != 0);
+    let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
+    let (origin, floats) = (entity.state.origin, entity.spawnflags & FLOATS != 0);
     let (item, modelindex) = (pickup.item, pickup.number);
     let waits =
-        pickup.captain.is_some_and(|captain| captain != number) || !thing.targetname.is_empty();
+        pickup.captain.is_some_and(|captain| captain != number) || !entity.targetname.is_empty();
     let floor = (!floats).then(|| {
         let below = origin - Vec3::new(0.0, 0.0, DEPTH);
         cx.host.world().map(|world| {
@@ -158,26 +158,26 @@ pub(super) fn settle_item(cx: &mut Context<'_>, number: EntityNum) {
         remove_item(cx, number);
         return;
     }
-    let Some(thing) = cx.entities.get_mut(number) else { return };
-    thing.state.e_type = EntityType::Item as i32;
-    thing.state.modelindex = modelindex;
-    thing.state.modelindex2 = 0;
-    thing.shared.mins = MINS;
-    thing.shared.maxs = MAXS;
-    thing.put(floor.map_or(origin, |trace| trace.endpos));
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    entity.state.e_type = EntityType::Item as i32;
+    entity.state.modelindex = modelindex;
+    entity.state.modelindex2 = 0;
+    entity.shared.mins = MINS;
+    entity.shared.maxs = MAXS;
+    entity.set_origin(floor.map_or(origin, |trace| trace.endpos));
     if let Some(trace) = floor {
-        thing.state.ground_entity_num = trace.entity.index() as i32;
+        entity.state.ground_entity_num = trace.entity.index() as i32;
     }
     if waits || item.kind == ItemKind::Powerup {
-        thing.state.e_flags |= entity_flag::NODRAW;
-        thing.shared.contents = 0;
+        entity.state.e_flags |= entity_flag::NODRAW;
+        entity.shared.contents = 0;
         if !waits {
             let (least, spread) = FIRST_POWERUP_S;
             let seconds = least + spread * cx.rng.either_way();
             plan(cx, number, Step::ComeBack, (seconds * 1000.0) as i32);
         }
     } else {
-        thing.shared.contents = contents::TRIGGER;
+        entity.shared.contents = contents::TRIGGER;
         cx.entities.link(cx.host, number);
     }
 }

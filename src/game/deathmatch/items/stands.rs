@@ -7,7 +7,7 @@ use crate::model::{EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, Team, contents},
-    game::deathmatch::things::What,
+    game::deathmatch::entities::EntityKind,
 };
 
 /// Spawn flag of a stand that stays in the air.
@@ -22,37 +22,37 @@ const MAXS: Vec3 = Vec3::new(15.0, 15.0, 87.0);
 pub(in crate::game::deathmatch) fn red(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_stand(cx, entity, Team::Red);
+    sys.targets.add_stand(cx, map_entity, Team::Red);
 }
 
 /// `team_blueobelisk`.
 pub(in crate::game::deathmatch) fn blue(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_stand(cx, entity, Team::Blue);
+    sys.targets.add_stand(cx, map_entity, Team::Blue);
 }
 
 impl Targets {
-    fn add_stand(&mut self, cx: &mut Context<'_>, entity: &MapEntity, team: Team) {
+    fn add_stand(&mut self, cx: &mut Context<'_>, map_entity: &MapEntity, team: Team) {
         if !cx.clients.game_type.has_flags() {
             return;
         }
-        let Some(number) = self.add(cx, entity, What::Scenery) else { return };
-        let from = entity.origin() + Vec3::new(0.0, 0.0, 1.0);
-        let below = entity.origin() - Vec3::new(0.0, 0.0, DEPTH);
+        let Some(number) = self.add(cx, map_entity, EntityKind::Static) else { return };
+        let from = map_entity.origin() + Vec3::new(0.0, 0.0, 1.0);
+        let below = map_entity.origin() - Vec3::new(0.0, 0.0, DEPTH);
         let floor = cx.host.world().map(|world| {
             world.scene(&*cx, EntityNum::NONE).trace(from, MINS, MAXS, below, contents::SOLID)
         });
-        let Some(thing) = cx.entities.get_mut(number) else { return };
-        thing.state.e_type = EntityType::Team as i32;
-        thing.state.modelindex = team as i32;
-        (thing.shared.mins, thing.shared.maxs) = (MINS, MAXS);
-        let stands = floor.filter(|trace| !trace.startsolid && thing.spawnflags & FLOATS == 0);
-        thing.put(stands.map_or(entity.origin(), |trace| trace.endpos));
+        let Some(entity) = cx.entities.get_mut(number) else { return };
+        entity.state.e_type = EntityType::Team as i32;
+        entity.state.modelindex = team as i32;
+        (entity.shared.mins, entity.shared.maxs) = (MINS, MAXS);
+        let stands = floor.filter(|trace| !trace.startsolid && entity.spawnflags & FLOATS == 0);
+        entity.set_origin(stands.map_or(map_entity.origin(), |trace| trace.endpos));
         cx.entities.link(cx.host, number);
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     bg::{Event, Persistent, contents, items::ItemKind, player_event},
     game::{
         Host,
-        deathmatch::things::only_for,
+        deathmatch::entities::send_only_to,
         movement::{angles, events, pickup as rules, trajectory, velocity::direction},
         settings::key,
         userinfo::PlayerUserinfo,
@@ -45,10 +45,10 @@ pub(in crate::game::deathmatch) fn stands_on_item(
     client: ClientNum,
     number: EntityNum,
 ) -> bool {
-    let (Some(thing), Some(player)) = (cx.entities.get(number), cx.clients.player(client)) else {
+    let (Some(entity), Some(player)) = (cx.entities.get(number), cx.clients.player(client)) else {
         return false;
     };
-    let at = trajectory::position(&thing.state.pos, cx.clients.now);
+    let at = trajectory::position(&entity.state.pos, cx.clients.now);
     rules::is_in_reach(at, player.state.origin)
 }
 
@@ -59,12 +59,12 @@ pub(in crate::game::deathmatch) fn touch_item(
     client: ClientNum,
     number: EntityNum,
 ) {
-    let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
-    let is_there = thing.shared.contents & contents::TRIGGER != 0;
-    if !is_there || !is_of_use(cx, client, &thing.state) {
+    let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
+    let is_there = entity.shared.contents & contents::TRIGGER != 0;
+    if !is_there || !is_of_use(cx, client, &entity.state) {
         return;
     }
-    let (state, at, pickup) = (thing.state, thing.state.pos.base, pickup.clone());
+    let (state, at, pickup) = (entity.state, entity.state.pos.base, pickup.clone());
     let Outcome::Taken(absence_s) = take(cx, sys, client, &pickup, &state, Some(number)) else {
         return;
     };
@@ -95,9 +95,9 @@ pub(in crate::game::deathmatch) fn give_item(
     client: ClientNum,
     number: EntityNum,
 ) {
-    let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
+    let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
     let pickup = pickup.clone();
-    let state = EntityState { modelindex: pickup.number, ..thing.state };
+    let state = EntityState { modelindex: pickup.number, ..entity.state };
     if pickup.item.kind == ItemKind::Team || !is_of_use(cx, client, &state) {
         return;
     }
@@ -202,10 +202,10 @@ fn announce(cx: &mut Context<'_>, client: ClientNum, pickup: &Pickup, at: Vec3) 
     }
     if matches!(pickup.item.kind, ItemKind::Powerup | ItemKind::Team) {
         let (parm, is_silent) = (pickup.number, pickup.is_silent);
-        cx.flash(at, Event::GlobalItemPickup, |state, shared| {
+        cx.temp_entity(at, Event::GlobalItemPickup, |state, shared| {
             state.event_parm = parm;
             if is_silent {
-                only_for(shared, client.index());
+                send_only_to(shared, client.index());
             } else {
                 shared.sv_flags = SvFlags::BROADCAST;
             }

@@ -18,7 +18,7 @@ use crate::{
         EntityType, Event, GameType, Persistent, Powerup, UNLIMITED_AMMO, UNTIL_LOST, Weapon,
         contents, entity_flag, items::ItemKind,
     },
-    game::{Game, LevelStart, conformance::TestHost, deathmatch::things::What},
+    game::{Game, LevelStart, conformance::TestHost, deathmatch::entities::EntityKind},
 };
 
 /// Where everything lies.
@@ -65,12 +65,12 @@ impl Level {
         let (number, item) = self.game.clients.ruleset.items.by_class(class).unwrap();
         let mut pickup = Pickup::new(number, item);
         fill(&mut pickup);
-        let mut thing = Thing::new(What::Item(Box::new(pickup)), HERE);
-        thing.state.e_type = EntityType::Item as i32;
-        thing.state.modelindex = number;
-        thing.shared.contents = contents::TRIGGER;
+        let mut entity = Entity::new(EntityKind::Item(Box::new(pickup)), HERE);
+        entity.state.e_type = EntityType::Item as i32;
+        entity.state.modelindex = number;
+        entity.shared.contents = contents::TRIGGER;
         let (now, started) = self.game.with(&mut self.host, |cx, _| cx.clock());
-        let place = self.game.entities.add(thing, now, started).unwrap();
+        let place = self.game.entities.add(entity, now, started).unwrap();
         self.game.entities.link(&mut self.host, place);
         place
     }
@@ -87,19 +87,19 @@ impl Level {
     }
 
     fn is_there(&self, number: EntityNum) -> bool {
-        self.game.entities.get(number).is_some_and(|thing| {
-            thing.shared.contents == contents::TRIGGER
-                && thing.state.e_flags & entity_flag::NODRAW == 0
-                && !thing.shared.sv_flags.contains(SvFlags::NO_CLIENT)
+        self.game.entities.get(number).is_some_and(|entity| {
+            entity.shared.contents == contents::TRIGGER
+                && entity.state.e_flags & entity_flag::NODRAW == 0
+                && !entity.shared.sv_flags.contains(SvFlags::NO_CLIENT)
         })
     }
 
     fn shown(&self, event: Event) -> Vec<(crate::model::EntityState, crate::model::EntityShared)> {
-        let things =
+        let entities =
             self.game.entities.numbers().filter_map(|number| self.game.entities.get(number));
-        things
-            .filter(|thing| thing.state.e_type == EntityType::with_event(event))
-            .map(|thing| (thing.state, thing.shared))
+        entities
+            .filter(|entity| entity.state.e_type == EntityType::with_event(event))
+            .map(|entity| (entity.state, entity.shared))
             .collect()
     }
 
@@ -229,8 +229,8 @@ fn check(ruleset: &'static Ruleset, (class, gives, back_s): (&str, Gives, i32)) 
         level.now = due + -50;
         level.frames(50);
         assert!(level.is_there(place), "{class} is back");
-        let thing = level.game.entities.get(place).unwrap();
-        assert_eq!(thing.state.event & 0xff, Event::ItemRespawn);
+        let entity = level.game.entities.get(place).unwrap();
+        assert_eq!(entity.state.event & 0xff, Event::ItemRespawn);
         let sounds = level.shown(Event::GlobalSound);
         let loud = is_powerup || class == "holdable_kamikaze";
         assert_eq!(sounds.len(), usize::from(loud), "{class}");
@@ -502,8 +502,8 @@ fn the_dead_drop_their_weapon_and_powerups() {
     let kinds: Vec<(i32, i32)> = dropped.iter().map(|&(_, item, count)| (item, count)).collect();
     assert_eq!(kinds, [(12, 0), (28, 12), (33, 1)]);
     for (&(number, ..), yaw) in dropped.iter().zip([90.0_f32, 135.0, 180.0]) {
-        let thing = level.game.entities.get(number).unwrap();
-        let (pos, state) = (thing.state.pos, &thing.state);
+        let entity = level.game.entities.get(number).unwrap();
+        let (pos, state) = (entity.state.pos, &entity.state);
         assert_eq!(pos.base, Vec3::new(8.0, 16.0, 24.0));
         assert_eq!((pos.kind, pos.time), (5, now.0));
         assert!((pos.delta[0] - 150.0 * yaw.to_radians().cos()).abs() < 0.01, "{pos:?}");
@@ -731,7 +731,12 @@ fn a_level_without_room_loses_what_is_dropped_but_no_flag() {
     level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
     level.state(red).powerups[Powerup::Quad] = 90_000;
     let (now, started) = level.game.with(&mut level.host, |cx, _| cx.clock());
-    while level.game.entities.add(Thing::new(What::Place, HERE), now, started).is_some() {}
+    while level
+        .game
+        .entities
+        .add(Entity::new(EntityKind::TargetPosition, HERE), now, started)
+        .is_some()
+    {}
     level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, red));
     assert_eq!(level.dropped(), []);
     assert!(level.is_there(blue_flag));
@@ -787,7 +792,7 @@ fn a_battle_suit_keeps_air_and_keeps_lava_out() {
         let body = &mut level.game.systems.combat.players[0];
         (body.water_level, body.water_type) = (level_of_lava, contents::LAVA);
         body.air_until = now + -1;
-        body.quiet_until = now;
+        body.pain_debounce_until = now;
         level.game.with(&mut level.host, |cx, sys| feel_surroundings(cx, sys, client));
         let shown = level.state(client).external_event & 0xff;
         let state = *level.state(client);

@@ -14,7 +14,7 @@ use crate::{
         items::{Item, ItemKind},
     },
     game::{
-        deathmatch::things::{Thing, What},
+        deathmatch::entities::{Entity, EntityKind},
         movement::{angles, trajectory},
     },
 };
@@ -107,22 +107,22 @@ pub(super) fn toss(
     velocity[2] += up + spread * cx.rng.either_way();
     let (now, started) = cx.clock();
     let pickup = Pickup { is_dropped: true, ..Pickup::new(number, item) };
-    let mut thing = Thing::new(What::Item(Box::new(pickup)), origin);
-    thing.state.e_type = EntityType::Item as i32;
-    thing.state.e_flags = entity_flag::BOUNCE_HALF;
-    thing.state.modelindex = number;
-    thing.state.modelindex2 = 1;
-    thing.state.pos = Trajectory {
+    let mut entity = Entity::new(EntityKind::Item(Box::new(pickup)), origin);
+    entity.state.e_type = EntityType::Item as i32;
+    entity.state.e_flags = entity_flag::BOUNCE_HALF;
+    entity.state.modelindex = number;
+    entity.state.modelindex2 = 1;
+    entity.state.pos = Trajectory {
         kind: TrajectoryKind::Gravity as i32,
         time: now.0,
         duration: 0,
         base: origin,
         delta: velocity,
     };
-    thing.shared.mins = MINS;
-    thing.shared.maxs = MAXS;
-    thing.shared.contents = contents::TRIGGER;
-    let place = cx.entities.add(thing, now, started)?;
+    entity.shared.mins = MINS;
+    entity.shared.maxs = MAXS;
+    entity.shared.contents = contents::TRIGGER;
+    let place = cx.entities.add(entity, now, started)?;
     plan(cx, place, Step::Vanish, LIFE_MS);
     cx.entities.link(cx.host, place);
     Some(place)
@@ -135,29 +135,30 @@ impl Items {
         number: EntityNum,
     ) -> Option<Trace> {
         let now = cx.clients.now;
-        let thing = cx.entities.get_mut(number)?;
-        let falls = thing.state.pos.kind == TrajectoryKind::Gravity as i32;
-        if !falls && thing.state.ground_entity_num == EntityNum::NONE.index() as i32 {
+        let entity = cx.entities.get_mut(number)?;
+        let falls = entity.state.pos.kind == TrajectoryKind::Gravity as i32;
+        if !falls && entity.state.ground_entity_num == EntityNum::NONE.index() as i32 {
             // Pushed off what it lay on.
-            thing.state.pos = Trajectory {
+            entity.state.pos = Trajectory {
                 kind: TrajectoryKind::Gravity as i32,
                 time: now.0,
                 duration: 0,
-                base: thing.shared.current_origin,
+                base: entity.shared.current_origin,
                 delta: Vec3::ZERO,
             };
         } else if !falls {
             return None;
         }
-        let (from, to) = (thing.shared.current_origin, trajectory::position(&thing.state.pos, now));
-        let (mins, maxs) = (thing.shared.mins, thing.shared.maxs);
+        let (from, to) =
+            (entity.shared.current_origin, trajectory::position(&entity.state.pos, now));
+        let (mins, maxs) = (entity.shared.mins, entity.shared.maxs);
         let trace = cx.host.world().map_or(Trace::free(to), |world| {
             world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID)
         });
         let is_linked = {
-            let thing = cx.entities.get_mut(number)?;
-            thing.shared.current_origin = trace.endpos;
-            thing.shared.is_linked()
+            let entity = cx.entities.get_mut(number)?;
+            entity.shared.current_origin = trace.endpos;
+            entity.shared.is_linked()
         };
         if is_linked {
             cx.entities.link(cx.host, number);
@@ -173,26 +174,26 @@ impl Items {
     /// An item has run into something: it is gone where nothing may lie, rests, or goes on.
     pub(super) fn land(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
         let (now, frame_ms) = (cx.clients.now, cx.frame.ms);
-        let Some((thing, pickup)) = cx.entities.pickup(number) else { return };
-        let (at, bounce) = (thing.shared.current_origin, pickup.bounce);
+        let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
+        let (at, bounce) = (entity.shared.current_origin, pickup.bounce);
         if cx.contents_at(at) & contents::NODROP != 0 {
             self.lose_item(cx, number, Words::Loud);
             return;
         }
-        let Some(thing) = cx.entities.get_mut(number) else { return };
+        let Some(entity) = cx.entities.get_mut(number) else { return };
         let since = (frame_ms as f32 * (1.0 - trace.fraction)) as i32;
-        let velocity = trajectory::velocity(&thing.state.pos, now + -since);
+        let velocity = trajectory::velocity(&entity.state.pos, now + -since);
         let normal = trace.plane.normal;
         let delta = velocity.add_scaled(normal, -2.0 * velocity.dot(normal)) * bounce;
         if normal[2] > 0.0 && delta[2] < RESTING {
             let rest = (trace.endpos + Vec3::new(0.0, 0.0, 1.0)).rounded();
-            thing.put(rest);
-            thing.state.ground_entity_num = trace.entity.index() as i32;
+            entity.set_origin(rest);
+            entity.state.ground_entity_num = trace.entity.index() as i32;
         } else {
-            thing.shared.current_origin += normal;
-            thing.state.pos.base = thing.shared.current_origin;
-            thing.state.pos.delta = delta;
-            thing.state.pos.time = now.0;
+            entity.shared.current_origin += normal;
+            entity.state.pos.base = entity.shared.current_origin;
+            entity.state.pos.delta = delta;
+            entity.state.pos.time = now.0;
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::entity_flag,
-    game::deathmatch::{names::sound, things::What},
+    game::deathmatch::{entities::EntityKind, names::sound},
 };
 
 /// Bits of a door: begins where it would open to; does not turn around for what is in its way.
@@ -31,55 +31,55 @@ const BEYOND: f32 = 10.0;
 pub(in crate::game::deathmatch) fn door(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let flags = entity.int("spawnflags").unwrap_or(0);
-    let mut mover = Mover::new(Kind::Door, entity);
+    let flags = map_entity.int("spawnflags").unwrap_or(0);
+    let mut mover = Mover::new(Kind::Door, map_entity);
     mover.out_sound = sound(cx.host, "sound/movers/doors/dr1_strt.wav");
     mover.back_sound = mover.out_sound;
     mover.end_sound = sound(cx.host, "sound/movers/doors/dr1_end.wav");
     mover.crusher = flags & CRUSHER != 0;
     mover.shootable = mover.armoured;
-    mover.wait_ms = (number_or(entity, "wait", 2.0) * 1000.0) as i32;
-    let speed = number_or(entity, "speed", 400.0);
-    sys.targets.add_slider(cx, entity, mover, speed, 8.0, flags & STARTS_OPEN != 0);
+    mover.wait_ms = (number_or(map_entity, "wait", 2.0) * 1000.0) as i32;
+    let speed = number_or(map_entity, "speed", 400.0);
+    sys.targets.add_slider(cx, map_entity, mover, speed, 8.0, flags & STARTS_OPEN != 0);
 }
 
 /// `func_button`.
 pub(in crate::game::deathmatch) fn button(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let mut mover = Mover::new(Kind::Button, entity);
+    let mut mover = Mover::new(Kind::Button, map_entity);
     mover.out_sound = sound(cx.host, "sound/movers/switches/butn2.wav");
     mover.shootable = mover.armoured;
-    mover.wait_ms = (number_or(entity, "wait", 1.0) * 1000.0) as i32;
-    let speed = number_or(entity, "speed", 40.0);
-    sys.targets.add_slider(cx, entity, mover, speed, 4.0, false);
+    mover.wait_ms = (number_or(map_entity, "wait", 1.0) * 1000.0) as i32;
+    let speed = number_or(map_entity, "speed", 40.0);
+    sys.targets.add_slider(cx, map_entity, mover, speed, 4.0, false);
 }
 
 impl Targets {
     fn add_slider(
         &mut self,
         cx: &mut Context<'_>,
-        entity: &MapEntity,
+        map_entity: &MapEntity,
         mover: Mover,
         speed: f32,
         lip: f32,
         starts_open: bool,
     ) {
-        let Some(place) = self.add_mover(cx, entity, mover) else { return };
-        let direction = direction_of(entity.angles());
-        let lip = number(entity, "lip", lip);
-        cx.entities.with_mover(place, |thing, mover| {
-            let size = thing.shared.maxs - thing.shared.mins;
+        let Some(place) = self.add_mover(cx, map_entity, mover) else { return };
+        let direction = direction_of(map_entity.angles());
+        let lip = number(map_entity, "lip", lip);
+        cx.entities.with_mover(place, |entity, mover| {
+            let size = entity.shared.maxs - entity.shared.mins;
             let along = Vec3(direction.0.map(f32::abs)).dot(size) - lip;
-            let mut ends = [entity.origin(), entity.origin().add_scaled(direction, along)];
+            let mut ends = [map_entity.origin(), map_entity.origin().add_scaled(direction, along)];
             if starts_open {
                 ends.swap(0, 1);
             }
-            thing.state.angles = Vec3::ZERO;
+            entity.state.angles = Vec3::ZERO;
             mover.set_out(ends, speed);
         });
         rest_at(cx, place, 0);
@@ -89,12 +89,12 @@ impl Targets {
 /// The space that opens a door for whoever comes near: for doors that nothing else opens. Those are
 /// opened by damage too.
 pub(super) fn add_door_helper(cx: &mut Context<'_>, door: EntityNum) {
-    let Some((thing, mover)) = cx.entities.mover(door) else { return };
+    let Some((entity, mover)) = cx.entities.mover(door) else { return };
     let opens_itself = mover.kind == Kind::Door && !mover.armoured && mover.captain == door;
-    if !opens_itself || !thing.targetname.is_empty() {
+    if !opens_itself || !entity.targetname.is_empty() {
         return;
     }
-    let (mut mins, mut maxs) = (thing.shared.absmin, thing.shared.absmax);
+    let (mut mins, mut maxs) = (entity.shared.absmin, entity.shared.absmax);
     for &part in &*cx.entities.parts_of(door) {
         cx.entities.with_mover(part, |part, mover| {
             mover.shootable = true;
@@ -112,7 +112,7 @@ pub(super) fn add_door_helper(cx: &mut Context<'_>, door: EntityNum) {
     }
     mins[axis] -= REACH;
     maxs[axis] += REACH;
-    add_helper(cx, What::DoorHelper { door, axis }, [mins, maxs]);
+    add_helper(cx, EntityKind::DoorHelper { door, axis }, [mins, maxs]);
 }
 
 /// Somebody is near a door: it opens, or stays open. Those who watch are put on its other side.
@@ -121,8 +121,8 @@ pub(in crate::game::deathmatch) fn come_near_door(
     helper: EntityNum,
     client: ClientNum,
 ) {
-    let Some(thing) = cx.entities.get(helper) else { return };
-    let What::DoorHelper { door, axis } = thing.what else { return };
+    let Some(entity) = cx.entities.get(helper) else { return };
+    let EntityKind::DoorHelper { door, axis } = entity.kind else { return };
     let Some((_, mover)) = cx.entities.mover(door) else { return };
     let leg = mover.leg;
     if cx.clients.role(client).plays() {
@@ -130,7 +130,7 @@ pub(in crate::game::deathmatch) fn come_near_door(
             use_mover(cx, door, Some(client));
         }
     } else if matches!(leg, Leg::At(0) | Leg::To(0)) {
-        let (low, high) = (thing.shared.absmin[axis], thing.shared.absmax[axis]);
+        let (low, high) = (entity.shared.absmin[axis], entity.shared.absmax[axis]);
         pass_door(cx, client, axis, low + PASSAGE, high - PASSAGE);
     }
 }

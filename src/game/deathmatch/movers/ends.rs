@@ -64,9 +64,9 @@ pub(in crate::game::deathmatch) fn use_mover(
 fn turn_around(cx: &mut Context<'_>, captain: EntityNum, end: usize) {
     let now = cx.clients.now;
     for &part in &*cx.entities.parts_of(captain) {
-        let since = cx.entities.with_mover(part, |thing, mover| {
+        let since = cx.entities.with_mover(part, |entity, mover| {
             let passed = match mover.leg {
-                Leg::To(_) => now.distance(LevelTime(thing.state.pos.time)),
+                Leg::To(_) => now.distance(LevelTime(entity.state.pos.time)),
                 Leg::At(_) => mover.travel_ms,
             };
             now - (mover.travel_ms - passed.clamp(0, mover.travel_ms))
@@ -91,17 +91,17 @@ pub(super) fn go_back(cx: &mut Context<'_>, captain: EntityNum) {
 /// is over at once.
 pub(super) fn return_later(cx: &mut Context<'_>, number: EntityNum, wait_ms: i32) {
     let now = cx.clients.now;
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.think_at = Some(now + wait_ms.max(0));
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.think_at = Some(now + wait_ms.max(0));
     }
 }
 
 pub(super) fn arrive_at(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, end: usize) {
     let now = cx.clients.now;
     rest_at(cx, number, end);
-    let arrived = cx.entities.with_mover(number, |thing, mover| {
+    let arrived = cx.entities.with_mover(number, |entity, mover| {
         if mover.end_sound != 0 {
-            thing.raise(Event::GeneralSound, mover.end_sound, now);
+            entity.add_event(Event::GeneralSound, mover.end_sound, now);
         }
         (mover.captain, mover.wait_ms, mover.activator)
     });
@@ -118,32 +118,32 @@ pub(super) fn arrive_at(cx: &mut Context<'_>, sys: &mut Systems, number: EntityN
 
 fn sound_start(cx: &mut Context<'_>, number: EntityNum, end: usize) {
     let now = cx.clients.now;
-    cx.entities.with_mover(number, |thing, mover| {
+    cx.entities.with_mover(number, |entity, mover| {
         let sound = if end == 1 { mover.out_sound } else { mover.back_sound };
         if sound != 0 {
-            thing.raise(Event::GeneralSound, sound, now);
+            entity.add_event(Event::GeneralSound, sound, now);
         }
     });
 }
 
 fn send_to(cx: &mut Context<'_>, number: EntityNum, end: usize, at: LevelTime) {
     let now = cx.clients.now;
-    cx.entities.with_mover(number, |thing, mover| {
+    cx.entities.with_mover(number, |entity, mover| {
         mover.leg = Leg::To(end);
         let (from, to) = (mover.ends[1 - end], mover.ends[end]);
-        thing.state.pos = course(from, to, mover.travel_ms, at);
-        thing.shared.current_origin = trajectory::position(&thing.state.pos, now);
-        thing.think_at = None;
+        entity.state.pos = course(from, to, mover.travel_ms, at);
+        entity.shared.current_origin = trajectory::position(&entity.state.pos, now);
+        entity.think_at = None;
     });
     cx.entities.link(cx.host, number);
 }
 
 pub(super) fn rest_at(cx: &mut Context<'_>, number: EntityNum, end: usize) {
     let now = cx.clients.now;
-    cx.entities.with_mover(number, |thing, mover| {
+    cx.entities.with_mover(number, |entity, mover| {
         mover.leg = Leg::At(end);
-        thing.state.pos = Trajectory::stationary(mover.ends[end], now);
-        thing.shared.current_origin = mover.ends[end];
+        entity.state.pos = Trajectory::stationary(mover.ends[end], now);
+        entity.shared.current_origin = mover.ends[end];
     });
     cx.entities.link(cx.host, number);
 }

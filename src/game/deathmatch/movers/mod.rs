@@ -12,6 +12,7 @@ pub(super) mod turning;
 
 use crate::game::deathmatch::{
     context::Context,
+    entities::Entities,
     level::give_brushes,
     movers::doors::add_door_helper,
     movers::ends::{arrive_at, go_back, use_mover},
@@ -20,13 +21,12 @@ use crate::game::deathmatch::{
     push::push_team,
     systems::Systems,
     targets::Targets,
-    things::Things,
 };
 use std::sync::Arc;
 
 use super::{
+    entities::{Entity, EntityKind},
     names::{model, sound},
-    things::{Thing, What},
 };
 use crate::model::{
     ClientNum, EntityNum, LevelTime, SvFlags, Trajectory, TrajectoryKind, Vec3, text::leading_int,
@@ -99,15 +99,15 @@ pub(super) struct Mover {
 }
 
 impl Mover {
-    fn new(kind: Kind, entity: &MapEntity) -> Self {
-        let armoured = entity.int("health").unwrap_or(0) != 0;
+    fn new(kind: Kind, map_entity: &MapEntity) -> Self {
+        let armoured = map_entity.int("health").unwrap_or(0) != 0;
         Self {
             kind,
-            ends: [entity.origin(); 2],
+            ends: [map_entity.origin(); 2],
             leg: Leg::At(0),
             travel_ms: 0,
             wait_ms: 0,
-            damage: entity.spawn_value("dmg").map_or(DAMAGE, leading_int),
+            damage: map_entity.spawn_value("dmg").map_or(DAMAGE, leading_int),
             crusher: false,
             out_sound: 0,
             back_sound: 0,
@@ -116,7 +116,7 @@ impl Mover {
             armoured,
             captain: EntityNum::NONE,
             parts: Arc::new([]),
-            team: entity.field("team").unwrap_or_default().into(),
+            team: map_entity.field("team").unwrap_or_default().into(),
             activator: None,
             joined: [None; 2],
             before: [Vec3::ZERO; 2],
@@ -137,27 +137,27 @@ fn course(from: Vec3, to: Vec3, ms: i32, at: LevelTime) -> Trajectory {
 }
 
 /// A number from the map, within what makes sense.
-fn number(entity: &MapEntity, key: &str, default: f32) -> f32 {
-    entity.float(key).unwrap_or(default).clamp(-MOST, MOST)
+fn number(map_entity: &MapEntity, key: &str, default: f32) -> f32 {
+    map_entity.float(key).unwrap_or(default).clamp(-MOST, MOST)
 }
 
 /// A number from the map where 0 means the same as nothing.
-fn number_or(entity: &MapEntity, key: &str, default: f32) -> f32 {
-    match number(entity, key, default) {
+fn number_or(map_entity: &MapEntity, key: &str, default: f32) -> f32 {
+    match number(map_entity, key, default) {
         0.0 => default,
         number => number,
     }
 }
 
-/// Whether a thing's trajectories lead nowhere.
-fn rests(thing: &Thing) -> bool {
+/// Whether an entity's trajectories lead nowhere.
+fn rests(entity: &Entity) -> bool {
     let still = TrajectoryKind::Stationary as i32;
-    thing.state.pos.kind == still && thing.state.apos.kind == still
+    entity.state.pos.kind == still && entity.state.apos.kind == still
 }
 
-/// Whether it is time for what a thing does next.
-fn is_due(thing: &Thing, now: LevelTime) -> bool {
-    thing.think_at.is_some_and(|at| at.distance(now) <= 0)
+/// Whether it is time for what an entity does next.
+fn is_due(entity: &Entity, now: LevelTime) -> bool {
+    entity.think_at.is_some_and(|at| at.distance(now) <= 0)
 }
 
 /// The direction that a map's angles mean for what moves or looks: two of them are up and down.
@@ -169,28 +169,31 @@ pub(super) fn direction_of(given: Vec3) -> Vec3 {
     }
 }
 
-impl Things {
-    pub(in crate::game::deathmatch) fn mover(&self, number: EntityNum) -> Option<(&Thing, &Mover)> {
-        let thing = self.get(number)?;
-        let What::Mover(mover) = &thing.what else { return None };
-        Some((thing, mover))
+impl Entities {
+    pub(in crate::game::deathmatch) fn mover(
+        &self,
+        number: EntityNum,
+    ) -> Option<(&Entity, &Mover)> {
+        let entity = self.get(number)?;
+        let EntityKind::Mover(mover) = &entity.kind else { return None };
+        Some((entity, mover))
     }
 
-    /// Changes a thing and its mover at once.
+    /// Changes an entity and its mover at once.
     pub(in crate::game::deathmatch) fn with_mover<R>(
         &mut self,
         number: EntityNum,
-        change: impl FnOnce(&mut Thing, &mut Mover) -> R,
+        change: impl FnOnce(&mut Entity, &mut Mover) -> R,
     ) -> Option<R> {
-        let thing = self.get_mut(number)?;
-        match std::mem::replace(&mut thing.what, What::Scenery) {
-            What::Mover(mut mover) => {
-                let result = change(thing, &mut mover);
-                thing.what = What::Mover(mover);
+        let entity = self.get_mut(number)?;
+        match std::mem::replace(&mut entity.kind, EntityKind::Static) {
+            EntityKind::Mover(mut mover) => {
+                let result = change(entity, &mut mover);
+                entity.kind = EntityKind::Mover(mover);
                 Some(result)
             }
             other => {
-                thing.what = other;
+                entity.kind = other;
                 None
             }
         }
@@ -202,24 +205,24 @@ impl Targets {
     fn add_mover(
         &mut self,
         cx: &mut Context<'_>,
-        entity: &MapEntity,
+        map_entity: &MapEntity,
         mover: Mover,
     ) -> Option<EntityNum> {
-        let number = self.add(cx, entity, What::Mover(Box::new(mover)))?;
-        if !give_brushes(cx, entity, number, -1) {
+        let number = self.add(cx, map_entity, EntityKind::Mover(Box::new(mover)))?;
+        if !give_brushes(cx, map_entity, number, -1) {
             cx.entities.remove(cx.host, number, cx.clients.now);
             return None;
         }
-        let second = entity.field("model2").map_or(0, |name| model(cx.host, name));
-        let noise = entity.spawn_value("noise").map_or(0, |name| sound(cx.host, name));
-        let light = light_of(entity);
-        cx.entities.with_mover(number, |thing, mover| {
-            thing.state.e_type = EntityType::Mover as i32;
-            thing.state.modelindex2 = second;
-            thing.state.loop_sound = noise;
-            thing.state.constant_light = light;
-            thing.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN;
-            thing.state.apos = Trajectory::stationary(Vec3::ZERO, LevelTime(0));
+        let second = map_entity.field("model2").map_or(0, |name| model(cx.host, name));
+        let noise = map_entity.spawn_value("noise").map_or(0, |name| sound(cx.host, name));
+        let light = light_of(map_entity);
+        cx.entities.with_mover(number, |entity, mover| {
+            entity.state.e_type = EntityType::Mover as i32;
+            entity.state.modelindex2 = second;
+            entity.state.loop_sound = noise;
+            entity.state.constant_light = light;
+            entity.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN;
+            entity.state.apos = Trajectory::stationary(Vec3::ZERO, LevelTime(0));
             mover.captain = number;
             mover.parts = Arc::new([number]);
         });
@@ -229,9 +232,9 @@ impl Targets {
 }
 
 /// A space around a mover that sets it off, unseen.
-fn add_helper(cx: &mut Context<'_>, what: What, [mins, maxs]: [Vec3; 2]) {
+fn add_helper(cx: &mut Context<'_>, kind: EntityKind, [mins, maxs]: [Vec3; 2]) {
     let (now, started) = cx.clock();
-    let mut helper = Thing::new(what, Vec3::ZERO);
+    let mut helper = Entity::new(kind, Vec3::ZERO);
     helper.shared.mins = mins;
     helper.shared.maxs = maxs;
     helper.shared.contents = contents::TRIGGER;
@@ -260,15 +263,15 @@ pub(in crate::game::deathmatch) fn join_mover_teams(cx: &mut Context<'_>) {
         }
         for &part in &parts[1..] {
             // Who uses one of a team means its captain.
-            let name = cx.entities.with_mover(part, |thing, mover| {
+            let name = cx.entities.with_mover(part, |entity, mover| {
                 mover.captain = captain;
                 mover.parts = Arc::new([]);
-                std::mem::take(&mut thing.targetname)
+                std::mem::take(&mut entity.targetname)
             });
             if let Some(name) = name.filter(|name| !name.is_empty())
-                && let Some(thing) = cx.entities.get_mut(captain)
+                && let Some(entity) = cx.entities.get_mut(captain)
             {
-                thing.targetname = name;
+                entity.targetname = name;
             }
         }
         cx.entities.with_mover(captain, |_, mover| mover.parts = parts);
@@ -277,7 +280,7 @@ pub(in crate::game::deathmatch) fn join_mover_teams(cx: &mut Context<'_>) {
         add_door_helper(cx, number);
     }
 }
-impl Things {
+impl Entities {
     /// The movers that a captain leads, itself first.
     fn parts_of(&self, captain: EntityNum) -> Arc<[EntityNum]> {
         self.mover(captain).map(|(_, mover)| Arc::clone(&mover.parts)).unwrap_or_default()
@@ -330,17 +333,17 @@ pub(in crate::game::deathmatch) fn run_mover_team(
         return;
     }
     let parts = Arc::clone(&mover.parts);
-    let moves = |&part: &EntityNum| cx.entities.get(part).is_some_and(|thing| !rests(thing));
+    let moves = |&part: &EntityNum| cx.entities.get(part).is_some_and(|entity| !rests(entity));
     if parts.iter().any(moves) && push_team(cx, sys, &parts) {
         for &part in &*parts {
             arrive(cx, sys, part);
         }
     }
-    let Some(thing) = cx.entities.get_mut(captain) else { return };
-    if !is_due(thing, now) {
+    let Some(entity) = cx.entities.get_mut(captain) else { return };
+    if !is_due(entity, now) {
         return;
     }
-    thing.think_at = None;
+    entity.think_at = None;
     match cx.entities.mover(captain) {
         Some((_, Mover { kind: Kind::Train(_), .. })) => run_train(cx, sys, captain),
         Some((_, Mover { leg: Leg::At(1), .. })) => go_back(cx, captain),
@@ -350,8 +353,8 @@ pub(in crate::game::deathmatch) fn run_mover_team(
 
 fn arrive(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let now = cx.clients.now;
-    let Some((thing, mover)) = cx.entities.mover(number) else { return };
-    let pos = thing.state.pos;
+    let Some((entity, mover)) = cx.entities.mover(number) else { return };
+    let pos = entity.state.pos;
     if pos.kind != TrajectoryKind::LinearStop as i32
         || now.distance(LevelTime(pos.time)) < pos.duration
     {
@@ -365,9 +368,9 @@ fn arrive(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
 }
 
 /// Light and color of a mover in one number.
-fn light_of(entity: &MapEntity) -> i32 {
-    let light = entity.float("light");
-    let color = entity.vec3("color");
+fn light_of(map_entity: &MapEntity) -> i32 {
+    let light = map_entity.float("light");
+    let color = map_entity.vec3("color");
     if light.is_none() && color.is_none() {
         return 0;
     }

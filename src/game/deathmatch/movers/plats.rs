@@ -9,7 +9,7 @@ use crate::game::deathmatch::{
     movers::ends::{rest_at, return_later, use_mover},
     systems::Systems,
 };
-use crate::game::deathmatch::{names::sound, things::What};
+use crate::game::deathmatch::{entities::EntityKind, names::sound};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 
@@ -25,35 +25,35 @@ const WAIT_MS: i32 = 1000;
 pub(in crate::game::deathmatch) fn plat(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let mut mover = Mover::new(Kind::Plat, entity);
+    let mut mover = Mover::new(Kind::Plat, map_entity);
     mover.out_sound = sound(cx.host, "sound/movers/plats/pt1_strt.wav");
     mover.back_sound = mover.out_sound;
     mover.end_sound = sound(cx.host, "sound/movers/plats/pt1_end.wav");
-    mover.crusher = entity.int("spawnflags").unwrap_or(0) & CRUSHER != 0;
+    mover.crusher = map_entity.int("spawnflags").unwrap_or(0) & CRUSHER != 0;
     mover.wait_ms = WAIT_MS;
-    let Some(place) = sys.targets.add_mover(cx, entity, mover) else { return };
-    let lip = number(entity, "lip", 8.0);
-    let speed = number(entity, "speed", 200.0);
-    cx.entities.with_mover(place, |thing, mover| {
-        let tall = thing.shared.maxs[2] - thing.shared.mins[2];
-        let top = entity.origin();
+    let Some(place) = sys.targets.add_mover(cx, map_entity, mover) else { return };
+    let lip = number(map_entity, "lip", 8.0);
+    let speed = number(map_entity, "speed", 200.0);
+    cx.entities.with_mover(place, |entity, mover| {
+        let tall = entity.shared.maxs[2] - entity.shared.mins[2];
+        let top = map_entity.origin();
         let mut bottom = top;
-        bottom[2] -= number(entity, "height", tall - lip);
-        thing.state.angles = Vec3::ZERO;
+        bottom[2] -= number(map_entity, "height", tall - lip);
+        entity.state.angles = Vec3::ZERO;
         mover.set_out([bottom, top], speed);
     });
     rest_at(cx, place, 0);
-    if cx.entities.get(place).is_some_and(|thing| thing.targetname.is_empty()) {
+    if cx.entities.get(place).is_some_and(|entity| entity.targetname.is_empty()) {
         add_plat_helper(cx, place);
     }
 }
 
 fn add_plat_helper(cx: &mut Context<'_>, plat: EntityNum) {
-    let Some((thing, mover)) = cx.entities.mover(plat) else { return };
+    let Some((entity, mover)) = cx.entities.mover(plat) else { return };
     let bottom = mover.ends[0];
-    let (mut mins, mut maxs) = (bottom + thing.shared.mins, bottom + thing.shared.maxs);
+    let (mut mins, mut maxs) = (bottom + entity.shared.mins, bottom + entity.shared.maxs);
     for axis in 0..2 {
         mins[axis] += INSET;
         maxs[axis] -= INSET;
@@ -63,7 +63,7 @@ fn add_plat_helper(cx: &mut Context<'_>, plat: EntityNum) {
         }
     }
     maxs[2] += RISE;
-    add_helper(cx, What::PlatHelper(plat), [mins, maxs]);
+    add_helper(cx, EntityKind::PlatHelper(plat), [mins, maxs]);
 }
 
 /// Somebody stands above a lift: it goes up.

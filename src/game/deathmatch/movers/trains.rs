@@ -4,9 +4,9 @@
 //! trains.
 
 use super::{Kind, Mover, course, number, number_or};
-use crate::game::deathmatch::things::What;
+use crate::game::deathmatch::entities::EntityKind;
 use crate::game::deathmatch::{
-    context::Context, systems::Systems, targets::fire_targets, things::Things,
+    context::Context, entities::Entities, systems::Systems, targets::fire_targets,
 };
 use crate::model::{EntityNum, SvFlags, Trajectory, Vec3};
 use crate::world::entity_string::MapEntity;
@@ -51,45 +51,45 @@ struct Stop {
 pub(in crate::game::deathmatch) fn corner(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
     let corner = Corner {
-        speed: number(entity, "speed", 0.0).abs(),
-        wait_ms: (number(entity, "wait", 0.0) * 1000.0).max(0.0) as i32,
+        speed: number(map_entity, "speed", 0.0).abs(),
+        wait_ms: (number(map_entity, "wait", 0.0) * 1000.0).max(0.0) as i32,
     };
-    sys.targets.add(cx, entity, What::Corner(corner));
+    sys.targets.add(cx, map_entity, EntityKind::Corner(corner));
 }
 
 /// `func_train`.
 pub(in crate::game::deathmatch) fn train(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let speed = number_or(entity, "speed", 100.0).abs();
+    let speed = number_or(map_entity, "speed", 100.0).abs();
     let route = Route { speed, ..Route::default() };
-    let mut mover = Mover::new(Kind::Train(route), entity);
-    if entity.int("spawnflags").unwrap_or(0) & HARMLESS != 0 {
+    let mut mover = Mover::new(Kind::Train(route), map_entity);
+    if map_entity.int("spawnflags").unwrap_or(0) & HARMLESS != 0 {
         mover.damage = 0;
     }
     let due = cx.clients.now + START_MS;
-    let Some(place) = sys.targets.add_mover(cx, entity, mover) else { return };
-    if let Some(thing) = cx.entities.get_mut(place) {
-        thing.state.angles = Vec3::ZERO;
-        thing.think_at = Some(due);
+    let Some(place) = sys.targets.add_mover(cx, map_entity, mover) else { return };
+    if let Some(entity) = cx.entities.get_mut(place) {
+        entity.state.angles = Vec3::ZERO;
+        entity.think_at = Some(due);
     }
 }
 
 /// The time of a train has come: to look for its way, or to leave a corner.
 pub(super) fn run_train(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum) {
-    let Some((thing, Mover { kind: Kind::Train(route), .. })) = cx.entities.mover(train) else {
+    let Some((entity, Mover { kind: Kind::Train(route), .. })) = cx.entities.mover(train) else {
         return;
     };
     if !route.stops.is_empty() {
         leave_corner(cx, train);
         return;
     }
-    let (speed, target) = (route.speed, thing.target.clone());
+    let (speed, target) = (route.speed, entity.target.clone());
     let stops = cx.entities.find_way(&target, speed);
     if stops.is_empty() {
         cx.host.print("a train has no way that leads on for ever; it stays");
@@ -99,13 +99,13 @@ pub(super) fn run_train(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNu
         .with_mover(train, |_, mover| mover.kind = Kind::Train(Route { speed, stops, at: 0 }));
     reach_corner(cx, sys, train, 0);
 }
-impl Things {
+impl Entities {
     /// The corners from the first of a name on. None when the way ends somewhere.
     fn find_way(&self, first: &str, speed: f32) -> Vec<Stop> {
         let mut stops: Vec<Stop> = Vec::new();
         let mut at = self.corner_named(first);
         while let Some((number, origin, corner)) = at {
-            let next = self.get(number).and_then(|thing| self.corner_named(&thing.target));
+            let next = self.get(number).and_then(|entity| self.corner_named(&entity.target));
             let Some((following, end, _)) = next else { break };
             let pace = if corner.speed == 0.0 { speed } else { corner.speed };
             let travel_ms = ((end - origin).length() * 1000.0 / pace.max(1.0)) as i32;
@@ -125,9 +125,9 @@ impl Things {
 
     fn corner_named(&self, name: &str) -> Option<(EntityNum, Vec3, Corner)> {
         self.named(name).find_map(|number| {
-            let thing = self.get(number)?;
-            let What::Corner(corner) = thing.what else { return None };
-            Some((number, thing.state.origin, corner))
+            let entity = self.get(number)?;
+            let EntityKind::Corner(corner) = entity.kind else { return None };
+            Some((number, entity.state.origin, corner))
         })
     }
 }
@@ -153,10 +153,10 @@ fn reach_corner(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum, at: u
     let Some(stop) = stop.flatten() else { return };
     fire_targets(cx, sys, stop.corner, None);
     if stop.wait_ms > 0 {
-        if let Some(thing) = cx.entities.get_mut(train) {
-            thing.state.pos = Trajectory::stationary(stop.origin, now);
-            thing.shared.current_origin = stop.origin;
-            thing.think_at = Some(now + stop.wait_ms);
+        if let Some(entity) = cx.entities.get_mut(train) {
+            entity.state.pos = Trajectory::stationary(stop.origin, now);
+            entity.shared.current_origin = stop.origin;
+            entity.think_at = Some(now + stop.wait_ms);
         }
         show_train(cx, train, true);
     } else {
@@ -171,18 +171,18 @@ fn leave_corner(cx: &mut Context<'_>, train: EntityNum) {
     };
     let Some(stop) = route.stops.get(route.at).copied() else { return };
     let Some(next) = route.stops.get(stop.next).copied() else { return };
-    if let Some(thing) = cx.entities.get_mut(train) {
-        thing.state.pos = course(stop.origin, next.origin, stop.travel_ms, now);
-        thing.shared.current_origin = stop.origin;
+    if let Some(entity) = cx.entities.get_mut(train) {
+        entity.state.pos = course(stop.origin, next.origin, stop.travel_ms, now);
+        entity.shared.current_origin = stop.origin;
     }
     show_train(cx, train, stop.travel_ms > 0);
 }
 
 /// A train that is elsewhere at once is not seen on its way there.
 fn show_train(cx: &mut Context<'_>, train: EntityNum, shown: bool) {
-    if let Some(thing) = cx.entities.get_mut(train) {
+    if let Some(entity) = cx.entities.get_mut(train) {
         let hidden = if shown { SvFlags::default() } else { SvFlags::NO_CLIENT };
-        thing.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN | hidden;
+        entity.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN | hidden;
     }
     cx.entities.link(cx.host, train);
 }

@@ -15,27 +15,27 @@ const MIN_PENDULUM: f32 = 8.0;
 pub(in crate::game::deathmatch) fn fixed(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_mover(cx, entity, Mover::new(Kind::Free, entity));
+    sys.targets.add_mover(cx, map_entity, Mover::new(Kind::Free, map_entity));
 }
 
 /// `func_rotating`.
 pub(in crate::game::deathmatch) fn rotating(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let place = sys.targets.add_mover(cx, entity, Mover::new(Kind::Free, entity));
-    let speed = number_or(entity, "speed", 100.0);
-    let Some(thing) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
-    let axis = match thing.spawnflags {
+    let place = sys.targets.add_mover(cx, map_entity, Mover::new(Kind::Free, map_entity));
+    let speed = number_or(map_entity, "speed", 100.0);
+    let Some(entity) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
+    let axis = match entity.spawnflags {
         flags if flags & 4 != 0 => 2,
         flags if flags & 8 != 0 => 0,
         _ => 1,
     };
-    thing.state.apos.kind = TrajectoryKind::Linear as i32;
-    thing.state.apos.delta[axis] = speed;
+    entity.state.apos.kind = TrajectoryKind::Linear as i32;
+    entity.state.apos.delta[axis] = speed;
     set_going(cx, place);
 }
 
@@ -43,21 +43,21 @@ pub(in crate::game::deathmatch) fn rotating(
 pub(in crate::game::deathmatch) fn bobbing(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let place = sys.targets.add_mover(cx, entity, Mover::new(Kind::Free, entity));
-    let period_ms = (number(entity, "speed", 4.0) * 1000.0) as i32;
-    let Some(thing) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
-    let axis = match thing.spawnflags {
+    let place = sys.targets.add_mover(cx, map_entity, Mover::new(Kind::Free, map_entity));
+    let period_ms = (number(map_entity, "speed", 4.0) * 1000.0) as i32;
+    let Some(entity) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
+    let axis = match entity.spawnflags {
         flags if flags & 1 != 0 => 0,
         flags if flags & 2 != 0 => 1,
         _ => 2,
     };
-    let pos = &mut thing.state.pos;
+    let pos = &mut entity.state.pos;
     pos.kind = TrajectoryKind::Sine as i32;
     pos.duration = period_ms.max(1);
-    pos.time = (pos.duration as f32 * number(entity, "phase", 0.0)) as i32;
-    pos.delta[axis] = number(entity, "height", 32.0);
+    pos.time = (pos.duration as f32 * number(map_entity, "phase", 0.0)) as i32;
+    pos.delta[axis] = number(map_entity, "height", 32.0);
     set_going(cx, place);
 }
 
@@ -65,19 +65,19 @@ pub(in crate::game::deathmatch) fn bobbing(
 pub(in crate::game::deathmatch) fn pendulum(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let place = sys.targets.add_mover(cx, entity, Mover::new(Kind::Free, entity));
+    let place = sys.targets.add_mover(cx, map_entity, Mover::new(Kind::Free, map_entity));
     let gravity = cx.clients.settings.gravity.max(1) as f32;
-    let Some(thing) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
-    let length = thing.shared.mins[2].abs().max(MIN_PENDULUM);
+    let Some(entity) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
+    let length = entity.shared.mins[2].abs().max(MIN_PENDULUM);
     let frequency = (gravity / (3.0 * length)).sqrt() / (std::f32::consts::PI * 2.0);
-    let apos = &mut thing.state.apos;
+    let apos = &mut entity.state.apos;
     apos.kind = TrajectoryKind::Sine as i32;
-    apos.base = thing.state.angles;
+    apos.base = entity.state.angles;
     apos.duration = ((1000.0 / frequency) as i32).max(1);
-    apos.time = (apos.duration as f32 * number(entity, "phase", 0.0)) as i32;
-    apos.delta[2] = number(entity, "speed", 30.0);
+    apos.time = (apos.duration as f32 * number(map_entity, "phase", 0.0)) as i32;
+    apos.delta[2] = number(map_entity, "speed", 30.0);
     set_going(cx, place);
 }
 
@@ -85,9 +85,9 @@ pub(in crate::game::deathmatch) fn pendulum(
 fn set_going(cx: &mut Context<'_>, number: Option<EntityNum>) {
     let now = cx.clients.now;
     let Some(number) = number else { return };
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.shared.current_origin = trajectory::position(&thing.state.pos, now);
-        thing.shared.current_angles = trajectory::position(&thing.state.apos, now);
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.shared.current_origin = trajectory::position(&entity.state.pos, now);
+        entity.shared.current_angles = trajectory::position(&entity.state.apos, now);
     }
     cx.entities.link(cx.host, number);
 }

@@ -41,75 +41,75 @@ const MAX_POINTS: i32 = 32_767;
 pub(in crate::game::deathmatch) fn print(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let text = entity.text_field("message").unwrap_or_default();
+    let text = map_entity.text_field("message").unwrap_or_default();
     let lines: Vec<String> = text.split('\n').map(|line| clean_text(line, MAX_TEXT)).collect();
     let mut text = lines.join("\n");
     text.truncate(MAX_TEXT);
-    sys.targets.add_target(cx, entity, Cause::Print(text.into()));
+    sys.targets.add_target(cx, map_entity, Cause::Print(text.into()));
 }
 
 /// `target_teleporter`.
 pub(in crate::game::deathmatch) fn teleporter(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_target(cx, entity, Cause::Teleport);
+    sys.targets.add_target(cx, map_entity, Cause::Teleport);
 }
 
 /// `target_kill`.
 pub(in crate::game::deathmatch) fn kill(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_target(cx, entity, Cause::Kill);
+    sys.targets.add_target(cx, map_entity, Cause::Kill);
 }
 
 /// `target_give`.
 pub(in crate::game::deathmatch) fn give(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_target(cx, entity, Cause::Give);
+    sys.targets.add_target(cx, map_entity, Cause::Give);
 }
 
 /// `target_remove_powerups`.
 pub(in crate::game::deathmatch) fn strip(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_target(cx, entity, Cause::Strip);
+    sys.targets.add_target(cx, map_entity, Cause::Strip);
 }
 
 /// `target_score`.
 pub(in crate::game::deathmatch) fn score(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let points = entity.int("count").filter(|&points| points != 0).unwrap_or(1);
-    sys.targets.add_target(cx, entity, Cause::Score(points.clamp(-MAX_POINTS, MAX_POINTS)));
+    let points = map_entity.int("count").filter(|&points| points != 0).unwrap_or(1);
+    sys.targets.add_target(cx, map_entity, Cause::Score(points.clamp(-MAX_POINTS, MAX_POINTS)));
 }
 
 /// `target_push`.
 pub(in crate::game::deathmatch) fn push(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let like_a_pad = entity.int("spawnflags").unwrap_or(0) & LIKE_A_PAD != 0;
+    let like_a_pad = map_entity.int("spawnflags").unwrap_or(0) & LIKE_A_PAD != 0;
     let noise = sound(cx.host, if like_a_pad { PAD_SOUND } else { WIND_SOUND });
-    let speed = entity.float("speed").filter(|&speed| speed != 0.0).unwrap_or(1000.0);
+    let speed = map_entity.float("speed").filter(|&speed| speed != 0.0).unwrap_or(1000.0);
     let due = cx.clients.now + AIM_MS;
-    let Some(number) = sys.targets.add_target(cx, entity, Cause::Push(noise)) else { return };
-    let Some(thing) = cx.entities.get_mut(number) else { return };
-    thing.state.origin2 = direction_of(entity.angles()) * speed.clamp(-100_000.0, 100_000.0);
-    thing.think_at = (!thing.target.is_empty()).then_some(due);
+    let Some(number) = sys.targets.add_target(cx, map_entity, Cause::Push(noise)) else { return };
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    entity.state.origin2 = direction_of(map_entity.angles()) * speed.clamp(-100_000.0, 100_000.0);
+    entity.think_at = (!entity.target.is_empty()).then_some(due);
 }
 
 /// A target acts on whoever set it off.
@@ -135,7 +135,7 @@ pub(super) fn act_on(
             }
         }
         Cause::Score(points) => {
-            let at = cx.entities.get(number).map(|thing| thing.shared.current_origin);
+            let at = cx.entities.get(number).map(|entity| entity.shared.current_origin);
             if let Some(at) = at {
                 sys.course.add_score(cx, client, *points, at);
             }
@@ -150,7 +150,7 @@ pub(super) fn print_target(
     text: &Arc<str>,
     activator: Option<ClientNum>,
 ) {
-    let flags = cx.entities.get(number).map_or(0, |thing| thing.spawnflags);
+    let flags = cx.entities.get(number).map_or(0, |entity| entity.spawnflags);
     let command = format!("cp \"{text}\"");
     if let Some(client) = activator.filter(|_| flags & PRIVATE != 0) {
         cx.host.send_command(Some(client), &command);
@@ -180,17 +180,17 @@ pub(super) fn aim_push(cx: &mut Context<'_>, number: EntityNum) {
     let target = pick_target(cx, number).and_then(|target| cx.entities.get(target));
     let target = target.map(|target| target.state.origin);
     let gravity = cx.clients.settings.gravity as f32;
-    let Some(thing) = cx.entities.get_mut(number) else { return };
-    let center = middle(thing);
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    let center = middle(entity);
     match target.and_then(|target| pad_velocity(center, target, gravity)) {
-        Some(velocity) => thing.state.origin2 = velocity,
+        Some(velocity) => entity.state.origin2 = velocity,
         None => cx.entities.remove(cx.host, number, cx.clients.now),
     }
 }
 impl Combat {
     fn throw(&mut self, cx: &mut Context<'_>, number: EntityNum, sound: i32, client: ClientNum) {
         let now = cx.clients.now;
-        let Some(velocity) = cx.entities.get(number).map(|thing| thing.state.origin2) else {
+        let Some(velocity) = cx.entities.get(number).map(|entity| entity.state.origin2) else {
             return;
         };
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
@@ -200,14 +200,14 @@ impl Combat {
         player.state.velocity = velocity;
         let at = player.shared.current_origin;
         let body = &mut self.players[client.index()];
-        if now.distance(body.wind_until) > 0 {
-            body.wind_until = now + WIND_MS;
-            cx.flash(at, Event::GeneralSound, |state, _| state.event_parm = sound);
+        if now.distance(body.fly_sound_until) > 0 {
+            body.fly_sound_until = now + WIND_MS;
+            cx.temp_entity(at, Event::GeneralSound, |state, _| state.event_parm = sound);
         }
     }
 }
 
-/// Goes to one of the places that a thing aims at.
+/// Goes to one of the places that an entity aims at.
 pub(in crate::game::deathmatch) fn teleport_to_target(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -221,12 +221,11 @@ pub(in crate::game::deathmatch) fn teleport_to_target(
 }
 
 fn give_targets(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, client: ClientNum) {
-    let Some(name) = cx.entities.get(number).map(|thing| thing.target.clone()) else { return };
+    let Some(name) = cx.entities.get(number).map(|entity| entity.target.clone()) else { return };
     for target in cx.entities.numbers() {
-        let aimed_at = cx
-            .entities
-            .get(target)
-            .is_some_and(|thing| !name.is_empty() && thing.targetname.eq_ignore_ascii_case(&name));
+        let aimed_at = cx.entities.get(target).is_some_and(|entity| {
+            !name.is_empty() && entity.targetname.eq_ignore_ascii_case(&name)
+        });
         if aimed_at {
             give_item(cx, sys, client, target);
         }

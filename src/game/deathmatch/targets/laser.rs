@@ -9,7 +9,7 @@ use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, MeansOfDeath},
     game::{
-        deathmatch::{combat::Hit, movers::direction_of, things::What},
+        deathmatch::{combat::Hit, entities::EntityKind, movers::direction_of},
         movement::velocity::direction,
     },
 };
@@ -38,19 +38,19 @@ pub(in crate::game::deathmatch) struct Laser {
 pub(in crate::game::deathmatch) fn laser(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
     let laser = Laser {
-        damage: entity.int("dmg").filter(|&damage| damage != 0).unwrap_or(1),
-        direction: direction_of(entity.angles()),
+        damage: map_entity.int("dmg").filter(|&damage| damage != 0).unwrap_or(1),
+        direction: direction_of(map_entity.angles()),
         aim: None,
         ready: false,
     };
     let due = cx.clients.now + STEP_MS;
-    let number = sys.targets.add_target(cx, entity, Cause::Laser(laser));
-    if let Some(thing) = number.and_then(|number| cx.entities.get_mut(number)) {
-        thing.state.e_type = EntityType::Beam as i32;
-        thing.think_at = Some(due);
+    let number = sys.targets.add_target(cx, map_entity, Cause::Laser(laser));
+    if let Some(entity) = number.and_then(|number| cx.entities.get_mut(number)) {
+        entity.state.e_type = EntityType::Beam as i32;
+        entity.think_at = Some(due);
     }
 }
 
@@ -66,11 +66,11 @@ pub(super) fn run_laser(
         laser.ready = true;
         let name = cx.entities.get(number).map_or_else(Box::default, |own| own.target.clone());
         laser.aim = cx.entities.named(&name).next();
-        let Some(thing) = cx.entities.get_mut(number) else { return };
-        if let What::Trigger(trigger) = &mut thing.what {
+        let Some(entity) = cx.entities.get_mut(number) else { return };
+        if let EntityKind::Trigger(trigger) = &mut entity.kind {
             trigger.cause = Cause::Laser(laser);
         }
-        if thing.spawnflags & ON == 0 {
+        if entity.spawnflags & ON == 0 {
             return;
         }
     }
@@ -87,7 +87,7 @@ pub(super) fn toggle_laser(
     if !laser.ready {
         return;
     }
-    if cx.entities.get(number).is_some_and(|thing| thing.think_at.is_some()) {
+    if cx.entities.get(number).is_some_and(|entity| entity.think_at.is_some()) {
         cx.entities.schedule(number, None, activator);
         cx.entities.unlink(cx.host, number);
     } else {
@@ -102,7 +102,7 @@ fn burn(
     laser: Laser,
     activator: Option<ClientNum>,
 ) {
-    let Some(from) = cx.entities.get(number).map(|thing| thing.state.origin) else { return };
+    let Some(from) = cx.entities.get(number).map(|entity| entity.state.origin) else { return };
     let aim = laser.aim.and_then(|aim| cx.entities.get(aim));
     let along = aim.map_or(laser.direction, |aim| direction(middle(aim) - from));
     let end = from.add_scaled(along, REACH);
@@ -111,8 +111,8 @@ fn burn(
         .world()
         .map(|world| world.scene(&*cx, number).trace(from, Vec3::ZERO, Vec3::ZERO, end, STOPS));
     let (end, met) = trace.map_or((end, None), |trace| (trace.endpos, Some(trace.entity)));
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.state.origin2 = end;
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.state.origin2 = end;
     }
     cx.entities.link(cx.host, number);
     cx.entities.schedule(number, Some(cx.clients.now + STEP_MS), activator);

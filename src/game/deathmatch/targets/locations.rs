@@ -7,7 +7,7 @@ use crate::model::{ConfigIndex, EntityNum, limits::MAX_CLIENTS};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::configstring,
-    game::{deathmatch::things::What, userinfo::clean_text},
+    game::{deathmatch::entities::EntityKind, userinfo::clean_text},
 };
 
 /// When the names are told after the load, in milliseconds.
@@ -23,32 +23,32 @@ const NOWHERE: &str = "unknown";
 pub(in crate::game::deathmatch) fn location(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let name = clean_text(&entity.text_field("message").unwrap_or_default(), MAX_NAME);
+    let name = clean_text(&map_entity.text_field("message").unwrap_or_default(), MAX_NAME);
     let is_first = cx
         .entities
         .numbers()
         .filter_map(|number| cx.entities.get(number))
-        .all(|thing| !matches!(thing.what, What::Location(_)));
+        .all(|entity| !matches!(entity.kind, EntityKind::Location(_)));
     let due = cx.clients.now + NAMES_MS;
-    cx.clients.locations.add(entity.origin(), &name, entity.int("count").unwrap_or(0));
-    let number = sys.targets.add(cx, entity, What::Location(name.into()));
-    if let Some(thing) = number.and_then(|number| cx.entities.get_mut(number)) {
-        thing.think_at = is_first.then_some(due);
+    cx.clients.locations.add(map_entity.origin(), &name, map_entity.int("count").unwrap_or(0));
+    let number = sys.targets.add(cx, map_entity, EntityKind::Location(name.into()));
+    if let Some(entity) = number.and_then(|number| cx.entities.get_mut(number)) {
+        entity.think_at = is_first.then_some(due);
     }
 }
 
 /// Tells the names of all places, when it is time for it.
 pub(in crate::game::deathmatch) fn run_location(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
-    let Some(thing) = cx.entities.get_mut(number) else { return };
-    if thing.think_at.is_none_or(|at| at.distance(now) > 0) {
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    if entity.think_at.is_none_or(|at| at.distance(now) > 0) {
         return;
     }
-    thing.think_at = None;
+    entity.think_at = None;
     let names = cx.entities.numbers().filter_map(|number| {
-        let What::Location(name) = &cx.entities.get(number)?.what else { return None };
+        let EntityKind::Location(name) = &cx.entities.get(number)?.kind else { return None };
         Some(&**name)
     });
     for (place, name) in (0..MAX_NAMES).zip([NOWHERE].into_iter().chain(names)) {

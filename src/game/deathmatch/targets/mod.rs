@@ -1,7 +1,7 @@
 //! Targets and triggers: relays, delays, timers and their use.
 //!
 //! Invariants: targets that fire each other in a circle stop after [`MAX_LINKS`] links, and no frame sets
-//! off more than [`MAX_USES`] things, however a map is wired. Source: the base game's triggers and targets.
+//! off more than [`MAX_USES`] entities, however a map is wired. Source: the base game's triggers and targets.
 
 pub(super) mod acts;
 pub(super) mod laser;
@@ -14,6 +14,7 @@ pub(super) mod triggering;
 
 use crate::game::deathmatch::{
     context::Context,
+    entities::Entities,
     items::come_back::use_item,
     movers::ends::use_mover,
     systems::Systems,
@@ -22,12 +23,11 @@ use crate::game::deathmatch::{
     targets::shooters::shoot,
     targets::speakers::speak,
     targets::triggering::{tick, toggle_timer, use_multiple, use_relay},
-    things::Things,
     triggers::toggle_place,
 };
 use std::sync::Arc;
 
-use super::things::{Thing, What};
+use super::entities::{Entity, EntityKind};
 use crate::bg::{Persistent, Team};
 use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
 use crate::world::entity_string::MapEntity;
@@ -43,7 +43,7 @@ pub(super) use triggering::{always, delay, multiple, relay, timer};
 
 /// Most links of targets that fire targets.
 const MAX_LINKS: u8 = 16;
-/// Most things that are set off between two frames.
+/// Most entities that are set off between two frames.
 pub(super) const MAX_USES: u16 = 2048;
 /// Bits of what cares for one team only.
 const RED_ONLY: i32 = 1;
@@ -81,8 +81,8 @@ impl Targets {
     }
 
     /// Reads the shader that an entity of the map replaces.
-    pub(super) fn read_remap(&mut self, entity: &MapEntity, number: EntityNum) {
-        self.remaps.read(entity, number);
+    pub(super) fn read_remap(&mut self, map_entity: &MapEntity, number: EntityNum) {
+        self.remaps.read(map_entity, number);
     }
 }
 
@@ -142,28 +142,28 @@ impl Targets {
     fn add_target(
         &mut self,
         cx: &mut Context<'_>,
-        entity: &MapEntity,
+        map_entity: &MapEntity,
         cause: Cause,
     ) -> Option<EntityNum> {
-        self.add(cx, entity, What::Trigger(Box::new(Trigger::new(cause))))
+        self.add(cx, map_entity, EntityKind::Trigger(Box::new(Trigger::new(cause))))
     }
 }
 
-impl Things {
+impl Entities {
     pub(in crate::game::deathmatch) fn trigger(
         &self,
         number: EntityNum,
-    ) -> Option<(&Thing, &Trigger)> {
-        let thing = self.get(number)?;
-        let What::Trigger(trigger) = &thing.what else { return None };
-        Some((thing, trigger))
+    ) -> Option<(&Entity, &Trigger)> {
+        let entity = self.get(number)?;
+        let EntityKind::Trigger(trigger) = &entity.kind else { return None };
+        Some((entity, trigger))
     }
 
     /// When something acts next by itself, and for whom.
     fn schedule(&mut self, number: EntityNum, at: Option<LevelTime>, activator: Option<ClientNum>) {
-        let Some(thing) = self.get_mut(number) else { return };
-        thing.think_at = at;
-        if let What::Trigger(trigger) = &mut thing.what {
+        let Some(entity) = self.get_mut(number) else { return };
+        entity.think_at = at;
+        if let EntityKind::Trigger(trigger) = &mut entity.kind {
             trigger.activator = activator;
         }
     }
@@ -176,7 +176,7 @@ fn is_for_others(cx: &Context<'_>, flags: i32, client: ClientNum) -> bool {
     (flags & RED_ONLY != 0 && team != Team::Red) || (flags & BLUE_ONLY != 0 && team != Team::Blue)
 }
 
-/// A thing that another one aims at, by chance.
+/// An entity that another one aims at, by chance.
 pub(in crate::game::deathmatch) fn pick_target(
     cx: &mut Context<'_>,
     from: EntityNum,
@@ -187,7 +187,7 @@ pub(in crate::game::deathmatch) fn pick_target(
     cx.entities.named(&name).nth(nth)
 }
 
-/// Uses everything that a thing aims at.
+/// Uses everything that an entity aims at.
 pub(in crate::game::deathmatch) fn fire_targets(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -205,24 +205,24 @@ pub(in crate::game::deathmatch) fn fire(
     links: u8,
 ) {
     sys.targets.remap_shader(cx, number);
-    let Some(thing) = cx.entities.get(number) else { return };
-    if thing.target.is_empty() || links == 0 {
+    let Some(entity) = cx.entities.get(number) else { return };
+    if entity.target.is_empty() || links == 0 {
         return;
     }
-    let name = thing.target.clone();
+    let name = entity.target.clone();
     for target in cx.entities.numbers() {
         let aimed_at = cx
             .entities
             .get(target)
-            .is_some_and(|thing| thing.targetname.eq_ignore_ascii_case(&name));
+            .is_some_and(|entity| entity.targetname.eq_ignore_ascii_case(&name));
         if aimed_at && target != number {
             use_in(cx, sys, target, activator, links - 1);
         }
     }
 }
 
-/// Somebody, or something, uses a thing.
-pub(in crate::game::deathmatch) fn use_thing(
+/// Somebody, or something, uses an entity.
+pub(in crate::game::deathmatch) fn use_entity(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,
@@ -240,12 +240,12 @@ fn use_in(
 ) {
     let Some(left) = sys.targets.uses_left.checked_sub(1) else { return };
     sys.targets.uses_left = left;
-    let Some(thing) = cx.entities.get(number) else { return };
-    match &thing.what {
-        What::Mover(_) => use_mover(cx, number, activator),
-        What::Hurt(_) => toggle_place(cx, number),
-        What::Item(_) => use_item(cx, number),
-        What::Trigger(trigger) => {
+    let Some(entity) = cx.entities.get(number) else { return };
+    match &entity.kind {
+        EntityKind::Mover(_) => use_mover(cx, number, activator),
+        EntityKind::Hurt(_) => toggle_place(cx, number),
+        EntityKind::Item(_) => use_item(cx, number),
+        EntityKind::Trigger(trigger) => {
             let cause = trigger.cause.clone();
             set_off(cx, sys, number, &cause, activator, links);
         }
@@ -305,14 +305,14 @@ pub(in crate::game::deathmatch) fn run_trigger(
     number: EntityNum,
 ) {
     let now = cx.clients.now;
-    let Some((thing, trigger)) = cx.entities.trigger(number) else { return };
-    if thing.think_at.is_none_or(|at| at.distance(now) > 0) {
+    let Some((entity, trigger)) = cx.entities.trigger(number) else { return };
+    if entity.think_at.is_none_or(|at| at.distance(now) > 0) {
         return;
     }
     let (wait, activator) = (trigger.wait, trigger.activator);
     let cause = trigger.cause.clone();
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.think_at = None;
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.think_at = None;
     }
     match cause {
         Cause::Start => {
@@ -329,7 +329,7 @@ pub(in crate::game::deathmatch) fn run_trigger(
     }
 }
 
-/// Where the middle of a thing's box is, as it was placed.
-fn middle(thing: &Thing) -> Vec3 {
-    thing.state.origin + (thing.shared.mins + thing.shared.maxs) * 0.5
+/// Where the middle of an entity's box is, as it was placed.
+fn middle(entity: &Entity) -> Vec3 {
+    entity.state.origin + (entity.shared.mins + entity.shared.maxs) * 0.5
 }

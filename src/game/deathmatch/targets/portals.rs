@@ -8,7 +8,7 @@ use crate::world::entity_string::MapEntity;
 use crate::{
     bg::EntityType,
     game::{
-        deathmatch::{movers::direction_of, things::What},
+        deathmatch::{entities::EntityKind, movers::direction_of},
         direction_bytes::direction_byte,
         movement::velocity::direction,
     },
@@ -23,14 +23,14 @@ const STEADY: i32 = 4;
 pub(in crate::game::deathmatch) fn portal(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let Some(number) = sys.targets.add(cx, entity, What::Scenery) else { return };
-    let Some(thing) = cx.entities.get_mut(number) else { return };
-    thing.state.e_type = EntityType::Portal as i32;
-    thing.shared.sv_flags = SvFlags::PORTAL;
-    if thing.target.is_empty() {
-        thing.state.origin2 = thing.state.origin;
+    let Some(number) = sys.targets.add(cx, map_entity, EntityKind::Static) else { return };
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    entity.state.e_type = EntityType::Portal as i32;
+    entity.shared.sv_flags = SvFlags::PORTAL;
+    if entity.target.is_empty() {
+        entity.state.origin2 = entity.state.origin;
     }
     cx.entities.link(cx.host, number);
 }
@@ -39,13 +39,13 @@ pub(in crate::game::deathmatch) fn portal(
 pub(in crate::game::deathmatch) fn camera(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let Some(number) = sys.targets.add(cx, entity, What::Scenery) else { return };
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.shared.sv_flags = SvFlags::NO_CLIENT;
-        let roll = entity.float("roll").unwrap_or(0.0);
-        thing.state.client_num = ((roll / 360.0 * 256.0) as i32) & 0xff;
+    let Some(number) = sys.targets.add(cx, map_entity, EntityKind::Static) else { return };
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.shared.sv_flags = SvFlags::NO_CLIENT;
+        let roll = map_entity.float("roll").unwrap_or(0.0);
+        entity.state.client_num = ((roll / 360.0 * 256.0) as i32) & 0xff;
     }
     cx.entities.link(cx.host, number);
 }
@@ -53,8 +53,8 @@ pub(in crate::game::deathmatch) fn camera(
 /// Portals show what their cameras see, once those are there; those without a target are mirrors.
 pub(in crate::game::deathmatch) fn aim_portals(cx: &mut Context<'_>) {
     for number in cx.entities.numbers() {
-        let wants_camera = cx.entities.get(number).is_some_and(|thing| {
-            thing.state.e_type == EntityType::Portal && !thing.target.is_empty()
+        let wants_camera = cx.entities.get(number).is_some_and(|entity| {
+            entity.state.e_type == EntityType::Portal && !entity.target.is_empty()
         });
         if !wants_camera {
             continue;
@@ -75,14 +75,14 @@ fn look_through(cx: &mut Context<'_>, portal: EntityNum, camera: EntityNum) {
     let looks_at = pick_target(cx, camera).and_then(|target| cx.entities.get(target));
     let along =
         looks_at.map_or_else(|| direction_of(angles), |target| direction(target.state.origin - at));
-    let Some(thing) = cx.entities.get_mut(portal) else { return };
-    thing.state.origin2 = at;
-    thing.state.frame = match flags {
+    let Some(entity) = cx.entities.get_mut(portal) else { return };
+    entity.state.origin2 = at;
+    entity.state.frame = match flags {
         flags if flags & SLOW != 0 => 25,
         flags if flags & FAST != 0 => 75,
         _ => 0,
     };
-    thing.state.powerups = i32::from(flags & STEADY == 0);
-    thing.state.client_num = roll;
-    thing.state.event_parm = direction_byte(along);
+    entity.state.powerups = i32::from(flags & STEADY == 0);
+    entity.state.client_num = roll;
+    entity.state.event_parm = direction_byte(along);
 }

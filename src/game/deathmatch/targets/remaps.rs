@@ -25,7 +25,7 @@ struct Remap {
 /// What is remapped, and what would be.
 #[derive(Clone, Debug, Default)]
 pub(in crate::game::deathmatch) struct Remaps {
-    /// By the thing whose firing does it.
+    /// By the entity whose firing does it.
     causes: Vec<(EntityNum, Remap)>,
     /// In place, each with its time in seconds.
     done: Vec<(Remap, f32)>,
@@ -38,9 +38,9 @@ impl Remaps {
     }
 
     /// Remembers what an entity of the map remaps.
-    pub(in crate::game::deathmatch) fn read(&mut self, entity: &MapEntity, number: EntityNum) {
+    pub(in crate::game::deathmatch) fn read(&mut self, map_entity: &MapEntity, number: EntityNum) {
         let name = |key| {
-            let name = clean_text(entity.field(key).unwrap_or_default(), MAX_NAME);
+            let name = clean_text(map_entity.field(key).unwrap_or_default(), MAX_NAME);
             (!name.is_empty()).then(|| name.into_boxed_str())
         };
         if let (Some(from), Some(to)) = (name("targetShaderName"), name("targetShaderNewName")) {
@@ -76,7 +76,7 @@ impl Remaps {
 }
 
 impl Targets {
-    /// Does what the firing of a thing does to shaders.
+    /// Does what the firing of an entity does to shaders.
     pub(super) fn remap_shader(&mut self, cx: &mut Context<'_>, number: EntityNum) {
         let seconds = cx.clients.now.0 as f32 * 0.001;
         if self.remaps.fire(number, seconds) {

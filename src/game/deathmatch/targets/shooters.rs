@@ -4,7 +4,7 @@
 
 use super::{Cause, middle};
 use crate::game::deathmatch::{
-    context::Context, systems::Systems, targets::Targets, targets::pick_target, things::Things,
+    context::Context, entities::Entities, systems::Systems, targets::Targets, targets::pick_target,
     weapons::missiles::launch,
 };
 use crate::model::EntityNum;
@@ -12,7 +12,7 @@ use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{Event, Weapon},
     game::{
-        deathmatch::{movers::direction_of, things::What, weapons::perpendicular},
+        deathmatch::{entities::EntityKind, movers::direction_of, weapons::perpendicular},
         movement::velocity::direction,
     },
 };
@@ -24,49 +24,49 @@ const SPREAD: f32 = 1.0;
 pub(in crate::game::deathmatch) fn rocket_shooter(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_shooter(cx, entity, Weapon::RocketLauncher);
+    sys.targets.add_shooter(cx, map_entity, Weapon::RocketLauncher);
 }
 
 /// `shooter_plasma`.
 pub(in crate::game::deathmatch) fn plasma_shooter(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_shooter(cx, entity, Weapon::PlasmaGun);
+    sys.targets.add_shooter(cx, map_entity, Weapon::PlasmaGun);
 }
 
 /// `shooter_grenade`.
 pub(in crate::game::deathmatch) fn grenade_shooter(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_shooter(cx, entity, Weapon::GrenadeLauncher);
+    sys.targets.add_shooter(cx, map_entity, Weapon::GrenadeLauncher);
 }
 
 impl Targets {
-    fn add_shooter(&mut self, cx: &mut Context<'_>, entity: &MapEntity, weapon: Weapon) {
-        let Some(number) = self.add_target(cx, entity, Cause::Shooter) else { return };
-        if let Some(thing) = cx.entities.get_mut(number) {
-            thing.state.weapon = weapon as i32;
-            if let What::Trigger(trigger) = &mut thing.what {
-                trigger.random = entity.float("random").filter(|&r| r != 0.0).unwrap_or(SPREAD);
+    fn add_shooter(&mut self, cx: &mut Context<'_>, map_entity: &MapEntity, weapon: Weapon) {
+        let Some(number) = self.add_target(cx, map_entity, Cause::Shooter) else { return };
+        if let Some(entity) = cx.entities.get_mut(number) {
+            entity.state.weapon = weapon as i32;
+            if let EntityKind::Trigger(trigger) = &mut entity.kind {
+                trigger.random = map_entity.float("random").filter(|&r| r != 0.0).unwrap_or(SPREAD);
             }
         }
         cx.entities.link(cx.host, number);
     }
 }
 
-impl Things {
+impl Entities {
     /// The weapons in walls: clients must load them at the start.
     pub(in crate::game::deathmatch) fn shooters(&self) -> impl Iterator<Item = i32> {
         let numbers = self.numbers();
         numbers.filter_map(|number| {
-            let (thing, trigger) = self.trigger(number)?;
-            matches!(trigger.cause, Cause::Shooter).then_some(thing.state.weapon)
+            let (entity, trigger) = self.trigger(number)?;
+            matches!(trigger.cause, Cause::Shooter).then_some(entity.state.weapon)
         })
     }
 }
@@ -75,19 +75,19 @@ impl Things {
 pub(in crate::game::deathmatch) fn shoot(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let aim = pick_target(cx, number).and_then(|aim| cx.entities.get(aim)).map(middle);
-    let Some((thing, trigger)) = cx.entities.trigger(number) else { return };
-    let (from, weapon) = (thing.state.origin, thing.state.weapon);
+    let Some((entity, trigger)) = cx.entities.trigger(number) else { return };
+    let (from, weapon) = (entity.state.origin, entity.state.weapon);
     let spread = (trigger.random.clamp(-180.0, 180.0).to_radians()).sin();
     let forward = match aim {
         Some(aim) => aim - from,
-        None => direction_of(thing.state.angles),
+        None => direction_of(entity.state.angles),
     };
     let up = perpendicular(direction(forward));
     let right = up.cross(forward);
     let mut stray = || 2.0 * (cx.rng.chance() - 0.5) * spread;
     let along = forward.add_scaled(up, stray()).add_scaled(right, stray());
     launch(cx, number, weapon, from, along);
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.raise(Event::FireWeapon, 0, now);
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.add_event(Event::FireWeapon, 0, now);
     }
 }

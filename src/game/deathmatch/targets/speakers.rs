@@ -22,30 +22,32 @@ const ACTIVATOR: i32 = 8;
 pub(in crate::game::deathmatch) fn speaker(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let Some(noise) = entity.spawn_value("noise").filter(|noise| !noise.is_empty()) else {
-        cx.host.print(&format!("line {}: a target_speaker without a noise", entity.line()));
+    let Some(noise) = map_entity.spawn_value("noise").filter(|noise| !noise.is_empty()) else {
+        cx.host.print(&format!("line {}: a target_speaker without a noise", map_entity.line()));
         return;
     };
     let name = if noise.contains(".wav") { noise.to_owned() } else { format!("{noise}.wav") };
     let number = sound(cx.host, &name);
-    let Some(place) = sys.targets.add_target(cx, entity, Cause::Speaker(number)) else { return };
-    let Some(thing) = cx.entities.get_mut(place) else { return };
+    let Some(place) = sys.targets.add_target(cx, map_entity, Cause::Speaker(number)) else {
+        return;
+    };
+    let Some(entity) = cx.entities.get_mut(place) else { return };
     if noise.starts_with('*') {
         // Sounds of a player's model are its own.
-        thing.spawnflags |= ACTIVATOR;
+        entity.spawnflags |= ACTIVATOR;
     }
-    let tenths = |key| (entity.float(key).unwrap_or(0.0) * 10.0) as i32;
-    thing.state.e_type = EntityType::Speaker as i32;
-    thing.state.event_parm = number;
-    thing.state.frame = tenths("wait");
-    thing.state.client_num = tenths("random");
-    if thing.spawnflags & LOOPS != 0 {
-        thing.state.loop_sound = number;
+    let tenths = |key| (map_entity.float(key).unwrap_or(0.0) * 10.0) as i32;
+    entity.state.e_type = EntityType::Speaker as i32;
+    entity.state.event_parm = number;
+    entity.state.frame = tenths("wait");
+    entity.state.client_num = tenths("random");
+    if entity.spawnflags & LOOPS != 0 {
+        entity.state.loop_sound = number;
     }
-    if thing.spawnflags & GLOBAL != 0 {
-        thing.shared.sv_flags = SvFlags::BROADCAST;
+    if entity.spawnflags & GLOBAL != 0 {
+        entity.shared.sv_flags = SvFlags::BROADCAST;
     }
     cx.entities.link(cx.host, place);
 }
@@ -57,15 +59,15 @@ pub(super) fn speak(
     activator: Option<ClientNum>,
 ) {
     let now = cx.clients.now;
-    let Some(thing) = cx.entities.get_mut(number) else { return };
-    let flags = thing.spawnflags;
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    let flags = entity.spawnflags;
     if flags & (LOOPS | LOOPS_LATER) != 0 {
-        thing.state.loop_sound = if thing.state.loop_sound == 0 { sound } else { 0 };
+        entity.state.loop_sound = if entity.state.loop_sound == 0 { sound } else { 0 };
     } else if let Some(client) = activator.filter(|_| flags & ACTIVATOR != 0) {
         cx.show(client, Event::GeneralSound, sound);
     } else if flags & GLOBAL != 0 {
-        thing.raise(Event::GlobalSound, sound, now);
+        entity.add_event(Event::GlobalSound, sound, now);
     } else {
-        thing.raise(Event::GeneralSound, sound, now);
+        entity.add_event(Event::GeneralSound, sound, now);
     }
 }

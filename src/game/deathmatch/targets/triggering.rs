@@ -8,7 +8,7 @@ use crate::game::deathmatch::{
     systems::Systems,
     targets::{fire, is_for_others, pick_target, spread, use_in},
 };
-use crate::game::{Host, deathmatch::things::What};
+use crate::game::{Host, deathmatch::entities::EntityKind};
 use crate::model::{ClientNum, EntityNum};
 use crate::world::entity_string::MapEntity;
 
@@ -25,35 +25,41 @@ const ON: i32 = 1;
 const ONE_OF_ALL: i32 = 4;
 
 /// Something that rests, as the map says for how long.
-fn resting(host: &mut dyn Host, entity: &MapEntity, cause: Cause, wait: f32, random: f32) -> What {
+fn resting(
+    host: &mut dyn Host,
+    map_entity: &MapEntity,
+    cause: Cause,
+    wait: f32,
+    random: f32,
+) -> EntityKind {
     let mut trigger = Trigger::new(cause);
-    trigger.wait = entity.float("wait").unwrap_or(wait);
-    trigger.random = entity.float("random").unwrap_or(random);
+    trigger.wait = map_entity.float("wait").unwrap_or(wait);
+    trigger.random = map_entity.float("random").unwrap_or(random);
     if trigger.wait >= 0.0 && trigger.random >= trigger.wait {
         trigger.random = trigger.wait - TOO_RANDOM;
-        host.print(&format!("line {}: the chance is not below the wait", entity.line()));
+        host.print(&format!("line {}: the chance is not below the wait", map_entity.line()));
     }
-    What::Trigger(Box::new(trigger))
+    EntityKind::Trigger(Box::new(trigger))
 }
 
 /// `trigger_multiple`.
 pub(in crate::game::deathmatch) fn multiple(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    let what = resting(cx.host, entity, Cause::Touch, 0.5, 0.0);
-    sys.targets.add_trigger(cx, entity, what, None);
+    let kind = resting(cx.host, map_entity, Cause::Touch, 0.5, 0.0);
+    sys.targets.add_trigger(cx, map_entity, kind, None);
 }
 
 /// `trigger_always`.
 pub(in crate::game::deathmatch) fn always(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
     let due = cx.clients.now + START_MS;
-    if let Some(number) = sys.targets.add_target(cx, entity, Cause::Start) {
+    if let Some(number) = sys.targets.add_target(cx, map_entity, Cause::Start) {
         cx.entities.schedule(number, Some(due), None);
     }
 }
@@ -62,38 +68,38 @@ pub(in crate::game::deathmatch) fn always(
 pub(in crate::game::deathmatch) fn timer(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
     let due = cx.clients.now + CLOCK_MS;
-    let what = resting(cx.host, entity, Cause::Clock, 1.0, 1.0);
-    let Some(thing) =
-        sys.targets.add(cx, entity, what).and_then(|number| cx.entities.get_mut(number))
+    let kind = resting(cx.host, map_entity, Cause::Clock, 1.0, 1.0);
+    let Some(entity) =
+        sys.targets.add(cx, map_entity, kind).and_then(|number| cx.entities.get_mut(number))
     else {
         return;
     };
-    thing.think_at = (thing.spawnflags & ON != 0).then_some(due);
+    entity.think_at = (entity.spawnflags & ON != 0).then_some(due);
 }
 
 /// `target_relay`.
 pub(in crate::game::deathmatch) fn relay(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
-    sys.targets.add_target(cx, entity, Cause::Relay);
+    sys.targets.add_target(cx, map_entity, Cause::Relay);
 }
 
 /// `target_delay`.
 pub(in crate::game::deathmatch) fn delay(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    entity: &MapEntity,
+    map_entity: &MapEntity,
 ) {
     let mut trigger = Trigger::new(Cause::Delay);
-    let wait = entity.float("delay").or_else(|| entity.float("wait"));
+    let wait = map_entity.float("delay").or_else(|| map_entity.float("wait"));
     trigger.wait = wait.filter(|&wait| wait != 0.0).unwrap_or(1.0);
-    trigger.random = entity.float("random").unwrap_or(0.0);
-    sys.targets.add(cx, entity, What::Trigger(Box::new(trigger)));
+    trigger.random = map_entity.float("random").unwrap_or(0.0);
+    sys.targets.add(cx, map_entity, EntityKind::Trigger(Box::new(trigger)));
 }
 
 pub(super) fn use_multiple(
@@ -103,8 +109,8 @@ pub(super) fn use_multiple(
     activator: Option<ClientNum>,
     links: u8,
 ) {
-    let Some((thing, trigger)) = cx.entities.trigger(number) else { return };
-    let (resting, flags, wait) = (thing.think_at.is_some(), thing.spawnflags, trigger.wait);
+    let Some((entity, trigger)) = cx.entities.trigger(number) else { return };
+    let (resting, flags, wait) = (entity.think_at.is_some(), entity.spawnflags, trigger.wait);
     if resting || activator.is_some_and(|client| is_for_others(cx, flags, client)) {
         return;
     }
@@ -121,7 +127,7 @@ pub(super) fn use_relay(
     activator: Option<ClientNum>,
     links: u8,
 ) {
-    let Some(flags) = cx.entities.get(number).map(|thing| thing.spawnflags) else { return };
+    let Some(flags) = cx.entities.get(number).map(|entity| entity.spawnflags) else { return };
     if activator.is_some_and(|client| is_for_others(cx, flags, client)) {
         return;
     }
@@ -142,7 +148,7 @@ pub(super) fn toggle_timer(
     activator: Option<ClientNum>,
     links: u8,
 ) {
-    if cx.entities.get(number).is_some_and(|thing| thing.think_at.is_some()) {
+    if cx.entities.get(number).is_some_and(|entity| entity.think_at.is_some()) {
         cx.entities.schedule(number, None, activator);
     } else {
         tick(cx, sys, number, activator, links);

@@ -2,7 +2,7 @@
 
 use super::{
     super::movers::Leg,
-    stage::{Corners, STANDING, Stage, thing},
+    stage::{Corners, STANDING, Stage, entity},
 };
 use crate::bg::entity_flag;
 use crate::game::Ruleset;
@@ -17,11 +17,11 @@ const CUBE: Corners = [[-16.0, -16.0, -16.0], [16.0, 16.0, 16.0]];
 pub(super) const SPOT: &str = "\n{ classname info_player_deathmatch origin \"600 600 16\" }\n";
 
 pub(super) fn leg(stage: &Stage, number: usize) -> Leg {
-    stage.game.entities.mover(thing(number)).expect("a mover").1.leg
+    stage.game.entities.mover(entity(number)).expect("a mover").1.leg
 }
 
 fn event_of(stage: &Stage, number: usize) -> (i32, i32) {
-    let state = &stage.thing(number).state;
+    let state = &stage.entity(number).state;
     (state.event & 0xff, state.event_parm)
 }
 
@@ -31,8 +31,8 @@ fn a_door_opens_stays_for_its_wait_and_shuts() {
     let mut stage = Stage::new(&[DOOR], door);
     let used = stage.now;
     assert!(!stage.is_open(), "a shut door hides what is behind it");
-    stage.use_thing(64, None);
-    let pos = stage.thing(64).state.pos;
+    stage.use_entity(64, None);
+    let pos = stage.entity(64).state.pos;
     // 130 units along its way less a lip of 8, at 400 units per second.
     assert_eq!((pos.kind, pos.time, pos.duration), (3, used.0 + 50, 305));
     assert!((pos.delta[1] - 400.0).abs() < 0.01 && pos.base == Vec3::ZERO, "{pos:?}");
@@ -46,12 +46,12 @@ fn a_door_opens_stays_for_its_wait_and_shuts() {
     assert_eq!(leg(&stage, 64), Leg::To(1));
     stage.run(50);
     assert_eq!(leg(&stage, 64), Leg::At(1));
-    assert!((stage.thing(64).state.pos.base[1] - 122.0).abs() < 0.01);
-    assert_eq!((stage.thing(64).state.pos.kind, event_of(&stage, 64)), (0, (45, end)));
+    assert!((stage.entity(64).state.pos.base[1] - 122.0).abs() < 0.01);
+    assert_eq!((stage.entity(64).state.pos.kind, event_of(&stage, 64)), (0, (45, end)));
     stage.run(1950);
     assert_eq!(leg(&stage, 64), Leg::At(1), "two seconds are not over");
     stage.run(50);
-    let pos = stage.thing(64).state.pos;
+    let pos = stage.entity(64).state.pos;
     assert_eq!((pos.kind, pos.time, pos.duration), (3, stage.now.0, 305));
     assert_eq!(event_of(&stage, 64), (45, start));
     stage.run(300);
@@ -66,19 +66,19 @@ fn a_door_turns_around_where_it_is_and_waits_anew_when_used_again() {
     let door = "{ classname func_door model *1 angle 90 targetname d }";
     let mut stage = Stage::new(&[DOOR], door);
     let used = stage.now;
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     stage.run(200);
-    stage.use_thing(64, None);
-    let pos = stage.thing(64).state.pos;
+    stage.use_entity(64, None);
+    let pos = stage.entity(64).state.pos;
     // 150 of 305 ms were passed: as if it had left the other end 155 ms ago.
     assert_eq!((pos.time, pos.duration), (used.0 + 200 - 155, 305));
-    assert!((stage.thing(64).shared.current_origin[1] - 60.0).abs() < 0.1);
+    assert!((stage.entity(64).shared.current_origin[1] - 60.0).abs() < 0.1);
     stage.run(150);
     assert_eq!(leg(&stage, 64), Leg::At(0));
     assert!(!stage.is_open());
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     stage.run(400 + 1500);
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     stage.run(1950);
     assert_eq!(leg(&stage, 64), Leg::At(1), "the two seconds began anew");
     stage.run(50);
@@ -90,11 +90,11 @@ fn a_wait_below_zero_is_over_at_once_and_none_is_the_usual_one() {
     let door =
         |wait| format!("{{ classname func_door model *1 angle 90 targetname d wait {wait} }}");
     let mut stage = Stage::new(&[DOOR], &door(-1));
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     stage.run(400);
     assert_eq!(leg(&stage, 64), Leg::To(0), "back in the frame in which it arrived");
     let mut stage = Stage::new(&[DOOR], &door(0));
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     stage.run(400 + 1950);
     assert_eq!(leg(&stage, 64), Leg::At(1));
 }
@@ -103,10 +103,10 @@ fn a_wait_below_zero_is_over_at_once_and_none_is_the_usual_one() {
 fn a_door_that_starts_open_shuts_when_used() {
     let door = "{ classname func_door model *1 angle 90 targetname d spawnflags 1 }";
     let mut stage = Stage::new(&[DOOR], door);
-    assert!((stage.thing(64).state.pos.base[1] - 122.0).abs() < 0.01);
-    stage.use_thing(64, None);
+    assert!((stage.entity(64).state.pos.base[1] - 122.0).abs() < 0.01);
+    stage.use_entity(64, None);
     stage.run(400);
-    assert!(stage.thing(64).shared.current_origin[1].abs() < 0.01);
+    assert!(stage.entity(64).shared.current_origin[1].abs() < 0.01);
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn doors_open_for_who_is_near_and_do_not_turn_around_for_them() {
     assert_eq!(leg(&stage, 65), Leg::At(0), "120 units beyond it nothing opens");
     stage.put(client, [-140.0, 0.0, STANDING]);
     stage.stand(client);
-    let set_out = stage.thing(65).state.pos.time;
+    let set_out = stage.entity(65).state.pos.time;
     for _ in 0..6 {
         stage.stand(client);
-        assert_eq!((leg(&stage, 65), stage.thing(65).state.pos.time), (Leg::To(1), set_out));
+        assert_eq!((leg(&stage, 65), stage.entity(65).state.pos.time), (Leg::To(1), set_out));
     }
     stage.stand_for(client, 4000);
     assert_eq!(leg(&stage, 65), Leg::At(1), "it stays open as long as somebody is there");
@@ -151,7 +151,7 @@ fn damage_opens_what_it_should() {
         stage.stand(client);
         let touched = leg(&stage, 65);
         stage.put(client, [600.0, 0.0, STANDING]);
-        stage.game.with(&mut stage.host, |cx, _| shoot_mover(cx, thing(65), Some(client)));
+        stage.game.with(&mut stage.host, |cx, _| shoot_mover(cx, entity(65), Some(client)));
         (touched, leg(&stage, 65))
     };
     let (shut, opening) = (Leg::At(0), Leg::To(1));
@@ -164,7 +164,7 @@ fn damage_opens_what_it_should() {
     // A door that opens for who is near opens to damage as well; one on its way does not turn around.
     let mut stage = Stage::new(&[DOOR], "{ classname func_door model *1 angle 90 }");
     for _ in 0..2 {
-        stage.game.with(&mut stage.host, |cx, _| shoot_mover(cx, thing(64), None));
+        stage.game.with(&mut stage.host, |cx, _| shoot_mover(cx, entity(64), None));
         assert_eq!(leg(&stage, 64), opening);
     }
 }
@@ -175,18 +175,18 @@ fn a_button_goes_in_fires_and_comes_out_without_a_sound() {
         { classname target_speaker noise a targetname s }\n";
     let mut stage = Stage::new(&[DOOR], &format!("{button}{SPOT}"));
     let client = stage.join(0, [-300.0, 0.0, STANDING]);
-    stage.game.with(&mut stage.host, |cx, _| bump(cx, client, thing(64)));
+    stage.game.with(&mut stage.host, |cx, _| bump(cx, client, entity(64)));
     // 18 units less a lip of 4, at 40 units per second.
-    assert_eq!(stage.thing(64).state.pos.duration, 350);
-    let heard = stage.thing(64).state.event;
+    assert_eq!(stage.entity(64).state.pos.duration, 350);
+    let heard = stage.entity(64).state.event;
     assert_eq!(event_of(&stage, 64), (45, stage.sound("sound/movers/switches/butn2.wav")));
     stage.run(350);
-    assert_eq!(stage.thing(65).state.event, 0);
+    assert_eq!(stage.entity(65).state.event, 0);
     stage.run(50);
     assert_eq!(event_of(&stage, 65).0, 45, "its targets fire when it is in");
     assert_eq!(heard & 0xff, 45);
     stage.run(1000);
-    assert_eq!((leg(&stage, 64), stage.thing(64).state.event), (Leg::To(0), 0));
+    assert_eq!((leg(&stage, 64), stage.entity(64).state.event), (Leg::To(0), 0));
     stage.run(350);
     assert_eq!(leg(&stage, 64), Leg::At(0));
 }
@@ -199,7 +199,7 @@ fn a_team_moves_together_and_its_first_answers_for_all() {
         { classname target_relay target x targetname go }\n\
         { classname target_speaker noise a targetname s }\n";
     let mut stage = Stage::new(&[DOOR, other], &format!("{doors}{SPOT}"));
-    assert_eq!((&*stage.thing(64).targetname, &*stage.thing(65).targetname), ("x", ""));
+    assert_eq!((&*stage.entity(64).targetname, &*stage.entity(65).targetname), ("x", ""));
     let client = stage.join(0, [-100.0, 0.0, STANDING]);
     stage.stand(client);
     assert_eq!(
@@ -207,8 +207,8 @@ fn a_team_moves_together_and_its_first_answers_for_all() {
         Leg::At(0),
         "a team that something else opens is not opened by touch"
     );
-    stage.use_thing(66, None);
-    let starts = [64, 65].map(|number| stage.thing(number).state.pos.time);
+    stage.use_entity(66, None);
+    let starts = [64, 65].map(|number| stage.entity(number).state.pos.time);
     assert_eq!(starts, [stage.now.0 + 50; 2]);
     stage.run(400);
     assert_eq!([leg(&stage, 64), leg(&stage, 65)], [Leg::At(1); 2]);
@@ -222,11 +222,11 @@ fn a_lift_waits_for_who_stands_on_it() {
     let lift: Corners = [[-64.0, -64.0, 0.0], [64.0, 64.0, 16.0]];
     let plat = "{ classname func_plat model *1 height 100 origin \"0 0 120\" }\n";
     let mut stage = Stage::new(&[lift], &format!("{plat}{SPOT}"));
-    assert_eq!(stage.thing(64).state.pos.base, Vec3::new(0.0, 0.0, 20.0), "it waits below");
+    assert_eq!(stage.entity(64).state.pos.base, Vec3::new(0.0, 0.0, 20.0), "it waits below");
     let client = stage.join(0, [0.0, 0.0, 20.0 + 16.0 + STANDING]);
     stage.stand(client);
     stage.stand(client);
-    let pos = stage.thing(64).state.pos;
+    let pos = stage.entity(64).state.pos;
     assert_eq!((pos.kind, pos.duration), (3, 500), "100 units at 200 per second");
     stage.stand_for(client, 3000);
     assert_eq!(leg(&stage, 64), Leg::At(1), "somebody stands on it");
@@ -247,11 +247,11 @@ const WAY: &str = "{ classname func_train model *1 target a speed 200 }\n\
 #[test]
 fn a_train_goes_from_corner_to_corner() {
     let mut stage = Stage::fresh(crate::game::Ruleset::BASEQ3, &[CUBE], WAY);
-    assert_eq!(stage.thing(64).shared.current_origin, Vec3::ZERO);
+    assert_eq!(stage.entity(64).shared.current_origin, Vec3::ZERO);
     stage.frame(100);
     let first = stage.now;
     let course = |stage: &Stage| {
-        let pos = stage.thing(64).state.pos;
+        let pos = stage.entity(64).state.pos;
         (pos.kind, pos.time, pos.duration, pos.base)
     };
     // 400 units at the train's own 200 per second.
@@ -262,12 +262,12 @@ fn a_train_goes_from_corner_to_corner() {
     // It waits a second at the second corner, whose targets fire.
     assert_eq!(event_of(&stage, 69).0, 45);
     assert_eq!(course(&stage).0, 0);
-    assert_eq!(stage.thing(64).shared.current_origin, Vec3::new(200.0, 400.0, 100.0));
+    assert_eq!(stage.entity(64).shared.current_origin, Vec3::new(200.0, 400.0, 100.0));
     stage.run(1000);
     // 100 units at the corner's 50 per second.
     assert_eq!(course(&stage), (3, first.0 + 3000, 2000, Vec3::new(200.0, 400.0, 100.0)));
     stage.run(2000);
-    let hidden = |stage: &Stage| stage.thing(64).shared.sv_flags.contains(SvFlags::NO_CLIENT);
+    let hidden = |stage: &Stage| stage.entity(64).shared.sv_flags.contains(SvFlags::NO_CLIENT);
     assert_eq!((course(&stage).2, hidden(&stage)), (1, true), "it is elsewhere at once, unseen");
     stage.run(50);
     // From the last corner on to the second: the way need not lead back to the first.
@@ -283,7 +283,7 @@ fn a_train_without_a_way_that_goes_on_stays() {
     let mut stage = Stage::new(&[CUBE], way);
     assert!(stage.host.printed.iter().any(|line| line.contains("train")));
     stage.run(1000);
-    assert_eq!(stage.thing(64).state.pos.kind, TrajectoryKind::Stationary as i32);
+    assert_eq!(stage.entity(64).state.pos.kind, TrajectoryKind::Stationary as i32);
 }
 
 #[test]
@@ -291,12 +291,12 @@ fn what_bobs_carries_who_stands_on_it() {
     let bobbing =
         "{ classname func_bobbing model *1 height 40 speed 2 phase 0.25 origin \"0 0 100\" }\n";
     let mut stage = Stage::new(&[SLAB], &format!("{bobbing}{SPOT}"));
-    let pos = stage.thing(64).state.pos;
+    let pos = stage.entity(64).state.pos;
     assert_eq!((pos.kind, pos.time, pos.duration), (4, 500, 2000));
     assert_eq!((pos.base, pos.delta), (Vec3::new(0.0, 0.0, 100.0), Vec3::new(0.0, 0.0, 40.0)));
     stage.run(200);
     assert_eq!(stage.now, LevelTime(1500));
-    let height = |stage: &Stage| stage.thing(64).shared.current_origin[2];
+    let height = |stage: &Stage| stage.entity(64).shared.current_origin[2];
     assert!((height(&stage) - 100.0).abs() < 0.1, "half a period after the swing began");
     let client = stage.join(0, [0.0, 0.0, height(&stage) + 16.0 + STANDING]);
     // It falls until it has caught up with the slab, which is on its way down.
@@ -315,7 +315,7 @@ fn what_bobs_carries_who_stands_on_it() {
 fn what_turns_carries_and_turns_who_stands_on_it() {
     let mut stage =
         Stage::new(&[SLAB], &format!("{{ classname func_rotating model *1 speed 90 }}{SPOT}"));
-    let apos = stage.thing(64).state.apos;
+    let apos = stage.entity(64).state.apos;
     assert_eq!((apos.kind, apos.delta), (2, Vec3::new(0.0, 90.0, 0.0)));
     let client = stage.join(0, [64.0, 0.0, 16.0 + STANDING]);
     let player = stage.game.clients.players[0].as_mut().expect("a player");
@@ -333,7 +333,7 @@ fn what_turns_carries_and_turns_who_stands_on_it() {
     for (flags, axis) in [(4, 2), (8, 0)] {
         let text = format!("{{ classname func_rotating model *1 spawnflags {flags} }}");
         let stage = Stage::new(&[SLAB], &text);
-        assert_eq!(stage.thing(64).state.apos.delta[axis], 100.0);
+        assert_eq!(stage.entity(64).state.apos.delta[axis], 100.0);
     }
 }
 
@@ -342,32 +342,32 @@ fn a_pendulum_swings_by_its_length_and_gravity() {
     let rod: Corners = [[-8.0, -8.0, -48.0], [8.0, 8.0, 0.0]];
     let pendulum = "{ classname func_pendulum model *1 origin \"0 0 300\" angle 90 phase 0.5 }";
     let stage = Stage::new(&[rod], pendulum);
-    let apos = stage.thing(64).state.apos;
+    let apos = stage.entity(64).state.apos;
     // √(800 / (3 · 49)) / 2π swings in a second.
     assert_eq!((apos.kind, apos.duration, apos.time), (4, 2693, 1346));
     assert_eq!((apos.base, apos.delta), (Vec3::new(0.0, 90.0, 0.0), Vec3::new(0.0, 0.0, 30.0)));
     let short: Corners = [[-8.0, -8.0, -2.0], [8.0, 8.0, 40.0]];
     let stage = Stage::new(&[short], "{ classname func_pendulum model *1 origin \"0 0 300\" }");
     // Eight units at least.
-    assert_eq!(stage.thing(64).state.apos.duration, 1088);
+    assert_eq!(stage.entity(64).state.apos.duration, 1088);
 }
 
 #[test]
 fn what_maps_say_of_light_models_and_sounds_is_told() {
     let keys = "model2 models/a.md3 noise sound/b.wav light 200 color \"1 0.5 0\"";
     let stage = Stage::new(&[DOOR], &format!("{{ classname func_static model *1 {keys} }}"));
-    let state = &stage.thing(64).state;
+    let state = &stage.entity(64).state;
     assert_eq!(state.constant_light, 255 | 127 << 8 | 50 << 24);
     assert_eq!((state.modelindex, state.modelindex2, state.solid), (1, 1, 0xff_ffff));
     assert_eq!((stage.text(33), state.loop_sound), ("models/a.md3", stage.sound("sound/b.wav")));
     let stage = Stage::new(&[DOOR], "{ classname func_static model *1 color \"0 0 1\" }");
-    assert_eq!(stage.thing(64).state.constant_light, 255 << 16 | 25 << 24);
+    assert_eq!(stage.entity(64).state.constant_light, 255 << 16 | 25 << 24);
 }
 
 #[test]
 fn a_door_that_is_left_out_hides_nothing() {
     let stage = Stage::new(&[DOOR], "{ classname func_door model *1 notfree 1 }");
-    assert_ne!(stage.thing(64).state.e_type, 4);
+    assert_ne!(stage.entity(64).state.e_type, 4);
     assert!(stage.is_open());
 }
 
@@ -379,7 +379,7 @@ fn entities_that_are_not_for_the_game_are_left_out() {
         for (ruleset, there) in [(Ruleset::BASEQ3, for_base), (Ruleset::BASEOA, for_openarena)] {
             let text = format!("{{ classname func_door model *1 {key} 1 }}");
             let stage = Stage::of(ruleset, &[DOOR], &text);
-            assert_eq!(stage.thing(64).state.e_type == 4, there, "{key}, {}", ruleset.folder);
+            assert_eq!(stage.entity(64).state.e_type == 4, there, "{key}, {}", ruleset.folder);
         }
     }
 }

@@ -14,7 +14,7 @@ fn raised(flags: i32, damage: i32) -> Stage {
     let keys = format!("angle -1 spawnflags {flags} dmg {damage} targetname d");
     let mut stage =
         Stage::new(&[DOOR], &format!("{{ classname func_door model *1 {keys} }}\n{SPOT}"));
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     stage.run(400);
     assert_eq!(leg(&stage, 64), Leg::At(1));
     stage
@@ -44,14 +44,14 @@ fn a_crusher_goes_on() {
     stage.join(0, [0.0, 0.0, STANDING]);
     let before = health(&stage);
     stage.run(2200);
-    let place = stage.thing(64).shared.current_origin;
-    let time = stage.thing(64).state.pos.time;
+    let place = stage.entity(64).shared.current_origin;
+    let time = stage.entity(64).state.pos.time;
     assert_eq!((health(&stage), leg(&stage, 64)), (before - 10, Leg::To(0)));
     stage.run(150);
     assert_eq!(health(&stage), before - 40, "ten points each frame");
-    assert_eq!(stage.thing(64).shared.current_origin, place, "it stands still meanwhile");
-    assert_eq!(stage.thing(64).state.pos.time, time + 150, "and its time with it");
-    let bodies = |stage: &Stage| stage.flashes().iter().filter(|event| event.0 == 60).count();
+    assert_eq!(stage.entity(64).shared.current_origin, place, "it stands still meanwhile");
+    assert_eq!(stage.entity(64).state.pos.time, time + 150, "and its time with it");
+    let bodies = |stage: &Stage| stage.temp_entities().iter().filter(|event| event.0 == 60).count();
     stage.run(1000);
     assert!(health(&stage) <= 0);
     assert_eq!(bodies(&stage), 0, "obituaries are gone after 300 ms");
@@ -62,7 +62,7 @@ fn a_lift_turns_around_above_who_stands_under_it() {
     let lift: Corners = [[-64.0, -64.0, 100.0], [64.0, 64.0, 116.0]];
     let plat = "{ classname func_plat model *1 height 100 targetname p }\n";
     let mut stage = Stage::new(&[lift], &format!("{plat}{SPOT}"));
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     stage.run(600);
     stage.join(0, [0.0, 0.0, STANDING]);
     let before = health(&stage);
@@ -77,13 +77,13 @@ fn a_body_in_the_way_of_a_door_is_removed() {
     let deadly = Hit::by_world(health(&stage) + 1, MeansOfDeath::Falling);
     stage.game.with(&mut stage.host, |cx, sys| hurt(cx, sys, client, &deadly));
     stage.game.with(&mut stage.host, |cx, sys| respawn(cx, sys, client));
-    let grave = stage.game.systems.graves.slots()[0].index();
-    assert!(stage.thing(grave).shared.is_linked());
+    let corpse = stage.game.systems.body_queue.slots()[0].index();
+    assert!(stage.entity(corpse).shared.is_linked());
     stage.run(2250);
-    assert!(stage.thing(grave).shared.is_linked(), "the door is still above it");
+    assert!(stage.entity(corpse).shared.is_linked(), "the door is still above it");
     stage.run(50);
-    assert!(!stage.thing(grave).shared.is_linked());
-    assert!(stage.flashes().iter().any(|event| event.0 == 41));
+    assert!(!stage.entity(corpse).shared.is_linked());
+    assert!(stage.temp_entities().iter().any(|event| event.0 == 41));
     assert_eq!(leg(&stage, 64), Leg::To(0), "the door does not turn around for it");
     stage.run(100);
     assert_eq!(leg(&stage, 64), Leg::At(0));
@@ -96,12 +96,12 @@ fn what_swings_kills_who_cannot_give_way() {
     let mut stage = Stage::new(&[slab], &format!("{bobbing}{SPOT}"));
     stage.join(0, [0.0, 0.0, STANDING]);
     stage.run(1500);
-    let events = stage.flashes();
+    let events = stage.temp_entities();
     let obituary = events.iter().find(|event| event.0 == 60).map(|event| event.1);
     assert!(obituary.is_none() || obituary == Some(MeansOfDeath::Crush as i32), "{events:?}");
     let player = stage.game.clients.players[0].as_ref().expect("a player");
     assert_eq!((player.state.stats[0], player.shared.contents), (-999, 0), "nothing is left");
-    assert!((stage.thing(64).shared.current_origin[2] - 61.0).abs() < 25.0, "it does not wait");
+    assert!((stage.entity(64).shared.current_origin[2] - 61.0).abs() < 25.0, "it does not wait");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_door_pushes_who_can_give_way() {
     );
     stage.join(0, [0.0, 90.0, STANDING]);
     let before = health(&stage);
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     stage.run(400);
     assert_eq!((health(&stage), leg(&stage, 64)), (before, Leg::At(1)));
     let origin = stage.game.clients.players[0].as_ref().expect("a player").state.origin;
@@ -131,14 +131,14 @@ fn others_wait_for_who_is_in_their_way() {
     let client = stage.join(0, [0.0, 0.0, STANDING]);
     let before = health(&stage);
     stage.run(5000);
-    let height = stage.thing(64).shared.current_origin[2];
+    let height = stage.entity(64).shared.current_origin[2];
     assert!((72.0..78.0).contains(&height), "{height}");
     assert_eq!(health(&stage), before);
     stage.put(client, [600.0, 0.0, STANDING]);
-    let time = stage.thing(64).state.pos.time;
+    let time = stage.entity(64).state.pos.time;
     stage.run(600);
-    let origin = stage.thing(64).shared.current_origin;
-    assert!(origin[2] <= 20.1 || stage.thing(64).state.pos.time != time, "it goes on: {origin:?}");
-    assert_eq!(stage.thing(64).shared.contents & contents::SOLID, contents::SOLID);
+    let origin = stage.entity(64).shared.current_origin;
+    assert!(origin[2] <= 20.1 || stage.entity(64).state.pos.time != time, "it goes on: {origin:?}");
+    assert_eq!(stage.entity(64).shared.contents & contents::SOLID, contents::SOLID);
     assert_ne!(origin, Vec3::ZERO);
 }

@@ -1,7 +1,7 @@
 //! Test level: a hall with box movers, and players at chosen positions.
 
-use super::super::{Deathmatch, things::Thing};
-use crate::game::deathmatch::targets::use_thing;
+use super::super::{Deathmatch, entities::Entity};
+use crate::game::deathmatch::targets::use_entity;
 use crate::model::{
     Buttons, ClientNum, ConfigIndex, EntityNum, LevelTime, PlayerState, UserCmd, Vec3,
 };
@@ -33,7 +33,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// A hall with these brush models (`*1` and so on) and these entities, the first of which is thing 64.
+    /// A hall with these brush models (`*1` and so on) and these entities, the first of which is entity 64.
     /// It has run for 300 ms, as levels have when the first player comes.
     pub(super) fn new(models: &[Corners], entities: &str) -> Self {
         Self::of(Ruleset::BASEQ3, models, entities)
@@ -122,20 +122,20 @@ impl Stage {
         &self.game.clients.player(client).expect("a player").state
     }
 
-    pub(super) fn thing(&self, number: usize) -> &Thing {
-        self.game.entities.get(thing(number)).expect("a thing")
+    pub(super) fn entity(&self, number: usize) -> &Entity {
+        self.game.entities.get(entity(number)).expect("an entity")
     }
 
     pub(super) fn exists(&self, number: usize) -> bool {
-        self.game.entities.get(thing(number)).is_some()
+        self.game.entities.get(entity(number)).is_some()
     }
 
-    pub(super) fn use_thing(&mut self, number: usize, activator: Option<ClientNum>) {
-        self.game.with(&mut self.host, |cx, sys| use_thing(cx, sys, thing(number), activator));
+    pub(super) fn use_entity(&mut self, number: usize, activator: Option<ClientNum>) {
+        self.game.with(&mut self.host, |cx, sys| use_entity(cx, sys, entity(number), activator));
     }
 
     /// Events that stand by themselves: number, parameter, place.
-    pub(super) fn flashes(&self) -> Vec<(i32, i32, Vec3)> {
+    pub(super) fn temp_entities(&self) -> Vec<(i32, i32, Vec3)> {
         let numbers = self.game.entities.numbers();
         let states = numbers.filter_map(|number| Some(self.game.entities.get(number)?.state));
         let events = states.filter(|state| state.e_type > 13);
@@ -164,7 +164,7 @@ impl Stage {
     }
 }
 
-pub(super) fn thing(number: usize) -> EntityNum {
+pub(super) fn entity(number: usize) -> EntityNum {
     EntityNum::new(number).expect("an entity number")
 }
 

@@ -18,21 +18,21 @@ fn with_player(target: &str) -> (Stage, ClientNum) {
 #[test]
 fn a_push_throws_and_is_heard_every_1500_milliseconds() {
     let (mut stage, client) = with_player("classname target_push angle -1 speed 700");
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     assert_eq!(stage.state(client).velocity, Vec3::new(0.0, 0.0, 700.0));
     let wind = stage.sound("sound/misc/windfly.wav");
     let heard = |stage: &Stage, sound: i32| {
-        stage.flashes().iter().filter(|event| (event.0, event.1) == (45, sound)).count()
+        stage.temp_entities().iter().filter(|event| (event.0, event.1) == (45, sound)).count()
     };
     assert_eq!(heard(&stage, wind), 1);
     stage.run(1450);
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     assert_eq!(heard(&stage, wind), 0);
     stage.run(50);
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     assert_eq!(heard(&stage, wind), 0, "not before 1500 ms are over");
     stage.run(50);
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     assert_eq!(heard(&stage, wind), 1);
 }
 
@@ -44,7 +44,7 @@ fn a_push_at_a_target_makes_it_the_top_of_the_leap() {
     let mut stage = Stage::new(&[], &format!("{text}{SPOT}"));
     assert!(!stage.exists(66), "its target is below it");
     let client = stage.join(0, [600.0, 0.0, STANDING]);
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     // √(2 · 400 / 800) = 1 s.
     assert_eq!(stage.state(client).velocity, Vec3::new(400.0, 0.0, 800.0));
     assert!(stage.sound("sound/world/jumppad.wav") > 0);
@@ -58,7 +58,7 @@ fn prints_go_to_whom_they_are_for() {
         let player = stage.game.clients.players[0].as_mut().expect("a player");
         player.state.persistant[3] = team;
         stage.host.sent.clear();
-        stage.use_thing(64, (!nobody).then_some(client));
+        stage.use_entity(64, (!nobody).then_some(client));
         stage.host.sent.clone()
     };
     let text = "cp \"a \n b\"".to_owned();
@@ -76,12 +76,16 @@ fn prints_go_to_whom_they_are_for() {
 #[test]
 fn a_score_is_given_and_shown_where_the_target_is() {
     let (mut stage, client) = with_player("classname target_score count 5 origin \"1 2 3\"");
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     assert_eq!(stage.state(client).persistant[0], 5);
-    assert!(stage.flashes().contains(&(65, 0, Vec3::new(1.0, 2.0, 3.0))), "{:?}", stage.flashes());
+    assert!(
+        stage.temp_entities().contains(&(65, 0, Vec3::new(1.0, 2.0, 3.0))),
+        "{:?}",
+        stage.temp_entities()
+    );
     let (mut stage, client) = with_player("classname target_score");
-    stage.use_thing(64, Some(client));
-    stage.use_thing(64, None);
+    stage.use_entity(64, Some(client));
+    stage.use_entity(64, None);
     assert_eq!(stage.state(client).persistant[0], 1);
 }
 
@@ -89,16 +93,16 @@ fn a_score_is_given_and_shown_where_the_target_is() {
 fn powerups_are_taken() {
     let (mut stage, client) = with_player("classname target_remove_powerups");
     stage.game.clients.players[0].as_mut().expect("a player").state.powerups = [9999; 16];
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     assert_eq!(stage.state(client).powerups, [0; 16]);
 }
 
 #[test]
 fn a_kill_is_a_telefrag_by_the_world() {
     let (mut stage, client) = with_player("classname target_kill");
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     assert!(stage.state(client).stats[0] <= 0);
-    let obituary = stage.flashes().into_iter().find(|event| event.0 == 60);
+    let obituary = stage.temp_entities().into_iter().find(|event| event.0 == 60);
     assert_eq!(obituary.map(|event| event.1), Some(MeansOfDeath::Telefrag as i32));
     assert!(stage.host.printed.iter().any(|line| line.starts_with("Kill: 1022 0 18:")));
 }
@@ -107,7 +111,7 @@ fn a_kill_is_a_telefrag_by_the_world() {
 fn a_laser_burns_every_100_milliseconds() {
     let laser = "classname target_laser angle 0 dmg 3 origin \"0 200 24\" spawnflags 1";
     let (mut stage, client) = with_player(laser);
-    let state = stage.thing(64).state;
+    let state = stage.entity(64).state;
     assert_eq!((state.e_type, state.pos.base), (5, Vec3::new(0.0, 200.0, 24.0)));
     // The hall ends at 1024.
     assert!((state.origin2[0] - 1024.0).abs() < 0.5, "{:?}", state.origin2);
@@ -116,12 +120,12 @@ fn a_laser_burns_every_100_milliseconds() {
     assert_eq!(stage.state(client).stats[0], before - 3);
     stage.run(100);
     assert_eq!(stage.state(client).stats[0], before - 6);
-    assert!((stage.thing(64).state.origin2[0] - 85.0).abs() < 0.5, "it ends at the player");
-    stage.use_thing(64, None);
-    assert!(!stage.thing(64).shared.is_linked());
+    assert!((stage.entity(64).state.origin2[0] - 85.0).abs() < 0.5, "it ends at the player");
+    stage.use_entity(64, None);
+    assert!(!stage.entity(64).shared.is_linked());
     stage.run(500);
     assert_eq!(stage.state(client).stats[0], before - 6);
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     assert_eq!(stage.state(client).stats[0], before - 7, "half of three when it is one's own");
     stage.run(20_000);
     assert!(stage.host.printed.iter().any(|line| line.ends_with("by MOD_TARGET_LASER")));
@@ -136,7 +140,7 @@ fn a_laser_reaches_2048_units_and_sets_off_what_damage_sets_off() {
     assert_eq!(leg(&stage, 65), Leg::To(1));
     let text = "{ classname target_laser angle -1 origin \"0 0 20000\" spawnflags 1 }\n";
     let stage = Stage::new(&[], text);
-    assert_eq!(stage.thing(64).state.origin2, Vec3::new(0.0, 0.0, 22_048.0));
+    assert_eq!(stage.entity(64).state.origin2, Vec3::new(0.0, 0.0, 22_048.0));
 }
 
 #[test]
@@ -151,16 +155,17 @@ fn speakers_say_how_they_sound_and_play_when_used() {
     let client = stage.join(0, [600.0, 0.0, STANDING]);
     let [a, b, c] = ["a", "b", "c"].map(|name| stage.sound(&format!("sound/{name}.wav")));
     let falling = stage.sound("*falling1.wav");
-    let state = stage.thing(64).state;
+    let state = stage.entity(64).state;
     assert_eq!((state.e_type, state.event_parm, state.frame, state.client_num), (7, a, 25, 10));
-    assert_eq!([65, 66].map(|at| stage.thing(at).state.loop_sound), [b, 0]);
+    assert_eq!([65, 66].map(|at| stage.entity(at).state.loop_sound), [b, 0]);
     for number in 64..69 {
-        stage.use_thing(number, Some(client));
+        stage.use_entity(number, Some(client));
     }
-    assert_eq!([65, 66].map(|at| stage.thing(at).state.loop_sound), [0, b]);
-    let event = |at: usize| (stage.thing(at).state.event & 0xff, stage.thing(at).state.event_parm);
+    assert_eq!([65, 66].map(|at| stage.entity(at).state.loop_sound), [0, b]);
+    let event =
+        |at: usize| (stage.entity(at).state.event & 0xff, stage.entity(at).state.event_parm);
     assert_eq!((event(64), event(67)), ((45, a), (46, c)));
-    assert!(stage.thing(67).shared.sv_flags.contains(SvFlags::BROADCAST));
+    assert!(stage.entity(67).shared.sv_flags.contains(SvFlags::BROADCAST));
     let state = stage.state(client);
     assert_eq!((state.external_event & 0xff, state.external_event_parm), (45, falling));
     assert_eq!(event(68).0, 0, "sounds of a player's model are its own");
@@ -190,15 +195,15 @@ fn portals_show_what_their_cameras_see() {
         { classname misc_portal_surface origin \"7 8 9\" }\n\
         { classname misc_portal_surface target nothing }\n";
     let stage = Stage::new(&[], text);
-    let portal = &stage.thing(64).state;
+    let portal = &stage.entity(64).state;
     assert_eq!((portal.e_type, portal.origin2), (6, Vec3::new(10.0, 20.0, 30.0)));
     // Up is byte 5; a quarter of a turn is 64 of 256.
     assert_eq!(
         (portal.event_parm, portal.frame, portal.powerups, portal.client_num),
         (5, 75, 0, 64)
     );
-    assert!(stage.thing(64).shared.sv_flags.contains(SvFlags::PORTAL));
-    assert_eq!(stage.thing(67).state.origin2, Vec3::new(7.0, 8.0, 9.0), "a mirror");
+    assert!(stage.entity(64).shared.sv_flags.contains(SvFlags::PORTAL));
+    assert_eq!(stage.entity(67).state.origin2, Vec3::new(7.0, 8.0, 9.0), "a mirror");
     assert!(!stage.exists(68), "no camera");
 }
 
@@ -206,12 +211,12 @@ fn portals_show_what_their_cameras_see() {
 fn shooters_fire_when_used_and_clients_load_their_weapons() {
     let text = "{ classname shooter_rocket }\n{ classname shooter_plasma }\n{ classname shooter_grenade }\n";
     let mut stage = Stage::new(&[], text);
-    assert_eq!([64, 65, 66].map(|at| stage.thing(at).state.weapon), [5, 8, 4]);
+    assert_eq!([64, 65, 66].map(|at| stage.entity(at).state.weapon), [5, 8, 4]);
     let marked: Vec<usize> = stage.text(27).match_indices('1').map(|(at, _)| at).collect();
     assert_eq!(marked, [8, 10, 11, 12, 15]);
-    stage.use_thing(64, None);
-    assert_eq!([64, 65].map(|at| stage.thing(at).state.event & 0xff), [23, 0]);
-    let mut flying = (64..128).filter(|&at| stage.exists(at)).map(|at| stage.thing(at).state);
+    stage.use_entity(64, None);
+    assert_eq!([64, 65].map(|at| stage.entity(at).state.event & 0xff), [23, 0]);
+    let mut flying = (64..128).filter(|&at| stage.exists(at)).map(|at| stage.entity(at).state);
     let rocket = flying.find(|state| state.e_type == 3).expect("a rocket");
     assert_eq!((rocket.e_type, rocket.weapon, rocket.pos.kind), (3, 5, 2));
     assert!(rocket.pos.delta[0] > 898.0, "one degree to each side: {:?}", rocket.pos);
@@ -224,12 +229,12 @@ fn firing_puts_shaders_in_place_of_others() {
         { classname target_relay targetShaderName A/OLD targetShaderNewName d }\n";
     let mut stage = Stage::new(&[], text);
     stage.run(200);
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     assert_eq!(stage.text(24), "a/old=a/new: 1.50@");
     stage.run(10_000);
-    stage.use_thing(65, None);
+    stage.use_entity(65, None);
     assert_eq!(stage.text(24), "a/old=a/new: 1.50@b=c:11.50@");
-    stage.use_thing(66, None);
+    stage.use_entity(66, None);
     assert_eq!(stage.text(24), "A/OLD=d:11.50@b=c:11.50@");
 }
 
@@ -239,7 +244,7 @@ fn a_target_teleporter_takes_whoever_uses_it() {
         { classname misc_teleporter_dest targetname t origin \"300 300 30\" angle 90 }\n";
     let mut stage = Stage::new(&[], &format!("{text}{SPOT}"));
     let client = stage.join(0, [0.0, 0.0, STANDING]);
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     assert_eq!(stage.state(client).origin, Vec3::new(300.0, 300.0, 31.0));
     assert!((stage.state(client).velocity[1] - 400.0).abs() < 0.01);
 }

@@ -9,12 +9,12 @@ use crate::bg::Persistent;
 
 /// A space in the middle of the hall.
 pub(super) const SPACE: Corners = [[-32.0, -32.0, 0.0], [32.0, 32.0, 64.0]];
-/// Something whose event tells that it was used: thing 65 after a trigger.
+/// Something whose event tells that it was used: entity 65 after a trigger.
 const SPEAKER: &str = "{ classname target_speaker noise a targetname s }\n";
 
 /// How often the speaker was used, as far as its event counts: modulo 4, and 0 for never.
 fn plays(stage: &Stage, number: usize) -> i32 {
-    stage.thing(number).state.event >> 8
+    stage.entity(number).state.event >> 8
 }
 
 fn of_trigger(keys: &str) -> Stage {
@@ -30,9 +30,9 @@ fn a_trigger_fires_rests_and_fires_again() {
     assert_eq!(plays(&stage, 65), 1);
     // Commands run in the time of the frame before them.
     stage.stand_for(client, 450);
-    assert_eq!(stage.thing(65).state.event, 0, "it rests for half a second");
+    assert_eq!(stage.entity(65).state.event, 0, "it rests for half a second");
     stage.stand(client);
-    assert_eq!(stage.thing(65).state.event & 0xff, 45);
+    assert_eq!(stage.entity(65).state.event & 0xff, 45);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_trigger_of_one_team_ignores_the_others() {
         let client = stage.join(0, [600.0, 600.0, STANDING]);
         let player = stage.game.clients.players[0].as_mut().expect("a player");
         player.state.persistant[Persistent::Team] = team;
-        stage.use_thing(64, Some(client));
+        stage.use_entity(64, Some(client));
         assert_eq!(plays(&stage, 65), fires, "flags {flags}, team {team}");
     }
 }
@@ -80,15 +80,15 @@ fn a_timer_fires_by_itself_and_use_toggles_it() {
     stage.frame(50);
     assert_eq!(plays(&stage, 65), 1, "100 ms after the load");
     stage.run(1950);
-    assert_eq!(stage.thing(65).state.event, 0, "the event is over");
+    assert_eq!(stage.entity(65).state.event, 0, "the event is over");
     stage.run(100);
-    assert_ne!(stage.thing(65).state.event, 0, "two seconds later");
-    stage.use_thing(64, None);
-    assert_eq!(stage.thing(64).think_at, None, "off");
+    assert_ne!(stage.entity(65).state.event, 0, "two seconds later");
+    stage.use_entity(64, None);
+    assert_eq!(stage.entity(64).think_at, None, "off");
     stage.run(4000);
-    assert_eq!(stage.thing(65).state.event, 0);
-    stage.use_thing(64, None);
-    assert_ne!(stage.thing(65).state.event, 0, "on, and at once");
+    assert_eq!(stage.entity(65).state.event, 0);
+    stage.use_entity(64, None);
+    assert_ne!(stage.entity(65).state.event, 0, "on, and at once");
     // Without a chance below the wait, the chance is 100 seconds less than it.
     let stage = timer("wait 5 random 5");
     assert!(stage.host.printed.iter().any(|line| line.contains("below the wait")));
@@ -99,18 +99,18 @@ fn relays_fire_all_or_one() {
     let two = "{ classname target_speaker noise a targetname s }\n\
         { classname target_speaker noise b targetname s }\n";
     let mut stage = Stage::new(&[], &format!("{{ classname target_relay target s }}\n{two}"));
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     assert_eq!([plays(&stage, 65), plays(&stage, 66)], [1, 1]);
     let relay = "{ classname target_relay target s spawnflags 4 }\n";
     let mut stage = Stage::new(&[], &format!("{relay}{two}"));
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     assert_eq!(plays(&stage, 65) + plays(&stage, 66), 1);
     let relay = "{ classname target_relay target s spawnflags 1 }\n";
     let mut stage = Stage::new(&[], &format!("{relay}{two}{SPOT}"));
     let client = stage.join(0, [600.0, 600.0, STANDING]);
-    stage.use_thing(64, Some(client));
+    stage.use_entity(64, Some(client));
     assert_eq!(plays(&stage, 65), 0, "for the red team only");
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     assert_eq!(plays(&stage, 65), 1, "nobody has no team");
 }
 
@@ -119,7 +119,7 @@ fn a_delay_fires_later() {
     for (keys, ms) in [("", 1000), ("wait 2", 2000), ("delay 3 wait 2", 3000)] {
         let text = format!("{{ classname target_delay target s {keys} }}\n{SPEAKER}");
         let mut stage = Stage::new(&[], &text);
-        stage.use_thing(64, None);
+        stage.use_entity(64, None);
         stage.run(ms - 50);
         assert_eq!(plays(&stage, 65), 0, "{keys}");
         stage.run(50);
@@ -133,16 +133,16 @@ fn what_fires_itself_in_circles_ends() {
     let text = "{ classname target_relay targetname a target a }\n".repeat(40);
     let speaker = SPEAKER.replace("targetname s", "targetname a");
     let mut stage = Stage::new(&[], &format!("{text}{speaker}"));
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     assert_eq!(stage.game.systems.targets.uses_left(), 0, "and no more in this frame");
     stage.frame(50);
-    stage.use_thing(104, None);
-    assert_eq!(stage.thing(104).state.event & 0xff, 45, "the next frame goes on");
+    stage.use_entity(104, None);
+    assert_eq!(stage.entity(104).state.event & 0xff, 45, "the next frame goes on");
     let circle = "{ classname target_relay targetname a target b }\n\
         { classname target_relay targetname b target a }\n";
     let mut stage = Stage::new(&[], circle);
     let before = stage.game.systems.targets.uses_left();
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     assert_eq!(
         before - stage.game.systems.targets.uses_left(),
         17,
@@ -171,9 +171,9 @@ fn places_hurt_every_100_milliseconds_or_every_second() {
         assert_eq!(health(&stage), before - 2 * points, "{keys}");
         let sound = stage.sound("sound/world/electro.wav");
         let heard =
-            stage.flashes().iter().filter(|event| (event.0, event.1) == (45, sound)).count();
+            stage.temp_entities().iter().filter(|event| (event.0, event.1) == (45, sound)).count();
         assert!(heard > 0, "{keys}");
-        stage.use_thing(64, None);
+        stage.use_entity(64, None);
         let before = health(&stage);
         stage.stand_for(client, 100);
         assert_eq!(health(&stage), before, "used, it stops");
@@ -188,10 +188,10 @@ fn places_that_hurt_may_start_off_and_be_unheard() {
     let before = health(&stage);
     stage.stand_for(client, 200);
     assert_eq!(health(&stage), before);
-    stage.use_thing(64, None);
+    stage.use_entity(64, None);
     stage.stand(client);
     assert_eq!(health(&stage), before - 5);
-    assert!(stage.flashes().iter().all(|event| event.0 != 45));
+    assert!(stage.temp_entities().iter().all(|event| event.0 != 45));
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(in crate::game::deathmatch) fn saw(
         return false;
     }
     if client_of(trace.entity).is_some() {
-        cx.flash(trace.endpos, Event::MissileHit, |state, _| {
+        cx.temp_entity(trace.endpos, Event::MissileHit, |state, _| {
             state.other_entity_num = trace.entity.index() as i32;
             state.event_parm = direction_byte(trace.plane.normal);
             state.weapon = Weapon::Gauntlet as i32;

@@ -3,7 +3,7 @@
 //! Source: the base game's grappling hook.
 
 use super::{
-    EntityNum, Thing, Vec3, What, aim::Aim, client_of, end::rounded_toward, missiles::Stage,
+    Entity, EntityKind, EntityNum, Vec3, aim::Aim, client_of, end::rounded_toward, missiles::Stage,
 };
 use crate::game::deathmatch::{
     combat::Combat, context::Context, weapons::Projectiles, weapons::missiles::launch,
@@ -32,11 +32,11 @@ impl Projectiles {
         let forward = aim.axes.forward;
         let hook = launch(cx, owner, Weapon::Grapple as i32, aim.muzzle, forward);
         if cx.clients.ruleset.combat.hooks_by_command
-            && let Some(thing) = hook.and_then(|hook| cx.entities.get_mut(hook))
+            && let Some(entity) = hook.and_then(|hook| cx.entities.get_mut(hook))
         {
             // No farther from now than commands may be.
             let now = cx.clients.now.0;
-            thing.state.pos.time = time.clamp(now.saturating_sub(1000), now.saturating_add(250));
+            entity.state.pos.time = time.clamp(now.saturating_sub(1000), now.saturating_add(250));
         }
         self.players[client.index()].hook = hook;
     }
@@ -80,8 +80,8 @@ impl Combat {
     pub(super) fn hook_into(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
         let (now, started) = cx.clock();
         let how = cx.clients.ruleset.combat.end_rounding;
-        let Some((thing, missile)) = cx.entities.missile(number) else { return };
-        let (base, shooter) = (thing.state.pos.base, missile.shooter());
+        let Some((entity, missile)) = cx.entities.missile(number) else { return };
+        let (base, shooter) = (entity.state.pos.base, missile.shooter());
         let victim = client_of(trace.entity).filter(|_| self.is_damageable(cx, trace.entity));
         let at = match victim {
             Some(_) => middle_of(cx, trace.entity).unwrap_or(trace.endpos),
@@ -89,7 +89,7 @@ impl Combat {
         };
         let at = rounded_toward(at, base, how);
 
-        let mut mark = Thing::new(What::Event, at);
+        let mut mark = Entity::new(EntityKind::TempEntity, at);
         mark.state.e_type = EntityType::General as i32;
         let event = match victim {
             Some(victim) => {
@@ -99,15 +99,15 @@ impl Combat {
             None => Event::MissileMiss,
         };
         mark.state.weapon = Weapon::Grapple as i32;
-        mark.raise(event, direction_byte(trace.plane.normal), now);
+        mark.add_event(event, direction_byte(trace.plane.normal), now);
         if let Some(mark) = cx.entities.add(mark, now, started) {
             cx.entities.link(cx.host, mark);
         }
 
-        if let Some(thing) = cx.entities.get_mut(number) {
-            thing.state.e_type = EntityType::Grapple as i32;
-            thing.put(at);
-            thing.think_at = Some(now + FOLLOW_MS);
+        if let Some(entity) = cx.entities.get_mut(number) {
+            entity.state.e_type = EntityType::Grapple as i32;
+            entity.set_origin(at);
+            entity.think_at = Some(now + FOLLOW_MS);
         }
         cx.entities.set_stage(number, Stage::Hooked(victim.map(EntityNum::from)));
         cx.entities.link(cx.host, number);
@@ -129,16 +129,16 @@ impl Combat {
         let now = cx.clients.now;
         let how = cx.clients.ruleset.combat.end_rounding;
         let Some(victim) = victim.filter(|&victim| self.is_damageable(cx, victim)) else {
-            if let Some(thing) = cx.entities.get_mut(number) {
-                thing.think_at = None;
+            if let Some(entity) = cx.entities.get_mut(number) {
+                entity.think_at = None;
             }
             return;
         };
         let Some(middle) = middle_of(cx, victim) else { return };
-        let Some((thing, missile)) = cx.entities.missile_mut(number) else { return };
-        let at = rounded_toward(middle, thing.state.pos.base, how);
-        thing.put(at);
-        thing.think_at = Some(now + FOLLOW_MS);
+        let Some((entity, missile)) = cx.entities.missile_mut(number) else { return };
+        let at = rounded_toward(middle, entity.state.pos.base, how);
+        entity.set_origin(at);
+        entity.think_at = Some(now + FOLLOW_MS);
         cx.entities.link(cx.host, number);
         let shooter = missile.shooter();
         if let Some(player) =

@@ -59,7 +59,7 @@ pub(super) fn fire_bullet(
     } else {
         (Event::BulletHitWall, direction_byte(ray.trace.plane.normal))
     };
-    cx.flash(at, event, |state, _| {
+    cx.temp_entity(at, event, |state, _| {
         state.event_parm = parm;
         state.other_entity_num = shooter;
         if fights.names_shooters {
@@ -90,7 +90,7 @@ pub(super) fn fire_bolt(
     let ray = follow_shot(cx, client, aim.muzzle, end);
     if ray.turned > 0 {
         let far = ray.trace.endpos;
-        cx.flash(ray.start, Event::LightningBolt, |state, _| state.origin2 = far);
+        cx.temp_entity(ray.start, Event::LightningBolt, |state, _| state.origin2 = far);
     }
     let target = ray.trace.entity;
     if target == EntityNum::NONE {
@@ -98,7 +98,7 @@ pub(super) fn fire_bolt(
     }
     let normal = direction_byte(ray.trace.plane.normal);
     if client_of(target).is_some() && sys.combat.is_damageable(cx, target) {
-        cx.flash(ray.trace.endpos, Event::MissileHit, |state, _| {
+        cx.temp_entity(ray.trace.endpos, Event::MissileHit, |state, _| {
             state.other_entity_num = target.index() as i32;
             state.event_parm = normal;
             state.weapon = Weapon::Lightning as i32;
@@ -107,7 +107,7 @@ pub(super) fn fire_bolt(
             count_accurate(cx, client, Weapon::Lightning);
         }
     } else if !leaves_nothing(&ray.trace) {
-        cx.flash(ray.trace.endpos, Event::MissileMiss, |state, _| {
+        cx.temp_entity(ray.trace.endpos, Event::MissileMiss, |state, _| {
             state.event_parm = normal;
         });
     }
@@ -179,7 +179,7 @@ fn show_beam(cx: &mut Context<'_>, client: ClientNum, aim: &Aim, trace: &Trace) 
     let start: Vec3 =
         aim.muzzle.add_scaled(aim.axes.right, BEAM_RIGHT).add_scaled(aim.axes.up, BEAM_UP);
     let mark = if leaves_nothing(trace) { NO_MARK } else { direction_byte(trace.plane.normal) };
-    cx.flash(at, Event::RailTrail, |state, _| {
+    cx.temp_entity(at, Event::RailTrail, |state, _| {
         state.client_num = client.index() as i32;
         state.origin2 = start;
         state.event_parm = mark;

@@ -2,7 +2,7 @@
 //!
 //! Source: OpenArena's kamikaze.
 
-use super::{EntityNum, Hit, Host, LETHAL, Thing, Vec3, What};
+use super::{Entity, EntityKind, EntityNum, Hit, Host, LETHAL, Vec3};
 use crate::game::deathmatch::{
     combat::Combat,
     combat::damage::{harm, hurt},
@@ -56,16 +56,16 @@ pub(in crate::game::deathmatch) fn start_kamikaze(
     let Some(player) = cx.clients.player(client) else { return };
     let at = player.entity.pos.base.truncated();
     let work = Kamikaze { by: client, since: now, turned: Vec3::ZERO };
-    let mut thing = Thing::new(What::Kamikaze(work), at);
-    thing.state.e_type = EntityType::with_event(Event::Kamikaze);
-    thing.state.client_num = client.index() as i32;
-    thing.shared.sv_flags = SvFlags::BROADCAST;
-    thing.event_at = now;
-    thing.think_at = Some(now + STEP_MS);
-    if let Some(place) = cx.entities.add(thing, now, started) {
+    let mut entity = Entity::new(EntityKind::Kamikaze(work), at);
+    entity.state.e_type = EntityType::with_event(Event::Kamikaze);
+    entity.state.client_num = client.index() as i32;
+    entity.shared.sv_flags = SvFlags::BROADCAST;
+    entity.event_at = now;
+    entity.think_at = Some(now + STEP_MS);
+    if let Some(place) = cx.entities.add(entity, now, started) {
         cx.entities.link(cx.host, place);
     }
-    cx.flash(at, Event::GlobalTeamSound, |state, shared| {
+    cx.temp_entity(at, Event::GlobalTeamSound, |state, shared| {
         state.event_parm = TeamSound::Kamikaze as i32;
         shared.sv_flags = SvFlags::BROADCAST;
     });
@@ -84,13 +84,13 @@ pub(in crate::game::deathmatch) fn run_kamikaze(
     number: EntityNum,
 ) {
     let now = cx.clients.now;
-    let Some(thing) = cx.entities.get(number) else { return };
-    let (What::Kamikaze(work), true) =
-        (&thing.what, thing.think_at.is_some_and(|at| at.distance(now) <= 0))
+    let Some(entity) = cx.entities.get(number) else { return };
+    let (EntityKind::Kamikaze(work), true) =
+        (&entity.kind, entity.think_at.is_some_and(|at| at.distance(now) <= 0))
     else {
         return;
     };
-    let (work, at) = (*work, thing.shared.current_origin);
+    let (work, at) = (*work, entity.shared.current_origin);
     let age_ms = now.distance(work.since);
     let grown = |from_ms: i32, grows_ms: i32, most: f32| {
         most * ((age_ms - from_ms) as f32 / grows_ms as f32).clamp(0.0, 1.0)
@@ -103,16 +103,16 @@ pub(in crate::game::deathmatch) fn run_kamikaze(
     if age_ms >= OVER_MS {
         return cx.entities.remove(cx.host, number, now);
     }
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.what = What::Kamikaze(Kamikaze { turned, ..work });
-        thing.think_at = Some(now + STEP_MS);
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.kind = EntityKind::Kamikaze(Kamikaze { turned, ..work });
+        entity.think_at = Some(now + STEP_MS);
     }
 }
 
 /// The blast: the same for everything within, once.
 fn grow_blast(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
     let now = cx.clients.now;
-    let (found, count) = things_around(&*cx.host, at, radius);
+    let (found, count) = entities_around(&*cx.host, at, radius);
     for &number in &found[..count] {
         if !sys.combat.is_within(cx, number, at, radius) {
             continue;
@@ -145,7 +145,7 @@ fn hit_from(cx: &Context<'_>, work: &Kamikaze, at: Vec3, number: EntityNum, poin
 /// The wave: throws players over, once.
 fn send_wave(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
     let now = cx.clients.now;
-    let (found, count) = things_around(&*cx.host, at, radius);
+    let (found, count) = entities_around(&*cx.host, at, radius);
     for &number in &found[..count] {
         let Some(client) = ClientNum::new(number.index()) else { continue };
         let spared = sys.projectiles.players[client.index()].wave_spared_until;
@@ -173,7 +173,7 @@ impl Combat {
     }
 }
 
-fn things_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_ENTITIES], usize) {
+fn entities_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_ENTITIES], usize) {
     let reach = Vec3([radius; 3]);
     let mut found = [EntityNum::NONE; MAX_ENTITIES];
     let count =

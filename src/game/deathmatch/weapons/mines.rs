@@ -3,7 +3,7 @@
 //! Source: OpenArena's proximity mines.
 
 use super::{
-    EntityNum, Hit, Vec3, What, client_of,
+    EntityKind, EntityNum, Hit, Vec3, client_of,
     end::rounded_toward,
     missiles::{Missile, Stage},
 };
@@ -49,16 +49,16 @@ pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, 
         return sys.projectiles.stick_to_player(cx, number, player);
     }
     let how = cx.clients.ruleset.combat.end_rounding;
-    let Some((thing, _)) = cx.entities.missile_mut(number) else { return };
-    let at = rounded_toward(trace.endpos, thing.state.pos.base, how);
-    thing.put(at);
+    let Some((entity, _)) = cx.entities.missile_mut(number) else { return };
+    let at = rounded_toward(trace.endpos, entity.state.pos.base, how);
+    entity.set_origin(at);
     let mut facing = angles::of_direction(trace.plane.normal);
     facing[0] += 90.0;
-    thing.state.angles = facing;
-    thing.shared.mins = Vec3([-SIZE; 3]);
-    thing.shared.maxs = Vec3([SIZE; 3]);
-    thing.raise(Event::ProximityMineStick, trace.surface_flags & 0xff, now);
-    thing.think_at = Some(now + ARM_MS);
+    entity.state.angles = facing;
+    entity.shared.mins = Vec3([-SIZE; 3]);
+    entity.shared.maxs = Vec3([SIZE; 3]);
+    entity.add_event(Event::ProximityMineStick, trace.surface_flags & 0xff, now);
+    entity.think_at = Some(now + ARM_MS);
     cx.entities.set_stage(number, Stage::Settling);
     cx.entities.link(cx.host, number);
 }
@@ -69,8 +69,9 @@ impl Projectiles {
             // One mine ticks for both.
             let more =
                 cx.entities.missile(number).map_or(0.0, |(_, missile)| missile.splash_points);
-            if let Some(thing) = cx.entities.get_mut(first)
-                && let What::Missile(Missile { splash_points, splash_radius, .. }) = &mut thing.what
+            if let Some(entity) = cx.entities.get_mut(first)
+                && let EntityKind::Missile(Missile { splash_points, splash_radius, .. }) =
+                    &mut entity.kind
             {
                 *splash_points += more;
                 *splash_radius = (*splash_radius * STRONGER).min(MAX_RADIUS);
@@ -82,13 +83,13 @@ impl Projectiles {
         if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.e_flags |= entity_flag::TICKING;
         }
-        if let Some(thing) = cx.entities.get_mut(number) {
-            let at = thing.shared.current_origin;
-            thing.put(at);
-            thing.state.e_flags |= entity_flag::NODRAW;
-            thing.shared.sv_flags = thing.shared.sv_flags | SvFlags::NO_CLIENT;
-            thing.raise(Event::ProximityMineStick, 0, now);
-            thing.think_at = Some(now + ticks);
+        if let Some(entity) = cx.entities.get_mut(number) {
+            let at = entity.shared.current_origin;
+            entity.set_origin(at);
+            entity.state.e_flags |= entity_flag::NODRAW;
+            entity.shared.sv_flags = entity.shared.sv_flags | SvFlags::NO_CLIENT;
+            entity.add_event(Event::ProximityMineStick, 0, now);
+            entity.think_at = Some(now + ticks);
         }
         cx.entities.set_stage(number, Stage::OnPlayer(client));
         cx.entities.link(cx.host, number);
@@ -103,10 +104,10 @@ pub(super) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
         true => cx.frame.combat.mine_ms / NEAR_FLAG_PART,
         false => cx.frame.combat.mine_ms,
     };
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.state.loop_sound = tick;
-        thing.shared.contents = contents::CORPSE;
-        thing.think_at = Some(now + waits_ms);
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.state.loop_sound = tick;
+        entity.shared.contents = contents::CORPSE;
+        entity.think_at = Some(now + waits_ms);
     }
     cx.entities.set_stage(number, Stage::Waiting);
     cx.entities.link(cx.host, number);
@@ -114,8 +115,8 @@ pub(super) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
 
 /// Whether a mine guards the place of its own team's flag.
 fn is_near_own_flag(cx: &Context<'_>, number: EntityNum) -> bool {
-    let Some((thing, _)) = cx.entities.missile(number) else { return false };
-    let (at, team) = (thing.shared.current_origin, thing.state.generic1);
+    let Some((entity, _)) = cx.entities.missile(number) else { return false };
+    let (at, team) = (entity.shared.current_origin, entity.state.generic1);
     let own = [Flag::Red, Flag::Blue].into_iter().find(|flag| flag.team() as i32 == team);
     let home = own
         .filter(|_| cx.clients.game_type.has_flags())
@@ -134,9 +135,9 @@ pub(super) fn watch_for_victims(
         return explode(cx, sys, number);
     }
     let now = cx.clients.now;
-    let Some((thing, missile)) = cx.entities.missile(number) else { return };
+    let Some((entity, missile)) = cx.entities.missile(number) else { return };
     let (at, radius, team) =
-        (thing.shared.current_origin, missile.splash_radius, thing.state.generic1);
+        (entity.shared.current_origin, missile.splash_radius, entity.state.generic1);
     let has_teams = cx.clients.game_type.has_teams();
     let triggers = ClientNum::all().any(|client| {
         let Some(player) = cx.clients.player(client) else { return false };
@@ -150,10 +151,10 @@ pub(super) fn watch_for_victims(
     if !triggers {
         return;
     }
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.state.loop_sound = 0;
-        thing.raise(Event::ProximityMineTrigger, 0, now);
-        thing.think_at = Some(now + TRIGGER_MS);
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.state.loop_sound = 0;
+        entity.add_event(Event::ProximityMineTrigger, 0, now);
+        entity.think_at = Some(now + TRIGGER_MS);
     }
     cx.entities.set_stage(number, Stage::Triggered);
 }
@@ -164,8 +165,8 @@ pub(in crate::game::deathmatch) fn shoot_mine(cx: &mut Context<'_>, number: Enti
     if !cx.entities.missile(number).is_some_and(|(_, missile)| missile.is_armed()) {
         return;
     }
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.think_at = Some(now + 1);
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.think_at = Some(now + 1);
     }
     cx.entities.set_stage(number, Stage::Triggered);
 }
@@ -183,15 +184,15 @@ pub(super) fn explode_on_player(
         return explode(cx, sys, number);
     };
     let at = player.entity.pos.base;
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.put(at);
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.set_origin(at);
     }
     if invulnerable {
         player.state.powerups[Powerup::Invulnerability] = 0;
         let shooter = cx.entities.missile(number).and_then(|(_, missile)| missile.shooter());
         let hit =
             Hit { attacker: shooter, is_still: true, ..Hit::by_world(JUICE, MeansOfDeath::Juiced) };
-        cx.flash(at, Event::Juiced, |_, _| {});
+        cx.temp_entity(at, Event::Juiced, |_, _| {});
         hurt(cx, sys, client, &hit);
     }
     explode(cx, sys, number);

@@ -4,15 +4,15 @@
 //! something. Source: the base game's missiles.
 
 use super::{
-    Attack, Blast, EntityNum, Hit, Thing, Vec3, What, client_of, end::rounded_toward,
+    Attack, Blast, Entity, EntityKind, EntityNum, Hit, Vec3, client_of, end::rounded_toward,
     hitscan::leaves_nothing,
 };
 use crate::game::deathmatch::{
     combat::damage::harm,
     combat::radius::{blast, distance_to_box},
     context::Context,
+    entities::Entities,
     systems::Systems,
-    things::Things,
     weapons::Projectiles,
     weapons::mines::{arm_mine, explode_on_player, stick, watch_for_victims},
     weapons::shells::bounce_off_shell,
@@ -90,25 +90,25 @@ impl Missile {
     }
 }
 
-impl Things {
+impl Entities {
     pub(in crate::game::deathmatch) fn missile(
         &self,
         number: EntityNum,
-    ) -> Option<(&Thing, &Missile)> {
-        let thing = self.get(number)?;
-        let What::Missile(missile) = &thing.what else { return None };
-        Some((thing, missile))
+    ) -> Option<(&Entity, &Missile)> {
+        let entity = self.get(number)?;
+        let EntityKind::Missile(missile) = &entity.kind else { return None };
+        Some((entity, missile))
     }
 
-    pub(super) fn missile_mut(&mut self, number: EntityNum) -> Option<(&mut Thing, Missile)> {
-        let thing = self.get_mut(number)?;
-        let What::Missile(missile) = thing.what else { return None };
-        Some((thing, missile))
+    pub(super) fn missile_mut(&mut self, number: EntityNum) -> Option<(&mut Entity, Missile)> {
+        let entity = self.get_mut(number)?;
+        let EntityKind::Missile(missile) = entity.kind else { return None };
+        Some((entity, missile))
     }
 
     pub(super) fn set_stage(&mut self, number: EntityNum, stage: Stage) {
-        if let Some(thing) = self.get_mut(number)
-            && let What::Missile(missile) = &mut thing.what
+        if let Some(entity) = self.get_mut(number)
+            && let EntityKind::Missile(missile) = &mut entity.kind
         {
             missile.stage = stage;
         }
@@ -144,33 +144,33 @@ pub(in crate::game::deathmatch) fn launch(
         leaving: None,
         is_out: false,
     };
-    let mut thing = Thing::new(What::Missile(missile), start);
+    let mut entity = Entity::new(EntityKind::Missile(missile), start);
     let falls = if kind.falls { TrajectoryKind::Gravity } else { TrajectoryKind::Linear };
-    thing.state.pos = Trajectory {
+    entity.state.pos = Trajectory {
         kind: falls as i32,
         time: (now - kind.prestep_ms).0,
         duration: 0,
         base: start,
         delta: (velocity::direction(direction) * speed).truncated(),
     };
-    thing.state.e_type = EntityType::Missile as i32;
-    thing.state.weapon = number;
-    thing.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN;
-    thing.shared.owner_num = owner.index() as i32;
+    entity.state.e_type = EntityType::Missile as i32;
+    entity.state.weapon = number;
+    entity.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN;
+    entity.shared.owner_num = owner.index() as i32;
     if cx.clients.ruleset.combat.names_shooters {
-        thing.state.other_entity_num = owner.index() as i32;
+        entity.state.other_entity_num = owner.index() as i32;
     }
     match kind.on_impact {
-        ImpactBehavior::Bounces => thing.state.e_flags = entity_flag::BOUNCE_HALF,
+        ImpactBehavior::Bounces => entity.state.e_flags = entity_flag::BOUNCE_HALF,
         ImpactBehavior::Sticks => {
-            thing.state.generic1 =
+            entity.state.generic1 =
                 missile.shooter().map_or(0, |shooter| cx.clients.team(shooter) as i32);
         }
-        ImpactBehavior::Hooks => thing.state.other_entity_num = owner.index() as i32,
+        ImpactBehavior::Hooks => entity.state.other_entity_num = owner.index() as i32,
         ImpactBehavior::Explodes => {}
     }
-    thing.think_at = Some(now + kind.life_ms);
-    let place = cx.entities.add(thing, now, started)?;
+    entity.think_at = Some(now + kind.life_ms);
+    let place = cx.entities.add(entity, now, started)?;
     cx.entities.link(cx.host, place);
     Some(place)
 }
@@ -194,8 +194,8 @@ pub(in crate::game::deathmatch) fn run_missile(
     if missile.stage == Stage::Flying {
         fly_on(cx, sys, number);
     }
-    let Some((thing, missile)) = cx.entities.missile(number) else { return };
-    let due = thing.think_at.is_some_and(|at| at.distance(cx.clients.now) <= 0);
+    let Some((entity, missile)) = cx.entities.missile(number) else { return };
+    let due = entity.think_at.is_some_and(|at| at.distance(cx.clients.now) <= 0);
     match missile.stage {
         Stage::Flying if due && missile.on_impact == ImpactBehavior::Hooks => {
             sys.projectiles.release(cx, number);
@@ -216,9 +216,9 @@ pub(in crate::game::deathmatch) fn run_missile(
 /// Moves a missile to where it is now, or to what stops it.
 fn fly_on(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let now = cx.clients.now;
-    let Some((thing, missile)) = cx.entities.missile(number) else { return };
-    let from = thing.shared.current_origin;
-    let to = trajectory::position(&thing.state.pos, now);
+    let Some((entity, missile)) = cx.entities.missile(number) else { return };
+    let from = entity.shared.current_origin;
+    let to = trajectory::position(&entity.state.pos, now);
     let pass = match missile.leaving {
         Some(shell) => shell,
         None if missile.is_out => number,
@@ -229,8 +229,8 @@ fn fly_on(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     if trace.startsolid || trace.allsolid {
         trace = cx.shot_trace(from, from, pass);
         trace.fraction = 0.0;
-    } else if let Some(thing) = cx.entities.get_mut(number) {
-        thing.shared.current_origin = trace.endpos;
+    } else if let Some(entity) = cx.entities.get_mut(number) {
+        entity.shared.current_origin = trace.endpos;
     }
     cx.entities.link(cx.host, number);
     if trace.fraction < 1.0 {
@@ -247,13 +247,13 @@ fn fly_on(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
 
 /// Notes that a mine has left the body of who laid it.
 fn leave_owner(cx: &mut Context<'_>, number: EntityNum) {
-    let Some((thing, missile)) = cx.entities.missile(number) else { return };
-    let at = thing.shared.current_origin;
+    let Some((entity, missile)) = cx.entities.missile(number) else { return };
+    let at = entity.shared.current_origin;
     let owner = missile.owner;
     let trace = cx.shot_trace(at, at, number);
     let inside = trace.startsolid && encloses(cx, owner, at);
-    if let Some(thing) = cx.entities.get_mut(number)
-        && let What::Missile(missile) = &mut thing.what
+    if let Some(entity) = cx.entities.get_mut(number)
+        && let EntityKind::Missile(missile) = &mut entity.kind
     {
         missile.is_out = !inside;
     }
@@ -271,8 +271,8 @@ fn meet(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trac
     if !damageable && missile.on_impact == ImpactBehavior::Bounces {
         bounce(cx, number, trace);
         let now = cx.clients.now;
-        if let Some(thing) = cx.entities.get_mut(number) {
-            thing.raise(Event::GrenadeBounce, 0, now);
+        if let Some(entity) = cx.entities.get_mut(number) {
+            entity.add_event(Event::GrenadeBounce, 0, now);
         }
         return;
     }
@@ -301,10 +301,10 @@ fn meet(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trac
     };
     let how = cx.clients.ruleset.combat.end_rounding;
     let normal = direction_byte(trace.plane.normal);
-    let Some((thing, _)) = cx.entities.missile_mut(number) else { return };
-    let at = rounded_toward(trace.endpos, thing.state.pos.base, how);
+    let Some((entity, _)) = cx.entities.missile_mut(number) else { return };
+    let at = rounded_toward(trace.endpos, entity.state.pos.base, how);
     if to_flesh {
-        thing.state.other_entity_num = other.index() as i32;
+        entity.state.other_entity_num = other.index() as i32;
     }
     end_missile(cx, number, at, event, normal);
     splash(cx, sys, &missile, at, Some(other), !hit_enemy);
@@ -318,12 +318,12 @@ fn hit_directly(
     other: EntityNum,
 ) -> bool {
     let now = cx.clients.now;
-    let Some((thing, &missile)) = cx.entities.missile(number) else { return false };
-    let mut direction = trajectory::velocity(&thing.state.pos, now);
+    let Some((entity, &missile)) = cx.entities.missile(number) else { return false };
+    let mut direction = trajectory::velocity(&entity.state.pos, now);
     if direction == Vec3::ZERO {
         direction = UP;
     }
-    let at = thing.shared.current_origin;
+    let at = entity.shared.current_origin;
     let shooter = missile.shooter();
     let good = shooter.is_some_and(|shooter| sys.combat.is_good_hit(cx, shooter, other));
     if let Some(shooter) = shooter.filter(|_| good) {
@@ -369,8 +369,8 @@ fn splash(
 /// A missile ends where it is, of itself.
 pub(super) fn explode(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let now = cx.clients.now;
-    let Some((thing, &missile)) = cx.entities.missile(number) else { return };
-    let at = trajectory::position(&thing.state.pos, now).truncated();
+    let Some((entity, &missile)) = cx.entities.missile(number) else { return };
+    let at = trajectory::position(&entity.state.pos, now).truncated();
     end_missile(cx, number, at, Event::MissileMiss, direction_byte(UP));
     splash(cx, sys, &missile, at, Some(number), true);
 }
@@ -378,15 +378,15 @@ pub(super) fn explode(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum
 /// Turns a missile into the event that shows its end.
 fn end_missile(cx: &mut Context<'_>, number: EntityNum, at: Vec3, event: Event, parm: i32) {
     let now = cx.clients.now;
-    if let Some(thing) = cx.entities.get_mut(number) {
-        thing.what = What::Event;
-        thing.state.e_type = EntityType::General as i32;
-        thing.state.loop_sound = 0;
-        thing.shared.contents = 0;
-        thing.shared.sv_flags.0 &= !SvFlags::NO_CLIENT.0;
-        thing.think_at = None;
-        thing.put(at);
-        thing.raise(event, parm, now);
+    if let Some(entity) = cx.entities.get_mut(number) {
+        entity.kind = EntityKind::TempEntity;
+        entity.state.e_type = EntityType::General as i32;
+        entity.state.loop_sound = 0;
+        entity.shared.contents = 0;
+        entity.shared.sv_flags.0 &= !SvFlags::NO_CLIENT.0;
+        entity.think_at = None;
+        entity.set_origin(at);
+        entity.add_event(event, parm, now);
     }
     cx.entities.link(cx.host, number);
 }
@@ -396,41 +396,41 @@ fn bounce(cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
     let now = cx.clients.now;
     let before = now - cx.frame.ms;
     let hit_at = LevelTime(before.0.wrapping_add((cx.frame.ms as f32 * trace.fraction) as i32));
-    let Some((thing, missile)) = cx.entities.missile_mut(number) else { return };
-    let velocity = trajectory::velocity(&thing.state.pos, hit_at);
+    let Some((entity, missile)) = cx.entities.missile_mut(number) else { return };
+    let velocity = trajectory::velocity(&entity.state.pos, hit_at);
     let normal = trace.plane.normal;
     let mut away = velocity.add_scaled(normal, -2.0 * velocity.dot(normal));
     if missile.on_impact == ImpactBehavior::Bounces {
         away = away * BOUNCE;
         if normal[2] > RESTS_ABOVE && away.length() < RESTS_BELOW {
-            thing.put(trace.endpos);
+            entity.set_origin(trace.endpos);
             return;
         }
     }
-    let from = thing.shared.current_origin + normal;
-    thing.shared.current_origin = from;
-    thing.state.pos.delta = away;
-    thing.state.pos.base = from;
-    thing.state.pos.time = now.0;
+    let from = entity.shared.current_origin + normal;
+    entity.shared.current_origin = from;
+    entity.state.pos.delta = away;
+    entity.state.pos.base = from;
+    entity.state.pos.time = now.0;
 }
 
 /// A shell turns a missile away.
 fn turn_away(cx: &mut Context<'_>, number: EntityNum, shell: ClientNum, trace: &Trace) {
-    let Some((thing, _)) = cx.entities.missile(number) else { return };
-    let (way, at) = (thing.state.pos.delta, thing.shared.current_origin);
+    let Some((entity, _)) = cx.entities.missile(number) else { return };
+    let (way, at) = (entity.state.pos.delta, entity.shared.current_origin);
     if let Some((_, normal)) = bounce_off_shell(cx, shell, at, way) {
         let now = cx.clients.now;
-        if let Some(thing) = cx.entities.get_mut(number) {
-            let velocity = trajectory::velocity(&thing.state.pos, now);
+        if let Some(entity) = cx.entities.get_mut(number) {
+            let velocity = trajectory::velocity(&entity.state.pos, now);
             let away = velocity.add_scaled(normal, -2.0 * velocity.dot(normal));
-            thing.shared.current_origin = trace.endpos + normal;
-            thing.state.pos.base = thing.shared.current_origin;
-            thing.state.pos.delta = away;
-            thing.state.pos.time = now.0;
+            entity.shared.current_origin = trace.endpos + normal;
+            entity.state.pos.base = entity.shared.current_origin;
+            entity.state.pos.delta = away;
+            entity.state.pos.time = now.0;
         }
     }
-    if let Some(thing) = cx.entities.get_mut(number)
-        && let What::Missile(missile) = &mut thing.what
+    if let Some(entity) = cx.entities.get_mut(number)
+        && let EntityKind::Missile(missile) = &mut entity.kind
     {
         missile.leaving = Some(shell.into());
     }
@@ -450,10 +450,10 @@ impl Projectiles {
 }
 
 #[cfg(test)]
-impl Things {
+impl Entities {
     /// Where everything that flies is now.
     pub(super) fn missile_places(&self) -> Vec<Vec3> {
         let flying = self.numbers().filter_map(|number| self.missile(number));
-        flying.map(|(thing, _)| thing.shared.current_origin).collect()
+        flying.map(|(entity, _)| entity.shared.current_origin).collect()
     }
 }

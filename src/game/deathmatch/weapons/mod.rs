@@ -19,7 +19,7 @@ mod tests;
 pub(super) use self::{aim::perpendicular, kamikaze::Kamikaze, missiles::Missile};
 use super::{
     combat::{Blast, Hit, LETHAL},
-    things::{Thing, What},
+    entities::{Entity, EntityKind},
 };
 use crate::game::deathmatch::{
     combat::Combat,

@@ -75,7 +75,7 @@ pub(in crate::game::deathmatch) fn bounce_off_shell(
     if facing[0] > 360.0 {
         facing[0] -= 360.0;
     }
-    cx.flash(center, Event::InvulnerabilityImpact, |state, _| state.angles = facing);
+    cx.temp_entity(center, Event::InvulnerabilityImpact, |state, _| state.angles = facing);
     Some((at, normal))
 }
 

@@ -33,7 +33,7 @@ pub(super) fn fire_pellets(
 ) {
     let seed = sys.projectiles.shot_seed(cx, client);
     let sent = (aim.axes.forward * SENT_SCALE).truncated();
-    cx.flash(aim.muzzle, Event::Shotgun, |state, _| {
+    cx.temp_entity(aim.muzzle, Event::Shotgun, |state, _| {
         state.origin2 = sent;
         state.event_parm = seed;
         state.other_entity_num = client.index() as i32;

@@ -1,7 +1,7 @@
 //! Entity table: one slot for each entity that is not a player.
 //!
 //! Invariants: numbers run from 64 to 1021; a number is taken again only a second after it became free,
-//! so that clients do not take a new thing for the old one, unless the level has just begun or nothing
+//! so that clients do not take a new entity for the old one, unless the level has just begun or nothing
 //! else is left. Source: the base game's entity slots.
 
 use crate::bg::{EntityType, Event};
@@ -12,7 +12,7 @@ use crate::model::{
 };
 
 use super::{
-    corpses::Corpse,
+    body_queue::Corpse,
     items::Pickup,
     movers::{Corner, Mover},
     targets::Trigger,
@@ -20,22 +20,22 @@ use super::{
     weapons::{Kamikaze, Missile},
 };
 
-/// Most things at a time.
-const MAX_THINGS: usize = EntityNum::WORLD.index() - MAX_CLIENTS;
+/// Most entities at a time.
+const MAX_ENTITIES: usize = EntityNum::WORLD.index() - MAX_CLIENTS;
 /// How long a free number stays unused, in milliseconds.
 const REST_MS: i32 = 1000;
 /// How long after the start of a level numbers need no rest, in milliseconds.
 const RESTLESS_MS: i32 = 2000;
 
-/// What a thing does.
+/// What an entity does.
 #[derive(Clone, Debug)]
-pub(super) enum What {
+pub(super) enum EntityKind {
     /// Shows its event and is gone.
-    Event,
+    TempEntity,
     /// Is somewhere: a target.
-    Place,
+    TargetPosition,
     /// A jump pad. Throws at the velocity in its state's `origin2`.
-    Pad,
+    PushTrigger,
     /// A teleporter.
     Teleporter {
         /// Only for those who watch.
@@ -69,15 +69,15 @@ pub(super) enum What {
     /// Something to take.
     Item(Box<Pickup>),
     /// Something that only clients look at.
-    Scenery,
+    Static,
 }
 
-/// One thing.
+/// One entity.
 #[derive(Clone, Debug)]
-pub(super) struct Thing {
+pub(super) struct Entity {
     pub(super) state: EntityState,
     pub(super) shared: EntityShared,
-    pub(super) what: What,
+    pub(super) kind: EntityKind,
     /// What it fires, and what it is fired by; empty for nothing.
     pub(super) target: Box<str>,
     pub(super) targetname: Box<str>,
@@ -88,34 +88,34 @@ pub(super) struct Thing {
     pub(super) event_at: LevelTime,
 }
 
-impl Thing {
-    /// A thing at rest at a place.
-    pub(super) fn new(what: What, origin: Vec3) -> Self {
-        let mut thing = Self {
+impl Entity {
+    /// An entity at rest at a place.
+    pub(super) fn new(kind: EntityKind, origin: Vec3) -> Self {
+        let mut entity = Self {
             state: EntityState::default(),
             shared: EntityShared {
                 owner_num: EntityNum::NONE.index() as i32,
                 ..EntityShared::default()
             },
-            what,
+            kind,
             target: "".into(),
             targetname: "".into(),
             spawnflags: 0,
             think_at: None,
             event_at: LevelTime::default(),
         };
-        thing.put(origin);
-        thing
+        entity.set_origin(origin);
+        entity
     }
 
     /// Puts it somewhere, at rest.
-    pub(super) fn put(&mut self, origin: Vec3) {
+    pub(super) fn set_origin(&mut self, origin: Vec3) {
         self.state.pos = Trajectory::stationary(origin, LevelTime(0));
         self.shared.current_origin = origin;
     }
 
     /// Raises an event on it.
-    pub(super) fn raise(&mut self, event: Event, parm: i32, now: LevelTime) {
+    pub(super) fn add_event(&mut self, event: Event, parm: i32, now: LevelTime) {
         let count = ((self.state.event & 0x300) + 0x100) & 0x300;
         self.state.event = event as i32 | count;
         self.state.event_parm = parm;
@@ -125,17 +125,17 @@ impl Thing {
 
 /// The table.
 #[derive(Clone, Debug)]
-pub(super) struct Things {
+pub(super) struct Entities {
     /// By client number: when the player's event was raised.
     pub(super) player_event_at: [LevelTime; MAX_CLIENTS],
-    /// Those in use hold a thing, the others are in `free`.
-    slots: Vec<Option<Thing>>,
-    /// When each slot became free; things are large, so that this is not looked for among them.
+    /// Those in use hold an entity, the others are in `free`.
+    slots: Vec<Option<Entity>>,
+    /// When each slot became free; entities are large, so that this is not looked for among them.
     freed_at: Vec<LevelTime>,
     free: EntitySet,
 }
 
-impl Default for Things {
+impl Default for Entities {
     fn default() -> Self {
         Self {
             player_event_at: [LevelTime::default(); MAX_CLIENTS],
@@ -146,7 +146,7 @@ impl Default for Things {
     }
 }
 
-impl Things {
+impl Entities {
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
@@ -162,26 +162,28 @@ impl Things {
         (MAX_CLIENTS..MAX_CLIENTS + self.slots.len()).filter_map(EntityNum::new)
     }
 
-    pub(super) fn get(&self, number: EntityNum) -> Option<&Thing> {
+    pub(super) fn get(&self, number: EntityNum) -> Option<&Entity> {
         self.slots.get(number.index().checked_sub(MAX_CLIENTS)?)?.as_ref()
     }
 
-    pub(super) fn get_mut(&mut self, number: EntityNum) -> Option<&mut Thing> {
+    pub(super) fn get_mut(&mut self, number: EntityNum) -> Option<&mut Entity> {
         self.slots.get_mut(number.index().checked_sub(MAX_CLIENTS)?)?.as_mut()
     }
 
-    /// The things of a target name.
+    /// The entities of a target name.
     pub(super) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = EntityNum> + 'a {
         self.numbers().filter(move |&number| {
             !name.is_empty()
-                && self.get(number).is_some_and(|thing| thing.targetname.eq_ignore_ascii_case(name))
+                && self
+                    .get(number)
+                    .is_some_and(|entity| entity.targetname.eq_ignore_ascii_case(name))
         })
     }
 
-    /// Takes a slot for a thing. None when all are taken.
+    /// Takes a slot for an entity. None when all are taken.
     pub(super) fn add(
         &mut self,
-        mut thing: Thing,
+        mut entity: Entity,
         now: LevelTime,
         started: LevelTime,
     ) -> Option<EntityNum> {
@@ -191,7 +193,7 @@ impl Things {
         };
         let number = match self.free.iter().find(rested) {
             Some(number) => number,
-            None if self.slots.len() < MAX_THINGS => {
+            None if self.slots.len() < MAX_ENTITIES => {
                 let number = EntityNum::new(MAX_CLIENTS + self.slots.len())?;
                 self.slots.push(None);
                 self.freed_at.push(now);
@@ -199,39 +201,39 @@ impl Things {
             }
             None => self.free.iter().next()?,
         };
-        thing.state.number = number.index() as i32;
+        entity.state.number = number.index() as i32;
         self.free.remove(number);
-        self.slots[number.index() - MAX_CLIENTS] = Some(thing);
+        self.slots[number.index() - MAX_CLIENTS] = Some(entity);
         Some(number)
     }
 
-    /// Removes a thing from the level.
+    /// Removes an entity from the level.
     pub(super) fn remove(&mut self, host: &mut dyn Host, number: EntityNum, now: LevelTime) {
         let Some(place) = number.index().checked_sub(MAX_CLIENTS) else { return };
-        let Some(mut thing) = self.slots.get_mut(place).and_then(Option::take) else { return };
-        if thing.shared.is_linked() {
-            host.unlink_entity(number, &mut thing.shared);
+        let Some(mut entity) = self.slots.get_mut(place).and_then(Option::take) else { return };
+        if entity.shared.is_linked() {
+            host.unlink_entity(number, &mut entity.shared);
         }
         self.freed_at[place] = now;
         self.free.insert(number);
     }
 
-    /// Makes a thing part of the world where it is now.
+    /// Makes an entity part of the world where it is now.
     pub(super) fn link(&mut self, host: &mut dyn Host, number: EntityNum) {
-        if let Some(thing) = self.get_mut(number) {
-            host.link_entity(&mut thing.state, &mut thing.shared);
+        if let Some(entity) = self.get_mut(number) {
+            host.link_entity(&mut entity.state, &mut entity.shared);
         }
     }
 
-    /// Takes a thing out of the world.
+    /// Takes an entity out of the world.
     pub(super) fn unlink(&mut self, host: &mut dyn Host, number: EntityNum) {
-        if let Some(thing) = self.get_mut(number).filter(|thing| thing.shared.is_linked()) {
-            host.unlink_entity(number, &mut thing.shared);
+        if let Some(entity) = self.get_mut(number).filter(|entity| entity.shared.is_linked()) {
+            host.unlink_entity(number, &mut entity.shared);
         }
     }
 
     /// An event at a place, for a moment. `fill` says the rest of it.
-    pub(super) fn flash(
+    pub(super) fn temp_entity(
         &mut self,
         host: &mut dyn Host,
         (now, started): (LevelTime, LevelTime),
@@ -239,18 +241,18 @@ impl Things {
         event: Event,
         fill: impl FnOnce(&mut EntityState, &mut EntityShared),
     ) {
-        let mut thing = Thing::new(What::Event, origin.truncated());
-        thing.state.e_type = EntityType::with_event(event);
-        thing.event_at = now;
-        fill(&mut thing.state, &mut thing.shared);
-        if let Some(number) = self.add(thing, now, started) {
+        let mut entity = Entity::new(EntityKind::TempEntity, origin.truncated());
+        entity.state.e_type = EntityType::with_event(event);
+        entity.event_at = now;
+        fill(&mut entity.state, &mut entity.shared);
+        if let Some(number) = self.add(entity, now, started) {
             self.link(host, number);
         }
     }
 }
 
 /// Who may be told of an event that concerns one client only.
-pub(super) fn only_for(shared: &mut EntityShared, client: usize) {
+pub(super) fn send_only_to(shared: &mut EntityShared, client: usize) {
     shared.sv_flags = SvFlags::SINGLE_CLIENT;
     shared.single_client = client as i32;
 }
@@ -262,35 +264,43 @@ mod tests {
 
     #[test]
     fn numbers_rest_before_they_are_taken_again() {
-        let (mut things, mut host) = (Things::default(), TestHost::default());
+        let (mut entities, mut host) = (Entities::default(), TestHost::default());
         let started = LevelTime(0);
-        let place = || Thing::new(What::Place, Vec3::ZERO);
-        let add = |things: &mut Things, at| {
-            things.add(place(), LevelTime(at), started).map(EntityNum::index)
+        let place = || Entity::new(EntityKind::TargetPosition, Vec3::ZERO);
+        let add = |entities: &mut Entities, at| {
+            entities.add(place(), LevelTime(at), started).map(EntityNum::index)
         };
-        assert_eq!((add(&mut things, 0), add(&mut things, 0)), (Some(64), Some(65)));
+        assert_eq!((add(&mut entities, 0), add(&mut entities, 0)), (Some(64), Some(65)));
         let first = EntityNum::new(64).unwrap();
-        things.remove(&mut host, first, LevelTime(100));
-        assert_eq!(add(&mut things, 150), Some(64), "the level has just begun");
-        things.remove(&mut host, first, LevelTime(5000));
-        assert_eq!(add(&mut things, 5999), Some(66));
-        assert_eq!(add(&mut things, 6000), Some(64));
+        entities.remove(&mut host, first, LevelTime(100));
+        assert_eq!(add(&mut entities, 150), Some(64), "the level has just begun");
+        entities.remove(&mut host, first, LevelTime(5000));
+        assert_eq!(add(&mut entities, 5999), Some(66));
+        assert_eq!(add(&mut entities, 6000), Some(64));
     }
 
     #[test]
     fn a_full_level_takes_no_more() {
-        let mut things = Things::default();
-        for _ in 0..MAX_THINGS {
+        let mut entities = Entities::default();
+        for _ in 0..MAX_ENTITIES {
             assert!(
-                things
-                    .add(Thing::new(What::Place, Vec3::ZERO), LevelTime(0), LevelTime(0))
+                entities
+                    .add(
+                        Entity::new(EntityKind::TargetPosition, Vec3::ZERO),
+                        LevelTime(0),
+                        LevelTime(0)
+                    )
                     .is_some()
             );
         }
         assert_eq!(
-            things.add(Thing::new(What::Place, Vec3::ZERO), LevelTime(0), LevelTime(0)),
+            entities.add(
+                Entity::new(EntityKind::TargetPosition, Vec3::ZERO),
+                LevelTime(0),
+                LevelTime(0)
+            ),
             None
         );
-        assert_eq!(things.end(), 1022);
+        assert_eq!(entities.end(), 1022);
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{
     combat::{GIB_HEALTH, LEAST_HEALTH},
-    things::{Thing, What},
+    entities::{Entity, EntityKind},
 };
 use crate::game::deathmatch::context::Context;
 use crate::model::{
@@ -57,19 +57,19 @@ impl Corpse {
 }
 
 impl BodyQueue {
-    /// Makes room for bodies.
-    pub(super) fn dig_graves(&mut self, cx: &mut Context<'_>) {
+    /// Reserves the slots.
+    pub(super) fn init(&mut self, cx: &mut Context<'_>) {
         self.slots.clear();
         self.next = 0;
         for _ in 0..MAX_CORPSES {
-            let grave = Thing::new(What::Corpse(Corpse::default()), Vec3::ZERO);
+            let corpse = Entity::new(EntityKind::Corpse(Corpse::default()), Vec3::ZERO);
             let (now, started) = cx.clock();
-            self.slots.extend(cx.entities.add(grave, now, started));
+            self.slots.extend(cx.entities.add(corpse, now, started));
         }
     }
 
     /// Leaves a dead player's body where it lies.
-    pub(super) fn leave_body(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+    pub(super) fn copy_to_body_queue(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let now = cx.clients.now;
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         player.unlink(cx.host);
@@ -90,7 +90,7 @@ impl BodyQueue {
         body.state.event = 0;
         let gone = state.e_type == EntityType::Invisible;
         let health = if gone { LEAST_HEALTH } else { 0 };
-        body.what = What::Corpse(Corpse { since: now, health });
+        body.kind = EntityKind::Corpse(Corpse { since: now, health });
         body.shared.mins = shared.mins;
         body.shared.maxs = shared.maxs;
         body.shared.sv_flags = Default::default();
@@ -122,10 +122,10 @@ impl BodyQueue {
 }
 
 /// Shoots at a body that lies there: it goes to pieces before long.
-pub(super) fn hurt_corpse(cx: &mut Context<'_>, number: EntityNum, points: i32) {
+pub(super) fn damage_corpse(cx: &mut Context<'_>, number: EntityNum, points: i32) {
     let (now, blood) = (cx.clients.now, cx.frame.combat.blood);
-    let Some(thing) = cx.entities.get_mut(number) else { return };
-    let What::Corpse(corpse) = &mut thing.what else { return };
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    let EntityKind::Corpse(corpse) = &mut entity.kind else { return };
     corpse.health = corpse.health.saturating_sub(points.max(1)).max(LEAST_HEALTH);
     if corpse.is_whole() {
         return;
@@ -134,16 +134,16 @@ pub(super) fn hurt_corpse(cx: &mut Context<'_>, number: EntityNum, points: i32) 
         corpse.health = GIB_HEALTH + 1;
         return;
     }
-    thing.state.e_type = EntityType::Invisible as i32;
-    thing.shared.contents = 0;
-    thing.raise(Event::GibPlayer, 0, now);
+    entity.state.e_type = EntityType::Invisible as i32;
+    entity.shared.contents = 0;
+    entity.add_event(Event::GibPlayer, 0, now);
 }
 
 /// A body's frame: it falls, sinks or is gone.
 pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let Some(body) = cx.entities.get(number) else { return };
-    let What::Corpse(Corpse { since, .. }) = body.what else { return };
+    let EntityKind::Corpse(Corpse { since, .. }) = body.kind else { return };
     if !body.shared.is_linked() {
         return;
     }
@@ -157,7 +157,7 @@ pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
         let (place, stopped) = at.unwrap_or((from, true));
         if let Some(body) = cx.entities.get_mut(number) {
             if stopped {
-                body.put(place.truncated());
+                body.set_origin(place.truncated());
             } else {
                 body.shared.current_origin = place;
             }
@@ -183,8 +183,8 @@ pub(super) fn gib_corpse(cx: &mut Context<'_>, number: EntityNum) {
         return;
     }
     let Some(body) = cx.entities.get_mut(number) else { return };
-    if matches!(body.what, What::Corpse(_)) && body.shared.contents != 0 {
-        body.raise(Event::GibPlayer, 0, now);
+    if matches!(body.kind, EntityKind::Corpse(_)) && body.shared.contents != 0 {
+        body.add_event(Event::GibPlayer, 0, now);
         body.state.e_type = EntityType::Invisible as i32;
         body.shared.contents = 0;
     }

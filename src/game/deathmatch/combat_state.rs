@@ -7,21 +7,21 @@ use crate::model::{ClientNum, LevelTime, Vec3};
 
 /// A player between two spawns.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Body {
+pub(super) struct PlayerCombatState {
     pub(super) water_level: u8,
     pub(super) water_type: i32,
     /// When the air is used up.
     pub(super) air_until: LevelTime,
     /// Damage of the last drowning.
-    pub(super) gulp: i32,
+    pub(super) drown_damage: i32,
     /// Until when pain is not shown, and lava and slime do nothing.
-    pub(super) quiet_until: LevelTime,
+    pub(super) pain_debounce_until: LevelTime,
     /// Until when being thrown is not heard again.
-    pub(super) wind_until: LevelTime,
+    pub(super) fly_sound_until: LevelTime,
     /// Health and armour lost since the last frame, and where the last of it came from.
-    pub(super) lost: i32,
-    pub(super) lost_armor: i32,
-    pub(super) lost_to: Option<Vec3>,
+    pub(super) damage_taken: i32,
+    pub(super) armor_taken: i32,
+    pub(super) damage_from: Option<Vec3>,
     pub(super) dead: bool,
     /// Nothing is left of the body.
     pub(super) gibbed: bool,
@@ -41,15 +41,15 @@ pub(super) struct Body {
     pub(super) pushed_by: Option<(ClientNum, LevelTime)>,
 }
 
-impl Body {
+impl PlayerCombatState {
     /// Somebody who begins to live.
     pub(super) fn new(now: LevelTime) -> Self {
         Self {
             air_until: now + AIR_MS,
-            gulp: FIRST_GULP,
-            quiet_until: now,
+            drown_damage: FIRST_GULP,
+            pain_debounce_until: now,
             respawn_at: now,
-            wind_until: now - 1,
+            fly_sound_until: now - 1,
             ..Self::default()
         }
     }
