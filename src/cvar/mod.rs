@@ -1,6 +1,6 @@
 //! Settings schema: rows, kinds, flags, typed keys, and the value of every row.
 //!
-//! Each owner declares its rows with [`setting_rows`]: the engine's are in [`engine`], a game's beside its
+//! Each owner declares its rows with `setting_rows!`: the engine's are in [`engine`], a game's beside its
 //! rules. Keys read [`Values`] without a search. Setting names are those of Quake III cvars.
 //!
 //! Engine names: `cvar_t`, `CVAR_SERVERINFO`, `CVAR_SYSTEMINFO`, `CVAR_LATCH`, `CVAR_ROM`, `CVAR_INIT`,

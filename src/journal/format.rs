@@ -23,7 +23,14 @@ use crate::{
 /// Magic of a journal. Its line ends reveal a copy in text mode.
 pub const MAGIC: [u8; 8] = *b"\x89FRGJ\r\n\x1a";
 /// Format version, the only one that is read.
-pub const FORMAT_VERSION: u32 = 1;
+///
+/// It changes with the encoding, and when the same inputs lead to other datagrams on purpose:
+///
+/// | version | difference to the previous one |
+/// |---|---|
+/// | 1 | |
+/// | 2 | serverinfo does not announce settings without effect |
+pub const FORMAT_VERSION: u32 = 2;
 /// Longest record body in bytes. The longest are file lists and the config file.
 pub(super) const MAX_BODY_LEN: usize = 16 << 20;
 /// Maximum routes with a slot.

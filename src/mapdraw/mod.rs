@@ -1,7 +1,7 @@
 //! Map drawing: a top view of a map as SVG or PNG.
 //!
 //! [`draw`] makes a [`Drawing`]: the ground as a shaded image, and markers as shapes with colors and names.
-//! [`svg`] and [`png`] encode it. The size of the picture is bounded by [`MAX_SIDE`] for every map.
+//! [`svg`] and [`png()`] encode it. The size of the picture is bounded by [`MAX_SIDE`] for every map.
 
 mod heightmap;
 mod markers;

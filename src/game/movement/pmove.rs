@@ -77,7 +77,7 @@ impl PmoveResult {
 
 /// Runs one usercmd of a player, in steps.
 ///
-/// The command's time must have been brought near the level's (see [`timely`](super::timely)); one that
+/// The command's time must have been brought near the level's (see [`clamp_command_time`](super::clamp_command_time)); one that
 /// is not newer than the state changes nothing.
 pub fn move_player<W: PmoveWorld + ?Sized>(
     state: &mut PlayerState,
