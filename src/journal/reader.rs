@@ -27,7 +27,9 @@ pub enum JournalOpenError {
     #[error("not a fragd journal")]
     NoJournal,
     /// The format version is unknown.
-    #[error("journal format: {0} (expected {FORMAT_VERSION}; replay it with the fragd that recorded it)")]
+    #[error(
+        "journal format: {0} (expected {FORMAT_VERSION}; replay it with the fragd that recorded it)"
+    )]
     Version(u32),
     /// The start record is damaged.
     #[error("journal damaged in its first record: {0}")]
