@@ -3,7 +3,7 @@
 //! Invariants: a class that nobody knows is named once for each level, with the number of its entities.
 //! Source: the base game's spawn functions and its filters by game type; OpenArena's.
 
-use crate::game::deathmatch::{context::Context, items::place::spawn_item, systems::Systems};
+use crate::game::deathmatch::{context::Context, items::spawn::spawn_item, systems::Systems};
 use std::collections::BTreeMap;
 
 use super::{entities::EntityKind, items, movers, targets, triggers};

@@ -13,7 +13,7 @@ use crate::model::{
 
 use super::{
     body_queue::Corpse,
-    items::Pickup,
+    items::ItemState,
     movers::{Corner, Mover},
     targets::Trigger,
     triggers::Hurt,
@@ -67,7 +67,7 @@ pub(super) enum EntityKind {
     /// A kamikaze at work.
     Kamikaze(Kamikaze),
     /// Something to take.
-    Item(Box<Pickup>),
+    Item(Box<ItemState>),
     /// Something that only clients look at.
     Static,
 }

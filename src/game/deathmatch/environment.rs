@@ -4,7 +4,7 @@
 
 use super::combat::Hit;
 use crate::bg::{Event, MeansOfDeath, Powerup, contents};
-use crate::game::deathmatch::{combat::damage::hurt, context::Context, systems::Systems};
+use crate::game::deathmatch::{combat::damage::damage_player, context::Context, systems::Systems};
 use crate::model::ClientNum;
 
 /// Air at the beginning, in milliseconds, and what a battle suit keeps of it.
@@ -63,8 +63,7 @@ pub(super) fn feel_surroundings(cx: &mut Context<'_>, sys: &mut Systems, client:
         cx.show(client, Event::PowerupBattleSuit, 0);
     }
     for (points, means) in hits.into_iter().flatten() {
-        let hit =
-            Hit { passes_armor: means == MeansOfDeath::Water, ..Hit::by_world(points, means) };
-        hurt(cx, sys, client, &hit);
+        let hit = Hit { no_armor: means == MeansOfDeath::Water, ..Hit::by_world(points, means) };
+        damage_player(cx, sys, client, &hit);
     }
 }

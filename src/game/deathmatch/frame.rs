@@ -24,7 +24,7 @@ use crate::model::{ClientNum, LevelTime};
 pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime) {
     cx.frame.ms = time.distance(cx.clients.now).clamp(0, 1000);
     cx.clients.now = time;
-    if sys.course.is_leaving(cx) {
+    if sys.match_state.is_leaving(cx) {
         return;
     }
     sys.targets.begin_frame();

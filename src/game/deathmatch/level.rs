@@ -5,7 +5,7 @@
 
 use super::{
     entities::{Entity, EntityKind},
-    teams::Fight,
+    teams::TeamState,
 };
 use crate::game::deathmatch::{
     classes::spawn_entities, context::Context, items::Items, movers::join_mover_teams,
@@ -24,7 +24,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     sys.items.clear_items(cx);
     sys.spots.clear();
     sys.targets.clear();
-    sys.fight = Fight::default();
+    sys.team_state = TeamState::default();
     let number = cx.host.settings().int(key::G_GAMETYPE);
     let game_type = GameType::of_number(number).filter(|&kind| kind.is_for_many());
     if game_type.is_none() {
@@ -92,12 +92,12 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
         cx.host.print("the map has no spawn points; players begin at its origin");
     }
     cx.clients.log_start(cx.host);
-    sys.course.begin_match(cx, start.restart);
+    sys.match_state.begin_match(cx, start.restart);
 }
 impl Items {
     /// Clients load the weapons that everybody comes with.
     fn register_arms(&mut self, cx: &mut Context<'_>) {
-        for number in cx.frame.combat.arms.items(cx.clients.ruleset) {
+        for number in cx.frame.combat.loadout.items(cx.clients.ruleset) {
             self.register_item(number);
         }
     }

@@ -33,7 +33,7 @@ mod triggers;
 mod weapons;
 
 use self::{
-    combat::death::die_for_good,
+    combat::death::die_on_disconnect,
     context::{Context, Frame, Rng, view_of},
     entities::Entities,
     level::start_level,
@@ -123,7 +123,7 @@ impl Game for Deathmatch {
         is_bot: bool,
     ) -> Result<(), String> {
         self.clients.connect(host, client, first_time, is_bot)?;
-        self.systems.course.forget_ready(client);
+        self.systems.match_state.clear_ready(client);
         self.systems.combat.reset_client(client);
         self.systems.projectiles.reset_client(client);
         self.entities.player_event_at[client.index()] = LevelTime::default();
@@ -146,12 +146,12 @@ impl Game for Deathmatch {
     fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
         let (mut cx, sys) = self.call(host);
         let cx = &mut cx;
-        sys.course.forfeit(cx, client);
+        sys.match_state.forfeit(cx, client);
         sys.projectiles.drop_hook(cx, client);
         sys.projectiles.drop_ticking_mine(cx, client);
         if cx.clients.plays(client) {
             if cx.clients.ruleset.disconnect_counts_as_death {
-                die_for_good(cx, sys, client);
+                die_on_disconnect(cx, sys, client);
             } else if let Some(player) = cx.clients.player(client) {
                 let origin = player.state.origin;
                 cx.show_teleport(client, origin, Event::PlayerTeleportOut);
@@ -160,7 +160,7 @@ impl Game for Deathmatch {
                 }
             }
         }
-        sys.items.forget_luggage(client);
+        sys.items.clear_carried(client);
         client_context(cx, sys, |clients| clients.disconnect(client));
     }
 

@@ -8,7 +8,7 @@ use super::{
     movers::{Kind, Leg},
 };
 use crate::game::deathmatch::{
-    body_queue::gib_corpse, combat::damage::hurt, context::Context, items::Items,
+    body_queue::gib_corpse, combat::damage::damage_player, context::Context, items::Items,
     movers::ends::use_mover, systems::Systems,
 };
 use crate::model::{
@@ -266,7 +266,7 @@ fn meet_obstacle(cx: &mut Context<'_>, sys: &mut Systems, captain: EntityNum, bl
     let turns = !mover.crusher && matches!(mover.leg, Leg::To(_));
     if mover.damage != 0 {
         let hit = Hit::by_world(mover.damage, MeansOfDeath::Crush);
-        hurt(cx, sys, client, &hit);
+        damage_player(cx, sys, client, &hit);
     }
     if turns {
         use_mover(cx, captain, Some(client));
@@ -291,7 +291,7 @@ impl Items {
 /// Something swings into what cannot give way.
 fn squash(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     if let Some(client) = ClientNum::new(number.index()) {
-        hurt(cx, sys, client, &Hit::by_world(LETHAL - 1, MeansOfDeath::Crush));
+        damage_player(cx, sys, client, &Hit::by_world(LETHAL - 1, MeansOfDeath::Crush));
     } else {
         gib_corpse(cx, number);
     }

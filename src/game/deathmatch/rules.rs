@@ -1,10 +1,10 @@
 //! Deathmatch rules behind client commands: enter, die, teleport, take, leave.
 
 use super::{
-    combat::death::{die_for_another_side, take_own_life},
+    combat::death::{suicide, suicide_on_team_change},
     context::{Context, Frame, Rng},
     entities::Entities,
-    items::take::hand_item,
+    items::touch::hand_item,
     systems::Systems,
     think::{spawn, teleport},
 };
@@ -55,7 +55,7 @@ impl ClientRules for DeathmatchRules<'_> {
 
     fn kill(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         let (mut cx, sys) = self.split(clients, host);
-        take_own_life(&mut cx, sys, client);
+        suicide(&mut cx, sys, client);
     }
 
     fn teleport(
@@ -86,7 +86,7 @@ impl ClientRules for DeathmatchRules<'_> {
         if cx.is_dead(client) {
             sys.body_queue.copy_to_body_queue(&mut cx, client);
         } else {
-            die_for_another_side(&mut cx, sys, client);
+            suicide_on_team_change(&mut cx, sys, client);
         }
     }
 }

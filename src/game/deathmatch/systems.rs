@@ -1,8 +1,8 @@
 //! State of the level by owner: each subsystem's fields are private to its module.
 
 use super::{
-    body_queue::BodyQueue, combat::Combat, items::Items, matches::Course, spots::Spots,
-    targets::Targets, teams::Fight, weapons::Projectiles,
+    body_queue::BodyQueue, combat::Combat, items::Items, matches::MatchState, spots::Spots,
+    targets::Targets, teams::TeamState, weapons::Projectiles,
 };
 
 /// The subsystems that own state beside the entity table.
@@ -13,8 +13,8 @@ use super::{
 pub(super) struct Systems {
     pub(super) combat: Combat,
     pub(super) items: Items,
-    pub(super) fight: Fight,
-    pub(super) course: Course,
+    pub(super) team_state: TeamState,
+    pub(super) match_state: MatchState,
     pub(super) projectiles: Projectiles,
     pub(super) spots: Spots,
     pub(super) targets: Targets,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::game::conformance;
-use crate::game::deathmatch::combat::damage::hurt;
+use crate::game::deathmatch::combat::damage::damage_player;
 
 mod movers;
 mod obstacles;
@@ -30,7 +30,12 @@ fn gods_and_ghosts_feel_nothing() {
     let mut health_after = |line: &str| {
         game.client_command(&mut host, client, &Words::parse(line));
         game.with(&mut host, |cx, sys| {
-            hurt(cx, sys, client, &combat::Hit::by_world(10, crate::bg::MeansOfDeath::Lava))
+            damage_player(
+                cx,
+                sys,
+                client,
+                &combat::Hit::by_world(10, crate::bg::MeansOfDeath::Lava),
+            )
         });
         Game::player(&game, client).stats[combat::HEALTH]
     };

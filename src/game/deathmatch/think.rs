@@ -10,17 +10,17 @@ use super::{
 };
 use crate::game::deathmatch::{
     combat::Combat,
-    combat::damage::hurt,
+    combat::damage::damage_player,
     context::Context,
     environment::feel_surroundings,
-    items::hold::use_holdable,
-    items::powers::{end_powerups, pass_time},
+    items::holdables::use_holdable,
+    items::powerups::{end_powerups, run_player_timers},
     rules::client_context,
     systems::Systems,
     targets::fire_targets,
     triggers::{bump, touch_triggers},
     weapons::fire_weapon,
-    weapons::gauntlet::saw,
+    weapons::gauntlet::gauntlet_attack,
 };
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
@@ -109,8 +109,8 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
             .then(|| now + cx.frame.combat.protection_ms),
         ..PlayerCombatState::new(now)
     };
-    let (spawn_bullets, arms) = (cx.clients.mode().spawn_bullets, cx.frame.combat.arms);
-    sys.items.forget_luggage(client);
+    let (spawn_bullets, arms) = (cx.clients.mode().spawn_bullets, cx.frame.combat.loadout);
+    sys.items.clear_carried(client);
     let Clients { players, settings, .. } = &mut *cx.clients;
     let Some(player) = players[client.index()].as_mut() else { return };
     player.command = cx.host.usercmd(client);
@@ -165,7 +165,7 @@ fn crush_others(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let origin = player.state.origin;
     let met: Vec<ClientNum> = cx.others_in(client, origin + mins, origin + maxs).collect();
     for other in met {
-        hurt(cx, sys, other, &Hit::telefrag(client));
+        damage_player(cx, sys, other, &Hit::telefrag(client));
     }
 }
 impl Combat {
@@ -207,7 +207,7 @@ fn link_player(cx: &mut Context<'_>, client: ClientNum) {
 /// Runs a client's last command.
 pub(super) fn think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     if cx.clients.intermission {
-        return sys.course.take_ready(cx, client);
+        return sys.match_state.handle_ready(cx, client);
     }
     let role = cx.clients.role(client);
     let now = cx.clients.now;
@@ -272,7 +272,8 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     sys.combat.fade_award(cx, client);
     sys.projectiles.hold_hook(cx, client, command.buttons);
     let before = cx.clients.player(client).map(|player| player.state);
-    let gauntlet_hit = before.is_some_and(|state| saw(cx, sys, client, &state, &command));
+    let gauntlet_hit =
+        before.is_some_and(|state| gauntlet_attack(cx, sys, client, &state, &command));
     // What the gauntlet does may come back to who uses it.
     let Some(player) = cx.clients.player(client) else { return };
     let (mut state, is_bot) = (player.state, player.is_bot);
@@ -326,7 +327,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     if cx.is_dead(client) {
         wait_for_respawn(cx, sys, client);
     } else {
-        pass_time(cx, sys, client, ms);
+        run_player_timers(cx, sys, client, ms);
     }
 }
 
@@ -356,7 +357,7 @@ fn feel_events(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, seen:
             continue;
         }
         sys.combat.players[client.index()].pain_debounce_until = cx.clients.now + FALL_QUIET_MS;
-        hurt(cx, sys, client, &Hit::by_world(points, MeansOfDeath::Falling));
+        damage_player(cx, sys, client, &Hit::by_world(points, MeansOfDeath::Falling));
     }
 }
 

@@ -9,9 +9,9 @@ use super::{
     targets::Cause,
 };
 use crate::game::deathmatch::{
-    combat::damage::hurt,
+    combat::damage::damage_player,
     context::Context,
-    items::take::{stands_on_item, touch_item},
+    items::touch::{stands_on_item, touch_item},
     level::give_brushes,
     movers::bump_mover,
     movers::doors::come_near_door,
@@ -204,7 +204,7 @@ fn hurt_by_place(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, num
         cx.temp_entity(at, Event::GeneralSound, |state, _| state.event_parm = place.sound);
     }
     let hit = Hit::by_world(place.points, MeansOfDeath::TriggerHurt);
-    hurt(cx, sys, client, &Hit { unstoppable: flags & HURT_UNSTOPPABLE != 0, ..hit });
+    damage_player(cx, sys, client, &Hit { no_protection: flags & HURT_UNSTOPPABLE != 0, ..hit });
 }
 
 /// A place that hurts stops to, or begins to.

@@ -4,7 +4,7 @@
 
 use crate::game::{Host, Ruleset, settings::key};
 
-use super::Arms;
+use super::Loadout;
 
 /// Values of the combat settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,7 +31,7 @@ pub(in crate::game::deathmatch) struct CombatSettings {
     /// Respawn wave interval, in ms.
     pub(in crate::game::deathmatch) wave_ms: Option<i32>,
     /// Fixed weapons of all players.
-    pub(in crate::game::deathmatch) arms: Arms,
+    pub(in crate::game::deathmatch) loadout: Loadout,
     /// Time until a proximity mine explodes by itself, in ms.
     pub(in crate::game::deathmatch) mine_ms: i32,
 }
@@ -60,7 +60,7 @@ impl CombatSettings {
             vampire: settings.float(key::G_VAMPIRE),
             vampire_most: settings.int(key::G_VAMPIRE_MAX_HEALTH),
             wave_ms: Some(settings.int(key::G_RESPAWNTIME) * 1000).filter(|&ms| ms > 0),
-            arms: Arms::of(settings.int(key::G_INSTANTGIB), settings.flag(key::G_ROCKETS)),
+            loadout: Loadout::of(settings.int(key::G_INSTANTGIB), settings.flag(key::G_ROCKETS)),
             ..rules
         }
     }

@@ -5,8 +5,8 @@
 use super::{EntityKind, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, PlayerCombatState};
 use crate::game::deathmatch::{
     body_queue::damage_corpse, combat::Combat, combat::death::die, context::Context,
-    movers::shoot_mover, systems::Systems, weapons::mines::shoot_mine,
-    weapons::shells::bounce_off_shell,
+    movers::shoot_mover, systems::Systems, weapons::invulnerability::deflect_off_sphere,
+    weapons::mines::shoot_mine,
 };
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
@@ -23,12 +23,12 @@ const PUSH_MS: i32 = 5000;
 /// Damage that a lead does not lower any further.
 const CAUGHT_UP: i32 = 5;
 /// Most damage at once that is counted with; more kills no more.
-const MAX_POINTS: i32 = 1_000_000;
+const MAX_DAMAGE: i32 = 1_000_000;
 
 /// One hit.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::game::deathmatch) struct Hit {
-    pub(in crate::game::deathmatch) points: i32,
+    pub(in crate::game::deathmatch) damage: i32,
     pub(in crate::game::deathmatch) means: MeansOfDeath,
     /// Who did it; none for the world.
     pub(in crate::game::deathmatch) attacker: Option<ClientNum>,
@@ -39,28 +39,28 @@ pub(in crate::game::deathmatch) struct Hit {
     /// Where it hits.
     pub(in crate::game::deathmatch) point: Option<Vec3>,
     /// It is a blast.
-    pub(in crate::game::deathmatch) is_blast: bool,
-    pub(in crate::game::deathmatch) passes_armor: bool,
+    pub(in crate::game::deathmatch) is_splash: bool,
+    pub(in crate::game::deathmatch) no_armor: bool,
     /// Does not push.
-    pub(in crate::game::deathmatch) is_still: bool,
+    pub(in crate::game::deathmatch) no_knockback: bool,
     /// Neither cheats nor being of one team nor a recent spawn help.
-    pub(in crate::game::deathmatch) unstoppable: bool,
+    pub(in crate::game::deathmatch) no_protection: bool,
 }
 
 impl Hit {
     /// The level hurts somebody.
-    pub(in crate::game::deathmatch) const fn by_world(points: i32, means: MeansOfDeath) -> Self {
+    pub(in crate::game::deathmatch) const fn by_world(damage: i32, means: MeansOfDeath) -> Self {
         Self {
-            points,
+            damage,
             means,
             attacker: None,
             inflictor: None,
             direction: None,
             point: None,
-            is_blast: false,
-            passes_armor: false,
-            is_still: false,
-            unstoppable: false,
+            is_splash: false,
+            no_armor: false,
+            no_knockback: false,
+            no_protection: false,
         }
     }
 
@@ -68,7 +68,7 @@ impl Hit {
     pub(in crate::game::deathmatch) const fn telefrag(by: ClientNum) -> Self {
         Self {
             attacker: Some(by),
-            unstoppable: true,
+            no_protection: true,
             ..Self::by_world(LETHAL, MeansOfDeath::Telefrag)
         }
     }
@@ -108,71 +108,71 @@ impl Combat {
 }
 
 /// Hits whatever stands at a number.
-pub(in crate::game::deathmatch) fn harm(
+pub(in crate::game::deathmatch) fn damage_entity(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     victim: EntityNum,
     hit: &Hit,
 ) {
     if let Some(client) = ClientNum::new(victim.index()) {
-        return hurt(cx, sys, client, hit);
+        return damage_player(cx, sys, client, hit);
     }
     let Some(entity) = cx.entities.get(victim) else { return };
     match &entity.kind {
         EntityKind::Mover(_) => shoot_mover(cx, victim, hit.attacker),
-        EntityKind::Corpse(_) => damage_corpse(cx, victim, hit.points),
+        EntityKind::Corpse(_) => damage_corpse(cx, victim, hit.damage),
         EntityKind::Missile(_) => shoot_mine(cx, victim),
         _ => {}
     }
 }
 
 /// Hurts a player.
-pub(in crate::game::deathmatch) fn hurt(
+pub(in crate::game::deathmatch) fn damage_player(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     victim: ClientNum,
     hit: &Hit,
 ) {
-    if sys.course.is_over()
+    if sys.match_state.is_over()
         || !sys.combat.is_damageable(cx, victim.into())
-        || is_turned_away(cx, victim, hit)
+        || is_deflected(cx, victim, hit)
     {
         return;
     }
     let attacker = sys.combat.credited(cx, victim, hit);
     let other = attacker.filter(|&attacker| attacker != victim);
-    let mut points = hit.points.clamp(0, MAX_POINTS);
+    let mut damage = hit.damage.clamp(0, MAX_DAMAGE);
     if let Some(handicap) = other.and_then(|other| cx.clients.player(other)) {
-        points = (i64::from(points) * i64::from(handicap.max_health) / 100) as i32;
+        damage = (i64::from(damage) * i64::from(handicap.max_health) / 100) as i32;
     }
     if cx.clients.player(victim).is_some_and(|player| player.cheats.noclip) {
         return;
     }
-    sys.combat.push_back(cx, victim, other, hit, points);
-    if !hit.unstoppable && sys.combat.is_spared(cx, victim, attacker, hit.means) {
+    sys.combat.apply_knockback(cx, victim, other, hit, damage);
+    if !hit.no_protection && sys.combat.is_protected(cx, victim, attacker, hit.means) {
         return;
     }
     if cx.has_powerup(victim, Powerup::BattleSuit) {
         cx.show(victim, Event::PowerupBattleSuit, 0);
-        if hit.is_blast || hit.means == MeansOfDeath::Falling {
+        if hit.is_splash || hit.means == MeansOfDeath::Falling {
             return;
         }
-        points /= 2;
+        damage /= 2;
     }
     if let Some(other) = other {
         count_hit(cx, other, victim);
     }
-    points = weighed(cx, victim, attacker, points);
-    take_points(cx, sys, victim, attacker, hit, points);
+    damage = scaled_damage(cx, victim, attacker, damage);
+    apply_damage(cx, sys, victim, attacker, hit, damage);
 }
 
 /// Whether a shell of invulnerability keeps a hit off. Shots are seen to hit it.
-fn is_turned_away(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit) -> bool {
-    if hit.means == MeansOfDeath::Juiced || hit.unstoppable || !cx.is_invulnerable(victim) {
+fn is_deflected(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit) -> bool {
+    if hit.means == MeansOfDeath::Juiced || hit.no_protection || !cx.is_invulnerable(victim) {
         return false;
     }
     if let (Some(direction), Some(point)) = (hit.direction, hit.point) {
-        bounce_off_shell(cx, victim, point, direction);
+        deflect_off_sphere(cx, victim, point, direction);
     }
     true
 }
@@ -203,18 +203,18 @@ impl Combat {
         (cx.clients.ruleset.combat.credits_pushers && recent).then_some(pusher)
     }
 
-    fn push_back(
+    fn apply_knockback(
         &mut self,
         cx: &mut Context<'_>,
         victim: ClientNum,
         other: Option<ClientNum>,
         hit: &Hit,
-        points: i32,
+        damage: i32,
     ) {
         let combat = &mut self.players[victim.index()];
-        let knockback = points.min(MAX_KNOCKBACK);
+        let knockback = damage.min(MAX_KNOCKBACK);
         let Some(direction) = hit.direction else { return };
-        if hit.is_still || knockback <= 0 || combat.dead {
+        if hit.no_knockback || knockback <= 0 || combat.dead {
             return;
         }
         let scale = cx.frame.combat.knockback;
@@ -228,7 +228,7 @@ impl Combat {
     }
 
     /// Whether something keeps the victim from being hurt at all.
-    fn is_spared(
+    fn is_protected(
         &self,
         cx: &Context<'_>,
         victim: ClientNum,
@@ -288,33 +288,38 @@ fn count_hit(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum) {
 }
 
 /// What is left of a hit after what lowers or raises it for this victim; at least 1.
-fn weighed(cx: &Context<'_>, victim: ClientNum, attacker: Option<ClientNum>, points: i32) -> i32 {
+fn scaled_damage(
+    cx: &Context<'_>,
+    victim: ClientNum,
+    attacker: Option<ClientNum>,
+    damage: i32,
+) -> i32 {
     let own = attacker == Some(victim);
-    let mut points = if own { points / 2 } else { points };
+    let mut damage = if own { damage / 2 } else { damage };
     if let Some(other) = attacker.filter(|_| !own && cx.frame.combat.catch_up > 0) {
         let lead = i64::from(score_of(cx, other)) - i64::from(score_of(cx, victim));
-        if points > CAUGHT_UP {
-            let share = lead * i64::from(cx.frame.combat.catch_up) * i64::from(points) / 100;
-            points = (i64::from(points) - share).clamp(i64::from(CAUGHT_UP), i64::from(MAX_POINTS))
+        if damage > CAUGHT_UP {
+            let share = lead * i64::from(cx.frame.combat.catch_up) * i64::from(damage) / 100;
+            damage = (i64::from(damage) - share).clamp(i64::from(CAUGHT_UP), i64::from(MAX_DAMAGE))
                 as i32;
         }
     }
     if let Some(by) = cx.frame.combat.damage_modifier {
-        points = (points as f32 * by) as i32;
+        damage = (damage as f32 * by) as i32;
     }
     let spares_self = cx.clients.ruleset.combat.has_combat_settings
         && cx.clients.settings.dmflags & dm_flag::NO_SELF_DAMAGE != 0;
-    if own && spares_self { 0 } else { points.clamp(1, MAX_POINTS) }
+    if own && spares_self { 0 } else { damage.clamp(1, MAX_DAMAGE) }
 }
 
 /// Takes points from armour and health.
-fn take_points(
+fn apply_damage(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     victim: ClientNum,
     attacker: Option<ClientNum>,
     hit: &Hit,
-    points: i32,
+    damage: i32,
 ) {
     let armor_at = cx.clients.ruleset.stats.armor;
     let blood = cx.frame.combat.blood;
@@ -322,10 +327,10 @@ fn take_points(
     let combat: &mut PlayerCombatState = &mut sys.combat.players[victim.index()];
     let state = &mut player.state;
     let armor = state.stats[armor_at].max(0);
-    let share = (points as f32 * ARMOR_SHARE).ceil() as i32;
-    let saved = if hit.passes_armor { 0 } else { share.min(armor) };
+    let share = (damage as f32 * ARMOR_SHARE).ceil() as i32;
+    let saved = if hit.no_armor { 0 } else { share.min(armor) };
     state.stats[armor_at] -= saved;
-    let lost = points - saved;
+    let lost = damage - saved;
     combat.damage_taken = combat.damage_taken.saturating_add(lost);
     combat.armor_taken = combat.armor_taken.saturating_add(saved);
     combat.damage_from = hit.direction.map(velocity::direction);
@@ -345,10 +350,10 @@ fn take_points(
         return;
     }
     if let Some(attacker) = attacker {
-        sys.fight.note_hurt_carrier(cx, victim, attacker);
+        sys.team_state.record_carrier_hurt(cx, victim, attacker);
     }
     if let Some(other) = attacker.filter(|&attacker| attacker != victim) {
-        drink(cx, other, victim, lost.min(before));
+        apply_vampire(cx, other, victim, lost.min(before));
     }
     if health <= 0 {
         die(cx, sys, victim, &Hit { attacker, ..*hit });
@@ -356,7 +361,7 @@ fn take_points(
 }
 
 /// Gives an attacker part of what its victim lost, where that is the custom.
-fn drink(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum, lost: i32) {
+fn apply_vampire(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum, lost: i32) {
     let (share, most) = (cx.frame.combat.vampire, cx.frame.combat.vampire_most);
     if share <= 0.0 || cx.is_dead(attacker) || cx.clients.are_mates(attacker, victim) {
         return;

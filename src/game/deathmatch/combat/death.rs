@@ -4,7 +4,7 @@
 
 use super::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
 use crate::game::deathmatch::{
-    combat::Combat, context::Context, systems::Systems, teams::kills::reward_kill,
+    combat::Combat, context::Context, systems::Systems, teams::frag_bonuses::reward_kill,
 };
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::{
@@ -21,7 +21,7 @@ const BODY_TOP: f32 = -8.0;
 const DEATHS: i32 = 3;
 
 /// Dies by command: nothing is left. Who was pushed a moment ago falls instead.
-pub(in crate::game::deathmatch) fn take_own_life(
+pub(in crate::game::deathmatch) fn suicide(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -45,13 +45,13 @@ pub(in crate::game::deathmatch) fn take_own_life(
 }
 
 /// Leaves a team by dying. Where that is the custom the team does not pay for it.
-pub(in crate::game::deathmatch) fn die_for_another_side(
+pub(in crate::game::deathmatch) fn suicide_on_team_change(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
 ) {
     let before = cx.clients.team_scores;
-    take_own_life(cx, sys, client);
+    suicide(cx, sys, client);
     if cx.clients.ruleset.team_change_keeps_team_score {
         cx.clients.team_scores = before;
         cx.clients.rank(cx.host);
@@ -59,7 +59,7 @@ pub(in crate::game::deathmatch) fn die_for_another_side(
 }
 
 /// Leaves the game by dying, of which the world is guilty; that costs the team nothing.
-pub(in crate::game::deathmatch) fn die_for_good(
+pub(in crate::game::deathmatch) fn die_on_disconnect(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -85,8 +85,8 @@ pub(in crate::game::deathmatch) fn die(
     sys.projectiles.drop_hook(cx, victim);
     sys.projectiles.drop_ticking_mine(cx, victim);
 
-    announce_death(cx, victim, hit, origin);
-    sys.course.keep_score(cx, victim, hit.attacker, origin);
+    send_obituary(cx, victim, hit, origin);
+    sys.match_state.score_death(cx, victim, hit.attacker, origin);
     if let Some(killer) = hit.attacker
         && killer != victim
         && !cx.clients.are_mates(killer, victim)
@@ -101,7 +101,7 @@ pub(in crate::game::deathmatch) fn die(
     }
     sys.items.drop_at_death(cx, victim);
     show_scores_of(cx, victim);
-    sys.combat.become_body(cx, victim, hit, origin);
+    sys.combat.turn_into_corpse(cx, victim, hit, origin);
 
     let nodrop = cx.contents_at(origin) & contents::NODROP != 0;
     let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
@@ -128,7 +128,7 @@ pub(in crate::game::deathmatch) fn die(
 }
 
 /// Tells the log and everybody who killed whom with what.
-fn announce_death(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec3) {
+fn send_obituary(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec3) {
     let ruleset = cx.clients.ruleset;
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
     let means = hit.means.number(ruleset.grapple_means);
@@ -171,7 +171,13 @@ fn show_scores_of(cx: &mut Context<'_>, victim: ClientNum) {
 }
 impl Combat {
     /// Turns a player into what lies there.
-    fn become_body(&mut self, cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec3) {
+    fn turn_into_corpse(
+        &mut self,
+        cx: &mut Context<'_>,
+        victim: ClientNum,
+        hit: &Hit,
+        origin: Vec3,
+    ) {
         let respawn_at = respawn_time(cx);
         let ruleset = cx.clients.ruleset;
         // Blasts and the level itself act from the middle of the map.

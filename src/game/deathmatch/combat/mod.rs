@@ -3,21 +3,23 @@
 //! Invariants: health is at least [`LEAST_HEALTH`]; who is dead dies no more; every value that is shown
 //! fits 16 bits. Source: the base game's combat rules; OpenArena's.
 
-pub(super) mod arms;
 pub(super) mod awards;
 pub(super) mod combat_settings;
 pub(super) mod damage;
 pub(super) mod death;
 pub(super) mod feedback;
-pub(super) mod radius;
+pub(super) mod loadout;
 pub(super) mod score;
+pub(super) mod splash;
 #[cfg(test)]
 mod tests;
 
 use super::{combat_state::PlayerCombatState, entities::EntityKind};
 use crate::model::{ClientNum, limits::MAX_CLIENTS};
 
-pub(super) use self::{arms::Arms, combat_settings::CombatSettings, damage::Hit, radius::Blast};
+pub(super) use self::{
+    combat_settings::CombatSettings, damage::Hit, loadout::Loadout, splash::SplashDamage,
+};
 
 /// Combat state of every player.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //! Source: the base game's scoring; OpenArena's, which spares who has nothing to lose.
 
 use crate::game::deathmatch::{
-    combat::damage::score_of, context::Context, matches::Course, teams::share_score,
+    combat::damage::score_of, context::Context, matches::MatchState, teams::share_score,
 };
 use crate::model::{ClientNum, Vec3};
 use crate::{
@@ -14,9 +14,9 @@ use crate::{
 /// Players from which on who dies by itself pays for it alone.
 const ENOUGH_PLAYERS: usize = 3;
 
-impl Course {
+impl MatchState {
     /// Counts a death and what it is worth.
-    pub(super) fn keep_score(
+    pub(super) fn score_death(
         &mut self,
         cx: &mut Context<'_>,
         victim: ClientNum,
@@ -34,12 +34,12 @@ impl Course {
         }
         match cx.clients.ruleset.suicide_penalty {
             SuicidePenalty::Own => self.add_score(cx, culprit, -1, at),
-            SuicidePenalty::Lenient => self.lose_gently(cx, victim, killer, at),
+            SuicidePenalty::Lenient => self.score_lenient_suicide(cx, victim, killer, at),
         }
     }
 
     /// Nobody falls below nothing; in small games the others gain instead.
-    fn lose_gently(
+    fn score_lenient_suicide(
         &mut self,
         cx: &mut Context<'_>,
         victim: ClientNum,

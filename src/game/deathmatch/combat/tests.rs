@@ -1,10 +1,10 @@
 //! Damage, radius damage and death in numbers.
 
-use super::{Blast, Hit};
+use super::{Hit, SplashDamage};
 use crate::game::deathmatch::{
-    combat::damage::{harm, hurt},
-    combat::death::take_own_life,
-    combat::radius,
+    combat::damage::{damage_entity, damage_player},
+    combat::death::suicide,
+    combat::splash,
     think::respawn,
 };
 use crate::model::{ClientNum, EntityNum, Vec3};
@@ -30,7 +30,7 @@ fn two(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> (Arena, ClientNu
 }
 
 fn hurt_by(arena: &mut Arena, victim: ClientNum, hit: &Hit) {
-    arena.game.with(&mut arena.host, |cx, sys| hurt(cx, sys, victim, hit));
+    arena.game.with(&mut arena.host, |cx, sys| damage_player(cx, sys, victim, hit));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn knockback_is_limited_and_follows_its_setting() {
     arena.player(other).state.stats[0] = 999;
     hurt_by(&mut arena, other, &hit(one, 400));
     assert_eq!(arena.state(other).velocity, EAST * 500.0);
-    let still = Hit { is_still: true, ..hit(one, 10) };
+    let still = Hit { no_knockback: true, ..hit(one, 10) };
     hurt_by(&mut arena, other, &still);
     assert_eq!(arena.state(other).velocity, EAST * 500.0);
 }
@@ -77,7 +77,7 @@ fn handicap_and_ones_own_hand_take_less() {
     hurt_by(&mut arena, one, &hit(one, 41));
     assert_eq!(arena.health(one), 80, "half, and no handicap");
     assert_eq!(arena.state(one).persistant[Persistent::Hits], 1);
-    hurt_by(&mut arena, other, &Hit { points: 0, ..hit(one, 0) });
+    hurt_by(&mut arena, other, &Hit { damage: 0, ..hit(one, 0) });
     assert_eq!(arena.health(other), 79, "at least 1");
     hurt_by(&mut arena, other, &hit(one, i32::MAX));
     assert!(arena.health(other) >= -999);
@@ -91,7 +91,7 @@ fn battle_suits_halve_and_swallow_blasts() {
     hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80);
     assert_eq!(arena.state(other).external_event & 0xff, Event::PowerupBattleSuit);
-    hurt_by(&mut arena, other, &Hit { is_blast: true, ..hit(one, 40) });
+    hurt_by(&mut arena, other, &Hit { is_splash: true, ..hit(one, 40) });
     hurt_by(&mut arena, other, &Hit::by_world(10, MeansOfDeath::Falling));
     assert_eq!(arena.health(other), 80);
 }
@@ -131,25 +131,29 @@ fn blasts_lose_strength_with_distance() {
     // Box from 285 − 1 on, blast 60 units in front of it: half of 100 at radius 120.
     for ruleset in Ruleset::ALL {
         let (mut arena, one, other) = two(ruleset, &[]);
-        let blast = Blast {
+        let splash = SplashDamage {
             center: Vec3::new(284.0 - 60.0, 0.0, 20.0),
-            points: 100.0,
+            damage: 100.0,
             radius: 120.0,
             means: MeansOfDeath::RocketSplash,
             attacker: Some(one),
             spared: None,
         };
-        assert!(arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &blast)));
+        assert!(
+            arena.game.with(&mut arena.host, |cx, sys| splash::splash_damage(cx, sys, &splash))
+        );
         assert_eq!(arena.health(other), 50, "{}", ruleset.folder);
         let thrown = arena.state(other).velocity;
         // Away and 24 units up: 50 points, 250 units a second.
         assert!((thrown.length() - 250.0).abs() < 0.1, "{thrown:?}");
         let slope = (STANDING.trunc() - 20.0 + 24.0) / 76.0;
         assert!((thrown[2] / thrown[0] - slope).abs() < 1e-3, "{thrown:?}");
-        let far = Blast { center: Vec3::new(284.0 - 120.0, 0.0, 20.0), ..blast };
-        assert!(!arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &far)));
-        let spared = Blast { spared: Some(other.into()), ..blast };
-        assert!(!arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &spared)));
+        let far = SplashDamage { center: Vec3::new(284.0 - 120.0, 0.0, 20.0), ..splash };
+        assert!(!arena.game.with(&mut arena.host, |cx, sys| splash::splash_damage(cx, sys, &far)));
+        let spared = SplashDamage { spared: Some(other.into()), ..splash };
+        assert!(
+            !arena.game.with(&mut arena.host, |cx, sys| splash::splash_damage(cx, sys, &spared))
+        );
         assert_eq!(arena.health(other), 50);
     }
 }
@@ -163,15 +167,15 @@ fn blasts_do_not_go_through_walls_but_around_corners() {
         let mut arena = Arena::with(ruleset, &[wall], &[]);
         let one = arena.join(0, 0.0, 0.0, 0.0);
         let other = arena.join(1, 300.0, 0.0, 180.0);
-        let blast = Blast {
+        let splash = SplashDamage {
             center: Vec3::new(204.0, 0.0, 28.0),
-            points: 100.0,
+            damage: 100.0,
             radius: 120.0,
             means: MeansOfDeath::RocketSplash,
             attacker: Some(one),
             spared: None,
         };
-        arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &blast));
+        arena.game.with(&mut arena.host, |cx, sys| splash::splash_damage(cx, sys, &splash));
         assert_eq!(arena.health(other), health, "{}", ruleset.folder);
     }
 }
@@ -209,12 +213,12 @@ fn a_frag_is_announced_scored_and_awarded() {
 #[test]
 fn suicides_cost_what_each_game_says() {
     let (mut arena, one, _) = two(Ruleset::BASEQ3, &[]);
-    arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, one));
+    arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, one));
     assert_eq!(arena.state(one).persistant[Persistent::Score], -1);
     assert_eq!(arena.obituaries(), [20]);
 
     let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
-    arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, one));
+    arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, one));
     let score = |arena: &Arena, client| arena.state(client).persistant[Persistent::Score];
     assert_eq!((score(&arena, one), score(&arena, other)), (0, 1));
     let plum = arena.event(Event::ScorePlum);
@@ -223,8 +227,8 @@ fn suicides_cost_what_each_game_says() {
     let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
     arena.join(2, 0.0, 300.0, 0.0);
     arena.player(one).state.persistant[Persistent::Score] = 1;
-    arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, one));
-    arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, other));
+    arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, one));
+    arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, other));
     assert_eq!((score(&arena, one), score(&arena, other)), (0, 0), "nobody falls below nothing");
 }
 
@@ -240,12 +244,12 @@ fn who_pushes_gets_the_frag_where_that_is_the_custom() {
     }
     let mut alone = Arena::with(Ruleset::BASEOA, &[], &[]);
     let one = alone.join(0, 0.0, 0.0, 0.0);
-    alone.game.with(&mut alone.host, |cx, sys| take_own_life(cx, sys, one));
+    alone.game.with(&mut alone.host, |cx, sys| suicide(cx, sys, one));
     assert!(alone.events(Event::ScorePlum).is_empty(), "nobody gains");
 
     let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
     hurt_by(&mut arena, other, &hit(one, 10));
-    arena.game.with(&mut arena.host, |cx, sys| take_own_life(cx, sys, other));
+    arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, other));
     assert_eq!(arena.obituaries(), [MeansOfDeath::Falling as i32]);
     assert_eq!(arena.state(one).persistant[Persistent::Score], 1);
 }
@@ -323,9 +327,9 @@ fn corpses_can_be_shot_to_pieces() {
         slots.find(|&slot| sys.combat.is_damageable(cx, slot)).expect("a corpse")
     });
     assert_eq!(arena.game.entities.get(corpse).expect("it").state.pos.base, seen_at);
-    arena.game.with(&mut arena.host, |cx, sys| harm(cx, sys, corpse, &hit(one, 39)));
+    arena.game.with(&mut arena.host, |cx, sys| damage_entity(cx, sys, corpse, &hit(one, 39)));
     assert!(arena.game.with(&mut arena.host, |cx, sys| sys.combat.is_damageable(cx, corpse)));
-    arena.game.with(&mut arena.host, |cx, sys| harm(cx, sys, corpse, &hit(one, 1)));
+    arena.game.with(&mut arena.host, |cx, sys| damage_entity(cx, sys, corpse, &hit(one, 1)));
     assert!(!arena.game.with(&mut arena.host, |cx, sys| sys.combat.is_damageable(cx, corpse)));
     let state = arena.game.entities.get(corpse).expect("it").state;
     assert_eq!(
@@ -400,20 +404,20 @@ fn hostile_numbers_hurt_nobody_but_players() {
     for number in (0..1024).filter_map(EntityNum::new) {
         let strange =
             Hit { direction: Some(Vec3::new(f32::NAN, f32::INFINITY, 0.0)), ..hit(one, i32::MIN) };
-        arena.game.with(&mut arena.host, |cx, sys| harm(cx, sys, number, &strange));
+        arena.game.with(&mut arena.host, |cx, sys| damage_entity(cx, sys, number, &strange));
     }
     for client in [one, other] {
         assert!(arena.health(client) >= 98, "{}", arena.health(client));
     }
-    let blast = Blast {
+    let splash = SplashDamage {
         center: Vec3::new(1e30, 0.0, 0.0),
-        points: f32::INFINITY,
+        damage: f32::INFINITY,
         radius: f32::MAX,
         means: MeansOfDeath::Unknown,
         attacker: None,
         spared: None,
     };
-    arena.game.with(&mut arena.host, |cx, sys| radius::blast(cx, sys, &blast));
+    arena.game.with(&mut arena.host, |cx, sys| splash::splash_damage(cx, sys, &splash));
     arena.host.set_setting("g_knockback", "1e39");
     arena.frame();
 }

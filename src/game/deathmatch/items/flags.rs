@@ -3,7 +3,7 @@
 //! Invariants: a flag is in one place: its item at home is shown exactly when nobody carries it and it
 //! does not lie elsewhere. Source: the base game's capture the flag.
 
-use super::Step;
+use super::ItemThink;
 use crate::bg::{
     Event, Powerup, Team, TeamColor, TeamSound, UNTIL_LOST, configstring, contents, entity_flag,
 };
@@ -11,14 +11,14 @@ use crate::game::deathmatch::{
     context::Context,
     entities::Entities,
     items::Items,
-    items::toss::toss,
+    items::drop::launch_item,
     items::{plan, remove_item},
     systems::Systems,
-    teams::{reward_capture, reward_return, tell_flag_taken},
+    teams::{announce_flag_taken, reward_capture, reward_return},
 };
 use crate::model::{ClientNum, EntityNum, SvFlags};
 
-use super::toss::without;
+use super::drop::without;
 
 /// A team's flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl Flag {
 
 /// Where a flag is: the digits of configstring 23.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum FlagStatus {
     #[default]
     Home = 0,
     Carried = 1,
@@ -116,11 +116,11 @@ pub(super) enum Place {
 }
 
 /// Where both flags are: red, blue.
-pub(super) type Standing = [Place; 2];
+pub(super) type FlagStatuses = [FlagStatus; 2];
 
 /// What is told of a flag that comes home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::game::deathmatch) enum Words {
+pub(in crate::game::deathmatch) enum ReturnAnnouncement {
     /// Nothing: whoever sent it home tells it.
     None,
     /// Its sound.
@@ -151,7 +151,7 @@ impl Entities {
 }
 
 impl Items {
-    fn move_flag(&mut self, cx: &mut Context<'_>, flag: Flag, place: Place) {
+    fn move_flag(&mut self, cx: &mut Context<'_>, flag: Flag, place: FlagStatus) {
         self.flags[flag as usize] = place;
         self.publish_flags(cx);
     }
@@ -170,17 +170,17 @@ pub(in crate::game::deathmatch) fn touch_team_item(
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return false };
     if flag.team() != team {
         player.state.powerups[flag.powerup()] = UNTIL_LOST;
-        sys.items.move_flag(cx, flag, Place::Carried);
-        tell_flag_taken(cx, sys, client, flag);
+        sys.items.move_flag(cx, flag, FlagStatus::Carried);
+        announce_flag_taken(cx, sys, client, flag);
         return true;
     }
     if is_dropped {
         reward_return(cx, sys, client, flag);
-        sys.items.send_flag_home(cx, flag, Words::Sound);
+        sys.items.send_flag_home(cx, flag, ReturnAnnouncement::Sound);
     } else {
         player.state.powerups[flag.other().powerup()] = 0;
         for each in [flag, flag.other()] {
-            sys.items.send_flag_home(cx, each, Words::None);
+            sys.items.send_flag_home(cx, each, ReturnAnnouncement::None);
         }
         reward_capture(cx, sys, client, flag);
     }
@@ -188,7 +188,12 @@ pub(in crate::game::deathmatch) fn touch_team_item(
 }
 impl Items {
     /// A flag is at home again, wherever it was, and nobody carries it.
-    pub(super) fn send_flag_home(&mut self, cx: &mut Context<'_>, flag: Flag, words: Words) {
+    pub(super) fn send_flag_home(
+        &mut self,
+        cx: &mut Context<'_>,
+        flag: Flag,
+        words: ReturnAnnouncement,
+    ) {
         let row = flag.row();
         for number in cx.entities.numbers() {
             let Some((_, pickup)) = cx.entities.pickup(number) else { continue };
@@ -204,11 +209,11 @@ impl Items {
         for player in cx.clients.players.iter_mut().flatten() {
             player.state.powerups[row.powerup] = 0;
         }
-        self.move_flag(cx, flag, Place::Home);
-        if words != Words::None {
-            tell_team_sound(cx, row.back_sound);
+        self.move_flag(cx, flag, FlagStatus::Home);
+        if words != ReturnAnnouncement::None {
+            send_team_sound(cx, row.back_sound);
         }
-        if words == Words::Loud {
+        if words == ReturnAnnouncement::Loud {
             let line = format!("print \"The {} flag has returned!\n\"", flag.name());
             cx.host.send_command(None, &line);
         }
@@ -216,7 +221,7 @@ impl Items {
 }
 
 /// Everybody hears what happened to the teams.
-pub(in crate::game::deathmatch) fn tell_team_sound(cx: &mut Context<'_>, sound: TeamSound) {
+pub(in crate::game::deathmatch) fn send_team_sound(cx: &mut Context<'_>, sound: TeamSound) {
     cx.temp_entity(crate::model::Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
         state.event_parm = sound as i32;
         shared.sv_flags = SvFlags::BROADCAST;
@@ -238,10 +243,10 @@ impl Items {
             return;
         }
         let item = cx.clients.ruleset.items.get(row.item);
-        let dropped = item.and_then(|item| toss(cx, client, row.item, item, angle));
+        let dropped = item.and_then(|item| launch_item(cx, client, row.item, item, angle));
         match dropped {
-            Some(_) => self.move_flag(cx, flag, Place::Lying),
-            None => self.send_flag_home(cx, flag, Words::Loud),
+            Some(_) => self.move_flag(cx, flag, FlagStatus::Lying),
+            None => self.send_flag_home(cx, flag, ReturnAnnouncement::Loud),
         }
     }
 
@@ -268,7 +273,7 @@ impl Items {
                 .player(client)
                 .is_some_and(|player| player.state.powerups[row.powerup] != 0);
             if carries {
-                self.send_flag_home(cx, row.flag, Words::Loud);
+                self.send_flag_home(cx, row.flag, ReturnAnnouncement::Loud);
             }
         }
     }
@@ -283,5 +288,5 @@ pub(super) fn show_again(cx: &mut Context<'_>, number: EntityNum) {
     entity.shared.sv_flags = without(entity.shared.sv_flags, SvFlags::NO_CLIENT);
     entity.add_event(Event::ItemRespawn, 0, now);
     cx.entities.link(cx.host, number);
-    plan(cx, number, Step::Rest, 0);
+    plan(cx, number, ItemThink::Rest, 0);
 }

@@ -8,24 +8,24 @@
 //! Invariants: an item that can't be taken has no contents; one chain of items never shows two at once
 //! by itself; what was dropped is gone after 30 seconds. Source: the base game's items; OpenArena's.
 
-pub(super) mod come_back;
-pub(super) mod effects;
+pub(super) mod drop;
+pub(super) mod flag_stands;
 pub(super) mod flags;
-pub(super) mod hold;
-pub(super) mod place;
-pub(super) mod powers;
-pub(super) mod stands;
-pub(super) mod take;
-pub(super) mod toss;
+pub(super) mod grant;
+pub(super) mod holdables;
+pub(super) mod powerups;
+pub(super) mod respawn;
+pub(super) mod spawn;
+pub(super) mod touch;
 
 pub(super) use self::{
+    flag_stands::{blue as blue_stand, red as red_stand},
     flags::Flag,
-    powers::speed_of,
-    stands::{blue as blue_stand, red as red_stand},
+    powerups::speed_of,
 };
 use super::entities::{Entity, EntityKind};
 use crate::game::deathmatch::{
-    context::Context, entities::Entities, items::come_back::bring_back, items::place::settle_item,
+    context::Context, entities::Entities, items::respawn::respawn_item, items::spawn::drop_to_floor,
 };
 use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
 use crate::{
@@ -44,20 +44,20 @@ const MAXS: Vec3 = Vec3::new(RADIUS, RADIUS, RADIUS);
 
 /// What an item does next by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum ItemThink {
     /// Nothing.
     Rest,
     /// Falls to the floor and is there.
     Settle,
     /// Is there again.
-    ComeBack,
+    Respawn,
     /// Is gone for good; a flag goes home.
     Vanish,
 }
 
 /// Something to take.
 #[derive(Clone, Debug)]
-pub(super) struct Pickup {
+pub(super) struct ItemState {
     /// Its number and row.
     number: i32,
     item: &'static Item,
@@ -71,13 +71,13 @@ pub(super) struct Pickup {
     /// The map's name for its chain, and the first of that chain.
     chain: Box<str>,
     captain: Option<EntityNum>,
-    step: Step,
+    step: ItemThink,
     /// How much of its speed is left when it hits something.
     bounce: f32,
     is_dropped: bool,
 }
 
-impl Pickup {
+impl ItemState {
     fn new(number: i32, item: &'static Item) -> Self {
         Self {
             number,
@@ -88,7 +88,7 @@ impl Pickup {
             is_silent: false,
             chain: "".into(),
             captain: None,
-            step: Step::Rest,
+            step: ItemThink::Rest,
             bounce: 0.0,
             is_dropped: false,
         }
@@ -97,7 +97,7 @@ impl Pickup {
 
 /// What a player carries that its state does not tell.
 #[derive(Clone, Copy, Debug, Default)]
-struct Luggage {
+struct CarriedItems {
     /// The rune that is hidden while its holder lives.
     rune: Option<EntityNum>,
     /// Milliseconds since each weapon last got rounds back.
@@ -110,16 +110,16 @@ pub(super) struct Items {
     /// By item number: whether clients load it at the start.
     registered: [bool; ITEMS.len()],
     /// By client number.
-    luggage: [Luggage; MAX_CLIENTS],
-    flags: flags::Standing,
+    carried: [CarriedItems; MAX_CLIENTS],
+    flags: flags::FlagStatuses,
 }
 
 impl Default for Items {
     fn default() -> Self {
         Self {
             registered: [false; ITEMS.len()],
-            luggage: [Luggage::default(); MAX_CLIENTS],
-            flags: flags::Standing::default(),
+            carried: [CarriedItems::default(); MAX_CLIENTS],
+            flags: flags::FlagStatuses::default(),
         }
     }
 }
@@ -158,7 +158,7 @@ impl Items {
 }
 
 impl Entities {
-    fn pickup(&self, number: EntityNum) -> Option<(&Entity, &Pickup)> {
+    fn pickup(&self, number: EntityNum) -> Option<(&Entity, &ItemState)> {
         let entity = self.get(number)?;
         match &entity.kind {
             EntityKind::Item(pickup) => Some((entity, pickup)),
@@ -166,7 +166,7 @@ impl Entities {
         }
     }
 
-    fn pickup_mut(&mut self, number: EntityNum) -> Option<&mut Pickup> {
+    fn pickup_mut(&mut self, number: EntityNum) -> Option<&mut ItemState> {
         match &mut self.get_mut(number)?.kind {
             EntityKind::Item(pickup) => Some(pickup),
             _ => None,
@@ -175,13 +175,13 @@ impl Entities {
 }
 
 /// Says what an item does next, and in how many milliseconds.
-fn plan(cx: &mut Context<'_>, number: EntityNum, step: Step, in_ms: i32) {
+fn plan(cx: &mut Context<'_>, number: EntityNum, step: ItemThink, in_ms: i32) {
     let now = cx.clients.now;
     if let Some(entity) = cx.entities.get_mut(number)
         && let EntityKind::Item(pickup) = &mut entity.kind
     {
         pickup.step = step;
-        entity.think_at = (step != Step::Rest).then(|| now + in_ms);
+        entity.think_at = (step != ItemThink::Rest).then(|| now + in_ms);
     }
 }
 impl Items {
@@ -196,12 +196,14 @@ impl Items {
         let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
         let step = pickup.step;
         if entity.think_at.is_some_and(|at| at.distance(now) <= 0) {
-            plan(cx, number, Step::Rest, 0);
+            plan(cx, number, ItemThink::Rest, 0);
             match step {
-                Step::Rest => {}
-                Step::Settle => settle_item(cx, number),
-                Step::ComeBack => bring_back(cx, number),
-                Step::Vanish => self.lose_item(cx, number, flags::Words::Sound),
+                ItemThink::Rest => {}
+                ItemThink::Settle => drop_to_floor(cx, number),
+                ItemThink::Respawn => respawn_item(cx, number),
+                ItemThink::Vanish => {
+                    self.discard_item(cx, number, flags::ReturnAnnouncement::Sound)
+                }
             }
         }
         if let Some(trace) = hit {
@@ -239,7 +241,7 @@ impl Items {
         let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
         let at = entity.shared.current_origin;
         if pickup.item.kind == ItemKind::Team {
-            self.lose_item(cx, number, flags::Words::Sound);
+            self.discard_item(cx, number, flags::ReturnAnnouncement::Sound);
         } else {
             cx.temp_entity(at, Event::ItemPop, |_, _| {});
             remove_item(cx, number);
@@ -247,7 +249,12 @@ impl Items {
     }
 
     /// An item that nobody will take any more: gone, but for flags, which go home.
-    fn lose_item(&mut self, cx: &mut Context<'_>, number: EntityNum, words: flags::Words) {
+    fn discard_item(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: EntityNum,
+        words: flags::ReturnAnnouncement,
+    ) {
         let Some((_, pickup)) = cx.entities.pickup(number) else { return };
         match Flag::of_item(pickup.number).filter(|_| cx.clients.game_type.has_flags()) {
             Some(flag) => self.send_flag_home(cx, flag, words),
@@ -256,8 +263,8 @@ impl Items {
     }
 
     /// What a client carries is forgotten: it begins to live, or is gone.
-    pub(in crate::game::deathmatch) fn forget_luggage(&mut self, client: ClientNum) {
-        self.luggage[client.index()] = Luggage::default();
+    pub(in crate::game::deathmatch) fn clear_carried(&mut self, client: ClientNum) {
+        self.carried[client.index()] = CarriedItems::default();
     }
 }
 

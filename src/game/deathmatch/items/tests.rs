@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::game::deathmatch::{
-    combat::death::take_own_life,
+    combat::death::suicide,
     environment::feel_surroundings,
-    items::come_back::{hide_item, use_item},
     items::flags::touch_team_item,
-    items::hold::use_holdable,
-    items::powers::pass_time,
+    items::holdables::use_holdable,
+    items::powerups::run_player_timers,
     items::remove_item,
-    items::take::{give_item, touch_item},
+    items::respawn::{hide_item, use_item},
+    items::touch::{give_item, touch_item},
 };
 use crate::game::{Host, deathmatch::Deathmatch};
 use crate::model::{LevelTime, SvFlags, UserCmd};
@@ -61,9 +61,9 @@ impl Level {
     }
 
     /// An item that lies at a place, as the map would have it.
-    fn lay(&mut self, class: &str, fill: impl FnOnce(&mut Pickup)) -> EntityNum {
+    fn lay(&mut self, class: &str, fill: impl FnOnce(&mut ItemState)) -> EntityNum {
         let (number, item) = self.game.clients.ruleset.items.by_class(class).unwrap();
-        let mut pickup = Pickup::new(number, item);
+        let mut pickup = ItemState::new(number, item);
         fill(&mut pickup);
         let mut entity = Entity::new(EntityKind::Item(Box::new(pickup)), HERE);
         entity.state.e_type = EntityType::Item as i32;
@@ -340,7 +340,7 @@ fn keys_of_the_map_change_what_and_when() {
     let mut level = Level::new(Ruleset::BASEQ3);
     let client = level.join(0);
     let now = level.now;
-    let due = |level: &mut Level, fill: &dyn Fn(&mut Pickup)| {
+    let due = |level: &mut Level, fill: &dyn Fn(&mut ItemState)| {
         level.state(client).powerups = [0; 16];
         let place = level.lay("item_quad", fill);
         level.touch(client, place);
@@ -562,15 +562,15 @@ fn runes_work_until_their_holder_dies() {
     assert_eq!((state.stats[0], state.stats[4], state.stats[7]), (200, 200, 200));
     // Regains up to half of the doubled maximum, a tenth more, then slowly up to all of it.
     state.stats[0] = 30;
-    level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 1000));
+    level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 1000));
     assert_eq!(level.state(client).stats[0], 45);
     level.state(client).stats[0] = 100;
-    level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 2000));
+    level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 2000));
     assert_eq!(level.state(client).stats[0], 110);
     level.frames(50);
     let now = level.now.0;
     assert_eq!(level.state(client).powerups[Powerup::Guard], now, "others see it");
-    level.game.with(&mut level.host, |cx, sys| take_own_life(cx, sys, client));
+    level.game.with(&mut level.host, |cx, sys| suicide(cx, sys, client));
     assert!(level.is_there(guard));
     assert_eq!(level.state(client).stats[2], 0);
     assert_eq!(level.dropped(), []);
@@ -584,13 +584,13 @@ fn the_rune_of_ammunition_gives_rounds_back() {
     level.touch(client, rune);
     level.state(client).ammo = [0; 16];
     for _ in 0..60 {
-        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 100));
+        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 100));
     }
     let ammo = level.state(client).ammo;
     assert_eq!(ammo[2..10], [24, 4, 3, 3, 20, 3, 20, 1], "six seconds");
     assert_eq!(ammo[11..14], [4, 3, 30]);
     for _ in 0..600 {
-        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 200));
+        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 200));
     }
     let ammo = level.state(client).ammo;
     assert_eq!(ammo[2..10], [50, 10, 10, 10, 50, 10, 50, 10]);
@@ -605,22 +605,22 @@ fn a_second_takes_from_what_is_above_the_maximum() {
         let client = level.join(0);
         let state = level.state(client);
         (state.stats[stats.health], state.stats[stats.armor]) = (150, 120);
-        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 999));
+        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 999));
         assert_eq!(level.state(client).stats[stats.health], 150);
-        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 1));
-        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 30_000));
+        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 1));
+        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 30_000));
         let state = level.state(client);
         assert_eq!((state.stats[stats.health], state.stats[stats.armor]), (119, 100));
         state.powerups[Powerup::Regeneration] = i32::MAX;
         state.external_event = 0;
-        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 1000));
+        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 1000));
         let state = level.state(client);
         assert_eq!(state.stats[stats.health], 124);
         assert_eq!(state.external_event & 0xff, Event::PowerupRegen);
         state.powerups[Powerup::Regeneration] = 0;
         state.stats[stats.health] = 90;
         level.host.set_setting("g_regen", "8");
-        level.game.with(&mut level.host, |cx, sys| pass_time(cx, sys, client, 1000));
+        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 1000));
         let expected = if ruleset.item_settings { 98 } else { 90 };
         assert_eq!(level.state(client).stats[stats.health], expected);
     }
@@ -691,7 +691,7 @@ fn flags_go_home_when_they_are_lost() {
 
         // One's own hand brings it home at once, and says so.
         carry(&mut level);
-        level.game.with(&mut level.host, |cx, sys| take_own_life(cx, sys, red));
+        level.game.with(&mut level.host, |cx, sys| suicide(cx, sys, red));
         assert!(level.is_there(blue_flag) && level.dropped().is_empty());
         assert_eq!(told(&level), 1);
 
@@ -717,7 +717,7 @@ fn flags_are_carried_returned_and_met() {
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], UNTIL_LOST);
     assert_eq!(level.host.configstring(configstring::FLAG_STATUS), "01");
     level.game.with(&mut level.host, |cx, sys| {
-        sys.items.send_flag_home(cx, Flag::Blue, flags::Words::None)
+        sys.items.send_flag_home(cx, Flag::Blue, flags::ReturnAnnouncement::None)
     });
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], 0);
     assert!(level.is_there(blue_flag) && level.is_there(red_flag));

@@ -2,11 +2,11 @@
 //!
 //! Invariant: while it lasts nobody plays, whoever enters. Source: the base game's intermission.
 
-use super::{Ending, RESTART};
+use super::{MatchEnd, RESTART};
 use crate::game::deathmatch::{
     context::Context,
-    matches::Course,
-    matches::tournament::{retire_loser, settle_tournament},
+    matches::MatchState,
+    matches::tournament::{remove_tournament_loser, settle_tournament},
     rules::client_context,
     spots::Spots,
     systems::Systems,
@@ -33,8 +33,8 @@ pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
         settle_tournament(cx);
     }
     let since = cx.clients.now;
-    sys.course.ending = Ending::Intermission { since, hurry_from: None };
-    sys.course.ready = 0;
+    sys.match_state.ending = MatchEnd::Intermission { since, hurry_from: None };
+    sys.match_state.ready = 0;
     cx.clients.intermission = true;
     for client in ClientNum::all() {
         if cx.clients.active(client).is_none() {
@@ -84,9 +84,9 @@ impl Spots {
     }
 }
 
-impl Course {
+impl MatchState {
     /// A client's command while the scoreboard is shown: whether it wants to go on.
-    pub(in crate::game::deathmatch) fn take_ready(
+    pub(in crate::game::deathmatch) fn handle_ready(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
@@ -112,7 +112,7 @@ pub(super) fn wait_for_ready(
         ClientNum::all()
             .filter(|&client| cx.clients.active(client).is_some_and(|player| !player.is_bot))
     };
-    let is_ready = |client: &ClientNum| sys.course.ready & (1 << client.index()) != 0;
+    let is_ready = |client: &ClientNum| sys.match_state.ready & (1 << client.index()) != 0;
     let (present, ready) = (humans().count(), humans().filter(is_ready).count());
     let bits = humans()
         .filter(|client| client.index() < SHOWN_READY && is_ready(client))
@@ -130,7 +130,7 @@ pub(super) fn wait_for_ready(
         (1.., _) if ready == present => return leave_level(cx, sys),
         _ => Some(hurry_from.unwrap_or(now)),
     };
-    sys.course.ending = Ending::Intermission { since, hurry_from };
+    sys.match_state.ending = MatchEnd::Intermission { since, hurry_from };
     if hurry_from.is_some_and(|from| now.distance(from) >= HURRY_MS) {
         leave_level(cx, sys);
     }
@@ -139,18 +139,18 @@ pub(super) fn wait_for_ready(
 /// Has the server play the next level.
 fn leave_level(cx: &mut Context<'_>, sys: &mut Systems) {
     if cx.clients.mode().plays_in_turn {
-        retire_loser(cx, sys);
-        return sys.course.lead_on(cx, RESTART);
+        remove_tournament_loser(cx, sys);
+        return sys.match_state.queue_level_change(cx, RESTART);
     }
     let next = cx.host.settings().text(key::NEXTMAP);
     let unnamed = next.is_empty() || next == RESTART;
     let (first, second) = ROTATION;
     if unnamed && !cx.host.setting(first).is_empty() {
         cx.host.set_setting("nextmap", second);
-        sys.course.lead_on(cx, &format!("vstr {first}"));
+        sys.match_state.queue_level_change(cx, &format!("vstr {first}"));
     } else {
         let unset = next.is_empty();
-        sys.course.lead_on(cx, if unset { RESTART } else { "vstr nextmap" });
+        sys.match_state.queue_level_change(cx, if unset { RESTART } else { "vstr nextmap" });
     }
     cx.clients.team_scores = [0; 2];
     for player in cx.clients.players.iter_mut().flatten() {

@@ -8,8 +8,8 @@
 //! level is a console line that the server runs after the frame, and until then nothing moves. Source:
 //! the base game's rules of matches; OpenArena's.
 
+pub(super) mod exit_rules;
 pub(super) mod intermission;
-pub(super) mod limits;
 pub(super) mod record;
 pub(super) mod tournament;
 pub(super) mod warmup;
@@ -32,9 +32,9 @@ const RESTART: &str = "map_restart 0";
 
 /// Where in its course a match is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Course {
+pub(super) struct MatchState {
     warmup: Warmup,
-    ending: Ending,
+    ending: MatchEnd,
     /// The restart that comes ends a warm-up.
     warmed_up: bool,
     /// Clients that want to leave the scoreboard, one bit each.
@@ -45,7 +45,7 @@ pub(super) struct Course {
 
 /// How far the end has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Ending {
+enum MatchEnd {
     /// The match goes on.
     #[default]
     None,
@@ -59,7 +59,7 @@ enum Ending {
     },
 }
 
-impl Course {
+impl MatchState {
     /// Whether the match has not begun: nobody scores.
     pub(in crate::game::deathmatch) fn is_warmup(&self) -> bool {
         self.warmup != Warmup::None
@@ -67,7 +67,7 @@ impl Course {
 
     /// Whether the end is reached: nobody is hurt.
     pub(in crate::game::deathmatch) fn is_over(&self) -> bool {
-        self.ending != Ending::None
+        self.ending != MatchEnd::None
     }
 
     /// Whether a restart or another level was asked for. Nothing moves until it comes; a line that leads
@@ -75,7 +75,7 @@ impl Course {
     pub(in crate::game::deathmatch) fn is_leaving(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(since) = self.leaving_at else { return false };
         if cx.clients.now.distance(since) >= PATIENCE_MS {
-            self.lead_on(cx, RESTART);
+            self.queue_level_change(cx, RESTART);
         }
         true
     }
@@ -90,29 +90,29 @@ impl Course {
 
 /// One frame of the course.
 pub(in crate::game::deathmatch) fn run_match(cx: &mut Context<'_>, sys: &mut Systems) {
-    match sys.course.ending {
-        Ending::None => {
+    match sys.match_state.ending {
+        MatchEnd::None => {
             run_warmup(cx, sys);
-            sys.course.check_limits(cx);
+            sys.match_state.check_limits(cx);
         }
-        Ending::Queued(since) => {
+        MatchEnd::Queued(since) => {
             if cx.clients.now.distance(since) >= QUEUE_MS {
                 begin_intermission(cx, sys);
             }
         }
-        Ending::Intermission { since, hurry_from } => {
+        MatchEnd::Intermission { since, hurry_from } => {
             wait_for_ready(cx, sys, since, hurry_from);
         }
     }
 }
-impl Course {
+impl MatchState {
     /// Somebody else has the slot of a client now.
-    pub(in crate::game::deathmatch) fn forget_ready(&mut self, client: ClientNum) {
+    pub(in crate::game::deathmatch) fn clear_ready(&mut self, client: ClientNum) {
         self.ready &= !(1 << client.index());
     }
 
     /// Has the server run a line that ends this level or begins it anew.
-    fn lead_on(&mut self, cx: &mut Context<'_>, line: &str) {
+    fn queue_level_change(&mut self, cx: &mut Context<'_>, line: &str) {
         self.leaving_at = Some(cx.clients.now);
         cx.host.queue_console(line);
     }

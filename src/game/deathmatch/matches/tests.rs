@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::game::Host;
-use crate::game::deathmatch::{Deathmatch, combat::death::take_own_life, rules::client_context};
+use crate::game::deathmatch::{Deathmatch, combat::death::suicide, rules::client_context};
 use crate::model::{Buttons, ConfigIndex, EntityNum, UserCmd, Words};
 use crate::world::MapEntities;
 use crate::{
@@ -124,7 +124,7 @@ impl Match {
         let player = self.game.clients.players[number].as_mut().expect("a player");
         player.state.persistant[Persistent::Score] += points;
         self.game.clients.rank(&mut self.host);
-        self.game.with(&mut self.host, |cx, sys| sys.course.check_limits(cx));
+        self.game.with(&mut self.host, |cx, sys| sys.match_state.check_limits(cx));
     }
 
     fn scores(&self, number: usize) -> i32 {
@@ -195,17 +195,17 @@ fn eight_players_go_from_warmup_to_the_next_map() {
         assert_eq!(level.string(configstring::WARMUP), start.to_string());
 
         // Nobody scores.
-        level.game.with(&mut level.host, |cx, sys| take_own_life(cx, sys, client(1)));
+        level.game.with(&mut level.host, |cx, sys| suicide(cx, sys, client(1)));
         assert!((0..8).all(|number| level.scores(number) == 0), "{}", ruleset.folder);
 
         level.run(19_000 - FRAME_MS);
         assert!(
-            level.game.with(&mut level.host, |_, sys| sys.course.is_warmup())
+            level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup())
                 && level.led.is_empty()
         );
         level.run(2 * FRAME_MS);
         assert_eq!(level.led, [(start + FRAME_MS, "map_restart 0".to_owned())]);
-        assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
         assert_eq!(level.string(configstring::WARMUP), "");
         assert_eq!(level.logged("Warmup:"), [""]);
 
@@ -265,13 +265,13 @@ fn time_runs_out_to_the_millisecond_and_a_tie_is_played_on() {
     while level.now.0 < end + 5000 {
         level.frame();
         assert!(
-            !level.game.with(&mut level.host, |_, sys| sys.course.is_over()),
+            !level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()),
             "a tie ends at {}",
             level.now
         );
     }
     level.score(1, 1);
-    assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_over()));
+    assert!(level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()));
     assert!(level.was_told("print \"Timelimit hit.\n\""));
     assert_eq!(level.logged("Exit: "), ["Timelimit hit."]);
 
@@ -279,9 +279,9 @@ fn time_runs_out_to_the_millisecond_and_a_tie_is_played_on() {
     level.score(0, 1);
     let end = level.game.clients.started.0 + 60_000;
     level.run(end - level.now.0 - FRAME_MS);
-    assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_over()));
+    assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()));
     level.frame();
-    assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_over()));
+    assert!(level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()));
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn one_player_alone_hits_no_fraglimit_in_openarena() {
         let mut level = Match::with(ruleset, &[("fraglimit", "3")], 1);
         level.score(0, 3);
         assert_eq!(
-            level.game.with(&mut level.host, |_, sys| sys.course.is_over()),
+            level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()),
             ends,
             "{}",
             ruleset.folder
@@ -309,12 +309,12 @@ fn teams_end_a_match_by_their_own_scores() {
         level.game.clients.game_type = kind;
         level.score(0, 50);
         assert!(
-            !level.game.with(&mut level.host, |_, sys| sys.course.is_over()),
+            !level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()),
             "a player's score ends nothing"
         );
         level.game.clients.team_scores = scores;
         level.score(0, 1);
-        assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_over()));
+        assert!(level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()));
         assert!(level.was_told(&format!("print \"{said}\n\"")));
         assert_eq!(level.logged("Exit: "), [reason]);
         assert_eq!(level.logged("red:"), [format!("{}  blue:{}", scores[0], scores[1])]);
@@ -358,7 +358,7 @@ fn tied_teams_play_on_and_are_ranked_as_tied() {
     level.game.clients.game_type = GameType::TeamDeathmatch;
     level.game.clients.team_scores = [20, 20];
     level.score(0, 1);
-    assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_over()));
+    assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()));
     assert_eq!(level.rank(1), 2);
 }
 
@@ -439,7 +439,7 @@ fn a_tournament_goes_from_pair_to_pair() {
         assert_eq!(level.string(configstring::WARMUP), (level.now.0 + 4000).to_string());
         level.run(5000);
         assert_eq!(level.led.len(), 1, "the match begins by a restart");
-        assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
         assert_eq!(roles(&level), [true, true, false, false]);
 
         level.score(1, 2);
@@ -453,18 +453,18 @@ fn a_tournament_goes_from_pair_to_pair() {
         // The next in line has come in, and the loser waits behind the other.
         level.frame();
         assert_eq!(roles(&level), [false, true, true, false]);
-        assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
+        assert!(level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
         assert!(level.entry(1).contains("\\w\\1\\l\\0\\"));
         assert_eq!(level.game.clients.next_challenger(), Some(client(3)));
         level.run(5000);
-        assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
 
         // Who leaves has lost; whoever waited longest comes in.
         level.leave(1);
         assert!(level.entry(2).contains("\\w\\1\\l\\0\\"), "{}", level.entry(2));
         level.frame();
         assert_eq!((level.role(2), level.role(3)), (Role::Playing(None), Role::Playing(None)));
-        assert!(level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
+        assert!(level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
         level.run(5000);
 
         // Who stops playing has lost, too.
@@ -481,7 +481,7 @@ fn a_tournament_player_who_leaves_at_the_end_ends_it() {
     let mut level = Match::with(Ruleset::BASEOA, &settings, 2);
     level.frame();
     assert!(
-        !level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()),
+        !level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()),
         "no countdown where there is no time for one"
     );
     level.score(0, 2);
@@ -511,7 +511,7 @@ fn a_short_warmup_ends_at_once_or_by_a_restart() {
         let mut level = Match::with(ruleset, &[("g_doWarmup", "1"), ("g_warmup", "1")], 2);
         level.run(500);
         assert_eq!(level.led.len(), restarts, "{}", ruleset.folder);
-        assert!(!level.game.with(&mut level.host, |_, sys| sys.course.is_warmup()));
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
         assert_eq!(level.string(configstring::WARMUP), "");
     }
 }

@@ -3,20 +3,21 @@
 //! Who has waited longest plays next; who loses goes to the end of the line. Source: the base game's
 //! tournament rules.
 
-use super::{Ending, RESTART, warmup::Warmup};
+use super::{MatchEnd, RESTART, warmup::Warmup};
 use crate::game::clients::Role;
 use crate::game::deathmatch::{
-    context::Context, matches::Course, matches::playing, rules::client_context, systems::Systems,
+    context::Context, matches::MatchState, matches::playing, rules::client_context,
+    systems::Systems,
 };
 use crate::model::ClientNum;
 
 /// Lets whoever has waited longest play, as long as there is room. Another warm-up comes with it.
-pub(super) fn call_next_in_line(cx: &mut Context<'_>, sys: &mut Systems) {
+pub(super) fn add_tournament_player(cx: &mut Context<'_>, sys: &mut Systems) {
     while playing(cx).nth(1).is_none()
         && let Some(next) = cx.clients.next_challenger()
         && !cx.clients.is_full(next)
     {
-        sys.course.set_warmup(cx, Warmup::Waiting);
+        sys.match_state.set_warmup(cx, Warmup::Waiting);
         client_context(cx, sys, |clients| clients.change_role(next, Role::Playing(None)));
     }
 }
@@ -36,29 +37,29 @@ pub(super) fn settle_tournament(cx: &mut Context<'_>) {
 }
 
 /// The loser makes room for the next.
-pub(super) fn retire_loser(cx: &mut Context<'_>, sys: &mut Systems) {
+pub(super) fn remove_tournament_loser(cx: &mut Context<'_>, sys: &mut Systems) {
     if let Some((_, loser)) = opponents(cx) {
         client_context(cx, sys, |clients| clients.change_role(loser, Role::Spectating));
     }
 }
-impl Course {
+impl MatchState {
     /// Who leaves a game loses it. After the game there is nobody left to show the scoreboard to.
     pub(in crate::game::deathmatch) fn forfeit(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         if !cx.clients.mode().plays_in_turn || !cx.clients.plays(client) {
             return;
         }
         match self.ending {
-            Ending::Intermission { .. } if self.leaving_at.is_none() => {
-                self.lead_on(cx, RESTART);
+            MatchEnd::Intermission { .. } if self.leaving_at.is_none() => {
+                self.queue_level_change(cx, RESTART);
             }
-            Ending::None if self.warmup == Warmup::None => {
+            MatchEnd::None if self.warmup == Warmup::None => {
                 let winner =
                     opponents(cx).map(|(best, other)| if best == client { other } else { best });
                 if let Some(winner) = winner {
                     cx.clients.count_win(cx.host, winner);
                 }
             }
-            Ending::None | Ending::Queued(_) | Ending::Intermission { .. } => {}
+            MatchEnd::None | MatchEnd::Queued(_) | MatchEnd::Intermission { .. } => {}
         }
     }
 }

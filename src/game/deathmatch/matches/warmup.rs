@@ -6,8 +6,8 @@
 use super::RESTART;
 use crate::bg::{Team, configstring};
 use crate::game::deathmatch::{
-    context::Context, matches::Course, matches::playing, matches::tournament::call_next_in_line,
-    systems::Systems,
+    context::Context, matches::MatchState, matches::playing,
+    matches::tournament::add_tournament_player, systems::Systems,
 };
 use crate::{game::modes::Presence, model::LevelTime};
 
@@ -27,7 +27,7 @@ pub(super) enum Warmup {
     },
 }
 
-impl Course {
+impl MatchState {
     /// A level begins: with a warm-up, unless that has just ended.
     pub(super) fn begin_warmup(&mut self, cx: &mut Context<'_>, warmed_up: bool) {
         let wanted = cx.clients.settings.warmup && cx.clients.mode().has_warmup;
@@ -42,21 +42,21 @@ pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
     }
     let in_turn = cx.clients.mode().plays_in_turn;
     if in_turn {
-        call_next_in_line(cx, sys);
+        add_tournament_player(cx, sys);
     }
     if !are_enough(cx) {
-        if (in_turn || sys.course.is_warmup()) && sys.course.warmup != Warmup::Waiting {
-            sys.course.set_warmup(cx, Warmup::Waiting);
+        if (in_turn || sys.match_state.is_warmup()) && sys.match_state.warmup != Warmup::Waiting {
+            sys.match_state.set_warmup(cx, Warmup::Waiting);
         }
         return;
     }
     let (now, seconds) = (cx.clients.now, cx.clients.settings.warmup_s);
-    match sys.course.warmup {
+    match sys.match_state.warmup {
         Warmup::None => {}
         Warmup::Until { start, seconds: counted } if counted == seconds => {
             if now > start {
-                sys.course.warmed_up = true;
-                sys.course.lead_on(cx, RESTART);
+                sys.match_state.warmed_up = true;
+                sys.match_state.queue_level_change(cx, RESTART);
             }
         }
         Warmup::Waiting | Warmup::Until { .. } => {
@@ -64,11 +64,11 @@ pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
             let start = now + seconds.saturating_sub(1).saturating_mul(1000);
             let at_once = seconds <= 1 && (in_turn || !cx.clients.ruleset.short_warmup_restarts);
             let next = Warmup::Until { start, seconds };
-            sys.course.set_warmup(cx, if at_once { Warmup::None } else { next });
+            sys.match_state.set_warmup(cx, if at_once { Warmup::None } else { next });
         }
     }
 }
-impl Course {
+impl MatchState {
     /// What comes before the match from now on.
     pub(super) fn set_warmup(&mut self, cx: &mut Context<'_>, warmup: Warmup) {
         self.warmup = warmup;

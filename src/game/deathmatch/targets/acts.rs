@@ -3,7 +3,7 @@
 //! Source: the base game's targets.
 
 use crate::game::deathmatch::{
-    combat::Combat, combat::damage::hurt, context::Context, items::take::give_item,
+    combat::Combat, combat::damage::damage_player, context::Context, items::touch::give_item,
     systems::Systems, targets::pick_target, think::teleport,
 };
 use std::sync::Arc;
@@ -124,7 +124,7 @@ pub(super) fn act_on(
         Cause::Teleport => teleport_to_target(cx, sys, client, number),
         Cause::Kill => {
             let hit = Hit::by_world(LETHAL, MeansOfDeath::Telefrag);
-            hurt(cx, sys, client, &Hit { unstoppable: true, ..hit });
+            damage_player(cx, sys, client, &Hit { no_protection: true, ..hit });
         }
         Cause::Push(sound) => sys.combat.throw(cx, number, *sound, client),
         Cause::Give => give_targets(cx, sys, number, client),
@@ -137,7 +137,7 @@ pub(super) fn act_on(
         Cause::Score(points) => {
             let at = cx.entities.get(number).map(|entity| entity.shared.current_origin);
             if let Some(at) = at {
-                sys.course.add_score(cx, client, *points, at);
+                sys.match_state.add_score(cx, client, *points, at);
             }
         }
         _ => {}

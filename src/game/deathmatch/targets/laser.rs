@@ -3,7 +3,7 @@
 //! Source: the base game's laser.
 
 use super::{Cause, middle};
-use crate::game::deathmatch::{combat::damage::harm, context::Context, systems::Systems};
+use crate::game::deathmatch::{combat::damage::damage_entity, context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content};
 use crate::world::entity_string::MapEntity;
 use crate::{
@@ -125,5 +125,5 @@ fn burn(
         point: Some(end),
         ..hit
     };
-    harm(cx, sys, met, &hit);
+    damage_entity(cx, sys, met, &hit);
 }

@@ -15,7 +15,7 @@ pub(super) mod triggering;
 use crate::game::deathmatch::{
     context::Context,
     entities::Entities,
-    items::come_back::use_item,
+    items::respawn::use_item,
     movers::ends::use_mover,
     systems::Systems,
     targets::acts::{act_on, aim_push, print_target},

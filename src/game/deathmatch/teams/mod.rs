@@ -4,13 +4,13 @@
 //! told. Invariant: only one bonus is given for a kill, the first that applies. Source: the base game's
 //! capture the flag and its table of bonuses.
 
-pub(super) mod kills;
+pub(super) mod frag_bonuses;
 #[cfg(test)]
 mod tests;
 
 use super::items::Flag;
 use crate::bg::{Event, Persistent, TeamColor, TeamSound, entity_flag};
-use crate::game::deathmatch::{context::Context, items::flags::tell_team_sound, systems::Systems};
+use crate::game::deathmatch::{context::Context, items::flags::send_team_sound, systems::Systems};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 
 /// Points for what is done with flags.
@@ -25,7 +25,7 @@ const TAKEN_MS: i32 = 10_000;
 
 /// What somebody has done lately.
 #[derive(Clone, Copy, Debug, Default)]
-struct Deeds {
+struct FlagAssists {
     returned_at: Option<LevelTime>,
     fragged_carrier_at: Option<LevelTime>,
     hurt_carrier_at: Option<LevelTime>,
@@ -33,21 +33,21 @@ struct Deeds {
 
 /// What is remembered of the teams' fight over a level.
 #[derive(Clone, Debug)]
-pub(super) struct Fight {
+pub(super) struct TeamState {
     /// By client number.
-    deeds: [Deeds; MAX_CLIENTS],
+    assists: [FlagAssists; MAX_CLIENTS],
     /// When everybody heard last that a flag is taken; by its color.
     taken_at: [Option<LevelTime>; 2],
 }
 
-impl Default for Fight {
+impl Default for TeamState {
     fn default() -> Self {
-        Self { deeds: [Deeds::default(); MAX_CLIENTS], taken_at: [None; 2] }
+        Self { assists: [FlagAssists::default(); MAX_CLIENTS], taken_at: [None; 2] }
     }
 }
 
 /// Whether something has happened within so many milliseconds.
-fn lately(at: Option<LevelTime>, now: LevelTime, ms: i32) -> bool {
+fn within(at: Option<LevelTime>, now: LevelTime, ms: i32) -> bool {
     at.is_some_and(|at| now.distance(at) < ms)
 }
 
@@ -67,7 +67,7 @@ fn place_of(cx: &Context<'_>, client: ClientNum) -> Vec3 {
 }
 
 /// Somebody has taken the flag of the others.
-pub(in crate::game::deathmatch) fn tell_flag_taken(
+pub(in crate::game::deathmatch) fn announce_flag_taken(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -75,18 +75,18 @@ pub(in crate::game::deathmatch) fn tell_flag_taken(
 ) {
     print_deed(cx, client, &format!("got the {} flag!", flag.name()));
     let now = cx.clients.now;
-    let heard = &mut sys.fight.taken_at[flag as usize];
-    if !lately(*heard, now, TAKEN_MS) {
+    let heard = &mut sys.team_state.taken_at[flag as usize];
+    if !within(*heard, now, TAKEN_MS) {
         *heard = Some(now);
         let sound = match flag {
             Flag::Blue => TeamSound::RedTook,
             Flag::Red => TeamSound::BlueTook,
         };
-        tell_team_sound(cx, sound);
+        send_team_sound(cx, sound);
     }
     if cx.clients.ruleset.shows_every_score {
         let at = place_of(cx, client);
-        sys.course.add_score(cx, client, 0, at);
+        sys.match_state.add_score(cx, client, 0, at);
     }
 }
 
@@ -98,10 +98,10 @@ pub(in crate::game::deathmatch) fn reward_return(
     flag: Flag,
 ) {
     print_deed(cx, client, &format!("returned the {} flag!", flag.name()));
-    sys.fight.deeds[client.index()].returned_at = Some(cx.clients.now);
-    sys.fight.taken_at[flag as usize] = None;
+    sys.team_state.assists[client.index()].returned_at = Some(cx.clients.now);
+    sys.team_state.taken_at[flag as usize] = None;
     let at = place_of(cx, client);
-    sys.course.add_score(cx, client, RETURN, at);
+    sys.match_state.add_score(cx, client, RETURN, at);
 }
 
 /// Somebody has brought the flag of the others to its own.
@@ -113,7 +113,7 @@ pub(in crate::game::deathmatch) fn reward_capture(
 ) {
     let color = own.color();
     print_deed(cx, client, &format!("captured the {} flag!", own.other().name()));
-    sys.fight.taken_at = [None; 2];
+    sys.team_state.taken_at = [None; 2];
     score_for_team(cx, color);
     let team: Vec<ClientNum> = cx.clients.team_of(color).collect();
     for &mate in &team {
@@ -123,8 +123,8 @@ pub(in crate::game::deathmatch) fn reward_capture(
     }
     sys.combat.award(cx, client, entity_flag::AWARD_CAPTURE, Persistent::Captures);
     let at = place_of(cx, client);
-    sys.course.add_score(cx, client, CAPTURE, at);
-    tell_team_sound(
+    sys.match_state.add_score(cx, client, CAPTURE, at);
+    send_team_sound(
         cx,
         match color {
             TeamColor::Red => TeamSound::RedCaptured,
@@ -133,14 +133,14 @@ pub(in crate::game::deathmatch) fn reward_capture(
     );
     let now = cx.clients.now;
     for mate in team.into_iter().filter(|&mate| mate != client) {
-        let deeds = sys.fight.deeds[mate.index()];
+        let assists = sys.team_state.assists[mate.index()];
         for (at, points) in
-            [(deeds.returned_at, RETURN_ASSIST), (deeds.fragged_carrier_at, FRAG_ASSIST)]
+            [(assists.returned_at, RETURN_ASSIST), (assists.fragged_carrier_at, FRAG_ASSIST)]
         {
-            if lately(at, now, ASSIST_MS) {
+            if within(at, now, ASSIST_MS) {
                 sys.combat.award(cx, mate, entity_flag::AWARD_ASSIST, Persistent::Assist);
                 let at = place_of(cx, mate);
-                sys.course.add_score(cx, mate, points, at);
+                sys.match_state.add_score(cx, mate, points, at);
             }
         }
     }
@@ -162,7 +162,7 @@ fn score_for_team(cx: &mut Context<'_>, color: TeamColor) {
     } else {
         sounds[1]
     };
-    tell_team_sound(cx, sound);
+    send_team_sound(cx, sound);
     cx.clients.rank(cx.host);
 }
 

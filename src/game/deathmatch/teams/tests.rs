@@ -1,7 +1,7 @@
 //! Capture the flag, in open space.
 
 use crate::game::deathmatch::{
-    combat::death::take_own_life, items::flags::touch_team_item, teams::kills::reward_kill,
+    combat::death::suicide, items::flags::touch_team_item, teams::frag_bonuses::reward_kill,
 };
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, Words};
 use crate::{
@@ -61,7 +61,7 @@ fn sounds(game: &Deathmatch) -> Vec<i32> {
 fn openarena_marks_deaths_by_a_mate_and_by_oneself() {
     for (ruleset, marked) in [(Ruleset::BASEOA, 1), (Ruleset::BASEQ3, 0)] {
         let (mut game, mut host) = field(ruleset, "4");
-        game.with(&mut host, |cx, sys| take_own_life(cx, sys, client(0)));
+        game.with(&mut host, |cx, sys| suicide(cx, sys, client(0)));
         let obituary = (64..256)
             .filter_map(|number| game.entity(crate::model::EntityNum::new(number)?))
             .find(|entity| entity.state.e_type == EntityType::with_event(Event::Obituary));
@@ -158,12 +158,12 @@ fn who_returned_a_flag_or_fragged_its_carrier_assists() {
 fn whoever_hurt_the_carrier_is_worth_two() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
-    game.with(&mut host, |cx, sys| sys.fight.note_hurt_carrier(cx, client(0), client(2)));
+    game.with(&mut host, |cx, sys| sys.team_state.record_carrier_hurt(cx, client(0), client(2)));
     game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
     game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 2, 0, 0], "once");
     assert_eq!(persistant_of(&game, 1, Persistent::Defend), 1);
-    game.with(&mut host, |cx, sys| sys.fight.note_hurt_carrier(cx, client(0), client(2)));
+    game.with(&mut host, |cx, sys| sys.team_state.record_carrier_hurt(cx, client(0), client(2)));
     game.clients.now = LevelTime(9000);
     game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 2, 0, 0], "8 seconds are over");
@@ -186,8 +186,8 @@ fn guarding_the_own_carrier_is_worth_one() {
 fn points_are_the_teams_in_team_deathmatch_only() {
     for (game_type, team_scores) in [("3", [2, -1]), ("4", [0, 0])] {
         let (mut game, mut host) = field(Ruleset::BASEQ3, game_type);
-        game.with(&mut host, |cx, sys| sys.course.add_score(cx, client(0), 2, Vec3::ZERO));
-        game.with(&mut host, |cx, sys| sys.course.add_score(cx, client(2), -1, Vec3::ZERO));
+        game.with(&mut host, |cx, sys| sys.match_state.add_score(cx, client(0), 2, Vec3::ZERO));
+        game.with(&mut host, |cx, sys| sys.match_state.add_score(cx, client(2), -1, Vec3::ZERO));
         assert_eq!(game.clients.team_scores, team_scores);
     }
 }

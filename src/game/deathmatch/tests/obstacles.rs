@@ -6,7 +6,7 @@ use super::{
     stage::{Corners, STANDING, Stage},
 };
 use crate::bg::{MeansOfDeath, contents};
-use crate::game::deathmatch::{combat::damage::hurt, think::respawn};
+use crate::game::deathmatch::{combat::damage::damage_player, think::respawn};
 use crate::model::Vec3;
 
 /// A door that is open, above the middle of the hall, and shuts in 2000 ms.
@@ -75,7 +75,7 @@ fn a_body_in_the_way_of_a_door_is_removed() {
     let mut stage = raised(0, 2);
     let client = stage.join(0, [0.0, 0.0, STANDING]);
     let deadly = Hit::by_world(health(&stage) + 1, MeansOfDeath::Falling);
-    stage.game.with(&mut stage.host, |cx, sys| hurt(cx, sys, client, &deadly));
+    stage.game.with(&mut stage.host, |cx, sys| damage_player(cx, sys, client, &deadly));
     stage.game.with(&mut stage.host, |cx, sys| respawn(cx, sys, client));
     let corpse = stage.game.systems.body_queue.slots()[0].index();
     assert!(stage.entity(corpse).shared.is_linked());

@@ -57,11 +57,11 @@ pub(super) fn missile_direction(cx: &mut Context<'_>, missile: &Missile, aim: &A
         return velocity::direction(direction);
     }
     let mut chance = Chance((cx.rng.chance() * i32::MAX as f32) as i32);
-    velocity::direction(stray(aim, missile.spread, &mut chance) - aim.muzzle)
+    velocity::direction(apply_spread(aim, missile.spread, &mut chance) - aim.muzzle)
 }
 
 /// Where a shot would end that strays as chance says.
-pub(super) fn stray(aim: &Aim, spread: f32, chance: &mut Chance) -> Vec3 {
+pub(super) fn apply_spread(aim: &Aim, spread: f32, chance: &mut Chance) -> Vec3 {
     let angle = chance.unit() * std::f32::consts::PI * 2.0;
     let (sine, cosine) = sine_cosine(angle);
     let up = sine * chance.both_ways() * spread * SPREAD_SCALE;
@@ -115,10 +115,10 @@ mod tests {
     fn bullets_stray_no_farther_than_their_spread() {
         let aim = Aim { muzzle: Vec3::new(1.0, 2.0, 3.0), axes: angles::axes(Vec3::ZERO) };
         for seed in 0..256 {
-            let end = stray(&aim, 200.0, &mut Chance(seed)) - aim.muzzle;
+            let end = apply_spread(&aim, 200.0, &mut Chance(seed)) - aim.muzzle;
             assert_eq!(end[0], BULLET_RANGE);
             assert!((end[1] * end[1] + end[2] * end[2]).sqrt() <= 3200.0 * 1.01, "{end:?}");
-            assert_eq!(end, stray(&aim, 200.0, &mut Chance(seed)) - aim.muzzle);
+            assert_eq!(end, apply_spread(&aim, 200.0, &mut Chance(seed)) - aim.muzzle);
         }
     }
 }

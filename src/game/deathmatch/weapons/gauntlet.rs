@@ -2,13 +2,13 @@
 //!
 //! Source: the base game's gauntlet.
 
-use super::{Attack, Hit, client_of, hitscan::leaves_nothing};
+use super::{Attack, Hit, client_of, hitscan::leaves_no_mark};
 use crate::game::deathmatch::{
-    combat::damage::harm,
+    combat::damage::damage_entity,
     context::Context,
     systems::Systems,
     weapons::aim::aim,
-    weapons::{base_damage, strengthened},
+    weapons::{base_damage, scaled_by_powerups},
 };
 use crate::model::{Buttons, ClientNum, PlayerState, UserCmd};
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Whether a player's gauntlet hits in this command, and hits then.
-pub(in crate::game::deathmatch) fn saw(
+pub(in crate::game::deathmatch) fn gauntlet_attack(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -35,7 +35,7 @@ pub(in crate::game::deathmatch) fn saw(
     };
     let end = aim.muzzle.add_scaled(aim.axes.forward, range);
     let trace = cx.shot_trace(aim.muzzle, end, client.into());
-    if leaves_nothing(&trace) || !sys.combat.is_damageable(cx, trace.entity) {
+    if leaves_no_mark(&trace) || !sys.combat.is_damageable(cx, trace.entity) {
         return false;
     }
     if client_of(trace.entity).is_some() {
@@ -52,8 +52,8 @@ pub(in crate::game::deathmatch) fn saw(
         attacker: Some(client),
         direction: Some(aim.axes.forward),
         point: Some(trace.endpos),
-        ..Hit::by_world(strengthened(cx, client, base_damage(cx, gauntlet)), gauntlet.means)
+        ..Hit::by_world(scaled_by_powerups(cx, client, base_damage(cx, gauntlet)), gauntlet.means)
     };
-    harm(cx, sys, trace.entity, &hit);
+    damage_entity(cx, sys, trace.entity, &hit);
     true
 }

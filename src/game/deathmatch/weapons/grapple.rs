@@ -3,7 +3,8 @@
 //! Source: the base game's grappling hook.
 
 use super::{
-    Entity, EntityKind, EntityNum, Vec3, aim::Aim, client_of, end::rounded_toward, missiles::Stage,
+    Entity, EntityKind, EntityNum, Vec3, aim::Aim, client_of, missiles::MissileState,
+    snap::snap_toward,
 };
 use crate::game::deathmatch::{
     combat::Combat, context::Context, weapons::Projectiles, weapons::missiles::launch,
@@ -63,11 +64,11 @@ impl Projectiles {
     ) {
         if let Some(hook) = self.players[client.index()].hook {
             self.release(cx, hook);
-            self.forget_hook(cx, client);
+            self.clear_hook(cx, client);
         }
     }
 
-    pub(super) fn forget_hook(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+    pub(super) fn clear_hook(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         self.players[client.index()].hook = None;
         if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.pm_flags &= !pm_flag::GRAPPLE_PULL;
@@ -77,7 +78,7 @@ impl Projectiles {
 
 impl Combat {
     /// A hook holds in what it met.
-    pub(super) fn hook_into(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
+    pub(super) fn attach_hook(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
         let (now, started) = cx.clock();
         let how = cx.clients.ruleset.combat.end_rounding;
         let Some((entity, missile)) = cx.entities.missile(number) else { return };
@@ -87,7 +88,7 @@ impl Combat {
             Some(_) => middle_of(cx, trace.entity).unwrap_or(trace.endpos),
             None => trace.endpos,
         };
-        let at = rounded_toward(at, base, how);
+        let at = snap_toward(at, base, how);
 
         let mut mark = Entity::new(EntityKind::TempEntity, at);
         mark.state.e_type = EntityType::General as i32;
@@ -109,7 +110,7 @@ impl Combat {
             entity.set_origin(at);
             entity.think_at = Some(now + FOLLOW_MS);
         }
-        cx.entities.set_stage(number, Stage::Hooked(victim.map(EntityNum::from)));
+        cx.entities.set_missile_state(number, MissileState::Hooked(victim.map(EntityNum::from)));
         cx.entities.link(cx.host, number);
         if let Some(player) =
             shooter.and_then(|shooter| cx.clients.players[shooter.index()].as_mut())
@@ -136,7 +137,7 @@ impl Combat {
         };
         let Some(middle) = middle_of(cx, victim) else { return };
         let Some((entity, missile)) = cx.entities.missile_mut(number) else { return };
-        let at = rounded_toward(middle, entity.state.pos.base, how);
+        let at = snap_toward(middle, entity.state.pos.base, how);
         entity.set_origin(at);
         entity.think_at = Some(now + FOLLOW_MS);
         cx.entities.link(cx.host, number);

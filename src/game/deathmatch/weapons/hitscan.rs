@@ -4,13 +4,13 @@
 
 use super::{
     EntityNum, Hit, Vec3,
-    aim::{Aim, stray},
+    aim::{Aim, apply_spread},
     client_of,
-    end::rounded_toward,
+    snap::snap_toward,
 };
 use crate::game::deathmatch::{
-    combat::damage::harm, context::Context, systems::Systems, weapons::count_accurate,
-    weapons::shells::follow_shot,
+    combat::damage::damage_entity, context::Context, systems::Systems, weapons::count_accurate,
+    weapons::invulnerability::follow_shot,
 };
 use crate::model::{
     ClientNum, Trace,
@@ -30,7 +30,7 @@ const BEAM_RIGHT: f32 = 4.0;
 const BEAM_UP: f32 = -1.0;
 
 /// Whether nothing is left where a shot ends.
-pub(super) const fn leaves_nothing(trace: &Trace) -> bool {
+pub(super) const fn leaves_no_mark(trace: &Trace) -> bool {
     trace.surface_flags & surface::NOIMPACT != 0
 }
 
@@ -41,17 +41,17 @@ pub(super) fn fire_bullet(
     aim: &Aim,
     number: i32,
     spread: f32,
-    points: i32,
+    damage: i32,
 ) {
     let seed = sys.projectiles.shot_seed(cx, client);
-    let end = stray(aim, spread, &mut Chance(seed));
+    let end = apply_spread(aim, spread, &mut Chance(seed));
     let ray = follow_shot(cx, client, aim.muzzle, end);
-    if leaves_nothing(&ray.trace) || ray.trace.entity == EntityNum::NONE {
+    if leaves_no_mark(&ray.trace) || ray.trace.entity == EntityNum::NONE {
         return;
     }
     let target = ray.trace.entity;
     let fights = cx.clients.ruleset.combat;
-    let at = rounded_toward(ray.trace.endpos, ray.start, fights.end_rounding);
+    let at = snap_toward(ray.trace.endpos, ray.start, fights.end_rounding);
     let shooter = client.index() as i32;
     let into_flesh = client_of(target).is_some() && sys.combat.is_damageable(cx, target);
     let (event, parm) = if into_flesh {
@@ -73,18 +73,18 @@ pub(super) fn fire_bullet(
         attacker: Some(client),
         direction: Some(ray.direction),
         point: Some(at),
-        ..Hit::by_world(points, weapons::weapon(number).means)
+        ..Hit::by_world(damage, weapons::weapon(number).means)
     };
-    harm(cx, sys, target, &hit);
+    damage_entity(cx, sys, target, &hit);
 }
 
-pub(super) fn fire_bolt(
+pub(super) fn fire_lightning(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
     aim: &Aim,
     range: f32,
-    points: i32,
+    damage: i32,
 ) {
     let end = aim.muzzle.add_scaled(aim.axes.forward, range);
     let ray = follow_shot(cx, client, aim.muzzle, end);
@@ -106,7 +106,7 @@ pub(super) fn fire_bolt(
         if sys.combat.is_good_hit(cx, client, target) {
             count_accurate(cx, client, Weapon::Lightning);
         }
-    } else if !leaves_nothing(&ray.trace) {
+    } else if !leaves_no_mark(&ray.trace) {
         cx.temp_entity(ray.trace.endpos, Event::MissileMiss, |state, _| {
             state.event_parm = normal;
         });
@@ -115,20 +115,20 @@ pub(super) fn fire_bolt(
         attacker: Some(client),
         direction: Some(ray.direction),
         point: Some(ray.trace.endpos),
-        ..Hit::by_world(points, Weapon::Lightning.spec().means)
+        ..Hit::by_world(damage, Weapon::Lightning.spec().means)
     };
-    harm(cx, sys, target, &hit);
+    damage_entity(cx, sys, target, &hit);
 }
 
 /// The beam hurts every body on its way, up to a number, and ends at what is solid.
-pub(super) fn fire_beam(
+pub(super) fn fire_rail(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
     aim: &Aim,
     range: f32,
     bodies: usize,
-    points: i32,
+    damage: i32,
 ) {
     let end = aim.muzzle.add_scaled(aim.axes.forward, range);
     let mut hits = 0;
@@ -146,9 +146,9 @@ pub(super) fn fire_beam(
                 attacker: Some(client),
                 direction: Some(aim.axes.forward),
                 point: Some(ray.trace.endpos),
-                ..Hit::by_world(points, Weapon::Railgun.spec().means)
+                ..Hit::by_world(damage, Weapon::Railgun.spec().means)
             };
-            harm(cx, sys, target, &hit);
+            damage_entity(cx, sys, target, &hit);
         }
         if ray.trace.contents & content::SOLID != 0 {
             break;
@@ -166,19 +166,19 @@ pub(super) fn fire_beam(
     for &number in &passed[..count] {
         cx.relink_entity(number);
     }
-    show_beam(cx, client, aim, &ray.trace);
+    show_rail_trail(cx, client, aim, &ray.trace);
     if hits > 0 {
         count_accurate(cx, client, Weapon::Railgun);
     }
     sys.combat.count_streak(cx, client, hits);
 }
 
-fn show_beam(cx: &mut Context<'_>, client: ClientNum, aim: &Aim, trace: &Trace) {
+fn show_rail_trail(cx: &mut Context<'_>, client: ClientNum, aim: &Aim, trace: &Trace) {
     let how = cx.clients.ruleset.combat.end_rounding;
-    let at = rounded_toward(trace.endpos, aim.muzzle, how);
+    let at = snap_toward(trace.endpos, aim.muzzle, how);
     let start: Vec3 =
         aim.muzzle.add_scaled(aim.axes.right, BEAM_RIGHT).add_scaled(aim.axes.up, BEAM_UP);
-    let mark = if leaves_nothing(trace) { NO_MARK } else { direction_byte(trace.plane.normal) };
+    let mark = if leaves_no_mark(trace) { NO_MARK } else { direction_byte(trace.plane.normal) };
     cx.temp_entity(at, Event::RailTrail, |state, _| {
         state.client_num = client.index() as i32;
         state.origin2 = start;

@@ -5,8 +5,8 @@
 use super::{Entity, EntityKind, EntityNum, Hit, Host, LETHAL, Vec3};
 use crate::game::deathmatch::{
     combat::Combat,
-    combat::damage::{harm, hurt},
-    combat::radius::distance_to_box,
+    combat::damage::{damage_entity, damage_player},
+    combat::splash::distance_to_box,
     context::Context,
     systems::Systems,
 };
@@ -21,17 +21,17 @@ const STEP_MS: i32 = 100;
 /// When the blast begins and how long it grows; how long the wave does; when all is over.
 const BLAST_FROM_MS: i32 = 250;
 const BLAST_GROWS_MS: i32 = 1750;
-const WAVE_GROWS_MS: i32 = 3000;
+const SHOCKWAVE_GROWS_MS: i32 = 3000;
 const OVER_MS: i32 = 2000;
 /// How far both get, and what they do.
 const BLAST_RADIUS: f32 = 720.0;
-const BLAST_POINTS: i32 = 400;
-const WAVE_RADIUS: f32 = 1320.0;
-const WAVE_POINTS: i32 = 25;
-const WAVE_SPEED: f32 = 400.0;
-const WAVE_LIFT: f32 = 100.0;
+const BLAST_DAMAGE: i32 = 400;
+const SHOCKWAVE_RADIUS: f32 = 1320.0;
+const SHOCKWAVE_DAMAGE: i32 = 25;
+const SHOCKWAVE_SPEED: f32 = 400.0;
+const SHOCKWAVE_LIFT: f32 = 100.0;
 /// How long nobody is hit twice.
-const SPARED_MS: i32 = 3000;
+const REHIT_MS: i32 = 3000;
 /// How the ground shakes.
 const SHAKE_SPEED: f32 = 120.0;
 const SHAKE_LIFT: f32 = 30.0;
@@ -71,10 +71,10 @@ pub(in crate::game::deathmatch) fn start_kamikaze(
     });
     let hit = Hit {
         attacker: Some(client),
-        unstoppable: true,
+        no_protection: true,
         ..Hit::by_world(LETHAL, MeansOfDeath::Kamikaze)
     };
-    hurt(cx, sys, client, &hit);
+    damage_player(cx, sys, client, &hit);
 }
 
 /// A kamikaze's frame.
@@ -95,9 +95,9 @@ pub(in crate::game::deathmatch) fn run_kamikaze(
     let grown = |from_ms: i32, grows_ms: i32, most: f32| {
         most * ((age_ms - from_ms) as f32 / grows_ms as f32).clamp(0.0, 1.0)
     };
-    send_wave(cx, sys, &work, at, grown(0, WAVE_GROWS_MS, WAVE_RADIUS));
+    shockwave(cx, sys, &work, at, grown(0, SHOCKWAVE_GROWS_MS, SHOCKWAVE_RADIUS));
     if age_ms >= BLAST_FROM_MS {
-        grow_blast(cx, sys, &work, at, grown(BLAST_FROM_MS, BLAST_GROWS_MS, BLAST_RADIUS));
+        expand_blast(cx, sys, &work, at, grown(BLAST_FROM_MS, BLAST_GROWS_MS, BLAST_RADIUS));
     }
     let turned = shake(cx, work.turned, age_ms >= OVER_MS);
     if age_ms >= OVER_MS {
@@ -110,7 +110,7 @@ pub(in crate::game::deathmatch) fn run_kamikaze(
 }
 
 /// The blast: the same for everything within, once.
-fn grow_blast(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
+fn expand_blast(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
     let now = cx.clients.now;
     let (found, count) = entities_around(&*cx.host, at, radius);
     for &number in &found[..count] {
@@ -118,49 +118,49 @@ fn grow_blast(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3
             continue;
         }
         if let Some(client) = ClientNum::new(number.index()) {
-            let spared = &mut sys.projectiles.players[client.index()].blast_spared_until;
+            let spared = &mut sys.projectiles.players[client.index()].blast_immune_until;
             if spared.is_some_and(|until| until.distance(now) > 0) {
                 continue;
             }
-            *spared = Some(now + SPARED_MS);
+            *spared = Some(now + REHIT_MS);
         }
-        let hit = hit_from(cx, work, at, number, BLAST_POINTS);
-        harm(cx, sys, number, &hit);
+        let hit = hit_from(cx, work, at, number, BLAST_DAMAGE);
+        damage_entity(cx, sys, number, &hit);
     }
 }
 
 /// What something gets that stands away from `at`.
-fn hit_from(cx: &Context<'_>, work: &Kamikaze, at: Vec3, number: EntityNum, points: i32) -> Hit {
+fn hit_from(cx: &Context<'_>, work: &Kamikaze, at: Vec3, number: EntityNum, damage: i32) -> Hit {
     let mut direction = cx.origin_of(number).unwrap_or(at) - at;
     direction[2] += 24.0;
     Hit {
         attacker: Some(work.by),
         direction: Some(direction),
         point: Some(at),
-        is_blast: true,
-        ..Hit::by_world(points, MeansOfDeath::Kamikaze)
+        is_splash: true,
+        ..Hit::by_world(damage, MeansOfDeath::Kamikaze)
     }
 }
 
 /// The wave: throws players over, once.
-fn send_wave(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
+fn shockwave(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
     let now = cx.clients.now;
     let (found, count) = entities_around(&*cx.host, at, radius);
     for &number in &found[..count] {
         let Some(client) = ClientNum::new(number.index()) else { continue };
-        let spared = sys.projectiles.players[client.index()].wave_spared_until;
+        let spared = sys.projectiles.players[client.index()].shockwave_immune_until;
         if spared.is_some_and(|until| until.distance(now) > 0)
             || !sys.combat.is_within(cx, number, at, radius)
         {
             continue;
         }
-        sys.projectiles.players[client.index()].wave_spared_until = Some(now + SPARED_MS);
-        let hit = hit_from(cx, work, at, number, WAVE_POINTS);
-        hurt(cx, sys, client, &hit);
+        sys.projectiles.players[client.index()].shockwave_immune_until = Some(now + REHIT_MS);
+        let hit = hit_from(cx, work, at, number, SHOCKWAVE_DAMAGE);
+        damage_player(cx, sys, client, &hit);
         let mut away = hit.direction.unwrap_or(Vec3::ZERO);
         away[2] = 0.0;
-        let mut thrown = velocity::direction(away) * WAVE_SPEED;
-        thrown[2] = WAVE_LIFT;
+        let mut thrown = velocity::direction(away) * SHOCKWAVE_SPEED;
+        thrown[2] = SHOCKWAVE_LIFT;
         if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.velocity = thrown;
         }

@@ -4,11 +4,11 @@
 
 use super::{
     EntityKind, EntityNum, Hit, Vec3, client_of,
-    end::rounded_toward,
-    missiles::{Missile, Stage},
+    missiles::{Missile, MissileState},
+    snap::snap_toward,
 };
 use crate::game::deathmatch::{
-    combat::damage::hurt, combat::radius::sees, context::Context, systems::Systems,
+    combat::damage::damage_player, combat::splash::can_damage, context::Context, systems::Systems,
     weapons::Projectiles, weapons::missiles::explode,
 };
 use crate::model::{ClientNum, SvFlags, Trace};
@@ -50,7 +50,7 @@ pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, 
     }
     let how = cx.clients.ruleset.combat.end_rounding;
     let Some((entity, _)) = cx.entities.missile_mut(number) else { return };
-    let at = rounded_toward(trace.endpos, entity.state.pos.base, how);
+    let at = snap_toward(trace.endpos, entity.state.pos.base, how);
     entity.set_origin(at);
     let mut facing = angles::of_direction(trace.plane.normal);
     facing[0] += 90.0;
@@ -59,7 +59,7 @@ pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, 
     entity.shared.maxs = Vec3([SIZE; 3]);
     entity.add_event(Event::ProximityMineStick, trace.surface_flags & 0xff, now);
     entity.think_at = Some(now + ARM_MS);
-    cx.entities.set_stage(number, Stage::Settling);
+    cx.entities.set_missile_state(number, MissileState::Settling);
     cx.entities.link(cx.host, number);
 }
 impl Projectiles {
@@ -68,12 +68,12 @@ impl Projectiles {
         if let Some(first) = self.players[client.index()].mine {
             // One mine ticks for both.
             let more =
-                cx.entities.missile(number).map_or(0.0, |(_, missile)| missile.splash_points);
+                cx.entities.missile(number).map_or(0.0, |(_, missile)| missile.splash_damage);
             if let Some(entity) = cx.entities.get_mut(first)
-                && let EntityKind::Missile(Missile { splash_points, splash_radius, .. }) =
+                && let EntityKind::Missile(Missile { splash_damage, splash_radius, .. }) =
                     &mut entity.kind
             {
-                *splash_points += more;
+                *splash_damage += more;
                 *splash_radius = (*splash_radius * STRONGER).min(MAX_RADIUS);
             }
             return cx.entities.remove(cx.host, number, now);
@@ -91,7 +91,7 @@ impl Projectiles {
             entity.add_event(Event::ProximityMineStick, 0, now);
             entity.think_at = Some(now + ticks);
         }
-        cx.entities.set_stage(number, Stage::OnPlayer(client));
+        cx.entities.set_missile_state(number, MissileState::OnPlayer(client));
         cx.entities.link(cx.host, number);
     }
 }
@@ -109,7 +109,7 @@ pub(super) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
         entity.shared.contents = contents::CORPSE;
         entity.think_at = Some(now + waits_ms);
     }
-    cx.entities.set_stage(number, Stage::Waiting);
+    cx.entities.set_missile_state(number, MissileState::Waiting);
     cx.entities.link(cx.host, number);
 }
 
@@ -125,7 +125,7 @@ fn is_near_own_flag(cx: &Context<'_>, number: EntityNum) -> bool {
 }
 
 /// A mine that waits goes off when somebody is near that it sees, and when it waited for too long.
-pub(super) fn watch_for_victims(
+pub(super) fn check_proximity(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,
@@ -146,7 +146,7 @@ pub(super) fn watch_for_victims(
             && player.shared.is_linked()
             && !(has_teams && cx.clients.team(client) as i32 == team)
             && (player.entity.pos.base - at).length() <= radius
-            && sees(cx, at, client.into())
+            && can_damage(cx, at, client.into())
     });
     if !triggers {
         return;
@@ -156,7 +156,7 @@ pub(super) fn watch_for_victims(
         entity.add_event(Event::ProximityMineTrigger, 0, now);
         entity.think_at = Some(now + TRIGGER_MS);
     }
-    cx.entities.set_stage(number, Stage::Triggered);
+    cx.entities.set_missile_state(number, MissileState::Triggered);
 }
 
 /// Somebody shot a mine: it goes off with the next frame.
@@ -168,7 +168,7 @@ pub(in crate::game::deathmatch) fn shoot_mine(cx: &mut Context<'_>, number: Enti
     if let Some(entity) = cx.entities.get_mut(number) {
         entity.think_at = Some(now + 1);
     }
-    cx.entities.set_stage(number, Stage::Triggered);
+    cx.entities.set_missile_state(number, MissileState::Triggered);
 }
 
 /// The mine on a player goes off.
@@ -178,7 +178,7 @@ pub(super) fn explode_on_player(
     number: EntityNum,
     client: ClientNum,
 ) {
-    sys.projectiles.take_mine_off(cx, client);
+    sys.projectiles.detach_mine(cx, client);
     let invulnerable = cx.is_invulnerable(client);
     let Some(player) = cx.clients.players[client.index()].as_mut() else {
         return explode(cx, sys, number);
@@ -190,10 +190,13 @@ pub(super) fn explode_on_player(
     if invulnerable {
         player.state.powerups[Powerup::Invulnerability] = 0;
         let shooter = cx.entities.missile(number).and_then(|(_, missile)| missile.shooter());
-        let hit =
-            Hit { attacker: shooter, is_still: true, ..Hit::by_world(JUICE, MeansOfDeath::Juiced) };
+        let hit = Hit {
+            attacker: shooter,
+            no_knockback: true,
+            ..Hit::by_world(JUICE, MeansOfDeath::Juiced)
+        };
         cx.temp_entity(at, Event::Juiced, |_, _| {});
-        hurt(cx, sys, client, &hit);
+        damage_player(cx, sys, client, &hit);
     }
     explode(cx, sys, number);
 }
@@ -204,18 +207,18 @@ impl Projectiles {
         cx: &mut Context<'_>,
         client: ClientNum,
     ) {
-        if let Some(mine) = self.take_mine_off(cx, client) {
+        if let Some(mine) = self.detach_mine(cx, client) {
             let ticks = cx
                 .entities
                 .missile(mine)
-                .is_some_and(|(_, missile)| missile.stage == Stage::OnPlayer(client));
+                .is_some_and(|(_, missile)| missile.state == MissileState::OnPlayer(client));
             if ticks {
                 cx.entities.remove(cx.host, mine, cx.clients.now);
             }
         }
     }
 
-    fn take_mine_off(&mut self, cx: &mut Context<'_>, client: ClientNum) -> Option<EntityNum> {
+    fn detach_mine(&mut self, cx: &mut Context<'_>, client: ClientNum) -> Option<EntityNum> {
         if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.e_flags &= !entity_flag::TICKING;
         }

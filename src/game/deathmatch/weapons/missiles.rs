@@ -4,19 +4,19 @@
 //! something. Source: the base game's missiles.
 
 use super::{
-    Attack, Blast, Entity, EntityKind, EntityNum, Hit, Vec3, client_of, end::rounded_toward,
-    hitscan::leaves_nothing,
+    Attack, Entity, EntityKind, EntityNum, Hit, SplashDamage, Vec3, client_of,
+    hitscan::leaves_no_mark, snap::snap_toward,
 };
 use crate::game::deathmatch::{
-    combat::damage::harm,
-    combat::radius::{blast, distance_to_box},
+    combat::damage::damage_entity,
+    combat::splash::{distance_to_box, splash_damage},
     context::Context,
     entities::Entities,
     systems::Systems,
     weapons::Projectiles,
-    weapons::mines::{arm_mine, explode_on_player, stick, watch_for_victims},
-    weapons::shells::bounce_off_shell,
-    weapons::{count_accurate, strength},
+    weapons::invulnerability::deflect_off_sphere,
+    weapons::mines::{arm_mine, check_proximity, explode_on_player, stick},
+    weapons::{count_accurate, damage_multiplier},
 };
 use crate::model::{
     ClientNum, LevelTime, SvFlags, Trace, Trajectory, TrajectoryKind, contents::surface,
@@ -40,11 +40,11 @@ const RESTS_BELOW: f32 = 40.0;
 /// Up.
 const UP: Vec3 = Vec3::new(0.0, 0.0, 1.0);
 /// Fastest that anything is thrown, whatever multiplies it.
-const MAX_POINTS: f32 = 1_000_000.0;
+const MAX_DAMAGE: f32 = 1_000_000.0;
 
 /// What a missile is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum MissileState {
     /// Flies.
     Flying,
     /// A hook that holds, in the world or in somebody.
@@ -65,13 +65,13 @@ pub(in crate::game::deathmatch) struct Missile {
     /// Who or what fired it.
     pub(super) owner: EntityNum,
     pub(super) number: i32,
-    pub(super) points: i32,
-    pub(super) splash_points: f32,
+    pub(super) damage: i32,
+    pub(super) splash_damage: f32,
     pub(super) splash_radius: f32,
     pub(super) means: MeansOfDeath,
     pub(super) splash_means: MeansOfDeath,
     pub(super) on_impact: ImpactBehavior,
-    pub(super) stage: Stage,
+    pub(super) state: MissileState,
     /// A shell that turned it away and that it leaves first.
     pub(super) leaving: Option<EntityNum>,
     /// A mine that has left who laid it.
@@ -86,7 +86,7 @@ impl Missile {
 
     /// Whether it is a mine that can be shot.
     pub(in crate::game::deathmatch) fn is_armed(&self) -> bool {
-        matches!(self.stage, Stage::Waiting | Stage::Triggered)
+        matches!(self.state, MissileState::Waiting | MissileState::Triggered)
     }
 }
 
@@ -106,11 +106,11 @@ impl Entities {
         Some((entity, missile))
     }
 
-    pub(super) fn set_stage(&mut self, number: EntityNum, stage: Stage) {
+    pub(super) fn set_missile_state(&mut self, number: EntityNum, state: MissileState) {
         if let Some(entity) = self.get_mut(number)
             && let EntityKind::Missile(missile) = &mut entity.kind
         {
-            missile.stage = stage;
+            missile.state = state;
         }
     }
 }
@@ -124,23 +124,23 @@ pub(in crate::game::deathmatch) fn launch(
     start: Vec3,
     direction: Vec3,
 ) -> Option<EntityNum> {
-    let strength = client_of(owner).map_or(1.0, |client| strength(cx, client));
+    let strength = client_of(owner).map_or(1.0, |client| damage_multiplier(cx, client));
     let weapon = weapons::weapon(number);
     let (Attack::Missile(kind) | Attack::Grapple(kind)) = weapon.attack else { return None };
     let (now, started) = cx.clock();
     let faster = if kind.random_speed > 0.0 { cx.rng.chance() * kind.random_speed } else { 0.0 };
     let speed = kind.speed + faster;
-    let raised = |points: i32| (points as f32 * strength).min(MAX_POINTS);
+    let raised = |damage: i32| (damage as f32 * strength).min(MAX_DAMAGE);
     let missile = Missile {
         owner,
         number,
-        points: raised(weapon.damage) as i32,
-        splash_points: raised(kind.splash_damage).trunc(),
+        damage: raised(weapon.damage) as i32,
+        splash_damage: raised(kind.splash_damage).trunc(),
         splash_radius: kind.splash_radius,
         means: weapon.means,
         splash_means: kind.splash_means,
         on_impact: kind.on_impact,
-        stage: Stage::Flying,
+        state: MissileState::Flying,
         leaving: None,
         is_out: false,
     };
@@ -191,30 +191,30 @@ pub(in crate::game::deathmatch) fn run_missile(
     number: EntityNum,
 ) {
     let Some((_, missile)) = cx.entities.missile(number) else { return };
-    if missile.stage == Stage::Flying {
-        fly_on(cx, sys, number);
+    if missile.state == MissileState::Flying {
+        move_missile(cx, sys, number);
     }
     let Some((entity, missile)) = cx.entities.missile(number) else { return };
     let due = entity.think_at.is_some_and(|at| at.distance(cx.clients.now) <= 0);
-    match missile.stage {
-        Stage::Flying if due && missile.on_impact == ImpactBehavior::Hooks => {
+    match missile.state {
+        MissileState::Flying if due && missile.on_impact == ImpactBehavior::Hooks => {
             sys.projectiles.release(cx, number);
         }
-        Stage::Flying | Stage::Triggered if due => explode(cx, sys, number),
-        Stage::Hooked(victim) if due => sys.combat.follow_victim(cx, number, victim),
-        Stage::Settling if due => arm_mine(cx, number),
-        Stage::Waiting => watch_for_victims(cx, sys, number, due),
-        Stage::OnPlayer(client) if due => explode_on_player(cx, sys, number, client),
-        Stage::Flying
-        | Stage::Hooked(_)
-        | Stage::Settling
-        | Stage::Triggered
-        | Stage::OnPlayer(_) => {}
+        MissileState::Flying | MissileState::Triggered if due => explode(cx, sys, number),
+        MissileState::Hooked(victim) if due => sys.combat.follow_victim(cx, number, victim),
+        MissileState::Settling if due => arm_mine(cx, number),
+        MissileState::Waiting => check_proximity(cx, sys, number, due),
+        MissileState::OnPlayer(client) if due => explode_on_player(cx, sys, number, client),
+        MissileState::Flying
+        | MissileState::Hooked(_)
+        | MissileState::Settling
+        | MissileState::Triggered
+        | MissileState::OnPlayer(_) => {}
     }
 }
 
 /// Moves a missile to where it is now, or to what stops it.
-fn fly_on(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
+fn move_missile(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let now = cx.clients.now;
     let Some((entity, missile)) = cx.entities.missile(number) else { return };
     let from = entity.shared.current_origin;
@@ -234,11 +234,11 @@ fn fly_on(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     }
     cx.entities.link(cx.host, number);
     if trace.fraction < 1.0 {
-        if leaves_nothing(&trace) {
+        if leaves_no_mark(&trace) {
             sys.projectiles.release(cx, number);
             return;
         }
-        meet(cx, sys, number, &trace);
+        missile_impact(cx, sys, number, &trace);
     }
     if leaves_owner {
         leave_owner(cx, number);
@@ -264,7 +264,7 @@ fn encloses(cx: &Context<'_>, number: EntityNum, point: Vec3) -> bool {
 }
 
 /// A missile has met something.
-fn meet(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trace) {
+fn missile_impact(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trace) {
     let Some((_, &missile)) = cx.entities.missile(number) else { return };
     let other = trace.entity;
     let damageable = sys.combat.is_damageable(cx, other);
@@ -280,15 +280,15 @@ fn meet(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trac
         && missile.on_impact != ImpactBehavior::Sticks
         && cx.is_invulnerable(shell)
     {
-        return turn_away(cx, number, shell, trace);
+        return deflect_missile(cx, number, shell, trace);
     }
     let mut hit_enemy = false;
-    if damageable && missile.points > 0 {
+    if damageable && missile.damage > 0 {
         hit_enemy = hit_directly(cx, sys, number, other);
     }
     match missile.on_impact {
         ImpactBehavior::Sticks => return stick(cx, sys, number, trace),
-        ImpactBehavior::Hooks => return sys.combat.hook_into(cx, number, trace),
+        ImpactBehavior::Hooks => return sys.combat.attach_hook(cx, number, trace),
         ImpactBehavior::Bounces | ImpactBehavior::Explodes => {}
     }
     let to_flesh = damageable && client_of(other).is_some();
@@ -302,7 +302,7 @@ fn meet(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trac
     let how = cx.clients.ruleset.combat.end_rounding;
     let normal = direction_byte(trace.plane.normal);
     let Some((entity, _)) = cx.entities.missile_mut(number) else { return };
-    let at = rounded_toward(trace.endpos, entity.state.pos.base, how);
+    let at = snap_toward(trace.endpos, entity.state.pos.base, how);
     if to_flesh {
         entity.state.other_entity_num = other.index() as i32;
     }
@@ -334,9 +334,9 @@ fn hit_directly(
         inflictor: Some(number),
         direction: Some(direction),
         point: Some(at),
-        ..Hit::by_world(missile.points, missile.means)
+        ..Hit::by_world(missile.damage, missile.means)
     };
-    harm(cx, sys, other, &hit);
+    damage_entity(cx, sys, other, &hit);
     good
 }
 
@@ -349,18 +349,18 @@ fn splash(
     spared: Option<EntityNum>,
     counts: bool,
 ) {
-    if missile.splash_points <= 0.0 {
+    if missile.splash_damage <= 0.0 {
         return;
     }
-    let force = Blast {
+    let force = SplashDamage {
         center,
-        points: missile.splash_points,
+        damage: missile.splash_damage,
         radius: missile.splash_radius,
         means: missile.splash_means,
         attacker: missile.shooter(),
         spared,
     };
-    let hit = blast(cx, sys, &force);
+    let hit = splash_damage(cx, sys, &force);
     if let Some(shooter) = missile.shooter().filter(|_| hit && counts) {
         count_accurate(cx, shooter, missile.number);
     }
@@ -415,10 +415,10 @@ fn bounce(cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
 }
 
 /// A shell turns a missile away.
-fn turn_away(cx: &mut Context<'_>, number: EntityNum, shell: ClientNum, trace: &Trace) {
+fn deflect_missile(cx: &mut Context<'_>, number: EntityNum, shell: ClientNum, trace: &Trace) {
     let Some((entity, _)) = cx.entities.missile(number) else { return };
     let (way, at) = (entity.state.pos.delta, entity.shared.current_origin);
-    if let Some((_, normal)) = bounce_off_shell(cx, shell, at, way) {
+    if let Some((_, normal)) = deflect_off_sphere(cx, shell, at, way) {
         let now = cx.clients.now;
         if let Some(entity) = cx.entities.get_mut(number) {
             let velocity = trajectory::velocity(&entity.state.pos, now);
@@ -443,7 +443,7 @@ impl Projectiles {
             && let Some(shooter) = missile.shooter()
             && self.players[shooter.index()].hook == Some(number)
         {
-            self.forget_hook(cx, shooter);
+            self.clear_hook(cx, shooter);
         }
         cx.entities.remove(cx.host, number, now);
     }
@@ -452,7 +452,7 @@ impl Projectiles {
 #[cfg(test)]
 impl Entities {
     /// Where everything that flies is now.
-    pub(super) fn missile_places(&self) -> Vec<Vec3> {
+    pub(super) fn missile_positions(&self) -> Vec<Vec3> {
         let flying = self.numbers().filter_map(|number| self.missile(number));
         flying.map(|(entity, _)| entity.shared.current_origin).collect()
     }

@@ -4,21 +4,21 @@
 //! however often shells turn it away. Source: the base game's weapons; OpenArena's.
 
 pub(super) mod aim;
-pub(super) mod end;
 pub(super) mod gauntlet;
 pub(super) mod grapple;
 pub(super) mod hitscan;
+pub(super) mod invulnerability;
 pub(super) mod kamikaze;
 pub(super) mod mines;
 pub(super) mod missiles;
-pub(super) mod shells;
 pub(super) mod shotgun;
+pub(super) mod snap;
 #[cfg(test)]
 mod tests;
 
 pub(super) use self::{aim::perpendicular, kamikaze::Kamikaze, missiles::Missile};
 use super::{
-    combat::{Blast, Hit, LETHAL},
+    combat::{Hit, LETHAL, SplashDamage},
     entities::{Entity, EntityKind},
 };
 use crate::game::deathmatch::{
@@ -26,9 +26,9 @@ use crate::game::deathmatch::{
     context::Context,
     systems::Systems,
     weapons::aim::{aim, missile_direction},
-    weapons::hitscan::{fire_beam, fire_bolt, fire_bullet},
+    weapons::hitscan::{fire_bullet, fire_lightning, fire_rail},
     weapons::missiles::launch,
-    weapons::shotgun::fire_pellets,
+    weapons::shotgun::fire_shotgun,
 };
 use crate::model::{
     ClientNum, EntityNum, LevelTime, Trace, Vec3, contents::mask, limits::MAX_CLIENTS,
@@ -51,8 +51,8 @@ pub(super) struct PlayerProjectiles {
     /// The mine that ticks on it.
     mine: Option<EntityNum>,
     /// Until when a kamikaze's blast, and its wave, do nothing more to it.
-    blast_spared_until: Option<LevelTime>,
-    wave_spared_until: Option<LevelTime>,
+    blast_immune_until: Option<LevelTime>,
+    shockwave_immune_until: Option<LevelTime>,
     /// Time of the command that runs, as the client gave it.
     attack_time: i32,
 }
@@ -115,17 +115,17 @@ pub(in crate::game::deathmatch) fn fire_weapon(
         player.accuracy.fire(number, shots);
     }
     let Some(aim) = aim(cx, client) else { return };
-    let points = strengthened(cx, client, base_damage(cx, weapon));
+    let damage = scaled_by_powerups(cx, client, base_damage(cx, weapon));
     match weapon.attack {
         // What the gauntlet touches was hit before the move.
         Attack::Nothing | Attack::Melee { .. } => {}
-        Attack::Bullet { spread } => fire_bullet(cx, sys, client, &aim, number, spread, points),
+        Attack::Bullet { spread } => fire_bullet(cx, sys, client, &aim, number, spread, damage),
         Attack::Pellets { count, spread } => {
-            fire_pellets(cx, sys, client, &aim, count, spread, points);
+            fire_shotgun(cx, sys, client, &aim, count, spread, damage);
         }
-        Attack::Lightning { range } => fire_bolt(cx, sys, client, &aim, range, points),
+        Attack::Lightning { range } => fire_lightning(cx, sys, client, &aim, range, damage),
         Attack::Rail { range, bodies } => {
-            fire_beam(cx, sys, client, &aim, range, bodies, points);
+            fire_rail(cx, sys, client, &aim, range, bodies, damage);
         }
         Attack::Missile(missile) => {
             for _ in 0..missile.count {
@@ -139,7 +139,7 @@ pub(in crate::game::deathmatch) fn fire_weapon(
 
 /// Damage of a weapon in what is played.
 fn base_damage(cx: &Context<'_>, weapon: &WeaponSpec) -> i32 {
-    if cx.frame.combat.arms.kill_at_once() {
+    if cx.frame.combat.loadout.is_instagib() {
         weapon.instagib_damage
     } else if cx.clients.mode().team_damage {
         weapon.team_damage
@@ -149,7 +149,7 @@ fn base_damage(cx: &Context<'_>, weapon: &WeaponSpec) -> i32 {
 }
 
 /// What a player's powerups multiply damage by.
-fn strength(cx: &Context<'_>, client: ClientNum) -> f32 {
+fn damage_multiplier(cx: &Context<'_>, client: ClientNum) -> f32 {
     let Some(player) = cx.clients.player(client) else { return 1.0 };
     let quad = player.state.powerups[Powerup::Quad] != 0;
     let factor = if quad { cx.frame.combat.quad_factor } else { 1.0 };
@@ -160,8 +160,8 @@ fn strength(cx: &Context<'_>, client: ClientNum) -> f32 {
     if doubles { factor * DOUBLER } else { factor }
 }
 
-fn strengthened(cx: &Context<'_>, client: ClientNum, points: i32) -> i32 {
-    (points as f32 * strength(cx, client)) as i32
+fn scaled_by_powerups(cx: &Context<'_>, client: ClientNum, damage: i32) -> i32 {
+    (damage as f32 * damage_multiplier(cx, client)) as i32
 }
 impl Context<'_> {
     /// How far something without size gets that everything stops but what belongs to `pass`.

@@ -8,8 +8,8 @@ use super::{
     aim::{Aim, SPREAD_SCALE, perpendicular},
 };
 use crate::game::deathmatch::{
-    combat::damage::harm, context::Context, systems::Systems, weapons::count_accurate,
-    weapons::shells::follow_shot,
+    combat::damage::damage_entity, context::Context, systems::Systems, weapons::count_accurate,
+    weapons::invulnerability::follow_shot,
 };
 use crate::model::ClientNum;
 use crate::{
@@ -17,19 +17,19 @@ use crate::{
     game::{chance::Chance, movement::velocity},
 };
 
-use super::hitscan::leaves_nothing;
+use super::hitscan::leaves_no_mark;
 
 /// What the direction is multiplied by before it is cut to whole numbers and sent.
 const SENT_SCALE: f32 = 4096.0;
 
-pub(super) fn fire_pellets(
+pub(super) fn fire_shotgun(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
     aim: &Aim,
     count: usize,
     spread: f32,
-    points: i32,
+    damage: i32,
 ) {
     let seed = sys.projectiles.shot_seed(cx, client);
     let sent = (aim.axes.forward * SENT_SCALE).truncated();
@@ -41,7 +41,7 @@ pub(super) fn fire_pellets(
     let mut accurate = false;
     for end in pattern(aim.muzzle, sent, seed, count, spread) {
         let ray = follow_shot(cx, client, aim.muzzle, end);
-        if leaves_nothing(&ray.trace) || !sys.combat.is_damageable(cx, ray.trace.entity) {
+        if leaves_no_mark(&ray.trace) || !sys.combat.is_damageable(cx, ray.trace.entity) {
             continue;
         }
         accurate |= sys.combat.is_good_hit(cx, client, ray.trace.entity);
@@ -50,9 +50,9 @@ pub(super) fn fire_pellets(
             attacker: Some(client),
             direction: Some(if turned { ray.direction } else { aim.axes.forward }),
             point: Some(ray.trace.endpos),
-            ..Hit::by_world(points, Weapon::Shotgun.spec().means)
+            ..Hit::by_world(damage, Weapon::Shotgun.spec().means)
         };
-        harm(cx, sys, ray.trace.entity, &hit);
+        damage_entity(cx, sys, ray.trace.entity, &hit);
     }
     if accurate {
         count_accurate(cx, client, Weapon::Shotgun);

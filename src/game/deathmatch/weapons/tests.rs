@@ -1,6 +1,6 @@
 //! Weapons in numbers: damage, events, flight.
 
-use crate::game::deathmatch::{combat::damage::harm, weapons::kamikaze::start_kamikaze};
+use crate::game::deathmatch::{combat::damage::damage_entity, weapons::kamikaze::start_kamikaze};
 use crate::model::{Buttons, ClientNum, Vec3, Words};
 use crate::{
     bg::{Event, Persistent, Powerup, Weapon, pm_flag},
@@ -218,7 +218,7 @@ fn rockets_fly_hit_and_splash() {
         assert_eq!(rocket.pos.delta, Vec3::new(900.0, 0.0, 0.0));
         assert_eq!(rocket.other_entity_num, 0, "who shot it, or nothing");
         arena.frame();
-        let flown = arena.game.entities.missile_places();
+        let flown = arena.game.entities.missile_positions();
         assert_eq!(flown, [Vec3::new(14.0 + 90.0, 0.0, MUZZLE_Z)], "100 ms of flight");
         // 271 − 50 ms: meets the box at 285 in the fifth frame.
         arena.run_for(250);
@@ -418,7 +418,7 @@ fn mines_can_be_shot_and_tick_on_players() {
         attacker: Some(other),
         ..super::Hit::by_world(1, crate::bg::MeansOfDeath::Machinegun)
     };
-    arena.game.with(&mut arena.host, |cx, sys| harm(cx, sys, number, &hit));
+    arena.game.with(&mut arena.host, |cx, sys| damage_entity(cx, sys, number, &hit));
     arena.frame();
     assert!(arena.missiles().is_empty());
 }

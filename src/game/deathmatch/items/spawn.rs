@@ -11,7 +11,7 @@ use crate::game::deathmatch::{
 };
 use std::collections::BTreeMap;
 
-use super::{MAXS, MINS, Pickup, Step};
+use super::{ItemState, ItemThink, MAXS, MINS};
 use crate::model::{EntityNum, Vec3, text::leading_int};
 use crate::world::entity_string::MapEntity;
 use crate::{
@@ -66,10 +66,10 @@ pub(in crate::game::deathmatch) fn spawn_item(
     if let Some(name) = return_sound(item) {
         names::sound(cx.host, name);
     }
-    if is_left_out(cx, item) {
+    if is_disabled(cx, item) {
         return true;
     }
-    let pickup = Pickup {
+    let pickup = ItemState {
         count: map_entity.int("count").unwrap_or(0).clamp(-1, MAX_COUNT),
         wait: map_entity.float("wait").unwrap_or(0.0).clamp(-1.0, MAX_WAIT_S),
         random: map_entity.float("random").unwrap_or(0.0).clamp(0.0, MAX_WAIT_S),
@@ -77,7 +77,7 @@ pub(in crate::game::deathmatch) fn spawn_item(
             && map_entity.spawn_value("noglobalsound").is_some_and(|value| value != "0"),
         chain: map_entity.field("team").unwrap_or_default().into(),
         bounce: BOUNCE,
-        ..Pickup::new(number, item)
+        ..ItemState::new(number, item)
     };
     let Some(place) = sys.targets.add(cx, map_entity, EntityKind::Item(Box::new(pickup))) else {
         return true;
@@ -87,7 +87,7 @@ pub(in crate::game::deathmatch) fn spawn_item(
     {
         entity.state.generic1 = entity.spawnflags;
     }
-    plan(cx, place, Step::Settle, SETTLE_MS);
+    plan(cx, place, ItemThink::Settle, SETTLE_MS);
     true
 }
 
@@ -106,10 +106,10 @@ fn replacement(cx: &mut Context<'_>, item: &Item) -> Option<(i32, &'static Item)
 }
 
 /// Whether an operator wants to do without an item.
-fn is_left_out(cx: &Context<'_>, item: &Item) -> bool {
+fn is_disabled(cx: &Context<'_>, item: &Item) -> bool {
     leading_int(cx.host.setting(&format!("disable_{}", item.class))) != 0
         || (item.kind == ItemKind::Rune && !cx.host.settings().flag(key::G_RUNES))
-        || (item.kind != ItemKind::Team && cx.frame.combat.arms.are_all())
+        || (item.kind != ItemKind::Team && cx.frame.combat.loadout.replaces_items())
 }
 impl Entities {
     /// Joins the items of one name into chains: all but the first of each hide. What aims at one of them
@@ -139,7 +139,7 @@ impl Entities {
 }
 
 /// Lays an item on the floor below it. One inside something solid is gone.
-pub(super) fn settle_item(cx: &mut Context<'_>, number: EntityNum) {
+pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
     let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
     let (origin, floats) = (entity.state.origin, entity.spawnflags & FLOATS != 0);
     let (item, modelindex) = (pickup.item, pickup.number);
@@ -174,7 +174,7 @@ pub(super) fn settle_item(cx: &mut Context<'_>, number: EntityNum) {
         if !waits {
             let (least, spread) = FIRST_POWERUP_S;
             let seconds = least + spread * cx.rng.either_way();
-            plan(cx, number, Step::ComeBack, (seconds * 1000.0) as i32);
+            plan(cx, number, ItemThink::Respawn, (seconds * 1000.0) as i32);
         }
     } else {
         entity.shared.contents = contents::TRIGGER;

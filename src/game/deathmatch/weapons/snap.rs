@@ -6,7 +6,7 @@ use crate::game::ruleset::EndRounding;
 use crate::model::Vec3;
 
 /// A place as whole numbers, each rounded toward where the shot came from.
-pub(super) fn rounded_toward(end: Vec3, from: Vec3, how: EndRounding) -> Vec3 {
+pub(super) fn snap_toward(end: Vec3, from: Vec3, how: EndRounding) -> Vec3 {
     Vec3([0, 1, 2].map(|axis| {
         let (at, origin) = (end[axis], from[axis]);
         match (how, origin <= at) {
@@ -25,9 +25,9 @@ mod tests {
     #[test]
     fn each_game_rounds_toward_the_muzzle_its_way() {
         let (end, from) = (Vec3::new(10.5, -10.5, 3.0), Vec3::new(0.0, -20.0, 8.0));
-        let floors = rounded_toward(end, from, EndRounding::FloorOrCeiling);
+        let floors = snap_toward(end, from, EndRounding::FloorOrCeiling);
         assert_eq!(floors, Vec3::new(10.0, -11.0, 3.0));
-        let steps = rounded_toward(end, from, EndRounding::CutAndStep);
+        let steps = snap_toward(end, from, EndRounding::CutAndStep);
         assert_eq!(steps, Vec3::new(10.0, -10.0, 4.0));
     }
 }

@@ -3,11 +3,11 @@
 //! Clients predict a pick-up that is not a powerup's, unless they say that they don't. Source: the base
 //! game's item touch.
 
-use super::{Flag, Pickup, Step, effects::Gift};
+use super::{Flag, ItemState, ItemThink, grant::ItemGrant};
 use crate::game::deathmatch::{
     context::Context,
-    items::come_back::hide_item,
     items::flags::touch_team_item,
+    items::respawn::hide_item,
     items::{plan, remove_item},
     systems::Systems,
     targets::fire_targets,
@@ -28,7 +28,7 @@ use crate::{
 const DENIED_NEAR: f32 = 192.0;
 const DENIED_FACING: f32 = 0.4;
 /// Longest absence in seconds.
-const MAX_ABSENCE_S: f32 = 172_800.0;
+const MAX_RESPAWN_S: f32 = 172_800.0;
 
 /// What comes of a touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +65,7 @@ pub(in crate::game::deathmatch) fn touch_item(
         return;
     }
     let (state, at, pickup) = (entity.state, entity.state.pos.base, pickup.clone());
-    let Outcome::Taken(absence_s) = take(cx, sys, client, &pickup, &state, Some(number)) else {
+    let Outcome::Taken(respawn_s) = take(cx, sys, client, &pickup, &state, Some(number)) else {
         return;
     };
     announce(cx, client, &pickup, at);
@@ -79,12 +79,12 @@ pub(in crate::game::deathmatch) fn touch_item(
         cx.entities.unlink(cx.host, number);
         return;
     }
-    let absence_s = if pickup.wait > 0.0 { Some(pickup.wait) } else { absence_s };
-    if let Some(seconds) = absence_s {
+    let respawn_s = if pickup.wait > 0.0 { Some(pickup.wait) } else { respawn_s };
+    if let Some(seconds) = respawn_s {
         let varied = seconds + cx.rng.either_way() * pickup.random;
         let seconds = if pickup.random > 0.0 { varied.max(1.0) } else { seconds };
-        let ms = (seconds.clamp(0.0, MAX_ABSENCE_S) * 1000.0) as i32;
-        plan(cx, number, Step::ComeBack, ms);
+        let ms = (seconds.clamp(0.0, MAX_RESPAWN_S) * 1000.0) as i32;
+        plan(cx, number, ItemThink::Respawn, ms);
     }
 }
 
@@ -122,7 +122,7 @@ pub(in crate::game::deathmatch) fn hand_item(
     if item.kind == ItemKind::Team || !is_of_use(cx, client, &state) {
         return;
     }
-    let pickup = Pickup::new(number, item);
+    let pickup = ItemState::new(number, item);
     if let Outcome::Taken(_) = take(cx, sys, client, &pickup, &state, None) {
         announce(cx, client, &pickup, at);
     }
@@ -143,7 +143,7 @@ fn take(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
-    pickup: &Pickup,
+    pickup: &ItemState,
     state: &EntityState,
     number: Option<EntityNum>,
 ) -> Outcome {
@@ -152,7 +152,7 @@ fn take(
     let Some(player) = cx.clients.players[client.index()].as_mut() else {
         return Outcome::Stays;
     };
-    let gift = Gift {
+    let gift = ItemGrant {
         ruleset,
         number: pickup.number,
         item: pickup.item,
@@ -163,11 +163,11 @@ fn take(
     };
     gift.give(&mut player.state);
     cx.clients.log(cx.host, &format!("Item: {client} {}", pickup.item.class));
-    let luggage = &mut sys.items.luggage[client.index()];
+    let carried = &mut sys.items.carried[client.index()];
     match pickup.item.kind {
         ItemKind::Rune => {
-            luggage.rune = number;
-            luggage.since_rounds_ms = [0; 16];
+            carried.rune = number;
+            carried.since_rounds_ms = [0; 16];
         }
         ItemKind::Powerup => deny_others(cx, client, state.pos.base),
         ItemKind::Team => {
@@ -185,13 +185,13 @@ fn take(
     } else {
         cx.host.settings().int(key::G_WEAPONRESPAWN)
     };
-    let absence_s = gift.absence_s(weapon_s as f32);
+    let respawn_s = gift.respawn_s(weapon_s as f32);
     // Weapons that take no time to be back stay, and nothing is heard of them.
-    if absence_s == Some(0.0) { Outcome::Stays } else { Outcome::Taken(absence_s) }
+    if respawn_s == Some(0.0) { Outcome::Stays } else { Outcome::Taken(respawn_s) }
 }
 
 /// Lets who takes an item hear of it, and everybody when it is a powerup or a flag.
-fn announce(cx: &mut Context<'_>, client: ClientNum, pickup: &Pickup, at: Vec3) {
+fn announce(cx: &mut Context<'_>, client: ClientNum, pickup: &ItemState, at: Vec3) {
     let now = cx.clients.now;
     let predicts = pickup.item.kind != ItemKind::Powerup && predicts_items(cx.host, client);
     if !predicts {

@@ -11,7 +11,7 @@ const PLENTY: i32 = 999;
 
 /// The weapons of everybody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::game::deathmatch) enum Arms {
+pub(in crate::game::deathmatch) enum Loadout {
     /// A gauntlet, a machine gun, and what is found.
     #[default]
     Usual,
@@ -22,10 +22,10 @@ pub(in crate::game::deathmatch) enum Arms {
     /// A rocket launcher.
     Rockets,
     /// A rocket launcher where everything kills at once.
-    DeadlyRockets,
+    InstagibRockets,
 }
 
-impl Arms {
+impl Loadout {
     /// As the two settings say; rockets go before rails.
     pub(super) const fn of(instant: i32, rockets: bool) -> Self {
         match (instant, rockets) {
@@ -33,17 +33,17 @@ impl Arms {
             (1, false) => Self::Rail,
             (2.., false) => Self::RailAndGauntlet,
             (..=0, true) => Self::Rockets,
-            (1.., true) => Self::DeadlyRockets,
+            (1.., true) => Self::InstagibRockets,
         }
     }
 
     /// Whether whatever hits kills.
-    pub(in crate::game::deathmatch) const fn kill_at_once(self) -> bool {
-        matches!(self, Self::Rail | Self::RailAndGauntlet | Self::DeadlyRockets)
+    pub(in crate::game::deathmatch) const fn is_instagib(self) -> bool {
+        matches!(self, Self::Rail | Self::RailAndGauntlet | Self::InstagibRockets)
     }
 
     /// Whether nothing but these is there, and nothing is left by the dead.
-    pub(in crate::game::deathmatch) const fn are_all(self) -> bool {
+    pub(in crate::game::deathmatch) const fn replaces_items(self) -> bool {
         !matches!(self, Self::Usual)
     }
 
@@ -55,13 +55,13 @@ impl Arms {
             Self::RailAndGauntlet => {
                 &[(Weapon::Gauntlet, UNLIMITED_AMMO), (Weapon::Railgun, PLENTY)]
             }
-            Self::Rockets | Self::DeadlyRockets => &[(Weapon::RocketLauncher, PLENTY)],
+            Self::Rockets | Self::InstagibRockets => &[(Weapon::RocketLauncher, PLENTY)],
         }
     }
 
     /// Replaces the weapons of somebody who has just come to life.
     pub(in crate::game::deathmatch) fn equip(self, state: &mut PlayerState, stats: &StatLayout) {
-        if !self.are_all() {
+        if !self.replaces_items() {
             return;
         }
         state.stats[stats.weapons] = 0;

@@ -2,8 +2,8 @@
 //!
 //! Invariant: a tie is played on. Source: the base game's exit rules; OpenArena's, which need two players.
 
-use super::Ending;
-use crate::game::deathmatch::{context::Context, matches::Course};
+use super::MatchEnd;
+use crate::game::deathmatch::{context::Context, matches::MatchState};
 use crate::game::modes::ScoreLimit;
 use crate::model::ClientNum;
 use crate::{bg::configstring, game::clients::Clients};
@@ -18,24 +18,24 @@ const TEAMS: [&str; 2] = ["Red", "Blue"];
 
 /// An end that is reached.
 #[derive(Debug, PartialEq, Eq)]
-struct Reached {
+struct LimitHit {
     /// Said to everybody.
     said: String,
     /// Written into the log.
     reason: &'static str,
 }
 
-impl Course {
+impl MatchState {
     /// Ends the match when a limit is hit. Asked every frame and after each score.
     pub(in crate::game::deathmatch) fn check_limits(&mut self, cx: &mut Context<'_>) {
         if self.is_over() || self.leaving_at.is_some() {
             return;
         }
-        let Some(Reached { said, reason }) = cx.clients.limit_hit(self.is_warmup()) else {
+        let Some(LimitHit { said, reason }) = cx.clients.limit_hit(self.is_warmup()) else {
             return;
         };
         cx.host.send_command(None, &format!("print \"{said}\n\""));
-        self.ending = Ending::Queued(cx.clients.now);
+        self.ending = MatchEnd::Queued(cx.clients.now);
         cx.host.set_configstring(configstring::INTERMISSION, "1");
         cx.clients.log_exit(cx.host, reason);
     }
@@ -43,7 +43,7 @@ impl Course {
 
 impl Clients {
     /// The limit that the match has come to.
-    fn limit_hit(&self, warmup: bool) -> Option<Reached> {
+    fn limit_hit(&self, warmup: bool) -> Option<LimitHit> {
         let leaders = self.leaders();
         if self.is_tied(leaders) {
             return None;
@@ -53,7 +53,7 @@ impl Clients {
         if minutes
             .is_some_and(|limit| self.now.distance(self.started) >= limit.saturating_mul(60_000))
         {
-            return Some(Reached { said: TIME.to_owned(), reason: TIME });
+            return Some(LimitHit { said: TIME.to_owned(), reason: TIME });
         }
         if self.ruleset.limits_need_two && leaders[1].is_none() {
             return None;
@@ -62,7 +62,7 @@ impl Clients {
             ScoreLimit::Captures => {
                 let team = self.winning_team(settings.capture_limit?)?;
                 let said = format!("{team} hit the capturelimit.");
-                return Some(Reached { said, reason: CAPTURES });
+                return Some(LimitHit { said, reason: CAPTURES });
             }
             ScoreLimit::TeamFrags => {
                 format!("{} hit the fraglimit.", self.winning_team(settings.frag_limit?)?)
@@ -73,7 +73,7 @@ impl Clients {
                 format!("{}^7 hit the fraglimit.", winner.name)
             }
         };
-        Some(Reached { said, reason: FRAGS })
+        Some(LimitHit { said, reason: FRAGS })
     }
 
     /// The first team that has as many points.

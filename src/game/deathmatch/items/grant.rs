@@ -23,7 +23,7 @@ const HOLDABLE_S: f32 = 60.0;
 
 /// An item on its way to somebody.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gift<'a> {
+pub(super) struct ItemGrant<'a> {
     pub(super) ruleset: &'a Ruleset,
     /// Its number and row.
     pub(super) number: i32,
@@ -37,7 +37,7 @@ pub(super) struct Gift<'a> {
     pub(super) max_health: i32,
 }
 
-impl Gift<'_> {
+impl ItemGrant<'_> {
     fn quantity(&self) -> i32 {
         if self.count == 0 { self.item.quantity } else { self.count.max(0) }
     }
@@ -118,7 +118,7 @@ impl Gift<'_> {
     }
 
     /// Seconds until it is back. None when time does not bring it back.
-    pub(super) fn absence_s(&self, weapon_s: f32) -> Option<f32> {
+    pub(super) fn respawn_s(&self, weapon_s: f32) -> Option<f32> {
         match self.item.kind {
             ItemKind::Weapon => Some(weapon_s),
             ItemKind::Ammo => Some(AMMO_S),

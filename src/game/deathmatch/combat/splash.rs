@@ -3,7 +3,7 @@
 //! Source: the base game's radius damage.
 
 use super::Hit;
-use crate::game::deathmatch::{combat::damage::harm, context::Context, systems::Systems};
+use crate::game::deathmatch::{combat::damage::damage_entity, context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content, limits::MAX_ENTITIES};
 use crate::{bg::MeansOfDeath, game::ruleset::SplashTracePoints};
 
@@ -14,10 +14,10 @@ const LIFT: f32 = 24.0;
 
 /// One blast.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct Blast {
+pub(in crate::game::deathmatch) struct SplashDamage {
     pub(in crate::game::deathmatch) center: Vec3,
     /// Points in the middle.
-    pub(in crate::game::deathmatch) points: f32,
+    pub(in crate::game::deathmatch) damage: f32,
     pub(in crate::game::deathmatch) radius: f32,
     pub(in crate::game::deathmatch) means: MeansOfDeath,
     pub(in crate::game::deathmatch) attacker: Option<ClientNum>,
@@ -26,13 +26,13 @@ pub(in crate::game::deathmatch) struct Blast {
 }
 
 /// Hurts everything around a point. True when an enemy of the attacker was among it.
-pub(in crate::game::deathmatch) fn blast(
+pub(in crate::game::deathmatch) fn splash_damage(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    blast: &Blast,
+    splash: &SplashDamage,
 ) -> bool {
-    let Blast { center, points, .. } = *blast;
-    let radius = blast.radius.max(1.0);
+    let SplashDamage { center, damage, .. } = *splash;
+    let radius = splash.radius.max(1.0);
     let reach = Vec3([radius; 3]);
     let mut found = [EntityNum::NONE; MAX_ENTITIES];
     let count = cx
@@ -41,26 +41,26 @@ pub(in crate::game::deathmatch) fn blast(
         .map_or(0, |world| world.bodies_in_box(center - reach, center + reach, &mut found));
     let mut hit_enemy = false;
     for &number in &found[..count] {
-        if blast.spared == Some(number) || !sys.combat.is_damageable(cx, number) {
+        if splash.spared == Some(number) || !sys.combat.is_damageable(cx, number) {
             continue;
         }
         let Some(distance) = distance_to_box(cx, number, center) else { continue };
-        if distance >= radius || !sees(cx, center, number) {
+        if distance >= radius || !can_damage(cx, center, number) {
             continue;
         }
         let Some(origin) = cx.origin_of(number) else { continue };
         hit_enemy |=
-            blast.attacker.is_some_and(|attacker| sys.combat.is_good_hit(cx, attacker, number));
+            splash.attacker.is_some_and(|attacker| sys.combat.is_good_hit(cx, attacker, number));
         let mut direction = origin - center;
         direction[2] += LIFT;
         let hit = Hit {
-            attacker: blast.attacker,
+            attacker: splash.attacker,
             direction: Some(direction),
             point: Some(center),
-            is_blast: true,
-            ..Hit::by_world((points * (1.0 - distance / radius)) as i32, blast.means)
+            is_splash: true,
+            ..Hit::by_world((damage * (1.0 - distance / radius)) as i32, splash.means)
         };
-        harm(cx, sys, number, &hit);
+        damage_entity(cx, sys, number, &hit);
     }
     hit_enemy
 }
@@ -80,7 +80,11 @@ pub(in crate::game::deathmatch) fn distance_to_box(
 }
 
 /// Whether nothing of the map stands between a point and the middle or a corner of an entity.
-pub(in crate::game::deathmatch) fn sees(cx: &Context<'_>, from: Vec3, number: EntityNum) -> bool {
+pub(in crate::game::deathmatch) fn can_damage(
+    cx: &Context<'_>,
+    from: Vec3,
+    number: EntityNum,
+) -> bool {
     let Some(shared) = cx.shared(number) else { return false };
     let Some(world) = cx.host.world() else { return true };
     let middle = (shared.absmin + shared.absmax) * 0.5;

@@ -67,7 +67,7 @@ fn regained(health: i32, most: i32) -> Option<i32> {
 
 /// What happens once a second of a player's commands: regeneration, and health and armour above
 /// their limits go down. Rounds come back with the rune for it.
-pub(in crate::game::deathmatch) fn pass_time(
+pub(in crate::game::deathmatch) fn run_player_timers(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -120,7 +120,7 @@ impl Items {
         if rune_of(ruleset, &player.state) != Some(Rune::AmmoRegen) {
             return;
         }
-        let since = &mut self.luggage[client.index()].since_rounds_ms;
+        let since = &mut self.carried[client.index()].since_rounds_ms;
         for (weapon, most, rounds, every_ms) in ROUNDS {
             let there = &mut player.state.ammo[weapon];
             since[weapon] = if *there >= most { 0 } else { since[weapon].saturating_add(ms) };
@@ -155,11 +155,11 @@ impl Items {
         {
             player.state.stats[stat] = 0;
         }
-        let rune = self.luggage[client.index()].rune.take();
+        let rune = self.carried[client.index()].rune.take();
         if let Some(number) = rune {
             show_again(cx, number);
         }
-        self.forget_luggage(client);
+        self.clear_carried(client);
     }
 }
 

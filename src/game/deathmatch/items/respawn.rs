@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's items; OpenArena's rule for a quad that is worth nothing.
 
-use super::{Step, place::return_sound, toss::without};
+use super::{ItemThink, drop::without, spawn::return_sound};
 use crate::game::deathmatch::{context::Context, items::plan};
 use crate::model::{EntityNum, SvFlags};
 use crate::{
@@ -15,19 +15,20 @@ const WORTHLESS_MS: i32 = 1000;
 
 /// An item is used by something that aims at it: it is there.
 pub(in crate::game::deathmatch) fn use_item(cx: &mut Context<'_>, number: EntityNum) {
-    let settled = cx.entities.pickup(number).is_some_and(|(_, pickup)| pickup.step != Step::Settle);
+    let settled =
+        cx.entities.pickup(number).is_some_and(|(_, pickup)| pickup.step != ItemThink::Settle);
     if settled {
-        bring_back(cx, number);
+        respawn_item(cx, number);
     }
 }
 
 /// Shows an item again, or one of its chain by chance.
-pub(super) fn bring_back(cx: &mut Context<'_>, number: EntityNum) {
+pub(super) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
     let Some((_, pickup)) = cx.entities.pickup(number) else { return };
     let (item, captain) = (pickup.item, pickup.captain);
     let is_quad = item.kind == ItemKind::Powerup && item.tag == Powerup::Quad;
     if is_quad && cx.clients.ruleset.item_settings && cx.frame.combat.quad_factor <= 1.0 {
-        plan(cx, number, Step::ComeBack, WORTHLESS_MS);
+        plan(cx, number, ItemThink::Respawn, WORTHLESS_MS);
         return;
     }
     let chosen = match captain {
@@ -46,7 +47,7 @@ pub(super) fn bring_back(cx: &mut Context<'_>, number: EntityNum) {
     entity.add_event(Event::ItemRespawn, 0, now);
     let at = entity.state.pos.base;
     cx.entities.link(cx.host, chosen);
-    plan(cx, chosen, Step::Rest, 0);
+    plan(cx, chosen, ItemThink::Rest, 0);
     let Some((_, pickup)) = cx.entities.pickup(chosen) else { return };
     if let Some(name) = return_sound(pickup.item) {
         let heard = if pickup.is_silent { Event::GeneralSound } else { Event::GlobalSound };
@@ -65,5 +66,5 @@ pub(super) fn hide_item(cx: &mut Context<'_>, number: EntityNum) {
     entity.state.e_flags |= entity_flag::NODRAW;
     entity.shared.contents = 0;
     cx.entities.link(cx.host, number);
-    plan(cx, number, Step::Rest, 0);
+    plan(cx, number, ItemThink::Rest, 0);
 }

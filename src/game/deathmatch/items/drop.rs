@@ -3,7 +3,7 @@
 //! Source: the base game's dropped items: they lose all speed at the first contact, fall on, and rest on
 //! the first floor; what fell off something bounces.
 
-use super::{Flag, MAXS, MINS, Pickup, Step, flags::Words};
+use super::{Flag, ItemState, ItemThink, MAXS, MINS, flags::ReturnAnnouncement};
 use crate::game::deathmatch::{context::Context, items::Items, items::plan};
 use crate::model::{
     ClientNum, EntityNum, SvFlags, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
@@ -40,11 +40,11 @@ impl Items {
         client: ClientNum,
     ) {
         let ruleset = cx.clients.ruleset;
-        let wielded = wielded(cx, client).filter(|_| !cx.frame.combat.arms.are_all());
+        let wielded = wielded(cx, client).filter(|_| !cx.frame.combat.loadout.replaces_items());
         if let Some((number, item)) =
             wielded.and_then(|tag| ruleset.items.by_tag(ItemKind::Weapon, tag))
         {
-            toss(cx, client, number, item, 0.0);
+            launch_item(cx, client, number, item, 0.0);
         }
         if cx.clients.mode().drops_powerups {
             self.drop_powerups(cx, client);
@@ -82,7 +82,7 @@ impl Items {
             let Some((number, item)) = found.filter(|_| left_ms > 0 && until > 0) else { continue };
             if let Some(flag) = Flag::of_item(number) {
                 self.drop_flag(cx, client, flag, angle);
-            } else if let Some(pickup) = toss(cx, client, number, item, angle)
+            } else if let Some(pickup) = launch_item(cx, client, number, item, angle)
                 .and_then(|dropped| cx.entities.pickup_mut(dropped))
             {
                 pickup.count = (left_ms / 1000).max(1);
@@ -93,7 +93,7 @@ impl Items {
 }
 
 /// Throws an item from where a player is, `angle` degrees to the left of where it looks.
-pub(super) fn toss(
+pub(super) fn launch_item(
     cx: &mut Context<'_>,
     client: ClientNum,
     number: i32,
@@ -106,7 +106,7 @@ pub(super) fn toss(
     let (up, spread) = UP;
     velocity[2] += up + spread * cx.rng.either_way();
     let (now, started) = cx.clock();
-    let pickup = Pickup { is_dropped: true, ..Pickup::new(number, item) };
+    let pickup = ItemState { is_dropped: true, ..ItemState::new(number, item) };
     let mut entity = Entity::new(EntityKind::Item(Box::new(pickup)), origin);
     entity.state.e_type = EntityType::Item as i32;
     entity.state.e_flags = entity_flag::BOUNCE_HALF;
@@ -123,7 +123,7 @@ pub(super) fn toss(
     entity.shared.maxs = MAXS;
     entity.shared.contents = contents::TRIGGER;
     let place = cx.entities.add(entity, now, started)?;
-    plan(cx, place, Step::Vanish, LIFE_MS);
+    plan(cx, place, ItemThink::Vanish, LIFE_MS);
     cx.entities.link(cx.host, place);
     Some(place)
 }
@@ -164,7 +164,7 @@ impl Items {
             cx.entities.link(cx.host, number);
         }
         if trace.endpos[2] < BOTTOM && cx.host.world().is_some() {
-            self.lose_item(cx, number, Words::Loud);
+            self.discard_item(cx, number, ReturnAnnouncement::Loud);
             return None;
         }
         let hit = Trace { fraction: if trace.startsolid { 0.0 } else { trace.fraction }, ..trace };
@@ -177,7 +177,7 @@ impl Items {
         let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
         let (at, bounce) = (entity.shared.current_origin, pickup.bounce);
         if cx.contents_at(at) & contents::NODROP != 0 {
-            self.lose_item(cx, number, Words::Loud);
+            self.discard_item(cx, number, ReturnAnnouncement::Loud);
             return;
         }
         let Some(entity) = cx.entities.get_mut(number) else { return };

@@ -2,11 +2,11 @@
 //!
 //! Source: the base game's table of bonuses.
 
-use super::lately;
+use super::within;
 use crate::game::deathmatch::{
     context::Context,
     systems::Systems,
-    teams::Fight,
+    teams::TeamState,
     teams::{place_of, print_deed},
 };
 use crate::model::{ClientNum, Vec3};
@@ -29,9 +29,9 @@ fn carries(cx: &Context<'_>, client: ClientNum, flag: Flag) -> bool {
     let player = cx.clients.player(client);
     player.is_some_and(|player| player.state.powerups[flag.powerup()] != 0)
 }
-impl Fight {
+impl TeamState {
     /// Somebody has hurt another: whoever hurts a carrier is a danger to it for a while.
-    pub(in crate::game::deathmatch) fn note_hurt_carrier(
+    pub(in crate::game::deathmatch) fn record_carrier_hurt(
         &mut self,
         cx: &mut Context<'_>,
         victim: ClientNum,
@@ -40,7 +40,7 @@ impl Fight {
         let [one, other] = [victim, attacker].map(|client| cx.clients.role(client).color());
         let (Some(victims), Some(attackers)) = (one, other) else { return };
         if victims != attackers && carries(cx, victim, Flag::of_color(attackers)) {
-            self.deeds[attacker.index()].hurt_carrier_at = Some(cx.clients.now);
+            self.assists[attacker.index()].hurt_carrier_at = Some(cx.clients.now);
         }
     }
 }
@@ -61,21 +61,21 @@ pub(in crate::game::deathmatch) fn reward_kill(
     let at = place_of(cx, victim);
     let own = Flag::of_color(killers);
     if carries(cx, victim, own) {
-        sys.fight.deeds[killer.index()].fragged_carrier_at = Some(now);
+        sys.team_state.assists[killer.index()].fragged_carrier_at = Some(now);
         let deed = format!("fragged {}'s flag carrier!", victims.upper_name());
         print_deed(cx, killer, &deed);
-        sys.course.add_score(cx, killer, CARRIER, at);
+        sys.match_state.add_score(cx, killer, CARRIER, at);
         // Whoever hurt it is no danger to anybody now.
         for client in ClientNum::all() {
             if cx.clients.role(client).color() == Some(killers) {
-                sys.fight.deeds[client.index()].hurt_carrier_at = None;
+                sys.team_state.assists[client.index()].hurt_carrier_at = None;
             }
         }
         return;
     }
-    let danger = lately(sys.fight.deeds[victim.index()].hurt_carrier_at, now, DANGER_MS);
+    let danger = within(sys.team_state.assists[victim.index()].hurt_carrier_at, now, DANGER_MS);
     let points = if danger && !carries(cx, killer, own.other()) {
-        sys.fight.deeds[victim.index()].hurt_carrier_at = None;
+        sys.team_state.assists[victim.index()].hurt_carrier_at = None;
         DANGER
     } else if guards(cx, [victim, killer], cx.entities.flag_home(own)) {
         NEAR_FLAG
@@ -91,7 +91,7 @@ pub(in crate::game::deathmatch) fn reward_kill(
         NEAR_CARRIER
     };
     sys.combat.award(cx, killer, entity_flag::AWARD_DEFEND, Persistent::Defend);
-    sys.course.add_score(cx, killer, points, at);
+    sys.match_state.add_score(cx, killer, points, at);
 }
 
 /// Whether one of two is near a place and in sight of it.
