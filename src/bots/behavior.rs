@@ -22,21 +22,21 @@ macro_rules! behaviors {
 }
 
 behaviors! {
-    /// Stands still.
+    /// No movement.
     Idle = "idle",
-    /// Walks about, around obstacles of the map or those it runs into.
+    /// Random walk around the obstacles of the map, or around those that stop the bot.
     Wander = "wander",
-    /// Aims and fires at visible players.
+    /// Aiming and firing at visible players.
     Fight = "fight",
-    /// Sends a chat line now and then.
+    /// Chat lines at random intervals.
     Chat = "chat",
-    /// Requests the scoreboard now and then, as players do.
+    /// Scoreboard requests at random intervals.
     Scores = "scores",
-    /// Spectates instead of playing.
+    /// Spectating instead of playing.
     Spectate = "spectate",
-    /// Disconnects after some seconds and joins again, repeatedly.
+    /// Repeated disconnects and joins, seconds apart.
     Storm = "storm",
-    /// Joins and never acknowledges anything.
+    /// Join without any acknowledgment.
     Mute = "mute",
 }
 

@@ -8,21 +8,21 @@ use crate::{
 
 use super::{bot::seed_of, options::BotsOptions};
 
-/// The way of one bot.
+/// Link of one bot.
 #[derive(Debug)]
 pub(super) struct BotLink {
     pub(super) up: ImpairedLink,
     pub(super) down: ImpairedLink,
     rng: SeededRng,
-    /// Mean time between two changes of port; never when zero.
+    /// Mean time between NAT rebindings; 0 disables them.
     rebind: Millis,
     rebinds_at: Millis,
-    /// Which of its two ports is in use.
+    /// Whether the second port is in use.
     other_port: bool,
 }
 
 impl BotLink {
-    /// The ways of all bots; none when nothing happens on them.
+    /// Creates the links of all bots; none without impairment and rebinding.
     pub(super) fn for_all(options: &BotsOptions, now: Millis) -> Vec<Self> {
         let clear = options.uplink.is_clear() && options.downlink.is_clear();
         if clear && options.rebind == Millis(0) {
@@ -33,7 +33,7 @@ impl BotLink {
 
     fn new(options: &BotsOptions, number: u16, now: Millis) -> Self {
         let seed = seed_of(options.seed, number);
-        let mut wire = Self {
+        let mut link = Self {
             up: ImpairedLink::new(options.uplink, seed ^ 2),
             down: ImpairedLink::new(options.downlink, seed ^ 3),
             rng: SeededRng::new(seed ^ 4),
@@ -41,31 +41,31 @@ impl BotLink {
             rebinds_at: Millis::NEVER,
             other_port: false,
         };
-        wire.plan_rebind(now);
-        wire
+        link.plan_rebind(now);
+        link
     }
 
-    /// Ports of each bot.
+    /// Number of ports of each bot.
     pub(super) fn ports(options: &BotsOptions) -> u16 {
         if options.rebind == Millis(0) { 1 } else { 2 }
     }
 
-    /// The port that a bot sends from now, when there are `bots`.
+    /// Returns the current port of a bot, one of `bots`.
     pub(super) fn port(&self, number: u16, bots: u16) -> LocalPort {
         LocalPort(if self.other_port { number + bots } else { number })
     }
 
-    /// When something happens on the way by itself.
+    /// Returns the time of the next arrival or rebinding.
     pub(super) fn next_event(&self) -> Millis {
         self.up.next_arrival().min(self.down.next_arrival()).min(self.rebinds_at)
     }
 
-    /// Whether something is on its way to the server.
-    pub(super) fn is_speaking(&self) -> bool {
+    /// Whether datagrams to the server are in flight.
+    pub(super) fn has_uplink_datagrams(&self) -> bool {
         self.up.waiting() > 0
     }
 
-    /// Takes the other port when it is time.
+    /// Changes to the other port when a rebinding is due.
     pub(super) fn rebind_if_due(&mut self, now: Millis) {
         if now >= self.rebinds_at {
             self.other_port = !self.other_port;
@@ -73,7 +73,7 @@ impl BotLink {
         }
     }
 
-    /// Half to one and a half times the mean from now.
+    /// Schedules the next rebinding after 0.5 to 1.5 times the mean.
     fn plan_rebind(&mut self, now: Millis) {
         if self.rebind > Millis(0) {
             let more = self.rng.below(self.rebind.0 + 1);

@@ -12,36 +12,35 @@ use crate::{
     model::{LevelTime, Millis, Vec3},
 };
 
-/// The steps on the way into the game, each from the one before: the challenge granted, the connection
-/// granted, the level known, the first snapshot of the game.
+/// Join steps, each measured from the one before.
 pub(super) const JOIN_STEPS: [&str; 4] = ["challenge", "connect", "gamestate", "first snapshot"];
 
-/// Distance between two snapshots that is no walk, in units, and rise of a score between them that is
-/// none of the game.
+/// Distance between two snapshots above which a player was teleported, in units.
 const TELEPORTED: f64 = 200.0;
+/// Largest credible rise of a score between two snapshots.
 const MAX_RISE: u64 = 100;
-/// Who has not come farther than this halts, in units.
+/// Radius within which a player counts as halted, in units.
 const HALT: f32 = 64.0;
-/// Intervals without a snapshot after which a gap counts that has not ended.
+/// Snapshot intervals after which an open gap counts.
 const OVERDUE: u64 = 3;
 
-/// What all bots saw in some stretch of time.
+/// Statistics of all bots in one interval.
 #[derive(Clone)]
 pub(super) struct StageStats {
-    /// Milliseconds to get into the game, and of each of [`JOIN_STEPS`].
+    /// Time to join, and time of each of [`JOIN_STEPS`], in ms.
     pub(super) joins: Histogram<u32>,
     pub(super) steps: [Histogram<u32>; JOIN_STEPS.len()],
     /// Round trips of usercmds, one for each snapshot.
     pub(super) pings: Histogram<u32>,
-    /// Time from one snapshot to the next.
+    /// Time between consecutive snapshots, in ms.
     pub(super) gaps: Histogram<u32>,
-    /// How far that was off the same time on the server's clock.
+    /// Difference of each gap to the same interval in server time, in ms.
     pub(super) jitters: Histogram<u32>,
     /// Round trips of reliable commands.
     pub(super) commands: Histogram<u32>,
-    /// Snapshots that came later than the next was due.
+    /// Snapshots that arrived after the next one was due.
     pub(super) late: u64,
-    /// Snapshots that say that the server left some out to keep to the rate.
+    /// Snapshots with the rate delay flag.
     pub(super) rate_delayed: u64,
 }
 
@@ -61,14 +60,14 @@ impl Default for StageStats {
 }
 
 impl StageStats {
-    /// Begins anew but for what was seen of joining; returns all else.
+    /// Resets everything but the join statistics, and returns the rest.
     pub(super) fn keep_joins(&mut self) -> Self {
         let joins = std::mem::replace(&mut self.joins, milliseconds());
         let steps = std::mem::replace(&mut self.steps, std::array::from_fn(|_| milliseconds()));
         std::mem::replace(self, Self { joins, steps, ..Self::default() })
     }
 
-    /// What both saw.
+    /// Adds the statistics of another interval.
     pub(super) fn add(&mut self, other: &Self) {
         let pairs = [
             (&mut self.joins, &other.joins),
@@ -94,13 +93,14 @@ impl fmt::Debug for StageStats {
     }
 }
 
-/// A histogram of milliseconds up to a minute, to two digits. It takes 5 KB, so
-/// thousands of bots may have theirs.
+/// Creates a histogram of milliseconds up to a minute, to two digits.
+///
+/// It takes 5 KB, so that each of thousands of bots can have one.
 pub(super) fn milliseconds() -> Histogram<u32> {
     Histogram::new_with_bounds(1, 60_000, 2).expect("bounds in order")
 }
 
-/// One snapshot as it came.
+/// Arrival of one snapshot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SnapshotArrival {
     pub(super) at: Millis,
@@ -109,54 +109,54 @@ pub(super) struct SnapshotArrival {
     pub(super) ping_ms: Option<u64>,
 }
 
-/// StageStats of one bot.
+/// Statistics of one bot, over all its connections.
 pub(super) struct BotStats {
-    /// When it first tried to join.
+    /// Start of the first join.
     pub(super) started: Option<Millis>,
-    /// When it was first in the game.
+    /// Time of the first entry into the game.
     pub(super) entered: Option<Millis>,
-    /// When its present life began, and the last step of that on the way into the game.
-    pub(super) life_began: Millis,
+    /// Start of the current connection, and its last join step.
+    pub(super) connection_began: Millis,
     pub(super) last_step: (usize, Millis),
-    /// When its present life was in the game, and what had been counted until then.
+    /// Time of the current connection's entry into the game, and its counters then.
     in_game: Option<(Millis, Statistics)>,
-    /// What it counted in the game, and for how long, in earlier lives.
+    /// Counters and time in the game of earlier connections.
     past: Statistics,
     past_ms: u64,
     pub(super) last_snapshot: Option<(Millis, LevelTime)>,
-    /// Counts of its present life.
+    /// Counters of the current connection.
     pub(super) statistics: Statistics,
-    /// Faults of earlier lives.
-    past_faults: u64,
-    /// Until when it was looked at.
+    /// Protocol errors of earlier connections.
+    past_errors: u64,
+    /// Time of the last update.
     pub(super) until: Millis,
-    /// Round trips, one for each snapshot, in milliseconds.
+    /// Round trips of usercmds, one for each snapshot, in ms.
     pub(super) pings: Histogram<u32>,
-    /// Time from one snapshot to the next, in milliseconds.
+    /// Time between consecutive snapshots, in ms.
     pub(super) gaps: Histogram<u32>,
-    /// Until when the time without a snapshot has been taken for a gap already.
-    gap_noted: Millis,
-    /// The longest gap of the second in which it ended, and when.
+    /// End of the part of the open gap that is recorded already.
+    gap_recorded_until: Millis,
+    /// End and length of the longest gap of the last second.
     worst_gap: Option<(Millis, u64)>,
     pub(super) rate_delayed: u64,
-    /// Where its body was with the last snapshot, and what score it had.
+    /// Position and score in the last snapshot.
     body: Option<(Vec3, i32)>,
-    /// Where it last began to halt, and when; how long it did at most.
+    /// Position and start of the current halt, and the longest halt.
     halt: Option<(Vec3, Millis)>,
     pub(super) longest_halt: Millis,
-    /// Units that it walked, ran, swam and fell.
+    /// Distance moved, in units.
     walked: f64,
-    /// By how much its score rose, all in all.
+    /// Sum of all rises of the score.
     pub(super) scored: u64,
     pub(super) refusal: Option<String>,
-    /// Whether the refusal was told to another bot of the same server.
+    /// Whether the refusal was sent to another bot of the same server.
     pub(super) refusal_is_shared: bool,
     pub(super) protocol_error: Option<String>,
-    /// How its last life ended.
+    /// End of the last connection.
     pub(super) ending: Option<DisconnectReason>,
-    /// How the first life that the server ended did.
+    /// End of the first connection that the bot did not close itself.
     pub(super) dropped: Option<DisconnectReason>,
-    /// Times that it came back.
+    /// Number of connections.
     pub(super) lives: u32,
 }
 
@@ -165,18 +165,18 @@ impl BotStats {
         Self {
             started: None,
             entered: None,
-            life_began: now,
+            connection_began: now,
             last_step: (0, now),
             in_game: None,
             past: Statistics::default(),
             past_ms: 0,
             last_snapshot: None,
             statistics: Statistics::default(),
-            past_faults: 0,
+            past_errors: 0,
             until: now,
             pings: milliseconds(),
             gaps: milliseconds(),
-            gap_noted: Millis(0),
+            gap_recorded_until: Millis(0),
             worst_gap: None,
             rate_delayed: 0,
             body: None,
@@ -193,11 +193,11 @@ impl BotStats {
         }
     }
 
-    /// Begins to join, for the first time or again.
-    pub(super) fn begin_life(&mut self, now: Millis) {
-        self.end_life();
+    /// Begins a connection.
+    pub(super) fn begin_connection(&mut self, now: Millis) {
+        self.end_connection();
         self.started.get_or_insert(now);
-        self.life_began = now;
+        self.connection_began = now;
         self.last_step = (0, now);
         self.last_snapshot = None;
         self.body = None;
@@ -206,16 +206,16 @@ impl BotStats {
         self.ending = None;
     }
 
-    /// Adds up what the present life counted.
-    fn end_life(&mut self) {
+    /// Adds the counters of the current connection to the total.
+    fn end_connection(&mut self) {
         self.past = self.played();
         self.past_ms = self.played_for().0;
-        self.past_faults += self.statistics.faults;
+        self.past_errors += self.statistics.faults;
         self.statistics = Statistics::default();
         self.in_game = None;
     }
 
-    /// A step on the way into the game, by its place in [`JOIN_STEPS`].
+    /// Records a join step, by its index in [`JOIN_STEPS`].
     pub(super) fn step(&mut self, now: Millis, step: usize, stage_stats: &mut StageStats) {
         let (due, before) = self.last_step;
         if step < due || self.in_game.is_some() {
@@ -240,10 +240,10 @@ impl BotStats {
         self.entered.get_or_insert(now);
         self.statistics = statistics;
         self.until = now;
-        stage_stats.joins.saturating_record(now.since(self.life_began).0);
+        stage_stats.joins.saturating_record(now.since(self.connection_began).0);
     }
 
-    /// A snapshot was accepted; the bot asked for one each `interval`.
+    /// Records an accepted snapshot. The requested interval is `interval`.
     pub(super) fn snapshot(
         &mut self,
         arrival: SnapshotArrival,
@@ -255,9 +255,9 @@ impl BotStats {
         }
         let SnapshotArrival { at, server_time, rate_delayed, ping_ms } = arrival;
         if let Some((before, time_before)) = self.last_snapshot.replace((at, server_time)) {
-            let gap = at.since(before.max(self.gap_noted)).0;
+            let gap = at.since(before.max(self.gap_recorded_until)).0;
             let on_server = u64::try_from(server_time.distance(time_before)).unwrap_or(0);
-            self.note_gap(at, gap, stage_stats);
+            self.record_gap(at, gap, stage_stats);
             stage_stats.jitters.saturating_record(gap.abs_diff(on_server));
             stage_stats.late += u64::from(gap > on_server + interval.0);
         }
@@ -269,39 +269,39 @@ impl BotStats {
         stage_stats.rate_delayed += u64::from(rate_delayed);
     }
 
-    /// The last gap between snapshots, when it ended after `since`, in milliseconds.
+    /// Returns the longest gap of the last second if it ended after `since`, in ms.
     pub(super) fn gap_ending_after(&self, since: Millis) -> Option<u64> {
         self.worst_gap.filter(|(ended, _)| *ended > since).map(|(_, gap)| gap)
     }
 
-    /// What was counted in the game.
+    /// Returns the counters of the time in the game.
     pub(super) fn played(&self) -> Statistics {
         let now =
             self.in_game.map_or_else(Statistics::default, |(_, before)| self.statistics - before);
         self.past + now
     }
 
-    /// How long the bot was in the game.
+    /// Returns the time in the game.
     pub(super) fn played_for(&self) -> Millis {
         Millis(self.past_ms + self.in_game.map_or(0, |(at, _)| self.until.since(at).0))
     }
 
-    /// Time from the first question to the game.
+    /// Returns the time from the first request to the game.
     pub(super) fn join_time(&self) -> Option<Millis> {
         Some(self.entered?.since(self.started?))
     }
 
-    /// What the server did wrong.
+    /// Returns the number of protocol errors of the server.
     pub(super) fn protocol_errors(&self) -> u64 {
-        self.past_faults + self.statistics.faults
+        self.past_errors + self.statistics.faults
     }
 
-    /// Whether the server ended it.
+    /// Whether the server dropped the bot or was lost.
     pub(super) fn was_dropped(&self) -> bool {
         self.dropped.is_some()
     }
 
-    /// Where the last snapshot has its body, and its score.
+    /// Records position and score of a snapshot.
     pub(super) fn record_body(&mut self, now: Millis, origin: Vec3, score: i32) {
         match self.halt {
             Some((at, since)) if (origin - at).length() <= HALT => {
@@ -310,28 +310,28 @@ impl BotStats {
             _ => self.halt = Some((origin, now)),
         }
         if let Some((before, score_before)) = self.body.replace((origin, score)) {
-            let way = f64::from((origin - before).length());
-            // Farther than that nobody walks: a teleporter, or a new life.
-            if way < TELEPORTED {
-                self.walked += way;
+            let distance = f64::from((origin - before).length());
+            // A larger distance is a teleporter or a respawn.
+            if distance < TELEPORTED {
+                self.walked += distance;
             }
             let rise = i64::from(score) - i64::from(score_before);
             self.scored += u64::try_from(rise).unwrap_or(0).min(MAX_RISE);
         }
     }
 
-    /// Whole units that it has walked.
+    /// Returns the distance moved, in whole units.
     pub(super) fn walked(&self) -> u64 {
         self.walked as u64
     }
 
-    /// The time since the last snapshot that belongs to no gap yet.
+    /// Returns the time since the last snapshot that is not recorded in a gap yet, in ms.
     pub(super) fn open_gap(&self, now: Millis) -> u64 {
         let (Some(_), Some((at, _))) = (self.in_game, self.last_snapshot) else { return 0 };
-        now.since(at.max(self.gap_noted)).0
+        now.since(at.max(self.gap_recorded_until)).0
     }
 
-    /// Takes the time since the last snapshot for a gap, when another was due long ago.
+    /// Records the open gap if it is longer than [`OVERDUE`] intervals.
     pub(super) fn record_open_gap(
         &mut self,
         now: Millis,
@@ -340,12 +340,12 @@ impl BotStats {
     ) {
         let gap = self.open_gap(now);
         if gap > interval.0 * OVERDUE {
-            self.gap_noted = now;
-            self.note_gap(now, gap, stage_stats);
+            self.gap_recorded_until = now;
+            self.record_gap(now, gap, stage_stats);
         }
     }
 
-    fn note_gap(&mut self, now: Millis, gap: u64, stage_stats: &mut StageStats) {
+    fn record_gap(&mut self, now: Millis, gap: u64, stage_stats: &mut StageStats) {
         self.gaps.saturating_record(gap);
         stage_stats.gaps.saturating_record(gap);
         let in_same_second = |&(ended, _): &(Millis, u64)| ended.0 / 1000 == now.0 / 1000;

@@ -4,13 +4,13 @@
 
 use std::collections::HashMap;
 
-/// Bots by name for each text.
+/// Lines with a bot's name for each text.
 const BY_NAME: u32 = 3;
-/// Different texts that are remembered, and lines that wait for an operator who does not read them.
+/// Maximum different texts, and maximum lines that are not yet read.
 const MAX_TEXTS: usize = 64;
 const MAX_LINES: usize = 256;
 
-/// Lines that wait, and how often each text was said.
+/// Unread lines and the count of each text.
 #[derive(Debug, Default)]
 pub(super) struct EventLog {
     lines: Vec<String>,
@@ -18,8 +18,8 @@ pub(super) struct EventLog {
 }
 
 impl EventLog {
-    /// A bot says something.
-    pub(super) fn say(&mut self, name: &str, text: &str) {
+    /// Adds an event of a bot.
+    pub(super) fn add(&mut self, name: &str, text: &str) {
         if self.lines.len() >= MAX_LINES {
             return;
         }
@@ -36,7 +36,7 @@ impl EventLog {
         }
     }
 
-    /// What was said since the last time.
+    /// Returns the lines since the last call.
     pub(super) fn take(&mut self) -> Option<String> {
         (!self.lines.is_empty()).then(|| self.lines.drain(..).collect())
     }
@@ -47,12 +47,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_that_say_the_same_are_one_line() {
+    fn event_log_merges_repeated_lines() {
         let mut event_log = EventLog::default();
         for number in 1..=60 {
-            event_log.say(&format!("bot{number:02}"), "refused: Server is full");
+            event_log.add(&format!("bot{number:02}"), "refused: Server is full");
         }
-        event_log.say("bot61", "dropped: kicked");
+        event_log.add("bot61", "dropped: kicked");
         assert_eq!(
             event_log.take().unwrap(),
             "bot01: refused: Server is full\nbot02: refused: Server is full\n\
@@ -61,7 +61,7 @@ mod tests {
         );
         assert_eq!(event_log.take(), None);
         for number in 0..1000 {
-            event_log.say("bot", &number.to_string());
+            event_log.add("bot", &number.to_string());
         }
         assert!(event_log.take().unwrap().lines().count() <= MAX_TEXTS);
     }

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::summary::{IntervalStats, Percentiles};
 
-/// A figure that can be asked for.
+/// A metric of an expectation.
 struct Metric {
     name: &'static str,
     unit: &'static str,
@@ -24,7 +24,7 @@ const fn metric(
     Metric { name, unit, take }
 }
 
-/// Every figure. Shares are percentages here.
+/// All metrics. Ratios are percentages here.
 const METRICS: &[Metric] = &[
     metric("bots", "", |s| Some(s.bots as f64)),
     metric("in_game", "", |s| Some(s.active as f64)),
@@ -55,12 +55,12 @@ const METRICS: &[Metric] = &[
     metric("memory", "MB", |s| s.server.map(|cost| cost.memory_mb)),
 ];
 
-/// A value of a spread, when there is any.
+/// Returns a percentile, or `None` without samples.
 fn some(percentiles: Percentiles, value: u64) -> Option<f64> {
     (percentiles.count > 0).then_some(value as f64)
 }
 
-/// How a figure is compared.
+/// Comparison of a metric with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Comparator {
     Less,
@@ -70,7 +70,7 @@ enum Comparator {
     Equal,
 }
 
-/// Relations as they are written, the longer ones first.
+/// Comparison operators, the longer ones first.
 const COMPARATORS: [(&str, Comparator); 5] = [
     ("<=", Comparator::AtMost),
     (">=", Comparator::AtLeast),
@@ -95,10 +95,10 @@ impl Comparator {
     }
 }
 
-/// One thing that has to hold.
+/// One pass criterion: a metric, a comparison and a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectation {
-    /// Place in `METRICS`.
+    /// Index in `METRICS`.
     metric: usize,
     comparator: Comparator,
     limit: f64,
@@ -111,16 +111,16 @@ impl fmt::Display for Expectation {
     }
 }
 
-/// Everything that has to hold.
+/// List of expectations that must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expectations(Vec<Expectation>);
 
-/// What did not hold, and by how much.
+/// An expectation that does not hold, with the measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailedExpectation {
-    /// What had to hold.
+    /// The expectation.
     pub expectation: Expectation,
-    /// What was measured, if anything was.
+    /// Measured value; `None` without samples.
     pub measured: Option<f64>,
 }
 
@@ -148,24 +148,24 @@ fn rounded(value: f64) -> f64 {
 }
 
 impl Expectations {
-    /// Whether nothing is expected.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether something is expected of a figure.
+    /// Whether an expectation names a metric.
     #[must_use]
     pub fn name(&self, metric: &str) -> bool {
         self.0.iter().any(|one| METRICS[one.metric].name == metric)
     }
 
-    /// Adds what others expect.
+    /// Appends the expectations of another list.
     pub fn extend(&mut self, others: &Self) {
         self.0.extend_from_slice(&others.0);
     }
 
-    /// What of it does not hold.
+    /// Returns the expectations that do not hold.
     #[must_use]
     pub fn failed(&self, interval: &IntervalStats) -> Vec<FailedExpectation> {
         let measured = |expectation: &Expectation| (METRICS[expectation.metric].take)(interval);
@@ -187,33 +187,33 @@ impl Expectations {
     }
 }
 
-/// An expectation that cannot be read.
+/// An invalid expectation.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExpectError {
-    /// No relation in it.
+    /// No comparison operator.
     #[error(
         "invalid expectation '{0}' (expected METRIC<LIMIT with <, <=, >, >= or =, e.g. loss<1%)"
     )]
     Form(String),
-    /// No such figure.
+    /// Unknown metric.
     #[error("unknown metric '{name}' (expected one of {})", metrics())]
     Metric {
-        /// What was asked for.
+        /// The unknown name.
         name: String,
     },
-    /// A limit that is no number of the figure's unit.
+    /// A limit that is not a number in the unit of the metric.
     #[error("{name}: invalid limit '{limit}' (expected a number{})", in_unit(unit))]
     Limit {
-        /// The figure.
+        /// Name of the metric.
         name: &'static str,
-        /// What was given.
+        /// The invalid limit.
         limit: String,
-        /// Its unit.
+        /// Unit of the metric.
         unit: &'static str,
     },
 }
 
-/// Names of all figures, for people.
+/// Returns the names of all metrics, for help and errors.
 #[must_use]
 pub fn metrics() -> String {
     METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ")
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_is_silent_and_what_does_not_says_by_how_much() {
+    fn failed_expectation_reports_the_difference() {
         let all: Expectations = "snapshot_gap_p99<120ms, loss<=2%,drops=0".parse().unwrap();
         let failed: Vec<_> = all.failed(&measured()).iter().map(ToString::to_string).collect();
         assert_eq!(failed, ["snapshot_gap_p99<120ms: snapshot_gap_p99 was 150ms, off by 30ms"]);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn invalid_expectations_are_rejected() {
         for (text, because) in [
             ("loss", "invalid expectation"),
             ("speed<1", "unknown metric 'speed' (expected one of bots, in_game"),
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_has_one_name() {
+    fn metric_names_are_unique() {
         for (at, metric) in METRICS.iter().enumerate() {
             assert!(
                 METRICS[at + 1..].iter().all(|other| other.name != metric.name),

@@ -8,20 +8,20 @@ use crate::{
     node::{LocalPort, Outbox, Route},
 };
 
-/// Most queries that are made up for after a pause.
+/// Maximum queries sent at once after a pause.
 const MAX_BURST: u64 = 1000;
-/// What queries ask, and how their answers begin.
+/// Queries, and the first bytes of their responses.
 const QUERIES: [(&[u8], &[u8]); 2] = [
     (b"\xff\xff\xff\xffgetinfo fragd", b"\xff\xff\xff\xffinfoResponse\n"),
     (b"\xff\xff\xff\xffgetstatus fragd", b"\xff\xff\xff\xffstatusResponse\n"),
 ];
 
-/// The queries.
+/// Query load generator.
 #[derive(Debug)]
 pub(super) struct Flood {
     servers: Vec<SocketAddr>,
     began: Millis,
-    /// A second of each of [`QUERIES`], and how many are sent.
+    /// Rate of each of [`QUERIES`] per second, and the number sent.
     rates: [u64; QUERIES.len()],
     sent: [u64; QUERIES.len()],
     summary: QuerySummary,
@@ -38,7 +38,7 @@ impl Flood {
         }
     }
 
-    /// Whether anything is asked at all.
+    /// Whether any query is sent.
     pub(super) fn is_on(&self) -> bool {
         self.rates.iter().any(|&rate| rate > 0)
     }
@@ -47,7 +47,7 @@ impl Flood {
         self.summary
     }
 
-    /// When the next query is due.
+    /// Returns the time of the next query.
     pub(super) fn next_frame(&self) -> Millis {
         let due = |(&rate, &sent): (&u64, &u64)| {
             if rate == 0 {
@@ -59,7 +59,7 @@ impl Flood {
         self.rates.iter().zip(&self.sent).map(due).min().unwrap_or(Millis::NEVER)
     }
 
-    /// Sends what is due.
+    /// Sends the queries that are due.
     pub(super) fn frame(&mut self, now: Millis, local: LocalPort, outbox: &mut Outbox) {
         for (place, (query, _)) in QUERIES.iter().enumerate() {
             let rate = self.rates[place];
@@ -79,7 +79,7 @@ impl Flood {
         }
     }
 
-    /// Counts an answer.
+    /// Counts a response.
     pub(super) fn handle_answer(&mut self, from: SocketAddr, bytes: &[u8]) {
         if self.servers.contains(&from)
             && QUERIES.iter().any(|(_, answer)| bytes.starts_with(answer))
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_are_sent_as_asked_and_their_answers_are_counted() {
+    fn query_load_sends_requested_rate_and_counts_answers() {
         let server = ([127, 0, 0, 1], 27_960).into();
         let asked = QueryFlood { info_per_second: 50, status_per_second: 4 };
         let mut flood = Flood::new(asked, vec![server], Millis(1000));

@@ -4,27 +4,27 @@
 
 use crate::model::Millis;
 
-/// Columns at most.
+/// Maximum samples.
 const MAX_COLUMNS: u64 = 240;
-/// Shortest time of a column.
+/// Minimum interval of a sample.
 const MIN_COLUMN: Millis = Millis(250);
 
-/// What was seen in the time of one column.
+/// Measurements of one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LagometerSample {
-    /// Longest time between two snapshots, in milliseconds; 0 when none came.
+    /// Longest time between two snapshots, in ms; 0 without snapshots.
     pub gap_ms: u16,
-    /// Last round trip, in milliseconds.
+    /// Last round trip, in ms.
     pub ping_ms: u16,
-    /// Messages of the server that never came.
+    /// Lost messages of the server.
     pub lost: u16,
-    /// Snapshots before which the server left some out to keep to the rate.
+    /// Rate-delayed snapshots.
     pub rate_delayed: u16,
-    /// Snapshots that came.
+    /// Snapshots received.
     pub snapshots: u16,
 }
 
-/// The columns of one bot.
+/// Samples of one bot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lagometer {
     began: Millis,
@@ -33,13 +33,13 @@ pub struct Lagometer {
 }
 
 impl Lagometer {
-    /// A strip for so much time.
+    /// Creates a lagometer for a test of the given duration.
     pub(super) fn new(began: Millis, duration: Millis) -> Self {
         let column = Millis(duration.0.div_ceil(MAX_COLUMNS)).max(MIN_COLUMN);
         Self { began, column, columns: Vec::new() }
     }
 
-    /// The column of a time.
+    /// Returns the sample of a time; `None` beyond the last one.
     pub(super) fn at(&mut self, now: Millis) -> Option<&mut LagometerSample> {
         let place = (now.since(self.began).0 / self.column.0.max(1)) as usize;
         if place > MAX_COLUMNS as usize {
@@ -51,7 +51,7 @@ impl Lagometer {
         self.columns.get_mut(place)
     }
 
-    /// The columns up to now, and how long each is.
+    /// Returns the samples and the interval of each.
     #[must_use]
     pub fn columns(&self) -> (&[LagometerSample], Millis) {
         (&self.columns, self.column)
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_as_many_as_fit() {
+    fn lagometer_samples_are_bounded() {
         let mut lagometer = Lagometer::new(Millis(1000), Millis::seconds(600));
         assert_eq!(lagometer.columns().1, Millis(2500));
         lagometer.at(Millis(1000)).unwrap().lost = 1;

@@ -11,23 +11,23 @@ use crate::{
     world::CollisionMap,
 };
 
-/// Finds a map by its name, as in `oa_dm1`.
+/// Map loader by name, such as `oa_dm1`.
 pub type FindMap = Box<dyn FnMut(&str) -> Option<Arc<CollisionMap>>>;
 
-/// Longest name of a map that is looked for, in bytes.
+/// Maximum length of a map name, in bytes.
 const MAX_NAME_LEN: usize = 63;
 
-/// MapCache that are remembered: servers change them, and bots hear of it one after the other.
+/// Maximum cached maps. After a map change, bots leave the old map one after the other.
 const MAX_MAPS: usize = 8;
 
-/// The maps that are played.
+/// Recently used maps.
 #[derive(Default)]
 pub(super) struct MapCache {
     find: Option<FindMap>,
-    /// The serverinfo that was read last, and the map that it named: nearly always the next one's, too.
+    /// Serverinfo of the last lookup and its map. Most lookups repeat the one before.
     serverinfo: String,
     map: Option<Arc<CollisionMap>>,
-    /// The last ones, and what was found; the newest is last.
+    /// Map names and loaded maps, the newest last.
     known: Vec<(String, Option<Arc<CollisionMap>>)>,
 }
 
@@ -36,7 +36,7 @@ impl MapCache {
         Self { find, ..Self::default() }
     }
 
-    /// The map that a client plays on.
+    /// Returns the map of a client's level.
     pub(super) fn current(&mut self, client: &Client) -> Option<Arc<CollisionMap>> {
         let find = self.find.as_mut()?;
         let serverinfo = ConfigIndex::new(0).map_or("", |index| client.configstring(index));

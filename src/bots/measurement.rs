@@ -25,19 +25,19 @@ use crate::{
 
 /// Time between two samples.
 const SECOND: Millis = Millis::seconds(1);
-/// Samples at most: a day.
+/// Maximum samples: one day.
 const MAX_SAMPLES: usize = 86_400;
 
-/// Tells what processes have used until now. Times and memory come from outside.
+/// Meter of process resources, supplied by the caller.
 pub trait ResourceMeter {
-    /// The server's process, when it can be seen.
+    /// Returns the usage of the server process, if it runs on this machine.
     fn server(&mut self) -> Option<ResourceUsage>;
 
-    /// The bots' own.
+    /// Returns the usage of the load generator's process.
     fn own(&mut self) -> Option<ResourceUsage>;
 }
 
-/// Where everything stood at some time.
+/// Counters and resource usage at one time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Checkpoint {
     at: Millis,
@@ -46,25 +46,25 @@ struct Checkpoint {
     own: Option<ResourceUsage>,
 }
 
-/// The measurements.
+/// Measurements of a load test.
 pub(super) struct Measurement {
     meter: Option<Box<dyn ResourceMeter>>,
     beginning: Checkpoint,
-    /// StageStats since the stretch that runs began, and of those before it.
+    /// Statistics of the running interval, and of all earlier ones.
     stage_stats: StageStats,
     past: StageStats,
     lateness: Histogram<u32>,
     past_lateness: Histogram<u32>,
-    /// The stage's beginning; `None` before it is measured.
+    /// Start of the stage's measurement; `None` while its bots join.
     stage_began: Option<Checkpoint>,
     measures_from: Millis,
     stages: Vec<StageSummary>,
     samples: Vec<Sample>,
-    /// Where everything stood at the last sample, with answers and rate delays.
+    /// State at the last sample, with query responses and rate delays.
     second: Checkpoint,
     answers: u64,
     rate_delayed: u64,
-    /// Where everything stood when the last stage ended.
+    /// State at the end of the last stage.
     ended_at: Option<Checkpoint>,
 }
 
@@ -90,7 +90,7 @@ impl Measurement {
         }
     }
 
-    /// Where bots record what they see.
+    /// Returns the statistics of the running interval.
     pub(super) fn stage_stats(&mut self) -> &mut StageStats {
         &mut self.stage_stats
     }
@@ -99,21 +99,21 @@ impl Measurement {
         &self.samples
     }
 
-    /// A bot ran so much later than it wanted.
+    /// Records the lateness of a bot's wake-up.
     pub(super) fn record_lateness(&mut self, late: Millis) {
         self.lateness.saturating_record(late.0);
     }
 
-    /// The next stage is measured from `from` on.
+    /// Begins a stage that is measured from `from` on.
     pub(super) fn begin_stage(&mut self, from: Millis) {
         self.measures_from = from;
         self.stage_began = None;
     }
 
-    /// Looks at the clock: begins to measure a stage, takes a sample. True when a second is over.
+    /// Begins the measurement of a stage or takes a sample, when due. Returns whether it took a sample.
     pub(super) fn frame(&mut self, bots: &[Bot], queries: QuerySummary, now: Millis) -> bool {
         if self.stage_began.is_none() && now >= self.measures_from {
-            // Who joins for a stage does so before it is measured.
+            // Bots join before the measurement of their stage, so join statistics are kept.
             let before = self.stage_stats.keep_joins();
             self.past.add(&before);
             self.merge_lateness_into_total();
@@ -155,7 +155,7 @@ impl Measurement {
         });
     }
 
-    /// A stage of `wanted` bots is over. True when it was not as expected.
+    /// Ends a stage of `wanted` bots. Returns whether an expectation failed.
     pub(super) fn end_stage(
         &mut self,
         options: &BotsOptions,
@@ -181,12 +181,12 @@ impl Measurement {
         has_failed
     }
 
-    /// All figures up to now.
+    /// Returns all metrics up to now.
     pub(super) fn summary(
         &self,
         options: &BotsOptions,
         bots: &[Bot],
-        spoken: &[Option<&'static Protocol>],
+        detected: &[Option<&'static Protocol>],
         now: Millis,
         queries: QuerySummary,
     ) -> Summary {
@@ -225,7 +225,7 @@ impl Measurement {
         .evaluate();
         Summary {
             server_address: servers,
-            protocol: protocols(options.wire, spoken),
+            protocol: protocols(options.protocol, detected),
             behavior: options.behavior.to_string(),
             uplink: options.uplink.to_string(),
             downlink: options.downlink.to_string(),
@@ -269,7 +269,7 @@ impl Measurement {
         })
     }
 
-    /// The stretch that ran belongs to the past.
+    /// Adds the running interval to the total.
     fn merge_into_total(&mut self) {
         self.past.add(&std::mem::take(&mut self.stage_stats));
         self.merge_lateness_into_total();
@@ -304,10 +304,10 @@ fn counted(bots: &[Bot]) -> Counted {
     all
 }
 
-/// Names the protocol that was asked for, or those that the servers were found to speak.
-fn protocols(choice: ProtocolChoice, spoken: &[Option<&'static Protocol>]) -> String {
-    let found = Protocol::ALL.into_iter().filter(|wire| spoken.contains(&Some(*wire)));
-    let found: Vec<_> = found.map(|wire| wire.to_string()).collect();
+/// Returns the requested protocol, or the detected ones.
+fn protocols(choice: ProtocolChoice, detected: &[Option<&'static Protocol>]) -> String {
+    let found = Protocol::ALL.into_iter().filter(|protocol| detected.contains(&Some(*protocol)));
+    let found: Vec<_> = found.map(|protocol| protocol.to_string()).collect();
     match choice {
         ProtocolChoice::Auto if !found.is_empty() => found.join(", "),
         ProtocolChoice::Auto | ProtocolChoice::Fixed(_) => choice.to_string(),

@@ -7,25 +7,25 @@ use thiserror::Error;
 use super::{MAX_BOTS, behavior::Behaviors, expect::Expectations};
 use crate::{client::ProtocolChoice, impairment::Impairment, model::Millis};
 
-/// A number of bots for a time.
+/// A stage: bot count and duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
     /// Bots, 1 to [`MAX_BOTS`].
     pub bots: u16,
-    /// How long.
+    /// Duration of the stage.
     pub duration: Millis,
 }
 
-/// Stages, one after the other.
+/// List of consecutive stages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stages(pub Vec<Stage>);
 
-/// Stages at most.
+/// Maximum stages.
 const MAX_STAGES: usize = 64;
 /// Longest stage.
 const MAX_DURATION: Millis = Millis::seconds(86_400);
 
-/// Stages that cannot be read.
+/// An invalid list of stages.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("invalid stage '{0}' (expected BOTS:TIME with 1 to {MAX_BOTS} bots, e.g. 16:30s)")]
 pub struct StageError(String);
@@ -60,8 +60,9 @@ fn stage(text: &str) -> Option<Stage> {
     Some(Stage { bots, duration: duration(time)? })
 }
 
-/// A time such as `30s`, `2m`, `500ms` or `30`, which are seconds. None for what is none, for nothing
-/// and for more than a day.
+/// Parses a time such as `30s`, `2m`, `500ms` or `30` (seconds).
+///
+/// Returns `None` for invalid text, for 0 and for more than a day.
 #[must_use]
 pub fn duration(text: &str) -> Option<Millis> {
     let text = text.trim();
@@ -74,81 +75,81 @@ pub fn duration(text: &str) -> Option<Millis> {
     Some(Millis(ms)).filter(|&time| time > Millis(0) && time <= MAX_DURATION)
 }
 
-/// Queries that are sent beside the players: browsers, or a flood.
+/// Rates of the query load, as of server browsers or a flood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueryFlood {
-    /// `getinfo` a second.
+    /// `getinfo` requests per second.
     pub info_per_second: u32,
-    /// `getstatus` a second.
+    /// `getstatus` requests per second.
     pub status_per_second: u32,
 }
 
-/// A load test.
+/// Options of a load test.
 #[derive(Clone, Debug)]
 pub struct BotsOptions {
-    /// The servers, at least one; bots go to each in turn.
+    /// Servers, at least one. Bots are assigned to them in turn.
     pub servers: Vec<SocketAddr>,
-    /// What the bots speak with it.
-    pub wire: ProtocolChoice,
-    /// How many bots there are, and when. Not empty.
+    /// Protocol of the bots.
+    pub protocol: ProtocolChoice,
+    /// Bot counts over time. Not empty.
     pub stages: Vec<Stage>,
-    /// What the bots' behaviour, names and numbers grow from.
+    /// Random seed of input, identities and impairment.
     pub seed: u64,
-    /// Bots that begin to join in a second, at least 1.
+    /// Joins per second, at least 1.
     pub joins_per_second: u32,
-    /// Packets a second of each bot, 15 to 125.
+    /// Packets per second of each bot, 15 to 125.
     pub packets_per_second: u32,
-    /// Frames a second of each bot's game, each of which makes a usercmd, 15 to 250.
+    /// Client frames per second, each with one usercmd, 15 to 250.
     pub frames_per_second: u32,
-    /// Bytes a second that each bot asks for.
+    /// Userinfo `rate` of each bot, in bytes per second.
     pub rate_bytes_per_sec: u32,
-    /// Snapshots a second that each bot asks for.
+    /// Userinfo `snaps` of each bot, in snapshots per second.
     pub snaps: u32,
-    /// What the bots' names begin with; a number follows.
+    /// Prefix of the bots' names; a number follows.
     pub name_prefix: String,
-    /// What bots do.
+    /// Behavior of the bots.
     pub behavior: Behaviors,
-    /// The server's password; empty for none.
+    /// Password of the server; empty for none.
     pub password: String,
-    /// What happens to datagrams on their way to the server, and on their way back.
+    /// Impairment of datagrams to the server.
     pub uplink: Impairment,
-    /// See `uplink`.
+    /// Impairment of datagrams from the server.
     pub downlink: Impairment,
-    /// Mean time until a bot's router gives it another port; never when zero.
+    /// Mean time between NAT rebindings of a bot; 0 disables them.
     pub rebind: Millis,
-    /// Silence after which the server counts as lost; so long is waited for a first answer, too.
+    /// Silence after which the server counts as lost, and maximum wait for a first answer.
     pub timeout: Millis,
-    /// Whether a bot that lost the server, or was thrown out, comes back after a while.
+    /// Whether a dropped bot, or one that lost the server, reconnects.
     pub reconnects: bool,
-    /// Queries beside the players.
+    /// Query load beside the players.
     pub queries: QueryFlood,
-    /// What has to hold. A stage that does not keep to it is the last.
+    /// Pass criteria of each stage. A stage that fails is the last.
     pub expectations: Expectations,
 }
 
 impl BotsOptions {
-    /// `count` bots join `server` for `duration`, with the values that players use.
+    /// Creates options for `count` bots that join `server` for `duration`, with the defaults of players.
     #[must_use]
     pub fn new(
         server: SocketAddr,
-        wire: impl Into<ProtocolChoice>,
+        protocol: impl Into<ProtocolChoice>,
         count: u16,
         duration: Millis,
     ) -> Self {
-        Self::to_all(vec![server], wire, count, duration)
+        Self::to_all(vec![server], protocol, count, duration)
     }
 
-    /// The same for several servers.
+    /// Creates options for several servers.
     #[must_use]
     pub fn to_all(
         servers: Vec<SocketAddr>,
-        wire: impl Into<ProtocolChoice>,
+        protocol: impl Into<ProtocolChoice>,
         count: u16,
         duration: Millis,
     ) -> Self {
         Self {
             servers,
-            wire: wire.into(),
+            protocol: protocol.into(),
             stages: vec![Stage { bots: count, duration }],
             seed: 0,
             joins_per_second: 20,
@@ -169,28 +170,28 @@ impl BotsOptions {
         }
     }
 
-    /// Place of a bot's server in `servers`, by the bot's number.
-    pub(super) fn server_place(&self, number: u16) -> usize {
+    /// Returns the index of a bot's server in `servers`, by the bot's number.
+    pub(super) fn server_index(&self, number: u16) -> usize {
         usize::from(number) % self.servers.len().max(1)
     }
 
-    /// The server of a bot, by its number.
+    /// Returns the server of a bot, by its number.
     #[must_use]
     pub fn server_of(&self, number: u16) -> SocketAddr {
         self.servers
-            .get(self.server_place(number))
+            .get(self.server_index(number))
             .copied()
             .unwrap_or_else(|| ([127, 0, 0, 1], 27_960).into())
     }
 
-    /// The most bots of any stage.
+    /// Returns the largest bot count of all stages.
     #[must_use]
     pub fn most_bots(&self) -> u16 {
         let most = self.stages.iter().map(|stage| stage.bots).max();
         most.unwrap_or(1).clamp(1, MAX_BOTS)
     }
 
-    /// Time between two snapshots that a bot asks for.
+    /// Returns the requested interval between snapshots.
     #[must_use]
     pub fn snapshot_interval(&self) -> Millis {
         Millis(1000 / u64::from(self.snaps.clamp(1, 1000)))
@@ -202,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_are_read_and_written() {
+    fn stages_parse_and_display() {
         let stages: Stages = "16:30s, 32:2m,64:45".parse().unwrap();
         assert_eq!(stages.0[1], Stage { bots: 32, duration: Millis::seconds(120) });
         assert_eq!(stages.to_string(), "16:30s,32:120s,64:45s");

@@ -14,39 +14,39 @@ use super::{
 };
 use crate::model::{limits::MAX_CLIENTS, text::escaped};
 
-/// What it came to.
+/// Result of a load test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Everything was as expected.
+    /// All expectations hold.
     #[default]
     Passed,
-    /// The bots played, but not all was as expected.
+    /// Bots played, but an expectation failed.
     Failed,
-    /// Nobody was answered.
+    /// No bot got an answer.
     NoAnswer,
-    /// Nobody was let in, and the server said why.
+    /// The server refused all bots.
     Refused,
-    /// The server threw bots out, or was gone.
+    /// The server dropped bots or was lost.
     Lost,
-    /// The server sent what cannot be read.
+    /// The server sent invalid data.
     Unreadable,
 }
 
-/// What the verdict is made from.
+/// Input of the verdict.
 pub(super) struct VerdictInput<'a> {
     pub(super) server: &'a str,
     pub(super) total: &'a IntervalStats,
     pub(super) each: &'a [BotSummary],
-    /// What was expected and does not hold.
+    /// Expectations that do not hold.
     pub(super) failed_expectations: &'a [String],
     pub(super) expectations: &'a Expectations,
-    /// Whether bots are meant to get into the game at all.
+    /// Whether the bots are expected to enter the game.
     pub(super) enters: bool,
 }
 
 impl VerdictInput<'_> {
-    /// The verdict and its sentence.
+    /// Returns the verdict and its sentence.
     pub(super) fn evaluate(&self) -> (Verdict, String) {
         let Self { server, total, each, failed_expectations: failed, expectations, enters } = self;
         let count = each.len();
@@ -112,9 +112,9 @@ impl VerdictInput<'_> {
         (Verdict::NoAnswer, sentence)
     }
 
-    /// What most of some bots were told, and the remedy if the server is full.
-    fn refusal(&self, who: impl Fn(&BotSummary) -> bool) -> String {
-        let reason = self.reason(who);
+    /// Returns the most frequent reason of the selected bots, and the remedy if the server is full.
+    fn refusal(&self, selects: impl Fn(&BotSummary) -> bool) -> String {
+        let reason = self.reason(selects);
         if !reason.to_ascii_lowercase().contains("server is full") {
             return reason;
         }
@@ -123,13 +123,13 @@ impl VerdictInput<'_> {
         format!("{reason} ({remedy})")
     }
 
-    /// What most of some bots were told.
-    fn reason(&self, who: impl Fn(&BotSummary) -> bool) -> String {
-        let mut told = BTreeMap::new();
-        for bot in self.each.iter().filter(|bot| who(bot)) {
-            *told.entry(bot.reason.as_deref().unwrap_or("no answer")).or_insert(0) += 1;
+    /// Returns the most frequent reason of the selected bots.
+    fn reason(&self, selects: impl Fn(&BotSummary) -> bool) -> String {
+        let mut counts = BTreeMap::new();
+        for bot in self.each.iter().filter(|bot| selects(bot)) {
+            *counts.entry(bot.reason.as_deref().unwrap_or("no answer")).or_insert(0) += 1;
         }
-        let most = told.iter().max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason);
+        let most = counts.iter().max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason);
         escaped(most.as_bytes()).to_string()
     }
 }

@@ -209,7 +209,7 @@ impl LoadTest {
             },
             expectations: self.expect.unwrap_or_default(),
             servers: usual.servers,
-            wire: usual.wire,
+            protocol: usual.protocol,
         }
     }
 }

@@ -14,76 +14,76 @@ use rand_pcg::{
 use super::behavior::{Behavior, Behaviors};
 use crate::model::{Buttons, UserCmd, Vec3, trig::sine_cosine};
 
-use perception::AHEAD;
+use perception::LOOK_AHEAD;
 pub(super) use perception::Perception;
-use stuck::{StuckDetector, StuckKind, WAYS, keys_for, turn_of};
+use stuck::{DIRECTIONS, StuckDetector, StuckKind, keys_for, turn_for};
 
-/// Of so many looks at an enemy, one makes it take up another weapon.
-const CHANGES: u32 = 24;
+/// Odds against a weapon change, per update with a visible enemy.
+const WEAPON_CHANGE_ODDS: u32 = 24;
 /// Angles are 16-bit fractions of a turn.
 const TURN: i32 = 1 << 16;
 /// Fastest turn, in angle units per millisecond: about a third of a turn per second.
 const MAX_YAW_RATE: i32 = 22;
-/// Change of the turn's speed per step.
+/// Change of the yaw rate per usercmd.
 const YAW_RATE_STEP: i32 = 2;
-/// Steepest look up or down.
+/// Largest pitch, up or down.
 const MAX_PITCH: i32 = TURN / 8;
-/// Change of the pitch, in angle units per millisecond.
+/// Fastest change of the pitch, in angle units per millisecond.
 const PITCH_RATE: i32 = 5;
-/// Fastest turn toward somebody, in angle units per millisecond: a turn in two thirds of a second.
+/// Fastest turn toward an enemy, in angle units per millisecond: a full turn in two thirds of a second.
 const AIM_RATE: i32 = 98;
-/// How well a bot aims before it fires: about 4 degrees.
+/// Largest aim error at which a bot fires: about 4 degrees.
 const AIM_ERROR: i32 = TURN / 90;
-/// A way shorter than this is no way, in units.
-const TOO_NEAR: f32 = 48.0;
-/// How long a bot leaves where it came to life, or a corner that it ran about in, whoever is in sight.
-const LEAVE_MS: u32 = 1500;
+/// Distance below which a direction counts as blocked, in units.
+const MIN_CLEAR_DISTANCE: f32 = 48.0;
+/// Time that a bot walks away from its spawn point or from a corner, even with an enemy in sight.
+const ESCAPE_MS: u32 = 1500;
 
-/// A bot's intentions.
+/// Input state of one bot.
 #[derive(Debug)]
 pub(super) struct BotAi {
     random: Pcg32,
-    does: Behaviors,
+    behaviors: Behaviors,
     yaw: i32,
     yaw_rate: i32,
     wanted_yaw_rate: i32,
     pitch: i32,
     wanted_pitch: i32,
-    /// Where it turns at once: at somebody, or where it goes.
+    /// Pitch and yaw that the view turns to: an enemy, or the walking direction.
     wanted: Option<[i32; 2]>,
-    /// Where it goes wherever it looks: away from what is in the way, or about in a fight.
+    /// Walking direction that does not follow the view: around an obstacle, or during a fight.
     heading: Option<i32>,
-    /// What the level adds to its yaw.
+    /// Yaw that the server adds to that of the usercmd (`delta_angles`).
     level_yaw: i32,
     forward: i8,
     right: i8,
     up: i8,
     buttons: Buttons,
     weapon: u8,
-    /// Milliseconds until it thinks of something else.
+    /// Milliseconds until the next random decision.
     decides_in: u32,
-    /// Milliseconds until it says something, and until it looks at the scoreboard.
+    /// Milliseconds until the next chat line, and until the next scoreboard request.
     talks_in: u32,
     scores_in: u32,
     stuck: StuckDetector,
-    /// How long it is still leaving a place.
-    leaves_ms: u32,
+    /// Remaining time of the walk away from a spawn point or corner, in milliseconds.
+    escape_ms: u32,
     was_dead: bool,
 }
 
-/// What a bot says, in turn.
-const SAYINGS: [&str; 6] =
+/// Chat lines, chosen at random.
+const CHAT_LINES: [&str; 6] =
     ["hello", "nice shot", "where is everybody?", "lag?", "good game", "one more round"];
 
 impl BotAi {
-    pub(super) fn new(seed: u64, does: Behaviors) -> Self {
+    pub(super) fn new(seed: u64, behaviors: Behaviors) -> Self {
         let mut random = Pcg32::seed_from_u64(seed);
         let yaw = random.next_u32() as i32 & (TURN - 1);
         let talks_in = 5000 + random.next_u32() % 20_000;
         let scores_in = 2000 + random.next_u32() % 10_000;
         Self {
             random,
-            does,
+            behaviors,
             yaw,
             yaw_rate: 0,
             wanted_yaw_rate: 0,
@@ -101,19 +101,19 @@ impl BotAi {
             talks_in,
             scores_in,
             stuck: StuckDetector::default(),
-            leaves_ms: 0,
+            escape_ms: 0,
             was_dead: false,
         }
     }
 
-    /// Looks around, once for all usercmds of a packet, which span `passed_ms`.
+    /// Updates aim, weapon and direction, once for all usercmds of a packet, which span `passed_ms`.
     pub(super) fn update(&mut self, perception: &Perception<'_>, passed_ms: u32) {
         self.weapon = perception.weapon;
         if !perception.plays {
             return;
         }
         if !perception.alive {
-            // Fire pressed anew asks to come back.
+            // A new press of the attack button requests a respawn.
             self.buttons = Buttons(self.buttons.0 ^ Buttons::ATTACK.0);
             (self.wanted, self.heading, self.was_dead) = (None, None, true);
             return;
@@ -121,22 +121,23 @@ impl BotAi {
         self.level_yaw = perception.delta_angles[1];
         self.wanted = perception.enemy.map(|enemy| perception.aim(enemy));
         if let Some([pitch, yaw]) = self.wanted {
-            let aimed = off(yaw, self.yaw) < AIM_ERROR && off(pitch, self.pitch) < AIM_ERROR;
+            let aimed = angle_between(yaw, self.yaw) < AIM_ERROR
+                && angle_between(pitch, self.pitch) < AIM_ERROR;
             self.buttons = if aimed { Buttons::ATTACK } else { Buttons::default() };
             self.choose_weapon(perception);
         } else if self.was_dead {
             self.buttons = Buttons::default();
         }
-        if self.does.contains(Behavior::Wander) {
+        if self.behaviors.contains(Behavior::Wander) {
             self.find_way(perception, passed_ms);
         }
         self.was_dead = false;
     }
 
-    /// Takes up another weapon now and then.
+    /// Changes to a random loaded weapon when the current one is empty, and at random times.
     fn choose_weapon(&mut self, perception: &Perception<'_>) {
         let is_good = perception.loaded >> perception.weapon.min(31) & 1 != 0;
-        if is_good && self.below(CHANGES) != 0 {
+        if is_good && self.below(WEAPON_CHANGE_ODDS) != 0 {
             return;
         }
         let loaded = perception.loaded;
@@ -149,45 +150,46 @@ impl BotAi {
         self.weapon = chosen.unwrap_or(0) as u8;
     }
 
-    /// Goes on, or elsewhere when something is in the way.
+    /// Keeps the walking direction, or chooses the clearest other one when it is blocked.
     fn find_way(&mut self, perception: &Perception<'_>, passed_ms: u32) {
-        self.leaves_ms = self.leaves_ms.saturating_sub(passed_ms);
-        let goes = self.goes();
-        let trouble = self.stuck.note(perception.origin, goes.is_some(), passed_ms);
-        if trouble == Some(StuckKind::Cornered) || self.was_dead {
-            self.leaves_ms = LEAVE_MS;
+        self.escape_ms = self.escape_ms.saturating_sub(passed_ms);
+        let walk_yaw = self.walk_yaw();
+        let stuck_kind = self.stuck.update(perception.origin, walk_yaw.is_some(), passed_ms);
+        if stuck_kind == Some(StuckKind::Cornered) || self.was_dead {
+            self.escape_ms = ESCAPE_MS;
             self.up = 0;
         }
-        let free = goes.map_or(0.0, |yaw| self.clear_distance(perception, yaw));
-        let is_blocked = free < TOO_NEAR && (goes.is_some() || self.leaves_ms > 0);
-        if trouble.is_some() || is_blocked {
-            let first = self.below(WAYS as u32) as i32;
-            // Each way but the one that it goes, from a random one on, so that equals have equal chances.
-            let ways = (0..WAYS - 1).map(|way| ((first + way) % (WAYS - 1) + 1) * (TURN / WAYS));
-            let from = goes.unwrap_or(self.yaw);
+        let free = walk_yaw.map_or(0.0, |yaw| self.clear_distance(perception, yaw));
+        let is_blocked = free < MIN_CLEAR_DISTANCE && (walk_yaw.is_some() || self.escape_ms > 0);
+        if stuck_kind.is_some() || is_blocked {
+            let first = self.below(DIRECTIONS as u32) as i32;
+            // All directions but the current one. The random start gives equally clear ones equal chances.
+            let ways = (0..DIRECTIONS - 1)
+                .map(|way| ((first + way) % (DIRECTIONS - 1) + 1) * (TURN / DIRECTIONS));
+            let from = walk_yaw.unwrap_or(self.yaw);
             let best = ways
                 .map(|turn| (self.clear_distance(perception, from + turn), turn))
                 .max_by(|(one, _), (other, _)| one.total_cmp(other));
             self.heading = best.map(|(_, turn)| (from + turn) & (TURN - 1));
             self.wanted_yaw_rate = 0;
         } else if perception.enemy.is_some() && self.heading.is_none() {
-            // In a fight the way does not follow the eyes.
-            self.heading = goes;
+            // During a fight the walking direction does not follow the view.
+            self.heading = walk_yaw;
         }
-        match (trouble, self.up) {
-            // A stair too high for a step may do for a jump, and keys must be let go of to jump again.
+        match (stuck_kind, self.up) {
+            // A jump may climb an obstacle that is too high for a step-up. The key must be released between jumps.
             (Some(StuckKind::Stuck), ..=0) => self.up = 127,
             (Some(StuckKind::Stuck), _) => self.up = 0,
-            // Who is in the air does not stop before lava.
-            (_, 1..) if free < AHEAD => self.up = 0,
+            // In the air a bot cannot stop before lava.
+            (_, 1..) if free < LOOK_AHEAD => self.up = 0,
             _ => {}
         }
         if perception.swims {
             self.up = 127;
         }
         let Some(heading) = self.heading.filter(|_| perception.enemy.is_none()) else { return };
-        if off(heading, self.yaw) < AIM_ERROR {
-            // From here on it goes where it looks.
+        if angle_between(heading, self.yaw) < AIM_ERROR {
+            // From here on the walking direction follows the view.
             self.heading = None;
             (self.forward, self.right) = (127, 0);
         } else {
@@ -195,21 +197,21 @@ impl BotAi {
         }
     }
 
-    /// How far the way is free, by a usercmd's yaw.
+    /// Returns the clear distance in the direction of a usercmd's yaw, in units.
     fn clear_distance(&self, perception: &Perception<'_>, yaw: i32) -> f32 {
-        perception.clear_distance(along(yaw.wrapping_add(self.level_yaw)))
+        perception.clear_distance(direction_of(yaw.wrapping_add(self.level_yaw)))
     }
 
     fn keys(&self) -> [i8; 2] {
         self.heading.map_or([self.forward, self.right], |heading| keys_for(heading - self.yaw))
     }
 
-    /// Where it goes, as a usercmd's yaw; `None` when it stands.
-    fn goes(&self) -> Option<i32> {
-        Some((self.yaw + turn_of(self.keys())?) & (TURN - 1))
+    /// Returns the walking direction as a usercmd's yaw, or `None` when the bot stands.
+    fn walk_yaw(&self) -> Option<i32> {
+        Some((self.yaw + turn_for(self.keys())?) & (TURN - 1))
     }
 
-    /// The next usercmd, `step_ms` after the last, for the level time `server_time`.
+    /// Returns the next usercmd, `step_ms` after the last one, for the level time `server_time`.
     pub(super) fn next_usercmd(&mut self, server_time: i32, step_ms: u32) -> UserCmd {
         match self.decides_in.checked_sub(step_ms) {
             Some(left) => self.decides_in = left,
@@ -245,14 +247,14 @@ impl BotAi {
         }
     }
 
-    /// What it says or asks now, if anything.
+    /// Returns the chat line or scoreboard request that is due, if any.
     pub(super) fn next_command(&mut self) -> Option<String> {
-        if self.does.contains(Behavior::Chat) && self.talks_in == 0 {
+        if self.behaviors.contains(Behavior::Chat) && self.talks_in == 0 {
             self.talks_in = 20_000 + self.below(20_000);
-            let which = self.below(SAYINGS.len() as u32);
-            return SAYINGS.get(which as usize).map(|saying| format!("say {saying}"));
+            let which = self.below(CHAT_LINES.len() as u32);
+            return CHAT_LINES.get(which as usize).map(|saying| format!("say {saying}"));
         }
-        if self.does.contains(Behavior::Scores) && self.scores_in == 0 {
+        if self.behaviors.contains(Behavior::Scores) && self.scores_in == 0 {
             self.scores_in = 10_000 + self.below(10_000);
             return Some("score".to_owned());
         }
@@ -267,17 +269,17 @@ impl BotAi {
         let right = [0, 0, 0, 127, -127][self.below(5) as usize];
         let up = [0, 0, 0, 0, 0, 0, 127, 127, -127][self.below(9) as usize];
         let attacks = self.below(4) == 0;
-        if self.does.contains(Behavior::Wander) {
+        if self.behaviors.contains(Behavior::Wander) {
             self.wanted_yaw_rate = rate;
             self.wanted_pitch = pitch;
             (self.forward, self.right, self.up) = (forward, right, up);
-            if self.leaves_ms == 0
+            if self.escape_ms == 0
                 && let Some(heading) = &mut self.heading
             {
                 *heading = (*heading + rate * (TURN / 4 / MAX_YAW_RATE)) & (TURN - 1);
             }
         }
-        if self.does.contains(Behavior::Fight) {
+        if self.behaviors.contains(Behavior::Fight) {
             self.buttons = if attacks { Buttons::ATTACK } else { Buttons::default() };
         }
     }
@@ -287,13 +289,13 @@ impl BotAi {
     }
 }
 
-/// The angle between two angles.
-fn off(one: i32, other: i32) -> i32 {
+/// Returns the absolute difference of two angles.
+fn angle_between(one: i32, other: i32) -> i32 {
     i32::from(one.wrapping_sub(other) as i16).abs()
 }
 
-/// The level direction of a yaw, of length 1.
-fn along(yaw: i32) -> Vec3 {
+/// Returns the horizontal unit vector of a yaw.
+fn direction_of(yaw: i32) -> Vec3 {
     let (sine, cosine) =
         sine_cosine((yaw & (TURN - 1)) as f32 * (std::f32::consts::TAU / TURN as f32));
     Vec3::new(cosine, sine, 0.0)
@@ -303,19 +305,19 @@ fn along(yaw: i32) -> Vec3 {
 mod tests {
     use super::*;
 
-    fn play(seed: u64, does: Behaviors) -> Vec<UserCmd> {
+    fn play(seed: u64, behaviors: Behaviors) -> Vec<UserCmd> {
         let mut ai = BotAi::new(seed, does);
         (0..6000).map(|step| ai.next_usercmd(step * 16, 16)).collect()
     }
 
     #[test]
-    fn the_same_seed_plays_the_same() {
+    fn same_seed_gives_same_usercmds() {
         assert_eq!(play(1, Behaviors::PLAYER), play(1, Behaviors::PLAYER));
         assert_ne!(play(1, Behaviors::PLAYER), play(2, Behaviors::PLAYER));
     }
 
     #[test]
-    fn it_turns_smoothly_and_uses_every_key() {
+    fn bot_turns_smoothly_and_presses_every_key() {
         let played = play(3, Behaviors::PLAYER);
         for pair in played.windows(2) {
             for axis in [0, 1] {
@@ -332,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn the_idle_stand_and_the_peaceful_do_not_fire() {
+    fn idle_bot_stands_and_peaceful_bot_does_not_fire() {
         let still = |usercmd: &UserCmd| {
             (usercmd.forwardmove, usercmd.rightmove, usercmd.upmove, usercmd.buttons.0)
                 == (0, 0, 0, 0)
@@ -344,9 +346,9 @@ mod tests {
     }
 
     #[test]
-    fn it_turns_to_whom_it_sees_and_fires_when_it_aims() {
+    fn bot_turns_to_enemy_and_fires_when_aimed() {
         let mut ai = BotAi::new(5, Behaviors::PLAYER);
-        // Due west and level with the eyes, on a level that has turned everybody by a quarter.
+        // West of the bot at eye height, on a server that adds a quarter turn to every yaw.
         let perception = Perception {
             enemy: Some(Vec3::new(-500.0, 0.0, 26.0)),
             delta_angles: [0, TURN / 4, 0],
@@ -363,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_get_on_turns_and_jumps() {
+    fn stuck_bot_turns_and_jumps() {
         let mut ai = BotAi::new(6, Behaviors::default().with(Behavior::Wander));
         (ai.forward, ai.decides_in) = (127, 60_000);
         let before = ai.yaw;
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_about_in_a_corner_leaves_it_whoever_is_in_sight() {
+    fn cornered_bot_leaves_even_with_enemy_in_sight() {
         let mut ai = BotAi::new(8, Behaviors::PLAYER);
         (ai.forward, ai.decides_in) = (0, 60_000);
         let at = |step: u16| Perception {
@@ -389,18 +391,21 @@ mod tests {
         for step in 0..120 {
             ai.update(&at(step), 33);
             let usercmd = ai.next_usercmd(0, 33);
-            left += u32::from(ai.leaves_ms > 0 && usercmd.forwardmove != 0);
-            assert!(off(ai.yaw, 0) < AIM_ERROR || step < 20, "its eyes stay on whom it fights");
+            left += u32::from(ai.escape_ms > 0 && usercmd.forwardmove != 0);
+            assert!(
+                angle_between(ai.yaw, 0) < AIM_ERROR || step < 20,
+                "the view stays on the enemy"
+            );
         }
-        assert!((20..=46).contains(&left), "{left} of 120 looks");
+        assert!((20..=46).contains(&left), "{left} of 120 updates");
     }
 
     #[test]
-    fn in_a_fight_the_way_does_not_follow_the_eyes() {
+    fn walking_direction_is_independent_of_view_in_fight() {
         let mut ai = BotAi::new(9, Behaviors::PLAYER);
         (ai.yaw, ai.forward, ai.decides_in) = (0, 127, 60_000);
         for step in 0..20_u16 {
-            // It goes east; its enemy is in the north.
+            // The bot walks east and its enemy is in the north.
             let perception = Perception {
                 origin: Vec3::new(f32::from(step) * 30.0, 0.0, 0.0),
                 enemy: Some(Vec3::new(f32::from(step) * 30.0, 500.0, 26.0)),
@@ -415,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dead_ask_to_come_back_and_leave_where_they_do() {
+    fn dead_bot_respawns_and_leaves_spawn_point() {
         let mut ai = BotAi::new(10, Behaviors::default().with(Behavior::Wander));
         ai.decides_in = 60_000;
         let dead = Perception { alive: false, ..Perception::nowhere() };
@@ -432,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_states_of_a_server_are_survived() {
+    fn bot_survives_invalid_server_state() {
         let mut ai = BotAi::new(7, Behaviors::PLAYER);
         for origin in [Vec3::new(f32::NAN, f32::INFINITY, -1e38), Vec3::ZERO] {
             let perception = Perception {

@@ -15,42 +15,43 @@ use crate::{
     world::CollisionMap,
 };
 
-/// How far a bot sees somebody to fight.
-const SIGHT: f32 = 2000.0;
-/// How far ahead a bot looks for its way.
-pub(super) const AHEAD: f32 = 160.0;
-/// Height that is climbed without a jump.
+/// Largest distance of an enemy, in units.
+const SIGHT_RANGE: f32 = 2000.0;
+/// Length of the obstacle trace ahead, in units.
+pub(super) const LOOK_AHEAD: f32 = 160.0;
+/// Step-up height of pmove, in units.
 const STEP: f32 = 18.0;
-/// How far apart the floor ahead is looked for.
-const SOUNDING: f32 = 40.0;
-/// How far one runs on until one stands, and until a server has heard of it.
-const STOPPING: f32 = 80.0;
-/// Depth that is jumped into without fear.
-const DROP: f32 = 400.0;
+/// Distance between the floor traces ahead, in units.
+const FLOOR_SPACING: f32 = 40.0;
+/// Stopping distance of a running player in units, including the latency of the stop.
+const STOPPING_DISTANCE: f32 = 80.0;
+/// Largest drop that a bot walks into, in units.
+const MAX_DROP: f32 = 400.0;
 /// Contents that a player swims in.
 const LIQUID: i32 = content::WATER | content::SLIME | content::LAVA;
-/// What a bot knows now.
+
+/// Current view of one bot: own state, enemy and map.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::bots) struct Perception<'a> {
     pub(super) origin: Vec3,
     pub(super) view_height: f32,
-    /// What the server adds to the usercmd's angles, in 16 bits of a turn.
+    /// Angles that the server adds to those of a usercmd, as 16-bit fractions of a turn.
     pub(super) delta_angles: [i32; 3],
     pub(super) alive: bool,
-    /// Whether it takes part, be it as a corpse, and is not held by an intermission.
+    /// Whether the bot is in play, alive or dead, and not in an intermission.
     pub(super) plays: bool,
     pub(super) weapon: u8,
-    /// One bit for each weapon that could fire.
+    /// One bit for each weapon with ammunition.
     pub(super) loaded: u32,
     pub(super) is_in_air: bool,
     pub(super) swims: bool,
-    /// Where to aim at, if there is somebody.
+    /// Position of the visible enemy to aim at.
     pub(super) enemy: Option<Vec3>,
     pub(super) map: Option<&'a CollisionMap>,
 }
 
 impl<'a> Perception<'a> {
-    /// What a client's last snapshot says. `fights` looks for somebody to fight.
+    /// Reads a client's last snapshot. `fights` adds the search for an enemy.
     pub(in crate::bots) fn of(
         client: &Client,
         player: &PlayerState,
@@ -82,7 +83,7 @@ impl<'a> Perception<'a> {
         perception
     }
 
-    /// Nobody anywhere.
+    /// Living player without enemy and map.
     #[cfg(test)]
     pub(super) fn nowhere() -> Self {
         Self {
@@ -104,7 +105,7 @@ impl<'a> Perception<'a> {
         self.origin + Vec3::new(0.0, 0.0, self.view_height)
     }
 
-    /// The nearest living player of another team that can be seen.
+    /// Returns the position of the nearest living player if it is visible and not a teammate.
     fn find_enemy(&self, client: &Client, own: i32) -> Option<Vec3> {
         let own_team = team(client, own);
         let near = client
@@ -116,7 +117,7 @@ impl<'a> Perception<'a> {
                     && entity.e_flags & entity_flag::DEAD == 0
             })
             .map(|entity| (self.distance(entity), entity))
-            .filter(|(distance, _)| *distance < SIGHT)
+            .filter(|(distance, _)| *distance < SIGHT_RANGE)
             .min_by(|(one, _), (other, _)| one.total_cmp(other))?;
         let (_, entity) = near;
         let mates = matches!(own_team, b'1' | b'2') && team(client, entity.number) == own_team;
@@ -133,34 +134,35 @@ impl<'a> Perception<'a> {
         })
     }
 
-    /// How far the way is free in a direction, in units up to [`AHEAD`]; a fall that kills, or lava,
-    /// ends it. Everything is free to a bot without a map.
+    /// Returns the clear distance in a direction, in units up to [`LOOK_AHEAD`].
+    ///
+    /// A drop of more than [`MAX_DROP`], lava and slime end it. Without a map every direction is clear.
     pub(super) fn clear_distance(&self, direction: Vec3) -> f32 {
-        let Some(map) = self.map else { return AHEAD };
+        let Some(map) = self.map else { return LOOK_AHEAD };
         let raised = self.origin + Vec3::new(0.0, 0.0, STEP);
         let ahead = |start: Vec3| {
             map.trace(
                 start,
                 player_box::MINS,
                 player_box::MAXS,
-                start.add_scaled(direction, AHEAD),
+                start.add_scaled(direction, LOOK_AHEAD),
                 mask::PLAYER_SOLID,
             )
         };
         let (start, wall) = match ahead(raised) {
-            // Under a low ceiling there is no stepping up.
+            // A low ceiling prevents the step-up.
             wall if wall.startsolid => (self.origin, ahead(self.origin)),
             wall => (raised, wall),
         };
-        let free = wall.fraction * AHEAD;
+        let free = wall.fraction * LOOK_AHEAD;
         if self.is_in_air {
             return free;
         }
         let mut safe = 0.0;
         while safe < free {
-            let next = free.min(safe + SOUNDING);
+            let next = free.min(safe + FLOOR_SPACING);
             let over = start.add_scaled(direction, next);
-            let deep = over - Vec3::new(0.0, 0.0, DROP);
+            let deep = over - Vec3::new(0.0, 0.0, MAX_DROP);
             let floor = map.trace(
                 over,
                 player_box::MINS,
@@ -169,14 +171,14 @@ impl<'a> Perception<'a> {
                 mask::PLAYER_SOLID | content::LAVA | content::SLIME,
             );
             if floor.fraction >= 1.0 || floor.contents & (content::LAVA | content::SLIME) != 0 {
-                return (safe - STOPPING).max(0.0);
+                return (safe - STOPPING_DISTANCE).max(0.0);
             }
             safe = next;
         }
         safe
     }
 
-    /// Pitch and yaw from the eye to a point, as a usercmd says them.
+    /// Returns pitch and yaw from the eye to a point, as a usercmd states them.
     pub(super) fn aim(&self, point: Vec3) -> [i32; 2] {
         let way = point - self.eye();
         let flat = Vec3::new(way[0], way[1], 0.0).length();
@@ -188,7 +190,7 @@ impl<'a> Perception<'a> {
     }
 }
 
-/// The team that a player's entry says: `0` to `3` as a letter.
+/// Returns the team in a player's configstring, an ASCII digit `0` to `3`.
 fn team(client: &Client, number: i32) -> u8 {
     let place = usize::try_from(number)
         .ok()

@@ -6,29 +6,29 @@ use crate::model::Vec3;
 
 use super::TURN;
 
-/// Directions that keys have.
-pub(super) const WAYS: i32 = 8;
-/// A bot that wants to walk and covers less than this in [`STUCK_MS`] is stuck, in units.
+/// Number of directions of the movement keys.
+pub(super) const DIRECTIONS: i32 = 8;
+/// Distance in units below which a walking bot is stuck after [`STUCK_MS`].
 const STUCK_DISTANCE: f32 = 24.0;
 const STUCK_MS: u32 = 400;
-/// One that does not come farther than this in [`CORNER_MS`] runs about in a corner.
+/// Radius in units that a bot must leave within [`CORNER_MS`], or it is cornered.
 const CORNER_DISTANCE: f32 = 128.0;
 const CORNER_MS: u32 = 3000;
 
-/// Forward and right for each eighth of a turn to the left.
-const KEYS: [[i8; 2]; WAYS as usize] =
+/// Values of `forwardmove` and `rightmove` for each eighth of a turn to the left.
+const KEYS: [[i8; 2]; DIRECTIONS as usize] =
     [[127, 0], [127, -127], [0, -127], [-127, -127], [-127, 0], [-127, 127], [0, 127], [127, 127]];
 
-/// What keeps a bot from getting on.
+/// Kind of a navigation problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StuckKind {
-    /// It wants to walk and does not move.
+    /// The bot presses movement keys and does not move.
     Stuck,
-    /// It has moved about without coming far.
+    /// The bot moves without leaving a small area.
     Cornered,
 }
 
-/// Where a bot was, and for how long it has not come far from there.
+/// Reference positions of a bot, and the time that it has stayed near each.
 #[derive(Debug, Default)]
 pub(super) struct StuckDetector {
     was_at: Vec3,
@@ -38,9 +38,15 @@ pub(super) struct StuckDetector {
 }
 
 impl StuckDetector {
-    /// Takes note of where the bot is after some time, and tells what is wrong with that, each trouble
-    /// once until it has lasted as long again.
-    pub(super) fn note(&mut self, origin: Vec3, walks: bool, passed_ms: u32) -> Option<StuckKind> {
+    /// Updates the position and returns the problem that was detected, if any.
+    ///
+    /// A problem that lasts is returned again after the same time.
+    pub(super) fn update(
+        &mut self,
+        origin: Vec3,
+        walks: bool,
+        passed_ms: u32,
+    ) -> Option<StuckKind> {
         self.same_place_ms = self.same_place_ms.saturating_add(passed_ms);
         if !walks || (origin - self.was_at).length() > STUCK_DISTANCE {
             self.was_at = origin;
@@ -63,17 +69,17 @@ impl StuckDetector {
     }
 }
 
-/// The keys that go so far to the left of where the player looks, as near as keys can.
+/// Returns the keys of the direction nearest to `left`, an angle to the left of the view.
 pub(super) fn keys_for(left: i32) -> [i8; 2] {
-    let eighth = (left + TURN / 16).rem_euclid(TURN) / (TURN / WAYS);
+    let eighth = (left + TURN / 16).rem_euclid(TURN) / (TURN / DIRECTIONS);
     KEYS[eighth as usize % KEYS.len()]
 }
 
-/// How far to the left of where the player looks keys go; `None` when they go nowhere.
-pub(super) fn turn_of(keys: [i8; 2]) -> Option<i32> {
+/// Returns the angle to the left of the view that keys move in; `None` without movement.
+pub(super) fn turn_for(keys: [i8; 2]) -> Option<i32> {
     let pressed = keys.map(i8::signum);
     let place = KEYS.iter().position(|known| known.map(i8::signum) == pressed)?;
-    Some(place as i32 * (TURN / WAYS))
+    Some(place as i32 * (TURN / DIRECTIONS))
 }
 
 #[cfg(test)]
@@ -81,31 +87,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_go_where_they_are_said_to_go() {
-        for eighth in 0..WAYS {
-            let left = eighth * (TURN / WAYS);
-            assert_eq!(turn_of(keys_for(left)), Some(left));
+    fn keys_match_their_direction() {
+        for eighth in 0..DIRECTIONS {
+            let left = eighth * (TURN / DIRECTIONS);
+            assert_eq!(turn_for(keys_for(left)), Some(left));
             assert_eq!(keys_for(left + TURN / 20), keys_for(left - TURN / 20 - TURN));
         }
-        assert_eq!((turn_of([64, 0]), turn_of([0, 1])), (Some(0), Some(TURN / 4 * 3)));
-        assert_eq!(turn_of([0, 0]), None);
+        assert_eq!((turn_for([64, 0]), turn_for([0, 1])), (Some(0), Some(TURN / 4 * 3)));
+        assert_eq!(turn_for([0, 0]), None);
     }
 
     #[test]
-    fn who_stands_by_intention_is_not_stuck() {
+    fn idle_bot_is_not_stuck() {
         let mut stuck = StuckDetector::default();
         let troubles = |walks, stuck: &mut StuckDetector| {
-            (0..30).find_map(|_| stuck.note(Vec3::ZERO, walks, 20))
+            (0..30).find_map(|_| stuck.update(Vec3::ZERO, walks, 20))
         };
         assert_eq!(troubles(false, &mut stuck), None);
         assert_eq!(troubles(true, &mut stuck), Some(StuckKind::Stuck));
     }
 
     #[test]
-    fn to_and_fro_is_a_corner() {
+    fn back_and_forth_walk_is_cornered() {
         let mut stuck = StuckDetector::default();
         let at = |step: u16| Vec3::new(f32::from(step % 2) * 40.0, 0.0, 0.0);
-        let trouble = (0..200).find_map(|step| stuck.note(at(step), true, 20));
-        assert_eq!(trouble, Some(StuckKind::Cornered));
+        let stuck_kind = (0..200).find_map(|step| stuck.update(at(step), true, 20));
+        assert_eq!(stuck_kind, Some(StuckKind::Cornered));
     }
 }

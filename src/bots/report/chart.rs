@@ -5,23 +5,23 @@ use maud::{Markup, html};
 use super::super::{lagometer::Lagometer, summary::Sample};
 use crate::bots::lagometer::LagometerSample;
 
-/// Size of the charts in their own units, and the room for numbers beside them.
+/// Size of the charts in SVG units, and the margins for axis labels.
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 160.0;
 const LEFT: f64 = 48.0;
 const ABOVE: f64 = 16.0;
 const BELOW: f64 = 18.0;
-/// Bars at most: values beyond are put together.
+/// Maximum bars. Larger values share the last one.
 const MAX_BARS: u64 = 120;
-/// Points of a line at most.
+/// Maximum points of a line.
 const MAX_POINTS: usize = 600;
-/// Size of a bot's strip, of its upper and its lower half.
-const STRIP_WIDTH: f64 = 800.0;
-const HALF: f64 = 22.0;
-/// Round trip at the lower edge of a strip.
-const MAX_STRIP_PING_MS: f64 = 400.0;
+/// Width of a lagometer, and height of its upper and its lower half.
+const LAGOMETER_WIDTH: f64 = 800.0;
+const HALF_HEIGHT: f64 = 22.0;
+/// Ping at the lower edge of a lagometer, in ms.
+const MAX_LAGOMETER_PING_MS: f64 = 400.0;
 
-/// A number as an axis shows it: the next one with a single digit, or two and a half.
+/// Rounds up to 1, 2, 2.5 or 5 times a power of ten, for the end of an axis.
 fn ceiling(value: f64) -> f64 {
     if value <= 1.0 {
         return 1.0;
@@ -31,7 +31,7 @@ fn ceiling(value: f64) -> f64 {
     steps.iter().map(|step| step * scale).find(|&step| step >= value).unwrap_or(value)
 }
 
-/// Numbers beside the chart and lines behind it.
+/// Draws axis labels and grid lines.
 fn frame(top: f64, right: &str) -> Markup {
     html! {
         @for part in [0.0, 0.5, 1.0] {
@@ -48,8 +48,9 @@ fn view_box() -> String {
     format!("0 -{ABOVE} {WIDTH} {}", ABOVE + HEIGHT + BELOW + 4.0)
 }
 
-/// Bars of how often each value was, in milliseconds, over an axis as long as the longest, but at least
-/// and at most so long; values beyond are one bar at the end.
+/// Draws the histogram of `values`, pairs of milliseconds and count.
+///
+/// The axis ends at the longest value, within `least` and `most`. Longer values share the last bar.
 pub(super) fn distribution(values: &[(u64, u64)], [least, most]: [u64; 2]) -> Markup {
     let longest = values.iter().map(|(value, _)| *value).max().unwrap_or(0);
     let end = longest.max(least).min(most).max(1);
@@ -83,10 +84,10 @@ pub(super) fn distribution(values: &[(u64, u64)], [least, most]: [u64; 2]) -> Ma
     }
 }
 
-/// A line over the seconds.
+/// Draws a metric over time, one point per second.
 pub(super) fn over_time(title: &str, samples: &[Sample], value: impl Fn(&Sample) -> f64) -> Markup {
     let every = samples.len().div_ceil(MAX_POINTS).max(1);
-    // The largest of the seconds that share a point: what matters are the peaks.
+    // Seconds that share a point show their maximum, to keep the peaks.
     let points: Vec<f64> =
         samples.chunks(every).map(|chunk| chunk.iter().map(&value).fold(0.0, f64::max)).collect();
     let top = ceiling(points.iter().copied().fold(0.0, f64::max));
@@ -110,13 +111,13 @@ pub(super) fn over_time(title: &str, samples: &[Sample], value: impl Fn(&Sample)
     }
 }
 
-/// One bot's connection over time; a snapshot was due every `asked_ms`.
+/// Draws the lagometer of one bot. A snapshot was due every `asked_ms`.
 pub(super) fn lagometer(lagometer: &Lagometer, asked_ms: u64) -> Markup {
     let (columns, _) = lagometer.columns();
-    let width = STRIP_WIDTH / columns.len().max(1) as f64;
+    let width = LAGOMETER_WIDTH / columns.len().max(1) as f64;
     let asked = asked_ms.max(1) as f64;
-    // Three times what was asked for fills the upper half.
-    let above = |ms: f64| (ms / (asked * 3.0) * HALF).min(HALF);
+    // Three times the requested interval fills the upper half.
+    let above = |ms: f64| (ms / (asked * 3.0) * HALF_HEIGHT).min(HALF_HEIGHT);
     let came = |column: &LagometerSample| column.snapshots > 0;
     let (first, last) = (columns.iter().position(came), columns.iter().rposition(came));
     let is_silent = |place: usize, column: &LagometerSample| {
@@ -125,8 +126,8 @@ pub(super) fn lagometer(lagometer: &Lagometer, asked_ms: u64) -> Markup {
             && last.is_some_and(|last| place < last)
     };
     html! {
-        svg viewBox=(format!("0 0 {STRIP_WIDTH} {}", HALF * 2.0 + 1.0)) preserveAspectRatio="none" role="img" {
-            line .axis x1="0" y1=(HALF) x2=(STRIP_WIDTH) y2=(HALF) {}
+        svg viewBox=(format!("0 0 {LAGOMETER_WIDTH} {}", HALF_HEIGHT * 2.0 + 1.0)) preserveAspectRatio="none" role="img" {
+            line .axis x1="0" y1=(HALF_HEIGHT) x2=(LAGOMETER_WIDTH) y2=(HALF_HEIGHT) {}
             @for (place, column) in columns.iter().enumerate() {
                 @let LagometerSample { gap_ms, ping_ms, lost, rate_delayed, .. } = *column;
                 @let (gap, ping) = (f64::from(gap_ms), f64::from(ping_ms));
@@ -135,16 +136,16 @@ pub(super) fn lagometer(lagometer: &Lagometer, asked_ms: u64) -> Markup {
                 @let x = format!("{:.2}", place as f64 * width);
                 @let w = format!("{width:.2}");
                 @if is_silent(place, column) {
-                    rect .lost x=(x) y="0" width=(w) height=(HALF * 2.0 + 1.0) {}
+                    rect .lost x=(x) y="0" width=(w) height=(HALF_HEIGHT * 2.0 + 1.0) {}
                 }
-                @if fine > 0.0 { rect .fine x=(x) y=(format!("{:.1}", HALF - fine)) width=(w) height=(format!("{fine:.1}")) {} }
-                @if long > 0.0 { rect .long x=(x) y=(format!("{:.1}", HALF - fine - long)) width=(w) height=(format!("{long:.1}")) {} }
-                @let depth = (ping / MAX_STRIP_PING_MS * HALF).clamp(0.0, HALF);
+                @if fine > 0.0 { rect .fine x=(x) y=(format!("{:.1}", HALF_HEIGHT - fine)) width=(w) height=(format!("{fine:.1}")) {} }
+                @if long > 0.0 { rect .long x=(x) y=(format!("{:.1}", HALF_HEIGHT - fine - long)) width=(w) height=(format!("{long:.1}")) {} }
+                @let depth = (ping / MAX_LAGOMETER_PING_MS * HALF_HEIGHT).clamp(0.0, HALF_HEIGHT);
                 @if lost > 0 {
-                    rect .lost x=(x) y=(HALF + 1.0) width=(w) height=(HALF) {}
+                    rect .lost x=(x) y=(HALF_HEIGHT + 1.0) width=(w) height=(HALF_HEIGHT) {}
                 } @else if depth > 0.0 {
                     @let kind = if rate_delayed > 0 { "held" } else { "ping" };
-                    rect class=(kind) x=(x) y=(HALF + 1.0) width=(w) height=(format!("{:.1}", depth.max(1.0))) {}
+                    rect class=(kind) x=(x) y=(HALF_HEIGHT + 1.0) width=(w) height=(format!("{:.1}", depth.max(1.0))) {}
                 }
             }
         }
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn charts_of_nothing_and_of_much_are_drawn() {
+    fn charts_draw_empty_and_large_inputs() {
         assert!(distribution(&[], [0, 0]).into_string().contains("<svg"));
         let bars = distribution(&[(50, 900), (60_000, 1)], [100, 150]).into_string();
         assert_eq!(bars.matches("class=\"bar\"").count(), 2);
@@ -181,8 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn a_strip_shows_what_was_long_and_what_was_lost() {
-        let mut strip = Lagometer::new(Millis(0), Millis(1000));
+    fn lagometer_shows_gaps_and_losses() {
+        let mut samples = Lagometer::new(Millis(0), Millis(1000));
         let seen = [
             LagometerSample { gap_ms: 50, ping_ms: 40, snapshots: 5, ..LagometerSample::default() },
             LagometerSample {
@@ -203,9 +204,9 @@ mod tests {
             LagometerSample::default(),
         ];
         for (place, column) in seen.into_iter().enumerate() {
-            *strip.at(Millis(place as u64 * 250)).unwrap() = column;
+            *samples.at(Millis(place as u64 * 250)).unwrap() = column;
         }
-        let drawn = lagometer(&strip, 50).into_string();
+        let drawn = lagometer(&samples, 50).into_string();
         let count = |class: &str| drawn.matches(&format!("class=\"{class}\"")).count();
         assert_eq!((count("fine"), count("long")), (3, 1));
         assert_eq!((count("ping"), count("held"), count("lost")), (1, 1, 2));

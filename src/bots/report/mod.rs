@@ -6,14 +6,14 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::summary::{BotOutcome, BotSummary, IntervalStats, Percentiles, Summary};
 
-/// Bots whose strips are drawn; a page with more is not read.
-const MAX_STRIPS: usize = 64;
+/// Maximum lagometers, which bounds the length of the page.
+const MAX_LAGOMETERS: usize = 64;
 
-/// How the page looks: readable on paper, by day and by night.
+/// Style sheet for screen, in light and dark mode, and print.
 const STYLE: &str = include_str!("report.css");
 
 impl Summary {
-    /// The page as HTML.
+    /// Returns the report as an HTML page.
     #[must_use]
     pub fn to_html(&self) -> String {
         let page = html! {
@@ -34,7 +34,7 @@ impl Summary {
                     (self.tiles())
                     (self.conditions())
                     (self.stages_table())
-                    (self.stage_stats())
+                    (self.metrics())
                     section {
                         h2 { "Time between snapshots" }
                         p { "Distribution of the interval between consecutive snapshots. Requested interval: "
@@ -61,25 +61,25 @@ impl Summary {
                             }
                         }
                     }
-                    (self.strips())
+                    (self.lagometers())
                 }
             }
         };
         page.into_string()
     }
 
-    /// When a snapshot is due: as asked for, or as the server sends most of them.
+    /// Interval after which a snapshot is due: the requested one, or a longer one that the server keeps.
     fn due_ms(&self) -> u64 {
         self.asked_interval_ms.max(self.total.snapshot_gap_ms.p50)
     }
 
-    /// How far the times between snapshots are shown, at least and at most.
+    /// Minimum and maximum end of the axis of the gap histogram, in ms.
     fn axis(&self) -> [u64; 2] {
         let due = self.due_ms();
         [due * 2, (self.total.snapshot_gap_ms.p99 * 2).max(due * 3)]
     }
 
-    /// What everybody asks first.
+    /// Draws the key metrics.
     fn tiles(&self) -> Markup {
         let total = &self.total;
         let mut tiles = vec![
@@ -131,7 +131,7 @@ impl Summary {
         }
     }
 
-    fn stage_stats(&self) -> Markup {
+    fn metrics(&self) -> Markup {
         let total = &self.total;
         let percent = |share: f64| format!("{:.2}%", share * 100.0);
         html! {
@@ -192,8 +192,8 @@ impl Summary {
         }
     }
 
-    fn strips(&self) -> Markup {
-        let shown = &self.each[..self.each.len().min(MAX_STRIPS)];
+    fn lagometers(&self) -> Markup {
+        let shown = &self.each[..self.each.len().min(MAX_LAGOMETERS)];
         html! {
             section {
                 h2 { "Bots" }
@@ -206,8 +206,8 @@ impl Summary {
                         (chart::lagometer(&bot.lagometer, self.due_ms()))
                     }
                 }
-                @if self.each.len() > MAX_STRIPS {
-                    p { "and " (self.each.len() - MAX_STRIPS) " more, in the JSON summary" }
+                @if self.each.len() > MAX_LAGOMETERS {
+                    p { "and " (self.each.len() - MAX_LAGOMETERS) " more, in the JSON summary" }
                 }
             }
         }

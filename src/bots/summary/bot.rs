@@ -7,69 +7,70 @@ use super::{
     rounding::{per_second, ratio, rounded, share},
 };
 
-/// How it went for a bot.
+/// Outcome of one bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BotOutcome {
-    /// Was in the game until it left.
+    /// The bot was in the game until it left.
     Played,
-    /// Was never let in, and told why.
+    /// The server refused the bot, with a reason.
     Refused,
-    /// Never got into the game.
+    /// The bot never entered the game.
     NeverJoined,
-    /// Was thrown out, or lost the server.
+    /// The server dropped the bot or was lost.
     Dropped,
 }
 
-/// StageStats of one bot.
+/// Metrics of one bot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BotSummary {
-    /// Its name.
+    /// Name of the bot.
     pub name: String,
-    /// How it went.
+    /// Outcome of the bot.
     pub outcome: BotOutcome,
-    /// What the server said to it, or what was wrong with what it said.
+    /// Reason of the server for a refusal or drop, or the protocol error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether the reason was told to another bot of the same server, and this one was not answered: servers
-    /// limit refusals per address.
+    /// Whether the reason was sent to another bot of the same server and this one was not answered.
+    ///
+    /// Servers limit refusals per address.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reason_is_shared: bool,
-    /// Milliseconds from the first question to the game.
+    /// Time from the first request to the game, in ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub join_ms: Option<u64>,
-    /// Times that it joined.
+    /// Number of connections.
     pub lives: u32,
-    /// Units that it moved in a second.
+    /// Units moved per second.
     pub walked_per_second: f64,
-    /// How long it stayed where it was at most, dead or alive.
+    /// Longest time without movement, dead or alive, in ms.
     pub longest_halt_ms: u64,
-    /// By how much its score rose.
+    /// Sum of all rises of the score.
     pub scored: u64,
     /// Snapshots accepted.
     pub snapshots: u64,
-    /// Snapshots accepted in a second.
+    /// Snapshots accepted per second.
     pub snapshots_per_second: f64,
-    /// Bytes received for each snapshot.
+    /// Bytes received per snapshot.
     pub bytes_per_snapshot: f64,
-    /// Share of the snapshots that were relative to an earlier one.
+    /// Share of the snapshots with a delta base.
     pub delta_share: f64,
-    /// Share of the server's messages that never came.
+    /// Share of the server's messages that were lost.
     pub loss: f64,
-    /// Share of the snapshots before which the server left some out to keep to the rate.
+    /// Share of the snapshots that were rate delayed.
     pub rate_delayed: f64,
-    /// Mean round trip of a usercmd in milliseconds.
+    /// Mean round trip of a usercmd, in ms.
     pub ping_ms: f64,
-    /// Longest time without a snapshot, in milliseconds.
+    /// Longest time without a snapshot, in ms.
     pub worst_gap_ms: u64,
-    /// What could not be read, or may not be sent.
+    /// Protocol errors of the server.
     pub protocol_errors: u64,
-    /// Datagrams that came, and those among them that meant nothing.
+    /// Datagrams received, and those among them that were dropped.
     #[serde(skip)]
     pub(in crate::bots) heard: u64,
     #[serde(skip)]
     pub(in crate::bots) unreadable: u64,
-    /// How it went over time, for the report.
+    /// Lagometer for the report.
     #[serde(skip)]
     pub lagometer: Lagometer,
 }
@@ -84,7 +85,7 @@ impl BotSummary {
         Self {
             name: name.to_owned(),
             outcome: outcome(stats),
-            // Who got in after all has nothing to tell of.
+            // A refusal before a successful join is not reported.
             reason: reason.or_else(|| stats.refusal.clone().filter(|_| stats.entered.is_none())),
             reason_is_shared: stats.refusal_is_shared && stats.entered.is_none(),
             join_ms: stats.join_time().map(|join| join.0),
@@ -108,7 +109,7 @@ impl BotSummary {
     }
 }
 
-/// How it went for a bot.
+/// Returns the outcome of a bot.
 pub(in crate::bots) fn outcome(stats: &BotStats) -> BotOutcome {
     match (stats.entered, &stats.refusal) {
         _ if stats.was_dropped() => BotOutcome::Dropped,

@@ -20,84 +20,84 @@ use crate::{client::Statistics, model::Millis};
 const IPV4_HEADERS: u64 = 28;
 const IPV6_HEADERS: u64 = 48;
 
-/// StageStats of all bots in a stretch of time.
+/// Metrics of all bots in one interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct IntervalStats {
-    /// How many bots there were.
+    /// Number of bots.
     pub bots: usize,
-    /// How many were in the game at some time.
+    /// Bots that entered the game.
     pub active: usize,
-    /// How many were never let in, and told why.
+    /// Bots that the server refused.
     pub refused: usize,
-    /// How many were thrown out, or lost the server.
+    /// Bots that the server dropped, or that lost it.
     pub dropped: usize,
-    /// What could not be read, or may not be sent.
+    /// Protocol errors of the server.
     pub protocol_errors: u64,
-    /// How long it took, in seconds.
+    /// Length of the interval, in seconds.
     pub seconds: f64,
-    /// Seconds in the game, of all bots together.
+    /// Sum of the seconds of all bots in the game.
     pub client_seconds: f64,
-    /// Time from the first question to the game.
+    /// Time from the first request to the game.
     pub join_ms: Percentiles,
-    /// Of each step on the way there.
+    /// Time of each join step.
     pub join_steps_ms: Steps,
-    /// Units that a bot's body moved in a second, on average: whether they walk, by the server's word.
+    /// Units moved per second and bot, by the positions in snapshots.
     pub walked_per_second: f64,
-    /// By how much the bots' scores rose, all together.
+    /// Sum of all rises of all scores.
     pub scored: u64,
-    /// Snapshots accepted by all.
+    /// Snapshots accepted by all bots.
     pub snapshots: u64,
-    /// Snapshots accepted in a second, by one bot on average.
+    /// Snapshots accepted per second and bot.
     pub snapshots_per_second: f64,
-    /// Share of the snapshots that were relative to an earlier one.
+    /// Share of the snapshots with a delta base.
     pub delta_share: f64,
-    /// Snapshots relative to one that the bot did not have.
+    /// Snapshots dropped because the bot did not have their delta base.
     pub discarded_snapshots: u64,
-    /// Messages of the server that never came.
+    /// Lost messages of the server.
     pub lost_messages: u64,
-    /// Share of the server's messages that never came.
+    /// Share of the server's messages that were lost.
     pub loss: f64,
-    /// Datagrams that came too late, doubled, or damaged.
+    /// Datagrams dropped as late, duplicated or corrupted.
     pub dropped_datagrams: u64,
-    /// Share of the snapshots that came when the next was due already.
+    /// Share of the snapshots that arrived after the next one was due.
     pub late: f64,
-    /// Share of the snapshots before which the server left some out to keep to the rate.
+    /// Share of the snapshots that were rate delayed.
     pub rate_delayed: f64,
-    /// Round trip of a usercmd: from its sending to the snapshot that shows it executed.
+    /// Round trip of a usercmd, up to the snapshot that includes it.
     pub ping_ms: Percentiles,
-    /// Time from one snapshot to the next.
+    /// Time between consecutive snapshots.
     pub snapshot_gap_ms: Percentiles,
-    /// How far that is off the time between them on the server's clock.
+    /// Difference of each gap to the same interval in server time.
     pub jitter_ms: Percentiles,
-    /// Round trip of a reliable command: from its sending to its acknowledgement.
+    /// Round trip of a reliable command, up to its acknowledgment.
     pub command_ms: Percentiles,
-    /// Bytes received for each snapshot.
+    /// Bytes received per snapshot.
     pub bytes_per_snapshot: f64,
     /// The same with headers.
     pub bytes_per_snapshot_with_headers: f64,
-    /// Bytes received in a second, by all bots that were in the game.
+    /// Bytes received per second by all bots in the game.
     pub bytes_in_per_second: f64,
     /// The same with headers.
     pub bytes_in_per_second_with_headers: f64,
-    /// Bytes sent in a second.
+    /// Bytes sent per second.
     pub bytes_out_per_second: f64,
     /// The same with headers.
     pub bytes_out_per_second_with_headers: f64,
-    /// What the server's process cost, when it could be seen.
+    /// Resources of the server process, if it runs on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<ResourceSummary>,
-    /// What the bots' own process cost.
+    /// Resources of the load generator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own: Option<ResourceSummary>,
-    /// How late the bots' own clock called them: large values spoil all others.
+    /// Lateness of the bots' wake-ups. Large values make all other metrics unreliable.
     pub loop_lateness_ms: Percentiles,
 }
 
-/// What is counted over all bots, as it stood at some time.
+/// Counters of all bots at one time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::bots) struct Counted {
     pub(in crate::bots) played: Statistics,
-    /// Time in the game, of all bots together.
+    /// Sum of the time of all bots in the game, in ms.
     pub(in crate::bots) bot_ms: u64,
     pub(in crate::bots) protocol_errors: u64,
     /// Units walked, and points scored.
@@ -125,22 +125,22 @@ impl Counted {
     }
 }
 
-/// What a stretch is made of.
+/// Input of the metrics of one interval.
 pub(in crate::bots) struct Measured<'a> {
     pub(in crate::bots) options: &'a BotsOptions,
     pub(in crate::bots) took: Millis,
     pub(in crate::bots) stage_stats: &'a StageStats,
-    /// Counts at the beginning and at the end.
+    /// Counters at the beginning and at the end.
     pub(in crate::bots) counted: [Counted; 2],
     pub(in crate::bots) outcomes: OutcomeCounts,
     pub(in crate::bots) lateness: &'a Histogram<u32>,
     pub(in crate::bots) server: Option<ResourceUsage>,
     pub(in crate::bots) own: Option<ResourceUsage>,
-    /// Bytes that the server and the bots had before anybody came.
+    /// Memory of the server and of the load generator before the first join, in bytes.
     pub(in crate::bots) memory_before: [u64; 2],
 }
 
-/// How it went for the bots, counted.
+/// Bots by outcome.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::bots) struct OutcomeCounts {
     pub(in crate::bots) bots: usize,
@@ -158,7 +158,7 @@ impl IntervalStats {
         let headers = if options.server_of(0).is_ipv6() { IPV6_HEADERS } else { IPV4_HEADERS };
         let in_with_headers = played.bytes_in + played.datagrams_in * headers;
         let out_with_headers = played.bytes_out + played.datagrams_out * headers;
-        // What one bot has in a second, times the bots, is what all have while all are in.
+        // The rate of one bot times the active bots is the rate of all while all are in the game.
         let bots = outcomes.bots;
         let all_per_second =
             |bytes: u64| rounded(per_second(bytes, bot_ms) * outcomes.active as f64);

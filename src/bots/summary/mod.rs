@@ -23,10 +23,10 @@ pub(super) use percentiles::distribution;
 /// One stage of a load test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StageSummary {
-    /// Its figures, taken from when its last bot had begun to join.
+    /// Metrics of the stage, measured after its last bot began to join.
     #[serde(flatten)]
     pub total: IntervalStats,
-    /// What was expected of it and did not hold.
+    /// Expectations that did not hold.
     pub failed_expectations: Vec<String>,
 }
 
@@ -43,90 +43,89 @@ pub struct Sample {
     pub bytes_in: u64,
     /// Bytes sent, without headers.
     pub bytes_out: u64,
-    /// Messages of the server that never came.
+    /// Lost messages of the server.
     pub lost_messages: u64,
-    /// Snapshots before which the server left some out to keep to the rate.
+    /// Rate-delayed snapshots.
     pub rate_delayed: u64,
-    /// Mean round trip of the bots in the game.
+    /// Mean round trip of the bots in the game, in ms.
     pub ping_ms: u64,
-    /// Longest time between two snapshots that ended in this second.
+    /// Longest snapshot gap that ended in this second, in ms.
     pub worst_gap_ms: u64,
-    /// Answers to queries beside the players.
+    /// Query responses.
     pub query_answers: u64,
-    /// Processor time of the server's process.
+    /// CPU time of the server process, in ms.
     pub server_cpu_ms: f64,
-    /// Its memory, in millions of bytes.
+    /// Memory of the server process, in MB.
     pub server_memory_mb: f64,
-    /// Processor time of the bots' process.
+    /// CPU time of the load generator, in ms.
     pub own_cpu_ms: f64,
 }
 
-/// Queries beside the players.
+/// Result of the query load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QuerySummary {
     /// Queries sent.
     pub sent: u64,
-    /// Answers that came.
+    /// Responses received.
     pub answered: u64,
-    /// Bytes of them.
+    /// Bytes of the responses.
     pub bytes_in: u64,
 }
 
-/// StageStats of a whole load test.
+/// Result of a load test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The server.
+    /// Addresses of the servers.
     pub server_address: String,
-    /// What the bots spoke.
+    /// Protocol of the bots.
     pub protocol: String,
-    /// What the bots did.
+    /// Behavior of the bots.
     pub behavior: String,
-    /// What became of datagrams on their way there and back, where anything did.
+    /// Impairment of datagrams to the server; empty for none.
     pub uplink: String,
-    /// See `uplink`.
+    /// Impairment of datagrams from the server; empty for none.
     pub downlink: String,
-    /// Seed of all chance.
+    /// Random seed.
     pub seed: u64,
-    /// Time between two snapshots that the bots asked for.
+    /// Requested interval between snapshots, in ms.
     pub asked_interval_ms: u64,
-    /// Whether the verdict is good: every bot got in and stayed until it left, nothing was unreadable,
-    /// and what was expected holds.
+    /// Whether the verdict is [`Verdict::Passed`].
     pub succeeded: bool,
-    /// What it came to, in a word.
+    /// Verdict of the test.
     pub verdict: Verdict,
-    /// The same in a sentence, with the server's own words.
+    /// Verdict as a sentence, with the server's reason.
     pub sentence: String,
-    /// What was expected and does not hold.
+    /// Expectations that do not hold.
     pub failed_expectations: Vec<String>,
-    /// StageStats of the whole time.
+    /// Metrics of the whole test.
     #[serde(flatten)]
     pub total: IntervalStats,
-    /// The stages that there were.
+    /// Stages that were run.
     pub stages: Vec<StageSummary>,
-    /// Queries beside the players.
+    /// Query load beside the players.
     pub queries: QuerySummary,
-    /// Times between snapshots and how often each was: milliseconds and count.
+    /// Histogram of snapshot gaps: pairs of milliseconds and count.
     pub gap_distribution: Vec<(u64, u64)>,
-    /// Each bot, in order.
+    /// Result of each bot, in order.
     pub each: Vec<BotSummary>,
-    /// Each second.
+    /// One sample for each second.
     #[serde(skip)]
     pub samples: Vec<Sample>,
 }
 
 impl Summary {
-    /// The figures as one JSON object.
+    /// Returns the summary as a JSON object.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("text and numbers")
     }
 
-    /// Whether the bots' own process was too slow for what it measured.
+    /// Whether the load generator was too slow for reliable results.
     #[must_use]
     pub fn own_process_was_late(&self) -> bool {
         self.total.loop_lateness_ms.p99 > MAX_LOOP_LATENESS_MS
     }
 }
 
-/// Lateness of the bots' own clock from which on their figures are doubtful, in milliseconds.
+/// Maximum p99 lateness of the load generator for reliable results, in ms.
 const MAX_LOOP_LATENESS_MS: u64 = 10;

@@ -5,20 +5,20 @@ use serde::Serialize;
 
 use super::{super::bot_stats::JOIN_STEPS, rounding::rounded};
 
-/// How values lie, in milliseconds to two digits.
+/// Distribution of values, in ms to two digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Percentiles {
-    /// Their mean.
+    /// Mean of the values.
     pub mean: f64,
-    /// Half of them are no larger.
+    /// 50th percentile.
     pub p50: u64,
-    /// Nine tenths are no larger.
+    /// 90th percentile.
     pub p90: u64,
-    /// 99 of 100 are no larger.
+    /// 99th percentile.
     pub p99: u64,
-    /// The largest.
+    /// Largest value.
     pub max: u64,
-    /// How many there are.
+    /// Number of values.
     pub count: u64,
 }
 
@@ -29,16 +29,16 @@ impl Percentiles {
     }
 }
 
-/// The steps of joining.
+/// Time of each join step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Steps {
-    /// Until the challenge was granted.
+    /// From the first request to the challenge.
     pub challenge: Percentiles,
-    /// Then until the connection was.
+    /// From the challenge to the connect response.
     pub connect: Percentiles,
-    /// Then until the level was known.
+    /// From the connect response to the gamestate.
     pub gamestate: Percentiles,
-    /// Then until the first snapshot of the game.
+    /// From the gamestate to the first snapshot of the game.
     pub first_snapshot: Percentiles,
 }
 
@@ -49,7 +49,7 @@ impl Steps {
     }
 }
 
-/// The values of a histogram and how often each was.
+/// Returns the values of a histogram with their counts.
 pub(in crate::bots) fn distribution(values: &Histogram<u32>) -> Vec<(u64, u64)> {
     values
         .iter_recorded()

@@ -4,17 +4,17 @@ use serde::Serialize;
 
 use super::rounding::rounded;
 
-/// What a process has used: processor time, and memory now.
+/// Resource usage of a process: CPU time since its start, and current memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceUsage {
-    /// Processor time in microseconds, of kernel and program together.
+    /// CPU time in user and kernel mode, in microseconds.
     pub cpu_us: u64,
     /// Resident memory in bytes.
     pub memory_bytes: u64,
 }
 
 impl ResourceUsage {
-    /// What was used since `earlier`.
+    /// Returns the CPU time used since `earlier`, with the current memory.
     pub(in crate::bots) fn since(self, earlier: Self) -> Self {
         Self { cpu_us: self.cpu_us.saturating_sub(earlier.cpu_us), ..self }
     }
@@ -34,15 +34,15 @@ impl ResourceUsage {
     }
 }
 
-/// What a process cost in a stretch of time.
+/// Resources of a process in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ResourceSummary {
-    /// Processor time, in milliseconds.
+    /// CPU time, in ms.
     pub cpu_ms: f64,
-    /// The same for each second of each client in the game.
+    /// CPU time per client and second in the game, in ms.
     pub cpu_ms_per_client_second: f64,
-    /// Memory at the end, in millions of bytes.
+    /// Memory at the end, in MB.
     pub memory_mb: f64,
-    /// By how much it has grown since the beginning for each bot, in thousands of bytes.
+    /// Memory growth per bot, in kB.
     pub memory_kb_per_bot: f64,
 }

@@ -1,6 +1,6 @@
 //! Rounding and ratios for the summary; a ratio to 0 is 0.
 
-/// To one digit: more would only feign.
+/// Rounds to one decimal: measurements are not more precise.
 pub(super) fn rounded(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
@@ -9,7 +9,7 @@ pub(super) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { rounded(part as f64 / whole as f64) }
 }
 
-/// A share between 0 and 1, to four digits.
+/// Returns a share between 0 and 1, to four decimals.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part as f64 / whole as f64 * 1e4).round() / 1e4 }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use super::{BotOutcome, IntervalStats, Percentiles, QuerySummary, ResourceSummary, Summary};
 use crate::model::text::escaped;
 
-/// Bots with something to tell that are listed.
+/// Maximum listed bots.
 const MAX_LISTED: usize = 16;
 
 fn percent(share: f64) -> String {
@@ -18,7 +18,7 @@ fn kilo(bytes: f64) -> String {
     format!("{:.1} kB/s", bytes / 1000.0)
 }
 
-/// What a process cost; a second of a client is called by what it is to the process.
+/// Formats the resources of a process. `second` names the unit of the CPU time.
 fn cost(cost: &ResourceSummary, second: &str) -> String {
     let ResourceSummary { cpu_ms, cpu_ms_per_client_second, memory_mb, .. } = cost;
     format!(
@@ -31,7 +31,7 @@ fn row(f: &mut fmt::Formatter<'_>, name: &str, value: &str) -> fmt::Result {
     writeln!(f, "{name:<15} {value}")
 }
 
-/// How values lie, a line for each kind that there is.
+/// Writes one row for each distribution with values.
 fn percentile_rows(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt::Result {
     let steps = &interval.join_steps_ms;
     let all = [
@@ -57,7 +57,7 @@ fn percentile_rows(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt:
     Ok(())
 }
 
-/// The other figures of a stretch.
+/// Writes the counters and rates of an interval.
 fn counts(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt::Result {
     row(
         f,

@@ -1,0 +1,124 @@
+//! Client events of one bot: join steps, snapshots, refusals, protocol errors and disconnects.
+
+use rand_pcg::rand_core::Rng as _;
+
+use crate::{
+    bg::{Persistent, PmType},
+    client::{Client, ClientEvent, ConnectionState, DisconnectReason},
+    model::{Millis, text::escaped},
+    wire::snapshot::SnapFlags,
+};
+
+use super::{
+    super::{behavior::Behavior, bot_stats::SnapshotArrival, options::BotsOptions},
+    Bot, BotContext, RECONNECT_DELAY, RECONNECT_SPREAD_MS,
+};
+
+impl Bot {
+    /// Handles the events of the client and measures the acknowledged commands.
+    pub(super) fn handle_events(&mut self, now: Millis, context: &mut BotContext<'_>) {
+        while let Some(event) = self.client.as_mut().and_then(Client::poll_event) {
+            match event {
+                ClientEvent::Connected => {
+                    self.stats.step(now, 1, context.stage_stats);
+                }
+                ClientEvent::Gamestate => {
+                    self.stats.step(now, 2, context.stage_stats);
+                    let index = context.options.server_index(self.number);
+                    if let Some(protocol) = context.detected.get_mut(index) {
+                        *protocol = self.client.as_ref().map(Client::protocol);
+                    }
+                }
+                ClientEvent::Entered => {
+                    self.stats.step(now, 3, context.stage_stats);
+                    // Counting starts after the first snapshot of the game.
+                    let statistics = self.client_statistics();
+                    self.stats.enter(now, statistics, context.stage_stats);
+                }
+                ClientEvent::Snapshot => self.record_snapshot(now, context),
+                ClientEvent::Refused(reason) => {
+                    // The request is repeated every few seconds. A repeated answer is not logged.
+                    if self.stats.refusal_is_shared || self.stats.refusal.as_ref() != Some(&reason)
+                    {
+                        self.log(&format!("refused: {}", escaped(reason.as_bytes())));
+                    }
+                    self.stats.refusal = Some(reason);
+                    self.stats.refusal_is_shared = false;
+                }
+                ClientEvent::ProtocolError(error) => {
+                    self.log(&error.to_string());
+                    self.stats.protocol_error.get_or_insert_with(|| error.to_string());
+                }
+                ClientEvent::Disconnected(ending) => {
+                    self.record_disconnect(now, ending, context.options)
+                }
+                ClientEvent::Configstring(_)
+                | ClientEvent::MapRestart
+                | ClientEvent::ServerCommand(_)
+                | ClientEvent::Print(_) => {}
+            }
+        }
+        if self.stage() == ConnectionState::Challenging {
+            self.stats.step(now, 0, context.stage_stats);
+        }
+        if let Some(client) = &self.client {
+            while let Some(&(number, sent)) = self.commands.front()
+                && client.is_acknowledged(number)
+            {
+                context.stage_stats.commands.saturating_record(now.since(sent).0);
+                self.commands.pop_front();
+            }
+        }
+        if self.client.is_some() {
+            self.update_statistics();
+            self.stats.until = now;
+        }
+    }
+
+    fn record_snapshot(&mut self, now: Millis, context: &mut BotContext<'_>) {
+        let Some(snapshot) = self.client.as_ref().and_then(Client::snapshot) else { return };
+        let arrival = SnapshotArrival {
+            at: now,
+            server_time: snapshot.head.server_time,
+            rate_delayed: snapshot.head.flags.contains(SnapFlags::RATE_DELAYED),
+            ping_ms: self.ping_ms(),
+        };
+        let player = &snapshot.player;
+        let (origin, score) = (player.origin, player.persistant[Persistent::Score]);
+        // A following spectator receives the playerstate of the followed player.
+        if player.pm_type != PmType::Spectator as i32 {
+            self.stats.record_body(now, origin, score);
+        }
+        let gap = self.stats.last_snapshot.map_or(0, |(before, _)| now.since(before).0);
+        let lost = self.client_statistics().lost_messages;
+        let newly_lost = lost.saturating_sub(std::mem::replace(&mut self.lost_before, lost));
+        if let Some(sample) = self.lagometer.at(now) {
+            let short = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
+            sample.gap_ms = sample.gap_ms.max(short(gap));
+            sample.ping_ms = short(arrival.ping_ms.unwrap_or(0));
+            sample.lost = sample.lost.saturating_add(short(newly_lost));
+            sample.rate_delayed =
+                sample.rate_delayed.saturating_add(u16::from(arrival.rate_delayed));
+            sample.snapshots = sample.snapshots.saturating_add(1);
+        }
+        self.stats.snapshot(arrival, context.options.snapshot_interval(), context.stage_stats);
+    }
+
+    /// Records the end of a connection and schedules the next one, if any.
+    fn record_disconnect(&mut self, now: Millis, ending: DisconnectReason, options: &BotsOptions) {
+        let is_intended = ending == DisconnectReason::Left;
+        if !is_intended {
+            self.log(&format!("dropped: {}", escaped(ending.to_string().as_bytes())));
+            self.stats.dropped.get_or_insert_with(|| ending.clone());
+        }
+        self.update_statistics();
+        self.stats.until = now;
+        self.stats.ending = Some(ending);
+        let storms = is_intended && options.behavior.contains(Behavior::Storm);
+        if !self.is_stopped && (storms || (!is_intended && options.reconnects)) {
+            self.joins_at =
+                now + RECONNECT_DELAY + Millis(self.random.next_u64() % RECONNECT_SPREAD_MS);
+            self.leaves_at = Millis::NEVER;
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! One simulated client: protocol client, input and statistics.
+//!
+//! A bot joins once, or again after each disconnect if the options ask for it. Invariants: each packet carries
+//! the usercmds of the time since the last one; each event of a bot is one line. Source: Quake III protocol
+//! 68, packets of a client; the game's persistent values.
+
+mod events;
+mod userinfo;
+
+use std::{collections::VecDeque, net::SocketAddr};
+
+use rand_pcg::{
+    Pcg64Mcg,
+    rand_core::{Rng as _, SeedableRng as _},
+};
+
+use crate::{
+    bg::PmType,
+    client::{
+        Client, ClientOptions, ConnectionState, DisconnectReason, Protocol, ProtocolChoice,
+        Statistics,
+    },
+    model::{CommandNum, LevelTime, Millis, Qport, limits::MAX_PACKET_USERCMDS},
+};
+
+use super::{
+    ai::{BotAi, Perception},
+    behavior::Behavior,
+    bot_stats::{BotStats, StageStats},
+    lagometer::Lagometer,
+    map_cache::MapCache,
+    options::BotsOptions,
+};
+use userinfo::userinfo;
+
+/// Maximum usercmds generated for one packet.
+const MAX_NEW_USERCMDS: i32 = 8;
+const _: () = assert!(MAX_NEW_USERCMDS as usize <= MAX_PACKET_USERCMDS);
+/// Time between attempts to change between players and spectators. Games allow one in 5 seconds.
+const TEAM_INTERVAL: Millis = Millis::seconds(6);
+/// Maximum log lines of one bot, over all its connections.
+const MAX_LINES: u32 = 8;
+/// Maximum reliable commands whose round trip is measured at a time.
+const MAX_WATCHED: usize = 16;
+/// Join steps completed by a bot that received a challenge and no connect response.
+const CHALLENGED: usize = 1;
+/// Delay before a reconnect: minimum, and random extra in ms.
+const RECONNECT_DELAY: Millis = Millis::seconds(1);
+const RECONNECT_SPREAD_MS: u64 = 3000;
+/// Minimum timeout of a mute bot, which receives nothing.
+const MUTE_TIMEOUT: Millis = Millis::seconds(86_400);
+/// Silence before the end of the test after which the server counts as lost.
+const SILENCE: Millis = Millis::seconds(3);
+/// Time in the game of a `storm` bot: minimum, and random extra in ms.
+const STAY: Millis = Millis::seconds(3);
+const STAY_SPREAD_MS: u64 = 7000;
+
+/// State shared by all bots, borrowed while one of them runs.
+pub(super) struct BotContext<'a> {
+    pub(super) options: &'a BotsOptions,
+    pub(super) maps: &'a mut MapCache,
+    /// Statistics of the current stage.
+    pub(super) stage_stats: &'a mut StageStats,
+    /// Detected protocol of each server.
+    pub(super) detected: &'a mut [Option<&'static Protocol>],
+}
+
+/// A bot: client, input and statistics.
+#[derive(Debug)]
+pub(super) struct Bot {
+    number: u16,
+    name: String,
+    /// `None` before the first join and between connections.
+    client: Option<Client>,
+    /// Time of the next join.
+    joins_at: Millis,
+    /// Time of the next disconnect of a `storm` bot.
+    leaves_at: Millis,
+    random: Pcg64Mcg,
+    ai: BotAi,
+    stats: BotStats,
+    lagometer: Lagometer,
+    /// Lost messages at the last lagometer sample.
+    lost_before: u64,
+    /// Time of its next scheduled wake-up.
+    pub(super) scheduled: Millis,
+    /// Whether the test has stopped the bot.
+    is_stopped: bool,
+    /// Whether the test has counted its end.
+    pub(super) is_end_counted: bool,
+    next_team_change: Millis,
+    /// Unacknowledged commands and the time when each was sent.
+    commands: VecDeque<(CommandNum, Millis)>,
+    lines: VecDeque<String>,
+    lines_left: u32,
+}
+
+impl Bot {
+    pub(super) fn new(
+        options: &BotsOptions,
+        number: u16,
+        joins_at: Millis,
+        lagometer: Lagometer,
+    ) -> Self {
+        Self {
+            number,
+            name: format!("{}{:02}", options.name_prefix, u32::from(number) + 1),
+            client: None,
+            joins_at,
+            leaves_at: Millis::NEVER,
+            random: Pcg64Mcg::seed_from_u64(seed_of(options.seed, number) ^ 1),
+            ai: BotAi::new(seed_of(options.seed, number), options.behavior),
+            stats: BotStats::new(joins_at),
+            lagometer,
+            lost_before: 0,
+            scheduled: Millis::NEVER,
+            is_stopped: false,
+            is_end_counted: false,
+            next_team_change: Millis(0),
+            commands: VecDeque::new(),
+            lines: VecDeque::new(),
+            lines_left: MAX_LINES,
+        }
+    }
+
+    /// Schedules a join, the first one or a repeated one.
+    pub(super) fn schedule_join(&mut self, joins_at: Millis) {
+        self.joins_at = joins_at;
+        self.is_stopped = false;
+        self.is_end_counted = false;
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn stats(&self) -> &BotStats {
+        &self.stats
+    }
+
+    /// Index of its server in [`BotsOptions::servers`].
+    pub(super) fn server_index(&self, options: &BotsOptions) -> usize {
+        options.server_index(self.number)
+    }
+
+    /// Copies the refusal of another bot of the same server, unless the server accepted or refused this one.
+    pub(super) fn share_refusal(&mut self, reason: &str) {
+        let BotStats { started, entered, refusal, last_step: (step, _), .. } = &self.stats;
+        let was_asking = started.is_some() && entered.is_none() && *step <= CHALLENGED;
+        if was_asking && refusal.is_none() && !self.stats.was_dropped() {
+            self.stats.refusal = Some(reason.to_owned());
+            self.stats.refusal_is_shared = true;
+        }
+    }
+
+    pub(super) fn lagometer(&self) -> &Lagometer {
+        &self.lagometer
+    }
+
+    pub(super) fn stage(&self) -> ConnectionState {
+        self.client.as_ref().map_or(ConnectionState::Connecting, Client::stage)
+    }
+
+    pub(super) fn ping_ms(&self) -> Option<u64> {
+        self.client.as_ref()?.ping_ms()
+    }
+
+    /// Whether the bot has disconnected for the last time.
+    pub(super) fn has_ended(&self) -> bool {
+        self.joins_at == Millis::NEVER && self.client.is_none()
+    }
+
+    /// Whether the bot has been in the game, or is connected and waits for the gamestate.
+    pub(super) fn can_still_join(&self) -> bool {
+        let is_under_way = matches!(
+            self.stage(),
+            ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active
+        );
+        self.stats.entered.is_some() || (is_under_way && self.stats.protocol_errors() == 0)
+    }
+
+    /// See [`BotStats::record_open_gap`].
+    pub(super) fn record_open_gap(
+        &mut self,
+        now: Millis,
+        interval: Millis,
+        stage_stats: &mut StageStats,
+    ) {
+        if self.stage() == ConnectionState::Active {
+            self.stats.record_open_gap(now, interval, stage_stats);
+        }
+    }
+
+    /// Returns the longest snapshot gap that ended after `since` or is still open, in ms.
+    pub(super) fn worst_gap_since(&self, since: Millis, now: Millis) -> Option<u64> {
+        let open = self.stats.open_gap(now);
+        let open = Some(open).filter(|_| self.stage() == ConnectionState::Active);
+        self.stats.gap_ending_after(since).max(open)
+    }
+
+    pub(super) fn next_frame(&self) -> Millis {
+        match &self.client {
+            None => self.joins_at,
+            Some(client) => client.next_frame().min(self.leaves_at),
+        }
+    }
+
+    pub(super) fn handle_datagram(
+        &mut self,
+        now: Millis,
+        from: SocketAddr,
+        datagram: &[u8],
+        context: &mut BotContext<'_>,
+    ) {
+        let Some(client) = &mut self.client else { return };
+        // A mute bot drops everything from the gamestate on, and so acknowledges nothing.
+        let is_mute = context.options.behavior.contains(Behavior::Mute)
+            && matches!(
+                client.stage(),
+                ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active
+            );
+        if !is_mute {
+            client.handle_datagram(now, from, datagram);
+            self.handle_events(now, context);
+        }
+    }
+
+    pub(super) fn frame(&mut self, now: Millis, context: &mut BotContext<'_>) {
+        if self.has_ended() {
+            return;
+        }
+        if self.client.is_none() {
+            if now < self.joins_at {
+                return;
+            }
+            self.start(now, context);
+        }
+        if now >= self.leaves_at {
+            self.leaves_at = Millis::NEVER;
+            if let Some(client) = &mut self.client {
+                client.disconnect(now);
+            }
+            self.handle_events(now, context);
+            return;
+        }
+        let before = self.stage();
+        let Some(client) = &mut self.client else { return };
+        if now >= client.next_frame() {
+            match before {
+                // The usercmd that enters the game carries no time.
+                ConnectionState::Primed => client.push_usercmd(self.ai.next_usercmd(0, 0)),
+                ConnectionState::Active => self.play(now, context),
+                ConnectionState::Connecting
+                | ConnectionState::Challenging
+                | ConnectionState::Connected
+                | ConnectionState::Disconnected => {}
+            }
+        }
+        if let Some(client) = &mut self.client {
+            client.frame(now);
+        }
+        self.handle_events(now, context);
+    }
+
+    /// Disconnects for the last time.
+    pub(super) fn leave(&mut self, now: Millis, context: &mut BotContext<'_>) {
+        self.is_stopped = true;
+        self.joins_at = Millis::NEVER;
+        self.leaves_at = Millis::NEVER;
+        let downlink = context.options.downlink;
+        let max_silence = SILENCE + downlink.latency + downlink.jitter;
+        if self.stage() == ConnectionState::Active
+            && self.stats.last_snapshot.is_some_and(|(at, _)| now.since(at) > max_silence)
+        {
+            self.log("dropped: the server has fallen silent");
+            self.stats.dropped.get_or_insert(DisconnectReason::TimedOut);
+        }
+        if let Some(client) = &mut self.client {
+            client.disconnect(now);
+        }
+        self.handle_events(now, context);
+        self.stats.ending.get_or_insert(DisconnectReason::Left);
+    }
+
+    pub(super) fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<SocketAddr> {
+        let remote = self.client.as_mut()?.poll_transmit(packet)?;
+        self.update_statistics();
+        Some(remote)
+    }
+
+    /// Returns the next log line of the bot.
+    pub(super) fn poll_line(&mut self) -> Option<String> {
+        self.lines.pop_front()
+    }
+
+    /// Drops a client that has disconnected and has nothing left to send.
+    pub(super) fn drop_finished_client(&mut self) {
+        let ended = self
+            .client
+            .as_ref()
+            .is_some_and(|client| client.stage() == ConnectionState::Disconnected);
+        if ended {
+            self.client = None;
+        }
+    }
+
+    fn start(&mut self, now: Millis, context: &BotContext<'_>) {
+        let options = context.options;
+        self.joins_at = Millis::NEVER;
+        self.stats.begin_connection(now);
+        self.lost_before = 0;
+        self.commands.clear();
+        let (high, low) = (self.random.next_u64(), self.random.next_u64());
+        let qport = Qport(self.random.next_u32() as u16);
+        let seed = self.random.next_u64();
+        let is_mute = options.behavior.contains(Behavior::Mute);
+        let server = options.server_of(self.number);
+        let (protocol, detects_protocol) = match options.protocol {
+            ProtocolChoice::Fixed(protocol) => (protocol, false),
+            ProtocolChoice::Auto => {
+                let found = context.detected.get(options.server_index(self.number)).copied();
+                (found.flatten().unwrap_or(Protocol::OA_71), true)
+            }
+        };
+        let made = userinfo(&self.name, options, high, low)
+            .map_err(|error| error.to_string())
+            .and_then(|userinfo| {
+                let client = ClientOptions {
+                    packets_per_second: options.packets_per_second,
+                    timeout: options.timeout.max(if is_mute { MUTE_TIMEOUT } else { Millis(0) }),
+                    detects_protocol,
+                    ..ClientOptions::new(server, protocol, userinfo, qport, seed)
+                };
+                Client::new(client, now).map_err(|error| error.to_string())
+            });
+        match made {
+            Ok(client) => self.client = Some(client),
+            Err(reason) => {
+                self.log(&format!("cannot join: {reason}"));
+                self.stats.refusal = Some(reason);
+                self.stats.ending = Some(DisconnectReason::Left);
+            }
+        }
+        if options.behavior.contains(Behavior::Storm) {
+            self.leaves_at = now + STAY + Millis(self.random.next_u64() % STAY_SPREAD_MS);
+        }
+    }
+
+    /// Generates the usercmds since the last packet.
+    fn play(&mut self, now: Millis, context: &mut BotContext<'_>) {
+        let options = context.options;
+        let Some(client) = &mut self.client else { return };
+        let Some(player) = client.player() else { return };
+        let spectates = player.pm_type == PmType::Spectator as i32;
+        let time = client.level_time(now);
+        let step_ms = (1000 / options.frames_per_second.clamp(15, 250)) as i32;
+        // The usercmd that entered the game had no time. A pause is not made up for.
+        let last = client.last_usercmd().map_or(0, |last| last.server_time);
+        let passed = if last == 0 { step_ms } else { time.distance(LevelTime(last)) };
+        let passed = passed.clamp(0, MAX_NEW_USERCMDS * step_ms);
+        let count = (passed / step_ms).max(1);
+        let map = context.maps.current(client);
+        let perception = Perception::of(
+            client,
+            player,
+            map.as_deref(),
+            options.behavior.contains(Behavior::Fight),
+        );
+        self.ai.update(&perception, passed.unsigned_abs());
+        let mut made = time - passed;
+        for left in (1..=count).rev() {
+            let step = time.distance(made) / left;
+            made = made + step;
+            client.push_usercmd(self.ai.next_usercmd(made.0, step.unsigned_abs()));
+        }
+        let wants_to_spectate = options.behavior.contains(Behavior::Spectate);
+        if spectates != wants_to_spectate && now >= self.next_team_change {
+            self.next_team_change = now + TEAM_INTERVAL;
+            self.command(now, if wants_to_spectate { "team spectator" } else { "team free" });
+        }
+        if let Some(text) = self.ai.next_command() {
+            self.command(now, &text);
+        }
+    }
+
+    /// Sends a reliable command and measures its round trip.
+    fn command(&mut self, now: Millis, text: &str) {
+        let Some(client) = &mut self.client else { return };
+        // A command that cannot be sent ends the connection, and its reason is reported.
+        if let Ok(number) = client.send_command(now, text)
+            && self.commands.len() < MAX_WATCHED
+        {
+            self.commands.push_back((number, now));
+        }
+    }
+
+    fn client_statistics(&self) -> Statistics {
+        self.client.as_ref().map(Client::statistics).unwrap_or_default()
+    }
+
+    fn update_statistics(&mut self) {
+        if let Some(client) = &self.client {
+            self.stats.statistics = client.statistics();
+        }
+    }
+
+    fn log(&mut self, text: &str) {
+        if let Some(left) = self.lines_left.checked_sub(1) {
+            self.lines_left = left;
+            self.lines.push_back(text.to_owned());
+        }
+    }
+}
+
+/// Returns the seed of one bot, independent of those of the other bots.
+pub(super) fn seed_of(seed: u64, number: u16) -> u64 {
+    Pcg64Mcg::seed_from_u64(seed ^ u64::from(number) << 32).next_u64()
+}

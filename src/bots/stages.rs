@@ -1,0 +1,126 @@
+//! Stages of a load test: joining bots, ending a stage, and the end of the test.
+
+use crate::{impairment::Impairment, model::Millis};
+
+use super::{
+    Bots, DRAIN_TIMEOUT,
+    behavior::Behavior,
+    bot::{Bot, BotContext},
+    bot_link::BotLink,
+};
+
+impl Bots {
+    /// Starts or stops bots until their number is that of the stage.
+    pub(super) fn begin_stage(&mut self, now: Millis) {
+        let Some(&stage) = self.options.stages.get(self.stage) else { return };
+        self.stage_ends = now + stage.duration;
+        let before = std::mem::replace(&mut self.wanted, stage.bots);
+        for number in before..stage.bots {
+            let place = u64::from(number - before);
+            let starts = now + Millis(place * 1000 / u64::from(self.options.joins_per_second));
+            self.bots[usize::from(number)].schedule_join(starts);
+            self.living += 1;
+            self.after(now, number);
+        }
+        for number in stage.bots..before {
+            self.stop_bot(now, number);
+        }
+        let joins = u64::from(stage.bots.saturating_sub(before));
+        let joined = now + Millis(joins * 1000 / u64::from(self.options.joins_per_second));
+        // A stage is measured after its joins, but for at least half of its duration.
+        self.measurement.begin_stage(joined.min(now + Millis(stage.duration.0 / 2)));
+    }
+
+    /// Ends a stage, checks its expectations, and begins the next stage or ends the test.
+    pub(super) fn end_stage(&mut self, now: Millis) {
+        self.record_open_gaps(now);
+        self.share_refusals();
+        let failed =
+            self.measurement.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
+        self.stage += 1;
+        if failed || self.stage >= self.options.stages.len() {
+            self.leave(now);
+        } else {
+            self.begin_stage(now);
+        }
+    }
+
+    fn stop_bot(&mut self, now: Millis, number: u16) {
+        let Self { options, maps, measurement, bots, detected, .. } = self;
+        let mut context =
+            BotContext { options, maps, stage_stats: measurement.stage_stats(), detected };
+        bots[usize::from(number)].leave(now, &mut context);
+        self.after(now, number);
+    }
+
+    /// Stops all bots.
+    fn leave(&mut self, now: Millis) {
+        self.last_progress = Some((self.progress(), self.in_game()));
+        self.leaving_since = Some(now);
+        for number in 0..self.wanted {
+            self.stop_bot(now, number);
+        }
+        self.finish_if_silent(now);
+    }
+
+    pub(super) fn finish_if_silent(&mut self, now: Millis) {
+        let Some(since) = self.leaving_since else { return };
+        let sends = self.links.iter().any(BotLink::has_uplink_datagrams);
+        self.finished |= !sends || now >= since + DRAIN_TIMEOUT;
+    }
+
+    pub(super) fn finish_if_no_bot_is_left(&mut self, now: Millis) {
+        if self.living == 0 && self.leaving_since.is_none() {
+            self.end_stage_early(now);
+        }
+    }
+
+    /// Whether no bot has connected within the timeout and the round trips of a handshake.
+    pub(super) fn no_bot_can_join(&self) -> bool {
+        let Self { options, .. } = self;
+        let delay = |impairment: &Impairment| impairment.latency.0 + impairment.jitter.0;
+        // Two requests, and one retry of each.
+        let round_trips = 4 * (delay(&options.uplink) + delay(&options.downlink));
+        !options.reconnects
+            && self.leaving_since.is_none()
+            && self.elapsed() > options.timeout + Millis(round_trips)
+            && !options.behavior.contains(Behavior::Mute)
+            && !self.bots.iter().any(Bot::can_still_join)
+    }
+
+    /// Copies each server's refusal to the bots that it did not answer.
+    ///
+    /// Servers limit refusals per address, independently of the number of clients there.
+    fn share_refusals(&mut self) {
+        let mut refusals = vec![None; self.options.servers.len()];
+        for bot in &self.bots {
+            let refusal = bot.stats().refusal.as_ref().filter(|_| bot.stats().entered.is_none());
+            if let Some((of_server, refusal)) =
+                refusals.get_mut(bot.server_index(&self.options)).zip(refusal)
+            {
+                *of_server = Some(refusal.clone());
+            }
+        }
+        for bot in &mut self.bots {
+            if let Some(Some(refusal)) = refusals.get(bot.server_index(&self.options)) {
+                bot.share_refusal(refusal);
+            }
+        }
+    }
+
+    /// Records the snapshot gaps that are still open.
+    fn record_open_gaps(&mut self, now: Millis) {
+        let interval = self.options.snapshot_interval();
+        for bot in &mut self.bots {
+            bot.record_open_gap(now, interval, self.measurement.stage_stats());
+        }
+    }
+
+    /// Ends the running stage and the test: no bot is left or can still join, or the operator stopped it.
+    pub(super) fn end_stage_early(&mut self, now: Millis) {
+        self.record_open_gaps(now);
+        self.share_refusals();
+        self.measurement.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);
+        self.leave(now);
+    }
+}
