@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
                 let mut rng = SeededRng::new(3);
                 let mut bytes = vec![7; 40];
                 let _ = shape.decide(&mut rng);
-                shape.damage(&mut rng, &mut bytes);
+                shape.corrupt(&mut rng, &mut bytes);
             }
         }
         3 => {

@@ -9,12 +9,12 @@ use crate::model::Millis;
 
 use super::{Impairment, SeededRng};
 
-/// Most datagrams that wait; further ones are lost.
+/// Maximum queued datagrams. Further ones are dropped.
 pub const MAX_WAITING: usize = 4096;
-/// Longest time that a datagram waits for the pipe.
+/// Maximum queueing delay of the rate limit.
 const MAX_BACKLOG: Millis = Millis(500);
 
-/// A datagram under way. Ordered by arrival, then by sending.
+/// A datagram in flight. Ordered by arrival, then by sending.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Flight {
     arrival: Millis,
@@ -22,23 +22,23 @@ struct Flight {
     bytes: Vec<u8>,
 }
 
-/// One direction.
+/// One direction of an impaired link.
 #[derive(Debug)]
 pub struct ImpairedLink {
     impairment: Impairment,
     rng: SeededRng,
     flights: BinaryHeap<Reverse<Flight>>,
     sent: u64,
-    /// When the pipe is free, in microseconds.
+    /// Time when the rate limit admits the next datagram, in microseconds.
     free_at_us: u64,
-    /// Arrival of the latest datagram under way: without reordering none arrives before it.
+    /// Latest arrival of the datagrams in flight. Without reordering none arrives before it.
     latest: Millis,
-    /// Buffers of what has arrived.
+    /// Buffers of delivered datagrams, for reuse.
     spare: Vec<Vec<u8>>,
 }
 
 impl ImpairedLink {
-    /// A way of a shape, whose chance grows from `seed`.
+    /// Creates a link. `seed` determines the delivery of each datagram.
     #[must_use]
     pub fn new(impairment: Impairment, seed: u64) -> Self {
         Self {
@@ -52,12 +52,12 @@ impl ImpairedLink {
         }
     }
 
-    /// Changes what happens to datagrams from now on.
+    /// Sets the impairment of datagrams from now on.
     pub fn set_impairment(&mut self, impairment: Impairment) {
         self.impairment = impairment;
     }
 
-    /// A datagram sets out.
+    /// Sends a datagram.
     pub fn send(&mut self, now: Millis, bytes: &[u8]) {
         let delivery = self.impairment.decide(&mut self.rng);
         for delay in delivery.delays.into_iter().flatten() {
@@ -68,7 +68,7 @@ impl ImpairedLink {
             let mut buffer = self.spare.pop().unwrap_or_default();
             buffer.clear();
             buffer.extend_from_slice(bytes);
-            self.impairment.damage(&mut self.rng, &mut buffer);
+            self.impairment.corrupt(&mut self.rng, &mut buffer);
             let number = self.sent;
             self.sent += 1;
             let mut arrival = through + delay;
@@ -80,7 +80,7 @@ impl ImpairedLink {
         }
     }
 
-    /// When a datagram that comes now is through the pipe. `None` when the pipe is too full.
+    /// Returns the time when a datagram has passed the rate limit. `None` when the queue is full.
     fn queue_delay(&mut self, now: Millis, len: usize) -> Option<Millis> {
         let rate = u64::from(self.impairment.rate_bytes_per_sec);
         if rate == 0 {
@@ -95,13 +95,13 @@ impl ImpairedLink {
         Some(Millis(self.free_at_us.div_ceil(1000)))
     }
 
-    /// When the next datagram arrives; never, when none is under way.
+    /// Returns the time of the next arrival, or [`Millis::NEVER`].
     #[must_use]
     pub fn next_arrival(&self) -> Millis {
         self.flights.peek().map_or(Millis::NEVER, |Reverse(flight)| flight.arrival)
     }
 
-    /// Moves a datagram that has arrived into `packet`. False when there is none.
+    /// Moves a datagram that has arrived into `packet`. Returns whether there was one.
     pub fn receive(&mut self, now: Millis, packet: &mut Vec<u8>) -> bool {
         if self.next_arrival() > now {
             return false;
@@ -112,7 +112,7 @@ impl ImpairedLink {
         true
     }
 
-    /// Datagrams under way.
+    /// Number of datagrams in flight.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.flights.len()
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn a_clear_link_delivers_at_once_and_a_long_one_later() {
+    fn link_delivers_after_its_latency() {
         assert_eq!(run(Impairment::default(), 3, 10), [(0, 0), (10, 1), (20, 2)]);
         assert_eq!(run(Impairment::latency(Millis(35)), 3, 10), [(35, 0), (45, 1), (55, 2)]);
     }
 
     #[test]
-    fn a_pipe_takes_its_time_and_overflows() {
-        // 100 bytes every 10 ms are 10 000 a second; half of it passes.
+    fn rate_limit_delays_and_drops_datagrams() {
+        // 100 bytes every 10 ms are 10,000 per second. Half of it passes.
         let narrow = Impairment { rate_bytes_per_sec: 5000, ..Impairment::default() };
         let arrived = run(narrow, 200, 100);
         assert_eq!(arrived[..3], [(20, 0), (40, 1), (60, 2)]);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn reordered_ones_overtake() {
+    fn reordered_datagrams_overtake() {
         let impairment = Impairment { reordering: 100, ..Impairment::latency(Millis(50)) };
         let arrived = run(impairment, 200, 10);
         assert_eq!(arrived.len(), 200);
@@ -167,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn jitter_keeps_the_order_unless_reordering_is_asked_for() {
+    fn jitter_keeps_the_order_without_reordering() {
         let jitter = Impairment { jitter: Millis(40), ..Impairment::latency(Millis(20)) };
         let overtaken = |impairment| {
             let arrived = run(impairment, 200, 10);
             assert_eq!(arrived.len(), 200);
             let delays = arrived.iter().map(|(at, n)| at - u64::from(*n) * 10);
-            assert!(delays.clone().all(|delay| delay <= 60), "nothing takes longer for it");
-            assert!(delays.max() >= Some(55), "and there is jitter");
+            assert!(delays.clone().all(|delay| delay <= 60), "no delay exceeds latency and jitter");
+            assert!(delays.max() >= Some(55), "jitter is present");
             arrived.windows(2).filter(|pair| pair[0].1 > pair[1].1).count()
         };
         assert_eq!(overtaken(jitter), 0);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded() {
+    fn link_queue_is_bounded() {
         let mut link = ImpairedLink::new(Impairment::latency(Millis(5)), 1);
         for _ in 0..MAX_WAITING + 10 {
             link.send(Millis(0), b"x");

@@ -18,51 +18,52 @@ use crate::model::Millis;
 
 pub use link::{ImpairedLink, MAX_WAITING};
 
-/// Thousandths, in shares of datagrams.
+/// Denominator of shares of datagrams.
 pub const PER_MILLE: u32 = 1000;
-/// Longest delay that can be asked for.
+/// Maximum latency and jitter.
 const MAX_DELAY: Millis = Millis::seconds(10);
 
-/// What happens to datagrams on their way. Shares are in thousandths.
+/// Impairment of datagrams in one direction. Shares are in thousandths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Impairment {
-    /// Least time on the way.
+    /// Minimum delay.
     pub latency: Millis,
-    /// Up to this much is added, each time anew. A [`ImpairedLink`] holds back what would overtake, unless
-    /// `reordering` is set.
+    /// Maximum random addition to the delay of each datagram.
+    ///
+    /// An [`ImpairedLink`] delays datagrams that would overtake others, unless `reordering` is set.
     pub jitter: Millis,
-    /// How many are lost.
+    /// Share of lost datagrams.
     pub loss: u32,
-    /// How many arrive twice.
+    /// Share of duplicated datagrams.
     pub duplication: u32,
-    /// How many take no time, and so overtake others. With any of these jitter may reorder, too.
+    /// Share of datagrams without delay, which overtake others. Above 0, jitter may reorder, too.
     pub reordering: u32,
-    /// How many have a bit flipped.
+    /// Share of datagrams with one flipped bit.
     pub corruption: u32,
-    /// How many are cut short.
+    /// Share of truncated datagrams.
     pub truncation: u32,
-    /// Bytes a second that fit through, without the headers of UDP and IP; 0 for any number.
+    /// Rate limit in bytes per second, without UDP and IP headers; 0 disables it.
     pub rate_bytes_per_sec: u32,
 }
 
-/// What happens to one datagram.
+/// Delivery of one datagram: lost, delivered or duplicated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
-    /// Time on the way of each copy, behind the pipe.
+    /// Delay of each copy, after the rate limit.
     pub delays: [Option<Millis>; 2],
 }
 
-/// What was done to a datagram's bytes.
+/// Corruption of one datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Corruption {
-    /// A bit is another.
+    /// Whether a bit was flipped.
     pub is_flipped: bool,
-    /// Bytes at its end are missing.
+    /// Whether bytes at the end were removed.
     pub is_cut: bool,
 }
 
 impl Impairment {
-    /// A way that only takes time.
+    /// Creates an impairment with latency only.
     #[must_use]
     pub const fn latency(latency: Millis) -> Self {
         Self {
@@ -77,13 +78,13 @@ impl Impairment {
         }
     }
 
-    /// Whether datagrams pass as if nothing were there.
+    /// Whether datagrams pass unchanged and without delay.
     #[must_use]
     pub fn is_clear(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Decides what becomes of the next datagram.
+    /// Draws the delivery of the next datagram.
     pub fn decide(&self, rng: &mut SeededRng) -> Delivery {
         let mut delivery = Delivery::default();
         if rng.chance(self.loss) {
@@ -98,73 +99,73 @@ impl Impairment {
         delivery
     }
 
-    /// Damages a datagram, or leaves it as it is, and says which.
-    pub fn damage(&self, rng: &mut SeededRng, bytes: &mut Vec<u8>) -> Corruption {
-        let mut damage = Corruption::default();
+    /// Corrupts or truncates a datagram at the configured shares. Returns the changes made.
+    pub fn corrupt(&self, rng: &mut SeededRng, bytes: &mut Vec<u8>) -> Corruption {
+        let mut corruption = Corruption::default();
         if rng.chance(self.corruption) && !bytes.is_empty() {
             let at = rng.below(bytes.len() as u64) as usize;
             bytes[at] ^= 1 << rng.below(8);
-            damage.is_flipped = true;
+            corruption.is_flipped = true;
         }
         if rng.chance(self.truncation) {
             let len = rng.below(bytes.len() as u64 + 1) as usize;
-            damage.is_cut = len < bytes.len();
+            corruption.is_cut = len < bytes.len();
             bytes.truncate(len);
         }
-        damage
+        corruption
     }
 }
 
-/// Chance that can be drawn again.
+/// Reproducible random numbers.
 #[derive(Clone, Debug)]
 pub struct SeededRng(Pcg32);
 
 impl SeededRng {
-    /// Chance that grows from `seed`.
+    /// Creates a generator from a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Pcg32::new(seed, 0x5eed))
     }
 
-    /// A number below `limit`; 0 when that is 0.
+    /// Returns a number below `limit`, or 0 for a limit of 0.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0.next_u64() % limit.max(1)
     }
 
-    /// True as often as asked. A share of 0 draws nothing.
+    /// Returns true with a probability in thousandths. A probability of 0 draws no number.
     pub fn chance(&mut self, thousandths: u32) -> bool {
         thousandths > 0 && self.below(u64::from(PER_MILLE)) < u64::from(thousandths)
     }
 }
 
-/// A shape that cannot be read.
+/// An invalid impairment description.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ImpairmentError {
-    /// No such word.
+    /// An unknown parameter.
     #[error(
-        "'{0}': a network is described as latency=80ms,jitter=20ms,loss=1%,dup=0.5%,reorder=1%,rate=8000"
+        "unknown network parameter '{0}' (expected latency=80ms,jitter=20ms,loss=1%,dup=0.5%,reorder=1%,rate=8000)"
     )]
     Unknown(String),
-    /// A value that is none, or out of range.
-    #[error("{key}: '{value}' is no {wanted}")]
+    /// A value that is invalid or out of range.
+    #[error("{key}: invalid value '{value}' (expected {wanted})")]
     Value {
-        /// Which.
+        /// Name of the parameter.
         key: &'static str,
-        /// What was given.
+        /// The invalid value.
         value: String,
-        /// What it takes.
+        /// Expected value.
         wanted: &'static str,
     },
 }
 
-/// What a word of a description sets.
+/// Kind and field of a parameter.
 enum Parameter {
     Time(fn(&mut Impairment) -> &mut Millis),
     Share(fn(&mut Impairment) -> &mut u32),
     Rate,
 }
 
-/// The words of descriptions, as they are written.
+/// Parameters by name.
 const PARAMETERS: [(&str, Parameter); 8] = [
     ("latency", Parameter::Time(|impairment| &mut impairment.latency)),
     ("jitter", Parameter::Time(|impairment| &mut impairment.jitter)),
@@ -179,7 +180,7 @@ const PARAMETERS: [(&str, Parameter); 8] = [
 impl FromStr for Impairment {
     type Err = ImpairmentError;
 
-    /// Reads a description such as `latency=80ms,jitter=20ms,loss=1%`.
+    /// Parses a description such as `latency=80ms,jitter=20ms,loss=1%`.
     fn from_str(text: &str) -> Result<Self, ImpairmentError> {
         let mut impairment = Self::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -194,19 +195,19 @@ impl FromStr for Impairment {
                 Parameter::Time(field) => {
                     let ms = value.strip_suffix("ms").unwrap_or(value).trim().parse().ok();
                     let ms = ms.map(Millis).filter(|&time| time <= MAX_DELAY);
-                    *field(&mut impairment) = ms.ok_or_else(|| wrong("time of 0 to 10000 ms"))?;
+                    *field(&mut impairment) = ms.ok_or_else(|| wrong("a time of 0 to 10000 ms"))?;
                 }
                 Parameter::Share(field) => {
                     let percent: Option<f64> =
                         value.strip_suffix('%').unwrap_or(value).trim().parse().ok();
                     let percent = percent.filter(|share| (0.0..=100.0).contains(share));
-                    let percent = percent.ok_or_else(|| wrong("share of 0 to 100 %"))?;
+                    let percent = percent.ok_or_else(|| wrong("a share of 0 to 100%"))?;
                     *field(&mut impairment) = (percent * 10.0).round() as u32;
                 }
                 Parameter::Rate => {
                     let rate = value.parse().ok();
                     impairment.rate_bytes_per_sec =
-                        rate.ok_or_else(|| wrong("number of bytes a second"))?;
+                        rate.ok_or_else(|| wrong("bytes per second"))?;
                 }
             }
         }
@@ -215,7 +216,7 @@ impl FromStr for Impairment {
 }
 
 impl fmt::Display for Impairment {
-    /// A description that reads back as this shape.
+    /// Writes a description that parses to the same impairment.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut impairment = *self;
         let mut separator = "";
@@ -245,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptions_are_read_and_written() {
+    fn impairment_parses_and_displays() {
         let text =
             "latency=80ms,jitter=20ms,loss=1.5%,dup=0.5%,reorder=2%,corrupt=1%,cut=3%,rate=8000";
         let impairment: Impairment = text.parse().unwrap();
@@ -260,13 +261,13 @@ mod tests {
         );
         assert!("".parse::<Impairment>().unwrap().is_clear());
         for (bad, because) in [
-            ("latency", "described as"),
+            ("latency", "unknown network parameter"),
             ("speed=1", "'speed=1'"),
-            ("loss=101%", "loss: '101%' is no share"),
+            ("loss=101%", "loss: invalid value '101%' (expected a share"),
             ("latency=-1ms", "0 to 10000"),
             ("jitter=99999999999999999999", "0 to 10000"),
             ("loss=nan", "0 to 100"),
-            ("rate=-4", "bytes a second"),
+            ("rate=-4", "bytes per second"),
         ] {
             let error = bad.parse::<Impairment>().unwrap_err().to_string();
             assert!(error.contains(because), "{bad}: {error}");
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_as_often_as_asked_and_the_same_again() {
+    fn deliveries_match_rates_and_seed() {
         let impairment = Impairment {
             loss: 100,
             duplication: 50,

@@ -1,6 +1,6 @@
 //! Heightmap: the highest floor at each pixel, shaded by height and slope, with liquids and ledges.
 //!
-//! Everything is computed at twice the resolution of the picture and averaged.
+//! The heightmap has twice the resolution of the image, which averages it.
 
 use crate::{
     model::{
@@ -13,21 +13,21 @@ use crate::{
 
 use super::{BACKGROUND, Color, Image, Projection};
 
-/// Samples of a pixel along each side.
+/// Samples per pixel along each axis.
 const SAMPLES: usize = 2;
-/// Surfaces that look up less than this are walls.
+/// Minimum z of a floor's normal. Steeper surfaces are walls.
 const FLOOR_SLOPE: f32 = 0.3;
-/// Steps higher than this are edges, in units: players cannot climb them.
+/// Step-up height of players, in units. Higher steps are drawn as edges.
 const CLIMBABLE: f32 = 18.0;
-/// Height above a floor at which its cluster is asked for, in units.
+/// Height above a floor at which its cluster is looked up, in units.
 const EYE: f32 = 7.3;
-/// Samples around one that make it an edge: rows and columns away.
+/// Offsets of the samples that decide about an edge, in rows and columns.
 const EDGE_REACH: [(isize, isize); 8] =
     [(0, 1), (0, -1), (1, 0), (-1, 0), (0, 3), (0, -3), (3, 0), (-3, 0)];
-/// Not drawn.
+/// Surface flag of surfaces that are not drawn.
 const NODRAW: i32 = 0x80;
 
-/// Colours from the lowest floor to the highest.
+/// Colors from the lowest floor to the highest.
 const HEIGHTS: [Color; 6] = [
     [48, 58, 92],
     [58, 92, 118],
@@ -40,7 +40,7 @@ const WATER_COLOR: Color = [64, 132, 196];
 const SLIME_COLOR: Color = [112, 176, 56];
 const LAVA_COLOR: Color = [226, 92, 36];
 
-/// The triangles that show from above: floors and the surfaces of liquids.
+/// Returns the triangles that are visible from above: floors and surfaces of liquids.
 pub(super) fn floors<'a>(
     map: &'a Bsp,
     triangles: &'a [Triangle],
@@ -48,7 +48,7 @@ pub(super) fn floors<'a>(
     triangles.iter().filter(|triangle| {
         triangle.normal[2] > FLOOR_SLOPE
             && map.shaders[triangle.shader].surface_flags & (SKY | NODRAW) == 0
-            // Scenery far outside, seen through portals and sky only, would make all else small.
+            // Skip scenery outside the world box. It is visible through portals only and would shrink the map.
             && triangle.corners.iter().any(|corner| {
                 let world = map.world();
                 (0..3).all(|axis| (world.mins[axis]..=world.maxs[axis]).contains(&corner[axis]))
@@ -56,7 +56,7 @@ pub(super) fn floors<'a>(
     })
 }
 
-/// What lies below each sample.
+/// Floor, light and liquid of each sample.
 pub(super) struct Heightmap {
     width: usize,
     height: usize,
@@ -68,16 +68,16 @@ pub(super) struct Heightmap {
 
 #[derive(Clone, Copy)]
 struct Sample {
-    /// Height of the highest floor; no number where there is none.
+    /// Height of the highest floor; NaN without a floor.
     floor: f32,
-    /// How bright the floor is, from its slope.
+    /// Brightness of the floor, from its slope.
     light: f32,
-    /// Height and colour of the highest liquid.
+    /// Height and color of the highest liquid.
     liquid: Option<(f32, Color)>,
 }
 
 impl Heightmap {
-    /// The ground of an image of `size` pixels.
+    /// Creates the heightmap for an image of `size` pixels.
     pub(super) fn new(
         map: &Bsp,
         floors: &[&Triangle],
@@ -110,7 +110,7 @@ impl Heightmap {
         heightmap
     }
 
-    /// The lowest and the highest floor, in units.
+    /// Heights of the lowest and the highest floor, in units.
     pub(super) const fn heights(&self) -> [f32; 2] {
         [self.lowest, self.highest]
     }
@@ -128,7 +128,7 @@ impl Heightmap {
         if area.abs() < 1e-6 {
             return;
         }
-        // A number that is out of range becomes the range's end.
+        // Casts saturate at the limits of the range.
         let rows = |value: f32| (value.max(0.0) as usize).min(self.height);
         let columns = |value: f32| (value.max(0.0) as usize).min(self.width);
         let top = rows(a[1].min(b[1]).min(c[1]));
@@ -160,7 +160,7 @@ impl Heightmap {
         }
     }
 
-    /// The ground as pixels, perhaps tinted by cluster.
+    /// Draws the ground, optionally tinted by cluster.
     pub(super) fn image(&self, map: &Bsp, clusters: bool) -> Image {
         let colors: Vec<Color> = (0..self.samples.len())
             .map(|index| {
@@ -191,7 +191,7 @@ impl Heightmap {
         let sample = self.samples[index];
         let edge = self.edge(index);
         let ground = if sample.floor.is_nan() {
-            // Walls: nothing to stand on, lit up where a floor ends at them.
+            // Walls have no floor. They are brighter beside one.
             mix(BACKGROUND, [150, 146, 134], edge * 0.6)
         } else {
             let share = (sample.floor - self.lowest) / (self.highest - self.lowest).max(1.0);
@@ -206,7 +206,7 @@ impl Heightmap {
         }
     }
 
-    /// How much of an edge this sample is: 0 on even ground, up to 1 beside a fall or a wall.
+    /// Returns the edge strength of a sample: 0 on even ground, up to 0.85 beside a drop or wall.
     fn edge(&self, index: usize) -> f32 {
         let (row, column) = (index / self.width, index % self.width);
         let here = self.samples[index].floor;
@@ -219,7 +219,7 @@ impl Heightmap {
             let there = self.samples[y * self.width + x].floor;
             let step = match (here.is_nan(), there.is_nan()) {
                 (true, true) => 0.0,
-                // The lower side is darkened, as by a shadow.
+                // The lower side is darkened like a shadow.
                 (false, false) => there - here,
                 _ => 2000.0,
             };
@@ -230,7 +230,7 @@ impl Heightmap {
         edge
     }
 
-    /// The colour tinted by the cluster above the floor, darker where another begins.
+    /// Returns the color tinted by the cluster above the floor, darker at cluster borders.
     fn tinted(&self, map: &Bsp, index: usize, color: Color) -> Color {
         let Some(cluster) = self.cluster(map, index) else { return color };
         let tint = hue(cluster);
@@ -257,14 +257,14 @@ impl Heightmap {
     }
 }
 
-/// The colour of a height, 0 for the lowest and 1 for the highest.
+/// Returns the color of a height, 0 for the lowest floor and 1 for the highest.
 pub(super) fn gradient(share: f32) -> Color {
     let at = share.clamp(0.0, 1.0) * (HEIGHTS.len() - 1) as f32;
     let step = (at as usize).min(HEIGHTS.len() - 2);
     mix(HEIGHTS[step], HEIGHTS[step + 1], at - step as f32)
 }
 
-/// `from` with a share of `to`, 0 to 1.
+/// Blends two colors. `share` is the part of `to`, 0 to 1.
 pub(super) fn mix(from: Color, to: Color, share: f32) -> Color {
     let mut mixed = from;
     for (mixed, to) in mixed.iter_mut().zip(to) {
@@ -274,9 +274,9 @@ pub(super) fn mix(from: Color, to: Color, share: f32) -> Color {
     mixed
 }
 
-/// A colour of its own for each number, far from those of the numbers around it.
+/// Returns a color for a number, clearly different from those of adjacent numbers.
 fn hue(number: usize) -> Color {
-    // Steps of the golden ratio spread hues evenly, however many there are.
+    // Steps of the golden ratio spread any number of hues evenly.
     let turn = (number as f32 * 0.618_034).fract() * 6.0;
     let wave = |shift: f32| {
         let distance = ((turn + shift) % 6.0 - 3.0).abs();

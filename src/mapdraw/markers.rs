@@ -9,12 +9,12 @@ use crate::{
 
 use super::{Color, INK, PixelPoint, Primitive, Projection, Shape, heightmap};
 
-/// Radius of a mark, in pixels.
+/// Radius of a marker, in pixels.
 const RADIUS: f32 = 6.0;
-/// Behind each mark, so that it shows on any ground.
+/// Color of the rim, for contrast on any ground.
 const RIM: Color = [10, 11, 14];
 
-/// How a purpose is drawn.
+/// Marker style of an entity category.
 struct Style {
     purpose: EntityCategory,
     icon: MarkerIcon,
@@ -24,12 +24,12 @@ struct Style {
 
 #[derive(Clone, Copy)]
 enum MarkerIcon {
-    /// A disc with a beak towards where the player looks.
+    /// A disc with a pointer in the view direction.
     Looking,
     Disc,
     Diamond,
     Square,
-    /// The outline of its model.
+    /// The bounding box of the brush model.
     Outline,
 }
 
@@ -42,7 +42,7 @@ const fn style(
     Style { purpose, icon, color, label }
 }
 
-/// In the order of the legend; what is lower is drawn over what is higher.
+/// Marker styles in the order of the legend. Later markers cover earlier ones.
 const STYLES: &[Style] = &[
     style(EntityCategory::Mover, MarkerIcon::Outline, [196, 170, 255], "door, lift, train"),
     style(EntityCategory::Teleporter, MarkerIcon::Outline, [120, 230, 255], "teleporter"),
@@ -58,7 +58,7 @@ const STYLES: &[Style] = &[
     style(EntityCategory::BlueSpawn, MarkerIcon::Looking, [112, 160, 255], "blue spawn point"),
 ];
 
-/// The marks of a map's entities.
+/// Returns the markers of a map's entities.
 pub(super) fn of_entities(
     map: &Bsp,
     entities: &MapEntities,
@@ -85,7 +85,7 @@ pub(super) fn of_entities(
     shapes
 }
 
-/// The box of a brush entity, and a line to where it takes players.
+/// Draws the bounding box of a brush entity, and a line to its destination.
 fn outline(
     model: &Model,
     entities: &MapEntities,
@@ -133,7 +133,7 @@ fn icon_at(icon: MarkerIcon, at: PixelPoint, yaw: f32, color: Color, name: &str)
     let shape = |primitive, color| Shape { primitive, color, opacity: 1.0, name: name.to_owned() };
     let mut shapes = vec![shape(primitive(RADIUS + 1.5), RIM)];
     if matches!(icon, MarkerIcon::Looking) {
-        // North is up, so angles turn the other way in the picture.
+        // The y axis of the drawing points down, so angles change sign.
         let (sin, cos) = (-yaw.to_radians()).sin_cos();
         let ahead = |along: f32, aside: f32| {
             [at[0] + along * cos - aside * sin, at[1] + along * sin + aside * cos]
@@ -148,7 +148,7 @@ fn icon_at(icon: MarkerIcon, at: PixelPoint, yaw: f32, color: Color, name: &str)
     shapes
 }
 
-/// Corners of an even polygon, the first `turn` turns from the right.
+/// Returns the corners of a regular polygon, the first `turn` turns from the right.
 fn corners(at: PixelPoint, radius: f32, count: u16, turn: f32) -> Vec<PixelPoint> {
     (0..count)
         .map(|corner| {
@@ -158,7 +158,7 @@ fn corners(at: PixelPoint, radius: f32, count: u16, turn: f32) -> Vec<PixelPoint
         .collect()
 }
 
-/// What the legend tells.
+/// Data of the legend.
 pub(super) struct LegendData<'a> {
     pub(super) name: &'a str,
     pub(super) survey: &'a MapSummary,
@@ -168,7 +168,7 @@ pub(super) struct LegendData<'a> {
     pub(super) pixels_per_unit: f32,
 }
 
-/// What the picture says beside the ground: the map, the signs that are used, heights and scale.
+/// Draws the legend: map, marker styles in use, height colors and scale.
 pub(super) fn legend(data: &LegendData<'_>, [left, top]: PixelPoint) -> Vec<Shape> {
     let LegendData { name, survey, entities, heights: [lowest, highest], pixels_per_unit } = *data;
     let is_used = |style: &&Style| {

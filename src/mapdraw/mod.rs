@@ -16,27 +16,27 @@ use crate::{
     world::{Bsp, MapEntities, MapSummary, bsp::mesh::Triangle},
 };
 
-/// Longest side of the ground's image, in pixels.
+/// Maximum side of the ground image, in pixels.
 pub const MAX_SIDE: usize = 3000;
-/// Pixels around the ground.
+/// Margin around the ground, in pixels.
 const MARGIN: f32 = 24.0;
-/// Pixels of the legend beside it.
+/// Width of the legend, in pixels.
 const LEGEND_WIDTH: f32 = 220.0;
-/// Least height that the legend needs, in pixels.
+/// Minimum height of the legend, in pixels.
 const LEGEND_HEIGHT: f32 = 420.0;
 
-/// Red, green, blue.
+/// Color as red, green and blue.
 pub(crate) type Color = [u8; 3];
 
-/// What surrounds everything.
+/// Background color.
 const BACKGROUND: Color = [24, 27, 34];
-/// Words.
+/// Text color.
 const INK: Color = [222, 220, 212];
 
-/// A point of the picture: pixels from its left and upper edge.
+/// A point of the drawing, in pixels from its left and upper edge.
 type PixelPoint = [f32; 2];
 
-/// What is to be drawn.
+/// Drawing of a map: ground image and shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     size: [u32; 2],
@@ -45,7 +45,7 @@ pub struct Drawing {
     shapes: Vec<Shape>,
 }
 
-/// Pixels, row after row from the top.
+/// Raster image, row by row from the top.
 #[derive(Clone, Debug, PartialEq)]
 struct Image {
     width: usize,
@@ -53,14 +53,14 @@ struct Image {
     pixels: Vec<Color>,
 }
 
-/// One mark.
+/// A colored shape with a name.
 #[derive(Clone, Debug, PartialEq)]
 struct Shape {
     primitive: Primitive,
     color: Color,
-    /// 0 invisible to 1 solid.
+    /// Opacity, 0 (invisible) to 1 (solid).
     opacity: f32,
-    /// What it stands for; a viewer may show it.
+    /// Name of the marked entity, shown by SVG viewers.
     name: String,
 }
 
@@ -76,7 +76,7 @@ enum Primitive {
         to: PixelPoint,
         width: f32,
     },
-    /// One line of ASCII; its left end, or its middle, and its baseline.
+    /// One line of ASCII text. `at` is the left end or the center of its baseline.
     Text {
         at: PixelPoint,
         text: String,
@@ -85,22 +85,22 @@ enum Primitive {
     },
 }
 
-/// What a drawing shows beyond the ground and the marks.
+/// Options of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawOptions {
-    /// Longer side of the ground, in pixels: 1 to [`MAX_SIDE`].
+    /// Longer side of the ground, in pixels, 1 to [`MAX_SIDE`].
     pub side: usize,
-    /// Tints the ground by cluster.
+    /// Whether to tint the ground by cluster.
     pub clusters: bool,
 }
 
-/// Where things of the map lie in the picture. North is up.
+/// Projection of map coordinates to pixels. North is up.
 #[derive(Clone, Copy, Debug)]
 struct Projection {
-    /// West and north edge, in units.
+    /// West and north edge of the ground, in units.
     west: f32,
     north: f32,
-    /// Pixels of the picture to the left of and above the ground.
+    /// Pixels to the left of and above the ground.
     left: f32,
     top: f32,
     pixels_per_unit: f32,
@@ -115,7 +115,7 @@ impl Projection {
     }
 }
 
-/// Draws a map called `name` from above.
+/// Draws a top view of the map `name`.
 #[must_use]
 pub fn draw(
     name: &str,
@@ -160,7 +160,7 @@ pub fn draw(
     }
 }
 
-/// Box around what can be stood on, or around the world when that is nothing.
+/// Returns the bounding box of all floors, or of the world without floors.
 fn extent(map: &Bsp, floors: &[&Triangle]) -> (Vec3, Vec3) {
     let mut corners = floors.iter().flat_map(|triangle| triangle.corners);
     let Some(first) = corners.next() else {

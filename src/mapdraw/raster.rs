@@ -11,16 +11,16 @@ use embedded_graphics::{
 
 use super::{BACKGROUND, Color, Drawing, Image, PixelPoint, Primitive, Shape, heightmap::mix};
 
-/// Samples of a pixel along each side, at the rim of a shape.
+/// Samples per pixel along each axis, for the coverage at a shape's rim.
 const SAMPLES: u16 = 4;
-/// Corners that a disc is drawn with.
+/// Corners of the polygon of a disc.
 const DISC_CORNERS: u16 = 24;
 
-/// The scene as the bytes of a PNG file.
+/// Encodes a drawing as a PNG file.
 ///
 /// # Errors
 ///
-/// When it cannot be packed, as a sentence.
+/// The encoder's error, as a sentence.
 pub fn png(drawing: &Drawing) -> Result<Vec<u8>, String> {
     let [width, height] = drawing.size.map(|length| length as usize);
     let mut picture = Image { width, height, pixels: vec![BACKGROUND; width * height] };
@@ -35,7 +35,7 @@ pub fn png(drawing: &Drawing) -> Result<Vec<u8>, String> {
     encode(&picture)
 }
 
-/// An image as the bytes of a PNG file.
+/// Encodes an image as a PNG file.
 pub(super) fn encode(image: &Image) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, image.width as u32, image.height as u32);
@@ -45,7 +45,7 @@ pub(super) fn encode(image: &Image) -> Result<Vec<u8>, String> {
     encoder
         .write_header()
         .and_then(|mut writer| writer.write_image_data(image.pixels.as_flattened()))
-        .map_err(|error| format!("the picture cannot be packed: {error}"))?;
+        .map_err(|error| format!("PNG encoding failed: {error}"))?;
     Ok(bytes)
 }
 
@@ -66,8 +66,8 @@ impl Image {
                 let along = [to[0] - from[0], to[1] - from[1]];
                 let length = along[0].hypot(along[1]).max(1e-3);
                 let aside = [-along[1] / length * width / 2.0, along[0] / length * width / 2.0];
-                let corner = |place: &PixelPoint, icon: f32| {
-                    [place[0] + icon * aside[0], place[1] + icon * aside[1]]
+                let corner = |end: &PixelPoint, side: f32| {
+                    [end[0] + side * aside[0], end[1] + side * aside[1]]
                 };
                 let corners =
                     [corner(from, 1.0), corner(to, 1.0), corner(to, -1.0), corner(from, -1.0)];
@@ -88,7 +88,7 @@ impl Image {
 
     /// Fills a convex polygon.
     fn fill(&mut self, corners: &[PixelPoint], color: Color, opacity: f32) {
-        // A number that is out of range becomes the range's end.
+        // Casts saturate at the limits of the range.
         let bound = |axis: usize, limit: usize| {
             let values = corners.iter().map(|corner| corner[axis]);
             let low = values.clone().fold(f32::INFINITY, f32::min);
@@ -107,7 +107,7 @@ impl Image {
     }
 }
 
-/// The share of a pixel that lies inside a convex polygon.
+/// Returns the share of a pixel inside a convex polygon.
 fn coverage(corners: &[PixelPoint], left: f32, top: f32) -> f32 {
     let is_inside = |x: f32, y: f32| {
         let mut sides = corners.iter().zip(corners.iter().cycle().skip(1)).map(|(from, to)| {

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use super::{BACKGROUND, Color, Drawing, PixelPoint, Primitive, Shape, raster};
 
-/// The scene as the text of an SVG file.
+/// Encodes a drawing as an SVG file.
 ///
 /// # Errors
 ///
-/// When the ground cannot be packed, as a sentence.
+/// The PNG encoder's error, as a sentence.
 pub fn svg(drawing: &Drawing) -> Result<String, String> {
     let [width, height] = drawing.size;
     let ground = base64(&raster::encode(&drawing.ground)?);
@@ -79,7 +79,7 @@ fn hex([red, green, blue]: Color) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Text that cannot be taken for markup. What XML forbids is left out.
+/// Escapes markup, and removes characters that XML forbids.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_packed_as_the_standard_says() {
+    fn base64_matches_reference_values() {
         for (bytes, text) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn names_from_a_map_are_no_markup() {
+    fn map_names_are_escaped_in_svg() {
         assert_eq!(escaped("<a b=\"&\u{7}\u{e9}\">"), "&lt;a b=&quot;&amp;&quot;&gt;");
     }
 }

@@ -13,17 +13,17 @@ use crate::{
 pub enum Actor {
     /// A server.
     Server(Box<Server>),
-    /// A server whose inputs are written down.
+    /// A server with a recorded journal.
     Recorded(Box<Journaled<Server>>),
-    /// A client with somebody at the keys.
+    /// A client with scripted input.
     Player(Box<Player>),
-    /// Many clients that play by themselves.
+    /// Simulated clients of a load test.
     Bots(Box<Bots>),
-    /// An address where nobody is.
+    /// An address without a node.
     Offline,
 }
 
-/// Says nothing and hears nothing.
+/// Node that ignores datagrams and sends none.
 struct Offline;
 
 impl Node for Offline {
@@ -85,7 +85,7 @@ impl Actor {
         })
     }
 
-    /// The server, if it is one.
+    /// Returns the server, if the node is one.
     #[must_use]
     pub fn server(&self) -> Option<&Server> {
         match self {
@@ -95,13 +95,13 @@ impl Actor {
         }
     }
 
-    /// The bots, if it is some.
+    /// Returns the bots, if the node holds bots.
     #[must_use]
     pub fn bots(&self) -> Option<&Bots> {
         if let Self::Bots(bots) = self { Some(bots) } else { None }
     }
 
-    /// The player, if it is one.
+    /// Returns the player, if the node is one.
     pub fn player(&mut self) -> Option<&mut Player> {
         if let Self::Player(player) = self { Some(player) } else { None }
     }

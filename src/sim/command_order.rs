@@ -2,52 +2,53 @@
 //!
 //! A client may miss lines only around a new gamestate, or after it joined again.
 
-/// What is said: by whom, in which of its lives, as which line.
+/// Numbered chat line: its speaker, the speaker's connection and the line number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberedLine {
-    /// The speaker's place.
+    /// Index of the speaker.
     pub speaker: usize,
-    /// Which of its lives.
+    /// Number of the speaker's connection.
     pub life: u32,
-    /// The line.
+    /// Number of the line in that connection.
     pub line: u32,
 }
 
 impl NumberedLine {
-    /// The words.
+    /// Returns the line as a chat command.
     #[must_use]
     pub fn words(self) -> String {
         format!("say from {}.{} line {}", self.speaker, self.life, self.line)
     }
 
-    /// Reads the words in a command that was heard.
+    /// Parses the line in a received command.
     #[must_use]
     pub fn read(command: &str) -> Option<Self> {
         let (_, rest) = command.split_once("from ")?;
-        let (who, line) = rest.split_once(" line ")?;
-        let (speaker, life) = who.split_once('.')?;
+        let (sender, line) = rest.split_once(" line ")?;
+        let (speaker, life) = sender.split_once('.')?;
         let line = line.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()?;
         Some(Self { speaker: speaker.parse().ok()?, life: life.parse().ok()?, line })
     }
 }
 
-/// What one listener heard of everybody last.
+/// Order checker of one receiver: the last line of each speaker.
 #[derive(Debug, Default)]
 pub struct CommandOrderChecker {
     levels: u32,
-    /// By speaker: the last line, and whether some may be missing behind it.
+    /// Last line of each speaker, and whether a gap may follow it.
     last: Vec<Option<(NumberedLine, bool)>>,
 }
 
 impl CommandOrderChecker {
-    /// Takes the commands that came since the last call and returns how many of them were numbered.
-    /// `levels` is the number of gamestates received so far. A listener that `is_behind` does not have
-    /// the level in force: it is sent gamestates until one arrives, and each may leave lines out, so a
-    /// gap may stand before, behind and between the commands. The same holds for commands that came
-    /// together with a gamestate. Doubled and late lines are found in these, too.
+    /// Checks the commands since the last call and returns the number of numbered lines.
+    ///
+    /// `levels` is the number of gamestates received so far. A receiver that `is_behind` does not have the
+    /// current level. It is sent gamestates until one arrives, and each may skip lines: gaps are allowed
+    /// before, between and after its commands. The same holds for commands that arrive with a gamestate.
+    /// Duplicated and late lines are errors there, too.
     ///
     /// # Errors
-    /// One is lost, doubled, or out of order.
+    /// A line that is lost, duplicated or out of order.
     pub fn check_all<'a>(
         &mut self,
         levels: u32,
@@ -61,7 +62,7 @@ impl CommandOrderChecker {
             if may_miss {
                 self.allow_gaps();
             }
-            numbered += u64::from(self.hear(command)?);
+            numbered += u64::from(self.check(command)?);
         }
         if may_miss {
             self.allow_gaps();
@@ -73,8 +74,8 @@ impl CommandOrderChecker {
         self.last.iter_mut().flatten().for_each(|(_, gap)| *gap = true);
     }
 
-    /// Hears a command. True when it was one that is numbered.
-    fn hear(&mut self, command: &str) -> Result<bool, String> {
+    /// Checks one command. Returns whether it is a numbered line.
+    fn check(&mut self, command: &str) -> Result<bool, String> {
         let Some(line) = NumberedLine::read(command) else { return Ok(false) };
         if self.last.len() <= line.speaker {
             self.last.resize(line.speaker + 1, None);
@@ -84,14 +85,14 @@ impl CommandOrderChecker {
         {
             let is_next = line.line == last.line + 1 || gap && line.line > last.line;
             if !is_next {
-                return Err(format!("{} is heard after line {}", line.words(), last.line));
+                return Err(format!("{} received after line {}", line.words(), last.line));
             }
         }
         self.last[line.speaker] = Some((line, false));
         Ok(true)
     }
 
-    /// The last that was heard of a speaker.
+    /// Returns the last line received from a speaker.
     #[must_use]
     pub fn last_of(&self, speaker: usize) -> Option<NumberedLine> {
         self.last.get(speaker).copied().flatten().map(|(line, _)| line)
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_doubled_or_late_is_heard() {
+    fn lost_duplicated_and_late_lines_are_errors() {
         let said = |life, line| {
             let line = NumberedLine { speaker: 3, life, line };
             format!("chat \"p: {}\"\n", &line.words()[4..])
@@ -115,18 +116,18 @@ mod tests {
         for line in [7, 8, 9] {
             assert_eq!(hear(1, &said(0, line)), Ok(1));
         }
-        assert!(hear(1, &said(0, 9)).is_err(), "doubled");
+        assert!(hear(1, &said(0, 9)).is_err(), "duplicated");
         assert!(hear(1, &said(0, 8)).is_err(), "late");
         assert!(hear(1, &said(0, 11)).is_err(), "lost");
-        assert_eq!(hear(2, &said(0, 12)), Ok(1), "behind a gamestate");
+        assert_eq!(hear(2, &said(0, 12)), Ok(1), "after a gamestate");
         assert_eq!(hear(2, &said(0, 14)), Ok(1), "or around it");
         assert!(hear(2, &said(0, 16)).is_err(), "lost again");
-        assert_eq!(hear(2, &said(1, 1)), Ok(1), "another life");
+        assert_eq!(hear(2, &said(1, 1)), Ok(1), "another connection");
         assert_eq!(command_order.last_of(3), Some(NumberedLine { speaker: 3, life: 1, line: 1 }));
     }
 
     #[test]
-    fn gap_inside_a_batch_is_allowed_only_without_the_level() {
+    fn gap_inside_a_batch_needs_a_missing_level() {
         let said = |line| NumberedLine { speaker: 3, life: 0, line }.words();
         let hear = |batches: &[(u32, bool, &[u32])]| {
             let mut command_order = CommandOrderChecker::default();
@@ -136,7 +137,7 @@ mod tests {
             };
             batches.iter().try_fold(0, |sum, batch| Ok::<_, String>(sum + heard(batch)?))
         };
-        // Two gamestates were lost, and line 5 was said before the second.
+        // Two gamestates were lost, and line 5 was sent before the second.
         assert_eq!(hear(&[(0, true, &[4, 6])]), Ok(2));
         assert_eq!(hear(&[(0, true, &[4, 6]), (1, false, &[8])]), Ok(3), "and around the third");
         assert_eq!(hear(&[(1, false, &[4]), (2, false, &[5, 7])]), Ok(3), "together with one");

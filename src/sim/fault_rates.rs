@@ -5,40 +5,40 @@ use crate::{
     model::Millis,
 };
 
-/// One stretch's faults.
+/// Fault rates of one phase. A rate is the share of moments with the event, in thousandths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultRates {
-    /// What happens to datagrams.
+    /// Impairment of all datagrams.
     pub impairment: Impairment,
-    /// Of a thousand moments, how many bring the event.
+    /// Rate of NAT rebindings.
     pub rebinds: u32,
-    /// As above: the server's machine stalls.
+    /// Rate of server stalls.
     pub server_stalls: u32,
-    /// As above: a player's machine stalls.
+    /// Rate of player stalls.
     pub player_stalls: u32,
-    /// As above: the server's clock jumps ahead.
+    /// Rate of forward jumps of the server's clock.
     pub server_jumps: u32,
-    /// As above: a player's clock jumps ahead.
+    /// Rate of forward jumps of a player's clock.
     pub player_jumps: u32,
-    /// As above: a player leaves, politely or not.
+    /// Rate of players that leave, by disconnecting or by silence.
     pub leaves: u32,
-    /// As above: another map, or the same anew.
+    /// Rate of map changes and restarts.
     pub maps: u32,
-    /// As above: strangers send queries and rubbish.
+    /// Rate of query and random datagram floods.
     pub floods: u32,
-    /// As above: somebody says something.
+    /// Rate of chat lines.
     pub talk: u32,
 }
 
 impl FaultRates {
-    /// Nothing goes wrong; people talk, come and go.
+    /// Returns the rates of a trial without faults: chat, joins, leaves and map changes.
     #[must_use]
     pub fn calm() -> Self {
         let impairment = Impairment::latency(Millis(20));
         Self { impairment, leaves: 3, maps: 1, talk: 100, ..Self::default() }
     }
 
-    /// Draws the faults of a stretch. Each kind is there or not, so that they meet in all ways.
+    /// Draws the rates of a phase. Each kind is present or absent, so that all combinations occur.
     #[must_use]
     pub fn draw(rng: &mut SeededRng) -> Self {
         let latency = Millis(rng.below(150));
@@ -63,7 +63,7 @@ impl FaultRates {
             talk: 300,
             ..Self::default()
         };
-        // Nothing in the protocol notices a flipped bit, so such stretches ask for less.
+        // The protocol does not detect flipped bits, so phases with them have fewer checks.
         if rng.chance(200) {
             impairment.corruption = 1 + rng.below(40) as u32;
         }
@@ -71,13 +71,13 @@ impl FaultRates {
         rates
     }
 
-    /// Whether what arrives may be something else than what was sent.
+    /// Whether datagrams may arrive with other content than was sent.
     #[must_use]
     pub fn damages(&self) -> bool {
         self.impairment.corruption > 0
     }
 
-    /// Whether a player may be sent what it cannot read.
+    /// Whether a player may receive an invalid message.
     #[must_use]
     pub fn cuts(&self) -> bool {
         self.impairment.truncation > 0 || self.damages()

@@ -17,15 +17,15 @@ use crate::{
     node::{Hosted, LocalPort, Node, Route},
 };
 
-/// Largest datagram that a network carries whole, without its own headers.
+/// Maximum datagram payload, in bytes, below the usual MTU.
 const MAX_DATAGRAM_LEN: usize = 1400;
 /// Port 0 of a node.
 const FIRST_PORT: u16 = 27960;
 
-/// A node's place in the list that [`Network::run_until`] is given.
+/// Index of a node in the list passed to [`Network::run_until`].
 pub type NodeId = usize;
 
-/// A datagram under way. Ordered by arrival, then by sending.
+/// A datagram in flight. Ordered by arrival, then by sending.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Flight {
     arrival: Millis,
@@ -36,43 +36,43 @@ struct Flight {
     bytes: Vec<u8>,
 }
 
-/// What a node's machine does to it.
+/// Clock state of a node: stall and offset.
 #[derive(Clone, Copy, Debug, Default)]
 struct NodeClock {
-    /// Until then nothing runs there.
+    /// End of the stall. The node does not run before.
     stalled_until: Millis,
-    /// How far its clock is ahead of the network's.
+    /// Offset of its clock, ahead of the network's.
     ahead: Millis,
 }
 
-/// A datagram that a node sent, as [`Network::take_traced`] tells of it.
+/// A datagram of the traced node, returned by [`Network::take_traced`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentDatagram {
-    /// When.
+    /// Time of sending.
     pub at: Millis,
-    /// Who sent it.
+    /// Sending node.
     pub from: NodeId,
-    /// Where it went.
+    /// Destination address.
     pub to: SocketAddr,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub len: usize,
-    /// Whether it belongs to no connection.
+    /// Whether it is a connectionless packet.
     pub is_connectionless: bool,
 }
 
-/// The network.
+/// Simulated network between nodes.
 #[derive(Debug)]
 pub struct Network {
     now: Millis,
     clocks: Vec<NodeClock>,
-    /// What the noted node sent.
+    /// Traced node, and its datagrams since the last call of [`Self::take_traced`].
     traced: Option<(NodeId, Vec<SentDatagram>)>,
-    /// Checksum over all that was sent.
+    /// Checksum over every datagram sent.
     transcript: u32,
     bytes_sent: u64,
-    /// What was done to datagrams.
+    /// Injected faults.
     faults: FaultCounts,
-    /// The newest number that arrived, by the nodes that it came from and to.
+    /// Newest datagram number that arrived, by source and destination node.
     newest: HashMap<(NodeId, NodeId), u64>,
     rng: SeededRng,
     impairment: Impairment,
@@ -80,12 +80,12 @@ pub struct Network {
     sent: u64,
     longest: usize,
     packet: Vec<u8>,
-    /// What was sent to addresses of no node, while somebody watches.
+    /// Datagrams to addresses without a node, once [`Self::take_outside`] was called.
     outside: Option<Vec<(SocketAddr, Vec<u8>)>>,
 }
 
 impl Network {
-    /// A network at time `now` whose chance is drawn from `seed`.
+    /// Creates a network at time `now`. `seed` determines the impairment of each datagram.
     #[must_use]
     pub fn new(seed: u64, impairment: Impairment, now: Millis) -> Self {
         Self {
@@ -106,25 +106,25 @@ impl Network {
         }
     }
 
-    /// The virtual time.
+    /// Current virtual time.
     #[must_use]
     pub fn now(&self) -> Millis {
         self.now
     }
 
-    /// Datagrams sent so far.
+    /// Number of datagrams sent so far.
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Bytes sent so far, without the headers of UDP and IP.
+    /// Bytes sent so far, without UDP and IP headers.
     #[must_use]
     pub fn bytes_sent(&self) -> u64 {
         self.bytes_sent
     }
 
-    /// What was done to datagrams so far.
+    /// Faults injected so far.
     #[must_use]
     pub fn faults(&self) -> FaultCounts {
         self.faults
@@ -136,36 +136,36 @@ impl Network {
         self.longest
     }
 
-    /// A checksum over all datagrams so far, their ways and their times: equal runs have equal ones.
+    /// Checksum over all datagrams so far, with their routes and times. Equal runs have equal checksums.
     #[must_use]
     pub fn transcript(&self) -> u32 {
         self.transcript
     }
 
-    /// Notes what a node sends from now on.
+    /// Traces the datagrams of a node from now on.
     pub fn trace_node(&mut self, node: NodeId) {
         self.traced = Some((node, Vec::new()));
     }
 
-    /// What the noted node has sent since the last time.
+    /// Returns the datagrams of the traced node since the last call.
     pub fn take_traced(&mut self) -> impl Iterator<Item = SentDatagram> + '_ {
-        self.traced.iter_mut().flat_map(|(_, passages)| passages.drain(..))
+        self.traced.iter_mut().flat_map(|(_, datagrams)| datagrams.drain(..))
     }
 
-    /// The time that a node's clock shows.
+    /// Returns the time of a node's clock.
     #[must_use]
     pub fn clock(&self, node: NodeId) -> Millis {
         self.now + self.node_clock(node).ahead
     }
 
-    /// For that long nothing runs on a node's machine.
+    /// Stalls a node for a time.
     pub fn stall(&mut self, node: NodeId, span: Millis) {
         let until = self.now + span;
-        let machine = self.node_clock_mut(node);
-        machine.stalled_until = machine.stalled_until.max(until);
+        let clock = self.node_clock_mut(node);
+        clock.stalled_until = clock.stalled_until.max(until);
     }
 
-    /// A node's clock jumps ahead.
+    /// Advances a node's clock by a jump.
     pub fn jump_clock(&mut self, node: NodeId, span: Millis) {
         self.node_clock_mut(node).ahead += span;
     }
@@ -181,48 +181,48 @@ impl Network {
         &mut self.clocks[node]
     }
 
-    /// When a node wants to run next, by the network's clock.
+    /// Returns the time of a node's next frame, by the network's clock.
     fn next_frame<N: Node>(&self, id: NodeId, node: &N) -> Millis {
         if node.is_finished() {
             return Millis::NEVER;
         }
-        let machine = self.node_clock(id);
+        let clock = self.node_clock(id);
         match node.next_frame() {
             Millis::NEVER => Millis::NEVER,
-            next => Millis(next.0.saturating_sub(machine.ahead.0)).max(machine.stalled_until),
+            next => Millis(next.0.saturating_sub(clock.ahead.0)).max(clock.stalled_until),
         }
     }
 
-    /// Changes what happens to datagrams from now on.
+    /// Sets the impairment of datagrams from now on.
     pub fn set_impairment(&mut self, impairment: Impairment) {
         self.impairment = impairment;
     }
 
-    /// The address of a node's port, public and one per node.
+    /// Returns the address of a node's port. Each node has its own public host address.
     #[must_use]
     pub fn address(node: NodeId, port: LocalPort) -> SocketAddr {
-        // 198.18.0.0/15 is set aside for tests and counts as far away.
+        // 198.18.0.0/15 is reserved for tests and is not a LAN address.
         let ip = Ipv4Addr::from_bits(0xc612_0000 + node as u32 + 1);
         SocketAddr::new(ip.into(), FIRST_PORT.wrapping_add(port.0))
     }
 
-    /// Sends a datagram from outside the nodes, from whatever address.
+    /// Sends a datagram to a node from any address, without loss.
     pub fn inject(&mut self, from: SocketAddr, to: NodeId, bytes: &[u8]) {
         let arrival = self.now + self.impairment.latency;
         self.launch(arrival, to, LocalPort(0), from, bytes.to_vec());
     }
 
-    /// What was sent to addresses of no node since the last call, oldest first: the ear of a peer that
-    /// is played by hand and speaks through [`Self::inject`]. Before the first call nothing is kept.
+    /// Returns the datagrams to addresses without a node since the last call, oldest first.
+    ///
+    /// With [`Self::inject`] it forms a hand-written peer. Datagrams before the first call are not stored.
     pub fn take_outside(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
         self.outside.replace(Vec::new()).unwrap_or_default()
     }
 
-    /// Lets the nodes run until `end`. After each step `check` sees the network and the
-    /// nodes.
+    /// Runs the nodes until `end`, and calls `check` after each step.
     ///
     /// # Panics
-    /// When a node sends a datagram that no network carries whole, or asks for frames without end.
+    /// When a datagram exceeds the maximum payload, or when a node requests frames without end.
     pub fn run_until<N: Hosted>(
         &mut self,
         nodes: &mut [N],
@@ -243,7 +243,7 @@ impl Network {
             idle_steps = if next > self.now { 0 } else { idle_steps + 1 };
             assert!(
                 idle_steps < 1_000_000,
-                "time does not pass: a node asks for frames without end"
+                "time does not advance: a node requests frames without end"
             );
             self.now = self.now.max(next);
             self.deliver(nodes);
@@ -257,7 +257,7 @@ impl Network {
         }
     }
 
-    /// Hands out what has arrived.
+    /// Delivers the datagrams that have arrived.
     fn deliver(&mut self, nodes: &mut [impl Node]) {
         while self.flights.peek().is_some_and(|Reverse(next)| next.arrival <= self.now) {
             let Some(Reverse(mut flight)) = self.flights.pop() else { break };
@@ -275,7 +275,7 @@ impl Network {
         }
     }
 
-    /// Counts a datagram that comes behind one that was sent after it.
+    /// Counts a datagram that arrives after one that was sent later.
     fn record_order(&mut self, flight: &Flight) {
         let Some((from, _)) = Self::owner(flight.from) else { return };
         let newest = self.newest.entry((from, flight.to)).or_default();
@@ -286,7 +286,7 @@ impl Network {
         }
     }
 
-    /// Takes what the nodes send.
+    /// Collects the datagrams of the nodes.
     fn collect(&mut self, nodes: &mut [impl Hosted]) {
         let mut packet = std::mem::take(&mut self.packet);
         for (id, node) in nodes.iter_mut().enumerate() {
@@ -309,12 +309,12 @@ impl Network {
         hasher.update(&route.remote.port().to_le_bytes());
         hasher.update(bytes);
         self.transcript = hasher.finalize();
-        if let Some((traced, passages)) = &mut self.traced
+        if let Some((traced, datagrams)) = &mut self.traced
             && *traced == id
         {
             let is_connectionless = bytes.starts_with(&[255; 4]);
             let (at, to, len) = (self.now, route.remote, bytes.len());
-            passages.push(SentDatagram { at, from: id, to, len, is_connectionless });
+            datagrams.push(SentDatagram { at, from: id, to, len, is_connectionless });
         }
     }
 
@@ -326,19 +326,19 @@ impl Network {
             }
             return;
         };
-        let fate = self.impairment.decide(&mut self.rng);
-        match fate.delays {
+        let delivery = self.impairment.decide(&mut self.rng);
+        match delivery.delays {
             [None, None] => self.faults.add(Fault::Lost),
             [Some(_), Some(_)] => self.faults.add(Fault::Duplicated),
             _ => {}
         }
-        for delay in fate.delays.into_iter().flatten() {
+        for delay in delivery.delays.into_iter().flatten() {
             let mut bytes = bytes.to_vec();
-            let damage = self.impairment.damage(&mut self.rng, &mut bytes);
-            if damage.is_cut {
+            let corruption = self.impairment.corrupt(&mut self.rng, &mut bytes);
+            if corruption.is_cut {
                 self.faults.add(Fault::Truncated);
             }
-            if damage.is_flipped {
+            if corruption.is_flipped {
                 self.faults.add(Fault::Flipped);
             }
             self.launch(self.now + delay, node, port, from, bytes);
@@ -358,7 +358,7 @@ impl Network {
         self.flights.push(Reverse(Flight { arrival, number, to, port, from, bytes }));
     }
 
-    /// Which node's port an address is.
+    /// Returns the node and port of an address.
     pub(super) fn owner(address: SocketAddr) -> Option<(NodeId, LocalPort)> {
         let SocketAddr::V4(address) = address else { return None };
         let node = address.ip().to_bits().checked_sub(0xc612_0001).filter(|n| *n < 0x2_0000)?;

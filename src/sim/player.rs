@@ -17,11 +17,11 @@ use crate::{
 /// Time between two usercmds.
 const MOVE_INTERVAL: Millis = Millis(16);
 
-/// What somebody at the keys feels like.
+/// Random input of a player.
 #[derive(Debug)]
 struct RandomInput {
     rng: SeededRng,
-    /// The move from which on something else is pressed.
+    /// Usercmd number at which the keys change.
     until: u32,
     keys: UserCmd,
 }
@@ -46,38 +46,38 @@ impl RandomInput {
     }
 }
 
-/// The player.
+/// Scripted player with its client.
 #[derive(Debug)]
 pub struct Player {
     pub(super) client: Client,
-    /// Memory for what [`super::check_snapshots`] writes.
+    /// Scratch buffer of [`super::check_snapshots`].
     pub(super) writer: BitWriter,
     next_move: Millis,
     moves: u32,
-    /// Which of its router's ports it has now.
+    /// Source port, as assigned by its NAT router.
     port: LocalPort,
     is_touched: bool,
-    /// What it does besides walking on, if it does anything.
+    /// Random input; `None` walks in circles.
     random_input: Option<RandomInput>,
-    /// Gamestates it was sent.
+    /// Gamestates received.
     pub levels: u32,
-    /// What is held down.
+    /// Pressed buttons.
     pub buttons: Buttons,
-    /// Reliable commands that its game was given, in order.
+    /// Server commands received, in order.
     pub heard: Vec<String>,
-    /// Messages that brought a snapshot since they were last taken; what it showed, the client keeps.
+    /// Sequences of messages with a snapshot that are not checked yet. The client stores the snapshots.
     pub seen: Vec<Sequence>,
-    /// What the server did wrong.
+    /// Protocol errors of the server.
     pub faults: Vec<ProtocolError>,
-    /// Why it was not let in, last.
+    /// Reason of the last refusal.
     pub refusal: Option<String>,
 }
 
 impl Player {
-    /// A player who joins `server` at `now`.
+    /// Creates a player who joins `server` at `now`.
     ///
     /// # Panics
-    /// When the name makes no userinfo.
+    /// When the name is not valid in a userinfo.
     #[must_use]
     pub fn new(
         server: SocketAddr,
@@ -90,10 +90,10 @@ impl Player {
         Self::with_userinfo(server, wire, &pairs, (Qport(seed as u16), seed), now)
     }
 
-    /// A player with these pairs in its userinfo.
+    /// Creates a player with the given userinfo pairs.
     ///
     /// # Panics
-    /// When they make no userinfo.
+    /// When the pairs are not a valid userinfo.
     #[must_use]
     pub fn with_userinfo(
         server: SocketAddr,
@@ -125,24 +125,24 @@ impl Player {
         }
     }
 
-    /// Lets the player run about, jump and shoot as `seed` says, instead of walking in circles.
+    /// Replaces walking in circles with random movement, jumps and shots.
     pub fn use_random_input(&mut self, seed: u64) {
         self.random_input =
             Some(RandomInput { rng: SeededRng::new(seed), until: 0, keys: UserCmd::default() });
     }
 
-    /// Its router gives it that port. What comes to the one before is lost.
+    /// Rebinds the player to another source port. Datagrams to the previous port are lost.
     pub fn set_port(&mut self, port: LocalPort) {
         self.port = port;
     }
 
-    /// The port of its router that it has.
+    /// Current source port.
     #[must_use]
     pub fn port(&self) -> LocalPort {
         self.port
     }
 
-    /// The connection.
+    /// Protocol client of the player.
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
@@ -154,10 +154,11 @@ impl Player {
         self.client.stage() == ConnectionState::Active
     }
 
-    /// Whether it waits for the gamestate of a connection that `server` has given up, `host` being where
-    /// it connected from. A newcomer that the server does not hear is dropped without a word, and a real
-    /// player connects again long before the client times out. The challenge tells the connection from
-    /// an earlier one of the same host and qport, whose slot the server may still keep.
+    /// Whether the player waits for the gamestate of a connection from `host` that `server` has dropped.
+    ///
+    /// A server drops a new client that stays silent without a message, and a real player reconnects long
+    /// before the client times out. The challenge distinguishes the connection from an earlier one of the
+    /// same host and qport, whose slot the server may still hold.
     #[must_use]
     pub fn is_forgotten_by(&self, server: &Server, host: IpAddr) -> bool {
         let challenge =
@@ -165,29 +166,29 @@ impl Player {
         challenge.is_some_and(|challenge| !server.knows(host, challenge))
     }
 
-    /// Why it ended, if it did.
+    /// Reason of the disconnect, if the connection has ended.
     #[must_use]
     pub fn ending(&self) -> Option<&DisconnectReason> {
         self.client.ending()
     }
 
-    /// Types a command.
+    /// Sends a reliable command. Returns whether it was accepted.
     pub fn send_command(&mut self, now: Millis, text: &str) -> bool {
         self.client.send_command(now, text).is_ok()
     }
 
-    /// Changes one pair of the userinfo. False when there is no room for it.
+    /// Changes one pair of the userinfo. Returns whether the result is valid and was sent.
     pub fn change_userinfo(&mut self, now: Millis, key: &str, value: &str) -> bool {
         let mut info = self.client.userinfo().clone();
         info.set(key, value).is_ok() && self.client.set_userinfo(now, info).is_ok()
     }
 
-    /// Leaves politely.
+    /// Disconnects with a disconnect message.
     pub fn leave(&mut self, now: Millis) {
         self.client.disconnect(now);
     }
 
-    /// Whether anything has happened to it since the last time.
+    /// Returns whether the player received a datagram or ran since the last call.
     pub(super) fn take_updated(&mut self) -> bool {
         std::mem::take(&mut self.is_touched)
     }

@@ -8,22 +8,24 @@ use std::{collections::HashMap, net::SocketAddr};
 use super::network::SentDatagram;
 use crate::model::Millis;
 
-/// Headers of UDP and IPv4.
+/// Bytes of UDP and IPv4 headers.
 const HEADERS: u64 = 28;
-/// Most bytes above the rate at a time: a full datagram, one that goes at once because it must (a
-/// gamestate's first piece, a goodbye), and what rounding to milliseconds adds.
+/// Maximum bytes above the rate at any time.
+///
+/// It covers a full datagram, one that is sent without delay (the first fragment of a gamestate or a
+/// disconnect message), and rounding to milliseconds.
 const BURST: u64 = 6 * 1024;
-/// A server that counts in whole milliseconds may be this much too fast, in percent.
+/// Tolerance for a server that counts in whole milliseconds, in percent.
 const ROUNDING: u64 = 12;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// Thousandths of bytes.
+    /// Fill level, in thousandths of a byte.
     level: u64,
     at: Millis,
 }
 
-/// The buckets.
+/// Leaky buckets of all addresses.
 #[derive(Debug, Default)]
 pub(super) struct RateChecker {
     buckets: HashMap<SocketAddr, Bucket>,
@@ -31,7 +33,7 @@ pub(super) struct RateChecker {
 }
 
 impl RateChecker {
-    /// A datagram goes to a client of that rate.
+    /// Adds a datagram to a client with the given rate.
     pub(super) fn add(
         &mut self,
         datagram: &SentDatagram,
@@ -47,18 +49,18 @@ impl RateChecker {
         if bucket.level > BURST * 1000 {
             let (to, ahead) = (datagram.to, bucket.level / 1000);
             return Err(format!(
-                "{to} is sent {ahead} bytes more than its rate of {rate_bytes_per_sec} allows"
+                "{to} received {ahead} bytes above its rate of {rate_bytes_per_sec} bytes/s"
             ));
         }
         Ok(())
     }
 
-    /// Forgets everybody: who begins anew has a rate of its own.
-    pub(super) fn forget(&mut self) {
+    /// Clears all buckets: a new connection starts with a new budget.
+    pub(super) fn clear(&mut self) {
         self.buckets.clear();
     }
 
-    /// Most bytes above a rate that were seen.
+    /// Most bytes above a rate so far.
     pub(super) fn fullest(&self) -> u64 {
         self.fullest
     }

@@ -10,15 +10,16 @@ use crate::{
     },
 };
 
-/// Compares the snapshots that the player on `node` has taken since the last time with what the server
-/// remembers of them, and forgets them. How many could be compared.
+/// Compares new snapshots of the player on `node` with the server's record of each.
+///
+/// Removes them from the player's list and returns the number that could be compared.
 ///
 /// # Errors
 /// The first difference.
 pub fn check_snapshots(server: &Server, node: NodeId, player: &mut Player) -> Result<u64, String> {
     let mut compared = 0;
     let known = player.client().client_num().filter(|number| {
-        // A slot may be somebody else's by now, without the player knowing.
+        // The slot may belong to another client by now, without the player's knowledge.
         let from = Network::address(node, player.port());
         server.peer(*number).is_some_and(|(address, _)| address.ip() == from.ip())
     });
@@ -29,7 +30,7 @@ pub fn check_snapshots(server: &Server, node: NodeId, player: &mut Player) -> Re
         let Some((seen, mut entities)) = client.view(sequence) else { continue };
         let place = || format!("client {number}, snapshot {sequence}");
         if seen.player.words() != travelled(writer, sent.player).words() {
-            return Err(format!("{}: the player is not what was sent", place()));
+            return Err(format!("{}: playerstate differs from the one sent", place()));
         }
         for sent in sent.entities {
             match entities.next() {
@@ -41,7 +42,7 @@ pub fn check_snapshots(server: &Server, node: NodeId, player: &mut Player) -> Re
                         other.map(|((seen, sent), at)| format!("{at}: {seen:#x} for {sent:#x}"));
                     let (number, other) = (sent.number, other.unwrap_or_default());
                     return Err(format!(
-                        "{}: entity {number} is not what was sent, word {other}",
+                        "{}: entity {number} differs from the one sent, word {other}",
                         place()
                     ));
                 }
@@ -50,7 +51,7 @@ pub fn check_snapshots(server: &Server, node: NodeId, player: &mut Player) -> Re
                     return Err(format!("{}: entity {seen} where {sent} was sent", place()));
                 }
                 None => {
-                    return Err(format!("{}: entity {} is not there", place(), sent.number));
+                    return Err(format!("{}: entity {} is missing", place(), sent.number));
                 }
             }
         }
@@ -62,8 +63,9 @@ pub fn check_snapshots(server: &Server, node: NodeId, player: &mut Player) -> Re
     Ok(compared)
 }
 
-/// Whether an entity is what was sent, as far as it travels: zero has no sign on the way, and words are
-/// cut to the bits that are sent of them.
+/// Whether an entity equals the one sent, within the precision of the wire format.
+///
+/// The wire format drops the sign of zero and truncates each field to its width.
 fn arrived(writer: &mut BitWriter, seen: &EntityState, sent: &EntityState) -> bool {
     seen.words() == sent.words() || {
         let nothing = EntityState::default();
@@ -76,7 +78,7 @@ fn arrived(writer: &mut BitWriter, seen: &EntityState, sent: &EntityState) -> bo
     }
 }
 
-/// A playerstate as it arrives: without what never travels, numbers cut to what travels of them.
+/// Returns a playerstate after encoding and decoding, with fields truncated to their widths.
 fn travelled(writer: &mut BitWriter, player: &PlayerState) -> PlayerState {
     writer.clear();
     let nothing = PlayerState::default();

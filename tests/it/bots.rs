@@ -49,7 +49,7 @@ enum Ailment {
 impl Match {
     fn new(options: BotsOptions) -> Self {
         let now = Millis(1_000_000);
-        let wire = match options.wire {
+        let wire = match options.protocol {
             ProtocolChoice::Fixed(wire) => wire,
             ProtocolChoice::Auto => Protocol::OA_71,
         };

@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     fn play(seed: u64, behaviors: Behaviors) -> Vec<UserCmd> {
-        let mut ai = BotAi::new(seed, does);
+        let mut ai = BotAi::new(seed, behaviors);
         (0..6000).map(|step| ai.next_usercmd(step * 16, 16)).collect()
     }
 

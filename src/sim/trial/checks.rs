@@ -6,16 +6,16 @@ use crate::{
     sim::{Actor, Network, rate_checker::RateChecker, snapshot_check::check_snapshots},
 };
 
-/// How often the server's ring of frames is looked through, which takes longer than a step.
+/// Interval between checks of the server's frame ring, which take longer than a step.
 const RING_INTERVAL: Millis = Millis::seconds(1);
 
-/// The checks and what they counted.
+/// Checkers of a trial, with their counters.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
     pub(super) rate_checker: RateChecker,
-    /// Datagrams may be cut, so players may complain of what they cannot read.
+    /// Whether datagrams may be truncated, so that clients may report protocol errors.
     pub(super) cuts: bool,
-    /// Datagrams may be something else than what was sent.
+    /// Whether datagrams may arrive with other content than was sent.
     pub(super) damages: bool,
     pub(super) snapshots: u64,
     pub(super) forgotten: u64,
@@ -60,7 +60,7 @@ impl Checks {
         }
         for (place, (actor, slot)) in players.iter_mut().zip(slots).enumerate() {
             let Some(player) = actor.player() else { continue };
-            // Whoever heard nothing is as it was.
+            // A player without a new datagram or frame is unchanged.
             if !player.take_updated() {
                 continue;
             }

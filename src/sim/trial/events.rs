@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Trial {
-    /// What happens in one moment.
+    /// Draws and runs the events of one moment.
     pub(super) fn events(&mut self, rates: &FaultRates) {
         self.rejoin_players();
         if self.rng.chance(rates.rebinds)
@@ -64,7 +64,7 @@ impl Trial {
         self.report.faults.add(fault);
     }
 
-    /// Somebody who is there.
+    /// Draws a player. `None` when that one is away.
     pub(super) fn random_present_player(&mut self) -> Option<usize> {
         let place = self.rng.below(self.slots.len() as u64) as usize;
         self.slots[place].back_at.is_none().then_some(place)
@@ -74,12 +74,12 @@ impl Trial {
         self.actors[SERVER + 1 + place].player()
     }
 
-    /// Whether a player is there and has not ended.
+    /// Whether a player is online and its connection has not ended.
     pub(super) fn is_playing(&mut self, place: usize) -> bool {
         self.player(place).is_some_and(|player| player.ending().is_none())
     }
 
-    /// Whether a player waits for a server that has given its connection up.
+    /// Whether a player waits for a server that has dropped its connection.
     pub(super) fn is_forgotten(&mut self, place: usize) -> bool {
         let (servers, players) = self.actors.split_at_mut(SERVER + 1);
         let host = Network::address(SERVER + 1 + place, LocalPort(0)).ip();
@@ -94,7 +94,7 @@ impl Trial {
             .find(|&place| !self.player(place).is_some_and(|player| player.is_active()))
     }
 
-    /// A player begins a new life.
+    /// Starts a new connection of a player.
     pub(super) fn join(&mut self, place: usize, port: LocalPort) {
         let node = SERVER + 1 + place;
         let slot = &mut self.slots[place];
@@ -116,14 +116,14 @@ impl Trial {
         self.actors[node] = Actor::Player(Box::new(player));
     }
 
-    /// A port that the player's router has not given it before. Routers do not give one again soon.
+    /// Returns a source port that the player has not had before. NAT routers do not reuse a port soon.
     pub(super) fn new_port(&mut self, place: usize) -> LocalPort {
         let slot = &mut self.slots[place];
         slot.ports = slot.ports % 20_000 + 1;
         LocalPort(slot.ports)
     }
 
-    /// A player leaves, politely or by falling silent, for a while.
+    /// Takes a player offline for a while, with a disconnect message or by silence.
     pub(super) fn leave(&mut self, place: usize) {
         let now = self.network.clock(SERVER + 1 + place);
         if self.rng.chance(500) {
@@ -140,13 +140,13 @@ impl Trial {
         self.slots[place].back_at = Some(back_at);
     }
 
-    /// A player falls silent.
+    /// Takes a player offline without a disconnect message.
     pub(super) fn vanish(&mut self, place: usize) {
         self.abandoned_at = Some(self.network.now());
         self.actors[SERVER + 1 + place] = Actor::Offline;
     }
 
-    /// Who was away long enough joins again, and so does who was thrown out.
+    /// Joins players whose absence is over, and schedules dropped players to rejoin.
     pub(super) fn rejoin_players(&mut self) {
         let now = self.network.now();
         for place in 0..self.slots.len() {
@@ -154,7 +154,7 @@ impl Trial {
                 self.slots[place].back_at = Some(now + Millis::seconds(2));
             }
             if self.slots[place].back_at.is_some_and(|at| at <= now) {
-                // With many players there are no slots to spare for who was left behind.
+                // With many players the server has no spare slots for abandoned connections.
                 let moves = self.slots.len() <= 16 && self.rng.chance(500);
                 let port = if moves { self.new_port(place) } else { LocalPort(0) };
                 if moves {
@@ -165,7 +165,7 @@ impl Trial {
         }
     }
 
-    /// Somebody says the next line; the console does, whose place is behind the players'.
+    /// Sends the next numbered line of a player, or of the console, whose index follows the players'.
     pub(super) fn say(&mut self, speaker: usize) -> Option<NumberedLine> {
         if speaker == self.slots.len() {
             self.console_line += 1;
@@ -203,7 +203,7 @@ impl Trial {
         }
     }
 
-    /// Strangers ask, and send rubbish.
+    /// Injects queries and random datagrams from other addresses.
     pub(super) fn flood(&mut self) {
         let count = 1 + self.rng.below(60);
         for _ in 0..count {

@@ -27,18 +27,19 @@ use crate::{
     server::Server,
 };
 
-/// The server's place among the nodes. Players follow.
+/// Index of the server among the nodes. Players follow.
 const SERVER: NodeId = 0;
-/// Once nothing goes wrong any more, everybody plays within this time.
+/// Maximum time from the end of all faults until every player is in the game.
 pub const RECOVERY_LIMIT: Millis = Millis::seconds(15);
-/// And hears everybody within this time more.
+/// Maximum time from then until every player has received every other player's line.
 const BROADCAST_LIMIT: Millis = Millis::seconds(5);
-/// How far apart events are.
+/// Interval between events.
 const EVENT_INTERVAL: Millis = Millis(250);
-/// What is under way is gone after this, and machines run again.
+/// Time after a fault phase in which datagrams in flight arrive and stalls end.
 const SETTLE_TIME: Millis = Millis::seconds(4);
-/// Settings that a server in a trial needs beside those of its level: players talk as fast as they
-/// like, all come from one network, and who is gone is noticed soon.
+/// Settings of a server in a trial, in addition to those of its level.
+///
+/// They disable flood protection and address limits, and shorten the client timeout.
 pub const SETTINGS: [(&str, &str); 6] = [
     ("sv_maxclients", "64"),
     ("sv_maxclientsPerIP", "0"),
@@ -47,37 +48,37 @@ pub const SETTINGS: [(&str, &str); 6] = [
     ("sv_maxRate", "0"),
     ("sv_timeout", "30"),
 ];
-/// Rates that players ask for.
+/// Userinfo rates of the players, in bytes per second.
 const RATES: [u32; 3] = [90_000, 25_000, 8000];
 
-/// What a trial is.
+/// Options of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialOptions {
-    /// All chance grows from it.
+    /// Random seed of faults, input and identities.
     pub seed: u64,
-    /// Virtual time.
+    /// Duration in virtual time.
     pub span: Millis,
-    /// Players, 1 to 64.
+    /// Number of players, 1 to 64.
     pub players: u8,
-    /// No faults: people come and go, maps change.
+    /// Whether to run without faults, with joins, leaves and map changes only.
     pub calm: bool,
     /// Maps to change to.
     pub maps: Vec<String>,
 }
 
-/// One of the people.
+/// State of one player across its connections.
 #[derive(Debug, Default)]
 struct PlayerSlot {
     life: u32,
     line: u32,
     command_order: CommandOrderChecker,
-    /// Ports of its router that it has had, in all its lives.
+    /// Number of source ports that it has had, over all connections.
     ports: u16,
-    /// Away until then; `None` while it is there.
+    /// Time of its next join; `None` while it is online.
     back_at: Option<Millis>,
 }
 
-/// A trial under way.
+/// A running trial.
 pub struct Trial {
     options: TrialOptions,
     network: Network,
@@ -85,15 +86,15 @@ pub struct Trial {
     slots: Vec<PlayerSlot>,
     rng: SeededRng,
     checks: Checks,
-    /// Lines of the console so far.
+    /// Numbered lines of the console so far.
     console_line: u32,
-    /// When somebody last left a slot behind, perhaps: words of goodbye may be lost.
+    /// Time of the last leave that may have left a slot occupied: its disconnect message may be lost.
     abandoned_at: Option<Millis>,
     report: TrialReport,
 }
 
 impl Trial {
-    /// A trial of `server`, which is a [`Actor::Server`] or [`Actor::Recorded`] made with [`SETTINGS`].
+    /// Creates a trial of `server`, an [`Actor::Server`] or [`Actor::Recorded`] with [`SETTINGS`].
     #[must_use]
     pub fn new(options: TrialOptions, server: Actor) -> Self {
         let mut network = Network::new(options.seed, Impairment::latency(Millis(20)), Millis(1000));
@@ -117,18 +118,18 @@ impl Trial {
         trial
     }
 
-    /// Runs the plan to its end, or to the first thing that does not hold.
+    /// Runs the trial to its end or to the first violation.
     ///
     /// # Errors
-    /// What does not hold.
+    /// The violation.
     pub fn run(&mut self) -> Result<TrialReport, Violation> {
         self.run_watched(|_| {})
     }
 
-    /// The same; `watch` is told the time after each stretch.
+    /// Runs the trial like [`Self::run`], and calls `watch` with the time after each fault phase.
     ///
     /// # Errors
-    /// What does not hold.
+    /// The violation.
     pub fn run_watched(&mut self, mut watch: impl FnMut(Millis)) -> Result<TrialReport, Violation> {
         let end = self.network.now() + self.options.span;
         let mut result = self.recover();
@@ -142,7 +143,7 @@ impl Trial {
         })
     }
 
-    /// What it came to so far.
+    /// Returns the report up to now.
     #[must_use]
     pub fn report(&self) -> TrialReport {
         TrialReport {
@@ -160,25 +161,25 @@ impl Trial {
         }
     }
 
-    /// The server.
+    /// Server of the trial.
     #[must_use]
     pub fn server(&self) -> Option<&Server> {
         self.actors[SERVER].server()
     }
 
-    /// The server as it was handed in.
+    /// Returns the server node, in its final state.
     #[must_use]
     pub fn into_server(mut self) -> Actor {
         self.actors.swap_remove(SERVER)
     }
 
-    /// Faults for a while, then healing.
+    /// Runs one fault phase and the recovery after it.
     fn fault_phase(&mut self) -> Result<(), String> {
         self.report.fault_phases += 1;
         let rates =
             if self.options.calm { FaultRates::calm() } else { FaultRates::draw(&mut self.rng) };
         log::debug!(
-            "fault_phase {} at {}: {rates:?}",
+            "fault phase {} at {}: {rates:?}",
             self.report.fault_phases,
             self.network.now()
         );
@@ -193,7 +194,7 @@ impl Trial {
         self.recover()
     }
 
-    /// Nothing goes wrong any more: everybody has to play and to hear everybody.
+    /// Ends all faults and checks recovery: all players play, and each receives the lines of all others.
     fn recover(&mut self) -> Result<(), String> {
         self.network.set_impairment(Impairment::latency(Millis(20)));
         self.advance(SETTLE_TIME)?;
@@ -207,14 +208,14 @@ impl Trial {
             }
         }
         (self.checks.cuts, self.checks.damages) = (false, false);
-        self.checks.rate_checker.forget();
+        self.checks.rate_checker.clear();
         let began = self.network.now();
         while let Some(place) = self.first_inactive_player() {
             if self.network.now().since(began) > RECOVERY_LIMIT {
                 let player = self.actors[SERVER + 1 + place].player();
                 let stage = player.map(|player| (player.client().stage(), player.refusal.clone()));
                 return Err(format!(
-                    "player {place} is outside {RECOVERY_LIMIT} after all is well: {stage:?}"
+                    "player {place} is not in the game {RECOVERY_LIMIT} after the last fault: {stage:?}"
                 ));
             }
             self.advance(EVENT_INTERVAL)?;
@@ -225,44 +226,44 @@ impl Trial {
         self.check_slots()
     }
 
-    /// Everybody says a line, and everybody has to hear it.
+    /// Sends a line from every player and the console, and checks that every player receives all.
     fn check_broadcast(&mut self) -> Result<(), String> {
-        let called: Vec<_> = (0..=self.slots.len()).map(|place| self.say(place)).collect();
+        let sent: Vec<_> = (0..=self.slots.len()).map(|place| self.say(place)).collect();
         let began = self.network.now();
         loop {
             self.advance(EVENT_INTERVAL)?;
-            let deaf = (0..self.slots.len()).find_map(|place| {
-                let heard = |line: &&Option<NumberedLine>| match line {
+            let incomplete = (0..self.slots.len()).find_map(|place| {
+                let received = |line: &&Option<NumberedLine>| match line {
                     Some(line) => {
                         self.slots[place].command_order.last_of(line.speaker) == Some(*line)
                     }
                     None => false,
                 };
-                let missing = called.iter().find(|line| !heard(line))?;
+                let missing = sent.iter().find(|line| !received(line))?;
                 Some((place, *missing))
             });
-            let Some((place, missing)) = deaf else { return Ok(()) };
+            let Some((place, missing)) = incomplete else { return Ok(()) };
             if self.network.now().since(began) > BROADCAST_LIMIT {
                 let missing =
-                    missing.map_or("somebody who cannot speak".to_owned(), NumberedLine::words);
-                return Err(format!("player {place} does not hear \"{missing}\""));
+                    missing.map_or("a line that could not be sent".to_owned(), NumberedLine::words);
+                return Err(format!("player {place} did not receive \"{missing}\""));
             }
         }
     }
 
-    /// Every slot is somebody's.
+    /// Checks that the server's active clients are the players.
     fn check_slots(&mut self) -> Result<(), String> {
         let now = self.network.now();
-        // Who fell silent keeps a slot until the server gives up on it.
+        // A player without a disconnect message holds a slot until it times out.
         let settled = self.abandoned_at.is_none_or(|at| now.since(at) > Millis::seconds(40));
         let used = self.server().map_or(0, Server::active_clients);
         if settled && used != self.slots.len() {
-            return Err(format!("{used} clients play, and {} slots", self.slots.len()));
+            return Err(format!("{used} active clients for {} players", self.slots.len()));
         }
         Ok(())
     }
 
-    /// Lets time pass and checks each step of it.
+    /// Runs the network for a time and checks each step.
     fn advance(&mut self, span: Millis) -> Result<(), String> {
         let end = self.network.now() + span;
         let Self { network, actors, slots, checks, .. } = self;
@@ -274,7 +275,7 @@ impl Trial {
     }
 }
 
-/// What the player on a node asks for.
+/// Returns the userinfo rate of the player on a node, in bytes per second.
 fn rate(node: NodeId) -> u32 {
     RATES[node % RATES.len()]
 }
