@@ -2,9 +2,9 @@
 //!
 //! Source: the base game's accuracy; OpenArena's, which counts each weapon.
 
-/// Weapon numbers that fit.
+/// Number of weapon numbers that are counted.
 const WEAPONS: usize = 16;
-/// The order in which OpenArena's clients are told; the hook and the mines count for nothing there.
+/// Weapon numbers in the order of OpenArena's `accs` command; hook and mines are sent as zero.
 const TOLD: [i32; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 0, 11, 0, 13];
 
 /// Shots and hits of one player on one level.
@@ -15,23 +15,23 @@ pub(in crate::game) struct Accuracy {
 }
 
 impl Accuracy {
-    /// A weapon fired so many times.
+    /// Counts shots of a weapon.
     pub(in crate::game) fn fire(&mut self, weapon: i32, shots: usize) {
         count(&mut self.shots, weapon, shots as u32);
     }
 
-    /// A shot hit.
+    /// Counts one hit of a weapon.
     pub(in crate::game) fn hit(&mut self, weapon: i32) {
         count(&mut self.hits, weapon, 1);
     }
 
-    /// Shots and hits of one weapon.
+    /// Returns shots and hits of one weapon.
     pub(in crate::game) fn of(&self, weapon: i32) -> (u32, u32) {
         let at = usize::try_from(weapon).ok().filter(|&weapon| weapon < WEAPONS);
         at.map_or((0, 0), |weapon| (self.shots[weapon], self.hits[weapon]))
     }
 
-    /// The answer to OpenArena's command `acc`.
+    /// Returns the answer to OpenArena's command `acc`.
     pub(in crate::game) fn command(&self) -> String {
         let mut text = "accs ".to_owned();
         for (shots, hits) in TOLD.map(|weapon| self.of(weapon)) {
@@ -40,7 +40,7 @@ impl Accuracy {
         text
     }
 
-    /// How many of a hundred shots hit.
+    /// Returns the hits in percent of the shots.
     pub(in crate::game) fn percent(&self) -> i32 {
         let sum = |counts: &[u32]| counts.iter().map(|&count| u64::from(count)).sum::<u64>();
         let (shots, hits) = (sum(&self.shots), sum(&self.hits));
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accuracy_is_hits_of_a_hundred_shots() {
+    fn accuracy_counts_hits_in_percent_of_shots() {
         let mut accuracy = Accuracy::default();
         assert_eq!(accuracy.percent(), 0);
         accuracy.fire(2, 3);

@@ -1,20 +1,20 @@
 //! Chat: text, voice chat and canned orders.
 //!
-//! Invariants: nothing a player types can end its quotes or its line; no command is longer than every
-//! client takes. Source: the base game's chat commands and their escape byte, which clients strip.
+//! Invariants: chat text cannot end its quotes or its line; no command exceeds the limit of any client.
+//! Source: the base game's chat commands and their escape byte, which clients strip.
 
 use super::{ClientContext, Clients};
 use crate::game::userinfo::clean_text;
 use crate::model::{ClientNum, text::truncated};
 
-/// Longest text, in bytes.
+/// Maximum length of a chat text, in bytes.
 const MAX_SAY_LEN: usize = 149;
-/// Longest name before a text, in bytes.
+/// Maximum length of the name before a text, in bytes.
 const MAX_SPEAKER_LEN: usize = 63;
-/// Longest name of a recorded voice, in bytes.
+/// Maximum length of a voice chat id, in bytes.
 const MAX_VOICE_LEN: usize = 31;
 
-/// What the command `gc` says, by number.
+/// Texts of the command `gc` by number.
 pub(super) const ORDERS: [&str; 7] = [
     "hold your position",
     "hold this position",
@@ -25,24 +25,24 @@ pub(super) const ORDERS: [&str; 7] = [
     "report",
 ];
 
-/// Who hears it.
+/// Audience of a chat text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
     All,
-    /// One's own side; all where there are none.
+    /// The sender's team; all clients outside team games.
     Team,
     One(ClientNum),
 }
 
-/// How a voice is told.
+/// Options of a voice chat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct VoiceChat {
-    /// Without the text that goes with it.
+    /// Whether clients omit the chat text of the voice.
     pub(super) only: bool,
 }
 
 impl ClientContext<'_> {
-    /// Says something.
+    /// Sends a chat text to its audience and logs it.
     pub(super) fn say(&mut self, client: ClientNum, to: Audience, text: &str) {
         let text = clean_text(text, MAX_SAY_LEN);
         let Some(player) = self.clients.player(client).filter(|_| !text.trim().is_empty()) else {
@@ -50,7 +50,10 @@ impl ClientContext<'_> {
         };
         let to = self.audience(to);
         let name = truncated(&player.name, MAX_SPEAKER_LEN).to_owned();
-        let at = self.clients.place_of(&*self.host, client).map(|place| format!(" ({place})"));
+        let at = self
+            .clients
+            .location_name(&*self.host, client)
+            .map(|location| format!(" ({location})"));
         let at = at.unwrap_or_default();
         match to {
             Audience::All => {
@@ -78,7 +81,7 @@ impl ClientContext<'_> {
         }
     }
 
-    /// Says something in a recorded voice.
+    /// Sends a voice chat to its audience.
     pub(super) fn voice_chat(
         &mut self,
         client: ClientNum,
@@ -94,7 +97,7 @@ impl ClientContext<'_> {
             return;
         }
         let to = self.audience(to);
-        // The color of the text that goes with it, as the character's code.
+        // Color of the chat text, as the code of its character.
         let (command, color) = match to {
             Audience::All => ("vchat", b'2'),
             Audience::Team => ("vtchat", b'5'),
@@ -108,7 +111,7 @@ impl ClientContext<'_> {
         }
     }
 
-    /// Where there are no teams, everybody is one's own.
+    /// Widens team chat to all clients outside team games.
     fn audience(&self, to: Audience) -> Audience {
         if to == Audience::Team && !self.clients.game_type.has_teams() { Audience::All } else { to }
     }

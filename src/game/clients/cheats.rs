@@ -1,20 +1,20 @@
 //! Cheat commands while `sv_cheats` is 1.
 //!
-//! Invariants: without the setting nothing here changes anything; numbers that clients type are brought
-//! within what travels. Source: the base game's cheats and their answers.
+//! Invariants: without the setting no command here has an effect; numbers from clients are clamped to
+//! the range of the wire format. Source: the base game's cheats and their answers.
 
 use super::{ClientContext, commands::answer};
 use crate::bg::{Persistent, Weapon};
 use crate::model::{ClientNum, Vec3, Words};
 
-/// Rounds of every weapon that `give ammo` leaves.
+/// Rounds of every weapon after `give ammo`.
 const GIVEN_ROUNDS: i32 = 999;
-/// Armour that `give armor` leaves.
+/// Armor after `give armor`.
 const GIVEN_ARMOR: i32 = 200;
-/// Coordinates that travel and that every map lies within.
+/// Largest coordinate of `setviewpos`: every map is smaller, and the wire format can send it.
 const FARTHEST: f32 = 65_536.0;
 
-/// One way to cheat.
+/// A cheat command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cheat {
     Give,
@@ -25,19 +25,19 @@ pub(super) enum Cheat {
     LevelShot,
 }
 
-/// What is switched on for a player. Ends with its life.
+/// Cheats that are on for a player, until it dies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::game) struct Cheats {
-    /// Nothing hurts.
+    /// Whether the player takes no damage.
     pub(in crate::game) god: bool,
-    /// Nobody that plays by itself looks for it.
+    /// Whether bots ignore the player.
     pub(in crate::game) notarget: bool,
-    /// Flies through everything, and nothing touches it.
+    /// Whether the player flies through solid, without touching triggers or items.
     pub(in crate::game) noclip: bool,
 }
 
 impl ClientContext<'_> {
-    /// Does what a client that may cheat asked for.
+    /// Runs a cheat command of a client.
     pub(super) fn cheat(&mut self, client: ClientNum, cheat: Cheat, words: &Words) {
         match cheat {
             Cheat::Give => self.give(client, &words.from(1)),
@@ -108,7 +108,7 @@ impl ClientContext<'_> {
     }
 }
 
-/// What a client typed for a coordinate; 0 for what is no number.
+/// Parses a coordinate and clamps it; 0 for other text.
 fn coordinate(word: &str) -> f32 {
     let number: f32 = word.parse().unwrap_or(0.0);
     if number.is_nan() { 0.0 } else { number.clamp(-FARTHEST, FARTHEST) }

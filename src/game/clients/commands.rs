@@ -1,6 +1,6 @@
 //! Client commands: one table, with the roles that may use each.
 //!
-//! Invariants: whatever is typed, answers are whole, quoted and short; words come from hostile clients.
+//! Arguments come from hostile clients. Invariant: for any input an answer is complete, quoted and short.
 //! Source: the base game's client commands and answers; OpenArena's.
 
 use super::{
@@ -20,13 +20,13 @@ use crate::model::{
 
 use std::fmt::Write as _;
 
-/// What a command does.
+/// A client command, by effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ClientCommand {
     Say,
     SayToTeam,
     Tell,
-    /// In a recorded voice; true without the text.
+    /// Voice chat; true without the chat text.
     Voice(VoiceAudience, bool),
     Order,
     Scores,
@@ -45,21 +45,21 @@ enum ClientCommand {
     TeamVote,
     TeamTask,
     Cheat(Cheat),
-    /// Taken without an answer: nothing yet that it could do.
+    /// Accepted and ignored.
     Silent,
 }
 
-/// Whom a recorded voice speaks to.
+/// Audience of a voice chat command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum VoiceAudience {
     All,
     Team,
     One,
-    /// All, mockingly.
+    /// All clients, with the taunt voice.
     Taunt,
 }
 
-/// Who may give a command, in games that refuse by role.
+/// Role that a command requires, in rulesets with [role refusals](Ruleset::role_refusals).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AllowedRole {
     Anyone,
@@ -67,12 +67,12 @@ enum AllowedRole {
     Spectator,
 }
 
-/// One command.
+/// Row of the command table.
 struct CommandRow {
     name: &'static str,
     command: ClientCommand,
     allowed: AllowedRole,
-    /// The only game that has it.
+    /// The only game with the command, if not all have it.
     only: Option<BaseGame>,
 }
 
@@ -142,7 +142,7 @@ const COMMANDS: &[CommandRow] = &[
     only("getmappage", ClientCommand::MapPage, AllowedRole::Anyone, BaseGame::OpenArena),
 ];
 
-/// What may be said and asked while the scoreboard is shown.
+/// Commands allowed in intermission.
 const INTERMISSION_COMMANDS: [&str; 13] = [
     "say",
     "say_team",
@@ -159,9 +159,9 @@ const INTERMISSION_COMMANDS: [&str; 13] = [
     "vtell",
 ];
 
-/// Names of maps that are sent at once.
+/// Map names per `mappage` command.
 const MAPS_PER_PAGE: usize = 10;
-/// Longest part of a typed word that an answer repeats, in bytes.
+/// Maximum length of an argument in an answer, in bytes.
 const MAX_ECHO_LEN: usize = 64;
 
 impl ClientContext<'_> {
@@ -257,10 +257,10 @@ impl ClientContext<'_> {
 }
 
 impl Clients {
-    /// The player that a word names, by number or by name without colors and case.
+    /// Finds a player by number, or by name without colors and case.
     ///
     /// # Errors
-    /// The answer to who named nobody.
+    /// The answer for a word that matches no player.
     pub(super) fn player_called(&self, word: &str) -> Result<ClientNum, String> {
         let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
         if is_number {
@@ -277,10 +277,10 @@ impl Clients {
         found.ok_or_else(|| format!("User {} is not on the server", clean_text(word, MAX_ECHO_LEN)))
     }
 
-    /// The player of a number.
+    /// Finds a player by number.
     ///
     /// # Errors
-    /// The answer to who named nobody.
+    /// The answer for a number without a player.
     pub(super) fn player_numbered(&self, word: &str) -> Result<ClientNum, String> {
         let slot = word.parse().ok().and_then(ClientNum::new);
         let Some(slot) = slot else {
@@ -302,12 +302,12 @@ impl ClientContext<'_> {
         }
     }
 
-    /// The player that a word names. The client is told when there is none.
+    /// Finds a player as [`Clients::player_called`] does. Sends the refusal to the client.
     fn named_player(&mut self, client: ClientNum, word: &str) -> Option<ClientNum> {
         self.clients.player_called(word).map_err(|refusal| answer(self.host, client, &refusal)).ok()
     }
 
-    /// The commands that speak in recorded voices.
+    /// Runs a voice chat command.
     fn voice(&mut self, client: ClientNum, to: VoiceAudience, only: bool, words: &Words) {
         let (to, id) = match to {
             VoiceAudience::All => (Audience::All, words.get(1)),
@@ -322,7 +322,7 @@ impl ClientContext<'_> {
     }
 }
 
-/// Sends a client some names of maps to vote for.
+/// Sends a client a page of map names for the vote menu.
 fn send_map_page(host: &mut dyn Host, client: ClientNum, page: i32) {
     let names = host.map_names();
     let last = names.len().saturating_sub(1) / MAPS_PER_PAGE;
@@ -337,13 +337,13 @@ fn send_map_page(host: &mut dyn Host, client: ClientNum, page: i32) {
     host.send_command(Some(client), &text);
 }
 
-/// Whether a command is given as ever while the scoreboard is shown.
+/// Whether a command is allowed in intermission.
 fn allowed_in_intermission(ruleset: &Ruleset, command: &str) -> bool {
     let word = command.to_ascii_lowercase();
     INTERMISSION_COMMANDS.contains(&word.as_str()) || word == ruleset.intermission_command
 }
 
-/// Prints a line to one client. The text is clean.
+/// Prints a line to one client. The text must be clean.
 pub(super) fn answer(host: &mut dyn Host, client: ClientNum, text: &str) {
     host.send_command(Some(client), &format!("print \"{text}\n\""));
 }
@@ -353,7 +353,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_has_one_row() {
+    fn command_names_are_unique_and_lower_case() {
         for (at, row) in COMMANDS.iter().enumerate() {
             assert!(COMMANDS[at + 1..].iter().all(|other| other.name != row.name), "{}", row.name);
             assert_eq!(row.name, row.name.to_ascii_lowercase());

@@ -5,10 +5,10 @@
 use super::{ClientContext, ip_bans};
 use crate::model::Words;
 
-/// A command and what it does.
-type Row = (&'static str, fn(&mut ClientContext<'_>, &Words));
+/// Name and handler of a console command.
+type CommandRow = (&'static str, fn(&mut ClientContext<'_>, &Words));
 
-const COMMANDS: &[Row] = &[
+const COMMANDS: &[CommandRow] = &[
     ("addip", |cx, words| ip_bans::add(cx.host, words.get(1))),
     ("removeip", |cx, words| ip_bans::remove(cx.host, words.get(1))),
     ("listip", |cx, _| ip_bans::list(cx.host)),
@@ -16,9 +16,9 @@ const COMMANDS: &[Row] = &[
 ];
 
 impl ClientContext<'_> {
-    /// Runs a console line. False when it is none about clients.
+    /// Runs a console line. Returns false for a command that is not in the table.
     pub(in crate::game) fn run_console(&mut self, words: &Words) -> bool {
-        let named = |&&(name, _): &&Row| name.eq_ignore_ascii_case(words.command());
+        let named = |&&(name, _): &&CommandRow| name.eq_ignore_ascii_case(words.command());
         let Some((_, run)) = COMMANDS.iter().find(named) else { return false };
         run(self, words);
         true

@@ -1,12 +1,12 @@
 //! Game log lines: the match record that log tools read.
 //!
-//! A line says what happened in words of its own; when, stands in front of it in the file. Source: the
-//! base game's log lines; OpenArena's clock, which goes on over restarts.
+//! The writer prefixes each line with the clock. Source: the base game's log lines; OpenArena's clock,
+//! which continues over restarts.
 
 use super::Clients;
 use crate::game::Host;
 
-/// Stands before each level and after it.
+/// Line before and after each level.
 const RULE: &str = "------------------------------------------------------------";
 
 impl Clients {
@@ -15,14 +15,14 @@ impl Clients {
         host.log_line(self.now.distance(self.logged_from).max(0), line);
     }
 
-    /// A level begins: what the server says of itself.
+    /// Writes the header of a level with the serverinfo.
     pub(in crate::game) fn log_start(&self, host: &mut dyn Host) {
         self.log(host, RULE);
         let info = host.serverinfo();
         self.log(host, &format!("InitGame: {info}"));
     }
 
-    /// A level ends.
+    /// Writes the footer of a level.
     pub(in crate::game) fn log_end(&self, host: &mut dyn Host) {
         self.log(host, "ShutdownGame:");
         self.log(host, RULE);

@@ -1,20 +1,19 @@
 //! IP bans: the masks in the setting `g_banIPs`.
 //!
-//! A pattern is up to four numbers with dots between them; `*`, and what is missing at the end, matches
-//! everything. With `g_filterBan` 0 the list names those who may come, and nobody else may.
-//! Source: the base game's address filters.
+//! A mask is up to four numbers with dots between them; `*` and missing numbers at the end match every
+//! value. With `g_filterBan` 0 the list is an allow list. Source: the base game's address filters.
 
 use crate::game::{Host, settings::key};
 
 /// Name of the setting with the list.
 const LIST: &str = key::G_BAN_IPS.setting().name;
 
-/// A pattern of IPv4 addresses.
+/// Mask of IPv4 addresses; `None` matches every byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct IpMask([Option<u8>; 4]);
 
 impl IpMask {
-    /// Reads one. None for what is none.
+    /// Parses a mask. Returns `None` for other text.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = [None; 4];
         let mut given = text.split('.');
@@ -47,7 +46,7 @@ impl std::fmt::Display for IpMask {
     }
 }
 
-/// Whether the settings keep an address out, as a userinfo's key `ip` has it.
+/// Whether an address is banned. `ip` is the value of the userinfo key, with or without a port.
 pub(super) fn is_banned(host: &dyn Host, ip: &str) -> bool {
     let bans = host.settings().flag(key::G_FILTER_BAN);
     let list = host.settings().text(key::G_BAN_IPS);
@@ -56,52 +55,50 @@ pub(super) fn is_banned(host: &dyn Host, ip: &str) -> bool {
     }
     let address = ip.split(':').next().and_then(|ip| ip.parse::<std::net::Ipv4Addr>().ok());
     let listed = address.is_some_and(|address| {
-        let mut patterns = list.split_ascii_whitespace().filter_map(IpMask::parse);
-        patterns.any(|pattern| pattern.matches(address.octets()))
+        let mut masks = list.split_ascii_whitespace().filter_map(IpMask::parse);
+        masks.any(|mask| mask.matches(address.octets()))
     });
     listed == bans
 }
 
-/// The console's `addip`.
+/// Runs the console command `addip`.
 pub(super) fn add(host: &mut dyn Host, word: &str) {
-    let Some(pattern) = IpMask::parse(word) else {
+    let Some(mask) = IpMask::parse(word) else {
         return host.reply("Usage: addip <ip-mask>, such as 10.1.2.3 or 10.1.*");
     };
-    let pattern = pattern.to_string();
+    let mask = mask.to_string();
     let list = host.settings().text(key::G_BAN_IPS);
-    if list.split_ascii_whitespace().any(|known| known == pattern) {
-        return host.reply(&format!("{pattern} is on the list already"));
+    if list.split_ascii_whitespace().any(|known| known == mask) {
+        return host.reply(&format!("{mask} is on the list already"));
     }
-    let longer = format!("{list} {pattern}");
+    let longer = format!("{list} {mask}");
     if longer.len() > key::G_BAN_IPS.setting().max_len() {
         return host.reply("the list of addresses is full");
     }
     host.set_setting(LIST, longer.trim_start());
-    host.reply(&format!("Added {pattern}"));
+    host.reply(&format!("Added {mask}"));
 }
 
-/// The console's `removeip`.
+/// Runs the console command `removeip`.
 pub(super) fn remove(host: &mut dyn Host, word: &str) {
-    let Some(pattern) = IpMask::parse(word) else {
+    let Some(mask) = IpMask::parse(word) else {
         return host.reply("Usage: removeip <ip-mask>");
     };
     let list = host.settings().text(key::G_BAN_IPS).to_owned();
-    let kept: Vec<&str> = list
-        .split_ascii_whitespace()
-        .filter(|known| IpMask::parse(known) != Some(pattern))
-        .collect();
+    let kept: Vec<&str> =
+        list.split_ascii_whitespace().filter(|known| IpMask::parse(known) != Some(mask)).collect();
     if kept.len() == list.split_ascii_whitespace().count() {
         return host.reply(&format!("Didn't find {word}."));
     }
     host.set_setting(LIST, &kept.join(" "));
-    host.reply(&format!("Removed {pattern}"));
+    host.reply(&format!("Removed {mask}"));
 }
 
-/// The console's `listip`.
+/// Runs the console command `listip`.
 pub(super) fn list(host: &mut dyn Host) {
     let list = host.settings().text(key::G_BAN_IPS).to_owned();
-    for pattern in list.split_ascii_whitespace() {
-        host.reply(pattern);
+    for mask in list.split_ascii_whitespace() {
+        host.reply(mask);
     }
     let effect = match host.settings().flag(key::G_FILTER_BAN) {
         false => "nobody else may come in",
@@ -116,15 +113,15 @@ mod tests {
     use crate::game::conformance::TestHost;
 
     #[test]
-    fn patterns_match_what_they_name() {
-        for (pattern, shown, matching, other) in [
+    fn ip_masks_match_their_addresses() {
+        for (mask, shown, matching, other) in [
             ("10.1.2.3", "10.1.2.3", [10, 1, 2, 3], [10, 1, 2, 4]),
             ("10.1", "10.1.*.*", [10, 1, 99, 98], [10, 2, 2, 3]),
             ("10.*.2.*", "10.*.2.*", [10, 77, 2, 9], [10, 77, 3, 9]),
         ] {
-            let read = IpMask::parse(pattern).expect(pattern);
+            let read = IpMask::parse(mask).expect(mask);
             assert_eq!(read.to_string(), shown);
-            assert!(read.matches(matching) && !read.matches(other), "{pattern}");
+            assert!(read.matches(matching) && !read.matches(other), "{mask}");
         }
         for wrong in ["", "x", "256", "1.2.3.4.5", "1..2", "1.-2", "::1", "1.2.3.4;quit"] {
             assert_eq!(IpMask::parse(wrong), None, "{wrong:?}");
@@ -132,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_ban_or_admit() {
+    fn ban_list_bans_or_admits() {
         let mut host = TestHost::default();
         assert!(!is_banned(&host, "10.1.2.3:27960"));
         add(&mut host, "10.1");
@@ -151,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_stays_short_enough_for_its_setting() {
+    fn ban_list_fits_its_setting() {
         let mut host = TestHost::default();
         for number in 0..200 {
             add(&mut host, &format!("200.100.150.{number}"));

@@ -1,7 +1,7 @@
 //! Clients of a game: names, teams, chat, spectators, ranks, scoreboard.
 //!
-//! [`Clients`] is what every game keeps of its clients; [`ClientRules`] is what the rest asks of a game
-//! (how one enters, how one dies), so that each command is written once.
+//! [`Clients`] holds the client state common to all games. [`ClientRules`] is the part that differs
+//! between free flight and deathmatch: entering the level, dying, teleporting.
 //!
 //! Invariants: a slot without a player has no entity and an empty player entry; sessions survive level
 //! changes as long as this value lives. Source: the base game's client lifecycle; OpenArena's.
@@ -52,15 +52,14 @@ pub(super) fn show_restart_countdown(host: &mut dyn Host, at: LevelTime) -> bool
     true
 }
 
-/// The rules of a game, as client commands ask them.
+/// Game operations that client commands need.
 ///
-/// Each call gets the clients and the host; what else the game needs stands behind the trait.
+/// Each call gets the clients and the host. The implementing type holds the other state of the game.
 pub(in crate::game) trait ClientRules {
-    /// Puts a client into the level, or puts it there again: a place, a new state, and what the client is
-    /// told.
+    /// Spawns a client into the level, on entry and on each later respawn as a new client.
     fn begin(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum);
 
-    /// A player asks to die.
+    /// Runs the `kill` command of a player.
     fn kill(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum);
 
     /// Teleports a client.
@@ -73,7 +72,7 @@ pub(in crate::game) trait ClientRules {
         angles: Vec3,
     );
 
-    /// Gives a player an item by its number. Games without items give none.
+    /// Gives a player an item by its number. Does nothing in games without items.
     fn give_item(
         &mut self,
         _clients: &mut Clients,
@@ -83,7 +82,7 @@ pub(in crate::game) trait ClientRules {
     ) {
     }
 
-    /// A player is about to become a spectator, or to change teams.
+    /// Runs before a player becomes a spectator or changes teams.
     fn leave_play(&mut self, _clients: &mut Clients, _host: &mut dyn Host, _client: ClientNum) {}
 }
 
@@ -94,40 +93,40 @@ pub(in crate::game) struct ClientContext<'a> {
     pub(in crate::game) rules: &'a mut dyn ClientRules,
 }
 
-/// Everybody who is connected, and what all games know of them.
+/// The connected clients of a level, their sessions, and the match state common to all games.
 #[derive(Debug)]
 pub(in crate::game) struct Clients {
     pub(in crate::game) ruleset: &'static Ruleset,
     pub(in crate::game) settings: GameSettings,
-    /// The settings that the rules were read from.
+    /// Version of the settings that were read last.
     pub(in crate::game) settings_version: SettingsVersion,
-    /// What is played on this level.
+    /// Game type of the level.
     pub(in crate::game) game_type: GameType,
     /// Scores of red and blue.
     pub(in crate::game) team_scores: [i32; 2],
-    /// The level is over: everybody sees the scoreboard.
+    /// Whether the intermission has begun.
     pub(in crate::game) intermission: bool,
     /// Level time of the last frame.
     pub(in crate::game) now: LevelTime,
     pub(in crate::game) started: LevelTime,
-    /// Named places of the level.
+    /// Named locations of the level.
     pub(in crate::game) locations: Locations,
-    /// When team mates are told of each other next.
+    /// Level time of the next team overlay.
     overlay_at: LevelTime,
     votes: votes::Votes,
     rejoin_stats: rejoin_stats::RejoinStats,
-    /// From when on the log's clock counts.
+    /// Level time at which the clock of the game log starts.
     logged_from: LevelTime,
-    /// By client number; `None` for a free slot.
+    /// Players by client number; `None` for a free slot.
     pub(in crate::game) players: Vec<Option<Player>>,
-    /// By client number; kept over level changes.
+    /// Sessions by client number; kept over level changes.
     pub(in crate::game) sessions: [Session; MAX_CLIENTS],
-    /// Order number of the next client that starts to watch.
+    /// Number of clients that have become spectators; orders the tournament queue.
     next_waiting: u32,
 }
 
 impl Clients {
-    /// Nobody.
+    /// Returns a value without clients.
     pub(in crate::game) fn new(ruleset: &'static Ruleset) -> Self {
         Self {
             ruleset,
@@ -149,7 +148,7 @@ impl Clients {
         }
     }
 
-    /// A level begins: sessions stay, players have to connect again.
+    /// Resets the state for a new level. Sessions stay; players connect again.
     pub(in crate::game) fn start(&mut self, host: &mut dyn Host, start: &LevelStart) {
         self.now = start.time;
         self.started = start.time;
@@ -167,7 +166,7 @@ impl Clients {
         self.settings_version = SettingsVersion::default();
     }
 
-    /// What is played from now on. Another game has other sides: everybody chooses anew.
+    /// Sets the game type. A change resets all sessions, because the teams differ.
     pub(in crate::game) fn play_game_type(&mut self, game_type: GameType) {
         if self.game_type != game_type {
             self.sessions.fill(Session::NEW);
@@ -184,7 +183,7 @@ impl Clients {
         self.players[client.index()].as_ref()
     }
 
-    /// A player that is in the game.
+    /// Returns a player that has entered the level.
     pub(in crate::game) fn active(&self, client: ClientNum) -> Option<&Player> {
         self.player(client).filter(|player| player.join_state == JoinState::Active)
     }
@@ -193,22 +192,22 @@ impl Clients {
         self.sessions[client.index()].role
     }
 
-    /// Players in the game that can be followed.
+    /// Whether a client has entered the level as a player. Only such clients can be followed.
     pub(in crate::game) fn plays(&self, client: ClientNum) -> bool {
         self.active(client).is_some() && self.role(client).plays()
     }
 
-    /// The team that a client is in.
+    /// Returns the team of a client.
     pub(in crate::game) fn team(&self, client: ClientNum) -> Team {
         self.role(client).team()
     }
 
-    /// Whether two clients fight on the same side. Nobody does outside the games of teams.
+    /// Whether two clients are teammates; never outside team games.
     pub(in crate::game) fn are_mates(&self, one: ClientNum, other: ClientNum) -> bool {
         self.game_type.has_teams() && self.team(one) == self.team(other)
     }
 
-    /// Changes a role; who starts to watch goes to the end of those who wait.
+    /// Changes a client's role. A player who becomes a spectator joins the end of the tournament queue.
     pub(in crate::game) fn set_role(&mut self, client: ClientNum, role: Role) {
         let session = &mut self.sessions[client.index()];
         if session.role.plays() && !role.plays() {
@@ -218,7 +217,7 @@ impl Clients {
         session.role = role;
     }
 
-    /// Whether no further player may take part, not counting `client`.
+    /// Whether the maximum number of players is reached without `client`.
     pub(in crate::game) fn is_full(&self, client: ClientNum) -> bool {
         let others = ClientNum::all()
             .filter(|&other| other != client && self.player(other).is_some())
@@ -228,7 +227,7 @@ impl Clients {
         most.is_some_and(|most| others >= most)
     }
 
-    /// Who waits for a game and has waited longest.
+    /// Returns the spectator that has waited longest for a tournament game.
     pub(in crate::game) fn next_challenger(&self) -> Option<ClientNum> {
         let waits = |role| matches!(role, Role::Spectating | Role::Following(_));
         ClientNum::all()
@@ -236,21 +235,21 @@ impl Clients {
             .min_by_key(|client| self.sessions[client.index()].waiting_since)
     }
 
-    /// Counts a tournament game that was won, for all to see.
+    /// Counts a won tournament game and publishes it in the player entry.
     pub(in crate::game) fn count_win(&mut self, host: &mut dyn Host, client: ClientNum) {
         let wins = &mut self.sessions[client.index()].wins;
         *wins = wins.saturating_add(1);
         self.read_userinfo(host, client, false);
     }
 
-    /// Counts a tournament game that was lost.
+    /// Counts a lost tournament game and publishes it in the player entry.
     pub(in crate::game) fn count_loss(&mut self, host: &mut dyn Host, client: ClientNum) {
         let losses = &mut self.sessions[client.index()].losses;
         *losses = losses.saturating_add(1);
         self.read_userinfo(host, client, false);
     }
 
-    /// What everybody who enters begins with, before a spot is found.
+    /// Marks a client as active and resets its timers, before its spawn point is selected.
     pub(in crate::game) fn enter(&mut self, client: ClientNum) {
         let now = self.now;
         if let Some(player) = self.players[client.index()].as_mut() {
@@ -262,7 +261,7 @@ impl Clients {
         }
     }
 
-    /// Tells everybody that somebody has entered, who stands in the ranking from then on.
+    /// Announces a client that has entered the level, and updates the ranking.
     pub(in crate::game) fn entered(&mut self, host: &mut dyn Host, client: ClientNum) {
         if let Some(player) = self.player(client).filter(|_| self.role(client).plays()) {
             host.send_command(None, &format!("print \"{}^7 entered the game\n\"", player.name));
@@ -276,7 +275,7 @@ impl Clients {
         self.rank(host);
     }
 
-    /// A command has come. True when it runs now, and not with the next frame.
+    /// Stores a usercmd. Returns whether it runs now instead of in the next frame.
     pub(in crate::game) fn receive_usercmd(
         &mut self,
         client: ClientNum,
@@ -293,7 +292,7 @@ impl Clients {
         !synchronous && !player.is_bot
     }
 
-    /// A frame ends: shows whose connection is interrupted.
+    /// Sets the connection icon of a client that has been silent too long. Runs at the end of a frame.
     pub(in crate::game) fn update_connection_flag(&mut self, client: ClientNum) {
         let (silence, now) = (self.ruleset.connection_icon_delay, self.now);
         let Some(player) = self.players[client.index()].as_mut() else { return };
@@ -308,7 +307,7 @@ impl Clients {
         }
     }
 
-    /// Reads the userinfo and publishes the player entry. `announce` tells everybody of a new name.
+    /// Reads the userinfo and publishes the player entry. `announce` prints a new name to all clients.
     pub(in crate::game) fn read_userinfo(
         &mut self,
         host: &mut dyn Host,
@@ -354,7 +353,7 @@ impl Clients {
         self.publish_entry(host, client);
     }
 
-    /// Remembers what somebody who leaves a team or the server has counted.
+    /// Stores the counters of a player who leaves a team or the server.
     pub(super) fn save_score(&mut self, host: &dyn Host, client: ClientNum) {
         let counts = self.player(client).map(|player| player.state.persistant);
         if self.ruleset.keeps_score_on_rejoin
@@ -365,7 +364,7 @@ impl Clients {
         }
     }
 
-    /// Gives who plays again what was remembered.
+    /// Restores the stored counters of a player who plays again.
     pub(in crate::game) fn restore_score(&mut self, host: &dyn Host, client: ClientNum) {
         if !self.role(client).plays() {
             return;
@@ -377,7 +376,7 @@ impl Clients {
         }
     }
 
-    /// Tells everybody who a client is.
+    /// Publishes the player entry: name, model, team and handicap of a client.
     pub(super) fn publish_entry(&self, host: &mut dyn Host, client: ClientNum) {
         let text = host.userinfo(client).to_owned();
         let (Some(info), Some(player)) = (PlayerUserinfo::parse(&text), self.player(client)) else {
@@ -399,7 +398,7 @@ impl Clients {
         self.log(host, &format!("ClientUserinfoChanged: {client} {entry}"));
     }
 
-    /// A client wants in.
+    /// Connects a client: checks bans and the password, then sets up its player and role.
     pub(in crate::game) fn connect(
         &mut self,
         host: &mut dyn Host,
@@ -448,14 +447,14 @@ impl Clients {
 }
 
 impl ClientContext<'_> {
-    /// A frame ends: what is due to people whatever they do.
+    /// Updates spectator views, team overlays and votes. Runs at the end of a frame.
     pub(in crate::game) fn run_client_frame(&mut self) {
         self.refresh_followers();
-        self.tell_overlays();
+        self.send_team_overlays();
         self.count_votes();
     }
 
-    /// A client is gone.
+    /// Removes a client that disconnected, and updates teams, votes and ranks.
     pub(in crate::game) fn disconnect(&mut self, client: ClientNum) {
         let clients = &mut *self.clients;
         clients.clear_votes(client);

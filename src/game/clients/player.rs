@@ -15,45 +15,45 @@ use crate::{
     game::{Host, Ruleset, movement::angles},
 };
 
-/// How far back a spawned player's clock starts, so that its last command has time to run.
+/// Time that the clock of a spawned player is set back, in ms: its last usercmd still has to run.
 const SPAWN_LAG_MS: i32 = 100;
-/// How long a spawned player is on the knockback timer.
+/// Knockback timer of a spawned player, in ms.
 const SPAWN_TIMER_MS: i32 = 100;
-/// Health above the maximum that a player begins with.
+/// Health of a spawned player above the maximum.
 const SPAWN_HEALTH: i32 = 25;
-/// Rounds that a player begins with.
+/// Machine gun rounds of a spawned player.
 const SPAWN_BULLETS: i32 = 100;
-/// How long before being dropped an inactive player is warned.
+/// Time between the inactivity warning and the drop, in ms.
 const INACTIVITY_WARNING_MS: i32 = 10_000;
-/// Grace given while inactivity is not watched.
+/// Inactivity limit while `g_inactivity` is 0, in ms: applies when the setting is turned on.
 const INACTIVITY_GRACE_MS: i32 = 60_000;
 
-/// A place to be and a direction to look.
+/// Origin and view angles of a player to be placed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::game) struct Placement {
-    /// Where the player's origin goes.
+    /// Origin.
     pub(in crate::game) origin: Vec3,
-    /// Pitch, yaw, roll in degrees.
+    /// Pitch, yaw and roll, in degrees.
     pub(in crate::game) angles: Vec3,
 }
 
-/// What a client does in the level. Survives level changes.
+/// Role of a client in the level; kept over level changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::game) enum Role {
-    /// Plays for all to see: in a team, or for itself.
+    /// Player in a team, or in no team.
     Playing(Option<TeamColor>),
-    /// Flies unseen.
+    /// Free spectator.
     Spectating,
-    /// Sees what a player sees.
+    /// Spectator that follows a player.
     Following(ClientNum),
-    /// Sees what the first (0) or second (1) player sees, whoever that is.
+    /// Spectator that follows the first (0) or second (1) player in slot order.
     AutoFollowing(u8),
-    /// Sees the scoreboard.
+    /// Spectator that views the scoreboard only.
     Scoreboard,
 }
 
 impl Role {
-    /// The team that clients are told.
+    /// Returns the team number of the role.
     pub(in crate::game) const fn team(self) -> Team {
         match self {
             Self::Playing(None) => Team::Free,
@@ -64,12 +64,12 @@ impl Role {
         }
     }
 
-    /// Whether the client takes part.
+    /// Whether the client is a player.
     pub(in crate::game) const fn plays(self) -> bool {
         matches!(self, Self::Playing(_))
     }
 
-    /// The color that it plays for.
+    /// Returns the color of a player in a team.
     pub(in crate::game) const fn color(self) -> Option<TeamColor> {
         match self {
             Self::Playing(color) => color,
@@ -80,24 +80,24 @@ impl Role {
     }
 }
 
-/// What a client keeps over level changes.
+/// State of a client that is kept over level changes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::game) struct Session {
-    /// What it does.
+    /// Role.
     pub(in crate::game) role: Role,
-    /// Grows with each client that starts to watch: who has waited longest has the smallest.
+    /// Position in the tournament queue: the spectator that has waited longest has the smallest.
     pub(in crate::game) waiting_since: u32,
-    /// Tournament games won and lost.
+    /// Tournament games won.
     pub(in crate::game) wins: i32,
     pub(in crate::game) losses: i32,
-    /// Leads its team.
+    /// Whether the client leads its team.
     pub(in crate::game) leads: bool,
-    /// Whether the client has chosen what it does. Otherwise it is asked as it connects.
+    /// Whether the role has been chosen. Otherwise it is chosen on connect.
     pub(in crate::game) is_settled: bool,
 }
 
 impl Session {
-    /// Nobody's.
+    /// Session of a free slot.
     pub(in crate::game) const NEW: Self = Self {
         role: Role::Playing(None),
         waiting_since: 0,
@@ -108,16 +108,16 @@ impl Session {
     };
 }
 
-/// How far a client has come.
+/// Progress of a client from connect to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::game) enum JoinState {
-    /// Loads the level.
+    /// Loading the level.
     Connecting,
-    /// In the game.
+    /// Entered the level.
     Active,
 }
 
-/// A client that is connected.
+/// A connected client: player state, entity, and state of the server side.
 #[derive(Clone, Debug)]
 pub(in crate::game) struct Player {
     pub(in crate::game) join_state: JoinState,
@@ -125,35 +125,35 @@ pub(in crate::game) struct Player {
     pub(in crate::game) name: String,
     pub(in crate::game) max_health: i32,
     pub(in crate::game) cheats: Cheats,
-    /// Its own state.
+    /// Own player state.
     pub(in crate::game) state: PlayerState,
-    /// The state of the one it follows, as sent to it; `None` when it sees its own.
+    /// Player state of the followed player, as sent to this client; `None` without one.
     pub(in crate::game) followed: Option<PlayerState>,
     pub(in crate::game) entity: EntityState,
     pub(in crate::game) shared: EntityShared,
-    /// The last command that came.
+    /// Last usercmd received.
     pub(in crate::game) command: UserCmd,
-    /// Buttons of the last command that ran.
+    /// Buttons of the last usercmd that ran.
     pub(in crate::game) buttons: Buttons,
-    /// When it entered the level.
+    /// Level time of entry.
     pub(in crate::game) entered: LevelTime,
-    /// How well it shoots.
+    /// Shots and hits by weapon.
     pub(in crate::game) accuracy: Accuracy,
-    /// Round trip, as the server measured it.
+    /// Ping measured by the server, in ms.
     pub(in crate::game) ping_ms: i32,
-    /// When a command came last, in level time and in frames since.
+    /// Level time of the last usercmd received; the frames since then follow.
     pub(in crate::game) heard_at: LevelTime,
     pub(in crate::game) frames_missed: u32,
-    /// When it is dropped for doing nothing, and whether it was told.
+    /// Level time of the drop for inactivity; whether the client was warned follows.
     pub(in crate::game) inactive_at: LevelTime,
     pub(in crate::game) inactivity_warned: bool,
-    /// When it may change team again.
+    /// Level time from which the client may change teams again.
     pub(in crate::game) team_change_at: LevelTime,
-    /// Whether its team was entered since it came: the first spot is nearer to the flag.
+    /// Whether the client has not spawned in its team yet: the first spawn point is near the flag.
     pub(in crate::game) team_is_new: bool,
-    /// Wants to be told where its team mates are.
+    /// Whether the client gets the team overlay.
     pub(in crate::game) team_overlay: bool,
-    /// When it changed name last, and how often.
+    /// Level time of the last name change; the number of changes follows.
     pub(in crate::game) renamed_at: Option<LevelTime>,
     pub(in crate::game) renames: u32,
 }
@@ -192,7 +192,7 @@ impl Player {
         }
     }
 
-    /// Everything that somebody who appears at a spot has: the state is new but for what outlives death.
+    /// Resets the player state for a spawn. Score, ping, flags of votes and event numbers stay.
     pub(in crate::game) fn reset(
         &mut self,
         client: ClientNum,
@@ -223,7 +223,7 @@ impl Player {
             ..PlayerState::default()
         };
         state.persistant[Persistent::Team] = role.team() as i32;
-        // 16 bits travel.
+        // The counter is sent in 16 bits and must stay positive.
         let count = &mut state.persistant[Persistent::SpawnCount];
         *count = (*count + 1) & 0x7fff;
         state.stats[ruleset.stats.health] = self.max_health + SPAWN_HEALTH;
@@ -242,7 +242,7 @@ impl Player {
         self.inactivity_warned = false;
     }
 
-    /// Takes the player out of the world.
+    /// Unlinks the player's entity from the world.
     pub(in crate::game) fn unlink(&mut self, host: &mut dyn Host) {
         if self.shared.is_linked() {
             let number = EntityNum::new(self.entity.number as usize).unwrap_or(EntityNum::NONE);
@@ -250,7 +250,7 @@ impl Player {
         }
     }
 
-    /// Watches for players who do nothing. True when this one has to go.
+    /// Updates the inactivity timer and sends the warning. Returns whether the player is to be dropped.
     pub(in crate::game) fn is_inactive(
         &mut self,
         host: &mut dyn Host,
@@ -281,7 +281,7 @@ impl Player {
         false
     }
 
-    /// Sees through the eyes of `other` from now on.
+    /// Sets the view to the player state of `other`.
     pub(in crate::game) fn follow(&mut self, other: &PlayerState) {
         let mut seen = *other;
         seen.pm_flags |= pm_flag::FOLLOW;
@@ -289,7 +289,7 @@ impl Player {
         self.followed = Some(seen);
     }
 
-    /// Goes on alone from where the one followed was.
+    /// Ends following and becomes a free spectator at the origin of the followed player.
     pub(in crate::game) fn stop_following(&mut self, now: LevelTime) {
         let Some(seen) = self.followed.take() else { return };
         self.state.origin = seen.origin;
@@ -298,16 +298,16 @@ impl Player {
         angles::look(&mut self.state, seen.viewangles, &self.command);
     }
 
-    /// Whether it is not dead.
+    /// Whether the player's health is above zero.
     pub(in crate::game) fn is_alive(&self, ruleset: &Ruleset) -> bool {
         self.state.stats[ruleset.stats.health] > 0
     }
 
-    /// The state that the client views from.
+    /// Returns the player state that the client is sent: the followed one or its own.
     pub(in crate::game) fn view_state(&self) -> &PlayerState {
         self.followed.as_ref().unwrap_or(&self.state)
     }
 }
 
-/// Flags that stay the client's own whatever it looks at.
+/// Entity flags that a spectator keeps while it follows a player.
 pub(in crate::game) const VOTES: i32 = entity_flag::VOTED | entity_flag::TEAM_VOTED;

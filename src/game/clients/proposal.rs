@@ -1,8 +1,7 @@
-//! Vote proposals: a closed set, each with its text and its console lines.
+//! Vote proposals: parsing, text and console lines of each kind.
 //!
-//! Invariants: a question is a typed value, made from words that were checked; what runs when it is
-//! answered is written here from that value and never from what a player typed. Source: the base game's
-//! votes; OpenArena's, with their limits.
+//! Invariants: a proposal is a typed value, parsed from validated arguments; its console lines are built
+//! from that value, never from client text. Source: the base game's votes; OpenArena's, with their limits.
 
 use super::Clients;
 use crate::model::{ClientNum, Words, text::leading_int};
@@ -12,14 +11,14 @@ use crate::{
     game::{BaseGame, Host, settings::key, userinfo::clean_text},
 };
 
-/// Most minutes or frags that may be asked for when no setting says less.
-const MOST: i32 = 999;
-/// Longest name of a question of one's own, in bytes.
-const MAX_OWN_LEN: usize = 31;
-/// Longest text, in bytes.
+/// Maximum minutes or frags of a proposal when no setting limits it.
+const MAX_LIMIT: i32 = 999;
+/// Maximum length of a custom vote's name, in bytes.
+const MAX_CUSTOM_LEN: usize = 31;
+/// Maximum length of a proposal's text, in bytes.
 const MAX_TEXT_LEN: usize = 128;
 
-/// One question.
+/// A change that players vote on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Proposal {
     Restart,
@@ -31,16 +30,16 @@ pub(super) enum Proposal {
     TimeLimit(i32),
     FragLimit(i32),
     Shuffle,
-    /// A line that the operator keeps in a variable, by its name.
+    /// Custom vote of the operator: runs the variable `vote_<name>`.
     Custom(String),
 }
 
-/// How a question is called for.
+/// Row of the proposal table.
 struct ProposalRow {
     name: &'static str,
     /// Bit of the setting `voteflags`.
     flag: i32,
-    /// Which games know it.
+    /// The only game with the proposal, if not all have it.
     only: Option<BaseGame>,
     read: fn(&Clients, &dyn Host, &str) -> Result<Proposal, String>,
 }
@@ -85,17 +84,19 @@ const PROPOSALS: &[ProposalRow] = &[
         name: "custom",
         flag: 256,
         only: Some(BaseGame::OpenArena),
-        read: |_, host, word| match custom_votes(host).find(|own| own.eq_ignore_ascii_case(word)) {
-            Some(own) => Ok(Proposal::Custom(own.to_owned())),
+        read: |_, host, word| match custom_votes(host)
+            .find(|custom| custom.eq_ignore_ascii_case(word))
+        {
+            Some(custom) => Ok(Proposal::Custom(custom.to_owned())),
             None => Err("There is no such vote.".to_owned()),
         },
     },
 ];
 
-/// Reads what a player calls a vote for.
+/// Parses the arguments of `callvote`.
 ///
 /// # Errors
-/// What the player is told instead.
+/// The refusal, in lines.
 pub(super) fn read(
     clients: &Clients,
     host: &dyn Host,
@@ -105,7 +106,7 @@ pub(super) fn read(
     let allowed = |row: &&ProposalRow| {
         row.only.is_none_or(|base| base == clients.ruleset.base) && flags & row.flag != 0
     };
-    // What a separator would begin was never meant for a vote.
+    // Separators would start another console command.
     let clean = |word: &String| !word.contains([';', '\n', '\r', '"']);
     let asked = words.get(1);
     let found = PROPOSALS.iter().filter(allowed).find(|row| row.name.eq_ignore_ascii_case(asked));
@@ -118,10 +119,10 @@ pub(super) fn read(
     (row.read)(clients, host, &word).map_err(|refusal| vec![refusal])
 }
 
-/// Names of the votes that the operator has set up.
+/// Returns the names of the operator's custom votes.
 pub(super) fn custom_votes(host: &dyn Host) -> impl Iterator<Item = &str> {
     let legal = |name: &&str| {
-        name.len() <= MAX_OWN_LEN
+        name.len() <= MAX_CUSTOM_LEN
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
     };
     host.settings().text(key::G_CUSTOM_VOTES).split_ascii_whitespace().filter(legal)
@@ -131,7 +132,7 @@ fn map(host: &dyn Host, word: &str) -> Result<Proposal, String> {
     let names = host.map_names();
     match names.iter().find(|name| name.eq_ignore_ascii_case(word)) {
         Some(name) => Ok(Proposal::Map(name.clone())),
-        None => Err(format!("There is no map {}.", clean_text(word, MAX_OWN_LEN))),
+        None => Err(format!("There is no map {}.", clean_text(word, MAX_CUSTOM_LEN))),
     }
 }
 
@@ -146,11 +147,11 @@ fn game_type(host: &dyn Host, word: &str) -> Result<Proposal, String> {
         .ok_or_else(|| "Invalid gametype.".to_owned())
 }
 
-/// A limit of a match; 0 takes it away.
+/// Parses a match limit; 0 removes the limit.
 fn limit(host: &dyn Host, word: &str, [least, most]: [Key<Int>; 2]) -> Result<i32, String> {
     let least = host.settings().int(least);
     let most = match host.settings().int(most) {
-        0 => MOST,
+        0 => MAX_LIMIT,
         most => most,
     };
     let asked = word.parse::<i32>().ok();
@@ -159,7 +160,7 @@ fn limit(host: &dyn Host, word: &str, [least, most]: [Key<Int>; 2]) -> Result<i3
 }
 
 impl Proposal {
-    /// What players read. It has no quotes.
+    /// Returns the text shown to players, without quotes.
     pub(super) fn text(&self, clients: &Clients) -> String {
         let sentence = clients.ruleset.vote_sentences;
         let name = |client: ClientNum| clients.player(client).map_or("", |player| &*player.name);
@@ -189,14 +190,14 @@ impl Proposal {
         clean_text(&text, MAX_TEXT_LEN)
     }
 
-    /// Console lines that run when it is answered with yes.
+    /// Returns the console lines that run when the vote passes.
     pub(super) fn lines(&self) -> Vec<String> {
         let restart = || "map_restart 0".to_owned();
         match self {
             Self::Restart | Self::Shuffle => vec![restart()],
             Self::NextMap => vec!["vstr nextmap".to_owned()],
             Self::Map(map) => vec![format!("map {map}")],
-            // The type waits for a restart.
+            // The setting is latched until a restart.
             Self::Play(kind) => vec![format!("set g_gametype {}", *kind as i32), restart()],
             Self::Kick(client) => vec![format!("clientkick {client}")],
             Self::Warmup(on) => vec![format!("set g_doWarmup {}", i32::from(*on))],

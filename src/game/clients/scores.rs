@@ -14,14 +14,14 @@ use std::{
     fmt::Write as _,
 };
 
-/// Largest ping that is shown.
+/// Largest ping on the scoreboard, in ms.
 const MAX_SHOWN_PING: i32 = 999;
-/// Ping of a client that still loads.
+/// Ping on the scoreboard of a client that loads the level.
 const CONNECTING_PING: i32 = -1;
-/// Longest header: the command, three numbers and a time.
+/// Length of the longest header: the command, three numbers and a time.
 const MAX_HEADER_LEN: usize = "scores 64 -9999 -9999 -2147483648".len();
 
-/// One client's line of the scoreboard.
+/// Scoreboard entry of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::game) struct ScoreEntry {
     client: usize,
@@ -39,7 +39,7 @@ pub(in crate::game) struct ScoreEntry {
     captures: i32,
 }
 
-/// The connected clients in the order of the scoreboard.
+/// Connected clients in the order of the scoreboard.
 struct Ranking {
     order: [Option<ClientNum>; MAX_CLIENTS],
 }
@@ -51,7 +51,7 @@ impl Ranking {
 }
 
 impl Clients {
-    /// Gives everybody a rank and publishes the two best scores.
+    /// Updates the rank of every client and publishes the two best scores.
     pub(in crate::game) fn rank(&mut self, host: &mut dyn Host) {
         let ranking = self.ranking();
         let mut position = 0;
@@ -81,7 +81,7 @@ impl Clients {
         }
     }
 
-    /// In games of teams everybody's rank tells which team leads.
+    /// Sets the rank of every client to the leading team: 0 red, 1 blue, 2 tied.
     fn rank_teams(&mut self) {
         let [red, blue] = self.team_scores;
         let rank = match red.cmp(&blue) {
@@ -92,7 +92,7 @@ impl Clients {
         ClientNum::all().for_each(|client| set_rank(self, client, rank));
     }
 
-    /// Publishes the teams' scores, or else the two best.
+    /// Publishes the team scores, or the two best scores outside team games.
     pub(in crate::game) fn publish_scores(&self, host: &mut dyn Host) {
         let mut shown = self.team_scores;
         if !self.game_type.has_teams() {
@@ -119,20 +119,20 @@ impl Clients {
         host.send_command(Some(client), &scoreboard(form, self.team_scores, self.started, lines));
     }
 
-    /// Sends everybody in the game the scoreboard.
+    /// Sends the scoreboard to every client in the level.
     pub(in crate::game) fn send_scores_to_all(&self, host: &mut dyn Host) {
         for client in ClientNum::all().filter(|&client| self.active(client).is_some()) {
             self.send_scores(host, client);
         }
     }
 
-    /// Those who play in the game, the best first.
+    /// Returns the players in the level, the best first.
     pub(in crate::game) fn players_by_score(&self) -> impl Iterator<Item = ClientNum> + '_ {
         let ranking = self.ranking();
         ranking.order.into_iter().flatten().filter(|&client| self.plays(client))
     }
 
-    /// The two best of those who play in the game, as they stand in the ranking.
+    /// Returns the first two players of the ranking.
     pub(in crate::game) fn leaders(&self) -> [Option<ClientNum>; 2] {
         let mut best: [Option<ClientNum>; 2] = [None; 2];
         for client in ClientNum::all().filter(|&client| self.plays(client)) {
@@ -154,8 +154,7 @@ impl Clients {
         for (slot, client) in order.iter_mut().zip(connected) {
             *slot = Some(client);
         }
-        // Free slots last; then by what a client does; the client number decides the rest, so that
-        // the order never depends on the sort.
+        // Free slots are last. The client number breaks ties, because the sort is unstable.
         order.sort_unstable_by_key(|&client| {
             let Some(client) = client else { return (4, 0, Reverse(0), 0) };
             let session = &self.sessions[client.index()];
@@ -176,7 +175,7 @@ impl Clients {
     }
 }
 
-/// The scoreboard line of a client.
+/// Returns the scoreboard entry of a client.
 fn score_entry(clients: &Clients, client: ClientNum) -> Option<ScoreEntry> {
     let player = clients.player(client)?;
     let values = &player.state.persistant;
@@ -200,14 +199,14 @@ fn score_entry(clients: &Clients, client: ClientNum) -> Option<ScoreEntry> {
     })
 }
 
-/// Sets the rank that a client is sent.
+/// Sets the rank in a client's player state.
 fn set_rank(clients: &mut Clients, client: ClientNum, rank: i32) {
     if let Some(player) = clients.players[client.index()].as_mut() {
         player.state.persistant[Persistent::Rank] = rank;
     }
 }
 
-/// The scoreboard command, with as many lines as fit.
+/// Returns the scoreboard command with as many entries as fit.
 fn scoreboard(
     form: ScoresForm,
     [red, blue]: [i32; 2],
@@ -221,7 +220,7 @@ fn scoreboard(
     for line in lines {
         let whole = entries.len();
         let ScoreEntry { client, score, ping, minutes, powerups, accuracy, .. } = line;
-        // The flags in front of the powerups are always 0.
+        // The flags before the powerups are always 0.
         let _ = write!(entries, " {client} {score} {ping} {minutes} 0 {powerups} {accuracy}");
         for value in [
             line.impressive,
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn scoreboards_have_the_documented_form() {
+    fn scoreboard_has_documented_form() {
         let q3 = [line(0, 0, 4, 1, true), line(1, -1, 0, 1, false)];
         assert_eq!(
             scoreboard(Ruleset::BASEQ3.scores, [0; 2], LevelTime(0), q3.into_iter()),
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_scoreboard_is_cut_at_a_whole_line() {
+    fn full_scoreboard_is_truncated_after_whole_entry() {
         for ruleset in Ruleset::ALL {
             let lines = (0..64).map(|client| line(client, -32_768, 999, 100_000, true));
             let text = scoreboard(ruleset.scores, [-9999; 2], LevelTime(i32::MAX), lines);

@@ -6,7 +6,7 @@ use super::{ClientContext, Clients, Role};
 use crate::model::{Buttons, ClientNum, PlayerState, limits::MAX_CLIENTS};
 
 impl ClientContext<'_> {
-    /// Sees what `target` sees, who must play. A player becomes a spectator first.
+    /// Makes a client follow `target`, if that is a player. A player becomes a spectator first.
     pub(in crate::game) fn follow(&mut self, client: ClientNum, target: ClientNum) {
         if target == client || !self.clients.plays(target) {
             return;
@@ -19,7 +19,7 @@ impl ClientContext<'_> {
         self.refresh_follower(client);
     }
 
-    /// The next player to follow, `step` slots on (1 or -1) from the one followed now.
+    /// Follows the next player in slot order; `step` is 1 or -1.
     pub(in crate::game) fn follow_next(&mut self, client: ClientNum, step: i32) {
         let slots = MAX_CLIENTS as i32;
         let from = self.clients.target(client).unwrap_or(client).index() as i32;
@@ -31,7 +31,7 @@ impl ClientContext<'_> {
         }
     }
 
-    /// Watches alone, from where the one followed was.
+    /// Makes a client a free spectator at the origin of the followed player.
     pub(in crate::game) fn stop_following(&mut self, client: ClientNum) {
         if self.clients.target(client).is_none() {
             return;
@@ -44,7 +44,7 @@ impl ClientContext<'_> {
         }
     }
 
-    /// What a spectator's newly pressed buttons do.
+    /// Handles the newly pressed buttons of a spectator.
     pub(in crate::game) fn spectator_buttons(&mut self, client: ClientNum, pressed: i32) {
         let pressed = Buttons(pressed);
         if pressed.contains(Buttons::ATTACK) {
@@ -56,7 +56,7 @@ impl ClientContext<'_> {
         }
     }
 
-    /// Everybody who follows sees what its player has become in this frame.
+    /// Copies the player states of this frame to the clients that follow.
     pub(in crate::game) fn refresh_followers(&mut self) {
         for client in ClientNum::all() {
             if self.clients.active(client).is_some() {
@@ -78,7 +78,7 @@ impl ClientContext<'_> {
         match (seen, clients.players[client.index()].as_mut()) {
             (Some(seen), Some(player)) => player.follow(&seen),
             (None, Some(player)) if matches!(role, Role::AutoFollowing(_)) => {
-                // The place may be taken again.
+                // Another player may join later.
                 player.stop_following(clients.now);
             }
             (None, Some(_)) => {
@@ -89,7 +89,7 @@ impl ClientContext<'_> {
         }
     }
 
-    /// Whoever followed a client that stopped playing watches alone.
+    /// Makes the followers of a client that stopped playing free spectators.
     pub(in crate::game) fn stop_followers_of(&mut self, gone: ClientNum) {
         for client in ClientNum::all() {
             let clients = &mut *self.clients;
@@ -102,7 +102,7 @@ impl ClientContext<'_> {
 }
 
 impl Clients {
-    /// Whom a client follows.
+    /// Returns the player that a client follows.
     fn target(&self, client: ClientNum) -> Option<ClientNum> {
         let target = match self.role(client) {
             Role::Following(target) => Some(target),

@@ -1,4 +1,4 @@
-//! Team overlay: position and state of team mates, once a second.
+//! Team overlay: location, health and weapon of teammates, sent once a second.
 //!
 //! Source: the base game's team overlay.
 
@@ -7,23 +7,23 @@ use crate::model::ClientNum;
 
 use std::fmt::Write as _;
 
-/// How often, in milliseconds.
+/// Interval between overlays, in ms.
 pub(super) const OVERLAY_MS: i32 = 1000;
-/// Team mates that clients have room for.
+/// Maximum teammates in an overlay.
 const MAX_SHOWN: usize = 8;
 
 impl ClientContext<'_> {
-    /// Tells everybody who wants to know of the team mates, when it is time.
-    pub(super) fn tell_overlays(&mut self) {
+    /// Sends the overlay to every client that requested it, when the interval has passed.
+    pub(super) fn send_team_overlays(&mut self) {
         if !self.clients.game_type.has_teams()
             || self.clients.now.distance(self.clients.overlay_at) < 0
         {
             return;
         }
         self.clients.overlay_at = self.clients.now + OVERLAY_MS;
-        let places: Vec<usize> = ClientNum::all()
+        let locations: Vec<usize> = ClientNum::all()
             .map(|client| match self.clients.role(client).color() {
-                Some(_) => self.clients.place_number(&*self.host, client),
+                Some(_) => self.clients.location_number(&*self.host, client),
                 None => 0,
             })
             .collect();
@@ -40,14 +40,14 @@ impl ClientContext<'_> {
                 Role::Playing(_) => client,
                 _ => continue,
             };
-            if let Some(text) = self.overlay(seen, &places) {
+            if let Some(text) = self.overlay(seen, &locations) {
                 self.host.send_command(Some(client), &text);
             }
         }
     }
 
-    /// The overlay of a client's team.
-    fn overlay(&self, of: ClientNum, places: &[usize]) -> Option<String> {
+    /// Returns the overlay command for a client's team.
+    fn overlay(&self, of: ClientNum, locations: &[usize]) -> Option<String> {
         let color = self.clients.role(of).color()?;
         let stats = self.clients.ruleset.stats;
         let mut entries = String::new();
@@ -55,11 +55,11 @@ impl ClientContext<'_> {
         let mates =
             self.clients.team_of(color).filter_map(|mate| Some((mate, self.clients.active(mate)?)));
         for (mate, player) in mates.take(MAX_SHOWN) {
-            let place = places[mate.index()];
+            let location = locations[mate.index()];
             let [health, armor] =
                 [stats.health, stats.armor].map(|stat| player.state.stats[stat].max(0));
             let (weapon, powerups) = (player.state.weapon, player.entity.powerups);
-            let _ = write!(entries, " {mate} {place} {health} {armor} {weapon} {powerups}");
+            let _ = write!(entries, " {mate} {location} {health} {armor} {weapon} {powerups}");
             count += 1;
         }
         Some(format!("tinfo {count} {entries}"))

@@ -1,7 +1,7 @@
 //! Teams: the `team` command, balance, leaders and announcements.
 //!
-//! Invariants: in games of teams whoever plays has a color, in others nobody has; a team with anybody in
-//! it has at most one leader. Source: the base game's team rules; OpenArena's refusals and team lists.
+//! Invariants: every player has a color in team games, and none in other games; a team has at most one
+//! leader. Source: the base game's team rules; OpenArena's refusals and team lists.
 
 use super::{ClientContext, Clients, Role, commands::answer};
 use crate::model::ClientNum;
@@ -13,24 +13,24 @@ use crate::{
     },
 };
 
-/// How long after a change of team the next has to wait.
+/// Minimum time between two team changes of a client, in ms.
 const TEAM_CHANGE_MS: i32 = 5000;
-/// By how many players a team may be ahead and still take one more, when teams are kept even.
+/// Maximum lead in players of a team that may be joined while `g_teamForceBalance` is on.
 const MOST_AHEAD: usize = 1;
-/// Longest part of a word that an answer repeats, in bytes.
+/// Maximum length of an argument in an answer, in bytes.
 const MAX_ECHO_LEN: usize = 32;
 
-/// What somebody asks for by a word.
+/// Role requested by an argument of the `team` command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TeamRequest {
-    /// To play, wherever there is room.
+    /// Player in the weaker team, or in no team outside team games.
     Play,
     Join(TeamColor),
     Other(Role),
 }
 
-/// Words of the `team` command.
-const WISHES: &[(&str, TeamRequest)] = &[
+/// Arguments of the `team` command.
+const REQUESTS: &[(&str, TeamRequest)] = &[
     ("red", TeamRequest::Join(TeamColor::Red)),
     ("r", TeamRequest::Join(TeamColor::Red)),
     ("blue", TeamRequest::Join(TeamColor::Blue)),
@@ -47,12 +47,12 @@ const WISHES: &[(&str, TeamRequest)] = &[
     ("score", TeamRequest::Other(Role::Scoreboard)),
 ];
 
-fn wish_of(word: &str) -> Option<TeamRequest> {
-    WISHES.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|&(_, request)| request)
+fn team_request(word: &str) -> Option<TeamRequest> {
+    REQUESTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|&(_, request)| request)
 }
 
 impl ClientContext<'_> {
-    /// The `team` command.
+    /// Runs the `team` command.
     pub(in crate::game) fn team_command(&mut self, client: ClientNum, wanted: &str) {
         let clients = &mut *self.clients;
         let Some(player) = clients.player(client) else { return };
@@ -69,7 +69,7 @@ impl ClientContext<'_> {
             let refusal = "May not switch teams more than once per 5 seconds.";
             return answer(self.host, client, refusal);
         }
-        let Some(request) = wish_of(wanted) else {
+        let Some(request) = team_request(wanted) else {
             let typed = clean_text(wanted, MAX_ECHO_LEN);
             let words = if clients.game_type.has_teams() { "red, blue" } else { "free" };
             let refusal = format!("Unknown team {typed}: {words}, spectator, follow1, follow2");
@@ -91,17 +91,17 @@ impl ClientContext<'_> {
         }
     }
 
-    /// Puts somebody into a team, or out of play, by a word of the `team` command, whoever else is
-    /// there. False when there is no such word.
+    /// Moves a client to the role of a `team` argument, ignoring balance and limits. Returns
+    /// false for an unknown argument.
     pub(in crate::game) fn force_team(&mut self, client: ClientNum, wanted: &str) -> bool {
-        let Some(request) = wish_of(wanted) else { return false };
+        let Some(request) = team_request(wanted) else { return false };
         let role = self.clients.asked_role(client, request);
         self.give_up(client, role);
         self.change_role(client, role);
         true
     }
 
-    /// Who stops playing in a tournament loses the game.
+    /// Counts a loss for a player who stops playing in a tournament.
     pub(super) fn give_up(&mut self, client: ClientNum, role: Role) {
         let clients = &mut *self.clients;
         let plays = clients.role(client).plays() && !role.plays();
@@ -110,7 +110,7 @@ impl ClientContext<'_> {
         }
     }
 
-    /// Leaves one role for another and enters the level anew. A player who stays one goes on.
+    /// Changes a client's role and spawns it again. Does nothing for a player who keeps the role.
     pub(in crate::game) fn change_role(&mut self, client: ClientNum, role: Role) {
         let old = self.clients.role(client);
         if old == role && role.plays() {
@@ -141,7 +141,7 @@ impl ClientContext<'_> {
 }
 
 impl Clients {
-    /// Connected clients of a color.
+    /// Returns the connected clients of a team.
     pub(in crate::game) fn team_of(
         &self,
         color: TeamColor,
@@ -151,19 +151,19 @@ impl Clients {
         })
     }
 
-    /// Prints a line to everybody of a color. The text is clean.
+    /// Prints a line to every client of a team. The text must be clean.
     pub(in crate::game) fn print_to_team(&self, host: &mut dyn Host, color: TeamColor, text: &str) {
         for client in self.team_of(color).filter(|&client| self.active(client).is_some()) {
             answer(host, client, text);
         }
     }
 
-    /// Players of a color without `client`.
+    /// Counts the players of a team without `client`.
     fn others_in_team(&self, client: ClientNum, color: TeamColor) -> usize {
         self.team_of(color).filter(|&other| other != client).count()
     }
 
-    /// The team that somebody strengthens best: the smaller one, then the one with less score.
+    /// Returns the team that a client should join: the smaller one, then the one with the lower score.
     pub(in crate::game) fn weaker_team(&self, client: ClientNum) -> TeamColor {
         let [red, blue] = TeamColor::ALL.map(|color| self.others_in_team(client, color));
         let [red_score, blue_score] = self.team_scores;
@@ -179,10 +179,10 @@ impl Clients {
         }
     }
 
-    /// The role that a wish leads to. Whom there is no room for watches.
+    /// Returns the role granted for a request: a spectator when the maximum of players is reached.
     ///
     /// # Errors
-    /// The team that has too many players already.
+    /// The requested team, if it has too many players.
     fn granted(&self, client: ClientNum, request: TeamRequest) -> Result<Role, TeamColor> {
         let role = self.asked_role(client, request);
         let is_bot = self.player(client).is_some_and(|player| player.is_bot);
@@ -196,7 +196,7 @@ impl Clients {
         Ok(if role.plays() && self.is_full(client) { Role::Spectating } else { role })
     }
 
-    /// What a newcomer does first.
+    /// Returns the role of a client on connect, from its userinfo and the settings.
     pub(in crate::game) fn first_role(&self, client: ClientNum, info: &PlayerUserinfo<'_>) -> Role {
         let wanted = info.value(self.ruleset.team_preference);
         if !self.game_type.has_teams() {
@@ -206,12 +206,12 @@ impl Clients {
         let request = if self.settings.auto_join {
             Some(TeamRequest::Play)
         } else {
-            wish_of(wanted).filter(|_| self.ruleset.preference_joins_team)
+            team_request(wanted).filter(|_| self.ruleset.preference_joins_team)
         };
         request.and_then(|request| self.granted(client, request).ok()).unwrap_or(Role::Spectating)
     }
 
-    /// Tells everybody in which role somebody is now. `old` is the one before; none for who has come.
+    /// Announces a client's new role to all clients. `old` is `None` for a client that has connected.
     pub(in crate::game) fn announce_role(
         &self,
         host: &mut dyn Host,
@@ -229,7 +229,7 @@ impl Clients {
         host.send_command(None, &format!("cp \"{}^7 {joined}\n\"", player.name));
     }
 
-    /// Who has just joined a team leads it, if nobody does, or only one that plays by itself.
+    /// Makes a client that joined a team its leader, if the team has none or a bot leads it.
     pub(super) fn choose_leader(
         &mut self,
         host: &mut dyn Host,
@@ -245,7 +245,7 @@ impl Clients {
         }
     }
 
-    /// Somebody has left a team: another one leads it, if nobody does now.
+    /// Chooses a new leader for a team whose leader has left. Human players take precedence over bots.
     pub(super) fn replace_leader(&mut self, host: &mut dyn Host, color: Option<TeamColor>) {
         let Some(color) = color else { return };
         if self.team_of(color).any(|client| self.sessions[client.index()].leads) {
@@ -258,7 +258,7 @@ impl Clients {
         }
     }
 
-    /// Makes somebody the leader of a team and tells that team.
+    /// Makes a client the leader of a team and announces it to the team.
     pub(super) fn set_leader(&mut self, host: &mut dyn Host, client: ClientNum, color: TeamColor) {
         let team: Vec<ClientNum> = self.team_of(color).collect();
         for member in team {
@@ -273,7 +273,7 @@ impl Clients {
         }
     }
 
-    /// Tells a team who is in it, in games whose clients want to know. None: nobody to tell.
+    /// Sends a team the list of its members, in rulesets with team lists. Does nothing for `None`.
     pub(super) fn list_team(&self, host: &mut dyn Host, color: Option<TeamColor>) {
         let Some(color) = color.filter(|_| self.ruleset.team_lists) else { return };
         let numbers: Vec<String> =
@@ -284,7 +284,7 @@ impl Clients {
         }
     }
 
-    /// Tells who has just entered, and its team, who belongs to it.
+    /// Sends the member list to a client that has entered and to its team.
     pub(super) fn list_new_team(&self, host: &mut dyn Host, client: ClientNum) {
         if !self.ruleset.team_lists || !self.game_type.has_teams() {
             return;
@@ -297,14 +297,14 @@ impl Clients {
 }
 
 impl ClientContext<'_> {
-    /// Deals all players to the teams anew, the best ones to different sides. They enter with the next
-    /// restart.
+    /// Assigns all players to teams by score, the best two to different teams. They spawn with the
+    /// next restart.
     pub(super) fn shuffle(&mut self) {
         let mut players: Vec<ClientNum> =
             TeamColor::ALL.into_iter().flat_map(|color| self.clients.team_of(color)).collect();
         players.sort_by_key(|&client| (std::cmp::Reverse(self.clients.score(client)), client));
         for (place, &client) in players.iter().enumerate() {
-            // Red, blue, blue, red: so the second best has no advantage over the best.
+            // Red, blue, blue, red: alternating strictly would give red the better player of each pair.
             let color = if place.div_ceil(2) % 2 == 0 { TeamColor::Red } else { TeamColor::Blue };
             self.clients.sessions[client.index()].leads = false;
             self.clients.set_role(client, Role::Playing(Some(color)));

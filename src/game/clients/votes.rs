@@ -1,8 +1,8 @@
-//! Votes: of all players, and of each team for its leader.
+//! Votes: `callvote` of all players, and `callteamvote` for a team's leader.
 //!
-//! Who counts are the people who play, not those who play by themselves; a vote goes with whoever cast
-//! it. Invariants: there is one vote at a time, and what it asked runs once; a vote on somebody who has
-//! left fails. Source: the base game's votes; OpenArena's light voting.
+//! Human players vote, bots do not. A player's vote is removed when it stops playing. Invariants: one
+//! vote runs at a time; a passed proposal runs once; a vote on a player who has left fails.
+//! Source: the base game's votes; OpenArena's light voting.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -17,19 +17,20 @@ use crate::{
     game::{Host, settings::key},
 };
 
-/// How long a vote lasts, and how long after it what it asked for runs, in milliseconds.
+/// Duration of a vote, in ms.
 const VOTE_MS: i32 = 30_000;
+/// Delay between a passed vote and its effect, in ms.
 const PAUSE_MS: i32 = 3000;
-/// Addresses (or IPv6 /64 networks) whose calls are counted.
+/// Maximum addresses (or IPv6 /64 networks) whose calls are counted.
 const MAX_CALLERS: usize = 256;
-/// Bit of `dmflags`: a vote without a majority passes when few are against it.
+/// Bit of `dmflags`: a vote without an absolute majority can pass when the time is over.
 const LIGHT_VOTING: i32 = 512;
 
-/// What everybody has said to one question.
+/// Ballots of one vote.
 #[derive(Clone, Debug)]
 struct Poll {
     since: LevelTime,
-    /// By client number.
+    /// Ballots by client number; `None` for a client that has not voted.
     cast: [Option<bool>; MAX_CLIENTS],
 }
 
@@ -40,13 +41,13 @@ impl Poll {
         Self { since: now, cast }
     }
 
-    /// Votes for and against.
+    /// Returns the number of votes for and against.
     fn count(&self) -> [usize; 2] {
         [true, false].map(|side| self.cast.iter().filter(|&&cast| cast == Some(side)).count())
     }
 }
 
-/// How a poll stands.
+/// State of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PollState {
     Open,
@@ -74,15 +75,15 @@ fn poll_state(poll: &Poll, voters: usize, now: LevelTime, light: bool) -> PollSt
     }
 }
 
-/// Everything that is being voted on.
+/// Running and passed votes of a level.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Votes {
     open: Option<(Proposal, Poll)>,
-    /// Passed, and when it runs.
+    /// Passed proposal, and the level time at which it runs.
     passed: Option<(Proposal, LevelTime)>,
-    /// By team: who is to lead it.
+    /// Team votes: proposed leader and poll.
     teams: [Option<(ClientNum, Poll)>; 2],
-    /// Callers of votes on this level, and how many each called.
+    /// Callers of votes on this level, with their number of calls.
     callers: Vec<(Caller, i32)>,
 }
 
@@ -107,7 +108,7 @@ impl Caller {
     }
 }
 
-/// Where a team's vote is shown: time, text, yes, no.
+/// Returns the configstrings of a team's vote: time, text, yes, no.
 fn team_strings(color: TeamColor) -> [ConfigIndex; 4] {
     [12, 14, 16, 18].map(|first| ConfigIndex::at(first + color as u16))
 }
@@ -133,7 +134,7 @@ fn show(host: &mut dyn Host, strings: [ConfigIndex; 4], poll: &Poll, text: &str)
 }
 
 impl Clients {
-    /// Tells a newcomer which votes the operator has set up, in games whose clients list them.
+    /// Sends a client the names of the custom votes, in rulesets whose clients list them.
     pub(super) fn list_custom_votes(&self, host: &mut dyn Host, client: ClientNum) {
         let names: Vec<&str> = proposal::custom_votes(&*host).collect();
         if self.ruleset.lists_votes && !names.is_empty() {
@@ -160,7 +161,7 @@ impl Clients {
         }
     }
 
-    /// Who leaves the game takes its votes along.
+    /// Removes the votes of a client that stops playing.
     pub(super) fn clear_votes(&mut self, client: ClientNum) {
         let votes = &mut self.votes;
         let polls = votes.open.iter_mut().map(|(_, poll)| poll);
@@ -170,21 +171,21 @@ impl Clients {
         self.set_flag(client, super::player::VOTES, false);
     }
 
-    /// Whom a vote was about has left the server: the next one in its place is not meant.
+    /// Cancels kick votes on a client that has left. They must not hit the next client in its slot.
     pub(super) fn cancel_votes_about(&mut self, gone: ClientNum) {
         let votes = &mut self.votes;
         votes.passed.take_if(|(proposal, _)| *proposal == Proposal::Kick(gone));
         if let Some((_, poll)) =
             votes.open.as_mut().filter(|(proposal, _)| *proposal == Proposal::Kick(gone))
         {
-            // Its time is over, with nobody in favour.
+            // Let the vote time out without votes, so that it fails.
             *poll = Poll { since: self.now - VOTE_MS, cast: [None; MAX_CLIENTS] };
         }
     }
 }
 
 impl ClientContext<'_> {
-    /// Counts a call of somebody's. False when there were too many.
+    /// Counts a vote call of a client. Returns false if the limit `g_maxVotes` is reached.
     fn may_call(&mut self, client: ClientNum) -> bool {
         let most = self.host.settings().int(key::G_MAX_VOTES);
         let caller = Caller::of(self.host, client);
@@ -202,7 +203,7 @@ impl ClientContext<'_> {
         allowed
     }
 
-    /// The `callvote` command.
+    /// Runs the `callvote` command.
     pub(super) fn call_vote(&mut self, client: ClientNum, words: &Words) {
         let refusal = if !self.host.settings().flag(key::G_ALLOW_VOTE) {
             Some("Voting not allowed here.")
@@ -235,7 +236,7 @@ impl ClientContext<'_> {
         self.clients.votes.open = Some((proposal, poll));
     }
 
-    /// The `vote` command.
+    /// Runs the `vote` command.
     pub(super) fn cast_vote(&mut self, client: ClientNum, word: &str) {
         let plays = self.clients.role(client).plays();
         let may_change = self.clients.ruleset.votes_may_change;
@@ -260,7 +261,7 @@ impl ClientContext<'_> {
         answer(self.host, client, "Vote cast.");
     }
 
-    /// The `callteamvote` command.
+    /// Runs the `callteamvote` command.
     pub(super) fn call_team_vote(&mut self, client: ClientNum, words: &Words) {
         let color = self.clients.role(client).color();
         let open = color.is_some_and(|color| self.clients.votes.teams[color as usize].is_some());
@@ -308,7 +309,7 @@ impl ClientContext<'_> {
         self.clients.votes.teams[color as usize] = Some((leader, poll));
     }
 
-    /// The `teamvote` command.
+    /// Runs the `teamvote` command.
     pub(super) fn cast_team_vote(&mut self, client: ClientNum, word: &str) {
         let color = self.clients.role(client).color();
         let open = color.and_then(|color| {
@@ -354,7 +355,7 @@ impl ClientContext<'_> {
 }
 
 impl ClientContext<'_> {
-    /// Ends votes whose time or majority has come, and runs what they asked for.
+    /// Ends votes that are decided or timed out, and runs passed proposals.
     pub(super) fn count_votes(&mut self) {
         self.run_passed();
         TeamColor::ALL.into_iter().for_each(|color| self.end_team_vote(color));
@@ -406,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn majorities_are_those_of_the_rules() {
+    fn vote_is_decided_by_absolute_majority() {
         let at = |yes, no, voters| poll_state(&poll(yes, no), voters, LevelTime(2000), false);
         assert_eq!(at(1, 0, 1), PollState::Passed);
         assert_eq!((at(1, 0, 2), at(1, 1, 2)), (PollState::Open, PollState::Failed));
@@ -416,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn light_voting_looks_at_who_voted_when_time_is_over() {
+    fn light_voting_counts_votes_cast_at_timeout() {
         let end = LevelTime(31_000);
         let at = |yes, no| poll_state(&poll(yes, no), 10, end, true);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Cheats.
+//! Unit tests of cheat commands.
 
 use super::*;
 use crate::bg::{Event, PmType};
@@ -8,113 +8,113 @@ use crate::model::Vec3;
 const ON: &[(&str, &str)] = &[("sv_cheats", "1")];
 
 #[test]
-fn nobody_cheats_unless_the_setting_allows_it() {
+fn cheats_are_refused_without_sv_cheats() {
     for (ruleset, refusal) in [
         (Ruleset::BASEQ3, "print \"Cheats are not enabled on this server.\n\""),
         (Ruleset::BASEOA, "print \"Cheats are not enabled on this server\n\""),
     ] {
-        let mut hall = Hall::with(ruleset, &[], &["alpha"]);
-        let before = *hall.state(0);
+        let mut fixture = Fixture::with(ruleset, &[], &["alpha"]);
+        let before = *fixture.state(0);
         for line in ["give all", "god", "notarget", "noclip", "setviewpos 1 2 3 4", "levelshot"] {
-            assert_eq!(hall.ask(0, line), refusal, "{line}");
+            assert_eq!(fixture.ask(0, line), refusal, "{line}");
         }
-        assert_eq!(*hall.state(0), before);
-        assert_eq!(hall.configstring(20), ruleset.version);
+        assert_eq!(*fixture.state(0), before);
+        assert_eq!(fixture.configstring(20), ruleset.version);
     }
 }
 
 #[test]
-fn switches_say_where_they_stand() {
-    let mut hall = Hall::with(Ruleset::BASEQ3, ON, &["alpha"]);
+fn cheat_switches_report_their_state() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, ON, &["alpha"]);
     for name in ["god", "notarget", "noclip"] {
         let shown = if name == "god" { "godmode" } else { name };
-        assert_eq!(hall.ask(0, name), format!("print \"{shown} ON\n\""));
-        assert_eq!(hall.ask(0, name), format!("print \"{shown} OFF\n\""));
+        assert_eq!(fixture.ask(0, name), format!("print \"{shown} ON\n\""));
+        assert_eq!(fixture.ask(0, name), format!("print \"{shown} OFF\n\""));
     }
 }
 
 #[test]
-fn noclip_is_a_kind_of_movement_that_ends_with_life() {
-    let mut hall = Hall::with(Ruleset::BASEOA, ON, &["alpha"]);
-    hall.ask(0, "noclip");
-    hall.wait(100);
-    hall.think(0, UserCmd::default());
-    assert_eq!(hall.state(0).pm_type, PmType::Noclip as i32);
-    hall.say(0, "kill");
-    hall.wait(3000);
-    hall.press(0, Buttons::ATTACK);
-    hall.wait(100);
-    hall.think(0, UserCmd::default());
-    assert_eq!(hall.state(0).pm_type, PmType::Normal as i32);
+fn noclip_ends_with_death() {
+    let mut fixture = Fixture::with(Ruleset::BASEOA, ON, &["alpha"]);
+    fixture.ask(0, "noclip");
+    fixture.wait(100);
+    fixture.think(0, UserCmd::default());
+    assert_eq!(fixture.state(0).pm_type, PmType::Noclip as i32);
+    fixture.say(0, "kill");
+    fixture.wait(3000);
+    fixture.press(0, Buttons::ATTACK);
+    fixture.wait(100);
+    fixture.think(0, UserCmd::default());
+    assert_eq!(fixture.state(0).pm_type, PmType::Normal as i32);
 }
 
 #[test]
-fn gifts_are_counted() {
+fn give_sets_items_and_counters() {
     for ruleset in Ruleset::ALL {
-        let mut hall = Hall::with(ruleset, ON, &["alpha"]);
-        assert_eq!(hall.ask(0, "give all"), "");
-        assert_eq!(hall.stat(0, |p| p.stats.health), 100);
-        assert_eq!(hall.stat(0, |p| p.stats.armor), 200);
+        let mut fixture = Fixture::with(ruleset, ON, &["alpha"]);
+        assert_eq!(fixture.ask(0, "give all"), "");
+        assert_eq!(fixture.stat(0, |p| p.stats.health), 100);
+        assert_eq!(fixture.stat(0, |p| p.stats.armor), 200);
         let all = if ruleset.base == BaseGame::Quake3 { 0x3fe } else { 0x3bfe };
-        assert_eq!(hall.stat(0, |p| p.stats.weapons), all, "all but the hook");
-        assert!(hall.state(0).ammo[1..].iter().all(|&rounds| rounds == 999));
-        hall.ask(0, "give Quad Damage");
-        assert_eq!(hall.state(0).powerups[1], 31_000);
-        hall.ask(0, "give medkit");
-        assert_eq!(hall.stat(0, |p| p.stats.holdable), 27);
-        hall.ask(0, "give mega health");
-        assert_eq!(hall.stat(0, |p| p.stats.health), 200);
-        hall.ask(0, "give excellent");
-        hall.ask(0, "give impressive");
-        assert_eq!((hall.state(0).persistant[9], hall.state(0).persistant[10]), (1, 1));
-        let before = *hall.state(0);
+        assert_eq!(fixture.stat(0, |p| p.stats.weapons), all, "all but the hook");
+        assert!(fixture.state(0).ammo[1..].iter().all(|&rounds| rounds == 999));
+        fixture.ask(0, "give Quad Damage");
+        assert_eq!(fixture.state(0).powerups[1], 31_000);
+        fixture.ask(0, "give medkit");
+        assert_eq!(fixture.stat(0, |p| p.stats.holdable), 27);
+        fixture.ask(0, "give mega health");
+        assert_eq!(fixture.stat(0, |p| p.stats.health), 200);
+        fixture.ask(0, "give excellent");
+        fixture.ask(0, "give impressive");
+        assert_eq!((fixture.state(0).persistant[9], fixture.state(0).persistant[10]), (1, 1));
+        let before = *fixture.state(0);
         for nonsense in ["", "the moon", "Red Flag", "\x1b[2J", &"x".repeat(900)] {
-            assert_eq!(hall.ask(0, &format!("give {nonsense}")), "");
+            assert_eq!(fixture.ask(0, &format!("give {nonsense}")), "");
         }
-        assert_eq!(*hall.state(0), before);
+        assert_eq!(*fixture.state(0), before);
     }
 }
 
 #[test]
-fn a_weapon_is_given_with_its_rounds() {
-    let mut hall = Hall::with(Ruleset::BASEQ3, ON, &["alpha"]);
-    hall.ask(0, "give rocket launcher");
-    assert_eq!(hall.stat(0, |p| p.stats.weapons), 1 << 1 | 1 << 2 | 1 << 5);
-    assert_eq!(hall.state(0).ammo[5], 10);
-    hall.ask(0, "give rockets");
-    assert_eq!(hall.state(0).ammo[5], 15);
-    hall.ask(0, "give grappling hook");
-    assert_eq!(hall.state(0).ammo[10], -1);
+fn give_weapon_adds_its_ammo() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, ON, &["alpha"]);
+    fixture.ask(0, "give rocket launcher");
+    assert_eq!(fixture.stat(0, |p| p.stats.weapons), 1 << 1 | 1 << 2 | 1 << 5);
+    assert_eq!(fixture.state(0).ammo[5], 10);
+    fixture.ask(0, "give rockets");
+    assert_eq!(fixture.state(0).ammo[5], 15);
+    fixture.ask(0, "give grappling hook");
+    assert_eq!(fixture.state(0).ammo[10], -1);
 }
 
 #[test]
-fn the_view_goes_where_it_is_set() {
-    let mut hall = Hall::with(Ruleset::BASEQ3, ON, &["alpha"]);
-    assert_eq!(hall.ask(0, "setviewpos 1 2"), "print \"usage: setviewpos x y z yaw\n\"");
-    hall.say(0, "setviewpos 100 -200 300 90");
-    assert_eq!(hall.state(0).origin, Vec3::new(100.0, -200.0, 301.0));
-    assert!((hall.state(0).viewangles[1] - 90.0).abs() < 0.01);
+fn setviewpos_teleports_and_clamps() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, ON, &["alpha"]);
+    assert_eq!(fixture.ask(0, "setviewpos 1 2"), "print \"usage: setviewpos x y z yaw\n\"");
+    fixture.say(0, "setviewpos 100 -200 300 90");
+    assert_eq!(fixture.state(0).origin, Vec3::new(100.0, -200.0, 301.0));
+    assert!((fixture.state(0).viewangles[1] - 90.0).abs() < 0.01);
     let types: Vec<i32> = (64..80)
-        .filter_map(|n| hall.game.entity(crate::model::EntityNum::new(n)?))
+        .filter_map(|n| fixture.game.entity(crate::model::EntityNum::new(n)?))
         .map(|entity| entity.state.e_type - 13)
         .collect();
     assert!(types.contains(&(Event::PlayerTeleportOut as i32)), "{types:?}");
     for wild in ["nan inf -inf 1e38", "x y z w", "1e99 -1e99 0 1e30"] {
-        hall.say(0, &format!("setviewpos {wild}"));
-        assert!(hall.state(0).origin.0.iter().all(|along| along.abs() <= 65_537.0), "{wild}");
+        fixture.say(0, &format!("setviewpos {wild}"));
+        assert!(fixture.state(0).origin.0.iter().all(|along| along.abs() <= 65_537.0), "{wild}");
     }
 }
 
 #[test]
-fn the_dead_do_not_cheat() {
+fn dead_player_cannot_cheat() {
     for (ruleset, refusal) in [
         (Ruleset::BASEQ3, "print \"You must be alive to use this command.\n\""),
         (Ruleset::BASEOA, "print \"Must be alive to use this command\n\""),
     ] {
-        let mut hall = Hall::with(ruleset, ON, &["alpha"]);
-        hall.say(0, "kill");
-        assert_eq!(hall.ask(0, "god"), refusal);
+        let mut fixture = Fixture::with(ruleset, ON, &["alpha"]);
+        fixture.say(0, "kill");
+        assert_eq!(fixture.ask(0, "god"), refusal);
         let again = if ruleset.base == BaseGame::OpenArena { refusal } else { "" };
-        assert_eq!(hall.ask(0, "kill"), again);
+        assert_eq!(fixture.ask(0, "kill"), again);
     }
 }

@@ -1,4 +1,4 @@
-//! Clients in a deathmatch without a map: commands and replies.
+//! Unit tests of client commands and replies, in a deathmatch without a map.
 
 mod chat;
 mod cheats;
@@ -14,42 +14,42 @@ pub(super) fn client(number: usize) -> ClientNum {
     ClientNum::new(number).expect("a client number")
 }
 
-/// A level and the people in it.
-pub(super) struct Hall {
+/// A level with connected players, on a test host.
+pub(super) struct Fixture {
     pub(super) game: Deathmatch,
     pub(super) host: TestHost,
     pub(super) now: LevelTime,
     ruleset: &'static Ruleset,
 }
 
-impl Hall {
-    /// A level at time 1000 with these settings.
+impl Fixture {
+    /// Starts a level at time 1000 with these settings.
     pub(super) fn set_up(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> Self {
-        let mut hall = Self {
+        let mut fixture = Self {
             game: Deathmatch::new(ruleset),
             host: TestHost::of_ruleset(ruleset),
             now: LevelTime(1000),
             ruleset,
         };
         for (name, value) in settings {
-            hall.host.set_setting(name, value);
+            fixture.host.set_setting(name, value);
         }
-        hall.start(false);
-        hall
+        fixture.start(false);
+        fixture
     }
 
-    /// The same with everybody of `names` in it.
+    /// Starts a level as `set_up` does, with the players of `names`.
     pub(super) fn with(
         ruleset: &'static Ruleset,
         settings: &[(&str, &str)],
         names: &[&str],
     ) -> Self {
-        let mut hall = Self::set_up(ruleset, settings);
+        let mut fixture = Self::set_up(ruleset, settings);
         for (number, name) in names.iter().enumerate() {
-            hall.enter(number, &format!("\\name\\{name}\\model\\sarge\\headmodel\\sarge"));
+            fixture.enter(number, &format!("\\name\\{name}\\model\\sarge\\headmodel\\sarge"));
         }
-        hall.forget();
-        hall
+        fixture.forget();
+        fixture
     }
 
     pub(super) fn start(&mut self, restart: bool) {
@@ -69,7 +69,7 @@ impl Hall {
         self.host.queued.clear();
     }
 
-    /// Frames of 50 ms for so long.
+    /// Runs frames of 50 ms for `ms`.
     pub(super) fn wait(&mut self, ms: i32) {
         for _ in 0..ms / 50 {
             self.now = self.now + 50;
@@ -88,14 +88,14 @@ impl Hall {
         self.think(number, UserCmd::default());
     }
 
-    /// What everybody is told in answer to a line.
+    /// Runs a client command and returns all commands sent.
     pub(super) fn say(&mut self, number: usize, line: &str) -> &[(Option<ClientNum>, String)] {
         self.forget();
         self.game.client_command(&mut self.host, client(number), &Words::parse(line));
         &self.host.sent
     }
 
-    /// What the speaker alone is told in answer to a line; nobody else is told anything.
+    /// Runs a client command whose answer must go to this client only, and returns the answer.
     pub(super) fn ask(&mut self, number: usize, line: &str) -> String {
         self.say(number, line);
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Votes.
+//! Unit tests of votes.
 
 use super::*;
 use crate::bg::Persistent;
@@ -6,70 +6,70 @@ use crate::bg::entity_flag;
 
 const SHOWN: [u16; 4] = [8, 9, 10, 11];
 
-fn shown(hall: &Hall) -> [String; 4] {
-    SHOWN.map(|index| hall.configstring(index).to_owned())
+fn shown(fixture: &Fixture) -> [String; 4] {
+    SHOWN.map(|index| fixture.configstring(index).to_owned())
 }
 
-fn hall(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> Hall {
-    let mut hall = Hall::with(ruleset, settings, &["alpha", "beta", "gamma", "delta"]);
-    hall.host.maps = vec!["oa_dm1".to_owned(), "q3dm17".to_owned()];
-    hall
+fn fixture(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> Fixture {
+    let mut fixture = Fixture::with(ruleset, settings, &["alpha", "beta", "gamma", "delta"]);
+    fixture.host.maps = vec!["oa_dm1".to_owned(), "q3dm17".to_owned()];
+    fixture
 }
 
 #[test]
-fn a_vote_is_called_cast_and_carried_out() {
+fn vote_is_called_cast_and_executed() {
     for (ruleset, text) in
         [(Ruleset::BASEQ3, "fraglimit 33"), (Ruleset::BASEOA, "Change fraglimit to: 33")]
     {
-        let mut hall = hall(ruleset, &[]);
-        hall.say(0, "callvote fraglimit 33");
-        assert_eq!(hall.host.sent_to_all(), ["print \"alpha called a vote.\n\""]);
-        assert_eq!(shown(&hall), ["1000", text, "1", "0"]);
-        assert_ne!(hall.state(0).e_flags & entity_flag::VOTED, 0);
+        let mut fixture = fixture(ruleset, &[]);
+        fixture.say(0, "callvote fraglimit 33");
+        assert_eq!(fixture.host.sent_to_all(), ["print \"alpha called a vote.\n\""]);
+        assert_eq!(shown(&fixture), ["1000", text, "1", "0"]);
+        assert_ne!(fixture.state(0).e_flags & entity_flag::VOTED, 0);
         assert_eq!(
-            hall.ask(1, "callvote map_restart"),
+            fixture.ask(1, "callvote map_restart"),
             "print \"A vote is already in progress.\n\""
         );
-        assert_eq!(hall.ask(1, "vote yes"), "print \"Vote cast.\n\"");
-        assert_eq!(shown(&hall)[2..], ["2", "0"]);
-        hall.wait(50);
-        assert!(hall.host.sent_to_all().is_empty(), "two of four are no majority");
-        hall.ask(2, "vote Y");
-        hall.wait(50);
-        assert_eq!(hall.host.sent_to_all(), ["print \"Vote passed.\n\""]);
-        assert_eq!(hall.configstring(8), "");
-        hall.wait(2950);
-        assert!(hall.host.queued.is_empty());
-        assert_eq!(hall.ask(1, "callvote map_restart"), "print \"Vote after map change.\n\"");
-        hall.wait(50);
-        assert_eq!(hall.host.queued, ["set fraglimit 33"]);
-        hall.wait(5000);
-        assert_eq!(hall.host.queued.len(), 1, "once");
+        assert_eq!(fixture.ask(1, "vote yes"), "print \"Vote cast.\n\"");
+        assert_eq!(shown(&fixture)[2..], ["2", "0"]);
+        fixture.wait(50);
+        assert!(fixture.host.sent_to_all().is_empty(), "two of four are no majority");
+        fixture.ask(2, "vote Y");
+        fixture.wait(50);
+        assert_eq!(fixture.host.sent_to_all(), ["print \"Vote passed.\n\""]);
+        assert_eq!(fixture.configstring(8), "");
+        fixture.wait(2950);
+        assert!(fixture.host.queued.is_empty());
+        assert_eq!(fixture.ask(1, "callvote map_restart"), "print \"Vote after map change.\n\"");
+        fixture.wait(50);
+        assert_eq!(fixture.host.queued, ["set fraglimit 33"]);
+        fixture.wait(5000);
+        assert_eq!(fixture.host.queued.len(), 1, "once");
     }
 }
 
 #[test]
-fn a_vote_fails_by_noes_or_by_time() {
-    let mut hall = hall(Ruleset::BASEQ3, &[]);
-    hall.say(0, "callvote map_restart");
-    hall.ask(1, "vote no");
-    hall.wait(50);
-    hall.ask(2, "vote 0");
-    hall.wait(50);
-    assert_eq!(hall.host.sent_to_all(), ["print \"Vote failed.\n\""]);
-    assert_eq!(hall.ask(3, "vote yes"), "print \"No vote in progress.\n\"");
-    hall.say(0, "callvote map_restart");
-    hall.forget();
-    hall.wait(29_950);
-    assert!(hall.host.sent_to_all().is_empty());
-    hall.wait(50);
-    assert_eq!(hall.host.sent_to_all(), ["print \"Vote failed.\n\""]);
-    hall.wait(10_000);
-    assert!(hall.host.queued.is_empty());
+fn vote_fails_by_majority_or_timeout() {
+    let mut fixture = fixture(Ruleset::BASEQ3, &[]);
+    fixture.say(0, "callvote map_restart");
+    fixture.ask(1, "vote no");
+    fixture.wait(50);
+    fixture.ask(2, "vote 0");
+    fixture.wait(50);
+    assert_eq!(fixture.host.sent_to_all(), ["print \"Vote failed.\n\""]);
+    assert_eq!(fixture.ask(3, "vote yes"), "print \"No vote in progress.\n\"");
+    fixture.say(0, "callvote map_restart");
+    fixture.forget();
+    fixture.wait(29_950);
+    assert!(fixture.host.sent_to_all().is_empty());
+    fixture.wait(50);
+    assert_eq!(fixture.host.sent_to_all(), ["print \"Vote failed.\n\""]);
+    fixture.wait(10_000);
+    assert!(fixture.host.queued.is_empty());
 }
 
 #[test]
-fn every_question_has_its_text_and_its_line() {
+fn proposals_have_text_and_console_lines() {
     let settings = &[
         ("nextmap", "map_restart 0"),
         ("g_gametype", "3"),
@@ -97,24 +97,28 @@ fn every_question_has_its_text_and_its_line() {
         ("custom insta", "", "insta?", "vstr vote_insta"),
     ] {
         for (ruleset, text) in [(Ruleset::BASEQ3, q3), (Ruleset::BASEOA, oa)] {
-            let mut hall = hall(ruleset, settings);
-            hall.say(0, &format!("callvote {line}"));
+            let mut fixture = fixture(ruleset, settings);
+            fixture.say(0, &format!("callvote {line}"));
             if text.is_empty() {
-                assert_eq!(hall.configstring(8), "", "{line}");
+                assert_eq!(fixture.configstring(8), "", "{line}");
                 continue;
             }
-            assert_eq!(hall.configstring(9), text, "{line}");
+            assert_eq!(fixture.configstring(9), text, "{line}");
             for number in 1..4 {
-                hall.game.client_command(&mut hall.host, client(number), &Words::parse("vote y"));
+                fixture.game.client_command(
+                    &mut fixture.host,
+                    client(number),
+                    &Words::parse("vote y"),
+                );
             }
-            hall.wait(3100);
-            assert_eq!(hall.host.queued.join(","), runs, "{line}");
+            fixture.wait(3100);
+            assert_eq!(fixture.host.queued.join(","), runs, "{line}");
         }
     }
 }
 
 #[test]
-fn what_may_not_be_voted_on_is_refused() {
+fn invalid_proposals_are_refused() {
     let unknown = "print \"Invalid vote string.\n\"print \"Vote commands are: map_restart, nextmap, map, \
                    g_gametype, kick, clientkick, g_doWarmup, timelimit, fraglimit.\n\"";
     for (line, answer) in [
@@ -138,180 +142,180 @@ fn what_may_not_be_voted_on_is_refused() {
         ("callvote timelimit -1", "print \"It takes a number from 0 to 1000.\n\""),
         ("callvote fraglimit lots", "print \"It takes a number from 0 to 999.\n\""),
     ] {
-        let mut hall = hall(Ruleset::BASEQ3, &[]);
-        assert_eq!(hall.ask(0, line), answer, "{line}");
-        assert_eq!(shown(&hall), ["", "", "", ""], "{line}");
+        let mut fixture = fixture(Ruleset::BASEQ3, &[]);
+        assert_eq!(fixture.ask(0, line), answer, "{line}");
+        assert_eq!(shown(&fixture), ["", "", "", ""], "{line}");
     }
-    let mut hall = hall(Ruleset::BASEQ3, &[]);
-    assert!(hall.ask(0, &format!("callvote map {}", "x".repeat(1000))).len() < 100);
+    let mut fixture = fixture(Ruleset::BASEQ3, &[]);
+    assert!(fixture.ask(0, &format!("callvote map {}", "x".repeat(1000))).len() < 100);
 }
 
 #[test]
-fn operators_say_what_may_be_voted_on() {
+fn vote_settings_limit_proposals() {
     let settings = &[
         ("voteflags", "12"),
         ("g_voteGametypes", "/0/3/"),
         ("g_voteMinFraglimit", "10"),
         ("g_voteMaxFraglimit", "50"),
     ];
-    let mut hall = hall(Ruleset::BASEOA, settings);
-    assert!(hall.ask(0, "callvote map_restart").contains("Vote commands are: map, g_gametype."));
-    assert_eq!(hall.ask(0, "callvote g_gametype 4"), "print \"Invalid gametype.\n\"");
-    hall.host.set_setting("voteflags", "767");
+    let mut fixture = fixture(Ruleset::BASEOA, settings);
+    assert!(fixture.ask(0, "callvote map_restart").contains("Vote commands are: map, g_gametype."));
+    assert_eq!(fixture.ask(0, "callvote g_gametype 4"), "print \"Invalid gametype.\n\"");
+    fixture.host.set_setting("voteflags", "767");
     for wrong in ["0", "9", "51"] {
         let line = format!("callvote fraglimit {wrong}");
-        assert_eq!(hall.ask(0, &line), "print \"It takes a number from 10 to 50.\n\"");
+        assert_eq!(fixture.ask(0, &line), "print \"It takes a number from 10 to 50.\n\"");
     }
-    hall.host.set_setting("g_allowVote", "0");
-    assert_eq!(hall.ask(0, "callvote fraglimit 20"), "print \"Voting not allowed here.\n\"");
+    fixture.host.set_setting("g_allowVote", "0");
+    assert_eq!(fixture.ask(0, "callvote fraglimit 20"), "print \"Voting not allowed here.\n\"");
 }
 
 #[test]
-fn an_address_calls_no_more_votes_than_allowed() {
-    let mut hall = hall(Ruleset::BASEOA, &[]);
+fn vote_calls_are_limited_per_address() {
+    let mut fixture = fixture(Ruleset::BASEOA, &[]);
     for _ in 0..3 {
         // Also over a new connection.
-        hall.game.client_disconnect(&mut hall.host, client(0));
-        hall.enter(0, "\\name\\alpha\\ip\\10.0.0.1");
-        hall.say(0, "callvote map_restart");
-        assert_ne!(hall.configstring(8), "");
-        hall.wait(30_050);
+        fixture.game.client_disconnect(&mut fixture.host, client(0));
+        fixture.enter(0, "\\name\\alpha\\ip\\10.0.0.1");
+        fixture.say(0, "callvote map_restart");
+        assert_ne!(fixture.configstring(8), "");
+        fixture.wait(30_050);
     }
     let refusal = "print \"You have called the maximum number of votes.\n\"";
-    assert_eq!(hall.ask(0, "callvote map_restart"), refusal);
-    hall.say(1, "callvote map_restart");
-    assert_ne!(hall.configstring(8), "");
+    assert_eq!(fixture.ask(0, "callvote map_restart"), refusal);
+    fixture.say(1, "callvote map_restart");
+    assert_ne!(fixture.configstring(8), "");
 }
 
 #[test]
-fn spectators_have_no_say() {
-    let mut hall = hall(Ruleset::BASEQ3, &[]);
-    hall.say(3, "team s");
+fn spectators_cannot_vote() {
+    let mut fixture = fixture(Ruleset::BASEQ3, &[]);
+    fixture.say(3, "team s");
     let refusal = "print \"Not allowed to call a vote as spectator.\n\"";
-    assert_eq!(hall.ask(3, "callvote map_restart"), refusal);
-    hall.say(0, "callvote map_restart");
-    assert_eq!(hall.ask(3, "vote yes"), "print \"Not allowed to vote as spectator.\n\"");
-    assert_eq!(hall.ask(0, "vote yes"), "print \"Vote already cast.\n\"");
-    hall.ask(1, "vote yes");
-    hall.wait(50);
-    assert_eq!(hall.host.sent_to_all(), ["print \"Vote passed.\n\""], "two of three");
+    assert_eq!(fixture.ask(3, "callvote map_restart"), refusal);
+    fixture.say(0, "callvote map_restart");
+    assert_eq!(fixture.ask(3, "vote yes"), "print \"Not allowed to vote as spectator.\n\"");
+    assert_eq!(fixture.ask(0, "vote yes"), "print \"Vote already cast.\n\"");
+    fixture.ask(1, "vote yes");
+    fixture.wait(50);
+    assert_eq!(fixture.host.sent_to_all(), ["print \"Vote passed.\n\""], "two of three");
 }
 
 #[test]
-fn openarena_lets_voters_change_their_mind() {
-    let mut hall = hall(Ruleset::BASEOA, &[]);
-    hall.say(0, "callvote map_restart");
-    hall.ask(1, "vote yes");
-    hall.ask(1, "vote no");
-    assert_eq!(shown(&hall)[2..], ["1", "1"]);
+fn openarena_votes_may_change() {
+    let mut fixture = fixture(Ruleset::BASEOA, &[]);
+    fixture.say(0, "callvote map_restart");
+    fixture.ask(1, "vote yes");
+    fixture.ask(1, "vote no");
+    assert_eq!(shown(&fixture)[2..], ["1", "1"]);
 }
 
 #[test]
-fn votes_leave_with_who_cast_them() {
-    let mut hall = hall(Ruleset::BASEQ3, &[]);
-    hall.say(0, "callvote map_restart");
-    hall.ask(1, "vote yes");
-    hall.game.client_disconnect(&mut hall.host, client(0));
-    hall.wait(50);
-    assert_ne!(hall.configstring(8), "", "one of three is no majority");
+fn votes_of_disconnected_players_are_removed() {
+    let mut fixture = fixture(Ruleset::BASEQ3, &[]);
+    fixture.say(0, "callvote map_restart");
+    fixture.ask(1, "vote yes");
+    fixture.game.client_disconnect(&mut fixture.host, client(0));
+    fixture.wait(50);
+    assert_ne!(fixture.configstring(8), "", "one of three is no majority");
 }
 
 #[test]
-fn nobody_is_kicked_for_another() {
-    let mut hall = hall(Ruleset::BASEQ3, &[]);
-    hall.say(0, "callvote kick beta");
-    hall.game.client_disconnect(&mut hall.host, client(1));
-    hall.enter(1, "\\name\\newcomer");
-    hall.forget();
-    hall.wait(50);
-    assert_eq!(hall.host.sent_to_all(), ["print \"Vote failed.\n\""]);
-    hall.say(0, "callvote kick 1");
+fn kick_vote_fails_when_target_leaves() {
+    let mut fixture = fixture(Ruleset::BASEQ3, &[]);
+    fixture.say(0, "callvote kick beta");
+    fixture.game.client_disconnect(&mut fixture.host, client(1));
+    fixture.enter(1, "\\name\\newcomer");
+    fixture.forget();
+    fixture.wait(50);
+    assert_eq!(fixture.host.sent_to_all(), ["print \"Vote failed.\n\""]);
+    fixture.say(0, "callvote kick 1");
     for number in [2, 3] {
-        hall.ask(number, "vote yes");
+        fixture.ask(number, "vote yes");
     }
-    hall.wait(100);
-    hall.game.client_disconnect(&mut hall.host, client(1));
-    hall.enter(1, "\\name\\newcomer");
-    hall.wait(5000);
-    assert!(hall.host.queued.is_empty());
+    fixture.wait(100);
+    fixture.game.client_disconnect(&mut fixture.host, client(1));
+    fixture.enter(1, "\\name\\newcomer");
+    fixture.wait(5000);
+    assert!(fixture.host.queued.is_empty());
 }
 
 #[test]
-fn a_new_level_forgets_votes() {
-    let mut hall = hall(Ruleset::BASEQ3, &[]);
-    hall.say(0, "callvote fraglimit 5");
-    hall.start(false);
-    hall.wait(40_000);
-    assert!(hall.host.queued.is_empty());
+fn new_level_clears_votes() {
+    let mut fixture = fixture(Ruleset::BASEQ3, &[]);
+    fixture.say(0, "callvote fraglimit 5");
+    fixture.start(false);
+    fixture.wait(40_000);
+    assert!(fixture.host.queued.is_empty());
 }
 
 #[test]
-fn light_voting_passes_without_a_majority() {
+fn light_voting_passes_without_majority() {
     for (ruleset, text) in [
         (Ruleset::BASEOA, "print \"Vote passed. At least 2 of 3 voted yes\n\""),
         (Ruleset::BASEQ3, "print \"Vote failed.\n\""),
     ] {
-        let mut hall = hall(ruleset, &[("dmflags", "512")]);
-        hall.say(0, "callvote map_restart");
-        hall.forget();
-        hall.wait(30_000);
-        assert_eq!(hall.host.sent_to_all(), [text]);
+        let mut fixture = fixture(ruleset, &[("dmflags", "512")]);
+        fixture.say(0, "callvote map_restart");
+        fixture.forget();
+        fixture.wait(30_000);
+        assert_eq!(fixture.host.sent_to_all(), [text]);
     }
 }
 
 #[test]
-fn a_team_votes_on_its_leader() {
+fn team_votes_on_its_leader() {
     for ruleset in Ruleset::ALL {
-        let mut hall = hall(ruleset, &[("g_gametype", "4")]);
+        let mut fixture = fixture(ruleset, &[("g_gametype", "4")]);
         for (number, team) in [(0, "red"), (1, "red"), (2, "red"), (3, "blue")] {
-            hall.say(number, &format!("team {team}"));
+            fixture.say(number, &format!("team {team}"));
         }
-        assert_eq!(hall.ask(1, "teamvote yes"), "print \"No team vote in progress.\n\"");
+        assert_eq!(fixture.ask(1, "teamvote yes"), "print \"No team vote in progress.\n\"");
         let wrong =
             "print \"Invalid vote string.\n\"print \"Team vote commands are: leader <player>.\n\"";
         for line in ["callteamvote", "callteamvote map x", "callteamvote leader \"beta;quit\""] {
-            assert_eq!(hall.ask(1, line), wrong);
+            assert_eq!(fixture.ask(1, line), wrong);
         }
         let stranger = "print \"That player is not on your team.\n\"";
-        assert_eq!(hall.ask(1, "callteamvote leader delta"), stranger);
-        hall.say(1, "callteamvote leader");
-        assert_eq!(hall.host.sent_to(client(0)), ["print \"beta called a team vote.\n\""]);
-        assert!(hall.host.sent_to(client(3)).is_empty());
-        let strings = [12, 14, 16, 18].map(|index| hall.configstring(index).to_owned());
+        assert_eq!(fixture.ask(1, "callteamvote leader delta"), stranger);
+        fixture.say(1, "callteamvote leader");
+        assert_eq!(fixture.host.sent_to(client(0)), ["print \"beta called a team vote.\n\""]);
+        assert!(fixture.host.sent_to(client(3)).is_empty());
+        let strings = [12, 14, 16, 18].map(|index| fixture.configstring(index).to_owned());
         assert_eq!(strings, ["1000", "leader beta", "1", "0"]);
-        assert_eq!(hall.ask(3, "teamvote yes"), "print \"No team vote in progress.\n\"");
-        assert_eq!(hall.ask(1, "teamvote yes"), "print \"Team vote already cast.\n\"");
-        hall.game.client_command(&mut hall.host, client(2), &Words::parse("teamvote yes"));
-        assert_eq!(hall.configstring(16), "2");
-        hall.forget();
-        hall.wait(50);
-        let mut told = hall.host.sent_to(client(0));
+        assert_eq!(fixture.ask(3, "teamvote yes"), "print \"No team vote in progress.\n\"");
+        assert_eq!(fixture.ask(1, "teamvote yes"), "print \"Team vote already cast.\n\"");
+        fixture.game.client_command(&mut fixture.host, client(2), &Words::parse("teamvote yes"));
+        assert_eq!(fixture.configstring(16), "2");
+        fixture.forget();
+        fixture.wait(50);
+        let mut told = fixture.host.sent_to(client(0));
         told.retain(|text| !text.starts_with("tinfo"));
         assert_eq!(
             told,
             ["print \"Team vote passed.\n\"", "print \"beta is the new team leader\n\""]
         );
-        assert_eq!(hall.configstring(12), "");
-        assert!(hall.configstring(545).ends_with("\\tl\\1"), "{}", hall.configstring(545));
-        assert!(hall.configstring(544).ends_with("\\tl\\0"));
+        assert_eq!(fixture.configstring(12), "");
+        assert!(fixture.configstring(545).ends_with("\\tl\\1"), "{}", fixture.configstring(545));
+        assert!(fixture.configstring(544).ends_with("\\tl\\0"));
     }
 }
 
 #[test]
-fn shuffled_teams_are_even() {
-    let mut hall = hall(Ruleset::BASEOA, &[("g_gametype", "3")]);
+fn shuffle_balances_teams() {
+    let mut fixture = fixture(Ruleset::BASEOA, &[("g_gametype", "3")]);
     for number in 0..4 {
-        hall.say(number, "team red");
+        fixture.say(number, "team red");
     }
     for number in 0..4 {
-        let player = hall.game.clients().players[number].as_mut();
+        let player = fixture.game.clients().players[number].as_mut();
         player.expect("there").state.persistant[Persistent::Score] = 9 - number as i32;
     }
-    hall.say(0, "callvote shuffle");
+    fixture.say(0, "callvote shuffle");
     for number in 1..4 {
-        hall.game.client_command(&mut hall.host, client(number), &Words::parse("vote yes"));
+        fixture.game.client_command(&mut fixture.host, client(number), &Words::parse("vote yes"));
     }
-    hall.wait(3100);
-    let teams = [0, 1, 2, 3].map(|n| hall.configstring(544 + n).split('\\').nth(3) == Some("1"));
+    fixture.wait(3100);
+    let teams = [0, 1, 2, 3].map(|n| fixture.configstring(544 + n).split('\\').nth(3) == Some("1"));
     assert_eq!(teams, [true, false, false, true]);
 }
