@@ -4,8 +4,8 @@
 
 use crate::model::Vec3;
 
-/// The number of the direction that is nearest to one; the first of several, and 0 when none is near.
-pub(in crate::game) fn direction_byte(direction: Vec3) -> i32 {
+/// Returns the index of the table entry nearest to a direction: the first of equals, 0 for a zero vector.
+pub(in crate::game) fn dir_to_byte(direction: Vec3) -> i32 {
     let mut best = (0, 0.0);
     for (byte, known) in DIRECTIONS.iter().enumerate() {
         let along = Vec3(*known).dot(direction);
@@ -186,11 +186,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_direction_is_its_own_nearest() {
+    fn direction_bytes_of_table_entries_are_their_indexes() {
         for (byte, direction) in DIRECTIONS.iter().enumerate() {
-            assert_eq!(direction_byte(Vec3(*direction)), byte as i32);
+            assert_eq!(dir_to_byte(Vec3(*direction)), byte as i32);
             assert!((Vec3(*direction).length() - 1.0).abs() < 1e-5);
         }
-        assert_eq!(direction_byte(Vec3::ZERO), 0);
+        assert_eq!(dir_to_byte(Vec3::ZERO), 0);
     }
 }

@@ -1,12 +1,12 @@
 //! Game interface: [`Game`] is called by the server, [`Host`] is called by the game.
 //!
 //! Both follow the entries and services of the engine's game interface, so that bytecode and native
-//! modules can implement them too. The server reads entities and player states by view, wherever the game keeps them.
+//! modules can implement them too. The server reads entities and player states by reference from the
+//! game's storage.
 //!
-//! Invariants: a game knows nothing of packets; a [`Host`] call never calls back into the game (a drop
-//! asked for is carried out after the entry returns). Source: the game interface, version 8.
+//! Invariants: a game does not handle packets; a [`Host`] call never calls back into the game (a drop
+//! runs after the entry has returned). Source: the game interface, version 8.
 
-mod chance;
 mod clients;
 #[cfg(test)]
 mod conformance;
@@ -15,6 +15,7 @@ mod direction_bytes;
 mod flight;
 mod modes;
 pub mod movement;
+mod rng;
 pub mod ruleset;
 pub mod settings;
 pub mod userinfo;
@@ -34,38 +35,38 @@ pub use deathmatch::Deathmatch;
 pub use flight::Flight;
 pub use ruleset::{BaseGame, Ruleset};
 
-/// What a level begins with.
+/// Parameters of a level start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelStart {
-    /// Level time of the load.
+    /// Level time at the start.
     pub time: LevelTime,
-    /// Seed of all chance in the level.
+    /// Random seed of the level.
     pub seed: u32,
-    /// Restarted in place: configstrings and clients stay.
+    /// Whether the level restarts in place: configstrings and clients stay.
     pub restart: bool,
 }
 
-/// One entity as the engine sees it.
+/// View of an entity for the engine.
 #[derive(Clone, Copy, Debug)]
 pub struct EntityView<'a> {
-    /// What clients are told.
+    /// Fields sent in snapshots.
     pub state: &'a EntityState,
-    /// What only the server knows.
+    /// Fields used by the server only.
     pub shared: &'a EntityShared,
 }
 
-/// The rules of a game.
+/// A game, called by the server.
 pub trait Game {
-    /// A level begins. Configstrings are empty unless it is a restart.
+    /// Starts a level. Configstrings are empty unless the level restarts.
     fn init(&mut self, host: &mut dyn Host, start: LevelStart);
 
-    /// The level ends.
+    /// Ends the level.
     fn shutdown(&mut self, host: &mut dyn Host, restart: bool);
 
-    /// A client wants in, or stays over a level change (`first_time` false).
+    /// Connects a client. `first_time` is false for a client that stays over a level change.
     ///
     /// # Errors
-    /// The refusal that the client is shown.
+    /// The refusal text sent to the client.
     fn client_connect(
         &mut self,
         host: &mut dyn Host,
@@ -74,143 +75,143 @@ pub trait Game {
         is_bot: bool,
     ) -> Result<(), String>;
 
-    /// A client has loaded the level and enters it.
+    /// Enters a client that has loaded the level.
     fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum);
 
-    /// A client's userinfo is new; read it through the host.
+    /// Handles a changed userinfo, which is read from the host.
     fn client_userinfo_changed(&mut self, host: &mut dyn Host, client: ClientNum);
 
-    /// A client is gone. Its slot is still readable through the host.
+    /// Removes a disconnected client. The host still has its slot.
     fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum);
 
-    /// A client typed a command that the engine does not take itself.
+    /// Runs a client command that the engine does not handle.
     fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words);
 
-    /// One accepted usercmd of a client in the game.
+    /// Runs an accepted usercmd of a client in the level.
     fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd);
 
-    /// One server frame.
+    /// Runs a server frame.
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime);
 
-    /// A console line that the engine does not know. True when it was the game's.
+    /// Runs a console command that the engine does not know. Returns whether the game knows it.
     fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool;
 
-    /// One more than the highest entity number that may be in use.
+    /// Returns one more than the highest entity number in use.
     fn entity_count(&self) -> usize;
 
-    /// An entity in use, or `None`.
+    /// Returns an entity in use, or `None`.
     fn entity(&self, number: EntityNum) -> Option<EntityView<'_>>;
 
-    /// The state that a client views from: its own, or that of the player it follows.
+    /// Returns the player state that a client is sent: its own, or that of the followed player.
     fn player(&self, client: ClientNum) -> &PlayerState;
 
-    /// The player's ping, written by the server before each frame.
+    /// Sets a player's ping; the server calls it before each frame.
     fn set_ping(&mut self, client: ClientNum, ping_ms: i32);
 
-    /// Score of the player that the client views, for status replies. Called for every slot in use.
+    /// Returns the score of the player that the client views, for status replies. Called for every slot
+    /// in use.
     fn score(&self, client: ClientNum) -> i32;
 
-    /// Whether a client can spawn on a map with these entities. Called before the map replaces the
-    /// running one; a map without a spawn point is rejected.
+    /// Whether a client can spawn on a map with these entities. Called before a map change: a map without
+    /// a spawn point is rejected.
     fn has_spawn_point(&self, entities: &MapEntities) -> bool;
 
-    /// The operator scheduled a restart for `at`. Shows the countdown to clients and returns true, or
-    /// returns false if the level restarts at once because the game counts down itself (warm-up).
+    /// Shows clients the countdown to a restart at `at`. Returns false if the level is to restart at once,
+    /// because the game has its own countdown (warm-up).
     fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool;
 }
 
-/// What the engine does for the rules.
+/// Engine services, called by the game.
 pub trait Host {
     /// Writes a line to the server's console.
     fn print(&mut self, text: &str);
 
-    /// A line of the game's log, without its end: to the console, and behind `clock_ms` of the level's
-    /// clock to the log file.
+    /// Writes a line without line end to the console and the game log, where `clock_ms` precedes it.
     fn log_line(&mut self, clock_ms: i32, text: &str) {
         let _ = clock_ms;
         self.print(text);
     }
 
-    /// Writes a line to whoever typed the console line that runs.
+    /// Writes a line to the source of the running console command: the console or an rcon client.
     fn reply(&mut self, text: &str) {
         self.print(text);
     }
 
-    /// Names of the maps that can be played, in alphabetical order.
+    /// Returns the names of the available maps, in alphabetical order.
     fn map_names(&self) -> &[String] {
         &[]
     }
 
-    /// What browsers and clients are told of the server, as an info string.
+    /// Returns the serverinfo string.
     fn serverinfo(&self) -> String {
         String::new()
     }
 
-    /// Current values of all settings, read by the typed keys of [`settings`].
+    /// Returns the current values of all settings, read by the typed keys of [`settings`].
     fn settings(&self) -> &Values;
 
-    /// Text of a setting or variable by its name; empty for an unknown name.
+    /// Returns the text of a setting or variable; empty for an unknown name.
     fn setting(&self, name: &str) -> &str;
 
-    /// A number that is another one after each change of a setting. None when nobody counts: then
-    /// settings are read anew each time.
+    /// Returns a number that changes with each change of a setting. With `None` games read the settings
+    /// every time.
     fn settings_version(&self) -> Option<u64> {
         None
     }
 
-    /// Changes a setting. Refusals are printed to the console.
+    /// Sets a setting. Refusals are printed to the console.
     fn set_setting(&mut self, name: &str, value: &str);
 
-    /// Queues a reliable command for one client, or for everybody. Text longer than 1022 bytes is
+    /// Queues a reliable command for one client, or for all with `None`. Text longer than 1022 bytes is
     /// discarded.
     fn send_command(&mut self, to: Option<ClientNum>, text: &str);
 
-    /// Replaces a configstring; the same text again does nothing.
+    /// Sets a configstring. Does nothing if the text is the same.
     fn set_configstring(&mut self, index: ConfigIndex, text: &str);
 
-    /// Whether a player entry of that text leaves as much room in the gamestate to every other player's.
+    /// Whether the gamestate has room for player entries of this length in every slot.
     fn has_room(&self, index: ConfigIndex, text: &str) -> bool {
         let _ = (index, text);
         true
     }
 
-    /// A configstring, empty when unset.
+    /// Returns a configstring; empty if unset.
     fn configstring(&self, index: ConfigIndex) -> &str;
 
-    /// A client's userinfo as an info string; empty for a free slot.
+    /// Returns a client's userinfo string; empty for a free slot.
     fn userinfo(&self, client: ClientNum) -> &str;
 
-    /// The last usercmd received from a client, also one that only brought it into the game; all zero
+    /// Returns the last usercmd received from a client, including the one with which it entered; all zero
     /// before the first.
     fn usercmd(&self, client: ClientNum) -> UserCmd;
 
-    /// Network address of a client; `None` for a free slot or a player without a connection.
+    /// Returns the network address of a client; `None` for a free slot or a player without a connection.
     fn address(&self, client: ClientNum) -> Option<IpAddr> {
         userinfo::PlayerUserinfo::parse(self.userinfo(client))?.value("ip").parse().ok()
     }
 
-    /// Replaces a client's userinfo and the name cached from it. The address in it stays; text that is
-    /// too long changes nothing.
+    /// Sets a client's userinfo and the name cached from it. The key `ip` stays. Does nothing if the text
+    /// is too long.
     fn set_userinfo(&mut self, client: ClientNum, text: &str);
 
-    /// Drops a client once the current entry has returned.
+    /// Drops a client after the current entry has returned.
     fn drop_client(&mut self, client: ClientNum, reason: &str);
 
-    /// Queues a console line, run after the current frame.
+    /// Queues a console line to run after the current frame.
     fn queue_console(&mut self, line: &str);
 
-    /// Whether the client's address is this machine's own (passwords are not asked of it).
+    /// Whether the client's address is local to this host. Local clients need no password.
     fn is_local(&self, client: ClientNum) -> bool;
 
-    /// The map's geometry and what is linked into it; `None` when the server has no such map.
+    /// Returns the map's geometry and the linked entities; `None` without a map file.
     fn world(&self) -> Option<&World>;
 
-    /// The same, to open and close the portals between areas.
+    /// Returns the world for opening and closing area portals.
     fn world_mut(&mut self) -> Option<&mut World>;
 
-    /// Makes an entity part of the world: computes its bounds and its `solid` for prediction.
+    /// Links an entity into the world and computes its bounds and its `solid` for prediction.
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared);
 
-    /// Takes an entity out of the world.
+    /// Unlinks an entity from the world.
     fn unlink_entity(&mut self, number: EntityNum, shared: &mut EntityShared);
 }

@@ -8,123 +8,122 @@ use crate::bg::{ItemList, StatLayout};
 /// The form of the scoreboard command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoresForm {
-    /// Milliseconds from the level's start to the round's, sent as a fourth number when there.
+    /// Time from level start to round start, in ms; sent as a fourth number if set.
     pub round_start_ms: Option<i32>,
-    /// Whether each client has a fifteenth number: eliminated.
+    /// Whether each entry has a fifteenth number, eliminated.
     pub eliminated: bool,
-    /// Bytes that all clients' numbers together stay under.
+    /// Maximum length of all entries together, in bytes.
     pub entries_limit: usize,
 }
 
-/// What a player without a visible name is called.
+/// Name of a player without a visible name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultName {
-    /// The same for everybody.
+    /// The same name for all players.
     Fixed(&'static str),
-    /// Followed by the client number.
+    /// A prefix, followed by the client number.
     Numbered(&'static str),
 }
 
-/// How a player's entity moves between snapshots.
+/// Movement of player entities between snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smoothing {
-    /// Clients interpolate.
+    /// Interpolation by clients.
     Interpolate,
-    /// Goes on in a line from the last command for so many milliseconds, unless the setting
-    /// `g_smoothClients` is 0.
+    /// Linear extrapolation from the last usercmd for this time in ms, unless `g_smoothClients` is 0.
     LinearStop(i32),
 }
 
-/// How long a client may be silent before others see it as having connection trouble.
+/// Silence of a client after which other clients show its connection icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionIconDelay {
-    /// Milliseconds.
+    /// Time without a usercmd, in ms.
     Millis(i32),
-    /// Server frames.
+    /// Server frames without a usercmd.
     Frames(u32),
 }
 
-/// How often a player may change name.
+/// Limits on name changes of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RenameLimit {
-    /// Milliseconds between two changes.
+    /// Minimum time between two changes, in ms.
     pub period_ms: i32,
-    /// Changes in all.
+    /// Maximum number of changes.
     pub most: u32,
-    /// Said when the period is not over.
+    /// Refusal within the period.
     pub too_soon: &'static str,
-    /// Said when there were too many.
+    /// Refusal beyond the maximum.
     pub too_many: &'static str,
 }
 
-/// Refusals by role: which commands only players, or only spectators, may give.
+/// Refusals of commands that only players or only spectators may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoleRefusals {
-    /// Said to a spectator who asks for something players do.
+    /// Answer to a spectator that uses a player command.
     pub players_only: &'static str,
-    /// Said to a player who asks for something spectators do.
+    /// Answer to a player that uses a spectator command.
     pub spectators_only: &'static str,
 }
 
-/// How a spot to begin at is chosen.
+/// Selection of a spawn point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpawnRule {
-    /// By chance among the half of the free spots that is farthest from where the player was.
+    /// Random among the half of the free spawn points that is farthest from the player's last origin.
     FarHalf,
-    /// Any free spot by chance, rarely the one nearest to where the player was.
+    /// Random among the free spawn points; the one nearest to the player's last origin is drawn again.
     NotNearest,
 }
 
-/// Who pays for a death by one's own hand or by the level.
+/// Score penalty for a suicide or a death by the level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuicidePenalty {
-    /// Who dies loses a point.
+    /// The victim loses a point.
     Own,
-    /// Who dies loses a point that it has; in small games every other player gets one for a suicide.
+    /// The victim loses a point if it has one. In small games every other player gains one for a suicide.
     Lenient,
 }
 
-/// Which points of a body a blast must see to hurt it, besides the middle.
+/// Points of a bounding box that splash damage traces to, besides the center.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplashTracePoints {
-    /// Four, level with the middle.
+    /// Four corners at the height of the center.
     Four,
-    /// Eight, above and below.
+    /// Eight corners above and below the center.
     Eight,
 }
 
-/// How the end of a shot becomes whole numbers, nearer to where it came from.
+/// Rounding of a shot's end point to whole numbers, toward its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndRounding {
     /// Down or up to the next whole number.
     FloorOrCeiling,
-    /// Cut toward zero, and one more where the shot came from above.
+    /// Truncation toward zero, plus one on axes where the start is greater.
     CutAndStep,
 }
 
-/// What differs between the games' fights.
+/// Differences in combat between games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CombatQuirks {
-    /// What a blast must see of a body.
+    /// Points that splash damage traces to.
     pub corners: SplashTracePoints,
-    /// How ends of shots are rounded.
+    /// Rounding of end points of shots.
     pub end_rounding: EndRounding,
-    /// Whether bullets and pellets stray as the time of the command says, so that clients know.
+    /// Whether the usercmd's time seeds the spread of bullets and pellets, so that clients predict it.
     pub seeded_by_time: bool,
-    /// Whether missiles fly after all else, among the players where they are then.
+    /// Whether missiles move after all other entities in a frame.
     pub missiles_last: bool,
-    /// Whether clients are told whose missile it is, and whose bullet.
+    /// Whether missile and bullet entities carry the shooter's number.
     pub names_shooters: bool,
-    /// Whether hooks start with their command, and not with the frame.
+    /// Whether the flight of a hook starts at the usercmd's time instead of the frame's.
     pub hooks_by_command: bool,
-    /// Whether obituaries mark frags of team mates.
+    /// Whether obituaries mark frags of teammates.
     pub marks_mates: bool,
-    /// Whether team mates can be crushed although they cannot be hurt.
+    /// Whether teammates take crush damage (`MOD_CRUSH`) without friendly fire.
     pub crushes_mates: bool,
-    /// Whether who pushed somebody into death gets the frag.
+    /// Whether a player who knocked the victim into a hazard can get the frag.
     pub credits_pushers: bool,
-    /// Whether the settings of OpenArena's fights exist: protection after a spawn, vampires, catching
-    /// up, waves of respawns, damage modifiers, instant frags.
+    /// Whether OpenArena's combat settings exist: spawn protection, vampire, catch-up, respawn waves,
+    /// damage modifiers, instant frags.
     pub has_combat_settings: bool,
 }
 
@@ -137,121 +136,121 @@ pub enum BaseGame {
     OpenArena,
 }
 
-/// One game that clients may have: the data behind every rule that differs.
+/// Ruleset of one game: every constant and switch that differs between games.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ruleset {
-    /// The game whose commands and votes exist.
+    /// Game whose commands and votes exist.
     pub base: BaseGame,
-    /// Folder of the game's data; also its `gamename`.
+    /// Folder of the game data; also the `gamename`.
     pub folder: &'static str,
-    /// What configstring 20 must say, letter for letter.
+    /// Game version in configstring 20; clients compare it exactly.
     pub version: &'static str,
-    /// Where statistics stand.
+    /// Indexes of the player's stats.
     pub stats: StatLayout,
-    /// Items in the client's list, placeholder 0 included; an entity must not name more.
+    /// Items of the client's list, with placeholder 0. Entities must not use higher numbers.
     pub items: ItemList,
-    /// Classes of entities that only modes of this game's own use.
+    /// Entity classes of game types that are not implemented.
     pub mode_classes: &'static [&'static str],
-    /// Whether an entity may list the game types that it is not for.
+    /// Whether the entity key `!gametype` exists.
     pub excludes_gametypes: bool,
-    /// Keys of entities that are not for this game.
+    /// Keys that exclude an entity from this game.
     pub excluding_keys: &'static [&'static str],
-    /// Whether the settings `replace_<class>`, `g_instantgib`, `g_rockets` and `g_regen`, and a
-    /// `g_quadfactor` that makes no difference, change which items there are and what they do.
+    /// Whether `replace_<class>`, `g_instantgib`, `g_rockets`, `g_regen` and a `g_quadfactor` of 1 change
+    /// the items.
     pub item_settings: bool,
-    /// Items of the weapons that everybody spawns with; clients must load them at the start.
+    /// Items of the spawn weapons; clients must load them at level start.
     pub starting_items: &'static [usize],
-    /// Number of the hook in obituaries.
+    /// Means of death of the grapple.
     pub grapple_means: i32,
     /// Highest weapon number.
     pub last_weapon: i32,
     /// Form of the scoreboard.
     pub scores: ScoresForm,
-    /// What the nameless are called.
+    /// Name of players without a visible name.
     pub default_name: DefaultName,
-    /// Limits on changing one's name.
+    /// Limits on name changes.
     pub rename_limit: Option<RenameLimit>,
-    /// Answer to an unknown command, before the command.
+    /// Answer to an unknown command, followed by the command.
     pub unknown_command: &'static str,
     /// Answer to a command that needs cheats.
     pub cheats_off: &'static str,
-    /// Commands that only the living may give.
+    /// Commands that dead players may not use.
     pub living_only: &'static [&'static str],
-    /// Answer to the dead who give them.
+    /// Answer to a dead player that uses one of them.
     pub living_refusal: &'static str,
-    /// Answer to `team` without a word, from a player.
+    /// Answer to `team` without an argument, from a player in no team.
     pub playing_team: &'static str,
-    /// Refusals by role; without them spectators' commands turn a player into a spectator.
+    /// Refusals by role. Without them, `follow` makes a player a spectator.
     pub role_refusals: Option<RoleRefusals>,
-    /// Whether a wrong player number has its own answers, apart from a wrong name.
+    /// Whether an invalid client number has its own refusal, distinct from an unknown name.
     pub slot_refusals: bool,
-    /// Whether clients know recorded voices.
+    /// Whether voice chat exists.
     pub voices: bool,
-    /// Whether who follows a player is told of its team mates.
+    /// Whether a spectator gets the team overlay of the followed player.
     pub overlay_for_followers: bool,
-    /// Whether what is voted on is shown as a sentence, otherwise as a command.
+    /// Whether a vote is shown as a sentence instead of a command.
     pub vote_sentences: bool,
-    /// Whether a vote that was cast may be changed.
+    /// Whether a player may change a cast vote.
     pub votes_may_change: bool,
-    /// Whether a bit of `dmflags` lets votes pass without a majority.
+    /// Whether a bit of `dmflags` lets votes pass without an absolute majority.
     pub light_votes: bool,
-    /// Whether newcomers are told of the operator's own votes.
+    /// Whether clients get the list of custom votes on entry.
     pub lists_votes: bool,
-    /// Whether taking a flag is shown as a score of nothing.
+    /// Whether a flag pickup shows a score event of zero points.
     pub shows_every_score: bool,
-    /// Whether the use button ends following.
+    /// Whether the use button ends following a player.
     pub use_stops_following: bool,
-    /// Userinfo key that says which team a newcomer wants.
+    /// Userinfo key with the team requested on connect.
     pub team_preference: &'static str,
-    /// Whether that key is heeded in games of teams.
+    /// Whether that key applies in team games.
     pub preference_joins_team: bool,
-    /// Whether who changes teams or comes back to the server has its score and counts again.
+    /// Whether a player's score and counters are restored after a team change or a reconnect.
     pub keeps_score_on_rejoin: bool,
-    /// Whether clients are told who is in their team, and always where their mates are.
+    /// Whether clients get team lists, and the team overlay without requesting it.
     pub team_lists: bool,
-    /// Sent to a client whenever it spawns.
+    /// Commands sent to a client on every spawn.
     pub spawn_commands: &'static [&'static str],
-    /// Sent to a client alone behind the announcement that it has entered, on every entry: after
-    /// connecting, a change of team and a restart.
+    /// Commands sent to a client on every entry, after the announcement to all clients. Entries follow a
+    /// connect, a team change and a restart.
     pub entry_commands: &'static [&'static str],
-    /// How a spot to begin at is chosen.
+    /// Selection of a spawn point.
     pub spawn_rule: SpawnRule,
-    /// Who pays for a suicide.
+    /// Score penalty for a suicide.
     pub suicide_penalty: SuicidePenalty,
-    /// How fights differ.
+    /// Differences in combat.
     pub combat: CombatQuirks,
-    /// Whether whoever appears is shown as coming out of a teleporter at each spawn, at the spot;
-    /// otherwise on entering and on coming back to life, where the player is then.
+    /// Whether every spawn shows the teleporter effect, at the spawn point. Otherwise only entry and
+    /// respawn do, at the player's origin.
     pub spawn_effect_at_spot: bool,
-    /// Whether the dead are told when they may come back, which is later by the number of slots.
+    /// Whether dead players get their respawn time, which is delayed by the number of slots.
     pub announces_respawn: bool,
-    /// Whether leaving the game is a death.
+    /// Whether a disconnect counts as a death.
     pub disconnect_counts_as_death: bool,
-    /// Whether a team loses no point when a player leaves it for another.
+    /// Whether the team score stays when a player changes teams.
     pub team_change_keeps_team_score: bool,
-    /// Bit of `dmflags` that changes how everything accelerates; 0 when there is none.
+    /// Bit of `dmflags` for acceleration without bunny hopping; 0 if there is none.
     pub no_bunny_dmflag: i32,
-    /// How player entities move between snapshots.
+    /// Movement of player entities between snapshots.
     pub smoothing: Smoothing,
-    /// When a silent client is shown as in trouble.
+    /// Silence after which a client's connection icon is shown.
     pub connection_icon_delay: ConnectionIconDelay,
-    /// Whether a new level empties the intermission string.
+    /// Whether a new level clears the intermission configstring.
     pub clears_intermission: bool,
-    /// Whether whatever else a player types while the scoreboard is shown is said to all.
+    /// Whether other commands in intermission are sent as chat to all clients.
     pub intermission_text_is_chat: bool,
-    /// What may be asked then besides talk and scores.
+    /// Command allowed in intermission besides chat and scores.
     pub intermission_command: &'static str,
-    /// Whether limits of frags and captures hold only when two play.
+    /// Whether frag and capture limits require two players.
     pub limits_need_two: bool,
     /// Whether a warm-up too short to count down still ends with a restart, outside tournaments.
     pub short_warmup_restarts: bool,
-    /// Whether any two players are enough for a team deathmatch, also on one side.
+    /// Whether any two players start a team deathmatch, even in the same team.
     pub any_two_warm_up: bool,
-    /// Whether the clock of the log goes on when a level restarts in place.
+    /// Whether the clock of the game log continues when a level restarts in place.
     pub log_clock_runs_on: bool,
-    /// Whether the log tells of a connection before it tells of the player's name.
+    /// Whether the game log has `ClientConnect` before `ClientUserinfoChanged`.
     pub logs_connect_first: bool,
-    /// Whether the setting `g_music` replaces the level's own music.
+    /// Whether the setting `g_music` replaces the map's music.
     pub music_setting: bool,
 }
 
@@ -309,8 +308,8 @@ impl Ruleset {
         keeps_score_on_rejoin: true,
         team_lists: true,
         spawn_commands: &["respawn 0"],
-        // Its message of the day, empty where an operator has written none. It clears the center print, the
-        // announcement of the client's own change of team included.
+        // OpenArena's empty message of the day. It clears the center print, including the announcement of the
+        // client's own team change.
         entry_commands: &["cp \"\""],
         spawn_rule: SpawnRule::NotNearest,
         suicide_penalty: SuicidePenalty::Lenient,
@@ -421,13 +420,13 @@ impl Ruleset {
     /// Every ruleset, the default first. The first of a game folder is that of its release.
     pub const ALL: [&'static Self; 3] = [Self::BASEOA, Self::BASEQ3, Self::BASEOA_NEXT];
 
-    /// The ruleset of a game folder.
+    /// Returns the ruleset of a game folder.
     #[must_use]
     pub fn of_folder(folder: &str) -> Option<&'static Self> {
         Self::ALL.into_iter().find(|ruleset| ruleset.folder.eq_ignore_ascii_case(folder))
     }
 
-    /// The item string in which only the starting items are marked.
+    /// Returns the item configstring in which only the starting items are set.
     #[must_use]
     pub fn item_bits(&self) -> String {
         let bit = |item| if self.starting_items.contains(&item) { '1' } else { '0' };
@@ -450,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_have_places_of_their_own() {
+    fn stat_indexes_are_unique() {
         for ruleset in Ruleset::ALL {
             let s = ruleset.stats;
             let mut places = vec![
@@ -469,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_are_found_by_folder() {
+    fn rulesets_are_found_by_folder() {
         assert_eq!(Ruleset::of_folder("BaseQ3"), Some(Ruleset::BASEQ3));
         assert_eq!(Ruleset::of_folder("missionpack"), None);
     }

@@ -1,9 +1,9 @@
 //! Player userinfo: name, model, colors, handicap and preferences, sanitized.
 //!
-//! PlayerUserinfo is hostile text. What leaves here can stand in quotes inside a server command and in an
-//! info string: printable ASCII without quote, backslash and semicolon, each value cut to a length. A player
-//! entry comes in four lengths ([`Detail`]), so that the entries of all slots fit a gamestate.
-//! Source: the base game's userinfo rules; OpenArena's names for the nameless.
+//! Userinfo is hostile text. Invariant: values returned here are safe inside quotes of a server command
+//! and in an info string, i.e. printable ASCII without quote, backslash and semicolon, truncated to a
+//! maximum length. A player entry has four lengths ([`Detail`]), so that the entries of all slots fit a
+//! gamestate. Source: the base game's userinfo rules; OpenArena's default names.
 
 use super::ruleset::DefaultName;
 use crate::model::{
@@ -11,36 +11,36 @@ use crate::model::{
     text::{leading_int, truncated},
 };
 
-/// Longest name, in bytes.
+/// Maximum length of a name, in bytes.
 pub const MAX_NAME_LEN: usize = 35;
-/// Spaces a name may have in a row.
+/// Maximum consecutive spaces in a name.
 const MAX_SPACES: usize = 3;
-/// Longest model or skin name, in bytes.
+/// Maximum length of a model or skin name, in bytes.
 const MAX_MODEL_LEN: usize = 31;
-/// Longest team name, in bytes.
+/// Maximum length of a team name, in bytes.
 const MAX_TEAM_NAME_LEN: usize = 15;
-/// Longest color or task, in bytes.
+/// Maximum length of a color or skill, in bytes.
 const MAX_DIGITS_LEN: usize = 3;
-/// Longest name in the shortest player entry, in bytes.
+/// Maximum length of the name in the shortest player entry, in bytes.
 const SHORT_NAME_LEN: usize = 15;
-/// The model of players whose own choice has no room.
+/// Model in player entries without room for the client's choice.
 const DEFAULT_MODEL: &str = "sarge";
-/// Highest number of a task in a team.
+/// Highest team task.
 const MAX_TASK: i32 = 9;
 
-/// A userinfo string, as the engine keeps it: `\key\value\key\value`.
+/// Userinfo string in the engine's form: `\key\value\key\value`.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerUserinfo<'a>(&'a str);
 
 impl<'a> PlayerUserinfo<'a> {
-    /// Looks at `text`, or `None` when it holds characters that no userinfo may hold.
+    /// Wraps a userinfo string. Returns `None` for text with forbidden characters.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         let forbidden = |c: char| c == '"' || c == ';' || c.is_ascii_control();
         (!text.contains(forbidden)).then_some(Self(text))
     }
 
-    /// The first value of a key, whatever the key's case; empty without one.
+    /// Returns the first value of a key, ignoring case; empty if the key is missing.
     #[must_use]
     pub fn value(&self, key: &str) -> &'a str {
         let mut parts = self.0.strip_prefix('\\').unwrap_or(self.0).split('\\');
@@ -52,7 +52,7 @@ impl<'a> PlayerUserinfo<'a> {
         ""
     }
 
-    /// The text with another value for a key: the first one replaced, further ones dropped.
+    /// Returns the string with a new value for a key. The first one is replaced, further ones are dropped.
     #[must_use]
     pub fn with(&self, key: &str, value: &str) -> String {
         let mut text = String::with_capacity(self.0.len() + key.len() + value.len() + 2);
@@ -72,7 +72,7 @@ impl<'a> PlayerUserinfo<'a> {
         text
     }
 
-    /// The cleaned name, or what the nameless are called.
+    /// Returns the sanitized name, or the ruleset's default name.
     #[must_use]
     pub fn name(&self, client: ClientNum, default_name: DefaultName) -> String {
         clean_name(self.value("name")).unwrap_or_else(|| match default_name {
@@ -81,20 +81,20 @@ impl<'a> PlayerUserinfo<'a> {
         })
     }
 
-    /// Highest health, 1 to 100.
+    /// Returns the handicap: maximum health from 1 to 100.
     #[must_use]
     pub fn handicap(&self) -> i32 {
         let handicap = leading_int(self.value("handicap"));
         if (1..=100).contains(&handicap) { handicap } else { 100 }
     }
 
-    /// What the client does for its team, 0 to 9.
+    /// Returns the team task, 0 to 9.
     #[must_use]
     pub fn team_task(&self) -> i32 {
         team_task(leading_int(self.value("teamtask")))
     }
 
-    /// Whether the client wants to be told where its team mates are.
+    /// Whether the client requests the team overlay.
     #[must_use]
     pub fn wants_overlay(&self) -> bool {
         let wish = self.value("teamoverlay");
@@ -106,48 +106,48 @@ impl<'a> PlayerUserinfo<'a> {
     }
 }
 
-/// What a player entry says besides the userinfo.
+/// Fields of a player entry that are not in the userinfo.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerEntryFields {
-    /// Number of the team.
+    /// Team number.
     pub team: i32,
     /// Tournament games won.
     pub wins: i32,
     /// Tournament games lost.
     pub losses: i32,
-    /// Leads the team.
+    /// Whether the player leads its team.
     pub leader: bool,
-    /// In a game of teams, which has models of its own.
+    /// Whether the game is a team game, with team models.
     pub in_team: bool,
-    /// Plays by itself: told by its skill, without team names.
+    /// Whether the player is a bot: the entry has a skill instead of team names.
     pub bot: bool,
 }
 
-/// Returns a number of a task that clients know.
+/// Clamps a team task to the range that clients know.
 #[must_use]
 pub fn team_task(number: i32) -> i32 {
     number.clamp(0, MAX_TASK)
 }
 
-/// How much of a client's own choice its player entry has, each less than the one before.
+/// Length of a player entry; each variant omits more than the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// All of it.
+    /// Complete.
     Full,
-    /// No names of teams.
+    /// Without team names.
     NoTeamNames,
-    /// The default model, too.
+    /// Also with the default model.
     DefaultModel,
-    /// A short name, too.
+    /// Also with a truncated name.
     ShortName,
 }
 
 impl Detail {
-    /// Every one, the longest first.
+    /// All variants, the longest first.
     pub const ALL: [Self; 4] = [Self::Full, Self::NoTeamNames, Self::DefaultModel, Self::ShortName];
 }
 
-/// The player entry that everybody is told: an info string.
+/// Returns the player entry sent to all clients, as an info string.
 #[must_use]
 pub fn player_entry(
     info: &PlayerUserinfo<'_>,
@@ -189,13 +189,13 @@ pub fn player_entry(
     }
 }
 
-/// Text that players may send each other: printable, without quotes, line breaks as spaces.
+/// Sanitizes chat text: printable, without quotes, line breaks replaced by spaces.
 #[must_use]
 pub fn clean_text(text: &str, len: usize) -> String {
     let kept = text.chars().filter_map(|c| match c {
         '\n' | '\r' | '\t' => Some(' '),
         '"' => None,
-        // A character beyond ASCII cannot travel; engines write a dot for each.
+        // Strings are ASCII on the wire; engines send a dot for other characters.
         ' '..='~' => Some(c),
         _ if c.is_control() => None,
         _ => Some('.'),
@@ -208,8 +208,8 @@ fn clean_value(value: &str, len: usize) -> String {
     value.chars().filter(printable).take(len).collect()
 }
 
-/// A name that shows: no leading spaces, no gaps, no black, nothing that is not printed. `None` when
-/// nothing visible is left.
+/// Sanitizes a name: printable, without leading spaces, long gaps and black. Returns `None` if nothing
+/// visible is left.
 fn clean_name(raw: &str) -> Option<String> {
     let mut name = String::with_capacity(MAX_NAME_LEN);
     let mut spaces = 0;
@@ -219,7 +219,7 @@ fn clean_name(raw: &str) -> Option<String> {
             break;
         }
         if c != '^' && name.ends_with('^') {
-            // Decided on what is kept, so that taking one code out cannot make another.
+            // Check against the output: removing one color code must not form another.
             if is_black(c) {
                 name.pop();
             } else {
@@ -242,7 +242,7 @@ fn clean_name(raw: &str) -> Option<String> {
     visible.then_some(name)
 }
 
-/// Whether a color code's character paints black: clients take its number modulo eight.
+/// Whether a color code is black. Clients take the character's code modulo eight.
 fn is_black(code: char) -> bool {
     (code as u32).wrapping_sub('0' as u32) & 7 == 0
 }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_cleaned() {
+    fn names_are_sanitized() {
         for (raw, clean) in [
             ("alpha", "alpha"),
             ("   alpha", "alpha"),
@@ -285,14 +285,14 @@ mod tests {
     }
 
     #[test]
-    fn the_nameless_are_called_as_the_game_says() {
+    fn empty_names_become_default_name() {
         let info = PlayerUserinfo::parse("\\rate\\25000").expect("legal");
         assert_eq!(info.name(client(7), DefaultName::Numbered("Nameless")), "Nameless7");
         assert_eq!(info.name(client(7), DefaultName::Fixed("UnnamedPlayer")), "UnnamedPlayer");
     }
 
     #[test]
-    fn values_are_found_by_their_first_key() {
+    fn userinfo_returns_first_value_of_key() {
         let info = PlayerUserinfo::parse("\\Name\\a\\name\\b\\team\\\\x").expect("legal");
         assert_eq!((info.value("NAME"), info.value("team"), info.value("x")), ("a", "", ""));
         assert_eq!(PlayerUserinfo::parse("name\\a").map(|i| i.value("name")), Some("a"));
@@ -302,14 +302,14 @@ mod tests {
     }
 
     #[test]
-    fn values_are_replaced_in_place() {
+    fn userinfo_replaces_values_in_place() {
         let info = PlayerUserinfo::parse("\\name\\a\\rate\\1\\NAME\\b").expect("legal");
         assert_eq!(info.with("name", "c"), "\\name\\c\\rate\\1");
         assert_eq!(info.with("teamtask", "2"), "\\name\\a\\rate\\1\\NAME\\b\\teamtask\\2");
     }
 
     #[test]
-    fn player_entries_have_the_documented_form() {
+    fn player_entry_has_documented_form() {
         let info =
             "\\name\\alpha\\model\\sarge\\headmodel\\sarge\\color1\\4\\color2\\5\\handicap\\100";
         let info = PlayerUserinfo::parse(info).expect("legal");
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn entry_is_shortened_in_steps_and_keeps_its_form() {
+    fn player_entry_shortens_in_steps_and_keeps_form() {
         let long = "W".repeat(200);
         let keys = ["name", "model", "headmodel", "color1", "color2", "g_redteam", "g_blueteam"];
         let text: String = keys.iter().map(|key| format!("\\{key}\\{long}")).collect();
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn handicaps_out_of_range_are_none() {
+    fn handicap_out_of_range_is_100() {
         for (text, handicap) in [("50", 50), ("0", 100), ("101", 100), ("-3", 100), ("nan", 100)] {
             let text = format!("\\handicap\\{text}");
             assert_eq!(
@@ -371,7 +371,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_name_escapes_its_quotes(raw in "\\PC*|[\\^0 8a\"\\\\;\x01]{0,60}") {
+        fn names_are_safe_inside_quotes(raw in "\\PC*|[\\^0 8a\"\\\\;\x01]{0,60}") {
             if let Some(name) = clean_name(&raw) {
                 prop_assert!(name.len() <= MAX_NAME_LEN);
                 let printable = |c| (' '..='~').contains(&c);

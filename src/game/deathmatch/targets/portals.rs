@@ -9,7 +9,7 @@ use crate::{
     bg::EntityType,
     game::{
         deathmatch::{entities::EntityKind, movers::direction_of},
-        direction_bytes::direction_byte,
+        direction_bytes::dir_to_byte,
         movement::velocity::direction,
     },
 };
@@ -84,5 +84,5 @@ fn look_through(cx: &mut Context<'_>, portal: EntityNum, camera: EntityNum) {
     };
     entity.state.powerups = i32::from(flags & STEADY == 0);
     entity.state.client_num = roll;
-    entity.state.event_parm = direction_byte(along);
+    entity.state.event_parm = dir_to_byte(along);
 }

@@ -10,8 +10,8 @@ use crate::model::{
 use crate::{
     bg::weapons::{BULLET_RANGE, Missile},
     game::{
-        chance::Chance,
         movement::{angles, velocity},
+        rng::SharedRng,
     },
 };
 
@@ -56,16 +56,16 @@ pub(super) fn missile_direction(cx: &mut Context<'_>, missile: &Missile, aim: &A
         direction[2] += missile.up_bias;
         return velocity::direction(direction);
     }
-    let mut chance = Chance((cx.rng.chance() * i32::MAX as f32) as i32);
-    velocity::direction(apply_spread(aim, missile.spread, &mut chance) - aim.muzzle)
+    let mut rng = SharedRng((cx.rng.chance() * i32::MAX as f32) as i32);
+    velocity::direction(apply_spread(aim, missile.spread, &mut rng) - aim.muzzle)
 }
 
 /// Where a shot would end that strays as chance says.
-pub(super) fn apply_spread(aim: &Aim, spread: f32, chance: &mut Chance) -> Vec3 {
-    let angle = chance.unit() * std::f32::consts::PI * 2.0;
+pub(super) fn apply_spread(aim: &Aim, spread: f32, rng: &mut SharedRng) -> Vec3 {
+    let angle = rng.random() * std::f32::consts::PI * 2.0;
     let (sine, cosine) = sine_cosine(angle);
-    let up = sine * chance.both_ways() * spread * SPREAD_SCALE;
-    let right = cosine * chance.both_ways() * spread * SPREAD_SCALE;
+    let up = sine * rng.crandom() * spread * SPREAD_SCALE;
+    let right = cosine * rng.crandom() * spread * SPREAD_SCALE;
     aim.muzzle
         .add_scaled(aim.axes.forward, BULLET_RANGE)
         .add_scaled(aim.axes.right, right)
@@ -103,11 +103,7 @@ mod tests {
                 assert!((right[axis] - row[4 + axis]).abs() < 1e-6, "{line}: {right:?}");
                 assert!((up[axis] - row[7 + axis]).abs() < 1e-6, "{line}: {up:?}");
             }
-            assert_eq!(
-                crate::game::direction_bytes::direction_byte(forward),
-                row[3] as i32,
-                "{line}"
-            );
+            assert_eq!(crate::game::direction_bytes::dir_to_byte(forward), row[3] as i32, "{line}");
         }
     }
 
@@ -115,10 +111,10 @@ mod tests {
     fn bullets_stray_no_farther_than_their_spread() {
         let aim = Aim { muzzle: Vec3::new(1.0, 2.0, 3.0), axes: angles::axes(Vec3::ZERO) };
         for seed in 0..256 {
-            let end = apply_spread(&aim, 200.0, &mut Chance(seed)) - aim.muzzle;
+            let end = apply_spread(&aim, 200.0, &mut SharedRng(seed)) - aim.muzzle;
             assert_eq!(end[0], BULLET_RANGE);
             assert!((end[1] * end[1] + end[2] * end[2]).sqrt() <= 3200.0 * 1.01, "{end:?}");
-            assert_eq!(end, apply_spread(&aim, 200.0, &mut Chance(seed)) - aim.muzzle);
+            assert_eq!(end, apply_spread(&aim, 200.0, &mut SharedRng(seed)) - aim.muzzle);
         }
     }
 }

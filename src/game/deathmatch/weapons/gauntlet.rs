@@ -13,7 +13,7 @@ use crate::game::deathmatch::{
 use crate::model::{Buttons, ClientNum, PlayerState, UserCmd};
 use crate::{
     bg::{Event, Powerup, Weapon},
-    game::direction_bytes::direction_byte,
+    game::direction_bytes::dir_to_byte,
 };
 
 /// Whether a player's gauntlet hits in this command, and hits then.
@@ -41,7 +41,7 @@ pub(in crate::game::deathmatch) fn gauntlet_attack(
     if client_of(trace.entity).is_some() {
         cx.temp_entity(trace.endpos, Event::MissileHit, |state, _| {
             state.other_entity_num = trace.entity.index() as i32;
-            state.event_parm = direction_byte(trace.plane.normal);
+            state.event_parm = dir_to_byte(trace.plane.normal);
             state.weapon = Weapon::Gauntlet as i32;
         });
     }

@@ -12,7 +12,7 @@ use crate::game::deathmatch::{
 use crate::model::{Buttons, ClientNum, Trace};
 use crate::{
     bg::{EntityType, Event, Weapon, pm_flag},
-    game::direction_bytes::direction_byte,
+    game::direction_bytes::dir_to_byte,
 };
 
 /// How often a hook looks where its victim is, in milliseconds.
@@ -100,7 +100,7 @@ impl Combat {
             None => Event::MissileMiss,
         };
         mark.state.weapon = Weapon::Grapple as i32;
-        mark.add_event(event, direction_byte(trace.plane.normal), now);
+        mark.add_event(event, dir_to_byte(trace.plane.normal), now);
         if let Some(mark) = cx.entities.add(mark, now, started) {
             cx.entities.link(cx.host, mark);
         }

@@ -18,7 +18,7 @@ use crate::model::{
 };
 use crate::{
     bg::{Event, Weapon, weapons},
-    game::{chance::Chance, direction_bytes::direction_byte},
+    game::{direction_bytes::dir_to_byte, rng::SharedRng},
 };
 
 /// What a beam that ends in the open says of the surface.
@@ -44,7 +44,7 @@ pub(super) fn fire_bullet(
     damage: i32,
 ) {
     let seed = sys.projectiles.shot_seed(cx, client);
-    let end = apply_spread(aim, spread, &mut Chance(seed));
+    let end = apply_spread(aim, spread, &mut SharedRng(seed));
     let ray = follow_shot(cx, client, aim.muzzle, end);
     if leaves_no_mark(&ray.trace) || ray.trace.entity == EntityNum::NONE {
         return;
@@ -57,7 +57,7 @@ pub(super) fn fire_bullet(
     let (event, parm) = if into_flesh {
         (Event::BulletHitFlesh, target.index() as i32)
     } else {
-        (Event::BulletHitWall, direction_byte(ray.trace.plane.normal))
+        (Event::BulletHitWall, dir_to_byte(ray.trace.plane.normal))
     };
     cx.temp_entity(at, event, |state, _| {
         state.event_parm = parm;
@@ -96,7 +96,7 @@ pub(super) fn fire_lightning(
     if target == EntityNum::NONE {
         return;
     }
-    let normal = direction_byte(ray.trace.plane.normal);
+    let normal = dir_to_byte(ray.trace.plane.normal);
     if client_of(target).is_some() && sys.combat.is_damageable(cx, target) {
         cx.temp_entity(ray.trace.endpos, Event::MissileHit, |state, _| {
             state.other_entity_num = target.index() as i32;
@@ -178,7 +178,7 @@ fn show_rail_trail(cx: &mut Context<'_>, client: ClientNum, aim: &Aim, trace: &T
     let at = snap_toward(trace.endpos, aim.muzzle, how);
     let start: Vec3 =
         aim.muzzle.add_scaled(aim.axes.right, BEAM_RIGHT).add_scaled(aim.axes.up, BEAM_UP);
-    let mark = if leaves_no_mark(trace) { NO_MARK } else { direction_byte(trace.plane.normal) };
+    let mark = if leaves_no_mark(trace) { NO_MARK } else { dir_to_byte(trace.plane.normal) };
     cx.temp_entity(at, Event::RailTrail, |state, _| {
         state.client_num = client.index() as i32;
         state.origin2 = start;

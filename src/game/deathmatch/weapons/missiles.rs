@@ -27,7 +27,7 @@ use crate::{
         weapons::{self, ImpactBehavior},
     },
     game::{
-        direction_bytes::direction_byte,
+        direction_bytes::dir_to_byte,
         movement::{trajectory, velocity},
     },
 };
@@ -300,7 +300,7 @@ fn missile_impact(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, tr
         Event::MissileMiss
     };
     let how = cx.clients.ruleset.combat.end_rounding;
-    let normal = direction_byte(trace.plane.normal);
+    let normal = dir_to_byte(trace.plane.normal);
     let Some((entity, _)) = cx.entities.missile_mut(number) else { return };
     let at = snap_toward(trace.endpos, entity.state.pos.base, how);
     if to_flesh {
@@ -371,7 +371,7 @@ pub(super) fn explode(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum
     let now = cx.clients.now;
     let Some((entity, &missile)) = cx.entities.missile(number) else { return };
     let at = trajectory::position(&entity.state.pos, now).truncated();
-    end_missile(cx, number, at, Event::MissileMiss, direction_byte(UP));
+    end_missile(cx, number, at, Event::MissileMiss, dir_to_byte(UP));
     splash(cx, sys, &missile, at, Some(number), true);
 }
 

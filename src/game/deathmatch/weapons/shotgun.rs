@@ -14,7 +14,7 @@ use crate::game::deathmatch::{
 use crate::model::ClientNum;
 use crate::{
     bg::{Event, Weapon, weapons::BULLET_RANGE},
-    game::{chance::Chance, movement::velocity},
+    game::{movement::velocity, rng::SharedRng},
 };
 
 use super::hitscan::leaves_no_mark;
@@ -77,8 +77,8 @@ fn pattern(
 
 /// How far each pellet strays to the right and up.
 fn offsets(seed: i32, count: usize, spread: f32) -> impl Iterator<Item = (f32, f32)> {
-    let mut chance = Chance(seed);
-    let mut next = move || chance.both_ways() * spread * SPREAD_SCALE;
+    let mut rng = SharedRng(seed);
+    let mut next = move || rng.crandom() * spread * SPREAD_SCALE;
     (0..count).map(move |_| (next(), next()))
 }
 
