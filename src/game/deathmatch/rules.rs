@@ -4,7 +4,7 @@ use super::{
     combat::death::{suicide, suicide_on_team_change},
     context::{Context, Frame, Rng},
     entities::Entities,
-    items::touch::hand_item,
+    items::touch::give_new_item,
     systems::Systems,
     think::{spawn, teleport},
 };
@@ -78,7 +78,7 @@ impl ClientRules for DeathmatchRules<'_> {
         item: i32,
     ) {
         let (mut cx, sys) = self.split(clients, host);
-        hand_item(&mut cx, sys, client, item);
+        give_new_item(&mut cx, sys, client, item);
     }
 
     fn leave_play(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {

@@ -1,10 +1,10 @@
 //! Dropped items: drops at death, flight and landing.
 //!
-//! Source: the base game's dropped items: they lose all speed at the first contact, fall on, and rest on
-//! the first floor; what fell off something bounces.
+//! Source: the base game's dropped items. They lose all speed at the first contact, fall and rest on the
+//! first floor. An item that is pushed off a mover bounces.
 
 use super::{Flag, ItemState, ItemThink, MAXS, MINS, flags::ReturnAnnouncement};
-use crate::game::deathmatch::{context::Context, items::Items, items::plan};
+use crate::game::deathmatch::{context::Context, items::Items, items::schedule};
 use crate::model::{
     ClientNum, EntityNum, SvFlags, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
 };
@@ -19,42 +19,43 @@ use crate::{
     },
 };
 
-/// How long what was dropped lies, in milliseconds.
+/// Lifetime of a dropped item, in ms.
 const LIFE_MS: i32 = 30_000;
-/// Speed forward; speed up, and by how much that varies.
+/// Forward speed; upward speed and its random variation, in units/s.
 const FORWARD: f32 = 150.0;
 const UP: (f32, f32) = (200.0, 50.0);
-/// Degrees from one powerup to the next.
-const APART: f32 = 45.0;
-/// Upward speed below which an item comes to rest on a slope that faces up.
-const RESTING: f32 = 40.0;
-/// Height below which nothing comes to rest any more.
+/// Angle between two dropped powerups, in degrees.
+const POWERUP_ANGLE: f32 = 45.0;
+/// Upward speed below which an item rests on a slope, in units/s.
+const REST_SPEED: f32 = 40.0;
+/// Height below which no item comes to rest.
 const BOTTOM: f32 = -131_072.0;
 
 impl Items {
-    /// Drops what somebody who dies, or leaves, has that others may take: the weapon in hand, powerups
-    /// and flags. A rune goes back to where it lay.
+    /// Drops the weapon in hand, the powerups and the flags of a player who dies or disconnects. A rune
+    /// returns to its spawn position.
     pub(in crate::game::deathmatch) fn drop_at_death(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
     ) {
         let ruleset = cx.clients.ruleset;
-        let wielded = wielded(cx, client).filter(|_| !cx.frame.combat.loadout.replaces_items());
+        let weapon_in_hand =
+            weapon_in_hand(cx, client).filter(|_| !cx.frame.combat.loadout.replaces_items());
         if let Some((number, item)) =
-            wielded.and_then(|tag| ruleset.items.by_tag(ItemKind::Weapon, tag))
+            weapon_in_hand.and_then(|tag| ruleset.items.by_tag(ItemKind::Weapon, tag))
         {
             launch_item(cx, client, number, item, 0.0);
         }
         if cx.clients.mode().drops_powerups {
             self.drop_powerups(cx, client);
         }
-        self.free_rune(cx, client);
+        self.return_rune(cx, client);
     }
 }
 
-/// The weapon that a player leaves behind: the one in hand, or the one it was about to take in hand.
-fn wielded(cx: &Context<'_>, client: ClientNum) -> Option<i32> {
+/// Returns the weapon that a player drops: the one in hand, or the one being raised.
+fn weapon_in_hand(cx: &Context<'_>, client: ClientNum) -> Option<i32> {
     let player = cx.clients.player(client)?;
     let (state, stats) = (&player.state, cx.clients.ruleset.stats);
     let is_poor = |tag: i32| tag == Weapon::Machinegun || tag == Weapon::Grapple;
@@ -69,12 +70,12 @@ fn wielded(cx: &Context<'_>, client: ClientNum) -> Option<i32> {
     (owned && loaded && tag > Weapon::Machinegun as i32 && tag != Weapon::Grapple).then_some(tag)
 }
 impl Items {
-    /// Powerups with time left, each further round, and flags among them.
+    /// Drops every powerup with time left, flags included, at regular angles around the player.
     fn drop_powerups(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let (now, ruleset) = (cx.clients.now, cx.clients.ruleset);
         let Some(player) = cx.clients.player(client) else { return };
         let powerups = player.state.powerups;
-        let mut angle = APART;
+        let mut angle = POWERUP_ANGLE;
         for (tag, &until) in powerups.iter().enumerate() {
             let left_ms = until.saturating_sub(now.0);
             let kinds = [ItemKind::Powerup, ItemKind::Team].into_iter();
@@ -87,12 +88,12 @@ impl Items {
             {
                 pickup.count = (left_ms / 1000).max(1);
             }
-            angle += APART;
+            angle += POWERUP_ANGLE;
         }
     }
 }
 
-/// Throws an item from where a player is, `angle` degrees to the left of where it looks.
+/// Launches an item from a player's position, `angle` degrees to the left of the view direction.
 pub(super) fn launch_item(
     cx: &mut Context<'_>,
     client: ClientNum,
@@ -123,12 +124,12 @@ pub(super) fn launch_item(
     entity.shared.maxs = MAXS;
     entity.shared.contents = contents::TRIGGER;
     let place = cx.entities.add(entity, now, started)?;
-    plan(cx, place, ItemThink::Vanish, LIFE_MS);
+    schedule(cx, place, ItemThink::Vanish, LIFE_MS);
     cx.entities.link(cx.host, place);
     Some(place)
 }
 impl Items {
-    /// Moves an item that flies. What it ran into, if anything.
+    /// Moves a flying item. Returns the trace of its collision, if any.
     pub(in crate::game::deathmatch) fn fly(
         &mut self,
         cx: &mut Context<'_>,
@@ -138,7 +139,7 @@ impl Items {
         let entity = cx.entities.get_mut(number)?;
         let falls = entity.state.pos.kind == TrajectoryKind::Gravity as i32;
         if !falls && entity.state.ground_entity_num == EntityNum::NONE.index() as i32 {
-            // Pushed off what it lay on.
+            // Pushed off the entity that it rested on.
             entity.state.pos = Trajectory {
                 kind: TrajectoryKind::Gravity as i32,
                 time: now.0,
@@ -164,20 +165,21 @@ impl Items {
             cx.entities.link(cx.host, number);
         }
         if trace.endpos[2] < BOTTOM && cx.host.world().is_some() {
-            self.discard_item(cx, number, ReturnAnnouncement::Loud);
+            self.discard_item(cx, number, ReturnAnnouncement::SoundAndText);
             return None;
         }
         let hit = Trace { fraction: if trace.startsolid { 0.0 } else { trace.fraction }, ..trace };
         (hit.fraction < 1.0).then_some(hit)
     }
 
-    /// An item has run into something: it is gone where nothing may lie, rests, or goes on.
+    /// Handles the collision of a flying item. It is discarded in a no-drop volume, comes to rest, or
+    /// bounces.
     pub(super) fn land(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
         let (now, frame_ms) = (cx.clients.now, cx.frame.ms);
         let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
         let (at, bounce) = (entity.shared.current_origin, pickup.bounce);
         if cx.contents_at(at) & contents::NODROP != 0 {
-            self.discard_item(cx, number, ReturnAnnouncement::Loud);
+            self.discard_item(cx, number, ReturnAnnouncement::SoundAndText);
             return;
         }
         let Some(entity) = cx.entities.get_mut(number) else { return };
@@ -185,7 +187,7 @@ impl Items {
         let velocity = trajectory::velocity(&entity.state.pos, now + -since);
         let normal = trace.plane.normal;
         let delta = velocity.add_scaled(normal, -2.0 * velocity.dot(normal)) * bounce;
-        if normal[2] > 0.0 && delta[2] < RESTING {
+        if normal[2] > 0.0 && delta[2] < REST_SPEED {
             let rest = (trace.endpos + Vec3::new(0.0, 0.0, 1.0)).rounded();
             entity.set_origin(rest);
             entity.state.ground_entity_num = trace.entity.index() as i32;
@@ -198,7 +200,7 @@ impl Items {
     }
 }
 
-/// Flags without some of them.
+/// Returns flags without those in `gone`.
 pub(super) const fn without(flags: SvFlags, gone: SvFlags) -> SvFlags {
     SvFlags(flags.0 & !gone.0)
 }

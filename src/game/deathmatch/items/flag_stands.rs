@@ -10,15 +10,15 @@ use crate::{
     game::deathmatch::entities::EntityKind,
 };
 
-/// Spawn flag of a stand that stays in the air.
+/// Spawn flag of a stand that floats.
 const FLOATS: i32 = 1;
-/// How far down a floor is looked for.
+/// Length of the trace to the floor, in units.
 const DEPTH: f32 = 4096.0;
-/// A stand's box.
+/// Bounding box of a stand.
 const MINS: Vec3 = Vec3::new(-15.0, -15.0, 0.0);
 const MAXS: Vec3 = Vec3::new(15.0, 15.0, 87.0);
 
-/// `team_redobelisk`.
+/// Spawn function of `team_redobelisk`.
 pub(in crate::game::deathmatch) fn red(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -27,7 +27,7 @@ pub(in crate::game::deathmatch) fn red(
     sys.targets.add_stand(cx, map_entity, Team::Red);
 }
 
-/// `team_blueobelisk`.
+/// Spawn function of `team_blueobelisk`.
 pub(in crate::game::deathmatch) fn blue(
     cx: &mut Context<'_>,
     sys: &mut Systems,

@@ -1,7 +1,7 @@
-//! Flags: at home, carried or dropped, and the configstring that says so.
+//! Team flags: at base, carried or dropped, and the flag status configstring.
 //!
-//! Invariants: a flag is in one place: its item at home is shown exactly when nobody carries it and it
-//! does not lie elsewhere. Source: the base game's capture the flag.
+//! Invariant: a flag is in one place. The flag item at the base is visible exactly while no player carries
+//! the flag and no dropped flag exists. Source: the base game's capture the flag.
 
 use super::ItemThink;
 use crate::bg::{
@@ -12,7 +12,7 @@ use crate::game::deathmatch::{
     entities::Entities,
     items::Items,
     items::drop::launch_item,
-    items::{plan, remove_item},
+    items::{remove_item, schedule},
     systems::Systems,
     teams::{announce_flag_taken, reward_capture, reward_return},
 };
@@ -20,15 +20,15 @@ use crate::model::{ClientNum, EntityNum, SvFlags};
 
 use super::drop::without;
 
-/// A team's flag.
+/// Flag of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::game::deathmatch) enum Flag {
     Red,
     Blue,
 }
 
-/// What is a flag's own.
-struct Row {
+/// Constants of one flag.
+struct FlagSpec {
     flag: Flag,
     team: Team,
     item: i32,
@@ -37,8 +37,8 @@ struct Row {
     name: &'static str,
 }
 
-const ROWS: [Row; 2] = [
-    Row {
+const FLAGS: [FlagSpec; 2] = [
+    FlagSpec {
         flag: Flag::Red,
         team: Team::Red,
         item: 34,
@@ -46,7 +46,7 @@ const ROWS: [Row; 2] = [
         back_sound: TeamSound::RedReturned,
         name: "RED",
     },
-    Row {
+    FlagSpec {
         flag: Flag::Blue,
         team: Team::Blue,
         item: 35,
@@ -57,17 +57,17 @@ const ROWS: [Row; 2] = [
 ];
 
 impl Flag {
-    /// The flag that an item is.
+    /// Returns the flag of an item index, if the item is one.
     pub(super) fn of_item(number: i32) -> Option<Self> {
-        ROWS.iter().find(|row| row.item == number).map(|row| row.flag)
+        FLAGS.iter().find(|spec| spec.item == number).map(|spec| spec.flag)
     }
 
-    /// Whose it is.
+    /// Team that owns the flag.
     pub(in crate::game::deathmatch) fn team(self) -> Team {
-        self.row().team
+        self.spec().team
     }
 
-    /// The flag of a color.
+    /// Returns the flag of a team color.
     pub(in crate::game::deathmatch) const fn of_color(color: TeamColor) -> Self {
         match color {
             TeamColor::Red => Self::Red,
@@ -75,7 +75,7 @@ impl Flag {
         }
     }
 
-    /// The color of those whose it is.
+    /// Team color of the flag.
     pub(in crate::game::deathmatch) const fn color(self) -> TeamColor {
         match self {
             Self::Red => TeamColor::Red,
@@ -83,17 +83,17 @@ impl Flag {
         }
     }
 
-    /// Its place among the powerups of who carries it.
+    /// Powerup that marks the carrier of the flag.
     pub(in crate::game::deathmatch) fn powerup(self) -> Powerup {
-        self.row().powerup
+        self.spec().powerup
     }
 
-    /// What texts call it.
+    /// Team name in messages.
     pub(in crate::game::deathmatch) fn name(self) -> &'static str {
-        self.row().name
+        self.spec().name
     }
 
-    /// The other one.
+    /// Flag of the other team.
     pub(in crate::game::deathmatch) const fn other(self) -> Self {
         match self {
             Self::Red => Self::Blue,
@@ -101,36 +101,36 @@ impl Flag {
         }
     }
 
-    fn row(self) -> &'static Row {
-        &ROWS[self as usize]
+    fn spec(self) -> &'static FlagSpec {
+        &FLAGS[self as usize]
     }
 }
 
-/// Where a flag is: the digits of configstring 23.
+/// Status of a flag, as the digit of configstring 23.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum FlagStatus {
     #[default]
     Home = 0,
     Carried = 1,
-    Lying = 2,
+    Dropped = 2,
 }
 
-/// Where both flags are: red, blue.
+/// Status of the red and the blue flag, in this order.
 pub(super) type FlagStatuses = [FlagStatus; 2];
 
-/// What is told of a flag that comes home.
+/// Announcement that goes with the return of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::game::deathmatch) enum ReturnAnnouncement {
-    /// Nothing: whoever sent it home tells it.
+    /// None; the caller announces the return.
     None,
-    /// Its sound.
+    /// Team sound.
     Sound,
-    /// Its sound, and a line.
-    Loud,
+    /// Team sound and a printed line.
+    SoundAndText,
 }
 
 impl Items {
-    /// Tells everybody where the flags are, in games that have any.
+    /// Sends the flag status to all clients, in game types with flags.
     pub(in crate::game::deathmatch) fn publish_flags(&self, cx: &mut Context<'_>) {
         if cx.clients.game_type.has_flags() {
             let [red, blue] = self.flags.map(|place| place as i32);
@@ -140,11 +140,11 @@ impl Items {
 }
 
 impl Entities {
-    /// Where a flag belongs on the level; none where the map has none.
+    /// Returns the base position of a flag, or none on a map without that flag.
     pub(in crate::game::deathmatch) fn flag_home(&self, flag: Flag) -> Option<crate::model::Vec3> {
         self.numbers().find_map(|number| {
             let (entity, pickup) = self.pickup(number)?;
-            let is_home = pickup.number == flag.row().item && !pickup.is_dropped;
+            let is_home = pickup.number == flag.spec().item && !pickup.is_dropped;
             is_home.then_some(entity.shared.current_origin)
         })
     }
@@ -157,8 +157,8 @@ impl Items {
     }
 }
 
-/// Somebody touches a flag that it may touch. True when it carries it away now; otherwise what lay
-/// there went home, or was met by the flag that the player brought.
+/// Handles the touch of a flag by a player who may pick it up. Returns whether the player carries it away
+/// now. Otherwise a dropped flag returned to its base, or the player captured with the enemy flag.
 pub(in crate::game::deathmatch) fn touch_team_item(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -187,17 +187,17 @@ pub(in crate::game::deathmatch) fn touch_team_item(
     false
 }
 impl Items {
-    /// A flag is at home again, wherever it was, and nobody carries it.
+    /// Returns a flag to its base. No player carries it from then on.
     pub(super) fn send_flag_home(
         &mut self,
         cx: &mut Context<'_>,
         flag: Flag,
         words: ReturnAnnouncement,
     ) {
-        let row = flag.row();
+        let spec = flag.spec();
         for number in cx.entities.numbers() {
             let Some((_, pickup)) = cx.entities.pickup(number) else { continue };
-            if pickup.number != row.item {
+            if pickup.number != spec.item {
                 continue;
             }
             if pickup.is_dropped {
@@ -207,20 +207,20 @@ impl Items {
             }
         }
         for player in cx.clients.players.iter_mut().flatten() {
-            player.state.powerups[row.powerup] = 0;
+            player.state.powerups[spec.powerup] = 0;
         }
         self.move_flag(cx, flag, FlagStatus::Home);
         if words != ReturnAnnouncement::None {
-            send_team_sound(cx, row.back_sound);
+            send_team_sound(cx, spec.back_sound);
         }
-        if words == ReturnAnnouncement::Loud {
+        if words == ReturnAnnouncement::SoundAndText {
             let line = format!("print \"The {} flag has returned!\n\"", flag.name());
             cx.host.send_command(None, &line);
         }
     }
 }
 
-/// Everybody hears what happened to the teams.
+/// Sends a team sound to all clients.
 pub(in crate::game::deathmatch) fn send_team_sound(cx: &mut Context<'_>, sound: TeamSound) {
     cx.temp_entity(crate::model::Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
         state.event_parm = sound as i32;
@@ -228,8 +228,8 @@ pub(in crate::game::deathmatch) fn send_team_sound(cx: &mut Context<'_>, sound: 
     });
 }
 impl Items {
-    /// Drops the flag that somebody carries, thrown `angle` degrees aside. One that finds no room goes
-    /// home.
+    /// Drops a flag that a player carries, `angle` degrees aside. Without a free entity the flag returns to
+    /// its base.
     pub(super) fn drop_flag(
         &mut self,
         cx: &mut Context<'_>,
@@ -237,49 +237,49 @@ impl Items {
         flag: Flag,
         angle: f32,
     ) {
-        let row = flag.row();
+        let spec = flag.spec();
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
-        if std::mem::take(&mut player.state.powerups[row.powerup]) == 0 {
+        if std::mem::take(&mut player.state.powerups[spec.powerup]) == 0 {
             return;
         }
-        let item = cx.clients.ruleset.items.get(row.item);
-        let dropped = item.and_then(|item| launch_item(cx, client, row.item, item, angle));
+        let item = cx.clients.ruleset.items.get(spec.item);
+        let dropped = item.and_then(|item| launch_item(cx, client, spec.item, item, angle));
         match dropped {
-            Some(_) => self.move_flag(cx, flag, FlagStatus::Lying),
-            None => self.send_flag_home(cx, flag, ReturnAnnouncement::Loud),
+            Some(_) => self.move_flag(cx, flag, FlagStatus::Dropped),
+            None => self.send_flag_home(cx, flag, ReturnAnnouncement::SoundAndText),
         }
     }
 
-    /// Drops whatever flags somebody carries.
+    /// Drops every flag that a player carries.
     pub(in crate::game::deathmatch) fn drop_flags(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
     ) {
-        for row in &ROWS {
-            self.drop_flag(cx, client, row.flag, 0.0);
+        for spec in &FLAGS {
+            self.drop_flag(cx, client, spec.flag, 0.0);
         }
     }
 
-    /// Whatever flags somebody carries go home at once: it took its own life.
+    /// Returns every flag that a player carries to its base at once, after a suicide.
     pub(in crate::game::deathmatch) fn return_flags_of(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
     ) {
-        for row in &ROWS {
+        for spec in &FLAGS {
             let carries = cx
                 .clients
                 .player(client)
-                .is_some_and(|player| player.state.powerups[row.powerup] != 0);
+                .is_some_and(|player| player.state.powerups[spec.powerup] != 0);
             if carries {
-                self.send_flag_home(cx, row.flag, ReturnAnnouncement::Loud);
+                self.send_flag_home(cx, spec.flag, ReturnAnnouncement::SoundAndText);
             }
         }
     }
 }
 
-/// Shows an item where it was, at once and alone.
+/// Shows an item at its place at once, without its chain.
 pub(super) fn show_again(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let Some(entity) = cx.entities.get_mut(number) else { return };
@@ -288,5 +288,5 @@ pub(super) fn show_again(cx: &mut Context<'_>, number: EntityNum) {
     entity.shared.sv_flags = without(entity.shared.sv_flags, SvFlags::NO_CLIENT);
     entity.add_event(Event::ItemRespawn, 0, now);
     cx.entities.link(cx.host, number);
-    plan(cx, number, ItemThink::Rest, 0);
+    schedule(cx, number, ItemThink::Rest, 0);
 }

@@ -1,6 +1,6 @@
-//! Effects of each kind of item, and its respawn time.
+//! Pickup effects of each item kind, and respawn times.
 //!
-//! Source: the base game's pick-ups; OpenArena's runes.
+//! Source: the base game's pickups; OpenArena's runes.
 
 use crate::model::{LevelTime, PlayerState};
 use crate::{
@@ -14,26 +14,26 @@ use crate::{
     },
 };
 
-/// Seconds until an item is back, by its kind.
+/// Respawn time by kind of item, in seconds.
 const AMMO_S: f32 = 40.0;
 const ARMOR_S: f32 = 25.0;
 const HEALTH_S: f32 = 35.0;
 const POWERUP_S: f32 = 120.0;
 const HOLDABLE_S: f32 = 60.0;
 
-/// An item on its way to somebody.
+/// An item that is being granted to a player.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ItemGrant<'a> {
     pub(super) ruleset: &'a Ruleset,
-    /// Its number and row.
+    /// Index of the item and its row in the table.
     pub(super) number: i32,
     pub(super) item: &'a Item,
-    /// Replaces the quantity unless 0; below 0 there is none.
+    /// Quantity override, 0 for none; a negative count grants no ammunition.
     pub(super) count: i32,
-    /// Whether a weapon brings all its rounds to somebody who has some already.
+    /// Whether a weapon grants its full ammunition to a player who has some already.
     pub(super) is_full: bool,
     pub(super) now: LevelTime,
-    /// The player's maximum of health without runes.
+    /// Maximum health of the player without runes.
     pub(super) max_health: i32,
 }
 
@@ -42,13 +42,13 @@ impl ItemGrant<'_> {
         if self.count == 0 { self.item.quantity } else { self.count.max(0) }
     }
 
-    /// Gives it.
+    /// Applies the item to a playerstate.
     pub(super) fn give(&self, state: &mut PlayerState) {
         let stats = self.ruleset.stats;
         match self.item.kind {
             ItemKind::Weapon => {
                 state.stats[stats.weapons] |= 1 << self.item.tag;
-                self.load(state);
+                self.add_weapon_ammo(state);
             }
             ItemKind::Ammo => add_rounds(state, self.item.tag, self.quantity()),
             ItemKind::Armor => {
@@ -61,20 +61,20 @@ impl ItemGrant<'_> {
                 let health = &mut state.stats[stats.health];
                 *health = health.saturating_add(self.quantity()).min(most);
             }
-            ItemKind::Powerup => self.run(state),
+            ItemKind::Powerup => self.extend_powerup(state),
             ItemKind::Holdable => {
                 state.stats[stats.holdable] = self.number;
                 if self.item.tag == Holdable::Kamikaze {
                     state.e_flags |= entity_flag::KAMIKAZE;
                 }
             }
-            ItemKind::Rune => self.enchant(state),
+            ItemKind::Rune => self.apply_rune(state),
             ItemKind::None | ItemKind::Team => {}
         }
     }
 
-    /// Rounds of a weapon: what is missing of them, one at least.
-    fn load(&self, state: &mut PlayerState) {
+    /// Adds a weapon's ammunition: up to its quantity, at least one round.
+    fn add_weapon_ammo(&self, state: &mut PlayerState) {
         let Some(&there) = usize::try_from(self.item.tag).ok().and_then(|tag| state.ammo.get(tag))
         else {
             return;
@@ -91,8 +91,8 @@ impl ItemGrant<'_> {
         }
     }
 
-    /// Starts what works for a while, on the second so that several end together; or lengthens it.
-    fn run(&self, state: &mut PlayerState) {
+    /// Starts or extends a powerup. A new one starts at a full second, so that several end together.
+    fn extend_powerup(&self, state: &mut PlayerState) {
         let tag = usize::try_from(self.item.tag).ok();
         let Some(until) = tag.and_then(|tag| state.powerups.get_mut(tag)) else { return };
         if *until == 0 {
@@ -101,7 +101,7 @@ impl ItemGrant<'_> {
         *until = until.saturating_add(self.quantity().saturating_mul(1000));
     }
 
-    fn enchant(&self, state: &mut PlayerState) {
+    fn apply_rune(&self, state: &mut PlayerState) {
         let stats = self.ruleset.stats;
         let Some(at) = stats.rune else { return };
         state.stats[at] = self.number;
@@ -117,7 +117,7 @@ impl ItemGrant<'_> {
         }
     }
 
-    /// Seconds until it is back. None when time does not bring it back.
+    /// Returns the respawn time in seconds, or none for an item without one.
     pub(super) fn respawn_s(&self, weapon_s: f32) -> Option<f32> {
         match self.item.kind {
             ItemKind::Weapon => Some(weapon_s),
@@ -131,7 +131,7 @@ impl ItemGrant<'_> {
     }
 }
 
-/// Adds rounds for a weapon. Nobody loses any by it: not those who have more, and not those who need none.
+/// Adds ammunition for a weapon up to the maximum. Never lowers a larger or unlimited amount.
 fn add_rounds(state: &mut PlayerState, tag: i32, rounds: i32) {
     let tag = usize::try_from(tag).ok();
     let Some(there) = tag.and_then(|tag| state.ammo.get_mut(tag)) else { return };

@@ -1,6 +1,6 @@
 //! Holdable items: teleporter, medkit, kamikaze, invulnerability.
 //!
-//! Source: the base game's holdable items; OpenArena's shell of invulnerability.
+//! Source: the base game's holdable items; OpenArena's invulnerability.
 
 use crate::bg::{Holdable, Powerup};
 use crate::game::deathmatch::{
@@ -8,12 +8,12 @@ use crate::game::deathmatch::{
 };
 use crate::model::ClientNum;
 
-/// Health above the maximum that a medkit gives.
+/// Health above the maximum that a medkit restores.
 const MEDKIT_HEALTH: i32 = 25;
-/// How long the shell holds, in milliseconds.
+/// Duration of the invulnerability sphere, in ms.
 const SHELL_MS: i32 = 10_000;
 
-/// Somebody uses what it holds; the move has taken it away.
+/// Applies the holdable item that a player uses. Pmove has removed it from the playerstate.
 pub(in crate::game::deathmatch) fn use_holdable(
     cx: &mut Context<'_>,
     sys: &mut Systems,

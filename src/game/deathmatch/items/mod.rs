@@ -1,12 +1,13 @@
 //! Items: spawn, pickup, effects, respawn and drops.
 //!
-//! An item of the map is put to the floor once the movers are there (`place`), given to who walks over
-//! it (`take`, `effects`), hidden, and shown again (`come_back`). What the dead drop flies and lies
-//! until somebody takes it (`toss`). What was taken works on: for a while (`powers`), when it is used
-//! (`hold`), or until it is brought home (`flags`).
+//! A map item drops to the floor once the movers exist (`spawn`). A touch grants it to the player (`touch`,
+//! `grant`), hides it and schedules its respawn (`respawn`). Items of a dead player fly, land and expire
+//! (`drop`). Timed effects are in `powerups`, items used on demand in `holdables`, team flags in `flags`.
 //!
-//! Invariants: an item that can't be taken has no contents; one chain of items never shows two at once
-//! by itself; what was dropped is gone after 30 seconds. Source: the base game's items; OpenArena's.
+//! Invariants: a hidden item has no contents; the timer of an item chain never shows two of its members at
+//! once; a dropped item is removed after 30 seconds. Source: the base game's items; OpenArena's.
+//!
+//! Engine names: `Touch_Item`, `RespawnItem`, `LaunchItem`, `FinishSpawningItem`.
 
 pub(super) mod drop;
 pub(super) mod flag_stands;
@@ -36,43 +37,43 @@ use crate::{
     game::Ruleset,
 };
 
-/// Half the width of an item.
+/// Half the width of an item, in units.
 const RADIUS: f32 = 15.0;
-/// Box of an item, relative to its origin.
+/// Bounding box of an item, relative to its origin.
 const MINS: Vec3 = Vec3::new(-RADIUS, -RADIUS, -RADIUS);
 const MAXS: Vec3 = Vec3::new(RADIUS, RADIUS, RADIUS);
 
-/// What an item does next by itself.
+/// Action of an item when its think time comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ItemThink {
-    /// Nothing.
+    /// No action.
     Rest,
-    /// Falls to the floor and is there.
+    /// Drops to the floor and becomes visible.
     Settle,
-    /// Is there again.
+    /// Respawns.
     Respawn,
-    /// Is gone for good; a flag goes home.
+    /// Removes the item for good, or returns a flag to its base.
     Vanish,
 }
 
-/// Something to take.
+/// State of an item entity.
 #[derive(Clone, Debug)]
 pub(super) struct ItemState {
-    /// Its number and row.
+    /// Index of the item and its row in the table.
     number: i32,
     item: &'static Item,
-    /// Replaces the quantity unless 0; below 0 a weapon brings no rounds.
+    /// Quantity override of the map, 0 for none. A weapon with a negative count brings no ammunition.
     count: i32,
-    /// Replaces the seconds until it is back unless 0; below 0 it never is. And by how much they vary.
+    /// Respawn time override in seconds and its random variation. 0 means none, a negative time means never.
     wait: f32,
     random: f32,
-    /// Heard only by who takes it.
+    /// Whether only the player who picks it up hears the pickup.
     is_silent: bool,
-    /// The map's name for its chain, and the first of that chain.
+    /// Team name of its item chain in the map, and the first member of the chain.
     chain: Box<str>,
     captain: Option<EntityNum>,
     step: ItemThink,
-    /// How much of its speed is left when it hits something.
+    /// Fraction of the speed that is left after a bounce.
     bounce: f32,
     is_dropped: bool,
 }
@@ -95,21 +96,21 @@ impl ItemState {
     }
 }
 
-/// What a player carries that its state does not tell.
+/// Item state of one player that is not part of its playerstate.
 #[derive(Clone, Copy, Debug, Default)]
 struct CarriedItems {
-    /// The rune that is hidden while its holder lives.
+    /// Rune entity that stays hidden until its holder dies.
     rune: Option<EntityNum>,
-    /// Milliseconds since each weapon last got rounds back.
+    /// Time since each weapon last regained ammunition, in ms.
     since_rounds_ms: [i32; 16],
 }
 
-/// What the level knows of items besides the entities themselves.
+/// Item state of the level besides the entities themselves.
 #[derive(Clone, Debug)]
 pub(super) struct Items {
-    /// By item number: whether clients load it at the start.
+    /// Whether clients precache an item, by item index.
     registered: [bool; ITEMS.len()],
-    /// By client number.
+    /// Carried items by client number.
     carried: [CarriedItems; MAX_CLIENTS],
     flags: flags::FlagStatuses,
 }
@@ -125,7 +126,7 @@ impl Default for Items {
 }
 
 impl Items {
-    /// A level begins: nothing lies on it but what everybody begins with.
+    /// Resets the item state of a new level and registers the items of a fresh spawn.
     pub(super) fn clear(&mut self, ruleset: &Ruleset) {
         *self = Self::default();
         for &number in ruleset.starting_items {
@@ -133,7 +134,7 @@ impl Items {
         }
     }
 
-    /// One digit for each item that the game knows.
+    /// Returns one digit per item of the game: 1 for a registered item.
     fn bits(&self, ruleset: &Ruleset) -> String {
         self.registered[..ruleset.items.len()]
             .iter()
@@ -143,7 +144,7 @@ impl Items {
 }
 
 impl Items {
-    /// Has clients load an item at the start. To be called while a level begins.
+    /// Registers an item for precaching by clients; only valid during level start.
     pub(in crate::game::deathmatch) fn register_item(&mut self, number: i32) {
         let place = usize::try_from(number).ok();
         if let Some(registered) = place.and_then(|place| self.registered.get_mut(place)) {
@@ -151,7 +152,7 @@ impl Items {
         }
     }
 
-    /// Tells clients which items to load.
+    /// Sends the registered items in their configstring.
     pub(in crate::game::deathmatch) fn publish_items(&self, cx: &mut Context<'_>) {
         cx.host.set_configstring(configstring::ITEMS, &self.bits(cx.clients.ruleset));
     }
@@ -174,8 +175,8 @@ impl Entities {
     }
 }
 
-/// Says what an item does next, and in how many milliseconds.
-fn plan(cx: &mut Context<'_>, number: EntityNum, step: ItemThink, in_ms: i32) {
+/// Schedules the next action of an item, in ms from now.
+fn schedule(cx: &mut Context<'_>, number: EntityNum, step: ItemThink, in_ms: i32) {
     let now = cx.clients.now;
     if let Some(entity) = cx.entities.get_mut(number)
         && let EntityKind::Item(pickup) = &mut entity.kind
@@ -185,7 +186,7 @@ fn plan(cx: &mut Context<'_>, number: EntityNum, step: ItemThink, in_ms: i32) {
     }
 }
 impl Items {
-    /// An item's frame.
+    /// Runs the scheduled action or the flight of an item.
     pub(in crate::game::deathmatch) fn run_item(
         &mut self,
         cx: &mut Context<'_>,
@@ -196,7 +197,7 @@ impl Items {
         let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
         let step = pickup.step;
         if entity.think_at.is_some_and(|at| at.distance(now) <= 0) {
-            plan(cx, number, ItemThink::Rest, 0);
+            schedule(cx, number, ItemThink::Rest, 0);
             match step {
                 ItemThink::Rest => {}
                 ItemThink::Settle => drop_to_floor(cx, number),
@@ -212,7 +213,7 @@ impl Items {
     }
 }
 
-/// Takes an item out of the level for good. One that is last of nothing leaves its chain to the rest.
+/// Removes an item entity for good. The last member of a chain passes the lead to the rest.
 fn remove_item(cx: &mut Context<'_>, number: EntityNum) {
     cx.entities.remove(cx.host, number, cx.clients.now);
     let rest: Vec<EntityNum> = cx.entities.chain_of(number).collect();
@@ -223,7 +224,7 @@ fn remove_item(cx: &mut Context<'_>, number: EntityNum) {
     }
 }
 impl Entities {
-    /// Everything that a chain's first item leads, itself included.
+    /// Returns the members of an item chain, its first member included.
     fn chain_of(&self, captain: EntityNum) -> impl Iterator<Item = EntityNum> {
         self.numbers().filter(move |&number| {
             self.pickup(number).is_some_and(|(_, pickup)| pickup.captain == Some(captain))
@@ -232,7 +233,7 @@ impl Entities {
 }
 
 impl Items {
-    /// What lies in the way of a door is gone; a flag goes home.
+    /// Removes an item that blocks a mover; a flag returns to its base.
     pub(in crate::game::deathmatch) fn crush_item(
         &mut self,
         cx: &mut Context<'_>,
@@ -248,7 +249,7 @@ impl Items {
         }
     }
 
-    /// An item that nobody will take any more: gone, but for flags, which go home.
+    /// Discards an item that no player can pick up: removes it, but returns a flag to its base.
     fn discard_item(
         &mut self,
         cx: &mut Context<'_>,
@@ -262,7 +263,7 @@ impl Items {
         }
     }
 
-    /// What a client carries is forgotten: it begins to live, or is gone.
+    /// Clears the carried items of a client that spawns or disconnects.
     pub(in crate::game::deathmatch) fn clear_carried(&mut self, client: ClientNum) {
         self.carried[client.index()] = CarriedItems::default();
     }

@@ -11,17 +11,17 @@ use crate::{
     game::{movement::pickup::rune_of, ruleset::Ruleset, settings::key},
 };
 
-/// What happens once a second.
+/// Interval of the once-per-second effects, in ms.
 const SECOND_MS: i32 = 1000;
-/// Health that regeneration gives each second: below the maximum, and above it.
-const REGAINS: (i32, i32) = (15, 5);
-/// How much faster haste and the scout run.
+/// Health per second from regeneration: below the maximum, and above it.
+const REGENERATION: (i32, i32) = (15, 5);
+/// Speed factors of haste and of the scout rune.
 const HASTE: f32 = 1.3;
 const SCOUT: f32 = 1.5;
-/// What travels of a speed.
+/// Largest speed that fits the speed field of a playerstate.
 const MAX_SPEED: i32 = 0xffff;
 
-/// What the rune of ammunition gives back: weapon, rounds at most, rounds at a time, milliseconds.
+/// Ammunition rune: weapon, maximum, rounds per refill, refill interval in ms.
 const ROUNDS: [(usize, i32, i32, i32); 11] = [
     (2, 50, 4, 1000),
     (3, 10, 1, 1500),
@@ -36,7 +36,7 @@ const ROUNDS: [(usize, i32, i32, i32); 11] = [
     (13, 100, 5, 1000),
 ];
 
-/// How fast a player runs where `walking` is everybody's speed.
+/// Returns the run speed of a player, based on the speed `walking` without powerups.
 pub(in crate::game::deathmatch) fn speed_of(
     ruleset: &Ruleset,
     walking: i32,
@@ -52,11 +52,11 @@ pub(in crate::game::deathmatch) fn speed_of(
     ((walking as f32 * factor) as i32).min(MAX_SPEED)
 }
 
-/// Health that somebody regenerates has a second later. None when it does not change.
-fn regained(health: i32, most: i32) -> Option<i32> {
-    let (fast, slow) = REGAINS;
+/// Returns the health after one second of regeneration, or none without a change.
+fn regenerated(health: i32, most: i32) -> Option<i32> {
+    let (fast, slow) = REGENERATION;
     if health < most {
-        // A tenth above the maximum at most, cut.
+        // At most 110% of the maximum, rounded down.
         Some((health + fast).min((most as f32 * 1.1) as i32))
     } else if health < most.saturating_mul(2) {
         Some((health + slow).min(most * 2))
@@ -65,8 +65,8 @@ fn regained(health: i32, most: i32) -> Option<i32> {
     }
 }
 
-/// What happens once a second of a player's commands: regeneration, and health and armour above
-/// their limits go down. Rounds come back with the rune for it.
+/// Runs the timers of a player's usercmd: regeneration, decay of health and armor above their maximum,
+/// ammunition rune. The first two act once a second.
 pub(in crate::game::deathmatch) fn run_player_timers(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -96,7 +96,7 @@ fn pass_second(cx: &mut Context<'_>, client: ClientNum) {
     let health = state.stats[stats.health];
     let mut shown = false;
     if let Some(most) = regenerates {
-        if let Some(more) = regained(health, most) {
+        if let Some(more) = regenerated(health, most) {
             state.stats[stats.health] = more;
             shown = true;
         }
@@ -113,7 +113,7 @@ fn pass_second(cx: &mut Context<'_>, client: ClientNum) {
     }
 }
 impl Items {
-    /// The rune of ammunition gives rounds back for every weapon.
+    /// Restores ammunition for every weapon of a player with the ammunition rune.
     fn refill(&mut self, cx: &mut Context<'_>, client: ClientNum, ms: i32) {
         let ruleset = cx.clients.ruleset;
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
@@ -132,7 +132,7 @@ impl Items {
     }
 }
 
-/// A frame ends: what has had its time is over, and others see which rune is carried.
+/// Ends expired powerups of a frame and shows the carried rune to other clients.
 pub(in crate::game::deathmatch) fn end_powerups(cx: &mut Context<'_>, client: ClientNum) {
     let (now, ruleset) = (cx.clients.now, cx.clients.ruleset);
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
@@ -147,8 +147,8 @@ pub(in crate::game::deathmatch) fn end_powerups(cx: &mut Context<'_>, client: Cl
     }
 }
 impl Items {
-    /// A rune's holder dies: it lies where it lay.
-    pub(super) fn free_rune(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+    /// Returns the rune of a dead player to its spawn position.
+    pub(super) fn return_rune(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let stats = cx.clients.ruleset.stats;
         if let (Some(player), Some(stat)) =
             (cx.clients.players[client.index()].as_mut(), stats.rune)
@@ -171,14 +171,14 @@ mod tests {
     fn regeneration_is_fast_below_the_maximum_and_slow_above() {
         let mut health = 50;
         let mut seen = Vec::new();
-        while let Some(more) = regained(health, 100) {
+        while let Some(more) = regenerated(health, 100) {
             health = more;
             seen.push(more);
         }
         assert_eq!(seen[..5], [65, 80, 95, 110, 115]);
         assert_eq!((health, seen.len()), (200, 4 + 18));
-        assert_eq!(regained(99, 100), Some(110));
-        assert_eq!(regained(198, 100), Some(200));
+        assert_eq!(regenerated(99, 100), Some(110));
+        assert_eq!(regenerated(198, 100), Some(200));
     }
 
     #[test]

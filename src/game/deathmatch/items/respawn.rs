@@ -1,19 +1,19 @@
-//! Item respawn: hiding a taken item and showing it again.
+//! Item respawn: hides an item after its pickup and shows it again.
 //!
-//! Source: the base game's items; OpenArena's rule for a quad that is worth nothing.
+//! Source: the base game's items; OpenArena's rule for a quad damage with factor 1.
 
 use super::{ItemThink, drop::without, spawn::return_sound};
-use crate::game::deathmatch::{context::Context, items::plan};
+use crate::game::deathmatch::{context::Context, items::schedule};
 use crate::model::{EntityNum, SvFlags};
 use crate::{
     bg::{Event, Powerup, contents, entity_flag, items::ItemKind},
     game::deathmatch::names,
 };
 
-/// How often a quad that is worth nothing asks whether it is by now, in milliseconds.
-const WORTHLESS_MS: i32 = 1000;
+/// Retry interval of a quad damage that has no effect, in ms.
+const QUAD_RETRY_MS: i32 = 1000;
 
-/// An item is used by something that aims at it: it is there.
+/// Respawns an item that a target uses.
 pub(in crate::game::deathmatch) fn use_item(cx: &mut Context<'_>, number: EntityNum) {
     let settled =
         cx.entities.pickup(number).is_some_and(|(_, pickup)| pickup.step != ItemThink::Settle);
@@ -22,13 +22,13 @@ pub(in crate::game::deathmatch) fn use_item(cx: &mut Context<'_>, number: Entity
     }
 }
 
-/// Shows an item again, or one of its chain by chance.
+/// Respawns an item, or a random member of its chain.
 pub(super) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
     let Some((_, pickup)) = cx.entities.pickup(number) else { return };
     let (item, captain) = (pickup.item, pickup.captain);
     let is_quad = item.kind == ItemKind::Powerup && item.tag == Powerup::Quad;
     if is_quad && cx.clients.ruleset.item_settings && cx.frame.combat.quad_factor <= 1.0 {
-        plan(cx, number, ItemThink::Respawn, WORTHLESS_MS);
+        schedule(cx, number, ItemThink::Respawn, QUAD_RETRY_MS);
         return;
     }
     let chosen = match captain {
@@ -47,7 +47,7 @@ pub(super) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
     entity.add_event(Event::ItemRespawn, 0, now);
     let at = entity.state.pos.base;
     cx.entities.link(cx.host, chosen);
-    plan(cx, chosen, ItemThink::Rest, 0);
+    schedule(cx, chosen, ItemThink::Rest, 0);
     let Some((_, pickup)) = cx.entities.pickup(chosen) else { return };
     if let Some(name) = return_sound(pickup.item) {
         let heard = if pickup.is_silent { Event::GeneralSound } else { Event::GlobalSound };
@@ -59,12 +59,12 @@ pub(super) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
     }
 }
 
-/// Hides an item that was taken. It stays where it is, and rides on.
+/// Hides an item after its pickup. It stays linked to the mover below it.
 pub(super) fn hide_item(cx: &mut Context<'_>, number: EntityNum) {
     let Some(entity) = cx.entities.get_mut(number) else { return };
     entity.shared.sv_flags = entity.shared.sv_flags | SvFlags::NO_CLIENT;
     entity.state.e_flags |= entity_flag::NODRAW;
     entity.shared.contents = 0;
     cx.entities.link(cx.host, number);
-    plan(cx, number, ItemThink::Rest, 0);
+    schedule(cx, number, ItemThink::Rest, 0);
 }

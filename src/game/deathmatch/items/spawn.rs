@@ -1,4 +1,4 @@
-//! Item spawning: items of the map, their place on the floor, their chains.
+//! Item spawning: items of the map, drop to the floor, item chains.
 //!
 //! Source: the base game's item spawning; OpenArena's settings for it.
 
@@ -6,7 +6,7 @@ use crate::game::deathmatch::{
     context::Context,
     entities::Entities,
     items::Items,
-    items::{plan, remove_item},
+    items::{remove_item, schedule},
     systems::Systems,
 };
 use std::collections::BTreeMap;
@@ -26,25 +26,25 @@ use crate::{
     },
 };
 
-/// When items fall to the floor, after the load: movers are there by then. Milliseconds.
+/// Delay of the drop to the floor after the map load, in ms. The movers have spawned by then.
 const SETTLE_MS: i32 = 200;
-/// How far down a floor is looked for.
+/// Length of the trace to the floor, in units.
 const DEPTH: f32 = 4096.0;
-/// Spawn flag of an item that stays in the air.
+/// Spawn flag of an item that floats.
 const FLOATS: i32 = 1;
-/// Seconds until powerups are there for the first time, and by how much they vary.
+/// First spawn of powerups in seconds, and its random variation.
 const FIRST_POWERUP_S: (f32, f32) = (45.0, 15.0);
-/// How much of its speed is left to an item that fell off something.
+/// Fraction of the speed that a bouncing item keeps.
 const BOUNCE: f32 = 0.5;
-/// Most that a map's `count` says: a day in seconds.
+/// Maximum of the key `count`: a day in seconds.
 const MAX_COUNT: i32 = 86_400;
-/// Seconds that a map says at most.
+/// Maximum of the key `wait`, in seconds.
 const MAX_WAIT_S: f32 = 86_400.0;
-/// What is heard when a powerup is back, and when a kamikaze is.
+/// Respawn sounds of powerups and of the kamikaze.
 pub(super) const POWERUP_SOUND: &str = "sound/items/poweruprespawn.wav";
 pub(super) const KAMIKAZE_SOUND: &str = "sound/items/kamikazerespawn.wav";
 
-/// The sound with which an item comes back, if everybody hears it.
+/// Returns the respawn sound that all clients hear, if the item has one.
 pub(super) fn return_sound(item: &Item) -> Option<&'static str> {
     match item.kind {
         ItemKind::Powerup => Some(POWERUP_SOUND),
@@ -53,7 +53,7 @@ pub(super) fn return_sound(item: &Item) -> Option<&'static str> {
     }
 }
 
-/// Makes an item of an entity of the map. False when its class is no item's.
+/// Spawns the item of a map entity. Returns false for a classname without an item.
 pub(in crate::game::deathmatch) fn spawn_item(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -87,11 +87,11 @@ pub(in crate::game::deathmatch) fn spawn_item(
     {
         entity.state.generic1 = entity.spawnflags;
     }
-    plan(cx, place, ItemThink::Settle, SETTLE_MS);
+    schedule(cx, place, ItemThink::Settle, SETTLE_MS);
     true
 }
 
-/// What an operator has put in an item's place.
+/// Returns the item that settings put in place of another.
 fn replacement(cx: &mut Context<'_>, item: &Item) -> Option<(i32, &'static Item)> {
     if !cx.clients.ruleset.item_settings {
         return None;
@@ -100,20 +100,20 @@ fn replacement(cx: &mut Context<'_>, item: &Item) -> Option<(i32, &'static Item)
     let found = cx.clients.ruleset.items.by_class(&wanted);
     if found.is_none() && !wanted.is_empty() && wanted != "0" {
         let class = item.class;
-        cx.host.print(&format!("replace_{class} names {wanted}, which is no item: {class} stays"));
+        cx.host.print(&format!("replace_{class}: unknown item {wanted}, keeping {class}"));
     }
     found
 }
 
-/// Whether an operator wants to do without an item.
+/// Whether a setting disables an item.
 fn is_disabled(cx: &Context<'_>, item: &Item) -> bool {
     leading_int(cx.host.setting(&format!("disable_{}", item.class))) != 0
         || (item.kind == ItemKind::Rune && !cx.host.settings().flag(key::G_RUNES))
         || (item.kind != ItemKind::Team && cx.frame.combat.loadout.replaces_items())
 }
 impl Entities {
-    /// Joins the items of one name into chains: all but the first of each hide. What aims at one of them
-    /// aims at the first.
+    /// Joins items of one team name into chains. All members but the first hide. A target that names a
+    /// member uses the first.
     pub(in crate::game::deathmatch) fn join_item_chains(&mut self) {
         let mut captains: BTreeMap<Box<str>, EntityNum> = BTreeMap::new();
         for number in self.numbers() {
@@ -138,7 +138,7 @@ impl Entities {
     }
 }
 
-/// Lays an item on the floor below it. One inside something solid is gone.
+/// Drops an item to the floor below it. An item that starts in solid is removed.
 pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
     let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
     let (origin, floats) = (entity.state.origin, entity.spawnflags & FLOATS != 0);
@@ -154,7 +154,7 @@ pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
     let floor = floor.flatten();
     if floor.is_some_and(|trace| trace.startsolid) {
         let at = origin.0.map(|coordinate| format!("{coordinate:.0}")).join(" ");
-        cx.host.print(&format!("the {} at {at} is inside something solid: it is gone", item.class));
+        cx.host.print(&format!("item {} at {at} removed: starts in solid", item.class));
         remove_item(cx, number);
         return;
     }
@@ -174,7 +174,7 @@ pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
         if !waits {
             let (least, spread) = FIRST_POWERUP_S;
             let seconds = least + spread * cx.rng.either_way();
-            plan(cx, number, ItemThink::Respawn, (seconds * 1000.0) as i32);
+            schedule(cx, number, ItemThink::Respawn, (seconds * 1000.0) as i32);
         }
     } else {
         entity.shared.contents = contents::TRIGGER;
@@ -182,7 +182,7 @@ pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
     }
 }
 impl Items {
-    /// Items of a new level: none yet.
+    /// Resets the items at level start.
     pub(in crate::game::deathmatch) fn clear_items(&mut self, cx: &mut Context<'_>) {
         *self = Self::default();
         self.clear(cx.clients.ruleset);

@@ -1,14 +1,14 @@
-//! Item pickup: effect, events and respawn of a touched item.
+//! Item pickup: effect, events and respawn time of a touched item.
 //!
-//! Clients predict a pick-up that is not a powerup's, unless they say that they don't. Source: the base
-//! game's item touch.
+//! Clients predict every pickup but that of a powerup, unless their userinfo disables prediction. Source:
+//! the base game's item touch.
 
 use super::{Flag, ItemState, ItemThink, grant::ItemGrant};
 use crate::game::deathmatch::{
     context::Context,
     items::flags::touch_team_item,
     items::respawn::hide_item,
-    items::{plan, remove_item},
+    items::{remove_item, schedule},
     systems::Systems,
     targets::fire_targets,
 };
@@ -24,22 +24,22 @@ use crate::{
     },
 };
 
-/// How near a player must be to a powerup, and how straight in front, to be denied it.
+/// Range and facing limit within which a player is denied a powerup, in units and as a cosine.
 const DENIED_NEAR: f32 = 192.0;
 const DENIED_FACING: f32 = 0.4;
-/// Longest absence in seconds.
+/// Maximum respawn time, in seconds.
 const MAX_RESPAWN_S: f32 = 172_800.0;
 
-/// What comes of a touch.
+/// Result of a touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Outcome {
-    /// The item stays as it is.
+enum TouchResult {
+    /// The item remains.
     Stays,
-    /// It was taken, and is back after so many seconds, if at all.
+    /// Picked up; respawns after these seconds, if ever.
     Taken(Option<f32>),
 }
 
-/// Whether a player stands on an item.
+/// Whether a player's position touches an item.
 pub(in crate::game::deathmatch) fn stands_on_item(
     cx: &Context<'_>,
     client: ClientNum,
@@ -52,7 +52,7 @@ pub(in crate::game::deathmatch) fn stands_on_item(
     rules::is_in_reach(at, player.state.origin)
 }
 
-/// Somebody who plays walks over an item.
+/// Handles the touch of an item by a player.
 pub(in crate::game::deathmatch) fn touch_item(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -65,7 +65,8 @@ pub(in crate::game::deathmatch) fn touch_item(
         return;
     }
     let (state, at, pickup) = (entity.state, entity.state.pos.base, pickup.clone());
-    let Outcome::Taken(respawn_s) = take(cx, sys, client, &pickup, &state, Some(number)) else {
+    let TouchResult::Taken(respawn_s) = pick_up(cx, sys, client, &pickup, &state, Some(number))
+    else {
         return;
     };
     announce(cx, client, &pickup, at);
@@ -84,11 +85,11 @@ pub(in crate::game::deathmatch) fn touch_item(
         let varied = seconds + cx.rng.either_way() * pickup.random;
         let seconds = if pickup.random > 0.0 { varied.max(1.0) } else { seconds };
         let ms = (seconds.clamp(0.0, MAX_RESPAWN_S) * 1000.0) as i32;
-        plan(cx, number, ItemThink::Respawn, ms);
+        schedule(cx, number, ItemThink::Respawn, ms);
     }
 }
 
-/// Gives somebody an item of the map for good, wherever it is and hidden or not.
+/// Grants a map item to a player, even if it is hidden or out of reach. It does not respawn.
 pub(in crate::game::deathmatch) fn give_item(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -101,15 +102,15 @@ pub(in crate::game::deathmatch) fn give_item(
     if pickup.item.kind == ItemKind::Team || !is_of_use(cx, client, &state) {
         return;
     }
-    if let Outcome::Taken(_) = take(cx, sys, client, &pickup, &state, Some(number)) {
+    if let TouchResult::Taken(_) = pick_up(cx, sys, client, &pickup, &state, Some(number)) {
         announce(cx, client, &pickup, state.pos.base);
         hide_item(cx, number);
         cx.entities.unlink(cx.host, number);
     }
 }
 
-/// Gives somebody an item that lies nowhere. Flags have one place at a time: they are not made.
-pub(in crate::game::deathmatch) fn hand_item(
+/// Grants a player an item that has no entity. Flags are excluded: each exists once.
+pub(in crate::game::deathmatch) fn give_new_item(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -123,12 +124,12 @@ pub(in crate::game::deathmatch) fn hand_item(
         return;
     }
     let pickup = ItemState::new(number, item);
-    if let Outcome::Taken(_) = take(cx, sys, client, &pickup, &state, None) {
+    if let TouchResult::Taken(_) = pick_up(cx, sys, client, &pickup, &state, None) {
         announce(cx, client, &pickup, at);
     }
 }
 
-/// Whether somebody who lives may take an item.
+/// Whether a living player may pick up an item.
 fn is_of_use(cx: &Context<'_>, client: ClientNum, item: &EntityState) -> bool {
     let clients = &cx.clients;
     !cx.is_dead(client)
@@ -138,19 +139,19 @@ fn is_of_use(cx: &Context<'_>, client: ClientNum, item: &EntityState) -> bool {
         })
 }
 
-/// What an item does to who takes it and may.
-fn take(
+/// Applies an item to a player who may pick it up.
+fn pick_up(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
     pickup: &ItemState,
     state: &EntityState,
     number: Option<EntityNum>,
-) -> Outcome {
+) -> TouchResult {
     let (ruleset, now) = (cx.clients.ruleset, cx.clients.now);
     let in_teams = cx.clients.mode().team_weapons;
     let Some(player) = cx.clients.players[client.index()].as_mut() else {
-        return Outcome::Stays;
+        return TouchResult::Stays;
     };
     let gift = ItemGrant {
         ruleset,
@@ -175,7 +176,7 @@ fn take(
             let taken =
                 flag.is_some_and(|flag| touch_team_item(cx, sys, client, flag, pickup.is_dropped));
             if !taken {
-                return Outcome::Stays;
+                return TouchResult::Stays;
             }
         }
         _ => {}
@@ -186,11 +187,11 @@ fn take(
         cx.host.settings().int(key::G_WEAPONRESPAWN)
     };
     let respawn_s = gift.respawn_s(weapon_s as f32);
-    // Weapons that take no time to be back stay, and nothing is heard of them.
-    if respawn_s == Some(0.0) { Outcome::Stays } else { Outcome::Taken(respawn_s) }
+    // A weapon with a respawn time of 0 stays and plays no sound.
+    if respawn_s == Some(0.0) { TouchResult::Stays } else { TouchResult::Taken(respawn_s) }
 }
 
-/// Lets who takes an item hear of it, and everybody when it is a powerup or a flag.
+/// Adds the pickup event to the player. A powerup or flag plays its sound for all clients.
 fn announce(cx: &mut Context<'_>, client: ClientNum, pickup: &ItemState, at: Vec3) {
     let now = cx.clients.now;
     let predicts = pickup.item.kind != ItemKind::Powerup && predicts_items(cx.host, client);
@@ -213,7 +214,7 @@ fn announce(cx: &mut Context<'_>, client: ClientNum, pickup: &ItemState, at: Vec
     }
 }
 
-/// Tells enemies who were about to take a powerup that they were too late.
+/// Sends the denied event to enemies who were about to reach the powerup.
 fn deny_others(cx: &mut Context<'_>, taker: ClientNum, at: Vec3) {
     for other in ClientNum::all() {
         if other == taker || !cx.clients.plays(other) || cx.clients.are_mates(taker, other) {
@@ -241,7 +242,7 @@ fn deny_others(cx: &mut Context<'_>, taker: ClientNum, at: Vec3) {
     }
 }
 
-/// Whether a client plays the sound of what it takes before the server says so.
+/// Whether a client predicts pickups and their sounds.
 fn predicts_items(host: &dyn Host, client: ClientNum) -> bool {
     PlayerUserinfo::parse(host.userinfo(client))
         .is_some_and(|info| leading_int(info.value("cg_predictItems")) != 0)
