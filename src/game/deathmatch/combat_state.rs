@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's clients.
 
-use super::environment::{AIR_MS, FIRST_GULP};
+use super::world_effects::{AIR_MS, FIRST_GULP};
 use crate::model::{ClientNum, LevelTime, Vec3};
 
 /// A player between two spawns.

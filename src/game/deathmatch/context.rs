@@ -154,7 +154,7 @@ impl Context<'_> {
     }
 
     /// Clears events that were shown long enough, and frees the temporary entities that showed them.
-    pub(super) fn fade_events(&mut self) {
+    pub(super) fn clear_expired_events(&mut self) {
         let now = self.clients.now;
         for (player, at) in self.clients.players.iter_mut().zip(&self.entities.player_event_at) {
             let Some(player) = player else { continue };

@@ -14,8 +14,8 @@ use crate::model::{
 use super::{
     body_queue::Corpse,
     items::ItemState,
-    movers::{Corner, Mover},
-    targets::Trigger,
+    movers::{Mover, PathCorner},
+    targets::Target,
     triggers::Hurt,
     weapons::{Kamikaze, Missile},
 };
@@ -44,22 +44,22 @@ pub(super) enum EntityKind {
     /// Hurts.
     Hurt(Hurt),
     /// Is set off: fires its targets, or acts on whoever did it.
-    Trigger(Box<Trigger>),
+    Target(Box<Target>),
     /// A moving part of the map.
     Mover(Box<Mover>),
     /// A place that trains come by.
-    Corner(Corner),
+    PathCorner(PathCorner),
     /// A place with a name.
     Location(Box<str>),
     /// The space around a door that opens it.
-    DoorHelper {
+    DoorTrigger {
         /// The captain of the door's team.
         door: EntityNum,
         /// The axis along which one goes through.
         axis: usize,
     },
     /// The space above a lowered lift that raises it.
-    PlatHelper(EntityNum),
+    PlatTrigger(EntityNum),
     /// A place for a body.
     Corpse(Corpse),
     /// Something that flies, or stuck where it flew.

@@ -10,9 +10,9 @@ use super::{
     movers::run_mover_team,
     rules::client_context,
     systems::Systems,
-    targets::{locations::run_location, run_trigger},
+    targets::{locations::run_location, run_target},
     think::{end_frame, think},
-    triggers::aim_pad,
+    triggers::aim_push_trigger,
     weapons::{
         kamikaze::run_kamikaze,
         missiles::{run_missile, run_missiles},
@@ -29,7 +29,7 @@ pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime
     }
     sys.targets.begin_frame();
     cx.refresh_settings();
-    cx.fade_events();
+    cx.clear_expired_events();
     run_entities(cx, sys);
     for client in ClientNum::all() {
         let Some(player) = cx.clients.active(client) else { continue };
@@ -56,8 +56,8 @@ fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
         match entity.kind {
             EntityKind::Mover(_) => run_mover_team(cx, sys, number),
             EntityKind::Corpse(_) => run_corpse(cx, number),
-            EntityKind::Trigger(_) => run_trigger(cx, sys, number),
-            EntityKind::PushTrigger => aim_pad(cx, number),
+            EntityKind::Target(_) => run_target(cx, sys, number),
+            EntityKind::PushTrigger => aim_push_trigger(cx, number),
             EntityKind::Location(_) => run_location(cx, number),
             EntityKind::Missile(_) if !cx.clients.ruleset.combat.missiles_last => {
                 run_missile(cx, sys, number);
@@ -68,9 +68,9 @@ fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
             | EntityKind::TargetPosition
             | EntityKind::Teleporter { .. }
             | EntityKind::Hurt(_)
-            | EntityKind::Corner(_)
-            | EntityKind::DoorHelper { .. }
-            | EntityKind::PlatHelper(_)
+            | EntityKind::PathCorner(_)
+            | EntityKind::DoorTrigger { .. }
+            | EntityKind::PlatTrigger(_)
             | EntityKind::Missile(_)
             | EntityKind::Static => {}
         }

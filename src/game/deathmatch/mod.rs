@@ -9,34 +9,33 @@
 
 #[cfg(test)]
 mod arena;
+mod asset_index;
 mod body_queue;
-mod classes;
 mod combat;
 mod combat_state;
 mod context;
 mod entities;
-mod environment;
 mod frame;
 mod items;
-mod level;
+mod level_init;
 mod matches;
 mod movers;
-mod names;
-mod push;
 mod rules;
-mod spots;
+mod spawn_functions;
+mod spawn_points;
 mod systems;
 mod targets;
 mod teams;
 mod think;
 mod triggers;
 mod weapons;
+mod world_effects;
 
 use self::{
     combat::death::die_on_disconnect,
     context::{Context, Frame, Rng, view_of},
     entities::Entities,
-    level::start_level,
+    level_init::start_level,
     rules::{begin, client_context},
     systems::Systems,
     think::think,
@@ -207,7 +206,7 @@ impl Game for Deathmatch {
     }
 
     fn has_spawn_point(&self, entities: &MapEntities) -> bool {
-        classes::has_spawn_point(entities)
+        spawn_functions::has_spawn_point(entities)
     }
 
     fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool {

@@ -1,8 +1,8 @@
 //! State of the level by owner: each subsystem's fields are private to its module.
 
 use super::{
-    body_queue::BodyQueue, combat::Combat, items::Items, matches::MatchState, spots::Spots,
-    targets::Targets, teams::TeamState, weapons::Projectiles,
+    body_queue::BodyQueue, combat::Combat, items::Items, matches::MatchState,
+    spawn_points::SpawnPoints, targets::Targets, teams::TeamState, weapons::Projectiles,
 };
 
 /// The subsystems that own state beside the entity table.
@@ -16,7 +16,7 @@ pub(super) struct Systems {
     pub(super) team_state: TeamState,
     pub(super) match_state: MatchState,
     pub(super) projectiles: Projectiles,
-    pub(super) spots: Spots,
+    pub(super) spawn_points: SpawnPoints,
     pub(super) targets: Targets,
     pub(super) body_queue: BodyQueue,
 }

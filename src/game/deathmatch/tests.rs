@@ -6,8 +6,8 @@ use crate::game::deathmatch::combat::damage::damage_player;
 
 mod movers;
 mod obstacles;
-mod stage;
 mod targets;
+mod test_level;
 mod triggers;
 
 #[test]

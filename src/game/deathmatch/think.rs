@@ -12,7 +12,6 @@ use crate::game::deathmatch::{
     combat::Combat,
     combat::damage::damage_player,
     context::Context,
-    environment::feel_surroundings,
     items::holdables::use_holdable,
     items::powerups::{end_powerups, run_player_timers},
     rules::client_context,
@@ -21,6 +20,7 @@ use crate::game::deathmatch::{
     triggers::{bump, touch_triggers},
     weapons::fire_weapon,
     weapons::gauntlet::gauntlet_attack,
+    world_effects::apply_world_effects,
 };
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
@@ -48,11 +48,11 @@ const REACH: f32 = 20.0;
 const GAIN: f32 = 400.0;
 
 /// The world around one player; without a map there is nothing.
-struct Around<'a, 'b> {
+struct PlayerWorld<'a, 'b> {
     scene: Option<CollisionScene<'a, Context<'b>>>,
 }
 
-impl PmoveWorld for Around<'_, '_> {
+impl PmoveWorld for PlayerWorld<'_, '_> {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
         match &self.scene {
             Some(scene) => scene.trace(start, mins, maxs, end, mask),
@@ -69,18 +69,18 @@ impl PmoveWorld for Around<'_, '_> {
 }
 
 /// What a player meets on its way from a state, for so long.
-fn around<'a, 'b>(
+fn player_world<'a, 'b>(
     cx: &'a Context<'b>,
     client: ClientNum,
     state: &PlayerState,
     ms: i32,
-) -> Around<'a, 'b> {
+) -> PlayerWorld<'a, 'b> {
     let reach = REACH + (state.velocity.length() + GAIN) * ms as f32 / 1000.0;
     let reach = Vec3::new(reach, reach, reach);
     let mins = state.origin + player_box::MINS - reach;
     let maxs = state.origin + player_box::MAXS + reach;
     let scene = |world: &'a World| world.scene(cx, client.into()).with_candidates(mins, maxs);
-    Around { scene: cx.host.world().map(scene) }
+    PlayerWorld { scene: cx.host.world().map(scene) }
 }
 
 /// How players' entities are made from their states.
@@ -96,9 +96,9 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     let avoided = player.state.origin;
     let is_local_start = first && cx.host.is_local(client);
     let (spot, start) = if role.plays() {
-        sys.spots.choose_spot(cx, client, avoided, is_local_start)
+        sys.spawn_points.select_spawn_point(cx, client, avoided, is_local_start)
     } else {
-        (sys.spots.view_spot(), None)
+        (sys.spawn_points.spectator_spawn(), None)
     };
     sys.projectiles.drop_hook(cx, client);
     sys.projectiles.drop_ticking_mine(cx, client);
@@ -130,10 +130,10 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         cx.host.send_command(Some(client), command);
     }
     if cx.clients.intermission {
-        return sys.spots.show_scoreboard(cx, client);
+        return sys.spawn_points.show_scoreboard(cx, client);
     }
     if role.plays() {
-        crush_others(cx, sys, client);
+        telefrag_overlapping(cx, sys, client);
         if let Some(start) = start {
             fire_targets(cx, sys, start, Some(client));
         }
@@ -152,14 +152,14 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         if role.plays() {
             step(cx, sys, client, &command);
         } else {
-            drift(cx, sys, client, &command);
+            spectator_think(cx, sys, client, &command);
         }
     }
     end_frame(cx, sys, client);
 }
 
 /// Kills whoever stands where a player has just appeared.
-fn crush_others(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
+fn telefrag_overlapping(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let Some(player) = cx.clients.player(client) else { return };
     let (mins, maxs) = (player.shared.mins, player.shared.maxs);
     let origin = player.state.origin;
@@ -185,7 +185,7 @@ impl Combat {
 }
 
 /// Shows one more predictable event to the others, when the entity could not.
-fn show_left_over(cx: &mut Context<'_>, client: ClientNum) {
+fn send_pending_events(cx: &mut Context<'_>, client: ClientNum) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let Some(shown) = events::left_over(&mut player.state, 0) else { return };
     cx.temp_entity(shown.pos.base, Event::None, |state, shared| {
@@ -223,7 +223,7 @@ pub(super) fn think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
         return;
     }
     if player.followed.is_none() && role != Role::Scoreboard {
-        drift(cx, sys, client, &command);
+        spectator_think(cx, sys, client, &command);
     }
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let pressed = command.buttons.0 & !player.buttons.0;
@@ -232,7 +232,7 @@ pub(super) fn think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
 }
 
 /// One command of somebody who watches: flies, stopped by walls only.
-fn drift(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &UserCmd) {
+fn spectator_think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &UserCmd) {
     let rules = cx.frame.movement.with_free_steps();
     let Some(player) = cx.clients.player(client) else { return };
     let mut state = player.state;
@@ -245,8 +245,8 @@ fn drift(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &U
     state.gravity = cx.clients.settings.gravity;
     let conditions = PmoveInput { mask: mask::DEAD_SOLID, gauntlet_hit: false };
     let outcome = {
-        let mut around = around(cx, client, &state, timely.ms);
-        move_player(&mut state, &timely.command, &rules, conditions, &mut around)
+        let mut world = player_world(cx, client, &state, timely.ms);
+        move_player(&mut state, &timely.command, &rules, conditions, &mut world)
     };
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     player.state = state;
@@ -293,9 +293,9 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     };
     let seen_events = state.event_sequence;
     let outcome = {
-        let mut around = around(cx, client, &state, ms);
+        let mut world = player_world(cx, client, &state, ms);
         let conditions = PmoveInput { mask, gauntlet_hit };
-        move_player(&mut state, &command, &cx.frame.movement, conditions, &mut around)
+        move_player(&mut state, &command, &cx.frame.movement, conditions, &mut world)
     };
     let now = cx.clients.now;
     let body = &mut sys.combat.players[client.index()];
@@ -312,8 +312,8 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     }
     player.buttons = command.buttons;
     sys.combat.publish(cx, client);
-    show_left_over(cx, client);
-    feel_events(cx, sys, client, seen_events);
+    send_pending_events(cx, client);
+    apply_move_events(cx, sys, client, seen_events);
     link_player(cx, client);
     if !noclip {
         touch_triggers(cx, sys, client);
@@ -332,7 +332,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
 }
 
 /// What the predictable events of a move do: falls hurt, weapons fire, what is held is used.
-fn feel_events(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, seen: i32) {
+fn apply_move_events(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, seen: i32) {
     let Some(player) = cx.clients.player(client) else { return };
     let PlayerState { event_sequence, events, .. } = player.state;
     let first = seen.max(event_sequence.wrapping_sub(2));
@@ -395,11 +395,11 @@ pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
     cx.clients.update_connection_flag(client);
     if cx.clients.role(client).plays() {
         end_powerups(cx, client);
-        feel_surroundings(cx, sys, client);
+        apply_world_effects(cx, sys, client);
         sys.combat.show_pain(cx, client);
     }
     sys.combat.publish(cx, client);
-    show_left_over(cx, client);
+    send_pending_events(cx, client);
 }
 
 /// Goes elsewhere: through a teleporter.
@@ -421,7 +421,7 @@ pub(super) fn teleport(
     player.unlink(cx.host);
     push::teleport(&mut player.state, origin, angles, &player.command);
     if plays {
-        crush_others(cx, sys, client);
+        telefrag_overlapping(cx, sys, client);
     }
     sys.combat.publish(cx, client);
     if let Some(player) = cx.clients.players[client.index()].as_mut() {

@@ -3,22 +3,22 @@
 //! Source: the base game's triggers.
 
 use super::{
+    asset_index::{PAD_SOUND, sound_index},
     combat::Hit,
     entities::EntityKind,
-    names::{PAD_SOUND, sound},
-    targets::Cause,
+    targets::TargetKind,
 };
 use crate::game::deathmatch::{
     combat::damage::damage_player,
     context::Context,
     items::touch::{stands_on_item, touch_item},
-    level::give_brushes,
+    level_init::give_brushes,
     movers::bump_mover,
-    movers::doors::come_near_door,
-    movers::plats::stand_on_plat,
+    movers::doors::touch_door_trigger,
+    movers::plats::touch_plat_trigger,
     systems::Systems,
     targets::Targets,
-    targets::acts::teleport_to_target,
+    targets::actions::teleport_to_target,
     targets::{pick_target, use_entity},
 };
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
@@ -51,8 +51,8 @@ pub(super) struct Hurt {
 }
 
 /// `trigger_push`.
-pub(super) fn pad(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
-    sound(cx.host, PAD_SOUND);
+pub(super) fn push_trigger(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+    sound_index(cx.host, PAD_SOUND);
     let due = cx.clients.now + AIM_MS;
     let number = sys.targets.add_trigger(
         cx,
@@ -67,7 +67,7 @@ pub(super) fn pad(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntit
 
 /// `trigger_teleport`.
 pub(super) fn teleporter(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
-    sound(cx.host, PAD_SOUND);
+    sound_index(cx.host, PAD_SOUND);
     let spectators_only = map_entity.int("spawnflags").unwrap_or(0) & SPECTATORS_ONLY != 0;
     let shown = (!spectators_only).then_some(EntityType::TeleportTrigger);
     sys.targets.add_trigger(cx, map_entity, EntityKind::Teleporter { spectators_only }, shown);
@@ -78,7 +78,7 @@ pub(super) fn hurt_trigger(cx: &mut Context<'_>, sys: &mut Systems, map_entity: 
     let flags = map_entity.int("spawnflags").unwrap_or(0);
     let kind = EntityKind::Hurt(Hurt {
         points: map_entity.int("dmg").filter(|&points| points != 0).unwrap_or(5),
-        sound: sound(cx.host, "sound/world/electro.wav"),
+        sound: sound_index(cx.host, "sound/world/electro.wav"),
         next: cx.clients.now,
     });
     let number = sys.targets.add_trigger(cx, map_entity, kind, None);
@@ -132,7 +132,7 @@ pub(super) fn touch_triggers(cx: &mut Context<'_>, sys: &mut Systems, client: Cl
             continue;
         }
         let for_all =
-            matches!(entity.kind, EntityKind::Teleporter { .. } | EntityKind::DoorHelper { .. });
+            matches!(entity.kind, EntityKind::Teleporter { .. } | EntityKind::DoorTrigger { .. });
         if !plays && !for_all {
             continue;
         }
@@ -171,12 +171,12 @@ fn touch(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: Ent
         {
             teleport_to_target(cx, sys, client, number);
         }
-        EntityKind::Hurt(_) => hurt_by_place(cx, sys, client, number),
-        EntityKind::Trigger(ref trigger) if matches!(trigger.cause, Cause::Touch) => {
+        EntityKind::Hurt(_) => touch_hurt_trigger(cx, sys, client, number),
+        EntityKind::Target(ref target) if matches!(target.kind, TargetKind::Multiple) => {
             use_entity(cx, sys, number, Some(client));
         }
-        EntityKind::DoorHelper { .. } => come_near_door(cx, number, client),
-        EntityKind::PlatHelper(plat) => stand_on_plat(cx, plat, client),
+        EntityKind::DoorTrigger { .. } => touch_door_trigger(cx, number, client),
+        EntityKind::PlatTrigger(plat) => touch_plat_trigger(cx, plat, client),
         EntityKind::Item(_) => touch_item(cx, sys, client, number),
         _ => {}
     }
@@ -187,7 +187,12 @@ pub(super) fn bump(cx: &mut Context<'_>, client: ClientNum, number: EntityNum) {
     bump_mover(cx, number, client);
 }
 
-fn hurt_by_place(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: EntityNum) {
+fn touch_hurt_trigger(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    number: EntityNum,
+) {
     let now = cx.clients.now;
     let Some(entity) = cx.entities.get_mut(number) else { return };
     let (flags, (fast, slow)) = (entity.spawnflags, HURT_MS);
@@ -208,7 +213,7 @@ fn hurt_by_place(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, num
 }
 
 /// A place that hurts stops to, or begins to.
-pub(super) fn toggle_place(cx: &mut Context<'_>, number: EntityNum) {
+pub(super) fn toggle_hurt_trigger(cx: &mut Context<'_>, number: EntityNum) {
     if cx.entities.get(number).is_some_and(|place| place.shared.is_linked()) {
         cx.entities.unlink(cx.host, number);
     } else {
@@ -217,7 +222,7 @@ pub(super) fn toggle_place(cx: &mut Context<'_>, number: EntityNum) {
 }
 
 /// Computes how a pad throws, once its target exists. One that cannot throw is gone.
-pub(super) fn aim_pad(cx: &mut Context<'_>, number: EntityNum) {
+pub(super) fn aim_push_trigger(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let due = |at: LevelTime| at.distance(now) <= 0;
     if !cx.entities.get(number).is_some_and(|pad| pad.think_at.is_some_and(due)) {

@@ -26,7 +26,7 @@ pub(in crate::game::deathmatch) fn use_holdable(
             sys.items.drop_flags(cx, client);
             let Some(player) = cx.clients.player(client) else { return };
             let from = player.state.origin;
-            let (spot, _) = sys.spots.choose_spot(cx, client, from, false);
+            let (spot, _) = sys.spawn_points.select_spawn_point(cx, client, from, false);
             teleport(cx, sys, client, spot.origin, spot.angles);
         }
         Ok(Holdable::Medkit) => {

@@ -7,7 +7,7 @@ use crate::game::deathmatch::{context::Context, items::schedule};
 use crate::model::{EntityNum, SvFlags};
 use crate::{
     bg::{Event, Powerup, contents, entity_flag, items::ItemKind},
-    game::deathmatch::names,
+    game::deathmatch::asset_index,
 };
 
 /// Retry interval of a quad damage that has no effect, in ms.
@@ -51,7 +51,7 @@ pub(super) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
     let Some((_, pickup)) = cx.entities.pickup(chosen) else { return };
     if let Some(name) = return_sound(pickup.item) {
         let heard = if pickup.is_silent { Event::GeneralSound } else { Event::GlobalSound };
-        let sound = names::sound(cx.host, name);
+        let sound = asset_index::sound_index(cx.host, name);
         cx.temp_entity(at, heard, |state, shared| {
             state.event_parm = sound;
             shared.sv_flags = SvFlags::BROADCAST;

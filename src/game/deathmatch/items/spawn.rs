@@ -20,7 +20,7 @@ use crate::{
         items::{Item, ItemKind},
     },
     game::{
-        deathmatch::{entities::EntityKind, names},
+        deathmatch::{asset_index, entities::EntityKind},
         settings::key,
         userinfo::clean_text,
     },
@@ -64,7 +64,7 @@ pub(in crate::game::deathmatch) fn spawn_item(
     let (number, item) = replacement(cx, own.1).unwrap_or(own);
     sys.items.register_item(number);
     if let Some(name) = return_sound(item) {
-        names::sound(cx.host, name);
+        asset_index::sound_index(cx.host, name);
     }
     if is_disabled(cx, item) {
         return true;

@@ -8,7 +8,7 @@ use crate::game::deathmatch::{
     matches::MatchState,
     matches::tournament::{remove_tournament_loser, settle_tournament},
     rules::client_context,
-    spots::Spots,
+    spawn_points::SpawnPoints,
     systems::Systems,
     think::respawn,
 };
@@ -44,7 +44,7 @@ pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
             respawn(cx, sys, client);
         }
         client_context(cx, sys, |clients| clients.stop_following(client));
-        sys.spots.show_scoreboard(cx, client);
+        sys.spawn_points.show_scoreboard(cx, client);
     }
     cx.clients.send_scores_to_all(cx.host);
     if let Some(ms) = cx.clients.ruleset.scores.round_start_ms {
@@ -53,14 +53,14 @@ pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
         cx.host.send_command(None, &format!("elimination {red} {blue} {start}"));
     }
 }
-impl Spots {
+impl SpawnPoints {
     /// Takes a client to the place from where the level is shown.
     pub(in crate::game::deathmatch) fn show_scoreboard(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
     ) {
-        let spot = self.view_spot();
+        let spot = self.spectator_spawn();
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         player.unlink(cx.host);
         let state = &mut player.state;

@@ -63,7 +63,7 @@ impl Match {
         let entities = MapEntities::parse(text.as_bytes()).expect("sound entities");
         entities
             .of_class("info_player_start")
-            .for_each(|spot| self.game.systems.spots.add(spot, None));
+            .for_each(|spot| self.game.systems.spawn_points.add(spot, None));
         for _ in 0..3 {
             self.now = self.now + 100;
             self.game.run_frame(&mut self.host, self.now);

@@ -2,11 +2,11 @@
 //!
 //! Source: the base game's doors and buttons.
 
-use super::{Kind, Leg, Mover, direction_of, number, number_or};
+use super::{Mover, MoverKind, MoverState, direction_of, number, number_or};
 use crate::game::deathmatch::{
     context::Context,
-    movers::add_helper,
-    movers::ends::{rest_at, use_mover},
+    movers::add_trigger_box,
+    movers::two_position::{rest_at, use_mover},
     systems::Systems,
     targets::Targets,
 };
@@ -14,7 +14,7 @@ use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::entity_flag,
-    game::deathmatch::{entities::EntityKind, names::sound},
+    game::deathmatch::{asset_index::sound_index, entities::EntityKind},
 };
 
 /// Bits of a door: begins where it would open to; does not turn around for what is in its way.
@@ -34,12 +34,12 @@ pub(in crate::game::deathmatch) fn door(
     map_entity: &MapEntity,
 ) {
     let flags = map_entity.int("spawnflags").unwrap_or(0);
-    let mut mover = Mover::new(Kind::Door, map_entity);
-    mover.out_sound = sound(cx.host, "sound/movers/doors/dr1_strt.wav");
-    mover.back_sound = mover.out_sound;
-    mover.end_sound = sound(cx.host, "sound/movers/doors/dr1_end.wav");
+    let mut mover = Mover::new(MoverKind::Door, map_entity);
+    mover.start_sound = sound_index(cx.host, "sound/movers/doors/dr1_strt.wav");
+    mover.return_sound = mover.start_sound;
+    mover.arrival_sound = sound_index(cx.host, "sound/movers/doors/dr1_end.wav");
     mover.crusher = flags & CRUSHER != 0;
-    mover.shootable = mover.armoured;
+    mover.shootable = mover.damage_only;
     mover.wait_ms = (number_or(map_entity, "wait", 2.0) * 1000.0) as i32;
     let speed = number_or(map_entity, "speed", 400.0);
     sys.targets.add_slider(cx, map_entity, mover, speed, 8.0, flags & STARTS_OPEN != 0);
@@ -51,9 +51,9 @@ pub(in crate::game::deathmatch) fn button(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let mut mover = Mover::new(Kind::Button, map_entity);
-    mover.out_sound = sound(cx.host, "sound/movers/switches/butn2.wav");
-    mover.shootable = mover.armoured;
+    let mut mover = Mover::new(MoverKind::Button, map_entity);
+    mover.start_sound = sound_index(cx.host, "sound/movers/switches/butn2.wav");
+    mover.shootable = mover.damage_only;
     mover.wait_ms = (number_or(map_entity, "wait", 1.0) * 1000.0) as i32;
     let speed = number_or(map_entity, "speed", 40.0);
     sys.targets.add_slider(cx, map_entity, mover, speed, 4.0, false);
@@ -75,12 +75,13 @@ impl Targets {
         cx.entities.with_mover(place, |entity, mover| {
             let size = entity.shared.maxs - entity.shared.mins;
             let along = Vec3(direction.0.map(f32::abs)).dot(size) - lip;
-            let mut ends = [map_entity.origin(), map_entity.origin().add_scaled(direction, along)];
+            let mut positions =
+                [map_entity.origin(), map_entity.origin().add_scaled(direction, along)];
             if starts_open {
-                ends.swap(0, 1);
+                positions.swap(0, 1);
             }
             entity.state.angles = Vec3::ZERO;
-            mover.set_out(ends, speed);
+            mover.set_positions(positions, speed);
         });
         rest_at(cx, place, 0);
     }
@@ -88,19 +89,20 @@ impl Targets {
 
 /// The space that opens a door for whoever comes near: for doors that nothing else opens. Those are
 /// opened by damage too.
-pub(super) fn add_door_helper(cx: &mut Context<'_>, door: EntityNum) {
+pub(super) fn add_door_trigger(cx: &mut Context<'_>, door: EntityNum) {
     let Some((entity, mover)) = cx.entities.mover(door) else { return };
-    let opens_itself = mover.kind == Kind::Door && !mover.armoured && mover.captain == door;
+    let opens_itself =
+        mover.kind == MoverKind::Door && !mover.damage_only && mover.team_master == door;
     if !opens_itself || !entity.targetname.is_empty() {
         return;
     }
     let (mut mins, mut maxs) = (entity.shared.absmin, entity.shared.absmax);
-    for &part in &*cx.entities.parts_of(door) {
-        cx.entities.with_mover(part, |part, mover| {
+    for &member in &*cx.entities.team_of(door) {
+        cx.entities.with_mover(member, |member, mover| {
             mover.shootable = true;
             for axis in 0..3 {
-                mins[axis] = mins[axis].min(part.shared.absmin[axis]);
-                maxs[axis] = maxs[axis].max(part.shared.absmax[axis]);
+                mins[axis] = mins[axis].min(member.shared.absmin[axis]);
+                maxs[axis] = maxs[axis].max(member.shared.absmax[axis]);
             }
         });
     }
@@ -112,30 +114,36 @@ pub(super) fn add_door_helper(cx: &mut Context<'_>, door: EntityNum) {
     }
     mins[axis] -= REACH;
     maxs[axis] += REACH;
-    add_helper(cx, EntityKind::DoorHelper { door, axis }, [mins, maxs]);
+    add_trigger_box(cx, EntityKind::DoorTrigger { door, axis }, [mins, maxs]);
 }
 
 /// Somebody is near a door: it opens, or stays open. Those who watch are put on its other side.
-pub(in crate::game::deathmatch) fn come_near_door(
+pub(in crate::game::deathmatch) fn touch_door_trigger(
     cx: &mut Context<'_>,
     helper: EntityNum,
     client: ClientNum,
 ) {
     let Some(entity) = cx.entities.get(helper) else { return };
-    let EntityKind::DoorHelper { door, axis } = entity.kind else { return };
+    let EntityKind::DoorTrigger { door, axis } = entity.kind else { return };
     let Some((_, mover)) = cx.entities.mover(door) else { return };
-    let leg = mover.leg;
+    let state = mover.state;
     if cx.clients.role(client).plays() {
-        if leg != Leg::To(1) {
+        if state != MoverState::To(1) {
             use_mover(cx, door, Some(client));
         }
-    } else if matches!(leg, Leg::At(0) | Leg::To(0)) {
+    } else if matches!(state, MoverState::At(0) | MoverState::To(0)) {
         let (low, high) = (entity.shared.absmin[axis], entity.shared.absmax[axis]);
-        pass_door(cx, client, axis, low + PASSAGE, high - PASSAGE);
+        move_spectator_through_door(cx, client, axis, low + PASSAGE, high - PASSAGE);
     }
 }
 
-fn pass_door(cx: &mut Context<'_>, client: ClientNum, axis: usize, low: f32, high: f32) {
+fn move_spectator_through_door(
+    cx: &mut Context<'_>,
+    client: ClientNum,
+    axis: usize,
+    low: f32,
+    high: f32,
+) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let at = player.state.origin[axis];
     if at < low || at > high {

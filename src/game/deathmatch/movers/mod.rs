@@ -5,28 +5,29 @@
 //! the entity text. Source: the base game's movers.
 
 pub(super) mod doors;
-pub(super) mod ends;
 pub(super) mod plats;
+pub(super) mod push;
+pub(super) mod rotating;
 pub(super) mod trains;
-pub(super) mod turning;
+pub(super) mod two_position;
 
 use crate::game::deathmatch::{
     context::Context,
     entities::Entities,
-    level::give_brushes,
-    movers::doors::add_door_helper,
-    movers::ends::{arrive_at, go_back, use_mover},
-    movers::plats::hold_plat,
+    level_init::give_brushes,
+    movers::doors::add_door_trigger,
+    movers::plats::delay_plat,
+    movers::push::push_team,
     movers::trains::{reach_next_corner, run_train},
-    push::push_team,
+    movers::two_position::{arrive_at, return_to_start, use_mover},
     systems::Systems,
     targets::Targets,
 };
 use std::sync::Arc;
 
 use super::{
+    asset_index::{model_index, sound_index},
     entities::{Entity, EntityKind},
-    names::{model, sound},
 };
 use crate::model::{
     ClientNum, EntityNum, LevelTime, SvFlags, Trajectory, TrajectoryKind, Vec3, text::leading_int,
@@ -38,10 +39,10 @@ use crate::{
 };
 
 pub(super) use doors::{button, door};
-pub(super) use ends::Leg;
 pub(super) use plats::plat;
-pub(super) use trains::{Corner, corner, train};
-pub(super) use turning::{bobbing, fixed, pendulum, rotating};
+pub(super) use rotating::{bobbing, fixed, pendulum, rotating};
+pub(super) use trains::{PathCorner, corner, train};
+pub(super) use two_position::MoverState;
 
 use trains::Route;
 
@@ -49,13 +50,13 @@ use trains::Route;
 const DAMAGE: i32 = 2;
 /// Largest number that a map gives a mover: beyond the size of the world, so that trains can be elsewhere
 /// at once.
-const MOST: f32 = 10_000_000.0;
+const MAX_VALUE: f32 = 10_000_000.0;
 /// Light of a mover whose map says only its color.
 const LIGHT: f32 = 100.0;
 
 /// What a mover is.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum MoverKind {
     /// Stays, turns or swings by itself.
     Free,
     Door,
@@ -67,10 +68,10 @@ pub(super) enum Kind {
 /// What only the server knows of a mover.
 #[derive(Clone, Debug)]
 pub(super) struct Mover {
-    pub(super) kind: Kind,
+    pub(super) kind: MoverKind,
     /// The two places of those that go to and fro.
-    ends: [Vec3; 2],
-    pub(super) leg: Leg,
+    positions: [Vec3; 2],
+    pub(super) state: MoverState,
     /// Time from end to end.
     travel_ms: i32,
     wait_ms: i32,
@@ -79,53 +80,53 @@ pub(super) struct Mover {
     /// Goes on against what is in its way.
     pub(super) crusher: bool,
     /// Numbers of the sounds of setting out, of setting out back and of arriving; 0 for none.
-    out_sound: i32,
-    back_sound: i32,
-    end_sound: i32,
+    start_sound: i32,
+    return_sound: i32,
+    arrival_sound: i32,
     /// Set off by damage.
     shootable: bool,
     /// Set off by damage and not by touch.
-    armoured: bool,
+    damage_only: bool,
     /// Leads the team; itself when it is alone.
-    captain: EntityNum,
+    team_master: EntityNum,
     /// Of a captain: all that move with it, itself first.
-    parts: Arc<[EntityNum]>,
-    team: Box<str>,
+    team: Arc<[EntityNum]>,
+    team_name: Box<str>,
     activator: Option<ClientNum>,
     /// The areas between which it holds a door open.
-    joined: [Option<AreaNum>; 2],
+    open_portal: [Option<AreaNum>; 2],
     /// Origin and angles before the push of this frame.
     pub(super) before: [Vec3; 2],
 }
 
 impl Mover {
-    fn new(kind: Kind, map_entity: &MapEntity) -> Self {
-        let armoured = map_entity.int("health").unwrap_or(0) != 0;
+    fn new(kind: MoverKind, map_entity: &MapEntity) -> Self {
+        let damage_only = map_entity.int("health").unwrap_or(0) != 0;
         Self {
             kind,
-            ends: [map_entity.origin(); 2],
-            leg: Leg::At(0),
+            positions: [map_entity.origin(); 2],
+            state: MoverState::At(0),
             travel_ms: 0,
             wait_ms: 0,
             damage: map_entity.spawn_value("dmg").map_or(DAMAGE, leading_int),
             crusher: false,
-            out_sound: 0,
-            back_sound: 0,
-            end_sound: 0,
+            start_sound: 0,
+            return_sound: 0,
+            arrival_sound: 0,
             shootable: false,
-            armoured,
-            captain: EntityNum::NONE,
-            parts: Arc::new([]),
-            team: map_entity.field("team").unwrap_or_default().into(),
+            damage_only,
+            team_master: EntityNum::NONE,
+            team: Arc::new([]),
+            team_name: map_entity.field("team").unwrap_or_default().into(),
             activator: None,
-            joined: [None; 2],
+            open_portal: [None; 2],
             before: [Vec3::ZERO; 2],
         }
     }
 }
 
 /// A course that ends.
-fn course(from: Vec3, to: Vec3, ms: i32, at: LevelTime) -> Trajectory {
+fn linear_stop(from: Vec3, to: Vec3, ms: i32, at: LevelTime) -> Trajectory {
     let ms = ms.max(1);
     Trajectory {
         kind: TrajectoryKind::LinearStop as i32,
@@ -138,7 +139,7 @@ fn course(from: Vec3, to: Vec3, ms: i32, at: LevelTime) -> Trajectory {
 
 /// A number from the map, within what makes sense.
 fn number(map_entity: &MapEntity, key: &str, default: f32) -> f32 {
-    map_entity.float(key).unwrap_or(default).clamp(-MOST, MOST)
+    map_entity.float(key).unwrap_or(default).clamp(-MAX_VALUE, MAX_VALUE)
 }
 
 /// A number from the map where 0 means the same as nothing.
@@ -213,8 +214,8 @@ impl Targets {
             cx.entities.remove(cx.host, number, cx.clients.now);
             return None;
         }
-        let second = map_entity.field("model2").map_or(0, |name| model(cx.host, name));
-        let noise = map_entity.spawn_value("noise").map_or(0, |name| sound(cx.host, name));
+        let second = map_entity.field("model2").map_or(0, |name| model_index(cx.host, name));
+        let noise = map_entity.spawn_value("noise").map_or(0, |name| sound_index(cx.host, name));
         let light = light_of(map_entity);
         cx.entities.with_mover(number, |entity, mover| {
             entity.state.e_type = EntityType::Mover as i32;
@@ -223,8 +224,8 @@ impl Targets {
             entity.state.constant_light = light;
             entity.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN;
             entity.state.apos = Trajectory::stationary(Vec3::ZERO, LevelTime(0));
-            mover.captain = number;
-            mover.parts = Arc::new([number]);
+            mover.team_master = number;
+            mover.team = Arc::new([number]);
         });
         cx.entities.link(cx.host, number);
         Some(number)
@@ -232,7 +233,7 @@ impl Targets {
 }
 
 /// A space around a mover that sets it off, unseen.
-fn add_helper(cx: &mut Context<'_>, kind: EntityKind, [mins, maxs]: [Vec3; 2]) {
+fn add_trigger_box(cx: &mut Context<'_>, kind: EntityKind, [mins, maxs]: [Vec3; 2]) {
     let (now, started) = cx.clock();
     let mut helper = Entity::new(kind, Vec3::ZERO);
     helper.shared.mins = mins;
@@ -245,45 +246,45 @@ fn add_helper(cx: &mut Context<'_>, kind: EntityKind, [mins, maxs]: [Vec3; 2]) {
 }
 
 /// Forms teams, and the boxes that open doors, once everything is there.
-pub(in crate::game::deathmatch) fn join_mover_teams(cx: &mut Context<'_>) {
+pub(in crate::game::deathmatch) fn form_mover_teams(cx: &mut Context<'_>) {
     let numbers: Vec<EntityNum> =
         cx.entities.numbers().filter(|&number| cx.entities.mover(number).is_some()).collect();
-    for &captain in &numbers {
-        let Some((_, mover)) = cx.entities.mover(captain) else { continue };
-        if mover.team.is_empty() || mover.captain != captain {
+    for &team_master in &numbers {
+        let Some((_, mover)) = cx.entities.mover(team_master) else { continue };
+        if mover.team_name.is_empty() || mover.team_master != team_master {
             continue;
         }
-        let team = mover.team.clone();
+        let team_name = mover.team_name.clone();
         let same = |&number: &EntityNum| {
-            cx.entities.mover(number).is_some_and(|(_, mover)| mover.team == team)
+            cx.entities.mover(number).is_some_and(|(_, mover)| mover.team_name == team_name)
         };
-        let parts: Arc<[EntityNum]> = numbers.iter().copied().filter(same).collect();
-        if parts.first() != Some(&captain) {
+        let team: Arc<[EntityNum]> = numbers.iter().copied().filter(same).collect();
+        if team.first() != Some(&team_master) {
             continue;
         }
-        for &part in &parts[1..] {
+        for &member in &team[1..] {
             // Who uses one of a team means its captain.
-            let name = cx.entities.with_mover(part, |entity, mover| {
-                mover.captain = captain;
-                mover.parts = Arc::new([]);
+            let name = cx.entities.with_mover(member, |entity, mover| {
+                mover.team_master = team_master;
+                mover.team = Arc::new([]);
                 std::mem::take(&mut entity.targetname)
             });
             if let Some(name) = name.filter(|name| !name.is_empty())
-                && let Some(entity) = cx.entities.get_mut(captain)
+                && let Some(entity) = cx.entities.get_mut(team_master)
             {
                 entity.targetname = name;
             }
         }
-        cx.entities.with_mover(captain, |_, mover| mover.parts = parts);
+        cx.entities.with_mover(team_master, |_, mover| mover.team = team);
     }
     for number in numbers {
-        add_door_helper(cx, number);
+        add_door_trigger(cx, number);
     }
 }
 impl Entities {
     /// The movers that a captain leads, itself first.
-    fn parts_of(&self, captain: EntityNum) -> Arc<[EntityNum]> {
-        self.mover(captain).map(|(_, mover)| Arc::clone(&mover.parts)).unwrap_or_default()
+    fn team_of(&self, team_master: EntityNum) -> Arc<[EntityNum]> {
+        self.mover(team_master).map(|(_, mover)| Arc::clone(&mover.team)).unwrap_or_default()
     }
 
     /// Whether damage sets a mover off.
@@ -299,7 +300,8 @@ pub(in crate::game::deathmatch) fn shoot_mover(
     number: EntityNum,
     attacker: Option<ClientNum>,
 ) {
-    let at_rest = cx.entities.mover(number).is_some_and(|(_, mover)| mover.leg == Leg::At(0));
+    let at_rest =
+        cx.entities.mover(number).is_some_and(|(_, mover)| mover.state == MoverState::At(0));
     if at_rest && cx.entities.is_shootable(number) {
         use_mover(cx, number, attacker);
     }
@@ -312,11 +314,11 @@ pub(in crate::game::deathmatch) fn bump_mover(
     client: ClientNum,
 ) {
     let Some((_, mover)) = cx.entities.mover(number) else { return };
-    match (&mover.kind, mover.leg) {
-        (Kind::Button, Leg::At(0)) if !mover.armoured => {
+    match (&mover.kind, mover.state) {
+        (MoverKind::Button, MoverState::At(0)) if !mover.damage_only => {
             use_mover(cx, number, Some(client));
         }
-        (Kind::Plat, Leg::At(1)) if !cx.is_dead(client) => hold_plat(cx, number),
+        (MoverKind::Plat, MoverState::At(1)) if !cx.is_dead(client) => delay_plat(cx, number),
         _ => {}
     }
 }
@@ -325,28 +327,28 @@ pub(in crate::game::deathmatch) fn bump_mover(
 pub(in crate::game::deathmatch) fn run_mover_team(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    captain: EntityNum,
+    team_master: EntityNum,
 ) {
     let now = cx.clients.now;
-    let Some((_, mover)) = cx.entities.mover(captain) else { return };
-    if mover.captain != captain {
+    let Some((_, mover)) = cx.entities.mover(team_master) else { return };
+    if mover.team_master != team_master {
         return;
     }
-    let parts = Arc::clone(&mover.parts);
-    let moves = |&part: &EntityNum| cx.entities.get(part).is_some_and(|entity| !rests(entity));
-    if parts.iter().any(moves) && push_team(cx, sys, &parts) {
-        for &part in &*parts {
-            arrive(cx, sys, part);
+    let team = Arc::clone(&mover.team);
+    let moves = |&member: &EntityNum| cx.entities.get(member).is_some_and(|entity| !rests(entity));
+    if team.iter().any(moves) && push_team(cx, sys, &team) {
+        for &member in &*team {
+            arrive(cx, sys, member);
         }
     }
-    let Some(entity) = cx.entities.get_mut(captain) else { return };
+    let Some(entity) = cx.entities.get_mut(team_master) else { return };
     if !is_due(entity, now) {
         return;
     }
     entity.think_at = None;
-    match cx.entities.mover(captain) {
-        Some((_, Mover { kind: Kind::Train(_), .. })) => run_train(cx, sys, captain),
-        Some((_, Mover { leg: Leg::At(1), .. })) => go_back(cx, captain),
+    match cx.entities.mover(team_master) {
+        Some((_, Mover { kind: MoverKind::Train(_), .. })) => run_train(cx, sys, team_master),
+        Some((_, Mover { state: MoverState::At(1), .. })) => return_to_start(cx, team_master),
         _ => {}
     }
 }
@@ -360,10 +362,10 @@ fn arrive(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     {
         return;
     }
-    match (&mover.kind, mover.leg) {
-        (Kind::Train(_), _) => reach_next_corner(cx, sys, number),
-        (_, Leg::To(end)) => arrive_at(cx, sys, number, end),
-        (_, Leg::At(_)) => {}
+    match (&mover.kind, mover.state) {
+        (MoverKind::Train(_), _) => reach_next_corner(cx, sys, number),
+        (_, MoverState::To(end)) => arrive_at(cx, sys, number, end),
+        (_, MoverState::At(_)) => {}
     }
 }
 

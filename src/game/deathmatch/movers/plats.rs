@@ -2,14 +2,14 @@
 //!
 //! Source: the base game's plats.
 
-use super::{Kind, Leg, Mover, number};
+use super::{Mover, MoverKind, MoverState, number};
+use crate::game::deathmatch::{asset_index::sound_index, entities::EntityKind};
 use crate::game::deathmatch::{
     context::Context,
-    movers::add_helper,
-    movers::ends::{rest_at, return_later, use_mover},
+    movers::add_trigger_box,
+    movers::two_position::{rest_at, return_after, use_mover},
     systems::Systems,
 };
-use crate::game::deathmatch::{entities::EntityKind, names::sound};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 
@@ -27,10 +27,10 @@ pub(in crate::game::deathmatch) fn plat(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let mut mover = Mover::new(Kind::Plat, map_entity);
-    mover.out_sound = sound(cx.host, "sound/movers/plats/pt1_strt.wav");
-    mover.back_sound = mover.out_sound;
-    mover.end_sound = sound(cx.host, "sound/movers/plats/pt1_end.wav");
+    let mut mover = Mover::new(MoverKind::Plat, map_entity);
+    mover.start_sound = sound_index(cx.host, "sound/movers/plats/pt1_strt.wav");
+    mover.return_sound = mover.start_sound;
+    mover.arrival_sound = sound_index(cx.host, "sound/movers/plats/pt1_end.wav");
     mover.crusher = map_entity.int("spawnflags").unwrap_or(0) & CRUSHER != 0;
     mover.wait_ms = WAIT_MS;
     let Some(place) = sys.targets.add_mover(cx, map_entity, mover) else { return };
@@ -42,17 +42,17 @@ pub(in crate::game::deathmatch) fn plat(
         let mut bottom = top;
         bottom[2] -= number(map_entity, "height", tall - lip);
         entity.state.angles = Vec3::ZERO;
-        mover.set_out([bottom, top], speed);
+        mover.set_positions([bottom, top], speed);
     });
     rest_at(cx, place, 0);
     if cx.entities.get(place).is_some_and(|entity| entity.targetname.is_empty()) {
-        add_plat_helper(cx, place);
+        add_plat_trigger(cx, place);
     }
 }
 
-fn add_plat_helper(cx: &mut Context<'_>, plat: EntityNum) {
+fn add_plat_trigger(cx: &mut Context<'_>, plat: EntityNum) {
     let Some((entity, mover)) = cx.entities.mover(plat) else { return };
-    let bottom = mover.ends[0];
+    let bottom = mover.positions[0];
     let (mut mins, mut maxs) = (bottom + entity.shared.mins, bottom + entity.shared.maxs);
     for axis in 0..2 {
         mins[axis] += INSET;
@@ -63,21 +63,21 @@ fn add_plat_helper(cx: &mut Context<'_>, plat: EntityNum) {
         }
     }
     maxs[2] += RISE;
-    add_helper(cx, EntityKind::PlatHelper(plat), [mins, maxs]);
+    add_trigger_box(cx, EntityKind::PlatTrigger(plat), [mins, maxs]);
 }
 
 /// Somebody stands above a lift: it goes up.
-pub(in crate::game::deathmatch) fn stand_on_plat(
+pub(in crate::game::deathmatch) fn touch_plat_trigger(
     cx: &mut Context<'_>,
     plat: EntityNum,
     client: ClientNum,
 ) {
-    if cx.entities.mover(plat).is_some_and(|(_, mover)| mover.leg == Leg::At(0)) {
+    if cx.entities.mover(plat).is_some_and(|(_, mover)| mover.state == MoverState::At(0)) {
         use_mover(cx, plat, Some(client));
     }
 }
 
 /// Somebody stands on a raised lift: it stays a while longer.
-pub(super) fn hold_plat(cx: &mut Context<'_>, plat: EntityNum) {
-    return_later(cx, plat, WAIT_MS);
+pub(super) fn delay_plat(cx: &mut Context<'_>, plat: EntityNum) {
+    return_after(cx, plat, WAIT_MS);
 }

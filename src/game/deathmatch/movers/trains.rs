@@ -3,7 +3,7 @@
 //! Invariants: a way that was found has no end: each corner names the next. Source: the base game's
 //! trains.
 
-use super::{Kind, Mover, course, number, number_or};
+use super::{Mover, MoverKind, linear_stop, number, number_or};
 use crate::game::deathmatch::entities::EntityKind;
 use crate::game::deathmatch::{
     context::Context, entities::Entities, systems::Systems, targets::fire_targets,
@@ -20,7 +20,7 @@ const MAX_CORNERS: usize = 256;
 
 /// A place that trains come by, as the map says it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct Corner {
+pub(in crate::game::deathmatch) struct PathCorner {
     /// Speed from here on, units per second; 0 for the train's own.
     speed: f32,
     /// How long a train stays here.
@@ -53,11 +53,11 @@ pub(in crate::game::deathmatch) fn corner(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let corner = Corner {
+    let corner = PathCorner {
         speed: number(map_entity, "speed", 0.0).abs(),
         wait_ms: (number(map_entity, "wait", 0.0) * 1000.0).max(0.0) as i32,
     };
-    sys.targets.add(cx, map_entity, EntityKind::Corner(corner));
+    sys.targets.add(cx, map_entity, EntityKind::PathCorner(corner));
 }
 
 /// `func_train`.
@@ -68,7 +68,7 @@ pub(in crate::game::deathmatch) fn train(
 ) {
     let speed = number_or(map_entity, "speed", 100.0).abs();
     let route = Route { speed, ..Route::default() };
-    let mut mover = Mover::new(Kind::Train(route), map_entity);
+    let mut mover = Mover::new(MoverKind::Train(route), map_entity);
     if map_entity.int("spawnflags").unwrap_or(0) & HARMLESS != 0 {
         mover.damage = 0;
     }
@@ -82,7 +82,8 @@ pub(in crate::game::deathmatch) fn train(
 
 /// The time of a train has come: to look for its way, or to leave a corner.
 pub(super) fn run_train(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum) {
-    let Some((entity, Mover { kind: Kind::Train(route), .. })) = cx.entities.mover(train) else {
+    let Some((entity, Mover { kind: MoverKind::Train(route), .. })) = cx.entities.mover(train)
+    else {
         return;
     };
     if !route.stops.is_empty() {
@@ -90,18 +91,18 @@ pub(super) fn run_train(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNu
         return;
     }
     let (speed, target) = (route.speed, entity.target.clone());
-    let stops = cx.entities.find_way(&target, speed);
+    let stops = cx.entities.find_route(&target, speed);
     if stops.is_empty() {
         cx.host.print("a train has no way that leads on for ever; it stays");
         return;
     }
     cx.entities
-        .with_mover(train, |_, mover| mover.kind = Kind::Train(Route { speed, stops, at: 0 }));
+        .with_mover(train, |_, mover| mover.kind = MoverKind::Train(Route { speed, stops, at: 0 }));
     reach_corner(cx, sys, train, 0);
 }
 impl Entities {
     /// The corners from the first of a name on. None when the way ends somewhere.
-    fn find_way(&self, first: &str, speed: f32) -> Vec<Stop> {
+    fn find_route(&self, first: &str, speed: f32) -> Vec<Stop> {
         let mut stops: Vec<Stop> = Vec::new();
         let mut at = self.corner_named(first);
         while let Some((number, origin, corner)) = at {
@@ -123,17 +124,17 @@ impl Entities {
         Vec::new()
     }
 
-    fn corner_named(&self, name: &str) -> Option<(EntityNum, Vec3, Corner)> {
+    fn corner_named(&self, name: &str) -> Option<(EntityNum, Vec3, PathCorner)> {
         self.named(name).find_map(|number| {
             let entity = self.get(number)?;
-            let EntityKind::Corner(corner) = entity.kind else { return None };
+            let EntityKind::PathCorner(corner) = entity.kind else { return None };
             Some((number, entity.state.origin, corner))
         })
     }
 }
 
 pub(super) fn reach_next_corner(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum) {
-    let Some((_, Mover { kind: Kind::Train(route), .. })) = cx.entities.mover(train) else {
+    let Some((_, Mover { kind: MoverKind::Train(route), .. })) = cx.entities.mover(train) else {
         return;
     };
     if let Some(stop) = route.stops.get(route.at) {
@@ -146,7 +147,7 @@ pub(super) fn reach_next_corner(cx: &mut Context<'_>, sys: &mut Systems, train: 
 fn reach_corner(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum, at: usize) {
     let now = cx.clients.now;
     let stop = cx.entities.with_mover(train, |_, mover| {
-        let Kind::Train(route) = &mut mover.kind else { return None };
+        let MoverKind::Train(route) = &mut mover.kind else { return None };
         route.at = at;
         route.stops.get(at).copied()
     });
@@ -158,7 +159,7 @@ fn reach_corner(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum, at: u
             entity.shared.current_origin = stop.origin;
             entity.think_at = Some(now + stop.wait_ms);
         }
-        show_train(cx, train, true);
+        set_train_visible(cx, train, true);
     } else {
         leave_corner(cx, train);
     }
@@ -166,20 +167,20 @@ fn reach_corner(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum, at: u
 
 fn leave_corner(cx: &mut Context<'_>, train: EntityNum) {
     let now = cx.clients.now;
-    let Some((_, Mover { kind: Kind::Train(route), .. })) = cx.entities.mover(train) else {
+    let Some((_, Mover { kind: MoverKind::Train(route), .. })) = cx.entities.mover(train) else {
         return;
     };
     let Some(stop) = route.stops.get(route.at).copied() else { return };
     let Some(next) = route.stops.get(stop.next).copied() else { return };
     if let Some(entity) = cx.entities.get_mut(train) {
-        entity.state.pos = course(stop.origin, next.origin, stop.travel_ms, now);
+        entity.state.pos = linear_stop(stop.origin, next.origin, stop.travel_ms, now);
         entity.shared.current_origin = stop.origin;
     }
-    show_train(cx, train, stop.travel_ms > 0);
+    set_train_visible(cx, train, stop.travel_ms > 0);
 }
 
 /// A train that is elsewhere at once is not seen on its way there.
-fn show_train(cx: &mut Context<'_>, train: EntityNum, shown: bool) {
+fn set_train_visible(cx: &mut Context<'_>, train: EntityNum, shown: bool) {
     if let Some(entity) = cx.entities.get_mut(train) {
         let hidden = if shown { SvFlags::default() } else { SvFlags::NO_CLIENT };
         entity.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN | hidden;

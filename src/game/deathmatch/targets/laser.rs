@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's laser.
 
-use super::{Cause, middle};
+use super::{TargetKind, center};
 use crate::game::deathmatch::{combat::damage::damage_entity, context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content};
 use crate::world::entity_string::MapEntity;
@@ -47,7 +47,7 @@ pub(in crate::game::deathmatch) fn laser(
         ready: false,
     };
     let due = cx.clients.now + STEP_MS;
-    let number = sys.targets.add_target(cx, map_entity, Cause::Laser(laser));
+    let number = sys.targets.add_target(cx, map_entity, TargetKind::Laser(laser));
     if let Some(entity) = number.and_then(|number| cx.entities.get_mut(number)) {
         entity.state.e_type = EntityType::Beam as i32;
         entity.think_at = Some(due);
@@ -67,14 +67,14 @@ pub(super) fn run_laser(
         let name = cx.entities.get(number).map_or_else(Box::default, |own| own.target.clone());
         laser.aim = cx.entities.named(&name).next();
         let Some(entity) = cx.entities.get_mut(number) else { return };
-        if let EntityKind::Trigger(trigger) = &mut entity.kind {
-            trigger.cause = Cause::Laser(laser);
+        if let EntityKind::Target(target) = &mut entity.kind {
+            target.kind = TargetKind::Laser(laser);
         }
         if entity.spawnflags & ON == 0 {
             return;
         }
     }
-    burn(cx, sys, number, laser, activator);
+    fire_laser(cx, sys, number, laser, activator);
 }
 
 pub(super) fn toggle_laser(
@@ -91,11 +91,11 @@ pub(super) fn toggle_laser(
         cx.entities.schedule(number, None, activator);
         cx.entities.unlink(cx.host, number);
     } else {
-        burn(cx, sys, number, laser, activator);
+        fire_laser(cx, sys, number, laser, activator);
     }
 }
 
-fn burn(
+fn fire_laser(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,
@@ -104,7 +104,7 @@ fn burn(
 ) {
     let Some(from) = cx.entities.get(number).map(|entity| entity.state.origin) else { return };
     let aim = laser.aim.and_then(|aim| cx.entities.get(aim));
-    let along = aim.map_or(laser.direction, |aim| direction(middle(aim) - from));
+    let along = aim.map_or(laser.direction, |aim| direction(center(aim) - from));
     let end = from.add_scaled(along, REACH);
     let trace = cx
         .host

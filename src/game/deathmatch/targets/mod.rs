@@ -3,27 +3,27 @@
 //! Invariants: targets that fire each other in a circle stop after [`MAX_LINKS`] links, and no frame sets
 //! off more than [`MAX_USES`] entities, however a map is wired. Source: the base game's triggers and targets.
 
-pub(super) mod acts;
+pub(super) mod actions;
 pub(super) mod laser;
 pub(super) mod locations;
 pub(super) mod portals;
-pub(super) mod remaps;
+pub(super) mod relays;
+pub(super) mod shader_remaps;
 pub(super) mod shooters;
 pub(super) mod speakers;
-pub(super) mod triggering;
 
 use crate::game::deathmatch::{
     context::Context,
     entities::Entities,
     items::respawn::use_item,
-    movers::ends::use_mover,
+    movers::two_position::use_mover,
     systems::Systems,
-    targets::acts::{act_on, aim_push, print_target},
+    targets::actions::{aim_push, apply_to_activator, print_target},
     targets::laser::{run_laser, toggle_laser},
+    targets::relays::{fire_timer, toggle_timer, use_multiple, use_relay},
     targets::shooters::shoot,
-    targets::speakers::speak,
-    targets::triggering::{tick, toggle_timer, use_multiple, use_relay},
-    triggers::toggle_place,
+    targets::speakers::play_speaker,
+    triggers::toggle_hurt_trigger,
 };
 use std::sync::Arc;
 
@@ -32,17 +32,17 @@ use crate::bg::{Persistent, Team};
 use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
 use crate::world::entity_string::MapEntity;
 
-pub(super) use acts::{give, kill, print, push, score, strip, teleporter};
+pub(super) use actions::{give, kill, print, push, score, strip, teleporter};
 pub(super) use laser::{Laser, laser};
 pub(super) use locations::location;
 pub(super) use portals::{camera, portal};
-pub(super) use remaps::Remaps;
+pub(super) use relays::{always, delay, multiple, relay, timer};
+pub(super) use shader_remaps::ShaderRemaps;
 pub(super) use shooters::{grenade_shooter, plasma_shooter, rocket_shooter};
 pub(super) use speakers::speaker;
-pub(super) use triggering::{always, delay, multiple, relay, timer};
 
 /// Most links of targets that fire targets.
-const MAX_LINKS: u8 = 16;
+const MAX_CHAIN: u8 = 16;
 /// Most entities that are set off between two frames.
 pub(super) const MAX_USES: u16 = 2048;
 /// Bits of what cares for one team only.
@@ -53,26 +53,26 @@ const BLUE_ONLY: i32 = 2;
 #[derive(Debug)]
 pub(super) struct Targets {
     /// Shaders that are drawn in place of others.
-    remaps: Remaps,
+    remaps: ShaderRemaps,
     /// Entities that may still be used before the next frame.
-    uses_left: u16,
+    use_budget: u16,
 }
 
 impl Default for Targets {
     fn default() -> Self {
-        Self { remaps: Remaps::default(), uses_left: MAX_USES }
+        Self { remaps: ShaderRemaps::default(), use_budget: MAX_USES }
     }
 }
 
 impl Targets {
     /// Allows the uses of one frame.
     pub(super) fn begin_frame(&mut self) {
-        self.uses_left = MAX_USES;
+        self.use_budget = MAX_USES;
     }
 
     #[cfg(test)]
-    pub(super) const fn uses_left(&self) -> u16 {
-        self.uses_left
+    pub(super) const fn use_budget(&self) -> u16 {
+        self.use_budget
     }
 
     /// Starts a level.
@@ -88,13 +88,13 @@ impl Targets {
 
 /// What sets something off, or what it does when it is set off.
 #[derive(Clone, Debug)]
-pub(super) enum Cause {
+pub(super) enum TargetKind {
     /// Touched or used: fires its targets, then rests. Once, when there is no rest.
-    Touch,
+    Multiple,
     /// By itself, once.
-    Start,
+    Always,
     /// By itself, again and again while on.
-    Clock,
+    Timer,
     /// Used: fires its targets.
     Relay,
     /// Used: fires its targets later.
@@ -123,17 +123,17 @@ pub(super) enum Cause {
 
 /// Something that is set off.
 #[derive(Clone, Debug)]
-pub(super) struct Trigger {
-    pub(super) cause: Cause,
+pub(super) struct Target {
+    pub(super) kind: TargetKind,
     /// Seconds.
     wait: f32,
     random: f32,
     activator: Option<ClientNum>,
 }
 
-impl Trigger {
-    fn new(cause: Cause) -> Self {
-        Self { cause, wait: 0.0, random: 0.0, activator: None }
+impl Target {
+    fn new(kind: TargetKind) -> Self {
+        Self { kind, wait: 0.0, random: 0.0, activator: None }
     }
 }
 
@@ -143,34 +143,34 @@ impl Targets {
         &mut self,
         cx: &mut Context<'_>,
         map_entity: &MapEntity,
-        cause: Cause,
+        kind: TargetKind,
     ) -> Option<EntityNum> {
-        self.add(cx, map_entity, EntityKind::Trigger(Box::new(Trigger::new(cause))))
+        self.add(cx, map_entity, EntityKind::Target(Box::new(Target::new(kind))))
     }
 }
 
 impl Entities {
-    pub(in crate::game::deathmatch) fn trigger(
+    pub(in crate::game::deathmatch) fn target(
         &self,
         number: EntityNum,
-    ) -> Option<(&Entity, &Trigger)> {
+    ) -> Option<(&Entity, &Target)> {
         let entity = self.get(number)?;
-        let EntityKind::Trigger(trigger) = &entity.kind else { return None };
-        Some((entity, trigger))
+        let EntityKind::Target(target) = &entity.kind else { return None };
+        Some((entity, target))
     }
 
     /// When something acts next by itself, and for whom.
     fn schedule(&mut self, number: EntityNum, at: Option<LevelTime>, activator: Option<ClientNum>) {
         let Some(entity) = self.get_mut(number) else { return };
         entity.think_at = at;
-        if let EntityKind::Trigger(trigger) = &mut entity.kind {
-            trigger.activator = activator;
+        if let EntityKind::Target(target) = &mut entity.kind {
+            target.activator = activator;
         }
     }
 }
 
 /// Whether something is for the other team.
-fn is_for_others(cx: &Context<'_>, flags: i32, client: ClientNum) -> bool {
+fn is_for_other_team(cx: &Context<'_>, flags: i32, client: ClientNum) -> bool {
     let team =
         cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Team]);
     (flags & RED_ONLY != 0 && team != Team::Red) || (flags & BLUE_ONLY != 0 && team != Team::Blue)
@@ -194,7 +194,7 @@ pub(in crate::game::deathmatch) fn fire_targets(
     number: EntityNum,
     activator: Option<ClientNum>,
 ) {
-    fire(cx, sys, number, activator, MAX_LINKS);
+    fire(cx, sys, number, activator, MAX_CHAIN);
 }
 
 pub(in crate::game::deathmatch) fn fire(
@@ -228,7 +228,7 @@ pub(in crate::game::deathmatch) fn use_entity(
     number: EntityNum,
     activator: Option<ClientNum>,
 ) {
-    use_in(cx, sys, number, activator, MAX_LINKS);
+    use_in(cx, sys, number, activator, MAX_CHAIN);
 }
 
 fn use_in(
@@ -238,59 +238,59 @@ fn use_in(
     activator: Option<ClientNum>,
     links: u8,
 ) {
-    let Some(left) = sys.targets.uses_left.checked_sub(1) else { return };
-    sys.targets.uses_left = left;
+    let Some(left) = sys.targets.use_budget.checked_sub(1) else { return };
+    sys.targets.use_budget = left;
     let Some(entity) = cx.entities.get(number) else { return };
     match &entity.kind {
         EntityKind::Mover(_) => use_mover(cx, number, activator),
-        EntityKind::Hurt(_) => toggle_place(cx, number),
+        EntityKind::Hurt(_) => toggle_hurt_trigger(cx, number),
         EntityKind::Item(_) => use_item(cx, number),
-        EntityKind::Trigger(trigger) => {
-            let cause = trigger.cause.clone();
-            set_off(cx, sys, number, &cause, activator, links);
+        EntityKind::Target(target) => {
+            let kind = target.kind.clone();
+            activate(cx, sys, number, &kind, activator, links);
         }
         _ => {}
     }
 }
 
-fn set_off(
+fn activate(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,
-    cause: &Cause,
+    kind: &TargetKind,
     activator: Option<ClientNum>,
     links: u8,
 ) {
-    match cause {
-        Cause::Touch => use_multiple(cx, sys, number, activator, links),
-        Cause::Start => {}
-        Cause::Clock => toggle_timer(cx, sys, number, activator, links),
-        Cause::Relay => use_relay(cx, sys, number, activator, links),
-        Cause::Delay => {
-            let at = cx.clients.now + spread(cx, number);
+    match kind {
+        TargetKind::Multiple => use_multiple(cx, sys, number, activator, links),
+        TargetKind::Always => {}
+        TargetKind::Timer => toggle_timer(cx, sys, number, activator, links),
+        TargetKind::Relay => use_relay(cx, sys, number, activator, links),
+        TargetKind::Delay => {
+            let at = cx.clients.now + random_wait(cx, number);
             cx.entities.schedule(number, Some(at), activator);
         }
-        Cause::Laser(laser) => toggle_laser(cx, sys, number, *laser, activator),
-        Cause::Shooter => shoot(cx, number),
-        Cause::Speaker(sound) => speak(cx, number, *sound, activator),
-        Cause::Print(text) => print_target(cx, number, text, activator),
-        Cause::Teleport
-        | Cause::Kill
-        | Cause::Push(_)
-        | Cause::Give
-        | Cause::Strip
-        | Cause::Score(_) => {
+        TargetKind::Laser(laser) => toggle_laser(cx, sys, number, *laser, activator),
+        TargetKind::Shooter => shoot(cx, number),
+        TargetKind::Speaker(sound) => play_speaker(cx, number, *sound, activator),
+        TargetKind::Print(text) => print_target(cx, number, text, activator),
+        TargetKind::Teleport
+        | TargetKind::Kill
+        | TargetKind::Push(_)
+        | TargetKind::Give
+        | TargetKind::Strip
+        | TargetKind::Score(_) => {
             if let Some(client) = activator {
-                act_on(cx, sys, number, cause, client);
+                apply_to_activator(cx, sys, number, kind, client);
             }
         }
     }
 }
 
 /// A time of `wait` seconds give or take `random`, in milliseconds.
-pub(in crate::game::deathmatch) fn spread(cx: &mut Context<'_>, number: EntityNum) -> i32 {
+pub(in crate::game::deathmatch) fn random_wait(cx: &mut Context<'_>, number: EntityNum) -> i32 {
     let Some((wait, random)) =
-        cx.entities.trigger(number).map(|(_, trigger)| (trigger.wait, trigger.random))
+        cx.entities.target(number).map(|(_, target)| (target.wait, target.random))
     else {
         return 0;
     };
@@ -299,37 +299,37 @@ pub(in crate::game::deathmatch) fn spread(cx: &mut Context<'_>, number: EntityNu
 }
 
 /// A frame of something that acts by itself: clocks, delays, rests, lasers.
-pub(in crate::game::deathmatch) fn run_trigger(
+pub(in crate::game::deathmatch) fn run_target(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,
 ) {
     let now = cx.clients.now;
-    let Some((entity, trigger)) = cx.entities.trigger(number) else { return };
+    let Some((entity, target)) = cx.entities.target(number) else { return };
     if entity.think_at.is_none_or(|at| at.distance(now) > 0) {
         return;
     }
-    let (wait, activator) = (trigger.wait, trigger.activator);
-    let cause = trigger.cause.clone();
+    let (wait, activator) = (target.wait, target.activator);
+    let kind = target.kind.clone();
     if let Some(entity) = cx.entities.get_mut(number) {
         entity.think_at = None;
     }
-    match cause {
-        Cause::Start => {
+    match kind {
+        TargetKind::Always => {
             fire_targets(cx, sys, number, None);
             cx.entities.remove(cx.host, number, now);
         }
-        Cause::Delay => fire_targets(cx, sys, number, activator),
-        Cause::Clock => tick(cx, sys, number, activator, MAX_LINKS),
+        TargetKind::Delay => fire_targets(cx, sys, number, activator),
+        TargetKind::Timer => fire_timer(cx, sys, number, activator, MAX_CHAIN),
         // Without a rest it never comes back.
-        Cause::Touch if wait <= 0.0 => cx.entities.remove(cx.host, number, now),
-        Cause::Laser(laser) => run_laser(cx, sys, number, laser, activator),
-        Cause::Push(_) => aim_push(cx, number),
+        TargetKind::Multiple if wait <= 0.0 => cx.entities.remove(cx.host, number, now),
+        TargetKind::Laser(laser) => run_laser(cx, sys, number, laser, activator),
+        TargetKind::Push(_) => aim_push(cx, number),
         _ => {}
     }
 }
 
 /// Where the middle of an entity's box is, as it was placed.
-fn middle(entity: &Entity) -> Vec3 {
+fn center(entity: &Entity) -> Vec3 {
     entity.state.origin + (entity.shared.mins + entity.shared.maxs) * 0.5
 }

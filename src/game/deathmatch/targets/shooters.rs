@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's shooters.
 
-use super::{Cause, middle};
+use super::{TargetKind, center};
 use crate::game::deathmatch::{
     context::Context, entities::Entities, systems::Systems, targets::Targets, targets::pick_target,
     weapons::missiles::launch,
@@ -49,11 +49,11 @@ pub(in crate::game::deathmatch) fn grenade_shooter(
 
 impl Targets {
     fn add_shooter(&mut self, cx: &mut Context<'_>, map_entity: &MapEntity, weapon: Weapon) {
-        let Some(number) = self.add_target(cx, map_entity, Cause::Shooter) else { return };
+        let Some(number) = self.add_target(cx, map_entity, TargetKind::Shooter) else { return };
         if let Some(entity) = cx.entities.get_mut(number) {
             entity.state.weapon = weapon as i32;
-            if let EntityKind::Trigger(trigger) = &mut entity.kind {
-                trigger.random = map_entity.float("random").filter(|&r| r != 0.0).unwrap_or(SPREAD);
+            if let EntityKind::Target(target) = &mut entity.kind {
+                target.random = map_entity.float("random").filter(|&r| r != 0.0).unwrap_or(SPREAD);
             }
         }
         cx.entities.link(cx.host, number);
@@ -65,8 +65,8 @@ impl Entities {
     pub(in crate::game::deathmatch) fn shooters(&self) -> impl Iterator<Item = i32> {
         let numbers = self.numbers();
         numbers.filter_map(|number| {
-            let (entity, trigger) = self.trigger(number)?;
-            matches!(trigger.cause, Cause::Shooter).then_some(entity.state.weapon)
+            let (entity, target) = self.target(number)?;
+            matches!(target.kind, TargetKind::Shooter).then_some(entity.state.weapon)
         })
     }
 }
@@ -74,10 +74,10 @@ impl Entities {
 /// Fires along its direction or at its target, with some spread.
 pub(in crate::game::deathmatch) fn shoot(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
-    let aim = pick_target(cx, number).and_then(|aim| cx.entities.get(aim)).map(middle);
-    let Some((entity, trigger)) = cx.entities.trigger(number) else { return };
+    let aim = pick_target(cx, number).and_then(|aim| cx.entities.get(aim)).map(center);
+    let Some((entity, target)) = cx.entities.target(number) else { return };
     let (from, weapon) = (entity.state.origin, entity.state.weapon);
-    let spread = (trigger.random.clamp(-180.0, 180.0).to_radians()).sin();
+    let spread = (target.random.clamp(-180.0, 180.0).to_radians()).sin();
     let forward = match aim {
         Some(aim) => aim - from,
         None => direction_of(entity.state.angles),

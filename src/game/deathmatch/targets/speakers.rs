@@ -2,13 +2,13 @@
 //!
 //! Source: the base game's speakers.
 
-use super::Cause;
+use super::TargetKind;
 use crate::game::deathmatch::{context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum, SvFlags};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, Event},
-    game::deathmatch::names::sound,
+    game::deathmatch::asset_index::sound_index,
 };
 
 /// Bits of a speaker: loops, and does so from the start; loops once used; heard everywhere; heard from
@@ -29,8 +29,8 @@ pub(in crate::game::deathmatch) fn speaker(
         return;
     };
     let name = if noise.contains(".wav") { noise.to_owned() } else { format!("{noise}.wav") };
-    let number = sound(cx.host, &name);
-    let Some(place) = sys.targets.add_target(cx, map_entity, Cause::Speaker(number)) else {
+    let number = sound_index(cx.host, &name);
+    let Some(place) = sys.targets.add_target(cx, map_entity, TargetKind::Speaker(number)) else {
         return;
     };
     let Some(entity) = cx.entities.get_mut(place) else { return };
@@ -52,7 +52,7 @@ pub(in crate::game::deathmatch) fn speaker(
     cx.entities.link(cx.host, place);
 }
 
-pub(super) fn speak(
+pub(super) fn play_speaker(
     cx: &mut Context<'_>,
     number: EntityNum,
     sound: i32,

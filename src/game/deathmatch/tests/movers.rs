@@ -1,8 +1,8 @@
 //! Movers: start, duration, distance, and the entities that they carry.
 
 use super::{
-    super::movers::Leg,
-    stage::{Corners, STANDING, Stage, entity},
+    super::movers::MoverState,
+    test_level::{Corners, STANDING, TestLevel, entity},
 };
 use crate::bg::entity_flag;
 use crate::game::Ruleset;
@@ -16,145 +16,152 @@ const CUBE: Corners = [[-16.0, -16.0, -16.0], [16.0, 16.0, 16.0]];
 /// Where players begin whom nobody puts anywhere.
 pub(super) const SPOT: &str = "\n{ classname info_player_deathmatch origin \"600 600 16\" }\n";
 
-pub(super) fn leg(stage: &Stage, number: usize) -> Leg {
-    stage.game.entities.mover(entity(number)).expect("a mover").1.leg
+pub(super) fn mover_state(level: &TestLevel, number: usize) -> MoverState {
+    level.game.entities.mover(entity(number)).expect("a mover").1.state
 }
 
-fn event_of(stage: &Stage, number: usize) -> (i32, i32) {
-    let state = &stage.entity(number).state;
+fn event_of(level: &TestLevel, number: usize) -> (i32, i32) {
+    let state = &level.entity(number).state;
     (state.event & 0xff, state.event_parm)
 }
 
 #[test]
 fn a_door_opens_stays_for_its_wait_and_shuts() {
     let door = "{ classname func_door model *1 angle 90 targetname d }";
-    let mut stage = Stage::new(&[DOOR], door);
-    let used = stage.now;
-    assert!(!stage.is_open(), "a shut door hides what is behind it");
-    stage.use_entity(64, None);
-    let pos = stage.entity(64).state.pos;
+    let mut level = TestLevel::new(&[DOOR], door);
+    let used = level.now;
+    assert!(!level.is_open(), "a shut door hides what is behind it");
+    level.use_entity(64, None);
+    let pos = level.entity(64).state.pos;
     // 130 units along its way less a lip of 8, at 400 units per second.
     assert_eq!((pos.kind, pos.time, pos.duration), (3, used.0 + 50, 305));
     assert!((pos.delta[1] - 400.0).abs() < 0.01 && pos.base == Vec3::ZERO, "{pos:?}");
     let (start, end) = (
-        stage.sound("sound/movers/doors/dr1_strt.wav"),
-        stage.sound("sound/movers/doors/dr1_end.wav"),
+        level.sound("sound/movers/doors/dr1_strt.wav"),
+        level.sound("sound/movers/doors/dr1_end.wav"),
     );
-    assert_eq!(event_of(&stage, 64), (45, start));
-    assert!(stage.is_open());
-    stage.run(350);
-    assert_eq!(leg(&stage, 64), Leg::To(1));
-    stage.run(50);
-    assert_eq!(leg(&stage, 64), Leg::At(1));
-    assert!((stage.entity(64).state.pos.base[1] - 122.0).abs() < 0.01);
-    assert_eq!((stage.entity(64).state.pos.kind, event_of(&stage, 64)), (0, (45, end)));
-    stage.run(1950);
-    assert_eq!(leg(&stage, 64), Leg::At(1), "two seconds are not over");
-    stage.run(50);
-    let pos = stage.entity(64).state.pos;
-    assert_eq!((pos.kind, pos.time, pos.duration), (3, stage.now.0, 305));
-    assert_eq!(event_of(&stage, 64), (45, start));
-    stage.run(300);
-    assert!(stage.is_open());
-    stage.run(50);
-    assert_eq!((leg(&stage, 64), stage.is_open()), (Leg::At(0), false));
-    assert_eq!(event_of(&stage, 64), (45, end));
+    assert_eq!(event_of(&level, 64), (45, start));
+    assert!(level.is_open());
+    level.run(350);
+    assert_eq!(mover_state(&level, 64), MoverState::To(1));
+    level.run(50);
+    assert_eq!(mover_state(&level, 64), MoverState::At(1));
+    assert!((level.entity(64).state.pos.base[1] - 122.0).abs() < 0.01);
+    assert_eq!((level.entity(64).state.pos.kind, event_of(&level, 64)), (0, (45, end)));
+    level.run(1950);
+    assert_eq!(mover_state(&level, 64), MoverState::At(1), "two seconds are not over");
+    level.run(50);
+    let pos = level.entity(64).state.pos;
+    assert_eq!((pos.kind, pos.time, pos.duration), (3, level.now.0, 305));
+    assert_eq!(event_of(&level, 64), (45, start));
+    level.run(300);
+    assert!(level.is_open());
+    level.run(50);
+    assert_eq!((mover_state(&level, 64), level.is_open()), (MoverState::At(0), false));
+    assert_eq!(event_of(&level, 64), (45, end));
 }
 
 #[test]
 fn a_door_turns_around_where_it_is_and_waits_anew_when_used_again() {
     let door = "{ classname func_door model *1 angle 90 targetname d }";
-    let mut stage = Stage::new(&[DOOR], door);
-    let used = stage.now;
-    stage.use_entity(64, None);
-    stage.run(200);
-    stage.use_entity(64, None);
-    let pos = stage.entity(64).state.pos;
+    let mut level = TestLevel::new(&[DOOR], door);
+    let used = level.now;
+    level.use_entity(64, None);
+    level.run(200);
+    level.use_entity(64, None);
+    let pos = level.entity(64).state.pos;
     // 150 of 305 ms were passed: as if it had left the other end 155 ms ago.
     assert_eq!((pos.time, pos.duration), (used.0 + 200 - 155, 305));
-    assert!((stage.entity(64).shared.current_origin[1] - 60.0).abs() < 0.1);
-    stage.run(150);
-    assert_eq!(leg(&stage, 64), Leg::At(0));
-    assert!(!stage.is_open());
-    stage.use_entity(64, None);
-    stage.run(400 + 1500);
-    stage.use_entity(64, None);
-    stage.run(1950);
-    assert_eq!(leg(&stage, 64), Leg::At(1), "the two seconds began anew");
-    stage.run(50);
-    assert_eq!(leg(&stage, 64), Leg::To(0));
+    assert!((level.entity(64).shared.current_origin[1] - 60.0).abs() < 0.1);
+    level.run(150);
+    assert_eq!(mover_state(&level, 64), MoverState::At(0));
+    assert!(!level.is_open());
+    level.use_entity(64, None);
+    level.run(400 + 1500);
+    level.use_entity(64, None);
+    level.run(1950);
+    assert_eq!(mover_state(&level, 64), MoverState::At(1), "the two seconds began anew");
+    level.run(50);
+    assert_eq!(mover_state(&level, 64), MoverState::To(0));
 }
 
 #[test]
 fn a_wait_below_zero_is_over_at_once_and_none_is_the_usual_one() {
     let door =
         |wait| format!("{{ classname func_door model *1 angle 90 targetname d wait {wait} }}");
-    let mut stage = Stage::new(&[DOOR], &door(-1));
-    stage.use_entity(64, None);
-    stage.run(400);
-    assert_eq!(leg(&stage, 64), Leg::To(0), "back in the frame in which it arrived");
-    let mut stage = Stage::new(&[DOOR], &door(0));
-    stage.use_entity(64, None);
-    stage.run(400 + 1950);
-    assert_eq!(leg(&stage, 64), Leg::At(1));
+    let mut level = TestLevel::new(&[DOOR], &door(-1));
+    level.use_entity(64, None);
+    level.run(400);
+    assert_eq!(mover_state(&level, 64), MoverState::To(0), "back in the frame in which it arrived");
+    let mut level = TestLevel::new(&[DOOR], &door(0));
+    level.use_entity(64, None);
+    level.run(400 + 1950);
+    assert_eq!(mover_state(&level, 64), MoverState::At(1));
 }
 
 #[test]
 fn a_door_that_starts_open_shuts_when_used() {
     let door = "{ classname func_door model *1 angle 90 targetname d spawnflags 1 }";
-    let mut stage = Stage::new(&[DOOR], door);
-    assert!((stage.entity(64).state.pos.base[1] - 122.0).abs() < 0.01);
-    stage.use_entity(64, None);
-    stage.run(400);
-    assert!(stage.entity(64).shared.current_origin[1].abs() < 0.01);
+    let mut level = TestLevel::new(&[DOOR], door);
+    assert!((level.entity(64).state.pos.base[1] - 122.0).abs() < 0.01);
+    level.use_entity(64, None);
+    level.run(400);
+    assert!(level.entity(64).shared.current_origin[1].abs() < 0.01);
 }
 
 #[test]
 fn doors_open_for_who_is_near_and_do_not_turn_around_for_them() {
-    let mut stage =
-        Stage::new(&[DOOR], &format!("{SPOT}{{ classname func_door model *1 angle 90 }}"));
-    let client = stage.join(0, [-160.0, 0.0, STANDING]);
-    stage.stand(client);
-    assert_eq!(leg(&stage, 65), Leg::At(0), "120 units beyond it nothing opens");
-    stage.put(client, [-140.0, 0.0, STANDING]);
-    stage.stand(client);
-    let set_out = stage.entity(65).state.pos.time;
+    let mut level =
+        TestLevel::new(&[DOOR], &format!("{SPOT}{{ classname func_door model *1 angle 90 }}"));
+    let client = level.join(0, [-160.0, 0.0, STANDING]);
+    level.stand(client);
+    assert_eq!(mover_state(&level, 65), MoverState::At(0), "120 units beyond it nothing opens");
+    level.put(client, [-140.0, 0.0, STANDING]);
+    level.stand(client);
+    let set_out = level.entity(65).state.pos.time;
     for _ in 0..6 {
-        stage.stand(client);
-        assert_eq!((leg(&stage, 65), stage.entity(65).state.pos.time), (Leg::To(1), set_out));
+        level.stand(client);
+        assert_eq!(
+            (mover_state(&level, 65), level.entity(65).state.pos.time),
+            (MoverState::To(1), set_out)
+        );
     }
-    stage.stand_for(client, 4000);
-    assert_eq!(leg(&stage, 65), Leg::At(1), "it stays open as long as somebody is there");
+    level.stand_for(client, 4000);
+    assert_eq!(
+        mover_state(&level, 65),
+        MoverState::At(1),
+        "it stays open as long as somebody is there"
+    );
 }
 
 #[test]
 fn who_watches_passes_a_shut_door() {
-    let mut stage =
-        Stage::new(&[DOOR], &format!("{SPOT}{{ classname func_door model *1 angle 90 }}"));
-    let client = stage.watch(0, [-60.0, 0.0, 64.0]);
-    stage.stand(client);
-    assert_eq!(stage.state(client).origin[0], -60.0, "too far away");
-    stage.put(client, [-24.5, 0.0, 64.0]);
-    let flags = stage.state(client).e_flags;
-    stage.stand(client);
+    let mut level =
+        TestLevel::new(&[DOOR], &format!("{SPOT}{{ classname func_door model *1 angle 90 }}"));
+    let client = level.watch(0, [-60.0, 0.0, 64.0]);
+    level.stand(client);
+    assert_eq!(level.state(client).origin[0], -60.0, "too far away");
+    level.put(client, [-24.5, 0.0, 64.0]);
+    let flags = level.state(client).e_flags;
+    level.stand(client);
     // The space around the door ends 131 units from its middle; they come out 10 beyond 100 before that.
-    assert_eq!(stage.state(client).origin, Vec3::new(41.0, 0.0, 65.0));
-    assert_eq!(stage.state(client).e_flags ^ flags, entity_flag::TELEPORT);
-    assert_eq!(leg(&stage, 65), Leg::At(0), "it does not open for them");
+    assert_eq!(level.state(client).origin, Vec3::new(41.0, 0.0, 65.0));
+    assert_eq!(level.state(client).e_flags ^ flags, entity_flag::TELEPORT);
+    assert_eq!(mover_state(&level, 65), MoverState::At(0), "it does not open for them");
 }
 
 #[test]
 fn damage_opens_what_it_should() {
     let shoot = |keys: &str| {
-        let mut stage = Stage::new(&[DOOR], &format!("{SPOT}{{ model *1 angle 90 {keys} }}"));
-        let client = stage.join(0, [-100.0, 0.0, STANDING]);
-        stage.stand(client);
-        let touched = leg(&stage, 65);
-        stage.put(client, [600.0, 0.0, STANDING]);
-        stage.game.with(&mut stage.host, |cx, _| shoot_mover(cx, entity(65), Some(client)));
-        (touched, leg(&stage, 65))
+        let mut level = TestLevel::new(&[DOOR], &format!("{SPOT}{{ model *1 angle 90 {keys} }}"));
+        let client = level.join(0, [-100.0, 0.0, STANDING]);
+        level.stand(client);
+        let touched = mover_state(&level, 65);
+        level.put(client, [600.0, 0.0, STANDING]);
+        level.game.with(&mut level.host, |cx, _| shoot_mover(cx, entity(65), Some(client)));
+        (touched, mover_state(&level, 65))
     };
-    let (shut, opening) = (Leg::At(0), Leg::To(1));
+    let (shut, opening) = (MoverState::At(0), MoverState::To(1));
     assert_eq!(shoot("classname func_door health 1"), (shut, opening));
     assert_eq!(shoot("classname func_door health 1 targetname d"), (shut, opening));
     assert_eq!(shoot("classname func_door targetname d"), (shut, shut));
@@ -162,10 +169,10 @@ fn damage_opens_what_it_should() {
     assert_eq!(shoot("classname func_button"), (shut, shut));
     assert_eq!(shoot("classname func_static"), (shut, shut));
     // A door that opens for who is near opens to damage as well; one on its way does not turn around.
-    let mut stage = Stage::new(&[DOOR], "{ classname func_door model *1 angle 90 }");
+    let mut level = TestLevel::new(&[DOOR], "{ classname func_door model *1 angle 90 }");
     for _ in 0..2 {
-        stage.game.with(&mut stage.host, |cx, _| shoot_mover(cx, entity(64), None));
-        assert_eq!(leg(&stage, 64), opening);
+        level.game.with(&mut level.host, |cx, _| shoot_mover(cx, entity(64), None));
+        assert_eq!(mover_state(&level, 64), opening);
     }
 }
 
@@ -173,22 +180,22 @@ fn damage_opens_what_it_should() {
 fn a_button_goes_in_fires_and_comes_out_without_a_sound() {
     let button = "{ classname func_button model *1 angle 0 target s }\n\
         { classname target_speaker noise a targetname s }\n";
-    let mut stage = Stage::new(&[DOOR], &format!("{button}{SPOT}"));
-    let client = stage.join(0, [-300.0, 0.0, STANDING]);
-    stage.game.with(&mut stage.host, |cx, _| bump(cx, client, entity(64)));
+    let mut level = TestLevel::new(&[DOOR], &format!("{button}{SPOT}"));
+    let client = level.join(0, [-300.0, 0.0, STANDING]);
+    level.game.with(&mut level.host, |cx, _| bump(cx, client, entity(64)));
     // 18 units less a lip of 4, at 40 units per second.
-    assert_eq!(stage.entity(64).state.pos.duration, 350);
-    let heard = stage.entity(64).state.event;
-    assert_eq!(event_of(&stage, 64), (45, stage.sound("sound/movers/switches/butn2.wav")));
-    stage.run(350);
-    assert_eq!(stage.entity(65).state.event, 0);
-    stage.run(50);
-    assert_eq!(event_of(&stage, 65).0, 45, "its targets fire when it is in");
+    assert_eq!(level.entity(64).state.pos.duration, 350);
+    let heard = level.entity(64).state.event;
+    assert_eq!(event_of(&level, 64), (45, level.sound("sound/movers/switches/butn2.wav")));
+    level.run(350);
+    assert_eq!(level.entity(65).state.event, 0);
+    level.run(50);
+    assert_eq!(event_of(&level, 65).0, 45, "its targets fire when it is in");
     assert_eq!(heard & 0xff, 45);
-    stage.run(1000);
-    assert_eq!((leg(&stage, 64), stage.entity(64).state.event), (Leg::To(0), 0));
-    stage.run(350);
-    assert_eq!(leg(&stage, 64), Leg::At(0));
+    level.run(1000);
+    assert_eq!((mover_state(&level, 64), level.entity(64).state.event), (MoverState::To(0), 0));
+    level.run(350);
+    assert_eq!(mover_state(&level, 64), MoverState::At(0));
 }
 
 #[test]
@@ -198,43 +205,43 @@ fn a_team_moves_together_and_its_first_answers_for_all() {
         { classname func_door model *2 angle 90 team t targetname x target s }\n\
         { classname target_relay target x targetname go }\n\
         { classname target_speaker noise a targetname s }\n";
-    let mut stage = Stage::new(&[DOOR, other], &format!("{doors}{SPOT}"));
-    assert_eq!((&*stage.entity(64).targetname, &*stage.entity(65).targetname), ("x", ""));
-    let client = stage.join(0, [-100.0, 0.0, STANDING]);
-    stage.stand(client);
+    let mut level = TestLevel::new(&[DOOR, other], &format!("{doors}{SPOT}"));
+    assert_eq!((&*level.entity(64).targetname, &*level.entity(65).targetname), ("x", ""));
+    let client = level.join(0, [-100.0, 0.0, STANDING]);
+    level.stand(client);
     assert_eq!(
-        leg(&stage, 64),
-        Leg::At(0),
+        mover_state(&level, 64),
+        MoverState::At(0),
         "a team that something else opens is not opened by touch"
     );
-    stage.use_entity(66, None);
-    let starts = [64, 65].map(|number| stage.entity(number).state.pos.time);
-    assert_eq!(starts, [stage.now.0 + 50; 2]);
-    stage.run(400);
-    assert_eq!([leg(&stage, 64), leg(&stage, 65)], [Leg::At(1); 2]);
-    assert_eq!(event_of(&stage, 67).0, 45, "each fires its own targets");
-    stage.run(2000);
-    assert_eq!([leg(&stage, 64), leg(&stage, 65)], [Leg::To(0); 2]);
+    level.use_entity(66, None);
+    let starts = [64, 65].map(|number| level.entity(number).state.pos.time);
+    assert_eq!(starts, [level.now.0 + 50; 2]);
+    level.run(400);
+    assert_eq!([mover_state(&level, 64), mover_state(&level, 65)], [MoverState::At(1); 2]);
+    assert_eq!(event_of(&level, 67).0, 45, "each fires its own targets");
+    level.run(2000);
+    assert_eq!([mover_state(&level, 64), mover_state(&level, 65)], [MoverState::To(0); 2]);
 }
 
 #[test]
 fn a_lift_waits_for_who_stands_on_it() {
     let lift: Corners = [[-64.0, -64.0, 0.0], [64.0, 64.0, 16.0]];
     let plat = "{ classname func_plat model *1 height 100 origin \"0 0 120\" }\n";
-    let mut stage = Stage::new(&[lift], &format!("{plat}{SPOT}"));
-    assert_eq!(stage.entity(64).state.pos.base, Vec3::new(0.0, 0.0, 20.0), "it waits below");
-    let client = stage.join(0, [0.0, 0.0, 20.0 + 16.0 + STANDING]);
-    stage.stand(client);
-    stage.stand(client);
-    let pos = stage.entity(64).state.pos;
+    let mut level = TestLevel::new(&[lift], &format!("{plat}{SPOT}"));
+    assert_eq!(level.entity(64).state.pos.base, Vec3::new(0.0, 0.0, 20.0), "it waits below");
+    let client = level.join(0, [0.0, 0.0, 20.0 + 16.0 + STANDING]);
+    level.stand(client);
+    level.stand(client);
+    let pos = level.entity(64).state.pos;
     assert_eq!((pos.kind, pos.duration), (3, 500), "100 units at 200 per second");
-    stage.stand_for(client, 3000);
-    assert_eq!(leg(&stage, 64), Leg::At(1), "somebody stands on it");
-    let height = stage.state(client).origin[2];
+    level.stand_for(client, 3000);
+    assert_eq!(mover_state(&level, 64), MoverState::At(1), "somebody stands on it");
+    let height = level.state(client).origin[2];
     assert!((height - (120.0 + 16.0 + STANDING)).abs() < 0.2, "{height}");
-    stage.put(client, [600.0, 0.0, STANDING]);
-    stage.run(1000);
-    assert_eq!(leg(&stage, 64), Leg::To(0), "a second after the last one left");
+    level.put(client, [600.0, 0.0, STANDING]);
+    level.run(1000);
+    assert_eq!(mover_state(&level, 64), MoverState::To(0), "a second after the last one left");
 }
 
 const WAY: &str = "{ classname func_train model *1 target a speed 200 }\n\
@@ -246,94 +253,94 @@ const WAY: &str = "{ classname func_train model *1 target a speed 200 }\n\
 
 #[test]
 fn a_train_goes_from_corner_to_corner() {
-    let mut stage = Stage::fresh(crate::game::Ruleset::BASEQ3, &[CUBE], WAY);
-    assert_eq!(stage.entity(64).shared.current_origin, Vec3::ZERO);
-    stage.frame(100);
-    let first = stage.now;
-    let course = |stage: &Stage| {
-        let pos = stage.entity(64).state.pos;
+    let mut level = TestLevel::fresh(crate::game::Ruleset::BASEQ3, &[CUBE], WAY);
+    assert_eq!(level.entity(64).shared.current_origin, Vec3::ZERO);
+    level.frame(100);
+    let first = level.now;
+    let course = |level: &TestLevel| {
+        let pos = level.entity(64).state.pos;
         (pos.kind, pos.time, pos.duration, pos.base)
     };
     // 400 units at the train's own 200 per second.
-    assert_eq!(course(&stage), (3, first.0, 2000, Vec3::new(200.0, 0.0, 100.0)));
-    stage.run(1950);
-    assert_eq!(event_of(&stage, 69).0, 0);
-    stage.run(50);
+    assert_eq!(course(&level), (3, first.0, 2000, Vec3::new(200.0, 0.0, 100.0)));
+    level.run(1950);
+    assert_eq!(event_of(&level, 69).0, 0);
+    level.run(50);
     // It waits a second at the second corner, whose targets fire.
-    assert_eq!(event_of(&stage, 69).0, 45);
-    assert_eq!(course(&stage).0, 0);
-    assert_eq!(stage.entity(64).shared.current_origin, Vec3::new(200.0, 400.0, 100.0));
-    stage.run(1000);
+    assert_eq!(event_of(&level, 69).0, 45);
+    assert_eq!(course(&level).0, 0);
+    assert_eq!(level.entity(64).shared.current_origin, Vec3::new(200.0, 400.0, 100.0));
+    level.run(1000);
     // 100 units at the corner's 50 per second.
-    assert_eq!(course(&stage), (3, first.0 + 3000, 2000, Vec3::new(200.0, 400.0, 100.0)));
-    stage.run(2000);
-    let hidden = |stage: &Stage| stage.entity(64).shared.sv_flags.contains(SvFlags::NO_CLIENT);
-    assert_eq!((course(&stage).2, hidden(&stage)), (1, true), "it is elsewhere at once, unseen");
-    stage.run(50);
+    assert_eq!(course(&level), (3, first.0 + 3000, 2000, Vec3::new(200.0, 400.0, 100.0)));
+    level.run(2000);
+    let hidden = |level: &TestLevel| level.entity(64).shared.sv_flags.contains(SvFlags::NO_CLIENT);
+    assert_eq!((course(&level).2, hidden(&level)), (1, true), "it is elsewhere at once, unseen");
+    level.run(50);
     // From the last corner on to the second: the way need not lead back to the first.
-    assert_eq!(course(&stage).3, Vec3::new(200.0, 0.0, 200.0));
+    assert_eq!(course(&level).3, Vec3::new(200.0, 0.0, 200.0));
     let distance = (400.0_f32 * 400.0 + 100.0 * 100.0).sqrt();
-    assert_eq!((course(&stage).2, hidden(&stage)), ((distance * 5.0) as i32, false));
+    assert_eq!((course(&level).2, hidden(&level)), ((distance * 5.0) as i32, false));
 }
 
 #[test]
 fn a_train_without_a_way_that_goes_on_stays() {
     let way = "{ classname func_train model *1 target a }\n\
         { classname path_corner targetname a target b }\n{ classname path_corner targetname b }\n";
-    let mut stage = Stage::new(&[CUBE], way);
-    assert!(stage.host.printed.iter().any(|line| line.contains("train")));
-    stage.run(1000);
-    assert_eq!(stage.entity(64).state.pos.kind, TrajectoryKind::Stationary as i32);
+    let mut level = TestLevel::new(&[CUBE], way);
+    assert!(level.host.printed.iter().any(|line| line.contains("train")));
+    level.run(1000);
+    assert_eq!(level.entity(64).state.pos.kind, TrajectoryKind::Stationary as i32);
 }
 
 #[test]
 fn what_bobs_carries_who_stands_on_it() {
     let bobbing =
         "{ classname func_bobbing model *1 height 40 speed 2 phase 0.25 origin \"0 0 100\" }\n";
-    let mut stage = Stage::new(&[SLAB], &format!("{bobbing}{SPOT}"));
-    let pos = stage.entity(64).state.pos;
+    let mut level = TestLevel::new(&[SLAB], &format!("{bobbing}{SPOT}"));
+    let pos = level.entity(64).state.pos;
     assert_eq!((pos.kind, pos.time, pos.duration), (4, 500, 2000));
     assert_eq!((pos.base, pos.delta), (Vec3::new(0.0, 0.0, 100.0), Vec3::new(0.0, 0.0, 40.0)));
-    stage.run(200);
-    assert_eq!(stage.now, LevelTime(1500));
-    let height = |stage: &Stage| stage.entity(64).shared.current_origin[2];
-    assert!((height(&stage) - 100.0).abs() < 0.1, "half a period after the swing began");
-    let client = stage.join(0, [0.0, 0.0, height(&stage) + 16.0 + STANDING]);
+    level.run(200);
+    assert_eq!(level.now, LevelTime(1500));
+    let height = |level: &TestLevel| level.entity(64).shared.current_origin[2];
+    assert!((height(&level) - 100.0).abs() < 0.1, "half a period after the swing began");
+    let client = level.join(0, [0.0, 0.0, height(&level) + 16.0 + STANDING]);
     // It falls until it has caught up with the slab, which is on its way down.
-    stage.stand_for(client, 500);
+    level.stand_for(client, 500);
     let mut reached = [f32::MAX, f32::MIN];
     for _ in 0..60 {
-        stage.stand(client);
-        let above = stage.state(client).origin[2] - height(&stage) - 16.0;
+        level.stand(client);
+        let above = level.state(client).origin[2] - height(&level) - 16.0;
         assert!((24.0..25.0).contains(&above), "{above} above it");
-        reached = [reached[0].min(height(&stage)), reached[1].max(height(&stage))];
+        reached = [reached[0].min(height(&level)), reached[1].max(height(&level))];
     }
     assert!((reached[0] - 60.0).abs() < 0.1 && (reached[1] - 140.0).abs() < 0.1, "{reached:?}");
 }
 
 #[test]
 fn what_turns_carries_and_turns_who_stands_on_it() {
-    let mut stage =
-        Stage::new(&[SLAB], &format!("{{ classname func_rotating model *1 speed 90 }}{SPOT}"));
-    let apos = stage.entity(64).state.apos;
+    let mut level =
+        TestLevel::new(&[SLAB], &format!("{{ classname func_rotating model *1 speed 90 }}{SPOT}"));
+    let apos = level.entity(64).state.apos;
     assert_eq!((apos.kind, apos.delta), (2, Vec3::new(0.0, 90.0, 0.0)));
-    let client = stage.join(0, [64.0, 0.0, 16.0 + STANDING]);
-    let player = stage.game.clients.players[0].as_mut().expect("a player");
+    let client = level.join(0, [64.0, 0.0, 16.0 + STANDING]);
+    let player = level.game.clients.players[0].as_mut().expect("a player");
     player.entity.ground_entity_num = 64;
-    let before = stage.state(client).delta_angles[1];
-    stage.frame(50);
+    let before = level.state(client).delta_angles[1];
+    level.frame(50);
     // 4.5 degrees: 819 of 65536 of a turn.
-    assert_eq!(stage.state(client).delta_angles[1] - before, 819);
+    assert_eq!(level.state(client).delta_angles[1] - before, 819);
     let (sin, cos) = 4.5_f32.to_radians().sin_cos();
-    let origin = stage.state(client).origin;
+    let origin = level.state(client).origin;
     assert!(
         (origin[0] - 64.0 * cos).abs() < 0.01 && (origin[1] - 64.0 * sin).abs() < 0.01,
         "{origin:?}"
     );
     for (flags, axis) in [(4, 2), (8, 0)] {
         let text = format!("{{ classname func_rotating model *1 spawnflags {flags} }}");
-        let stage = Stage::new(&[SLAB], &text);
-        assert_eq!(stage.entity(64).state.apos.delta[axis], 100.0);
+        let level = TestLevel::new(&[SLAB], &text);
+        assert_eq!(level.entity(64).state.apos.delta[axis], 100.0);
     }
 }
 
@@ -341,34 +348,34 @@ fn what_turns_carries_and_turns_who_stands_on_it() {
 fn a_pendulum_swings_by_its_length_and_gravity() {
     let rod: Corners = [[-8.0, -8.0, -48.0], [8.0, 8.0, 0.0]];
     let pendulum = "{ classname func_pendulum model *1 origin \"0 0 300\" angle 90 phase 0.5 }";
-    let stage = Stage::new(&[rod], pendulum);
-    let apos = stage.entity(64).state.apos;
+    let level = TestLevel::new(&[rod], pendulum);
+    let apos = level.entity(64).state.apos;
     // √(800 / (3 · 49)) / 2π swings in a second.
     assert_eq!((apos.kind, apos.duration, apos.time), (4, 2693, 1346));
     assert_eq!((apos.base, apos.delta), (Vec3::new(0.0, 90.0, 0.0), Vec3::new(0.0, 0.0, 30.0)));
     let short: Corners = [[-8.0, -8.0, -2.0], [8.0, 8.0, 40.0]];
-    let stage = Stage::new(&[short], "{ classname func_pendulum model *1 origin \"0 0 300\" }");
+    let level = TestLevel::new(&[short], "{ classname func_pendulum model *1 origin \"0 0 300\" }");
     // Eight units at least.
-    assert_eq!(stage.entity(64).state.apos.duration, 1088);
+    assert_eq!(level.entity(64).state.apos.duration, 1088);
 }
 
 #[test]
 fn what_maps_say_of_light_models_and_sounds_is_told() {
     let keys = "model2 models/a.md3 noise sound/b.wav light 200 color \"1 0.5 0\"";
-    let stage = Stage::new(&[DOOR], &format!("{{ classname func_static model *1 {keys} }}"));
-    let state = &stage.entity(64).state;
+    let level = TestLevel::new(&[DOOR], &format!("{{ classname func_static model *1 {keys} }}"));
+    let state = &level.entity(64).state;
     assert_eq!(state.constant_light, 255 | 127 << 8 | 50 << 24);
     assert_eq!((state.modelindex, state.modelindex2, state.solid), (1, 1, 0xff_ffff));
-    assert_eq!((stage.text(33), state.loop_sound), ("models/a.md3", stage.sound("sound/b.wav")));
-    let stage = Stage::new(&[DOOR], "{ classname func_static model *1 color \"0 0 1\" }");
-    assert_eq!(stage.entity(64).state.constant_light, 255 << 16 | 25 << 24);
+    assert_eq!((level.text(33), state.loop_sound), ("models/a.md3", level.sound("sound/b.wav")));
+    let level = TestLevel::new(&[DOOR], "{ classname func_static model *1 color \"0 0 1\" }");
+    assert_eq!(level.entity(64).state.constant_light, 255 << 16 | 25 << 24);
 }
 
 #[test]
 fn a_door_that_is_left_out_hides_nothing() {
-    let stage = Stage::new(&[DOOR], "{ classname func_door model *1 notfree 1 }");
-    assert_ne!(stage.entity(64).state.e_type, 4);
-    assert!(stage.is_open());
+    let level = TestLevel::new(&[DOOR], "{ classname func_door model *1 notfree 1 }");
+    assert_ne!(level.entity(64).state.e_type, 4);
+    assert!(level.is_open());
 }
 
 #[test]
@@ -378,8 +385,8 @@ fn entities_that_are_not_for_the_game_are_left_out() {
     {
         for (ruleset, there) in [(Ruleset::BASEQ3, for_base), (Ruleset::BASEOA, for_openarena)] {
             let text = format!("{{ classname func_door model *1 {key} 1 }}");
-            let stage = Stage::of(ruleset, &[DOOR], &text);
-            assert_eq!(stage.entity(64).state.e_type == 4, there, "{key}, {}", ruleset.folder);
+            let level = TestLevel::of(ruleset, &[DOOR], &text);
+            assert_eq!(level.entity(64).state.e_type == 4, there, "{key}, {}", ruleset.folder);
         }
     }
 }

@@ -1,39 +1,39 @@
 //! Targets: the effect of each on its activator, and what clients are told.
 
 use super::{
-    super::movers::Leg,
-    movers::{SPOT, leg},
-    stage::{Corners, STANDING, Stage},
+    super::movers::MoverState,
+    movers::{SPOT, mover_state},
+    test_level::{Corners, STANDING, TestLevel},
 };
 use crate::model::{ClientNum, SvFlags, Vec3};
 use crate::{bg::MeansOfDeath, game::Ruleset};
 
 /// A target, and a player far from it.
-fn with_player(target: &str) -> (Stage, ClientNum) {
-    let mut stage = Stage::new(&[], &format!("{{ {target} }}\n{SPOT}"));
-    let client = stage.join(0, [100.0, 200.0, STANDING]);
-    (stage, client)
+fn with_player(target: &str) -> (TestLevel, ClientNum) {
+    let mut level = TestLevel::new(&[], &format!("{{ {target} }}\n{SPOT}"));
+    let client = level.join(0, [100.0, 200.0, STANDING]);
+    (level, client)
 }
 
 #[test]
 fn a_push_throws_and_is_heard_every_1500_milliseconds() {
-    let (mut stage, client) = with_player("classname target_push angle -1 speed 700");
-    stage.use_entity(64, Some(client));
-    assert_eq!(stage.state(client).velocity, Vec3::new(0.0, 0.0, 700.0));
-    let wind = stage.sound("sound/misc/windfly.wav");
-    let heard = |stage: &Stage, sound: i32| {
-        stage.temp_entities().iter().filter(|event| (event.0, event.1) == (45, sound)).count()
+    let (mut level, client) = with_player("classname target_push angle -1 speed 700");
+    level.use_entity(64, Some(client));
+    assert_eq!(level.state(client).velocity, Vec3::new(0.0, 0.0, 700.0));
+    let wind = level.sound("sound/misc/windfly.wav");
+    let heard = |level: &TestLevel, sound: i32| {
+        level.temp_entities().iter().filter(|event| (event.0, event.1) == (45, sound)).count()
     };
-    assert_eq!(heard(&stage, wind), 1);
-    stage.run(1450);
-    stage.use_entity(64, Some(client));
-    assert_eq!(heard(&stage, wind), 0);
-    stage.run(50);
-    stage.use_entity(64, Some(client));
-    assert_eq!(heard(&stage, wind), 0, "not before 1500 ms are over");
-    stage.run(50);
-    stage.use_entity(64, Some(client));
-    assert_eq!(heard(&stage, wind), 1);
+    assert_eq!(heard(&level, wind), 1);
+    level.run(1450);
+    level.use_entity(64, Some(client));
+    assert_eq!(heard(&level, wind), 0);
+    level.run(50);
+    level.use_entity(64, Some(client));
+    assert_eq!(heard(&level, wind), 0, "not before 1500 ms are over");
+    level.run(50);
+    level.use_entity(64, Some(client));
+    assert_eq!(heard(&level, wind), 1);
 }
 
 #[test]
@@ -41,25 +41,25 @@ fn a_push_at_a_target_makes_it_the_top_of_the_leap() {
     let text = "{ classname target_push target t origin \"0 0 100\" spawnflags 1 }\n\
         { classname target_position targetname t origin \"400 0 500\" }\n\
         { classname target_push target t origin \"0 0 600\" }\n";
-    let mut stage = Stage::new(&[], &format!("{text}{SPOT}"));
-    assert!(!stage.exists(66), "its target is below it");
-    let client = stage.join(0, [600.0, 0.0, STANDING]);
-    stage.use_entity(64, Some(client));
+    let mut level = TestLevel::new(&[], &format!("{text}{SPOT}"));
+    assert!(!level.exists(66), "its target is below it");
+    let client = level.join(0, [600.0, 0.0, STANDING]);
+    level.use_entity(64, Some(client));
     // √(2 · 400 / 800) = 1 s.
-    assert_eq!(stage.state(client).velocity, Vec3::new(400.0, 0.0, 800.0));
-    assert!(stage.sound("sound/world/jumppad.wav") > 0);
+    assert_eq!(level.state(client).velocity, Vec3::new(400.0, 0.0, 800.0));
+    assert!(level.sound("sound/world/jumppad.wav") > 0);
 }
 
 #[test]
 fn prints_go_to_whom_they_are_for() {
     let told = |flags: i32, team: i32, nobody: bool| {
         let text = format!("classname target_print message \"a \\n b\" spawnflags {flags}");
-        let (mut stage, client) = with_player(&text);
-        let player = stage.game.clients.players[0].as_mut().expect("a player");
+        let (mut level, client) = with_player(&text);
+        let player = level.game.clients.players[0].as_mut().expect("a player");
         player.state.persistant[3] = team;
-        stage.host.sent.clear();
-        stage.use_entity(64, (!nobody).then_some(client));
-        stage.host.sent.clone()
+        level.host.sent.clear();
+        level.use_entity(64, (!nobody).then_some(client));
+        level.host.sent.clone()
     };
     let text = "cp \"a \n b\"".to_owned();
     let (all, one) = (vec![(None, text.clone())], vec![(ClientNum::new(0), text)]);
@@ -75,60 +75,60 @@ fn prints_go_to_whom_they_are_for() {
 
 #[test]
 fn a_score_is_given_and_shown_where_the_target_is() {
-    let (mut stage, client) = with_player("classname target_score count 5 origin \"1 2 3\"");
-    stage.use_entity(64, Some(client));
-    assert_eq!(stage.state(client).persistant[0], 5);
+    let (mut level, client) = with_player("classname target_score count 5 origin \"1 2 3\"");
+    level.use_entity(64, Some(client));
+    assert_eq!(level.state(client).persistant[0], 5);
     assert!(
-        stage.temp_entities().contains(&(65, 0, Vec3::new(1.0, 2.0, 3.0))),
+        level.temp_entities().contains(&(65, 0, Vec3::new(1.0, 2.0, 3.0))),
         "{:?}",
-        stage.temp_entities()
+        level.temp_entities()
     );
-    let (mut stage, client) = with_player("classname target_score");
-    stage.use_entity(64, Some(client));
-    stage.use_entity(64, None);
-    assert_eq!(stage.state(client).persistant[0], 1);
+    let (mut level, client) = with_player("classname target_score");
+    level.use_entity(64, Some(client));
+    level.use_entity(64, None);
+    assert_eq!(level.state(client).persistant[0], 1);
 }
 
 #[test]
 fn powerups_are_taken() {
-    let (mut stage, client) = with_player("classname target_remove_powerups");
-    stage.game.clients.players[0].as_mut().expect("a player").state.powerups = [9999; 16];
-    stage.use_entity(64, Some(client));
-    assert_eq!(stage.state(client).powerups, [0; 16]);
+    let (mut level, client) = with_player("classname target_remove_powerups");
+    level.game.clients.players[0].as_mut().expect("a player").state.powerups = [9999; 16];
+    level.use_entity(64, Some(client));
+    assert_eq!(level.state(client).powerups, [0; 16]);
 }
 
 #[test]
 fn a_kill_is_a_telefrag_by_the_world() {
-    let (mut stage, client) = with_player("classname target_kill");
-    stage.use_entity(64, Some(client));
-    assert!(stage.state(client).stats[0] <= 0);
-    let obituary = stage.temp_entities().into_iter().find(|event| event.0 == 60);
+    let (mut level, client) = with_player("classname target_kill");
+    level.use_entity(64, Some(client));
+    assert!(level.state(client).stats[0] <= 0);
+    let obituary = level.temp_entities().into_iter().find(|event| event.0 == 60);
     assert_eq!(obituary.map(|event| event.1), Some(MeansOfDeath::Telefrag as i32));
-    assert!(stage.host.printed.iter().any(|line| line.starts_with("Kill: 1022 0 18:")));
+    assert!(level.host.printed.iter().any(|line| line.starts_with("Kill: 1022 0 18:")));
 }
 
 #[test]
 fn a_laser_burns_every_100_milliseconds() {
     let laser = "classname target_laser angle 0 dmg 3 origin \"0 200 24\" spawnflags 1";
-    let (mut stage, client) = with_player(laser);
-    let state = stage.entity(64).state;
+    let (mut level, client) = with_player(laser);
+    let state = level.entity(64).state;
     assert_eq!((state.e_type, state.pos.base), (5, Vec3::new(0.0, 200.0, 24.0)));
     // The hall ends at 1024.
     assert!((state.origin2[0] - 1024.0).abs() < 0.5, "{:?}", state.origin2);
-    let before = stage.state(client).stats[0];
-    stage.run(100);
-    assert_eq!(stage.state(client).stats[0], before - 3);
-    stage.run(100);
-    assert_eq!(stage.state(client).stats[0], before - 6);
-    assert!((stage.entity(64).state.origin2[0] - 85.0).abs() < 0.5, "it ends at the player");
-    stage.use_entity(64, None);
-    assert!(!stage.entity(64).shared.is_linked());
-    stage.run(500);
-    assert_eq!(stage.state(client).stats[0], before - 6);
-    stage.use_entity(64, Some(client));
-    assert_eq!(stage.state(client).stats[0], before - 7, "half of three when it is one's own");
-    stage.run(20_000);
-    assert!(stage.host.printed.iter().any(|line| line.ends_with("by MOD_TARGET_LASER")));
+    let before = level.state(client).stats[0];
+    level.run(100);
+    assert_eq!(level.state(client).stats[0], before - 3);
+    level.run(100);
+    assert_eq!(level.state(client).stats[0], before - 6);
+    assert!((level.entity(64).state.origin2[0] - 85.0).abs() < 0.5, "it ends at the player");
+    level.use_entity(64, None);
+    assert!(!level.entity(64).shared.is_linked());
+    level.run(500);
+    assert_eq!(level.state(client).stats[0], before - 6);
+    level.use_entity(64, Some(client));
+    assert_eq!(level.state(client).stats[0], before - 7, "half of three when it is one's own");
+    level.run(20_000);
+    assert!(level.host.printed.iter().any(|line| line.ends_with("by MOD_TARGET_LASER")));
 }
 
 #[test]
@@ -136,11 +136,11 @@ fn a_laser_reaches_2048_units_and_sets_off_what_damage_sets_off() {
     let button: Corners = [[300.0, -16.0, 0.0], [316.0, 16.0, 64.0]];
     let text = "{ classname target_laser target b origin \"-100 0 32\" spawnflags 1 }\n\
         { classname func_button model *1 targetname b health 1 }\n";
-    let stage = Stage::new(&[button], text);
-    assert_eq!(leg(&stage, 65), Leg::To(1));
+    let level = TestLevel::new(&[button], text);
+    assert_eq!(mover_state(&level, 65), MoverState::To(1));
     let text = "{ classname target_laser angle -1 origin \"0 0 20000\" spawnflags 1 }\n";
-    let stage = Stage::new(&[], text);
-    assert_eq!(stage.entity(64).state.origin2, Vec3::new(0.0, 0.0, 22_048.0));
+    let level = TestLevel::new(&[], text);
+    assert_eq!(level.entity(64).state.origin2, Vec3::new(0.0, 0.0, 22_048.0));
 }
 
 #[test]
@@ -151,40 +151,40 @@ fn speakers_say_how_they_sound_and_play_when_used() {
         { classname target_speaker noise sound/c spawnflags 4 }\n\
         { classname target_speaker noise *falling1 }\n\
         { classname target_speaker }\n";
-    let mut stage = Stage::new(&[], &format!("{text}{SPOT}"));
-    let client = stage.join(0, [600.0, 0.0, STANDING]);
-    let [a, b, c] = ["a", "b", "c"].map(|name| stage.sound(&format!("sound/{name}.wav")));
-    let falling = stage.sound("*falling1.wav");
-    let state = stage.entity(64).state;
+    let mut level = TestLevel::new(&[], &format!("{text}{SPOT}"));
+    let client = level.join(0, [600.0, 0.0, STANDING]);
+    let [a, b, c] = ["a", "b", "c"].map(|name| level.sound(&format!("sound/{name}.wav")));
+    let falling = level.sound("*falling1.wav");
+    let state = level.entity(64).state;
     assert_eq!((state.e_type, state.event_parm, state.frame, state.client_num), (7, a, 25, 10));
-    assert_eq!([65, 66].map(|at| stage.entity(at).state.loop_sound), [b, 0]);
+    assert_eq!([65, 66].map(|at| level.entity(at).state.loop_sound), [b, 0]);
     for number in 64..69 {
-        stage.use_entity(number, Some(client));
+        level.use_entity(number, Some(client));
     }
-    assert_eq!([65, 66].map(|at| stage.entity(at).state.loop_sound), [0, b]);
+    assert_eq!([65, 66].map(|at| level.entity(at).state.loop_sound), [0, b]);
     let event =
-        |at: usize| (stage.entity(at).state.event & 0xff, stage.entity(at).state.event_parm);
+        |at: usize| (level.entity(at).state.event & 0xff, level.entity(at).state.event_parm);
     assert_eq!((event(64), event(67)), ((45, a), (46, c)));
-    assert!(stage.entity(67).shared.sv_flags.contains(SvFlags::BROADCAST));
-    let state = stage.state(client);
+    assert!(level.entity(67).shared.sv_flags.contains(SvFlags::BROADCAST));
+    let state = level.state(client);
     assert_eq!((state.external_event & 0xff, state.external_event_parm), (45, falling));
     assert_eq!(event(68).0, 0, "sounds of a player's model are its own");
-    assert!(stage.host.printed.iter().any(|line| line.contains("without a noise")));
+    assert!(level.host.printed.iter().any(|line| line.contains("without a noise")));
 }
 
 #[test]
 fn places_are_named_200_milliseconds_after_the_load() {
     let text = "{ classname target_location message \"Red Base\" }\n{ classname light }\n\
         { classname target_location message Bridge count 3 }\n";
-    let mut stage = Stage::fresh(Ruleset::BASEQ3, &[], text);
-    stage.frame(150);
-    assert_eq!(stage.text(608), "");
-    stage.frame(50);
-    let told = [608, 609, 610, 611].map(|index| stage.text(index).to_owned());
+    let mut level = TestLevel::fresh(Ruleset::BASEQ3, &[], text);
+    level.frame(150);
+    assert_eq!(level.text(608), "");
+    level.frame(50);
+    let told = [608, 609, 610, 611].map(|index| level.text(index).to_owned());
     assert_eq!(told, ["unknown", "Red Base", "Bridge", ""]);
     let many = "{ classname target_location message x }\n".repeat(100);
-    let stage = Stage::new(&[], &many);
-    assert_eq!((stage.text(671), stage.text(672)), ("x", ""));
+    let level = TestLevel::new(&[], &many);
+    assert_eq!((level.text(671), level.text(672)), ("x", ""));
 }
 
 #[test]
@@ -194,29 +194,29 @@ fn portals_show_what_their_cameras_see() {
         { classname target_position targetname p origin \"10 20 90\" }\n\
         { classname misc_portal_surface origin \"7 8 9\" }\n\
         { classname misc_portal_surface target nothing }\n";
-    let stage = Stage::new(&[], text);
-    let portal = &stage.entity(64).state;
+    let level = TestLevel::new(&[], text);
+    let portal = &level.entity(64).state;
     assert_eq!((portal.e_type, portal.origin2), (6, Vec3::new(10.0, 20.0, 30.0)));
     // Up is byte 5; a quarter of a turn is 64 of 256.
     assert_eq!(
         (portal.event_parm, portal.frame, portal.powerups, portal.client_num),
         (5, 75, 0, 64)
     );
-    assert!(stage.entity(64).shared.sv_flags.contains(SvFlags::PORTAL));
-    assert_eq!(stage.entity(67).state.origin2, Vec3::new(7.0, 8.0, 9.0), "a mirror");
-    assert!(!stage.exists(68), "no camera");
+    assert!(level.entity(64).shared.sv_flags.contains(SvFlags::PORTAL));
+    assert_eq!(level.entity(67).state.origin2, Vec3::new(7.0, 8.0, 9.0), "a mirror");
+    assert!(!level.exists(68), "no camera");
 }
 
 #[test]
 fn shooters_fire_when_used_and_clients_load_their_weapons() {
     let text = "{ classname shooter_rocket }\n{ classname shooter_plasma }\n{ classname shooter_grenade }\n";
-    let mut stage = Stage::new(&[], text);
-    assert_eq!([64, 65, 66].map(|at| stage.entity(at).state.weapon), [5, 8, 4]);
-    let marked: Vec<usize> = stage.text(27).match_indices('1').map(|(at, _)| at).collect();
+    let mut level = TestLevel::new(&[], text);
+    assert_eq!([64, 65, 66].map(|at| level.entity(at).state.weapon), [5, 8, 4]);
+    let marked: Vec<usize> = level.text(27).match_indices('1').map(|(at, _)| at).collect();
     assert_eq!(marked, [8, 10, 11, 12, 15]);
-    stage.use_entity(64, None);
-    assert_eq!([64, 65].map(|at| stage.entity(at).state.event & 0xff), [23, 0]);
-    let mut flying = (64..128).filter(|&at| stage.exists(at)).map(|at| stage.entity(at).state);
+    level.use_entity(64, None);
+    assert_eq!([64, 65].map(|at| level.entity(at).state.event & 0xff), [23, 0]);
+    let mut flying = (64..128).filter(|&at| level.exists(at)).map(|at| level.entity(at).state);
     let rocket = flying.find(|state| state.e_type == 3).expect("a rocket");
     assert_eq!((rocket.e_type, rocket.weapon, rocket.pos.kind), (3, 5, 2));
     assert!(rocket.pos.delta[0] > 898.0, "one degree to each side: {:?}", rocket.pos);
@@ -227,26 +227,26 @@ fn firing_puts_shaders_in_place_of_others() {
     let text = "{ classname target_relay targetShaderName a/old targetShaderNewName a/new }\n\
         { classname target_relay targetShaderName b targetShaderNewName c }\n\
         { classname target_relay targetShaderName A/OLD targetShaderNewName d }\n";
-    let mut stage = Stage::new(&[], text);
-    stage.run(200);
-    stage.use_entity(64, None);
-    assert_eq!(stage.text(24), "a/old=a/new: 1.50@");
-    stage.run(10_000);
-    stage.use_entity(65, None);
-    assert_eq!(stage.text(24), "a/old=a/new: 1.50@b=c:11.50@");
-    stage.use_entity(66, None);
-    assert_eq!(stage.text(24), "A/OLD=d:11.50@b=c:11.50@");
+    let mut level = TestLevel::new(&[], text);
+    level.run(200);
+    level.use_entity(64, None);
+    assert_eq!(level.text(24), "a/old=a/new: 1.50@");
+    level.run(10_000);
+    level.use_entity(65, None);
+    assert_eq!(level.text(24), "a/old=a/new: 1.50@b=c:11.50@");
+    level.use_entity(66, None);
+    assert_eq!(level.text(24), "A/OLD=d:11.50@b=c:11.50@");
 }
 
 #[test]
 fn a_target_teleporter_takes_whoever_uses_it() {
     let text = "{ classname target_teleporter target t }\n\
         { classname misc_teleporter_dest targetname t origin \"300 300 30\" angle 90 }\n";
-    let mut stage = Stage::new(&[], &format!("{text}{SPOT}"));
-    let client = stage.join(0, [0.0, 0.0, STANDING]);
-    stage.use_entity(64, Some(client));
-    assert_eq!(stage.state(client).origin, Vec3::new(300.0, 300.0, 31.0));
-    assert!((stage.state(client).velocity[1] - 400.0).abs() < 0.01);
+    let mut level = TestLevel::new(&[], &format!("{text}{SPOT}"));
+    let client = level.join(0, [0.0, 0.0, STANDING]);
+    level.use_entity(64, Some(client));
+    assert_eq!(level.state(client).origin, Vec3::new(300.0, 300.0, 31.0));
+    assert!((level.state(client).velocity[1] - 400.0).abs() < 0.01);
 }
 
 #[test]
@@ -255,24 +255,24 @@ fn classes_that_nobody_knows_are_named_once() {
         { classname item_scout }\n{ classname team_redobelisk }\n{ classname weapon_railgun }\n\
         { classname team_CTF_redspawn }\n{ classname info_x }\n{ classname ITEM_Health }\n";
     let unknown = |ruleset| {
-        let stage = Stage::of(ruleset, &[], text);
-        let lines = stage.host.printed.into_iter().filter(|line| line.ends_with("unknown"));
+        let level = TestLevel::of(ruleset, &[], text);
+        let lines = level.host.printed.into_iter().filter(|line| line.ends_with("unknown"));
         lines.filter_map(|line| line.split(' ').nth(7).map(str::to_owned)).collect::<Vec<_>>()
     };
     let common = ["info_x,", "item_what,", "target_nonsense,"];
     assert_eq!(unknown(Ruleset::BASEOA), common);
     let own = ["info_x,", "item_scout,", "item_what,", "target_nonsense,", "team_redobelisk,"];
     assert_eq!(unknown(Ruleset::BASEQ3), own);
-    let counted = Stage::of(Ruleset::BASEQ3, &[], text).host.printed;
+    let counted = TestLevel::of(Ruleset::BASEQ3, &[], text).host.printed;
     assert!(counted.iter().any(|line| line.contains("2 entities of class target_nonsense")));
 }
 
 #[test]
 fn a_laser_shows_where_it_hits() {
     let laser = "classname target_laser angle 0 dmg 20 origin \"0 200 24\" spawnflags 1";
-    let (mut stage, client) = with_player(laser);
-    stage.run(100);
-    let state = stage.state(client);
+    let (mut level, client) = with_player(laser);
+    level.run(100);
+    let state = level.state(client);
     assert_eq!(state.damage_count, 20);
     // It comes from the west, and pushes east: 1000 · 20 / 200.
     assert_eq!(state.velocity[0], 100.0);

@@ -15,7 +15,7 @@ use crate::model::{ClientNum, SvFlags, Trace};
 use crate::{
     bg::{Event, MeansOfDeath, Powerup, contents, entity_flag},
     game::{
-        deathmatch::{items::Flag, names::sound},
+        deathmatch::{asset_index::sound_index, items::Flag},
         movement::angles,
     },
 };
@@ -99,7 +99,7 @@ impl Projectiles {
 /// A mine is ready: from now on it can be shot, too.
 pub(super) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
-    let tick = sound(cx.host, TICKING_SOUND);
+    let tick = sound_index(cx.host, TICKING_SOUND);
     let waits_ms = match is_near_own_flag(cx, number) {
         true => cx.frame.combat.mine_ms / NEAR_FLAG_PART,
         false => cx.frame.combat.mine_ms,

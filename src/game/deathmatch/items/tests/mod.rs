@@ -7,13 +7,13 @@ mod powerups;
 use super::*;
 use crate::game::deathmatch::{
     combat::death::suicide,
-    environment::feel_surroundings,
     items::flags::touch_team_item,
     items::holdables::use_holdable,
     items::powerups::run_player_timers,
     items::remove_item,
     items::respawn::{hide_item, use_item},
     items::touch::{give_item, touch_item},
+    world_effects::apply_world_effects,
 };
 use crate::game::{Host, deathmatch::Deathmatch};
 use crate::model::{LevelTime, SvFlags, UserCmd};

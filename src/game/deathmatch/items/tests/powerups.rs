@@ -116,7 +116,7 @@ fn battle_suit_protects_from_drowning_and_lava() {
         (body.water_level, body.water_type) = (level_of_lava, contents::LAVA);
         body.air_until = now + -1;
         body.pain_debounce_until = now;
-        level.game.with(&mut level.host, |cx, sys| feel_surroundings(cx, sys, client));
+        level.game.with(&mut level.host, |cx, sys| apply_world_effects(cx, sys, client));
         let shown = level.state(client).external_event & 0xff;
         let state = *level.state(client);
         assert_eq!(state.stats[0], health, "{suited} {level_of_lava}");

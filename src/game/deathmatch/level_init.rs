@@ -8,7 +8,7 @@ use super::{
     teams::TeamState,
 };
 use crate::game::deathmatch::{
-    classes::spawn_entities, context::Context, items::Items, movers::join_mover_teams,
+    context::Context, items::Items, movers::form_mover_teams, spawn_functions::spawn_entities,
     systems::Systems, targets::Targets, targets::portals::aim_portals,
 };
 use crate::model::{EntityNum, text::leading_int};
@@ -22,7 +22,7 @@ use crate::{
 pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &LevelStart) {
     cx.entities.clear();
     sys.items.clear_items(cx);
-    sys.spots.clear();
+    sys.spawn_points.clear();
     sys.targets.clear();
     sys.team_state = TeamState::default();
     let number = cx.host.settings().int(key::G_GAMETYPE);
@@ -71,7 +71,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
         cx.refresh_settings();
     }
     if let Some(entities) = &entities {
-        sys.spots.read_view(entities);
+        sys.spawn_points.read_intermission(entities);
         spawn_entities(cx, sys, entities);
     }
     sys.items.register_shooters(cx);
@@ -83,12 +83,12 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
         cx.host.set_configstring(configstring::INTERMISSION, "");
     }
     sys.body_queue.init(cx);
-    join_mover_teams(cx);
+    form_mover_teams(cx);
     aim_portals(cx);
     if !start.restart {
         cx.clients.publish_scores(cx.host);
     }
-    if entities.is_some() && sys.spots.is_empty() {
+    if entities.is_some() && sys.spawn_points.is_empty() {
         cx.host.print("the map has no spawn points; players begin at its origin");
     }
     cx.clients.log_start(cx.host);

@@ -24,14 +24,14 @@ struct Remap {
 
 /// What is remapped, and what would be.
 #[derive(Clone, Debug, Default)]
-pub(in crate::game::deathmatch) struct Remaps {
+pub(in crate::game::deathmatch) struct ShaderRemaps {
     /// By the entity whose firing does it.
     causes: Vec<(EntityNum, Remap)>,
     /// In place, each with its time in seconds.
     done: Vec<(Remap, f32)>,
 }
 
-impl Remaps {
+impl ShaderRemaps {
     pub(in crate::game::deathmatch) fn clear(&mut self) {
         self.causes.clear();
         self.done.clear();

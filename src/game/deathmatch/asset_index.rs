@@ -36,11 +36,11 @@ fn register(host: &mut dyn Host, first: u16, name: &str) -> i32 {
 }
 
 /// The number of a sound.
-pub(super) fn sound(host: &mut dyn Host, name: &str) -> i32 {
+pub(super) fn sound_index(host: &mut dyn Host, name: &str) -> i32 {
     register(host, configstring::SOUNDS, name)
 }
 
 /// The number of a model.
-pub(super) fn model(host: &mut dyn Host, name: &str) -> i32 {
+pub(super) fn model_index(host: &mut dyn Host, name: &str) -> i32 {
     register(host, configstring::MODELS, name)
 }

@@ -25,7 +25,7 @@ const SLIME: i32 = 10;
 const FRY_SOUND: i32 = 1;
 
 /// A frame in water, lava, slime or none of them.
-pub(super) fn feel_surroundings(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
+pub(super) fn apply_world_effects(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let now = cx.clients.now;
     let alive = !cx.is_dead(client);
     let suited = cx.has_powerup(client, Powerup::BattleSuit);

@@ -60,7 +60,7 @@ const CLASSES: &[(&str, Spawn)] = &[
     ("func_train", movers::train),
     ("path_corner", movers::corner),
     ("func_timer", targets::timer),
-    ("trigger_push", triggers::pad),
+    ("trigger_push", triggers::push_trigger),
     ("trigger_teleport", triggers::teleporter),
     ("trigger_hurt", triggers::hurt_trigger),
     ("trigger_multiple", targets::multiple),
@@ -96,12 +96,12 @@ fn place(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
 
 fn team_spot(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let number = sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
-    sys.spots.add_for_team(map_entity, number);
+    sys.spawn_points.add_for_team(map_entity, number);
 }
 
 fn spot(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let number = sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
-    sys.spots.add(map_entity, number);
+    sys.spawn_points.add(map_entity, number);
 }
 
 /// An entity for each entity of the map that is in play.
@@ -109,8 +109,8 @@ pub(super) fn spawn_entities(cx: &mut Context<'_>, sys: &mut Systems, entities: 
     let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
     for map_entity in entities.all().iter().skip(1) {
         let class = map_entity.classname();
-        if !is_for_this_game(cx, map_entity) {
-            leave_open(cx.host, map_entity);
+        if !passes_filters(cx, map_entity) {
+            open_omitted_door(cx.host, map_entity);
         } else if let Some(spawn) = spawn_of(cx, class) {
             spawn(cx, sys, map_entity);
         } else if !spawn_item(cx, sys, map_entity) && !is_known(cx, class) {
@@ -139,7 +139,7 @@ fn is_known(cx: &Context<'_>, class: &str) -> bool {
 }
 
 /// Whether the filters of an entity let it into what is played.
-fn is_for_this_game(cx: &Context<'_>, map_entity: &MapEntity) -> bool {
+fn passes_filters(cx: &Context<'_>, map_entity: &MapEntity) -> bool {
     let game_type = cx.clients.game_type;
     let set = |key| map_entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
     let listed = |key| map_entity.spawn_value(key).map(|list| list.contains(game_type.key()));
@@ -152,7 +152,7 @@ fn is_for_this_game(cx: &Context<'_>, map_entity: &MapEntity) -> bool {
 }
 
 /// A door that is left out shuts nothing off.
-fn leave_open(host: &mut dyn Host, map_entity: &MapEntity) {
+fn open_omitted_door(host: &mut dyn Host, map_entity: &MapEntity) {
     let is_door = map_entity.classname().eq_ignore_ascii_case("func_door");
     let Some((name, world)) = map_entity.field("model").filter(|_| is_door).zip(host.world_mut())
     else {

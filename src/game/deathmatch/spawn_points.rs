@@ -13,17 +13,17 @@ use crate::{
 /// How far above its spot a player appears.
 const SPAWN_RISE: f32 = 9.0;
 /// Spots that are looked at.
-const MAX_SPOTS: usize = 128;
+const MAX_SPAWN_POINTS: usize = 128;
 /// Free spots of a team that one is chosen from.
-const MAX_TEAM_SPOTS: usize = 32;
+const MAX_TEAM_SPAWN_POINTS: usize = 32;
 /// How often a spot too near is given back.
-const MAX_SECOND_THOUGHTS: usize = 2;
+const MAX_RETRIES: usize = 2;
 /// Spawn flag of a spot for those who are there from the start.
 const INITIAL: i32 = 1;
 
 /// A spot of the map.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start {
+pub(super) struct SpawnPoint {
     origin: Vec3,
     angles: Vec3,
     initial: bool,
@@ -35,21 +35,21 @@ pub(super) struct Start {
 
 /// All spots of the map.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Spots {
-    starts: Vec<Start>,
-    view: Option<Placement>,
+pub(super) struct SpawnPoints {
+    points: Vec<SpawnPoint>,
+    intermission: Option<Placement>,
     /// Spots of the teams: by color, for those who come back, and then for those who have just joined.
-    teams: [[Vec<Start>; 2]; 2],
+    teams: [[Vec<SpawnPoint>; 2]; 2],
 }
 
-impl Spots {
+impl SpawnPoints {
     pub(super) fn is_empty(&self) -> bool {
-        self.starts.is_empty()
+        self.points.is_empty()
     }
 
     /// Where those who watch begin, as the map says it.
-    pub(super) fn read_view(&mut self, entities: &MapEntities) {
-        self.view = entities.of_class("info_player_intermission").next().map(|point| {
+    pub(super) fn read_intermission(&mut self, entities: &MapEntities) {
+        self.intermission = entities.of_class("info_player_intermission").next().map(|point| {
             let target = point.field("target").and_then(|name| entities.targets(name).next());
             let angles = target.map_or(point.angles(), |target| {
                 angles::of_direction(target.origin() - point.origin())
@@ -59,8 +59,8 @@ impl Spots {
     }
 
     pub(super) fn clear(&mut self) {
-        self.starts.clear();
-        self.view = None;
+        self.points.clear();
+        self.intermission = None;
         self.teams = Default::default();
     }
 
@@ -73,9 +73,9 @@ impl Spots {
         let class = map_entity.classname().to_ascii_lowercase();
         let color = if class.contains("red") { TeamColor::Red } else { TeamColor::Blue };
         let is_first = class.ends_with("player");
-        let spots = &mut self.teams[color as usize][usize::from(is_first)];
-        if spots.len() < MAX_SPOTS {
-            spots.push(Start::read(map_entity, number));
+        let points = &mut self.teams[color as usize][usize::from(is_first)];
+        if points.len() < MAX_SPAWN_POINTS {
+            points.push(SpawnPoint::read(map_entity, number));
         }
     }
 
@@ -84,14 +84,14 @@ impl Spots {
         map_entity: &crate::world::entity_string::MapEntity,
         number: Option<crate::model::EntityNum>,
     ) {
-        if self.starts.len() == MAX_SPOTS {
+        if self.points.len() == MAX_SPAWN_POINTS {
             return;
         }
-        self.starts.push(Start::read(map_entity, number));
+        self.points.push(SpawnPoint::read(map_entity, number));
     }
 }
 
-impl Start {
+impl SpawnPoint {
     fn read(
         map_entity: &crate::world::entity_string::MapEntity,
         number: Option<crate::model::EntityNum>,
@@ -107,70 +107,74 @@ impl Start {
         }
     }
 
-    fn spot(&self) -> Placement {
+    fn placement(&self) -> Placement {
         let mut origin = self.origin;
         origin[2] += SPAWN_RISE;
         Placement { origin, angles: self.angles }
     }
 }
 
-impl Spots {
+impl SpawnPoints {
     /// Where those who watch begin.
-    pub(super) fn view_spot(&mut self) -> Placement {
-        match (self.view, self.starts.first()) {
-            (Some(view), _) => view,
-            (None, Some(first)) => first.spot(),
+    pub(super) fn spectator_spawn(&mut self) -> Placement {
+        match (self.intermission, self.points.first()) {
+            (Some(intermission), _) => intermission,
+            (None, Some(first)) => first.placement(),
             (None, None) => Placement { origin: Vec3::ZERO, angles: Vec3::ZERO },
         }
     }
 
     /// Where a player begins who should not be near `avoided`; and which spot of the map that is.
-    pub(super) fn choose_spot(
+    pub(super) fn select_spawn_point(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
         avoided: Vec3,
         first: bool,
     ) -> (Placement, Option<crate::model::EntityNum>) {
-        if let Some(start) = self.team_start(cx, client) {
-            return (start.spot(), start.number);
+        if let Some(point) = self.select_team_spawn_point(cx, client) {
+            return (point.placement(), point.number);
         }
         let is_bot = cx.clients.player(client).is_some_and(|player| player.is_bot);
-        let suits = |start: &Start| if is_bot { start.bots } else { start.humans };
-        let free: Vec<Start> = self
-            .starts
+        let suits = |point: &SpawnPoint| if is_bot { point.bots } else { point.humans };
+        let free: Vec<SpawnPoint> = self
+            .points
             .iter()
-            .filter(|start| suits(start) && !is_taken(cx, client, start.origin))
+            .filter(|point| suits(point) && !is_occupied(cx, client, point.origin))
             .copied()
             .collect();
-        let chosen = if let Some(initial) = free.iter().find(|start| first && start.initial) {
+        let chosen = if let Some(initial) = free.iter().find(|point| first && point.initial) {
             Some(*initial)
         } else if free.is_empty() {
-            self.starts.first().copied()
+            self.points.first().copied()
         } else {
             Some(match cx.clients.ruleset.spawn_rule {
-                SpawnRule::FarHalf => far_spot(cx, free, avoided),
-                SpawnRule::NotNearest => any_spot(cx, &free, avoided),
+                SpawnRule::FarHalf => pick_from_far_half(cx, free, avoided),
+                SpawnRule::NotNearest => pick_not_nearest(cx, &free, avoided),
             })
         };
-        chosen.map_or((Placement { origin: Vec3::ZERO, angles: Vec3::ZERO }, None), |start| {
-            (start.spot(), start.number)
+        chosen.map_or((Placement { origin: Vec3::ZERO, angles: Vec3::ZERO }, None), |point| {
+            (point.placement(), point.number)
         })
     }
 
     /// A spot of a player's own team, in games with flags: a free one by chance, or else the first.
-    fn team_start(&mut self, cx: &mut Context<'_>, client: ClientNum) -> Option<Start> {
+    fn select_team_spawn_point(
+        &mut self,
+        cx: &mut Context<'_>,
+        client: ClientNum,
+    ) -> Option<SpawnPoint> {
         let color = cx.clients.role(client).color()?;
         if !cx.clients.game_type.has_flags() {
             return None;
         }
         let is_new = cx.clients.player(client).is_some_and(|player| player.team_is_new);
-        let spots = &self.teams[color as usize][usize::from(is_new)];
-        let first = *spots.first()?;
-        let free: Vec<Start> = spots
+        let points = &self.teams[color as usize][usize::from(is_new)];
+        let first = *points.first()?;
+        let free: Vec<SpawnPoint> = points
             .iter()
-            .filter(|start| !is_taken(cx, client, start.origin))
-            .take(MAX_TEAM_SPOTS)
+            .filter(|point| !is_occupied(cx, client, point.origin))
+            .take(MAX_TEAM_SPAWN_POINTS)
             .copied()
             .collect();
         let chosen = cx.rng.pick(free.len());
@@ -178,28 +182,32 @@ impl Spots {
     }
 }
 
-fn far_spot(cx: &mut Context<'_>, mut free: Vec<Start>, avoided: Vec3) -> Start {
-    let away = |start: &Start| (start.origin - avoided).length();
+fn pick_from_far_half(
+    cx: &mut Context<'_>,
+    mut free: Vec<SpawnPoint>,
+    avoided: Vec3,
+) -> SpawnPoint {
+    let away = |point: &SpawnPoint| (point.origin - avoided).length();
     free.sort_by(|a, b| away(b).total_cmp(&away(a)));
     let half = free.len() / 2;
     let pick = (cx.rng.chance() * half as f32) as usize;
     free[pick.min(free.len() - 1)]
 }
 
-fn any_spot(cx: &mut Context<'_>, free: &[Start], avoided: Vec3) -> Start {
-    let away = |start: &Start| (start.origin - avoided).length();
+fn pick_not_nearest(cx: &mut Context<'_>, free: &[SpawnPoint], avoided: Vec3) -> SpawnPoint {
+    let away = |point: &SpawnPoint| (point.origin - avoided).length();
     let nearest = free.iter().map(away).fold(f32::INFINITY, f32::min);
-    let mut start = free[cx.rng.pick(free.len())];
-    for _ in 0..MAX_SECOND_THOUGHTS {
-        if away(&start) > nearest {
+    let mut point = free[cx.rng.pick(free.len())];
+    for _ in 0..MAX_RETRIES {
+        if away(&point) > nearest {
             break;
         }
-        start = free[cx.rng.pick(free.len())];
+        point = free[cx.rng.pick(free.len())];
     }
-    start
+    point
 }
 
 /// Whether somebody else stands where a player at `origin` would.
-fn is_taken(cx: &Context<'_>, client: ClientNum, origin: Vec3) -> bool {
+fn is_occupied(cx: &Context<'_>, client: ClientNum, origin: Vec3) -> bool {
     cx.others_in(client, origin + player_box::MINS, origin + player_box::MAXS).next().is_some()
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's rotating, bobbing, pendulum and static movers.
 
-use super::{Kind, Mover, number, number_or};
+use super::{Mover, MoverKind, number, number_or};
 use crate::game::deathmatch::{context::Context, systems::Systems};
 use crate::game::movement::trajectory;
 use crate::model::{EntityNum, TrajectoryKind};
@@ -17,7 +17,7 @@ pub(in crate::game::deathmatch) fn fixed(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    sys.targets.add_mover(cx, map_entity, Mover::new(Kind::Free, map_entity));
+    sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
 }
 
 /// `func_rotating`.
@@ -26,7 +26,7 @@ pub(in crate::game::deathmatch) fn rotating(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let place = sys.targets.add_mover(cx, map_entity, Mover::new(Kind::Free, map_entity));
+    let place = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
     let speed = number_or(map_entity, "speed", 100.0);
     let Some(entity) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
     let axis = match entity.spawnflags {
@@ -45,7 +45,7 @@ pub(in crate::game::deathmatch) fn bobbing(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let place = sys.targets.add_mover(cx, map_entity, Mover::new(Kind::Free, map_entity));
+    let place = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
     let period_ms = (number(map_entity, "speed", 4.0) * 1000.0) as i32;
     let Some(entity) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
     let axis = match entity.spawnflags {
@@ -67,7 +67,7 @@ pub(in crate::game::deathmatch) fn pendulum(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let place = sys.targets.add_mover(cx, map_entity, Mover::new(Kind::Free, map_entity));
+    let place = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
     let gravity = cx.clients.settings.gravity.max(1) as f32;
     let Some(entity) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
     let length = entity.shared.mins[2].abs().max(MIN_PENDULUM);

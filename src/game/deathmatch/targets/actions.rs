@@ -8,16 +8,16 @@ use crate::game::deathmatch::{
 };
 use std::sync::Arc;
 
-use super::{BLUE_ONLY, Cause, RED_ONLY, middle};
+use super::{BLUE_ONLY, RED_ONLY, TargetKind, center};
 use crate::model::{ClientNum, EntityNum};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Team},
     game::{
         deathmatch::{
+            asset_index::{PAD_SOUND, sound_index},
             combat::{Hit, LETHAL},
             movers::direction_of,
-            names::{PAD_SOUND, sound},
         },
         movement::push::pad_velocity,
         userinfo::clean_text,
@@ -47,7 +47,7 @@ pub(in crate::game::deathmatch) fn print(
     let lines: Vec<String> = text.split('\n').map(|line| clean_text(line, MAX_TEXT)).collect();
     let mut text = lines.join("\n");
     text.truncate(MAX_TEXT);
-    sys.targets.add_target(cx, map_entity, Cause::Print(text.into()));
+    sys.targets.add_target(cx, map_entity, TargetKind::Print(text.into()));
 }
 
 /// `target_teleporter`.
@@ -56,7 +56,7 @@ pub(in crate::game::deathmatch) fn teleporter(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    sys.targets.add_target(cx, map_entity, Cause::Teleport);
+    sys.targets.add_target(cx, map_entity, TargetKind::Teleport);
 }
 
 /// `target_kill`.
@@ -65,7 +65,7 @@ pub(in crate::game::deathmatch) fn kill(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    sys.targets.add_target(cx, map_entity, Cause::Kill);
+    sys.targets.add_target(cx, map_entity, TargetKind::Kill);
 }
 
 /// `target_give`.
@@ -74,7 +74,7 @@ pub(in crate::game::deathmatch) fn give(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    sys.targets.add_target(cx, map_entity, Cause::Give);
+    sys.targets.add_target(cx, map_entity, TargetKind::Give);
 }
 
 /// `target_remove_powerups`.
@@ -83,7 +83,7 @@ pub(in crate::game::deathmatch) fn strip(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    sys.targets.add_target(cx, map_entity, Cause::Strip);
+    sys.targets.add_target(cx, map_entity, TargetKind::Strip);
 }
 
 /// `target_score`.
@@ -93,7 +93,11 @@ pub(in crate::game::deathmatch) fn score(
     map_entity: &MapEntity,
 ) {
     let points = map_entity.int("count").filter(|&points| points != 0).unwrap_or(1);
-    sys.targets.add_target(cx, map_entity, Cause::Score(points.clamp(-MAX_POINTS, MAX_POINTS)));
+    sys.targets.add_target(
+        cx,
+        map_entity,
+        TargetKind::Score(points.clamp(-MAX_POINTS, MAX_POINTS)),
+    );
 }
 
 /// `target_push`.
@@ -103,38 +107,40 @@ pub(in crate::game::deathmatch) fn push(
     map_entity: &MapEntity,
 ) {
     let like_a_pad = map_entity.int("spawnflags").unwrap_or(0) & LIKE_A_PAD != 0;
-    let noise = sound(cx.host, if like_a_pad { PAD_SOUND } else { WIND_SOUND });
+    let noise = sound_index(cx.host, if like_a_pad { PAD_SOUND } else { WIND_SOUND });
     let speed = map_entity.float("speed").filter(|&speed| speed != 0.0).unwrap_or(1000.0);
     let due = cx.clients.now + AIM_MS;
-    let Some(number) = sys.targets.add_target(cx, map_entity, Cause::Push(noise)) else { return };
+    let Some(number) = sys.targets.add_target(cx, map_entity, TargetKind::Push(noise)) else {
+        return;
+    };
     let Some(entity) = cx.entities.get_mut(number) else { return };
     entity.state.origin2 = direction_of(map_entity.angles()) * speed.clamp(-100_000.0, 100_000.0);
     entity.think_at = (!entity.target.is_empty()).then_some(due);
 }
 
 /// A target acts on whoever set it off.
-pub(super) fn act_on(
+pub(super) fn apply_to_activator(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,
-    cause: &Cause,
+    kind: &TargetKind,
     client: ClientNum,
 ) {
-    match cause {
-        Cause::Teleport => teleport_to_target(cx, sys, client, number),
-        Cause::Kill => {
+    match kind {
+        TargetKind::Teleport => teleport_to_target(cx, sys, client, number),
+        TargetKind::Kill => {
             let hit = Hit::by_world(LETHAL, MeansOfDeath::Telefrag);
             damage_player(cx, sys, client, &Hit { no_protection: true, ..hit });
         }
-        Cause::Push(sound) => sys.combat.throw(cx, number, *sound, client),
-        Cause::Give => give_targets(cx, sys, number, client),
-        Cause::Strip => {
+        TargetKind::Push(sound) => sys.combat.throw(cx, number, *sound, client),
+        TargetKind::Give => give_targets(cx, sys, number, client),
+        TargetKind::Strip => {
             sys.items.return_flags_of(cx, client);
             if let Some(player) = cx.clients.players[client.index()].as_mut() {
                 player.state.powerups = [0; 16];
             }
         }
-        Cause::Score(points) => {
+        TargetKind::Score(points) => {
             let at = cx.entities.get(number).map(|entity| entity.shared.current_origin);
             if let Some(at) = at {
                 sys.match_state.add_score(cx, client, *points, at);
@@ -181,7 +187,7 @@ pub(super) fn aim_push(cx: &mut Context<'_>, number: EntityNum) {
     let target = target.map(|target| target.state.origin);
     let gravity = cx.clients.settings.gravity as f32;
     let Some(entity) = cx.entities.get_mut(number) else { return };
-    let center = middle(entity);
+    let center = center(entity);
     match target.and_then(|target| pad_velocity(center, target, gravity)) {
         Some(velocity) => entity.state.origin2 = velocity,
         None => cx.entities.remove(cx.host, number, cx.clients.now),

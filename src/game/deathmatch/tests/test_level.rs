@@ -26,13 +26,13 @@ pub(super) const STANDING: f32 = 24.125;
 pub(super) const FRAME_MS: i32 = 50;
 
 /// A level with players in it.
-pub(super) struct Stage {
+pub(super) struct TestLevel {
     pub(super) game: Deathmatch,
     pub(super) host: TestHost,
     pub(super) now: LevelTime,
 }
 
-impl Stage {
+impl TestLevel {
     /// A hall with these brush models (`*1` and so on) and these entities, the first of which is entity 64.
     /// It has run for 300 ms, as levels have when the first player comes.
     pub(super) fn new(models: &[Corners], entities: &str) -> Self {
@@ -40,11 +40,11 @@ impl Stage {
     }
 
     pub(super) fn of(ruleset: &'static Ruleset, models: &[Corners], entities: &str) -> Self {
-        let mut stage = Self::fresh(ruleset, models, entities);
+        let mut level = Self::fresh(ruleset, models, entities);
         for _ in 0..3 {
-            stage.frame(100);
+            level.frame(100);
         }
-        stage
+        level
     }
 
     /// The same at the very moment of its load.
@@ -53,10 +53,10 @@ impl Stage {
         let world = World::new(map, TracePrecision::Single).expect("a world");
         let mut host = TestHost::of_ruleset(ruleset);
         host.world = Some(world);
-        let mut stage = Self { game: Deathmatch::new(ruleset), host, now: LevelTime(1000) };
-        let start = LevelStart { time: stage.now, seed: 3, restart: false };
-        stage.game.init(&mut stage.host, start);
-        stage
+        let mut level = Self { game: Deathmatch::new(ruleset), host, now: LevelTime(1000) };
+        let start = LevelStart { time: level.now, seed: 3, restart: false };
+        level.game.init(&mut level.host, start);
+        level
     }
 
     pub(super) fn frame(&mut self, ms: i32) {

@@ -4,19 +4,19 @@
 //! when it is back; parts of a team change their course together. Source: the base game's movers with
 //! two positions.
 
-use super::{Mover, course};
+use super::{Mover, linear_stop};
 use crate::game::deathmatch::{context::Context, systems::Systems, targets::fire_targets};
 use crate::model::{ClientNum, EntityNum, LevelTime, Trajectory, Vec3};
 use crate::{bg::Event, game::movement::trajectory};
 
 /// How long after its use a mover sets out, in milliseconds.
-const HESITATION_MS: i32 = 50;
+const START_DELAY_MS: i32 = 50;
 /// Speed of what the map gives no sensible one, units per second.
 const SPEED: f32 = 100.0;
 
 /// Where a mover with two places is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::game::deathmatch) enum Leg {
+pub(in crate::game::deathmatch) enum MoverState {
     /// At one of them.
     At(usize),
     /// On its way there.
@@ -25,9 +25,9 @@ pub(in crate::game::deathmatch) enum Leg {
 
 impl Mover {
     /// Where it goes to and fro, and how fast.
-    pub(super) fn set_out(&mut self, ends: [Vec3; 2], speed: f32) {
-        self.ends = ends;
-        let distance = (ends[1] - ends[0]).length();
+    pub(super) fn set_positions(&mut self, positions: [Vec3; 2], speed: f32) {
+        self.positions = positions;
+        let distance = (positions[1] - positions[0]).length();
         let speed = if speed == 0.0 { SPEED } else { speed.abs() };
         self.travel_ms = ((distance * 1000.0 / speed) as i32).max(1);
     }
@@ -40,56 +40,58 @@ pub(in crate::game::deathmatch) fn use_mover(
     activator: Option<ClientNum>,
 ) {
     let now = cx.clients.now;
-    let Some(captain) = cx.entities.mover(number).map(|(_, mover)| mover.captain) else { return };
-    let Some((_, mover)) = cx.entities.mover(captain) else { return };
-    if matches!(mover.kind, super::Kind::Free | super::Kind::Train(_)) {
+    let Some(team_master) = cx.entities.mover(number).map(|(_, mover)| mover.team_master) else {
+        return;
+    };
+    let Some((_, mover)) = cx.entities.mover(team_master) else { return };
+    if matches!(mover.kind, super::MoverKind::Free | super::MoverKind::Train(_)) {
         return;
     }
-    let (leg, wait_ms) = (mover.leg, mover.wait_ms);
-    cx.entities.with_mover(captain, |_, mover| mover.activator = activator);
-    match leg {
-        Leg::At(0) => {
-            for &part in &*cx.entities.parts_of(captain) {
-                send_to(cx, part, 1, now + HESITATION_MS);
+    let (state, wait_ms) = (mover.state, mover.wait_ms);
+    cx.entities.with_mover(team_master, |_, mover| mover.activator = activator);
+    match state {
+        MoverState::At(0) => {
+            for &member in &*cx.entities.team_of(team_master) {
+                send_to(cx, member, 1, now + START_DELAY_MS);
             }
-            sound_start(cx, captain, 1);
-            join_areas(cx, captain);
+            sound_start(cx, team_master, 1);
+            open_area_portal(cx, team_master);
         }
-        Leg::At(_) => return_later(cx, captain, wait_ms),
-        Leg::To(end) => turn_around(cx, captain, end),
+        MoverState::At(_) => return_after(cx, team_master, wait_ms),
+        MoverState::To(end) => reverse(cx, team_master, end),
     }
 }
 
 /// Every part of a team goes back to where it came from, from where it is.
-fn turn_around(cx: &mut Context<'_>, captain: EntityNum, end: usize) {
+fn reverse(cx: &mut Context<'_>, team_master: EntityNum, end: usize) {
     let now = cx.clients.now;
-    for &part in &*cx.entities.parts_of(captain) {
-        let since = cx.entities.with_mover(part, |entity, mover| {
-            let passed = match mover.leg {
-                Leg::To(_) => now.distance(LevelTime(entity.state.pos.time)),
-                Leg::At(_) => mover.travel_ms,
+    for &member in &*cx.entities.team_of(team_master) {
+        let since = cx.entities.with_mover(member, |entity, mover| {
+            let passed = match mover.state {
+                MoverState::To(_) => now.distance(LevelTime(entity.state.pos.time)),
+                MoverState::At(_) => mover.travel_ms,
             };
             now - (mover.travel_ms - passed.clamp(0, mover.travel_ms))
         });
         if let Some(since) = since {
-            send_to(cx, part, 1 - end, since);
+            send_to(cx, member, 1 - end, since);
         }
     }
-    sound_start(cx, captain, 1 - end);
+    sound_start(cx, team_master, 1 - end);
 }
 
 /// The wait at the second place is over.
-pub(super) fn go_back(cx: &mut Context<'_>, captain: EntityNum) {
+pub(super) fn return_to_start(cx: &mut Context<'_>, team_master: EntityNum) {
     let now = cx.clients.now;
-    for &part in &*cx.entities.parts_of(captain) {
-        send_to(cx, part, 0, now);
+    for &member in &*cx.entities.team_of(team_master) {
+        send_to(cx, member, 0, now);
     }
-    sound_start(cx, captain, 0);
+    sound_start(cx, team_master, 0);
 }
 
 /// A mover leaves its second place after a while. A wait below zero, which maps write for "never",
 /// is over at once.
-pub(super) fn return_later(cx: &mut Context<'_>, number: EntityNum, wait_ms: i32) {
+pub(super) fn return_after(cx: &mut Context<'_>, number: EntityNum, wait_ms: i32) {
     let now = cx.clients.now;
     if let Some(entity) = cx.entities.get_mut(number) {
         entity.think_at = Some(now + wait_ms.max(0));
@@ -100,18 +102,18 @@ pub(super) fn arrive_at(cx: &mut Context<'_>, sys: &mut Systems, number: EntityN
     let now = cx.clients.now;
     rest_at(cx, number, end);
     let arrived = cx.entities.with_mover(number, |entity, mover| {
-        if mover.end_sound != 0 {
-            entity.add_event(Event::GeneralSound, mover.end_sound, now);
+        if mover.arrival_sound != 0 {
+            entity.add_event(Event::GeneralSound, mover.arrival_sound, now);
         }
-        (mover.captain, mover.wait_ms, mover.activator)
+        (mover.team_master, mover.wait_ms, mover.activator)
     });
-    let Some((captain, wait_ms, activator)) = arrived else { return };
+    let Some((team_master, wait_ms, activator)) = arrived else { return };
     if end == 0 {
-        part_areas(cx, number);
+        close_area_portal(cx, number);
         return;
     }
-    if captain == number {
-        return_later(cx, number, wait_ms);
+    if team_master == number {
+        return_after(cx, number, wait_ms);
     }
     fire_targets(cx, sys, number, activator);
 }
@@ -119,7 +121,7 @@ pub(super) fn arrive_at(cx: &mut Context<'_>, sys: &mut Systems, number: EntityN
 fn sound_start(cx: &mut Context<'_>, number: EntityNum, end: usize) {
     let now = cx.clients.now;
     cx.entities.with_mover(number, |entity, mover| {
-        let sound = if end == 1 { mover.out_sound } else { mover.back_sound };
+        let sound = if end == 1 { mover.start_sound } else { mover.return_sound };
         if sound != 0 {
             entity.add_event(Event::GeneralSound, sound, now);
         }
@@ -129,9 +131,9 @@ fn sound_start(cx: &mut Context<'_>, number: EntityNum, end: usize) {
 fn send_to(cx: &mut Context<'_>, number: EntityNum, end: usize, at: LevelTime) {
     let now = cx.clients.now;
     cx.entities.with_mover(number, |entity, mover| {
-        mover.leg = Leg::To(end);
-        let (from, to) = (mover.ends[1 - end], mover.ends[end]);
-        entity.state.pos = course(from, to, mover.travel_ms, at);
+        mover.state = MoverState::To(end);
+        let (from, to) = (mover.positions[1 - end], mover.positions[end]);
+        entity.state.pos = linear_stop(from, to, mover.travel_ms, at);
         entity.shared.current_origin = trajectory::position(&entity.state.pos, now);
         entity.think_at = None;
     });
@@ -141,29 +143,30 @@ fn send_to(cx: &mut Context<'_>, number: EntityNum, end: usize, at: LevelTime) {
 pub(super) fn rest_at(cx: &mut Context<'_>, number: EntityNum, end: usize) {
     let now = cx.clients.now;
     cx.entities.with_mover(number, |entity, mover| {
-        mover.leg = Leg::At(end);
-        entity.state.pos = Trajectory::stationary(mover.ends[end], now);
-        entity.shared.current_origin = mover.ends[end];
+        mover.state = MoverState::At(end);
+        entity.state.pos = Trajectory::stationary(mover.positions[end], now);
+        entity.shared.current_origin = mover.positions[end];
     });
     cx.entities.link(cx.host, number);
 }
 
 /// Opens the view between the areas that a door stands between.
-fn join_areas(cx: &mut Context<'_>, captain: EntityNum) {
+fn open_area_portal(cx: &mut Context<'_>, team_master: EntityNum) {
     let Some(world) = cx.host.world_mut() else { return };
-    let Some(areas) = world.pvs_location(captain).map(|seen| seen.areas()) else { return };
+    let Some(areas) = world.pvs_location(team_master).map(|seen| seen.areas()) else { return };
     match world.areas_mut().set_portal(areas[0], areas[1], true) {
         Ok(()) => {
-            cx.entities.with_mover(captain, |_, mover| mover.joined = areas);
+            cx.entities.with_mover(team_master, |_, mover| mover.open_portal = areas);
         }
         Err(error) => cx.host.print(&error.to_string()),
     }
 }
 
 /// Shuts it again.
-fn part_areas(cx: &mut Context<'_>, captain: EntityNum) {
-    let joined = cx.entities.with_mover(captain, |_, mover| std::mem::take(&mut mover.joined));
-    let Some(([first, second], world)) = joined.zip(cx.host.world_mut()) else { return };
+fn close_area_portal(cx: &mut Context<'_>, team_master: EntityNum) {
+    let open_portal =
+        cx.entities.with_mover(team_master, |_, mover| std::mem::take(&mut mover.open_portal));
+    let Some(([first, second], world)) = open_portal.zip(cx.host.world_mut()) else { return };
     if let Err(error) = world.areas_mut().set_portal(first, second, false) {
         cx.host.print(&error.to_string());
     }

@@ -2,14 +2,16 @@
 //!
 //! Invariants: what was moved for a blocked team is where it was before. Source: the base game's pusher.
 
-use super::{
-    combat::{HEALTH, Hit, LETHAL},
-    entities::EntityKind,
-    movers::{Kind, Leg},
-};
+use super::{MoverKind, MoverState};
 use crate::game::deathmatch::{
-    body_queue::gib_corpse, combat::damage::damage_player, context::Context, items::Items,
-    movers::ends::use_mover, systems::Systems,
+    body_queue::gib_corpse,
+    combat::damage::damage_player,
+    combat::{HEALTH, Hit, LETHAL},
+    context::Context,
+    entities::EntityKind,
+    items::Items,
+    movers::two_position::use_mover,
+    systems::Systems,
 };
 use crate::model::{
     ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
@@ -31,18 +33,18 @@ struct Pushed {
 pub(super) fn push_team(cx: &mut Context<'_>, sys: &mut Systems, team: &[EntityNum]) -> bool {
     let now = cx.clients.now;
     let mut pushed = Vec::new();
-    for (place, &part) in team.iter().enumerate() {
-        let way = cx.entities.with_mover(part, |entity, mover| {
+    for (place, &member) in team.iter().enumerate() {
+        let displacement = cx.entities.with_mover(member, |entity, mover| {
             let at = [entity.shared.current_origin, entity.shared.current_angles];
             mover.before = at;
             let to = [&entity.state.pos, &entity.state.apos]
                 .map(|course| trajectory::position(course, now));
             (to[0] - at[0], to[1] - at[1])
         });
-        let Some((step, turn)) = way else { continue };
-        if let Err(blocker) = push(cx, sys, part, step, turn, &mut pushed) {
-            go_back_before(cx, team, place, &pushed);
-            meet_obstacle(cx, sys, team[0], blocker);
+        let Some((step, turn)) = displacement else { continue };
+        if let Err(blocker) = push(cx, sys, member, step, turn, &mut pushed) {
+            undo_push(cx, team, place, &pushed);
+            handle_blocked(cx, sys, team[0], blocker);
             return false;
         }
     }
@@ -50,18 +52,18 @@ pub(super) fn push_team(cx: &mut Context<'_>, sys: &mut Systems, team: &[EntityN
 }
 
 /// Undoes a push that met something: of the parts up to number `last`, and of all that they moved.
-fn go_back_before(cx: &mut Context<'_>, team: &[EntityNum], last: usize, pushed: &[Pushed]) {
-    for &part in &team[..=last] {
-        cx.entities.with_mover(part, |entity, mover| {
+fn undo_push(cx: &mut Context<'_>, team: &[EntityNum], last: usize, pushed: &[Pushed]) {
+    for &member in &team[..=last] {
+        cx.entities.with_mover(member, |entity, mover| {
             [entity.shared.current_origin, entity.shared.current_angles] = mover.before;
         });
-        cx.entities.link(cx.host, part);
+        cx.entities.link(cx.host, member);
     }
     for before in pushed.iter().rev() {
-        put_back(cx, before);
+        restore_pushed(cx, before);
     }
-    for &part in team {
-        if let Some(entity) = cx.entities.get_mut(part) {
+    for &member in team {
+        if let Some(entity) = cx.entities.get_mut(member) {
             entity.state.pos.time = entity.state.pos.time.wrapping_add(cx.frame.ms);
             entity.state.apos.time = entity.state.apos.time.wrapping_add(cx.frame.ms);
         }
@@ -72,7 +74,7 @@ fn go_back_before(cx: &mut Context<'_>, team: &[EntityNum], last: usize, pushed:
 fn push(
     cx: &mut Context<'_>,
     sys: &mut Systems,
-    part: EntityNum,
+    member: EntityNum,
     step: Vec3,
     turn: Vec3,
     pushed: &mut Vec<Pushed>,
@@ -80,12 +82,12 @@ fn push(
     if step == Vec3::ZERO && turn == Vec3::ZERO {
         return Ok(());
     }
-    let Some(entity) = cx.entities.get_mut(part) else { return Ok(()) };
+    let Some(entity) = cx.entities.get_mut(member) else { return Ok(()) };
     let old = [entity.shared.absmin, entity.shared.absmax];
     entity.shared.current_origin += step;
     entity.shared.current_angles += turn;
-    cx.entities.link(cx.host, part);
-    let Some(entity) = cx.entities.get(part) else { return Ok(()) };
+    cx.entities.link(cx.host, member);
+    let Some(entity) = cx.entities.get(member) else { return Ok(()) };
     let axes = [0, 1, 2];
     let mins = Vec3(axes.map(|axis| old[0][axis].min(entity.shared.absmin[axis])));
     let maxs = Vec3(axes.map(|axis| old[1][axis].max(entity.shared.absmax[axis])));
@@ -94,17 +96,17 @@ fn push(
     let sine = TrajectoryKind::Sine as i32;
     for &number in &found[..count] {
         let Some(ground) = pushable(cx, number) else { continue };
-        let rides = ground == part.index() as i32;
-        if !rides && !overlaps(cx, part, number) {
+        let rides = ground == member.index() as i32;
+        if !rides && !overlaps(cx, member, number) {
             continue;
         }
-        if try_push(cx, part, number, step, turn, pushed) {
+        if try_push(cx, member, number, step, turn, pushed) {
             continue;
         }
-        let Some(entity) = cx.entities.get(part) else { continue };
+        let Some(entity) = cx.entities.get(member) else { continue };
         if entity.state.pos.kind == sine || entity.state.apos.kind == sine {
             // What swings does not stop for anybody.
-            squash(cx, sys, number);
+            crush(cx, sys, number);
             continue;
         }
         return Err(number);
@@ -152,44 +154,44 @@ fn is_stuck(cx: &Context<'_>, number: EntityNum) -> bool {
 }
 
 /// Whether an entity is inside a mover.
-fn overlaps(cx: &Context<'_>, part: EntityNum, number: EntityNum) -> bool {
+fn overlaps(cx: &Context<'_>, member: EntityNum, number: EntityNum) -> bool {
     let Some((origin, mins, maxs, mask)) = shape(cx, number) else { return false };
     cx.host.world().is_some_and(|world| {
         let scene = world.scene(cx, number);
-        scene.trace_entity(origin, mins, maxs, origin, mask, part).startsolid
+        scene.trace_entity(origin, mins, maxs, origin, mask, member).startsolid
     })
 }
 
 fn try_push(
     cx: &mut Context<'_>,
-    part: EntityNum,
+    member: EntityNum,
     number: EntityNum,
     step: Vec3,
     turn: Vec3,
     pushed: &mut Vec<Pushed>,
 ) -> bool {
     let Some((origin, ..)) = shape(cx, number) else { return true };
-    let Some(mover) = cx.entities.get(part) else { return true };
+    let Some(mover) = cx.entities.get(member) else { return true };
     let axis = mover.shared.current_origin - step;
-    let mut way = step;
+    let mut displacement = step;
     if turn != Vec3::ZERO {
         let arm = origin - axis;
         let axes = angles::axes(turn);
         let turned = axes.forward * arm[0] + axes.right * -arm[1] + axes.up * arm[2];
-        way += turned - arm;
+        displacement += turned - arm;
     }
     let before = Pushed { number, origin, yaw: yaw_delta(cx, number) };
-    let rides = pushable(cx, number) == Some(part.index() as i32);
-    displace(cx, number, way, angles::to_short(turn[1]), rides);
+    let rides = pushable(cx, number) == Some(member.index() as i32);
+    displace(cx, number, displacement, angles::to_short(turn[1]), rides);
     if !is_stuck(cx, number) {
         pushed.push(before);
         relink_pushed(cx, number);
         return true;
     }
     // It may stay where it is, when the mover has left it free.
-    put_back(cx, &before);
+    restore_pushed(cx, &before);
     if !is_stuck(cx, number) {
-        lift_off(cx, number);
+        clear_ground(cx, number);
         return true;
     }
     false
@@ -201,23 +203,23 @@ fn yaw_delta(cx: &Context<'_>, number: EntityNum) -> i32 {
         .map_or(0, |player| player.state.delta_angles[1])
 }
 
-fn displace(cx: &mut Context<'_>, number: EntityNum, way: Vec3, yaw: i32, rides: bool) {
+fn displace(cx: &mut Context<'_>, number: EntityNum, displacement: Vec3, yaw: i32, rides: bool) {
     if let Some(player) = cx.clients.players.get_mut(number.index()) {
         let Some(player) = player else { return };
-        player.state.origin += way;
-        player.entity.pos.base += way;
+        player.state.origin += displacement;
+        player.entity.pos.base += displacement;
         player.shared.current_origin = player.state.origin;
         player.state.delta_angles[1] = player.state.delta_angles[1].wrapping_add(yaw);
     } else if let Some(entity) = cx.entities.get_mut(number) {
-        entity.state.pos.base += way;
-        entity.shared.current_origin += way;
+        entity.state.pos.base += displacement;
+        entity.shared.current_origin += displacement;
     }
     if !rides {
-        lift_off(cx, number);
+        clear_ground(cx, number);
     }
 }
 
-fn lift_off(cx: &mut Context<'_>, number: EntityNum) {
+fn clear_ground(cx: &mut Context<'_>, number: EntityNum) {
     let none = EntityNum::NONE.index() as i32;
     if let Some(player) = cx.clients.players.get_mut(number.index()) {
         if let Some(player) = player {
@@ -228,7 +230,7 @@ fn lift_off(cx: &mut Context<'_>, number: EntityNum) {
     }
 }
 
-fn put_back(cx: &mut Context<'_>, before: &Pushed) {
+fn restore_pushed(cx: &mut Context<'_>, before: &Pushed) {
     let Some((origin, ..)) = shape(cx, before.number) else { return };
     if let Some(player) = cx.clients.players.get_mut(before.number.index()) {
         if let Some(player) = player {
@@ -254,22 +256,27 @@ fn relink_pushed(cx: &mut Context<'_>, number: EntityNum) {
 
 /// What a team does about what is in its way: doors and lifts hurt players and turn around, and put
 /// an end to what is none. Others wait.
-fn meet_obstacle(cx: &mut Context<'_>, sys: &mut Systems, captain: EntityNum, blocker: EntityNum) {
-    let Some((_, mover)) = cx.entities.mover(captain) else { return };
-    if !matches!(mover.kind, Kind::Door | Kind::Plat) {
+fn handle_blocked(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    team_master: EntityNum,
+    blocker: EntityNum,
+) {
+    let Some((_, mover)) = cx.entities.mover(team_master) else { return };
+    if !matches!(mover.kind, MoverKind::Door | MoverKind::Plat) {
         return;
     }
     let Some(client) = ClientNum::new(blocker.index()) else {
         sys.items.take_out_of_the_way(cx, blocker);
         return;
     };
-    let turns = !mover.crusher && matches!(mover.leg, Leg::To(_));
+    let turns = !mover.crusher && matches!(mover.state, MoverState::To(_));
     if mover.damage != 0 {
         let hit = Hit::by_world(mover.damage, MeansOfDeath::Crush);
         damage_player(cx, sys, client, &hit);
     }
     if turns {
-        use_mover(cx, captain, Some(client));
+        use_mover(cx, team_master, Some(client));
     }
 }
 impl Items {
@@ -289,7 +296,7 @@ impl Items {
 }
 
 /// Something swings into what cannot give way.
-fn squash(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
+fn crush(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     if let Some(client) = ClientNum::new(number.index()) {
         damage_player(cx, sys, client, &Hit::by_world(LETHAL - 1, MeansOfDeath::Crush));
     } else {

@@ -2,11 +2,11 @@
 //!
 //! Source: the base game's triggers, timer, relay and delay.
 
-use super::{Cause, Trigger};
+use super::{Target, TargetKind};
 use crate::game::deathmatch::{
     context::Context,
     systems::Systems,
-    targets::{fire, is_for_others, pick_target, spread, use_in},
+    targets::{fire, is_for_other_team, pick_target, random_wait, use_in},
 };
 use crate::game::{Host, deathmatch::entities::EntityKind};
 use crate::model::{ClientNum, EntityNum};
@@ -28,18 +28,18 @@ const ONE_OF_ALL: i32 = 4;
 fn resting(
     host: &mut dyn Host,
     map_entity: &MapEntity,
-    cause: Cause,
+    kind: TargetKind,
     wait: f32,
     random: f32,
 ) -> EntityKind {
-    let mut trigger = Trigger::new(cause);
-    trigger.wait = map_entity.float("wait").unwrap_or(wait);
-    trigger.random = map_entity.float("random").unwrap_or(random);
-    if trigger.wait >= 0.0 && trigger.random >= trigger.wait {
-        trigger.random = trigger.wait - TOO_RANDOM;
+    let mut target = Target::new(kind);
+    target.wait = map_entity.float("wait").unwrap_or(wait);
+    target.random = map_entity.float("random").unwrap_or(random);
+    if target.wait >= 0.0 && target.random >= target.wait {
+        target.random = target.wait - TOO_RANDOM;
         host.print(&format!("line {}: the chance is not below the wait", map_entity.line()));
     }
-    EntityKind::Trigger(Box::new(trigger))
+    EntityKind::Target(Box::new(target))
 }
 
 /// `trigger_multiple`.
@@ -48,7 +48,7 @@ pub(in crate::game::deathmatch) fn multiple(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let kind = resting(cx.host, map_entity, Cause::Touch, 0.5, 0.0);
+    let kind = resting(cx.host, map_entity, TargetKind::Multiple, 0.5, 0.0);
     sys.targets.add_trigger(cx, map_entity, kind, None);
 }
 
@@ -59,7 +59,7 @@ pub(in crate::game::deathmatch) fn always(
     map_entity: &MapEntity,
 ) {
     let due = cx.clients.now + START_MS;
-    if let Some(number) = sys.targets.add_target(cx, map_entity, Cause::Start) {
+    if let Some(number) = sys.targets.add_target(cx, map_entity, TargetKind::Always) {
         cx.entities.schedule(number, Some(due), None);
     }
 }
@@ -71,7 +71,7 @@ pub(in crate::game::deathmatch) fn timer(
     map_entity: &MapEntity,
 ) {
     let due = cx.clients.now + CLOCK_MS;
-    let kind = resting(cx.host, map_entity, Cause::Clock, 1.0, 1.0);
+    let kind = resting(cx.host, map_entity, TargetKind::Timer, 1.0, 1.0);
     let Some(entity) =
         sys.targets.add(cx, map_entity, kind).and_then(|number| cx.entities.get_mut(number))
     else {
@@ -86,7 +86,7 @@ pub(in crate::game::deathmatch) fn relay(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    sys.targets.add_target(cx, map_entity, Cause::Relay);
+    sys.targets.add_target(cx, map_entity, TargetKind::Relay);
 }
 
 /// `target_delay`.
@@ -95,11 +95,11 @@ pub(in crate::game::deathmatch) fn delay(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let mut trigger = Trigger::new(Cause::Delay);
+    let mut target = Target::new(TargetKind::Delay);
     let wait = map_entity.float("delay").or_else(|| map_entity.float("wait"));
-    trigger.wait = wait.filter(|&wait| wait != 0.0).unwrap_or(1.0);
-    trigger.random = map_entity.float("random").unwrap_or(0.0);
-    sys.targets.add(cx, map_entity, EntityKind::Trigger(Box::new(trigger)));
+    target.wait = wait.filter(|&wait| wait != 0.0).unwrap_or(1.0);
+    target.random = map_entity.float("random").unwrap_or(0.0);
+    sys.targets.add(cx, map_entity, EntityKind::Target(Box::new(target)));
 }
 
 pub(super) fn use_multiple(
@@ -109,12 +109,12 @@ pub(super) fn use_multiple(
     activator: Option<ClientNum>,
     links: u8,
 ) {
-    let Some((entity, trigger)) = cx.entities.trigger(number) else { return };
-    let (resting, flags, wait) = (entity.think_at.is_some(), entity.spawnflags, trigger.wait);
-    if resting || activator.is_some_and(|client| is_for_others(cx, flags, client)) {
+    let Some((entity, target)) = cx.entities.target(number) else { return };
+    let (resting, flags, wait) = (entity.think_at.is_some(), entity.spawnflags, target.wait);
+    if resting || activator.is_some_and(|client| is_for_other_team(cx, flags, client)) {
         return;
     }
-    let rest = if wait > 0.0 { spread(cx, number) } else { LAST_MS };
+    let rest = if wait > 0.0 { random_wait(cx, number) } else { LAST_MS };
     // Before it fires: it may be used again by what it fires.
     cx.entities.schedule(number, Some(cx.clients.now + rest), activator);
     fire(cx, sys, number, activator, links);
@@ -128,7 +128,7 @@ pub(super) fn use_relay(
     links: u8,
 ) {
     let Some(flags) = cx.entities.get(number).map(|entity| entity.spawnflags) else { return };
-    if activator.is_some_and(|client| is_for_others(cx, flags, client)) {
+    if activator.is_some_and(|client| is_for_other_team(cx, flags, client)) {
         return;
     }
     if flags & ONE_OF_ALL == 0 {
@@ -151,18 +151,18 @@ pub(super) fn toggle_timer(
     if cx.entities.get(number).is_some_and(|entity| entity.think_at.is_some()) {
         cx.entities.schedule(number, None, activator);
     } else {
-        tick(cx, sys, number, activator, links);
+        fire_timer(cx, sys, number, activator, links);
     }
 }
 
-pub(in crate::game::deathmatch) fn tick(
+pub(in crate::game::deathmatch) fn fire_timer(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,
     activator: Option<ClientNum>,
     links: u8,
 ) {
-    let rest = spread(cx, number);
+    let rest = random_wait(cx, number);
     cx.entities.schedule(number, Some(cx.clients.now + rest), activator);
     fire(cx, sys, number, activator, links);
 }
