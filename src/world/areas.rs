@@ -15,55 +15,55 @@ use super::bsp::{AreaNum, MAX_AREAS, TableIndex};
 
 const _: () = assert!(MAX_AREA_BYTES * 8 == MAX_AREAS);
 
-/// Which doors of a running level are open, as far as areas go.
+/// Open state of the area portals of a running level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Areas {
     count: usize,
-    /// Open doors of each pair, row after row.
+    /// Open portals of each pair of areas, row by row.
     open: Vec<u16>,
-    /// The group of each area: the lowest area that it is joined to.
+    /// Group of each area: the lowest area that it is connected to.
     groups: Vec<u16>,
 }
 
-/// Why a door's change was refused. The game has lost count of its doors.
+/// Errors of an area portal change. The game has lost count of its doors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AreaPortalError {
-    /// Shut once more than opened.
-    #[error("the door between areas {0} and {1} is shut already")]
+    /// Closed once more than opened.
+    #[error("the door between areas {0} and {1} is closed already")]
     Shut(AreaNum, AreaNum),
-    /// Opened more often than can be counted.
+    /// Opened more often than the counter can hold.
     #[error("too many open doors between areas {0} and {1}")]
     Overflow(AreaNum, AreaNum),
-    /// No area of this map.
+    /// Not an area of this map.
     #[error("area {0} is not on this map")]
     NoSuchArea(AreaNum),
 }
 
 impl Areas {
-    /// The areas of a map, 256 at most, with every door shut.
+    /// Areas of a map, 256 at most, with every portal closed.
     #[must_use]
     pub fn new(count: usize) -> Self {
         let count = count.min(MAX_AREAS);
         Self { count, open: vec![0; count * count], groups: (0..count as u16).collect() }
     }
 
-    /// How many there are.
+    /// Number of areas.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count
     }
 
-    /// The area of that number, if the map has it.
+    /// Number of the area with this index, if the map has it.
     #[must_use]
     pub fn number(&self, index: usize) -> Option<AreaNum> {
         (index < self.count).then(|| AreaNum::from_checked(index))
     }
 
-    /// A door between two areas opens or has shut. A door that touches no second area changes nothing.
+    /// Opens or closes an area portal. A portal without a second area changes nothing.
     ///
     /// # Errors
     ///
-    /// When the counts would no longer make sense. Nothing is changed then.
+    /// Rejects unknown areas and counts out of range. Nothing is changed then.
     pub fn set_portal(
         &mut self,
         first: Option<AreaNum>,
@@ -92,7 +92,7 @@ impl Areas {
         Ok(())
     }
 
-    /// Whether one can be seen from the other. What has no area is joined to nothing, not even itself.
+    /// Whether two areas are connected. No area is connected to nothing, not even to itself.
     #[must_use]
     pub fn connected(&self, first: Option<AreaNum>, second: Option<AreaNum>) -> bool {
         let group = |area: AreaNum| self.groups.get(area.index());
@@ -125,7 +125,7 @@ impl Areas {
     }
 }
 
-/// The areas that a snapshot shows, gathered from one or more viewpoints.
+/// Areas visible in a snapshot, collected from one or more viewpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VisibleAreas {
     seen: [u8; MAX_AREA_BYTES],
@@ -133,13 +133,13 @@ pub struct VisibleAreas {
 }
 
 impl VisibleAreas {
-    /// No area of these seen yet.
+    /// Returns an empty set for these areas.
     #[must_use]
     pub const fn new(areas: &Areas) -> Self {
         Self { seen: [0; MAX_AREA_BYTES], len: areas.count.div_ceil(8) }
     }
 
-    /// Adds what is seen from a viewpoint. One without an area sees all.
+    /// Adds the areas that are visible from a viewpoint. A viewpoint without an area sees all.
     pub fn add(&mut self, areas: &Areas, viewer: Option<AreaNum>) {
         let Some(viewer) = viewer else {
             self.seen = [0xff; MAX_AREA_BYTES];
@@ -152,7 +152,7 @@ impl VisibleAreas {
         }
     }
 
-    /// The bytes that a snapshot carries, where a set bit hides its area.
+    /// Returns the area bytes of a snapshot, in which a set bit hides its area.
     #[must_use]
     pub fn hidden(&self) -> ([u8; MAX_AREA_BYTES], usize) {
         (self.seen.map(|byte| !byte), self.len)
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn doors_join_areas_through_others() {
+    fn open_doors_connect_areas_transitively() {
         let mut areas = Areas::new(5);
         areas.set_portal(at(3), at(0), true).unwrap();
         areas.set_portal(at(3), at(4), true).unwrap();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn miscounted_doors_are_refused_and_change_nothing() {
+    fn miscounted_doors_are_rejected_without_change() {
         let mut areas = Areas::new(2);
         let before = areas.clone();
         assert_eq!(
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_hides_what_no_viewpoint_reaches() {
+    fn area_mask_hides_areas_out_of_reach_of_viewpoints() {
         let mut areas = Areas::new(10);
         areas.set_portal(at(1), at(9), true).unwrap();
         let mut mask = VisibleAreas::new(&areas);

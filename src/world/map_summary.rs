@@ -1,20 +1,20 @@
 //! Map summary: counts, size and entity categories.
 //!
-//! Source: the class names of the base game and its team games.
+//! Source: the classnames of the base game and its team games.
 
 use crate::model::Vec3;
 
 use super::bsp::Bsp;
 use super::entity_string::{MapEntities, MapEntity};
 
-/// What an entity is for, as far as a plan or a list tells them apart.
+/// Category of an entity, for map drawings and lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntityCategory {
-    /// Players appear here.
+    /// Spawn point of any team.
     Spawn,
-    /// Players of the red team appear here.
+    /// Spawn point of the red team.
     RedSpawn,
-    /// Players of the blue team appear here.
+    /// Spawn point of the blue team.
     BlueSpawn,
     /// A weapon.
     Weapon,
@@ -22,23 +22,23 @@ pub enum EntityCategory {
     Ammo,
     /// Health.
     Health,
-    /// Armour.
+    /// Armor.
     Armor,
-    /// A power-up or something to carry.
+    /// Powerup, rune or holdable.
     Powerup,
     /// A flag or an obelisk.
     Flag,
-    /// Throws players.
+    /// Jump pad.
     JumpPad,
-    /// Takes players elsewhere.
+    /// Teleporter.
     Teleporter,
-    /// A door, a lift, a train.
+    /// Mover: door, plat, train.
     Mover,
-    /// Anything else.
+    /// Any other entity.
     Other,
 }
 
-/// Beginnings of class names, longest first where one begins with another.
+/// Prefixes of classnames, longer prefixes before their own prefixes.
 const CLASSES: &[(&str, EntityCategory)] = &[
     ("info_player_deathmatch", EntityCategory::Spawn),
     ("info_player_start", EntityCategory::Spawn),
@@ -69,7 +69,7 @@ const CLASSES: &[(&str, EntityCategory)] = &[
 ];
 
 impl EntityCategory {
-    /// What an entity of this class is for.
+    /// Returns the category of a classname.
     #[must_use]
     pub fn of(class: &str) -> Self {
         let begins = |start: &str| {
@@ -78,7 +78,7 @@ impl EntityCategory {
         CLASSES.iter().find(|(start, _)| begins(start)).map_or(Self::Other, |row| row.1)
     }
 
-    /// Whether players appear here.
+    /// Whether it is a spawn point.
     #[must_use]
     pub const fn is_spawn(self) -> bool {
         matches!(self, Self::Spawn | Self::RedSpawn | Self::BlueSpawn)
@@ -94,18 +94,18 @@ impl EntityCategory {
     }
 }
 
-/// What a map offers.
+/// Summary of a map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapSummary {
-    /// Title that the map gives itself; may be empty.
+    /// Title from the worldspawn; may be empty.
     pub title: String,
     /// Entities, the world included.
     pub entities: usize,
-    /// Places where players appear, of any team.
+    /// Spawn points of all teams.
     pub spawns: usize,
-    /// Things to pick up.
+    /// Items.
     pub items: usize,
-    /// Extent of the world along each axis, in units.
+    /// Size of the world along each axis, in units.
     pub size: Vec3,
     /// Brushes.
     pub brushes: usize,
@@ -118,7 +118,7 @@ pub struct MapSummary {
 }
 
 impl MapSummary {
-    /// Counts what is there.
+    /// Counts the content of a map.
     #[must_use]
     pub fn of(map: &Bsp, entities: &MapEntities) -> Self {
         let purposes = || entities.all().iter().map(MapEntity::classname).map(EntityCategory::of);
@@ -128,7 +128,7 @@ impl MapSummary {
             entities: entities.all().len(),
             spawns: purposes().filter(|purpose| purpose.is_spawn()).count(),
             items: purposes().filter(|purpose| purpose.is_item()).count(),
-            // The box is one unit larger on every side than the world.
+            // The model's box is padded by one unit on every side.
             size: world.maxs - world.mins - Vec3::new(2.0, 2.0, 2.0),
             brushes: map.brushes.len(),
             patches: map.patches().count(),
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_are_told_apart_by_their_beginning() {
+    fn categories_follow_classname_prefixes() {
         for (class, purpose) in [
             ("item_health_mega", EntityCategory::Health),
             ("ITEM_QUAD", EntityCategory::Powerup),

@@ -1,7 +1,7 @@
 //! Map geometry: BSP file, collision, visibility and linked entities.
 //!
-//! Imports [`crate::model`] only. Files come in as bytes and there is no clock. Every result is the same on
-//! every machine: single-precision arithmetic in a fixed order.
+//! Imports [`crate::model`] only. Files are given as bytes, and no clock is used. Every result is
+//! the same on every machine: single-precision arithmetic in a fixed order.
 
 pub mod areas;
 pub mod bsp;

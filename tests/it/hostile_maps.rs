@@ -149,101 +149,96 @@ fn map_error_names_lump_and_record() {
     const NAN: i32 = 0x7fc0_0000;
     let sample = Sample::new();
     let cases = [
-        (Lump::Brushes, 12 + 8, 2, "brushes, record 1: shader 2 does not exist, there are 2"),
-        (Lump::Brushes, 8, -1, "brushes, record 0: shader -1 does not exist, there are 2"),
+        (Lump::Brushes, 12 + 8, 2, "brushes, record 1: shader 2 not found (table has 2)"),
+        (Lump::Brushes, 8, -1, "brushes, record 0: shader -1 not found (table has 2)"),
         (
             Lump::Brushes,
             12 + 4,
             5,
-            "brushes, record 1: 5 sides bound no volume; a brush has none or at least 6",
+            "brushes, record 1: brush has 5 sides (expected 0 or at least 6)",
         ),
-        (Lump::Brushes, 12, 13, "brushes, record 1: 6 sides from 13 on do not exist, there are 18"),
+        (
+            Lump::Brushes,
+            12,
+            13,
+            "brushes, record 1: range of sides exceeds its table: first 13, count 6 (table has 18)",
+        ),
         (
             Lump::Brushes,
             4,
             i32::MAX,
-            "brushes, record 0: 2147483647 sides from 0 on do not exist, there are 18",
+            "brushes, record 0: range of sides exceeds its table: first 0, count 2147483647 (table has 18)",
         ),
         (
             Lump::Brushes,
             4,
             18,
-            "brushes, record 1: sides are claimed more often than they exist, 18",
+            "brushes, record 1: ranges of sides overlap: their sum exceeds the table of 18",
         ),
-        (Lump::BrushSides, 8, 7, "brush sides, record 1: plane 7 does not exist, there are 7"),
-        (Lump::Planes, 16, NAN, "planes, record 1: normal is no finite number"),
-        (Lump::Planes, 12, 0x7f80_0000, "planes, record 0: distance is no finite number"),
+        (Lump::BrushSides, 8, 7, "brush sides, record 1: plane 7 not found (table has 7)"),
+        (Lump::Planes, 16, NAN, "planes, record 1: normal is not a finite number"),
+        (Lump::Planes, 12, 0x7f80_0000, "planes, record 0: distance is not a finite number"),
         (Lump::Planes, 0, 0, "planes, record 0: the normal has length 0, not 1"),
-        (Lump::Nodes, 4, 0, "nodes, record 0: the tree comes here twice"),
-        (Lump::Nodes, 8, -1, "leafs, record 0: the tree comes here twice"),
+        (Lump::Nodes, 4, 0, "nodes, record 0: tree reaches this record twice"),
+        (Lump::Nodes, 8, -1, "leafs, record 0: tree reaches this record twice"),
         (
             Lump::Nodes,
             8,
             i32::MIN,
-            "nodes, record 0: child leaf 2147483647 does not exist, there are 2",
+            "nodes, record 0: child leaf 2147483647 not found (table has 2)",
         ),
-        (Lump::Nodes, 4, 1, "nodes, record 0: child node 1 does not exist, there are 1"),
-        (Lump::Nodes, 0, 7, "nodes, record 0: plane 7 does not exist, there are 7"),
-        (Lump::Leafs, 48, 2, "leafs, record 1: cluster 2 does not exist, there are 2"),
-        (Lump::Leafs, 52, 256, "leafs, record 1: area 256 does not exist, there are 256"),
+        (Lump::Nodes, 4, 1, "nodes, record 0: child node 1 not found (table has 1)"),
+        (Lump::Nodes, 0, 7, "nodes, record 0: plane 7 not found (table has 7)"),
+        (Lump::Leafs, 48, 2, "leafs, record 1: cluster 2 not found (table has 2)"),
+        (Lump::Leafs, 52, 256, "leafs, record 1: area 256 not found (table has 256)"),
         (
             Lump::Leafs,
             48 + 44,
             2,
-            "leafs, record 1: 2 leaf brushes from 1 on do not exist, there are 2",
+            "leafs, record 1: range of leaf brushes exceeds its table: first 1, count 2 (table has 2)",
         ),
         (
             Lump::Leafs,
             44,
             2,
-            "leafs, record 1: leaf brushes are claimed more often than they exist, 2",
+            "leafs, record 1: ranges of leaf brushes overlap: their sum exceeds the table of 2",
         ),
-        (Lump::LeafBrushes, 4, 3, "leaf brushes, record 1: brush 3 does not exist, there are 3"),
-        (
-            Lump::LeafSurfaces,
-            0,
-            2,
-            "leaf surfaces, record 0: surface 2 does not exist, there are 2",
-        ),
-        (
-            Lump::LeafSurfaces,
-            0,
-            -2,
-            "leaf surfaces, record 0: surface -2 does not exist, there are 2",
-        ),
+        (Lump::LeafBrushes, 4, 3, "leaf brushes, record 1: brush 3 not found (table has 3)"),
+        (Lump::LeafSurfaces, 0, 2, "leaf surfaces, record 0: surface 2 not found (table has 2)"),
+        (Lump::LeafSurfaces, 0, -2, "leaf surfaces, record 0: surface -2 not found (table has 2)"),
         (
             Lump::Models,
             40 + 32,
             3,
-            "models, record 1: 1 brushes from 3 on do not exist, there are 3",
+            "models, record 1: range of brushes exceeds its table: first 3, count 1 (table has 3)",
         ),
         (
             Lump::Models,
             36,
             3,
-            "models, record 1: brushes are claimed more often than they exist, 3",
+            "models, record 1: ranges of brushes overlap: their sum exceeds the table of 3",
         ),
-        (Lump::Models, 0, NAN, "models, record 0: lower bound is no finite number"),
-        (Lump::Vertices, 44, NAN, "vertices, record 1: position is no finite number"),
+        (Lump::Models, 0, NAN, "models, record 0: lower bound is not a finite number"),
+        (Lump::Vertices, 44, NAN, "vertices, record 1: position is not a finite number"),
         (
             Lump::Surfaces,
             96,
             4,
-            "surfaces, record 0: a patch of 4 by 3 points; both must be odd, 3 to 129, and make at most 1024",
+            "surfaces, record 0: invalid patch size: 4 by 3 points (expected odd sides, 3 to 129, at most 1024 points)",
         ),
         (
             Lump::Surfaces,
             100,
             131,
-            "surfaces, record 0: a patch of 3 by 131 points; both must be odd, 3 to 129, and make at most 1024",
+            "surfaces, record 0: invalid patch size: 3 by 131 points (expected odd sides, 3 to 129, at most 1024 points)",
         ),
         (
             Lump::Surfaces,
             12,
             4,
-            "surfaces, record 0: 9 vertices from 4 on do not exist, there are 12",
+            "surfaces, record 0: range of vertices exceeds its table: first 4, count 9 (table has 12)",
         ),
-        (Lump::Surfaces, 0, 2, "surfaces, record 0: shader 2 does not exist, there are 2"),
+        (Lump::Surfaces, 0, 2, "surfaces, record 0: shader 2 not found (table has 2)"),
     ];
     for (lump, at, value, expected) in cases {
         let error = sample.with(lump, at, value).load().unwrap_err();
@@ -260,7 +255,7 @@ fn false_map_headers_are_rejected() {
         changed[at..at + 4].copy_from_slice(&value.to_le_bytes());
         Bsp::load(&changed).unwrap_err().to_string()
     };
-    assert_eq!(refused(4, 47), "is a map of version 47; version 46 is wanted");
+    assert_eq!(refused(4, 47), "unsupported map version: 47 (expected 46)");
     assert!(refused(0, 0x5053_4252).contains("begins with \"RBSP\""));
     let len = file.len();
     for (offset, bytes) in [(-1, 8), (8, -8), (len as i32, 8), (i32::MAX, i32::MAX), (0, i32::MAX)]
@@ -268,30 +263,30 @@ fn false_map_headers_are_rejected() {
         let mut changed = file.clone();
         changed[8 + 8..8 + 16].copy_from_slice(&[offset, bytes][..].bytes());
         let expected =
-            format!("shaders: lies at {offset} with {bytes} bytes, but the file has {len}");
+            format!("shaders: {bytes} bytes at offset {offset} exceed the file of {len} bytes");
         assert_eq!(Bsp::load(&changed).unwrap_err().to_string(), expected);
     }
-    assert_eq!(refused(8 + 12, 73), "shaders: 73 bytes are no whole number of records of 72");
+    assert_eq!(refused(8 + 12, 73), "shaders: 73 bytes are not a multiple of the record length 72");
     for (lump, name) in [(1, "shaders"), (2, "planes"), (3, "nodes"), (4, "leafs"), (7, "models")] {
         assert_eq!(refused(8 + 8 * lump + 4, 0), format!("{name}: is empty"));
     }
     let mut many = sample.clone();
     many.0.lumps[Lump::Models as usize] = sample.0.lumps[Lump::Models as usize][..40].repeat(255);
-    assert_eq!(many.load().unwrap_err().to_string(), "models: has 255 records, more than 254");
+    assert_eq!(many.load().unwrap_err().to_string(), "models: too many records: 255 (max 254)");
 }
 
 #[test]
 fn invalid_pvs_hides_nothing_and_is_reported() {
     let sample = Sample::new();
     for (at, value, expected) in [
-        (0, 1, "visibility: 1 clusters, but leafs name 2; everything sees everything"),
-        (0, -1, "visibility: -1 clusters, but leafs name 2; everything sees everything"),
-        (4, 0, "visibility: rows of 0 bytes for 2 clusters; everything sees everything"),
-        (4, 9, "visibility: 2 rows of 9 bytes do not fit into 24; everything sees everything"),
+        (0, 1, "visibility: 1 clusters, but leafs use 2; PVS ignored, everything is visible"),
+        (0, -1, "visibility: -1 clusters, but leafs use 2; PVS ignored, everything is visible"),
+        (4, 0, "visibility: rows of 0 bytes for 2 clusters; PVS ignored, everything is visible"),
+        (4, 9, "visibility: 2 rows of 9 bytes exceed 24 bytes; PVS ignored, everything is visible"),
         (
             0,
             i32::MAX,
-            "visibility: rows of 8 bytes for 2147483647 clusters; everything sees everything",
+            "visibility: rows of 8 bytes for 2147483647 clusters; PVS ignored, everything is visible",
         ),
     ] {
         let map = sample.with(Lump::Visibility, at, value).load().unwrap();
@@ -324,7 +319,7 @@ fn deepest_bsp_tree_loads_and_deeper_is_rejected() {
     });
     assert_eq!(leafs, MAX_TREE_DEPTH + 1);
     let error = chain(MAX_TREE_DEPTH + 1).load().unwrap_err().to_string();
-    assert!(error.contains("the tree is deeper than"), "{error}");
+    assert!(error.contains("tree is too deep"), "{error}");
     assert!(chain(100_000).load().is_err());
 }
 

@@ -428,7 +428,7 @@ fn invalid_map_keeps_the_running_level() {
         ("../rooms", "Can't find map maps/../rooms.bsp"),
         ("cut", "maps/cut.bsp in memory: "),
         ("unborn", "maps/unborn.bsp in memory: no spawn point"),
-        ("unbalanced", "maps/unbalanced.bsp in memory: entity text, line 2: "),
+        ("unbalanced", "maps/unbalanced.bsp in memory: entity string, line 2: "),
     ] {
         server.handle_console_line(Millis(1), &format!("map {map}"));
         let said = server.poll_console().unwrap();

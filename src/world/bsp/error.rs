@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Lump {
-    /// Entity text.
+    /// Entity string.
     Entities,
     /// Shaders.
     Shaders,
@@ -30,7 +30,7 @@ pub enum Lump {
     BrushSides,
     /// Vertices.
     Vertices,
-    /// Triangles' corners.
+    /// Corners of triangles.
     Indexes,
     /// Fogs.
     Fogs,
@@ -40,12 +40,12 @@ pub enum Lump {
     LightMaps,
     /// Light grid.
     LightGrid,
-    /// What sees what.
+    /// PVS rows.
     Visibility,
 }
 
 impl Lump {
-    /// All of them, in the order of the header.
+    /// All lumps, in the order of the header.
     pub const ALL: [Self; 17] = [
         Self::Entities,
         Self::Shaders,
@@ -66,7 +66,7 @@ impl Lump {
         Self::Visibility,
     ];
 
-    /// Bytes of one record; 1 for text and for what has no records.
+    /// Bytes of one record; 1 for lumps without records.
     #[must_use]
     pub const fn record_len(self) -> usize {
         match self {
@@ -110,169 +110,171 @@ impl fmt::Display for Lump {
     }
 }
 
-/// Why a map file is refused.
+/// Reasons to reject a map file.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BspError {
     /// Shorter than a header.
-    #[error("{len} bytes are no map: the header alone takes 144")]
+    #[error("too short for a map: {len} bytes (the header alone is 144)")]
     TooShort {
-        /// Bytes there.
+        /// Length of the file, in bytes.
         len: usize,
     },
-    /// Longer than any map may be.
-    #[error("{len} bytes are more than the {max} that a map may have")]
+    /// Longer than the limit.
+    #[error("too long for a map: {len} bytes (max {max})")]
     TooLong {
-        /// Bytes there.
+        /// Length of the file, in bytes.
         len: usize,
-        /// Most bytes taken.
+        /// Limit, in bytes.
         max: usize,
     },
-    /// Not a map of this family.
+    /// Not an IBSP file.
     #[error("begins with \"{}\" instead of \"IBSP\": not a Quake III map", magic.escape_ascii())]
     Magic {
         /// The first four bytes.
         magic: [u8; 4],
     },
-    /// A map of another game of the family.
-    #[error("is a map of version {version}; version 46 is wanted")]
+    /// A map of another engine.
+    #[error("unsupported map version: {version} (expected 46)")]
     Version {
-        /// What the header says.
+        /// Version in the header.
         version: i32,
     },
-    /// A lump as a whole is wrong.
+    /// Invalid lump.
     #[error("{lump}: {fault}")]
     Lump {
-        /// Which.
+        /// Lump.
         lump: Lump,
-        /// What about it.
+        /// Problem of the lump.
         fault: LumpFault,
     },
-    /// A record of a lump is wrong.
+    /// Invalid record of a lump.
     #[error("{lump}, record {record}: {fault}")]
     Record {
-        /// Which lump.
+        /// Lump.
         lump: Lump,
-        /// Which record of it, from 0.
+        /// Index of the record in the lump, from 0.
         record: usize,
-        /// What about it.
+        /// Problem of the record.
         fault: RecordFault,
     },
 }
 
-/// What is wrong with a lump as a whole.
+/// Problems of a whole lump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LumpFault {
-    /// Reaches beyond the file.
-    #[error("lies at {offset} with {len} bytes, but the file has {file_len}")]
+    /// Exceeds the file.
+    #[error("{len} bytes at offset {offset} exceed the file of {file_len} bytes")]
     Outside {
-        /// Where it begins, as the header says.
+        /// Offset in the header, in bytes.
         offset: i32,
-        /// How long it is, as the header says.
+        /// Length in the header, in bytes.
         len: i32,
-        /// Bytes of the file.
+        /// Length of the file, in bytes.
         file_len: usize,
     },
-    /// Its last record is cut.
-    #[error("{len} bytes are no whole number of records of {record_len}")]
+    /// Truncated last record.
+    #[error("{len} bytes are not a multiple of the record length {record_len}")]
     NotWhole {
-        /// Bytes of the lump.
+        /// Length of the lump, in bytes.
         len: usize,
-        /// Bytes of a record.
+        /// Length of a record, in bytes.
         record_len: usize,
     },
-    /// Every map has at least one record here.
+    /// No records in a lump that every map needs.
     #[error("is empty")]
     Empty,
-    /// More than can be used.
-    #[error("has {count} records, more than {max}")]
+    /// More records than supported.
+    #[error("too many records: {count} (max {max})")]
     TooMany {
-        /// Records there.
+        /// Records in the lump.
         count: usize,
-        /// Records taken.
+        /// Limit.
         max: usize,
     },
 }
 
-/// What is wrong with a record.
+/// Problems of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum RecordFault {
-    /// Points at a record that is not there.
-    #[error("{field} {value} does not exist, there are {count}")]
+    /// Reference to a missing record.
+    #[error("{field} {value} not found (table has {count})")]
     Index {
-        /// Which number.
+        /// Name of the reference.
         field: &'static str,
-        /// What it is.
+        /// Its value.
         value: i32,
-        /// How many there are.
+        /// Records in the referenced table.
         count: usize,
     },
-    /// Claims records that are not there.
-    #[error("{count} {field} from {first} on do not exist, there are {available}")]
+    /// Range that exceeds its table.
+    #[error(
+        "range of {field} exceeds its table: first {first}, count {count} (table has {available})"
+    )]
     Range {
-        /// Which range.
+        /// Name of the range.
         field: &'static str,
         /// First record.
         first: i32,
-        /// Claimed records.
+        /// Records in the range.
         count: i32,
-        /// How many there are.
+        /// Records in the referenced table.
         available: usize,
     },
-    /// Together with the records before it, claims more than there are: some are claimed twice.
-    #[error("{field} are claimed more often than they exist, {available}")]
+    /// Ranges of several records that overlap: their sum exceeds the table.
+    #[error("ranges of {field} overlap: their sum exceeds the table of {available}")]
     Shared {
-        /// Which range.
+        /// Name of the ranges.
         field: &'static str,
-        /// How many there are.
+        /// Records in the referenced table.
         available: usize,
     },
-    /// An infinity or no number.
-    #[error("{field} is no finite number")]
+    /// Infinity or NaN.
+    #[error("{field} is not a finite number")]
     NotFinite {
-        /// Which number.
+        /// Name of the number.
         field: &'static str,
     },
-    /// A direction without length 1.
-    #[error("the normal has length {length}, not 1")]
+    /// Normal vector whose length is not 1.
+    #[error("normal has length {length} (expected 1)")]
     Normal {
-        /// Its length.
+        /// Length of the vector.
         length: f32,
     },
-    /// A number outside its range.
-    #[error("{field} {value} is not between {min} and {max}")]
+    /// Number outside its range.
+    #[error("{field} out of range: {value} (expected {min} to {max})")]
     Value {
-        /// Which number.
+        /// Name of the number.
         field: &'static str,
-        /// What it is.
+        /// Its value.
         value: i32,
-        /// Least.
+        /// Minimum.
         min: i32,
-        /// Most.
+        /// Maximum.
         max: i32,
     },
-    /// A brush that is open on some axis.
-    #[error("{sides} sides bound no volume; a brush has none or at least 6")]
+    /// Brush that is open on some axis.
+    #[error("brush has {sides} sides (expected 0 or at least 6)")]
     FewSides {
-        /// Its sides.
+        /// Sides of the brush.
         sides: usize,
     },
-    /// A curved patch whose grid is no grid of patches.
+    /// Patch with an invalid grid size.
     #[error(
-        "a patch of {width} by {height} points; both must be odd, 3 to 129, and make at most 1024"
+        "invalid patch size: {width} by {height} points (expected odd sides, 3 to 129, at most 1024 points)"
     )]
     PatchSize {
-        /// Points in a row.
+        /// Control points in a row.
         width: i32,
         /// Rows.
         height: i32,
     },
-    /// The tree comes to this record a second time.
-    #[error("the tree comes here twice")]
+    /// Tree node or leaf with more than one parent.
+    #[error("tree reaches this record twice")]
     Revisited,
-    /// The tree is deeper than queries go.
-    #[error("the tree is deeper than {max} here")]
+    /// Tree deeper than queries can walk.
+    #[error("tree is too deep here (max {max})")]
     TooDeep {
-        /// Deepest that is allowed.
+        /// Limit, in nodes from the root.
         max: usize,
     },
 }

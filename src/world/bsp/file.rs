@@ -1,7 +1,8 @@
-//! Map file as lumps, and lumps as records of numbers.
+//! Lumps of a map file and their records.
 //!
-//! Invariants: a [`Lumps`] has every lump inside the file and a whole number of records in each; a
-//! [`Record`] has exactly the bytes of its kind. Every index is checked where it is read.
+//! Invariants: every lump of a [`Lumps`] is inside the file and has a whole number of records. A
+//! [`Record`] has exactly the length of its lump's records. Every index is checked where it is
+//! read.
 //!
 //! Source: IBSP, version 46; all numbers are little-endian.
 
@@ -10,7 +11,7 @@ use crate::model::Vec3;
 use super::error::{BspError, Lump, LumpFault, RecordFault};
 use super::table::{Span, TableIndex};
 
-/// Largest file taken, in bytes.
+/// Largest accepted file, in bytes.
 pub const MAX_FILE_LEN: usize = 256 * 1024 * 1024;
 
 const MAGIC: [u8; 4] = *b"IBSP";
@@ -60,7 +61,7 @@ impl<'a> Lumps<'a> {
         self.0[lump as usize]
     }
 
-    /// How many records a lump has.
+    /// Returns the number of records of a lump.
     pub(super) fn count(&self, lump: Lump) -> usize {
         self.bytes(lump).len() / lump.record_len()
     }
@@ -88,7 +89,7 @@ fn int(bytes: &[u8], at: usize) -> i32 {
     i32::from_le_bytes(word(bytes, at))
 }
 
-/// One record of a lump. Offsets are those of its kind's layout.
+/// One record of a lump. Offsets are relative to the record.
 #[derive(Clone, Copy)]
 pub(super) struct Record<'a> {
     lump: Lump,
@@ -113,7 +114,7 @@ impl<'a> Record<'a> {
         [self.int(at), self.int(at + 4), self.int(at + 8)]
     }
 
-    /// A finite number.
+    /// Reads a finite number.
     pub(super) fn float(self, at: usize, field: &'static str) -> Result<f32, BspError> {
         let float = f32::from_le_bytes(word(self.bytes, at));
         if float.is_finite() {
@@ -123,7 +124,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Three finite numbers.
+    /// Reads three finite numbers.
     pub(super) fn vec3(self, at: usize, field: &'static str) -> Result<Vec3, BspError> {
         Ok(Vec3::new(
             self.float(at, field)?,
@@ -132,7 +133,7 @@ impl<'a> Record<'a> {
         ))
     }
 
-    /// The number of one of `count` records.
+    /// Reads an index into a table of `count` records.
     pub(super) fn number<N: TableIndex>(
         self,
         at: usize,
@@ -142,7 +143,7 @@ impl<'a> Record<'a> {
         self.checked(self.int(at), field, count)
     }
 
-    /// A number of one of `count` records, wherever the record has it from.
+    /// Converts a value to an index into a table of `count` records.
     pub(super) fn checked<N: TableIndex>(
         self,
         value: i32,
@@ -155,7 +156,7 @@ impl<'a> Record<'a> {
             .ok_or_else(|| self.fault(RecordFault::Index { field, value, count }))
     }
 
-    /// The number of one of `count` records, where -1 says none.
+    /// Reads an index into a table of `count` records; -1 means none.
     pub(super) fn optional<N: TableIndex>(
         self,
         at: usize,
@@ -165,7 +166,7 @@ impl<'a> Record<'a> {
         if self.int(at) == -1 { Ok(None) } else { self.number(at, field, count).map(Some) }
     }
 
-    /// First record and number of records, out of `available`.
+    /// Reads a range (first, count) of a table of `available` records.
     pub(super) fn span<N: TableIndex>(
         self,
         at: usize,
@@ -175,7 +176,7 @@ impl<'a> Record<'a> {
         self.checked_span(self.int(at), self.int(at + 4), field, available)
     }
 
-    /// A span of `available` records, wherever the record has it from.
+    /// Converts two values to a range of a table of `available` records.
     pub(super) fn checked_span<N: TableIndex>(
         self,
         first: i32,
@@ -184,7 +185,7 @@ impl<'a> Record<'a> {
         available: usize,
     ) -> Result<Span<N>, BspError> {
         if count == 0 {
-            // Compilers leave anything where nothing is.
+            // Compilers write any first index into empty ranges.
             return Ok(Span::from_checked(0, 0));
         }
         let fault = || self.fault(RecordFault::Range { field, first, count, available });

@@ -1,4 +1,4 @@
-//! Loader: lumps to tables, with every reference of a record checked.
+//! Loader of map files: tables from lumps, with every reference checked.
 
 use crate::model::{Vec3, block_checksum};
 
@@ -14,9 +14,10 @@ use super::{
     Model, Node, PatchGrid, Plane, Shader, Surface, tree,
 };
 
-/// How far from 1 a normal's length may be. Compilers' own are right to the last bits.
+/// Largest accepted difference of a normal's length from 1. Compilers' normals are exact to the
+/// last bits.
 const NORMAL_SLACK: f32 = 0.001;
-/// A surface that is a curved patch.
+/// Surface type of a patch.
 const PATCH: i32 = 2;
 
 pub(super) fn load(file: &[u8]) -> Result<Bsp, BspError> {
@@ -30,7 +31,7 @@ pub(super) fn load(file: &[u8]) -> Result<Bsp, BspError> {
     let vertices = table(&lumps, Lump::Vertices, |record| record.vec3(0, "position"))?;
     let surfaces = surfaces(&lumps, &shaders, vertices.len())?;
     let leaf_surfaces = table(&lumps, Lump::LeafSurfaces, |record| {
-        // Public maps exist that say -1 here and mean the first.
+        // Some public maps store -1 here and mean shader 0.
         let surface = if record.int(0) == -1 { 0 } else { record.int(0) };
         record.checked(surface, "surface", surfaces.len())
     })?;
@@ -48,7 +49,8 @@ pub(super) fn load(file: &[u8]) -> Result<Bsp, BspError> {
     let mut warnings = Vec::new();
     let visibility =
         Pvs::read(lumps.bytes(Lump::Visibility), cluster_count).unwrap_or_else(|fault| {
-            warnings.push(format!("{}: {fault}; everything sees everything", Lump::Visibility));
+            warnings
+                .push(format!("{}: {fault}; PVS ignored, everything is visible", Lump::Visibility));
             Pvs::unrestricted(cluster_count)
         });
 
@@ -132,7 +134,7 @@ fn leafs(
     let leaf_count = lumps.count(Lump::Leafs);
     table(lumps, Lump::Leafs, |record| {
         let leaf = Leaf {
-            // There is no cluster without a leaf, so the leafs bound their number.
+            // Every cluster has a leaf, so the number of leafs limits the number of clusters.
             cluster: record.optional(0, "cluster", leaf_count)?,
             area: record.optional(4, "area", MAX_AREAS)?,
             mins: record.ints(8),
@@ -180,7 +182,7 @@ fn nodes(lumps: &Lumps<'_>, planes: usize) -> Result<Table<NodeNum, Node>, BspEr
     })
 }
 
-/// What every map has, and what no map has more of.
+/// Checks the minimum and maximum record counts of the lumps.
 fn check_counts(lumps: &Lumps<'_>) -> Result<(), BspError> {
     for lump in [Lump::Shaders, Lump::Planes, Lump::Nodes, Lump::Leafs, Lump::Models] {
         if lumps.count(lump) == 0 {
@@ -214,14 +216,14 @@ fn shader(record: Record<'_>) -> Result<Shader, BspError> {
 fn plane(record: Record<'_>) -> Result<Plane, BspError> {
     let plane = Plane::new(record.vec3(0, "normal")?, record.float(12, "distance")?);
     let length = plane.normal.length();
-    // An overflow makes an infinite length, which is outside as well.
+    // The length overflows to infinity, which is out of range too.
     if !(1.0 - NORMAL_SLACK..=1.0 + NORMAL_SLACK).contains(&length) {
         return Err(record.fault(RecordFault::Normal { length }));
     }
     Ok(plane)
 }
 
-/// Box of a brush, as the planes of its first six sides say.
+/// Returns the bounds of a brush, from the planes of its first six sides.
 fn brush_bounds(sides: &[BrushSide], planes: &Table<PlaneNum, Plane>) -> (Vec3, Vec3) {
     let &[west, east, south, north, bottom, top, ..] = sides else {
         return (Vec3::ZERO, Vec3::ZERO);
@@ -267,8 +269,8 @@ fn child(record: Record<'_>, at: usize, nodes: usize, leafs: usize) -> Result<Ch
     }
 }
 
-/// Counts what records claim together. Compilers give every entry to one record only; a file that
-/// gives one to many would make queries slow and what is built from them large.
+/// Sums of the ranges that records reference. Compilers give every entry to one record only. A file
+/// that shares entries would make queries slow and derived data large.
 struct Claims {
     field: &'static str,
     available: usize,

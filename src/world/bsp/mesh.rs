@@ -1,7 +1,7 @@
 //! Triangle mesh of the map surfaces, for map drawing only.
 //!
-//! Invariant: at most [`MAX_TRIANGLES`], for every file. A surface with an invalid reference is skipped; only
-//! the picture lacks it.
+//! Invariant: at most [`MAX_TRIANGLES`], for every file. A surface with an invalid reference is
+//! skipped and missing from the drawing only.
 
 use crate::model::Vec3;
 
@@ -10,27 +10,27 @@ use super::file::{Lumps, Record};
 use super::table::{ShaderNum, SurfaceNum};
 use super::{Bsp, PatchGrid};
 
-/// Most triangles that are made.
+/// Limit of the number of triangles.
 pub const MAX_TRIANGLES: usize = 4_000_000;
-/// Steps that each piece of a curved patch is cut into, along each side.
+/// Subdivisions of each 3×3 part of a patch, along each side.
 const PATCH_STEPS: usize = 4;
 
-/// A piece of a surface.
+/// One triangle of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Triangle {
     /// Corners.
     pub corners: [Vec3; 3],
-    /// Direction that it faces.
+    /// Normal of the visible side.
     pub normal: Vec3,
-    /// What it is made of.
+    /// Shader of the surface.
     pub shader: ShaderNum,
 }
 
-/// The triangles of the world's own surfaces, without those of brush entities.
+/// Returns the triangles of the world model, without those of brush entities.
 ///
 /// # Errors
 ///
-/// When `file` is no map file; `map` is what [`Bsp::load`] made of it.
+/// Rejects a `file` that is not a map. `map` is the result of [`Bsp::load`] for it.
 pub fn triangles(file: &[u8], map: &Bsp) -> Result<Vec<Triangle>, BspError> {
     let lumps = Lumps::split(file)?;
     let indexes: Vec<i32> = lumps.records(Lump::Indexes).map(|record| record.int(0)).collect();
@@ -61,14 +61,14 @@ pub fn triangles(file: &[u8], map: &Bsp) -> Result<Vec<Triangle>, BspError> {
 
 fn is_of_world(map: &Bsp, number: SurfaceNum) -> bool {
     let own = map.world().surfaces;
-    // A world without a range of its own has them all.
+    // A world model without a surface range of its own has all surfaces.
     own.is_empty()
         || own.numbers().next().is_some_and(|first| {
             (first.index()..first.index() + own.len()).contains(&number.index())
         })
 }
 
-/// Triangles of a surface that lists them by index.
+/// Returns the triangles of a surface with an index list.
 fn flat(
     record: Record<'_>,
     indexes: &[i32],
@@ -87,7 +87,7 @@ fn flat(
     }
 }
 
-/// Triangles of a curved patch, each of its pieces cut evenly.
+/// Returns the triangles of a patch, subdivided evenly.
 fn patch_triangles<'a>(
     map: &'a Bsp,
     grid: &'a PatchGrid,
@@ -120,13 +120,13 @@ fn patch_triangles<'a>(
     })
 }
 
-/// Weights of a quadratic curve's three control points at a step.
+/// Returns the weights of a quadratic curve's three control points at a step.
 fn weights(step: usize) -> [f32; 3] {
     let t = step as f32 / PATCH_STEPS as f32;
     [(1.0 - t) * (1.0 - t), 2.0 * t * (1.0 - t), t * t]
 }
 
-/// The triangle with its own normal, turned to the side that `facing` looks to.
+/// Returns the triangle with its own normal, flipped to the side of `facing`.
 fn facing_as(corners: [Vec3; 3], facing: Vec3, shader: ShaderNum) -> Triangle {
     let [a, b, c] = corners;
     let (u, v) = (b - a, c - a);

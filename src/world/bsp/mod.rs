@@ -1,10 +1,13 @@
 //! BSP map file: planes, tree, brushes, patches, models, visibility and entity string.
 //!
-//! Invariants, made by [`Bsp::load`] for any bytes: every index and range lies in its table, every float is
-//! finite, and every normal has length 1. A walk down the tree from [`Bsp::ROOT`] meets no node and no leaf
-//! twice and ends within [`MAX_TREE_DEPTH`] steps. A patch is a grid with odd sides. No brush, side, leaf
-//! entry or patch vertex is referenced twice, so the cost of a query and the memory of derived data grow
-//! linearly with the file.
+//! Invariants, established by [`Bsp::load`] for any bytes:
+//! - every index and range is inside its table;
+//! - every float is finite, and every normal has length 1;
+//! - a walk down the tree from [`Bsp::ROOT`] reaches no node and no leaf twice and ends within
+//! [`MAX_TREE_DEPTH`] steps;
+//! - a patch is a grid with odd sides;
+//! - no brush, side, leaf entry or patch vertex is referenced twice, so the cost of a query and the
+//! memory of derived data grow linearly with the file.
 //!
 //! Source: IBSP, version 46, the format of Quake III Arena's maps.
 
@@ -27,79 +30,80 @@ use crate::model::Vec3;
 
 use super::pvs::Pvs;
 
-/// Deepest tree taken, in nodes from the root. (Those of real maps are less than 100 deep.)
+/// Deepest accepted tree, in nodes from the root. Trees of real maps are less than 100 deep.
 pub const MAX_TREE_DEPTH: usize = 512;
-/// Most models that run-time handles can name: two more handles are temporary boxes.
+/// Maximum number of models: the engine's 256 handles less two for temporary boxes.
 pub const MAX_MODELS: usize = 254;
-/// Most areas that a snapshot can tell of.
+/// Maximum number of areas in a snapshot.
 pub const MAX_AREAS: usize = 256;
-/// Most control points of a patch.
+/// Maximum number of control points of a patch.
 pub const MAX_PATCH_POINTS: usize = 1024;
-/// Most control points in a row or a column of a patch.
+/// Maximum number of control points in a row or a column of a patch.
 pub const MAX_PATCH_SIDE: u16 = 129;
 
 /// A map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bsp {
-    /// Block checksum of the whole file, as `sv_mapChecksum` shows it.
+    /// Block checksum of the whole file, as in `sv_mapChecksum`.
     pub checksum: i32,
-    /// The text that describes entities, as in the file.
+    /// Entity string, as in the file.
     pub entity_text: Box<[u8]>,
-    /// What surfaces and brushes are made of.
+    /// Shaders of surfaces and brushes.
     pub shaders: Table<ShaderNum, Shader>,
     /// Planes.
     pub planes: Table<PlaneNum, Plane>,
-    /// The tree; its root is [`Bsp::ROOT`].
+    /// Inner nodes of the tree; the root is [`Bsp::ROOT`].
     pub nodes: Table<NodeNum, Node>,
-    /// The convex pieces that the tree cuts space into.
+    /// Leafs: the convex cells of the tree.
     pub leafs: Table<LeafNum, Leaf>,
     /// Surfaces by leaf.
     pub leaf_surfaces: Table<LeafSurfaceNum, SurfaceNum>,
     /// Brushes by leaf.
     pub leaf_brushes: Table<LeafBrushNum, BrushNum>,
-    /// The world, then the brush entities.
+    /// World model, then the brush models.
     pub models: Table<ModelNum, Model>,
-    /// Convex volumes.
+    /// Brushes.
     pub brushes: Table<BrushNum, Brush>,
-    /// Their sides, those of one brush together and in the order that traces look at them.
+    /// Sides of the brushes, those of one brush together and in trace order.
     pub brush_sides: Table<BrushSideNum, BrushSide>,
-    /// Positions of vertices; a patch's control points are among them.
+    /// Positions of vertices, control points of patches included.
     pub vertices: Table<VertexNum, Vec3>,
-    /// Surfaces. Only patches mean something to a server.
+    /// Surfaces. A server uses the patches only.
     pub surfaces: Table<SurfaceNum, Surface>,
-    /// What may see what.
+    /// Potentially visible set.
     pub visibility: Pvs,
-    /// Areas of the map: the highest number of a leaf's, plus one.
+    /// Number of areas: the highest area number of the leafs, plus one.
     pub area_count: usize,
-    /// What is wrong with the file but harmless; one sentence each, for the log.
+    /// Harmless problems of the file, one sentence each, for the log.
     pub warnings: Vec<String>,
 }
 
-/// What a surface or a brush is made of.
+/// A shader: surface flags and contents of surfaces and brushes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shader {
-    /// Its name, without extension.
+    /// Name without extension.
     pub name: Box<str>,
-    /// Bits of [`surface`](crate::model::contents::surface).
+    /// Surface flags, bits of [`surface`](crate::model::contents::surface).
     pub surface_flags: i32,
-    /// Bits of [`content`](crate::model::contents::content).
+    /// Contents, bits of [`content`](crate::model::contents::content).
     pub contents: i32,
 }
 
 /// A plane: points p with normal·p = dist.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
-    /// Direction of its front, of length 1.
+    /// Normal: direction of the front side, of length 1.
     pub normal: Vec3,
-    /// Distance from the coordinates' origin along the normal.
+    /// Distance from the origin along the normal.
     pub dist: f32,
-    /// Whether it lies square to an axis.
+    /// Orientation: axial or not.
     pub kind: PlaneKind,
-    /// Bit k is set when component k of the normal is negative: which corner of a box comes first.
+    /// Bit k is set when component k of the normal is negative. It selects the box corner that is
+    /// tested.
     pub signbits: u8,
 }
 
-/// How a plane lies. Only normals that look *up* an axis count as axial.
+/// Orientation of a plane. Only normals in a positive axis direction count as axial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PlaneKind {
@@ -109,12 +113,12 @@ pub enum PlaneKind {
     Y,
     /// The normal is exactly +z.
     Z,
-    /// Any other.
+    /// Any other normal.
     Slanted,
 }
 
 impl PlaneKind {
-    /// The axis of an axial plane, 0 to 2.
+    /// Returns the axis of an axial plane, 0 to 2.
     #[must_use]
     pub const fn axis(self) -> Option<usize> {
         match self {
@@ -129,61 +133,61 @@ impl PlaneKind {
 /// An inner node of the tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
-    /// What it divides space by.
+    /// Plane that splits space.
     pub plane: PlaneNum,
-    /// In front of the plane, behind it.
+    /// Children in front of the plane and behind it.
     pub children: [Child; 2],
 }
 
-/// What hangs below a node.
+/// A child of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Child {
-    /// A further division.
+    /// A further node.
     Node(NodeNum),
-    /// An end.
+    /// A leaf.
     Leaf(LeafNum),
 }
 
-/// A convex piece of space.
+/// A leaf: a convex cell of the tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leaf {
-    /// What it sees; none in solid rock and outside.
+    /// Cluster; none in solid and outside the map.
     pub cluster: Option<ClusterNum>,
-    /// Which part of the map it belongs to.
+    /// Area; none in solid and outside the map.
     pub area: Option<AreaNum>,
-    /// Box around what is drawn of it, in whole units; good for pictures only.
+    /// Lower corner of the drawn geometry's box, in whole units; for map drawings only.
     pub mins: [i32; 3],
     /// Upper corner of that box.
     pub maxs: [i32; 3],
-    /// Surfaces that reach into it.
+    /// Surfaces that intersect the leaf.
     pub surfaces: Span<LeafSurfaceNum>,
-    /// Brushes that reach into it.
+    /// Brushes that intersect the leaf.
     pub brushes: Span<LeafBrushNum>,
 }
 
-/// The world or a brush entity.
+/// The world model or a brush model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
-    /// Lower corner of its box, one unit below what the file says, as the engine grows it.
+    /// Lower corner of its box, one unit below the file's value, as in the engine.
     pub mins: Vec3,
-    /// Upper corner of its box, one unit above what the file says.
+    /// Upper corner of its box, one unit above the file's value.
     pub maxs: Vec3,
-    /// Its surfaces.
+    /// Surfaces of the model.
     pub surfaces: Span<SurfaceNum>,
-    /// Its brushes. Those of the world are in the leafs as well.
+    /// Brushes of the model. Those of the world are in the leafs as well.
     pub brushes: Span<BrushNum>,
 }
 
-/// A convex volume: what is behind all its sides.
+/// A brush: the convex volume behind all its sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Brush {
-    /// Its sides, none or at least six; the first six face −x, +x, −y, +y, −z, +z.
+    /// Sides, none or at least six; the first six face −x, +x, −y, +y, −z, +z.
     pub sides: Span<BrushSideNum>,
-    /// What it is made of.
+    /// Shader of the volume.
     pub shader: ShaderNum,
-    /// That shader's contents.
+    /// Contents of that shader.
     pub contents: i32,
-    /// Lower corner of its box, from the first six sides; zero without sides.
+    /// Lower corner of the box of the first six sides; zero without sides.
     pub mins: Vec3,
     /// Upper corner of its box.
     pub maxs: Vec3,
@@ -192,71 +196,71 @@ pub struct Brush {
 /// One side of a brush.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BrushSide {
-    /// The plane, facing outward.
+    /// Plane, facing outward.
     pub plane: PlaneNum,
-    /// What the side is made of.
+    /// Shader of the side.
     pub shader: ShaderNum,
-    /// That shader's surface flags.
+    /// Surface flags of that shader.
     pub surface_flags: i32,
 }
 
-/// Something drawn.
+/// A surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface {
-    /// The grid of a curved patch; none for anything else.
+    /// Control points of a patch; none for other surfaces.
     pub patch: Option<PatchGrid>,
 }
 
-/// Control points of a curved patch, row after row.
+/// Control points of a patch, row by row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchGrid {
     /// Points in a row: odd, 3 to 129.
     pub width: u16,
     /// Rows: odd, 3 to 129.
     pub height: u16,
-    /// Its points: that of column i, row j is number j·width + i.
+    /// Points: index j·width + i is column i of row j.
     pub points: Span<VertexNum>,
-    /// What it is made of.
+    /// Shader of the patch.
     pub shader: ShaderNum,
-    /// That shader's contents.
+    /// Contents of that shader.
     pub contents: i32,
-    /// That shader's surface flags.
+    /// Surface flags of that shader.
     pub surface_flags: i32,
 }
 
 impl Bsp {
-    /// Where every walk down the tree begins.
+    /// Root of the tree.
     pub const ROOT: Child = Child::Node(NodeNum::ROOT);
 
-    /// Reads a map file.
+    /// Loads a map file.
     ///
     /// # Errors
     ///
-    /// Whatever of the above the file does not keep, with lump and record.
+    /// Reports the first violation of the module's invariants, with lump and record.
     pub fn load(file: &[u8]) -> Result<Self, BspError> {
         load::load(file)
     }
 
-    /// The world's own model.
+    /// Returns the world model.
     #[must_use]
     pub fn world(&self) -> &Model {
         &self.models[ModelNum::WORLD]
     }
 
-    /// The model that an entity's `*N` names, N from 1 on.
+    /// Returns the brush model of an entity's `*N`, N from 1.
     #[must_use]
     pub fn inline_model(&self, name: &str) -> Option<ModelNum> {
         let number: usize = name.strip_prefix('*')?.parse().ok()?;
         if number == 0 { None } else { self.models.number(number) }
     }
 
-    /// Every patch of the map with the number of its surface, ascending.
+    /// Iterates over the patches of the map with their surface numbers, ascending.
     pub fn patches(&self) -> impl Iterator<Item = (SurfaceNum, &PatchGrid)> {
         let surfaces = self.surfaces.numbered();
         surfaces.filter_map(|(number, surface)| Some((number, surface.patch.as_ref()?)))
     }
 
-    /// Memory of the tables, in bytes.
+    /// Returns the memory of the tables, in bytes.
     #[must_use]
     pub fn memory_len(&self) -> usize {
         size_of::<Self>()
@@ -278,7 +282,7 @@ impl Bsp {
 }
 
 impl Plane {
-    /// The plane with its kind and signs worked out.
+    /// Creates a plane and computes its kind and sign bits.
     #[must_use]
     pub fn new(normal: Vec3, dist: f32) -> Self {
         let kind = match normal.0 {

@@ -1,7 +1,7 @@
-//! Typed tables: each is indexed by its own number type only.
+//! Typed tables, indexed by their own number type only.
 //!
-//! Invariant: only the loader makes indices and ranges, and checks them against their table. Indexing with
-//! those of the same map never fails.
+//! Invariant: only the loader creates indices and ranges, and checks them against their table.
+//! Indexing with numbers of the same map never fails.
 
 use std::{
     fmt,
@@ -9,11 +9,11 @@ use std::{
     ops::{Deref, Index},
 };
 
-/// A number that indexes one kind of [`Table`].
+/// Index type of one kind of [`Table`].
 pub trait TableIndex: Copy {
     /// The number as an index.
     fn index(self) -> usize;
-    /// The number from an index that the caller has checked.
+    /// Creates a number from an index that the caller has checked.
     #[doc(hidden)]
     fn from_checked(index: usize) -> Self;
 }
@@ -60,9 +60,9 @@ numbers! {
     NodeNum
     /// Number of a [`Leaf`](super::Leaf).
     LeafNum
-    /// Place in the list of the leafs' surfaces.
+    /// Index into the list of leaf surfaces.
     LeafSurfaceNum
-    /// Place in the list of the leafs' brushes.
+    /// Index into the list of leaf brushes.
     LeafBrushNum
     /// Number of a [`Model`](super::Model): 0 is the world, others are brush entities.
     ModelNum
@@ -70,27 +70,27 @@ numbers! {
     BrushNum
     /// Number of a [`BrushSide`](super::BrushSide).
     BrushSideNum
-    /// Number of a drawn vertex.
+    /// Number of a vertex.
     VertexNum
     /// Number of a [`Surface`](super::Surface).
     SurfaceNum
-    /// Number of a cluster of leafs that see the same.
+    /// Number of a cluster: a group of leafs with one PVS row.
     ClusterNum
-    /// Number of an area, `0..256`: a part of the map that doors shut off.
+    /// Number of an area, `0..256`: a region bounded by doors.
     AreaNum
 }
 
 impl NodeNum {
-    /// Where the tree begins.
+    /// Root of the tree.
     pub const ROOT: Self = Self(0);
 }
 
 impl ModelNum {
-    /// The world itself.
+    /// The world model.
     pub const WORLD: Self = Self(0);
 }
 
-/// Records of one kind, indexed by `N`. A slice in all else.
+/// Records of one kind, indexed by `N`. A slice otherwise.
 #[derive(Clone, PartialEq)]
 pub struct Table<N, T> {
     records: Box<[T]>,
@@ -102,18 +102,18 @@ impl<N: TableIndex, T> Table<N, T> {
         Self { records: records.into_boxed_slice(), number: PhantomData }
     }
 
-    /// The record of that number, or `None` when the table has no such.
+    /// Returns the record of this number, or `None` when the table has none.
     pub fn get_by_number(&self, number: N) -> Option<&T> {
         self.records.get(number.index())
     }
 
-    /// The number at an index, or `None` when the table has no such record.
+    /// Returns the number of an index, or `None` when the table has no such record.
     #[must_use]
     pub fn number(&self, index: usize) -> Option<N> {
         (index < self.records.len()).then(|| N::from_checked(index))
     }
 
-    /// Every record with its number, ascending.
+    /// Iterates over the records with their numbers, ascending.
     pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (N, &T)> {
         self.records.iter().enumerate().map(|(index, record)| (N::from_checked(index), record))
     }
@@ -147,7 +147,7 @@ impl<N, T: fmt::Debug> fmt::Debug for Table<N, T> {
     }
 }
 
-/// Consecutive records of a table, perhaps none.
+/// A range of consecutive records of a table, possibly empty.
 pub struct Span<N> {
     first: u32,
     count: u32,
@@ -175,24 +175,24 @@ impl<N> fmt::Debug for Span<N> {
 }
 
 impl<N: TableIndex> Span<N> {
-    /// A span that the caller has checked against its table.
+    /// Creates a span that the caller has checked against its table.
     pub(super) const fn from_checked(first: u32, count: u32) -> Self {
         Self { first, count, number: PhantomData }
     }
 
-    /// How many records it spans.
+    /// Number of records.
     #[must_use]
     pub const fn len(self) -> usize {
         self.count as usize
     }
 
-    /// Whether it spans none.
+    /// Whether the span is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.count == 0
     }
 
-    /// The numbers of its records, ascending.
+    /// Iterates over the record numbers, ascending.
     pub fn numbers(self) -> impl DoubleEndedIterator<Item = N> + ExactSizeIterator {
         (self.first..self.first + self.count).map(|number| N::from_checked(number as usize))
     }

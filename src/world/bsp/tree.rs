@@ -6,19 +6,20 @@ use super::error::{BspError, Lump, RecordFault};
 use super::table::{LeafNum, NodeNum, Table};
 use super::{Bsp, Child, MAX_TREE_DEPTH, Node, Plane};
 
-/// Which sides of a plane a box is on.
+/// Sides of a plane that a box is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sides {
-    /// In front of it alone.
+    /// In front only.
     Front,
-    /// Behind it alone.
+    /// Behind only.
     Back,
-    /// Both.
+    /// Both sides.
     Both,
 }
 
 impl Plane {
-    /// How far `point` is in front; negative behind. One subtraction for axial planes.
+    /// Returns the distance of `point` in front of the plane; negative behind. One subtraction for
+    /// axial planes.
     #[must_use]
     pub fn distance_to(&self, point: Vec3) -> f32 {
         match self.kind.axis() {
@@ -27,7 +28,7 @@ impl Plane {
         }
     }
 
-    /// Which sides the box is on. Touching an axial plane is being on one side.
+    /// Returns the sides that the box is on. A box that touches an axial plane is on one side.
     #[must_use]
     pub fn sides_of(&self, mins: Vec3, maxs: Vec3) -> Sides {
         if let Some(axis) = self.kind.axis() {
@@ -48,14 +49,14 @@ impl Plane {
         match (self.normal.dot(far) >= self.dist, self.normal.dot(near) < self.dist) {
             (true, false) => Sides::Front,
             (false, true) => Sides::Back,
-            // Neither can only be with a box that is inside out or no numbers.
+            // Neither side: only for an inverted box or NaN.
             (true, true) | (false, false) => Sides::Both,
         }
     }
 }
 
 impl Bsp {
-    /// The leaf that holds a point. A point on a plane is in front of it.
+    /// Returns the leaf at a point. A point on a plane is in front of it.
     #[must_use]
     pub fn leaf_at(&self, point: Vec3) -> LeafNum {
         let mut child = Self::ROOT;
@@ -71,8 +72,8 @@ impl Bsp {
         }
     }
 
-    /// Calls `visit` with each leaf that a box touches, solid ones too, front before back, until it
-    /// returns `false`.
+    /// Calls `visit` with each leaf that a box touches, solid ones included, front before back.
+    /// Stops when `visit` returns `false`.
     pub fn leafs_in_box(&self, mins: Vec3, maxs: Vec3, mut visit: impl FnMut(LeafNum) -> bool) {
         self.visit_box(Self::ROOT, mins, maxs, &mut visit);
     }
@@ -103,7 +104,7 @@ impl Bsp {
     }
 }
 
-/// Refuses a tree that comes back to a node or a leaf, or is too deep.
+/// Rejects a tree that reaches a node or a leaf twice, or is too deep.
 pub(super) fn check(nodes: &Table<NodeNum, Node>, leaf_count: usize) -> Result<(), BspError> {
     let mut met_nodes = vec![false; nodes.len()];
     let mut met_leafs = vec![false; leaf_count];

@@ -6,16 +6,16 @@
 //!
 //! Invariants: inputs and stored results are `f32` in both; sums of products are
 //! `(x·x' + y·y') + z·z'`; no fused operations, no reordering. Source: the collision document of
-//! the game's engines, arithmetic families; checked by its trace and patch vectors.
+//! the game's engines, precisions; checked by its trace and patch vectors.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::model::{Vec3, trig::Axes};
 
-/// Distance that a move keeps from the surfaces it hits, in units.
+/// Distance between a trace's end and the surface that it hits, in units.
 pub(super) const SURFACE_CLIP: f64 = 0.125;
 
-/// Whose arithmetic the results equal.
+/// Arithmetic precision of trace results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TracePrecision {
     /// Single precision: ioquake3, and OpenArena's clients.
@@ -25,7 +25,7 @@ pub enum TracePrecision {
     Double,
 }
 
-/// The precision of intermediate results.
+/// Arithmetic of intermediate results.
 pub(super) trait Arithmetic:
     Copy
     + PartialOrd
@@ -40,32 +40,33 @@ pub(super) trait Arithmetic:
     /// One.
     const ONE: Self;
 
-    /// A stored value, exactly.
+    /// Converts a stored value, exactly.
     fn of(stored: f32) -> Self;
 
-    /// Rounded, to be stored.
+    /// Rounds to a stored value.
     fn store(self) -> f32;
 
-    /// In double precision, exactly.
+    /// Converts to double precision, exactly.
     fn double(self) -> f64;
 
-    /// The square root, rounded once.
+    /// Returns the square root, rounded once.
     fn root(self) -> Self;
 
-    /// The value below which the upper end of a move does not reach bounds that begin at `mins`.
+    /// Returns the threshold below which the upper end of a trace misses bounds that begin at
+    /// `mins`.
     fn reach_up(mins: f32) -> f32;
 
-    /// The value above which the lower end of a move does not reach bounds that end at `maxs`.
+    /// Returns the threshold above which the lower end of a trace misses bounds that end at `maxs`.
     fn reach_down(maxs: f32) -> f32;
 
-    /// `(x·x' + y·y') + z·z'`.
+    /// Returns `(x·x' + y·y') + z·z'`.
     fn dot(a: Vec3, b: Vec3) -> Self {
         Self::of(a[0]) * Self::of(b[0])
             + Self::of(a[1]) * Self::of(b[1])
             + Self::of(a[2]) * Self::of(b[2])
     }
 
-    /// The cross product, stored.
+    /// Returns the cross product, stored.
     fn cross(a: Vec3, b: Vec3) -> Vec3 {
         let minor = |i: usize, j: usize| {
             (Self::of(a[i]) * Self::of(b[j]) - Self::of(a[j]) * Self::of(b[i])).store()
@@ -73,7 +74,7 @@ pub(super) trait Arithmetic:
         Vec3::new(minor(1, 2), minor(2, 0), minor(0, 1))
     }
 
-    /// The vector at length 1, and the length it had; unchanged and 0 when it had none.
+    /// Returns the vector at length 1 and its former length. A zero vector stays zero.
     fn normalized(vector: Vec3) -> (Vec3, f32) {
         let square = Self::dot(vector, vector);
         if square == Self::ZERO {
@@ -83,7 +84,8 @@ pub(super) trait Arithmetic:
         (Vec3(vector.0.map(|c| (Self::of(c) * inverse).store())), (square * inverse).store())
     }
 
-    /// The part of a way from distance `from` to distance `to` that lies before distance `-margin`.
+    /// Returns the fraction of a line from distance `from` to distance `to` that is before distance
+    /// `-margin`.
     fn part(from: Self, to: Self, margin: f64) -> f32 {
         ((from.double() + margin) / (from - to).double()) as f32
     }
@@ -109,8 +111,8 @@ impl Arithmetic for f32 {
         self.sqrt()
     }
 
-    // This family compares in double precision. The least single that is not below the double is
-    // exceeded by the same singles, and spares the hot path the conversion.
+    // This precision compares in double. The least single that is not below the double is exceeded
+    // by the same singles and avoids the conversion in the hot path.
     fn reach_up(mins: f32) -> f32 {
         let limit = f64::from(mins) - SURFACE_CLIP;
         let near = limit as Self;
@@ -151,13 +153,13 @@ impl Arithmetic for f64 {
     }
 }
 
-/// The axes (forward, left, up) of Euler angles in degrees, as the engine turns models by them.
+/// Returns the axes (forward, left, up) of Euler angles in degrees, as the engine rotates models.
 pub(super) fn model_axes(angles: Vec3) -> [Vec3; 3] {
     let Axes { forward, right, up } = Axes::of_model(angles);
     [forward, Vec3(right.0.map(Neg::neg)), up]
 }
 
-/// Bit k is set when component k is below zero (negative zero is not).
+/// Returns the sign bits: bit k is set when component k is below zero (negative zero is not).
 pub(super) fn sign_bits(normal: Vec3) -> u8 {
     (0..3).fold(0, |bits, axis| bits | u8::from(normal[axis] < 0.0) << axis)
 }
@@ -167,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reach_is_the_same_as_comparing_in_double_precision() {
+    fn padded_reach_equals_comparison_in_double_precision() {
         for bound in [0.0_f32, 1.0, -1.0, 1e-3, 0.12500001, 77.7, -4096.3, 65_535.9, 1e9] {
             let exact = f64::from(bound) - SURFACE_CLIP;
             let mut value = (exact as f32).next_down().next_down();
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn families_differ_where_a_sum_is_rounded_on_the_way() {
+    fn precisions_differ_when_an_intermediate_sum_is_rounded() {
         let a = Vec3::new(1.0, 1e8, -1e8);
         let b = Vec3::new(1.0, 1.0, 1.0);
         assert_eq!(<f32 as Arithmetic>::dot(a, b), 0.0);

@@ -1,27 +1,27 @@
 //! Padded bounds of brushes, patches and subtrees, for one fast rejection test each.
 //!
-//! A corner has four components, so that a processor compares them at once; the fourth decides nothing.
-//! Invariant: a box outside a union's bounds is outside the bounds of every part.
+//! A corner has four components, so that a processor compares them at once; the fourth has no
+//! effect. Invariant: a box outside a union's bounds is outside the bounds of every part.
 
 use super::arithmetic::Arithmetic;
 use crate::model::Vec3;
 
-/// A corner, and a fourth number.
+/// A corner with a fourth component as padding.
 pub(super) type Corner = [f32; 4];
 
-/// A point as a corner.
+/// Converts a point to a corner.
 #[inline]
 pub(super) fn corner(point: Vec3) -> Corner {
     [point[0], point[1], point[2], 0.0]
 }
 
-/// A number for each place of a corner.
+/// Creates a corner from a function of the component index.
 #[inline]
 pub(super) fn each(number: impl FnMut(usize) -> f32) -> Corner {
     std::array::from_fn(number)
 }
 
-/// A box that moves pass by from outside of.
+/// Bounds outside of which a trace cannot hit.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub(super) struct PaddedBounds {
@@ -30,10 +30,10 @@ pub(super) struct PaddedBounds {
 }
 
 impl PaddedBounds {
-    /// Reached by nothing.
+    /// Empty bounds, outside of every trace.
     pub(super) const NONE: Self = Self { low: [f32::INFINITY; 4], high: [f32::NEG_INFINITY; 4] };
 
-    /// Around bounds, as wide as the family of arithmetic has it.
+    /// Pads bounds as the precision requires.
     pub(super) fn around<A: Arithmetic>(bounds: &[Vec3; 2]) -> Self {
         let [low, high] = *bounds;
         Self {
@@ -42,12 +42,12 @@ impl PaddedBounds {
         }
     }
 
-    /// Whether nothing reaches it.
+    /// Whether the bounds are empty.
     pub(super) fn is_none(&self) -> bool {
         self.low == Self::NONE.low && self.high == Self::NONE.high
     }
 
-    /// Around both.
+    /// Returns the bounds of both.
     pub(super) fn union(self, other: Self) -> Self {
         let mut all = self;
         for axis in 0..4 {

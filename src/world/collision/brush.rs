@@ -1,7 +1,8 @@
 //! Brushes: convex solids of the map, and boxes of entities.
 //!
-//! Nearly all sides are axis-aligned, in the order −x, +x, −y, +y, −z, +z. Those are computed from the bounds
-//! alone. For planes whose normal is exactly ±1 along an axis that gives the same bits as the general formula.
+//! Nearly all sides are axis-aligned, in the order −x, +x, −y, +y, −z, +z. Those are computed from
+//! the bounds alone. For planes whose normal is exactly ±1 along an axis, that gives the same bits
+//! as the general formula.
 //!
 //! Source: the collision document, brushes, position test; checked by the trace and point vectors.
 
@@ -16,17 +17,17 @@ use crate::{
     world::bsp::{self, Bsp},
 };
 
-/// Sides of a box.
+/// Number of sides of a box.
 const BOX_SIDES: usize = 6;
 
-/// A convex volume of the map.
+/// A brush of the map.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Brush {
     contents: i32,
-    /// The first of its sides.
+    /// Index of its first side.
     first_side: u32,
     side_count: u32,
-    /// The first six sides are exactly the bounds'.
+    /// Whether the first six sides are exactly the bounds.
     is_boxed: bool,
     bounds: [Corner; 2],
 }
@@ -42,7 +43,7 @@ pub(super) struct Side {
 /// All brushes of a map.
 #[derive(Debug)]
 pub(super) struct Brushes {
-    /// By brush, where moves pass it by: what most questions need of most brushes.
+    /// Padded bounds of each brush. Most queries read nothing else of most brushes.
     reach: Box<[PaddedBounds]>,
     brushes: Box<[Brush]>,
     sides: Box<[Side]>,
@@ -70,7 +71,7 @@ impl Brushes {
             .brushes
             .iter()
             .map(|brush| match brush.sides.len() {
-                // Nothing can collide with it.
+                // A brush without sides stops nothing.
                 0 => PaddedBounds::NONE,
                 _ => PaddedBounds::around::<A>(&[brush.mins, brush.maxs]),
             })
@@ -78,17 +79,17 @@ impl Brushes {
         Self { reach, brushes, sides: sides.into() }
     }
 
-    /// Memory that they take, in bytes.
+    /// Returns the memory of the brushes, in bytes.
     pub(super) fn size(&self) -> usize {
         size_of_val(&*self.reach) + size_of_val(&*self.brushes) + size_of_val(&*self.sides)
     }
 
-    /// From where moves meet a brush.
+    /// Returns the padded bounds of a brush.
     pub(super) fn reach(&self, number: u32) -> PaddedBounds {
         self.reach[number as usize]
     }
 
-    /// Stops the sweep at a brush. Inlined, or a trace costs a twelfth more.
+    /// Clips the sweep against a brush. Inlining saves a twelfth of a trace.
     #[inline]
     pub(super) fn stop<A: Arithmetic>(&self, number: u32, sweep: &mut Sweep) {
         if sweep.misses(&self.reach[number as usize]) {
@@ -132,8 +133,7 @@ impl Brushes {
         }
     }
 
-    /// Whether the box, which does not move, is inside a brush that matters, and the brush's contents
-    /// then.
+    /// Returns the contents of a brush that matches the mask and contains the box at rest.
     pub(super) fn holds<A: Arithmetic>(&self, number: u32, sweep: &Sweep) -> Option<i32> {
         let brush = &self.brushes[number as usize];
         if brush.contents & sweep.contents_mask == 0
@@ -148,14 +148,14 @@ impl Brushes {
                 let dist = side.plane.dist + capsule.radius;
                 return A::dot(end, side.plane.normal) - A::of(dist) <= A::ZERO;
             }
-            // Here both families round the moved plane.
+            // Both precisions round the moved plane here.
             let dist = side.plane.dist - sweep.corner(side.sign_bits).dot(side.plane.normal);
             A::dot(sweep.start, side.plane.normal) - A::of(dist) <= A::ZERO
         };
         self.sides_of(brush)[BOX_SIDES..].iter().all(is_behind).then_some(brush.contents)
     }
 
-    /// The contents of a brush where it holds the point, or none.
+    /// Returns the contents of a brush that contains the point, or 0.
     pub(super) fn contents_at(&self, number: u32, point: Vec3) -> i32 {
         let at = corner(point);
         if self.reach[number as usize].excludes(&at, &at) {
@@ -192,13 +192,13 @@ fn is_boxed(sides: &[Side]) -> bool {
         })
 }
 
-/// Bounds as corners, whose fourth numbers every move is between.
+/// Returns the bounds as corners. Their fourth components contain those of every trace.
 fn around(bounds: &[Vec3; 2]) -> [Corner; 2] {
     let [Vec3([x, y, z]), Vec3([to_x, to_y, to_z])] = *bounds;
     [[x, y, z, -1.0], [to_x, to_y, to_z, 1.0]]
 }
 
-/// Stops a sweep at an entity's box, which counts as a brush of body.
+/// Clips a sweep against an entity's box, whose contents are `CONTENTS_BODY`.
 pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], sweep: &mut Sweep) {
     let reach = PaddedBounds::around::<A>(bounds);
     if sweep.contents_mask & content::BODY == 0 || sweep.misses(&reach) {
@@ -226,7 +226,8 @@ pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], sweep: &mut Sweep) 
     }
 }
 
-/// Stops a capsule's sweep at the volume behind all of some planes. The one that it hit, if it did.
+/// Clips a capsule's sweep against the volume behind some planes. Returns the plane that it hits,
+/// if any.
 fn pass_capsule<A: Arithmetic>(
     planes: impl Iterator<Item = TracePlane>,
     capsule: &Capsule,
@@ -244,7 +245,7 @@ fn pass_capsule<A: Arithmetic>(
     passage.stop(&mut sweep.found, contents)
 }
 
-/// Whether a box that does not move is in an entity's box.
+/// Whether an entity's box contains a box at rest.
 pub(super) fn box_holds(bounds: &[Vec3; 2], sweep: &Sweep) -> bool {
     sweep.contents_mask & content::BODY != 0 && !sweep.is_outside(&around(bounds))
 }

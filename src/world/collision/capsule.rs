@@ -1,40 +1,41 @@
 //! Capsule hull of a trace: a box with rounded ends and edges.
 //!
-//! A capsule is a segment and a radius. Against a plane only the end that reaches farthest counts. Entities
-//! marked as capsules are boxes to every trace, as in the engines. Source: the collision document, capsules.
+//! A capsule is a segment and a radius. Against a plane only the end that reaches farthest counts.
+//! Entities marked as capsules are boxes to every trace, as in the engines. Source: the collision
+//! document, capsules.
 
 use crate::model::Vec3;
 
-/// What moves: the space between the corners, or what of it is near its middle line.
+/// Shape that a trace moves, given by the corners of its box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hull {
-    /// All of it.
+    /// The whole box.
     Box,
-    /// A capsule that stands in it.
+    /// An upright capsule inside the box.
     Capsule,
 }
 
-/// A capsule around its middle.
+/// A capsule, relative to its center.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Capsule {
     pub(super) radius: f32,
-    /// From the middle to the centre of its upper end.
+    /// Offset of the upper end's center.
     pub(super) offset: Vec3,
 }
 
 impl Capsule {
-    /// The one that stands in a box that reaches so far from its middle.
+    /// Creates the upright capsule in a box with these half sizes.
     pub(super) fn in_box(half: Vec3) -> Self {
         let radius = if half[0] < half[2] { half[0] } else { half[2] };
         Self { radius, offset: Vec3::new(0.0, 0.0, half[2] - radius) }
     }
 
-    /// How far it reaches from its middle along an axis.
+    /// Returns the half size of its box along an axis.
     pub(super) fn reach(&self, axis: usize) -> f32 {
         self.offset[axis].abs() + self.radius
     }
 
-    /// The end that reaches farthest over planes with a normal, when its middle is at `at`.
+    /// Returns the end that reaches farthest against a normal, for a capsule centered at `at`.
     #[inline]
     pub(super) fn end(&self, at: Vec3, normal: Vec3) -> Vec3 {
         if normal.dot(self.offset) > 0.0 { at - self.offset } else { at + self.offset }
@@ -63,14 +64,14 @@ mod tests {
     }
 
     #[test]
-    fn it_stands_where_its_box_stands() {
+    fn capsule_rests_at_height_of_its_box() {
         let (map, target) = (map(), TraceTarget::Box { mins: MINS, maxs: MAXS });
         let (start, end) = (Vec3::new(3.0, -4.0, 200.0), Vec3::new(3.0, -4.0, -200.0));
         let [box_hit, hit] = [Hull::Box, Hull::Capsule]
             .map(|hull| map.trace_hull(hull, start, MINS, MAXS, end, content::SOLID));
         assert_eq!((hit.fraction, hit.plane), (box_hit.fraction, box_hit.plane));
         assert!((hit.endpos[2] - 78.125).abs() < 1e-3, "{hit:?}");
-        // Upon another box as well.
+        // On top of another box too.
         let onto = |hull| {
             let at = Vec3::ZERO;
             map.trace_target(hull, target, at, at, start, MINS, MAXS, end, content::BODY).fraction
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn it_never_stops_before_its_box_and_rests_where_there_is_room() {
+    fn capsule_trace_never_stops_before_box_trace() {
         let map = map();
         let mut dice = crate::model::Millis(7).0;
         let mut number = || {
@@ -103,8 +104,8 @@ mod tests {
     }
 
     #[test]
-    fn what_turns_stops_both_alike() {
-        // A block turned by 45 degrees, met at an edge.
+    fn rotated_model_stops_box_and_capsule_alike() {
+        // A block rotated by 45 degrees, hit at an edge.
         let map = map();
         let turned = |hull| {
             map.trace_target(
@@ -119,8 +120,8 @@ mod tests {
                 content::SOLID,
             )
         };
-        // A box is taken as turned along, so both reach 15 units over sides at 50, which meet at √2 times
-        // that.
+        // The box is rotated with the model, so both reach 15 units over sides at 50, which meet at
+        // √2 times that.
         let meet = (50.0 + 15.0) * std::f32::consts::SQRT_2;
         for hull in [Hull::Box, Hull::Capsule] {
             let stopped = turned(hull).endpos[0];
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capsule_fills_its_box_along_the_longer_side() {
+    fn capsule_fills_its_box_along_the_longer_side() {
         let player = Capsule::in_box(Vec3::new(15.0, 15.0, 28.0));
         assert_eq!(player, Capsule { radius: 15.0, offset: Vec3::new(0.0, 0.0, 13.0) });
         assert_eq!([0, 1, 2].map(|axis| player.reach(axis)), [15.0, 15.0, 28.0]);

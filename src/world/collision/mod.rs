@@ -37,22 +37,22 @@ use patch::{Budget, Source};
 use sweep::{Sweep, is_same, reached};
 use tree::Tree;
 
-/// Leafs that a box at rest is looked for in at most.
+/// Maximum number of leafs that a position test searches.
 const MAX_REST_LEAFS: usize = 1024;
-/// Marks the numbers of patches apart from those of brushes.
+/// Bit that marks patch numbers among brush numbers.
 const PATCH_MARK: u32 = 1 << 31;
 
-/// Why a sound map cannot be collided with.
+/// A patch of a valid map that collision cannot use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("surfaces, record {surface}: the patch cannot be collided with: {fault}")]
+#[error("surfaces, record {surface}: patch not usable for collision: {fault}")]
 pub struct CollisionError {
     /// Number of the surface.
     pub surface: SurfaceNum,
-    /// What is wrong with it.
+    /// Problem of the patch.
     pub fault: PatchError,
 }
 
-/// A map, prepared for collision.
+/// A map prepared for collision.
 #[derive(Debug)]
 pub struct CollisionMap {
     family: TracePrecision,
@@ -65,12 +65,12 @@ pub struct CollisionMap {
     models: Box<[Model]>,
 }
 
-/// What is in a leaf, or in a model that moves.
+/// Brushes and patches of a leaf or a brush model.
 #[derive(Clone, Debug)]
 struct Leaf {
-    /// Places in the list of brush numbers.
+    /// Range in the list of brush numbers.
     brushes: Range<u32>,
-    /// Places in the list of patch numbers.
+    /// Range in the list of patch numbers.
     patches: Range<u32>,
 }
 
@@ -78,15 +78,15 @@ struct Leaf {
 #[derive(Clone, Debug)]
 struct Model {
     bounds: [Vec3; 2],
-    /// Its brushes and patches; those of the world are in the tree.
+    /// Brushes and patches of the model; those of the world are in the tree.
     contents: Leaf,
 }
 
 impl CollisionMap {
-    /// Prepares a map.
+    /// Prepares a map for collision.
     ///
     /// # Errors
-    /// A patch that engines could not collide with either, or patches that would cost too much.
+    /// Rejects a patch that engines reject too, and patches that cost too much to prepare.
     pub fn new(bsp: &Bsp, family: TracePrecision) -> Result<Self, CollisionError> {
         match family {
             TracePrecision::Single => Self::prepare::<f32>(bsp, family),
@@ -96,7 +96,7 @@ impl CollisionMap {
 
     fn prepare<A: Arithmetic>(bsp: &Bsp, family: TracePrecision) -> Result<Self, CollisionError> {
         let mut patches = Vec::new();
-        // By surface, its patch.
+        // Patch of each surface.
         let mut patch_of = vec![None; bsp.surfaces.len()];
         let mut budget = Budget::default();
         for (surface, grid) in bsp.patches() {
@@ -140,7 +140,7 @@ impl CollisionMap {
             .iter()
             .enumerate()
             .map(|(number, model)| {
-                // The world's own are in its leafs.
+                // Those of the world are in its leafs.
                 let (brushes, patches) = if number == 0 {
                     (0..0, 0..0)
                 } else {
@@ -176,14 +176,14 @@ impl CollisionMap {
         })
     }
 
-    /// Whose arithmetic the answers equal.
+    /// Returns the arithmetic precision of the results.
     #[must_use]
     pub fn family(&self) -> TracePrecision {
         self.family
     }
 
-    /// Lower and upper corner of a model's box, grown by one unit as engines do. Model 0 is the world.
-    /// `None` when the map has no such model.
+    /// Returns the corners of a model's box, padded by one unit as in the engine; model 0 is the
+    /// world. `None` when the map has no such model.
     #[must_use]
     pub fn model_bounds(&self, model: usize) -> Option<[Vec3; 2]> {
         Some(self.models.get(model)?.bounds)
@@ -195,13 +195,13 @@ impl CollisionMap {
         self.models.len()
     }
 
-    /// The patches of the map, by surface number.
+    /// Returns the patches of the map, ordered by surface number.
     #[must_use]
     pub fn patches(&self) -> &[Patch] {
         &self.patches
     }
 
-    /// Memory that it takes, in bytes.
+    /// Returns the memory of the collision map, in bytes.
     #[must_use]
     pub fn memory_len(&self) -> usize {
         size_of::<Self>()
@@ -214,8 +214,8 @@ impl CollisionMap {
             + size_of_val(&*self.models)
     }
 
-    /// How far a box gets through the world. Its corners `mins` and `maxs` are relative to the point
-    /// that goes from `start` to `end`; only contents that meet `contents_mask` stop it.
+    /// Traces a box from `start` to `end` through the world. Its corners `mins` and `maxs` are
+    /// relative to the moving point. Only contents that match `contents_mask` stop it.
     #[must_use]
     pub fn trace(
         &self,
@@ -228,7 +228,7 @@ impl CollisionMap {
         self.trace_hull(Hull::Box, start, mins, maxs, end, contents_mask)
     }
 
-    /// The same for what a box is around.
+    /// Traces a hull in the same way.
     #[must_use]
     pub fn trace_hull(
         &self,
@@ -250,13 +250,13 @@ impl CollisionMap {
         sweep.found.trace(endpos)
     }
 
-    /// What the world is filled with at a point. Patches have no inside.
+    /// Returns the contents of the world at a point. Patches have no inside.
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
         self.contents_in(&self.leafs[self.tree.leaf_at(point)], point)
     }
 
-    /// Runs a sweep, or looks what holds a box at rest, in the world or in a model.
+    /// Runs a sweep, or a position test for a box at rest, in the world or in a model.
     fn run(&self, model: usize, at_rest: bool, sweep: &mut Sweep) {
         match self.family {
             TracePrecision::Single => self.run_in::<f32>(model, at_rest, sweep),
@@ -279,7 +279,7 @@ impl CollisionMap {
         }
     }
 
-    /// Stops a sweep at what is in a leaf.
+    /// Clips a sweep against the contents of a leaf.
     fn stop<A: Arithmetic>(&self, leaf: &Leaf, sweep: &mut Sweep) {
         #[cfg(test)]
         {
@@ -313,7 +313,7 @@ impl CollisionMap {
         });
     }
 
-    /// Finds what in a leaf a box at rest is inside of.
+    /// Tests a box at rest against the contents of a leaf.
     fn rest<A: Arithmetic>(&self, leaf: &Leaf, sweep: &mut Sweep) {
         let held_by_brush =
             self.brushes_in(leaf).iter().find_map(|&n| self.brushes.holds::<A>(n, sweep));
@@ -350,8 +350,8 @@ mod tests {
     use crate::testing::{Block, TestMap};
 
     #[test]
-    fn a_trace_visits_each_node_and_tests_each_leafs_contents_once() {
-        // Thousands of boxes in two leafs, between which every long trace passes.
+    fn trace_visits_each_node_and_leaf_once() {
+        // Thousands of boxes in two leafs; every long trace passes between them.
         let world: Vec<_> = (0..4000)
             .map(|n| {
                 let [x, y, z] = [n % 20, n / 20 % 20, n / 400].map(|at| at as f32 * 64.0 - 640.0);
@@ -367,7 +367,7 @@ mod tests {
             for size in [0.0, 15.0, 1e4] {
                 let maxs = Vec3::new(size, size, size);
                 for (start, end) in [(back, far), (far, back), (Vec3::ZERO, far), (far, far)] {
-                    // Nothing stops it, so it meets all there is.
+                    // No brush stops the trace, so it tests all of them.
                     let mut sweep = Sweep::new(start, maxs * -1.0, maxs, end, 0);
                     map.run(0, false, &mut sweep);
                     let steps = sweep.steps;

@@ -11,12 +11,12 @@ use super::{
 };
 use crate::model::{Trace, Vec3, contents::content};
 
-/// What a trace is asked about other than the world as it lies.
+/// Target of a trace other than the unmoved world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TraceTarget {
-    /// A model of the map, by number. One that the map does not have is nowhere.
+    /// Model of the map, by number. An unknown number never stops a trace.
     Model(usize),
-    /// A box around an entity's origin, all of it body. It does not turn.
+    /// Box around an entity's origin, of `CONTENTS_BODY`. It does not rotate.
     Box {
         /// Lower corner, relative to the origin.
         mins: Vec3,
@@ -25,12 +25,12 @@ pub enum TraceTarget {
     },
 }
 
-/// A change of direction into a model's frame: rows that a vector is multiplied with.
+/// Rotation into a model's frame: rows that a vector is multiplied by.
 #[derive(Clone, Copy, Debug)]
 struct Rotation([Vec3; 3]);
 
 impl Rotation {
-    /// By a model's angles; `None` where nothing turns.
+    /// Creates the rotation of a model's angles; `None` without rotation.
     fn new(target: TraceTarget, angles: Vec3) -> Option<Self> {
         let turns = matches!(target, TraceTarget::Model(_)) && !is_same(angles, Vec3::ZERO);
         turns.then(|| Self(model_axes(angles)))
@@ -47,9 +47,11 @@ impl Rotation {
 }
 
 impl CollisionMap {
-    /// How far a box, or what it is around, gets past a target that stands at `origin`, turned by `angles`; as
-    /// [`CollisionMap::trace`] in all else. The box itself is never turned. A plane's distance stays
-    /// that of the target's own frame.
+    /// Traces a hull against one target at `origin`, rotated by `angles`. Otherwise as
+    /// [`CollisionMap::trace`].
+    ///
+    /// The hull itself is never rotated. The plane's distance in the result stays in the frame of
+    /// the target.
     #[must_use]
     #[expect(clippy::too_many_arguments, reason = "a move and a place")]
     pub fn trace_target(
@@ -76,7 +78,7 @@ impl CollisionMap {
         if hull == Hull::Capsule {
             let mut capsule = Capsule::in_box(high);
             if let Some(rotation) = rotation {
-                // Engines turn the second number the wrong way.
+                // Engines rotate the second component the wrong way.
                 let Vec3([x, y, z]) = rotation.into_model(capsule.offset);
                 capsule.offset = Vec3::new(x, -y, z);
             }
@@ -88,11 +90,11 @@ impl CollisionMap {
         {
             sweep.found.plane.normal = rotation.into_world(sweep.found.plane.normal);
         }
-        // Even a free way is computed, and need not end at the last bit of `end`.
+        // Computed even for a free path, whose result may differ from `end` in the last bit.
         sweep.found.trace(reached(start, end, sweep.found.fraction))
     }
 
-    /// What a target that stands at `origin`, turned by `angles`, is filled with at a point.
+    /// Returns the contents of a target at `origin`, rotated by `angles`, at a point.
     #[must_use]
     pub fn target_contents(
         &self,

@@ -10,42 +10,42 @@ use super::{
 };
 use crate::model::{EntityNum, Trace, TracePlane, Vec3};
 
-/// Brushes that are remembered as looked at.
+/// Number of recently tested brushes to remember.
 const RECENT: usize = 16;
 
-/// A sweep, or a box at rest.
+/// A sweep of a box, or a box at rest.
 #[derive(Debug)]
 pub(super) struct Sweep {
-    /// Where the middle of the box is first.
+    /// Start of the box center.
     pub(super) start: Vec3,
-    /// Where it wants to be.
+    /// Requested end of the box center.
     pub(super) end: Vec3,
-    /// Lower and upper corner of the box from its middle.
+    /// Lower and upper corner of the box, relative to its center.
     pub(super) size: [Vec3; 2],
-    /// The same once more, as a processor takes them at once.
+    /// The same values in the layout of vector instructions.
     pub(super) lanes: Lanes,
-    /// Lower and upper corner of the space moved through.
+    /// Lower corner of the swept bounds.
     low: Corner,
     high: Corner,
-    /// What of the box moves, when not all of it.
+    /// Capsule in the box, if the hull is a capsule.
     pub(super) capsule: Option<Capsule>,
-    /// Contents that matter.
+    /// Contents that stop the trace.
     pub(super) contents_mask: i32,
-    /// The box has no size.
+    /// Whether the box is a point.
     pub(super) is_point: bool,
-    /// How far the box reaches along each axis, as the tree sees it.
+    /// Half size of the box along each axis, for the tree walk.
     pub(super) extents: Vec3,
-    /// What was found so far.
+    /// Nearest hit so far.
     pub(super) found: TraceHit,
-    /// Brushes looked at, each in the place of its number's low bits. To look twice changes nothing, so
-    /// what falls out costs time only.
+    /// Recently tested brushes, indexed by the low bits of their numbers. A second test changes
+    /// nothing, so an evicted number costs time only.
     recent: [u32; RECENT],
-    /// Work done, for tests of its bounds.
+    /// Work done, for tests of its limits.
     #[cfg(test)]
     pub(super) steps: Steps,
 }
 
-/// Work of a trace.
+/// Work of one trace.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Steps {
@@ -63,7 +63,7 @@ pub(super) struct Lanes {
     pub(super) size: [Corner; 2],
 }
 
-/// What a sweep ran into.
+/// Nearest hit of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TraceHit {
     pub(super) fraction: f32,
@@ -75,8 +75,7 @@ pub(super) struct TraceHit {
 }
 
 impl Sweep {
-    /// Moves a box with corners `mins` and `maxs` from its reference point, which goes from `start` to
-    /// `end`.
+    /// Creates the sweep of a box (`mins`, `maxs` relative to a point) from `start` to `end`.
     pub(super) fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, contents_mask: i32) -> Self {
         let offset = (mins + maxs) * 0.5;
         let size = [mins - offset, maxs - offset];
@@ -122,7 +121,7 @@ impl Sweep {
         }
     }
 
-    /// Moves a capsule in the box instead of the box.
+    /// Replaces the box by the capsule inside it.
     pub(super) fn with(mut self, capsule: Capsule) -> Self {
         for axis in 0..3 {
             let (from, to) = (self.start[axis], self.end[axis]);
@@ -134,19 +133,19 @@ impl Sweep {
         self
     }
 
-    /// The corner of the box that reaches farthest against a normal with these sign bits.
+    /// Returns the box corner that reaches farthest against a normal with these sign bits.
     pub(super) fn corner(&self, sign_bits: u8) -> Vec3 {
         let pick = |axis: usize| self.size[usize::from(sign_bits >> axis & 1)][axis];
         Vec3::new(pick(0), pick(1), pick(2))
     }
 
-    /// Whether the whole move passes something by.
+    /// Whether the swept bounds miss padded bounds.
     #[inline]
     pub(super) fn misses(&self, reach: &PaddedBounds) -> bool {
         reach.excludes(&self.low, &self.high)
     }
 
-    /// Whether a box that does not move is outside of bounds; touching is inside.
+    /// Whether a box at rest is outside of bounds; touching is inside.
     pub(super) fn is_outside(&self, bounds: &[Corner; 2]) -> bool {
         let [mins, maxs] = bounds;
         (0..4).fold(false, |outside, axis| {
@@ -154,12 +153,12 @@ impl Sweep {
         })
     }
 
-    /// Whether a brush is looked at for the first time, as far as remembered.
+    /// Whether a brush is tested for the first time, as far as remembered.
     pub(super) fn first_look(&mut self, brush: u32) -> bool {
         std::mem::replace(&mut self.recent[brush as usize % RECENT], brush) != brush
     }
 
-    /// The box is inside something: nothing else matters.
+    /// Records that the box starts in solid, which ends the trace.
     pub(super) fn is_stuck(&mut self, contents: i32) {
         self.found.startsolid = true;
         self.found.allsolid = true;
@@ -169,7 +168,7 @@ impl Sweep {
 }
 
 impl TraceHit {
-    /// The answer, for a way from `start` to `end`.
+    /// Returns the result of a trace from `start` to `end`.
     pub(super) fn trace(&self, endpos: Vec3) -> Trace {
         Trace {
             fraction: self.fraction,
@@ -184,36 +183,36 @@ impl TraceHit {
     }
 }
 
-/// Whether two points are equal. Faster than to compare them as arrays.
+/// Whether two points are equal. Faster than a comparison of arrays.
 #[inline]
 pub(super) fn is_same(Vec3([x, y, z]): Vec3, Vec3([other_x, other_y, other_z]): Vec3) -> bool {
     (x == other_x) & (y == other_y) & (z == other_z)
 }
 
-/// The part of a way that is free.
+/// Free fraction of a line.
 pub(super) fn reached(start: Vec3, end: Vec3, fraction: f32) -> Vec3 {
     start + (end - start) * fraction
 }
 
-/// How a move gets into and out of a convex volume.
+/// Interval of a line inside a convex volume.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClipInterval {
     enter: f32,
     leave: f32,
     start_out: bool,
     end_out: bool,
-    /// The side that it enters through last.
+    /// Side with the last entry.
     side: Option<usize>,
 }
 
 impl ClipInterval {
-    /// Before any side was looked at.
+    /// The interval before any side is clipped.
     pub(super) const fn new() -> Self {
         Self { enter: -1.0, leave: 1.0, start_out: false, end_out: false, side: None }
     }
 
-    /// Takes in one side, `from` and `to` being how far start and end are in front of it. False when the
-    /// move stays in front: it does not meet the volume at all.
+    /// Clips against one side. `from` and `to` are the distances of start and end in front of it.
+    /// Returns false when the whole line stays in front, outside the volume.
     #[must_use]
     #[inline]
     pub(super) fn cross<A: Arithmetic>(&mut self, side: usize, from: A, to: A) -> bool {
@@ -229,8 +228,8 @@ impl ClipInterval {
         true
     }
 
-    /// Takes in the six sides of a box, as numbers 0 to 5: lower and upper of each axis in turn. Equal to
-    /// [`cross`](Self::cross) for each.
+    /// Clips against the six sides of a box, numbered 0 to 5: lower and upper of each axis in turn.
+    /// The result equals six calls of [`cross`](Self::cross).
     #[must_use]
     #[inline]
     pub(super) fn cross_box<A: Arithmetic>(&mut self, bounds: &[Corner; 2], lanes: &Lanes) -> bool {
@@ -268,7 +267,7 @@ impl ClipInterval {
         true
     }
 
-    /// Takes in where the move goes through a side, one end in front of it and one behind, or both in
+    /// Records where the line crosses a side. One end is in front and one behind, or both are in
     /// front and near.
     fn limit<A: Arithmetic>(&mut self, side: usize, from: A, to: A) {
         if from > to {
@@ -282,7 +281,8 @@ impl ClipInterval {
         }
     }
 
-    /// Stops a sweep by a volume all of whose sides were taken in. The side that it hit, if it did.
+    /// Stops a sweep at a volume whose sides are all clipped. Returns the side that it hits, if
+    /// any.
     pub(super) fn stop(&self, found: &mut TraceHit, contents: i32) -> Option<usize> {
         if !self.start_out {
             found.startsolid = true;
@@ -302,7 +302,7 @@ impl ClipInterval {
     }
 }
 
-/// Whether a move stays in front of a side.
+/// Whether a line stays in front of a side.
 #[inline]
 fn stays_out<A: Arithmetic>(from: A, to: A) -> bool {
     (from > A::ZERO) & ((to >= A::of(SURFACE_CLIP as f32)) | (to >= from))

@@ -1,6 +1,6 @@
 //! BSP tree walks: along a trace, to a point, through a box.
 //!
-//! Invariants: children lie within the tables, and the tree ends within
+//! Invariants: children are inside the tables, and the tree ends within
 //! [`MAX_TREE_DEPTH`](crate::world::bsp::MAX_TREE_DEPTH) steps, as the map loader guarantees, so
 //! recursion is bounded. Source: the collision document, walking the tree; the map document, box
 //! queries; checked by the trace, point and link vectors.
@@ -15,49 +15,50 @@ use crate::{
     world::bsp::{Bsp, Child, Plane, Sides},
 };
 
-/// Half the thickness that slanted planes get for boxes of any size.
+/// Padding of slanted planes for boxes of any size, in units.
 const SLANTED_REACH: f32 = 2048.0;
 
-/// Where a walk continues: a node, or as complement a leaf.
+/// A child: a node, or the complement of a leaf.
 type Below = i32;
 
-/// The tree of a map.
+/// BSP tree of a map.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Box<[Node]>,
-    /// By node, where something below each child can be met: elsewhere there is no need to walk there.
+    /// Padded bounds of the contents below each child, by node. A walk skips a child whose bounds
+    /// it misses.
     reaches: Box<[[PaddedBounds; 2]]>,
-    /// By node, what boxes at rest go by.
+    /// Node data for boxes at rest, by node.
     forks: Box<[Fork]>,
 }
 
-/// A node as boxes at rest take it, who count all leafs that they touch.
+/// Node data for boxes at rest, which visit every leaf that they touch.
 #[derive(Clone, Copy, Debug)]
 struct Fork {
     plane: Plane,
     children: [Below; 2],
 }
 
-/// What every walk needs of a node: two of them fill a line of a processor's cache.
+/// Node data for walks along a line: two nodes share a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 struct Node {
     normal: Vec3,
     dist: f32,
-    /// The axis of an axial plane, [`SLANTED`] for any other.
+    /// Axis of an axial plane, [`SLANTED`] for any other.
     axis: u32,
-    /// In place of nodes with nothing to meet below them, one of the leafs there: all are as empty.
+    /// Children. A subtree without contents is replaced by one of its leafs, all of them empty.
     children: [Below; 2],
 }
 
-/// In place of an axis: a plane that needs all three.
+/// Axis value of a plane that needs all three components.
 const SLANTED: usize = 3;
 
-/// The first node.
+/// Root of the tree.
 const ROOT: Below = 0;
 
 impl Tree {
-    /// The tree of a map, with where the contents of each leaf are reached.
+    /// Creates the tree of a map. `leafs` are the padded bounds of each leaf's contents.
     pub(super) fn new(bsp: &Bsp, leafs: &[PaddedBounds]) -> Self {
         let below = |child: Child| match child {
             Child::Node(node) => node.index() as Below,
@@ -88,7 +89,7 @@ impl Tree {
         tree
     }
 
-    /// Fills in the reaches of all nodes below one, and gives the reach of all that is there.
+    /// Fills in the bounds of all nodes below a child and returns the bounds of their contents.
     fn spread(&mut self, below: Below, leafs: &[PaddedBounds]) -> PaddedBounds {
         if below < 0 {
             return leafs[!below as usize];
@@ -97,7 +98,7 @@ impl Tree {
         let reach = children.map(|child| self.spread(child, leafs));
         for (side, child) in children.into_iter().enumerate() {
             if child >= 0 && reach[side].is_none() {
-                // Nothing is met below it, so its own children are leafs by now.
+                // The subtree is empty, so its own children are leafs by now.
                 self.nodes[below as usize].children[side] = self.nodes[child as usize].children[0];
             }
         }
@@ -105,16 +106,16 @@ impl Tree {
         reach[0].union(reach[1])
     }
 
-    /// Memory that it takes, in bytes.
+    /// Returns the memory of the tree, in bytes.
     pub(super) fn size(&self) -> usize {
         size_of_val(&*self.nodes) + size_of_val(&*self.reaches) + size_of_val(&*self.forks)
     }
 
-    /// The leaf that holds a point; where nothing can be met, one as empty.
+    /// Returns the leaf at a point, or an equally empty leaf.
     pub(super) fn leaf_at(&self, point: Vec3) -> usize {
         let place = corner(point);
         let mut below = ROOT;
-        // The complement that stands for a leaf is beyond the table.
+        // The complement of a leaf is beyond the table.
         while let Some(node) = self.nodes.get(below as usize) {
             let axis = node.axis as usize % 4;
             let along = if axis == SLANTED { node.normal.dot(point) } else { place[axis] };
@@ -156,8 +157,8 @@ impl Tree {
         visit(!below as usize)
     }
 
-    /// Calls `visit` with each leaf that a sweep may touch, in the order in which it gets there, and
-    /// not beyond what stopped it.
+    /// Calls `visit` with each leaf that a sweep may touch, in the order of the path. Stops behind
+    /// the nearest hit.
     pub(super) fn sweep<A: Arithmetic>(
         &self,
         sweep: &mut Sweep,
@@ -175,7 +176,7 @@ impl Tree {
         self.walk::<A>(ROOT, &way, &margins, sweep, visit);
     }
 
-    /// Walks one piece of the way below a node or into a leaf.
+    /// Walks one segment of the path below a node or into a leaf.
     fn walk<A: Arithmetic>(
         &self,
         mut below: Below,
@@ -190,10 +191,10 @@ impl Tree {
                 return;
             }
             let [least, most] = way.bounds();
-            // The nodes that all of the piece is on one side of.
+            // Skip nodes whose plane has the whole segment on one side.
             let split = loop {
                 let Some(node) = self.nodes.get(below as usize) else {
-                    // The complement that stands for a leaf is beyond the table.
+                    // The complement of a leaf is beyond the table.
                     visit(!below as usize, sweep);
                     return;
                 };
@@ -231,7 +232,7 @@ impl Tree {
             let reaches = &self.reaches[below as usize];
             if !sweep.misses(&reaches[near]) {
                 if split.children[near] < 0 {
-                    // All of a leaf is met, whatever the piece in it.
+                    // All contents of a leaf are tested, for any segment in it.
                     visit(!split.children[near] as usize, sweep);
                 } else {
                     let piece = way.up_to(split.until());
@@ -247,7 +248,7 @@ impl Tree {
     }
 }
 
-/// How far a box reaches along the normal of a kind of plane, and at which distances it is clear of it.
+/// Half size of a box along a plane's normal, and the distances at which the box is clear.
 #[derive(Clone, Copy, Debug)]
 struct Margin<A> {
     reach: A,
@@ -255,7 +256,7 @@ struct Margin<A> {
     back: A,
 }
 
-/// A piece of a sweep: fractions of the whole, and where the middle of the box is at those.
+/// A segment of a sweep: fractions of the whole and the box centers at those.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     from: f32,
@@ -265,7 +266,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// The lower and the upper of both ends along each axis.
+    /// Lower and upper coordinate of both ends along each axis.
     fn bounds(&self) -> [Corner; 2] {
         let Self { start, end, .. } = self;
         [
@@ -294,10 +295,10 @@ impl Segment {
     }
 }
 
-/// A move that is on both sides of a plane, or near it.
+/// A segment that crosses a plane or is near it.
 struct Split<A> {
     children: [Below; 2],
-    /// The child to walk first.
+    /// Child to walk first.
     near: usize,
     start: A,
     end: A,
@@ -309,7 +310,7 @@ impl<A: Arithmetic> Split<A> {
         Self { children, near: usize::from(start < end), start, end, reach }
     }
 
-    /// The part of the way up to which the near side matters.
+    /// Returns the fraction up to which the near side matters.
     fn until(&self) -> f32 {
         if self.start < self.end {
             self.part(self.start - self.reach, SURFACE_CLIP)
@@ -320,7 +321,7 @@ impl<A: Arithmetic> Split<A> {
         }
     }
 
-    /// The part of the way from which the far side matters.
+    /// Returns the fraction from which the far side matters.
     fn since(&self) -> f32 {
         if self.start < self.end {
             self.part(self.start + self.reach, SURFACE_CLIP)

@@ -16,99 +16,100 @@ use thiserror::Error;
 use self::tokens::Tokens;
 use crate::model::{Vec3, text::leading_int};
 
-/// Most bytes of text.
+/// Maximum length of the entity string, in bytes.
 pub const MAX_TEXT_LEN: usize = 1024 * 1024;
-/// Most entities.
+/// Maximum number of entities.
 pub const MAX_ENTITIES: usize = 1024;
-/// Most pairs of an entity.
+/// Maximum number of pairs of an entity.
 pub const MAX_PAIRS: usize = 64;
-/// Most bytes of an entity's keys and values, each counted with a terminator.
+/// Limit of an entity's keys and values in bytes, each with a terminator.
 pub const MAX_ENTITY_BYTES: usize = 4096;
-/// Longest key or value, in bytes; what is longer is cut.
+/// Longest key or value, in bytes; longer ones are truncated.
 pub const MAX_TOKEN_LEN: usize = 1023;
 
-/// Keys that the rules read as numbers.
+/// Keys that the game reads as numbers.
 const NUMBERS: [&str; 15] = [
     "origin", "angles", "angle", "speed", "wait", "random", "delay", "height", "lip", "phase",
     "radius", "light", "gravity", "dmg", "health",
 ];
 
-/// The entities of a map.
+/// Entities of a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapEntities(Vec<MapEntity>);
 
-/// One entity.
+/// One entity of the entity string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapEntity {
     line: u32,
     pairs: Vec<(Box<str>, Box<str>)>,
 }
 
-/// Why entity text is refused.
+/// An error of the entity string.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("entity text, line {line}: {fault}")]
+#[error("entity string, line {line}: {fault}")]
 pub struct EntityStringError {
-    /// Line of the text, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// What is wrong there.
+    /// Kind of error.
     pub fault: EntityStringErrorKind,
 }
 
-/// What is wrong with entity text.
+/// Kinds of errors in the entity string.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EntityStringErrorKind {
-    /// Too much text.
-    #[error("the text has {len} bytes, more than {MAX_TEXT_LEN}")]
+    /// Text longer than the limit.
+    #[error("too long: {len} bytes (max {MAX_TEXT_LEN})")]
     TooLong {
-        /// Bytes there.
+        /// Length of the text, in bytes.
         len: usize,
     },
-    /// Something other than an entity's beginning.
-    #[error("\"{found}\" where an entity's {{ was expected")]
+    /// A token other than an entity's opening brace.
+    #[error("unexpected \"{found}\" (expected {{ of an entity)")]
     NoEntity {
-        /// What is there.
+        /// Token found.
         found: Box<str>,
     },
-    /// The text ended inside an entity.
-    #[error("the entity that began in line {since} is never closed")]
+    /// End of the text inside an entity.
+    #[error("entity that starts in line {since} is not closed")]
     Unclosed {
-        /// Where it began.
+        /// Line of its opening brace.
         since: u32,
     },
     /// A key without a value.
-    #[error("the key \"{key}\" has no value")]
+    #[error("key \"{key}\" has no value")]
     NoValue {
-        /// The key.
+        /// Key.
         key: Box<str>,
     },
-    /// More entities than a level holds.
-    #[error("more than {MAX_ENTITIES} entities")]
+    /// More entities than a level can hold.
+    #[error("too many entities (max {MAX_ENTITIES})")]
     TooManyEntities,
-    /// More pairs than an entity holds.
-    #[error("an entity of more than {MAX_PAIRS} pairs")]
+    /// More pairs than an entity can hold.
+    #[error("entity has too many pairs (max {MAX_PAIRS})")]
     TooManyPairs,
-    /// More text than an entity holds.
-    #[error("an entity of more than {MAX_ENTITY_BYTES} bytes")]
+    /// More bytes than an entity can hold.
+    #[error("entity has too many bytes (max {MAX_ENTITY_BYTES})")]
     TooManyBytes,
-    /// A number that nothing can be computed with.
-    #[error("\"{key}\" is \"{value}\", no finite number")]
+    /// Infinite or invalid number.
+    #[error("\"{key}\" is not a finite number: \"{value}\"")]
     NotFinite {
-        /// The key.
+        /// Key.
         key: Box<str>,
-        /// Its value.
+        /// Value.
         value: Box<str>,
     },
-    /// The first entity is another than the world, or there is none.
-    #[error("the first entity is no worldspawn")]
+    /// First entity other than the world, or no entity.
+    #[error("first entity is not a worldspawn")]
     NoWorldspawn,
 }
 
 impl MapEntities {
-    /// Reads a map's entity text.
+    /// Parses a map's entity string.
     ///
     /// # Errors
     ///
-    /// When braces or pairs do not match, something is beyond its bound, or the world is not first.
+    /// Reports unbalanced braces or pairs, an exceeded limit, or a first entity other than the
+    /// world.
     pub fn parse(text: &[u8]) -> Result<Self, EntityStringError> {
         let mut tokens = Tokens { text, at: 0, line: 1 };
         if text.len() > MAX_TEXT_LEN {
@@ -134,25 +135,25 @@ impl MapEntities {
         Ok(Self(entities))
     }
 
-    /// The world: title, music, gravity.
+    /// Returns the world entity: title, music, gravity.
     #[must_use]
     pub fn world(&self) -> &MapEntity {
-        // There is no list without it.
+        // The parser rejects an empty list.
         &self.0[0]
     }
 
-    /// All of them in the order of the text, the world first.
+    /// Returns all entities in the order of the text, the world first.
     #[must_use]
     pub fn all(&self) -> &[MapEntity] {
         &self.0
     }
 
-    /// Those of a class, in the order of the text.
+    /// Iterates over the entities of a class, in the order of the text.
     pub fn of_class(&self, class: &str) -> impl Iterator<Item = &MapEntity> {
         self.0.iter().filter(move |entity| entity.classname().eq_ignore_ascii_case(class))
     }
 
-    /// Those whose `targetname` is `name`, in the order of the text.
+    /// Iterates over the entities whose `targetname` is `name`, in the order of the text.
     pub fn targets(&self, name: &str) -> impl Iterator<Item = &MapEntity> {
         self.0.iter().filter(move |entity| {
             entity.field("targetname").is_some_and(|own| own.eq_ignore_ascii_case(name))
@@ -161,32 +162,32 @@ impl MapEntities {
 }
 
 impl MapEntity {
-    /// Line of the text on which it begins, from 1.
+    /// Line of the text on which the entity starts, from 1.
     #[must_use]
     pub const fn line(&self) -> u32 {
         self.line
     }
 
-    /// Every pair as it was written.
+    /// Iterates over the pairs as written.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().map(|(key, value)| (&**key, &**value))
     }
 
-    /// The first value of a key: what the rules get when they ask by name while they spawn a thing.
+    /// Returns the first value of a key. The game's spawn functions read this one by name.
     #[must_use]
     pub fn spawn_value(&self, key: &str) -> Option<&str> {
         self.pairs().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
-    /// The last value of a key: what ends up in a thing's own field.
+    /// Returns the last value of a key. This one ends up in the entity's own field.
     #[must_use]
     pub fn field(&self, key: &str) -> Option<&str> {
         let mut pairs = self.pairs.iter().rev();
         pairs.find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| &**value)
     }
 
-    /// The last value of a key with its escapes resolved: `\n` ends a line; a backslash before any other
-    /// character stays, and that character is lost.
+    /// Returns the last value of a key with its escapes resolved. `\n` ends a line; a backslash
+    /// before any other character stays, and that character is lost.
     #[must_use]
     pub fn text_field(&self, key: &str) -> Option<String> {
         let mut resolved = String::new();
@@ -200,19 +201,19 @@ impl MapEntity {
         Some(resolved)
     }
 
-    /// The class; empty when none is given.
+    /// Classname; empty when none is given.
     #[must_use]
     pub fn classname(&self) -> &str {
         self.field("classname").unwrap_or_default()
     }
 
-    /// The place; the coordinates' origin when none is given.
+    /// Origin; zero when none is given.
     #[must_use]
     pub fn origin(&self) -> Vec3 {
         self.vec3("origin").unwrap_or(Vec3::ZERO)
     }
 
-    /// Pitch, yaw and roll in degrees, from `angles`, or `angle` for yaw alone.
+    /// Pitch, yaw and roll in degrees, from `angles`, or `angle` for yaw only.
     #[must_use]
     pub fn angles(&self) -> Vec3 {
         let mut angles = Vec3::ZERO;
@@ -227,19 +228,19 @@ impl MapEntity {
         angles
     }
 
-    /// Three numbers; those that are missing or unreadable are 0.
+    /// Returns three numbers; missing or invalid ones are 0.
     #[must_use]
     pub fn vec3(&self, key: &str) -> Option<Vec3> {
         self.field(key).map(vec3)
     }
 
-    /// A number; 0 when unreadable.
+    /// Returns a number; 0 when invalid.
     #[must_use]
     pub fn float(&self, key: &str) -> Option<f32> {
         self.field(key).map(|value| finite_or_zero(leading_float(value)))
     }
 
-    /// A whole number; 0 when unreadable.
+    /// Returns an integer; 0 when invalid.
     #[must_use]
     pub fn int(&self, key: &str) -> Option<i32> {
         self.field(key).map(leading_int)
@@ -294,7 +295,7 @@ fn vec3(value: &str) -> Vec3 {
     Vec3::new(next(), next(), next())
 }
 
-/// The numbers at the start of `text`, up to the first word that is none.
+/// Iterates over the numbers at the start of `text`, up to the first word that is not a number.
 fn floats(text: &str) -> impl Iterator<Item = f32> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -306,13 +307,13 @@ fn floats(text: &str) -> impl Iterator<Item = f32> {
     })
 }
 
-/// The number that a C program would read at the start of `text`, 0 without one.
+/// Returns the number at the start of `text` as C's `atof` does; 0 without one.
 fn leading_float(text: &str) -> f32 {
     floats(text).next().unwrap_or(0.0)
 }
 
-/// Bytes of the number at the start of `text`: sign, digits, point, digits, exponent; or a word for
-/// infinity or no number.
+/// Returns the length of the number at the start of `text`. A number is sign, digits, point, digits
+/// and exponent, or a word for infinity or NaN.
 fn float_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits =
@@ -362,14 +363,14 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_formed_as_the_engine_does() {
+    fn tokens_match_the_engine_parser() {
         let entity = one("a // no \"b\"\n b /* { } */ \"\" \"q r\n\"\t{foo x}y /**/");
         let pairs: Vec<_> = entity.pairs().collect();
         assert_eq!(pairs, [("a", "b"), ("", "q r\n"), ("{foo", "x}y")]);
     }
 
     #[test]
-    fn of_two_equal_keys_the_first_is_looked_up_and_the_last_is_the_field() {
+    fn duplicate_key_gives_first_spawn_value_and_last_field() {
         let entity = one("\"Speed\" 1 SPEED 2 angles \"10 20 30\" angle 90");
         assert_eq!((entity.spawn_value("speed"), entity.field("speed")), (Some("1"), Some("2")));
         assert_eq!(entity.angles(), Vec3::new(0.0, 90.0, 0.0));
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_as_c_reads_them() {
+    fn numbers_parse_as_in_c() {
         let entity = one("origin \"1.5 -2e1x 3\" light .5 wait 5. random +-1 count 1e dmg 7e");
         assert_eq!(entity.origin(), Vec3::new(1.5, -20.0, 0.0));
         assert_eq!(entity.float("light"), Some(0.5));
@@ -388,35 +389,35 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_named_with_their_line() {
+    fn errors_name_their_line() {
         let fault = |text: &str| parse(text).unwrap_err().to_string();
         assert_eq!(
             fault("{\n\"a\" \"b\"\n"),
-            "entity text, line 6: the entity that began in line 4 is never closed"
+            "entity string, line 6: entity that starts in line 4 is not closed"
         );
-        assert_eq!(fault("\n{ a }"), "entity text, line 5: the key \"a\" has no value");
-        assert_eq!(fault("}"), "entity text, line 4: \"}\" where an entity's { was expected");
+        assert_eq!(fault("\n{ a }"), "entity string, line 5: key \"a\" has no value");
+        assert_eq!(fault("}"), "entity string, line 4: unexpected \"}\" (expected { of an entity)");
         assert_eq!(
             fault("{ origin \"0 nan 1\" }"),
-            "entity text, line 4: \"origin\" is \"0 nan 1\", no finite number"
+            "entity string, line 4: \"origin\" is not a finite number: \"0 nan 1\""
         );
         assert_eq!(
             fault("{ Origin \"0 1e99 1\" }"),
-            "entity text, line 4: \"Origin\" is \"0 1e99 1\", no finite number"
+            "entity string, line 4: \"Origin\" is not a finite number: \"0 1e99 1\""
         );
         assert_eq!(
             fault("{ \"a"),
-            "entity text, line 4: the entity that began in line 4 is never closed"
+            "entity string, line 4: entity that starts in line 4 is not closed"
         );
         assert_eq!(
             MapEntities::parse(b"").unwrap_err().to_string(),
-            "entity text, line 1: the first entity is no worldspawn"
+            "entity string, line 1: first entity is not a worldspawn"
         );
         assert!(MapEntities::parse(b"{ classname light }").is_err());
     }
 
     #[test]
-    fn bounds_hold_to_the_last_piece() {
+    fn limits_accept_their_exact_value() {
         let of = |count: usize, text: &str| parse(&text.repeat(count)).map(|all| all.all().len());
         assert_eq!(of(MAX_ENTITIES - 1, "{ a b } "), Ok(MAX_ENTITIES));
         assert_eq!(
@@ -442,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_beyond_ascii_part_words_and_stay_in_quotes() {
+    fn non_ascii_bytes_separate_words_and_stay_in_quotes() {
         let text = [WORLD.as_bytes(), b"{ a\xe9b \"c\xe9d\" }"].concat();
         let fault = MapEntities::parse(&text).unwrap_err().fault;
         assert_eq!(fault, EntityStringErrorKind::NoValue { key: "c\u{e9}d".into() });

@@ -4,7 +4,7 @@
 
 use super::{EntityStringError, EntityStringErrorKind, MAX_TOKEN_LEN};
 
-/// Words of the text and the line that each ends on.
+/// Tokens of the text with the line that each ends on.
 pub(super) struct Tokens<'a> {
     pub(super) text: &'a [u8],
     pub(super) at: usize,
@@ -21,7 +21,7 @@ impl<'a> Tokens<'a> {
         let token = if self.peek() == Some(b'"') {
             self.at += 1;
             let token = self.take_while(|byte| byte != b'"');
-            // The closing quote, unless the text has ended.
+            // Skip the closing quote, unless the text has ended.
             self.at = self.text.len().min(self.at + 1);
             token
         } else {
@@ -67,7 +67,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// What stands between words. Bytes beyond ASCII do too, as where characters are signed.
+/// Whether a byte separates words. Bytes beyond ASCII do, as with signed characters in C.
 pub(super) const fn is_space(byte: u8) -> bool {
     byte <= b' ' || byte >= 0x80
 }

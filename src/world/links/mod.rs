@@ -1,7 +1,7 @@
 //! World: a collision map with linked entities, and traces against both.
 //!
-//! [`World`] keeps the bounds of each linked entity. All else (contents, owner, origin, angles, box) is read at
-//! each query from the game's own storage, through [`EntityViews`].
+//! [`World`] stores the bounds of each linked entity. Other fields (contents, owner, origin,
+//! angles, box) are read at each query from the game's own storage, through [`EntityViews`].
 //!
 //! Invariants: no query allocates. Entities are visited in one order: by sector, and within a sector the last
 //! linked first. Source: the collision document, linking, server trace. Engine names: `SV_LinkEntity`,
@@ -23,42 +23,42 @@ use sectors::{LinkKind, NearbyEntities, Sectors};
 
 /// Contents that clients predict collisions with.
 const PREDICTED: i32 = content::SOLID | content::BODY;
-/// `solid` of a brush model.
+/// `solid` value of a brush model.
 const BRUSH_MODEL: i32 = 0x00ff_ffff;
 
-/// Entities, wherever the game keeps them.
+/// Access to the game's entities.
 pub trait EntityViews {
-    /// What an entity is right now, or `None` when there is none of that number.
+    /// Returns the current state of an entity, or `None` when the number is not in use.
     fn view(&self, number: EntityNum) -> Option<(&EntityState, &EntityShared)>;
 }
 
-/// No entities at all.
+/// No entities.
 impl EntityViews for () {
     fn view(&self, _number: EntityNum) -> Option<(&EntityState, &EntityShared)> {
         None
     }
 }
 
-/// A map and which entities reach where in it.
+/// A map with its linked entities.
 #[derive(Debug)]
 pub struct World {
     bsp: Bsp,
     map: CollisionMap,
     sectors: Sectors,
-    /// Which areas are joined by open doors.
+    /// Area connections.
     areas: Areas,
-    /// By entity, where it can be seen, as of when the world was settled last.
+    /// PVS location of each entity, as of the last update of the index.
     locations: Box<[PvsLocation]>,
     pvs_index: PvsIndex,
-    /// Linked or unlinked since then.
+    /// Entities linked or unlinked since then.
     dirty: EntitySet,
 }
 
 impl World {
-    /// Prepares a map for collision; nothing is linked.
+    /// Prepares a map for collision, without linked entities.
     ///
     /// # Errors
-    /// A curved patch that cannot be collided with.
+    /// Rejects a patch that is not usable for collision.
     pub fn new(bsp: Bsp, family: TracePrecision) -> Result<Self, CollisionError> {
         let map = CollisionMap::new(&bsp, family)?;
         let bounds = [bsp.world().mins, bsp.world().maxs];
@@ -75,36 +75,36 @@ impl World {
         })
     }
 
-    /// The map's file: entity text, visibility, areas.
+    /// Returns the map file: entity string, PVS, areas.
     #[must_use]
     pub fn bsp(&self) -> &Bsp {
         &self.bsp
     }
 
-    /// The map without entities.
+    /// Returns the map without entities.
     #[must_use]
     pub fn map(&self) -> &CollisionMap {
         &self.map
     }
 
-    /// Which areas are joined by open doors.
+    /// Returns the area connections.
     #[must_use]
     pub fn areas(&self) -> &Areas {
         &self.areas
     }
 
-    /// The same, to open and close doors.
+    /// Returns the area connections, to open and close portals.
     pub fn areas_mut(&mut self) -> &mut Areas {
         &mut self.areas
     }
 
-    /// Memory that it takes, in bytes.
+    /// Returns the memory of the world, in bytes.
     #[must_use]
     pub fn memory_len(&self) -> usize {
         self.bsp.memory_len() + self.map.memory_len() + size_of_val(&*self.locations)
     }
 
-    /// Takes all entities out, for a new level on the same map.
+    /// Unlinks all entities, for a new level on the same map.
     pub fn clear(&mut self) {
         self.sectors = Sectors::new([self.bsp.world().mins, self.bsp.world().maxs]);
         self.areas = Areas::new(self.bsp.area_count);
@@ -113,26 +113,27 @@ impl World {
         self.dirty = EntitySet::default();
     }
 
-    /// Makes an entity part of the world where its current origin and angles put it: sets its bounds,
-    /// its `solid` for the clients' prediction, and counts the link.
+    /// Links an entity at its current origin and angles. Sets its bounds and its `solid` for client
+    /// prediction, and increments its link count.
     pub fn link(&mut self, number: EntityNum, state: &mut EntityState, shared: &mut EntityShared) {
         self.unlink(number, shared);
         measure(state, shared);
         let (mins, maxs) = (shared.absmin, shared.absmax);
-        // As it is now: what gets contents or a size is linked anew to count.
+        // Decided by the current state: an entity that gets contents or a size must be linked
+        // again.
         let is_point = shared.contents == 0 && shared.bmodel == 0 && shared.mins == shared.maxs;
         let kind = if is_point { LinkKind::Point } else { LinkKind::Solid };
         self.sectors.insert(number, [mins, maxs], kind);
     }
 
-    /// Takes an entity out of the world.
+    /// Unlinks an entity.
     pub fn unlink(&mut self, number: EntityNum, shared: &mut EntityShared) {
         self.sectors.remove(number);
         self.dirty.insert(number);
         shared.linked = 0;
     }
 
-    /// Where an entity can be seen, or `None` when it is not linked.
+    /// Returns the PVS location of an entity, or `None` when it is not linked.
     #[must_use]
     pub fn pvs_location(&self, number: EntityNum) -> Option<PvsLocation> {
         let [mins, maxs] = self.sectors.bounds(number)?;
@@ -143,8 +144,8 @@ impl World {
         })
     }
 
-    /// Finds out where all entities are that were linked since the last time: many are linked more often
-    /// than anybody looks.
+    /// Updates the PVS index for all entities linked since the last call. Deferred, because many
+    /// entities are linked several times per frame.
     pub fn update_pvs_index(&mut self) {
         for number in std::mem::take(&mut self.dirty).iter() {
             let bounds = self.sectors.bounds(number);
@@ -155,14 +156,15 @@ impl World {
         }
     }
 
-    /// The entities that may be seen from a place, as of when the world was settled last.
+    /// Returns the entities visible from a viewpoint, as of the last update of the index.
     #[must_use]
     pub fn visible_from(&self, place: &Viewpoint<'_>) -> EntitySet {
         self.pvs_index.visible_from(place, &self.areas)
     }
 
-    /// Writes the bodies whose bounds touch a box into `found`, that is, all entities but those that are
-    /// points without contents, in the order in which all else meets them, and returns how many there are: no more than fit.
+    /// Writes the solid entities whose bounds touch a box into `found` and returns their number.
+    /// Only point entities without contents are not solid. The order is that of all queries; the
+    /// list is cut at the length of `found`.
     pub fn bodies_in_box(&self, mins: Vec3, maxs: Vec3, found: &mut [EntityNum]) -> usize {
         let mut count = 0;
         self.sectors.visit(&[mins, maxs], &mut |number| {
@@ -174,8 +176,8 @@ impl World {
         count
     }
 
-    /// The world as an entity meets it, that is, without itself and what belongs to it;
-    /// [`EntityNum::NONE`] leaves nothing out.
+    /// Returns the world as an entity collides with it: without itself and the entities that it
+    /// owns. [`EntityNum::NONE`] excludes no entity.
     pub fn scene<'a, E: EntityViews + ?Sized>(
         &'a self,
         entities: &'a E,
@@ -187,28 +189,28 @@ impl World {
     }
 }
 
-/// A world and its entities, one of them left out.
+/// World and entities of a query, with one entity excluded.
 #[derive(Debug)]
 pub struct CollisionScene<'a, E: ?Sized> {
     world: &'a World,
     entities: &'a E,
     pass: EntityNum,
-    /// The owner of who is left out, if it has any.
+    /// Owner of the excluded entity, if any.
     pass_owner: Option<i32>,
     near: Option<NearbyEntities>,
 }
 
 impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
-    /// The same scene, for many questions within a box: what is near is looked up once. Questions beyond
-    /// it have the same answers as ever.
+    /// Returns the same scene for many queries within a box, with the nearby entities collected
+    /// once. Queries beyond the box give the same results.
     #[must_use]
     pub fn with_candidates(mut self, mins: Vec3, maxs: Vec3) -> Self {
         self.near = self.world.sectors.nearby(&[mins, maxs], self.pass);
         self
     }
 
-    /// How far a box (`mins` to `maxs`, relative to the moving point) gets from `start` to `end`
-    /// through map and entities with contents that meet `contents_mask`.
+    /// Traces a box from `start` to `end` through map and entities. `mins` and `maxs` are relative
+    /// to the moving point; only contents that match `contents_mask` stop it.
     #[must_use]
     pub fn trace(
         &self,
@@ -221,7 +223,7 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
         self.trace_hull(Hull::Box, start, mins, maxs, end, contents_mask)
     }
 
-    /// The same for what a box is around.
+    /// Traces a hull in the same way.
     #[must_use]
     pub fn trace_hull(
         &self,
@@ -281,8 +283,8 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
         best
     }
 
-    /// Content bits at a point, of the map and of whatever entities are there. An entity that is no
-    /// brush model is all body, whatever it says of itself.
+    /// Returns the contents of map and entities at a point. Every entity without a brush model
+    /// counts as `CONTENTS_BODY`, independent of its own contents.
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
         let mut contents = self.world.map.point_contents(point);
@@ -308,7 +310,7 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
         })
     }
 
-    /// How far a box gets past one entity, as if there were nothing else.
+    /// Traces a box against one entity only.
     #[must_use]
     pub fn trace_entity(
         &self,
@@ -338,7 +340,7 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
     }
 }
 
-/// One entity as something to collide with.
+/// Collision data of one entity.
 struct Collider<'a> {
     map: &'a CollisionMap,
     target: TraceTarget,
@@ -350,7 +352,7 @@ fn against<'a>(map: &'a CollisionMap, state: &EntityState, shared: &EntityShared
     let target = if shared.bmodel == 0 {
         TraceTarget::Box { mins: shared.mins, maxs: shared.maxs }
     } else {
-        // A number below zero is a model that no map has.
+        // A negative number is a model that no map has.
         TraceTarget::Model(usize::try_from(state.modelindex).unwrap_or(usize::MAX))
     };
     Collider { map, target, origin: shared.current_origin, angles: shared.current_angles }
@@ -375,7 +377,7 @@ impl Collider<'_> {
     }
 }
 
-/// Links an entity as far as it goes without a map: sets its bounds and its `solid`, and counts the link.
+/// Links an entity without a map: sets its bounds and `solid` and increments its link count.
 pub fn measure(state: &mut EntityState, shared: &mut EntityShared) {
     state.solid = solid(shared);
     [shared.absmin, shared.absmax] = reach(shared);
@@ -383,8 +385,8 @@ pub fn measure(state: &mut EntityState, shared: &mut EntityShared) {
     shared.linked = 1;
 }
 
-/// The box packed into 24 bits for the clients' prediction: half width, depth below and height above
-/// the origin.
+/// Returns the box packed into 24 bits for client prediction: half width, depth below and height
+/// above the origin.
 #[must_use]
 pub fn solid(shared: &EntityShared) -> i32 {
     if shared.bmodel != 0 {
@@ -393,7 +395,7 @@ pub fn solid(shared: &EntityShared) -> i32 {
     if shared.contents & PREDICTED == 0 {
         return 0;
     }
-    // The casts saturate, so no box is too strange.
+    // The casts saturate, so every box is valid.
     let byte = |value: f32| (value as i32).clamp(1, 255);
     let x = byte(shared.maxs[0]);
     let down = byte(-shared.mins[2]);
@@ -401,12 +403,12 @@ pub fn solid(shared: &EntityShared) -> i32 {
     up << 16 | down << 8 | x
 }
 
-/// The bounds that an entity is linked with: one unit more than it takes up.
+/// Returns the bounds of a linked entity, padded by one unit.
 fn reach(shared: &EntityShared) -> [Vec3; 2] {
     let origin = shared.current_origin;
     let margin = Vec3::new(1.0, 1.0, 1.0);
     let (mins, maxs) = if shared.bmodel != 0 && shared.current_angles != Vec3::ZERO {
-        // Whichever way it turns.
+        // In any rotation.
         let farthest = |axis: usize| shared.mins[axis].abs().max(shared.maxs[axis].abs());
         let radius = Vec3([0, 1, 2].map(farthest)).length();
         let radius = Vec3([radius; 3]);
@@ -426,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_are_packed_as_clients_expect() {
+    fn solid_is_packed_as_clients_expect() {
         let standing = shared([-15.0, -15.0, -24.0], [15.0, 15.0, 32.0], content::BODY);
         assert_eq!(solid(&standing), 0x0040_180f);
         let ducked = shared([-15.0, -15.0, -24.0], [15.0, 15.0, 16.0], content::BODY);
@@ -440,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_turns_reaches_everywhere_around() {
+    fn rotated_model_is_linked_with_its_radius() {
         let door = EntityShared {
             bmodel: 1,
             current_origin: Vec3::new(100.0, 0.0, 0.0),

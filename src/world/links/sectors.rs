@@ -1,7 +1,7 @@
-//! Broadphase: linked solid entities in a tree of sectors, each in the smallest that holds it whole.
+//! Broadphase: linked solid entities in a tree of sectors.
 //!
-//! Points without contents are in no sector. Most are events, and in a fight they outnumber all other
-//! entities.
+//! Each entity is in the smallest sector that contains it. Points without contents are in no
+//! sector: most are events, and in a fight they outnumber all other entities.
 //!
 //! Invariants: an entity is in at most one list; the lists hold linked solid entities only. A sector is visited
 //! before its halves, its upper half before the lower, its own entities from the last linked to the first.
@@ -9,27 +9,27 @@
 
 use crate::model::{EntityNum, Vec3, limits::MAX_ENTITIES};
 
-/// How often the world is halved.
+/// Depth of the sector tree.
 const DEPTH: usize = 4;
-/// Sectors with halves; those behind them have none.
+/// Number of inner sectors.
 const HALVED: usize = (1 << DEPTH) - 1;
-/// All sectors.
+/// Number of all sectors.
 const SECTORS: usize = (1 << (DEPTH + 1)) - 1;
-/// Bodies that a neighbourhood holds at most.
+/// Maximum number of nearby entities.
 const MAX_NEIGHBOURS: usize = 24;
 
-/// The sectors of a world.
+/// Sectors of a world.
 #[derive(Debug)]
 pub(super) struct Sectors {
-    /// Where each sector is halved, root first; the halves of sector n are 2n + 1 and 2n + 2.
+    /// Split plane of each inner sector, root first; the halves of sector n are 2n + 1 and 2n + 2.
     cuts: [SplitPlane; HALVED],
-    /// The last body linked into each sector.
+    /// Last solid entity linked into each sector.
     first: [Option<EntityNum>; SECTORS],
     entries: Box<[Entry]>,
 }
 
-/// The bodies whose bounds touch a box, looked up once for many questions within it. It holds as long as
-/// nobody links or unlinks anything.
+/// Solid entities whose bounds touch a box, collected once for many queries within it. Valid until
+/// the next link or unlink.
 #[derive(Debug)]
 pub(super) struct NearbyEntities {
     within: Aabb,
@@ -37,7 +37,7 @@ pub(super) struct NearbyEntities {
     count: usize,
 }
 
-/// Whether an entity can be collided with.
+/// Kind of a linked entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkKind {
     Solid,
@@ -50,26 +50,26 @@ struct SplitPlane {
     dist: f32,
 }
 
-/// A box, a number wider than space: four are compared as fast as one.
+/// A bounding box with a fourth component: four are compared as fast as one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Aabb {
     mins: [f32; 4],
     maxs: [f32; 4],
 }
 
-/// What is known of an entity.
+/// Sector and bounds of an entity.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     extent: Aabb,
     linked: bool,
-    /// The sector that it is in; none for marks and what is not linked.
+    /// Sector of the entity; none for points and unlinked entities.
     sector: Option<u8>,
     next: Option<EntityNum>,
     previous: Option<EntityNum>,
 }
 
 impl Sectors {
-    /// Empty sectors over a world of these bounds.
+    /// Creates empty sectors over a world with these bounds.
     pub(super) fn new(bounds: [Vec3; 2]) -> Self {
         let mut cuts = [SplitPlane::default(); HALVED];
         halve(0, bounds, &mut cuts);
@@ -77,7 +77,7 @@ impl Sectors {
         Self { cuts, first: [None; SECTORS], entries }
     }
 
-    /// What a linked entity's box is.
+    /// Returns the bounds of a linked entity.
     pub(super) fn bounds(&self, number: EntityNum) -> Option<[Vec3; 2]> {
         let entry = &self.entries[number.index()];
         entry.linked.then(|| entry.extent.bounds())
@@ -109,7 +109,7 @@ impl Sectors {
         }
     }
 
-    /// Unlinks an entity; one that is not linked stays so.
+    /// Unlinks an entity; no effect on an unlinked one.
     pub(super) fn remove(&mut self, number: EntityNum) {
         let entry = std::mem::take(&mut self.entries[number.index()]);
         let Entry { sector: Some(sector), next, previous, .. } = entry else { return };
@@ -122,12 +122,12 @@ impl Sectors {
         }
     }
 
-    /// Calls `visit` with each body whose bounds touch a box, until it returns false.
+    /// Calls `visit` with each solid entity whose bounds touch a box, until it returns false.
     pub(super) fn visit(&self, bounds: &[Vec3; 2], visit: &mut impl FnMut(EntityNum) -> bool) {
         self.visit_extent(&Aabb::of(bounds), visit);
     }
 
-    /// The same for a box within a neighbourhood, if there is one and it is.
+    /// Calls `visit` likewise, from the nearby entities if they cover the box.
     pub(super) fn visit_near(
         &self,
         near: Option<&NearbyEntities>,
@@ -145,7 +145,7 @@ impl Sectors {
         }
     }
 
-    /// The neighbourhood that a box is, without one body; none when there are too many.
+    /// Collects the entities near a box, except one; none when there are too many.
     pub(super) fn nearby(&self, bounds: &[Vec3; 2], without: EntityNum) -> Option<NearbyEntities> {
         let within = Aabb::of(bounds);
         let mut bodies = [EntityNum::NONE; MAX_NEIGHBOURS];
@@ -165,7 +165,7 @@ impl Sectors {
     }
 
     fn visit_extent(&self, extent: &Aabb, visit: &mut impl FnMut(EntityNum) -> bool) {
-        // Sectors yet to look into, the next one last: of each depth there is one half that waits.
+        // Stack of sectors to visit. Each depth has at most one waiting half.
         let mut waiting = [0; DEPTH + 2];
         let mut count = 1;
         while count > 0 {
@@ -216,7 +216,7 @@ impl Aabb {
     fn touches(&self, other: &Self) -> bool {
         let mut apart = false;
         for axis in 0..4 {
-            // Comparisons with what is no number fail, and then nothing touches.
+            // Comparisons with NaN fail, so a box with NaN touches no entity.
             let overlap =
                 (self.mins[axis] <= other.maxs[axis]) & (self.maxs[axis] >= other.mins[axis]);
             apart |= !overlap;
@@ -225,7 +225,7 @@ impl Aabb {
     }
 }
 
-/// Decides where a sector and its halves are halved: across the longer side, seen from above.
+/// Computes the split planes of a sector and its halves: across the longer horizontal side.
 fn halve(sector: usize, bounds: [Vec3; 2], cuts: &mut [SplitPlane; HALVED]) {
     if sector >= HALVED {
         return;
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_linked_is_met_first_and_upper_halves_before_lower() {
+    fn visit_starts_with_last_linked_and_upper_halves() {
         let mut sectors = Sectors::new(WORLD);
         for (n, x) in [(1, 0.0), (2, -500.0), (3, 500.0), (4, 0.0), (5, 500.0)] {
             sectors.insert(number(n), small_box(x, 100.0), LinkKind::Solid);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_visit_can_be_cut_short() {
+    fn visit_stops_on_request() {
         let mut sectors = Sectors::new(WORLD);
         (0..9).for_each(|n| {
             sectors.insert(number(n), small_box(n as f32 * 100.0, 0.0), LinkKind::Solid)
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbourhood_is_of_some_and_answers_within_itself_alone() {
+    fn nearby_entities_are_limited_and_answer_inside_their_box() {
         let mut sectors = Sectors::new(WORLD);
         for n in 0..=MAX_NEIGHBOURS {
             sectors.insert(number(n), small_box(0.0, 0.0), LinkKind::Solid);
@@ -322,9 +322,10 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is linked, moved and unlinked: all bodies that touch are found, once, and nothing else.
+        /// Random links, moves and unlinks: a visit finds every touching solid entity once, and no
+        /// other.
         #[test]
-        fn the_same_is_found_as_by_looking_at_all(
+        fn visit_finds_every_touching_entity_once(
             steps in vec(
                 (0_usize..40, -1200.0_f32..1200.0, -600.0_f32..600.0, 0.0_f32..400.0, 0..5),
                 1..120,
@@ -336,7 +337,7 @@ mod tests {
             for (n, x, y, size, kind) in steps {
                 sectors.remove(number(n));
                 let bounds = [Vec3::new(x, y, 0.0), Vec3::new(x + size, y + size, 8.0)];
-                // Some are only taken out.
+                // Some are only unlinked.
                 let link_kind = match kind {
                     0 => None,
                     1 => Some(LinkKind::Point),

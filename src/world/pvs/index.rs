@@ -1,7 +1,7 @@
 //! PVS index: the set of linked entities in each cluster and area.
 //!
-//! The entities visible from a place are the union of the sets of its visible clusters, a few words each,
-//! independent of the number of entities.
+//! The entities visible from a viewpoint are the union of the sets of its visible clusters, a few
+//! words each, independent of the number of entities.
 //!
 //! Invariant: the sets hold exactly the last [`PvsIndex::update`] of each entity, so that
 //! [`PvsIndex::visible_from`] equals [`PvsLocation::visible_from`] of each.
@@ -15,21 +15,21 @@ use crate::{
     world::{areas::Areas, bsp::ClusterNum},
 };
 
-/// The entities of a world by place.
+/// Linked entities by cluster and area.
 #[derive(Debug)]
 pub(in crate::world) struct PvsIndex {
     by_cluster: Box<[EntitySet]>,
-    /// The clusters with somebody in them: a bit each, as the rows of visibility have it.
+    /// Clusters with entities, one bit each in the layout of a PVS row.
     occupied: Box<[u8]>,
     by_area: Box<[EntitySet]>,
-    /// In any cluster at all.
+    /// Entities in any cluster.
     somewhere: EntitySet,
-    /// In more clusters than are kept: seen from everywhere.
+    /// Entities in more clusters than are stored: visible from all clusters.
     wide: EntitySet,
 }
 
 impl PvsIndex {
-    /// Nobody anywhere.
+    /// Creates an empty index.
     pub(in crate::world) fn new(clusters: usize, areas: usize) -> Self {
         Self {
             by_cluster: vec![EntitySet::default(); clusters].into(),
@@ -40,7 +40,7 @@ impl PvsIndex {
         }
     }
 
-    /// An entity that was in one place is now in another; nowhere is the default place.
+    /// Moves an entity from one location to another; the default location is nowhere.
     pub(in crate::world) fn update(
         &mut self,
         number: EntityNum,
@@ -89,7 +89,7 @@ impl PvsIndex {
         }
     }
 
-    /// The entities that may be seen from a place.
+    /// Returns the entities that are visible from a viewpoint.
     pub(in crate::world) fn visible_from(&self, from: &Viewpoint<'_>, areas: &Areas) -> EntitySet {
         let mut seen = self.wide.clone();
         match from.row {
@@ -132,7 +132,7 @@ mod tests {
     const AREAS: usize = 3;
     const ROW: usize = 4;
 
-    /// Any place: clusters, perhaps more than are kept, areas.
+    /// Any location: clusters, sometimes more than are stored, and areas.
     fn places() -> impl Strategy<Value = PvsLocation> {
         let cluster = || (0..CLUSTERS).prop_map(ClusterNum::from_checked);
         let area = || prop::option::of((0..AREAS).prop_map(AreaNum::from_checked));
@@ -141,9 +141,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever moves where: what a place sees is what each entity says of itself.
+        /// Random moves: the index agrees with the location of each entity.
         #[test]
-        fn the_same_is_seen_as_by_asking_each(
+        fn index_agrees_with_every_location(
             moves in vec((0_usize..12, places()), 1..40),
             rows in vec(any::<u8>(), CLUSTERS * ROW),
             viewer in prop::option::of(0..CLUSTERS),

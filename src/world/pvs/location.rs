@@ -14,40 +14,40 @@ use crate::{
     },
 };
 
-/// Leafs of a box that are looked at, solid ones included.
+/// Maximum number of leafs of a box that are visited, solid ones included.
 pub const MAX_BOX_LEAFS: usize = 128;
-/// Clusters that are kept. A cluster that several leafs belong to is kept as often.
+/// Maximum number of stored clusters. A cluster with several leafs is stored several times.
 pub const MAX_CLUSTERS: usize = 16;
 
-/// The clusters and areas that a box touches.
+/// Clusters and areas that a box touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PvsLocation {
     clusters: [Option<ClusterNum>; MAX_CLUSTERS],
-    /// Set when there were clusters beyond those kept: that of the last leaf.
+    /// Cluster of the last leaf, when there are more clusters than fit.
     last_cluster: Option<ClusterNum>,
     areas: [Option<AreaNum>; 2],
 }
 
-/// A place to look from.
+/// Viewpoint of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Viewpoint<'a> {
-    /// What may be seen from its cluster.
+    /// PVS row of its cluster.
     pub row: PvsRow<'a>,
-    /// The cluster; none in solid rock or outside.
+    /// Cluster; none in solid or outside the map.
     pub cluster: Option<ClusterNum>,
-    /// The area; none where the cluster is none.
+    /// Area; none without a cluster.
     pub area: Option<AreaNum>,
 }
 
 impl Bsp {
-    /// What may be seen from a point.
+    /// Returns the viewpoint at a point.
     #[must_use]
     pub fn viewpoint(&self, eye: Vec3) -> Viewpoint<'_> {
         let leaf = &self.leafs[self.leaf_at(eye)];
         Viewpoint { row: self.visibility.row(leaf.cluster), cluster: leaf.cluster, area: leaf.area }
     }
 
-    /// Whether one point may be seen from another: clusters first, then doors, unless `areas` is none.
+    /// Whether one point is visible from another: by PVS, then by areas if given.
     #[must_use]
     pub fn sees(&self, eye: Vec3, target: Vec3, areas: Option<&Areas>) -> bool {
         let (from, to) = (self.viewpoint(eye), self.viewpoint(target));
@@ -57,12 +57,12 @@ impl Bsp {
 }
 
 impl PvsLocation {
-    /// What the box between two corners in the world touches.
+    /// Returns the clusters and areas that a box in the world touches.
     #[must_use]
     pub fn of_box(map: &Bsp, absmin: Vec3, absmax: Vec3) -> Self {
         let mut touched = Self::default();
         let (mut leafs, mut kept) = (0, 0);
-        // The leaf that the 16th cluster is from, when nothing may follow it in the list.
+        // Set with the 16th stored cluster; later clusters only change `last`.
         let mut full = false;
         let mut last = None;
         map.leafs_in_box(absmin, absmax, |number| {
@@ -92,7 +92,7 @@ impl PvsLocation {
         touched
     }
 
-    /// Any place at all.
+    /// Any location.
     #[cfg(test)]
     pub(super) fn of_parts(
         kept: &[ClusterNum],
@@ -104,24 +104,24 @@ impl PvsLocation {
         Self { clusters, last_cluster, areas }
     }
 
-    /// The clusters that are kept, in the order the tree gives.
+    /// Returns the stored clusters, in tree order.
     pub fn clusters(&self) -> impl Iterator<Item = ClusterNum> {
         self.clusters.into_iter().map_while(|cluster| cluster)
     }
 
-    /// The cluster of the last leaf, when there were more than are kept.
+    /// Returns the cluster of the last leaf, when there are more clusters than fit.
     #[must_use]
     pub const fn last_cluster(&self) -> Option<ClusterNum> {
         self.last_cluster
     }
 
-    /// The area of the first leaf that has one, and the last that differs from it.
+    /// Returns the area of the first leaf that has one, and the last area that differs from it.
     #[must_use]
     pub const fn areas(&self) -> [Option<AreaNum>; 2] {
         self.areas
     }
 
-    /// Whether the box may be seen.
+    /// Whether the box is visible from a viewpoint.
     #[must_use]
     pub fn visible_from(&self, from: &Viewpoint<'_>, areas: &Areas) -> bool {
         self.areas.iter().any(|&area| areas.connected(from.area, area))

@@ -17,71 +17,71 @@ use super::bsp::ClusterNum;
 pub(super) use index::PvsIndex;
 pub use location::{MAX_BOX_LEAFS, MAX_CLUSTERS, PvsLocation, Viewpoint};
 
-/// Clusters, and what may be seen from each.
+/// Clusters and their PVS rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pvs {
     cluster_count: usize,
-    /// Bytes of a row; 0 when everything sees everything.
+    /// Length of a row, in bytes; 0 when every cluster is visible from every other.
     row_len: usize,
     rows: Box<[u8]>,
 }
 
-/// What may be seen from one place. Players in one cluster share it.
+/// PVS row of one cluster. Clients in one cluster share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PvsRow<'a> {
-    /// Every cluster.
+    /// Every cluster is visible.
     Everything,
-    /// A bit for each cluster, lowest bit first.
+    /// One bit for each cluster, lowest bit first.
     Clusters(&'a [u8]),
 }
 
-/// Why the visibility of a map cannot be used.
+/// Reasons to ignore the PVS of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PvsError {
-    /// Too short for its own two numbers.
-    #[error("{0} bytes are too few")]
+    /// Too short for its header.
+    #[error("too short: {0} bytes")]
     TooShort(usize),
-    /// Fewer clusters than the leafs name.
-    #[error("{clusters} clusters, but leafs name {wanted}")]
+    /// Fewer clusters than the leafs use.
+    #[error("{clusters} clusters, but leafs use {wanted}")]
     TooFew {
-        /// As the lump says.
+        /// Clusters in the lump.
         clusters: i32,
-        /// As the leafs say.
+        /// Clusters of the leafs.
         wanted: usize,
     },
-    /// Rows that do not hold a bit for each cluster.
+    /// Rows too short for one bit per cluster.
     #[error("rows of {row_len} bytes for {clusters} clusters")]
     RowTooShort {
-        /// Bytes of a row.
+        /// Length of a row, in bytes.
         row_len: i32,
         /// Clusters.
         clusters: usize,
     },
-    /// Rows that are not there.
-    #[error("{clusters} rows of {row_len} bytes do not fit into {len}")]
+    /// Fewer rows than clusters.
+    #[error("{clusters} rows of {row_len} bytes exceed {len} bytes")]
     Truncated {
         /// Clusters.
         clusters: usize,
-        /// Bytes of a row.
+        /// Length of a row, in bytes.
         row_len: usize,
-        /// Bytes there.
+        /// Length of the lump, in bytes.
         len: usize,
     },
 }
 
 impl Pvs {
-    /// Everything sees everything.
+    /// Creates a set in which every cluster is visible from every other.
     #[must_use]
     pub fn unrestricted(cluster_count: usize) -> Self {
         Self { cluster_count, row_len: 0, rows: Box::default() }
     }
 
-    /// The visibility lump of a map whose leafs name `cluster_count` clusters. An empty one restricts
-    /// nothing.
+    /// Parses the visibility lump of a map whose leafs use `cluster_count` clusters. An empty lump
+    /// restricts nothing.
     ///
     /// # Errors
     ///
-    /// When the lump has no room for a bit for each pair of its clusters, or too few clusters.
+    /// Rejects a lump that is too short for its clusters, or has too few clusters.
     pub fn read(lump: &[u8], cluster_count: usize) -> Result<Self, PvsError> {
         if lump.is_empty() {
             return Ok(Self::unrestricted(cluster_count));
@@ -102,19 +102,19 @@ impl Pvs {
         Ok(Self { cluster_count: count, row_len: len, rows: rows.into() })
     }
 
-    /// How many clusters there are.
+    /// Number of clusters.
     #[must_use]
     pub const fn cluster_count(&self) -> usize {
         self.cluster_count
     }
 
-    /// Bytes of a row; 0 when the map does not restrict what is seen.
+    /// Length of a row, in bytes; 0 without restrictions.
     #[must_use]
     pub const fn row_len(&self) -> usize {
         self.row_len
     }
 
-    /// What may be seen from a cluster, or from none.
+    /// Returns the row of a cluster, or of no cluster.
     #[must_use]
     pub fn row(&self, from: Option<ClusterNum>) -> PvsRow<'_> {
         let Some(from) = from.filter(|_| self.row_len > 0) else {
@@ -124,7 +124,7 @@ impl Pvs {
         self.rows.get(start..start + self.row_len).map_or(PvsRow::Everything, PvsRow::Clusters)
     }
 
-    /// Whether `to` may be seen from `from`.
+    /// Whether `to` is visible from `from`.
     #[must_use]
     pub fn sees(&self, from: Option<ClusterNum>, to: Option<ClusterNum>) -> bool {
         to.is_some_and(|to| self.row(from).contains(to))
@@ -136,7 +136,7 @@ impl Pvs {
 }
 
 impl PvsRow<'_> {
-    /// Whether the cluster may be seen.
+    /// Whether the row contains a cluster.
     #[must_use]
     pub fn contains(self, cluster: ClusterNum) -> bool {
         match self {

@@ -14,59 +14,59 @@ use crate::{
     world::collision::arithmetic::Arithmetic,
 };
 
-/// Facets of one patch at most.
+/// Maximum number of facets of one patch.
 const MAX_FACETS: usize = 1024;
-/// Borders that a facet may have before its back is added.
+/// Maximum number of borders of a facet before its back is added.
 const MAX_BORDERS: usize = 26;
-/// Facets wider than this lost a border.
+/// Extent of a facet that lacks a border, in units.
 const MAX_EXTENT: f32 = 65_535.0;
-/// How far an edge's plane reaches up from the surface, in units.
+/// Height of an edge's plane above the surface, in units.
 const EDGE_HEIGHT: f32 = 4.0;
-/// Edges and cross products shorter than this give no bevel.
+/// Minimum length of edges and cross products that give a bevel.
 const MIN_EDGE: f32 = 0.5;
-/// Edge directions this near to an axis lie along it.
+/// Largest difference from an axis at which an edge direction counts as axial.
 const SNAP: f64 = 0.0001;
-/// Points this far in front of a bevel forbid it.
+/// Largest distance of a point in front of a valid bevel, in units.
 const BEVEL_SLACK: f64 = 0.1;
-/// Work that one facet stands for, in comparisons.
+/// Work of one facet, in comparisons.
 const FACET_WORK: usize = 2048;
 
-/// Planes of a cell's two triangles.
+/// Planes of the two triangles of a cell.
 type Triangles = [Option<PlaneIndex>; 2];
 
-/// Collects the facets of one patch.
+/// Builder of the facets of one patch.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     grid: &'a Grid,
     planes: Planes,
-    /// Column after column.
+    /// Triangles, column by column.
     triangles: Vec<Triangles>,
     facets: Vec<Facet>,
     borders: Vec<Border>,
 }
 
-/// A facet while it is made.
+/// A facet under construction.
 #[derive(Debug)]
 struct Draft {
     surface: PlaneIndex,
     borders: Vec<Border>,
 }
 
-/// Edges of a cell at which a plane can stand.
+/// Edges of a cell that can carry a border plane.
 #[derive(Clone, Copy, Debug)]
 enum Edge {
     Top,
     Right,
     Bottom,
     Left,
-    /// The diagonal, as the edge of triangle 0.
+    /// Diagonal, as the edge of triangle 0.
     Diagonal0,
-    /// The diagonal, as the edge of triangle 1.
+    /// Diagonal, as the edge of triangle 1.
     Diagonal1,
 }
 
 impl<'a> Builder<'a> {
-    /// Finds the planes of all triangles.
+    /// Creates the planes of all triangles.
     pub(super) fn new<A: Arithmetic>(
         grid: &'a Grid,
         budget: &mut Budget,
@@ -85,7 +85,7 @@ impl<'a> Builder<'a> {
         Ok(Self { grid, planes, triangles, facets: Vec::new(), borders: Vec::new() })
     }
 
-    /// Makes the facets of all cells.
+    /// Creates the facets of all cells.
     pub(super) fn add_facets<A: Arithmetic>(
         &mut self,
         budget: &mut Budget,
@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// What was collected.
+    /// Returns the planes, facets and borders.
     pub(super) fn finish(self) -> (Vec<TracePlane>, Vec<Facet>, Vec<Border>) {
         (self.planes.into_inner(), self.facets, self.borders)
     }
@@ -123,8 +123,8 @@ impl<'a> Builder<'a> {
             if at < last { Some(at + 1) } else { wraps.then_some(0) }
         };
         let own = self.triangles(i, j);
-        // The neighbour's plane across an edge, unless it is the cell's own: then one that stands on
-        // the edge.
+        // The neighbor's plane across an edge. If that is the cell's own plane, a plane through the
+        // edge.
         let mut fence = |neighbour: Option<(usize, usize)>, triangle: usize, edge: Edge| {
             let plane = neighbour.and_then(|(i, j)| self.triangles(i, j)[triangle]);
             let other = own[1 - triangle];
@@ -170,7 +170,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// A plane that stands on an edge of a cell.
+    /// Creates the border plane through an edge of a cell.
     fn edge<A: Arithmetic>(
         &mut self,
         i: usize,
@@ -179,8 +179,8 @@ impl<'a> Builder<'a> {
         budget: &mut Budget,
     ) -> Result<Option<PlaneIndex>, PatchError> {
         let [a, b, c, d] = corners(self.grid, i, j);
-        // Two points in the order that makes the plane face outward, one to go up from, and the
-        // triangle whose plane tells where up is.
+        // Two points in the order that makes the plane face outward, the point below the third one,
+        // and the triangle whose plane gives the up direction.
         let (from, to, foot, triangle) = match edge {
             Edge::Top => (a, b, a, 0),
             Edge::Right => (b, c, b, 0),
@@ -195,7 +195,7 @@ impl<'a> Builder<'a> {
         self.planes.through::<A>([from, to, up], budget)
     }
 
-    /// Adds a facet unless its borders leave nothing of it.
+    /// Adds a facet unless its borders cut it away completely.
     fn add_facet<A: Arithmetic>(
         &mut self,
         surface: PlaneIndex,
@@ -222,8 +222,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The borders turned so that the facet's corners are on their inner sides; `None` when a border
-    /// is missing or has the corners on it.
+    /// Returns the borders with the facet's corners on their inner sides. `None` when a border is
+    /// missing or contains the corners.
     fn oriented<A: Arithmetic>(
         &self,
         borders: &[Option<PlaneIndex>],
@@ -237,7 +237,7 @@ impl<'a> Builder<'a> {
         borders.iter().map(orient).collect()
     }
 
-    /// Whether the borders enclose something of reasonable size.
+    /// Whether the borders enclose a polygon of reasonable size.
     fn is_valid<A: Arithmetic>(&self, draft: &Draft) -> bool {
         let Some(winding) = self.winding::<A>(draft, |_| true) else { return false };
         let [mins, maxs] = winding.bounds();
@@ -248,7 +248,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// What those borders that `counts` leave of the surface plane.
+    /// Returns the polygon that the borders selected by `counts` cut from the surface plane.
     fn winding<A: Arithmetic>(
         &self,
         draft: &Draft,
@@ -262,13 +262,13 @@ impl<'a> Builder<'a> {
             .try_fold(whole, |winding, &border| winding.cut::<A>(self.facing_in(border)))
     }
 
-    /// A border's plane with the facet in front of it.
+    /// Returns a border's plane with the facet in front of it.
     fn facing_in(&self, border: Border) -> TracePlane {
         let plane = self.planes.get(border.plane);
         if border.inward { plane } else { reversed(plane) }
     }
 
-    /// Adds borders that keep boxes from reaching around corners, and at last the facet's back.
+    /// Adds the bevels, then the back of the facet. Bevels keep boxes from reaching around corners.
     fn add_bevels<A: Arithmetic>(
         &mut self,
         draft: &mut Draft,
@@ -309,7 +309,7 @@ impl<'a> Builder<'a> {
                 {
                     continue;
                 }
-                // The plane stays in the list even if it turns out to cut everything away.
+                // The plane stays in the list even if the bevel cuts the whole facet away.
                 let border = self.bevel(plane, budget)?;
                 if winding.clone().cut::<A>(self.facing_in(border)).is_some() {
                     draft.borders.push(border);
@@ -320,7 +320,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Whether the facet's surface or one of its borders equals a plane, either way round.
+    /// Whether the facet's surface or a border equals a plane, in either direction.
     fn has(&self, draft: &Draft, plane: TracePlane) -> bool {
         let mut own = draft.borders.iter().map(|border| border.plane).chain([draft.surface]);
         own.any(|index| same(self.planes.get(index), plane).is_some())
@@ -341,12 +341,12 @@ fn along(axis: usize, sign: f32) -> Vec3 {
     direction
 }
 
-/// Whether a direction is an axis, or so near to one that it is taken for it.
+/// Whether a direction is an axis or nearly one.
 fn is_axial(direction: Vec3) -> bool {
     direction.0.iter().any(|&c| f64::from((c.abs() - 1.0).abs()) < SNAP)
 }
 
-/// The corners of a cell, round about: (i, j), (i+1, j), (i+1, j+1), (i, j+1).
+/// Returns the corners of a cell in order: (i, j), (i+1, j), (i+1, j+1), (i, j+1).
 fn corners(grid: &Grid, i: usize, j: usize) -> [Vec3; 4] {
     [grid.at(i, j), grid.at(i + 1, j), grid.at(i + 1, j + 1), grid.at(i, j + 1)]
 }

@@ -6,29 +6,28 @@
 use super::PatchError;
 use crate::model::Vec3;
 
-/// Points per side at most.
+/// Maximum number of points per side.
 const MAX_SIDE: usize = 129;
-/// How far the middle of a curve may be from the straight line, in units.
+/// Largest distance between the middle of a curve and the straight line, in units.
 const FLATNESS: f32 = 16.0;
-/// Columns closer than this on every axis are one.
+/// Distance on every axis below which columns are merged.
 const SAME: f64 = 0.1;
 
-/// A grid of points that were on or are near the patch.
+/// Grid of points on or near the patch.
 #[derive(Debug)]
 pub(super) struct Grid {
     columns: Vec<Vec<Vec3>>,
-    /// The first and the last column are the same.
+    /// Whether the first and the last column are equal.
     pub(super) wraps_across: bool,
-    /// The first and the last row are the same.
+    /// Whether the first and the last row are equal.
     pub(super) wraps_down: bool,
 }
 
 impl Grid {
-    /// Subdivides control points, which come row after row. Afterwards rows and columns have changed
-    /// places; facets depend on it.
+    /// Subdivides control points, given row by row. The result is transposed; facets depend on it.
     ///
     /// # Errors
-    /// When the grid would grow over its limit.
+    /// Rejects a grid that would exceed its limit.
     pub(super) fn new(width: usize, controls: &[Vec3]) -> Result<Self, PatchError> {
         let columns =
             (0..width).map(|i| controls.iter().skip(i).step_by(width).copied().collect()).collect();
@@ -49,12 +48,12 @@ impl Grid {
         self.columns.first().map_or(0, Vec::len)
     }
 
-    /// The point of column `i` and row `j`.
+    /// Returns the point of column `i` and row `j`.
     pub(super) fn at(&self, i: usize, j: usize) -> Vec3 {
         self.columns[i][j]
     }
 
-    /// All points.
+    /// Iterates over all points.
     pub(super) fn points(&self) -> impl Iterator<Item = Vec3> {
         self.columns.iter().flatten().copied()
     }
@@ -69,8 +68,8 @@ impl Grid {
         Ok(())
     }
 
-    /// Replaces each middle control column by columns on the curve, or by nothing where the curve is
-    /// flat.
+    /// Replaces each middle control column by columns on the curve, or removes it where the curve
+    /// is flat.
     fn subdivide(&mut self) -> Result<(), PatchError> {
         let mut i = 0;
         while i + 2 < self.columns.len() {
@@ -108,7 +107,7 @@ fn middle(a: &[Vec3], b: &[Vec3]) -> Vec<Vec3> {
     a.iter().zip(b).map(|(&a, &b)| half_way(a, b)).collect()
 }
 
-/// Whether in any row the curve's middle is far from that of a straight line.
+/// Whether the curve's middle is far from the straight line in any row.
 fn is_curved(a: &[Vec3], b: &[Vec3], c: &[Vec3]) -> bool {
     a.iter().zip(b).zip(c).any(|((&a, &b), &c)| {
         let straight = half_way(a, c);
@@ -128,7 +127,7 @@ fn are_same(a: &[Vec3], b: &[Vec3]) -> bool {
 mod tests {
     use super::*;
 
-    /// A patch of 3 × 3 control points, bent upwards by `height` across.
+    /// Creates a patch of 3 × 3 control points, bent upward by `height` across.
     fn bent(height: f32) -> Vec<Vec3> {
         (0..9)
             .map(|n| {
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn flat_patches_keep_their_corners_only() {
+    fn flat_patches_keep_only_their_corners() {
         let grid = Grid::new(3, &bent(0.0)).unwrap();
         assert_eq!((grid.width(), grid.height()), (2, 2));
         assert_eq!(grid.at(1, 0), Vec3::new(0.0, 128.0, 0.0), "rows and columns change places");
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_subdivision_is_refused() {
+    fn endless_subdivision_is_rejected() {
         for height in [1e9, 1e30, f32::MAX] {
             assert!(matches!(Grid::new(3, &bent(height)), Err(PatchError::Grid)), "{height}");
         }

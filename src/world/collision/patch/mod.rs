@@ -4,9 +4,9 @@
 //! each flat cell, becomes a [`Facet`]: a thin solid behind its surface plane. Its borders are the planes of
 //! its neighbors, planes on its edges, and bevels for boxes.
 //!
-//! Invariants: planes, facets and borders are in a fixed order, because ties between them depend on it;
-//! borders and facets refer to planes of their own patch. Work is bounded: a hostile map beyond the bound is
-//! an error. Source: the collision document, patches; checked by the patch vectors.
+//! Invariants: planes, facets and borders are in a fixed order, because ties between them depend on
+//! it; borders and facets refer to planes of their own patch. Work is bounded: a hostile map beyond
+//! the limit is an error. Source: the collision document, patches; checked by the patch vectors.
 
 mod facets;
 mod grid;
@@ -23,30 +23,30 @@ use super::{
 use facets::Builder;
 use grid::Grid;
 
-/// Why a patch cannot be collided with.
+/// Reasons why a patch is not usable for collision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
     /// The subdivided grid would be too big.
-    #[error("subdivided, it has more than 129 columns or rows")]
+    #[error("subdivided grid too big: more than 129 columns or rows")]
     Grid,
     /// Too many planes.
-    #[error("it needs more than 4096 planes")]
+    #[error("too many planes (max 4096)")]
     Planes,
     /// Too many facets.
-    #[error("it needs more than 1024 facets")]
+    #[error("too many facets (max 1024)")]
     Facets,
-    /// All patches of the map together cost too much to prepare.
-    #[error("it and the patches before it are too many or too complex")]
+    /// Too much work to prepare all patches of the map.
+    #[error("patches up to this one are too many or too complex")]
     Work,
 }
 
-/// Comparisons that a map's patches may cost in all. Big maps need a tenth of it.
+/// Limit of the comparisons for all patches of a map. Big maps need a tenth of it.
 const MAX_WORK: usize = 1 << 29;
 
-/// What making one point of a grid stands for, in comparisons: points cost even where no plane is made.
+/// Work of one grid point, in comparisons. Points cost time even where no plane is made.
 const POINT_WORK: usize = 16;
 
-/// What is left of the work that preparing a map may cost.
+/// Remaining work that preparing a map may cost.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
@@ -63,7 +63,7 @@ impl Budget {
     }
 }
 
-/// A curved surface of the map, ready to be collided with.
+/// A curved surface of the map, prepared for collision.
 #[derive(Debug)]
 pub struct Patch {
     surface: usize,
@@ -73,8 +73,8 @@ pub struct Patch {
     planes: Box<[TracePlane]>,
     facets: Box<[Facet]>,
     borders: Box<[Border]>,
-    /// The planes once more, in the order in which a box meets them: for each facet its surface, then
-    /// its borders as they face.
+    /// Copies of the planes in test order: for each facet its surface, then its borders, facing
+    /// outward.
     fences: Box<[Fence]>,
     reach: PaddedBounds,
 }
@@ -82,18 +82,18 @@ pub struct Patch {
 /// A flat piece of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facet {
-    /// Index of the plane that it lies on.
+    /// Index of its surface plane.
     pub surface: u16,
     first_border: u32,
     border_count: u8,
 }
 
-/// A plane that bounds a facet.
+/// Border of a facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Border {
     /// Index of the plane.
     pub plane: u16,
-    /// The facet is in front of the plane and not behind it.
+    /// Whether the facet is in front of the plane.
     pub inward: bool,
 }
 
@@ -101,28 +101,28 @@ pub struct Border {
 #[derive(Clone, Copy, Debug)]
 struct Fence {
     plane: TracePlane,
-    /// Of the plane as it is stored, before it was turned to face away.
+    /// Sign bits of the plane as stored, before it was turned outward.
     sign_bits: u8,
 }
 
-/// What a surface of kind 2 says about itself.
+/// Source data of a patch: a surface of type 2.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'a> {
     /// Number of the surface in the map.
     pub(super) surface: usize,
-    /// Columns of control points; rows follow from their number.
+    /// Columns of control points; the number of rows follows.
     pub(super) width: usize,
-    /// Row after row.
+    /// Control points, row by row.
     pub(super) controls: &'a [Vec3],
     pub(super) contents: i32,
     pub(super) surface_flags: i32,
 }
 
 impl Patch {
-    /// Prepares a patch.
+    /// Prepares a patch for collision.
     ///
     /// # Errors
-    /// When it exceeds what engines take, or the work left.
+    /// Rejects a patch that exceeds the engines' limits or the remaining work.
     pub(super) fn new<A: Arithmetic>(
         source: Source<'_>,
         budget: &mut Budget,
@@ -169,41 +169,41 @@ impl Patch {
         self.surface
     }
 
-    /// Content bits.
+    /// Contents.
     #[must_use]
     pub fn contents(&self) -> i32 {
         self.contents
     }
 
-    /// Surface bits.
+    /// Surface flags.
     #[must_use]
     pub fn surface_flags(&self) -> i32 {
         self.surface_flags
     }
 
-    /// Lower and upper corner, one unit outside of the points.
+    /// Lower and upper corner of the points, padded by one unit.
     #[must_use]
     pub fn bounds(&self) -> [Vec3; 2] {
         self.bounds
     }
 
-    /// The planes, in the order in which they were made.
+    /// Planes in the order of creation.
     #[must_use]
     pub fn planes(&self) -> &[TracePlane] {
         &self.planes
     }
 
-    /// The facets with their borders, in the order in which they are tested.
+    /// Facets with their borders, in test order.
     pub fn facets(&self) -> impl Iterator<Item = (Facet, &[Border])> {
         self.facets.iter().map(|&facet| (facet, facet.borders_in(&self.borders)))
     }
 
-    /// From where moves meet it.
+    /// Returns the padded bounds for traces.
     pub(super) fn reach(&self) -> PaddedBounds {
         self.reach
     }
 
-    /// Memory that it takes, in bytes.
+    /// Returns the memory of the patch, in bytes.
     pub(super) fn size(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.planes)
@@ -219,12 +219,12 @@ impl Facet {
     }
 }
 
-/// The plane seen from its other side.
+/// Returns the plane with opposite direction.
 fn reversed(plane: TracePlane) -> TracePlane {
     TracePlane { normal: Vec3(plane.normal.0.map(|c| -c)), dist: -plane.dist }
 }
 
-/// Lower and upper corner of points; inside out when there are none.
+/// Returns the bounds of points; inverted when there are none.
 fn bounds_of(points: impl Iterator<Item = Vec3>) -> [Vec3; 2] {
     const FAR: f32 = 99_999.0;
     let mut bounds = [Vec3([FAR; 3]), Vec3([-FAR; 3])];
@@ -245,9 +245,9 @@ fn bounds_of(points: impl Iterator<Item = Vec3>) -> [Vec3; 2] {
 mod tests {
     use super::*;
 
-    /// A patch whose grid is as large as it may be and lies on a line, so that no plane is made.
+    /// A patch with the largest grid, all points on one line, so that no plane is made.
     #[test]
-    fn patches_without_any_plane_use_up_the_work_too() {
+    fn patches_without_planes_use_work_too() {
         let along = |n: usize| if n == 1 { 60_000.0 } else { 0.0 };
         let controls: Vec<_> =
             (0..9).map(|n| Vec3::new(along(n / 3) + along(n % 3), 0.0, 0.0)).collect();

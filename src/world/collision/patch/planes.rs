@@ -1,6 +1,6 @@
 //! Plane list of one patch: each plane once, in order of first use.
 //!
-//! The order matters: the first plane that is near enough to a wanted one is used for it.
+//! The order matters: the first plane near enough to a requested one is reused.
 //!
 //! Source: the collision document, patches; checked by the patch vectors.
 
@@ -10,19 +10,19 @@ use crate::{
     world::collision::arithmetic::Arithmetic,
 };
 
-/// Planes of one patch at most.
+/// Maximum number of planes of one patch.
 const MAX_PLANES: usize = 4096;
-/// Points this near to a plane lie on it.
+/// Largest distance of a point on the plane, in units.
 const ON_PLANE: f64 = 0.1;
-/// Normals that differ less on every axis are equal.
+/// Difference on every axis below which normals are equal.
 const SAME_NORMAL: f64 = 0.0001;
-/// Distances that differ less are equal.
+/// Difference below which distances are equal.
 const SAME_DISTANCE: f64 = 0.02;
 
-/// A plane's place in the list.
+/// Index of a plane in the list.
 pub(super) type PlaneIndex = u16;
 
-/// On which side of a plane a point is.
+/// Side of a plane that a point is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Front,
@@ -30,31 +30,31 @@ pub(super) enum Side {
     On,
 }
 
-/// How two planes are the same.
+/// Orientation of two equal planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Same {
-    /// They face the same way.
+    /// Same direction.
     Alike,
-    /// They face opposite ways.
+    /// Opposite directions.
     Flipped,
 }
 
-/// The list.
+/// List of planes.
 #[derive(Debug, Default)]
 pub(super) struct Planes(Vec<TracePlane>);
 
 impl Planes {
-    /// The plane of that index.
+    /// Returns the plane of this index.
     pub(super) fn get(&self, index: PlaneIndex) -> TracePlane {
         self.0[usize::from(index)]
     }
 
-    /// The finished list.
+    /// Returns the finished list.
     pub(super) fn into_inner(self) -> Vec<TracePlane> {
         self.0
     }
 
-    /// A plane through three points, or `None` when they lie on a line.
+    /// Creates a plane through three points; `None` when they are collinear.
     pub(super) fn through<A: Arithmetic>(
         &mut self,
         points: [Vec3; 3],
@@ -80,7 +80,7 @@ impl Planes {
         }
     }
 
-    /// A plane that equals the wanted one, possibly facing the other way.
+    /// Finds a plane that equals the requested one, possibly with opposite direction.
     pub(super) fn equal_to(
         &mut self,
         wanted: TracePlane,
@@ -98,7 +98,7 @@ impl Planes {
         }
     }
 
-    /// On which side of a plane a point is; everything is on a plane that does not exist.
+    /// Returns the side of a plane that a point is on. Every point is on a missing plane.
     pub(super) fn side<A: Arithmetic>(&self, index: Option<PlaneIndex>, point: Vec3) -> Side {
         let Some(index) = index else { return Side::On };
         let plane = self.get(index);
@@ -121,7 +121,7 @@ impl Planes {
     }
 }
 
-/// Whether two planes are nearly equal, as they are or with one turned round.
+/// Compares two planes, as they are and with one reversed.
 pub(super) fn same(a: TracePlane, b: TracePlane) -> Option<Same> {
     let is_near = |b: TracePlane| {
         (0..3).all(|axis| f64::from((a.normal[axis] - b.normal[axis]).abs()) < SAME_NORMAL)

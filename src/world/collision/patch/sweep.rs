@@ -12,11 +12,11 @@ use crate::{
     },
 };
 
-/// Where a line that never goes through a plane does.
+/// Fraction at which a parallel line crosses a plane.
 const NEVER: f32 = 99_999.0;
 
 impl Patch {
-    /// Stops the sweep at the patch.
+    /// Clips the sweep against the patch.
     pub(in crate::world::collision) fn stop(&self, sweep: &mut Sweep) {
         if sweep.contents_mask & self.contents == 0 || sweep.misses(&self.reach) {
             return;
@@ -33,7 +33,7 @@ impl Patch {
         }
     }
 
-    /// Whether the box, which does not move, is inside a facet.
+    /// Whether the box at rest is inside a facet.
     pub(in crate::world::collision) fn holds(&self, sweep: &Sweep) -> bool {
         sweep.contents_mask & self.contents != 0
             && self.fenced().any(|fences| {
@@ -44,7 +44,7 @@ impl Patch {
             })
     }
 
-    /// The fences of each facet.
+    /// Iterates over the outward planes of each facet.
     fn fenced(&self) -> impl Iterator<Item = &[Fence]> {
         let mut rest = &*self.fences;
         self.facets.iter().map(move |facet| {
@@ -69,7 +69,7 @@ impl Patch {
         }
     }
 
-    /// Whether a line is within the borders where it goes through the surface, at part `through`.
+    /// Whether a line is within the borders where it crosses the surface, at fraction `through`.
     fn is_inside(&self, facet: &Facet, sweep: &Sweep, through: f32) -> bool {
         !facet.borders_in(&self.borders).iter().any(|border| {
             let (from, to) = distances(self.planes[usize::from(border.plane)], sweep);
@@ -103,7 +103,7 @@ impl Patch {
                 }
             }
             let Some((n, plane)) = hit else { continue };
-            // The back is there to bound the facet, nothing is stopped by it.
+            // The back only bounds the facet and stops no trace.
             let is_back = n + 1 == fences.len();
             if !is_back && enter < leave && enter >= 0.0 && enter < sweep.found.fraction {
                 sweep.found.fraction = enter;
@@ -114,7 +114,7 @@ impl Patch {
 }
 
 impl Fence {
-    /// The plane moved outward by as much as the box reaches over it.
+    /// Returns the plane moved outward by the box's reach along its normal.
     fn expanded(&self, is_surface: bool, sweep: &Sweep) -> TracePlane {
         if let Some(capsule) = sweep.capsule {
             let dist = self.plane.dist + capsule.radius;
@@ -126,7 +126,7 @@ impl Fence {
     }
 }
 
-/// How far start and end are in front of a plane.
+/// Returns the distances of start and end in front of a plane.
 fn distances(plane: TracePlane, sweep: &Sweep) -> (f32, f32) {
     let of = |point: Vec3| point.dot(plane.normal) - plane.dist;
     match sweep.capsule {
@@ -137,7 +137,7 @@ fn distances(plane: TracePlane, sweep: &Sweep) -> (f32, f32) {
     }
 }
 
-/// The part of the way after which a line goes through a plane, counted forward only.
+/// Returns the fraction at which a line crosses a plane, forward only.
 fn crossing(from: f32, to: f32) -> f32 {
     let part = from / (from - to);
     if from == to || part <= 0.0 { NEVER } else { part }

@@ -8,19 +8,19 @@ use crate::{
     world::collision::arithmetic::Arithmetic,
 };
 
-/// Points that a polygon may have.
+/// Maximum number of points of a polygon.
 const MAX_POINTS: usize = 64;
-/// Half the side of the square that stands for the whole plane.
+/// Half the side of the square that covers the map's part of a plane, in units.
 const HUGE: f32 = 65_535.0;
-/// A point this near to the plane of a cut lies on it.
+/// Largest distance of a point on the cutting plane, in units.
 const ON_PLANE: f32 = 0.1;
 
-/// A convex polygon, its points in order.
+/// A convex polygon as a list of points in order.
 #[derive(Clone, Debug)]
 pub(super) struct Winding(Vec<Vec3>);
 
 impl Winding {
-    /// A square that covers the world's part of a plane.
+    /// Creates a square that covers the map's part of a plane.
     pub(super) fn covering<A: Arithmetic>(plane: TracePlane) -> Self {
         let normal = plane.normal;
         let major =
@@ -48,17 +48,17 @@ impl Winding {
         ])
     }
 
-    /// The points in order.
+    /// Returns the points in order.
     pub(super) fn points(&self) -> &[Vec3] {
         &self.0
     }
 
-    /// Lower and upper corner of the points.
+    /// Returns the bounds of the points.
     pub(super) fn bounds(&self) -> [Vec3; 2] {
         super::bounds_of(self.0.iter().copied())
     }
 
-    /// The part in front of a plane, or `None` when there is none.
+    /// Returns the part in front of a plane, or `None` when there is none.
     pub(super) fn cut<A: Arithmetic>(self, plane: TracePlane) -> Option<Self> {
         let distances: Vec<f32> = self
             .0
@@ -88,12 +88,12 @@ impl Winding {
     }
 }
 
-/// Where the line between two points on different sides goes through the plane.
+/// Returns the intersection of a plane with the line between two points on different sides.
 fn crossing<A: Arithmetic>(plane: TracePlane, from: (Vec3, f32), to: (Vec3, f32)) -> Vec3 {
     let part = A::of(from.1) / (A::of(from.1) - A::of(to.1));
     let mut point = Vec3::ZERO;
     for axis in 0..3 {
-        // Axial planes give exact coordinates, so that neighbours meet.
+        // Axial planes give exact coordinates, so that adjacent windings meet.
         point[axis] = if plane.normal[axis] == 1.0 {
             plane.dist
         } else if plane.normal[axis] == -1.0 {
