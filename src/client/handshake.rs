@@ -19,7 +19,7 @@ use crate::{
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
         info::{InfoError, InfoString},
         protocol::Protocol,
-        text::Text,
+        text::WireText,
     },
 };
 
@@ -77,7 +77,7 @@ impl Handshake {
         self.next_send = now + RETRANSMIT;
         let Some(granted) = self.granted else {
             let client_challenge = Some(self.client_challenge);
-            let request = GetChallenge { client_challenge, gamename: Text::from(gamename) };
+            let request = GetChallenge { client_challenge, gamename: WireText::from(gamename) };
             outbox.push_with(route, |out| Message::GetChallenge(request).write(out));
             return Ok(());
         };

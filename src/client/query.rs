@@ -17,9 +17,9 @@ use crate::{
     model::{Millis, text::without_colours},
     node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
     wire::{
-        connectionless::{self, Message, StatusResponse, Summary},
+        connectionless::{self, InfoResponse, Message, StatusResponse},
         info::InfoString,
-        text::Text,
+        text::WireText,
     },
 };
 
@@ -142,7 +142,7 @@ impl Query {
                 continue;
             }
             let challenge = format!("{:016x}", self.challenges.next_u64());
-            let query = connectionless::Query { challenge: Text::from(challenge.as_str()) };
+            let query = connectionless::Query { challenge: WireText::from(challenge.as_str()) };
             let message = match question.asks {
                 RequestKind::Info => Message::GetInfo(query),
                 RequestKind::Status => Message::GetStatus(query),
@@ -155,7 +155,7 @@ impl Query {
     /// Takes an answer's pairs, if it is one to a question of ours: the time it was asked.
     fn pairs(
         question: &PendingRequest,
-        info: Text<'_>,
+        info: WireText<'_>,
     ) -> Option<(BTreeMap<String, String>, Millis)> {
         let info = InfoString::from_wire(info);
         let echoed = info.get("challenge")?;
@@ -249,7 +249,7 @@ impl Hosted for Query {
 }
 
 fn players(status: StatusResponse<'_>) -> Vec<QueryPlayer> {
-    let player = |player: connectionless::Player<'_>| {
+    let player = |player: connectionless::StatusPlayer<'_>| {
         let coloured_name = player.name.to_string();
         QueryPlayer {
             score: player.score,
@@ -293,7 +293,7 @@ impl fmt::Display for QueryResult {
             // What came out of an info string fits into one.
             let _ = info.set(key, value);
         }
-        let summary = Summary::from_info(&info);
+        let summary = InfoResponse::from_info(&info);
         let clients = match summary.humans {
             _ if self.info.is_empty() => self.players.len().to_string(),
             Some(humans) => format!("{} ({humans} human)", summary.clients),
@@ -326,7 +326,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wire::connectionless::{CommandKind, Player, write_status_response};
+    use crate::wire::connectionless::{CommandKind, StatusPlayer, write_status_response};
 
     fn server() -> SocketAddr {
         ([10, 0, 0, 1], 27_960).into()
@@ -358,7 +358,7 @@ mod tests {
             \\sv_maxclients\\8\\g_humanplayers\\1\\gamename\\Quake3Arena\\protocol\\71"
         );
         let mut out = Vec::new();
-        Message::InfoResponse(Text::from(text.as_str())).write(&mut out);
+        Message::InfoResponse(WireText::from(text.as_str())).write(&mut out);
         out
     }
 
@@ -366,7 +366,7 @@ mod tests {
         let info = InfoString::parse(&format!(
             "\\sv_hostname\\^1Frag\\fraglimit\\20\\challenge\\{challenge}"
         ));
-        let player = Player { score: -3, ping: 48, name: Text::from("^2Sarge") };
+        let player = StatusPlayer { score: -3, ping: 48, name: WireText::from("^2Sarge") };
         let mut out = Vec::new();
         write_status_response(&mut out, &info, [player], 1400);
         out

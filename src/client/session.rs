@@ -20,7 +20,7 @@ use crate::{
         connectionless::{ConnectResponse, Message, OUT_OF_BAND},
         info::InfoString,
         protocol::Protocol,
-        text::Text,
+        text::WireText,
     },
 };
 
@@ -216,7 +216,7 @@ impl Client {
     }
 
     /// Sends back what the server wants to see.
-    fn echo(&mut self, text: Text<'_>) {
+    fn echo(&mut self, text: WireText<'_>) {
         self.outbox.push_with(handshake::route_to(self.server), |out| {
             out.extend_from_slice(OUT_OF_BAND);
             text.push_to(out);

@@ -10,7 +10,7 @@ use crate::{
     observe::Counter,
     settings::key,
     wire::{
-        connectionless::{Echo, Message, Player, Query, Summary, write_status_response},
+        connectionless::{Echo, InfoResponse, Message, Query, StatusPlayer, write_status_response},
         info::InfoString,
     },
 };
@@ -59,7 +59,7 @@ impl Core {
         let private = int(key::SV_PRIVATE_CLIENTS);
         let public = self.clients.present().filter(|(n, _)| n.index() >= private as usize);
         let clients = public.count() as u32;
-        let summary = Summary {
+        let summary = InfoResponse {
             gamename: settings.text(key::COM_GAMENAME),
             protocol: settings.int(key::PROTOCOL),
             hostname: settings.text(key::SV_HOSTNAME),
@@ -117,7 +117,7 @@ pub(super) fn handle_get_status(server: &mut Server, route: Route, query: Query<
     let players: Vec<_> = core
         .clients
         .present()
-        .map(|(number, client)| Player {
+        .map(|(number, client)| StatusPlayer {
             score: game.score(number),
             ping: client.ping_ms(),
             name: client.name.as_str().into(),

@@ -19,7 +19,7 @@ use crate::{
         gamestate,
         server_message::{self, ServerOp},
         snapshot::{self, SnapFlags, SnapshotHeader, SnapshotView},
-        text::Text,
+        text::WireText,
         userinfo::Userinfo,
     },
 };
@@ -286,7 +286,7 @@ impl ScriptedServer {
                 assert_eq!(user.protocol(), Some(self.wire.number));
                 assert_eq!(user.challenge(), Some(self.challenge));
                 if let Some(refusal) = &self.refusal {
-                    return reply(Message::Print(Text::from(refusal.as_str())));
+                    return reply(Message::Print(WireText::from(refusal.as_str())));
                 }
                 let (qport, userinfo) = (user.qport().unwrap(), info.to_string());
                 let peer = Peer::new(self.wire, self.challenge, qport, userinfo);

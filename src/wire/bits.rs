@@ -1,15 +1,17 @@
-//! Bits of a message: packed from the lowest bit of each byte up, whole bytes of a value through the
-//! fixed Huffman code, the odd low bits raw.
+//! Bit stream of a message: Huffman-coded bytes and raw bits.
 //!
-//! A value of `n` bits sends its `n % 8` lowest bits as they are, lowest first, and then its remaining
+//! Bits fill each byte from the lowest up. Whole bytes of a value are coded with the fixed Huffman
+//! code; the odd low bits are raw.
+//!
+//! A value of `n` bits is its `n % 8` lowest bits as they are, lowest first, and then its remaining
 //! bytes, low byte first, each as its code:
 //!
 //! ```text
 //! 10 bits:  b0 b1 | code of bits 2..10        32 bits:  code | code | code | code
 //! ```
 //!
-//! Invariants: a writer never grows beyond the largest message, it remembers that it was asked to; a
-//! reader never reads past its end, it says so. Source: Quake III protocol 68, the bit stream.
+//! Invariants: a writer never exceeds the largest message; it sets a flag instead. A reader never
+//! reads past its end; it returns an error. Source: Quake III protocol 68, the bit stream.
 
 use super::{
     Result, WireError,
@@ -18,10 +20,10 @@ use super::{
 };
 use crate::model::limits::{MAX_BIG_STRING_LEN, MAX_MESSAGE_LEN, MAX_STRING_LEN};
 
-/// A message's memory. Eight spare bytes behind the largest let every store be a whole word.
+/// Memory of a message. Eight spare bytes at the end allow every store to be a whole word.
 pub(super) type Buffer = [u8; MAX_MESSAGE_LEN + 8];
 
-/// The code of each byte, at the top of a word.
+/// Code of each byte, in the top bits of a word.
 static CODE_TOPS: [u64; 256] = {
     let mut tops = [0; 256];
     let mut symbol = 0;
@@ -32,7 +34,7 @@ static CODE_TOPS: [u64; 256] = {
     tops
 };
 
-/// The length of each byte's code.
+/// Code length of each byte, in bits.
 static CODE_LENS: [u8; 256] = {
     let mut lens = [0; 256];
     let mut symbol = 0;
@@ -43,31 +45,32 @@ static CODE_LENS: [u8; 256] = {
     lens
 };
 
-/// Symbols that fit a word besides the bits of an unfinished byte, however long their codes.
+/// Number of symbols that fit a word besides the bits of an unfinished byte, for any code lengths.
 const SYMBOLS_PER_STORE: usize = 5;
-/// The longest value, 31 bits with 7 of them raw or 32 bits, lies in one window.
+/// The longest value fits one window: 31 bits with 7 of them raw, or 32 bits.
 const _: () = assert!(7 + 4 * MAX_CODE_LEN <= Window::BITS);
 const _: () = assert!(SYMBOLS_PER_STORE * MAX_CODE_LEN as usize <= Pen::MAX_BITS as usize);
 
-/// Where a writer stands, and the bits that it has not stored yet.
+/// Write position and the bits not stored yet.
 ///
-/// These are the topmost of a word, the newest highest; what lies below them was stored before. So new
-/// bits shift the word down and come in at its top, and nothing has to be cleared. Whoever writes
-/// several values takes the pen, writes, and puts it back: meanwhile it stays in registers.
+/// The pending bits are the topmost of a word, the newest highest; the bits below were stored
+/// before. A new bit shifts the word down and enters at its top, so nothing has to be cleared. A
+/// caller that writes several values moves the pen out, writes, and moves it back. Meanwhile the
+/// pen stays in registers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pen {
     word: u64,
-    /// Bits not stored: after a store those of the unfinished byte.
+    /// Pending bits; after a store those of the unfinished byte.
     filled: u32,
     /// Whole bytes stored.
     len: usize,
 }
 
 impl Pen {
-    /// Bits that may be written between two stores.
+    /// Maximum number of bits between two stores.
     pub(super) const MAX_BITS: u32 = 64 - 7;
 
-    /// The `n` low bits of `bits`, which has no others.
+    /// Writes the `n` low bits of `bits`, whose other bits are zero.
     #[inline]
     pub(super) fn raw(&mut self, bits: u64, n: u32) {
         debug_assert!(n <= Self::MAX_BITS && bits >> n == 0);
@@ -75,7 +78,7 @@ impl Pen {
         self.filled += n;
     }
 
-    /// A byte, as its code.
+    /// Writes the code of a byte.
     #[inline]
     pub(super) fn byte(&mut self, byte: u8) {
         let len = u32::from(CODE_LENS[usize::from(byte)]);
@@ -83,7 +86,7 @@ impl Pen {
         self.filled += len;
     }
 
-    /// The low bytes of `value`.
+    /// Writes the low bytes of `value`.
     #[inline]
     pub(super) fn bytes(&mut self, mut value: u32, count: u32) {
         for _ in 0..count {
@@ -92,7 +95,7 @@ impl Pen {
         }
     }
 
-    /// A value of `n` bits: at most 7 raw bits and three codes, or four codes.
+    /// Writes a value of `n` bits: at most 7 raw bits and three codes, or four codes.
     #[inline]
     pub(super) fn int(&mut self, value: u32, n: u32) {
         debug_assert!((1..=32).contains(&n));
@@ -101,13 +104,13 @@ impl Pen {
         self.bytes(value >> raw, n >> 3);
     }
 
-    /// Stores what was written since the last time.
+    /// Stores the pending bits.
     #[inline]
     pub(super) fn store(&mut self, bytes: &mut Buffer) {
         debug_assert!(self.filled <= 64);
-        // With nothing to store the shift is by nothing, and so is what the word counts for.
+        // With nothing pending, the shift is zero and the word has no effect.
         let word = self.word.wrapping_shr(64 - self.filled);
-        // What comes behind the largest message is not kept.
+        // Bytes beyond the largest message are dropped.
         if self.len < MAX_MESSAGE_LEN {
             bytes[self.len..self.len + 8].copy_from_slice(&word.to_le_bytes());
             self.len += (self.filled >> 3) as usize;
@@ -116,12 +119,12 @@ impl Pen {
     }
 }
 
-/// Returns how many bits the codes of `bytes` take.
+/// Returns the code length of `bytes`, in bits.
 pub(super) fn code_bits(bytes: &[u8]) -> usize {
     bytes.iter().map(|&byte| usize::from(CODE_LENS[usize::from(byte)])).sum()
 }
 
-/// Returns how many bits [`BitWriter::big_string`] writes.
+/// Returns the length that [`BitWriter::big_string`] writes, in bits.
 pub(super) fn big_string_bits(text: &[u8]) -> usize {
     let text = if text.len() <= MAX_BIG_STRING_LEN { text } else { &[] };
     let symbols = text.iter().take_while(|&&byte| byte != 0).map(|&byte| safe_byte(byte));
@@ -143,7 +146,7 @@ impl Default for BitWriter {
 }
 
 impl BitWriter {
-    /// Makes an empty message in the encoding of protocol 68.
+    /// Creates an empty message in the encoding of protocol 68.
     #[must_use]
     pub fn new() -> Self {
         let bytes = Box::new([0; MAX_MESSAGE_LEN + 8]);
@@ -155,7 +158,7 @@ impl BitWriter {
         self.pen = Pen::default();
     }
 
-    /// Starts a new message of that encoding, in the same memory.
+    /// Starts a new message of another encoding, in the same memory.
     pub fn begin(&mut self, encoding: &'static Encoding) {
         self.encoding = encoding;
         self.clear();
@@ -168,19 +171,19 @@ impl BitWriter {
         self.encoding
     }
 
-    /// Bits written.
+    /// Number of bits written.
     #[must_use]
     pub fn bit_len(&self) -> usize {
         self.pen.len * 8 + self.pen.filled as usize
     }
 
-    /// Whether more was written than the largest message holds. What stands then is not a message.
+    /// Whether more was written than the largest message holds. The content is not a message then.
     #[must_use]
     pub fn overflowed(&self) -> bool {
         self.pen.len >= MAX_MESSAGE_LEN
     }
 
-    /// The message: the bytes begun, and one more when the last is full, which is zero.
+    /// Returns the message: the bytes started, and one zero byte more when the last is full.
     pub fn message(&mut self) -> &[u8] {
         let Pen { word, filled, len } = self.pen;
         self.bytes[len] = if filled == 0 { 0 } else { (word >> (64 - filled)) as u8 };
@@ -194,43 +197,43 @@ impl BitWriter {
         self.pen.store(&mut self.bytes);
     }
 
-    /// One raw bit.
+    /// Writes one raw bit.
     #[inline]
     pub fn flag(&mut self, value: bool) {
         self.put(|pen| pen.raw(u64::from(value), 1));
     }
 
-    /// The `n` low bits of `value`, `n` in 1..=32.
+    /// Writes the `n` low bits of `value`, `n` in 1..=32.
     #[inline]
     pub fn bits(&mut self, value: u32, n: u32) {
         self.put(|pen| pen.int(value, n));
     }
 
-    /// 8 bits.
+    /// Writes 8 bits.
     #[inline]
     pub fn byte(&mut self, value: u8) {
         self.put(|pen| pen.byte(value));
     }
 
-    /// 16 bits.
+    /// Writes 16 bits.
     #[inline]
     pub fn short(&mut self, value: i16) {
         self.bits(u32::from(value as u16), 16);
     }
 
-    /// 32 bits.
+    /// Writes 32 bits.
     #[inline]
     pub fn long(&mut self, value: i32) {
         self.bits(value as u32, 32);
     }
 
-    /// A string. Bytes above 127 and `%` become `.`; text longer than 1023 bytes is sent empty, and
-    /// ends at a zero byte.
+    /// Writes a string. Bytes above 127 and `%` become `.`. Text ends at a zero byte; text longer
+    /// than 1023 bytes is sent empty.
     pub fn string(&mut self, text: &[u8]) {
         self.string_up_to(text, MAX_STRING_LEN);
     }
 
-    /// A big string: as [`Self::string`] with 8191 bytes.
+    /// Writes a big string: as [`Self::string`] with 8191 bytes.
     pub fn big_string(&mut self, text: &[u8]) {
         self.string_up_to(text, MAX_BIG_STRING_LEN);
     }
@@ -242,7 +245,7 @@ impl BitWriter {
         self.byte(0);
     }
 
-    /// Bytes one after the other, as a download block carries them.
+    /// Writes raw bytes of a download block.
     pub fn data(&mut self, bytes: &[u8]) {
         self.symbols(bytes, |byte| byte);
     }
@@ -261,26 +264,26 @@ impl BitWriter {
     }
 }
 
-/// What stands for a byte of text: old clients and log tools choke on `%` and on bytes above 127.
+/// Replaces bytes that old clients and log tools cannot handle: `%` and bytes above 127.
 #[inline]
 #[must_use]
 pub const fn safe_byte(byte: u8) -> u8 {
     if byte > 127 || byte == b'%' { b'.' } else { byte }
 }
 
-/// The next bits of a message, to be taken from the lowest on.
+/// Next bits of a message, consumed from the lowest on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     bits: u64,
-    /// Bits taken.
+    /// Bits consumed.
     used: u32,
 }
 
 impl Window {
-    /// Bits that a window shows, at least.
+    /// Minimum number of bits in a window.
     pub(super) const BITS: u32 = 64 - 7;
 
-    /// Raw bits.
+    /// Reads raw bits.
     #[inline]
     pub(super) fn raw(&mut self, n: u32) -> u32 {
         let value = self.bits as u32 & ((1 << n) - 1);
@@ -288,7 +291,7 @@ impl Window {
         value
     }
 
-    /// One raw bit.
+    /// Reads one raw bit.
     #[inline]
     pub(super) fn flag(&mut self) -> bool {
         self.raw(1) != 0
@@ -300,7 +303,7 @@ impl Window {
         self.used += n;
     }
 
-    /// A byte from its code; `None` for the code that stands for nothing.
+    /// Reads a byte from its code; `None` for the unassigned code.
     #[inline]
     pub(super) fn byte(&mut self) -> Option<u8> {
         let decoded = DECODE[self.bits as usize % DECODE.len()];
@@ -308,7 +311,7 @@ impl Window {
         (decoded.len != 0).then_some(decoded.symbol)
     }
 
-    /// A value of `n` bits.
+    /// Reads a value of `n` bits.
     #[inline]
     pub(super) fn int(&mut self, n: u32) -> Option<u32> {
         let raw = n & 7;
@@ -338,7 +341,7 @@ impl<'a> BitReader<'a> {
         Self::with_encoding(&ENCODING_68, bytes)
     }
 
-    /// Reads a message in that encoding.
+    /// Reads a message in another encoding.
     #[must_use]
     pub fn with_encoding(encoding: &'static Encoding, bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, encoding }
@@ -351,13 +354,13 @@ impl<'a> BitReader<'a> {
         self.encoding
     }
 
-    /// Bits read so far.
+    /// Number of bits read.
     #[must_use]
     pub fn bit_position(&self) -> usize {
         self.at
     }
 
-    /// The next [`Window::BITS`] bits or more, zeros behind the end.
+    /// Returns the next [`Window::BITS`] bits or more, zeros behind the end.
     #[inline]
     pub(super) fn window(&self) -> Window {
         let start = self.at >> 3;
@@ -376,7 +379,7 @@ impl<'a> BitReader<'a> {
         u64::from_le_bytes(word)
     }
 
-    /// Goes on behind what was taken of the current window.
+    /// Advances behind the consumed bits of the current window.
     #[inline]
     pub(super) fn follow(&mut self, window: Window) -> Result<()> {
         let at = self.at + window.used as usize;
@@ -387,15 +390,15 @@ impl<'a> BitReader<'a> {
         Ok(())
     }
 
-    /// Why a code of the current window stands for nothing: zeros behind the end may have made the one
-    /// code without a meaning out of the beginning of another.
+    /// Returns the error for the unassigned code in the current window. Zeros behind the end may
+    /// have turned the start of another code into it.
     #[cold]
     pub(super) fn no_code(&self, window: Window) -> WireError {
         let whole = self.at + (window.used + MAX_CODE_LEN) as usize <= self.bytes.len() * 8;
         if whole { WireError::BadCode } else { WireError::Truncated }
     }
 
-    /// One raw bit.
+    /// Reads one raw bit.
     ///
     /// # Errors
     /// [`WireError::Truncated`] at the end.
@@ -407,10 +410,10 @@ impl<'a> BitReader<'a> {
         Ok(bit != 0)
     }
 
-    /// An unsigned value of `n` bits, `n` in 1..=32.
+    /// Reads an unsigned value of `n` bits, `n` in 1..=32.
     ///
     /// # Errors
-    /// [`WireError::Truncated`] at the end, [`WireError::BadCode`] for a code that stands for nothing.
+    /// [`WireError::Truncated`] at the end, [`WireError::BadCode`] for the unassigned code.
     #[inline]
     pub fn bits(&mut self, n: u32) -> Result<u32> {
         debug_assert!((1..=32).contains(&n));
@@ -420,7 +423,7 @@ impl<'a> BitReader<'a> {
         Ok(value)
     }
 
-    /// 8 bits.
+    /// Reads 8 bits.
     ///
     /// # Errors
     /// As [`Self::bits`].
@@ -429,7 +432,7 @@ impl<'a> BitReader<'a> {
         Ok(self.bits(8)? as u8)
     }
 
-    /// 16 bits.
+    /// Reads 16 bits.
     ///
     /// # Errors
     /// As [`Self::bits`].
@@ -438,7 +441,7 @@ impl<'a> BitReader<'a> {
         Ok(self.bits(16)? as i16)
     }
 
-    /// 32 bits.
+    /// Reads 32 bits.
     ///
     /// # Errors
     /// As [`Self::bits`].
@@ -447,7 +450,8 @@ impl<'a> BitReader<'a> {
         Ok(self.bits(32)? as i32)
     }
 
-    /// A string: ASCII without `%`. One longer than 1023 bytes ends after the byte that is too many.
+    /// Reads a string: ASCII without `%`. A string longer than 1023 bytes ends after the first
+    /// excess byte.
     ///
     /// # Errors
     /// As [`Self::bits`].
@@ -455,7 +459,7 @@ impl<'a> BitReader<'a> {
         self.string_up_to(MAX_STRING_LEN)
     }
 
-    /// A big string: as [`Self::string`] with 8191 bytes.
+    /// Reads a big string: as [`Self::string`] with 8191 bytes.
     ///
     /// # Errors
     /// As [`Self::bits`].
@@ -502,7 +506,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(values in prop::collection::vec((any::<u32>(), 1..=32u32), 0..400)) {
+        fn written_values_are_read_back(values in prop::collection::vec((any::<u32>(), 1..=32u32), 0..400)) {
             let mut writer = BitWriter::new();
             for &(value, n) in &values {
                 writer.bits(value, n);
@@ -548,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_too_long_says_so_and_stays_in_bounds() {
+    fn writer_flags_overflow_and_stays_in_bounds() {
         let mut writer = BitWriter::new();
         for _ in 0..MAX_MESSAGE_LEN * 8 - 1 {
             writer.flag(true);
@@ -565,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_made_safe_and_bounded_both_ways() {
+    fn text_is_sanitized_and_bounded_in_both_directions() {
         let mut writer = BitWriter::new();
         writer.string(b"100% \xe9");
         writer.string(&[b'x'; 1024]);

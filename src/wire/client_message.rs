@@ -1,11 +1,11 @@
-//! Messages from a client to a server: what it has seen, its commands, its moves.
+//! Client messages: acknowledgements, reliable commands and usercmds.
 //!
 //! ```text
 //! serverId long | messageAcknowledge long | reliableAcknowledge long |
 //! { 4 | number long | string }* | [ 2 or 3 | count byte | usercmds ] | 5
 //! ```
 //!
-//! Invariant of what was read: 1 to 32 usercmds. Source: Quake III protocol 68, client messages.
+//! Invariant of a parsed message: 1 to 32 usercmds. Source: Quake III protocol 68, client messages.
 
 use super::{
     Result, WireError,
@@ -25,25 +25,25 @@ mod code {
     pub(super) const VOICE_OPUS: u8 = 7;
 }
 
-/// The numbers that begin a client message.
+/// Header of a client message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientHeader {
-    /// The level that the client knows; 0 before its first gamestate.
+    /// Level of the client; 0 before its first gamestate.
     pub server_id: ServerId,
-    /// The last complete message received; 0 if none. As sent, so it may be any number.
+    /// Last complete message received; 0 if none. As sent, so it may be any number.
     pub message_acknowledge: i32,
-    /// The last server command received.
+    /// Last server command received.
     pub reliable_acknowledge: CommandNum,
 }
 
 impl ClientHeader {
-    /// The message acknowledged, or `None` for a number that no message has.
+    /// Returns the acknowledged message, or `None` for a number that no message has.
     #[must_use]
     pub fn acknowledged(&self) -> Option<Sequence> {
         u32::try_from(self.message_acknowledge).ok().map(Sequence)
     }
 
-    /// Reads the head.
+    /// Reads the header.
     ///
     /// # Errors
     /// As [`BitReader::bits`].
@@ -56,26 +56,26 @@ impl ClientHeader {
     }
 }
 
-/// One part of a client message.
+/// One operation of a client message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientOp {
     /// A reliable command.
     Command {
-        /// Its number.
+        /// Command number.
         number: CommandNum,
-        /// Its text.
+        /// Command text.
         text: String,
     },
-    /// Moves follow, to be read by [`read_moves`].
+    /// Usercmds, to be read by [`read_moves`].
     Moves {
-        /// Whether snapshots may be relative to the message acknowledged.
+        /// Whether the acknowledged message may be a delta base.
         delta: bool,
     },
-    /// The message ends.
+    /// End of the message.
     End,
 }
 
-/// Reads the next part. Voice is skipped.
+/// Reads the next operation and skips voice.
 ///
 /// # Errors
 /// As [`BitReader::bits`], and [`WireError::Operation`].
@@ -98,7 +98,8 @@ pub fn read_part(reader: &mut BitReader<'_>) -> Result<ClientOp> {
     }
 }
 
-/// A voice packet: generation, sequence, frames, eight bytes of recipients, flags, length, sound.
+/// Skips a voice packet: generation, sequence, frames, eight bytes of recipients, flags, length,
+/// sound.
 fn skip_voice(reader: &mut BitReader<'_>) -> Result<()> {
     reader.byte()?;
     reader.long()?;
@@ -109,7 +110,7 @@ fn skip_voice(reader: &mut BitReader<'_>) -> Result<()> {
     skip(reader, len)
 }
 
-/// Reads the usercmds of a move into `moves` and returns how many there are.
+/// Reads the usercmds of a move operation into `moves` and returns their number.
 ///
 /// # Errors
 /// As [`BitReader::bits`], and [`WireError::UsercmdCount`].
@@ -131,7 +132,7 @@ pub fn read_moves(
     Ok(moves.len())
 }
 
-/// Begins a message of that protocol.
+/// Starts a message of a protocol.
 pub fn begin(writer: &mut BitWriter, protocol: &Protocol, head: &ClientHeader) {
     writer.begin(protocol.encoding);
     writer.long(head.server_id.0);
@@ -139,14 +140,14 @@ pub fn begin(writer: &mut BitWriter, protocol: &Protocol, head: &ClientHeader) {
     writer.long(head.reliable_acknowledge.0);
 }
 
-/// Adds a reliable command.
+/// Appends a reliable command.
 pub fn write_command(writer: &mut BitWriter, number: CommandNum, text: &[u8]) {
     writer.byte(code::COMMAND);
     writer.long(number.0);
     writer.string(text);
 }
 
-/// Adds the moves: 1 to 32; more are cut to the newest 32, none writes nothing.
+/// Appends 1 to 32 usercmds. Of more only the newest 32 are written; none writes nothing.
 pub fn write_moves(writer: &mut BitWriter, delta: bool, key: u32, moves: &[UserCmd]) {
     let moves = &moves[moves.len().saturating_sub(MAX_PACKET_USERCMDS)..];
     if moves.is_empty() {

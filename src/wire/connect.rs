@@ -1,21 +1,21 @@
-//! The one compressed packet outside a connection: `connect`, with the client's userinfo.
+//! The `connect` packet: compressed userinfo, the only compressed connectionless packet.
 //!
 //! ```text
 //! FF FF FF FF "connect "   12 plain bytes, the space included
-//! u16, big endian          bytes of text that the stream stands for
-//! bits …                   a Huffman code that grows with the text; at the end maybe a junk byte
+//! u16, big endian          bytes of decompressed text
+//! bits …                   adaptive Huffman code; at the end maybe a junk byte
 //! ```
 //!
-//! A byte seen before is its present code; a new one is the escape's code and the eight bits of the
-//! byte, highest first. Bits fill bytes from the lowest up. The text is the rest of the command line,
-//! as a rule the userinfo between quotes.
+//! A known byte is its current code; a new one is the escape code and the eight bits of the byte,
+//! highest first. Bits fill bytes from the lowest up. The text is the rest of the command line,
+//! usually the userinfo between quotes.
 //!
-//! Reading has three steps of growing cost: [`Connect::text_len`] reads two bytes, [`Connect::text`]
-//! decompresses, [`ConnectText::userinfo`] checks and sorts the pairs. [`ConnectText::claim`] finds the
-//! numbers that decide whether the third is worth its cost.
+//! Reading has three steps of increasing cost: [`Connect::text_len`] reads two bytes,
+//! [`Connect::text`] decompresses, [`ConnectText::userinfo`] validates and sorts the pairs.
+//! [`ConnectText::claim`] finds the numbers that decide whether the third step is worth its cost.
 //!
-//! Invariants: a packet over [`MAX_CONNECT_PACKET`] is not looked at, no more than
-//! [`MAX_CONNECT_TEXT`] bytes come out of one, and a stream that ends early is an error.
+//! Invariants: a packet over [`MAX_CONNECT_PACKET`] is not decompressed, a packet yields at most
+//! [`MAX_CONNECT_TEXT`] bytes, and a stream that ends early is an error.
 //! Source: Quake III protocol 68, adaptive stream; golden packets `tests/vectors/connect_vectors.csv`.
 
 use thiserror::Error;
@@ -25,29 +25,29 @@ use crate::model::{Challenge, Qport, limits::MAX_STRING_LEN};
 use super::{
     huffman::tree::{Code, Symbol, Tree},
     info::{InfoError, InfoString},
-    text::Text,
+    text::WireText,
     userinfo::check_userinfo,
 };
 
-/// What a `connect` packet begins with. The compressed text follows the space.
+/// Prefix of a `connect` packet. The compressed text follows the space.
 pub const CONNECT_PREFIX: &[u8] = b"\xff\xff\xff\xffconnect ";
-/// Longest packet that is looked at, in bytes.
+/// Longest packet that is parsed, in bytes.
 pub const MAX_CONNECT_PACKET: usize = 2048;
-/// Most text that is decompressed, in bytes.
+/// Longest text that is decompressed, in bytes.
 pub const MAX_CONNECT_TEXT: usize = 1024;
-/// Longest userinfo that a command line of [`MAX_STRING_LEN`] holds between quotes after `connect `.
+/// Longest userinfo in bytes: a command line of [`MAX_STRING_LEN`] with quotes and `connect `.
 pub const MAX_CONNECT_USERINFO: usize = MAX_STRING_LEN - b"connect \"\"".len();
 
 const _: () = assert!(MAX_CONNECT_USERINFO < MAX_CONNECT_TEXT);
 
-/// Why a `connect` packet was refused.
+/// Reasons to reject a `connect` packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ConnectError {
-    /// More bytes than any client sends.
-    #[error("{0} bytes are too many for a connect packet")]
+    /// Longer than any client's packet.
+    #[error("connect packet too long: {0} bytes")]
     PacketTooLong(usize),
-    /// The stream ends before the announced text does.
-    #[error("the stream ends after {0} bytes of text")]
+    /// Stream that ends before the announced text.
+    #[error("stream ends after {0} bytes of text")]
     Truncated(usize),
     /// Fewer bits than bytes of text.
     #[error("connect stream too short: {bits} bits for {announced} bytes of text")]
@@ -57,33 +57,33 @@ pub enum ConnectError {
         /// Bits of the stream.
         bits: usize,
     },
-    /// The userinfo does not fit a command line.
-    #[error("userinfo of {0} bytes or more does not fit a connect packet")]
+    /// Userinfo too long for a command line.
+    #[error("userinfo too long for a connect packet: {0} bytes or more")]
     UserinfoTooLong(usize),
-    /// The userinfo holds what it may not hold.
+    /// Invalid userinfo.
     #[error("userinfo: {0}")]
     Userinfo(#[from] InfoError),
 }
 
-/// A `connect` packet as it arrived. Nothing is decompressed until it is asked for, so that a limiter
-/// can come first.
+/// A `connect` packet as received. It is decompressed on request only, so that a rate limiter can
+/// come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connect<'a> {
-    /// What follows [`CONNECT_PREFIX`].
+    /// Bytes after [`CONNECT_PREFIX`].
     compressed: &'a [u8],
 }
 
 impl<'a> Connect<'a> {
-    /// A packet whose bytes after [`CONNECT_PREFIX`] are these.
+    /// Wraps the bytes after [`CONNECT_PREFIX`].
     #[must_use]
     pub const fn new(compressed: &'a [u8]) -> Self {
         Self { compressed }
     }
 
-    /// Returns how many bytes of text the packet announces, without decompressing.
+    /// Returns the announced length of the text in bytes, without decompressing.
     ///
     /// # Errors
-    /// All that can be said of the packet so far: see [`decompress`](Self::decompress).
+    /// Every problem known so far: see [`decompress`](Self::decompress).
     pub fn text_len(self) -> Result<usize, ConnectError> {
         self.split().map(|(announced, _)| announced)
     }
@@ -98,7 +98,7 @@ impl<'a> Connect<'a> {
         Ok(ConnectText(text))
     }
 
-    /// Decompresses the text and takes the userinfo out of it.
+    /// Decompresses the text and parses the userinfo.
     ///
     /// # Errors
     /// See [`ConnectError`].
@@ -106,7 +106,7 @@ impl<'a> Connect<'a> {
         self.text()?.userinfo()
     }
 
-    /// The announced length, which is within bounds, and the stream.
+    /// Returns the announced length, which is within its limit, and the stream.
     fn split(self) -> Result<(usize, &'a [u8]), ConnectError> {
         let packet_len = CONNECT_PREFIX.len() + self.compressed.len();
         if packet_len > MAX_CONNECT_PACKET {
@@ -116,7 +116,7 @@ impl<'a> Connect<'a> {
             return Err(ConnectError::Truncated(0));
         };
         let announced = usize::from(u16::from_be_bytes(*announced));
-        // A byte of text takes a bit at least.
+        // A byte of text takes at least one bit.
         let bits = stream.len() * 8;
         if bits < announced {
             return Err(ConnectError::TooFewBits { announced, bits });
@@ -127,12 +127,11 @@ impl<'a> Connect<'a> {
         Ok((announced, stream))
     }
 
-    /// Appends the text to `out`, at most [`MAX_CONNECT_TEXT`] bytes of it.
+    /// Appends the text to `out`, at most [`MAX_CONNECT_TEXT`] bytes.
     ///
     /// # Errors
-    /// Before anything is decompressed: [`ConnectError::PacketTooLong`], [`ConnectError::TooFewBits`] and
-    /// [`ConnectError::UserinfoTooLong`] for more text than is decompressed. Afterwards
-    /// [`ConnectError::Truncated`].
+    /// Before decompression: [`ConnectError::PacketTooLong`], [`ConnectError::TooFewBits`], and
+    /// [`ConnectError::UserinfoTooLong`] for too much text. Afterwards [`ConnectError::Truncated`].
     pub fn decompress(self, out: &mut Vec<u8>) -> Result<(), ConnectError> {
         self.decompress_by(&mut Tree::new(), out)
     }
@@ -160,36 +159,36 @@ impl<'a> Connect<'a> {
     }
 }
 
-/// The decompressed text of a `connect` packet.
+/// Decompressed text of a `connect` packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectText(Vec<u8>);
 
-/// The numbers by which a server judges a `connect` before it reads the rest. They are as the client
-/// sent them; `None` where a key is missing.
+/// Numbers by which a server validates a `connect` before it reads the rest. They are unchecked;
+/// `None` where a key is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Claim {
-    /// The challenge that the client echoes.
+    /// Challenge that the client echoes.
     pub challenge: Option<Challenge>,
-    /// The protocol number.
+    /// Protocol number.
     pub protocol: Option<i32>,
-    /// The port number that survives address translation: the low 16 bits of what was sent.
+    /// Client-chosen id that survives NAT rebinding: the low 16 bits of the number sent.
     pub qport: Option<Qport>,
 }
 
 impl ConnectText {
-    fn userinfo_text(&self) -> Text<'_> {
-        Text::new(&self.0).first_line().words().next().unwrap_or_default()
+    fn userinfo_text(&self) -> WireText<'_> {
+        WireText::new(&self.0).first_line().words().next().unwrap_or_default()
     }
 
-    /// Finds the challenge, the protocol and the qport in one pass over the text. They are those of
-    /// [`userinfo`](Self::userinfo) wherever that is not an error.
+    /// Finds the challenge, the protocol and the qport in one pass over the text. They equal those
+    /// of [`userinfo`](Self::userinfo) whenever that is valid.
     #[must_use]
     pub fn claim(&self) -> Claim {
         const KEYS: [&str; 3] = ["challenge", "protocol", "qport"];
         let userinfo = self.userinfo_text();
         let mut parts = userinfo.strip_prefix("\\").unwrap_or(userinfo).split(b'\\');
-        // By key, the value of its first pair.
-        let mut values: [Option<Text<'_>>; KEYS.len()] = [None; KEYS.len()];
+        // Value of each key's first pair.
+        let mut values: [Option<WireText<'_>>; KEYS.len()] = [None; KEYS.len()];
         while let Some(key) = parts.next() {
             let value = parts.next().unwrap_or_default();
             if let Some(at) = KEYS.iter().position(|name| key.eq_ignore_case(name)) {
@@ -205,7 +204,7 @@ impl ConnectText {
         }
     }
 
-    /// Takes the userinfo out of the text.
+    /// Extracts the userinfo from the text.
     ///
     /// # Errors
     /// [`ConnectError::UserinfoTooLong`] and [`ConnectError::Userinfo`].
@@ -218,7 +217,7 @@ impl ConnectText {
     }
 }
 
-/// Appends a whole `connect` packet with this userinfo to `out`.
+/// Appends a complete `connect` packet with this userinfo to `out`.
 ///
 /// # Errors
 /// [`ConnectError::UserinfoTooLong`]; then nothing is appended.
@@ -229,7 +228,7 @@ pub fn write_connect(userinfo: &InfoString, out: &mut Vec<u8>) -> Result<(), Con
     }
     let mut text = Vec::with_capacity(userinfo.len() + 2);
     text.push(b'"');
-    Text::from(userinfo).push_to(&mut text);
+    WireText::from(userinfo).push_to(&mut text);
     text.push(b'"');
     out.extend_from_slice(CONNECT_PREFIX);
     compress(&text, out);
@@ -254,7 +253,7 @@ pub fn compress(text: &[u8], out: &mut Vec<u8>) {
         }
         tree.add(symbol);
     }
-    // Every peer ends the stream with one byte that holds less than eight bits of it, maybe none.
+    // Every implementation ends the stream with one byte of less than eight bits, maybe none.
     if bits.free == 0 {
         bits.out.push(0);
     }
@@ -274,16 +273,16 @@ impl Bits<'_> {
         Some(bit == 1)
     }
 
-    /// Eight bits, the highest first.
+    /// Reads eight bits, the highest first.
     fn byte(&mut self) -> Option<u8> {
         (0..8).try_fold(0, |byte, _| Some(byte << 1 | u8::from(self.next()?)))
     }
 }
 
-/// Bits appended to bytes, lowest first.
+/// Writer of bits to bytes, lowest first.
 struct BitSink<'a> {
     out: &'a mut Vec<u8>,
-    /// Bits of the last byte that are not used yet.
+    /// Unused bits of the last byte.
     free: u8,
 }
 
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_userinfo_is_the_first_word_of_the_text() {
+    fn userinfo_is_first_word_of_connect_text() {
         assert_eq!(userinfo_of(b"\"\\name\\a b\"").as_deref(), Ok("\\name\\a b"));
         assert_eq!(userinfo_of(b"\"\\name\\a b\" more\nlines").as_deref(), Ok("\\name\\a b"));
         assert_eq!(userinfo_of(b"\"\\name\\100%\xff\"").as_deref(), Ok("\\name\\100.."));
@@ -331,13 +330,13 @@ mod tests {
     }
 
     #[test]
-    fn a_stub_that_announces_much_yields_little() {
+    fn truncated_stream_yields_no_more_than_its_bits() {
         let mut stub = Vec::new();
         compress(b"\"\\protocol\\68", &mut stub);
         stub[..2].copy_from_slice(&[0xff, 0xff]);
         let bits = 8 * (stub.len() - 2);
         assert_eq!(decompressed(&stub), Err(ConnectError::TooFewBits { announced: 65535, bits }));
-        // As much as its bits may stand for.
+        // The most that its bits allow.
         stub[..2].copy_from_slice(&(bits as u16).to_be_bytes());
         assert!(matches!(decompressed(&stub), Err(ConnectError::Truncated(13..=32))));
         assert_eq!(decompressed(&[]), Err(ConnectError::Truncated(0)));
@@ -346,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_out_is_bounded() {
+    fn decompressed_text_is_bounded() {
         let mut many = vec![0xff; MAX_CONNECT_PACKET - CONNECT_PREFIX.len()];
         many[..2].copy_from_slice(&[4, 1]);
         let mut text = Vec::new();
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn userinfo_that_no_command_line_holds_is_refused_by_both_ends() {
+    fn overlong_userinfo_is_rejected_by_reader_and_writer() {
         let of_len = |len: usize| format!("\\a\\{}", "x".repeat(len - 3));
         let mut packet = Vec::new();
         for (len, result) in [(1013, Ok(())), (1014, Err(ConnectError::UserinfoTooLong(1014)))] {
@@ -375,7 +374,7 @@ mod tests {
         assert_eq!(longest, Err(ConnectError::UserinfoTooLong(1023)));
     }
 
-    /// Texts whose bytes come in the orders that a growing tree takes the most steps for.
+    /// Texts whose byte order takes the most steps of an adaptive tree.
     fn costly_texts() -> Vec<Vec<u8>> {
         let bytes = |of: &dyn Fn(usize) -> usize| (0..1024).map(|n| of(n) as u8).collect();
         vec![
@@ -383,14 +382,14 @@ mod tests {
             bytes(&|n| if n / 256 % 2 == 0 { n } else { 255 - n % 256 }),
             bytes(&|n| usize::from((n as u8).reverse_bits())),
             bytes(&|n| n * 101),
-            // Weights that double: the deepest tree of so few bytes.
+            // Weights as powers of two: the deepest tree of so few bytes.
             bytes(&|n| n.trailing_zeros() as usize),
             vec![b'a'; 1024],
         ]
     }
 
     #[test]
-    fn a_connect_visits_no_more_nodes_than_it_has_bits() {
+    fn connect_decoding_cost_is_bounded_by_its_bits() {
         for text in costly_texts() {
             let mut packet = Vec::new();
             compress(&text, &mut packet);
@@ -407,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_the_first_of_each_key() {
+    fn claim_uses_first_value_of_each_key() {
         let claim = |text: &[u8]| ConnectText(text.to_vec()).claim();
         let known =
             Claim { challenge: Some(Challenge(-7)), protocol: Some(71), qport: Some(Qport(1)) };
@@ -434,7 +433,7 @@ mod tests {
         fn any_text_survives(text in prop::collection::vec(any::<u8>(), 0..=MAX_CONNECT_TEXT)) {
             let mut compressed = Vec::new();
             compress(&text, &mut compressed);
-            // New bytes cost more than they save, so only text that repeats fits a packet.
+            // New bytes cost more than they save, so only repetitive text fits a packet.
             if compressed.len() + CONNECT_PREFIX.len() <= MAX_CONNECT_PACKET {
                 prop_assert_eq!(decompressed(&compressed), Ok(text));
             }
@@ -452,7 +451,7 @@ mod tests {
         fn a_cut_stream_is_an_error(text in prop::collection::vec(b'a'..=b'z', 1..80)) {
             let mut compressed = Vec::new();
             compress(&text, &mut compressed);
-            // The last byte may be the one that holds nothing.
+            // The last byte may be the empty one.
             for len in 0..compressed.len() - 1 {
                 prop_assert!(decompressed(&compressed[..len]).is_err());
             }

@@ -1,35 +1,36 @@
-//! Blocks of a file that a server sends inside its messages.
+//! Download blocks inside server messages.
 //!
 //! ```text
 //! block short | size of the file long, with block 0 only | size short | bytes      size 0: the end
 //! 0 short | -1 long | string                                                       refused
 //! ```
 //!
-//! Block numbers are cut to 16 bits on the wire; both ends count on. The file's size is sent with the
-//! very first block and not again after a wrap. Source: Quake III protocol 68, UDP download.
+//! Block numbers are truncated to 16 bits on the wire; both sides count on. The file size is sent
+//! with the very first block and not again after a wrap. Source: Quake III protocol 68, UDP
+//! download.
 
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter},
 };
 
-/// Largest block that current clients take, in bytes.
+/// Largest block that current clients accept, in bytes.
 pub const MAX_BLOCK_LEN: usize = 1024;
 /// Largest block that any engine sends, in bytes.
 const MAX_READ_LEN: i16 = 2048;
 
-/// What one download operation carries.
+/// One download operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
-    /// The file is not to be had; the text says why.
+    /// Refusal, with its reason as text.
     Refused(String),
-    /// Bytes of the file.
+    /// Part of the file.
     Data {
-        /// Low 16 bits of the block's number.
+        /// Low 16 bits of the block number.
         number: u16,
-        /// The file's size in bytes, with the first block.
+        /// File size in bytes, with the first block.
         file_size: Option<u32>,
-        /// The bytes; none at the end of the file.
+        /// Content; empty at the end of the file.
         bytes: Vec<u8>,
     },
 }
@@ -52,8 +53,8 @@ pub fn write_refusal(writer: &mut BitWriter, text: &[u8]) {
     writer.string(text);
 }
 
-/// Reads a block behind its operation byte. `expected` is the number of the block awaited, counted on
-/// past 16 bits.
+/// Reads a block behind its operation byte. `expected` is the full number of the expected block,
+/// not truncated to 16 bits.
 ///
 /// # Errors
 /// As [`BitReader::bits`]; a size that no engine sends.
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_survive_the_wrap_of_their_number() {
+    fn block_number_wrap_keeps_order() {
         for number in [0, 1, 32_768, 65_535, 65_536, 70_000] {
             let block = read_back(number, |w| write_block(w, number, 99, b"abc")).unwrap();
             let file_size = (number == 0).then_some(99);
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_and_ends_are_told_apart() {
+    fn refusal_and_end_of_file_differ() {
         let refused = read_back(0, |w| write_refusal(w, b"no"));
         assert_eq!(refused, Ok(Block::Refused("no".into())));
         let end = read_back(4, |w| write_block(w, 4, 0, b""));
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_no_engine_sends_are_refused() {
+    fn invalid_block_sizes_are_rejected() {
         for len in [-1, 2049, i16::MAX] {
             let result = read_back(5, |w| {
                 w.short(5);

@@ -1,26 +1,27 @@
-//! Stretches of a message that are written once and repeated in others.
+//! Cache of encoded values that are appended to several messages.
 //!
-//! A value's bits do not depend on what stands before it: the Huffman code is fixed, nothing is aligned.
-//! So what is the same for many readers is encoded once and copied, whole words at a time, to wherever
-//! their messages have got.
+//! The bits of a value do not depend on the bits before it: the Huffman code is fixed and nothing
+//! is aligned. A value for many clients is therefore encoded once and copied, whole words at a
+//! time, to any position of their messages.
 //!
-//! Invariants: a piece lies in the [`EncodedCache`] that gave it, until they are cleared; behind the last there
-//! are spare bytes, so that every load is a whole word. Source: Quake III protocol 68, the bit stream.
+//! Invariants: a span belongs to the [`EncodedCache`] that returned it, until that is cleared.
+//! Spare bytes follow the last span, so that every load is a whole word. Source: Quake III protocol
+//! 68, the bit stream.
 
 use super::bits::BitWriter;
 
 /// Bits copied at a time: whole bytes, and no more than fit a pen besides an unfinished byte.
 const STRIDE: usize = 56;
-/// Bytes behind the last piece.
+/// Number of spare bytes after the last span.
 const SPARE: usize = 8;
 
-/// EncodedCache, one behind the other.
+/// Encoded values, one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct EncodedCache {
     bytes: Vec<u8>,
 }
 
-/// Where a piece lies.
+/// Position of an encoded value in its cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodedSpan {
     at: u32,
@@ -28,12 +29,12 @@ pub struct EncodedSpan {
 }
 
 impl EncodedCache {
-    /// Forgets all pieces, not the memory.
+    /// Removes all spans and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// Keeps all that `writer` holds; what is longer than a message is cut.
+    /// Stores the content of `writer`; an overflowed message is truncated.
     pub fn store(&mut self, writer: &mut BitWriter) -> EncodedSpan {
         let bits = writer.bit_len();
         let at = self.bytes.len().saturating_sub(SPARE);
@@ -45,7 +46,7 @@ impl EncodedCache {
 }
 
 impl BitWriter {
-    /// Writes a piece again.
+    /// Appends a stored value.
     pub fn append_encoded(&mut self, pieces: &EncodedCache, piece: EncodedSpan) {
         let mut pen = self.pen;
         let mut left = piece.bits as usize;
@@ -76,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_repeated_is_what_was_written(
+        fn appended_spans_equal_direct_writes(
             stretches in vec((vec((any::<u32>(), 1..=32u32), 0..40), vec((any::<u32>(), 1..=32u32), 0..3)), 1..8),
         ) {
             let (mut pieces, mut scratch) = (EncodedCache::default(), BitWriter::new());
@@ -85,7 +86,7 @@ mod tests {
                 write(&mut scratch, values);
                 pieces.store(&mut scratch)
             }).collect();
-            // Twice, since a piece can be repeated any number of times.
+            // Twice, because a span can be appended any number of times.
             let (mut direct, mut repeated) = (BitWriter::new(), BitWriter::new());
             for _ in 0..2 {
                 for (piece, (values, between)) in kept.iter().zip(&stretches) {
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_gets_too_long_says_so() {
+    fn writer_flags_overflow_of_appended_spans() {
         let (mut pieces, mut writer) = (EncodedCache::default(), BitWriter::new());
         (0..MAX_MESSAGE_LEN * 4).for_each(|_| writer.flag(true));
         let piece = pieces.store(&mut writer);

@@ -1,11 +1,11 @@
-//! Entity records of snapshots and baselines, and the list that a snapshot carries.
+//! Entity records of snapshots and baselines, and the entity list of a snapshot.
 //!
 //! ```text
 //! record:  number (10 bits) | remove | has delta | fields        list ends with number 1023
 //! ```
 //!
-//! Invariants: numbers ascend strictly; an entity that is in the old list travels relative to it, a
-//! new one relative to its baseline. Source: Quake III protocol 68, entity list.
+//! Invariants: numbers ascend strictly. An entity of the old list is sent as a delta to its old
+//! state, a new one as a delta to its baseline. Source: Quake III protocol 68, entity list.
 
 use super::{
     Result, WireError,
@@ -18,10 +18,10 @@ use crate::model::{EntityNum, EntityState};
 /// Longest record header, in bits: a number of two raw bits and one code, then two flags.
 const RECORD_HEADER_BITS: u32 = 2 + MAX_CODE_LEN + 2;
 
-/// Writes an entity relative to `from`. Nothing at all when nothing differs, unless `force`.
+/// Writes an entity relative to `from`. Writes nothing for equal states, unless `force` is set.
 pub fn write_delta(writer: &mut BitWriter, from: &EntityState, to: &EntityState, force: bool) {
     let (from, to, number) = (from.words(), to.words(), to.number as u32);
-    // Mostly nothing differs, which is seen faster than what does.
+    // Most states are equal, and that test is faster than finding the differences.
     let table = writer.encoding().entity;
     let changed = if from == to { 0 } else { table.changed(0..EntityState::WORDS, from, to) };
     if changed != 0 {
@@ -37,7 +37,7 @@ pub fn write_delta(writer: &mut BitWriter, from: &EntityState, to: &EntityState,
     }
 }
 
-/// Writes that an entity of the old list is gone.
+/// Writes the removal of an entity of the old list.
 pub fn write_removal(writer: &mut BitWriter, number: i32) {
     writer.put(|pen| {
         pen.int(number as u32, 10);
@@ -50,8 +50,8 @@ pub fn write_end(writer: &mut BitWriter) {
     writer.bits(EntityNum::NONE.index() as u32, 10);
 }
 
-/// Writes what turns the list `old` into `new`, and the end. Both ascend by number; an entity that is
-/// the same object in both is not even compared.
+/// Writes the delta from the list `old` to `new`, and the end. Both ascend by number; an entity
+/// that is the same object in both is not compared.
 pub fn write_list<'a>(
     writer: &mut BitWriter,
     old: impl Iterator<Item = &'a EntityState>,
@@ -75,7 +75,7 @@ pub fn write_list<'a>(
     write_end(writer);
 }
 
-/// Reads the number that begins a record; [`EntityNum::NONE`] ends a list.
+/// Reads the number of a record; [`EntityNum::NONE`] ends a list.
 ///
 /// # Errors
 /// As [`BitReader::bits`].
@@ -84,7 +84,7 @@ pub fn read_number(reader: &mut BitReader<'_>) -> Result<EntityNum> {
     Ok(EntityNum::new(number as usize).unwrap_or(EntityNum::NONE))
 }
 
-/// Reads a record behind its number. `None` when the entity is gone.
+/// Reads a record behind its number. `None` for a removal.
 ///
 /// # Errors
 /// As [`BitReader::bits`], and [`WireError::FieldCount`].
@@ -103,16 +103,16 @@ pub fn read_delta(
     Ok(Some(to))
 }
 
-/// One entity of a list that was read.
+/// One entity of a parsed list.
 #[derive(Clone, Copy, Debug)]
 pub enum EntityUpdate<'a> {
-    /// Carried over from the old list.
+    /// Unchanged since the old list, not sent.
     Unchanged(&'a EntityState),
-    /// Travelled: new, or changed.
+    /// Sent: new or changed.
     Changed(EntityState),
 }
 
-/// Reads a list relative to `old` (ascending by number) and hands each entity of the new list to
+/// Reads a list relative to `old` (ascending by number). Passes each entity of the new list to
 /// `take`, ascending.
 ///
 /// # Errors

@@ -40,7 +40,7 @@ impl FieldKind {
 /// One field of a delta-coded struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Standard name of the field.
+    /// Standard name.
     pub name: &'static str,
     /// Encoding of its value.
     pub kind: FieldKind,
@@ -107,8 +107,8 @@ impl Field {
 /// Form of a delta: how the changed fields are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeltaForm {
-    /// A count byte, one more than the last changed field; then for each field up to there a flag and,
-    /// if changed, its value.
+    /// Count byte, one more than the last changed field, then the fields below the count. Each is a
+    /// flag and, if changed, its value.
     Counted,
     /// [`DeltaForm::Counted`] with a second flag in front of each value: whether it is other than zero.
     CountedWithZeroFlags,
@@ -120,7 +120,7 @@ pub struct FieldTable<const WORDS: usize> {
     /// Fields in wire order: by and large the most often changed first.
     pub fields: &'static [Field],
     form: DeltaForm,
-    /// Bit of the field that each word holds; 0 for a word that is not sent.
+    /// Bit of each word's field; 0 for a word that is not sent.
     bit_of_word: [u64; WORDS],
 }
 
@@ -198,8 +198,8 @@ impl<const WORDS: usize> FieldTable<WORDS> {
             rest &= rest - 1;
             let mut unchanged = i - next;
             next = i + 1;
-            // One store holds the flags of unchanged fields, the field's own flags and its value: at most
-            // 8 + 3 + 44 bits.
+            // One store holds the flags of unchanged fields, those of this field and its value: at
+            // most 8 + 3 + 44 bits.
             if unchanged > 8 {
                 pen.raw(0, unchanged);
                 pen.store(bytes);
@@ -293,7 +293,7 @@ impl<const WORDS: usize> FieldTable<WORDS> {
         self.fields.iter().filter_map(move |field| field.dump(&words))
     }
 
-    /// Returns the word of the field with that name.
+    /// Returns the word of a field by name.
     #[must_use]
     pub fn word_of(&self, name: &str) -> Option<usize> {
         self.fields.iter().find(|field| field.name == name).map(|field| usize::from(field.word))

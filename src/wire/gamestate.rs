@@ -1,12 +1,12 @@
-//! All that a client needs to load a level: configstrings, baselines, its own number.
+//! Gamestate: configstrings, baselines and client number.
 //!
 //! ```text
 //! command number long | { 3 | index short | big string }* | { 4 | entity record }* | 8 |
 //! client number long | checksum feed long
 //! ```
 //!
-//! Invariants of one that was read: indices and numbers are in range, and the text is no more than a
-//! client can hold. Source: Quake III protocol 68, gamestate.
+//! Invariants of a parsed gamestate: indices and numbers are in range, and the text is no more than
+//! a client can hold. Source: Quake III protocol 68, gamestate.
 
 use super::{
     Result, WireError,
@@ -19,16 +19,16 @@ use crate::model::{
     limits::{MAX_CONFIGSTRINGS, MAX_GAMESTATE_CHARS},
 };
 
-/// A gamestate, as a client takes it.
+/// A gamestate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gamestate {
-    /// Number of the last server command that the server has queued for this client.
+    /// Number of the last reliable command that the server has queued for this client.
     pub command_num: CommandNum,
-    /// Configstrings that are not empty, in the order they came.
+    /// Configstrings that are not empty, in wire order.
     pub configstrings: Vec<(ConfigIndex, String)>,
-    /// Baselines in the order they came.
+    /// Baselines in wire order.
     pub baselines: Vec<EntityState>,
-    /// The client's own number.
+    /// Number of the client.
     pub client_num: ClientNum,
     /// Part of the key of usercmds, and of pure checksums.
     pub checksum_feed: i32,
@@ -59,14 +59,14 @@ pub fn write<'a>(
     writer.long(checksum_feed);
 }
 
-/// Returns how many bits [`write()`] makes of a configstring.
+/// Returns the length that [`write()`] gives a configstring, in bits.
 #[must_use]
 pub fn configstring_bits(index: ConfigIndex, text: &[u8]) -> usize {
     let [low, high] = (index.index() as u16).to_le_bytes();
     code_bits(&[ServerOp::Configstring as u8, low, high]) + big_string_bits(text)
 }
 
-/// Returns how many bits [`write()`] makes of a baseline. `writer` is free to be used.
+/// Returns the length that [`write()`] gives a baseline, in bits. `writer` is scratch memory.
 #[must_use]
 pub fn baseline_bits(writer: &mut BitWriter, baseline: &EntityState) -> usize {
     writer.clear();
@@ -78,8 +78,8 @@ pub fn baseline_bits(writer: &mut BitWriter, baseline: &EntityState) -> usize {
 /// Reads the body of a gamestate.
 ///
 /// # Errors
-/// As [`BitReader::bits`]; an index or a number out of range; an operation that does not belong here;
-/// more text than a client can hold.
+/// As [`BitReader::bits`]; an index or a number out of range; an operation that is not allowed
+/// here; more text than a client can hold.
 pub fn read(reader: &mut BitReader<'_>) -> Result<Gamestate> {
     let command_num = CommandNum(reader.long()?);
     let mut configstrings = Vec::new();

@@ -1,8 +1,8 @@
-//! InfoString strings: `\key\value\key\value…`, the one map type of the protocol.
+//! Info strings: `\key\value\key\value…`, the one map type of the protocol.
 //!
-//! Invariants of an [`InfoString`], whatever it was made of: keys are unique without regard to case and never
-//! empty; neither keys nor values hold `\`, `;`, `"` or control bytes; the text is no longer than its
-//! kind allows. So it can be put between quotes in a command and be read by every peer.
+//! Invariants of an [`InfoString`] from any input: keys are unique without regard to case and never
+//! empty; neither keys nor values hold `\`, `;`, `"` or control bytes; the text is no longer than
+//! its kind allows. It can therefore be quoted in a command and read by every engine.
 //! Source: Quake III protocol 68, info strings.
 
 use std::{cmp::Ordering, fmt};
@@ -14,41 +14,41 @@ use crate::model::{
     text::{leading_int, truncated},
 };
 
-use super::text::Text;
+use super::text::WireText;
 
-/// Why a pair, or a whole info string, was refused.
+/// Reasons to reject a pair or a whole info string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InfoError {
-    /// A byte that info strings cannot carry.
+    /// Byte that info strings cannot carry.
     #[error("byte {byte:#04x} at {at} may not be in an info string")]
     Forbidden {
-        /// The byte.
+        /// Byte.
         byte: u8,
-        /// Where it stands: in the key or value given, or in the whole text.
+        /// Offset in the key or value, or in the whole text.
         at: usize,
     },
-    /// A key without a letter.
-    #[error("a key is empty")]
+    /// Empty key.
+    #[error("empty key")]
     EmptyKey,
     /// More pairs than any client sends.
     #[error("too many pairs in a userinfo: {pairs} (max {limit})")]
     TooManyPairs {
-        /// How many there are.
+        /// Number of pairs.
         pairs: usize,
-        /// How many there may be.
+        /// Limit.
         limit: usize,
     },
-    /// The text would be longer than every peer's buffer.
-    #[error("{len} bytes are more than the {limit} an info string may have")]
+    /// Text longer than the buffers of engines.
+    #[error("info string too long: {len} bytes (max {limit})")]
     TooLong {
-        /// How long it would be.
+        /// Length of the text, in bytes.
         len: usize,
-        /// How long it may be.
+        /// Limit, in bytes.
         limit: usize,
     },
 }
 
-/// How long the text may be, and what an empty value means.
+/// Kind of an info string: length limit and meaning of an empty value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum InfoKind {
     /// At most 1023 bytes; setting an empty value removes the key.
@@ -79,56 +79,55 @@ pub struct InfoString {
 }
 
 impl InfoString {
-    /// An empty one of the normal kind.
+    /// Creates an empty info string of the normal kind.
     #[must_use]
     pub const fn normal() -> Self {
         Self { text: String::new(), kind: InfoKind::Normal }
     }
 
-    /// An empty one of the big kind.
+    /// Creates an empty info string of the big kind.
     #[must_use]
     pub const fn big() -> Self {
         Self { text: String::new(), kind: InfoKind::Big }
     }
 
-    /// Reads text of unknown origin as the normal kind.
+    /// Parses untrusted text as the normal kind.
     ///
-    /// Of keys that occur twice the first counts; pairs without a key or value go, and so do pairs
-    /// beyond the limit; bytes that may not be there become full stops.
+    /// The first of duplicate keys is used. Pairs without a key or value and pairs beyond the limit
+    /// are dropped; forbidden bytes become periods.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         Self::normal().read(text)
     }
 
-    /// Reads text of unknown origin as the big kind, which keeps pairs without a value.
+    /// Parses untrusted text as the big kind, which keeps pairs without a value.
     #[must_use]
     pub fn parse_big(text: &str) -> Self {
         Self::big().read(text)
     }
 
-    /// Reads text out of a datagram, as [`parse`](Self::parse) does.
+    /// Parses text of a datagram, as [`parse`](Self::parse) does.
     #[must_use]
-    pub fn from_wire(text: Text<'_>) -> Self {
+    pub fn from_wire(text: WireText<'_>) -> Self {
         Self::parse(&text.truncated(MAX_INFO_LEN).to_string())
     }
 
-    /// The value of `key`, whose case does not matter.
+    /// Returns the value of `key`, without regard to case.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         self.iter().find(|(found, _)| found.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
-    /// The number a C program would read from the value of `key`; `None` when there is no such key.
+    /// Returns the value of `key` as C's `atoi` reads it; `None` without the key.
     #[must_use]
     pub fn int(&self, key: &str) -> Option<i32> {
         self.get(key).map(leading_int)
     }
 
-    /// Gives `key` a value, at the end of the text. In the normal kind an empty value removes it.
+    /// Sets `key` at the end of the text. In the normal kind an empty value removes the key.
     ///
     /// # Errors
-    /// Refuses bytes that may not be there, an empty key, and a text over the limit; then nothing has
-    /// changed.
+    /// Rejects forbidden bytes, an empty key, and a text over the limit; nothing is changed then.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), InfoError> {
         if key.is_empty() {
             return Err(InfoError::EmptyKey);
@@ -153,16 +152,16 @@ impl InfoString {
         Ok(())
     }
 
-    /// Gives `key` a value of which bytes that may not be there become full stops, as when an
-    /// operator's words are shown to players.
+    /// Sets `key` to a value whose forbidden bytes become periods, for operator texts shown to
+    /// players.
     ///
     /// # Errors
-    /// Like [`set`](Self::set), for the key and for the length.
+    /// As [`set`](Self::set), for the key and for the length.
     pub fn set_cleaned(&mut self, key: &str, value: &str) -> Result<(), InfoError> {
         self.set(key, &cleaned(value, is_forbidden))
     }
 
-    /// Takes `key` out. True when it was there.
+    /// Removes `key` and returns whether it was present.
     pub fn remove(&mut self, key: &str) -> bool {
         let mut end = 0;
         let place = self.iter().find_map(|(found, value)| {
@@ -175,24 +174,24 @@ impl InfoString {
         true
     }
 
-    /// Keys and values in the order of the text.
+    /// Iterates over keys and values in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         pairs(&self.text)
     }
 
-    /// The text, beginning with a backslash unless it is empty.
+    /// Returns the text. It starts with a backslash unless it is empty.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether there is no pair.
+    /// Whether the info string has no pairs.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Takes what is good out of `text`. `self` is empty.
+    /// Adds the valid pairs of `text` to the empty info string.
     fn read(mut self, text: &str) -> Self {
         let limit = self.kind.limit();
         let clean = cleaned(truncated(text, limit), |byte| byte != b'\\' && is_forbidden(byte));
@@ -221,24 +220,24 @@ impl fmt::Display for InfoString {
     }
 }
 
-/// Whether a key or value may not hold this byte.
+/// Whether a byte is forbidden in keys and values.
 pub(super) const fn is_forbidden(byte: u8) -> bool {
     matches!(byte, b'\\' | b';' | b'"') || byte.is_ascii_control()
 }
 
-/// The text with the bytes that `forbidden` finds, all ASCII, made full stops.
+/// Returns the text with each byte that `forbidden` selects (ASCII only) replaced by a period.
 fn cleaned(text: &str, forbidden: impl Fn(u8) -> bool) -> String {
     let clean = |c: char| if c.is_ascii() && forbidden(c as u8) { '.' } else { c };
     text.chars().map(clean).collect()
 }
 
-/// Bytes that a pair takes.
+/// Returns the length of a pair, in bytes.
 const fn pair_len(key: &str, value: &str) -> usize {
     1 + key.len() + 1 + value.len()
 }
 
-/// For each pair, whether no pair before it has the same key. Sorting keeps the number of comparisons
-/// near `n * log2(n)`, whatever the keys are.
+/// Returns whether each pair is the first with its key. Sorting limits the number of comparisons to
+/// about `n * log2(n)` for any keys.
 fn first_occurrences(
     pairs: &[(&str, &str)],
     mut compare: impl FnMut(&str, &str) -> Ordering,
@@ -254,13 +253,13 @@ fn first_occurrences(
     firsts
 }
 
-/// Order of keys without regard to ASCII case.
+/// Compares keys without regard to ASCII case.
 fn compare_keys(a: &str, b: &str) -> Ordering {
     let lower = |byte: u8| byte.to_ascii_lowercase();
     a.bytes().map(lower).cmp(b.bytes().map(lower))
 }
 
-/// Keys and values of any text; a value that is missing at the end is empty.
+/// Iterates over keys and values of any text; a missing last value is empty.
 pub(super) fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut parts = text.strip_prefix('\\').unwrap_or(text).split('\\');
     let mut left = !text.is_empty();
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_pairs_are_put_in_order() {
+    fn hostile_pairs_are_normalized() {
         check("\\name\\a\\name\\b", "\\name\\a");
         check("\\name\\a\\NAME\\b\\x\\1", "\\name\\a\\x\\1");
         check("\\name", "");
@@ -297,19 +296,19 @@ mod tests {
     }
 
     #[test]
-    fn text_over_the_limit_loses_what_does_not_fit() {
+    fn text_over_the_limit_loses_its_last_pairs() {
         let long = format!("\\a\\{}\\b\\1", "x".repeat(1100));
         let info = InfoString::parse(&long);
         assert_eq!(info.as_str().len(), 1023);
         assert_eq!(info.get("b"), None);
-        // The missing backslash is one byte more than there is room for.
+        // The missing backslash makes it one byte too long.
         let info = InfoString::parse(&format!("a\\{}", "x".repeat(1021)));
         assert!(info.is_empty());
         assert_eq!(InfoString::parse_big(&long).get("b"), Some("1"));
     }
 
     #[test]
-    fn a_key_is_found_whatever_its_case() {
+    fn key_lookup_ignores_case() {
         let mut info = InfoString::parse("\\Name\\a\\rate\\25000x");
         assert_eq!(info.get("nAME"), Some("a"));
         assert_eq!(info.int("RATE"), Some(25_000));
@@ -322,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_value_removes_only_in_the_normal_kind() {
+    fn empty_value_removes_key_in_normal_kind_only() {
         let mut normal = InfoString::parse("\\a\\1");
         assert_eq!(normal.set("a", ""), Ok(()));
         assert_eq!(normal.as_str(), "");
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_peer_could_read_is_refused() {
+    fn unreadable_pairs_are_rejected() {
         let mut info = InfoString::parse("\\a\\1");
         let before = info.clone();
         for (key, value, error) in [
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_counts_what_a_replaced_value_frees() {
+    fn length_limit_counts_freed_bytes_of_replaced_value() {
         let mut info = InfoString::normal();
         assert_eq!(info.set("a", &"x".repeat(1020)), Ok(()));
         assert_eq!(info.set("A", &"y".repeat(1020)), Ok(()));
@@ -364,7 +363,7 @@ mod tests {
         assert!(big.set("b", "").is_err());
     }
 
-    /// Comparisons of keys that reading a text takes, and the pairs in it.
+    /// Returns the key comparisons that parsing a text takes, and its number of pairs.
     fn comparisons(text: &str) -> (usize, usize) {
         let pairs: Vec<_> = pairs(text).collect();
         let mut compared = 0;
@@ -376,9 +375,9 @@ mod tests {
     }
 
     #[test]
-    fn key_comparisons_grow_no_faster_than_a_sort() {
+    fn key_comparisons_grow_like_a_sort() {
         let short = |n: usize| -> String {
-            // Short distinct keys, which fill a connect packet with the most pairs.
+            // Short distinct keys, which give a connect packet the most pairs.
             (0..n).map(|i| format!("\\{}{}\\1", (b'a' + (i % 26) as u8) as char, i / 26)).collect()
         };
         let same: String = "\\a\\1".repeat(255);
@@ -391,7 +390,7 @@ mod tests {
         }
     }
 
-    fn assert_sound(info: &InfoString) {
+    fn assert_valid(info: &InfoString) {
         let pairs: Vec<_> = info.iter().collect();
         for (number, (key, value)) in pairs.iter().enumerate() {
             assert!(!key.is_empty() && !format!("{key}{value}").bytes().any(is_forbidden));
@@ -411,12 +410,12 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_becomes_a_sound_info(text in r#"[\\a-cA-C;"\n\x00-\x7fé]{0,60}"#) {
-            assert_sound(&InfoString::parse(&text));
-            assert_sound(&InfoString::parse_big(&text));
+            assert_valid(&InfoString::parse(&text));
+            assert_valid(&InfoString::parse_big(&text));
         }
 
         #[test]
-        fn whatever_is_set_can_be_read(
+        fn every_accepted_value_is_read_back(
             steps in prop::collection::vec(("[a-cA-C]{0,2}", "[x\\\\;é ]{0,300}"), 0..30)
         ) {
             let (mut normal, mut big) = (InfoString::normal(), InfoString::big());
@@ -428,8 +427,8 @@ mod tests {
                     prop_assert_eq!(big.get(key).map(str::len), Some(value.len()));
                 }
             }
-            assert_sound(&normal);
-            assert_sound(&big);
+            assert_valid(&normal);
+            assert_valid(&big);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Bytes to values and back, both directions of every message of the protocol.
+//! Wire format: encoding and decoding of every message of the protocol.
 //!
-//! [`protocol`] is the table of protocols. Readers and writers carry the encoding of their protocol, so
-//! that server and client name none.
+//! [`protocol`] is the table of protocols. Readers and writers carry the encoding of their
+//! protocol, so that server and client name none.
 //! Source: Quake III protocol 68 and its descendants.
 
 pub mod bits;
@@ -28,19 +28,19 @@ pub use protocol::Protocol;
 
 use thiserror::Error;
 
-/// Why bytes could not be read. Variants say what the sender did.
+/// Decoding errors. Each variant is a protocol error of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
-    /// The message ended inside a value.
-    #[error("the message ends inside a value")]
+    /// Message that ends inside a value.
+    #[error("message ends inside a value")]
     Truncated,
-    /// A code that no encoder produces.
-    #[error("a Huffman code that stands for nothing")]
+    /// Huffman code that no encoder produces.
+    #[error("unassigned Huffman code")]
     BadCode,
     /// More changed fields announced than the struct has.
-    #[error("{0} changed fields announced, more than there are")]
+    #[error("too many changed fields announced: {0}")]
     FieldCount(u8),
-    /// An operation this message kind does not have.
+    /// Operation that this message kind does not have.
     #[error("unknown operation {0}")]
     Operation(u8),
     /// Number of usercmds outside 1..=32.
@@ -49,21 +49,21 @@ pub enum WireError {
     /// An index out of range.
     #[error("{what} {number} is out of range")]
     OutOfRange {
-        /// What the number should have named.
+        /// Name of the number.
         what: &'static str,
-        /// The number.
+        /// Value of the number.
         number: i64,
     },
-    /// Entity numbers must ascend.
+    /// Entity numbers that do not ascend.
     #[error("entity {0} out of order")]
     EntityOrder(u16),
     /// More text than a gamestate may hold.
-    #[error("more configstring text than a client can hold")]
+    #[error("configstrings exceed the memory of a client")]
     GamestateOverflow,
-    /// A header that is too short to be one.
-    #[error("{0} bytes are too short for a header")]
+    /// Datagram too short for a header.
+    #[error("too short for a header: {0} bytes")]
     Short(usize),
 }
 
-/// Result of reading outside bytes.
+/// Result of decoding untrusted bytes.
 pub type Result<T> = std::result::Result<T, WireError>;

@@ -1,7 +1,7 @@
-//! The playerstate of a snapshot: its fields, then its four arrays of sixteen.
+//! Playerstate delta: fields, then four arrays of sixteen.
 //!
-//! Members that never travel keep the value of the state that the delta is relative to.
-//! Source: Quake III protocol 68, delta codecs.
+//! Members that are not sent keep the value of the delta base. Source: Quake III protocol 68, delta
+//! codecs.
 
 use std::mem::offset_of;
 
@@ -11,16 +11,16 @@ use super::{
 };
 use crate::model::PlayerState;
 
-/// One array of sixteen.
+/// One array of sixteen elements.
 struct Array {
-    /// Where it begins, in words.
+    /// Offset, in words.
     word: usize,
-    /// Bytes of an entry, read back with its sign.
+    /// Bytes of an element, sign-extended when read.
     bytes: u32,
 }
 
 impl Array {
-    /// Which entries differ: bit `i` for entry `i`.
+    /// Returns the elements that differ: bit `i` for element `i`.
     fn changed(&self, from: &[u32; PlayerState::WORDS], to: &[u32; PlayerState::WORDS]) -> u32 {
         let range = self.word..self.word + 16;
         let mut changed = 0;
@@ -37,11 +37,11 @@ macro_rules! array {
     };
 }
 
-/// In the order of the wire.
+/// Arrays in wire order.
 const ARRAYS: [Array; 4] =
     [array!(stats: 2), array!(persistant: 2), array!(ammo: 2), array!(powerups: 4)];
 
-/// The words of the arrays, which lie one behind the other.
+/// First word of the arrays, which are contiguous.
 const ARRAYS_BEGIN: usize = offset_of!(PlayerState, stats) / 4;
 const ARRAYS_END: usize = ARRAYS_BEGIN + 4 * 16;
 

@@ -8,13 +8,13 @@
 //!           └ voice, delta_window ── message operations and limits
 //! ```
 //!
-//! A channel has one protocol; its readers and writers carry the protocol's [`Encoding`]. Server and
-//! client name no protocol: they ask for the facts of a row. A protocol with known framing and encoding
-//! is one more row. A new framing is one more variant of [`Scrambling`], handled in `netchan`; new field
-//! tables are rows in [`field_tables`](super::field_tables), a new delta form is a variant of
-//! [`DeltaForm`](super::fields::DeltaForm), both handled in `wire`.
+//! A channel has one protocol; its readers and writers carry the protocol's [`Encoding`]. Server
+//! and client name no protocol and use the fields of a row. A protocol with known framing and
+//! encoding is one more row. A new framing is one more variant of [`Scrambling`], handled in
+//! `netchan`; new field tables are rows in [`field_tables`](super::field_tables), a new delta form
+//! is a variant of [`DeltaForm`](super::fields::DeltaForm), both handled in `wire`.
 //!
-//! Several protocols share number 71: OpenArena's and ioquake3's. Framing tells them apart.
+//! OpenArena and ioquake3 share number 71. Framing distinguishes them.
 //! Source: Quake III protocol 68, ioquake3 protocol 71. Engine names: `com_protocol`,
 //! `com_legacyprotocol`, `netchan_t.compat`.
 
@@ -43,8 +43,8 @@ pub struct Protocol {
     pub handshake: Handshake,
     /// Whether server messages may hold voice operations.
     pub voice: bool,
-    /// Entities of all snapshots since a delta base after which clients refuse that base. `None` if no run
-    /// of snapshots is that long.
+    /// Number of entities in snapshots since a delta base after which clients refuse that base.
+    /// `None` if no run of snapshots is that long.
     pub delta_window: Option<u32>,
 }
 
@@ -96,8 +96,9 @@ const SCRAMBLED: Framing = Framing { checksum: false, scrambling: Scrambling::Co
 /// Framing of ioquake3's protocol 71.
 const CHECKSUMMED: Framing = Framing { checksum: true, scrambling: Scrambling::None };
 
-/// Clients of 1.32 and OpenArena 0.8.8 keep 2048 parsed entities in one ring and refuse a base once more
-/// than 1920 were parsed since. Clients of ioquake3 keep 8192, more than their ring of snapshots can hold.
+/// Delta window of 1.32 and OpenArena 0.8.8. These clients store 2048 parsed entities in one ring
+/// and refuse a base older than 1920 entities. Clients of ioquake3 store 8192, more than their ring
+/// of snapshots can hold.
 const DELTA_WINDOW_68: Option<u32> = Some(2048 - 128);
 
 macro_rules! protocols {

@@ -1,11 +1,11 @@
-//! Messages from a server to a client: an acknowledgement, operations, an end.
+//! Server messages: acknowledgement, operations, end.
 //!
 //! ```text
 //! reliableAcknowledge long | { operation byte | body }* | 8
 //! ```
 //!
-//! The bodies of gamestates and snapshots are read by `gamestate` and `snapshot`, for a snapshot needs
-//! what came before it. Source: Quake III protocol 68, server messages.
+//! `gamestate` and `snapshot` read the bodies of gamestates and snapshots, because a snapshot needs
+//! its delta base. Source: Quake III protocol 68, server messages.
 
 use super::{
     Result, WireError,
@@ -16,7 +16,7 @@ use crate::model::CommandNum;
 
 macro_rules! operations {
     ($($(#[$doc:meta])* $name:ident = $code:literal,)+) => {
-        /// What a part of a server message is.
+        /// Operation of a server message.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub enum ServerOp {
@@ -42,35 +42,35 @@ macro_rules! operations {
 }
 
 operations! {
-    /// Nothing: padding.
+    /// No operation, for padding.
     Nop = 1,
-    /// A new level.
+    /// Gamestate of a new level.
     Gamestate = 2,
-    /// Inside a gamestate.
+    /// Configstring, inside a gamestate.
     Configstring = 3,
-    /// Inside a gamestate.
+    /// Baseline, inside a gamestate.
     Baseline = 4,
-    /// A reliable command.
+    /// Reliable command.
     Command = 5,
-    /// A block of a file.
+    /// Download block.
     Download = 6,
-    /// What the client sees now.
+    /// Snapshot.
     Snapshot = 7,
-    /// The message ends; also the lists of a gamestate.
+    /// End of the message, and of the lists of a gamestate.
     End = 8,
-    /// Voice, obsolete.
+    /// Voice packet in the obsolete Speex codec.
     VoiceSpeex = 9,
-    /// Voice.
+    /// Voice packet in the Opus codec.
     VoiceOpus = 10,
 }
 
-/// Begins a message of that protocol: the number of the last client command that was executed.
+/// Starts a message of a protocol. The header is the number of the last executed client command.
 pub fn begin(writer: &mut BitWriter, protocol: &Protocol, reliable_acknowledge: CommandNum) {
     writer.begin(protocol.encoding);
     writer.long(reliable_acknowledge.0);
 }
 
-/// Adds a reliable command.
+/// Appends a reliable command.
 pub fn write_command(writer: &mut BitWriter, number: CommandNum, text: &[u8]) {
     writer.byte(ServerOp::Command as u8);
     writer.long(number.0);
@@ -90,22 +90,22 @@ pub fn end(writer: &mut BitWriter) {
     writer.byte(ServerOp::End as u8);
 }
 
-/// Where a voice packet of a server comes from, and how it is to be heard. The sound itself is skipped.
+/// Header of a server's voice packet. The audio data is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Voice {
-    /// Who speaks.
+    /// Client number of the speaker.
     pub sender: i16,
-    /// Grows when the speaker begins anew.
+    /// Generation; incremented when the speaker starts again.
     pub generation: u8,
     /// Number of the first frame.
     pub sequence: i32,
     /// Frames in the packet.
     pub frames: u8,
-    /// 1: from a place; 2: direct.
+    /// Playback flags. 1: positional; 2: direct.
     pub flags: u8,
 }
 
-/// Reads a voice packet behind its operation byte and skips its sound.
+/// Reads the header of a voice packet behind its operation byte and skips its audio data.
 ///
 /// # Errors
 /// As [`BitReader::bits`]; a negative length.
@@ -120,7 +120,7 @@ pub fn read_voice(reader: &mut BitReader<'_>) -> Result<Voice> {
     Ok(Voice { sender, generation, sequence, frames, flags })
 }
 
-/// Passes over `len` coded bytes. Each is at least one bit of the message, so the loop is bounded by it.
+/// Skips `len` coded bytes. Each takes at least one bit of the message, so the loop is bounded.
 pub(super) fn skip(reader: &mut BitReader<'_>, len: i16) -> Result<()> {
     let len = u16::try_from(len)
         .map_err(|_| WireError::OutOfRange { what: "voice length", number: i64::from(len) })?;

@@ -1,4 +1,4 @@
-//! One snapshot: the head, the player, the entities.
+//! Snapshot: header, playerstate, entity list.
 //!
 //! ```text
 //! serverTime long | deltaNum byte | flags byte | area bytes byte + mask | playerstate | entity list
@@ -13,12 +13,12 @@ use super::{
 };
 use crate::model::{EntityState, LevelTime, PlayerState, limits::MAX_AREA_BYTES};
 
-/// What a snapshot says of its own sending.
+/// Flags of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnapFlags(pub u8);
 
 impl SnapFlags {
-    /// A snapshot was skipped since the last one, because of the client's rate.
+    /// A snapshot was skipped since the last one because of the client's rate.
     pub const RATE_DELAYED: Self = Self(1);
     /// The client is not in the game.
     pub const NOT_ACTIVE: Self = Self(2);
@@ -31,14 +31,14 @@ impl SnapFlags {
         self.0 & flags.0 == flags.0
     }
 
-    /// These flags, with `flags` set or cleared.
+    /// Returns these flags with `flags` set or cleared.
     #[must_use]
     pub const fn with(self, flags: Self, set: bool) -> Self {
         if set { Self(self.0 | flags.0) } else { Self(self.0 & !flags.0) }
     }
 }
 
-/// Areas that are hidden: bit `a` is set when area `a` can't be seen.
+/// Area mask: bit `a` is set when area `a` is not visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AreaMask {
     bytes: [u8; MAX_AREA_BYTES],
@@ -46,7 +46,7 @@ pub struct AreaMask {
 }
 
 impl AreaMask {
-    /// A mask of these bytes, or `None` when there are more than 32.
+    /// Creates a mask, or returns `None` for more than 32 bytes.
     #[must_use]
     pub fn new(mask: &[u8]) -> Option<Self> {
         let mut bytes = [0; MAX_AREA_BYTES];
@@ -54,37 +54,37 @@ impl AreaMask {
         Some(Self { bytes, len: mask.len() as u8 })
     }
 
-    /// The bytes.
+    /// Bytes of the mask.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
 }
 
-/// What stands in front of the player and the entities.
+/// Header of a snapshot, before playerstate and entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotHeader {
     /// Level time of the snapshot.
     pub server_time: LevelTime,
-    /// 0: complete. Else it is relative to the message that many numbers back.
+    /// Distance of the delta base in messages; 0 for a full snapshot.
     pub delta_num: u8,
-    /// What happened to the sending.
+    /// Flags.
     pub flags: SnapFlags,
-    /// What is hidden.
+    /// Area mask.
     pub areas: AreaMask,
 }
 
-/// What a snapshot is relative to, or what it shows: a player and entities ascending by number.
+/// Content of a snapshot or delta base: playerstate and entities ascending by number.
 #[derive(Clone, Debug)]
 pub struct SnapshotView<'a, I> {
-    /// The player viewed from.
+    /// Playerstate of the viewed player.
     pub player: &'a PlayerState,
-    /// The entities seen.
+    /// Visible entities.
     pub entities: I,
 }
 
-/// Writes the body of a snapshot up to its entities, behind its operation byte. A complete one is
-/// relative to the zero player.
+/// Writes the header and playerstate of a snapshot, behind its operation byte. The base of a full
+/// snapshot is the zero playerstate.
 pub fn write_head(
     writer: &mut BitWriter,
     head: &SnapshotHeader,
@@ -99,8 +99,8 @@ pub fn write_head(
     player::write_delta(writer, old_player, player);
 }
 
-/// Writes the body of a snapshot, behind its operation byte. A complete one is relative to the zero
-/// player and no entities.
+/// Writes the body of a snapshot, behind its operation byte. The base of a full snapshot is the
+/// zero playerstate without entities.
 pub fn write<'a>(
     writer: &mut BitWriter,
     head: &SnapshotHeader,
@@ -112,7 +112,7 @@ pub fn write<'a>(
     entity::write_list(writer, old.entities, new.entities, baseline);
 }
 
-/// Reads a snapshot's head; the player and the entity list follow.
+/// Reads the header of a snapshot; playerstate and entity list follow.
 ///
 /// # Errors
 /// As [`BitReader::bits`], and an area mask of more than 32 bytes.

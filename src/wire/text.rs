@@ -1,8 +1,8 @@
-//! Text as it travels: bytes of which only a part survives.
+//! Text of the network, filtered to printable ASCII without `%`.
 //!
-//! Every peer replaces bytes above 127, and `%`, by a full stop, on writing and on reading: old peers
-//! are C programs that print what they receive. [`Text`] borrows the bytes of a datagram and shows
-//! them through that filter, so reading one costs nothing and allocates nothing.
+//! Every implementation replaces bytes above 127, and `%`, by a period, on writing and on reading,
+//! because old ones pass received text to `printf`. [`WireText`] borrows the bytes of a datagram
+//! and filters them on access, without cost or allocation until then.
 //! Source: Quake III protocol 68, strings.
 
 use std::fmt::{self, Write as _};
@@ -11,21 +11,21 @@ use crate::model::{WordRanges, text};
 
 use super::bits::safe_byte;
 
-/// Bytes of a datagram read as text. Equal when they are equal behind the filter.
+/// Bytes of a datagram as text. Two texts are equal when their filtered bytes are.
 #[derive(Clone, Copy, Default)]
-pub struct Text<'a>(&'a [u8]);
+pub struct WireText<'a>(&'a [u8]);
 
-impl<'a> Text<'a> {
-    /// No text.
+impl<'a> WireText<'a> {
+    /// Empty text.
     pub const EMPTY: Self = Self(b"");
 
-    /// These bytes, as text.
+    /// Wraps bytes as text.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// The filtered bytes.
+    /// Iterates over the filtered bytes.
     pub fn bytes(self) -> impl ExactSizeIterator<Item = u8> + Clone + 'a {
         self.0.iter().map(|&byte| safe_byte(byte))
     }
@@ -36,92 +36,92 @@ impl<'a> Text<'a> {
         self.0.len()
     }
 
-    /// Whether there is no text.
+    /// Whether the text is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0.is_empty()
     }
 
-    /// At most the first `len` bytes.
+    /// Returns at most the first `len` bytes.
     #[must_use]
     pub fn truncated(self, len: usize) -> Self {
         Self(&self.0[..len.min(self.0.len())])
     }
 
-    /// Up to the first line feed or zero byte.
+    /// Returns the text up to the first line feed or zero byte.
     #[must_use]
     pub fn first_line(self) -> Self {
         self.up_to(|byte| byte == b'\n' || byte == 0)
     }
 
-    /// Up to the first zero byte, where a string of the protocol ends.
+    /// Returns the text up to the first zero byte, the terminator of strings.
     #[must_use]
     pub fn up_to_zero(self) -> Self {
         self.up_to(|byte| byte == 0)
     }
 
-    /// The words of a line. The filter leaves separators alone, so it does not matter that it comes
-    /// after the cut.
+    /// Splits a line into words. The filter does not change separators, so filtering after the
+    /// split is correct.
     pub fn words(self) -> impl Iterator<Item = Self> + Clone + 'a {
         WordRanges::new(self.0).map(move |range| Self(&self.0[range]))
     }
 
-    /// The number a C program would read at the start; 0 when there is none.
+    /// Returns the integer at the start as C's `atoi`; 0 without one.
     #[must_use]
     pub fn leading_int(self) -> i32 {
         let ascii = self.0.iter().position(|byte| !byte.is_ascii()).unwrap_or(self.0.len());
         std::str::from_utf8(&self.0[..ascii]).map_or(0, text::leading_int)
     }
 
-    /// Equality as command names are compared.
+    /// Whether the text equals a command name, without regard to case.
     #[must_use]
     pub fn eq_ignore_case(self, other: &str) -> bool {
         self.0.eq_ignore_ascii_case(other.as_bytes())
     }
 
-    /// All but the first `len` bytes.
+    /// Returns the text without its first `len` bytes.
     #[must_use]
     pub fn skip(self, len: usize) -> Self {
         Self(self.0.get(len..).unwrap_or_default())
     }
 
-    /// The lines, without their ends.
+    /// Iterates over the lines, without their terminators.
     pub fn lines(self) -> impl Iterator<Item = Self> + 'a {
         self.0.split(|&byte| byte == b'\n').map(Self)
     }
 
-    /// The parts between bytes of this value, which is an ASCII separator.
+    /// Splits the text at each ASCII `separator`.
     pub fn split(self, separator: u8) -> impl Iterator<Item = Self> + 'a {
         self.0.split(move |&byte| byte == separator).map(Self)
     }
 
-    /// Whether it is a number and nothing else.
+    /// Whether the text is an integer and nothing else.
     #[must_use]
     pub fn is_integer(self) -> bool {
         let digits = self.0.strip_prefix(b"-").unwrap_or(self.0);
         !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
     }
 
-    /// Without the separators at its beginning.
+    /// Returns the text without leading separators.
     #[must_use]
     pub fn trimmed(self) -> Self {
         self.skip(self.0.iter().take_while(|&&byte| byte <= b' ').count())
     }
 
-    /// What stands before the first separator, and the rest from there on.
+    /// Splits the text before the first separator.
     #[must_use]
     pub fn split_at_space(self) -> (Self, Self) {
         let word = self.up_to(|byte| byte <= b' ');
         (word, self.skip(word.len()))
     }
 
-    /// What follows the first quote; nothing when there is none.
+    /// Returns the text after the first quote; empty without a quote.
     #[must_use]
     pub fn after_quote(self) -> Self {
         self.skip(self.up_to(|byte| byte == b'"').len() + 1)
     }
 
-    /// What stands between the first quote and the last.
+    /// Returns the text between the first quote and the last.
     #[must_use]
     pub fn between_quotes(self) -> Option<Self> {
         let first = self.0.iter().position(|&byte| byte == b'"')?;
@@ -129,14 +129,14 @@ impl<'a> Text<'a> {
         self.0.get(first + 1..last).map(Self)
     }
 
-    /// What follows `prefix`, if it begins so.
+    /// Returns the text after `prefix`, if it starts with it.
     #[must_use]
     pub fn strip_prefix(self, prefix: &str) -> Option<Self> {
         self.0.strip_prefix(prefix.as_bytes()).map(Self)
     }
 
-    /// Appends the text as one word of a command line: between quotes where it must be, and without
-    /// bytes that would end the word or the line.
+    /// Appends the text as one word of a command line, quoted if necessary. Bytes that would end
+    /// the word or the line are left out.
     pub fn push_word_to(self, out: &mut Vec<u8>) {
         let comment = |pair: &[u8]| matches!(pair, b"//" | b"/*");
         let quoted = self.0.is_empty() || self.0.contains(&b' ') || self.0.windows(2).any(comment);
@@ -158,40 +158,40 @@ impl<'a> Text<'a> {
     }
 }
 
-impl<'a> From<&'a str> for Text<'a> {
+impl<'a> From<&'a str> for WireText<'a> {
     fn from(text: &'a str) -> Self {
         Self(text.as_bytes())
     }
 }
 
-impl PartialEq for Text<'_> {
+impl PartialEq for WireText<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.bytes().eq(other.bytes())
     }
 }
 
-impl Eq for Text<'_> {}
+impl Eq for WireText<'_> {}
 
-impl PartialEq<str> for Text<'_> {
+impl PartialEq<str> for WireText<'_> {
     fn eq(&self, other: &str) -> bool {
-        *self == Text::from(other)
+        *self == WireText::from(other)
     }
 }
 
-impl PartialEq<&str> for Text<'_> {
+impl PartialEq<&str> for WireText<'_> {
     fn eq(&self, other: &&str) -> bool {
-        *self == Text::from(*other)
+        *self == WireText::from(*other)
     }
 }
 
-/// The filtered text. Control bytes are still in it: escape it for a log or a terminal.
-impl fmt::Display for Text<'_> {
+/// Filtered text. Control bytes are still in it: escape it for a log or a terminal.
+impl fmt::Display for WireText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.bytes().try_for_each(|byte| f.write_char(char::from(byte)))
     }
 }
 
-impl fmt::Debug for Text<'_> {
+impl fmt::Debug for WireText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", text::escaped(self.0))
     }
@@ -202,23 +202,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_peer_prints_becomes_a_full_stop() {
-        let text = Text::new(b"100%\xfe\xff\x7f");
+    fn unprintable_bytes_become_periods() {
+        let text = WireText::new(b"100%\xfe\xff\x7f");
         assert_eq!(text.to_string(), "100...\x7f");
         assert_eq!(text, "100%\u{e9}\x7f", "both sides are filtered");
         assert_ne!(text, "100...");
     }
 
     #[test]
-    fn lines_and_strings_end_where_they_end() {
-        assert_eq!(Text::new(b"a\nb\0c").first_line(), "a");
-        assert_eq!(Text::new(b"a\0\nb").first_line(), "a");
-        assert_eq!(Text::new(b"a\nb\0c").up_to_zero(), "a\nb");
-        assert_eq!(Text::new(b"abc").first_line(), "abc");
+    fn lines_and_strings_end_at_their_terminators() {
+        assert_eq!(WireText::new(b"a\nb\0c").first_line(), "a");
+        assert_eq!(WireText::new(b"a\0\nb").first_line(), "a");
+        assert_eq!(WireText::new(b"a\nb\0c").up_to_zero(), "a\nb");
+        assert_eq!(WireText::new(b"abc").first_line(), "abc");
     }
 
     #[test]
-    fn a_word_stays_one_word() {
+    fn pushed_word_stays_one_word() {
         for (text, word) in [
             ("abc", "abc"),
             ("a b", "\"a b\""),
@@ -227,15 +227,15 @@ mod tests {
             ("a\"b\nc", "a.b.c"),
         ] {
             let mut out = Vec::new();
-            Text::from(text).push_word_to(&mut out);
+            WireText::from(text).push_word_to(&mut out);
             assert_eq!(out, word.as_bytes());
-            assert_eq!(Text::new(&out).words().count(), 1);
+            assert_eq!(WireText::new(&out).words().count(), 1);
         }
     }
 
     #[test]
-    fn numbers_stop_at_anything_else() {
-        assert_eq!(Text::new(b"-12\xff").leading_int(), -12);
-        assert_eq!(Text::new(b"\xff12").leading_int(), 0);
+    fn number_stops_at_first_non_digit() {
+        assert_eq!(WireText::new(b"-12\xff").leading_int(), -12);
+        assert_eq!(WireText::new(b"\xff12").leading_int(), 0);
     }
 }

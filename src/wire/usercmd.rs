@@ -1,4 +1,4 @@
-//! Usercmd delta: each command against the one before it, its values XORed with a key.
+//! Usercmd delta: each usercmd against its predecessor, XORed with a key.
 //!
 //! The key of a value is the message's key XORed with the command's own time. `netchan` makes the
 //! message's key. The fields are rows of a table in [`field_tables`](super::field_tables).
@@ -18,7 +18,7 @@ pub(super) trait UsercmdFields {
     const FIELDS: &'static [Field];
 }
 
-/// Fields that one store of a writer and one window of a reader hold.
+/// Number of fields in one store of a writer and one window of a reader.
 const FIELDS_PER_STORE: usize = 2;
 const _: () = assert!(FIELDS_PER_STORE as u32 * (1 + 2 * MAX_CODE_LEN) <= Pen::MAX_BITS);
 const _: () = assert!(FIELDS_PER_STORE as u32 * (1 + 2 * MAX_CODE_LEN) <= Window::BITS);
@@ -126,7 +126,7 @@ fn read<T: UsercmdFields>(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) 
     Ok(to)
 }
 
-/// Returns the member that the low bits `value` stand for.
+/// Returns the member with the low bits `value`.
 #[inline(always)]
 fn decoded(kind: FieldKind, value: u32) -> u32 {
     match kind {

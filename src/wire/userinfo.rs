@@ -1,7 +1,7 @@
-//! Userinfo: the info string in which a client says who it is and what it wants.
+//! Userinfo: the info string of a client, with its name and settings.
 //!
-//! Invariant: what [`check_userinfo`] lets through is normalized, so whoever reads it later sees one
-//! value for each key. Nothing here clamps: a number is judged where it is used.
+//! Invariant: a userinfo accepted by [`check_userinfo`] is normalized, so every reader sees one
+//! value for each key. Numbers are not clamped here but where they are used.
 //! Source: Quake III protocol 68, userinfo keys and the texts of refusals.
 
 use crate::model::{
@@ -12,15 +12,17 @@ use crate::model::{
 
 use super::info::{InfoError, InfoString, is_forbidden, pairs};
 
-/// Most pairs of a userinfo from the network. Clients send about 20, and 40 with settings of mods.
+/// Maximum number of pairs of a userinfo from the network. Clients send about 20, and 40 with
+/// settings of mods.
 pub const MAX_USERINFO_PAIRS: usize = 96;
 
-/// Userinfo that came from a client, made fit to be kept.
+/// Validates and normalizes the userinfo of a client.
 ///
-/// The key `ip` goes: only the server says where a client is.
+/// The key `ip` is removed: only the server sets it.
 ///
 /// # Errors
-/// Bytes that no honest client sends, more than [`MAX_USERINFO_PAIRS`] pairs, and text over the limit.
+/// Bytes that no correct client sends, more than [`MAX_USERINFO_PAIRS`] pairs, and text over the
+/// limit.
 pub fn check_userinfo(text: &str) -> Result<InfoString, InfoError> {
     let forbidden = |byte| byte != b'\\' && is_forbidden(byte);
     if let Some(at) = text.bytes().position(forbidden) {
@@ -38,38 +40,38 @@ pub fn check_userinfo(text: &str) -> Result<InfoString, InfoError> {
     Ok(info)
 }
 
-/// What an engine reads in a client's userinfo. Numbers are as the client sent them, unless said
-/// otherwise; `None` where a key is missing.
+/// Typed access to the engine's keys of a userinfo. Numbers are unchecked, unless said otherwise;
+/// `None` where a key is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Userinfo<'a>(pub &'a InfoString);
 
 impl<'a> Userinfo<'a> {
-    /// The value of any key, empty when it is missing.
+    /// Value of any key, empty when it is missing.
     #[must_use]
     pub fn text(self, key: &str) -> &'a str {
         self.0.get(key).unwrap_or("")
     }
 
-    /// The player's name, cut to the bytes that the engine keeps.
+    /// Player name, truncated to the engine's limit.
     #[must_use]
     pub fn name(self) -> &'a str {
         truncated(self.text("name"), MAX_NAME_LEN)
     }
 
-    /// Bytes per second that the client wants.
+    /// Requested rate, in bytes per second.
     #[must_use]
     pub fn rate(self) -> Option<i32> {
         self.0.int("rate")
     }
 
-    /// Snapshots per second that the client wants.
+    /// Requested snapshots per second.
     #[must_use]
     pub fn snaps(self) -> Option<i32> {
         self.0.int("snaps")
     }
 
-    /// Health at the start in percent, `1..=100`. Anything else, and text of more than four
-    /// characters, counts as 100.
+    /// Initial health in percent, `1..=100`. Other values, and text of more than four characters,
+    /// count as 100.
     #[must_use]
     pub fn handicap(self) -> i32 {
         let text = self.text("handicap");
@@ -77,55 +79,55 @@ impl<'a> Userinfo<'a> {
         if text.len() <= 4 && (1..=100).contains(&handicap) { handicap } else { 100 }
     }
 
-    /// The password for the server or for its private slots.
+    /// Password for the server or for its private slots.
     #[must_use]
     pub fn password(self) -> &'a str {
         self.text("password")
     }
 
-    /// The protocol number.
+    /// Protocol number.
     #[must_use]
     pub fn protocol(self) -> Option<i32> {
         self.0.int("protocol")
     }
 
-    /// The port number that survives address translation: the low 16 bits of what was sent.
+    /// Client-chosen id that survives NAT rebinding: the low 16 bits of the number sent.
     #[must_use]
     pub fn qport(self) -> Option<Qport> {
         self.0.int("qport").map(|qport| Qport(qport as u16))
     }
 
-    /// The challenge that the client echoes.
+    /// Challenge that the client echoes.
     #[must_use]
     pub fn challenge(self) -> Option<Challenge> {
         self.0.int("challenge").map(Challenge)
     }
 
-    /// The client's address, as the server added it.
+    /// Address of the client, added by the server.
     #[must_use]
     pub fn ip(self) -> &'a str {
         self.text("ip")
     }
 
-    /// The player's lasting identity, 32 hexadecimal digits where a game asks for it.
+    /// Permanent id of the player, 32 hexadecimal digits where a game requires it.
     #[must_use]
     pub fn guid(self) -> &'a str {
         self.text("cl_guid")
     }
 
-    /// Name and version of the client program, which only one family of engines sends.
+    /// Name and version of the client program, sent by some engines only.
     #[must_use]
     pub fn client(self) -> &'a str {
         self.text("client")
     }
 
-    /// The player's model.
+    /// Player model.
     #[must_use]
     pub fn model(self) -> &'a str {
         self.text("model")
     }
 
-    /// The model of the player's head.
+    /// Head model.
     #[must_use]
     pub fn head_model(self) -> &'a str {
         self.text("headmodel")
@@ -137,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn userinfo_from_the_network_is_checked_before_it_is_kept() {
+    fn userinfo_is_validated_and_normalized() {
         let info = check_userinfo("\\name\\a b\\ip\\1.2.3.4\\rate\\1\\Name\\c").expect("honest");
         assert_eq!(info.as_str(), "\\name\\a b\\rate\\1");
         for hostile in ["\\name\\a\"b", "\\name\\a;quit", "\\name\\\x01", "\\n\0\\a", "\\\x7f\\a"] {
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_userinfo_are_read_and_abuse_is_seen() {
+    fn userinfo_numbers_are_parsed_and_abuse_is_reported() {
         let info = InfoString::parse(
             "\\rate\\-1\\snaps\\nan\\handicap\\101\\qport\\65537\\challenge\\-5\\name\\\
              0123456789012345678901234567890123",

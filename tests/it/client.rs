@@ -17,7 +17,7 @@ use fragd::{
         connectionless::Message,
         info::InfoString,
         server_message::{self, ServerOp},
-        text::Text,
+        text::WireText,
     },
 };
 use proptest::prelude::*;
@@ -805,7 +805,7 @@ fn native_client_falls_back_to_68() {
         assert!(ours != Challenge(0));
         let text = format!("challengeResponse 5 {ours} 68");
         let mut datagram = b"\xff\xff\xff\xff".to_vec();
-        Text::from(text.as_str()).push_to(&mut datagram);
+        WireText::from(text.as_str()).push_to(&mut datagram);
         client.handle_datagram(Millis(1), server_address(), &datagram);
         assert_eq!(client.protocol(), expected);
         assert_eq!(client.stage(), ConnectionState::Challenging);

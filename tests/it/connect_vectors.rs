@@ -6,7 +6,7 @@ use fragd::{
         connect::{CONNECT_PREFIX, ConnectError, compress, write_connect},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
         info::InfoString,
-        text::Text,
+        text::WireText,
         userinfo::Userinfo,
     },
 };
@@ -38,7 +38,7 @@ fn connect_vectors_are_read() {
         let packet = row.bytes("packet_hex");
         let text = connect(&packet).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(text.len(), row.number::<usize>("payload_bytes"), "{name}");
-        assert_eq!(Text::new(&text).to_string(), row.text("payload_text"), "{name}");
+        assert_eq!(WireText::new(&text).to_string(), row.text("payload_text"), "{name}");
         let Ok(Message::Connect(packed)) = Message::parse(&packet) else { unreachable!() };
         let userinfo = packed.userinfo().unwrap_or_else(|error| panic!("{name}: {error}"));
         if let Some(quoted) = row.text("payload_text").strip_prefix('"') {

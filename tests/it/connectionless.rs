@@ -6,11 +6,11 @@ use fragd::{
         connect::Connect,
         connectionless::{
             ChallengeResponse, CommandKind, ConnectResponse, ConnectionlessError, Echo,
-            GetChallenge, ListFilter, ListRequest, Message, ObsoleteCommand, Player, Query, Rcon,
-            StatusResponse, Summary,
+            GetChallenge, InfoResponse, ListFilter, ListRequest, Message, ObsoleteCommand, Query,
+            Rcon, StatusPlayer, StatusResponse,
         },
         info::InfoString,
-        text::Text,
+        text::WireText,
     },
 };
 use proptest::prelude::*;
@@ -21,13 +21,18 @@ fn datagram(text: impl AsRef<[u8]>) -> Vec<u8> {
 
 /// Reads the text of a packet and shows what it means.
 fn check(text: impl AsRef<[u8]>, expected: Message<'_>) {
-    assert_eq!(Message::parse(&datagram(&text)), Ok(expected), "{:?}", Text::new(text.as_ref()));
+    assert_eq!(
+        Message::parse(&datagram(&text)),
+        Ok(expected),
+        "{:?}",
+        WireText::new(text.as_ref())
+    );
 }
 
 fn check_written(message: &Message<'_>, text: &str) {
     let mut written = Vec::new();
     message.write(&mut written);
-    assert_eq!(Text::new(&written[4..]), Text::from(text));
+    assert_eq!(WireText::new(&written[4..]), WireText::from(text));
     assert_eq!(Message::parse(&written).as_ref(), Ok(message));
 }
 
@@ -41,8 +46,10 @@ fn requests_parse_in_every_spelling() {
     check("  getstatus // 5", Message::GetStatus(query("")));
     check(b"getinfo %s%n\xfe\xff", Message::GetInfo(query(".s.n..")));
     check("getinfo\n5", Message::GetInfo(query("")));
-    let full =
-        GetChallenge { client_challenge: Some(Challenge(-7)), gamename: Text::from("Quake3Arena") };
+    let full = GetChallenge {
+        client_challenge: Some(Challenge(-7)),
+        gamename: WireText::from("Quake3Arena"),
+    };
     check("getchallenge -7 Quake3Arena", Message::GetChallenge(full));
     check("getchallenge", Message::GetChallenge(GetChallenge::default()));
     let rcon = Rcon { password: "pw".into(), command: "say \"a  b\"".into() };
@@ -66,7 +73,7 @@ fn handshake_packets_match_peer_expectations() {
     response.protocol = Some(68);
     check_written(&Message::ConnectResponse(response), "connectResponse -1976543210 68");
     check_written(&Message::Print("Server is full\n".into()), "print\nServer is full\n");
-    check_written(&Message::Print(Text::EMPTY), "print\n");
+    check_written(&Message::Print(WireText::EMPTY), "print\n");
     check_written(&Message::Heartbeat("QuakeArena-1".into()), "heartbeat QuakeArena-1\n");
     let request = GetChallenge { client_challenge: Some(Challenge(9)), gamename: "a b".into() };
     check_written(&Message::GetChallenge(request), "getchallenge 9 \"a b\"");
@@ -88,7 +95,7 @@ fn recorded_responses_are_parsed() {
         player_lines: "0 116 \"probe\"\n".into(),
     };
     check("statusResponse\n\\sv_hostname\\x\n0 116 \"probe\"\n", Message::StatusResponse(status));
-    let probe = Player { score: 0, ping: 116, name: "probe".into() };
+    let probe = StatusPlayer { score: 0, ping: 116, name: "probe".into() };
     assert_eq!(status.players().collect::<Vec<_>>(), [probe]);
 }
 
@@ -171,14 +178,14 @@ fn parts() -> impl Strategy<Value = Parts> {
 
 /// One message of every kind, made of `parts`. `list` is a datagram with a server list.
 fn messages<'a>(parts: &'a Parts, list: &'a [u8]) -> Vec<Message<'a>> {
-    let [a, b] = [&parts.words[0], &parts.words[1]].map(|word| Text::from(word.as_str()));
-    let token = Text::from(parts.token.as_str());
-    let text = Text::from(parts.text.as_str());
+    let [a, b] = [&parts.words[0], &parts.words[1]].map(|word| WireText::from(word.as_str()));
+    let token = WireText::from(parts.token.as_str());
+    let text = WireText::from(parts.text.as_str());
     let line = text.first_line();
     let command = line.trimmed();
     let numbers = parts.numbers.map(Challenge);
     let [empty, full, ipv4, ipv6, extended, some, more] = parts.flags;
-    let query = Query { challenge: if some { a } else { Text::EMPTY } };
+    let query = Query { challenge: if some { a } else { WireText::EMPTY } };
     let second = some.then_some(numbers[1]);
     let third = (some && more).then_some(parts.numbers[2]);
     let gametype = more.then_some(token);
@@ -188,7 +195,7 @@ fn messages<'a>(parts: &'a Parts, list: &'a [u8]) -> Vec<Message<'a>> {
         Message::GetStatus(query),
         Message::GetChallenge(GetChallenge {
             client_challenge: second,
-            gamename: if third.is_some() { b } else { Text::EMPTY },
+            gamename: if third.is_some() { b } else { WireText::EMPTY },
         }),
         Message::Connect(Connect::new(&parts.bytes)),
         Message::Rcon(Rcon { password: a, command }),
@@ -201,7 +208,7 @@ fn messages<'a>(parts: &'a Parts, list: &'a [u8]) -> Vec<Message<'a>> {
         Message::InfoResponse(line),
         Message::StatusResponse(StatusResponse { info: line, player_lines: text }),
         Message::Print(text),
-        Message::Echo(if some { b } else { Text::EMPTY }),
+        Message::Echo(if some { b } else { WireText::EMPTY }),
         Message::Disconnect,
         Message::Heartbeat(a),
         Message::GetServers(ListRequest {
@@ -245,9 +252,9 @@ proptest! {
                 Ok(Message::GetInfo(query) | Message::GetStatus(query)) => {
                     if let Echo::Send(challenge) = query.echo() {
                         prop_assert!(challenge.len() <= 128);
-                        let echoed = Summary::default().to_info(Some(challenge));
+                        let echoed = InfoResponse::default().to_info(Some(challenge));
                         prop_assert_eq!(echoed.get("challenge"), Some(&*challenge.to_string()));
-                        let keys = Summary::default().to_info(None).iter().count() + 1;
+                        let keys = InfoResponse::default().to_info(None).iter().count() + 1;
                         prop_assert_eq!(echoed.iter().count(), keys);
                     }
                 }

@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 
 use fragd::wire::{
     connectionless::{
-        ChallengeResponse, GetChallenge, HEARTBEAT_TAG, ListFilter, ListRequest, Message,
-        ObsoleteCommand, Player, Query, StatusResponse, Summary, write_server_list,
+        ChallengeResponse, GetChallenge, HEARTBEAT_TAG, InfoResponse, ListFilter, ListRequest,
+        Message, ObsoleteCommand, Query, StatusPlayer, StatusResponse, write_server_list,
         write_status_response,
     },
     info::InfoString,
-    text::Text,
+    text::WireText,
 };
 
 use crate::vectors::{Row, table};
@@ -81,7 +81,7 @@ fn discovery_request_vectors_have_their_meaning() {
 fn discovery_list_request_vectors_have_their_meaning() {
     let plain = ListRequest { protocol: 68, ..ListRequest::default() };
     let both = ListFilter { empty: true, full: true, ..ListFilter::default() };
-    let game = Some(Text::from("Quake3Arena"));
+    let game = Some(WireText::from("Quake3Arena"));
     check("q3_getservers_68", Message::GetServers(plain));
     check(
         "q3_getservers_68_empty_full",
@@ -144,7 +144,7 @@ fn discovery_response_vectors_hold_their_values() {
     let Ok(Message::InfoResponse(text)) = Message::parse(&datagram) else { panic!("no answer") };
     let info = InfoString::from_wire(text);
     assert_eq!((info.get("challenge"), info.get("punkbuster")), (Some("xxx"), Some("0")));
-    let expected = Summary {
+    let expected = InfoResponse {
         protocol: 68,
         hostname: "Welcome DUEL Server",
         mapname: "pro-q3dm6",
@@ -153,9 +153,9 @@ fn discovery_response_vectors_hold_their_values() {
         gametype: 1,
         pure: true,
         game: "cpma",
-        ..Summary::default()
+        ..InfoResponse::default()
     };
-    assert_eq!(Summary::from_info(&info), expected);
+    assert_eq!(InfoResponse::from_info(&info), expected);
 
     let datagram = packet("q3_statusResponse");
     let Ok(Message::StatusResponse(status)) = Message::parse(&datagram) else {
@@ -164,8 +164,8 @@ fn discovery_response_vectors_hold_their_values() {
     let info = InfoString::from_wire(status.info);
     assert_eq!((info.get("sv_hostname"), info.int("sv_maxclients")), (Some("noname"), Some(16)));
     let players = [
-        Player { score: 12, ping: 48, name: "Sarge".into() },
-        Player { score: -1, ping: 999, name: "^1Visor".into() },
+        StatusPlayer { score: 12, ping: 48, name: "Sarge".into() },
+        StatusPlayer { score: -1, ping: 999, name: "^1Visor".into() },
     ];
     assert_eq!(status.players().collect::<Vec<_>>(), players);
     let mut made = Vec::new();

@@ -1,20 +1,20 @@
-//! The handshake before a connection: the challenge, and the answer to `connect`.
+//! Handshake packets: challenge and `connect` response.
 
-use crate::{model::Challenge, wire::text::Text};
+use crate::{model::Challenge, wire::text::WireText};
 
 use super::{ConnectionlessError, push_argument, push_number};
 
-/// Asks for a challenge. Old clients ask without any argument.
+/// Request for a challenge. Old clients send no argument.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GetChallenge<'a> {
-    /// The client's own number, which the answer repeats.
+    /// Client's own number, repeated in the response.
     pub client_challenge: Option<Challenge>,
-    /// The game that the client plays; empty when it does not say. Only written after a number.
-    pub gamename: Text<'a>,
+    /// Game of the client; empty when not sent. Only written after a number.
+    pub gamename: WireText<'a>,
 }
 
 impl<'a> GetChallenge<'a> {
-    pub(super) fn parse(mut words: impl Iterator<Item = Text<'a>>) -> Self {
+    pub(super) fn parse(mut words: impl Iterator<Item = WireText<'a>>) -> Self {
         Self { client_challenge: challenge(&mut words), gamename: words.next().unwrap_or_default() }
     }
 
@@ -27,27 +27,27 @@ impl<'a> GetChallenge<'a> {
     }
 }
 
-/// Grants a challenge.
+/// Response with a challenge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChallengeResponse {
-    /// The number that `connect` must carry.
+    /// Challenge that `connect` must echo.
     pub challenge: Challenge,
-    /// What a client that sent a number sees again. Old servers leave it out.
+    /// Client's number, if it sent one. Old servers leave it out.
     pub client_challenge: Option<Challenge>,
-    /// The server's protocol. Only written after the client's number.
+    /// Protocol of the server. Only written after the client's number.
     pub protocol: Option<i32>,
 }
 
 impl ChallengeResponse {
     pub(super) fn parse<'a>(
-        mut words: impl Iterator<Item = Text<'a>>,
+        mut words: impl Iterator<Item = WireText<'a>>,
     ) -> Result<Self, ConnectionlessError> {
         let error =
             ConnectionlessError::Argument { command: "challengeResponse", argument: "challenge" };
         Ok(Self {
             challenge: challenge(&mut words).ok_or(error)?,
             client_challenge: challenge(&mut words),
-            protocol: words.next().map(Text::leading_int),
+            protocol: words.next().map(WireText::leading_int),
         })
     }
 
@@ -61,19 +61,19 @@ impl ChallengeResponse {
     }
 }
 
-/// Grants a slot.
+/// Response that grants a slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectResponse {
-    /// The challenge of the connection. Old servers leave it out.
+    /// Challenge of the connection. Old servers leave it out.
     pub challenge: Option<Challenge>,
-    /// The protocol of the connection, from servers that know several. Only written after the
+    /// Protocol of the connection, from servers that support several. Only written after the
     /// challenge.
     pub protocol: Option<i32>,
 }
 
 impl ConnectResponse {
-    pub(super) fn parse<'a>(mut words: impl Iterator<Item = Text<'a>>) -> Self {
-        Self { challenge: challenge(&mut words), protocol: words.next().map(Text::leading_int) }
+    pub(super) fn parse<'a>(mut words: impl Iterator<Item = WireText<'a>>) -> Self {
+        Self { challenge: challenge(&mut words), protocol: words.next().map(WireText::leading_int) }
     }
 
     pub(super) fn write(self, out: &mut Vec<u8>) {
@@ -85,6 +85,6 @@ impl ConnectResponse {
     }
 }
 
-fn challenge<'a>(words: &mut impl Iterator<Item = Text<'a>>) -> Option<Challenge> {
+fn challenge<'a>(words: &mut impl Iterator<Item = WireText<'a>>) -> Option<Challenge> {
     words.next().map(|word| Challenge(word.leading_int()))
 }

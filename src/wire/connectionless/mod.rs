@@ -1,21 +1,21 @@
-//! Packets outside a connection: queries, the handshake, remote console, master servers.
+//! Connectionless packets: queries, handshake, remote console, master servers.
 //!
-//! Four bytes of 255, then text. The first line is a command with arguments, cut into words like a
-//! console line; the body is whatever follows its end. Only the two server lists are not line-shaped:
-//! binary data follows their names at once.
+//! A packet is four bytes of 255, then text. The first line is a command with arguments, split into
+//! words like a console line; the body is the rest. Only the two server lists have no lines: binary
+//! data follows their names directly.
 //!
-//! Invariants: a [`Message`] borrows the datagram, so that reading one allocates nothing and costs no
-//! more than its first line, whoever sends it; what has to be unpacked (userinfo, players, server
-//! lists) is unpacked when asked for. Every message can be written, and reading undoes writing.
+//! Invariants: a [`Message`] borrows the datagram; parsing allocates nothing and costs no more than
+//! its first line, for any datagram. Userinfo, players and server lists are unpacked on request.
+//! Every message can be written, and parsing a written message returns it.
 //! Source: Quake III protocol 68, connectionless packets and server discovery; golden packets
 //! `tests/vectors/discovery_vectors.csv`.
 
 mod handshake;
+mod info_response;
 mod query;
 mod rcon;
 mod server_list;
 mod status;
-mod summary;
 
 use std::fmt::Display;
 
@@ -25,109 +25,109 @@ use crate::model::limits::MAX_STRING_LEN;
 
 use super::{
     connect::{CONNECT_PREFIX, Connect},
-    text::Text,
+    text::WireText,
 };
 
 pub use handshake::{ChallengeResponse, ConnectResponse, GetChallenge};
+pub use info_response::InfoResponse;
 pub use query::{Echo, MAX_ECHO_LEN, Query};
 pub use rcon::{MAX_RCON_OUTPUT, Rcon};
 pub use server_list::{ListFilter, ListRequest, ServerList, write_server_list};
-pub use status::{Player, StatusResponse, write_status_response};
-pub use summary::Summary;
+pub use status::{StatusPlayer, StatusResponse, write_status_response};
 
-/// What every packet outside a connection begins with.
+/// Prefix of connectionless packets.
 pub const OUT_OF_BAND: &[u8; 4] = &[0xff; 4];
-/// Shortest packet that can mean something; shorter ones are ignored everywhere.
+/// Shortest valid packet, in bytes; engines ignore shorter ones.
 pub const MIN_PACKET_LEN: usize = 6;
-/// What a server of this game calls itself before a master.
+/// Game tag of a server's heartbeat to masters.
 pub const HEARTBEAT_TAG: &str = "QuakeArena-1";
 
-/// Why a packet outside a connection could not be read.
+/// Reasons to reject a connectionless packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ConnectionlessError {
-    /// Too short to be anything.
-    #[error("{0} bytes are too short for a packet")]
+    /// Shorter than any packet.
+    #[error("packet too short: {0} bytes")]
     Short(usize),
-    /// It belongs to a connection.
-    #[error("the packet does not begin with the out-of-band mark")]
+    /// Packet of a connection.
+    #[error("missing out-of-band prefix")]
     NoMark,
-    /// The first line is empty.
-    #[error("the packet names no command")]
+    /// Empty first line.
+    #[error("missing command name")]
     NoCommand,
-    /// `connect` without compression, which no client sends.
-    #[error("connect: the userinfo is not compressed")]
+    /// Uncompressed `connect`, which no client sends.
+    #[error("connect: userinfo is not compressed")]
     PlainConnect,
-    /// An argument without which the command means nothing.
-    #[error("{command}: no valid {argument}")]
+    /// Missing or invalid required argument.
+    #[error("{command}: missing or invalid {argument}")]
     Argument {
-        /// The command.
+        /// Command.
         command: &'static str,
-        /// What is missing or malformed.
+        /// Argument.
         argument: &'static str,
     },
 }
 
-/// Which command a message is: for dispatch, counters and log lines.
+/// Command of a message, for dispatch, counters and log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommandKind {
-    /// Asks a server for a few words about itself.
+    /// Request for a short description of a server.
     GetInfo,
-    /// Asks a server for its settings and players.
+    /// Request for the settings and players of a server.
     GetStatus,
-    /// Asks a server for the number that proves an address.
+    /// Request for the number that proves an address.
     GetChallenge,
-    /// Asks a server for a slot.
+    /// Request for a slot.
     Connect,
-    /// Asks a server to run a console line.
+    /// Request to run a console line.
     Rcon,
-    /// Answers [`CommandKind::GetChallenge`].
+    /// Response to [`CommandKind::GetChallenge`].
     ChallengeResponse,
-    /// Answers [`CommandKind::Connect`] with yes.
+    /// Response that accepts [`CommandKind::Connect`].
     ConnectResponse,
-    /// Answers [`CommandKind::GetInfo`].
+    /// Response to [`CommandKind::GetInfo`].
     InfoResponse,
-    /// Answers [`CommandKind::GetStatus`].
+    /// Response to [`CommandKind::GetStatus`].
     StatusResponse,
-    /// Text for the screen: refusals and the output of [`CommandKind::Rcon`].
+    /// Text to display: rejections and the output of [`CommandKind::Rcon`].
     Print,
-    /// Text for a client to send back.
+    /// Text for a client to return.
     Echo,
-    /// The server knows of no connection.
+    /// The server has no such connection.
     Disconnect,
-    /// A server tells a master that it lives.
+    /// Sign of life from a server to a master.
     Heartbeat,
-    /// Asks a master for servers.
+    /// Request to a master for servers.
     GetServers,
-    /// The same, for addresses of both families.
+    /// Request for servers with IPv4 and IPv6 addresses.
     GetServersExt,
-    /// Answers [`CommandKind::GetServers`].
+    /// Response to [`CommandKind::GetServers`].
     GetServersResponse,
-    /// Answers [`CommandKind::GetServersExt`].
+    /// Response to [`CommandKind::GetServersExt`].
     GetServersExtResponse,
-    /// Talk with services that are long gone.
+    /// Command of a discontinued service.
     ObsoleteCommand(ObsoleteCommand),
-    /// Anything else.
+    /// Any other command.
     Unknown,
 }
 
-/// Commands that belong to services of the publisher: recognised, and ignored.
+/// Commands of the publisher's discontinued services: recognized and ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObsoleteCommand {
-    /// A client asks for the message of the day.
+    /// Request of a client for the message of the day.
     GetMotd,
-    /// The message of the day.
+    /// Message of the day.
     Motd,
-    /// A client sends its CD key.
+    /// CD key of a client.
     GetKeyAuthorize,
-    /// The answer to it.
+    /// Response to it.
     KeyAuthorize,
-    /// A server asks about a client's CD key.
+    /// Request of a server about a client's CD key.
     GetIpAuthorize,
-    /// The answer to it.
+    /// Response to it.
     IpAuthorize,
 }
 
-/// Every command and its name on the wire. Names are compared without regard to case.
+/// Every command and its name in packets. Names are compared without regard to case.
 pub const COMMANDS: &[(&str, CommandKind)] = &[
     ("getinfo", CommandKind::GetInfo),
     ("getstatus", CommandKind::GetStatus),
@@ -155,19 +155,19 @@ pub const COMMANDS: &[(&str, CommandKind)] = &[
 ];
 
 impl CommandKind {
-    /// The name on the wire; `unknown` for [`CommandKind::Unknown`].
+    /// Name in packets; `unknown` for [`CommandKind::Unknown`].
     #[must_use]
     pub fn name(self) -> &'static str {
         COMMANDS.iter().find(|(_, kind)| *kind == self).map_or("unknown", |(name, _)| name)
     }
 
-    fn of(command: Text<'_>) -> Self {
+    fn of(command: WireText<'_>) -> Self {
         let named = COMMANDS.iter().find(|(name, _)| command.eq_ignore_case(name));
         named.map_or(Self::Unknown, |(_, kind)| *kind)
     }
 }
 
-/// One packet outside a connection.
+/// One connectionless packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
     /// See [`CommandKind::GetInfo`].
@@ -184,30 +184,30 @@ pub enum Message<'a> {
     ChallengeResponse(ChallengeResponse),
     /// See [`CommandKind::ConnectResponse`].
     ConnectResponse(ConnectResponse),
-    /// See [`CommandKind::InfoResponse`]. The text of an info string; [`Summary`] has what is usual in it.
-    InfoResponse(Text<'a>),
+    /// See [`CommandKind::InfoResponse`]. An info string; [`InfoResponse`] parses its usual keys.
+    InfoResponse(WireText<'a>),
     /// See [`CommandKind::StatusResponse`].
     StatusResponse(StatusResponse<'a>),
-    /// See [`CommandKind::Print`]. The text may have many lines.
-    Print(Text<'a>),
+    /// See [`CommandKind::Print`]. The text may have several lines.
+    Print(WireText<'a>),
     /// See [`CommandKind::Echo`].
-    Echo(Text<'a>),
+    Echo(WireText<'a>),
     /// See [`CommandKind::Disconnect`].
     Disconnect,
-    /// See [`CommandKind::Heartbeat`]. The tag names the kind of game.
-    Heartbeat(Text<'a>),
+    /// See [`CommandKind::Heartbeat`]. The tag names the game.
+    Heartbeat(WireText<'a>),
     /// See [`CommandKind::GetServers`] and [`CommandKind::GetServersExt`].
     GetServers(ListRequest<'a>),
     /// See [`CommandKind::GetServersResponse`] and [`CommandKind::GetServersExtResponse`].
     ServerList(ServerList<'a>),
     /// See [`CommandKind::ObsoleteCommand`]. Arguments are neither read nor written.
     ObsoleteCommand(ObsoleteCommand),
-    /// Another command, by its name. Arguments are neither read nor written.
-    Unknown(Text<'a>),
+    /// Unknown command, by its name. Arguments are neither read nor written.
+    Unknown(WireText<'a>),
 }
 
 impl<'a> Message<'a> {
-    /// Reads a datagram.
+    /// Parses a datagram.
     ///
     /// # Errors
     /// See [`ConnectionlessError`].
@@ -216,15 +216,15 @@ impl<'a> Message<'a> {
             return Err(ConnectionlessError::Short(datagram.len()));
         }
         let text = datagram.strip_prefix(OUT_OF_BAND).ok_or(ConnectionlessError::NoMark)?;
-        // Three kinds are told by the bytes they begin with; what follows is not a line.
+        // Three kinds are recognized by their prefix; the rest of them is not a line.
         if let Some(list) = ServerList::parse(text) {
             return Ok(Self::ServerList(list));
         }
         if let Some(compressed) = datagram.strip_prefix(CONNECT_PREFIX) {
             return Ok(Self::Connect(Connect::new(compressed)));
         }
-        let line = Text::new(text).first_line();
-        let body = Text::new(text.get(line.len() + 1..).unwrap_or_default());
+        let line = WireText::new(text).first_line();
+        let body = WireText::new(text.get(line.len() + 1..).unwrap_or_default());
         let line = line.truncated(MAX_STRING_LEN);
         let mut words = line.words();
         let command = words.next().ok_or(ConnectionlessError::NoCommand)?;
@@ -252,7 +252,7 @@ impl<'a> Message<'a> {
             CommandKind::GetServers => Self::GetServers(ListRequest::parse(words, false)?),
             CommandKind::GetServersExt => Self::GetServers(ListRequest::parse(words, true)?),
             CommandKind::ObsoleteCommand(retired) => Self::ObsoleteCommand(retired),
-            // A list in other letter case is no list: nobody reads it as one.
+            // A list in other letter case is not a list: no client reads it as one.
             CommandKind::GetServersResponse
             | CommandKind::GetServersExtResponse
             | CommandKind::Unknown => Self::Unknown(command),
@@ -295,7 +295,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Which command it is.
+    /// Returns the command.
     #[must_use]
     pub const fn kind(&self) -> CommandKind {
         match self {
@@ -323,7 +323,7 @@ impl<'a> Message<'a> {
 }
 
 /// Appends a space and one word.
-fn push_argument(out: &mut Vec<u8>, word: Text<'_>) {
+fn push_argument(out: &mut Vec<u8>, word: WireText<'_>) {
     out.push(b' ');
     word.push_word_to(out);
 }
@@ -339,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_is_named_once_and_by_one_kind() {
+    fn command_names_and_kinds_are_unique() {
         for (number, (name, kind)) in COMMANDS.iter().enumerate() {
             let twice = |(n, k): &(&str, CommandKind)| n.eq_ignore_ascii_case(name) || k == kind;
             assert!(!COMMANDS[..number].iter().any(twice), "{name}");

@@ -1,32 +1,32 @@
-//! What `getinfo` and `getstatus` carry, and what of it may be sent back.
+//! Queries: `getinfo` and `getstatus` with the challenge to echo.
 
-use crate::wire::text::Text;
+use crate::wire::text::WireText;
 
 use super::push_argument;
 
-/// Longest challenge that a query is answered with.
+/// Longest challenge of an answered query, in bytes.
 pub const MAX_ECHO_LEN: usize = 128;
 
-/// The argument of `getinfo` and `getstatus`.
+/// Argument of `getinfo` and `getstatus`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Query<'a> {
-    /// What the asker wants to see again in the answer; empty when it did not care.
-    pub challenge: Text<'a>,
+    /// Challenge to repeat in the response; empty when not sent.
+    pub challenge: WireText<'a>,
 }
 
-/// How a query is to be answered, as far as its challenge goes.
+/// Treatment of a query's challenge in the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Echo<'a> {
-    /// With `challenge` set to this.
-    Send(Text<'a>),
-    /// Without the key.
+    /// Respond with this `challenge`.
+    Send(WireText<'a>),
+    /// Respond without the key.
     Omit,
-    /// Not at all: nobody who wants an answer asks so.
+    /// Do not respond: no query tool sends such a challenge.
     Silence,
 }
 
 impl<'a> Query<'a> {
-    pub(super) fn parse(mut words: impl Iterator<Item = Text<'a>>) -> Self {
+    pub(super) fn parse(mut words: impl Iterator<Item = WireText<'a>>) -> Self {
         Self { challenge: words.next().unwrap_or_default() }
     }
 
@@ -36,8 +36,8 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// What the answer does with the challenge. Text that could add keys of its own to the answer is
-    /// never sent back.
+    /// Decides how the response treats the challenge. Text that could add keys of its own to the
+    /// response is never echoed.
     #[must_use]
     pub fn echo(self) -> Echo<'a> {
         let harmless = |byte| (0x20..0x7f).contains(&byte) && !matches!(byte, b'\\' | b';' | b'"');
@@ -57,10 +57,10 @@ mod tests {
 
     #[test]
     fn only_harmless_challenges_are_echoed() {
-        let echo = |text: &'static [u8]| Query { challenge: Text::new(text) }.echo();
-        assert_eq!(echo(b"xyz"), Echo::Send(Text::from("xyz")));
-        assert_eq!(echo(b"a b"), Echo::Send(Text::from("a b")));
-        assert_eq!(echo(b"%s\xfe"), Echo::Send(Text::from(".s.")));
+        let echo = |text: &'static [u8]| Query { challenge: WireText::new(text) }.echo();
+        assert_eq!(echo(b"xyz"), Echo::Send(WireText::from("xyz")));
+        assert_eq!(echo(b"a b"), Echo::Send(WireText::from("a b")));
+        assert_eq!(echo(b"%s\xfe"), Echo::Send(WireText::from(".s.")));
         for omitted in [&b""[..], b"a\\hostname\\evil", b"a;b", b"a\"b", b"a\tb", b"a\x7f"] {
             assert_eq!(echo(omitted), Echo::Omit);
         }

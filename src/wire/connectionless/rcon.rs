@@ -1,30 +1,30 @@
-//! The remote console: a password and a console line, in the clear.
+//! Remote console packets: password and console line in clear text.
 //!
-//! The line is taken as it was typed, from behind the password on, so that its own quotes survive.
+//! The line is everything behind the password as typed, so that its own quotes are preserved.
 
-use crate::wire::text::Text;
+use crate::wire::text::WireText;
 
 use super::push_argument;
 
-/// Most output that one `print` answers with, in bytes of text.
+/// Longest output in one `print` response, in bytes of text.
 pub const MAX_RCON_OUTPUT: usize = 1007;
 
-/// Asks to run a console line.
+/// Request to run a console line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rcon<'a> {
-    /// Word 1 of the packet.
-    pub password: Text<'a>,
-    /// The rest of the first line, its quotes included.
-    pub command: Text<'a>,
+    /// Password: word 1 of the packet.
+    pub password: WireText<'a>,
+    /// Rest of the first line, its quotes included.
+    pub command: WireText<'a>,
 }
 
 impl<'a> Rcon<'a> {
-    /// Takes a first line apart.
-    pub(super) fn parse(line: Text<'a>) -> Self {
+    /// Parses a first line.
+    pub(super) fn parse(line: WireText<'a>) -> Self {
         let password = line.words().nth(1).unwrap_or_default();
         let (_, after) = line.trimmed().split_at_space();
         let after = after.trimmed();
-        // A quoted password may hold spaces; any other one ends at the first.
+        // A quoted password may contain spaces; an unquoted one ends at the first.
         let command = match after.strip_prefix("\"") {
             Some(quoted) => quoted.after_quote(),
             None => after.split_at_space().1,
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_is_taken_as_it_was_typed() {
+    fn rcon_line_keeps_quotes_and_spaces() {
         for (line, password, command) in [
             ("rcon pw status", "pw", "status"),
             ("rcon  pw   say \"a  b\" // c", "pw", "say \"a  b\" // c"),
@@ -55,7 +55,7 @@ mod tests {
             ("rcon \"open", "open", ""),
             ("rcon pa\"x y\" z", "pa", "y\" z"),
         ] {
-            let rcon = Rcon::parse(Text::from(line));
+            let rcon = Rcon::parse(WireText::from(line));
             assert_eq!((rcon.password, rcon.command), (password.into(), command.into()), "{line}");
         }
     }

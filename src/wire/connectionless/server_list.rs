@@ -1,63 +1,63 @@
-//! What browsers ask masters, and the lists they get.
+//! Server lists of master servers: request, filter, response.
 //!
 //! ```text
-//! getserversResponse                   22 bytes with the mark
+//! getserversResponse                   22 bytes with the prefix
 //!   { \ a.b.c.d port }                 7 bytes, numbers in network order
-//!   \EOT 0 0 0                         in the last packet of an answer
+//! \EOT 0 0 0                         in the last packet of a response
 //! ```
 //!
-//! The extended form mixes in IPv6: `/`, 16 bytes, port. A backslash is a legal byte of an address, so
-//! records are counted and never searched for. Peers drop a record with nothing behind it: each packet
-//! ends with the end mark or with a lone backslash.
+//! The extended form mixes in IPv6: `/`, 16 bytes, port. A backslash is a legal byte of an address,
+//! so records are counted and never searched for. Clients drop a record at the end of the data:
+//! each packet ends with the end mark or with a lone backslash.
 
 use std::{
     iter::Peekable,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
-use crate::wire::text::Text;
+use crate::wire::text::WireText;
 
 use super::{CommandKind, ConnectionlessError, OUT_OF_BAND, push_argument, push_number};
 
 const END_MARK: &[u8] = b"\\EOT\0\0\0";
-/// Longest name of a game or game type that a master compares.
+/// Longest name of a game or game type that masters compare, in bytes.
 const MAX_TOKEN_LEN: usize = 63;
 
-/// Asks a master for servers.
+/// Request to a master for servers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListRequest<'a> {
-    /// Asked with `getserversExt`: IPv6 is understood.
+    /// Whether it is `getserversExt`: IPv6 is supported.
     pub extended: bool,
-    /// The game; `None` leaves it to the master to guess it from the protocol.
-    pub game: Option<Text<'a>>,
-    /// The protocol number.
+    /// Game; with `None` the master derives it from the protocol.
+    pub game: Option<WireText<'a>>,
+    /// Protocol number.
     pub protocol: i32,
-    /// Which of those servers.
+    /// Filter.
     pub filter: ListFilter<'a>,
 }
 
-/// Which servers a browser wants.
+/// Filter of a server list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListFilter<'a> {
-    /// Those without players too.
+    /// Whether to include empty servers.
     pub empty: bool,
-    /// Those without room too.
+    /// Whether to include full servers.
     pub full: bool,
-    /// Only those whose `gametype` is this text.
-    pub gametype: Option<Text<'a>>,
-    /// Addresses of IPv4. With neither family, both are wanted.
+    /// Required `gametype`, if any.
+    pub gametype: Option<WireText<'a>>,
+    /// Whether to include IPv4. With neither family, both are included.
     pub ipv4: bool,
-    /// Addresses of IPv6.
+    /// Whether to include IPv6.
     pub ipv6: bool,
 }
 
-/// Words that stand for a game type.
+/// Words for game types.
 const GAMETYPE_WORDS: [(&str, &str); 4] =
     [("ffa", "0"), ("tourney", "1"), ("team", "3"), ("ctf", "4")];
 
 impl<'a> ListRequest<'a> {
     pub(super) fn parse(
-        mut words: impl Iterator<Item = Text<'a>>,
+        mut words: impl Iterator<Item = WireText<'a>>,
         extended: bool,
     ) -> Result<Self, ConnectionlessError> {
         let kind = if extended { CommandKind::GetServersExt } else { CommandKind::GetServers };
@@ -107,12 +107,12 @@ impl<'a> ListRequest<'a> {
 }
 
 impl<'a> ListFilter<'a> {
-    /// Takes one word; those that nobody knows are ignored.
-    fn read(&mut self, word: Text<'a>) {
+    /// Parses one word; unknown words are ignored.
+    fn read(&mut self, word: WireText<'a>) {
         if let Some(gametype) = word.strip_prefix("gametype=") {
             self.gametype = Some(gametype);
         } else if let Some((_, number)) = GAMETYPE_WORDS.iter().find(|(name, _)| word == *name) {
-            self.gametype = Some(Text::from(*number));
+            self.gametype = Some(WireText::from(*number));
         }
         self.empty |= word == "empty";
         self.full |= word == "full";
@@ -121,22 +121,22 @@ impl<'a> ListFilter<'a> {
     }
 }
 
-/// Whether the text can name a game or game type.
-fn is_token(text: Text<'_>) -> bool {
+/// Whether the text is valid as a game or game type.
+fn is_token(text: WireText<'_>) -> bool {
     let legal = |byte| (0x21..0x7f).contains(&byte) && !b"\\/;\"%".contains(&byte);
     (1..=MAX_TOKEN_LEN).contains(&text.len()) && text.bytes().all(legal)
 }
 
-/// One packet of a master's answer.
+/// One packet of a master's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerList<'a> {
     extended: bool,
-    /// Everything behind the name.
+    /// Everything after the command name.
     records: &'a [u8],
 }
 
 impl<'a> ServerList<'a> {
-    /// Reads what follows the mark, if it is a list at all.
+    /// Parses the text after the prefix, if it is a list.
     pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
         [(CommandKind::GetServersResponse, false), (CommandKind::GetServersExtResponse, true)]
             .iter()
@@ -150,14 +150,14 @@ impl<'a> ServerList<'a> {
         out.extend_from_slice(self.records);
     }
 
-    /// Whether it answers `getserversExt`.
+    /// Whether it is a response to `getserversExt`.
     #[must_use]
     pub const fn is_extended(self) -> bool {
         self.extended
     }
 
-    /// The servers. Reading stops at the end mark and at the first record that is not whole; those
-    /// that nobody could reach, because they have no port, are passed over.
+    /// Iterates over the servers, up to the end mark or the first incomplete record. Servers
+    /// without a port are skipped.
     pub fn servers(self) -> impl Iterator<Item = SocketAddr> + 'a {
         let begins = self.records.iter().position(|&byte| self.is_separator(byte));
         let mut rest = begins.map_or(&self.records[..0], |at| &self.records[at..]);
@@ -169,15 +169,15 @@ impl<'a> ServerList<'a> {
         .filter(|address| address.port() != 0)
     }
 
-    /// Whether this is the last packet of the answer. Old masters say so in every packet, and some say
-    /// it in none.
+    /// Whether this is the last packet of the response. Some old masters mark every packet, others
+    /// none.
     #[must_use]
     pub fn has_end_mark(self) -> bool {
         let zeros = self.records.iter().rev().take(3).take_while(|&&byte| byte == 0).count();
         self.records[..self.records.len() - zeros].ends_with(&END_MARK[..4])
     }
 
-    /// The record at the beginning of `bytes`, and what is behind it.
+    /// Splits off the first record of `bytes`.
     fn record(self, bytes: &'a [u8]) -> Option<(SocketAddr, &'a [u8])> {
         if bytes == END_MARK || bytes == &END_MARK[..4] {
             return None;
@@ -194,7 +194,7 @@ impl<'a> ServerList<'a> {
             _ => return None,
         };
         let (port, behind) = behind.split_first_chunk::<2>()?;
-        // Behind a record that is one, there is another, or nothing.
+        // A valid record is followed by another or by nothing.
         if behind.first().is_some_and(|&byte| !self.is_separator(byte)) {
             return None;
         }
@@ -206,11 +206,11 @@ impl<'a> ServerList<'a> {
     }
 }
 
-/// Appends one packet of an answer to `out`: as many `servers` as fit `limit` bytes, which are taken
-/// from the iterator. True when it was the last packet. Without `extended`, IPv6 is left out.
+/// Appends one packet of a response to `out` and returns whether it was the last. It takes
+/// `servers` from the iterator while they fit `limit` bytes, without IPv6 unless `extended` is set.
 ///
 /// # Panics
-/// When `limit` leaves no room for a single server.
+/// When `limit` is too small for a single server.
 pub fn write_server_list(
     out: &mut Vec<u8>,
     extended: bool,
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_counted_not_searched_for() {
+    fn server_list_records_are_counted_not_searched() {
         assert_eq!(list(b"\\\\\\\\\\\x01\x00\\EOT", false), ["92.92.92.92:256"]);
         assert_eq!(list(b"\\\x01\x02\x03\x04\x00\x05", false), ["1.2.3.4:5"]);
         assert_eq!(list(b"\\EOTx\x6d\x38\\EOT", false), ["69.79.84.120:27960"]);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_mark_is_seen() {
+    fn server_list_end_mark_is_recognized() {
         let ends = |records| ServerList { extended: false, records }.has_end_mark();
         assert!(ends(b"\\EOT") && ends(b"\\EOT\0\0\0") && ends(b"\\\x01\x02\x03\x04\x00\x05\\EOT"));
         assert!(!ends(b"\\") && !ends(b"") && !ends(b"\0") && !ends(b"EOT"));
@@ -292,7 +292,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_server_arrives_over_as_many_packets_as_it_takes(
+        fn server_list_packets_contain_every_server(
             servers in prop::collection::vec(address(), 0..80), limit in 64_usize..1400, extended: bool
         ) {
             let mut left = servers.iter().copied().peekable();

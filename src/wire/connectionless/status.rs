@@ -1,37 +1,37 @@
-//! The long answer about a server: its settings, then a line for each player.
+//! Status response: settings of a server, then one line per player.
 //!
 //! ```text
 //! statusResponse
 //! \sv_hostname\…\challenge\…
-//! 12 48 "Sarge"              score, ping in milliseconds, name with its colours
+//! 12 48 "Sarge"              score, ping in ms, name with color codes
 //! ```
 
-use crate::wire::{info::InfoString, text::Text};
+use crate::wire::{info::InfoString, text::WireText};
 
 use super::{CommandKind, OUT_OF_BAND};
 
 /// Settings and players of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatusResponse<'a> {
-    /// The text of an info string.
-    pub info: Text<'a>,
-    /// The lines of the players, as they came.
-    pub player_lines: Text<'a>,
+    /// Settings as an info string.
+    pub info: WireText<'a>,
+    /// Lines of the players, as received.
+    pub player_lines: WireText<'a>,
 }
 
 /// One player of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Player<'a> {
+pub struct StatusPlayer<'a> {
     /// Score, often negative.
     pub score: i32,
-    /// Round trip in milliseconds; 0 for bots, 999 for those still connecting.
+    /// Round-trip time in ms; 0 for bots, 999 for connecting clients.
     pub ping: i32,
-    /// Name with its colour codes.
-    pub name: Text<'a>,
+    /// Name with color codes.
+    pub name: WireText<'a>,
 }
 
 impl<'a> StatusResponse<'a> {
-    pub(super) fn parse(body: Text<'a>) -> Self {
+    pub(super) fn parse(body: WireText<'a>) -> Self {
         let body = body.up_to_zero();
         let info = body.first_line();
         Self { info, player_lines: body.skip(info.len() + 1) }
@@ -44,15 +44,15 @@ impl<'a> StatusResponse<'a> {
         self.player_lines.push_to(out);
     }
 
-    /// The players, one by one. Lines that name no player are passed over.
-    pub fn players(self) -> impl Iterator<Item = Player<'a>> {
-        self.player_lines.lines().filter_map(Player::parse)
+    /// Iterates over the players. Invalid lines are skipped.
+    pub fn players(self) -> impl Iterator<Item = StatusPlayer<'a>> {
+        self.player_lines.lines().filter_map(StatusPlayer::parse)
     }
 }
 
-impl<'a> Player<'a> {
-    /// Reads a line. Games with more columns put them between the ping and the name.
-    fn parse(line: Text<'a>) -> Option<Self> {
+impl<'a> StatusPlayer<'a> {
+    /// Parses a line. Games with more columns put them between the ping and the name.
+    fn parse(line: WireText<'a>) -> Option<Self> {
         let mut words = line.words();
         let score = words.next().filter(|word| word.is_integer())?;
         let ping = words.next()?;
@@ -63,33 +63,33 @@ impl<'a> Player<'a> {
     fn write(self, out: &mut Vec<u8>) {
         use std::io::Write as _;
         write!(out, "{} {} \"", self.score, self.ping).expect("a vector takes everything");
-        // A quote or a line's end in a name would begin another player.
+        // A quote or a line end in a name would start another player.
         let harmless = |byte: u8| if byte == b'"' || byte.is_ascii_control() { b'.' } else { byte };
         out.extend(self.name.bytes().map(harmless));
         out.extend_from_slice(b"\"\n");
     }
 }
 
-/// Appends a whole `statusResponse` to `out`: the settings, then players as long as the datagram has no
-/// more than `limit` bytes. Returns how many players it has.
+/// Appends a `statusResponse` to `out` and returns its number of players. It contains the settings,
+/// then players while the datagram has no more than `limit` bytes.
 pub fn write_status_response<'a>(
     out: &mut Vec<u8>,
     info: &InfoString,
-    players: impl IntoIterator<Item = Player<'a>>,
+    players: impl IntoIterator<Item = StatusPlayer<'a>>,
     limit: usize,
 ) -> usize {
     let start = out.len();
     out.extend_from_slice(OUT_OF_BAND);
     out.extend_from_slice(CommandKind::StatusResponse.name().as_bytes());
     out.push(b'\n');
-    Text::from(info.as_str()).push_to(out);
+    WireText::from(info.as_str()).push_to(out);
     out.push(b'\n');
     let mut written = 0;
     for player in players {
         let before = out.len();
         player.write(out);
         if out.len() - start > limit {
-            // Nobody after a player who is left out: readers take the order for the slots'.
+            // No player follows one that is left out: clients read the order as slot order.
             out.truncate(before);
             break;
         }
@@ -107,13 +107,13 @@ mod tests {
         let players: Vec<_> = status.players().collect();
         let expected: Vec<_> = expected
             .iter()
-            .map(|&(score, ping, name)| Player { score, ping, name: name.into() })
+            .map(|&(score, ping, name)| StatusPlayer { score, ping, name: name.into() })
             .collect();
         assert_eq!(players, expected, "{lines:?}");
     }
 
     #[test]
-    fn player_lines_of_many_makes_are_read() {
+    fn player_lines_of_several_games_are_parsed() {
         check("12 48 \"Sarge\"\n-1 999 \"^1Visor\"\n", &[(12, 48, "Sarge"), (-1, 999, "^1Visor")]);
         check("0 116 \"probe\"", &[(0, 116, "probe")]);
         check("1 2 \"a \"b\" // c\"\n", &[(1, 2, "a \"b\" // c")]);
@@ -124,9 +124,9 @@ mod tests {
     }
 
     #[test]
-    fn players_that_do_not_fit_are_left_out() {
+    fn status_response_omits_players_beyond_limit() {
         let info = InfoString::parse("\\a\\1");
-        let players = [10, 1, 1].map(|score| Player { score, ping: 5, name: "abc".into() });
+        let players = [10, 1, 1].map(|score| StatusPlayer { score, ping: 5, name: "abc".into() });
         let whole =
             b"\xff\xff\xff\xffstatusResponse\n\\a\\1\n10 5 \"abc\"\n1 5 \"abc\"\n1 5 \"abc\"\n";
         for (limit, count, len) in [
@@ -144,13 +144,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_forge_another_player() {
+    fn player_name_cannot_forge_another_player() {
         let mut out = Vec::new();
-        let name = Text::from("a\"\n9 9 \"b");
+        let name = WireText::from("a\"\n9 9 \"b");
         write_status_response(
             &mut out,
             &InfoString::normal(),
-            [Player { name, ..Player::default() }],
+            [StatusPlayer { name, ..StatusPlayer::default() }],
             99,
         );
         assert!(out.ends_with(b"\n0 0 \"a..9 9 .b\"\n"));

@@ -1,9 +1,9 @@
-//! How often each byte is expected in messages: what the fixed code is made from.
+//! Byte frequencies of the fixed Huffman code.
 //!
-//! Included by `build.rs` too: it must not import the crate. Source: Quake III protocol 68; the table is
-//! part of the protocol, since both ends must build the same tree.
+//! Included by `build.rs` too: it must not import the crate. Source: Quake III protocol 68; the
+//! table is part of the protocol, because both sides must build the same tree.
 
-/// Occurrences of byte `i` that the tree is fed with before it is frozen.
+/// Occurrences of byte `i` that the tree is built from.
 pub const FREQUENCIES: [u32; 256] = [
     250_315, 41_193, 6292, 7106, 3730, 3750, 6110, 23_283, 33_317, 6950, 7838, 9714, 9257, 17_259,
     3949, 1778, 8288, 1604, 1590, 1663, 1100, 1213, 1238, 1134, 1749, 1059, 1246, 1149, 1273, 4486,

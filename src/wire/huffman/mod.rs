@@ -1,7 +1,7 @@
-//! The two Huffman codes of the protocol: one fixed for messages, one growing for `connect`.
+//! Huffman codes of the protocol: fixed for messages, adaptive for `connect`.
 //!
-//! The fixed code is computed when the program is built, by [`tree`] from [`frequencies`], and used
-//! through two tables: [`CODES`] to write, [`DECODE`] to read a symbol in one step.
+//! The fixed code is computed at build time, by [`tree`] from [`frequencies`], and used through two
+//! tables: [`CODES`] to write, [`DECODE`] to read a symbol in one step.
 //! Invariant: no code is longer than [`MAX_CODE_LEN`] bits. Source: Quake III protocol 68.
 
 pub mod frequencies;
@@ -15,19 +15,19 @@ pub const MAX_CODE_LEN: u32 = 11;
 /// Entries of the decoding table: one for each value of the next [`MAX_CODE_LEN`] bits.
 const DECODE_LEN: usize = 1 << MAX_CODE_LEN;
 
-/// The fixed code of each byte.
+/// Fixed code of each byte.
 pub const CODES: [Code; 256] = include!(concat!(env!("OUT_DIR"), "/fixed_codes.rs"));
 
-/// What the next bits of a message stand for.
+/// Symbol of the next bits of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// The byte.
+    /// Byte.
     pub symbol: u8,
-    /// Bits of its code; 0 marks the one code that no encoder sends.
+    /// Bits of its code; 0 marks the unassigned code.
     pub len: u8,
 }
 
-/// The table, by the next [`MAX_CODE_LEN`] bits with the first sent lowest.
+/// Decoding table, indexed by the next [`MAX_CODE_LEN`] bits with the first sent lowest.
 pub static DECODE: [Decoded; DECODE_LEN] = decode_table();
 
 const fn decode_table() -> [Decoded; DECODE_LEN] {
@@ -52,14 +52,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_code_is_left_over_and_stands_for_nothing() {
+    fn exactly_one_code_is_unassigned() {
         let nothing: Vec<_> = (0..DECODE_LEN).filter(|&bits| DECODE[bits].len == 0).collect();
-        // 00000000100 in sending order.
+        // 00000000100 in wire order.
         assert_eq!(nothing, [1 << 8]);
     }
 
     #[test]
-    fn the_growing_code_starts_with_the_bare_symbol() {
+    fn adaptive_code_starts_with_bare_symbol() {
         let mut tree = tree::Tree::new();
         assert_eq!(tree.escape().len, 0);
         tree.add(b'a');

@@ -1,43 +1,43 @@
-//! The growing Huffman tree over bytes that both codes of the protocol are made of.
+//! Adaptive Huffman tree over bytes, the origin of both codes.
 //!
-//! It starts as one leaf, the escape ("not yet transmitted"), and learns each byte that it is given.
-//! `connect` packets use it as it grows; all other messages use the codes it ends with after a fixed
-//! table of frequencies (see `build.rs`, which includes this file: it must not import the crate).
+//! It starts as one leaf, the escape ("not yet transmitted"), and adds each new byte. `connect`
+//! packets use it while it grows; all other messages use its codes after a fixed table of
+//! frequencies (see `build.rs`, which includes this file: it must not import the crate).
 //!
-//! Nodes of one weight are neighbors in rank and form a block. The first rank of each block is kept by
-//! weight, so adding a byte costs a constant number of steps for each level of the tree.
+//! Nodes of one weight are neighbors in rank and form a block. The first rank of each block is
+//! stored by weight, so adding a byte costs a constant number of steps for each level of the tree.
 //!
-//! Invariants: `order` lists all nodes by rank, and weights along it never grow; every inner node has
-//! two children; sibling places and ranks are exchanged together; the parent of the escape directly
-//! precedes the escape's sibling in rank; `firsts` is right for each weight that a node has.
-//! Source: Quake III protocol 68, the Huffman section; the construction is the FGK family's with an
-//! explicit list of ranks.
+//! Invariants: `order` lists all nodes by rank, and weights along it never grow; every inner node
+//! has two children; tree positions and ranks are exchanged together; the parent of the escape
+//! directly precedes the escape's sibling in rank; `firsts` is valid for each weight that a node
+//! has. Source: Quake III protocol 68, the Huffman section; the construction is the FGK algorithm
+//! with an explicit list of ranks.
 
-/// A code: its bits in sending order, the first sent being the lowest.
+/// A code: bits in wire order, the first sent lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Code {
-    /// The bits.
+    /// Bits.
     pub bits: u32,
-    /// How many.
+    /// Number of bits.
     pub len: u8,
 }
 
-/// What a code stands for.
+/// Meaning of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
-    /// A byte seen before.
+    /// A byte of the tree.
     Known(u8),
-    /// A byte that follows in full.
+    /// The escape; the byte follows in full.
     New,
 }
 
 type NodeId = u16;
 const NONE: NodeId = NodeId::MAX;
-/// The escape leaf is the node that is there from the start.
+/// Node of the escape leaf, the initial node.
 const ESCAPE: NodeId = 0;
-/// 256 leaves, the escape, and an inner node less than leaves.
+/// Maximum number of nodes: 256 leaves, the escape, and one inner node less than leaves.
 const MAX_NODES: usize = 513;
-/// Weights that the text of a `connect` packet leads to at most.
+/// Maximum number of weights that a `connect` packet leads to.
 const USUAL_WEIGHTS: usize = 1026;
 
 #[derive(Clone, Copy, Debug)]
@@ -52,20 +52,20 @@ struct Node {
     kind: Kind,
     weight: u32,
     parent: NodeId,
-    /// Place in `order`.
+    /// Index in `order`.
     rank: u16,
 }
 
-/// The tree.
+/// An adaptive Huffman tree.
 #[derive(Clone, Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
     order: Vec<NodeId>,
-    /// By weight, the first rank of its block; any rank where no node has the weight.
+    /// First rank of each weight's block; any rank where no node has the weight.
     firsts: Vec<u16>,
     leaf_of: [NodeId; 256],
     root: NodeId,
-    /// Nodes visited by [`add`](Self::add).
+    /// Number of nodes visited by [`add`](Self::add).
     visits: u64,
 }
 
@@ -76,7 +76,7 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// A tree that has seen nothing.
+    /// Creates a tree without bytes.
     #[must_use]
     pub fn new() -> Self {
         let escape = Node { kind: Kind::Escape, weight: 0, parent: NONE, rank: 0 };
@@ -89,15 +89,15 @@ impl Tree {
         Self { nodes, order, firsts, leaf_of: [NONE; 256], root: ESCAPE, visits: 0 }
     }
 
-    /// Nodes visited by all calls of [`add`](Self::add): the cost of what the tree has learned.
+    /// Number of nodes visited by all calls of [`add`](Self::add): the cost of building the tree.
     #[must_use]
     pub fn visits(&self) -> u64 {
         self.visits
     }
 
-    /// Learns one more occurrence of `symbol`.
+    /// Counts one more occurrence of `symbol`.
     pub fn add(&mut self, symbol: u8) {
-        // No weight exceeds the number of bytes added by more than one.
+        // A weight exceeds the number of added bytes by one at most.
         self.firsts.push(0);
         let mut current = match self.leaf_of[usize::from(symbol)] {
             NONE => self.split_escape(symbol),
@@ -109,7 +109,8 @@ impl Tree {
             if self.weight_before(rank) == Some(weight) {
                 let leader = self.order[usize::from(self.firsts[weight as usize])];
                 if leader == parent {
-                    // The node is the escape's sibling: its parent weighs the same and is just before it.
+                    // The node is the escape's sibling: its parent has the same weight and directly
+                    // precedes it.
                     let above = self.promote(parent);
                     self.promote(current);
                     current = above;
@@ -121,7 +122,7 @@ impl Tree {
         }
     }
 
-    /// The code of a byte, or `None` while it is unknown.
+    /// Returns the code of a byte, or `None` while it is unknown.
     #[must_use]
     pub fn code(&self, symbol: u8) -> Option<Code> {
         match self.leaf_of[usize::from(symbol)] {
@@ -130,7 +131,7 @@ impl Tree {
         }
     }
 
-    /// The code that announces an unknown byte; empty while nothing is known.
+    /// Returns the code that announces an unknown byte; empty in the initial tree.
     #[must_use]
     pub fn escape(&self) -> Code {
         self.path_to(ESCAPE)
@@ -148,8 +149,8 @@ impl Tree {
         }
     }
 
-    /// Puts an inner node where the escape stands, with the escape left and a new leaf right of it.
-    /// Returns where weights still have to grow.
+    /// Replaces the escape by an inner node with the escape left and a new leaf right of it.
+    /// Returns the node whose weight must be incremented next.
     fn split_escape(&mut self, symbol: u8) -> NodeId {
         let inner = self.nodes.len() as NodeId;
         let leaf = inner + 1;
@@ -172,13 +173,13 @@ impl Tree {
         parent
     }
 
-    /// The weight of the node that precedes a rank.
+    /// Returns the weight of the node that precedes a rank.
     fn weight_before(&self, rank: u16) -> Option<u32> {
         let before = rank.checked_sub(1)?;
         Some(self.node(self.order[usize::from(before)]).weight)
     }
 
-    /// Adds one to the weight of a node that leads its block, which puts it into the block before.
+    /// Increments the weight of a node that leads its block, which moves it to the previous block.
     /// Returns its parent.
     fn promote(&mut self, node: NodeId) -> NodeId {
         let Node { weight, rank, parent, .. } = *self.node(node);
@@ -191,7 +192,7 @@ impl Tree {
         parent
     }
 
-    /// Two nodes, neither above the other, take each other's place in the tree and in rank.
+    /// Exchanges two nodes in the tree and in rank. Neither is an ancestor of the other.
     fn exchange(&mut self, a: NodeId, b: NodeId) {
         let (parent_a, parent_b) = (self.node(a).parent, self.node(b).parent);
         if parent_a == parent_b {
@@ -219,7 +220,7 @@ impl Tree {
         }
     }
 
-    /// The way from the root, first step lowest.
+    /// Returns the path from the root, first step lowest.
     fn path_to(&self, node: NodeId) -> Code {
         let mut code = Code::default();
         let mut at = node;

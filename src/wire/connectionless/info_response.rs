@@ -1,51 +1,51 @@
-//! The short answer about a server: the keys of `infoResponse`, as a table that both writes and reads.
+//! Info response: keys of `infoResponse`, as one table for reading and writing.
 
 use crate::{
     model::text::leading_int,
-    wire::{info::InfoString, text::Text},
+    wire::{info::InfoString, text::WireText},
 };
 
-/// What `infoResponse` says about a server.
+/// Fields of an `infoResponse`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary<'a> {
-    /// The game, for masters and clients of many games; empty when the server does not say.
+pub struct InfoResponse<'a> {
+    /// Game, for masters and clients of several games; empty when not sent.
     pub gamename: &'a str,
-    /// The protocol number.
+    /// Protocol number.
     pub protocol: i32,
-    /// The server's name.
+    /// Server name.
     pub hostname: &'a str,
-    /// The level.
+    /// Map name.
     pub mapname: &'a str,
-    /// Players and bots, at least connected, in public slots.
+    /// Number of players and bots, connected or connecting, in public slots.
     pub clients: u32,
-    /// Those of them who are people; `None` when the server does not say.
+    /// Human players among them; `None` when not sent.
     pub humans: Option<u32>,
-    /// Public slots.
+    /// Number of public slots.
     pub max_clients: u32,
-    /// The game type's number.
+    /// Game type number.
     pub gametype: i32,
     /// Whether clients may only use the server's files.
     pub pure: bool,
-    /// Whether a password is asked for; `None` when the server does not say.
+    /// Whether a password is required; `None` when not sent.
     pub needs_password: Option<bool>,
-    /// The voice codec, empty for none.
+    /// Voice codec, empty for none.
     pub voip: &'a str,
-    /// Smallest ping allowed, in milliseconds; 0 for any.
+    /// Minimum ping, in ms; 0 for any.
     pub min_ping: u32,
-    /// Largest ping allowed, in milliseconds; 0 for any.
+    /// Maximum ping, in ms; 0 for any.
     pub max_ping: u32,
-    /// The mod, empty for the base game.
+    /// Mod, empty for the base game.
     pub game: &'a str,
 }
 
-/// One key: how its value is made (empty: left out) and taken.
+/// One key: how its value is written (empty: left out) and read.
 struct Key {
     name: &'static str,
-    get: fn(&Summary<'_>) -> String,
-    set: for<'a> fn(&mut Summary<'a>, &'a str),
+    get: fn(&InfoResponse<'_>) -> String,
+    set: for<'a> fn(&mut InfoResponse<'a>, &'a str),
 }
 
-/// The keys in the order in which they are written.
+/// Keys in the order in which they are written.
 const KEYS: &[Key] = &[
     Key { name: "gamename", get: |s| s.gamename.into(), set: |s, v| s.gamename = v },
     Key {
@@ -83,27 +83,27 @@ const KEYS: &[Key] = &[
     Key { name: "game", get: |s| s.game.into(), set: |s, v| s.game = v },
 ];
 
-impl<'a> Summary<'a> {
-    /// The info string of an answer, with the asker's challenge if it is to be echoed. Values that do
-    /// not fit any more are left out.
+impl<'a> InfoResponse<'a> {
+    /// Builds the info string of a response, with the challenge to echo, if any. Values that do not
+    /// fit are left out.
     #[must_use]
-    pub fn to_info(&self, challenge: Option<Text<'_>>) -> InfoString {
+    pub fn to_info(&self, challenge: Option<WireText<'_>>) -> InfoString {
         let mut info = InfoString::normal();
         if let Some(challenge) = challenge {
-            // Refused only when it could not be echoed anyway.
+            // Fails only for a challenge that must not be echoed.
             let _ = info.set("challenge", &challenge.to_string());
         }
         for key in KEYS {
             let value = (key.get)(self);
             if !value.is_empty() {
-                // Refused only when there is no room, which shorter values may still have.
+                // Fails only when the value does not fit; shorter ones may still do.
                 let _ = info.set_cleaned(key.name, &value);
             }
         }
         info
     }
 
-    /// What an answer says. Missing keys are as in the default.
+    /// Parses a response. Missing keys are as in the default.
     #[must_use]
     pub fn from_info(info: &'a InfoString) -> Self {
         let mut summary = Self::default();
@@ -132,7 +132,7 @@ fn nonzero(value: u32) -> String {
 mod tests {
     use super::*;
 
-    const SERVER: Summary<'static> = Summary {
+    const SERVER: InfoResponse<'static> = InfoResponse {
         gamename: "Quake3Arena",
         protocol: 71,
         hostname: "wiretest",
@@ -149,16 +149,16 @@ mod tests {
         game: "",
     };
 
-    /// As an ioquake3 server sent it.
+    /// A response of an ioquake3 server.
     const MEASURED: &str = "\\voip\\opus\\g_needpass\\0\\pure\\0\\gametype\\0\\sv_maxclients\\8\
         \\g_humanplayers\\0\\clients\\0\\mapname\\oa_dm1\\hostname\\wiretest\\protocol\\71\
         \\gamename\\Quake3Arena\\challenge\\xyz";
 
     #[test]
-    fn a_measured_answer_is_read_and_made() {
+    fn captured_info_response_is_parsed_and_rebuilt() {
         let measured = InfoString::parse(MEASURED);
-        assert_eq!(Summary::from_info(&measured), SERVER);
-        let made = SERVER.to_info(Some(Text::from("xyz")));
+        assert_eq!(InfoResponse::from_info(&measured), SERVER);
+        let made = SERVER.to_info(Some(WireText::from("xyz")));
         let sorted = |info: &InfoString| {
             let mut pairs: Vec<_> =
                 info.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -170,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn every_key_survives() {
-        let full = Summary {
+    fn info_response_keys_round_trip() {
+        let full = InfoResponse {
             clients: 3,
             humans: Some(2),
             gametype: 4,
@@ -184,17 +184,17 @@ mod tests {
         };
         let info = full.to_info(None);
         assert_eq!(info.iter().count(), KEYS.len());
-        assert_eq!(Summary::from_info(&info), full);
+        assert_eq!(InfoResponse::from_info(&info), full);
     }
 
     #[test]
-    fn an_operators_words_cannot_add_keys() {
-        let server = Summary { hostname: "a\\pure\\1;\"b\n", ..SERVER };
+    fn info_response_values_cannot_add_keys() {
+        let server = InfoResponse { hostname: "a\\pure\\1;\"b\n", ..SERVER };
         let info = server.to_info(None);
         assert_eq!(info.get("hostname"), Some("a.pure.1..b."));
         assert_eq!(info.get("pure"), Some("0"));
         let long = "x".repeat(2000);
-        let server = Summary { hostname: &long, ..SERVER };
+        let server = InfoResponse { hostname: &long, ..SERVER };
         let info = server.to_info(None);
         assert_eq!((info.get("hostname"), info.get("mapname")), (None, Some("oa_dm1")));
     }
