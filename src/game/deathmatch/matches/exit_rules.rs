@@ -1,40 +1,51 @@
-//! Match limits: time, frags, captures.
+//! Exit rules: time limit, frag limit, capture limit, and the score lines of the game log.
 //!
-//! Invariant: a tie is played on. Source: the base game's exit rules; OpenArena's, which need two players.
+//! Invariant: a tie continues the match (sudden death). Source: the base game's exit rules; OpenArena's,
+//! which need two players.
+//!
+//! Engine names: `CheckExitRules`, `ScoreIsTied`, `LogExit`.
 
 use super::MatchEnd;
 use crate::game::deathmatch::{context::Context, matches::MatchState};
 use crate::game::modes::ScoreLimit;
 use crate::model::ClientNum;
-use crate::{bg::configstring, game::clients::Clients};
+use crate::{
+    bg::configstring,
+    game::{Host, clients::Clients},
+};
 
-/// What was hit, as the log has it.
+/// Exit reasons in the game log.
 const TIME: &str = "Timelimit hit.";
 const FRAGS: &str = "Fraglimit hit.";
 const CAPTURES: &str = "Capturelimit hit.";
 
+/// Maximum number of score lines in the game log.
+const MAX_LINES: usize = 32;
+/// Largest logged ping, in ms.
+const MAX_PING_MS: i32 = 999;
+
 /// Names of the teams, red first.
 const TEAMS: [&str; 2] = ["Red", "Blue"];
 
-/// An end that is reached.
+/// Limit that ends the match.
 #[derive(Debug, PartialEq, Eq)]
 struct LimitHit {
-    /// Said to everybody.
-    said: String,
-    /// Written into the log.
+    /// Text printed to all clients.
+    text: String,
+    /// Reason in the game log.
     reason: &'static str,
 }
 
 impl MatchState {
-    /// Ends the match when a limit is hit. Asked every frame and after each score.
+    /// Ends the match when it hits a limit. Runs every frame and after each score.
     pub(in crate::game::deathmatch) fn check_limits(&mut self, cx: &mut Context<'_>) {
         if self.is_over() || self.leaving_at.is_some() {
             return;
         }
-        let Some(LimitHit { said, reason }) = cx.clients.limit_hit(self.is_warmup()) else {
+        let Some(LimitHit { text, reason }) = cx.clients.limit_hit(self.is_warmup()) else {
             return;
         };
-        cx.host.send_command(None, &format!("print \"{said}\n\""));
+        cx.host.send_command(None, &format!("print \"{text}\n\""));
         self.ending = MatchEnd::Queued(cx.clients.now);
         cx.host.set_configstring(configstring::INTERMISSION, "1");
         cx.clients.log_exit(cx.host, reason);
@@ -42,7 +53,7 @@ impl MatchState {
 }
 
 impl Clients {
-    /// The limit that the match has come to.
+    /// Returns the limit that the match has hit.
     fn limit_hit(&self, warmup: bool) -> Option<LimitHit> {
         let leaders = self.leaders();
         if self.is_tied(leaders) {
@@ -53,16 +64,16 @@ impl Clients {
         if minutes
             .is_some_and(|limit| self.now.distance(self.started) >= limit.saturating_mul(60_000))
         {
-            return Some(LimitHit { said: TIME.to_owned(), reason: TIME });
+            return Some(LimitHit { text: TIME.to_owned(), reason: TIME });
         }
         if self.ruleset.limits_need_two && leaders[1].is_none() {
             return None;
         }
-        let said = match self.mode().score_limit {
+        let text = match self.mode().score_limit {
             ScoreLimit::Captures => {
                 let team = self.winning_team(settings.capture_limit?)?;
-                let said = format!("{team} hit the capturelimit.");
-                return Some(LimitHit { said, reason: CAPTURES });
+                let text = format!("{team} hit the capturelimit.");
+                return Some(LimitHit { text, reason: CAPTURES });
             }
             ScoreLimit::TeamFrags => {
                 format!("{} hit the fraglimit.", self.winning_team(settings.frag_limit?)?)
@@ -73,15 +84,15 @@ impl Clients {
                 format!("{}^7 hit the fraglimit.", winner.name)
             }
         };
-        Some(LimitHit { said, reason: FRAGS })
+        Some(LimitHit { text, reason: FRAGS })
     }
 
-    /// The first team that has as many points.
+    /// Returns the first team with at least `limit` points.
     fn winning_team(&self, limit: i32) -> Option<&'static str> {
         TEAMS.into_iter().zip(self.team_scores).find(|&(_, s)| s >= limit).map(|(team, _)| team)
     }
 
-    /// Whether two lead.
+    /// Whether two players or both teams share the lead.
     fn is_tied(&self, leaders: [Option<ClientNum>; 2]) -> bool {
         let [first, second] = leaders.map(|leader| leader.map(|client| self.score(client)));
         let two = first.zip(second);
@@ -91,5 +102,20 @@ impl Clients {
                 if self.game_type.has_teams() { red == blue } else { first == second }
             },
         )
+    }
+
+    /// Logs the exit reason and the scores, best first.
+    pub(super) fn log_exit(&self, host: &mut dyn Host, reason: &str) {
+        self.log(host, &format!("Exit: {reason}"));
+        if self.game_type.has_teams() {
+            let [red, blue] = self.team_scores;
+            self.log(host, &format!("red:{red}  blue:{blue}"));
+        }
+        for client in self.players_by_score().take(MAX_LINES) {
+            let Some(player) = self.player(client) else { continue };
+            let (score, ping, name) =
+                (self.score(client), player.ping_ms.min(MAX_PING_MS), &player.name);
+            self.log(host, &format!("score: {score}  ping: {ping}  client: {client} {name}"));
+        }
     }
 }

@@ -1,6 +1,9 @@
-//! Intermission: the scoreboard at the end of a match, until clients are ready.
+//! Intermission: the scoreboard after a match, until the clients are ready.
 //!
-//! Invariant: while it lasts nobody plays, whoever enters. Source: the base game's intermission.
+//! Invariant: no client plays during an intermission, not even one that joins it. Source: the base game's
+//! intermission.
+//!
+//! Engine names: `BeginIntermission`, `CheckIntermissionExit`, `ExitLevel`.
 
 use super::{MatchEnd, RESTART};
 use crate::game::deathmatch::{
@@ -18,22 +21,22 @@ use crate::{
     game::{clients::JoinState, settings::key},
 };
 
-/// How long the scoreboard is shown at least, in milliseconds.
-const LEAST_MS: i32 = 5000;
-/// How long the last ones are waited for, in milliseconds.
-const HURRY_MS: i32 = 10_000;
-/// Clients whose being ready is shown.
+/// Minimum duration of the intermission, in ms.
+const MIN_INTERMISSION_MS: i32 = 5000;
+/// Time that the first ready client waits for the rest, in ms.
+const READY_TIMEOUT_MS: i32 = 10_000;
+/// Number of clients in the ready statistic.
 const SHOWN_READY: usize = 16;
-/// Where a rotation of maps begins when no level was named: the operator's variable, and the next one.
+/// Start of a map rotation without `nextmap`: the operator's variable, and the next map after it.
 const ROTATION: (&str, &str) = ("d1", "vstr d2");
 
-/// Everybody sees the scoreboard from now on.
+/// Shows the scoreboard to all clients.
 pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
     if cx.clients.mode().plays_in_turn {
         settle_tournament(cx);
     }
     let since = cx.clients.now;
-    sys.match_state.ending = MatchEnd::Intermission { since, hurry_from: None };
+    sys.match_state.ending = MatchEnd::Intermission { since, ready_wait_from: None };
     sys.match_state.ready = 0;
     cx.clients.intermission = true;
     for client in ClientNum::all() {
@@ -54,7 +57,7 @@ pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
     }
 }
 impl SpawnPoints {
-    /// Takes a client to the place from where the level is shown.
+    /// Moves a client to the intermission camera.
     pub(in crate::game::deathmatch) fn show_scoreboard(
         &mut self,
         cx: &mut Context<'_>,
@@ -85,7 +88,7 @@ impl SpawnPoints {
 }
 
 impl MatchState {
-    /// A client's command while the scoreboard is shown: whether it wants to go on.
+    /// Records whether a client presses a button to leave the intermission.
     pub(in crate::game::deathmatch) fn handle_ready(
         &mut self,
         cx: &mut Context<'_>,
@@ -100,12 +103,13 @@ impl MatchState {
     }
 }
 
-/// Goes on when all want to, or some and the others took too long. Bots do not count.
+/// Leaves the intermission when all clients are ready, or some are and the wait for the rest is over. Bots
+/// do not count.
 pub(super) fn wait_for_ready(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     since: LevelTime,
-    hurry_from: Option<LevelTime>,
+    ready_wait_from: Option<LevelTime>,
 ) {
     let now = cx.clients.now;
     let humans = || {
@@ -119,24 +123,24 @@ pub(super) fn wait_for_ready(
         .fold(0_u16, |bits, client| bits | 1 << client.index());
     let stat = cx.clients.ruleset.stats.clients_ready;
     for player in cx.clients.players.iter_mut().flatten() {
-        // 16 bits travel, with a sign.
+        // The field has 16 bits with a sign.
         player.state.stats[stat] = i32::from(bits as i16);
     }
-    if now.distance(since) < LEAST_MS {
+    if now.distance(since) < MIN_INTERMISSION_MS {
         return;
     }
-    let hurry_from = match (present, ready) {
+    let ready_wait_from = match (present, ready) {
         (1.., 0) => None,
         (1.., _) if ready == present => return leave_level(cx, sys),
-        _ => Some(hurry_from.unwrap_or(now)),
+        _ => Some(ready_wait_from.unwrap_or(now)),
     };
-    sys.match_state.ending = MatchEnd::Intermission { since, hurry_from };
-    if hurry_from.is_some_and(|from| now.distance(from) >= HURRY_MS) {
+    sys.match_state.ending = MatchEnd::Intermission { since, ready_wait_from };
+    if ready_wait_from.is_some_and(|from| now.distance(from) >= READY_TIMEOUT_MS) {
         leave_level(cx, sys);
     }
 }
 
-/// Has the server play the next level.
+/// Queues the next level.
 fn leave_level(cx: &mut Context<'_>, sys: &mut Systems) {
     if cx.clients.mode().plays_in_turn {
         remove_tournament_loser(cx, sys);

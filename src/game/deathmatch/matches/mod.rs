@@ -1,16 +1,15 @@
-//! Match stages: warm-up, play, queued end, intermission, next level.
+//! Match phases: warm-up, play, queued exit, intermission, next level.
 //!
 //! ```text
 //! warm-up ─ restart ─ play ─ a limit is hit ─ 1 s ─ intermission ─ ready ─ next level or restart
 //! ```
 //!
-//! Invariants: nobody scores in a warm-up; nobody is hurt once the end is queued; what leads to another
-//! level is a console line that the server runs after the frame, and until then nothing moves. Source:
-//! the base game's rules of matches; OpenArena's.
+//! Invariants: no player scores during warm-up; no player takes damage once the exit is queued; a level
+//! change is a console command that the server runs after the frame, and the level stands still until then.
+//! Source: the base game's rules of matches; OpenArena's.
 
 pub(super) mod exit_rules;
 pub(super) mod intermission;
-pub(super) mod record;
 pub(super) mod tournament;
 pub(super) mod warmup;
 
@@ -23,64 +22,64 @@ use crate::game::deathmatch::{
 };
 use crate::model::{ClientNum, LevelTime};
 
-/// How long the end is queued before the scoreboard comes, in milliseconds.
+/// Delay between the limit and the intermission, in ms.
 const QUEUE_MS: i32 = 1000;
-/// How long the server may take to run a line that leads on, before it is asked for a plain restart.
-const PATIENCE_MS: i32 = 1000;
-/// Begins the level anew.
+/// Time until a queued level change is replaced by a restart, in ms.
+const LEVEL_CHANGE_TIMEOUT_MS: i32 = 1000;
+/// Console command that restarts the level.
 const RESTART: &str = "map_restart 0";
 
-/// Where in its course a match is.
+/// Phase of the match.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MatchState {
     warmup: Warmup,
     ending: MatchEnd,
-    /// The restart that comes ends a warm-up.
+    /// Whether the queued restart ends a warm-up.
     warmed_up: bool,
-    /// Clients that want to leave the scoreboard, one bit each.
+    /// Clients that are ready to leave the intermission, one bit each.
     ready: u64,
-    /// When the server was asked to lead on.
+    /// Time of the queued level change.
     leaving_at: Option<LevelTime>,
 }
 
-/// How far the end has come.
+/// Progress of the end of the match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum MatchEnd {
-    /// The match goes on.
+    /// The match continues.
     #[default]
     None,
-    /// A limit was hit then.
+    /// A limit was hit at this time.
     Queued(LevelTime),
-    /// Everybody sees the scoreboard.
+    /// The scoreboard is shown.
     Intermission {
         since: LevelTime,
-        /// From when on the last ones have to hurry.
-        hurry_from: Option<LevelTime>,
+        /// Start of the wait for clients that are not ready.
+        ready_wait_from: Option<LevelTime>,
     },
 }
 
 impl MatchState {
-    /// Whether the match has not begun: nobody scores.
+    /// Whether the match is in its warm-up, without scores.
     pub(in crate::game::deathmatch) fn is_warmup(&self) -> bool {
         self.warmup != Warmup::None
     }
 
-    /// Whether the end is reached: nobody is hurt.
+    /// Whether the match has ended, which disables damage.
     pub(in crate::game::deathmatch) fn is_over(&self) -> bool {
         self.ending != MatchEnd::None
     }
 
-    /// Whether a restart or another level was asked for. Nothing moves until it comes; a line that leads
-    /// nowhere is made up for by a restart.
+    /// Whether a level change is queued. The level stands still until it happens. A command without effect
+    /// is replaced by a restart.
     pub(in crate::game::deathmatch) fn is_leaving(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(since) = self.leaving_at else { return false };
-        if cx.clients.now.distance(since) >= PATIENCE_MS {
+        if cx.clients.now.distance(since) >= LEVEL_CHANGE_TIMEOUT_MS {
             self.queue_level_change(cx, RESTART);
         }
         true
     }
 
-    /// A level begins.
+    /// Starts the match of a new level.
     pub(in crate::game::deathmatch) fn begin_match(&mut self, cx: &mut Context<'_>, restart: bool) {
         let warmed_up = self.warmed_up && restart;
         *self = Self::default();
@@ -88,7 +87,7 @@ impl MatchState {
     }
 }
 
-/// One frame of the course.
+/// Runs the match phases of one frame.
 pub(in crate::game::deathmatch) fn run_match(cx: &mut Context<'_>, sys: &mut Systems) {
     match sys.match_state.ending {
         MatchEnd::None => {
@@ -100,25 +99,25 @@ pub(in crate::game::deathmatch) fn run_match(cx: &mut Context<'_>, sys: &mut Sys
                 begin_intermission(cx, sys);
             }
         }
-        MatchEnd::Intermission { since, hurry_from } => {
-            wait_for_ready(cx, sys, since, hurry_from);
+        MatchEnd::Intermission { since, ready_wait_from } => {
+            wait_for_ready(cx, sys, since, ready_wait_from);
         }
     }
 }
 impl MatchState {
-    /// Somebody else has the slot of a client now.
+    /// Clears the ready flag of a slot for its next client.
     pub(in crate::game::deathmatch) fn clear_ready(&mut self, client: ClientNum) {
         self.ready &= !(1 << client.index());
     }
 
-    /// Has the server run a line that ends this level or begins it anew.
+    /// Queues a console command that changes or restarts the level.
     fn queue_level_change(&mut self, cx: &mut Context<'_>, line: &str) {
         self.leaving_at = Some(cx.clients.now);
         cx.host.queue_console(line);
     }
 }
 
-/// Players in the game.
+/// Returns the clients in play.
 fn playing(cx: &Context<'_>) -> impl Iterator<Item = ClientNum> {
     ClientNum::all().filter(|&client| cx.clients.plays(client))
 }

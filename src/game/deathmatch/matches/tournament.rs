@@ -1,7 +1,7 @@
-//! Tournament: one against one, with a queue of spectators.
+//! Tournament: one player against another, with a queue of spectators.
 //!
-//! Who has waited longest plays next; who loses goes to the end of the line. Source: the base game's
-//! tournament rules.
+//! The spectator with the longest wait plays next. The loser moves to the end of the queue. Source: the base
+//! game's tournament rules.
 
 use super::{MatchEnd, RESTART, warmup::Warmup};
 use crate::game::clients::Role;
@@ -11,7 +11,7 @@ use crate::game::deathmatch::{
 };
 use crate::model::ClientNum;
 
-/// Lets whoever has waited longest play, as long as there is room. Another warm-up comes with it.
+/// Brings the longest waiting spectator into play while a place is free, and starts another warm-up.
 pub(super) fn add_tournament_player(cx: &mut Context<'_>, sys: &mut Systems) {
     while playing(cx).nth(1).is_none()
         && let Some(next) = cx.clients.next_challenger()
@@ -22,28 +22,28 @@ pub(super) fn add_tournament_player(cx: &mut Context<'_>, sys: &mut Systems) {
     }
 }
 
-/// The two who played, the winner first.
+/// Returns the players of the match, the winner first, if exactly two play.
 fn opponents(cx: &Context<'_>) -> Option<(ClientNum, ClientNum)> {
     let mut players = cx.clients.players_by_score();
     let opponents = players.next().zip(players.next());
     opponents.filter(|_| players.next().is_none())
 }
 
-/// The game is over: counts it for both.
+/// Counts the win and the loss of a finished match.
 pub(super) fn settle_tournament(cx: &mut Context<'_>) {
     let Some((winner, loser)) = opponents(cx) else { return };
     cx.clients.count_win(cx.host, winner);
     cx.clients.count_loss(cx.host, loser);
 }
 
-/// The loser makes room for the next.
+/// Moves the loser to the spectators.
 pub(super) fn remove_tournament_loser(cx: &mut Context<'_>, sys: &mut Systems) {
     if let Some((_, loser)) = opponents(cx) {
         client_context(cx, sys, |clients| clients.change_role(loser, Role::Spectating));
     }
 }
 impl MatchState {
-    /// Who leaves a game loses it. After the game there is nobody left to show the scoreboard to.
+    /// Makes a player who disconnects the loser. During the intermission the level ends at once.
     pub(in crate::game::deathmatch) fn forfeit(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         if !cx.clients.mode().plays_in_turn || !cx.clients.plays(client) {
             return;

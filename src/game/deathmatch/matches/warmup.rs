@@ -1,7 +1,9 @@
-//! Warm-up: the wait for players, and the countdown.
+//! Warm-up: wait for players, and countdown.
 //!
-//! Invariant: configstring 5 says what the warm-up is. Source: the base game's warm-up; OpenArena's
-//! counting of teams.
+//! Invariant: configstring 5 holds the warm-up state. Source: the base game's warm-up; OpenArena's count of
+//! teams.
+//!
+//! Engine names: `CheckTournament`, `CS_WARMUP`.
 
 use super::RESTART;
 use crate::bg::{Team, configstring};
@@ -11,31 +13,31 @@ use crate::game::deathmatch::{
 };
 use crate::{game::modes::Presence, model::LevelTime};
 
-/// What comes before the match.
+/// Warm-up state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Warmup {
-    /// Nothing: it is played.
+    /// No warm-up: the match is played.
     #[default]
     None,
-    /// Too few players are there.
+    /// Too few players.
     Waiting,
-    /// The match begins then.
+    /// Countdown to the match.
     Until {
         start: LevelTime,
-        /// The setting that the countdown was made of.
+        /// Setting that the countdown started from, in seconds.
         seconds: i32,
     },
 }
 
 impl MatchState {
-    /// A level begins: with a warm-up, unless that has just ended.
+    /// Starts the warm-up of a new level, unless the level restart has just ended one.
     pub(super) fn begin_warmup(&mut self, cx: &mut Context<'_>, warmed_up: bool) {
         let wanted = cx.clients.settings.warmup && cx.clients.mode().has_warmup;
         self.set_warmup(cx, if wanted && !warmed_up { Warmup::Waiting } else { Warmup::None });
     }
 }
 
-/// One frame: waits for players, counts down, starts the match.
+/// Runs one frame of the warm-up: waits for players, counts down, starts the match.
 pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
     if playing(cx).next().is_none() {
         return;
@@ -44,7 +46,7 @@ pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
     if in_turn {
         add_tournament_player(cx, sys);
     }
-    if !are_enough(cx) {
+    if !enough_players(cx) {
         if (in_turn || sys.match_state.is_warmup()) && sys.match_state.warmup != Warmup::Waiting {
             sys.match_state.set_warmup(cx, Warmup::Waiting);
         }
@@ -60,7 +62,7 @@ pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
             }
         }
         Warmup::Waiting | Warmup::Until { .. } => {
-            // The restart takes a second of its own.
+            // The restart takes one more second.
             let start = now + seconds.saturating_sub(1).saturating_mul(1000);
             let at_once = seconds <= 1 && (in_turn || !cx.clients.ruleset.short_warmup_restarts);
             let next = Warmup::Until { start, seconds };
@@ -69,7 +71,7 @@ pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
     }
 }
 impl MatchState {
-    /// What comes before the match from now on.
+    /// Sets the warm-up state and its configstring.
     pub(super) fn set_warmup(&mut self, cx: &mut Context<'_>, warmup: Warmup) {
         self.warmup = warmup;
         let text = match warmup {
@@ -84,8 +86,8 @@ impl MatchState {
     }
 }
 
-/// Whether a match can be played with those who are there.
-fn are_enough(cx: &Context<'_>) -> bool {
+/// Whether enough players are in the game for a match.
+fn enough_players(cx: &Context<'_>) -> bool {
     let on = |team| playing(cx).filter(|&client| cx.clients.team(client) == team).count();
     (cx.clients.mode().enough_players)(Presence {
         players: playing(cx).count(),

@@ -1,6 +1,8 @@
 //! Bonus score for kills that defend a flag or its carrier.
 //!
-//! Source: the base game's table of bonuses.
+//! Source: the base game's frag bonuses.
+//!
+//! Engine names: `Team_FragBonuses`, `Team_CheckHurtCarrier`.
 
 use super::within;
 use crate::game::deathmatch::{
@@ -15,14 +17,14 @@ use crate::{
     game::deathmatch::items::Flag,
 };
 
-/// Points for a frag.
+/// Bonus points for a frag.
 const CARRIER: i32 = 2;
 const DANGER: i32 = 2;
 const NEAR_FLAG: i32 = 1;
 const NEAR_CARRIER: i32 = 1;
-/// How long whoever hurt a carrier is a danger to it, in milliseconds.
+/// Time for which a player who hurt a flag carrier endangers it, in ms.
 const DANGER_MS: i32 = 8000;
-/// How near is near, in units.
+/// Radius around a flag or its carrier that counts as near, in units.
 const NEAR: f32 = 1000.0;
 
 fn carries(cx: &Context<'_>, client: ClientNum, flag: Flag) -> bool {
@@ -30,7 +32,7 @@ fn carries(cx: &Context<'_>, client: ClientNum, flag: Flag) -> bool {
     player.is_some_and(|player| player.state.powerups[flag.powerup()] != 0)
 }
 impl TeamState {
-    /// Somebody has hurt another: whoever hurts a carrier is a danger to it for a while.
+    /// Records that a player hurt an enemy who carries the flag of the player's team.
     pub(in crate::game::deathmatch) fn record_carrier_hurt(
         &mut self,
         cx: &mut Context<'_>,
@@ -45,7 +47,7 @@ impl TeamState {
     }
 }
 
-/// What a kill is worth besides the frag. To be asked while the victim still carries what it did.
+/// Adds the team bonus for a kill. Must run while the victim still carries its flag.
 pub(in crate::game::deathmatch) fn reward_kill(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -65,7 +67,7 @@ pub(in crate::game::deathmatch) fn reward_kill(
         let deed = format!("fragged {}'s flag carrier!", victims.upper_name());
         print_deed(cx, killer, &deed);
         sys.match_state.add_score(cx, killer, CARRIER, at);
-        // Whoever hurt it is no danger to anybody now.
+        // The former carrier is no longer in danger.
         for client in ClientNum::all() {
             if cx.clients.role(client).color() == Some(killers) {
                 sys.team_state.assists[client.index()].hurt_carrier_at = None;
@@ -94,7 +96,7 @@ pub(in crate::game::deathmatch) fn reward_kill(
     sys.match_state.add_score(cx, killer, points, at);
 }
 
-/// Whether one of two is near a place and in sight of it.
+/// Whether one of two players is near a position and in sight of it.
 fn guards(cx: &Context<'_>, who: [ClientNum; 2], place: Option<Vec3>) -> bool {
     let Some(place) = place else { return false };
     who.into_iter().map(|client| place_of(cx, client)).any(|at| {

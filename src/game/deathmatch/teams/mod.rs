@@ -1,8 +1,9 @@
-//! Team scores: flags captured, returned and defended.
+//! Team scores: capture, return and defense of flags.
 //!
-//! Where a flag is, is the items' matter; here stands what whoever moved it gets, and what everybody is
-//! told. Invariant: only one bonus is given for a kill, the first that applies. Source: the base game's
-//! capture the flag and its table of bonuses.
+//! Flag positions are in `items`; this module holds the scores and announcements. Invariant: a kill gets one
+//! bonus at most, the first that applies. Source: the base game's capture the flag and its table of bonuses.
+//!
+//! Engine names: `Team_TouchOurFlag`, `Team_TouchEnemyFlag`, `AddTeamScore`.
 
 pub(super) mod frag_bonuses;
 #[cfg(test)]
@@ -13,17 +14,17 @@ use crate::bg::{Event, Persistent, TeamColor, TeamSound, entity_flag};
 use crate::game::deathmatch::{context::Context, items::flags::send_team_sound, systems::Systems};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 
-/// Points for what is done with flags.
+/// Points for actions with flags.
 const CAPTURE: i32 = 5;
 const RETURN: i32 = 1;
 const RETURN_ASSIST: i32 = 1;
 const FRAG_ASSIST: i32 = 2;
-/// For how long an assist counts, in milliseconds.
+/// Time for which an assist counts, in ms.
 const ASSIST_MS: i32 = 10_000;
-/// How often everybody hears that the same flag is taken, in milliseconds.
+/// Minimum interval between two announcements that the same flag was taken, in ms.
 const TAKEN_MS: i32 = 10_000;
 
-/// What somebody has done lately.
+/// Recent actions of a player that can become assists.
 #[derive(Clone, Copy, Debug, Default)]
 struct FlagAssists {
     returned_at: Option<LevelTime>,
@@ -31,12 +32,12 @@ struct FlagAssists {
     hurt_carrier_at: Option<LevelTime>,
 }
 
-/// What is remembered of the teams' fight over a level.
+/// Team state of a level.
 #[derive(Clone, Debug)]
 pub(super) struct TeamState {
-    /// By client number.
+    /// Recent actions by client number.
     assists: [FlagAssists; MAX_CLIENTS],
-    /// When everybody heard last that a flag is taken; by its color.
+    /// Time of the last announcement that a flag was taken, by flag color.
     taken_at: [Option<LevelTime>; 2],
 }
 
@@ -46,12 +47,12 @@ impl Default for TeamState {
     }
 }
 
-/// Whether something has happened within so many milliseconds.
+/// Whether an event happened within the last `ms` milliseconds.
 fn within(at: Option<LevelTime>, now: LevelTime, ms: i32) -> bool {
     at.is_some_and(|at| now.distance(at) < ms)
 }
 
-/// A name as it stands in a line about flags.
+/// Returns a client's name, quoted for a message about flags.
 fn quoted_name(cx: &Context<'_>, client: ClientNum) -> String {
     let player = cx.clients.player(client);
     player.map_or_else(String::new, |player| player.name.replace('"', "'"))
@@ -66,7 +67,7 @@ fn place_of(cx: &Context<'_>, client: ClientNum) -> Vec3 {
     cx.clients.player(client).map_or(Vec3::ZERO, |player| player.state.origin)
 }
 
-/// Somebody has taken the flag of the others.
+/// Announces that a player has taken the enemy flag.
 pub(in crate::game::deathmatch) fn announce_flag_taken(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -90,7 +91,7 @@ pub(in crate::game::deathmatch) fn announce_flag_taken(
     }
 }
 
-/// Somebody has brought the flag of its own team home.
+/// Rewards a player who returned the flag of the own team.
 pub(in crate::game::deathmatch) fn reward_return(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -104,7 +105,7 @@ pub(in crate::game::deathmatch) fn reward_return(
     sys.match_state.add_score(cx, client, RETURN, at);
 }
 
-/// Somebody has brought the flag of the others to its own.
+/// Rewards a player who captured the enemy flag, and the assists.
 pub(in crate::game::deathmatch) fn reward_capture(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -146,7 +147,7 @@ pub(in crate::game::deathmatch) fn reward_capture(
     }
 }
 
-/// A point for a team, and how that changes the game.
+/// Adds a point to a team and plays the sound for its score, lead or tie.
 fn score_for_team(cx: &mut Context<'_>, color: TeamColor) {
     let scores = &mut cx.clients.team_scores;
     let (own, other) = (scores[color as usize], scores[color.other() as usize]);
@@ -166,7 +167,7 @@ fn score_for_team(cx: &mut Context<'_>, color: TeamColor) {
     cx.clients.rank(cx.host);
 }
 
-/// A player's points count for its team, too, where teams are all there is.
+/// Adds a player's points to the team score, in game types that count them so.
 pub(in crate::game::deathmatch) fn share_score(
     cx: &mut Context<'_>,
     client: ClientNum,

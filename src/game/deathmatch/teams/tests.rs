@@ -1,4 +1,4 @@
-//! Capture the flag, in open space.
+//! Tests of capture the flag in open space.
 
 use crate::game::deathmatch::{
     combat::death::suicide, items::flags::touch_team_item, teams::frag_bonuses::reward_kill,
@@ -16,7 +16,7 @@ fn client(number: usize) -> ClientNum {
     ClientNum::new(number).expect("a client number")
 }
 
-/// Red 0 and 1, blue 2 and 3, far from each other.
+/// Starts a level with clients 0 and 1 in red and 2 and 3 in blue, far from each other.
 fn field(ruleset: &'static Ruleset, game_type: &str) -> (Deathmatch, TestHost) {
     let mut host = TestHost::of_ruleset(ruleset);
     host.set_setting("g_gametype", game_type);
@@ -48,7 +48,7 @@ fn scores(game: &Deathmatch) -> [i32; 4] {
     [0, 1, 2, 3].map(|number| persistant_of(game, number, Persistent::Score))
 }
 
-/// Team sounds that are shown now.
+/// Returns the team sounds of the frame.
 fn sounds(game: &Deathmatch) -> Vec<i32> {
     (64..256)
         .filter_map(|number| game.entity(crate::model::EntityNum::new(number)?))
@@ -58,7 +58,7 @@ fn sounds(game: &Deathmatch) -> Vec<i32> {
 }
 
 #[test]
-fn openarena_marks_deaths_by_a_mate_and_by_oneself() {
+fn openarena_marks_team_kills_and_suicides() {
     for (ruleset, marked) in [(Ruleset::BASEOA, 1), (Ruleset::BASEQ3, 0)] {
         let (mut game, mut host) = field(ruleset, "4");
         game.with(&mut host, |cx, sys| suicide(cx, sys, client(0)));
@@ -70,7 +70,7 @@ fn openarena_marks_deaths_by_a_mate_and_by_oneself() {
 }
 
 #[test]
-fn a_flag_is_taken_and_captured() {
+fn flag_is_taken_and_captured() {
     for ruleset in Ruleset::ALL {
         let (mut game, mut host) = field(ruleset, "4");
         assert!(game.with(&mut host, |cx, sys| touch_team_item(
@@ -118,7 +118,7 @@ fn m38_flag_is_dropped_when_its_carrier_begins_again() {
 }
 
 #[test]
-fn scores_are_led_tied_and_raised() {
+fn team_sound_follows_score_lead_and_tie() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     for (number, own, sound) in
         [(0, Flag::Red, 10), (2, Flag::Blue, 12), (2, Flag::Blue, 11), (2, Flag::Blue, 9)]
@@ -134,9 +134,9 @@ fn scores_are_led_tied_and_raised() {
 }
 
 #[test]
-fn who_returned_a_flag_or_fragged_its_carrier_assists() {
+fn flag_return_and_carrier_frag_count_as_assists() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
-    // Blue takes red's flag, is killed for it, and red brings the flag home and captures.
+    // Blue takes the red flag and is killed. Red returns the flag and captures.
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(2), Flag::Red, false));
     host.sent.clear();
     game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
@@ -147,7 +147,7 @@ fn who_returned_a_flag_or_fragged_its_carrier_assists() {
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Red, false));
     assert_eq!(scores(&game), [5, 6, 0, 0], "1 and 2 for the assists");
     assert_eq!(persistant_of(&game, 1, Persistent::Assist), 2);
-    // After ten seconds nothing is left of it.
+    // Assists expire after ten seconds.
     game.clients.now = LevelTime(11_000);
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Red, false));
@@ -155,7 +155,7 @@ fn who_returned_a_flag_or_fragged_its_carrier_assists() {
 }
 
 #[test]
-fn whoever_hurt_the_carrier_is_worth_two() {
+fn frag_of_player_who_hurt_carrier_scores_two() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
     game.with(&mut host, |cx, sys| sys.team_state.record_carrier_hurt(cx, client(0), client(2)));
@@ -166,24 +166,24 @@ fn whoever_hurt_the_carrier_is_worth_two() {
     game.with(&mut host, |cx, sys| sys.team_state.record_carrier_hurt(cx, client(0), client(2)));
     game.clients.now = LevelTime(9000);
     game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
-    assert_eq!(scores(&game), [0, 2, 0, 0], "8 seconds are over");
+    assert_eq!(scores(&game), [0, 2, 0, 0], "after 8 seconds");
 }
 
 #[test]
-fn guarding_the_own_carrier_is_worth_one() {
+fn frag_near_own_carrier_scores_one() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
     game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
-    assert_eq!(scores(&game), [0; 4], "too far away");
+    assert_eq!(scores(&game), [0; 4], "out of range");
     put(&mut game, 1, 5900.0);
     game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 1, 0, 0]);
     game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(0), client(1)));
-    assert_eq!(scores(&game), [0, 1, 0, 0], "a mate is worth nothing");
+    assert_eq!(scores(&game), [0, 1, 0, 0], "a teammate scores nothing");
 }
 
 #[test]
-fn points_are_the_teams_in_team_deathmatch_only() {
+fn player_points_count_for_team_in_team_deathmatch() {
     for (game_type, team_scores) in [("3", [2, -1]), ("4", [0, 0])] {
         let (mut game, mut host) = field(Ruleset::BASEQ3, game_type);
         game.with(&mut host, |cx, sys| sys.match_state.add_score(cx, client(0), 2, Vec3::ZERO));

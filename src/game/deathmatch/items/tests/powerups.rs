@@ -13,7 +13,7 @@ fn rune_works_until_its_holder_dies() {
     assert!(!level.is_there(guard) && level.is_there(scout), "one at a time");
     let state = level.state(client);
     assert_eq!((state.stats[0], state.stats[4], state.stats[7]), (200, 200, 200));
-    // Fast regeneration ends at half of the doubled maximum plus 10%, slow regeneration at all of it.
+    // Fast regeneration ends at half of the raised maximum plus 10%, slow regeneration at all of it.
     state.stats[0] = 30;
     level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 1000));
     assert_eq!(level.state(client).stats[0], 45);
