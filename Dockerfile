@@ -4,22 +4,22 @@
 #   docker run --rm --network host fragd
 #   docker run --rm --network host fragd serve +set sv_hostname "Ours" +map oa_dm4
 #
-# The host's network, since behind a bridge every player may appear to come from the gateway, and
-# limits per address would then hit all of them together. Where a bridge has to be:
-# `-p 27960:27960/udp`. A configuration of one's own is mounted over /etc/fragd/fragd.toml.
+# Use the host network: behind a bridge all players may have the gateway's address, and limits per address
+# would apply to all of them together. With a bridge, publish the port: `-p 27960:27960/udp`.
+# Mount your own configuration over /etc/fragd/fragd.toml.
 
 FROM rust:1-slim-bookworm AS build
 WORKDIR /src
 COPY . .
-# Downloaded crates and compiled dependencies outlive the layer, so that the next build is short.
-# The binary is copied out of the cache, without the line tables that only a debugger wants.
+# Downloaded crates and compiled dependencies are cached outside the layer, which shortens the next build.
+# The binary is copied out of the cache, without line tables for debuggers.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
     cargo build --locked --release --bin fragd \
     && cp target/release/fragd /usr/local/bin/fragd \
     && strip --strip-debug /usr/local/bin/fragd
 
-# Only the C library and what Rust's runtime needs of it: no shell, no package manager.
+# C library and its runtime dependencies only: no shell, no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot
 LABEL org.opencontainers.image.title="fragd" \
       org.opencontainers.image.description="A headless Quake III Arena dedicated server" \
@@ -29,10 +29,10 @@ COPY config/fragd.toml /etc/fragd/fragd.toml
 COPY LICENSE-MIT LICENSE-APACHE /usr/share/doc/fragd/
 USER nonroot:nonroot
 EXPOSE 27960/udp
-# Asks as a server browser does: a process that hangs does not answer. Who changes the port changes
-# this too (`--health-cmd`, or `healthcheck` of a compose file).
+# Query like a server browser: a process that hangs does not answer. With another port, change the check
+# too (`--health-cmd`, or `healthcheck` of a compose file).
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=3 \
     CMD ["/usr/local/bin/fragd", "query", "127.0.0.1"]
 ENTRYPOINT ["/usr/local/bin/fragd"]
-# The game log is a file of its own; here what matters goes to the container's log.
+# No game log file: match events are in the container's log.
 CMD ["serve", "--config", "/etc/fragd/fragd.toml", "+set", "g_log", ""]

@@ -51,8 +51,7 @@ pub struct BotsOptions {
     /// The load test.
     #[command(flatten)]
     pub test: LoadTest,
-    /// Process id of the server on this machine, to measure CPU time and memory; several, separated by
-    /// commas, are added up
+    /// Process id of a local server, to measure CPU time and memory; several (comma-separated) are added
     #[arg(long, value_name = "PID", value_delimiter = ',')]
     pub pid: Vec<u32>,
     /// Print the summary as one JSON object

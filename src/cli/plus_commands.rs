@@ -62,7 +62,7 @@ impl PlusCommands {
         Ok(commands)
     }
 
-    /// Whether there are no commands.
+    /// Whether the list of commands is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -1,4 +1,6 @@
-//! Background text writer: a thread for sinks that may block, such as a paused terminal or a full pipe.
+//! Background text writer: a thread for sinks that may block.
+//!
+//! Examples of such sinks are a paused terminal and a full pipe.
 //!
 //! Invariants: [`BackgroundWriter::write`] never waits; at most [`BOUNDS`] are queued; text beyond that is
 //! dropped and counted. Once the sink accepts text again, at most one log line per second reports the count.
@@ -15,11 +17,11 @@ use std::{
 
 use super::byte_queue::{Bounds, Receiver, Sender, byte_queue};
 
-/// Text that may wait for a sink.
+/// Bounds of the queue to a sink.
 const BOUNDS: Bounds = Bounds { messages: 8192, bytes: 1 << 20 };
 /// Minimum time between two reports of dropped text.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
-/// Time between two looks at whether everything was written.
+/// Poll interval of a wait for the last write.
 const FLUSH_POLL: Duration = Duration::from_millis(2);
 
 /// Reports how many pieces of text were dropped in total.
@@ -62,7 +64,7 @@ impl BackgroundWriter {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Waits until everything was written, or for so long. Returns whether everything was written.
+    /// Waits until everything is written, at most for `longest`. Returns whether everything is written.
     pub(super) fn wait(&self, longest: Duration) -> bool {
         let end = Instant::now() + longest;
         while self.sender.held() > 0 {
@@ -98,11 +100,11 @@ fn write_all(
 ) {
     let mut reported = 0;
     let mut report_at = Instant::now();
-    // A report through a sink that fails would be dropped, and cause the next one.
-    let mut moves = false;
+    // A report through a failing sink would be dropped and cause the next one.
+    let mut writes = false;
     loop {
         let total = dropped.load(Ordering::Relaxed);
-        let is_due = moves && total != reported;
+        let is_due = writes && total != reported;
         if is_due && report_at <= Instant::now() {
             report(total);
             (reported, report_at) = (total, Instant::now() + REPORT_INTERVAL);
@@ -110,8 +112,8 @@ fn write_all(
         }
         match receiver.recv(is_due.then_some(report_at)) {
             Ok(piece) => {
-                moves = sink.write_all(&piece).and_then(|()| sink.flush()).is_ok();
-                if !moves {
+                writes = sink.write_all(&piece).and_then(|()| sink.flush()).is_ok();
+                if !writes {
                     dropped.fetch_add(1, Ordering::Relaxed);
                 }
             }
@@ -127,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// A sink that takes a piece only when the test allows it, and fails when the test has ended.
+    /// A sink that accepts a piece only when the test allows it, and fails after the test.
     struct Gate(mpsc::Receiver<()>, Arc<Mutex<Vec<u8>>>);
 
     impl Write for Gate {
@@ -162,7 +164,7 @@ mod tests {
     const SOON: Duration = Duration::from_secs(20);
 
     #[test]
-    fn stopped_sink_costs_text_and_is_reported_once_it_moves() {
+    fn blocked_sink_loses_text_and_reports_it_once() {
         for (messages, bytes) in [(10, usize::MAX), (usize::MAX >> 8, 50)] {
             let messages = messages.min(1000);
             let Fixture { mut writer, gate, text, reports } = start(messages, bytes);

@@ -1,7 +1,7 @@
 //! Datagram batching: many datagrams per system call where the system supports it.
 //!
 //! Invariants: all buffers are allocated once; a datagram longer than [`DATAGRAM_BYTES_MAX`] is reported as
-//! such and its bytes are never shown; addresses are canonical (see [`canonical`]).
+//! such and its bytes are discarded; addresses are canonical (see [`canonical`]).
 //! Batching saves a quarter of the cost of a receive and a sixth of the cost of a send.
 
 use std::{io, net::SocketAddr};
@@ -11,10 +11,10 @@ use mio::net::UdpSocket;
 /// Datagrams per system call.
 pub(super) const BATCH: usize = 64;
 
-/// Longest datagram taken, in bytes. The protocol's own end at 1400.
+/// Maximum length of a datagram, in bytes. Those of the protocol end at 1400.
 pub(super) const DATAGRAM_BYTES_MAX: usize = 2048;
 
-/// Room for one datagram: enough more than the longest to tell that one was longer.
+/// Buffer size of one datagram. The extra bytes reveal a datagram that is too long.
 const SLOT_BYTES: usize = DATAGRAM_BYTES_MAX + 64;
 
 const _: () = assert!(SLOT_BYTES > DATAGRAM_BYTES_MAX);
@@ -22,15 +22,15 @@ const _: () = assert!(SLOT_BYTES > DATAGRAM_BYTES_MAX);
 /// Datagrams per system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Batching {
-    /// Up to [`BATCH`].
+    /// Up to [`BATCH`] datagrams per system call.
     #[cfg(target_os = "linux")]
     Many,
-    /// One.
+    /// One datagram per system call.
     One,
 }
 
 impl Batching {
-    /// The best that this platform has.
+    /// The fastest method of this platform.
     pub(super) const BEST: Self = {
         #[cfg(target_os = "linux")]
         {
@@ -48,14 +48,14 @@ impl Batching {
 pub(super) enum ReceiveStatus {
     /// The socket may hold more.
     More,
-    /// The socket is empty: the poll will tell when something arrives.
+    /// The socket is empty. The poll reports the next arrival.
     Drained,
 }
 
 /// The datagrams of one receive.
 pub(super) struct ReceiveBatch {
     slots: Box<[[u8; SLOT_BYTES]]>,
-    /// Sender and length of each datagram; the length is over the maximum when it was cut.
+    /// Sender and length of each datagram. A length above the maximum means that it was truncated.
     arrived: Vec<(SocketAddr, usize)>,
     batching: Batching,
     #[cfg(target_os = "linux")]
@@ -91,7 +91,7 @@ impl ReceiveBatch {
                 Ok(()) => return Ok(ReceiveStatus::More),
             }
         }
-        // Only batches need to know.
+        // Only batched receives use the length.
         let _ = (family, self.batching);
         while self.arrived.len() < BATCH {
             match socket.recv_from(&mut self.slots[self.arrived.len()]) {
@@ -107,7 +107,7 @@ impl ReceiveBatch {
         Ok(ReceiveStatus::More)
     }
 
-    /// Sender and bytes of each datagram; no bytes, but the sender, of one that was too long.
+    /// Returns sender and bytes of each datagram. One that is too long has no bytes.
     pub(super) fn datagrams(&self) -> impl Iterator<Item = (SocketAddr, Option<&[u8]>)> {
         self.arrived
             .iter()
@@ -125,7 +125,7 @@ fn drained_if_would_block(error: io::Error) -> io::Result<ReceiveStatus> {
 pub(super) enum Family {
     /// IPv4.
     V4,
-    /// IPv6 and nothing else.
+    /// IPv6 only.
     V6,
 }
 
@@ -138,8 +138,9 @@ impl Family {
     }
 }
 
-/// Returns the canonical form of an address, so that two datagrams of one peer compare equal. IPv4 is never
-/// IPv4-mapped, and no flow label is kept.
+/// Returns the canonical form of an address, so that the sources of one peer compare equal.
+///
+/// IPv4-mapped addresses become IPv4, and the flow label is cleared.
 pub(super) fn canonical(mut address: SocketAddr) -> SocketAddr {
     address.set_ip(address.ip().to_canonical());
     if let SocketAddr::V6(v6) = &mut address {
@@ -148,9 +149,9 @@ pub(super) fn canonical(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-/// Datagrams on their way to one socket.
+/// Datagrams to send through one socket.
 pub(super) struct SendBatch {
-    /// Which socket, by its number; meaningless while empty.
+    /// Number of the socket; meaningless while the batch is empty.
     pub(super) socket: usize,
     slots: Vec<Vec<u8>>,
     to: Vec<SocketAddr>,
@@ -166,7 +167,7 @@ impl SendBatch {
         }
     }
 
-    /// Room for the next datagram. It counts only once it is committed.
+    /// Buffer of the next datagram, which belongs to the batch once it is committed.
     pub(super) fn next_slot(&mut self) -> &mut Vec<u8> {
         let slot = &mut self.slots[self.to.len()];
         slot.clear();
@@ -187,7 +188,7 @@ impl SendBatch {
         self.to.len() == BATCH
     }
 
-    /// The committed datagrams.
+    /// Returns the committed datagrams.
     pub(super) fn datagrams(&self) -> (&[Vec<u8>], &[SocketAddr]) {
         (&self.slots[..self.to.len()], &self.to)
     }
@@ -199,8 +200,9 @@ impl SendBatch {
     }
 }
 
-/// Sends the first datagrams of `datagrams`, each to its address in `to`; how many, at least one. An
-/// error is the first one's.
+/// Sends the first of `datagrams`, each to its address in `to`, and returns their number, at least one.
+///
+/// An error is that of the first datagram.
 pub(super) fn send(
     socket: &UdpSocket,
     datagrams: &[Vec<u8>],
@@ -235,11 +237,12 @@ mod linux {
         os::fd::AsRawFd,
     };
 
-    /// An address to fill arrays with.
+    /// Placeholder address for arrays.
     const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 
-    /// The kernel's view of a batch to receive. One per family: the room for an address is set when
-    /// they are made, and the kernel's answer stays in it.
+    /// Kernel headers of a receive batch, one set per address family.
+    ///
+    /// The size of an address is set at creation, and the kernel writes into it.
     pub(super) struct Headers {
         v4: MultiHeaders<SockaddrIn>,
         v6: MultiHeaders<SockaddrIn6>,
@@ -293,7 +296,7 @@ mod linux {
         datagrams: &[Vec<u8>],
         to: &[SocketAddr],
     ) -> io::Result<usize> {
-        /// Most batches are short, and the headers of a long one cost something to lay out.
+        /// Batch size of the small header array: most batches are short, and long arrays cost time to fill.
         const FEW: usize = 8;
         if to.len() <= FEW {
             send_up_to::<FEW>(socket, datagrams, to)
@@ -334,7 +337,7 @@ mod tests {
         Some(UdpSocket::from_std(socket))
     }
 
-    /// Every way of sending and receiving, over both families where the machine has them.
+    /// Returns every method of sending and receiving, over both families where available.
     fn ways() -> impl Iterator<Item = (&'static str, Batching)> {
         ["127.0.0.1", "::1"].into_iter().flat_map(|ip| [(ip, Batching::BEST), (ip, Batching::One)])
     }
@@ -351,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_arrives_as_it_was_sent() {
+    fn batch_arrives_as_sent() {
         for (ip, batching) in ways() {
             let (Some(a), Some(b)) = (bound(ip), bound(ip)) else { continue };
             let (from, to) = (a.local_addr().unwrap(), b.local_addr().unwrap());
@@ -359,7 +362,7 @@ mod tests {
             let mut received = ReceiveBatch::new(batching);
             for round in 0u8..3 {
                 for number in 0..BATCH as u8 {
-                    // Lengths from nothing to the longest.
+                    // Lengths from 0 to the maximum.
                     let len = DATAGRAM_BYTES_MAX * usize::from(number) / (BATCH - 1);
                     outgoing.next_slot().resize(len, number ^ round);
                     outgoing.commit(to);
@@ -389,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn one_byte_too_many_is_noticed() {
+    fn oversize_datagram_is_reported() {
         for (ip, batching) in ways() {
             let (Some(a), Some(b)) = (bound(ip), bound(ip)) else { continue };
             let to = b.local_addr().unwrap();
@@ -404,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn the_uncommitted_datagram_survives_a_send() {
+    fn uncommitted_datagram_survives_a_send() {
         let mut outgoing = SendBatch::new();
         let to = "127.0.0.1:9".parse().unwrap();
         for text in [b"one", b"two"] {
@@ -418,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn one_peer_has_one_address() {
+    fn peer_addresses_are_canonical() {
         assert_eq!(
             canonical("[::ffff:10.1.2.3]:5".parse().unwrap()),
             "10.1.2.3:5".parse().unwrap()

@@ -15,9 +15,9 @@ use std::{
 /// Bounds of a queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Messages that may wait.
+    /// Maximum queued messages.
     pub(super) messages: usize,
-    /// Bytes that may wait, the message being written included.
+    /// Maximum queued bytes, including the message being written.
     pub(super) bytes: usize,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Refused {
     Closed,
 }
 
-/// Sending end.
+/// Sending end of a queue.
 #[derive(Debug)]
 pub(super) struct Sender<T> {
     queue: SyncSender<(T, usize)>,
@@ -45,7 +45,7 @@ impl<T> Clone for Sender<T> {
     }
 }
 
-/// Receiving end.
+/// Receiving end of a queue.
 #[derive(Debug)]
 pub(super) struct Receiver<T> {
     queue: mpsc::Receiver<(T, usize)>,
@@ -82,14 +82,14 @@ impl<T> Sender<T> {
         sent
     }
 
-    /// Returns the bytes that wait, the message being written included.
+    /// Returns the queued bytes, including the message being written.
     pub(super) fn held(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
 }
 
 impl<T> Receiver<T> {
-    /// Returns the next message, and waits for it until `end`, or as long as there is a sender.
+    /// Returns the next message, after a wait until `end` at most, or while a sender exists.
     pub(super) fn recv(&mut self, end: Option<Instant>) -> Result<T, RecvTimeoutError> {
         self.held.fetch_sub(std::mem::take(&mut self.taken), Ordering::Relaxed);
         let (message, bytes) = match end {

@@ -10,20 +10,20 @@ use std::{
 
 use crate::model::Millis;
 
-/// A monotonic clock in whole milliseconds, zero at its making.
+/// Monotonic clock in whole milliseconds, zero at its creation.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
 }
 
 impl Clock {
-    /// A clock that starts now.
+    /// Creates a clock that starts now.
     #[must_use]
     pub fn start() -> Self {
         Self { start: Instant::now() }
     }
 
-    /// Milliseconds since the start, rounded down: an instant is reported only once it has come.
+    /// Returns the milliseconds since the start, rounded down, so that no instant is reported early.
     #[must_use]
     pub fn now(&self) -> Millis {
         Millis(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX))
@@ -42,7 +42,7 @@ impl Clock {
     }
 }
 
-/// Milliseconds since 1970-01-01 UTC by the machine's time of day, which may jump. Zero before that.
+/// Returns the milliseconds since 1970-01-01 UTC by the system clock, which may jump; 0 before that date.
 #[must_use]
 pub fn unix_millis() -> u64 {
     SystemTime::now()
@@ -50,11 +50,11 @@ pub fn unix_millis() -> u64 {
         .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// `N` unpredictable bytes from the operating system, for keys and seeds.
+/// Returns `N` random bytes from the operating system, for keys and seeds.
 pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)
-        .map_err(|error| io::Error::other(format!("the system gives no random bytes: {error}")))?;
+        .map_err(|error| io::Error::other(format!("random bytes not available: {error}")))?;
     Ok(bytes)
 }
 
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sleeping_until_an_instant_is_neither_early_nor_never() {
+    fn sleep_until_an_instant_is_exact() {
         let clock = Clock::start();
         let target = clock.now() + Millis(5);
         std::thread::sleep(clock.until(target).unwrap());
@@ -74,12 +74,12 @@ mod tests {
     }
 
     #[test]
-    fn secrets_differ() {
+    fn random_bytes_differ() {
         assert_ne!(random_bytes::<16>().unwrap(), random_bytes::<16>().unwrap());
     }
 
     #[test]
-    fn the_time_of_day_is_of_this_century() {
+    fn unix_time_is_of_this_century() {
         assert!(unix_millis() > 1_600_000_000_000);
     }
 }

@@ -17,16 +17,16 @@ use std::{
 /// Longest line taken, in bytes without its end.
 pub const LINE_BYTES_MAX: usize = 1023;
 
-/// Lines that may wait to be run; the reader then waits too.
+/// Maximum queued lines. The reader waits while the queue is full.
 pub(super) const LINES_WAITING_MAX: usize = 64;
 
 /// Source of console lines.
 #[derive(Default)]
 pub enum Console {
-    /// Nowhere.
+    /// No console input.
     #[default]
     Off,
-    /// Standard input, as long as it is open. The reading thread lives until it ends, or the process.
+    /// Standard input. The reading thread ends with the input or the process.
     Stdin,
     /// Any reader. Its thread ends with it, or at the first line after the loop has ended.
     Reader(Box<dyn Read + Send>),
@@ -44,12 +44,12 @@ pub(super) enum Input {
 /// The loop's end of the reading thread.
 pub(super) struct Lines {
     receiver: Receiver<Input>,
-    /// Kept, for a thread that ends would take its own away, and unseen wakeups with it.
+    /// Kept alive: dropping it with the reading thread would lose pending wake-ups.
     _waker: Arc<mio::Waker>,
 }
 
 impl Lines {
-    /// Starts reading; `None` when there is nothing to read. The waker is called after each input.
+    /// Starts the reading thread, or returns `None` without console input. The waker is called after each input.
     pub(super) fn start(
         console: Console,
         waker: impl FnOnce() -> io::Result<mio::Waker>,
@@ -68,7 +68,7 @@ impl Lines {
         Ok(Some(Self { receiver, _waker: waker }))
     }
 
-    /// The next input, if one waits.
+    /// Returns the next queued input.
     pub(super) fn next(&self) -> Option<Input> {
         self.receiver.try_recv().ok()
     }
@@ -93,7 +93,7 @@ fn read_lines(reader: &mut dyn Read, sender: &SyncSender<Input>, waker: &mio::Wa
     }
 }
 
-/// Cuts bytes into lines, holding never more than one.
+/// Splits bytes into lines. Buffers at most one line.
 #[derive(Default)]
 struct Splitter {
     line: Vec<u8>,
@@ -113,7 +113,7 @@ impl Splitter {
                     return true;
                 }
             } else if self.line.len() <= LINE_BYTES_MAX {
-                // One byte over the bound, for that may be the carriage return.
+                // One byte above the limit may be the carriage return.
                 self.line.push(byte);
             } else {
                 self.too_long = true;
@@ -139,8 +139,7 @@ impl Splitter {
 
 /// Standard input that leaves a terminal alone while another program owns it.
 ///
-/// Reading from the terminal in the background would stop the whole process (SIGTTIN), and with it the
-/// players' game.
+/// Reading from the terminal in the background would stop the whole process (SIGTTIN).
 struct Stdin(io::Stdin);
 
 impl Read for Stdin {
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_by_newline_or_by_the_end_of_input() {
+    fn line_ends_at_newline_or_end_of_input() {
         assert_eq!(
             split_all(&[b"sta", b"tus\nmap q3dm1", b"7\r\n\nquit"]),
             [line("status"), line("map q3dm17"), line(""), line("quit"),]
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_reported_and_not_run_in_part() {
+    fn long_line_is_reported_and_not_run() {
         let longest = "x".repeat(LINE_BYTES_MAX);
         assert_eq!(split_all(&[longest.as_bytes(), b"\n"]), [line(&longest)]);
         assert_eq!(split_all(&[longest.as_bytes(), b"\r\n"]), [line(&longest)]);
@@ -224,7 +223,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn however_the_bytes_are_cut_the_lines_are_the_same(
+        fn lines_are_independent_of_read_sizes(
             bytes in proptest::collection::vec(
                 prop_oneof![3 => Just(b'a'), 1 => Just(b'\n'), 1 => any::<u8>()], 0..3000),
             cut in 1usize..1500,

@@ -44,13 +44,13 @@ const ERRORS_IN_A_ROW_MAX: u32 = 16;
 /// Delay after which a frame counts as late.
 const LATE: Millis = Millis(10);
 
-/// Poll events taken at once.
+/// Poll events handled at once.
 const EVENTS_PER_WAKE: usize = 1024;
 
-/// Longest wait for room in the kernel's queue on exit.
+/// Maximum wait for room in the kernel's send queue on exit.
 const EXIT_FLUSH: Duration = Duration::from_millis(250);
 
-/// Longest wait for standard output on exit.
+/// Maximum wait for standard output on exit.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// Runs `node` on `sockets` until it finishes, and sends its last datagrams.
@@ -58,7 +58,7 @@ const LAST_OUTPUT: Duration = Duration::from_secs(1);
 /// `sockets` must have at least as many ports as the node.
 ///
 /// # Errors
-/// The system's, about the loop itself. An error of one peer never ends the loop.
+/// System errors of the loop itself. An error of one peer never ends the loop.
 pub fn run<N: Hosted + ?Sized>(
     node: &mut N,
     sockets: Sockets,
@@ -114,7 +114,7 @@ pub(super) struct Loop<'a, N: ?Sized> {
     outgoing: SendBatch,
     /// Sockets that may have unread data, in the order of their turns.
     readable: VecDeque<usize>,
-    /// None once it failed.
+    /// `None` after it failed.
     output: Option<Box<dyn Write + 'a>>,
     /// The writer of `output` if it is standard output.
     stdout: Option<BackgroundWriter>,
@@ -188,8 +188,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             }
             Some(Duration::ZERO)
         } else {
-            // The poll rounds up to whole milliseconds where it must, so it is never early, and the last
-            // millisecond is slept, not spun.
+            // The poll rounds up to whole milliseconds where necessary, so it never wakes early and never spins.
             self.clock.until(next)
         };
         match self.poll.poll(events, timeout) {
@@ -204,7 +203,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
                 let poll = (self.poll.registry(), event.token());
                 socket.send_waiting(poll, &mut self.counters);
             }
-            // Reading reports errors, too.
+            // Receiving reports errors, too.
             if (event.is_readable() || event.is_error()) && !socket.is_queued {
                 socket.is_queued = true;
                 self.readable.push_back(number);
@@ -247,7 +246,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
                     socket.errors_in_a_row = 0;
                     fill == ReceiveStatus::More
                 }
-                // Usually an unreachable peer's error, which does not concern the next datagram.
+                // Usually the error of an unreachable peer, which does not affect the next datagram.
                 Err(error) => {
                     self.counters.receive_errors += 1;
                     socket.errors_in_a_row += 1;
@@ -372,7 +371,7 @@ fn collect<N: Hosted + ?Sized>(
     }
 }
 
-/// Sends the batch.
+/// Sends the batch and clears it.
 fn flush(
     sockets: &mut Sockets,
     outgoing: &mut SendBatch,

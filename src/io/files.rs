@@ -1,6 +1,6 @@
 //! File access: bounded reads, and writes that follow no foreign links.
 //!
-//! Invariants: no file costs more memory than its bound, whatever size it claims; a link that another user
+//! Invariants: no file costs more memory than its bound, even if it claims a larger size; a link that another user
 //! may have created is not followed for writing; a file that was found rather than named is read only if
 //! it is regular (`open_regular`).
 
@@ -12,31 +12,31 @@ use std::{
 
 use thiserror::Error;
 
-/// Largest config file taken, in bytes.
+/// Maximum size of a config file, in bytes.
 pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Error of a file, with the remedy.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// Nothing there.
+    /// The file does not exist.
     #[error("{path} not found; check the name, or omit it to run with the defaults")]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// Not allowed to read it.
+    /// No permission to read the file.
     #[error("{path} not readable for this user; check its owner and mode")]
     Forbidden {
         /// The file.
         path: PathBuf,
     },
-    /// A directory.
+    /// The path names a directory.
     #[error("{path} is a directory (expected a file)")]
     Directory {
         /// The directory.
         path: PathBuf,
     },
-    /// Larger than its kind may be.
+    /// The file exceeds its maximum size.
     #[error("{path} too long (max {max} bytes)")]
     TooLong {
         /// The file.
@@ -44,12 +44,12 @@ pub enum FileError {
         /// The bound in bytes.
         max: u64,
     },
-    /// Not text.
+    /// The file is not UTF-8 text.
     #[error("{path}:{line}: not UTF-8; save the file as UTF-8")]
     NotText {
         /// The file.
         path: PathBuf,
-        /// Line of the first wrong byte, from 1.
+        /// Line of the first invalid byte, from 1.
         line: usize,
     },
     /// Other system error.
@@ -62,8 +62,9 @@ pub enum FileError {
     },
 }
 
-/// The text of the config file at `path`, of at most [`CONFIG_BYTES_MAX`] bytes of UTF-8. A pipe that the
-/// operator names is read to its end.
+/// Reads the config file at `path`, at most [`CONFIG_BYTES_MAX`] bytes of UTF-8.
+///
+/// A pipe that the operator names is read to its end.
 pub fn read_config(path: &Path) -> Result<String, FileError> {
     let named = || path.to_owned();
     let failed = |source: io::Error| match source.kind() {
@@ -86,8 +87,9 @@ pub fn read_config(path: &Path) -> Result<String, FileError> {
     })
 }
 
-/// Opens a regular file to read. Anything else is an error: opening a pipe would wait for a writer, and
-/// opening a device may do something.
+/// Opens a regular file for reading.
+///
+/// Anything else is an error: opening a pipe would wait for a writer, and opening a device may have side effects.
 pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file");
     if !fs::metadata(path)?.is_file() {
@@ -95,7 +97,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     }
     let mut options = OpenOptions::new();
     options.read(true);
-    // Between the two looks a pipe may have taken the file's place.
+    // A pipe may have replaced the file since the first check.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nix::libc::O_NONBLOCK);
     let file = options.open(path)?;
@@ -125,7 +127,7 @@ pub(super) fn open_to_write(path: &Path, options: &mut OpenOptions) -> io::Resul
     })
 }
 
-/// Opens a file to write, as `options` say.
+/// Opens a file for writing with the given options.
 #[cfg(not(unix))]
 pub(super) fn open_to_write(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.open(path)
@@ -143,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn a_config_comes_back_whole() {
+    fn config_file_is_read_completely() {
         let path = scratch("good", "sv_hostname = \"Größe\"\n".as_bytes());
         assert_eq!(read_config(&path).unwrap(), "sv_hostname = \"Größe\"\n");
         fs::remove_file(path).unwrap();
     }
 
     #[test]
-    fn a_config_of_exactly_the_bound_passes_and_one_byte_more_does_not() {
+    fn config_file_above_the_limit_is_rejected() {
         let path = scratch("bound", &vec![b'#'; CONFIG_BYTES_MAX as usize]);
         assert_eq!(read_config(&path).unwrap().len() as u64, CONFIG_BYTES_MAX);
         fs::write(&path, vec![b'#'; CONFIG_BYTES_MAX as usize + 1]).unwrap();
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_path_and_line() {
+    fn file_errors_name_path_and_line() {
         let path = scratch("latin1", b"a = 1\nb = \"\xe9\"\n");
         let error = read_config(&path).unwrap_err().to_string();
         assert!(error.contains("latin1:2:"), "{error}");
@@ -173,7 +175,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn f11_a_link_in_a_folder_that_others_write_to_is_not_followed() {
+    fn f11_link_in_a_shared_folder_is_not_followed() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
 
         let folder = env::temp_dir().join(format!("fragd-links-{}", process::id()));
@@ -198,7 +200,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn irregular_file_is_refused_without_waiting() {
+    fn irregular_file_is_rejected_without_waiting() {
         let pipe = scratch("pipe", b"");
         fs::remove_file(&pipe).unwrap();
         assert!(process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -211,7 +213,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_endless_file_is_refused() {
+    fn endless_file_is_rejected() {
         let error = read_config(Path::new("/dev/zero")).unwrap_err();
         assert!(matches!(error, FileError::TooLong { .. }), "{error}");
     }

@@ -21,18 +21,18 @@ use super::{
 
 /// Bounds of the queue.
 const BOUNDS: Bounds = Bounds { messages: 4096, bytes: 16 << 20 };
-/// Longest time and most bytes that lines are gathered before a write.
+/// Maximum time and bytes that lines are buffered before a write.
 const GATHER: Duration = Duration::from_secs(1);
 const GATHER_BYTES: usize = 64 * 1024;
-/// Longest wait for the disk on exit.
+/// Maximum wait for the disk on exit.
 const LAST_WRITE: Duration = Duration::from_secs(2);
-/// Full files that are kept.
+/// Number of rotated files kept.
 pub const KEPT_FILES: u32 = 5;
 
 /// Path, durability and rotation of a game log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFile {
-    /// The file, which is appended to.
+    /// Path of the file. Lines are appended.
     pub path: PathBuf,
     /// Whether each piece is written and synced to disk at once.
     pub sync: bool,
@@ -81,7 +81,7 @@ impl GameLog {
                 self.dropped += 1;
                 self.unreported += 1;
             }
-            // The writer only ends with us.
+            // The writer ends only with this handle.
             Err(Refused::Closed) => self.to_writer = None,
         }
     }
@@ -110,14 +110,14 @@ impl GameLog {
     }
 }
 
-/// The thread's side.
+/// State of the writing thread.
 struct Writer {
     to: LogFile,
     open: Option<File>,
     /// Bytes in the open file.
     len: u64,
     waiting: String,
-    /// Whether the last attempt failed, so that it is said once.
+    /// Whether the last attempt failed, so that it is logged once.
     failed: bool,
 }
 
@@ -153,7 +153,7 @@ impl Writer {
         }
     }
 
-    /// Writes the gathered lines, or drops them on an error.
+    /// Writes the buffered lines, or drops them on an error.
     fn write(&mut self) {
         if self.waiting.is_empty() {
             return;
@@ -252,7 +252,7 @@ mod tests {
     /// A named pipe without a reader acts as a disk that hangs.
     #[test]
     #[cfg(unix)]
-    fn waiting_bytes_are_bounded_while_the_disk_hangs() {
+    fn queued_bytes_are_bounded_while_the_disk_hangs() {
         let scratch = Scratch::new("hang");
         let to = scratch.file(None, true);
         let made = process::Command::new("mkfifo").arg(&to.path).status().unwrap();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_file_is_put_aside_and_five_are_kept() {
+    fn full_game_log_rotates_and_keeps_five() {
         let scratch = Scratch::new("rotate");
         let mut writer = Writer::new(scratch.file(Some(10), true));
         for number in 0..8 {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_a_run_before_counts_towards_the_size() {
+    fn existing_game_log_counts_towards_the_size() {
         let scratch = Scratch::new("before");
         fs::write(scratch.0.join("games.log"), "old and long enough\n").unwrap();
         let mut writer = Writer::new(scratch.file(Some(10), false));
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_lost_until_it_can() {
+    fn unwritable_game_log_drops_lines_until_writable() {
         let scratch = Scratch::new("missing");
         let folder = scratch.0.join("later");
         let to = LogFile { path: folder.join("games.log"), ..scratch.file(None, false) };
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_full_disk_is_a_warning() {
+    fn full_disk_is_a_warning() {
         let to = LogFile { path: "/dev/full".into(), sync: false, max_bytes: Some(1) };
         let mut writer = Writer::new(to);
         writer.waiting.push_str("x\n");
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_file_is_opened_anew_when_asked() {
+    fn moved_game_log_is_reopened_on_request() {
         let scratch = Scratch::new("reopen");
         let mut log = GameLog::start(scratch.file(None, true)).unwrap();
         let mut reopen = log.reopener();

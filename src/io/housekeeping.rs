@@ -22,7 +22,7 @@ pub(super) struct Housekeeping<'a, N: ?Sized> {
     signals: Option<Signals>,
     on_hangup: Option<Box<dyn FnMut() + 'a>>,
     lines: Option<Lines>,
-    /// Whether lines may wait for which no event will come.
+    /// Whether lines may be queued for which no event will arrive.
     lines_left: bool,
     progress: Option<Progress<'a, N>>,
     next_progress: Millis,

@@ -20,7 +20,7 @@ use crate::model::Millis;
 pub(super) struct KernelDrops(Arc<AtomicU64>);
 
 impl KernelDrops {
-    /// Reads after each `interval`, as long as this lives; never, if that is [`Millis::NEVER`].
+    /// Starts a thread that reads the count once per `interval`; [`Millis::NEVER`] disables it.
     pub(super) fn watch(sockets: &[Socket], interval: Millis) -> io::Result<Self> {
         let this = Self::default();
         #[cfg(target_os = "linux")]
@@ -32,7 +32,7 @@ impl KernelDrops {
         Ok(this)
     }
 
-    /// The number.
+    /// Returns the latest count.
     pub(super) fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -55,14 +55,14 @@ mod linux {
     use crate::model::Millis;
 
     const TABLES: [&str; 2] = ["/proc/net/udp", "/proc/net/udp6"];
-    /// Columns, from 0.
+    /// Indices of the columns, from 0.
     const INODE: usize = 9;
     const DROPS: usize = 12;
 
-    /// The kernel's table, and the sockets that are looked for in it.
+    /// Reader of the kernel's table for some sockets.
     pub(super) struct Table {
         inodes: Vec<u64>,
-        /// Memory used again and again.
+        /// Text buffer, reused.
         text: String,
     }
 
@@ -96,7 +96,7 @@ mod linux {
             let mut all = 0;
             for table in TABLES {
                 self.text.clear();
-                // Without IPv6, or in a place without /proc, there is nothing to add.
+                // Without IPv6 or without /proc the table does not exist.
                 let read = File::open(table).and_then(|mut f| f.read_to_string(&mut self.text));
                 if read.is_ok() {
                     all += sum(&self.text, &self.inodes);
@@ -106,7 +106,7 @@ mod linux {
         }
     }
 
-    /// The drops of those sockets in a table with a headline.
+    /// Returns the drops of the given sockets in a table with a header line.
     fn sum(table: &str, inodes: &[u64]) -> u64 {
         let drops = |line: &str| {
             let mut columns = line.split_ascii_whitespace();
@@ -131,7 +131,7 @@ mod linux {
              1130: cut off\n";
 
         #[test]
-        fn the_sockets_drops_are_summed_and_nobody_elses() {
+        fn kernel_drops_sum_own_sockets_only() {
             assert_eq!(sum(SAMPLE, &[59001]), 7);
             assert_eq!(sum(SAMPLE, &[59002, 59001, 5]), 65_543);
             assert_eq!(sum(SAMPLE, &[]), 0);
@@ -139,9 +139,9 @@ mod linux {
         }
 
         #[test]
-        fn what_nobody_fetches_is_counted() {
+        fn unread_datagrams_are_counted_as_kernel_drops() {
             for address in ["127.0.0.1:0", "[::1]:0"] {
-                // Without IPv6 loopback there is nothing to test.
+                // Skip a machine without IPv6 loopback.
                 let Ok(socket) = UdpSocket::bind(address) else { continue };
                 let mut drops = Table::of([&socket].into_iter());
                 if drops.inodes.is_empty() || !std::path::Path::new(TABLES[0]).exists() {
@@ -150,7 +150,7 @@ mod linux {
                 assert_eq!(drops.count(), 0);
                 let sender = UdpSocket::bind(address).unwrap();
                 let to = socket.local_addr().unwrap();
-                // More than any usual queue holds, in datagrams of loopback's size.
+                // More than a receive queue of the usual size holds.
                 for _ in 0..2000 {
                     let _ = sender.send_to(&[0; 8000], to);
                 }

@@ -1,7 +1,7 @@
 //! Log output on standard error: one line per event.
 //!
-//! Format: `2026-11-21T10:02:37.123Z INFO  server: text`. The module stands in place of the full module path,
-//! because operators filter by it: `RUST_LOG=info,fragd::server=debug`. Control characters are escaped, so
+//! Format: `2026-11-21T10:02:37.123Z INFO  server: text`. The module replaces the full module path, because
+//! operators filter by it: `RUST_LOG=info,fragd::server=debug`. Control characters are escaped, so
 //! a name or packet cannot forge a line or control a terminal.
 //!
 //! A server logs through a thread ([`init_background`]). When standard error blocks, lines are dropped and
@@ -21,10 +21,10 @@ use log::{LevelFilter, Record};
 
 use super::background::BackgroundWriter;
 
-/// Longest wait for the last lines to be written.
+/// Maximum wait for the last lines on exit.
 const LAST_WRITE: Duration = Duration::from_secs(2);
 
-/// The writer of the process's log, if it logs through a thread.
+/// Writer of the process's log, if a thread writes it.
 static WRITER: OnceLock<BackgroundWriter> = OnceLock::new();
 
 /// Starts logging at `default` unless `RUST_LOG` says otherwise. Colors appear on terminals only.
@@ -34,11 +34,10 @@ pub fn init(default: LevelFilter) {
     let _ = builder(default).try_init();
 }
 
-/// Starts logging through a thread, so that standard error never holds up the caller; otherwise as
-/// [`init`].
+/// Starts logging through a thread, so that standard error never blocks the caller. Otherwise like [`init`].
 ///
 /// # Errors
-/// The system's, when there can be no thread.
+/// System errors of the thread's creation.
 pub fn init_background(default: LevelFilter) -> io::Result<()> {
     let report = Box::new(|total| log::warn!("standard error blocked: {total} lines dropped"));
     let writer = BackgroundWriter::start("log", io::stderr(), report)?;
@@ -66,7 +65,7 @@ pub fn flush() -> bool {
     WRITER.get().is_none_or(|writer| writer.wait(LAST_WRITE))
 }
 
-/// Writes the error that ends the program behind all other lines.
+/// Writes the error that ends the program, after all other lines.
 pub fn fatal(error: &str) {
     match WRITER.get() {
         None => eprintln!("fragd: {error}"),
@@ -103,7 +102,7 @@ fn module_of(target: &str) -> &str {
     path.split("::").next().unwrap_or(path)
 }
 
-/// Text with its control characters escaped.
+/// Escapes control characters.
 struct OneLine(String);
 
 impl fmt::Write for OneLine {

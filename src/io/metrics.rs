@@ -25,9 +25,9 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::task::AbortHandle;
 
-/// Connections that are served at once.
+/// Maximum simultaneous connections.
 const CONNECTIONS_MAX: usize = 8;
-/// Bytes of a request's head, at most.
+/// Maximum length of a request head, in bytes.
 const HEAD_BYTES_MAX: usize = 8192;
 /// Time limit of a request head.
 const HEAD_TIME: Duration = Duration::from_secs(2);
@@ -39,14 +39,15 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Path of the metrics.
 const PATH: &str = "/metrics";
 
-/// Makes the answer: all numbers as text.
+/// Renders the response: all metrics as text.
 pub type Render = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// Begins to serve what `render` makes, said to be of `content_type`, on `address`. Returns where it
-/// listens. The thread lives as long as the process.
+/// Serves the text of `render` as `content_type` on `address`, and returns the bound address.
+///
+/// The thread lives as long as the process.
 ///
 /// # Errors
-/// The system's, when nothing can listen there.
+/// System errors of the listening socket.
 pub fn serve(
     address: SocketAddr,
     content_type: &'static str,
@@ -92,14 +93,14 @@ async fn accept(
                 .max_buf_size(HEAD_BYTES_MAX)
                 .keep_alive(false)
                 .serve_connection(TokioIo::new(stream), answer);
-            // The result only matters to the requester.
+            // A connection error concerns the requester only.
             let _ = tokio::time::timeout(WHOLE_TIME, connection).await;
         });
         open.add(from.ip(), task.abort_handle());
     }
 }
 
-/// Connections being served, the oldest first.
+/// Open connections, the oldest first.
 #[derive(Default)]
 struct Connections(Vec<(IpAddr, AbortHandle)>);
 
@@ -109,7 +110,7 @@ impl Connections {
         self.0.retain(|(_, task)| !task.is_finished());
         if self.0.len() == CONNECTIONS_MAX {
             let count = |address| self.0.iter().filter(|(other, _)| *other == address).count();
-            // The first of several that are alike is the oldest.
+            // Among equals the first is the oldest.
             let evicted = (0..self.0.len()).rev().max_by_key(|&at| count(self.0[at].0));
             if let Some(at) = evicted {
                 self.0.remove(at).1.abort();
@@ -154,7 +155,7 @@ mod tests {
     fn ask(address: SocketAddr, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        // The other end may have heard enough before all is said.
+        // The server may close the connection before the request is sent completely.
         let _ = stream.write_all(request);
         let mut text = Vec::new();
         let _ = stream.read_to_end(&mut text);
@@ -164,7 +165,7 @@ mod tests {
     const GET: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
 
     #[test]
-    fn numbers_are_served_at_one_place_and_only_read() {
+    fn metrics_are_served_at_one_path_for_get() {
         let address = start();
         let text = ask(address, GET);
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_and_broken_requests_end_and_harm_nobody() {
+    fn endless_and_invalid_requests_end_without_effect() {
         let address = start();
         let endless =
             [b"GET /metrics HTTP/1.1\r\n".as_slice(), &b"X: yyyyyyyyyyyy\r\n".repeat(9000)];
@@ -195,12 +196,12 @@ mod tests {
     }
 
     #[test]
-    fn idle_connections_lose_their_places_to_new_ones() {
+    fn new_connections_replace_idle_ones() {
         let address = start();
         let mut silent: Vec<_> = (0..CONNECTIONS_MAX * 2)
             .map(|_| TcpStream::connect(address).expect("the kernel's queue has room"))
             .collect();
-        // A monitor is answered however often idle connections come back, and before these time out.
+        // A monitor gets an answer while idle connections return and before they time out.
         for _ in 0..20 {
             assert!(ask(address, GET).contains("frames_total 7"));
             silent.extend((0..2).map(|_| TcpStream::connect(address).unwrap()));

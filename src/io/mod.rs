@@ -18,6 +18,7 @@ mod kernel_drops;
 pub mod logging;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+mod open_files;
 pub mod process;
 mod rate_limited_warning;
 pub mod resolve;

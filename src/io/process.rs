@@ -2,7 +2,7 @@
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
 
-/// Watches some processes.
+/// Resource meter of processes.
 pub struct Processes {
     system: System,
 }
@@ -10,14 +10,14 @@ pub struct Processes {
 /// Resources used by a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Used {
-    /// Processor time since it began, of kernel and program together, in microseconds.
+    /// CPU time since its start, in user and kernel mode, in microseconds.
     pub cpu_us: u64,
     /// Resident memory in bytes.
     pub memory_bytes: u64,
 }
 
 impl Processes {
-    /// Watches none yet.
+    /// Creates a meter.
     #[must_use]
     pub fn new() -> Self {
         Self { system: System::new() }
@@ -38,8 +38,9 @@ impl Processes {
     }
 }
 
-/// Processor time of all threads of a process, those that have ended included, from its own clock. What
-/// `/proc` tells of a process is rounded to ticks of 10 ms.
+/// Returns the CPU time of all threads of a process, ended ones included, from its CPU clock.
+///
+/// `/proc` rounds it to ticks of 10 ms.
 #[cfg(target_os = "linux")]
 fn processor_us(pid: Pid) -> Option<u64> {
     use nix::{sys::time::TimeSpec, time::ClockId, unistd};
@@ -49,7 +50,7 @@ fn processor_us(pid: Pid) -> Option<u64> {
     u64::try_from(std::time::Duration::from(used).as_micros()).ok()
 }
 
-/// Other systems have no such clock, or no safe way to it.
+/// Returns `None`: other systems have no such clock, or no safe access to it.
 #[cfg(not(target_os = "linux"))]
 fn processor_us(_: Pid) -> Option<u64> {
     None
@@ -67,7 +68,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn processor_time_is_finer_than_a_tick() {
+    fn cpu_time_is_finer_than_a_tick() {
         let mut processes = Processes::new();
         let is_between = |_| {
             let used = processes.used(None).expect("there is this one");
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_uses_memory_and_no_other_has_its_number() {
+    fn process_usage_covers_this_process_only() {
         let mut processes = Processes::new();
         let own = processes.used(None).expect("there is this one");
         assert!(own.memory_bytes > 1_000_000, "{own:?}");

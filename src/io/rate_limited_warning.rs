@@ -6,19 +6,19 @@ use std::net::SocketAddr;
 
 use crate::model::Millis;
 
-/// Least time between two log lines about datagrams that were not taken.
+/// Minimum time between two warnings.
 const COMPLAINT_INTERVAL: Millis = Millis::seconds(10);
 
-/// Log lines about datagrams that were not taken, few however many there are.
+/// Warnings about dropped datagrams, limited to one per interval.
 #[derive(Default)]
 pub(super) struct RateLimitedWarning {
-    /// Before this, complaints are only counted.
+    /// Time before which drops are only counted.
     next: Millis,
     silenced: u64,
 }
 
 impl RateLimitedWarning {
-    /// One datagram from `from` was dropped for `reason`.
+    /// Records that a datagram from `from` was dropped for `reason`.
     pub(super) fn about(&mut self, now: Millis, from: SocketAddr, reason: &str) {
         if now < self.next {
             self.silenced += 1;
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_of_complaints_is_one_line_and_a_number() {
+    fn flood_of_drops_is_one_warning_with_count() {
         let mut rate_limited_warning = RateLimitedWarning::default();
         let from = "10.0.0.1:5".parse().unwrap();
         for now in 0..100 {

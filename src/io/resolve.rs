@@ -5,14 +5,13 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
-/// Longest text taken, in bytes: a domain name has at most 253, a port 6.
+/// Maximum length of an address, in bytes: a domain name has at most 253, a port 6.
 const TEXT_MAX: usize = 270;
 
-/// Finds the address that `text` names: `host`, `host:port`, `1.2.3.4:27961`, `::1`, `[::1]:27960`.
+/// Resolves an address: `host`, `host:port`, `1.2.3.4:27961`, `::1` or `[::1]:27960`.
 ///
-/// Asks the system's name service, so it may block for seconds: call it before the loop starts. Of
-/// several addresses an IPv4 one wins, since most Quake servers have no other. The error is a sentence
-/// for the operator.
+/// The system's name service may block for seconds, so call it before the loop starts. An IPv4 address is
+/// preferred, because most Quake servers have no other. The error is a sentence for the operator.
 pub fn resolve(text: &str, default_port: u16) -> Result<SocketAddr, String> {
     let (host, port) = split_host_port(text, default_port)?;
     if let Ok(ip) = host.parse::<IpAddr>() {
@@ -20,7 +19,7 @@ pub fn resolve(text: &str, default_port: u16) -> Result<SocketAddr, String> {
     }
     let found = (host, port)
         .to_socket_addrs()
-        .map_err(|error| format!("cannot find the address of '{host}': {error}"))?;
+        .map_err(|error| format!("host '{host}' not found: {error}"))?;
     let mut first = None;
     for mut address in found {
         address.set_ip(address.ip().to_canonical());
@@ -29,39 +28,39 @@ pub fn resolve(text: &str, default_port: u16) -> Result<SocketAddr, String> {
         }
         first.get_or_insert(address);
     }
-    first.ok_or_else(|| format!("'{host}' has no address"))
+    first.ok_or_else(|| format!("host '{host}' not found: no address"))
 }
 
-/// Cuts `text` into host (without brackets) and port.
+/// Splits `text` into host (without brackets) and port.
 fn split_host_port(text: &str, default_port: u16) -> Result<(&str, u16), String> {
     let text = text.trim();
     if text.len() > TEXT_MAX {
-        return Err(format!("an address of {} characters is too long", text.len()));
+        return Err(format!("address too long: {} bytes (max {TEXT_MAX})", text.len()));
     }
     let (host, port) = if let Some(rest) = text.strip_prefix('[') {
         let Some((host, after)) = rest.split_once(']') else {
-            return Err(format!("'{text}' lacks the ']' that ends the IPv6 address"));
+            return Err(format!("invalid address '{text}' (expected ']' after the IPv6 address)"));
         };
-        // A zone, as in fe80::1%eth0, is the name service's business.
+        // The name service interprets a zone such as the one of fe80::1%eth0.
         let address = host.split('%').next().unwrap_or(host);
         if address.parse::<Ipv6Addr>().is_err() {
-            return Err(format!("'{host}' in '{text}' is no IPv6 address"));
+            return Err(format!("invalid IPv6 address '{host}' in '{text}'"));
         }
         match after {
             "" => (host, None),
             _ => match after.strip_prefix(':') {
                 Some(port) => (host, Some(port)),
                 None => {
-                    return Err(format!("'{after}' after ']' in '{text}' should be ':port'"));
+                    return Err(format!("invalid address '{text}' (expected ':port' after ']')"));
                 }
             },
         }
     } else if text.matches(':').count() > 1 {
-        // Several colons without brackets: an IPv6 address whose port cannot be told from its end.
+        // Several colons without brackets are an IPv6 address without a port.
         let address = text.split('%').next().unwrap_or(text);
         if address.parse::<Ipv6Addr>().is_err() {
             return Err(format!(
-                "'{text}' is no address: write host:port, or [address]:port for IPv6"
+                "invalid address '{text}' (expected host:port, or [address]:port for IPv6)"
             ));
         }
         (text, None)
@@ -72,13 +71,13 @@ fn split_host_port(text: &str, default_port: u16) -> Result<(&str, u16), String>
         }
     };
     if host.is_empty() || host.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Err(format!("'{}' names no host", text.escape_default()));
+        return Err(format!("invalid host in '{}'", text.escape_default()));
     }
     let Some(port) = port else { return Ok((host, default_port)) };
     match port.parse::<u16>() {
-        // The parser also takes a sign, which no port has.
+        // The parser also accepts a sign.
         Ok(port_number) if port_number != 0 && !port.starts_with('+') => Ok((host, port_number)),
-        _ => Err(format!("'{port}' in '{text}' is no port: ports are numbers from 1 to 65535")),
+        _ => Err(format!("invalid port '{port}' in '{text}' (expected 1 to 65535)")),
     }
 }
 
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_type() {
+    fn addresses_parse() {
         for (text, address) in [
             ("127.0.0.1", "127.0.0.1:27960"),
             (" 127.0.0.1:27961 ", "127.0.0.1:27961"),
@@ -104,29 +103,29 @@ mod tests {
     }
 
     #[test]
-    fn localhost_is_here() {
+    fn localhost_resolves_to_loopback() {
         let address = resolve("localhost:1234", 27960).unwrap();
         assert!(address.ip().is_loopback());
         assert_eq!(address.port(), 1234);
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn invalid_addresses_are_rejected() {
         for (text, hint) in [
-            ("", "names no host"),
-            (":27960", "names no host"),
-            ("a b", "names no host"),
-            ("a\nb", "names no host"),
-            ("host:", "is no port"),
-            ("host:0", "is no port"),
-            ("host:65536", "is no port"),
-            ("host:+5", "is no port"),
-            ("host:-5", "is no port"),
-            ("host:q3", "is no port"),
-            ("[::1", "lacks the ']'"),
-            ("[::1]27960", "should be ':port'"),
-            ("[host]:1", "is no IPv6 address"),
-            ("[]:1", "is no IPv6 address"),
+            ("", "invalid host"),
+            (":27960", "invalid host"),
+            ("a b", "invalid host"),
+            ("a\nb", "invalid host"),
+            ("host:", "invalid port"),
+            ("host:0", "invalid port"),
+            ("host:65536", "invalid port"),
+            ("host:+5", "invalid port"),
+            ("host:-5", "invalid port"),
+            ("host:q3", "invalid port"),
+            ("[::1", "expected ']'"),
+            ("[::1]27960", "expected ':port'"),
+            ("[host]:1", "invalid IPv6 address"),
+            ("[]:1", "invalid IPv6 address"),
             ("a:b:c", "[address]:port"),
         ] {
             let error = resolve(text, 27960).unwrap_err();
@@ -136,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_quoted() {
-        // Reserved never to exist.
+    fn unknown_host_is_named_in_the_error() {
+        // The top-level domain `invalid` is reserved and never exists.
         let error = resolve("no-such-host.invalid", 1).unwrap_err();
         assert!(error.contains("no-such-host.invalid"), "{error}");
     }

@@ -7,24 +7,24 @@ use std::{collections::VecDeque, io, net::SocketAddr};
 
 use crate::node::LoopCounters;
 
-/// Datagrams that may wait for room in the kernel's queue.
+/// Maximum queued datagrams.
 pub(super) const WAITING_MAX: usize = 256;
 
-/// Datagrams waiting, oldest first.
+/// Queued datagrams, the oldest first.
 #[derive(Default)]
 pub(super) struct SendQueue {
     waiting: VecDeque<(SocketAddr, Box<[u8]>)>,
 }
 
 impl SendQueue {
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Sends each datagram to its address in `to`, or lets it wait its turn.
+    /// Sends each datagram to its address in `to`, or queues it.
     ///
-    /// `send` takes any number of them from the front and says how many; its error is the first one's.
+    /// `send` sends any number of them from the front and returns it. Its error is that of the first one.
     pub(super) fn offer(
         &mut self,
         datagrams: &[Vec<u8>],
@@ -37,7 +37,7 @@ impl SendQueue {
         while done < to.len() && self.waiting.is_empty() {
             match send(&datagrams[done..], &to[done..]) {
                 Ok(sent) => {
-                    // A sender that takes none and calls that success would hold us for ever.
+                    // A sender that reports success without a datagram would cause an endless loop.
                     let sent = sent.clamp(1, to.len() - done);
                     for datagram in &datagrams[done..done + sent] {
                         went(datagram, counters);
@@ -63,7 +63,7 @@ impl SendQueue {
         }
     }
 
-    /// Sends what waits until `send`, which takes one datagram, finds no room.
+    /// Sends queued datagrams one by one until `send` reports a full kernel queue.
     pub(super) fn retry(
         &mut self,
         mut send: impl FnMut(&[u8], SocketAddr) -> io::Result<usize>,
@@ -98,7 +98,7 @@ fn refused(to: SocketAddr, error: &io::Error, counters: &mut LoopCounters) {
 mod tests {
     use super::*;
 
-    /// A kernel with room for so many datagrams, which refuses those for port 13.
+    /// A kernel queue with room for `room` datagrams, which rejects those to port 13.
     #[derive(Default)]
     struct Kernel {
         room: usize,
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_kernel_delays_and_keeps_the_order() {
+    fn full_kernel_queue_delays_and_keeps_order() {
         let mut queue = SendQueue::default();
         let mut kernel = Kernel { room: 3, ..Kernel::default() };
         let mut counters = LoopCounters::default();
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!((counters.sent, counters.sent_bytes), (3, 30));
         assert!(!queue.is_empty());
 
-        // There is room again, but order is kept.
+        // With room again, the order is kept.
         kernel.room = 2;
         let (datagrams, to) = batch(5..7);
         queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn one_unreachable_peer_costs_the_others_nothing() {
+    fn unreachable_peer_does_not_affect_others() {
         let mut queue = SendQueue::default();
         let mut kernel = Kernel { room: 100, ..Kernel::default() };
         let mut counters = LoopCounters::default();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_is_bounded_and_the_rest_counted() {
+    fn send_queue_is_bounded_and_counts_drops() {
         let mut queue = SendQueue::default();
         let mut counters = LoopCounters::default();
         let full = |_: &[Vec<u8>], _: &[SocketAddr]| Err(io::ErrorKind::WouldBlock.into());
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_never_takes_anything_does_not_hold_us() {
+    fn sender_that_accepts_nothing_does_not_block() {
         let mut queue = SendQueue::default();
         let mut counters = LoopCounters::default();
         let (datagrams, to) = batch(0..3);

@@ -13,7 +13,7 @@ pub use elsewhere::Signals;
 /// Request to the event loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
-    /// Say goodbye and end; the signal's number.
+    /// Stop the node and exit, with the signal's number.
     Stop(i32),
     /// Reopen log files.
     Hangup,
@@ -35,7 +35,7 @@ mod unix {
         },
     };
 
-    /// The process's signals, caught. One per process.
+    /// Signal handlers of the process. One instance per process.
     pub struct Signals {
         caught: signal_hook_mio::v1_0::Signals,
         /// Whether the next signal ends the process.
@@ -43,12 +43,13 @@ mod unix {
     }
 
     impl Signals {
-        /// Takes over SIGINT, SIGTERM and SIGHUP for the whole process. Handlers are needed from the
-        /// start: the first process of a container ignores what it does not handle.
+        /// Installs handlers of SIGINT, SIGTERM and SIGHUP for the whole process.
+        ///
+        /// They are needed from the start: the first process of a container ignores signals without a handler.
         pub fn install() -> io::Result<Self> {
             let ends = Arc::new(AtomicBool::new(true));
             for signal in [SIGINT, SIGTERM] {
-                // In this order: a first signal finds the flag down, and raises it.
+                // The order matters: a first signal sees the flag unset, and sets it.
                 flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&ends))?;
                 flag::register(signal, Arc::clone(&ends))?;
             }
@@ -62,7 +63,7 @@ mod unix {
             token: Token,
         ) -> io::Result<()> {
             registry.register(&mut self.caught, token, Interest::READABLE)?;
-            // From here on the loop answers the first signal.
+            // From here on the loop handles the first signal.
             self.ends.store(false, Ordering::Relaxed);
             Ok(())
         }
@@ -82,11 +83,11 @@ mod elsewhere {
     use mio::{Registry, Token};
     use std::io;
 
-    /// Nothing to catch here.
+    /// Signal handlers of other systems: none.
     pub struct Signals(());
 
     impl Signals {
-        /// Nothing to take over here.
+        /// Installs no handlers.
         pub fn install() -> io::Result<Self> {
             Ok(Self(()))
         }

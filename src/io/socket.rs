@@ -15,32 +15,33 @@ use thiserror::Error;
 
 use super::{
     batch::{self, Batching, Family, canonical},
+    open_files::is_file_limit,
     send_queue::SendQueue,
 };
 use crate::node::{LocalPort, LoopCounters, Route};
 
-/// The kernel's queue for each direction of a listening socket, in bytes. It holds a second of a full
-/// server's traffic; the kernel may grant less.
+/// Kernel queue for each direction of a listening socket, in bytes.
+///
+/// It holds one second of a full server's traffic. The kernel may grant less.
 pub const LISTEN_BUFFER_BYTES: usize = 4 << 20;
 
-/// The same for each of many client sockets.
+/// Kernel queue for each direction of a client socket, in bytes.
 pub const CLIENT_BUFFER_BYTES: usize = 256 << 10;
 
-/// Where one [`LocalPort`] listens.
+/// Listening addresses of one [`LocalPort`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listen {
     /// IPv4 address, if any.
     pub ip4: Option<Ipv4Addr>,
-    /// IPv6 address, if any. On a machine without IPv6, `::` is left out without an error as long as
-    /// there is an IPv4 address.
+    /// IPv6 address, if any. With an IPv4 address, `::` is skipped on a machine without IPv6.
     pub ip6: Option<Ipv6Addr>,
-    /// Port for IPv4, and for IPv6 unless `port6` says otherwise. 0 is any free one.
+    /// Port for IPv4, and for IPv6 unless `port6` is set; 0 means any free port.
     pub port: u16,
-    /// Port for IPv6, when it differs.
+    /// Port for IPv6, if different.
     pub port6: Option<u16>,
     /// Number of following ports to try when one is busy.
     pub next_ports: u16,
-    /// The kernel's queue for each direction, in bytes, as far as it grants it.
+    /// Kernel queue for each direction, in bytes. The kernel may grant less.
     pub buffer_bytes: usize,
 }
 
@@ -69,7 +70,7 @@ pub enum BindError {
         /// The address.
         address: SocketAddr,
     },
-    /// The address belongs to no interface.
+    /// The address does not belong to an interface.
     #[error(
         "{} is not an address of this machine; set net_ip (IPv4) / net_ip6 (IPv6) to one of its \
          addresses, or to {} for all",
@@ -88,7 +89,7 @@ pub enum BindError {
         /// The address.
         address: SocketAddr,
     },
-    /// More sockets than the process may have files.
+    /// The limit of open files is reached.
     #[error(
         "too few sockets: {opened} (expected {wanted}); raise the limit of open files (ulimit -n)"
     )]
@@ -98,7 +99,7 @@ pub enum BindError {
         /// Sockets requested.
         wanted: usize,
     },
-    /// Both families are switched off.
+    /// Both address families are disabled.
     #[error("no address to listen on (expected IPv4, IPv6 or both)")]
     NoFamily,
     /// Other system error.
@@ -122,14 +123,14 @@ impl BindError {
     }
 }
 
-/// The sockets of one node, numbered by [`LocalPort`].
+/// Sockets of one node, numbered by [`LocalPort`].
 pub struct Sockets {
     pub(super) sockets: Vec<Socket>,
     ports: Vec<Port>,
     pub(super) batching: Batching,
 }
 
-/// Which sockets serve a port.
+/// Sockets of one port.
 #[derive(Clone, Copy, Debug, Default)]
 struct Port {
     v4: Option<usize>,
@@ -137,7 +138,7 @@ struct Port {
 }
 
 impl Sockets {
-    /// Opens one port for each of `listens`, in their order.
+    /// Opens one port for each of `listens`, in order.
     pub fn listen(listens: &[Listen]) -> Result<Self, BindError> {
         let mut sockets = Self { sockets: Vec::new(), ports: Vec::new(), batching: Batching::BEST };
         for listen in listens {
@@ -152,13 +153,13 @@ impl Sockets {
         Ok(sockets)
     }
 
-    /// Opens `count` ports with numbers of the system's choice, to talk with `remote`.
+    /// Opens `count` ports with free port numbers, for traffic with `remote`.
     ///
-    /// Raises the process's limit of open files as far as it may be raised.
+    /// Raises the process's limit of open files as far as necessary and allowed.
     pub fn ephemeral(count: u16, remote: IpAddr) -> Result<Self, BindError> {
         let wanted = usize::from(count);
         #[cfg(unix)]
-        raise_open_files(wanted as u64 + 64);
+        super::open_files::raise_open_files(wanted as u64 + 64);
         let ip: IpAddr = match remote.to_canonical() {
             IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -176,7 +177,7 @@ impl Sockets {
         Ok(sockets)
     }
 
-    /// Gives the opened sockets the next port.
+    /// Assigns the opened sockets to the next port.
     fn push(&mut self, opened: [Option<UdpSocket>; 2]) {
         let local =
             LocalPort(u16::try_from(self.ports.len()).expect("ports are counted in 16 bits"));
@@ -199,13 +200,13 @@ impl Sockets {
         self.ports.len()
     }
 
-    /// Whether there is none.
+    /// Whether the node has no ports.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ports.is_empty()
     }
 
-    /// The addresses that `local` is bound to: IPv4 first.
+    /// Returns the addresses that `local` is bound to, IPv4 first.
     pub fn addresses(&self, local: LocalPort) -> impl Iterator<Item = SocketAddr> {
         self.ports
             .get(usize::from(local.0))
@@ -232,9 +233,9 @@ pub(super) struct Socket {
     pub(super) udp: UdpSocket,
     pub(super) local: LocalPort,
     pub(super) family: Family,
-    /// Whether it stands in the loop's queue of sockets to read from.
+    /// Whether it is in the loop's queue of readable sockets.
     pub(super) is_queued: bool,
-    /// Errors since something last arrived.
+    /// Errors since the last arrival.
     pub(super) errors_in_a_row: u32,
     waiting: SendQueue,
 }
@@ -249,12 +250,12 @@ impl Socket {
         Self { udp, local, family, is_queued: false, errors_in_a_row: 0, waiting }
     }
 
-    /// Whether something waits for room in the kernel's queue.
+    /// Whether datagrams are queued for room in the kernel's queue.
     pub(super) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Sends each datagram to its address in `to`, or lets it wait its turn.
+    /// Sends each datagram to its address in `to`, or queues it.
     pub(super) fn send(
         &mut self,
         datagrams: &[Vec<u8>],
@@ -282,8 +283,7 @@ impl Socket {
         }
     }
 
-    /// Tells the poll what to wake for. Were it always asked for room to write, each datagram that
-    /// leaves the machine would wake the loop.
+    /// Registers the poll's interest. Permanent interest in writability would wake the loop for every datagram sent.
     fn watch(&mut self, (registry, token): (&Registry, Token), interest: Interest) {
         if let Err(error) = registry.reregister(&mut self.udp, token, interest) {
             log::warn!("port {} not polled: {error}", self.local.0);
@@ -291,7 +291,7 @@ impl Socket {
     }
 }
 
-/// Opens both families of `listen`, `offset` ports on.
+/// Opens both families of `listen`, `offset` ports above its first.
 fn open_pair(listen: &Listen, offset: u16) -> Result<[Option<UdpSocket>; 2], BindError> {
     /// Attempts to find a port that is free in both families.
     const FREE_PAIR_TRIES: u32 = 8;
@@ -328,10 +328,10 @@ fn open_pair(listen: &Listen, offset: u16) -> Result<[Option<UdpSocket>; 2], Bin
     }
 }
 
-/// Whether the system does not know the address family at all.
+/// Whether the system does not support the address family.
 fn lacks_family(error: &BindError) -> bool {
     match error {
-        // `::` belongs to every machine that has IPv6.
+        // `::` is valid on every machine with IPv6.
         BindError::NotOurs { .. } => true,
         BindError::Io { source, .. } => {
             #[cfg(unix)]
@@ -360,7 +360,7 @@ fn open(address: SocketAddr, buffer_bytes: usize) -> Result<UdpSocket, BindError
             socket.set_only_v6(true)?;
         }
         socket.set_nonblocking(true)?;
-        // Best effort: the kernel grants what its own limits allow, and small queues only cost loss.
+        // Best effort: the kernel applies its own limits, and small queues only cause loss.
         let _ = socket.set_recv_buffer_size(buffer_bytes);
         let _ = socket.set_send_buffer_size(buffer_bytes);
         if let Ok(granted) = socket.recv_buffer_size()
@@ -374,33 +374,6 @@ fn open(address: SocketAddr, buffer_bytes: usize) -> Result<UdpSocket, BindError
         Ok(UdpSocket::from_std(socket.into()))
     };
     open().map_err(|source| BindError::new(address, source))
-}
-
-/// Whether `error` is the process's or the system's limit of open files.
-fn is_file_limit(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    {
-        let code = error.raw_os_error();
-        let limits = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE];
-        limits.iter().any(|errno| code == Some(errno.raw_os_error()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = error;
-        false
-    }
-}
-
-/// Raises the soft limit of open files to at least `wanted`, or as far as the hard limit allows.
-#[cfg(unix)]
-fn raise_open_files(wanted: u64) {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let Some(current) = limit.current else { return };
-    if current < wanted {
-        let current = Some(wanted.min(limit.maximum.unwrap_or(wanted)));
-        let _ = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
-    }
 }
 
 /// Returns why `from` is not a valid unicast source, if so.
@@ -439,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_port_is_named_and_not_left_silently() {
+    fn busy_port_is_an_error_with_its_number() {
         let first = Sockets::listen(&[loopback(0)]).unwrap();
         let port = port_of(&first);
         let Err(error) = Sockets::listen(&[loopback(port)]) else { panic!("bound twice") };
@@ -452,8 +425,8 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_address_is_named() {
-        // Reserved for documentation.
+    fn foreign_address_is_named_in_the_error() {
+        // Address reserved for documentation.
         let listen = Listen { ip4: Some(Ipv4Addr::new(203, 0, 113, 77)), ..loopback(0) };
         let Err(error) = Sockets::listen(&[listen]) else { panic!("bound a foreign address") };
         let text = error.to_string();
@@ -467,7 +440,7 @@ mod tests {
     #[test]
     fn both_families_share_a_port_number() {
         let both = Listen { ip6: Some(Ipv6Addr::LOCALHOST), ..loopback(0) };
-        // Without IPv6 loopback there is nothing to test.
+        // Skip a machine without IPv6 loopback.
         let Ok(sockets) = Sockets::listen(&[both, loopback(0)]) else { return };
         assert_eq!(sockets.len(), 2);
         let addresses: Vec<_> = sockets.addresses(LocalPort(0)).collect();
@@ -486,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_that_nobody_has() {
+    fn invalid_sources_are_recognized() {
         for (source, honest) in [
             ("10.0.0.1:27960", true),
             ("10.0.0.1:0", false),

@@ -25,7 +25,7 @@ const BOUNDS: Bounds = Bounds { messages: 4096, bytes: 32 << 20 };
 /// Interval between two syncs to disk.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Error of a file that cannot be started.
+/// Error of a file that cannot be created.
 #[derive(Debug, Error)]
 #[error("{kind} {path} not writable: {source}")]
 pub struct StreamFileError {
@@ -34,7 +34,7 @@ pub struct StreamFileError {
     source: io::Error,
 }
 
-/// Handle to the writer.
+/// Handle to the writing thread.
 #[derive(Debug)]
 pub struct StreamFile {
     kind: &'static str,
@@ -46,11 +46,12 @@ pub struct StreamFile {
 }
 
 impl StreamFile {
-    /// Begins a file that only its owner may read, for passwords stand in it. A file of that name is
-    /// kept as `NAME.1`.
+    /// Creates a file that only its owner may read, because it contains passwords.
+    ///
+    /// An existing file is renamed to `NAME.1`.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be created.
     pub fn create(kind: &'static str, path: &Path) -> Result<Self, StreamFileError> {
         let failed = |source| StreamFileError { kind, path: path.to_owned(), source };
         let file = open(path).map_err(failed)?;
@@ -77,7 +78,7 @@ impl StreamFile {
         piece.extend_from_slice(bytes);
         match queue.try_send(piece, bytes.len()) {
             Ok(()) => {}
-            // The disk refused, and the thread has said so.
+            // The thread ended with a disk error, which it has logged.
             Err(Refused::Closed) => self.queue = None,
             Err(Refused::Full) => {
                 let (kind, path) = (self.kind, self.path.display());
@@ -89,7 +90,7 @@ impl StreamFile {
 }
 
 impl Drop for StreamFile {
-    /// Waits until all is written.
+    /// Waits until everything is written.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
@@ -99,7 +100,7 @@ impl Drop for StreamFile {
     }
 }
 
-/// Creates the file, and keeps one that is there under another name. A pipe or a device is opened as it is.
+/// Creates the file, after renaming an existing one. An existing pipe or device is opened unchanged.
 fn open(path: &Path) -> io::Result<File> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() => {
@@ -113,8 +114,10 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Creates the file for this user alone. A file or link that appeared there meanwhile is an error: in a
-/// shared folder it may belong to another user, who would read the passwords in the journal.
+/// Creates the file for this user only.
+///
+/// A file or link that appeared meanwhile is an error: in a shared folder it may belong to another user,
+/// which would expose the passwords in the journal.
 fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -123,7 +126,7 @@ fn create_new(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Writes pieces until the last sender is gone.
+/// Writes pieces until the last sender is dropped.
 fn write_all(
     mut file: File,
     pieces: &mut Receiver<Vec<u8>>,
@@ -136,7 +139,7 @@ fn write_all(
             Ok(piece) => {
                 file.write_all(&piece)?;
                 dirty = true;
-                // One too many is given back to the system.
+                // Surplus buffers are freed.
                 let _ = back.try_send(piece);
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -150,10 +153,10 @@ fn write_all(
     sync(&file)
 }
 
-/// Syncs a file to disk, if it is on one.
+/// Syncs a regular file to disk.
 fn sync(file: &File) -> io::Result<()> {
     match file.sync_data() {
-        // Pipes and the like.
+        // Pipes and devices cannot be synced.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
     }
@@ -164,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_written_in_order_and_an_older_file_is_kept() {
+    fn stream_file_keeps_order_and_older_file() {
         let path = std::env::temp_dir().join(format!("fragd-journal-{}", std::process::id()));
         for round in [b'a', b'b'] {
             let mut file = StreamFile::create("journal", &path).unwrap();
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_full_disk_ends_the_journal_and_holds_up_nobody() {
+    fn full_disk_ends_the_journal_without_blocking() {
         let mut file = StreamFile::create("journal", Path::new("/dev/full")).unwrap();
         file.write(b"x");
         file.thread.take().unwrap().join().unwrap();
@@ -201,7 +204,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn f11_journal_is_never_a_file_or_link_of_another_user() {
+    fn f11_journal_rejects_files_and_links_of_others() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
 
         let folder = std::env::temp_dir().join(format!("fragd-shared-{}", std::process::id()));
@@ -209,19 +212,19 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
         let path = folder.join("journal");
-        // What another user puts there between the rename and the creation.
+        // File of another user, created between the rename and the creation.
         fs::write(&path, "theirs").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
         assert_eq!(create_new(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
-        // What was there before is kept aside and not written to.
+        // An existing file is renamed and not written to.
         let mut journal = StreamFile::create("journal", &path).unwrap();
         journal.write(b"secret");
         drop(journal);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read(&path).unwrap(), b"secret");
         assert_eq!(fs::read(folder.join("journal.1")).unwrap(), b"theirs");
-        // A link to nothing is not followed, nor is one to a file.
+        // Neither a dangling link nor a link to a file is followed.
         let (target, link) = (folder.join("target"), folder.join("link"));
         symlink(&target, &link).unwrap();
         assert!(StreamFile::create("journal", &link).is_err());
@@ -234,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_none_is_named() {
+    fn unwritable_path_is_named() {
         let error =
             StreamFile::create("journal", Path::new("/no/such/place")).unwrap_err().to_string();
         assert!(error.starts_with("journal /no/such/place not writable: "), "{error}");

@@ -18,12 +18,12 @@ const INTERVAL: Millis = Millis::seconds(1);
 
 /// Starts the metrics endpoint that the settings name. The returned callback copies the counters.
 pub(super) fn start(settings: &Settings) -> Result<Option<Progress<'static, Server>>, String> {
-    let place = settings.text(key::SV_METRICS);
-    if place.is_empty() {
+    let setting = settings.text(key::SV_METRICS);
+    if setting.is_empty() {
         return Ok(None);
     }
-    let address: SocketAddr = place.parse().map_err(|_| {
-        format!("sv_metrics: \"{place}\" is no address and port, such as 127.0.0.1:9527")
+    let address: SocketAddr = setting.parse().map_err(|_| {
+        format!("sv_metrics: invalid address \"{setting}\" (expected e.g. 127.0.0.1:9527)")
     })?;
     let last = Arc::new(Mutex::new(Vec::<Sample>::new()));
     let shown = Arc::clone(&last);
@@ -32,7 +32,7 @@ pub(super) fn start(settings: &Settings) -> Result<Option<Progress<'static, Serv
         exposition(copy)
     });
     let bound = metrics::serve(address, CONTENT_TYPE, render)
-        .map_err(|error| format!("sv_metrics: nothing can listen on {address}: {error}"))?;
+        .map_err(|error| format!("sv_metrics: cannot listen on {address}: {error}"))?;
     log::info!("serving counters on http://{bound}/metrics");
     if !bound.ip().is_loopback() {
         log::warn!(
@@ -40,7 +40,7 @@ pub(super) fn start(settings: &Settings) -> Result<Option<Progress<'static, Serv
         );
     }
     let call = move |server: &Server, _, _: &_| {
-        // A reader holds the lock; the next second's copy is as good.
+        // While a reader holds the lock, skip this copy. The next one follows in a second.
         if let Ok(mut last) = last.try_lock() {
             last.clear();
             last.extend(server.samples());

@@ -17,14 +17,14 @@ use crate::{
 /// Maximum entries searched per folder.
 pub(super) const MAX_ENTRIES: usize = 65_536;
 
-/// A folder that holds a game's loose files.
+/// A folder with loose files of a game.
 #[derive(Clone, Debug)]
 pub struct Folder {
     root: PathBuf,
 }
 
 impl Folder {
-    /// The folder at `root`, which need not exist.
+    /// Creates a folder at `root`, which need not exist.
     #[must_use]
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned() }
@@ -36,7 +36,7 @@ impl Folder {
         &self.root
     }
 
-    /// The file on disk and its length, if it is here.
+    /// Returns the path and length of a file, if it exists.
     #[must_use]
     pub fn locate(&self, path: &GamePath) -> Option<(PathBuf, u64)> {
         let found = self.resolve(path)?;
@@ -44,7 +44,7 @@ impl Folder {
         metadata.is_file().then_some((found, metadata.len()))
     }
 
-    /// A whole file of at most `max` bytes; `None` when it is not here.
+    /// Reads a whole file of at most `max` bytes. `None` if it does not exist.
     pub fn read(&self, path: &GamePath, max: u64) -> Option<Result<Vec<u8>, AssetError>> {
         let (found, len) = self.locate(path)?;
         let place = || self.root.display().to_string();
@@ -53,7 +53,7 @@ impl Folder {
             return Some(Err(too_long(len)));
         }
         let mut bytes = Vec::new();
-        // The file may have grown since its length was asked for.
+        // The file may have grown since its length was read.
         let read = open_regular(&found).and_then(|file| file.take(max + 1).read_to_end(&mut bytes));
         Some(match read {
             Err(error) => Err(AssetError::Unreadable {
@@ -66,7 +66,7 @@ impl Folder {
         })
     }
 
-    /// The files directly in a folder of it that end in `.extension`.
+    /// Returns the files with an extension directly in one of its folders.
     #[must_use]
     pub fn list(&self, folder: &GamePath, extension: &str) -> Vec<GamePath> {
         let Some(inner) = self.resolve(folder) else { return Vec::new() };
@@ -77,7 +77,7 @@ impl Folder {
             .collect()
     }
 
-    /// The path on disk: each part as it is, or the first that differs in case only.
+    /// Returns the path on disk: each part as written, or the first entry that differs in case only.
     fn resolve(&self, path: &GamePath) -> Option<PathBuf> {
         let mut found = self.root.clone();
         for part in path.as_str().split('/') {
@@ -92,7 +92,7 @@ impl Folder {
     }
 }
 
-/// Names and paths of what is in a folder.
+/// Returns names and paths of the entries of a folder.
 pub(super) fn entries(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().take(MAX_ENTRIES);
     entries

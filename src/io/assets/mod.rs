@@ -23,13 +23,13 @@ pub use search_paths::base_paths;
 
 use crate::model::assets::{AssetError, Assets, Found, GamePath, PackInfo};
 
-/// Archives of one folder that are opened.
+/// Maximum archives per folder.
 const MAX_PACKS: usize = 1024;
 
 /// Data of a game and an optional mod.
 #[derive(Debug, Default)]
 pub struct GameData {
-    /// In the order of search.
+    /// Sources in search order.
     sources: Vec<Source>,
     packs: Vec<PackInfo>,
     folders: Vec<PathBuf>,
@@ -39,7 +39,7 @@ pub struct GameData {
 #[derive(Debug)]
 enum Source {
     Folder(Folder),
-    /// An archive and its place in the list of archives.
+    /// An archive and its index in the list of archives.
     Pack(Box<Pack>, usize),
 }
 
@@ -59,7 +59,7 @@ impl GameData {
     }
 
     fn add_folder(&mut self, path: &Path, folder: &str, opened: &mut HashSet<PathBuf>) {
-        // Two base paths may lead to one folder, as links of packages do.
+        // Two base paths may name the same folder through links.
         let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !path.is_dir() || !opened.insert(canonical(path)) {
             return;
@@ -89,7 +89,7 @@ impl GameData {
         }
     }
 
-    /// Whether there is nothing to read from.
+    /// Whether no folder or archive was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.folders.is_empty()
@@ -112,7 +112,7 @@ impl GameData {
         self.sources.iter().filter_map(read).flatten().find(|bytes| wanted(bytes))
     }
 
-    /// The folders that are searched, in the order of search.
+    /// Returns the searched folders in search order.
     #[must_use]
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders

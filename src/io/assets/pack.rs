@@ -23,37 +23,38 @@ use crate::{
     model::assets::{AssetError, GamePath, PackInfo},
 };
 
-/// Most entries of an archive.
+/// Maximum entries of an archive.
 const MAX_ENTRIES: usize = 65_535;
 /// Largest file read from an archive, in bytes.
 pub const MAX_ENTRY_LEN: u64 = 64 * 1024 * 1024;
-/// Unpacked bytes up to which the compression ratio of an archive is not checked.
+/// Unpacked size of an archive up to which its compression ratio is not checked, in bytes.
 const FREE_TOTAL_LEN: u64 = 1024 * 1024 * 1024;
-/// Beyond that, how many times its own size an archive may unpack to. Pictures and sounds stay far below.
+/// Maximum compression ratio of a larger archive. Images and sounds stay far below.
 const MAX_TOTAL_RATIO: u64 = 20;
-/// Unpacked bytes of one file up to which its compression ratio is not checked. Plain-colored pictures are
-/// small and compress a thousandfold.
+/// Unpacked size of a file up to which its compression ratio is not checked, in bytes.
+///
+/// Plain-colored images are small and compress a thousandfold.
 const FREE_ENTRY_LEN: u64 = 4 * 1024 * 1024;
-/// Beyond that, how many times its packed size a file may unpack to.
+/// Maximum compression ratio of a larger file.
 const MAX_ENTRY_RATIO: u64 = 200;
 
-/// Bytes of an entry's own header before its name.
+/// Length of an entry's local header before its name, in bytes.
 const LOCAL_HEADER_LEN: u64 = 30;
 
-/// Why an archive is refused; each names it.
+/// Error of an archive, with its path.
 #[derive(Debug, Error)]
 #[error("{}: {fault}", path.display())]
 pub struct PackError {
     /// The archive.
     pub path: PathBuf,
-    /// The fault.
+    /// Fault of the archive.
     pub fault: PackFault,
 }
 
 /// Fault of an archive.
 #[derive(Debug, Error)]
 pub enum PackFault {
-    /// It cannot be read.
+    /// The archive is not readable.
     #[error("not readable: {0}")]
     Io(#[from] io::Error),
     /// Invalid zip archive.
@@ -62,26 +63,26 @@ pub enum PackFault {
     /// Too many entries.
     #[error("too many files: {0} (max {MAX_ENTRIES})")]
     TooManyEntries(usize),
-    /// Two entries of one name.
+    /// Two entries with names that differ at most in case.
     #[error("duplicate file {0}")]
     Twins(GamePath),
-    /// Two entries of exactly one name, which of them is not known.
+    /// Two entries with equal names. The zip reader does not report the name.
     #[error("duplicate file name")]
     Duplicates,
-    /// Bytes that belong to two entries, or to an entry and the directory.
+    /// Overlap of two entries, or of an entry and the directory.
     #[error("entry \"{0}\" overlaps the next entry")]
     Overlap(String),
-    /// A file that unpacks to far more than any real one.
+    /// A file above the maximum compression ratio.
     #[error("entry \"{name}\" inflates too far: {packed} to {unpacked} bytes")]
     Bomb {
         /// The entry.
         name: String,
-        /// Its bytes in the archive.
+        /// Packed bytes.
         packed: u64,
         /// Claimed unpacked bytes.
         unpacked: u64,
     },
-    /// An archive that unpacks to far more than any real one.
+    /// An archive above the maximum compression ratio.
     #[error("archive inflates too far: {packed} to {unpacked} bytes")]
     TotalBomb {
         /// Bytes of the archive.
@@ -199,7 +200,7 @@ impl Pack {
         &self.info
     }
 
-    /// A sentence for the log when some entries cannot be reached.
+    /// Returns a warning about entries that were ignored for their names.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let (count, first) = self.unreachable.as_ref()?;
@@ -207,19 +208,18 @@ impl Pack {
         Some(format!("{path}: {count} entries ignored for their names, first \"{first}\""))
     }
 
-    /// The files in it.
+    /// Returns the files of the archive.
     pub fn files(&self) -> impl Iterator<Item = &GamePath> {
         self.files.keys()
     }
 
-    /// Length of a file, if it is here.
+    /// Returns the length of a file, if it exists.
     #[must_use]
     pub fn len_of(&self, path: &GamePath) -> Option<u64> {
         self.files.get(path).map(|&(_, len)| len)
     }
 
-    /// A whole file of at most `max` bytes, and never more than [`MAX_ENTRY_LEN`]; `None` when it is not
-    /// here.
+    /// Reads a whole file of at most `max` and [`MAX_ENTRY_LEN`] bytes. `None` if it does not exist.
     pub fn read(&self, path: &GamePath, max: u64) -> Option<Result<Vec<u8>, AssetError>> {
         let &(number, len) = self.files.get(path)?;
         let max = max.min(MAX_ENTRY_LEN);
@@ -230,7 +230,7 @@ impl Pack {
         }
         let unreadable =
             |why: String| AssetError::Unreadable { path: path.clone(), place: place(), why };
-        // The lock guards the position in the file only, and every read begins by setting it.
+        // The lock guards the file position only, and every read sets it first.
         let mut archive = self.archive.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Vec::new();
         let read = archive.by_index(number).map_err(|error| error.to_string()).and_then(|entry| {

@@ -12,21 +12,21 @@ use super::folder::entries;
 /// Root of a search path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
-    /// The file system.
+    /// Root of the file system.
     Absolute,
-    /// The user's home.
+    /// Home folder of the user.
     Home,
-    /// The folder that an environment variable names.
+    /// Folder named by an environment variable.
     Variable(&'static str),
 }
 
-/// A place where a game's data may lie.
+/// A usual location of a game's data.
 struct SearchPath {
-    /// The game's own folder.
+    /// Game folder.
     game: &'static str,
     root: Root,
     path: &'static str,
-    /// Whether players' own files are here, beside those of an installation.
+    /// Whether the location holds the user's own files, in addition to an installation.
     is_home: bool,
 }
 
@@ -38,7 +38,7 @@ const fn home(game: &'static str, path: &'static str) -> SearchPath {
     SearchPath { game, root: Root::Home, path, is_home: true }
 }
 
-/// Installed below the home folder or one that a variable names.
+/// Creates a location of an installation below the home folder or an environment variable's folder.
 const fn below(game: &'static str, root: Root, path: &'static str) -> SearchPath {
     SearchPath { game, root, path, is_home: false }
 }
@@ -46,7 +46,7 @@ const fn below(game: &'static str, root: Root, path: &'static str) -> SearchPath
 const OA: &str = "baseoa";
 const Q3: &str = "baseq3";
 
-/// In the order of search.
+/// Usual locations in search order.
 const PLACES: &[SearchPath] = &[
     home(OA, ".openarena"),
     home(OA, "Library/Application Support/OpenArena"),
@@ -107,7 +107,7 @@ pub fn base_paths(setting: &str, game: &str) -> Vec<PathBuf> {
     }
 }
 
-/// The usual places of a game that have an archive of it.
+/// Returns the usual locations of a game that contain an archive of it.
 fn usual_places(game: &str, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     let home = variable("HOME").or_else(|| variable("USERPROFILE"));
     let mut found = Vec::new();
@@ -131,7 +131,7 @@ fn has_pack(folder: &Path) -> bool {
     entries(folder).any(|(name, _)| is_pack_name(&name))
 }
 
-/// Whether a file is an archive by its name.
+/// Whether a file name is that of an archive.
 pub(super) fn is_pack_name(name: &str) -> bool {
     let extension = name.len().checked_sub(4).and_then(|at| name.get(at..));
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case(".pk3"))
@@ -143,7 +143,7 @@ mod tests {
     use std::{fs, process};
 
     #[test]
-    fn a_home_and_one_installation_are_found() {
+    fn home_and_one_installation_are_found() {
         let root = env::temp_dir().join(format!("fragd-places-{}", process::id()));
         for path in
             [".q3a/baseq3", "Steam/steamapps/common/Quake 3 Arena/baseq3", "Quake III Arena/baseq3"]
@@ -154,7 +154,7 @@ mod tests {
         fs::create_dir_all(root.join("Library/Application Support/Quake3/baseq3")).unwrap();
         let known = |name: &str| ["HOME", "ProgramFiles"].contains(&name).then(|| root.clone());
         let mut found = usual_places("baseq3", known);
-        // This machine may have an installation, which then counts as the one.
+        // An installation on this machine counts as the one.
         found.retain(|path| path.starts_with(&root));
         assert_eq!(found[0], root.join(".q3a"));
         assert!(found.len() <= 2);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_goes_before_everything() {
+    fn setting_precedes_environment_and_defaults() {
         let list = env::join_paths(["/a b", "/c"]).unwrap();
         assert_eq!(
             base_paths(list.to_str().unwrap(), "baseq3"),

@@ -1,3 +1,5 @@
+//! Tests of game data: archives, folders and search order.
+
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -7,7 +9,7 @@ use std::{
 
 use super::*;
 
-/// A folder of this test's own, removed in the end.
+/// A temporary folder, removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -33,14 +35,14 @@ impl Drop for Scratch {
     }
 }
 
-/// An entry as its archive describes it, stored unless its lengths say otherwise.
+/// An archive entry and its directory record. It is stored when both lengths are equal.
 struct Entry<'a> {
     name: &'a [u8],
     bytes: &'a [u8],
-    /// Length that is claimed once unpacked.
+    /// Claimed unpacked length.
     claimed: Option<u32>,
     method: u16,
-    /// False start in the directory, if any.
+    /// Wrong offset for the directory, if any.
     start: Option<u32>,
 }
 
@@ -48,7 +50,7 @@ fn entry<'a>(name: &'a str, bytes: &'a [u8]) -> Entry<'a> {
     Entry { name: name.as_bytes(), bytes, claimed: None, method: 0, start: None }
 }
 
-/// CRC-32 as zip archives have it.
+/// Returns the CRC-32 of zip archives.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| {
@@ -57,7 +59,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     })
 }
 
-/// An archive of these entries, byte for byte as they say.
+/// Builds an archive of the entries, with their claimed lengths and offsets.
 fn zip(entries: &[Entry<'_>]) -> Vec<u8> {
     fn header(entry: &Entry<'_>) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -113,7 +115,7 @@ fn path(name: &str) -> GamePath {
 }
 
 #[test]
-fn an_archive_gives_its_files_and_checksums() {
+fn archive_lists_files_and_checksums() {
     let pack = open(&[
         entry("maps/", b""),
         entry("Maps/One.bsp", b"one"),
@@ -133,7 +135,7 @@ fn an_archive_gives_its_files_and_checksums() {
 }
 
 #[test]
-fn archives_that_lie_are_refused_by_name() {
+fn invalid_archives_are_rejected_by_name() {
     assert!(fault(&[entry("a", b"1"), entry("a", b"2")]).contains("duplicate file name"));
     assert!(fault(&[entry("a/b", b"1"), entry("A\\B", b"2")]).contains("duplicate file a/b"));
     let twice = Entry { start: Some(0), ..entry("b", b"0123456789") };
@@ -142,7 +144,7 @@ fn archives_that_lie_are_refused_by_name() {
     assert!(fault(&[entry("a", b""), beyond]).contains("test.pk3: "));
     let bomb = Entry { claimed: Some(64 << 20), method: 8, ..entry("maps/b.bsp", &[0; 1000]) };
     assert!(fault(&[bomb]).contains("1000 to 67108864 bytes"));
-    // 4000 files of 4 MiB each, every one of them innocent.
+    // 4000 files of 4 MiB each, each within the limits of a file.
     let names: Vec<_> = (0..4000).map(|number| number.to_string()).collect();
     let many: Vec<_> = names
         .iter()
@@ -153,7 +155,7 @@ fn archives_that_lie_are_refused_by_name() {
 }
 
 #[test]
-fn names_that_would_leave_the_folder_are_unreachable_and_said_once() {
+fn names_outside_the_folder_are_ignored_with_one_warning() {
     let pack = open(&[
         entry("../../etc/passwd", b"1"),
         entry("/etc/shadow", b"2"),
@@ -172,8 +174,8 @@ fn names_that_would_leave_the_folder_are_unreachable_and_said_once() {
 }
 
 #[test]
-fn a_length_that_was_a_lie_is_an_error_of_the_file() {
-    // A stream of deflate that holds more, and one that holds less, than the directory says.
+fn wrong_length_of_a_file_is_an_error() {
+    // A deflate stream that is longer, and one that is shorter, than the directory claims.
     let stored: &[u8] = b"\x01\x05\x00\xfa\xffhello";
     for claimed in [2, 9] {
         let lie = Entry { claimed: Some(claimed), method: 8, ..entry("a", stored) };
@@ -184,7 +186,7 @@ fn a_length_that_was_a_lie_is_an_error_of_the_file() {
 }
 
 #[test]
-fn cut_and_tampered_archives_never_panic() {
+fn truncated_and_corrupted_archives_do_not_panic() {
     let whole = zip(&[entry("maps/a.bsp", b"0123456789"), entry("b.txt", &[7; 300])]);
     let scratch = Scratch::new();
     let check = |bytes: &[u8]| {
@@ -211,7 +213,7 @@ fn cut_and_tampered_archives_never_panic() {
 }
 
 #[test]
-fn the_order_of_search_is_that_of_the_game() {
+fn search_order_matches_the_engine() {
     let scratch = Scratch::new();
     let pack = |text: &str| zip(&[entry("who.txt", text.as_bytes()), entry(text, b"x")]);
     scratch.write("base/baseoa/pak0.pk3", &pack("pak0"));
@@ -243,7 +245,7 @@ fn the_order_of_search_is_that_of_the_game() {
 
 #[cfg(unix)]
 #[test]
-fn links_to_one_archive_are_one_archive() {
+fn links_to_one_archive_count_once() {
     let scratch = Scratch::new();
     let real = scratch.write("share/baseoa/pak0.pk3", &zip(&[entry("a", b"a")]));
     fs::create_dir_all(scratch.0.join("lib/baseoa")).unwrap();
@@ -253,7 +255,7 @@ fn links_to_one_archive_are_one_archive() {
 }
 
 #[test]
-fn a_folder_is_no_file() {
+fn folder_is_not_read_as_file() {
     let scratch = Scratch::new();
     scratch.write("baseoa/maps/a.bsp/x", b"");
     let data = GameData::open(std::slice::from_ref(&scratch.0), &["baseoa"]);
