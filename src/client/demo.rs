@@ -24,7 +24,7 @@ const MAX_MESSAGE_LEN: usize = 16_384;
 /// Bits that a whole message may have behind its end: its writer rounds up to the next byte.
 const MAX_PADDING: usize = 8;
 
-/// Receiver of faults: the message number and a description.
+/// Receiver of faults: message number and description.
 pub type Report<'a> = &'a mut dyn FnMut(u32, &str);
 
 /// Decoder of one or more demos. Its text is a summary of the counts.
@@ -85,13 +85,13 @@ impl DemoReader {
             let len = u32::from_le_bytes(len);
             if (sequence, len) == (u32::MAX, u32::MAX) {
                 if !rest.is_empty() {
-                    fault(self, sequence, "there is more behind the end mark");
+                    fault(self, sequence, "data behind the end mark");
                 }
                 return;
             }
             let len = len as usize;
             if len > MAX_MESSAGE_LEN || len > rest.len() {
-                return fault(self, sequence, &format!("a message of {len} bytes"));
+                return fault(self, sequence, &format!("invalid message length: {len} bytes"));
             }
             let (message, rest) = rest.split_at(len);
             bytes = rest;
@@ -109,7 +109,7 @@ impl DemoReader {
         })?;
         let left = message.len() * 8 - reader.bit_position();
         if left > MAX_PADDING {
-            return Err(format!("{left} bits behind its end"));
+            return Err(format!("{left} bits behind the end of the message"));
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl DemoReader {
                 ServerOp::VoiceOpus if self.native => {
                     server_message::read_voice(reader).map_err(say)?;
                 }
-                other => return Err(format!("{other:?} does not belong here")),
+                other => return Err(format!("{other:?} not allowed here")),
             }
         }
     }
@@ -143,15 +143,15 @@ impl DemoReader {
     fn snapshot(&mut self, sequence: u32, reader: &mut BitReader<'_>) -> Result<(), String> {
         let say = |error: crate::wire::WireError| error.to_string();
         let head = snapshot::read_head(reader).map_err(say)?;
-        let nobody = (PlayerState::default(), Vec::new());
+        let none = (PlayerState::default(), Vec::new());
         let back = u32::from(head.delta_num);
         let base = match back {
-            0 => &nobody,
+            0 => &none,
             _ => sequence
                 .checked_sub(back)
                 .filter(|_| (back as usize) < PACKET_BACKUP)
                 .and_then(|base| self.snapshots.get(&base))
-                .ok_or_else(|| format!("relative to {back} messages before, which never came"))?,
+                .ok_or_else(|| format!("delta base {back} messages back is missing"))?,
         };
         let player = player::read_delta(reader, &base.0).map_err(say)?;
         let baseline = |number: EntityNum| self.baselines.get(number.index() as i32);

@@ -1,7 +1,7 @@
-//! What a client tells its owner: what happened, what the server did wrong, how it ended.
+//! Client events: state changes, protocol errors, disconnect reasons.
 //!
-//! Invariant of [`Events`]: never more than [`MAX_EVENTS`] wait. An owner that does not listen loses
-//! the oldest, but no memory.
+//! Invariant of [`Events`]: at most [`MAX_EVENTS`] are queued. If the owner does not poll, the
+//! oldest are lost.
 
 use std::{collections::VecDeque, fmt};
 
@@ -13,53 +13,53 @@ use crate::{
     wire::WireError,
 };
 
-/// Events kept for an owner that does not ask.
+/// Maximum number of queued events.
 const MAX_EVENTS: usize = 1024;
 
-/// Something that happened to a client.
+/// Event of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientEvent {
-    /// The server refuses to let the client in, and says why. The client asks again every 3 seconds;
-    /// who does not want that disconnects.
+    /// Connection rejected by the server, with its message. The client retries every 3 seconds
+    /// unless the owner disconnects it.
     Refused(String),
-    /// The server gave the client a place.
+    /// Slot granted by the server.
     Connected,
-    /// A new level is known: configstrings and baselines are there, snapshots begin anew. UsercmdHistory are
-    /// due: the first one lets the client into the game.
+    /// Gamestate received: new configstrings and baselines, no snapshots yet. The client's first
+    /// usercmd makes the server put it into the game.
     Gamestate,
-    /// The first snapshot of the level that shows the client in the game.
+    /// First snapshot of the level with the client in the game.
     Entered,
-    /// A snapshot was accepted.
+    /// Snapshot accepted.
     Snapshot,
-    /// A configstring has changed.
+    /// Configstring changed.
     Configstring(ConfigIndex),
-    /// The level began anew, without a gamestate.
+    /// Level restarted without a gamestate.
     MapRestart,
-    /// A reliable command that is the game's: print, chat, scores and the like.
+    /// Reliable command for the game: print, chat, scores and the like.
     ServerCommand(String),
-    /// Text from outside the connection, for instance what a remote console answers.
+    /// Text of a connectionless packet, e.g. rcon output.
     Print(String),
-    /// The server sent what a game's client would end at. The message did not count, and this client
-    /// goes on; who wants it strict disconnects.
+    /// Protocol error at which an unmodified client would disconnect. This client drops the message
+    /// and continues; a strict owner disconnects.
     ProtocolError(ProtocolError),
-    /// The connection has ended. Nothing follows.
+    /// Connection ended. No event follows.
     Disconnected(DisconnectReason),
 }
 
-/// Why a connection ended.
+/// Reasons for the end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DisconnectReason {
-    /// The client left.
+    /// Disconnected by the client.
     Left,
-    /// The server said so; its reason may be empty.
+    /// Disconnected by the server; its reason may be empty.
     ServerSaid(String),
-    /// The server knows of no such connection.
+    /// Unknown to the server.
     Forgotten,
-    /// The server was silent for too long.
+    /// No packets from the server for the timeout.
     TimedOut,
-    /// The server acknowledged no command for so long that there is no room for another.
+    /// Too many reliable commands without acknowledgement.
     CommandOverflow,
-    /// The connection has used up its message numbers.
+    /// Message numbers of the connection used up.
     Exhausted,
 }
 
@@ -77,67 +77,67 @@ impl fmt::Display for DisconnectReason {
     }
 }
 
-/// Something a server may not send, and where.
+/// Protocol error of a server message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("server message {sequence}: {kind}")]
 pub struct ProtocolError {
-    /// The message.
+    /// Message number.
     pub sequence: Sequence,
-    /// What is wrong with it.
+    /// Kind of error.
     pub kind: ProtocolErrorKind,
 }
 
-/// What a server did wrong.
+/// Kinds of protocol errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ProtocolErrorKind {
-    /// The message is keyed by a command that the client never sent, or has no beginning.
+    /// Scrambled with a command that the client never sent, or without a header.
     #[error(transparent)]
     Opening(#[from] UnscrambleError),
-    /// It acknowledges what the client never sent.
+    /// Acknowledgement of a command that the client never sent.
     #[error(transparent)]
     Acknowledge(AckError),
-    /// It cannot be read.
+    /// Message that cannot be decoded.
     #[error("at bit {at_bit}: {error}")]
     Unreadable {
-        /// Where.
+        /// Position in the message, in bits.
         at_bit: usize,
-        /// Why.
+        /// Decoding error.
         error: WireError,
     },
-    /// More than one gamestate or snapshot in one message.
+    /// Several gamestates or snapshots in one message.
     #[error("a second gamestate or snapshot in one message")]
     SecondPart,
-    /// A reliable command is missing.
+    /// Missing reliable command.
     #[error("command {got} after command {last}")]
     CommandGap {
-        /// The newest the client has.
+        /// Newest command that the client has.
         last: CommandNum,
-        /// The one that came.
+        /// Number of the received command.
         got: CommandNum,
     },
-    /// A gamestate that does not say which level it is.
+    /// Gamestate without a server id.
     #[error("systeminfo without sv_serverid")]
     NoServerId,
-    /// A configstring that has no place.
-    #[error("configstring {0} does not exist")]
+    /// Configstring index out of range.
+    #[error("configstring {0} out of range")]
     ConfigIndex(i32),
-    /// More configstring text than a client holds.
-    #[error("more configstring text than a client can hold")]
+    /// More configstring text than a client can hold.
+    #[error("configstrings exceed the memory of a client")]
     ConfigOverflow,
-    /// Pieces of a long configstring that do not belong together, or are too much.
-    #[error("pieces of a configstring that do not fit together")]
+    /// Invalid or overlong parts of a long configstring.
+    #[error("invalid parts of a long configstring")]
     ConfigPieces,
-    /// The level's clock went back.
-    #[error("level time {after} after {before}")]
+    /// Server time that decreases.
+    #[error("server time {after} after {before}")]
     TimeBackwards {
-        /// Time of the snapshot before.
+        /// Server time of the previous snapshot.
         before: LevelTime,
-        /// Time of this one.
+        /// Server time of this snapshot.
         after: LevelTime,
     },
 }
 
-/// Events that wait for the owner.
+/// Event queue.
 #[derive(Debug, Default)]
 pub(super) struct Events(VecDeque<ClientEvent>);
 
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owner_that_does_not_listen_loses_the_oldest() {
+    fn full_event_queue_drops_the_oldest() {
         let mut events = Events::default();
         for number in 0..MAX_EVENTS + 2 {
             events.push(ClientEvent::Print(number.to_string()));

@@ -1,13 +1,13 @@
-//! How a client gets a place at a server: a challenge, then a connection that carries it.
+//! Client handshake: challenge, then a `connect` that echoes it.
 //!
 //! ```text
 //! getchallenge, every 3 s ── challengeResponse ── connect, every 3 s ── connectResponse
 //!        └───────────────────────── refused: print ───────┘
 //! ```
 //!
-//! A refusal sends the client back to the beginning, for the challenge may have grown old; the next
-//! question waits its time all the same. Source: Quake III protocol 68 and ioquake3 protocol 71: the
-//! client's side of the handshake.
+//! A rejection restarts the handshake, because the challenge may have expired; the next request
+//! waits its usual time. Source: Quake III protocol 68 and ioquake3 protocol 71: the client's side
+//! of the handshake.
 
 use std::net::SocketAddr;
 
@@ -23,26 +23,26 @@ use crate::{
     },
 };
 
-/// Time between two questions.
+/// Interval between requests.
 const RETRANSMIT: Millis = Millis(3000);
 
-/// A handshake under way.
+/// Handshake in progress.
 #[derive(Debug)]
 pub(super) struct Handshake {
-    /// The client's own number, by which an answer to it is known.
+    /// Client's own number, which the server repeats.
     client_challenge: Challenge,
     /// `None` until a challenge is granted.
     granted: Option<Granted>,
     next_send: Millis,
-    /// The protocol number that the server asked for when it refused another.
+    /// Protocol number that the server named in a rejection.
     asked_protocol: Option<i32>,
 }
 
-/// What a server granted.
+/// Challenge granted by a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Granted {
     pub(super) challenge: Challenge,
-    /// Protocol from here on.
+    /// Protocol of the connection.
     pub(super) protocol: &'static Protocol,
 }
 
@@ -59,7 +59,7 @@ impl Handshake {
         self.next_send
     }
 
-    /// Asks what is to be asked, if it is time.
+    /// Sends the next request if it is due.
     ///
     /// # Errors
     /// As [`write_connect`].
@@ -87,7 +87,8 @@ impl Handshake {
         result
     }
 
-    /// Takes a challenge. True when it is one for us: then `from` is where the server is.
+    /// Handles a `challengeResponse` and returns whether it is valid. Its source `from` is the
+    /// server's address then.
     ///
     /// `falls_back` and `detects` are those of the client's options.
     pub(super) fn challenge_response(
@@ -102,13 +103,13 @@ impl Handshake {
             return false;
         }
         let number = self.asked_protocol.or(response.protocol);
-        // A server that names no number proves nothing where none is expected.
+        // A number that is missing where none is expected proves nothing.
         let follows = detects || falls_back && wanted.handshake.repeats_challenges;
         let protocol = match wanted.handshake.fallback {
             Some(fallback) if follows && number != Some(wanted.number) => fallback,
             Some(_) | None => wanted,
         };
-        // Old servers answer without our number; then the address must do.
+        // Old servers do not repeat our number; their address must match instead.
         let echoed = response.client_challenge == Some(self.client_challenge);
         if !echoed && (protocol.handshake.repeats_challenges || !from_server) {
             return false;
@@ -118,24 +119,25 @@ impl Handshake {
         true
     }
 
-    /// Takes the answer to `connect`, from the server's own address: what is spoken, if it is ours.
+    /// Handles a `connectResponse` from the server's address. Returns the granted connection if it
+    /// is valid.
     pub(super) fn connect_response(&self, response: ConnectResponse) -> Option<Granted> {
         let granted = self.granted?;
         let ours = match response.challenge {
             Some(challenge) => challenge == granted.challenge,
-            // Old servers say no more than yes.
+            // Old servers send no challenge.
             None => !granted.protocol.handshake.repeats_challenges,
         };
         ours.then_some(granted)
     }
 
-    /// The server said no.
+    /// Handles a rejection.
     pub(super) fn refused(&mut self) {
         self.granted = None;
     }
 
-    /// Takes a refusal that names the protocol of the server. True when the client speaks that one, too: it
-    /// asks again at once.
+    /// Handles a rejection that names the server's protocol. Returns whether the client supports
+    /// that protocol; it then retries at once.
     pub(super) fn follow_protocol(&mut self, now: Millis, refusal: &str) -> bool {
         let Some(granted) = self.granted.filter(|_| self.asked_protocol.is_none()) else {
             return false;
@@ -152,17 +154,17 @@ impl Handshake {
     }
 }
 
-/// Returns N of `Server uses protocol version N`, as every server of this family words it.
+/// Returns N of `Server uses protocol version N`, the text of every engine.
 fn protocol_of_refusal(text: &str) -> Option<i32> {
     let rest = text.trim_start().strip_prefix("Server uses protocol version ")?;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     rest[..end].parse().ok()
 }
 
-/// The userinfo of `connect`: the player's, and what the handshake adds.
+/// Returns the userinfo of `connect`: the player's keys and those of the handshake.
 ///
 /// # Errors
-/// When it does not fit.
+/// Userinfo too long.
 pub(super) fn connect_userinfo(
     userinfo: &InfoString,
     qport: Qport,
@@ -178,18 +180,18 @@ pub(super) fn connect_userinfo(
     Ok(info)
 }
 
-/// Whether that userinfo fits into `connect` whatever the server grants.
+/// Checks that the userinfo fits into `connect` with any challenge.
 ///
 /// # Errors
-/// When it does not.
+/// Userinfo too long.
 pub(super) fn check_userinfo(userinfo: &InfoString) -> Result<(), ConnectError> {
-    // The longest that the numbers can be.
+    // The longest numbers.
     let granted = Granted { challenge: Challenge(i32::MIN), protocol: Protocol::Q3_68 };
     let info = connect_userinfo(userinfo, Qport(u16::MAX), granted)?;
     write_connect(&info, &mut Vec::new())
 }
 
-/// The way to `remote`. A client has one port; which of its owner's it is, the owner adds.
+/// Returns the route to `remote`. A client has one port; the owner replaces it by its own socket.
 pub(super) fn route_to(remote: SocketAddr) -> Route {
     Route { local: LocalPort(0), remote }
 }
@@ -225,12 +227,12 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_is_taken_from_whom_it_was_asked() {
+    fn challenge_is_accepted_from_requested_server_only() {
         for (wanted, from_server, echo, number, taken) in [
             (Protocol::IOQ3_71, true, Some(77), Some(71), Some(Protocol::IOQ3_71)),
             (Protocol::IOQ3_71, false, Some(77), Some(71), Some(Protocol::IOQ3_71)),
             (Protocol::IOQ3_71, true, Some(78), Some(71), None),
-            // A server that does not know 71.
+            // A server that does not support 71.
             (Protocol::IOQ3_71, true, Some(77), Some(68), Some(Protocol::Q3_68)),
             (Protocol::IOQ3_71, true, None, None, Some(Protocol::Q3_68)),
             (Protocol::IOQ3_71, false, None, None, None),
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_taken_only_for_the_challenge_it_was_asked_with() {
+    fn connect_response_requires_the_requested_challenge() {
         for (wanted, answer, taken) in [
             (Protocol::IOQ3_71, Some(-5), true),
             (Protocol::IOQ3_71, Some(-6), false),
@@ -301,9 +303,9 @@ mod tests {
     }
 
     #[test]
-    fn userinfo_that_would_not_fit_is_known_at_once() {
+    fn overlong_userinfo_is_rejected_at_once() {
         let of_len = |len: usize| InfoString::parse(&format!("\\a\\{}", "x".repeat(len - 3)));
-        // 12 + 12 + 22 bytes are added, and 1013 fit.
+        // The handshake adds 12 + 12 + 22 bytes, and 1013 fit.
         assert_eq!(check_userinfo(&of_len(1013 - 46)), Ok(()));
         assert_eq!(check_userinfo(&of_len(1013 - 45)), Err(ConnectError::UserinfoTooLong(1014)));
         assert!(matches!(check_userinfo(&of_len(1023)), Err(ConnectError::Userinfo(_))));

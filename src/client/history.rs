@@ -1,8 +1,8 @@
-//! The snapshots that a client remembers, so that the next may be relative to one of them.
+//! Snapshot history of a client: delta bases for later snapshots.
 //!
-//! Invariants: a snapshot is found under its own message number only, so those that never came, or
-//! were thrown away, are no base; reading one changes nothing until it is accepted; entity states that
-//! did not change are stored once. Source: Quake III protocol 68, snapshot acceptance.
+//! Invariants: a snapshot is stored under its own message number only, so that missing and
+//! discarded ones are not delta bases; reading one changes nothing until it is accepted; unchanged
+//! entity states are stored once. Source: Quake III protocol 68, snapshot acceptance.
 
 use crate::{
     model::{
@@ -18,16 +18,16 @@ use crate::{
     },
 };
 
-/// A snapshot that was accepted, without its entities.
+/// An accepted snapshot, without its entities.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The message that brought it.
+    /// Message number.
     pub sequence: Sequence,
-    /// Time, flags, areas; whether it was relative to another.
+    /// Header: server time, flags, area mask, delta base.
     pub head: SnapshotHeader,
-    /// The player viewed from.
+    /// Playerstate of the viewed player.
     pub player: PlayerState,
-    /// The newest server command that precedes it.
+    /// Newest server command before it.
     pub command: CommandNum,
 }
 
@@ -39,23 +39,23 @@ impl Snapshot {
     }
 }
 
-/// A snapshot that was read, its entities waiting in the [`SnapshotHistory`].
+/// A snapshot that is read but not accepted. Its entities are in the [`SnapshotHistory`].
 #[derive(Clone, Debug)]
 pub(super) struct PendingSnapshot {
     pub(super) head: SnapshotHeader,
     pub(super) player: PlayerState,
-    /// Whether the client has what it is relative to.
+    /// Whether the client has its delta base.
     pub(super) usable: bool,
 }
 
-/// The last snapshots.
+/// Last snapshots of a client.
 #[derive(Debug)]
 pub(super) struct SnapshotHistory {
     snapshots: Box<[Option<Snapshot>; PACKET_BACKUP]>,
-    /// Entities of each, under the number of its message.
+    /// Entities of each snapshot, by message number.
     entities: FrameRing,
     current: Option<Sequence>,
-    /// Entities of the snapshot that was read last.
+    /// Entities of the pending snapshot.
     staged: Vec<EntityState>,
 }
 
@@ -73,25 +73,25 @@ impl SnapshotHistory {
         }
     }
 
-    /// Forgets all snapshots: another level begins.
+    /// Removes all snapshots at the start of a level.
     pub(super) fn forget(&mut self) {
         self.snapshots.fill(None);
         self.entities = FrameRing::new(PACKET_BACKUP);
         self.current = None;
     }
 
-    /// The newest snapshot.
+    /// Newest snapshot.
     pub(super) fn current(&self) -> Option<&Snapshot> {
         self.current.and_then(|sequence| self.get(sequence.0))
     }
 
-    /// The entities of the newest snapshot, ascending by number.
+    /// Entities of the newest snapshot, ascending by number.
     pub(super) fn entities(&self) -> impl ExactSizeIterator<Item = &EntityState> {
         let entries = self.current.and_then(|sequence| self.entities.frame(sequence.0));
         entries.unwrap_or_default().iter().map(|entry| self.entities.state(entry.slot))
     }
 
-    /// The snapshot of that message and its entities, while they are kept.
+    /// Returns the snapshot of a message and its entities, if stored.
     pub(super) fn view(
         &self,
         sequence: Sequence,
@@ -104,11 +104,11 @@ impl SnapshotHistory {
         self.snapshots[place(sequence)].as_ref().filter(|found| found.sequence.0 == sequence)
     }
 
-    /// Reads the snapshot of message `sequence` behind its operation byte. One that is relative to a
-    /// snapshot that is not there is read all the same, for what follows it in the message.
+    /// Reads the snapshot of message `sequence` behind its operation byte. A snapshot without its
+    /// delta base is read too, for the operations behind it.
     ///
     /// # Errors
-    /// As the readers of `wire`. Nothing has changed then.
+    /// As the readers of `wire`. Nothing is changed then.
     pub(super) fn read(
         &mut self,
         reader: &mut BitReader<'_>,
@@ -137,8 +137,8 @@ impl SnapshotHistory {
         Ok(PendingSnapshot { head, player, usable })
     }
 
-    /// What a snapshot of message `sequence` is relative to, if it is there. A base as old as the ring
-    /// is long lies where the new snapshot will, and no server goes that far back.
+    /// Returns the delta base of a snapshot in message `sequence`, if stored. A base as old as the
+    /// ring is overwritten by the new snapshot, and no server uses one that old.
     fn base(&self, sequence: Sequence, delta_num: u8) -> Option<&Snapshot> {
         let back = u32::from(delta_num);
         if back == 0 || back as usize >= PACKET_BACKUP {
@@ -147,7 +147,7 @@ impl SnapshotHistory {
         self.get(sequence.0.checked_sub(back)?)
     }
 
-    /// Keeps the snapshot that was read last as that of message `sequence`.
+    /// Stores the pending snapshot as that of message `sequence`.
     pub(super) fn accept(
         &mut self,
         sequence: Sequence,
@@ -206,7 +206,7 @@ mod tests {
         writer.message().to_vec()
     }
 
-    /// Reads a snapshot and keeps it if it is usable.
+    /// Reads a snapshot and accepts it if it is usable.
     fn take(history: &mut SnapshotHistory, sequence: u32, bytes: &[u8]) -> bool {
         let mut reader = BitReader::new(bytes);
         let baselines = Baselines::default();
@@ -224,13 +224,13 @@ mod tests {
     }
 
     #[test]
-    fn snapshots_build_on_those_that_came() {
+    fn snapshots_use_received_delta_bases() {
         let mut history = SnapshotHistory::new();
         let [a, b, c] = [world(1, &[2, 5]), world(2, &[2, 9]), world(3, &[9])];
         assert!(take(&mut history, 7, &message(None, 0, &a)));
         assert!(take(&mut history, 8, &message(Some(&a), 1, &b)));
         assert_eq!(shown(&history), (2, vec![(2, 2), (9, 2)]));
-        // 9 never came; 10 goes back to 7.
+        // 9 is lost; 10 has base 7.
         assert!(take(&mut history, 10, &message(Some(&a), 3, &c)));
         assert_eq!(shown(&history), (3, vec![(9, 3)]));
         assert!(!take(&mut history, 11, &message(Some(&b), 2, &c)), "9 never came");
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_outside_the_ring_is_none() {
+    fn delta_base_outside_ring_is_rejected() {
         let mut history = SnapshotHistory::new();
         let a = world(1, &[1]);
         for sequence in (1..=40).filter(|sequence| *sequence != 38) {
@@ -250,7 +250,7 @@ mod tests {
         }
         for delta_num in 1..=255 {
             let usable = take(&mut history.clone_for_test(), 41, &message(Some(&a), delta_num, &a));
-            // In the place of 38, which never came, 6 still lies.
+            // The slot of 38, which was lost, still holds 6.
             assert_eq!(usable, delta_num <= 31 && delta_num != 3, "{delta_num}");
         }
     }
@@ -267,12 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn a_message_cut_short_changes_nothing() {
+    fn truncated_snapshot_changes_nothing() {
         let mut history = SnapshotHistory::new();
         let (a, b) = (world(1, &[2, 5]), world(2, &[2, 5, 1000]));
         assert!(take(&mut history, 1, &message(None, 0, &a)));
         let bytes = message(Some(&a), 1, &b);
-        // The last byte may be the spare one.
+        // The last byte may be a spare one.
         for len in 0..bytes.len() - 1 {
             let mut reader = BitReader::new(&bytes[..len]);
             assert!(history.read(&mut reader, Sequence(2), &Baselines::default()).is_err());

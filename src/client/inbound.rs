@@ -1,7 +1,7 @@
-//! A server message taken apart: read to its end before anything in it is believed.
+//! Decoded server message, complete before any of it is applied.
 //!
-//! Invariant: reading changes nothing that the client relies on; a message has at most one gamestate
-//! or snapshot. Source: Quake III protocol 68, server messages.
+//! Invariant: reading changes no state that the client relies on; a message has at most one
+//! gamestate or snapshot. Source: Quake III protocol 68, server messages.
 
 use crate::{
     model::{Baselines, CommandNum, Sequence},
@@ -19,17 +19,17 @@ use super::{
     history::{PendingSnapshot, SnapshotHistory},
 };
 
-/// What a message holds. Used again and again for its memory.
+/// Content of a message. Reused for its memory.
 #[derive(Debug, Default)]
 pub(super) struct Inbound {
-    /// Reliable commands, as they came.
+    /// Reliable commands in wire order.
     pub(super) commands: Vec<(CommandNum, String)>,
     pub(super) gamestate: Option<Gamestate>,
     pub(super) snapshot: Option<PendingSnapshot>,
 }
 
 impl Inbound {
-    /// Reads the message `sequence`, which is not scrambled; `voice` as its protocol has it.
+    /// Reads the unscrambled message `sequence`. `voice` is the value of its protocol.
     ///
     /// # Errors
     /// [`ProtocolErrorKind::Unreadable`] and [`ProtocolErrorKind::SecondPart`].
@@ -61,7 +61,7 @@ impl Inbound {
         history: &mut SnapshotHistory,
         baselines: &Baselines,
     ) -> Result<(), Stopped> {
-        // The acknowledgement, which opening the message has read.
+        // The acknowledgement, read before by unscrambling.
         reader.long()?;
         loop {
             match ServerOp::read(reader)? {
@@ -76,7 +76,7 @@ impl Inbound {
                     self.only_part()?;
                     self.snapshot = Some(history.read(reader, sequence, baselines)?);
                 }
-                // Never asked for, so a server that sends one begins with the first.
+                // Never requested, so an unexpected download starts with block 0.
                 ServerOp::Download => drop(download::read(reader, 0)?),
                 ServerOp::VoiceSpeex | ServerOp::VoiceOpus if voice => {
                     server_message::read_voice(reader)?;
@@ -99,7 +99,7 @@ impl Inbound {
     }
 }
 
-/// Why reading stopped.
+/// Reason why reading stopped.
 enum Stopped {
     Second,
     Wire(WireError),

@@ -1,8 +1,8 @@
-//! The level that a client is in: its configstrings, its baselines, which one it is.
+//! Level state of a client: configstrings, baselines, server id.
 //!
-//! Invariants: configstring text stays within what a client of the game holds, whatever the server
-//! sends; the server id is that of the systeminfo in force.
-//! Source: Quake III protocol 68, server commands that the client itself obeys, systeminfo.
+//! Invariants: configstring text stays within the memory of an unmodified client for any input; the
+//! server id is that of the current systeminfo. Source: Quake III protocol 68, server commands
+//! handled by the client itself, systeminfo.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use crate::{
 
 use super::event::ProtocolErrorKind;
 
-/// What a client knows of a level.
+/// State of a level.
 #[derive(Debug)]
 pub(super) struct LevelState {
     configstrings: BTreeMap<ConfigIndex, Box<str>>,
-    /// As the game's client counts them: each with its terminator, and one byte more.
+    /// Size as clients count it: each string with its terminator, and one byte more.
     chars: usize,
     pub(super) baselines: Baselines,
     pub(super) client_num: ClientNum,
@@ -29,27 +29,27 @@ pub(super) struct LevelState {
     pub(super) server_id: ServerId,
     /// Whether a snapshot has shown the client in the game.
     pub(super) entered: bool,
-    /// A configstring that comes in pieces.
+    /// Parts of a long configstring received so far.
     pieces: Option<(i32, String)>,
 }
 
-/// What a command of the server asks of the client.
+/// Effect of a server command on the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CommandEffect {
-    /// A configstring has changed.
+    /// Changed configstring.
     Configstring(ConfigIndex),
-    /// Nothing yet: a piece of one.
+    /// Part of a long configstring, without effect yet.
     Piece,
-    /// The level begins anew.
+    /// Restart of the level.
     MapRestart,
-    /// To leave.
+    /// Disconnect, with the reason.
     Disconnect(String),
-    /// Nothing: it is the game's.
+    /// None: a command for the game.
     Passed,
 }
 
 impl LevelState {
-    /// The level of a gamestate, which the reader holds within what a client can keep.
+    /// Creates the level of a gamestate, whose reader limits its size.
     pub(super) fn new(gamestate: Gamestate) -> Self {
         let mut level = Self {
             configstrings: BTreeMap::new(),
@@ -68,17 +68,17 @@ impl LevelState {
         level
     }
 
-    /// A configstring; empty where none is set.
+    /// Returns a configstring; empty where none is set.
     pub(super) fn configstring(&self, index: ConfigIndex) -> &str {
         self.configstrings.get(&index).map_or("", |text| text)
     }
 
-    /// Obeys a command of the server as far as it is the client's to apply_command.
+    /// Applies a server command if it is one for the client itself.
     ///
     /// # Errors
-    /// [`ProtocolErrorKind`]; the level is as before.
+    /// [`ProtocolErrorKind`]; the level is unchanged.
     pub(super) fn apply_command(&mut self, text: &str) -> Result<CommandEffect, ProtocolErrorKind> {
-        // The game's commands are by far the most; they are not cut up.
+        // Most commands are for the game; those are not split into words.
         let name = text.trim_start_matches(|c: char| c <= ' ');
         let name = &name[..name.find(|c: char| c <= ' ').unwrap_or(name.len())];
         if !matches!(name, "cs" | "bcs0" | "bcs1" | "bcs2" | "map_restart" | "disconnect") {
@@ -94,7 +94,7 @@ impl LevelState {
             }
             "map_restart" => Ok(CommandEffect::MapRestart),
             "disconnect" => Ok(CommandEffect::Disconnect(words.get(1).trim_end().to_owned())),
-            // The middle, or the end.
+            // Middle or last part.
             _ => {
                 let (index, begun) = self.pieces.take().ok_or(ProtocolErrorKind::ConfigPieces)?;
                 self.append(index, begun, words.get(2))?;
@@ -107,7 +107,7 @@ impl LevelState {
         }
     }
 
-    /// Puts a piece behind those that came before it.
+    /// Appends a part of a long configstring to the previous ones.
     fn append(
         &mut self,
         index: i32,
@@ -151,7 +151,7 @@ impl LevelState {
     }
 }
 
-/// What a configstring takes of a client's room; nothing where none is set.
+/// Returns the memory of a configstring in a client; zero for an empty one.
 fn pair_len(text: &str) -> usize {
     if text.is_empty() { 0 } else { text.len() + 1 }
 }
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configstring_is_all_that_follows_its_index() {
+    fn configstring_is_all_text_behind_its_index() {
         let mut level = level(&[(5, "old")]);
         for (command, value) in [
             ("cs 5 \"a  b\"\n", "a  b"),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn systeminfo_says_which_level_it_is() {
+    fn systeminfo_sets_server_id() {
         let mut level = level(&[(1, "\\sv_serverid\\12")]);
         assert_eq!(level.server_id, ServerId(12));
         level.apply_command("cs 1 \"\\sv_pure\\0\\sv_serverid\\13\"").unwrap();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn long_configstrings_come_in_pieces() {
+    fn long_configstring_is_joined_from_parts() {
         let mut level = level(&[]);
         assert_eq!(level.apply_command("bcs0 7 \"one \"\n"), Ok(CommandEffect::Piece));
         assert_eq!(level.apply_command("print \"between\""), Ok(CommandEffect::Passed));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_by_what_a_client_holds() {
+    fn configstring_memory_is_bounded() {
         let mut level = level(&[]);
         let piece = "x".repeat(999);
         level.apply_command(&format!("bcs0 2 \"{piece}\"")).unwrap();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn goodbyes_and_restarts_are_obeyed_and_the_rest_is_the_games() {
+    fn disconnect_and_restart_are_applied_others_are_passed() {
         let mut level = level(&[]);
         for (command, obeyed) in [
             ("disconnect", CommandEffect::Disconnect(String::new())),

@@ -2,21 +2,21 @@
 
 use crate::model::{LevelTime, Millis};
 
-/// The level's time as the client takes it to be: it goes on with the client's own clock, and is drawn
-/// gently after the snapshots.
+/// Estimated server time. It advances with the client's own clock and is adjusted gradually to the
+/// snapshots.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LevelClock {
-    /// LevelState time less own time, in milliseconds.
+    /// Server time less own time, in ms.
     offset: Option<i64>,
 }
 
 impl LevelClock {
-    /// So far away that the client begins anew.
+    /// Deviation at which the clock is reset, in ms.
     const JUMP_MS: i64 = 500;
-    /// So far away that it goes half the way at once.
+    /// Deviation at which half of it is corrected at once, in ms.
     const FAR_MS: i64 = 100;
 
-    /// A snapshot of that time is here.
+    /// Adjusts the clock to the server time of a snapshot.
     pub(super) fn set(&mut self, now: Millis, time: LevelTime) {
         let heard = i64::from(time.0) - now.0 as i64;
         self.offset = Some(match self.offset {
@@ -32,7 +32,7 @@ impl LevelClock {
         });
     }
 
-    /// 0 until the level's time is known.
+    /// Returns the estimated server time; 0 until the first snapshot.
     pub(super) fn read(self, now: Millis) -> LevelTime {
         LevelTime(self.offset.map_or(0, |offset| (now.0 as i64).wrapping_add(offset) as i32))
     }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_follows_without_haste() {
+    fn level_clock_follows_snapshots_gradually() {
         let mut clock = LevelClock::default();
         assert_eq!(clock.read(Millis(50)), LevelTime(0));
         clock.set(Millis(1000), LevelTime(7000));

@@ -1,21 +1,21 @@
-//! The other end of a connection: what a player's game does on the network, without the game.
+//! Client side of a connection: the network part of a player's client, without the game.
 //!
 //! ```text
 //! datagrams ─ Client ┬ Handshake ── getchallenge, connect ── Connection
-//!                    └ Connection ─┬ inbound: a message taken apart, nothing believed yet
-//!                                  ├ LevelState: configstrings, baselines, which level it is
-//!                                  ├ SnapshotHistory: snapshots, each a delta of an earlier one
-//!                                  └ UsercmdHistory: usercmds, sent again until a packet surely had them
+//!                    └ Connection ─┬ Inbound: decoded message, applied only as a whole
+//!                                  ├ LevelState: configstrings, baselines, server id
+//!                                  ├ SnapshotHistory: snapshots, each a delta base for later ones
+//!                                  └ UsercmdHistory: usercmds, resent with the next packets
 //! ```
 //!
-//! A [`Client`] is fed and drained: datagrams and time go in, datagrams and [`ClientEvent`]s come out.
-//! Its owner makes the usercmds and says what a player would type; everything a server can demand of
-//! the network side it does by itself. A server is not trusted: what it sends wrong is a [`ProtocolError`] with
-//! the place where it stands, and memory is bounded whatever it sends.
+//! A [`Client`] takes datagrams and time and returns datagrams and [`ClientEvent`]s. Its owner
+//! provides usercmds and reliable commands; the client answers every request of the server on its
+//! own. A server is not trusted: a protocol error is reported as [`ProtocolError`] with its
+//! position, and memory is bounded for any input.
 //!
-//! [`Query`] is the role that asks one server for its info and status.
+//! [`Query`] requests info and status of one server.
 //!
-//! Source: Quake III protocol 68, ioquake3 protocol 71: what a client must do.
+//! Source: Quake III protocol 68, ioquake3 protocol 71: duties of a client.
 
 mod connection;
 pub mod demo;

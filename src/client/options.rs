@@ -1,4 +1,4 @@
-//! What a client is told before it begins: whom to join, over which wire, as whom.
+//! Options of a client: server, protocol, userinfo.
 
 use std::{fmt, net::SocketAddr, str::FromStr};
 
@@ -12,9 +12,9 @@ use crate::{
 /// Choice of a client's protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProtocolChoice {
-    /// The one that the server turns out to speak.
+    /// Protocol of the server, detected.
     Auto,
-    /// This one, whatever the server speaks.
+    /// One protocol for any server.
     Fixed(&'static Protocol),
 }
 
@@ -54,37 +54,38 @@ impl FromStr for ProtocolChoice {
 #[error("unknown protocol '{0}' (expected auto, {names})", names = Protocol::ALL.map(|known| known.name).join(", "))]
 pub struct UnknownProtocol(String);
 
-/// Whom to join, and as whom. [`ClientOptions::new`] has the values that players use.
+/// Options of a client. [`ClientOptions::new`] has the defaults of players.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
-    /// The server.
+    /// Address of the server.
     pub server: SocketAddr,
     /// Protocol of the connection.
     pub protocol: &'static Protocol,
-    /// Whether a client falls back to an older protocol when a server that should name its protocol number
-    /// does not name this one.
+    /// Whether to fall back to an older protocol. A client falls back when a server that should
+    /// name its protocol number does not name this one.
     pub falls_back: bool,
-    /// Whether `protocol` is only the first guess: the client takes the protocol number that the server
-    /// names and, where several protocols share it, the framing of the server's messages.
+    /// Whether `protocol` is only the first guess. The client then uses the protocol number that
+    /// the server names and, where several protocols share it, the framing of the server's
+    /// messages.
     pub detects_protocol: bool,
-    /// Who the player is; the keys of the handshake are added.
+    /// Userinfo of the player; the handshake adds its keys.
     pub userinfo: InfoString,
-    /// Number that stays when a router gives the client another port. Any, but one's own.
+    /// Id that survives NAT rebinding; must differ between clients of one address.
     pub qport: Qport,
-    /// What everything drawn at random grows from.
+    /// Seed of all random values.
     pub seed: u64,
-    /// The game's name, which some servers compare with theirs.
+    /// Game name, which some servers compare with their own.
     pub gamename: String,
-    /// Packets a second while in a level, 15 to 125.
+    /// Packets per second while in a level, 15 to 125.
     pub packets_per_second: u32,
-    /// How many earlier packets' usercmds each packet repeats, 0 to 5.
+    /// Number of earlier packets whose usercmds each packet repeats, 0 to 5.
     pub packet_dup: u32,
-    /// Silence after which the server counts as gone.
+    /// Silence of the server after which the client times out.
     pub timeout: Millis,
 }
 
 impl ClientOptions {
-    /// Joins `server` as the player of `userinfo`.
+    /// Creates options to join `server` with `userinfo`.
     #[must_use]
     pub fn new(
         server: SocketAddr,

@@ -1,9 +1,8 @@
-//! Asks one server what browsers ask: `getinfo` and `getstatus`.
+//! Server query: `getinfo` and `getstatus` to one server.
 //!
-//! Each question carries a challenge of its own, so an answer is known to belong to it, and how long
-//! it took. Invariants: answers from elsewhere, or without a challenge of ours, count for nothing; a
-//! query ends when both answers are there or its time is over.
-//! Source: Quake III protocol 68, connectionless queries.
+//! Each request has its own challenge, which identifies its response and gives the round-trip time.
+//! Invariants: responses from other addresses or without our challenge are ignored; a query ends
+//! with both responses or at its timeout. Source: Quake III protocol 68, connectionless queries.
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr};
 
@@ -23,82 +22,82 @@ use crate::{
     },
 };
 
-/// Players of one answer that are kept. Any server has fewer.
+/// Maximum number of players in a result. Servers have fewer.
 const MAX_PLAYERS: usize = 256;
 
-/// How a server is asked.
+/// Options of a query.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryOptions {
-    /// The server.
+    /// Address of the server.
     pub server: SocketAddr,
-    /// What the challenges grow from: nobody else should know it.
+    /// Seed of the challenges; must be secret.
     pub seed: u64,
-    /// Time until a question is asked again.
+    /// Interval between retries.
     pub retry: Millis,
-    /// Time until the query gives up.
+    /// Timeout of the query.
     pub timeout: Millis,
 }
 
 impl QueryOptions {
-    /// Asks `server` once a second for four seconds.
+    /// Creates options with a retry every second and a timeout of four seconds.
     #[must_use]
     pub const fn new(server: SocketAddr, seed: u64) -> Self {
         Self { server, seed, retry: Millis(1000), timeout: Millis(4000) }
     }
 }
 
-/// What a server answered.
+/// Result of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueryResult {
-    /// Where it is.
+    /// Address of the server.
     pub address: String,
-    /// Round trip of the quicker answer, in milliseconds.
+    /// Round-trip time of the faster response, in ms.
     pub ping_ms: u64,
-    /// The pairs of `infoResponse`, but for our challenge; empty when it did not come.
+    /// Pairs of `infoResponse` without our challenge; empty without a response.
     pub info: BTreeMap<String, String>,
-    /// The pairs of `statusResponse`, but for our challenge; empty when it did not come.
+    /// Pairs of `statusResponse` without our challenge; empty without a response.
     pub status: BTreeMap<String, String>,
-    /// Players, in the order of their slots.
+    /// Players in slot order.
     pub players: Vec<QueryPlayer>,
 }
 
-/// A player of a server that was asked.
+/// One player of a queried server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct QueryPlayer {
     /// Score.
     pub score: i32,
-    /// Round trip as the server takes it, in milliseconds; 0 for its own bots.
+    /// Round-trip time reported by the server, in ms; 0 for bots.
     pub ping_ms: i32,
-    /// Name without colours.
+    /// Name without color codes.
     pub name: String,
-    /// Name as it came.
+    /// Name as received.
     pub coloured_name: String,
 }
 
-/// What is asked.
+/// Kind of a request.
 #[derive(Clone, Copy, Debug)]
 enum RequestKind {
     Info,
     Status,
 }
 
-/// One question, asked until it is answered.
+/// One request, repeated until its response arrives.
 #[derive(Debug)]
 struct PendingRequest {
     asks: RequestKind,
-    /// Challenge and time of each time it was asked.
+    /// Challenge and time of each attempt.
     asked: Vec<(String, Millis)>,
     answered: bool,
 }
 
-/// The role that asks one server. Owns one port.
+/// Node that queries one server. It owns one port.
 #[derive(Debug)]
 pub struct Query {
     options: QueryOptions,
     challenges: Pcg64Mcg,
     info: PendingRequest,
     status: PendingRequest,
-    /// What is known so far; the ping is that of the quickest answer.
+    /// Result so far, with the shortest round-trip time.
     result: Option<QueryResult>,
     next_ask: Millis,
     give_up: Millis,
@@ -107,7 +106,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// A query that begins at `now`.
+    /// Creates a query that starts at `now`.
     #[must_use]
     pub fn new(options: QueryOptions, now: Millis) -> Self {
         let question = |asks| PendingRequest { asks, asked: Vec::new(), answered: false };
@@ -124,8 +123,8 @@ impl Query {
         }
     }
 
-    /// What is known so far. `None` when the server has not answered: then, once the query is
-    /// finished, it never will.
+    /// Returns the result so far. `None` without a response; once the query is finished that is
+    /// final.
     #[must_use]
     pub fn result(&self) -> Option<&QueryResult> {
         self.result.as_ref()
@@ -152,7 +151,8 @@ impl Query {
         }
     }
 
-    /// Takes an answer's pairs, if it is one to a question of ours: the time it was asked.
+    /// Returns the send time of a response's request and stores the response's pairs. `None` for a
+    /// response without our challenge.
     fn pairs(
         question: &PendingRequest,
         info: WireText<'_>,
@@ -262,13 +262,13 @@ fn players(status: StatusResponse<'_>) -> Vec<QueryPlayer> {
 }
 
 impl QueryResult {
-    /// The answer as one JSON object.
+    /// Returns the result as one JSON object.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("text and numbers")
     }
 
-    /// Every setting that the server tells of, a line each.
+    /// Returns all settings of the server, one per line.
     #[must_use]
     pub fn settings(&self) -> String {
         let width = self.status.keys().map(|key| without_colours(key).len()).max().unwrap_or(0);
@@ -278,19 +278,19 @@ impl QueryResult {
         self.status.iter().map(line).collect()
     }
 
-    /// A value of either answer, without colours, or a dash.
+    /// Returns a value of either response without color codes, or a dash.
     fn shown(&self, keys: &[&str]) -> String {
         let value = |key: &&str| self.status.get(*key).or_else(|| self.info.get(*key));
         keys.iter().find_map(value).map_or_else(|| "-".to_owned(), |value| without_colours(value))
     }
 }
 
-/// The answer for people: what matters on top, then the players.
+/// Summary for terminals: main values, then the players.
 impl fmt::Display for QueryResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut info = InfoString::normal();
         for (key, value) in &self.info {
-            // What came out of an info string fits into one.
+            // The value came from an info string, so it fits.
             let _ = info.set(key, value);
         }
         let summary = InfoResponse::from_info(&info);
@@ -336,7 +336,7 @@ mod tests {
         Route { local: LocalPort(0), remote }
     }
 
-    /// What the query asks now: which question, with which challenge.
+    /// Returns the request sent by the query: its command and challenge.
     fn asked(query: &mut Query, now: u64) -> Vec<(CommandKind, String)> {
         query.frame(Millis(now));
         let mut packet = Vec::new();
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn both_answers_make_a_result() {
+    fn both_responses_complete_the_result() {
         let mut query = Query::new(QueryOptions::new(server(), 7), Millis(100));
         let first = asked(&mut query, 100);
         let [(CommandKind::GetInfo, info), (CommandKind::GetStatus, status)] = &first[..] else {
@@ -382,7 +382,7 @@ mod tests {
         assert_ne!(info, status);
         query.handle_datagram(Millis(130), route(server()), &info_response(info));
         assert!(!query.is_finished());
-        // Only what is missing is asked again.
+        // Only the missing one is requested again.
         let again = asked(&mut query, 1100);
         assert_eq!(
             again.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(),
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_answer_counts_from_its_own_question() {
+    fn late_response_is_timed_from_its_own_request() {
         let mut query = Query::new(QueryOptions::new(server(), 7), Millis(0));
         let first = asked(&mut query, 0);
         asked(&mut query, 1000);
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_nobody_asked_for_count_for_nothing() {
+    fn unrequested_responses_are_ignored() {
         let mut query = Query::new(QueryOptions::new(server(), 7), Millis(0));
         let first = asked(&mut query, 0);
         let stranger = route(([10, 0, 0, 2], 27_960).into());
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_ends_it() {
+    fn silent_server_ends_query_at_timeout() {
         let mut query = Query::new(QueryOptions::new(server(), 7), Millis(0));
         let mut questions = 0;
         while !query.is_finished() {

@@ -1,8 +1,8 @@
-//! A client from its first question to its end: the state that owns handshake and connection.
+//! Client state machine: owns handshake and connection.
 //!
-//! Invariants: datagrams of others than the server change nothing, save that a challenge may come
-//! from another address if it names our number; after [`ClientEvent::Disconnected`] nothing is sent
-//! but what waits already. Source: Quake III protocol 68, what a client must do.
+//! Invariants: datagrams from other addresses than the server's change nothing, except a challenge
+//! that repeats our number; after [`ClientEvent::Disconnected`] only queued datagrams are sent.
+//! Source: Quake III protocol 68, duties of a client.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -33,29 +33,29 @@ use super::{
     statistics::Statistics,
 };
 
-/// Times that a goodbye is sent.
+/// Number of copies of the disconnect command.
 const DISCONNECT_RESENDS: usize = 3;
-/// Silence after which a server is believed that says it knows of no connection.
+/// Silence after which a client believes a `disconnect` packet of its server.
 const FORGOTTEN_AFTER: Millis = Millis(3000);
 
-/// How far a client has come.
+/// Connection state of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// Asks for a challenge.
+    /// Requesting a challenge.
     Connecting,
-    /// Asks for a place.
+    /// Requesting a slot.
     Challenging,
-    /// Has a place, and waits for the level.
+    /// Connected, waiting for the gamestate.
     Connected,
-    /// Knows the level, and is let in by its first usercmd.
+    /// Gamestate received; the first usercmd enters the game.
     Primed,
-    /// Is in the game.
+    /// In the game.
     Active,
-    /// Has ended; [`Client::ending`] says why.
+    /// Disconnected; [`Client::ending`] has the reason.
     Disconnected,
 }
 
-/// What one stage needs lives in that stage.
+/// State data of each phase.
 #[derive(Debug)]
 enum Phase {
     Handshake(Handshake),
@@ -63,10 +63,10 @@ enum Phase {
     Ended(DisconnectReason),
 }
 
-/// Why a command was not sent.
+/// Reasons why a command was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
-    /// There is no connection to send it over.
+    /// No connection.
     #[error("not connected")]
     NotConnected,
     /// See [`AddError`]. Overflow ends the connection.
@@ -74,11 +74,11 @@ pub enum CommandError {
     Refused(#[from] AddError),
 }
 
-/// One client of one server. It talks from one port; where that is, is its owner's business.
+/// One client of one server. It uses one port, which its owner chooses.
 #[derive(Debug)]
 pub struct Client {
     options: ClientOptions,
-    /// Where the server is, as it turned out.
+    /// Address of the server, as found by the handshake.
     server: SocketAddr,
     protocol: &'static Protocol,
     phase: Phase,
@@ -88,13 +88,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that begins to join at `now`.
+    /// Creates a client that starts to connect at `now`.
     ///
     /// # Errors
-    /// Userinfo that does not fit into `connect`.
+    /// Userinfo too long for `connect`.
     pub fn new(options: ClientOptions, now: Millis) -> Result<Self, ConnectError> {
         handshake::check_userinfo(&options.userinfo)?;
-        // A positive number, as every server reads and repeats one.
+        // A positive number, which every server parses and repeats.
         let client_challenge = Challenge((options.seed ^ options.seed >> 32) as i32 & i32::MAX);
         Ok(Self {
             server: options.server,
@@ -107,7 +107,7 @@ impl Client {
         })
     }
 
-    /// Takes one datagram that arrived from `from`.
+    /// Handles one datagram received from `from`.
     pub fn handle_datagram(&mut self, now: Millis, from: SocketAddr, datagram: &[u8]) {
         let from_server = from == self.server;
         if from_server {
@@ -139,7 +139,7 @@ impl Client {
         }
     }
 
-    /// True when the message meant something here.
+    /// Handles a connectionless packet and returns whether it was expected.
     fn handle_connectionless(
         &mut self,
         now: Millis,
@@ -184,9 +184,9 @@ impl Client {
                 true
             }
             Message::Disconnect if from_server => match &self.phase {
-                // Anybody can forge it, so a server that is heard is not believed.
+                // Forgeable by any sender, so only believed while the server is silent.
                 Phase::Connection(connection)
-                    if now.since(connection.last_heard) >= FORGOTTEN_AFTER =>
+                    if now.since(connection.received_at) >= FORGOTTEN_AFTER =>
                 {
                     self.end(DisconnectReason::Forgotten);
                     true
@@ -215,7 +215,7 @@ impl Client {
         connection
     }
 
-    /// Sends back what the server wants to see.
+    /// Returns an `echo` text to the server.
     fn echo(&mut self, text: WireText<'_>) {
         self.outbox.push_with(handshake::route_to(self.server), |out| {
             out.extend_from_slice(OUT_OF_BAND);
@@ -223,7 +223,7 @@ impl Client {
         });
     }
 
-    /// Runs whatever is due.
+    /// Runs the timers that are due.
     pub fn frame(&mut self, now: Millis) {
         let route = handshake::route_to(self.server);
         match &mut self.phase {
@@ -235,7 +235,7 @@ impl Client {
                 debug_assert!(sent.is_ok(), "userinfo is checked when it is set");
             }
             Phase::Connection(connection) => {
-                if now.since(connection.last_heard) > self.options.timeout {
+                if now.since(connection.received_at) > self.options.timeout {
                     self.end(DisconnectReason::TimedOut);
                 } else if connection.channel().outgoing_exhausted() {
                     self.leave(now, DisconnectReason::Exhausted);
@@ -247,7 +247,8 @@ impl Client {
         }
     }
 
-    /// When [`Client::frame`] wants to run next; usercmds for the next packet must be there before.
+    /// Returns the time of the next [`Client::frame`]; usercmds for the next packet must be pushed
+    /// before.
     #[must_use]
     pub fn next_frame(&self) -> Millis {
         match &self.phase {
@@ -257,7 +258,7 @@ impl Client {
         }
     }
 
-    /// Fills `packet` and names its destination, or `None` when nothing waits.
+    /// Fills `packet` and returns its destination, or `None` when none is queued.
     pub fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<SocketAddr> {
         let route = self.outbox.pop(packet)?;
         self.statistics.datagrams_out += 1;
@@ -265,15 +266,15 @@ impl Client {
         Some(route.remote)
     }
 
-    /// What happened, oldest first, or `None` when all is told.
+    /// Returns the oldest queued event, or `None`.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         self.events.pop()
     }
 
-    /// Sends a reliable command, for instance `say hello`, with the next packets.
+    /// Sends a reliable command, e.g. `say hello`, with the next packets.
     ///
     /// # Errors
-    /// [`CommandError`]; on overflow the connection has ended.
+    /// [`CommandError`]; an overflow has ended the connection.
     pub fn send_command(&mut self, now: Millis, text: &str) -> Result<CommandNum, CommandError> {
         let Phase::Connection(connection) = &mut self.phase else {
             return Err(CommandError::NotConnected);
@@ -285,28 +286,28 @@ impl Client {
         Ok(added?)
     }
 
-    /// Becomes another player, or the same one with other wishes.
+    /// Changes the userinfo.
     ///
     /// # Errors
-    /// Userinfo that does not fit into `connect`; the old one stays.
+    /// Userinfo too long for `connect`; the old one is kept.
     pub fn set_userinfo(&mut self, now: Millis, userinfo: InfoString) -> Result<(), ConnectError> {
         handshake::check_userinfo(&userinfo)?;
         let command = format!("userinfo \"{userinfo}\"");
         self.options.userinfo = userinfo;
-        // Without a connection, `connect` will say it; an overflow shows in how the connection ended.
+        // Without a connection, `connect` sends it; an overflow has ended the connection.
         let _ = self.send_command(now, &command);
         Ok(())
     }
 
-    /// Adds a usercmd, to leave with the next packet. Nothing happens before a level is known; a
-    /// usercmd older than the last gets the last one's time.
+    /// Adds a usercmd to the next packet. Without effect before a gamestate; a usercmd older than
+    /// the last gets the last one's time.
     pub fn push_usercmd(&mut self, usercmd: UserCmd) {
         if let Phase::Connection(connection) = &mut self.phase {
             connection.push_usercmd(usercmd);
         }
     }
 
-    /// Leaves politely: the goodbye is sent at once, three times.
+    /// Disconnects and sends the disconnect command at once, three times.
     pub fn disconnect(&mut self, now: Millis) {
         if !matches!(self.phase, Phase::Ended(_)) {
             self.leave(now, DisconnectReason::Left);
@@ -317,7 +318,7 @@ impl Client {
         if let Phase::Connection(connection) = &mut self.phase {
             connection.add_disconnect();
             for _ in 0..DISCONNECT_RESENDS {
-                // Without numbers left nothing more can be said.
+                // Fails only without message numbers left.
                 let _ = connection.send(now, handshake::route_to(self.server), &mut self.outbox);
             }
         }
@@ -329,7 +330,7 @@ impl Client {
         self.events.push(ClientEvent::Disconnected(ending));
     }
 
-    /// How far the client has come.
+    /// Connection state.
     #[must_use]
     pub fn stage(&self) -> ConnectionState {
         match &self.phase {
@@ -346,7 +347,7 @@ impl Client {
         }
     }
 
-    /// Why the client has ended, if it has.
+    /// Reason for the end of the connection, if it has ended.
     #[must_use]
     pub fn ending(&self) -> Option<&DisconnectReason> {
         match &self.phase {
@@ -355,7 +356,7 @@ impl Client {
         }
     }
 
-    /// The server's address, as it answered.
+    /// Address of the server, as found by the handshake.
     #[must_use]
     pub fn server(&self) -> SocketAddr {
         self.server
@@ -368,13 +369,13 @@ impl Client {
         self.protocol
     }
 
-    /// The challenge of the connection, once there is one.
+    /// Challenge of the connection, once granted.
     #[must_use]
     pub fn challenge(&self) -> Option<Challenge> {
         Some(self.connected()?.channel().challenge())
     }
 
-    /// The player as the server knows it.
+    /// Userinfo as sent to the server.
     #[must_use]
     pub fn userinfo(&self) -> &InfoString {
         &self.options.userinfo
@@ -387,24 +388,24 @@ impl Client {
         }
     }
 
-    /// The newest snapshot of the level.
+    /// Newest snapshot of the level.
     #[must_use]
     pub fn snapshot(&self) -> Option<&Snapshot> {
         self.connected()?.history().current()
     }
 
-    /// The player of the newest snapshot.
+    /// Playerstate of the newest snapshot.
     #[must_use]
     pub fn player(&self) -> Option<&PlayerState> {
         self.snapshot().map(|snapshot| &snapshot.player)
     }
 
-    /// The entities of the newest snapshot, ascending by number.
+    /// Entities of the newest snapshot, ascending by number.
     pub fn entities(&self) -> impl Iterator<Item = &EntityState> {
         self.connected().into_iter().flat_map(|connection| connection.history().entities())
     }
 
-    /// The snapshot of that message and its entities, ascending by number, while the client keeps them.
+    /// Returns the snapshot of a message and its entities, ascending by number, if stored.
     #[must_use]
     pub fn view(
         &self,
@@ -413,65 +414,64 @@ impl Client {
         self.connected()?.history().view(sequence)
     }
 
-    /// Whether everything inside fits together, for simulations to ask.
+    /// Checks the internal consistency, for simulations.
     ///
     /// # Errors
-    /// What does not, in a sentence.
+    /// A sentence with the violated invariant.
     pub fn check_invariants(&self) -> Result<(), String> {
         self.connected().map_or(Ok(()), Connection::check_invariants)
     }
 
-    /// A configstring of the level; empty where none is set.
+    /// Returns a configstring of the level; empty where none is set.
     #[must_use]
     pub fn configstring(&self, index: ConfigIndex) -> &str {
         self.connected().map_or("", |connection| connection.configstring(index))
     }
 
-    /// The client's own number in the level.
+    /// Client number in the level.
     #[must_use]
     pub fn client_num(&self) -> Option<ClientNum> {
         Some(self.connected()?.level()?.client_num)
     }
 
-    /// Which level the client knows.
+    /// Server id of the client's level.
     #[must_use]
     pub fn server_id(&self) -> Option<ServerId> {
         Some(self.connected()?.level()?.server_id)
     }
 
-    /// The level's time at `now`, as a usercmd made then should carry it. 0 until a snapshot shows the
-    /// client in the game: the usercmd that lets a client in carries no time.
+    /// Returns the server time at `now` for a usercmd. 0 until a snapshot shows the client in the
+    /// game: the usercmd that enters the game has no time.
     #[must_use]
     pub fn level_time(&self, now: Millis) -> LevelTime {
         self.connected().map_or(LevelTime(0), |connection| connection.level_time(now))
     }
 
-    /// The newest usercmd of the level.
+    /// Newest usercmd of the level.
     #[must_use]
     pub fn last_usercmd(&self) -> Option<&UserCmd> {
         self.connected()?.last_usercmd()
     }
 
-    /// Time between the sending of a usercmd and the snapshot that shows it executed, in milliseconds;
-    /// `None` until there was one.
+    /// Time from sending a usercmd to the snapshot that executed it, in ms; `None` until the first.
     #[must_use]
     pub fn ping_ms(&self) -> Option<u64> {
         self.connected()?.ping().map(|ping| ping.0)
     }
 
-    /// The newest reliable command of the server.
+    /// Number of the newest reliable command of the server.
     #[must_use]
     pub fn last_server_command(&self) -> CommandNum {
         self.connected().map_or(CommandNum(0), Connection::last_server_command)
     }
 
-    /// The client's own reliable commands that the server has not acknowledged.
+    /// Number of the client's reliable commands that the server has not acknowledged.
     #[must_use]
     pub fn unacknowledged_commands(&self) -> usize {
         self.connected().map_or(0, |connection| connection.commands().outstanding())
     }
 
-    /// Whether a reliable command has arrived at the server.
+    /// Whether the server has acknowledged a reliable command.
     #[must_use]
     pub fn is_acknowledged(&self, command: CommandNum) -> bool {
         let acknowledged =
@@ -479,7 +479,7 @@ impl Client {
         acknowledged.is_some_and(|acknowledged| command.distance(acknowledged) <= 0)
     }
 
-    /// What was counted.
+    /// Counters.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         self.statistics

@@ -1,40 +1,40 @@
-//! What a client counts. Everything only grows, so that two readings tell what was between them.
+//! Counters of a client. They never decrease, so that two readings can be subtracted.
 
 use std::ops::{Add, Sub};
 
 /// Counters of one client, over its whole life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Datagrams from the server.
+    /// Number of datagrams from the server.
     pub datagrams_in: u64,
-    /// Their bytes, without the headers of UDP and IP.
+    /// Bytes from the server, without UDP and IP headers.
     pub bytes_in: u64,
-    /// Datagrams to the server.
+    /// Number of datagrams to the server.
     pub datagrams_out: u64,
-    /// Their bytes, without the headers of UDP and IP.
+    /// Bytes to the server, without UDP and IP headers.
     pub bytes_out: u64,
-    /// Datagrams that were not taken: late, doubled, forged, malformed, or from somebody else.
+    /// Dropped datagrams: late, duplicated, forged, malformed, or from another address.
     pub dropped_datagrams: u64,
-    /// Whole messages that counted.
+    /// Number of complete messages accepted.
     pub messages: u64,
-    /// Messages of the server that never came, by the gaps in their numbers.
+    /// Lost messages of the server, by the gaps in their numbers.
     pub lost_messages: u64,
-    /// Snapshots accepted.
+    /// Accepted snapshots.
     pub snapshots: u64,
-    /// Of those, snapshots that were relative to an earlier one; the others were complete.
+    /// Accepted delta snapshots; the others were full.
     pub delta_snapshots: u64,
-    /// Snapshots relative to one that the client does not have: read, and thrown away.
+    /// Discarded snapshots whose delta base the client does not have.
     pub discarded_snapshots: u64,
-    /// Snapshots that came before a gamestate: read, and thrown away.
+    /// Discarded snapshots before the first gamestate.
     pub early_snapshots: u64,
-    /// Reliable commands taken.
+    /// Accepted reliable commands.
     pub server_commands: u64,
-    /// What the server did wrong.
+    /// Protocol errors of the server.
     pub faults: u64,
 }
 
 impl Statistics {
-    /// Both, field by field.
+    /// Combines two sets of counters field by field.
     fn zip(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             datagrams_in: with(self.datagrams_in, other.datagrams_in),
@@ -57,7 +57,7 @@ impl Statistics {
 impl Add for Statistics {
     type Output = Self;
 
-    /// What was counted by both together.
+    /// Sum of both.
     fn add(self, other: Self) -> Self {
         self.zip(other, u64::saturating_add)
     }
@@ -66,7 +66,7 @@ impl Add for Statistics {
 impl Sub for Statistics {
     type Output = Self;
 
-    /// What was counted since `earlier`.
+    /// Increase since `earlier`.
     fn sub(self, earlier: Self) -> Self {
         self.zip(earlier, u64::saturating_sub)
     }

@@ -1,23 +1,23 @@
-//! Usercmds on their way: which of them a packet carries, and how long they take there and back.
+//! Usercmd history of a client: selection for packets, round-trip time.
 //!
-//! Each packet carries every usercmd made since some earlier packet, so one that is lost loses nothing.
+//! Each packet carries every usercmd since some earlier packet, so that a lost packet loses none.
 //!
-//! Invariants: times of usercmds never go back within a level; a packet carries at most 32; those of
+//! Invariants: times of usercmds never decrease within a level; a packet has at most 32; those of
 //! an earlier level are never sent. Source: Quake III protocol 68, packets of a client.
 
 use crate::model::{LevelTime, Millis, UserCmd, limits::MAX_PACKET_USERCMDS};
 
-/// Usercmds remembered.
+/// Number of stored usercmds.
 const KEPT: usize = 64;
-/// Packets remembered.
+/// Number of stored packets.
 const PACKETS: usize = 32;
-/// Most earlier packets whose usercmds a packet repeats.
+/// Maximum number of earlier packets whose usercmds a packet repeats.
 pub(super) const MAX_PACKET_DUP: u32 = 5;
 
-/// A packet that left.
+/// A sent packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct SentPacket {
-    /// Usercmds made until then.
+    /// Usercmds created before it.
     made: u64,
     /// Time of the newest of them.
     time: i32,
@@ -28,12 +28,12 @@ struct SentPacket {
 #[derive(Debug)]
 pub(super) struct UsercmdHistory {
     kept: [UserCmd; KEPT],
-    /// Usercmds ever made; number `n` lies at `n % KEPT`.
+    /// Usercmds created so far; number `n` has index `n % KEPT`.
     made: u64,
-    /// Those below belong to an earlier level.
+    /// First usercmd of the current level.
     floor: u64,
     sent: [SentPacket; PACKETS],
-    /// Packets ever sent; number `n` lies at `n % PACKETS`.
+    /// Packets sent so far; number `n` has index `n % PACKETS`.
     packets: u64,
     packet_dup: u32,
 }
@@ -50,7 +50,7 @@ impl UsercmdHistory {
         }
     }
 
-    /// Adds a usercmd. One that is older than the last gets the last one's time.
+    /// Adds a usercmd. One older than the last gets the last one's time.
     pub(super) fn push(&mut self, mut usercmd: UserCmd) {
         if let Some(last) = self.last() {
             let step = LevelTime(usercmd.server_time).distance(LevelTime(last.server_time));
@@ -60,17 +60,17 @@ impl UsercmdHistory {
         self.made += 1;
     }
 
-    /// Forgets every usercmd: the level they were made in is over.
+    /// Drops all usercmds at the end of a level.
     pub(super) fn forget(&mut self) {
         self.floor = self.made;
     }
 
-    /// The newest usercmd of the level.
+    /// Newest usercmd of the level.
     pub(super) fn last(&self) -> Option<&UserCmd> {
         (self.made > self.floor).then(|| &self.kept[(self.made - 1) as usize % KEPT])
     }
 
-    /// Copies the usercmds that belong into the next packet, oldest first, and returns how many.
+    /// Copies the usercmds of the next packet, oldest first, and returns their number.
     pub(super) fn select(&self, out: &mut [UserCmd; MAX_PACKET_USERCMDS]) -> usize {
         let since = match self.packets.checked_sub(1 + u64::from(self.packet_dup)) {
             Some(packet) => self.sent[packet as usize % PACKETS].made,
@@ -84,7 +84,7 @@ impl UsercmdHistory {
         count as usize
     }
 
-    /// Notes that a packet left with what [`UsercmdHistory::select`] chose.
+    /// Records a packet with the usercmds of [`UsercmdHistory::select`].
     pub(super) fn sent(&mut self, now: Millis) {
         let time = self.last().map_or(0, |last| last.server_time);
         let place = &mut self.sent[self.packets as usize % PACKETS];
@@ -92,8 +92,8 @@ impl UsercmdHistory {
         self.packets += 1;
     }
 
-    /// Time since the newest usercmd that a server has executed, according to its `command_time`, first
-    /// left. `None` when it executed none of those remembered.
+    /// Returns the time since the newest executed usercmd was first sent. `command_time` identifies
+    /// it; `None` when it is not stored.
     pub(super) fn round_trip(&self, now: Millis, command_time: i32) -> Option<Millis> {
         let first = self.packets.saturating_sub(PACKETS as u64);
         let mut found: Option<SentPacket> = None;
@@ -103,7 +103,7 @@ impl UsercmdHistory {
                 break;
             }
             match found {
-                // The earliest of several packets that had nothing newer.
+                // The earliest of several packets without newer usercmds.
                 Some(newer) if newer.time != sent.time => break,
                 Some(_) => found = Some(sent),
                 None if LevelTime(command_time).distance(LevelTime(sent.time)) >= 0 => {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_repeats_what_the_packets_before_it_carried() {
+    fn packet_repeats_usercmds_of_earlier_packets() {
         for (packet_dup, third) in
             [(0, vec![50, 60]), (1, vec![30, 40, 50, 60]), (5, vec![10, 20, 30, 40, 50, 60])]
         {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_carries_the_newest_32_and_nothing_of_an_earlier_level() {
+    fn packet_carries_newest_32_usercmds_of_current_level() {
         let mut moves = UsercmdHistory::new(1);
         push(&mut moves, 1..=100);
         assert_eq!(packet(&mut moves, 1), (69..=100).collect::<Vec<_>>());
@@ -160,14 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn time_never_goes_back() {
+    fn usercmd_time_never_decreases() {
         let mut moves = UsercmdHistory::new(0);
         push(&mut moves, [i32::MAX - 1, 7, i32::MIN + 1]);
         assert_eq!(packet(&mut moves, 1), [i32::MAX - 1, i32::MAX - 1, i32::MIN + 1]);
     }
 
     #[test]
-    fn a_round_trip_begins_when_the_usercmd_first_left() {
+    fn round_trip_starts_at_first_send_of_usercmd() {
         let mut moves = UsercmdHistory::new(1);
         assert_eq!(moves.round_trip(Millis(5), 0), None);
         for (time, at) in [(10, 100), (20, 133), (30, 166)] {

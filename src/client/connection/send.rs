@@ -1,0 +1,99 @@
+//! Send path of a connection: acknowledgements, unacknowledged commands, usercmds.
+//!
+//! Source: Quake III protocol 68, packets of a client, delta requests.
+
+use crate::{
+    model::{
+        Millis, ServerId, UserCmd,
+        limits::{MAX_MESSAGE_LEN, MAX_PACKET_USERCMDS},
+    },
+    netchan::{SendError, usercmd_key},
+    node::{Outbox, Route},
+    wire::client_message::{self, ClientHeader},
+};
+
+use super::{Connection, detection::Detection};
+
+/// Time between packets before the first gamestate.
+const IDLE_INTERVAL: Millis = Millis(1000);
+/// A message of this length takes no further command, so that the longest one and all usercmds
+/// still fit.
+const COMMAND_BITS: usize = (MAX_MESSAGE_LEN - 4096) * 8;
+
+impl Connection {
+    /// Sends a packet if one is due.
+    ///
+    /// # Errors
+    /// Message numbers used up.
+    pub(in crate::client) fn frame(
+        &mut self,
+        now: Millis,
+        route: Route,
+        outbox: &mut Outbox,
+    ) -> Result<(), SendError> {
+        if now < self.next_packet {
+            return Ok(());
+        }
+        let interval = if self.level.is_some() { self.packet_interval } else { IDLE_INTERVAL };
+        self.next_packet += interval;
+        if self.next_packet <= now {
+            self.next_packet = now + interval;
+        }
+        match self.detection {
+            Detection::Untried => self.detection = Detection::Tried,
+            Detection::Tried => self.change_protocol(self.channel.protocol().next_with_number()),
+            Detection::Done | Detection::Seen => {}
+        }
+        self.send(now, route, outbox)
+    }
+
+    /// Sends a packet.
+    ///
+    /// # Errors
+    /// As [`Channel::send`].
+    pub(in crate::client) fn send(
+        &mut self,
+        now: Millis,
+        route: Route,
+        outbox: &mut Outbox,
+    ) -> Result<(), SendError> {
+        let writer = &mut self.writer;
+        let head = ClientHeader {
+            server_id: self.level.as_ref().map_or(ServerId(0), |level| level.server_id),
+            message_acknowledge: self.channel.last_received().0 as i32,
+            reliable_acknowledge: self.server_commands.last(),
+        };
+        client_message::begin(writer, self.channel.protocol(), &head);
+        for (number, text) in self.commands.unacknowledged() {
+            // The rest is sent when these are acknowledged.
+            if writer.bit_len() > COMMAND_BITS {
+                break;
+            }
+            client_message::write_command(writer, number, text.as_bytes());
+        }
+        let text = self.server_commands.text();
+        if let Some(level) = &self.level {
+            let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
+            let count = self.usercmds.select(&mut moves);
+            let key = usercmd_key(level.checksum_feed, head.message_acknowledge, text.as_bytes());
+            // Only a message with a stored snapshot can be a delta base.
+            let newest = self.history.current().map(|current| current.sequence);
+            let delta = newest == Some(self.channel.last_received());
+            client_message::write_moves(writer, delta, key, &moves[..count]);
+            self.usercmds.sent(now);
+        }
+        client_message::end(writer);
+        debug_assert!(!writer.overflowed(), "a packet of a client is bounded");
+        let channel = &mut self.channel;
+        let mut sent = Ok(());
+        outbox.push_with(route, |out| {
+            sent = channel.send(writer.message(), text, (), out).map(|_| ());
+        });
+        while channel.is_busy() {
+            outbox.push_with(route, |out| {
+                channel.transmit_next(out);
+            });
+        }
+        sent
+    }
+}
