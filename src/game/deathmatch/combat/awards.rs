@@ -1,18 +1,20 @@
-//! Awards: icons over a player's head, and their counters.
+//! Awards: medals over a player's head, and their counters.
 //!
-//! Source: the base game's rewards.
+//! Source: the base game's awards.
+//!
+//! Engine names: `EF_AWARD_*`, `PERS_*`.
 
 use crate::bg::{Persistent, entity_flag, player_event};
 use crate::game::deathmatch::{combat::Combat, context::Context};
 use crate::model::ClientNum;
 
-/// How long an award is shown, in milliseconds.
+/// Time that an award is shown, in ms.
 const AWARD_MS: i32 = 2000;
-/// How soon after the last a frag is excellent, in milliseconds.
+/// Maximum time between two frags for an excellent award, in ms.
 const EXCELLENT_MS: i32 = 3000;
-/// Hits in a row with the railgun that impress.
+/// Consecutive railgun hits for an impressive award.
 const IMPRESSIVE_HITS: i32 = 2;
-/// Every flag that shows an award.
+/// Entity flags of all awards.
 const AWARDS: i32 = entity_flag::AWARD_EXCELLENT
     | entity_flag::AWARD_GAUNTLET
     | entity_flag::AWARD_CAPTURE
@@ -21,8 +23,8 @@ const AWARDS: i32 = entity_flag::AWARD_EXCELLENT
     | entity_flag::AWARD_ASSIST;
 
 impl Combat {
-    /// Counts an award and shows it in place of the last. `count` is its place among the persistent
-    /// values.
+    /// Counts an award and shows it instead of the previous one. `count` is the persistant index of its
+    /// counter.
     pub(in crate::game::deathmatch) fn award(
         &mut self,
         cx: &mut Context<'_>,
@@ -37,7 +39,7 @@ impl Combat {
         self.players[client.index()].award_until = Some(cx.clients.now + AWARD_MS);
     }
 
-    /// Takes an award away that was shown long enough.
+    /// Hides an award after its time.
     pub(in crate::game::deathmatch) fn fade_award(
         &mut self,
         cx: &mut Context<'_>,
@@ -53,7 +55,7 @@ impl Combat {
         }
     }
 
-    /// Somebody fragged an enemy.
+    /// Awards a frag of an enemy: gauntlet, excellent.
     pub(super) fn award_frag(
         &mut self,
         cx: &mut Context<'_>,
@@ -74,7 +76,7 @@ impl Combat {
         }
     }
 
-    /// Somebody shot the railgun and hit so many enemies.
+    /// Counts the hits of a railgun shot for the impressive award. A miss resets the streak.
     pub(in crate::game::deathmatch) fn count_streak(
         &mut self,
         cx: &mut Context<'_>,

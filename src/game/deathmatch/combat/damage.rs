@@ -1,6 +1,8 @@
 //! Damage: health, armor and knockback of one hit.
 //!
-//! Source: the base game's damage, in its order; OpenArena's additions to it.
+//! Source: the base game's damage, in its order, with OpenArena's additions.
+//!
+//! Engine names: `G_Damage`, `CheckArmor`, `MOD_*`, `DAMAGE_*`.
 
 use super::{EntityKind, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, PlayerCombatState};
 use crate::game::deathmatch::{
@@ -14,41 +16,41 @@ use crate::{
     game::movement::{push, velocity},
 };
 
-/// Most that a hit pushes.
+/// Damage above which knockback does not grow.
 const MAX_KNOCKBACK: i32 = 200;
-/// What armour takes of a hit.
+/// Fraction of the damage that armor absorbs.
 const ARMOR_SHARE: f32 = 0.66;
-/// How long a push counts as the cause of what follows, in milliseconds.
-const PUSH_MS: i32 = 5000;
-/// Damage that a lead does not lower any further.
-const CAUGHT_UP: i32 = 5;
-/// Most damage at once that is counted with; more kills no more.
+/// Time for which a knockback counts as the cause of a death, in ms.
+const PUSH_CREDIT_MS: i32 = 5000;
+/// Minimum damage after the reduction by `g_catchup`.
+const MIN_CATCH_UP_DAMAGE: i32 = 5;
+/// Cap of the damage of one hit.
 const MAX_DAMAGE: i32 = 1_000_000;
 
-/// One hit.
+/// One hit on an entity.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::game::deathmatch) struct Hit {
     pub(in crate::game::deathmatch) damage: i32,
     pub(in crate::game::deathmatch) means: MeansOfDeath,
-    /// Who did it; none for the world.
+    /// Player who caused the damage; none for the world.
     pub(in crate::game::deathmatch) attacker: Option<ClientNum>,
-    /// What did it, if that is not the attacker.
+    /// Entity that caused the damage, if not the attacker.
     pub(in crate::game::deathmatch) inflictor: Option<EntityNum>,
-    /// Where it pushes, of any length.
+    /// Knockback direction, of any length.
     pub(in crate::game::deathmatch) direction: Option<Vec3>,
-    /// Where it hits.
+    /// Point of impact.
     pub(in crate::game::deathmatch) point: Option<Vec3>,
-    /// It is a blast.
+    /// Whether the hit is splash damage.
     pub(in crate::game::deathmatch) is_splash: bool,
     pub(in crate::game::deathmatch) no_armor: bool,
-    /// Does not push.
+    /// Whether the hit has no knockback.
     pub(in crate::game::deathmatch) no_knockback: bool,
-    /// Neither cheats nor being of one team nor a recent spawn help.
+    /// Whether god mode, teammates and spawn protection are ignored.
     pub(in crate::game::deathmatch) no_protection: bool,
 }
 
 impl Hit {
-    /// The level hurts somebody.
+    /// Returns a hit by the level itself.
     pub(in crate::game::deathmatch) const fn by_world(damage: i32, means: MeansOfDeath) -> Self {
         Self {
             damage,
@@ -64,7 +66,7 @@ impl Hit {
         }
     }
 
-    /// Somebody appears where the victim stands.
+    /// Returns the hit of a player who spawns or teleports inside the victim.
     pub(in crate::game::deathmatch) const fn telefrag(by: ClientNum) -> Self {
         Self {
             attacker: Some(by),
@@ -75,12 +77,12 @@ impl Hit {
 }
 
 impl Context<'_> {
-    /// Whether a player lies dead.
+    /// Whether a player is dead.
     pub(in crate::game::deathmatch) fn is_dead(&self, client: ClientNum) -> bool {
         self.clients.player(client).is_some_and(|player| player.state.stats[HEALTH] <= 0)
     }
 
-    /// Whether a player stands in a shell of invulnerability.
+    /// Whether a player is inside an invulnerability sphere.
     pub(in crate::game::deathmatch) fn is_invulnerable(&self, client: ClientNum) -> bool {
         self.clients.player(client).is_some_and(|player| {
             player.state.powerups[Powerup::Invulnerability] > self.clients.now.0
@@ -89,7 +91,7 @@ impl Context<'_> {
 }
 
 impl Combat {
-    /// Whether hits do something to an entity.
+    /// Whether an entity takes damage.
     pub(in crate::game::deathmatch) fn is_damageable(
         &self,
         cx: &Context<'_>,
@@ -107,7 +109,7 @@ impl Combat {
     }
 }
 
-/// Hits whatever stands at a number.
+/// Damages an entity.
 pub(in crate::game::deathmatch) fn damage_entity(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -126,7 +128,7 @@ pub(in crate::game::deathmatch) fn damage_entity(
     }
 }
 
-/// Hurts a player.
+/// Damages a player.
 pub(in crate::game::deathmatch) fn damage_player(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -166,7 +168,7 @@ pub(in crate::game::deathmatch) fn damage_player(
     apply_damage(cx, sys, victim, attacker, hit, damage);
 }
 
-/// Whether a shell of invulnerability keeps a hit off. Shots are seen to hit it.
+/// Whether an invulnerability sphere deflects a hit. Shows the impact on the sphere.
 fn is_deflected(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit) -> bool {
     if hit.means == MeansOfDeath::Juiced || hit.no_protection || !cx.is_invulnerable(victim) {
         return false;
@@ -177,7 +179,8 @@ fn is_deflected(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit) -> bool {
     true
 }
 impl Combat {
-    /// Who gets the frag that a hit may become: who pushed the victim into it, or who hits.
+    /// Returns the player credited with a hit. That is the one who knocked the victim into a hazard, or the
+    /// attacker.
     fn credited(
         &mut self,
         cx: &mut Context<'_>,
@@ -196,10 +199,10 @@ impl Combat {
         pusher.or(hit.attacker).filter(|&attacker| cx.clients.player(attacker).is_some())
     }
 
-    /// Who pushed a player so lately that what happens to it now is that one's doing.
+    /// Returns the enemy whose recent knockback counts as the cause of the next death.
     pub(super) fn recent_pusher(&self, cx: &Context<'_>, victim: ClientNum) -> Option<ClientNum> {
         let (pusher, at) = self.players[victim.index()].pushed_by?;
-        let recent = cx.clients.now.distance(at) <= PUSH_MS && cx.clients.plays(pusher);
+        let recent = cx.clients.now.distance(at) <= PUSH_CREDIT_MS && cx.clients.plays(pusher);
         (cx.clients.ruleset.combat.credits_pushers && recent).then_some(pusher)
     }
 
@@ -227,7 +230,7 @@ impl Combat {
             foe.filter(|_| cx.frame.combat.awards_pushing).map(|foe| (foe, now));
     }
 
-    /// Whether something keeps the victim from being hurt at all.
+    /// Whether team, god mode or spawn protection prevents the damage.
     fn is_protected(
         &self,
         cx: &Context<'_>,
@@ -235,12 +238,12 @@ impl Combat {
         attacker: Option<ClientNum>,
         means: MeansOfDeath,
     ) -> bool {
-        let fights = cx.clients.ruleset.combat;
+        let quirks = cx.clients.ruleset.combat;
         let by_mate = attacker
             .is_some_and(|attacker| attacker != victim && cx.clients.are_mates(attacker, victim));
         if by_mate
             && !cx.frame.combat.friendly_fire
-            && !(fights.crushes_mates && means == MeansOfDeath::Crush)
+            && !(quirks.crushes_mates && means == MeansOfDeath::Crush)
         {
             return true;
         }
@@ -264,13 +267,13 @@ impl Combat {
 }
 
 impl Context<'_> {
-    /// Whether a player has made itself a god.
+    /// Whether a player is in god mode.
     pub(super) fn is_god(&self, client: ClientNum) -> bool {
         self.clients.player(client).is_some_and(|player| player.cheats.god)
     }
 }
 
-/// Tells an attacker that it hit somebody else who lives.
+/// Counts a hit for the attacker's hit sound, if the victim is alive.
 fn count_hit(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum) {
     let armor_at = cx.clients.ruleset.stats.armor;
     let mates = cx.clients.are_mates(attacker, victim);
@@ -281,13 +284,13 @@ fn count_hit(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum) {
     }
     let Some(player) = cx.clients.players[attacker.index()].as_mut() else { return };
     let values = &mut player.state.persistant;
-    // Sixteen bits travel, whatever the sum is.
+    // The field has 16 bits with a sign.
     let hits = values[Persistent::Hits] + if mates { -1 } else { 1 };
     values[Persistent::Hits] = i32::from(hits as i16);
     values[Persistent::AttackeeArmor] = i32::from((health << 8 | armor & 0xff) as i16);
 }
 
-/// What is left of a hit after what lowers or raises it for this victim; at least 1.
+/// Applies the factors for self damage, score lead and settings. At least 1 remains.
 fn scaled_damage(
     cx: &Context<'_>,
     victim: ClientNum,
@@ -298,9 +301,10 @@ fn scaled_damage(
     let mut damage = if own { damage / 2 } else { damage };
     if let Some(other) = attacker.filter(|_| !own && cx.frame.combat.catch_up > 0) {
         let lead = i64::from(score_of(cx, other)) - i64::from(score_of(cx, victim));
-        if damage > CAUGHT_UP {
+        if damage > MIN_CATCH_UP_DAMAGE {
             let share = lead * i64::from(cx.frame.combat.catch_up) * i64::from(damage) / 100;
-            damage = (i64::from(damage) - share).clamp(i64::from(CAUGHT_UP), i64::from(MAX_DAMAGE))
+            damage = (i64::from(damage) - share)
+                .clamp(i64::from(MIN_CATCH_UP_DAMAGE), i64::from(MAX_DAMAGE))
                 as i32;
         }
     }
@@ -312,7 +316,7 @@ fn scaled_damage(
     if own && spares_self { 0 } else { damage.clamp(1, MAX_DAMAGE) }
 }
 
-/// Takes points from armour and health.
+/// Subtracts damage from armor and health.
 fn apply_damage(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -360,7 +364,7 @@ fn apply_damage(
     }
 }
 
-/// Gives an attacker part of what its victim lost, where that is the custom.
+/// Heals the attacker by a fraction of the damage, if `g_vampire` is set.
 fn apply_vampire(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum, lost: i32) {
     let (share, most) = (cx.frame.combat.vampire, cx.frame.combat.vampire_most);
     if share <= 0.0 || cx.is_dead(attacker) || cx.clients.are_mates(attacker, victim) {
@@ -374,7 +378,7 @@ fn apply_vampire(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum, l
     }
 }
 impl Context<'_> {
-    /// Whether a player has a powerup that works now.
+    /// Whether a player has an active powerup.
     pub(in crate::game::deathmatch) fn has_powerup(
         &self,
         client: ClientNum,

@@ -1,6 +1,8 @@
 //! Death of a player: obituary, drops, respawn time.
 //!
-//! Source: the base game's death; OpenArena's longer wait for coming back.
+//! Source: the base game's death; OpenArena's longer respawn delay.
+//!
+//! Engine names: `player_die`, `EV_OBITUARY`, `Cmd_Kill_f`.
 
 use super::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
 use crate::game::deathmatch::{
@@ -13,14 +15,14 @@ use crate::{
     game::movement::angles,
 };
 
-/// How long the dead stay so, in milliseconds.
-const DEATH_MS: i32 = 1700;
-/// Height of the box of a body.
-const BODY_TOP: f32 = -8.0;
-/// Ways to die.
-const DEATHS: i32 = 3;
+/// Minimum respawn delay, in ms.
+const MIN_RESPAWN_MS: i32 = 1700;
+/// Top of a corpse's bounding box.
+const CORPSE_TOP: f32 = -8.0;
+/// Number of death animations.
+const DEATH_ANIMATIONS: i32 = 3;
 
-/// Dies by command: nothing is left. Who was pushed a moment ago falls instead.
+/// Kills a player by command; the body is gibbed. A recent knockback turns the death into a fall.
 pub(in crate::game::deathmatch) fn suicide(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -44,7 +46,7 @@ pub(in crate::game::deathmatch) fn suicide(
     die(cx, sys, client, &hit);
 }
 
-/// Leaves a team by dying. Where that is the custom the team does not pay for it.
+/// Kills a player who changes teams. Some rulesets restore the team score.
 pub(in crate::game::deathmatch) fn suicide_on_team_change(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -58,7 +60,7 @@ pub(in crate::game::deathmatch) fn suicide_on_team_change(
     }
 }
 
-/// Leaves the game by dying, of which the world is guilty; that costs the team nothing.
+/// Kills a player who disconnects, with the world as killer. The team score is kept.
 pub(in crate::game::deathmatch) fn die_on_disconnect(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -100,7 +102,7 @@ pub(in crate::game::deathmatch) fn die(
         sys.items.return_flags_of(cx, victim);
     }
     sys.items.drop_at_death(cx, victim);
-    show_scores_of(cx, victim);
+    send_scores_of(cx, victim);
     sys.combat.turn_into_corpse(cx, victim, hit, origin);
 
     let nodrop = cx.contents_at(origin) & contents::NODROP != 0;
@@ -112,10 +114,10 @@ pub(in crate::game::deathmatch) fn die(
     {
         sys.combat.gib(cx, victim, killer);
     } else {
-        // Not so low that nothing would be drawn.
+        // Keeps the health above the gib limit, or clients would draw no corpse.
         player.state.stats[HEALTH] = health.max(GIB_HEALTH + 1);
         let death = sys.combat.next_death;
-        sys.combat.next_death = (death + 1) % DEATHS;
+        sys.combat.next_death = (death + 1) % DEATH_ANIMATIONS;
         let shown = animation::BOTH_DEATH1 + death * 2;
         for at in [&mut player.state.legs_anim, &mut player.state.torso_anim] {
             *at = (*at & animation::TOGGLE) ^ animation::TOGGLE | shown;
@@ -127,7 +129,7 @@ pub(in crate::game::deathmatch) fn die(
     }
 }
 
-/// Tells the log and everybody who killed whom with what.
+/// Sends the obituary and logs the kill.
 fn send_obituary(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec3) {
     let ruleset = cx.clients.ruleset;
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
@@ -144,20 +146,20 @@ fn send_obituary(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec
         hit.means.name()
     );
     cx.clients.log(cx.host, &line);
-    // Whoever dies by itself counts as a mate of itself.
-    let of_mate = ruleset.combat.marks_mates
+    // A suicide counts as a team kill.
+    let by_teammate = ruleset.combat.marks_mates
         && hit.attacker.is_some_and(|killer| cx.clients.are_mates(killer, victim));
     cx.temp_entity(origin, Event::Obituary, |state, shared| {
         state.event_parm = means;
         state.other_entity_num = victim.index() as i32;
         state.other_entity_num2 = killer.index() as i32;
-        state.generic1 = i32::from(of_mate);
+        state.generic1 = i32::from(by_teammate);
         shared.sv_flags = SvFlags::BROADCAST;
     });
 }
 
-/// Shows the scoreboard to who died and to those who watched.
-fn show_scores_of(cx: &mut Context<'_>, victim: ClientNum) {
+/// Sends the scoreboard to the dead player and the spectators that follow this player.
+fn send_scores_of(cx: &mut Context<'_>, victim: ClientNum) {
     cx.clients.send_scores(cx.host, victim);
     let number = victim.index() as i32;
     for client in ClientNum::all() {
@@ -170,7 +172,7 @@ fn show_scores_of(cx: &mut Context<'_>, victim: ClientNum) {
     }
 }
 impl Combat {
-    /// Turns a player into what lies there.
+    /// Turns a dead player into a corpse.
     fn turn_into_corpse(
         &mut self,
         cx: &mut Context<'_>,
@@ -180,7 +182,7 @@ impl Combat {
     ) {
         let respawn_at = respawn_time(cx);
         let ruleset = cx.clients.ruleset;
-        // Blasts and the level itself act from the middle of the map.
+        // Splash damage and the level act from the map's origin.
         let looked_at = match (hit.attacker, hit.inflictor) {
             (Some(killer), _) if killer != victim => cx.origin_of(killer.into()),
             (_, Some(inflictor)) if inflictor == victim.into() => None,
@@ -191,7 +193,7 @@ impl Combat {
         player.state.stats[ruleset.stats.dead_yaw] = looked_at
             .map_or(player.state.viewangles[1], |at| angles::of_direction(at - origin)[1])
             as i32;
-        // At once, not with the next command: the client foresees the body's fall from this snapshot on.
+        // At once, since clients predict the corpse's fall from this snapshot on.
         player.state.pm_type = PmType::Dead as i32;
         player.state.powerups = [0; 16];
         player.state.loop_sound = 0;
@@ -199,7 +201,7 @@ impl Combat {
         player.entity.weapon = Weapon::None as i32;
         player.entity.powerups = 0;
         player.shared.contents = contents::CORPSE;
-        player.shared.maxs[2] = BODY_TOP;
+        player.shared.maxs[2] = CORPSE_TOP;
         self.players[victim.index()].respawn_at = respawn_at;
         if ruleset.announces_respawn {
             cx.host.send_command(Some(victim), &format!("respawn {}", respawn_at.0));
@@ -207,11 +209,11 @@ impl Combat {
     }
 }
 
-/// When who dies now may come back.
+/// Returns the earliest respawn time of a player who dies now.
 fn respawn_time(cx: &Context<'_>) -> LevelTime {
     let slots = cx.host.settings().int(engine::key::SV_MAXCLIENTS);
     let extra = if cx.clients.ruleset.announces_respawn { slots } else { 0 };
-    let at = cx.clients.now + DEATH_MS + extra;
+    let at = cx.clients.now + MIN_RESPAWN_MS + extra;
     match cx.frame.combat.wave_ms {
         Some(wave_ms) => LevelTime(
             (i64::from(at.0) + i64::from(wave_ms) - 1)
@@ -223,7 +225,7 @@ fn respawn_time(cx: &Context<'_>) -> LevelTime {
     }
 }
 impl Combat {
-    /// Nothing is left of a player's body.
+    /// Gibs a player's body.
     pub(super) fn gib(&mut self, cx: &mut Context<'_>, victim: ClientNum, killer: i32) {
         cx.show(victim, Event::GibPlayer, killer);
         self.players[victim.index()].gibbed = true;

@@ -1,6 +1,8 @@
 //! Damage feedback to the victim, and pain events for other players.
 //!
 //! Source: the base game's damage feedback.
+//!
+//! Engine names: `P_DamageFeedback`, `EV_PAIN`.
 
 use super::HEALTH;
 use crate::game::deathmatch::{combat::Combat, context::Context};
@@ -10,15 +12,15 @@ use crate::{
     game::movement::{angles, events},
 };
 
-/// How often pain is shown, in milliseconds.
+/// Minimum interval between two pain events, in ms.
 const PAIN_MS: i32 = 700;
-/// Most damage that is shown at once.
+/// Largest damage in the feedback fields.
 const MAX_SHOWN: i32 = 255;
-/// Both direction bytes of damage that came from nowhere.
-const NOWHERE: i32 = 255;
+/// Both direction bytes of damage without a direction.
+const NO_DIRECTION: i32 = 255;
 
 impl Context<'_> {
-    /// Shows an event on a player that nobody predicts.
+    /// Adds an external event to a player.
     pub(in crate::game::deathmatch) fn show(&mut self, client: ClientNum, event: Event, parm: i32) {
         let now = self.clients.now;
         if let Some(player) = self.clients.players[client.index()].as_mut() {
@@ -29,7 +31,7 @@ impl Context<'_> {
 }
 
 impl Combat {
-    /// Tells a player what it lost since the last frame, and others that it hurts.
+    /// Sends a player the damage of the frame, and a pain event to other players.
     pub(in crate::game::deathmatch) fn show_pain(
         &mut self,
         cx: &mut Context<'_>,
@@ -52,7 +54,7 @@ impl Combat {
                 state.damage_pitch = byte(angles[0]);
                 state.damage_yaw = byte(angles[1]);
             }
-            None => (state.damage_pitch, state.damage_yaw) = (NOWHERE, NOWHERE),
+            None => (state.damage_pitch, state.damage_yaw) = (NO_DIRECTION, NO_DIRECTION),
         }
         state.damage_count = lost;
         if now.distance(combat.pain_debounce_until) > 0 && !unharmed {

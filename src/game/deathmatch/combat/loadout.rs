@@ -1,32 +1,32 @@
-//! Weapons that settings give to every player at each spawn (instagib, rockets).
+//! Weapons that settings give every player at each spawn (instagib, rockets).
 //!
-//! Source: OpenArena's settings for instant frags and for rockets alone.
+//! Source: OpenArena's settings `g_instantgib` and `g_rockets`.
 
 use crate::bg::{StatLayout, UNLIMITED_AMMO, Weapon, items::ItemKind};
 use crate::game::Ruleset;
 use crate::model::PlayerState;
 
-/// Rounds of who needs no others.
-const PLENTY: i32 = 999;
+/// Ammunition of a fixed loadout.
+const FIXED_AMMO: i32 = 999;
 
-/// The weapons of everybody.
+/// Weapons of every player at spawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::game::deathmatch) enum Loadout {
-    /// A gauntlet, a machine gun, and what is found.
+    /// Gauntlet, machine gun and pickups.
     #[default]
     Usual,
-    /// A railgun that kills at once.
+    /// Railgun that kills with one hit.
     Rail,
-    /// The same, and a gauntlet.
+    /// Gauntlet and railgun that kill with one hit.
     RailAndGauntlet,
-    /// A rocket launcher.
+    /// Rocket launcher.
     Rockets,
-    /// A rocket launcher where everything kills at once.
+    /// Rocket launcher, in a game where each hit kills.
     InstagibRockets,
 }
 
 impl Loadout {
-    /// As the two settings say; rockets go before rails.
+    /// Returns the loadout of the two settings; rockets have priority.
     pub(super) const fn of(instant: i32, rockets: bool) -> Self {
         match (instant, rockets) {
             (..=0, false) => Self::Usual,
@@ -37,29 +37,29 @@ impl Loadout {
         }
     }
 
-    /// Whether whatever hits kills.
+    /// Whether every hit kills.
     pub(in crate::game::deathmatch) const fn is_instagib(self) -> bool {
         matches!(self, Self::Rail | Self::RailAndGauntlet | Self::InstagibRockets)
     }
 
-    /// Whether nothing but these is there, and nothing is left by the dead.
+    /// Whether the loadout replaces all items of the map and all drops.
     pub(in crate::game::deathmatch) const fn replaces_items(self) -> bool {
         !matches!(self, Self::Usual)
     }
 
-    /// Weapons and their rounds; the last one is in hand.
+    /// Weapons with their ammunition; the last one is in hand.
     const fn weapons(self) -> &'static [(Weapon, i32)] {
         match self {
             Self::Usual => &[],
-            Self::Rail => &[(Weapon::Railgun, PLENTY)],
+            Self::Rail => &[(Weapon::Railgun, FIXED_AMMO)],
             Self::RailAndGauntlet => {
-                &[(Weapon::Gauntlet, UNLIMITED_AMMO), (Weapon::Railgun, PLENTY)]
+                &[(Weapon::Gauntlet, UNLIMITED_AMMO), (Weapon::Railgun, FIXED_AMMO)]
             }
-            Self::Rockets | Self::InstagibRockets => &[(Weapon::RocketLauncher, PLENTY)],
+            Self::Rockets | Self::InstagibRockets => &[(Weapon::RocketLauncher, FIXED_AMMO)],
         }
     }
 
-    /// Replaces the weapons of somebody who has just come to life.
+    /// Replaces the weapons of a player who has just spawned.
     pub(in crate::game::deathmatch) fn equip(self, state: &mut PlayerState, stats: &StatLayout) {
         if !self.replaces_items() {
             return;
@@ -72,7 +72,7 @@ impl Loadout {
         }
     }
 
-    /// Numbers of the items that clients have to load for them.
+    /// Returns the item indexes that clients must precache.
     pub(in crate::game::deathmatch) fn items(
         self,
         ruleset: &'static Ruleset,

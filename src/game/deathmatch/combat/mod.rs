@@ -1,7 +1,7 @@
-//! Combat: damage, radius damage, death, awards and scores.
+//! Combat: damage, splash damage, death, awards and scores.
 //!
-//! Invariants: health is at least [`LEAST_HEALTH`]; who is dead dies no more; every value that is shown
-//! fits 16 bits. Source: the base game's combat rules; OpenArena's.
+//! Invariants: health is at least [`LEAST_HEALTH`]; a dead player does not die again; every value in a
+//! playerstate fits 16 bits. Source: the base game's combat rules; OpenArena's.
 
 pub(super) mod awards;
 pub(super) mod combat_settings;
@@ -21,12 +21,12 @@ pub(super) use self::{
     combat_settings::CombatSettings, damage::Hit, loadout::Loadout, splash::SplashDamage,
 };
 
-/// Combat state of every player.
+/// Combat state of all players.
 #[derive(Debug)]
 pub(super) struct Combat {
-    /// By client number.
+    /// Players by client number.
     pub(super) players: Vec<PlayerCombatState>,
-    /// Which of the three ways to die is next.
+    /// Index of the next death animation.
     next_death: i32,
 }
 
@@ -37,12 +37,12 @@ impl Default for Combat {
 }
 
 impl Combat {
-    /// Starts a level.
+    /// Resets all players at level start.
     pub(super) fn reset(&mut self) {
         self.players.fill(PlayerCombatState::default());
     }
 
-    /// Starts a client's first life.
+    /// Resets a client that connects.
     pub(super) fn reset_client(&mut self, client: ClientNum) {
         self.players[client.index()] = PlayerCombatState::default();
     }
@@ -50,9 +50,9 @@ impl Combat {
 
 /// Index of the health statistic, the same in every game.
 pub(super) const HEALTH: usize = 0;
-/// Least health that anybody has.
+/// Minimum health.
 pub(super) const LEAST_HEALTH: i32 = -999;
-/// Health at and below which a body goes to pieces.
+/// Health at or below which a body is gibbed.
 pub(super) const GIB_HEALTH: i32 = -40;
-/// Damage that nothing survives.
+/// Damage that always kills.
 pub(super) const LETHAL: i32 = 100_000;

@@ -1,6 +1,8 @@
 //! Score changes after a death.
 //!
-//! Source: the base game's scoring; OpenArena's, which spares who has nothing to lose.
+//! Source: the base game's scoring; OpenArena's lenient suicide penalty.
+//!
+//! Engine names: `AddScore`, `PERS_SCORE`.
 
 use crate::game::deathmatch::{
     combat::damage::score_of, context::Context, matches::MatchState, teams::share_score,
@@ -11,11 +13,11 @@ use crate::{
     game::{deathmatch::entities::send_only_to, ruleset::SuicidePenalty},
 };
 
-/// Players from which on who dies by itself pays for it alone.
-const ENOUGH_PLAYERS: usize = 3;
+/// Number of players from which a suicide lowers the score.
+const MIN_PLAYERS_FOR_PENALTY: usize = 3;
 
 impl MatchState {
-    /// Counts a death and what it is worth.
+    /// Counts a death and changes the score for it.
     pub(super) fn score_death(
         &mut self,
         cx: &mut Context<'_>,
@@ -38,7 +40,7 @@ impl MatchState {
         }
     }
 
-    /// Nobody falls below nothing; in small games the others gain instead.
+    /// Scores a suicide without negative totals. In a small game the other players gain instead.
     fn score_lenient_suicide(
         &mut self,
         cx: &mut Context<'_>,
@@ -54,7 +56,7 @@ impl MatchState {
             }
             return;
         };
-        if players >= ENOUGH_PLAYERS {
+        if players >= MIN_PLAYERS_FOR_PENALTY {
             if !has_teams && score_of(cx, victim) > 0 {
                 self.add_score(cx, killer, -1, at);
             }
@@ -75,7 +77,7 @@ impl MatchState {
         }
     }
 
-    /// Gives or takes points, which the client sees at a place.
+    /// Adds points to a player's score and shows them at a position.
     pub(in crate::game::deathmatch) fn add_score(
         &mut self,
         cx: &mut Context<'_>,

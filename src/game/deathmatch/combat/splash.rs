@@ -1,31 +1,33 @@
-//! Radius damage: falls off with distance, blocked by walls.
+//! Splash damage: falls off with distance, blocked by walls.
 //!
 //! Source: the base game's radius damage.
+//!
+//! Engine names: `G_RadiusDamage`, `CanDamage`.
 
 use super::Hit;
 use crate::game::deathmatch::{combat::damage::damage_entity, context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content, limits::MAX_ENTITIES};
 use crate::{bg::MeansOfDeath, game::ruleset::SplashTracePoints};
 
-/// How far from the middle of a body the other points lie that a blast may see.
-const CORNER: f32 = 15.0;
-/// How much higher than it comes a blast throws.
-const LIFT: f32 = 24.0;
+/// Offset of the further trace points from an entity's center, in units.
+const CORNER_OFFSET: f32 = 15.0;
+/// Upward bias of the knockback direction, in units.
+const KNOCKBACK_UP: f32 = 24.0;
 
-/// One blast.
+/// One explosion.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::game::deathmatch) struct SplashDamage {
     pub(in crate::game::deathmatch) center: Vec3,
-    /// Points in the middle.
+    /// Damage at the center.
     pub(in crate::game::deathmatch) damage: f32,
     pub(in crate::game::deathmatch) radius: f32,
     pub(in crate::game::deathmatch) means: MeansOfDeath,
     pub(in crate::game::deathmatch) attacker: Option<ClientNum>,
-    /// What it does nothing to.
+    /// Entity that takes no damage.
     pub(in crate::game::deathmatch) spared: Option<EntityNum>,
 }
 
-/// Hurts everything around a point. True when an enemy of the attacker was among it.
+/// Damages every entity in a radius. Returns whether an enemy of the attacker was hit.
 pub(in crate::game::deathmatch) fn splash_damage(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -52,7 +54,7 @@ pub(in crate::game::deathmatch) fn splash_damage(
         hit_enemy |=
             splash.attacker.is_some_and(|attacker| sys.combat.is_good_hit(cx, attacker, number));
         let mut direction = origin - center;
-        direction[2] += LIFT;
+        direction[2] += KNOCKBACK_UP;
         let hit = Hit {
             attacker: splash.attacker,
             direction: Some(direction),
@@ -65,7 +67,7 @@ pub(in crate::game::deathmatch) fn splash_damage(
     hit_enemy
 }
 
-/// How far a point is from the box that an entity takes up.
+/// Returns the distance from a point to an entity's bounding box.
 pub(in crate::game::deathmatch) fn distance_to_box(
     cx: &Context<'_>,
     number: EntityNum,
@@ -79,7 +81,7 @@ pub(in crate::game::deathmatch) fn distance_to_box(
     Some(Vec3([0, 1, 2].map(away)).length())
 }
 
-/// Whether nothing of the map stands between a point and the middle or a corner of an entity.
+/// Whether the map leaves a line of sight from a point to the center or a corner of an entity.
 pub(in crate::game::deathmatch) fn can_damage(
     cx: &Context<'_>,
     from: Vec3,
@@ -96,9 +98,14 @@ pub(in crate::game::deathmatch) fn can_damage(
     }
     let heights: &[f32] = match cx.clients.ruleset.combat.corners {
         SplashTracePoints::Four => &[0.0],
-        SplashTracePoints::Eight => &[CORNER, -CORNER],
+        SplashTracePoints::Eight => &[CORNER_OFFSET, -CORNER_OFFSET],
     };
-    let sides = [(CORNER, CORNER), (CORNER, -CORNER), (-CORNER, CORNER), (-CORNER, -CORNER)];
+    let sides = [
+        (CORNER_OFFSET, CORNER_OFFSET),
+        (CORNER_OFFSET, -CORNER_OFFSET),
+        (-CORNER_OFFSET, CORNER_OFFSET),
+        (-CORNER_OFFSET, -CORNER_OFFSET),
+    ];
     heights
         .iter()
         .any(|&z| sides.iter().any(|&(x, y)| trace(middle + Vec3::new(x, y, z)).fraction >= 1.0))

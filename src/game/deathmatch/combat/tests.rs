@@ -1,4 +1,4 @@
-//! Damage, radius damage and death in numbers.
+//! Tests of damage, splash damage and death.
 
 use super::{Hit, SplashDamage};
 use crate::game::deathmatch::{
@@ -34,12 +34,12 @@ fn hurt_by(arena: &mut Arena, victim: ClientNum, hit: &Hit) {
 }
 
 #[test]
-fn a_hit_takes_pushes_and_is_told() {
+fn hit_damages_pushes_and_sends_feedback() {
     for ruleset in Ruleset::ALL {
         let (mut arena, one, other) = two(ruleset, &[]);
         arena.player(other).state.stats[ruleset.stats.armor] = 50;
         hurt_by(&mut arena, other, &hit(one, 40));
-        // 27 of 40 into the armour.
+        // Armor absorbs 27 of 40.
         assert_eq!(arena.health(other), 100 - 13, "{}", ruleset.folder);
         let state = arena.state(other);
         assert_eq!(state.stats[ruleset.stats.armor], 50 - 27);
@@ -69,7 +69,7 @@ fn knockback_is_limited_and_follows_its_setting() {
 }
 
 #[test]
-fn handicap_and_ones_own_hand_take_less() {
+fn handicap_and_self_damage_reduce_damage() {
     let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
     arena.player(one).max_health = 50;
     hurt_by(&mut arena, other, &hit(one, 40));
@@ -85,7 +85,7 @@ fn handicap_and_ones_own_hand_take_less() {
 }
 
 #[test]
-fn battle_suits_halve_and_swallow_blasts() {
+fn battle_suit_halves_damage_and_blocks_splash() {
     let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
     arena.player(other).state.powerups[Powerup::BattleSuit] = i32::MAX;
     hurt_by(&mut arena, other, &hit(one, 40));
@@ -97,7 +97,7 @@ fn battle_suits_halve_and_swallow_blasts() {
 }
 
 #[test]
-fn whoever_has_just_spawned_is_protected_where_that_is_the_custom() {
+fn spawn_protection_blocks_damage_in_openarena() {
     let (mut arena, one, other) = two(Ruleset::BASEOA, &[("g_spawnprotect", "500")]);
     hurt_by(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 100);
@@ -109,26 +109,26 @@ fn whoever_has_just_spawned_is_protected_where_that_is_the_custom() {
 }
 
 #[test]
-fn openarenas_settings_change_damage() {
+fn openarena_settings_change_damage() {
     let settings =
         [("g_damageModifier", "2"), ("g_vampire", "0.5"), ("g_vampire_max_health", "130")];
     let (mut arena, one, other) = two(Ruleset::BASEOA, &settings);
     hurt_by(&mut arena, other, &hit(one, 20));
     assert_eq!((arena.health(other), arena.health(one)), (60, 120));
     hurt_by(&mut arena, other, &hit(one, 15));
-    assert_eq!((arena.health(other), arena.health(one)), (30, 130), "and no more");
+    assert_eq!((arena.health(other), arena.health(one)), (30, 130), "at most 130");
     let (mut arena, one, other) = two(Ruleset::BASEOA, &[("g_catchup", "10")]);
     arena.player(one).state.persistant[Persistent::Score] = 5;
     hurt_by(&mut arena, other, &hit(one, 40));
-    assert_eq!(arena.health(other), 80, "ten in a hundred for each of five");
+    assert_eq!(arena.health(other), 80, "10% for each of 5 points");
     let (mut arena, one, _) = two(Ruleset::BASEOA, &[("dmflags", "1024")]);
     hurt_by(&mut arena, one, &hit(one, 40));
     assert_eq!(arena.health(one), 100);
 }
 
 #[test]
-fn blasts_lose_strength_with_distance() {
-    // Box from 285 − 1 on, blast 60 units in front of it: half of 100 at radius 120.
+fn splash_damage_falls_with_distance() {
+    // The box starts at 285 − 1, the explosion is 60 units in front: half of 100 at radius 120.
     for ruleset in Ruleset::ALL {
         let (mut arena, one, other) = two(ruleset, &[]);
         let splash = SplashDamage {
@@ -144,7 +144,7 @@ fn blasts_lose_strength_with_distance() {
         );
         assert_eq!(arena.health(other), 50, "{}", ruleset.folder);
         let thrown = arena.state(other).velocity;
-        // Away and 24 units up: 50 points, 250 units a second.
+        // Away and 24 units up: 50 damage, 250 units/s.
         assert!((thrown.length() - 250.0).abs() < 0.1, "{thrown:?}");
         let slope = (STANDING.trunc() - 20.0 + 24.0) / 76.0;
         assert!((thrown[2] / thrown[0] - slope).abs() < 1e-3, "{thrown:?}");
@@ -159,9 +159,8 @@ fn blasts_lose_strength_with_distance() {
 }
 
 #[test]
-fn blasts_do_not_go_through_walls_but_around_corners() {
-    // A wall before the middle of the box that leaves the points above its edge in sight, which only
-    // eight corners have.
+fn splash_damage_is_blocked_by_walls_except_corners() {
+    // A wall in front of the box. Only the upper trace points are visible, which exist with eight corners.
     let wall = ([240.0, -100.0, 0.0], [260.0, 100.0, 29.0], Stuff::Wall);
     for (ruleset, health) in [(Ruleset::BASEQ3, 67), (Ruleset::BASEOA, 100)] {
         let mut arena = Arena::with(ruleset, &[wall], &[]);
@@ -181,7 +180,7 @@ fn blasts_do_not_go_through_walls_but_around_corners() {
 }
 
 #[test]
-fn a_frag_is_announced_scored_and_awarded() {
+fn frag_is_announced_scored_and_awarded() {
     for ruleset in Ruleset::ALL {
         let (mut arena, one, other) = two(ruleset, &[]);
         hurt_by(&mut arena, other, &hit(one, 110));
@@ -211,7 +210,7 @@ fn a_frag_is_announced_scored_and_awarded() {
 }
 
 #[test]
-fn suicides_cost_what_each_game_says() {
+fn suicide_penalty_follows_ruleset() {
     let (mut arena, one, _) = two(Ruleset::BASEQ3, &[]);
     arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, one));
     assert_eq!(arena.state(one).persistant[Persistent::Score], -1);
@@ -229,11 +228,11 @@ fn suicides_cost_what_each_game_says() {
     arena.player(one).state.persistant[Persistent::Score] = 1;
     arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, one));
     arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, other));
-    assert_eq!((score(&arena, one), score(&arena, other)), (0, 0), "nobody falls below nothing");
+    assert_eq!((score(&arena, one), score(&arena, other)), (0, 0), "no negative score");
 }
 
 #[test]
-fn who_pushes_gets_the_frag_where_that_is_the_custom() {
+fn pusher_is_credited_with_frag_in_openarena() {
     for (ruleset, killer, score) in [(Ruleset::BASEOA, 0, 1), (Ruleset::BASEQ3, 1022, 0)] {
         let (mut arena, one, other) = two(ruleset, &[]);
         hurt_by(&mut arena, other, &hit(one, 10));
@@ -245,7 +244,7 @@ fn who_pushes_gets_the_frag_where_that_is_the_custom() {
     let mut alone = Arena::with(Ruleset::BASEOA, &[], &[]);
     let one = alone.join(0, 0.0, 0.0, 0.0);
     alone.game.with(&mut alone.host, |cx, sys| suicide(cx, sys, one));
-    assert!(alone.events(Event::ScorePlum).is_empty(), "nobody gains");
+    assert!(alone.events(Event::ScorePlum).is_empty(), "no player gains");
 
     let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
     hurt_by(&mut arena, other, &hit(one, 10));
@@ -255,7 +254,7 @@ fn who_pushes_gets_the_frag_where_that_is_the_custom() {
 }
 
 #[test]
-fn the_dead_face_what_killed_them() {
+fn dead_player_faces_killer() {
     let dead_yaw = |x: f32, y: f32, hit: &dyn Fn(ClientNum, ClientNum) -> Hit| {
         let mut arena = Arena::with(Ruleset::BASEQ3, &[], &[]);
         let one = arena.join(0, 0.0, -200.0, 0.0);
@@ -267,7 +266,7 @@ fn the_dead_face_what_killed_them() {
     let by_world = Hit::by_world(999, MeansOfDeath::Rocket);
     let by_other = |one, _| Hit { attacker: Some(one), ..by_world };
     assert_eq!(dead_yaw(0.0, 200.0, &by_other), 270);
-    // A blast has no place of its own: the middle of the map counts.
+    // An explosion has no position of its own: the map origin counts.
     let own_blast = |_, other| Hit { attacker: Some(other), ..by_world };
     assert_eq!(dead_yaw(0.0, 200.0, &own_blast), 270);
     assert_eq!(dead_yaw(300.0, 0.0, &|_, _| by_world), 180);
@@ -276,23 +275,23 @@ fn the_dead_face_what_killed_them() {
         inflictor: Some(other.into()),
         ..by_world
     };
-    assert_eq!(dead_yaw(300.0, 0.0, &by_command), 45, "as it looked");
+    assert_eq!(dead_yaw(300.0, 0.0, &by_command), 45, "the view yaw is kept");
 }
 
 #[test]
-fn bodies_lie_and_go_to_pieces() {
+fn corpse_is_gibbed_at_minus_40_health() {
     let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
     hurt_by(&mut arena, other, &hit(one, 110));
     let body = arena.game.clients.player(other).expect("it").shared;
     assert_eq!((body.contents, body.maxs[2]), (contents::CORPSE, -8.0));
-    assert_eq!(arena.state(other).pm_type, PmType::Dead as i32, "without waiting for a command");
-    assert_eq!(arena.state(other).weapon, Weapon::Machinegun, "until the next command");
+    assert_eq!(arena.state(other).pm_type, PmType::Dead as i32, "before the next usercmd");
+    assert_eq!(arena.state(other).weapon, Weapon::Machinegun, "until the next usercmd");
     assert_eq!(arena.state(other).external_event & 0xff, Event::Death1);
-    assert_eq!(arena.state(other).velocity, EAST * 550.0, "the hit that kills pushes");
-    assert_eq!(arena.state(other).stats[Ruleset::BASEQ3.stats.dead_yaw], 180, "looks back");
+    assert_eq!(arena.state(other).velocity, EAST * 550.0, "the lethal hit has knockback");
+    assert_eq!(arena.state(other).stats[Ruleset::BASEQ3.stats.dead_yaw], 180, "faces the killer");
     hurt_by(&mut arena, other, &hit(one, 29));
     assert_eq!(arena.health(other), -39);
-    assert_eq!(arena.state(other).velocity, EAST * 550.0, "bodies are not pushed");
+    assert_eq!(arena.state(other).velocity, EAST * 550.0, "no knockback on corpses");
     hurt_by(&mut arena, other, &hit(one, 1));
     let state = arena.state(other);
     assert_eq!(
@@ -300,7 +299,7 @@ fn bodies_lie_and_go_to_pieces() {
         (Event::GibPlayer as i32, 0)
     );
     hurt_by(&mut arena, other, &hit(one, 100));
-    assert_eq!(arena.health(other), -40, "nothing is left to hurt");
+    assert_eq!(arena.health(other), -40, "a gibbed body takes no damage");
 
     for (blood, health, shown) in [("1", -45, Event::GibPlayer), ("0", -39, Event::Death1)] {
         let (mut arena, one, other) = two(Ruleset::BASEQ3, &[("com_blood", blood)]);
@@ -316,7 +315,7 @@ fn bodies_lie_and_go_to_pieces() {
 }
 
 #[test]
-fn corpses_can_be_shot_to_pieces() {
+fn corpse_in_body_queue_can_be_gibbed() {
     let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
     hurt_by(&mut arena, other, &hit(one, 110));
     let seen_at = arena.player(other).entity.pos.base;
@@ -339,21 +338,21 @@ fn corpses_can_be_shot_to_pieces() {
 }
 
 #[test]
-fn the_dead_come_back_in_time() {
+fn dead_player_respawns_after_delay_or_wave() {
     let respawn = |ruleset, settings: &[(&str, &str)]| {
         let (mut arena, one, other) = two(ruleset, settings);
         hurt_by(&mut arena, other, &hit(one, 110));
         arena.game.systems.combat.players[other.index()].respawn_at.distance(arena.now)
     };
     assert_eq!(respawn(Ruleset::BASEQ3, &[]), 1700);
-    assert_eq!(respawn(Ruleset::BASEOA, &[]), 1708, "and one for each slot");
-    // Dies at 1150 at the latest that is a multiple of 10 s.
+    assert_eq!(respawn(Ruleset::BASEOA, &[]), 1708, "plus 1 ms per slot");
+    // A death at 1150 ms respawns at the next multiple of 10 s.
     assert_eq!(respawn(Ruleset::BASEOA, &[("g_respawntime", "10")]), 10_000 - 1150);
     assert_eq!(respawn(Ruleset::BASEQ3, &[("g_respawntime", "10")]), 1700);
 }
 
 #[test]
-fn every_means_of_death_reaches_the_obituary_with_its_number() {
+fn obituary_carries_means_of_death_number() {
     let means = [
         MeansOfDeath::Shotgun,
         MeansOfDeath::Gauntlet,
@@ -399,7 +398,7 @@ fn every_means_of_death_reaches_the_obituary_with_its_number() {
 }
 
 #[test]
-fn hostile_numbers_hurt_nobody_but_players() {
+fn hostile_numbers_damage_players_only() {
     let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
     for number in (0..1024).filter_map(EntityNum::new) {
         let strange =

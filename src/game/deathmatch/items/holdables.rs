@@ -11,7 +11,7 @@ use crate::model::ClientNum;
 /// Health above the maximum that a medkit restores.
 const MEDKIT_HEALTH: i32 = 25;
 /// Duration of the invulnerability sphere, in ms.
-const SHELL_MS: i32 = 10_000;
+const INVULNERABILITY_MS: i32 = 10_000;
 
 /// Applies the holdable item that a player uses. Pmove has removed it from the playerstate.
 pub(in crate::game::deathmatch) fn use_holdable(
@@ -37,7 +37,7 @@ pub(in crate::game::deathmatch) fn use_holdable(
         }
         Ok(Holdable::Invulnerability) => {
             if let Some(player) = cx.clients.players[client.index()].as_mut() {
-                player.state.powerups[Powerup::Invulnerability] = (now + SHELL_MS).0;
+                player.state.powerups[Powerup::Invulnerability] = (now + INVULNERABILITY_MS).0;
             }
         }
         Ok(Holdable::Kamikaze) => start_kamikaze(cx, sys, client),

@@ -1,6 +1,8 @@
 //! Muzzle point, aim direction and spread of a player's weapon.
 //!
 //! Source: the base game's muzzle point and spread.
+//!
+//! Engine names: `CalcMuzzlePoint`, `PerpendicularVector`.
 
 use crate::game::deathmatch::{context::Context, weapons::Projectiles};
 use crate::model::{
@@ -15,21 +17,21 @@ use crate::{
     },
 };
 
-/// How far the muzzle is in front of the eyes.
+/// Distance from the eyes to the muzzle, in units.
 const MUZZLE: f32 = 14.0;
-/// What a spread is multiplied by at the end of a bullet's way.
+/// Factor from a spread value to units at bullet range.
 pub(super) const SPREAD_SCALE: f32 = 16.0;
-/// How many seeds there are.
+/// Number of spread seeds.
 const SEEDS: i32 = 256;
 
-/// A weapon in somebody's hands.
+/// Muzzle and axes of a player's weapon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Aim {
     pub(super) muzzle: Vec3,
     pub(super) axes: Axes,
 }
 
-/// Where a player's weapon is, as others see it, and where it points.
+/// Returns the muzzle of a player's weapon as other clients see it, and its axes.
 pub(super) fn aim(cx: &Context<'_>, client: ClientNum) -> Option<Aim> {
     let player = cx.clients.player(client)?;
     let axes = angles::axes(player.state.viewangles);
@@ -39,7 +41,7 @@ pub(super) fn aim(cx: &Context<'_>, client: ClientNum) -> Option<Aim> {
     Some(Aim { muzzle, axes })
 }
 impl Projectiles {
-    /// The seed of a shot: clients that draw it along know it by the time of the command.
+    /// Returns the seed of a shot. Clients derive the same seed from the usercmd time.
     pub(super) fn shot_seed(&mut self, cx: &mut Context<'_>, client: ClientNum) -> i32 {
         if cx.clients.ruleset.combat.seeded_by_time {
             self.players[client.index()].attack_time.rem_euclid(SEEDS)
@@ -49,7 +51,7 @@ impl Projectiles {
     }
 }
 
-/// Where a missile flies that strays and is raised.
+/// Returns the launch direction of a missile, with its spread or upward bias.
 pub(super) fn missile_direction(cx: &mut Context<'_>, missile: &Missile, aim: &Aim) -> Vec3 {
     if missile.spread == 0.0 {
         let mut direction = aim.axes.forward;
@@ -60,7 +62,7 @@ pub(super) fn missile_direction(cx: &mut Context<'_>, missile: &Missile, aim: &A
     velocity::direction(apply_spread(aim, missile.spread, &mut rng) - aim.muzzle)
 }
 
-/// Where a shot would end that strays as chance says.
+/// Returns the end point of a shot with random spread.
 pub(super) fn apply_spread(aim: &Aim, spread: f32, rng: &mut SharedRng) -> Vec3 {
     let angle = rng.random() * std::f32::consts::PI * 2.0;
     let (sine, cosine) = sine_cosine(angle);
@@ -72,8 +74,8 @@ pub(super) fn apply_spread(aim: &Aim, spread: f32, rng: &mut SharedRng) -> Vec3 
         .add_scaled(aim.axes.up, up)
 }
 
-/// A direction at right angles to another, the way clients find it: the axis that it has least of, made
-/// square to it.
+/// Returns a perpendicular vector, computed as clients do: the smallest axis, projected onto the plane and
+/// normalized.
 pub(in crate::game::deathmatch) fn perpendicular(v: Vec3) -> Vec3 {
     let mut least = 0;
     for axis in 1..3 {

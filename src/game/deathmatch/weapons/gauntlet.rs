@@ -1,6 +1,8 @@
 //! Gauntlet: the hit test before each move, and its damage.
 //!
 //! Source: the base game's gauntlet.
+//!
+//! Engine names: `CheckGauntletAttack`.
 
 use super::{Attack, Hit, client_of, hitscan::leaves_no_mark};
 use crate::game::deathmatch::{
@@ -16,7 +18,7 @@ use crate::{
     game::direction_bytes::dir_to_byte,
 };
 
-/// Whether a player's gauntlet hits in this command, and hits then.
+/// Traces and applies a gauntlet attack. Returns whether it hit in this usercmd.
 pub(in crate::game::deathmatch) fn gauntlet_attack(
     cx: &mut Context<'_>,
     sys: &mut Systems,

@@ -1,6 +1,8 @@
 //! Grappling hook: flight, hold, pull and release.
 //!
 //! Source: the base game's grappling hook.
+//!
+//! Engine names: `Weapon_GrapplingHook_Fire`, `Weapon_HookThink`, `Weapon_HookFree`.
 
 use super::{
     Entity, EntityKind, EntityNum, Vec3, aim::Aim, client_of, missiles::MissileState,
@@ -15,34 +17,34 @@ use crate::{
     game::direction_bytes::dir_to_byte,
 };
 
-/// How often a hook looks where its victim is, in milliseconds.
+/// Interval at which a hook follows its victim, in ms.
 const FOLLOW_MS: i32 = 100;
-/// How far after its command a hook starts, where it starts with that, in milliseconds.
-const START_MS: i32 = 50;
+/// Prestep of a hook that starts at its usercmd time, in ms.
+const HOOK_PRESTEP_MS: i32 = 50;
 
 impl Projectiles {
-    /// Shoots a hook, once for each press of the trigger.
+    /// Fires a hook, once per press of the attack button.
     pub(super) fn fire_hook(&mut self, cx: &mut Context<'_>, client: ClientNum, aim: &Aim) {
         let body = &mut self.players[client.index()];
         let held = std::mem::replace(&mut body.hook_held, true);
         if held || body.hook.is_some() {
             return;
         }
-        let time = body.attack_time.saturating_add(START_MS);
+        let time = body.attack_time.saturating_add(HOOK_PRESTEP_MS);
         let owner = client.into();
         let forward = aim.axes.forward;
         let hook = launch(cx, owner, Weapon::Grapple as i32, aim.muzzle, forward);
         if cx.clients.ruleset.combat.hooks_by_command
             && let Some(entity) = hook.and_then(|hook| cx.entities.get_mut(hook))
         {
-            // No farther from now than commands may be.
+            // Clamped to the range of valid usercmd times.
             let now = cx.clients.now.0;
             entity.state.pos.time = time.clamp(now.saturating_sub(1000), now.saturating_add(250));
         }
         self.players[client.index()].hook = hook;
     }
 
-    /// Lets go when the trigger is.
+    /// Releases the hook when the attack button is released.
     pub(in crate::game::deathmatch) fn hold_hook(
         &mut self,
         cx: &mut Context<'_>,
@@ -56,7 +58,7 @@ impl Projectiles {
         self.drop_hook(cx, client);
     }
 
-    /// Lets go.
+    /// Removes a player's hook.
     pub(in crate::game::deathmatch) fn drop_hook(
         &mut self,
         cx: &mut Context<'_>,
@@ -77,7 +79,7 @@ impl Projectiles {
 }
 
 impl Combat {
-    /// A hook holds in what it met.
+    /// Attaches a hook at its point of impact.
     pub(super) fn attach_hook(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
         let (now, started) = cx.clock();
         let how = cx.clients.ruleset.combat.end_rounding;
@@ -120,7 +122,7 @@ impl Combat {
         }
     }
 
-    /// A hook goes where the one goes that it hit.
+    /// Moves a hook to the player that it hit.
     pub(super) fn follow_victim(
         &mut self,
         cx: &mut Context<'_>,
@@ -150,7 +152,7 @@ impl Combat {
     }
 }
 
-/// The middle of an entity's box.
+/// Returns the center of an entity's bounding box.
 fn middle_of(cx: &Context<'_>, number: EntityNum) -> Option<Vec3> {
     let shared = cx.shared(number)?;
     Some(shared.current_origin + (shared.mins + shared.maxs) * 0.5)

@@ -1,6 +1,8 @@
 //! Hitscan weapons: machine gun, lightning gun, railgun.
 //!
-//! Source: the base game's weapons.
+//! Source: the base game's hitscan weapons.
+//!
+//! Engine names: `Bullet_Fire`, `Weapon_LightningFire`, `weapon_railgun_fire`.
 
 use super::{
     EntityNum, Hit, Vec3,
@@ -21,15 +23,15 @@ use crate::{
     game::{direction_bytes::dir_to_byte, rng::SharedRng},
 };
 
-/// What a beam that ends in the open says of the surface.
+/// Event parameter of a rail trail without an impact mark.
 const NO_MARK: i32 = 255;
-/// Most bodies that any beam goes through.
+/// Maximum number of entities that a rail shot penetrates.
 const MAX_BODIES: usize = 4;
-/// Where the beam is drawn from, seen from the muzzle.
+/// Offset of the rail trail from the muzzle, right and up, in units.
 const BEAM_RIGHT: f32 = 4.0;
 const BEAM_UP: f32 = -1.0;
 
-/// Whether nothing is left where a shot ends.
+/// Whether a shot leaves no impact mark.
 pub(super) const fn leaves_no_mark(trace: &Trace) -> bool {
     trace.surface_flags & surface::NOIMPACT != 0
 }
@@ -88,7 +90,7 @@ pub(super) fn fire_lightning(
 ) {
     let end = aim.muzzle.add_scaled(aim.axes.forward, range);
     let ray = follow_shot(cx, client, aim.muzzle, end);
-    if ray.turned > 0 {
+    if ray.deflections > 0 {
         let far = ray.trace.endpos;
         cx.temp_entity(ray.start, Event::LightningBolt, |state, _| state.origin2 = far);
     }
@@ -120,7 +122,7 @@ pub(super) fn fire_lightning(
     damage_entity(cx, sys, target, &hit);
 }
 
-/// The beam hurts every body on its way, up to a number, and ends at what is solid.
+/// Damages every entity on the line, up to a maximum. The shot ends at a solid.
 pub(super) fn fire_rail(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -153,7 +155,7 @@ pub(super) fn fire_rail(
         if ray.trace.contents & content::SOLID != 0 {
             break;
         }
-        // Out of the way of the rest of the beam.
+        // Unlinked for the rest of the trace.
         cx.unlink_entity(target);
         passed[count] = target;
         count += 1;

@@ -1,6 +1,8 @@
-//! Kamikaze: a blast and a shock wave that grow for two seconds.
+//! Kamikaze: an explosion and a shockwave that expand for two seconds.
 //!
 //! Source: OpenArena's kamikaze.
+//!
+//! Engine names: `G_StartKamikaze`, `KamikazeDamage`, `KamikazeShockWave`.
 
 use super::{Entity, EntityKind, EntityNum, Hit, Host, LETHAL, Vec3};
 use crate::game::deathmatch::{
@@ -16,37 +18,37 @@ use crate::{
     game::movement::{angles, velocity},
 };
 
-/// How often the blast grows, in milliseconds.
+/// Interval of the expansion, in ms.
 const STEP_MS: i32 = 100;
-/// When the blast begins and how long it grows; how long the wave does; when all is over.
+/// Start and growth time of the explosion, growth time of the shockwave, and end of the effect, in ms.
 const BLAST_FROM_MS: i32 = 250;
 const BLAST_GROWS_MS: i32 = 1750;
 const SHOCKWAVE_GROWS_MS: i32 = 3000;
 const OVER_MS: i32 = 2000;
-/// How far both get, and what they do.
+/// Maximum radius, damage and knockback of the explosion and the shockwave.
 const BLAST_RADIUS: f32 = 720.0;
 const BLAST_DAMAGE: i32 = 400;
 const SHOCKWAVE_RADIUS: f32 = 1320.0;
 const SHOCKWAVE_DAMAGE: i32 = 25;
 const SHOCKWAVE_SPEED: f32 = 400.0;
 const SHOCKWAVE_LIFT: f32 = 100.0;
-/// How long nobody is hit twice.
+/// Time for which a player is immune after a hit, in ms.
 const REHIT_MS: i32 = 3000;
-/// How the ground shakes.
+/// Horizontal speed, lift and view angle of the earthquake.
 const SHAKE_SPEED: f32 = 120.0;
 const SHAKE_LIFT: f32 = 30.0;
 const SHAKE_ANGLE: f32 = 2.0;
 
-/// A kamikaze at work.
+/// State of an active kamikaze.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::game::deathmatch) struct Kamikaze {
     by: ClientNum,
     since: LevelTime,
-    /// How views are turned by it now.
+    /// Current view rotation of the earthquake.
     turned: Vec3,
 }
 
-/// A player sets off what it carries.
+/// Starts the kamikaze of a player.
 pub(in crate::game::deathmatch) fn start_kamikaze(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -77,7 +79,7 @@ pub(in crate::game::deathmatch) fn start_kamikaze(
     damage_player(cx, sys, client, &hit);
 }
 
-/// A kamikaze's frame.
+/// Runs the frame of a kamikaze.
 pub(in crate::game::deathmatch) fn run_kamikaze(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -109,7 +111,7 @@ pub(in crate::game::deathmatch) fn run_kamikaze(
     }
 }
 
-/// The blast: the same for everything within, once.
+/// Applies the explosion: the same damage for every entity within the radius, once per player.
 fn expand_blast(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
     let now = cx.clients.now;
     let (found, count) = entities_around(&*cx.host, at, radius);
@@ -124,13 +126,19 @@ fn expand_blast(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Ve
             }
             *spared = Some(now + REHIT_MS);
         }
-        let hit = hit_from(cx, work, at, number, BLAST_DAMAGE);
+        let hit = kamikaze_hit(cx, work, at, number, BLAST_DAMAGE);
         damage_entity(cx, sys, number, &hit);
     }
 }
 
-/// What something gets that stands away from `at`.
-fn hit_from(cx: &Context<'_>, work: &Kamikaze, at: Vec3, number: EntityNum, damage: i32) -> Hit {
+/// Returns the hit on an entity, with knockback away from `at`.
+fn kamikaze_hit(
+    cx: &Context<'_>,
+    work: &Kamikaze,
+    at: Vec3,
+    number: EntityNum,
+    damage: i32,
+) -> Hit {
     let mut direction = cx.origin_of(number).unwrap_or(at) - at;
     direction[2] += 24.0;
     Hit {
@@ -142,7 +150,7 @@ fn hit_from(cx: &Context<'_>, work: &Kamikaze, at: Vec3, number: EntityNum, dama
     }
 }
 
-/// The wave: throws players over, once.
+/// Applies the shockwave: damages and throws each player within the radius once.
 fn shockwave(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
     let now = cx.clients.now;
     let (found, count) = entities_around(&*cx.host, at, radius);
@@ -155,7 +163,7 @@ fn shockwave(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3,
             continue;
         }
         sys.projectiles.players[client.index()].shockwave_immune_until = Some(now + REHIT_MS);
-        let hit = hit_from(cx, work, at, number, SHOCKWAVE_DAMAGE);
+        let hit = kamikaze_hit(cx, work, at, number, SHOCKWAVE_DAMAGE);
         damage_player(cx, sys, client, &hit);
         let mut away = hit.direction.unwrap_or(Vec3::ZERO);
         away[2] = 0.0;
@@ -181,7 +189,7 @@ fn entities_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_E
     (found, count)
 }
 
-/// Shakes everybody's view, and those who stand on the ground. At the end views are as they were.
+/// Shakes the view of every player and throws those on the ground. The end restores the views.
 fn shake(cx: &mut Context<'_>, turned: Vec3, over: bool) -> Vec3 {
     let mut draw = |most: f32| 2.0 * (cx.rng.chance() - 0.5) * most;
     let next = if over {

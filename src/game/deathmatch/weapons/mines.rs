@@ -1,6 +1,8 @@
-//! Proximity mines: stick, trigger and explode, in the world or on a player.
+//! Proximity mines: stick, trigger and explode, on the map or on a player.
 //!
 //! Source: OpenArena's proximity mines.
+//!
+//! Engine names: `ProximityMine_Trigger`, `ProximityMine_ExplodeOnPlayer`.
 
 use super::{
     EntityKind, EntityNum, Hit, Vec3, client_of,
@@ -20,27 +22,27 @@ use crate::{
     },
 };
 
-/// How long a mine takes until it is ready, in milliseconds.
+/// Time until a mine is armed, in ms.
 const ARM_MS: i32 = 2000;
-/// How long it takes from being triggered to going off.
+/// Delay from the trigger to the explosion, in ms.
 const TRIGGER_MS: i32 = 500;
-/// How long it ticks on a player; how long on one in a shell.
+/// Time until a mine on a player explodes; on a player with invulnerability, in ms.
 const TICK_MS: i32 = 10_000;
-const SHELL_TICK_MS: i32 = 2000;
-/// How much farther a second mine on the same player makes the first reach, and the farthest.
-const STRONGER: f32 = 1.5;
+const SPHERE_TICK_MS: i32 = 2000;
+/// Factor of the radius for each further mine on the same player, and the maximum radius.
+const RADIUS_FACTOR: f32 = 1.5;
 const MAX_RADIUS: f32 = 2000.0;
-/// How near its own flag's place a mine waits for a part of the time only, and for which part.
+/// Radius around the own flag base in which a mine waits a shorter time, and the divisor of that time.
 const NEAR_FLAG: f32 = 500.0;
-const NEAR_FLAG_PART: i32 = 15;
-/// Half the size of a mine that sticks.
+const NEAR_FLAG_DIVISOR: i32 = 15;
+/// Half the size of a mine, in units.
 const SIZE: f32 = 4.0;
-/// What a mine does to somebody in a shell.
-const JUICE: i32 = 1000;
-/// What a mine that waits sounds like.
+/// Damage of a mine to a player inside an invulnerability sphere.
+const JUICED_DAMAGE: i32 = 1000;
+/// Loop sound of an armed mine.
 const TICKING_SOUND: &str = "sound/weapons/proxmine/wstbtick.wav";
 
-/// A mine has met something and stays there.
+/// Attaches a mine at its point of impact.
 pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trace) {
     let now = cx.clients.now;
     if let Some(player) =
@@ -74,11 +76,11 @@ impl Projectiles {
                     &mut entity.kind
             {
                 *splash_damage += more;
-                *splash_radius = (*splash_radius * STRONGER).min(MAX_RADIUS);
+                *splash_radius = (*splash_radius * RADIUS_FACTOR).min(MAX_RADIUS);
             }
             return cx.entities.remove(cx.host, number, now);
         }
-        let ticks = if cx.is_invulnerable(client) { SHELL_TICK_MS } else { TICK_MS };
+        let ticks = if cx.is_invulnerable(client) { SPHERE_TICK_MS } else { TICK_MS };
         self.players[client.index()].mine = Some(number);
         if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.e_flags |= entity_flag::TICKING;
@@ -96,12 +98,12 @@ impl Projectiles {
     }
 }
 
-/// A mine is ready: from now on it can be shot, too.
+/// Arms a mine, which can be shot from then on.
 pub(super) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let tick = sound_index(cx.host, TICKING_SOUND);
     let waits_ms = match is_near_own_flag(cx, number) {
-        true => cx.frame.combat.mine_ms / NEAR_FLAG_PART,
+        true => cx.frame.combat.mine_ms / NEAR_FLAG_DIVISOR,
         false => cx.frame.combat.mine_ms,
     };
     if let Some(entity) = cx.entities.get_mut(number) {
@@ -113,7 +115,7 @@ pub(super) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
     cx.entities.link(cx.host, number);
 }
 
-/// Whether a mine guards the place of its own team's flag.
+/// Whether a mine is near the flag base of its team.
 fn is_near_own_flag(cx: &Context<'_>, number: EntityNum) -> bool {
     let Some((entity, _)) = cx.entities.missile(number) else { return false };
     let (at, team) = (entity.shared.current_origin, entity.state.generic1);
@@ -124,7 +126,7 @@ fn is_near_own_flag(cx: &Context<'_>, number: EntityNum) -> bool {
     home.is_some_and(|home| (home - at).length() < NEAR_FLAG)
 }
 
-/// A mine that waits goes off when somebody is near that it sees, and when it waited for too long.
+/// Triggers an armed mine when an enemy is visible within its radius, or when its time is over.
 pub(super) fn check_proximity(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -159,7 +161,7 @@ pub(super) fn check_proximity(
     cx.entities.set_missile_state(number, MissileState::Triggered);
 }
 
-/// Somebody shot a mine: it goes off with the next frame.
+/// Makes a mine that was shot explode in the next frame.
 pub(in crate::game::deathmatch) fn shoot_mine(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     if !cx.entities.missile(number).is_some_and(|(_, missile)| missile.is_armed()) {
@@ -171,7 +173,7 @@ pub(in crate::game::deathmatch) fn shoot_mine(cx: &mut Context<'_>, number: Enti
     cx.entities.set_missile_state(number, MissileState::Triggered);
 }
 
-/// The mine on a player goes off.
+/// Explodes the mine on a player.
 pub(super) fn explode_on_player(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -193,7 +195,7 @@ pub(super) fn explode_on_player(
         let hit = Hit {
             attacker: shooter,
             no_knockback: true,
-            ..Hit::by_world(JUICE, MeansOfDeath::Juiced)
+            ..Hit::by_world(JUICED_DAMAGE, MeansOfDeath::Juiced)
         };
         cx.temp_entity(at, Event::Juiced, |_, _| {});
         damage_player(cx, sys, client, &hit);
@@ -201,7 +203,7 @@ pub(super) fn explode_on_player(
     explode(cx, sys, number);
 }
 impl Projectiles {
-    /// The mine on somebody who dies is gone with it.
+    /// Removes the mine on a player who dies.
     pub(in crate::game::deathmatch) fn drop_ticking_mine(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,7 +1,9 @@
 //! Projectiles: launch, flight, bounce and impact.
 //!
-//! Clients compute the way from the trajectory, so a missile changes course only where it meets
-//! something. Source: the base game's missiles.
+//! Clients compute the flight from the trajectory, so a missile changes its course only at a collision.
+//! Source: the base game's missiles.
+//!
+//! Engine names: `G_RunMissile`, `G_MissileImpact`, `G_BounceMissile`, `G_ExplodeMissile`.
 
 use super::{
     Attack, Entity, EntityKind, EntityNum, Hit, SplashDamage, Vec3, client_of,
@@ -32,37 +34,37 @@ use crate::{
     },
 };
 
-/// What is left of the speed after a bounce.
+/// Fraction of the speed that is left after a bounce.
 const BOUNCE: f32 = 0.65;
-/// How level a surface must be to rest on it, and how slow what rests.
-const RESTS_ABOVE: f32 = 0.2;
-const RESTS_BELOW: f32 = 40.0;
-/// Up.
+/// Minimum slope normal and maximum speed of a missile that comes to rest.
+const REST_MIN_NORMAL: f32 = 0.2;
+const REST_MAX_SPEED: f32 = 40.0;
+/// Up vector.
 const UP: Vec3 = Vec3::new(0.0, 0.0, 1.0);
-/// Fastest that anything is thrown, whatever multiplies it.
+/// Cap of the multiplied damage.
 const MAX_DAMAGE: f32 = 1_000_000.0;
 
-/// What a missile is doing.
+/// State of a missile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissileState {
-    /// Flies.
+    /// Flying.
     Flying,
-    /// A hook that holds, in the world or in somebody.
+    /// Hook attached to the map or to an entity.
     Hooked(Option<EntityNum>),
-    /// A mine that sticks and is not ready yet.
+    /// Mine that sticks and is not armed yet.
     Settling,
-    /// A mine that waits for somebody.
+    /// Armed mine that waits for an enemy.
     Waiting,
-    /// A mine that goes off in a moment.
+    /// Triggered mine that is about to explode.
     Triggered,
-    /// A mine that ticks on somebody.
+    /// Mine that ticks on a player.
     OnPlayer(ClientNum),
 }
 
-/// What only the server knows of a missile.
+/// Server side state of a missile entity.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::game::deathmatch) struct Missile {
-    /// Who or what fired it.
+    /// Entity that fired the missile.
     pub(super) owner: EntityNum,
     pub(super) number: i32,
     pub(super) damage: i32,
@@ -72,19 +74,19 @@ pub(in crate::game::deathmatch) struct Missile {
     pub(super) splash_means: MeansOfDeath,
     pub(super) on_impact: ImpactBehavior,
     pub(super) state: MissileState,
-    /// A shell that turned it away and that it leaves first.
-    pub(super) leaving: Option<EntityNum>,
-    /// A mine that has left who laid it.
-    pub(super) is_out: bool,
+    /// Player whose invulnerability sphere deflected the missile, until it has left the sphere.
+    pub(super) leaving_sphere: Option<EntityNum>,
+    /// Whether a mine has left its owner's bounding box.
+    pub(super) has_left_owner: bool,
 }
 
 impl Missile {
-    /// The player that fired it.
+    /// Returns the player who fired the missile.
     pub(super) fn shooter(&self) -> Option<ClientNum> {
         client_of(self.owner)
     }
 
-    /// Whether it is a mine that can be shot.
+    /// Whether the missile is an armed mine, which can be shot.
     pub(in crate::game::deathmatch) fn is_armed(&self) -> bool {
         matches!(self.state, MissileState::Waiting | MissileState::Triggered)
     }
@@ -115,8 +117,8 @@ impl Entities {
     }
 }
 
-/// Throws a missile for whoever or whatever owns it: a player, whose powerups make it stronger, or a
-/// shooter of the map. The numbers of weapons that throw nothing do nothing.
+/// Launches a missile. A player's powerups raise the damage; a shooter of the map has none. A weapon without
+/// missiles is ignored.
 pub(in crate::game::deathmatch) fn launch(
     cx: &mut Context<'_>,
     owner: EntityNum,
@@ -141,8 +143,8 @@ pub(in crate::game::deathmatch) fn launch(
         splash_means: kind.splash_means,
         on_impact: kind.on_impact,
         state: MissileState::Flying,
-        leaving: None,
-        is_out: false,
+        leaving_sphere: None,
+        has_left_owner: false,
     };
     let mut entity = Entity::new(EntityKind::Missile(missile), start);
     let falls = if kind.falls { TrajectoryKind::Gravity } else { TrajectoryKind::Linear };
@@ -175,7 +177,7 @@ pub(in crate::game::deathmatch) fn launch(
     Some(place)
 }
 
-/// Every missile's frame, where they fly after all else.
+/// Runs every missile, in rulesets that run missiles after all other entities.
 pub(in crate::game::deathmatch) fn run_missiles(cx: &mut Context<'_>, sys: &mut Systems) {
     for number in cx.entities.numbers() {
         if cx.entities.missile(number).is_some() {
@@ -184,7 +186,7 @@ pub(in crate::game::deathmatch) fn run_missiles(cx: &mut Context<'_>, sys: &mut 
     }
 }
 
-/// A missile's frame.
+/// Runs the frame of a missile.
 pub(in crate::game::deathmatch) fn run_missile(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -213,18 +215,18 @@ pub(in crate::game::deathmatch) fn run_missile(
     }
 }
 
-/// Moves a missile to where it is now, or to what stops it.
+/// Moves a missile to its current position or to its collision.
 fn move_missile(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let now = cx.clients.now;
     let Some((entity, missile)) = cx.entities.missile(number) else { return };
     let from = entity.shared.current_origin;
     let to = trajectory::position(&entity.state.pos, now);
-    let pass = match missile.leaving {
-        Some(shell) => shell,
-        None if missile.is_out => number,
+    let pass = match missile.leaving_sphere {
+        Some(sphere) => sphere,
+        None if missile.has_left_owner => number,
         None => missile.owner,
     };
-    let leaves_owner = missile.on_impact == ImpactBehavior::Sticks && !missile.is_out;
+    let leaves_owner = missile.on_impact == ImpactBehavior::Sticks && !missile.has_left_owner;
     let mut trace = cx.shot_trace(from, to, pass);
     if trace.startsolid || trace.allsolid {
         trace = cx.shot_trace(from, from, pass);
@@ -241,12 +243,12 @@ fn move_missile(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
         missile_impact(cx, sys, number, &trace);
     }
     if leaves_owner {
-        leave_owner(cx, number);
+        update_left_owner(cx, number);
     }
 }
 
-/// Notes that a mine has left the body of who laid it.
-fn leave_owner(cx: &mut Context<'_>, number: EntityNum) {
+/// Records whether a mine has left its owner's bounding box.
+fn update_left_owner(cx: &mut Context<'_>, number: EntityNum) {
     let Some((entity, missile)) = cx.entities.missile(number) else { return };
     let at = entity.shared.current_origin;
     let owner = missile.owner;
@@ -255,7 +257,7 @@ fn leave_owner(cx: &mut Context<'_>, number: EntityNum) {
     if let Some(entity) = cx.entities.get_mut(number)
         && let EntityKind::Missile(missile) = &mut entity.kind
     {
-        missile.is_out = !inside;
+        missile.has_left_owner = !inside;
     }
 }
 
@@ -263,7 +265,7 @@ fn encloses(cx: &Context<'_>, number: EntityNum, point: Vec3) -> bool {
     distance_to_box(cx, number, point).is_some_and(|distance| distance <= 0.0)
 }
 
-/// A missile has met something.
+/// Handles the collision of a missile.
 fn missile_impact(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trace) {
     let Some((_, &missile)) = cx.entities.missile(number) else { return };
     let other = trace.entity;
@@ -276,11 +278,11 @@ fn missile_impact(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, tr
         }
         return;
     }
-    if let Some(shell) = client_of(other)
+    if let Some(sphere) = client_of(other)
         && missile.on_impact != ImpactBehavior::Sticks
-        && cx.is_invulnerable(shell)
+        && cx.is_invulnerable(sphere)
     {
-        return deflect_missile(cx, number, shell, trace);
+        return deflect_missile(cx, number, sphere, trace);
     }
     let mut hit_enemy = false;
     if damageable && missile.damage > 0 {
@@ -310,7 +312,7 @@ fn missile_impact(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, tr
     splash(cx, sys, &missile, at, Some(other), !hit_enemy);
 }
 
-/// Hurts what a missile hit. True when that was an enemy.
+/// Damages the entity that a missile hit. Returns whether that was an enemy.
 fn hit_directly(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -340,7 +342,7 @@ fn hit_directly(
     good
 }
 
-/// The blast of a missile that ended. It counts as a hit when none was counted yet.
+/// Applies the splash damage of a missile. Counts as a hit if the missile had none before.
 fn splash(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -366,7 +368,7 @@ fn splash(
     }
 }
 
-/// A missile ends where it is, of itself.
+/// Explodes a missile at its position.
 pub(super) fn explode(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let now = cx.clients.now;
     let Some((entity, &missile)) = cx.entities.missile(number) else { return };
@@ -375,7 +377,7 @@ pub(super) fn explode(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum
     splash(cx, sys, &missile, at, Some(number), true);
 }
 
-/// Turns a missile into the event that shows its end.
+/// Turns a missile into the event of its explosion.
 fn end_missile(cx: &mut Context<'_>, number: EntityNum, at: Vec3, event: Event, parm: i32) {
     let now = cx.clients.now;
     if let Some(entity) = cx.entities.get_mut(number) {
@@ -391,7 +393,7 @@ fn end_missile(cx: &mut Context<'_>, number: EntityNum, at: Vec3, event: Event, 
     cx.entities.link(cx.host, number);
 }
 
-/// Goes on from a surface, more slowly, or comes to rest on it.
+/// Bounces a missile off a surface, or brings it to rest.
 fn bounce(cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
     let now = cx.clients.now;
     let before = now - cx.frame.ms;
@@ -402,7 +404,7 @@ fn bounce(cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
     let mut away = velocity.add_scaled(normal, -2.0 * velocity.dot(normal));
     if missile.on_impact == ImpactBehavior::Bounces {
         away = away * BOUNCE;
-        if normal[2] > RESTS_ABOVE && away.length() < RESTS_BELOW {
+        if normal[2] > REST_MIN_NORMAL && away.length() < REST_MAX_SPEED {
             entity.set_origin(trace.endpos);
             return;
         }
@@ -414,11 +416,11 @@ fn bounce(cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
     entity.state.pos.time = now.0;
 }
 
-/// A shell turns a missile away.
-fn deflect_missile(cx: &mut Context<'_>, number: EntityNum, shell: ClientNum, trace: &Trace) {
+/// Deflects a missile off an invulnerability sphere.
+fn deflect_missile(cx: &mut Context<'_>, number: EntityNum, sphere: ClientNum, trace: &Trace) {
     let Some((entity, _)) = cx.entities.missile(number) else { return };
     let (way, at) = (entity.state.pos.delta, entity.shared.current_origin);
-    if let Some((_, normal)) = deflect_off_sphere(cx, shell, at, way) {
+    if let Some((_, normal)) = deflect_off_sphere(cx, sphere, at, way) {
         let now = cx.clients.now;
         if let Some(entity) = cx.entities.get_mut(number) {
             let velocity = trajectory::velocity(&entity.state.pos, now);
@@ -432,11 +434,11 @@ fn deflect_missile(cx: &mut Context<'_>, number: EntityNum, shell: ClientNum, tr
     if let Some(entity) = cx.entities.get_mut(number)
         && let EntityKind::Missile(missile) = &mut entity.kind
     {
-        missile.leaving = Some(shell.into());
+        missile.leaving_sphere = Some(sphere.into());
     }
 }
 impl Projectiles {
-    /// A missile is gone without a trace; a hook lets go.
+    /// Removes a missile without an explosion; a hook is released.
     pub(in crate::game::deathmatch) fn release(&mut self, cx: &mut Context<'_>, number: EntityNum) {
         let now = cx.clients.now;
         if let Some((_, missile)) = cx.entities.missile(number)
@@ -451,7 +453,7 @@ impl Projectiles {
 
 #[cfg(test)]
 impl Entities {
-    /// Where everything that flies is now.
+    /// Returns the current positions of all missiles.
     pub(super) fn missile_positions(&self) -> Vec<Vec3> {
         let flying = self.numbers().filter_map(|number| self.missile(number));
         flying.map(|(entity, _)| entity.shared.current_origin).collect()

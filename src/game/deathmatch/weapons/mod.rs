@@ -1,7 +1,9 @@
-//! Weapon fire: dispatch by weapon, damage factors, projectiles by player.
+//! Weapon fire: dispatch by weapon, damage factors, projectiles of each player.
 //!
-//! Invariants: everything starts at whole coordinates, as clients draw it; what a shot follows is bounded,
-//! however often shells turn it away. Source: the base game's weapons; OpenArena's.
+//! Invariants: every shot starts at integer coordinates, as clients draw it; the number of deflections of a
+//! shot is limited. Source: the base game's weapons; OpenArena's.
+//!
+//! Engine names: `FireWeapon`, `SnapVectorTowards`, `s_quadFactor`.
 
 pub(super) mod aim;
 pub(super) mod gauntlet;
@@ -42,25 +44,25 @@ use crate::{
     game::Host,
 };
 
-/// Hooks, mines and blasts of one player.
+/// Hook, mine and kamikaze state of one player.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PlayerProjectiles {
-    /// Its hook in the world, and whether the trigger that shot one is still held.
+    /// Player's attached hook, and whether its attack button is still held.
     hook: Option<EntityNum>,
     hook_held: bool,
-    /// The mine that ticks on it.
+    /// Mine that ticks on the player.
     mine: Option<EntityNum>,
-    /// Until when a kamikaze's blast, and its wave, do nothing more to it.
+    /// End of the immunity to a kamikaze's explosion, and to its shockwave.
     blast_immune_until: Option<LevelTime>,
     shockwave_immune_until: Option<LevelTime>,
-    /// Time of the command that runs, as the client gave it.
+    /// Time of the current usercmd, as sent by the client.
     attack_time: i32,
 }
 
-/// Projectiles by the players that they concern. The projectiles themselves stand in the entity table.
+/// Projectile state by player. The projectile entities are in the entity table.
 #[derive(Debug)]
 pub(super) struct Projectiles {
-    /// By client number.
+    /// Players by client number.
     players: Vec<PlayerProjectiles>,
 }
 
@@ -71,26 +73,26 @@ impl Default for Projectiles {
 }
 
 impl Projectiles {
-    /// Starts a level.
+    /// Resets all players at level start.
     pub(super) fn reset(&mut self) {
         self.players.fill(PlayerProjectiles::default());
     }
 
-    /// Starts a client's life.
+    /// Resets a client that spawns.
     pub(super) fn reset_client(&mut self, client: ClientNum) {
         self.players[client.index()] = PlayerProjectiles::default();
     }
 
-    /// Notes the time of the command that a client runs.
+    /// Stores the time of the usercmd that a client runs.
     pub(super) fn begin_command(&mut self, client: ClientNum, time: i32) {
         self.players[client.index()].attack_time = time;
     }
 }
 
-/// What the doubler multiplies damage by.
+/// Damage factor of the doubler rune.
 const DOUBLER: f32 = 2.0;
 
-/// A player's weapon fires: the movement has taken its ammunition.
+/// Fires a player's weapon. Pmove has subtracted the ammunition.
 pub(in crate::game::deathmatch) fn fire_weapon(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -117,7 +119,7 @@ pub(in crate::game::deathmatch) fn fire_weapon(
     let Some(aim) = aim(cx, client) else { return };
     let damage = scaled_by_powerups(cx, client, base_damage(cx, weapon));
     match weapon.attack {
-        // What the gauntlet touches was hit before the move.
+        // The gauntlet attack ran before the move.
         Attack::Nothing | Attack::Melee { .. } => {}
         Attack::Bullet { spread } => fire_bullet(cx, sys, client, &aim, number, spread, damage),
         Attack::Pellets { count, spread } => {
@@ -137,7 +139,7 @@ pub(in crate::game::deathmatch) fn fire_weapon(
     }
 }
 
-/// Damage of a weapon in what is played.
+/// Returns the damage of a weapon in the current game type and settings.
 fn base_damage(cx: &Context<'_>, weapon: &WeaponSpec) -> i32 {
     if cx.frame.combat.loadout.is_instagib() {
         weapon.instagib_damage
@@ -148,7 +150,7 @@ fn base_damage(cx: &Context<'_>, weapon: &WeaponSpec) -> i32 {
     }
 }
 
-/// What a player's powerups multiply damage by.
+/// Returns the damage factor of a player's powerups.
 fn damage_multiplier(cx: &Context<'_>, client: ClientNum) -> f32 {
     let Some(player) = cx.clients.player(client) else { return 1.0 };
     let quad = player.state.powerups[Powerup::Quad] != 0;
@@ -164,7 +166,7 @@ fn scaled_by_powerups(cx: &Context<'_>, client: ClientNum, damage: i32) -> i32 {
     (damage as f32 * damage_multiplier(cx, client)) as i32
 }
 impl Context<'_> {
-    /// How far something without size gets that everything stops but what belongs to `pass`.
+    /// Traces a point against the map and all entities except `pass` and those that it owns.
     fn shot_trace(&self, from: Vec3, to: Vec3, pass: EntityNum) -> Trace {
         self.host.world().map_or(Trace::free(to), |world| {
             world.scene(self, pass).trace(from, Vec3::ZERO, Vec3::ZERO, to, mask::SHOT)
@@ -173,7 +175,7 @@ impl Context<'_> {
 }
 
 impl Combat {
-    /// Whether hurting an entity would be to an attacker's credit: a living enemy.
+    /// Whether a hit counts for the attacker's accuracy: the victim is a living enemy.
     pub(in crate::game::deathmatch) fn is_good_hit(
         &self,
         cx: &Context<'_>,
@@ -189,14 +191,14 @@ impl Combat {
     }
 }
 
-/// Counts a shot that hit.
+/// Counts a hit for the accuracy statistic.
 fn count_accurate(cx: &mut Context<'_>, client: ClientNum, weapon: impl Into<i32>) {
     if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.accuracy.hit(weapon.into());
     }
 }
 
-/// The client that an entity is.
+/// Returns the client number of a player entity.
 fn client_of(number: EntityNum) -> Option<ClientNum> {
     ClientNum::new(number.index())
 }

@@ -1,7 +1,11 @@
-//! The shotgun: clients draw its pellets from the direction and the seed that they are sent, so the
-//! server shoots from the same.
+//! Shotgun: pellet pattern from a direction and a seed.
+//!
+//! Clients draw the pellets from the direction and the seed of the event, so the server traces the same
+//! ones.
 //!
 //! Source: the base game's pellet pattern.
+//!
+//! Engine names: `ShotgunPattern`, `EV_SHOTGUN`.
 
 use super::{
     Hit, Vec3,
@@ -19,7 +23,7 @@ use crate::{
 
 use super::hitscan::leaves_no_mark;
 
-/// What the direction is multiplied by before it is cut to whole numbers and sent.
+/// Factor of the direction before it is truncated to integers for the event.
 const SENT_SCALE: f32 = 4096.0;
 
 pub(super) fn fire_shotgun(
@@ -45,7 +49,7 @@ pub(super) fn fire_shotgun(
             continue;
         }
         accurate |= sys.combat.is_good_hit(cx, client, ray.trace.entity);
-        let turned = ray.turned > 0;
+        let turned = ray.deflections > 0;
         let hit = Hit {
             attacker: Some(client),
             direction: Some(if turned { ray.direction } else { aim.axes.forward }),
@@ -59,7 +63,7 @@ pub(super) fn fire_shotgun(
     }
 }
 
-/// Where the pellets of one shot would end.
+/// Returns the end points of the pellets of one shot.
 fn pattern(
     start: Vec3,
     sent: Vec3,
@@ -75,7 +79,7 @@ fn pattern(
         .map(move |(along, above)| ahead.add_scaled(right, along).add_scaled(up, above))
 }
 
-/// How far each pellet strays to the right and up.
+/// Returns the offset of each pellet, right and up, in units.
 fn offsets(seed: i32, count: usize, spread: f32) -> impl Iterator<Item = (f32, f32)> {
     let mut rng = SharedRng(seed);
     let mut next = move || rng.crandom() * spread * SPREAD_SCALE;

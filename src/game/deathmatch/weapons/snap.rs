@@ -1,11 +1,11 @@
-//! End points of shots, as whole numbers in front of the surface.
+//! Snapping: end points of shots as integers in front of the surface.
 //!
-//! Source: the base game's rounding of end points, in its two forms.
+//! Source: the base game's `SnapVectorTowards`, in its two forms.
 
 use crate::game::ruleset::EndRounding;
 use crate::model::Vec3;
 
-/// A place as whole numbers, each rounded toward where the shot came from.
+/// Rounds each coordinate toward the origin of the shot.
 pub(super) fn snap_toward(end: Vec3, from: Vec3, how: EndRounding) -> Vec3 {
     Vec3([0, 1, 2].map(|axis| {
         let (at, origin) = (end[axis], from[axis]);
