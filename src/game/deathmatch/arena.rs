@@ -1,6 +1,6 @@
 //! Test fixture: a closed room with boxes, and players at chosen positions.
 //!
-//! The floor is at height 0, walls stand 2048 units from the middle on each side, the ceiling is 1024 units up.
+//! The floor is at height 0, the ceiling at 1024, and each wall 2048 units from the center.
 
 use super::Deathmatch;
 use crate::model::{
@@ -13,12 +13,12 @@ use crate::{
     game::{Game, Host, LevelStart, Ruleset, conformance::TestHost, movement::angles},
 };
 
-/// Length of a frame, and of a command.
+/// Duration of a frame, and of a usercmd, in ms.
 pub(super) const FRAME_MS: i32 = 50;
-/// Height of the origin of who stands on the floor, as spots put players down.
+/// Origin height of a player on the floor, as spawn points place it.
 pub(super) const STANDING: f32 = 24.125;
 
-/// What a box is made of.
+/// Surface of a box.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stuff {
     Wall = 0,
@@ -29,7 +29,7 @@ pub(super) enum Stuff {
 /// Surface flags in the order of [`Stuff`].
 const SURFACES: [i32; 3] = [0, 0x14, 0x1000];
 
-/// A box: lower corner, upper corner, what it is made of.
+/// Box: lower corner, upper corner, surface.
 pub(super) type Block = ([f32; 3], [f32; 3], Stuff);
 
 const ROOM: [Block; 6] = [
@@ -41,7 +41,7 @@ const ROOM: [Block; 6] = [
     ([-2048.0, 2048.0, 0.0], [2048.0, 2112.0, 1024.0], Stuff::Wall),
 ];
 
-/// Spots along one wall, apart from each other.
+/// Returns the entity string, with spawn points along one wall.
 fn entities(more: &str) -> String {
     let spot = |n: i32| {
         let x = n * 200 - 1500;
@@ -51,7 +51,7 @@ fn entities(more: &str) -> String {
     format!("{{ classname worldspawn }}\n{spots}{more}\0")
 }
 
-/// A map of the room and some boxes.
+/// Builds the map of the room with more boxes.
 fn map(blocks: &[Block], more: &str) -> Bsp {
     let matter = |&(mins, maxs, stuff): &Block| sample_maps::Block {
         mins,
@@ -64,7 +64,7 @@ fn map(blocks: &[Block], more: &str) -> Bsp {
     Bsp::load(&file).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A level with players in it.
+/// Level with players.
 pub(super) struct Arena {
     pub(super) game: Deathmatch,
     pub(super) host: TestHost,
@@ -72,7 +72,7 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    /// A game in the room with these boxes and settings.
+    /// Starts a game in the room with these boxes and settings.
     pub(super) fn with(
         ruleset: &'static Ruleset,
         blocks: &[Block],
@@ -81,7 +81,7 @@ impl Arena {
         Self::of(ruleset, blocks, settings, "")
     }
 
-    /// The same with more entities.
+    /// Starts a game with more map entities.
     pub(super) fn of(
         ruleset: &'static Ruleset,
         blocks: &[Block],
@@ -91,7 +91,7 @@ impl Arena {
         let world = World::new(map(blocks, entities), TracePrecision::Single).expect("a sound map");
         let mut host = TestHost::of_ruleset(ruleset);
         host.world = Some(world);
-        // Nobody is spared unless a test is about that.
+        // Spawn protection is off unless a test sets it.
         host.set_setting("g_spawnprotect", "0");
         host.set_setting("sv_maxclients", "8");
         for (name, value) in settings {
@@ -111,7 +111,7 @@ impl Arena {
         Self::with(ruleset, &[], &[])
     }
 
-    /// A player on the floor, looking along `yaw`, with full health and no armour.
+    /// Joins a player on the floor that faces `yaw`, with full health and no armor.
     pub(super) fn join(&mut self, number: usize, x: f32, y: f32, yaw: f32) -> ClientNum {
         let client = ClientNum::new(number).expect("a client number");
         self.host.userinfos[number] = format!("\\name\\player{number}\\model\\sarge");
@@ -137,7 +137,7 @@ impl Arena {
         self.state(client).stats[0]
     }
 
-    /// Puts a player somewhere, at rest.
+    /// Places a player at an origin, without velocity.
     pub(super) fn put(&mut self, client: ClientNum, origin: Vec3, view: Vec3) {
         let player = self.player(client);
         player.state.origin = origin;
@@ -150,7 +150,7 @@ impl Arena {
         self.game.with(&mut self.host, |cx, _| cx.relink_entity(client.into()));
     }
 
-    /// Arms a player with one more weapon, ready in its hands.
+    /// Gives a player a weapon and selects it.
     pub(super) fn arm(&mut self, client: ClientNum, number: impl Into<i32>, rounds: i32) {
         let number = number.into();
         let weapons = self.game.clients.ruleset.stats.weapons;
@@ -164,7 +164,7 @@ impl Arena {
         player.command.weapon = number as u8;
     }
 
-    /// One command of a player, and no frame.
+    /// Runs one usercmd of a player, without a frame.
     pub(super) fn think(&mut self, client: ClientNum, buttons: Buttons) {
         let player = self.player(client);
         let command = UserCmd {
@@ -176,7 +176,7 @@ impl Arena {
         self.game.client_think(&mut self.host, client, &command);
     }
 
-    /// Fires once, now, and no frame.
+    /// Fires once, without a frame.
     pub(super) fn fire(&mut self, client: ClientNum) {
         let now = self.now.0;
         let state = &mut self.player(client).state;
@@ -203,7 +203,7 @@ impl Arena {
             .map(|entity| entity.state)
     }
 
-    /// Freestanding events of a number that show now.
+    /// Returns the current temporary entities with an event.
     pub(super) fn events(&self, event: Event) -> Vec<EntityState> {
         self.entities()
             .filter(|state| state.e_type & 0xff == EntityType::with_event(event))
@@ -211,19 +211,19 @@ impl Arena {
             .collect()
     }
 
-    /// The only freestanding event of a number.
+    /// Returns the only temporary entity with an event.
     pub(super) fn event(&self, event: Event) -> EntityState {
         let events = self.events(event);
         assert_eq!(events.len(), 1, "{event:?}: {events:?}");
         events[0]
     }
 
-    /// What flies.
+    /// Returns all projectiles.
     pub(super) fn missiles(&self) -> Vec<EntityState> {
         self.entities().filter(|state| state.e_type == 3).copied().collect()
     }
 
-    /// Means of the obituaries that show now, in order.
+    /// Returns the means of death of the current obituaries, in order.
     pub(super) fn obituaries(&self) -> Vec<i32> {
         self.events(Event::Obituary).iter().map(|state| state.event_parm).collect()
     }

@@ -8,13 +8,14 @@ use crate::{
     game::{Host, userinfo::clean_text},
 };
 
-/// Names of models and sounds that fit.
+/// Size of each block of configstrings.
 const MAX_NAMES: u16 = 256;
-/// Heard where one is thrown or vanishes.
+/// Sound of jump pads and teleporters.
 pub(super) const PAD_SOUND: &str = "sound/world/jumppad.wav";
 
-/// The number of a name in a block of configstrings; a new one takes the first free place. 0 when there
-/// is no room, which means nothing to clients.
+/// Returns the index of a name in a block of configstrings.
+///
+/// A new name takes the first free index. Returns 0, which clients ignore, when the block is full.
 fn register(host: &mut dyn Host, first: u16, name: &str) -> i32 {
     let name = clean_text(name, 63);
     if name.is_empty() {
@@ -35,12 +36,12 @@ fn register(host: &mut dyn Host, first: u16, name: &str) -> i32 {
     0
 }
 
-/// The number of a sound.
+/// Returns the index of a sound.
 pub(super) fn sound_index(host: &mut dyn Host, name: &str) -> i32 {
     register(host, configstring::SOUNDS, name)
 }
 
-/// The number of a model.
+/// Returns the index of a model.
 pub(super) fn model_index(host: &mut dyn Host, name: &str) -> i32 {
     register(host, configstring::MODELS, name)
 }

@@ -1,7 +1,7 @@
 //! Body queue: corpses that stay after a respawn.
 //!
-//! Eight slots are used in turn. A body falls, lies, sinks and is gone. Source: the base game's body
-//! queue.
+//! Eight slots are used in turn. A corpse falls to the floor, starts to sink after 5 s and is unlinked
+//! after 6.5 s. Source: the base game's body queue. Engine names: `CopyToBodyQue`, `BodySink`.
 
 use super::{
     combat::{GIB_HEALTH, LEAST_HEALTH},
@@ -16,7 +16,7 @@ use crate::{
     game::{movement::trajectory, settings::key},
 };
 
-/// Slots for the bodies of the dead.
+/// Slots of the corpses.
 #[derive(Debug, Default)]
 pub(super) struct BodyQueue {
     slots: Vec<EntityNum>,
@@ -35,14 +35,16 @@ impl BodyQueue {
     }
 }
 
-/// How many bodies there are at most.
+/// Number of slots.
 const MAX_CORPSES: usize = 8;
-/// When a body begins to sink, how often it sinks by a unit, and when it is gone.
+/// Age at which a corpse starts to sink, in ms.
 const SINK_MS: i32 = 5000;
+/// Time in which a corpse sinks by a unit, in ms.
 const SINK_STEP_MS: i32 = 100;
+/// Age at which a corpse is unlinked, in ms.
 const GONE_MS: i32 = 6500;
 
-/// A body, or a place for one.
+/// Corpse, or an empty slot for one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Corpse {
     since: LevelTime,
@@ -50,14 +52,14 @@ pub(super) struct Corpse {
 }
 
 impl Corpse {
-    /// Whether there is something left to be shot at.
+    /// Whether the corpse is not gibbed and can be damaged.
     pub(super) fn is_whole(&self) -> bool {
         self.health > GIB_HEALTH
     }
 }
 
 impl BodyQueue {
-    /// Reserves the slots.
+    /// Adds the entities of all slots.
     pub(super) fn init(&mut self, cx: &mut Context<'_>) {
         self.slots.clear();
         self.next = 0;
@@ -68,7 +70,7 @@ impl BodyQueue {
         }
     }
 
-    /// Leaves a dead player's body where it lies.
+    /// Copies a dead player's body into the next slot. A no-drop area leaves no corpse.
     pub(super) fn copy_to_body_queue(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let now = cx.clients.now;
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
@@ -94,7 +96,7 @@ impl BodyQueue {
         body.shared.mins = shared.mins;
         body.shared.maxs = shared.maxs;
         body.shared.sv_flags = Default::default();
-        // Where others saw it, in whole units.
+        // The position that clients saw, in whole units.
         body.shared.current_origin = state.pos.base;
         body.shared.owner_num = shared.owner_num;
         body.shared.contents = contents::CORPSE;
@@ -121,7 +123,7 @@ impl BodyQueue {
     }
 }
 
-/// Shoots at a body that lies there: it goes to pieces before long.
+/// Damages a corpse. It is gibbed at the limit, unless `com_blood` is 0.
 pub(super) fn damage_corpse(cx: &mut Context<'_>, number: EntityNum, points: i32) {
     let (now, blood) = (cx.clients.now, cx.frame.combat.blood);
     let Some(entity) = cx.entities.get_mut(number) else { return };
@@ -139,7 +141,7 @@ pub(super) fn damage_corpse(cx: &mut Context<'_>, number: EntityNum, points: i32
     entity.add_event(Event::GibPlayer, 0, now);
 }
 
-/// A body's frame: it falls, sinks or is gone.
+/// Runs the frame of a corpse: fall, sink, unlink.
 pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let Some(body) = cx.entities.get(number) else { return };
@@ -176,7 +178,7 @@ pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
     }
 }
 
-/// A body goes to pieces, unless no blood is wanted.
+/// Gibs a corpse, unless `com_blood` is 0.
 pub(super) fn gib_corpse(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     if !cx.host.settings().flag(key::COM_BLOOD) {

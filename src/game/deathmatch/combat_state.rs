@@ -1,52 +1,56 @@
 //! Combat state of one player, from one spawn to the next.
 //!
-//! Source: the base game's clients.
+//! Source: the base game's clients. Engine names: `gclient_t`.
 
-use super::world_effects::{AIR_MS, FIRST_GULP};
+use super::world_effects::{AIR_MS, INITIAL_DROWN_DAMAGE};
 use crate::model::{ClientNum, LevelTime, Vec3};
 
-/// A player between two spawns.
+/// Combat state of a player, reset by a spawn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PlayerCombatState {
+    /// Submersion of the player, from 0 (dry) to 3 (head under water).
     pub(super) water_level: u8,
+    /// Content bits of the liquid.
     pub(super) water_type: i32,
-    /// When the air is used up.
+    /// Time at which the air is used up.
     pub(super) air_until: LevelTime,
-    /// Damage of the last drowning.
+    /// Damage of the last drowning hit.
     pub(super) drown_damage: i32,
-    /// Until when pain is not shown, and lava and slime do nothing.
+    /// End of the time without pain events and without damage by lava and slime.
     pub(super) pain_debounce_until: LevelTime,
-    /// Until when being thrown is not heard again.
+    /// Earliest time of the next `target_push` sound.
     pub(super) fly_sound_until: LevelTime,
-    /// Health and armour lost since the last frame, and where the last of it came from.
+    /// Health lost since the last frame.
     pub(super) damage_taken: i32,
+    /// Armor lost since the last frame.
     pub(super) armor_taken: i32,
+    /// Direction of the last hit; `None` for damage without one.
     pub(super) damage_from: Option<Vec3>,
     pub(super) dead: bool,
-    /// Nothing is left of the body.
+    /// Whether the body was gibbed.
     pub(super) gibbed: bool,
-    /// When the dead may come back.
+    /// Earliest time of a respawn.
     pub(super) respawn_at: LevelTime,
-    /// Time since the last of what happens once a second.
+    /// Time since the last once-a-second update, in ms.
     pub(super) second_ms: i32,
-    /// Until when nobody can hurt it after its spawn; it may end earlier.
+    /// End of spawn protection, which may be canceled earlier.
     pub(super) protected_until: Option<LevelTime>,
-    /// Until when an award is shown.
+    /// End of the shown award.
     pub(super) award_until: Option<LevelTime>,
-    /// When it made its last frag.
+    /// Time of its last frag.
     pub(super) fragged_at: Option<LevelTime>,
-    /// Hits in a row with the railgun that no award was given for.
+    /// Consecutive railgun hits since the last award.
     pub(super) streak: i32,
-    /// Who pushed it last, and when.
+    /// Attacker of the last knockback, and its time.
     pub(super) pushed_by: Option<(ClientNum, LevelTime)>,
 }
 
 impl PlayerCombatState {
-    /// Somebody who begins to live.
+    /// Creates the state of a player that spawns at `now`.
     pub(super) fn new(now: LevelTime) -> Self {
         Self {
             air_until: now + AIR_MS,
-            drown_damage: FIRST_GULP,
+            drown_damage: INITIAL_DROWN_DAMAGE,
             pain_debounce_until: now,
             respawn_at: now,
             fly_sound_until: now - 1,

@@ -1,9 +1,9 @@
-//! Context of one call into the game: engine, clients, entity table, settings of the frame, random numbers.
+//! Context of one call into the game: host, clients, entities, frame settings, random numbers.
 //!
-//! Every function of the game takes a [`Context`] and, beside it, exactly the subsystems whose state it
-//! changes. Players and other entities are read through one numbering.
+//! Every function of the game takes a [`Context`] and exactly the subsystems whose state it changes.
+//! Players and other entities share one numbering.
 //!
-//! Invariants: entities 0 to 63 are the players, the others stand in the entity table; a slot without a
+//! Invariants: entities 0 to 63 are the players, all others are in the entity table. A slot without a
 //! player has no entity.
 
 use super::{
@@ -19,7 +19,7 @@ use crate::game::{
 use crate::model::{ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Vec3};
 use crate::world::links::EntityViews;
 
-/// Random numbers of a level: the same seed gives the same numbers.
+/// Random number generator of a level, deterministic by its seed.
 #[derive(Debug, Default)]
 pub(super) struct Rng {
     seed: u32,
@@ -30,24 +30,24 @@ impl Rng {
         Self { seed }
     }
 
-    /// The next number, from 0 up to 1.
+    /// Returns the next number in 0.0..1.0.
     pub(super) fn chance(&mut self) -> f32 {
         self.seed = self.seed.wrapping_mul(69_069).wrapping_add(1);
         (self.seed >> 16) as f32 / 65_536.0
     }
 
-    /// The next number, from −1 up to 1.
+    /// Returns the next number in −1.0..1.0.
     pub(super) fn either_way(&mut self) -> f32 {
         2.0 * (self.chance() - 0.5)
     }
 
-    /// A random index below `count`; 0 for an empty list.
+    /// Returns a random index below `count`; 0 for an empty list.
     pub(super) fn pick(&mut self, count: usize) -> usize {
         ((self.chance() * count as f32) as usize).min(count.saturating_sub(1))
     }
 }
 
-/// Settings of the frame, and its length.
+/// Settings of the current frame, and its duration.
 #[derive(Debug)]
 pub(super) struct Frame {
     /// Combat settings.
@@ -85,7 +85,7 @@ impl Frame {
     }
 }
 
-/// Everything that a function of the game works with, but for the state of the subsystems.
+/// Shared state of all game functions, without the subsystems.
 pub(super) struct Context<'a> {
     pub(super) host: &'a mut dyn Host,
     pub(super) clients: &'a mut Clients,
@@ -95,12 +95,12 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Level time of this frame, and of the level's start.
+    /// Returns the time of this frame and of the level's start.
     pub(super) fn clock(&self) -> (LevelTime, LevelTime) {
         (self.clients.now, self.clients.started)
     }
 
-    /// Reads the settings again when any has changed.
+    /// Reads the settings if any has changed.
     pub(super) fn refresh_settings(&mut self) {
         if !self.clients.settings_version.changed(self.host) {
             return;
@@ -109,14 +109,14 @@ impl Context<'_> {
         self.frame.read(self.host, self.clients.ruleset, &self.clients.settings);
     }
 
-    /// Content bits at a point of the map; 0 without a map.
+    /// Returns the content bits at a point of the map; 0 without a map.
     pub(super) fn contents_at(&self, point: Vec3) -> i32 {
         self.host
             .world()
             .map_or(0, |world| world.scene(self, EntityNum::NONE).point_contents(point))
     }
 
-    /// Living players other than `client` whose box touches a box.
+    /// Iterates the living players, except `client`, whose bounds touch a box.
     pub(super) fn others_in(
         &self,
         client: ClientNum,
@@ -137,7 +137,7 @@ impl Context<'_> {
         })
     }
 
-    /// Adds a temporary entity that shows an event at a place. `fill` sets its other fields.
+    /// Adds a temporary entity with an event at an origin. `fill` sets its other fields.
     pub(super) fn temp_entity(
         &mut self,
         origin: Vec3,
@@ -148,12 +148,12 @@ impl Context<'_> {
         self.entities.temp_entity(self.host, clock, origin, event, fill);
     }
 
-    /// Shows a player appearing or vanishing at a place.
+    /// Adds the effect of a player that teleports in or out at an origin.
     pub(super) fn show_teleport(&mut self, client: ClientNum, origin: Vec3, event: Event) {
         self.temp_entity(origin, event, |state, _| state.client_num = client.index() as i32);
     }
 
-    /// Clears events that were shown long enough, and frees the temporary entities that showed them.
+    /// Clears expired events, and frees their temporary entities.
     pub(super) fn clear_expired_events(&mut self) {
         let now = self.clients.now;
         for (player, at) in self.clients.players.iter_mut().zip(&self.entities.player_event_at) {
@@ -177,12 +177,12 @@ impl Context<'_> {
         }
     }
 
-    /// The server's part of an entity.
+    /// Returns the shared state of an entity.
     pub(super) fn shared(&self, number: EntityNum) -> Option<&EntityShared> {
         self.view(number).map(|(_, shared)| shared)
     }
 
-    /// The origin of an entity.
+    /// Returns the origin of an entity.
     pub(super) fn origin_of(&self, number: EntityNum) -> Option<Vec3> {
         self.shared(number).map(|shared| shared.current_origin)
     }
@@ -196,7 +196,7 @@ impl Context<'_> {
         }
     }
 
-    /// Links an entity where it is now.
+    /// Links an entity at its current origin.
     pub(super) fn relink_entity(&mut self, number: EntityNum) {
         match self.clients.players.get_mut(number.index()) {
             Some(Some(player)) => self.host.link_entity(&mut player.entity, &mut player.shared),
@@ -206,7 +206,7 @@ impl Context<'_> {
     }
 }
 
-/// Players and other entities by one number.
+/// Returns the state of a player or another entity by its number.
 pub(super) fn view_of<'a>(
     clients: &'a Clients,
     entities: &'a Entities,

@@ -1,8 +1,11 @@
 //! Entity table: one slot for each entity that is not a player.
 //!
-//! Invariants: numbers run from 64 to 1021; a number is taken again only a second after it became free,
-//! so that clients do not take a new entity for the old one, unless the level has just begun or nothing
-//! else is left. Source: the base game's entity slots.
+//! Invariants:
+//! - Numbers run from 64 to 1021.
+//! - A freed number stays unused for a second, so that clients do not mistake the new entity for the old
+//!   one. Exceptions: entities freed in the first two seconds of a level, and a full table.
+//!
+//! Source: the base game's entity slots. Engine names: `G_Spawn`, `G_FreeEntity`.
 
 use crate::bg::{EntityType, Event};
 use crate::game::Host;
@@ -20,76 +23,77 @@ use super::{
     weapons::{Kamikaze, Missile},
 };
 
-/// Most entities at a time.
+/// Maximum number of entities beside the players.
 const MAX_ENTITIES: usize = EntityNum::WORLD.index() - MAX_CLIENTS;
-/// How long a free number stays unused, in milliseconds.
-const REST_MS: i32 = 1000;
-/// How long after the start of a level numbers need no rest, in milliseconds.
-const RESTLESS_MS: i32 = 2000;
+/// Time that a freed number stays unused, in ms.
+const REUSE_DELAY_MS: i32 = 1000;
+/// Time after the start of a level in which freed numbers are reusable at once, in ms.
+const EARLY_LEVEL_MS: i32 = 2000;
 
-/// What an entity does.
+/// Kind of an entity, with the state of that kind.
 #[derive(Clone, Debug)]
 pub(super) enum EntityKind {
-    /// Shows its event and is gone.
+    /// Temporary entity, freed when its event has expired.
     TempEntity,
-    /// Is somewhere: a target.
+    /// Position that others target.
     TargetPosition,
-    /// A jump pad. Throws at the velocity in its state's `origin2`.
+    /// Jump pad; its push velocity is the state's `origin2`.
     PushTrigger,
-    /// A teleporter.
+    /// Teleporter.
     Teleporter {
-        /// Only for those who watch.
+        /// Whether it ignores players.
         spectators_only: bool,
     },
-    /// Hurts.
+    /// Hurt trigger.
     Hurt(Hurt),
-    /// Is set off: fires its targets, or acts on whoever did it.
+    /// Trigger or target: fires its targets, or acts on its activator.
     Target(Box<Target>),
-    /// A moving part of the map.
+    /// Mover.
     Mover(Box<Mover>),
-    /// A place that trains come by.
+    /// Corner of a train's route.
     PathCorner(PathCorner),
-    /// A place with a name.
+    /// Named location.
     Location(Box<str>),
-    /// The space around a door that opens it.
+    /// Trigger box around a door.
     DoorTrigger {
-        /// The captain of the door's team.
+        /// Master of the door's team.
         door: EntityNum,
-        /// The axis along which one goes through.
+        /// Axis along which the door is passed: the thinnest of the door.
         axis: usize,
     },
-    /// The space above a lowered lift that raises it.
+    /// Trigger box above a lowered plat.
     PlatTrigger(EntityNum),
-    /// A place for a body.
+    /// Slot of the body queue.
     Corpse(Corpse),
-    /// Something that flies, or stuck where it flew.
+    /// Projectile in flight, or attached where it hit.
     Missile(Missile),
-    /// A kamikaze at work.
+    /// Kamikaze explosion.
     Kamikaze(Kamikaze),
-    /// Something to take.
+    /// Item.
     Item(Box<ItemState>),
-    /// Something that only clients look at.
+    /// Entity without server behavior.
     Static,
 }
 
-/// One entity.
+/// Entity of the level; players are not in this table.
 #[derive(Clone, Debug)]
 pub(super) struct Entity {
     pub(super) state: EntityState,
     pub(super) shared: EntityShared,
     pub(super) kind: EntityKind,
-    /// What it fires, and what it is fired by; empty for nothing.
+    /// Name of the entities that it fires; empty for none.
     pub(super) target: Box<str>,
+    /// Name that others target it by; empty for none.
     pub(super) targetname: Box<str>,
     pub(super) spawnflags: i32,
-    /// When it acts next by itself.
+    /// Time of its next think.
     pub(super) think_at: Option<LevelTime>,
-    /// When its event was raised.
+    /// Time of its last event.
     pub(super) event_at: LevelTime,
 }
 
 impl Entity {
-    /// An entity at rest at a place.
+    /// Creates a stationary entity.
     pub(super) fn new(kind: EntityKind, origin: Vec3) -> Self {
         let mut entity = Self {
             state: EntityState::default(),
@@ -108,13 +112,13 @@ impl Entity {
         entity
     }
 
-    /// Puts it somewhere, at rest.
+    /// Sets its origin and makes it stationary.
     pub(super) fn set_origin(&mut self, origin: Vec3) {
         self.state.pos = Trajectory::stationary(origin, LevelTime(0));
         self.shared.current_origin = origin;
     }
 
-    /// Raises an event on it.
+    /// Adds an event, numbered so that clients see a repeat of the same event.
     pub(super) fn add_event(&mut self, event: Event, parm: i32, now: LevelTime) {
         let count = ((self.state.event & 0x300) + 0x100) & 0x300;
         self.state.event = event as i32 | count;
@@ -123,14 +127,14 @@ impl Entity {
     }
 }
 
-/// The table.
+/// Entity table.
 #[derive(Clone, Debug)]
 pub(super) struct Entities {
-    /// By client number: when the player's event was raised.
+    /// Time of each player's last event, by client number.
     pub(super) player_event_at: [LevelTime; MAX_CLIENTS],
-    /// Those in use hold an entity, the others are in `free`.
+    /// Slots by number, from 64 on; the empty ones are in `free`.
     slots: Vec<Option<Entity>>,
-    /// When each slot became free; entities are large, so that this is not looked for among them.
+    /// Time at which each slot became free. Kept apart from the slots, which are large, for the scan.
     freed_at: Vec<LevelTime>,
     free: EntitySet,
 }
@@ -151,13 +155,13 @@ impl Entities {
         *self = Self::default();
     }
 
-    /// One more than the highest number that may be in use; 0 when none is.
+    /// Returns one more than the highest number in use; 0 for an empty table.
     pub(super) fn end(&self) -> usize {
         let last = self.slots.iter().rposition(Option::is_some);
         last.map_or(0, |last| MAX_CLIENTS + last + 1)
     }
 
-    /// Every number that may be in use, ascending.
+    /// Iterates all numbers that may be in use, ascending.
     pub(super) fn numbers(&self) -> impl Iterator<Item = EntityNum> + use<> {
         (MAX_CLIENTS..MAX_CLIENTS + self.slots.len()).filter_map(EntityNum::new)
     }
@@ -170,7 +174,7 @@ impl Entities {
         self.slots.get_mut(number.index().checked_sub(MAX_CLIENTS)?)?.as_mut()
     }
 
-    /// The entities of a target name.
+    /// Iterates the entities with a target name, case ignored.
     pub(super) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = EntityNum> + 'a {
         self.numbers().filter(move |&number| {
             !name.is_empty()
@@ -180,7 +184,7 @@ impl Entities {
         })
     }
 
-    /// Takes a slot for an entity. None when all are taken.
+    /// Adds an entity in a free slot. Returns `None` when the table is full.
     pub(super) fn add(
         &mut self,
         mut entity: Entity,
@@ -189,7 +193,7 @@ impl Entities {
     ) -> Option<EntityNum> {
         let rested = |number: &EntityNum| {
             let freed = self.freed_at[number.index() - MAX_CLIENTS];
-            freed.distance(started) <= RESTLESS_MS || now.distance(freed) >= REST_MS
+            freed.distance(started) <= EARLY_LEVEL_MS || now.distance(freed) >= REUSE_DELAY_MS
         };
         let number = match self.free.iter().find(rested) {
             Some(number) => number,
@@ -207,7 +211,7 @@ impl Entities {
         Some(number)
     }
 
-    /// Removes an entity from the level.
+    /// Unlinks an entity and frees its slot.
     pub(super) fn remove(&mut self, host: &mut dyn Host, number: EntityNum, now: LevelTime) {
         let Some(place) = number.index().checked_sub(MAX_CLIENTS) else { return };
         let Some(mut entity) = self.slots.get_mut(place).and_then(Option::take) else { return };
@@ -218,21 +222,21 @@ impl Entities {
         self.free.insert(number);
     }
 
-    /// Makes an entity part of the world where it is now.
+    /// Links an entity at its current origin.
     pub(super) fn link(&mut self, host: &mut dyn Host, number: EntityNum) {
         if let Some(entity) = self.get_mut(number) {
             host.link_entity(&mut entity.state, &mut entity.shared);
         }
     }
 
-    /// Takes an entity out of the world.
+    /// Unlinks a linked entity.
     pub(super) fn unlink(&mut self, host: &mut dyn Host, number: EntityNum) {
         if let Some(entity) = self.get_mut(number).filter(|entity| entity.shared.is_linked()) {
             host.unlink_entity(number, &mut entity.shared);
         }
     }
 
-    /// An event at a place, for a moment. `fill` says the rest of it.
+    /// Adds a temporary entity with an event. `fill` sets its other fields.
     pub(super) fn temp_entity(
         &mut self,
         host: &mut dyn Host,
@@ -251,7 +255,7 @@ impl Entities {
     }
 }
 
-/// Who may be told of an event that concerns one client only.
+/// Restricts an entity to the snapshots of one client.
 pub(super) fn send_only_to(shared: &mut EntityShared, client: usize) {
     shared.sv_flags = SvFlags::SINGLE_CLIENT;
     shared.single_client = client as i32;
@@ -263,7 +267,7 @@ mod tests {
     use crate::game::conformance::TestHost;
 
     #[test]
-    fn numbers_rest_before_they_are_taken_again() {
+    fn freed_number_rests_before_reuse() {
         let (mut entities, mut host) = (Entities::default(), TestHost::default());
         let started = LevelTime(0);
         let place = || Entity::new(EntityKind::TargetPosition, Vec3::ZERO);
@@ -280,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_level_takes_no_more() {
+    fn full_table_rejects_entities() {
         let mut entities = Entities::default();
         for _ in 0..MAX_ENTITIES {
             assert!(

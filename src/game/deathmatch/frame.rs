@@ -1,6 +1,7 @@
-//! One server frame: entities, client commands, the end of the frame.
+//! Server frame of the game: entities, bot usercmds, end of frame.
 //!
-//! Invariants: entities run in the order of their numbers, then clients in the order of theirs.
+//! Invariants: entities run first and clients after them, each in the order of their numbers. Engine
+//! names: `G_RunFrame`.
 
 use super::{
     body_queue::run_corpse,
@@ -49,7 +50,7 @@ pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime
     run_match(cx, sys);
 }
 
-/// Runs every entity, in order of their numbers.
+/// Runs all entities in the order of their numbers.
 fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
     for number in cx.entities.numbers() {
         let Some(entity) = cx.entities.get(number) else { continue };

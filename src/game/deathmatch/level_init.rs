@@ -1,7 +1,7 @@
 //! Level start: configstrings, map entities and their common fields.
 //!
-//! Invariants: models and sounds are registered without gaps, in the order of the entity text. Source:
-//! the base game's start of a level.
+//! Invariants: models and sounds are registered without gaps, in the order of the entity string. Source:
+//! the base game's start of a level. Engine names: `G_InitGame`, `SP_worldspawn`.
 
 use super::{
     entities::{Entity, EntityKind},
@@ -18,7 +18,7 @@ use crate::{
     game::{LevelStart, settings::key, userinfo::clean_text},
 };
 
-/// Everything that a level begins with.
+/// Starts a level: configstrings, entities of the map, items, match.
 pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &LevelStart) {
     cx.entities.clear();
     sys.items.clear_items(cx);
@@ -28,9 +28,8 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     let number = cx.host.settings().int(key::G_GAMETYPE);
     let game_type = GameType::of_number(number).filter(|&kind| kind.is_for_many());
     if game_type.is_none() {
-        cx.host.print(&format!(
-            "game type {number} is not played here, only 0, 1, 3 and 4: g_gametype is 0 now"
-        ));
+        cx.host
+            .print(&format!("g_gametype {number} not supported (expected 0, 1, 3 or 4): using 0"));
         cx.host.set_setting("g_gametype", "0");
     }
     cx.clients.play_game_type(game_type.unwrap_or_default());
@@ -95,14 +94,14 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     sys.match_state.begin_match(cx, start.restart);
 }
 impl Items {
-    /// Clients load the weapons that everybody comes with.
+    /// Registers the weapons that players spawn with, so that clients load them.
     fn register_arms(&mut self, cx: &mut Context<'_>) {
         for number in cx.frame.combat.loadout.items(cx.clients.ruleset) {
             self.register_item(number);
         }
     }
 
-    /// Clients load the weapons that the level fires.
+    /// Registers the weapons of the map's shooters, so that clients load them.
     fn register_shooters(&mut self, cx: &mut Context<'_>) {
         let weapons: Vec<i32> = cx.entities.shooters().collect();
         for weapon in weapons {
@@ -114,7 +113,7 @@ impl Items {
 }
 
 impl Targets {
-    /// Adds an entity that stands for an entity of the map.
+    /// Adds the entity of a map entity, with the fields that all classes share.
     pub(super) fn add(
         &mut self,
         cx: &mut Context<'_>,
@@ -134,8 +133,8 @@ impl Targets {
     }
 }
 
-/// Gives an entity the brushes that the map drew for it. False when there are none.
-pub(super) fn give_brushes(
+/// Gives an entity its brush model. Returns false if the map has none for it.
+pub(super) fn set_brush_model(
     cx: &mut Context<'_>,
     map_entity: &MapEntity,
     number: EntityNum,

@@ -1,11 +1,14 @@
-//! Deathmatch: players walk, jump, swim, ride, fight and die in the world of the map.
+//! Game rules on a map: movement, combat, items, movers and matches.
 //!
-//! Played are free for all, the tournament, team deathmatch and capture the flag; what one of them alone
-//! has stands in `matches` and `teams`. Without a map, players float in open space and hit nobody.
+//! Game types: free for all, tournament, team deathmatch and capture the flag. Rules of single game types
+//! are in `matches` and `teams`. Without a map, players float in open space and no shot hits.
 //!
-//! Invariants: entities 0 to 63 are the players, all else stands in the entity table; a slot without a player
-//! has no entity; the same seed and the same calls give the same states. Source: the base game's rules,
-//! release 1.32 and its ioquake3 build; OpenArena 0.8.8.
+//! Invariants:
+//! - Entities 0 to 63 are the players, all others are in the entity table.
+//! - A slot without a player has no entity.
+//! - The same seed and the same calls give the same states.
+//!
+//! Source: the base game's rules, release 1.32 and its ioquake3 build; OpenArena 0.8.8.
 
 #[cfg(test)]
 mod arena;
@@ -51,7 +54,7 @@ use crate::{
     world::MapEntities,
 };
 
-/// Deathmatch.
+/// Game with entities, combat and matches.
 #[derive(Debug)]
 pub struct Deathmatch {
     clients: Clients,
@@ -64,13 +67,13 @@ pub struct Deathmatch {
 }
 
 impl Deathmatch {
-    /// A game for clients that have this ruleset's data.
+    /// Creates a game for clients with the data of a ruleset.
     #[must_use]
     pub fn new(ruleset: &'static Ruleset) -> Self {
         Self::moving_as(PmoveVariant::of_ruleset(ruleset))
     }
 
-    /// A game for clients that move like this, and have the data that goes with it.
+    /// Creates a game for clients with a pmove variant and the data of its ruleset.
     #[must_use]
     pub fn moving_as(variant: &'static PmoveVariant) -> Self {
         Self {
@@ -83,7 +86,7 @@ impl Deathmatch {
         }
     }
 
-    /// The context of a call from the engine, and the subsystems beside it.
+    /// Returns the context of a call by the host, and the subsystems.
     fn call<'a>(&'a mut self, host: &'a mut dyn Host) -> (Context<'a>, &'a mut Systems) {
         let Self { clients, entities, frame, rng, systems, .. } = self;
         (Context { host, clients, entities, frame, rng }, systems)
@@ -132,7 +135,7 @@ impl Game for Deathmatch {
     fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) {
         let (mut cx, sys) = self.call(host);
         if cx.clients.player(client).is_some() {
-            // A flag of a player that begins again would be lost with the player's state.
+            // The reset of the player state would lose a carried flag.
             sys.items.drop_flags(&mut cx, client);
             begin(&mut cx, sys, client);
         }
@@ -225,7 +228,7 @@ impl Game for Deathmatch {
 
 #[cfg(test)]
 impl Deathmatch {
-    /// Runs a function of the game between two calls of the engine.
+    /// Runs a game function between two calls by the host.
     fn with<R>(
         &mut self,
         host: &mut dyn Host,
@@ -235,7 +238,7 @@ impl Deathmatch {
         run(&mut cx, sys)
     }
 
-    /// The clients, for tests of what concerns them alone.
+    /// Returns the clients, for tests of their rules.
     pub(in crate::game) const fn clients(&mut self) -> &mut Clients {
         &mut self.clients
     }

@@ -1,4 +1,4 @@
-//! Deathmatch rules behind client commands: enter, die, teleport, take, leave.
+//! Deathmatch rules behind client commands: begin, kill, teleport, give, leave play.
 
 use super::{
     combat::death::{suicide, suicide_on_team_change},
@@ -17,7 +17,7 @@ use crate::{
     model::{ClientNum, PlayerState, Vec3},
 };
 
-/// The game without its clients and its host.
+/// Game without its clients and its host.
 pub(super) struct DeathmatchRules<'a> {
     pub(super) entities: &'a mut Entities,
     pub(super) frame: &'a mut Frame,
@@ -36,7 +36,7 @@ impl DeathmatchRules<'_> {
     }
 }
 
-/// Runs what concerns clients alone, with this game's rules behind it.
+/// Runs client code with the rules of this game.
 pub(super) fn client_context<R>(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -91,12 +91,12 @@ impl ClientRules for DeathmatchRules<'_> {
     }
 }
 
-/// Puts a client into the level, and tells it what a client that enters is told.
+/// Enters a client into the level and spawns it.
 pub(super) fn begin(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     cx.clients.enter(client);
     if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.unlink(cx.host);
-        // Scores, too, start again with a change of teams, unless they are kept.
+        // A team change resets the score as well, unless the ruleset keeps it.
         let PlayerState { e_flags, ping, .. } = player.state;
         player.state = PlayerState { e_flags, ping, ..PlayerState::default() };
     }

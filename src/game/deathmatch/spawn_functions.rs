@@ -1,7 +1,7 @@
 //! Spawn functions: the class names of map entities.
 //!
-//! Invariants: a class that nobody knows is named once for each level, with the number of its entities.
-//! Source: the base game's spawn functions and its filters by game type; OpenArena's.
+//! Invariants: an unknown class is logged once per level, with the number of its entities. Source: the
+//! base game's spawn functions and its filters by game type; OpenArena's. Engine names: `G_CallSpawn`.
 
 use crate::game::deathmatch::{context::Context, items::spawn::spawn_item, systems::Systems};
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use crate::game::{Host, userinfo::clean_text};
 use crate::model::{Vec3, text::leading_int};
 use crate::world::{MapEntities, PvsLocation, entity_string::MapEntity};
 
-/// Names of unknown classes that are printed.
+/// Maximum number of unknown classes that are logged.
 const MAX_NAMED: usize = 16;
 
-/// Classes of spawn points, of which a map needs one.
+/// Classes of spawn points; a playable map has at least one.
 const SPAWN_POINTS: [&str; 6] = [
     "info_player_deathmatch",
     "info_player_start",
@@ -29,27 +29,27 @@ pub(super) fn has_spawn_point(entities: &MapEntities) -> bool {
     SPAWN_POINTS.iter().any(|class| entities.of_class(class).next().is_some())
 }
 
-/// What becomes of an entity of one class.
+/// Spawn function of a class.
 type Spawn = fn(&mut Context<'_>, &mut Systems, &MapEntity);
 
-/// The classes that are in play, by name.
+/// Spawn functions of all rulesets, by class name.
 const CLASSES: &[(&str, Spawn)] = &[
-    ("info_player_deathmatch", spot),
-    ("info_player_start", spot),
-    ("info_player_intermission", place),
-    ("info_notnull", place),
-    ("info_camp", place),
-    ("target_position", place),
-    ("misc_teleporter_dest", place),
-    ("team_CTF_redplayer", team_spot),
-    ("team_CTF_blueplayer", team_spot),
-    ("team_CTF_redspawn", team_spot),
-    ("team_CTF_bluespawn", team_spot),
-    ("item_botroam", nothing),
-    ("light", nothing),
-    ("misc_model", nothing),
-    ("info_null", nothing),
-    ("func_group", nothing),
+    ("info_player_deathmatch", spawn_point),
+    ("info_player_start", spawn_point),
+    ("info_player_intermission", target_position),
+    ("info_notnull", target_position),
+    ("info_camp", target_position),
+    ("target_position", target_position),
+    ("misc_teleporter_dest", target_position),
+    ("team_CTF_redplayer", team_spawn_point),
+    ("team_CTF_blueplayer", team_spawn_point),
+    ("team_CTF_redspawn", team_spawn_point),
+    ("team_CTF_bluespawn", team_spawn_point),
+    ("item_botroam", ignore),
+    ("light", ignore),
+    ("misc_model", ignore),
+    ("info_null", ignore),
+    ("func_group", ignore),
     ("func_static", movers::fixed),
     ("func_rotating", movers::rotating),
     ("func_bobbing", movers::bobbing),
@@ -84,27 +84,27 @@ const CLASSES: &[(&str, Spawn)] = &[
     ("shooter_grenade", targets::grenade_shooter),
 ];
 
-/// Classes that only the games know which list them.
+/// Classes of the rulesets that list them as their own.
 const MODE_CLASSES: &[(&str, Spawn)] =
     &[("team_redobelisk", items::red_stand), ("team_blueobelisk", items::blue_stand)];
 
-fn nothing(_cx: &mut Context<'_>, _sys: &mut Systems, _entity: &MapEntity) {}
+fn ignore(_cx: &mut Context<'_>, _sys: &mut Systems, _entity: &MapEntity) {}
 
-fn place(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+fn target_position(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
 }
 
-fn team_spot(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+fn team_spawn_point(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let number = sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
     sys.spawn_points.add_for_team(map_entity, number);
 }
 
-fn spot(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+fn spawn_point(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let number = sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
     sys.spawn_points.add(map_entity, number);
 }
 
-/// An entity for each entity of the map that is in play.
+/// Spawns the entities of the map that pass its filters.
 pub(super) fn spawn_entities(cx: &mut Context<'_>, sys: &mut Systems, entities: &MapEntities) {
     let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
     for map_entity in entities.all().iter().skip(1) {
@@ -125,20 +125,20 @@ pub(super) fn spawn_entities(cx: &mut Context<'_>, sys: &mut Systems, entities: 
     }
 }
 
-/// What becomes of a class in this game.
+/// Returns the spawn function of a class in this ruleset.
 fn spawn_of(cx: &Context<'_>, class: &str) -> Option<Spawn> {
     let own: &[(&str, Spawn)] = if is_known(cx, class) { MODE_CLASSES } else { &[] };
     let rows = CLASSES.iter().chain(own);
     rows.copied().find(|(name, _)| name.eq_ignore_ascii_case(class)).map(|(_, spawn)| spawn)
 }
 
-/// Whether a class has a meaning in this game, though none in this level.
+/// Whether the ruleset defines a class, even if this level has no use for it.
 fn is_known(cx: &Context<'_>, class: &str) -> bool {
     let classes = cx.clients.ruleset.mode_classes;
     classes.iter().any(|known| known.eq_ignore_ascii_case(class))
 }
 
-/// Whether the filters of an entity let it into what is played.
+/// Whether the filters of a map entity admit it in the current game type and ruleset.
 fn passes_filters(cx: &Context<'_>, map_entity: &MapEntity) -> bool {
     let game_type = cx.clients.game_type;
     let set = |key| map_entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
@@ -151,7 +151,7 @@ fn passes_filters(cx: &Context<'_>, map_entity: &MapEntity) -> bool {
     !unwanted
 }
 
-/// A door that is left out shuts nothing off.
+/// Opens the area portal of a door that was filtered out.
 fn open_omitted_door(host: &mut dyn Host, map_entity: &MapEntity) {
     let is_door = map_entity.classname().eq_ignore_ascii_case("func_door");
     let Some((name, world)) = map_entity.field("model").filter(|_| is_door).zip(host.world_mut())

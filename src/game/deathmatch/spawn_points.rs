@@ -1,6 +1,7 @@
 //! Spawn points of players and spectators.
 //!
-//! Source: the base game's choice of a spawn spot, and OpenArena's.
+//! Source: the base game's choice of a spawn point, and OpenArena's. Engine names: `SelectSpawnPoint`,
+//! `SelectRandomFurthestSpawnPoint`, `SelectCTFSpawnPoint`.
 
 use crate::game::deathmatch::context::Context;
 use crate::model::{ClientNum, Vec3};
@@ -10,18 +11,18 @@ use crate::{
     game::{clients::Placement, movement::angles, ruleset::SpawnRule},
 };
 
-/// How far above its spot a player appears.
+/// Height of a spawned player above the spawn point, in units.
 const SPAWN_RISE: f32 = 9.0;
-/// Spots that are looked at.
+/// Maximum number of spawn points of each kind; others are ignored.
 const MAX_SPAWN_POINTS: usize = 128;
-/// Free spots of a team that one is chosen from.
+/// Maximum number of free team spawn points to choose from.
 const MAX_TEAM_SPAWN_POINTS: usize = 32;
-/// How often a spot too near is given back.
+/// Retries when the nearest spawn point was picked.
 const MAX_RETRIES: usize = 2;
-/// Spawn flag of a spot for those who are there from the start.
+/// Spawn flag of a point for the local player's first spawn.
 const INITIAL: i32 = 1;
 
-/// A spot of the map.
+/// Spawn point of the map.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpawnPoint {
     origin: Vec3,
@@ -29,16 +30,16 @@ pub(super) struct SpawnPoint {
     initial: bool,
     bots: bool,
     humans: bool,
-    /// The entity that stands for it, whose targets fire.
+    /// Entity of the spawn point; its targets fire at a spawn.
     pub(super) number: Option<crate::model::EntityNum>,
 }
 
-/// All spots of the map.
+/// All spawn points of the map.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpawnPoints {
     points: Vec<SpawnPoint>,
     intermission: Option<Placement>,
-    /// Spots of the teams: by color, for those who come back, and then for those who have just joined.
+    /// Team spawn points by color; for respawns, then for players new to the team.
     teams: [[Vec<SpawnPoint>; 2]; 2],
 }
 
@@ -47,7 +48,7 @@ impl SpawnPoints {
         self.points.is_empty()
     }
 
-    /// Where those who watch begin, as the map says it.
+    /// Reads the intermission point of the map, where spectators start.
     pub(super) fn read_intermission(&mut self, entities: &MapEntities) {
         self.intermission = entities.of_class("info_player_intermission").next().map(|point| {
             let target = point.field("target").and_then(|name| entities.targets(name).next());
@@ -64,7 +65,7 @@ impl SpawnPoints {
         self.teams = Default::default();
     }
 
-    /// Adds a spot for a team: which one, and for whom, says its class.
+    /// Adds a team spawn point. Its class selects the team and the list.
     pub(super) fn add_for_team(
         &mut self,
         map_entity: &crate::world::entity_string::MapEntity,
@@ -115,7 +116,7 @@ impl SpawnPoint {
 }
 
 impl SpawnPoints {
-    /// Where those who watch begin.
+    /// Returns the placement of a new spectator.
     pub(super) fn spectator_spawn(&mut self) -> Placement {
         match (self.intermission, self.points.first()) {
             (Some(intermission), _) => intermission,
@@ -124,7 +125,9 @@ impl SpawnPoints {
         }
     }
 
-    /// Where a player begins who should not be near `avoided`; and which spot of the map that is.
+    /// Selects the spawn point of a player away from `avoided`.
+    ///
+    /// Returns the placement and the entity of the spawn point.
     pub(super) fn select_spawn_point(
         &mut self,
         cx: &mut Context<'_>,
@@ -158,7 +161,7 @@ impl SpawnPoints {
         })
     }
 
-    /// A spot of a player's own team, in games with flags: a free one by chance, or else the first.
+    /// Selects a team spawn point, in game types with flags: a random free one, or else the first.
     fn select_team_spawn_point(
         &mut self,
         cx: &mut Context<'_>,
@@ -182,6 +185,7 @@ impl SpawnPoints {
     }
 }
 
+/// Picks a random one of the farther half, sorted by distance.
 fn pick_from_far_half(
     cx: &mut Context<'_>,
     mut free: Vec<SpawnPoint>,
@@ -194,6 +198,7 @@ fn pick_from_far_half(
     free[pick.min(free.len() - 1)]
 }
 
+/// Picks a random one, and retries while that is the nearest.
 fn pick_not_nearest(cx: &mut Context<'_>, free: &[SpawnPoint], avoided: Vec3) -> SpawnPoint {
     let away = |point: &SpawnPoint| (point.origin - avoided).length();
     let nearest = free.iter().map(away).fold(f32::INFINITY, f32::min);
@@ -207,7 +212,7 @@ fn pick_not_nearest(cx: &mut Context<'_>, free: &[SpawnPoint], avoided: Vec3) ->
     point
 }
 
-/// Whether somebody else stands where a player at `origin` would.
+/// Whether the bounds of a player at `origin` touch another living player.
 fn is_occupied(cx: &Context<'_>, client: ClientNum, origin: Vec3) -> bool {
     cx.others_in(client, origin + player_box::MINS, origin + player_box::MAXS).next().is_some()
 }

@@ -7,8 +7,8 @@ use super::{
 
 /// The subsystems that own state beside the entity table.
 ///
-/// A function takes the one subsystem that it changes; only what may lead to a player's death, and with it
-/// to drops, scores and the end of the match, takes all of them.
+/// A function takes the one subsystem that it changes. Only functions that can kill a player, and so cause
+/// drops, scores and the end of the match, take all of them.
 #[derive(Debug, Default)]
 pub(super) struct Systems {
     pub(super) combat: Combat,

@@ -1,4 +1,4 @@
-//! Deathmatch from inside: through the game's entries on a level of boxes.
+//! Deathmatch tests through the game interface, on a level of boxes.
 
 use super::*;
 use crate::game::conformance;
@@ -18,7 +18,7 @@ fn deathmatch_conforms() {
 }
 
 #[test]
-fn gods_and_ghosts_feel_nothing() {
+fn god_mode_and_noclip_prevent_damage() {
     let mut host = conformance::TestHost::of_ruleset(Ruleset::BASEQ3);
     host.set_setting("sv_cheats", "1");
     let mut game = Deathmatch::new(Ruleset::BASEQ3);

@@ -1,7 +1,8 @@
 //! Client think: spawn, and the effects of each usercmd.
 //!
-//! The order is what clients rely on: the entity is linked where others see it (cut to whole units) and
-//! collides where the player really is. Source: the base game's think and spawn rules.
+//! Invariants: the entity is linked at the origin that others see, truncated to whole units; after the
+//! usercmd its collision origin is the player's exact one. Source: the base game's think and spawn rules.
+//! Engine names: `ClientThink_real`, `ClientSpawn`, `ClientEndFrame`.
 
 use super::{
     combat::{HEALTH, Hit},
@@ -37,17 +38,18 @@ use crate::{
     },
 };
 
-/// Damage of the two worse falls, and the bit of `dmflags` that spares it.
+/// Damage of the two hardest falls.
 const FALL_DAMAGE: [(Event, i32); 2] = [(Event::FallMedium, 5), (Event::FallFar, 10)];
+/// Bit of `dmflags` that disables falling damage.
 const NO_FALLING_DMFLAG: i32 = 8;
-/// How long after a fall nothing else is heard to hurt, in milliseconds.
+/// Time after a fall without pain events, in ms.
 const FALL_QUIET_MS: i32 = 200;
-/// How far beyond its box a player looks who stands still: a step up or down. More, in units a second,
-/// it is unlikely to gain while a command lasts.
+/// Margin around a stationary player for collision candidates: a step up or down.
 const REACH: f32 = 20.0;
+/// Bound of the speed gained during a usercmd, in units per second, added to the margin.
 const GAIN: f32 = 400.0;
 
-/// The world around one player; without a map there is nothing.
+/// World of one player's pmove; empty space without a map.
 struct PlayerWorld<'a, 'b> {
     scene: Option<CollisionScene<'a, Context<'b>>>,
 }
@@ -68,7 +70,7 @@ impl PmoveWorld for PlayerWorld<'_, '_> {
     }
 }
 
-/// What a player meets on its way from a state, for so long.
+/// Collects the collision candidates of a pmove of `ms` milliseconds.
 fn player_world<'a, 'b>(
     cx: &'a Context<'b>,
     client: ClientNum,
@@ -83,12 +85,12 @@ fn player_world<'a, 'b>(
     PlayerWorld { scene: cx.host.world().map(scene) }
 }
 
-/// How players' entities are made from their states.
+/// Returns how player states convert to entity states.
 fn publication(cx: &Context<'_>) -> Publication {
     Publication { truncated: true, linear_stop_ms: cx.clients.settings.linear_stop_ms }
 }
 
-/// Puts a client into the level: at a spot, or at the view of those who watch.
+/// Spawns a client: a player at a spawn point, a spectator at the intermission point.
 pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, first: bool) {
     let role = cx.clients.role(client);
     let (now, ruleset) = (cx.clients.now, cx.clients.ruleset);
@@ -146,7 +148,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         player.unlink(cx.host);
         player.shared.contents = 0;
     }
-    // What the client had asked for runs at once, as far as it is not too old.
+    // The client's last usercmd runs at once, unless it is too old.
     let command = cx.clients.player(client).map(|player| player.command);
     if let Some(command) = command {
         if role.plays() {
@@ -158,7 +160,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     end_frame(cx, sys, client);
 }
 
-/// Kills whoever stands where a player has just appeared.
+/// Telefrags the players that overlap a player who has just appeared.
 fn telefrag_overlapping(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let Some(player) = cx.clients.player(client) else { return };
     let (mins, maxs) = (player.shared.mins, player.shared.maxs);
@@ -169,7 +171,7 @@ fn telefrag_overlapping(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
     }
 }
 impl Combat {
-    /// Brings a player's entity up to date, and shows an event that it has no room for.
+    /// Updates a player's entity from its player state.
     fn publish(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let how = publication(cx);
         let watches = !cx.clients.role(client).plays();
@@ -184,7 +186,7 @@ impl Combat {
     }
 }
 
-/// Shows one more predictable event to the others, when the entity could not.
+/// Sends a predictable event that did not fit into the entity to the other clients.
 fn send_pending_events(cx: &mut Context<'_>, client: ClientNum) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let Some(shown) = events::left_over(&mut player.state, 0) else { return };
@@ -197,14 +199,14 @@ fn send_pending_events(cx: &mut Context<'_>, client: ClientNum) {
     });
 }
 
-/// Links a player where others see it; it collides where it really is.
+/// Links a player at the origin that others see.
 fn link_player(cx: &mut Context<'_>, client: ClientNum) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     player.shared.current_origin = player.entity.pos.base;
     cx.host.link_entity(&mut player.entity, &mut player.shared);
 }
 
-/// Runs a client's last command.
+/// Runs a client's last usercmd.
 pub(super) fn think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     if cx.clients.intermission {
         return sys.match_state.handle_ready(cx, client);
@@ -231,7 +233,7 @@ pub(super) fn think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     client_context(cx, sys, |clients| clients.spectator_buttons(client, pressed));
 }
 
-/// One command of somebody who watches: flies, stopped by walls only.
+/// Runs a usercmd of a spectator, whose flight only the world stops.
 fn spectator_think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &UserCmd) {
     let rules = cx.frame.movement.with_free_steps();
     let Some(player) = cx.clients.player(client) else { return };
@@ -259,7 +261,7 @@ fn spectator_think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, c
     }
 }
 
-/// One command of somebody who plays.
+/// Runs a usercmd of a player.
 fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &UserCmd) {
     let asked_time = command.server_time;
     let Some(player) = cx.clients.player(client) else { return };
@@ -274,7 +276,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     let before = cx.clients.player(client).map(|player| player.state);
     let gauntlet_hit =
         before.is_some_and(|state| gauntlet_attack(cx, sys, client, &state, &command));
-    // What the gauntlet does may come back to who uses it.
+    // A gauntlet hit can change the attacker's own state.
     let Some(player) = cx.clients.player(client) else { return };
     let (mut state, is_bot) = (player.state, player.is_bot);
     let dead = state.stats[HEALTH] <= 0;
@@ -331,7 +333,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     }
 }
 
-/// What the predictable events of a move do: falls hurt, weapons fire, what is held is used.
+/// Applies the predictable events of a pmove: falling damage, attacks, used holdables.
 fn apply_move_events(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, seen: i32) {
     let Some(player) = cx.clients.player(client) else { return };
     let PlayerState { event_sequence, events, .. } = player.state;
@@ -361,7 +363,7 @@ fn apply_move_events(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum,
     }
 }
 
-/// The dead come back when they ask for it, or after a while.
+/// Respawns a dead player on request, or after `g_forcerespawn` seconds.
 fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let now = cx.clients.now;
     let since = now.distance(sys.combat.players[client.index()].respawn_at);
@@ -376,7 +378,7 @@ fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     }
 }
 
-/// Leaves the body and begins anew.
+/// Copies the body to the body queue and spawns the player.
 pub(super) fn respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     sys.body_queue.copy_to_body_queue(cx, client);
     spawn(cx, sys, client, false);
@@ -387,7 +389,7 @@ pub(super) fn respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum
     }
 }
 
-/// What is due to a client at the end of each frame.
+/// Ends a client's frame: powerups, world effects, pain, events.
 pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     if cx.clients.intermission {
         return;
@@ -402,7 +404,7 @@ pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
     send_pending_events(cx, client);
 }
 
-/// Goes elsewhere: through a teleporter.
+/// Teleports a client, and telefrags players at the destination.
 pub(super) fn teleport(
     cx: &mut Context<'_>,
     sys: &mut Systems,

@@ -1,6 +1,6 @@
 //! Touch triggers: jump pads, teleporters, hurt triggers.
 //!
-//! Source: the base game's triggers.
+//! Source: the base game's triggers. Engine names: `G_TouchTriggers`.
 
 use super::{
     asset_index::{PAD_SOUND, sound_index},
@@ -12,7 +12,7 @@ use crate::game::deathmatch::{
     combat::damage::damage_player,
     context::Context,
     items::touch::{stands_on_item, touch_item},
-    level_init::give_brushes,
+    level_init::set_brush_model,
     movers::bump_mover,
     movers::doors::touch_door_trigger,
     movers::plats::touch_plat_trigger,
@@ -28,21 +28,23 @@ use crate::{
     game::movement::push,
 };
 
-/// How far around a player triggers are looked for.
+/// Half size of the box around a player in which triggers are searched.
 const REACH: Vec3 = Vec3::new(40.0, 40.0, 52.0);
-/// When pads are aimed after the load, in milliseconds.
+/// Delay between the level start and the aiming of push triggers, in ms.
 const AIM_MS: i32 = 100;
-/// Bit of a teleporter for those who watch.
+/// Spawn flag of a teleporter for spectators only.
 const SPECTATORS_ONLY: i32 = 1;
-/// Bits of a place that hurts: not from the start; unheard; whatever protects; seldom.
+/// Spawn flags of a hurt trigger.
 const HURT_STARTS_OFF: i32 = 1;
 const HURT_SILENT: i32 = 4;
+/// Ignores all protection.
 const HURT_UNSTOPPABLE: i32 = 8;
+/// Hurts once a second.
 const HURT_SLOW: i32 = 16;
-/// How often a place hurts, in milliseconds.
+/// Interval of a hurt trigger, fast and slow, in ms.
 const HURT_MS: (i32, i32) = (100, 1000);
 
-/// A place that hurts.
+/// State of a hurt trigger.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hurt {
     points: i32,
@@ -88,7 +90,7 @@ pub(super) fn hurt_trigger(cx: &mut Context<'_>, sys: &mut Systems, map_entity: 
 }
 
 impl Targets {
-    /// A trigger drawn in the map, which clients are not told of unless `shown`.
+    /// Adds a trigger with a brush model. It is sent to clients only with a `shown` type.
     pub(super) fn add_trigger(
         &mut self,
         cx: &mut Context<'_>,
@@ -97,7 +99,7 @@ impl Targets {
         shown: Option<EntityType>,
     ) -> Option<EntityNum> {
         let number = self.add(cx, map_entity, kind)?;
-        if !give_brushes(cx, map_entity, number, contents::TRIGGER) {
+        if !set_brush_model(cx, map_entity, number, contents::TRIGGER) {
             cx.entities.remove(cx.host, number, cx.clients.now);
             return None;
         }
@@ -112,7 +114,7 @@ impl Targets {
     }
 }
 
-/// Everything that a player's box is in acts on it.
+/// Touches all triggers that a client's bounds overlap.
 pub(super) fn touch_triggers(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let plays = cx.clients.role(client).plays();
     if plays && cx.is_dead(client) {
@@ -182,7 +184,7 @@ fn touch(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: Ent
     }
 }
 
-/// Somebody has run into something: buttons, lowered lifts.
+/// Touches an entity that stopped a player's move.
 pub(super) fn bump(cx: &mut Context<'_>, client: ClientNum, number: EntityNum) {
     bump_mover(cx, number, client);
 }
@@ -212,7 +214,7 @@ fn touch_hurt_trigger(
     damage_player(cx, sys, client, &Hit { no_protection: flags & HURT_UNSTOPPABLE != 0, ..hit });
 }
 
-/// A place that hurts stops to, or begins to.
+/// Turns a hurt trigger on or off.
 pub(super) fn toggle_hurt_trigger(cx: &mut Context<'_>, number: EntityNum) {
     if cx.entities.get(number).is_some_and(|place| place.shared.is_linked()) {
         cx.entities.unlink(cx.host, number);
@@ -221,7 +223,9 @@ pub(super) fn toggle_hurt_trigger(cx: &mut Context<'_>, number: EntityNum) {
     }
 }
 
-/// Computes how a pad throws, once its target exists. One that cannot throw is gone.
+/// Computes the velocity of a push trigger once its target exists.
+///
+/// A push trigger without a reachable target is removed.
 pub(super) fn aim_push_trigger(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let due = |at: LevelTime| at.distance(now) <= 0;

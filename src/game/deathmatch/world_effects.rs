@@ -1,30 +1,33 @@
 //! World effects: drowning, lava and slime.
 //!
-//! Source: the base game's effects of the world.
+//! Source: the base game's effects of the world. Engine names: `P_WorldEffects`.
 
 use super::combat::Hit;
 use crate::bg::{Event, MeansOfDeath, Powerup, contents};
 use crate::game::deathmatch::{combat::damage::damage_player, context::Context, systems::Systems};
 use crate::model::ClientNum;
 
-/// Air at the beginning, in milliseconds, and what a battle suit keeps of it.
+/// Time under water without damage, in ms.
 pub(super) const AIR_MS: i32 = 12_000;
+/// Air that a battle suit restores, in ms.
 const SUIT_AIR_MS: i32 = 10_000;
-/// Damage of the first drowning, before it grows.
-pub(super) const FIRST_GULP: i32 = 2;
-/// How deep a head is under.
-const UNDER: u8 = 3;
-/// Between two gulps of water, in milliseconds; how much worse each is, and the worst.
-const GULP_MS: i32 = 1000;
-const GULP_GROWS: i32 = 2;
-const WORST_GULP: i32 = 15;
-/// Damage for each level of depth.
+/// Drowning damage before its first increase.
+pub(super) const INITIAL_DROWN_DAMAGE: i32 = 2;
+/// Water level with the head under water.
+const HEAD_UNDER_WATER: u8 = 3;
+/// Interval of drowning damage, in ms.
+const DROWN_INTERVAL_MS: i32 = 1000;
+/// Increase of each drowning hit.
+const DROWN_DAMAGE_STEP: i32 = 2;
+/// Largest drowning hit.
+const MAX_DROWN_DAMAGE: i32 = 15;
+/// Damage per water level.
 const LAVA: i32 = 30;
 const SLIME: i32 = 10;
-/// Number of the sound of a player on fire.
+/// Sound index of a burning player.
 const FRY_SOUND: i32 = 1;
 
-/// A frame in water, lava, slime or none of them.
+/// Applies a frame of drowning, lava and slime to a player.
 pub(super) fn apply_world_effects(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let now = cx.clients.now;
     let alive = !cx.is_dead(client);
@@ -32,19 +35,19 @@ pub(super) fn apply_world_effects(cx: &mut Context<'_>, sys: &mut Systems, clien
     let combat = &mut sys.combat.players[client.index()];
     let (level, kind) = (combat.water_level, combat.water_type);
     let mut hits = [None; 3];
-    if level == UNDER {
+    if level == HEAD_UNDER_WATER {
         if suited {
             combat.air_until = now + SUIT_AIR_MS;
         }
         if alive && now.distance(combat.air_until) > 0 {
-            combat.air_until = combat.air_until + GULP_MS;
-            combat.drown_damage = (combat.drown_damage + GULP_GROWS).min(WORST_GULP);
+            combat.air_until = combat.air_until + DROWN_INTERVAL_MS;
+            combat.drown_damage = (combat.drown_damage + DROWN_DAMAGE_STEP).min(MAX_DROWN_DAMAGE);
             combat.pain_debounce_until = now + 200;
             hits[0] = Some((combat.drown_damage, MeansOfDeath::Water));
         }
     } else {
         combat.air_until = now + AIR_MS;
-        combat.drown_damage = FIRST_GULP;
+        combat.drown_damage = INITIAL_DROWN_DAMAGE;
     }
     let burns = level > 0 && kind & (contents::LAVA | contents::SLIME) != 0;
     let hurts = burns && alive && now.distance(combat.pain_debounce_until) >= 0;

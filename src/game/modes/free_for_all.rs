@@ -1,4 +1,4 @@
-//! Free for all: every player alone.
+//! Free for all: no teams.
 
 use super::{Mode, ScoreLimit, two_players};
 use crate::bg::GameType;

@@ -1,10 +1,10 @@
-//! Game modes: what differs between game types, one file and one row each.
+//! Game modes: differences between game types, one file and one row each.
 //!
-//! A mode is data and hooks. The rest of the game asks the mode and never compares game types. To add
-//! one: a variant of [`GameType`], a file with its [`Mode`], a row in [`MODES`].
+//! A mode is data and hooks. The rest of the game reads the mode and never compares game types. A new mode
+//! needs a variant of [`GameType`], a file with its [`Mode`] and a row in [`MODES`].
 //!
-//! Invariant: the rows stand in the order of the game types' numbers. Source: the base game's rules by
-//! game type; OpenArena's.
+//! Invariants: rows follow the order of the game types' numbers. Source: the base game's rules by game
+//! type; OpenArena's.
 
 mod capture_the_flag;
 mod free_for_all;
@@ -14,17 +14,17 @@ mod tournament;
 
 use crate::bg::GameType;
 
-/// Players in the game, for the decision whether a match can start.
+/// Player counts that decide whether a match can start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::game) struct Presence {
+pub(in crate::game) struct PlayerCounts {
     pub(in crate::game) players: usize,
     pub(in crate::game) red: usize,
     pub(in crate::game) blue: usize,
-    /// Whether two players of one team are enough in team deathmatch: a rule of the ruleset.
+    /// Whether the ruleset starts team deathmatch with two players of one team.
     pub(in crate::game) any_two: bool,
 }
 
-/// What ends a match beside its time.
+/// Score limit that ends a match, beside the time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::game) enum ScoreLimit {
     /// `fraglimit`, reached by one player.
@@ -35,35 +35,35 @@ pub(in crate::game) enum ScoreLimit {
     Captures,
 }
 
-/// One game mode.
+/// Game mode.
 #[derive(Debug)]
 pub(in crate::game) struct Mode {
     pub(in crate::game) game_type: GameType,
-    /// Limit of players at a time, below the operator's.
+    /// Maximum number of players, if lower than the operator's limit.
     pub(in crate::game) max_players: Option<usize>,
-    /// Whether spectators wait in a queue: the loser of a game makes room, and leaving loses the game.
+    /// Whether spectators queue to play: the loser makes room, and a player who leaves loses.
     pub(in crate::game) plays_in_turn: bool,
-    /// Whether spectators are not heard by players.
+    /// Whether spectator chat is hidden from players.
     pub(in crate::game) mutes_spectators: bool,
-    /// Whether the settings may ask for a warm-up.
+    /// Whether the settings can enable a warm-up.
     pub(in crate::game) has_warmup: bool,
-    /// Whether enough players are there for a match.
-    pub(in crate::game) enough_players: fn(Presence) -> bool,
-    /// Rounds of the machine gun at each spawn.
+    /// Whether the player counts allow a match.
+    pub(in crate::game) enough_players: fn(PlayerCounts) -> bool,
+    /// Machine gun rounds at each spawn.
     pub(in crate::game) spawn_bullets: i32,
-    /// Whether weapons do their damage of team games.
+    /// Whether weapons use their team game damage.
     pub(in crate::game) team_damage: bool,
-    /// Whether weapons bring all of their rounds and come back after `g_weaponTeamRespawn`.
+    /// Whether weapon pickups give full ammo and respawn after `g_weaponTeamRespawn`.
     pub(in crate::game) team_weapons: bool,
-    /// Whether the dead drop their powerups.
+    /// Whether dead players drop their powerups.
     pub(in crate::game) drops_powerups: bool,
-    /// Whether a player's score counts for the team.
+    /// Whether a player's score counts for its team.
     pub(in crate::game) shares_score: bool,
     pub(in crate::game) score_limit: ScoreLimit,
 }
 
 impl Mode {
-    /// The mode of a game type.
+    /// Returns the mode of a game type.
     pub(in crate::game) const fn of(game_type: GameType) -> &'static Self {
         MODES[game_type as usize]
     }
@@ -86,7 +86,7 @@ const _: () = {
     }
 };
 
-/// Two players, whatever their teams.
-const fn two_players(present: Presence) -> bool {
+/// Whether at least two players are in the game, of any team.
+const fn two_players(present: PlayerCounts) -> bool {
     present.players >= 2
 }

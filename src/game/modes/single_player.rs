@@ -1,4 +1,4 @@
-//! Single player: free for all without a warm-up. No server plays it.
+//! Single player: free for all without a warm-up. No server selects it.
 
 use super::{Mode, free_for_all};
 use crate::bg::GameType;

@@ -1,6 +1,6 @@
 //! Team deathmatch: red against blue, frags count for the team.
 
-use super::{Mode, Presence, ScoreLimit, free_for_all, two_players};
+use super::{Mode, PlayerCounts, ScoreLimit, free_for_all, two_players};
 use crate::bg::GameType;
 
 pub(super) const MODE: Mode = Mode {
@@ -15,6 +15,6 @@ pub(super) const MODE: Mode = Mode {
     ..free_for_all::MODE
 };
 
-const fn enough_players(present: Presence) -> bool {
+const fn enough_players(present: PlayerCounts) -> bool {
     if present.any_two { two_players(present) } else { present.red > 0 && present.blue > 0 }
 }

@@ -1,9 +1,9 @@
-//! Tournament: one against one, the other clients wait for their turn.
+//! Tournament: one against one, with a queue of spectators.
 
 use super::{Mode, free_for_all};
 use crate::bg::GameType;
 
-/// Players of a game.
+/// Number of players in a game.
 const DUELISTS: usize = 2;
 
 pub(super) const MODE: Mode = Mode {

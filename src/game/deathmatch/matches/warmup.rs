@@ -11,7 +11,7 @@ use crate::game::deathmatch::{
     context::Context, matches::MatchState, matches::playing,
     matches::tournament::add_tournament_player, systems::Systems,
 };
-use crate::{game::modes::Presence, model::LevelTime};
+use crate::{game::modes::PlayerCounts, model::LevelTime};
 
 /// Warm-up state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl MatchState {
 /// Whether enough players are in the game for a match.
 fn enough_players(cx: &Context<'_>) -> bool {
     let on = |team| playing(cx).filter(|&client| cx.clients.team(client) == team).count();
-    (cx.clients.mode().enough_players)(Presence {
+    (cx.clients.mode().enough_players)(PlayerCounts {
         players: playing(cx).count(),
         red: on(Team::Red),
         blue: on(Team::Blue),

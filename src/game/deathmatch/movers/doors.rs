@@ -1,6 +1,7 @@
 //! Doors and buttons: movers that slide by their own size.
 //!
-//! Source: the base game's doors and buttons.
+//! Source: the base game's doors and buttons. Engine names: `SP_func_door`, `Think_SpawnNewDoorTrigger`,
+//! `Touch_DoorTrigger`.
 
 use super::{Mover, MoverKind, MoverState, direction_of, number, number_or};
 use crate::game::deathmatch::{
@@ -17,14 +18,15 @@ use crate::{
     game::deathmatch::{asset_index::sound_index, entities::EntityKind},
 };
 
-/// Bits of a door: begins where it would open to; does not turn around for what is in its way.
+/// Spawn flag of a door that starts in its open position.
 const STARTS_OPEN: i32 = 1;
+/// Spawn flag of a door that does not reverse when blocked.
 const CRUSHER: i32 = 4;
-/// How far the box that opens a door reaches.
+/// Reach of the trigger box on each side of a door, in units.
 const REACH: f32 = 120.0;
-/// How near to a door's middle, from the ends of that box, those who watch are taken through it, and
-/// how far beyond that they come out.
+/// Margin at both ends of the trigger box in which spectators are not moved, in units.
 const PASSAGE: f32 = 100.0;
+/// Depth in the far margin at which a spectator appears, in units.
 const BEYOND: f32 = 10.0;
 
 /// `func_door`.
@@ -87,8 +89,9 @@ impl Targets {
     }
 }
 
-/// The space that opens a door for whoever comes near: for doors that nothing else opens. Those are
-/// opened by damage too.
+/// Adds the trigger box of a door that no other entity opens.
+///
+/// Such a door opens to damage as well.
 pub(super) fn add_door_trigger(cx: &mut Context<'_>, door: EntityNum) {
     let Some((entity, mover)) = cx.entities.mover(door) else { return };
     let opens_itself =
@@ -117,7 +120,9 @@ pub(super) fn add_door_trigger(cx: &mut Context<'_>, door: EntityNum) {
     add_trigger_box(cx, EntityKind::DoorTrigger { door, axis }, [mins, maxs]);
 }
 
-/// Somebody is near a door: it opens, or stays open. Those who watch are put on its other side.
+/// Opens a door, or keeps it open, for a player in its trigger box.
+///
+/// A spectator is moved to the other side.
 pub(in crate::game::deathmatch) fn touch_door_trigger(
     cx: &mut Context<'_>,
     helper: EntityNum,

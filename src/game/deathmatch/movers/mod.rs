@@ -1,8 +1,9 @@
 //! Movers: rotating and swinging parts, two-position movers, and trains.
 //!
-//! Clients compute where a mover is from its trajectory, so each change of course starts exactly where
-//! and when the last one ended. Movers of one team move together, led by a captain: the first of them in
-//! the entity text. Source: the base game's movers.
+//! Clients compute the position of a mover from its trajectory. Each new trajectory therefore starts exactly
+//! at the position and time where the last one ended. Movers of a team move together; the first of them in
+//! the entity string is the team master. Source: the base game's movers. Engine names: `G_RunMover`,
+//! `InitMover`, `SetMoverState`.
 
 pub(super) mod doors;
 pub(super) mod plats;
@@ -14,7 +15,7 @@ pub(super) mod two_position;
 use crate::game::deathmatch::{
     context::Context,
     entities::Entities,
-    level_init::give_brushes,
+    level_init::set_brush_model,
     movers::doors::add_door_trigger,
     movers::plats::delay_plat,
     movers::push::push_team,
@@ -46,18 +47,17 @@ pub(super) use two_position::MoverState;
 
 use trains::Route;
 
-/// Damage of a mover unless the map says otherwise.
+/// Default damage of a mover.
 const DAMAGE: i32 = 2;
-/// Largest number that a map gives a mover: beyond the size of the world, so that trains can be elsewhere
-/// at once.
+/// Largest value of a mover key. It exceeds the size of the world, for trains that jump to a corner.
 const MAX_VALUE: f32 = 10_000_000.0;
-/// Light of a mover whose map says only its color.
+/// Default light intensity of a mover with a color.
 const LIGHT: f32 = 100.0;
 
-/// What a mover is.
+/// Kind of a mover.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum MoverKind {
-    /// Stays, turns or swings by itself.
+    /// Static, rotating, bobbing or pendulum.
     Free,
     Door,
     Plat,
@@ -65,35 +65,36 @@ pub(super) enum MoverKind {
     Train(Route),
 }
 
-/// What only the server knows of a mover.
+/// Server-side state of a mover.
 #[derive(Clone, Debug)]
 pub(super) struct Mover {
     pub(super) kind: MoverKind,
-    /// The two places of those that go to and fro.
+    /// The two positions of a two-position mover.
     positions: [Vec3; 2],
     pub(super) state: MoverState,
-    /// Time from end to end.
+    /// Travel time between the positions, in ms.
     travel_ms: i32,
+    /// Wait at the second position, in ms.
     wait_ms: i32,
-    /// What it does to a player in its way.
+    /// Damage to a blocking player.
     pub(super) damage: i32,
-    /// Goes on against what is in its way.
+    /// Whether it does not reverse when blocked.
     pub(super) crusher: bool,
-    /// Numbers of the sounds of setting out, of setting out back and of arriving; 0 for none.
+    /// Sound index of the start, the return and the arrival; 0 for none.
     start_sound: i32,
     return_sound: i32,
     arrival_sound: i32,
-    /// Set off by damage.
+    /// Whether damage activates it.
     shootable: bool,
-    /// Set off by damage and not by touch.
+    /// Whether only damage activates it, touch does not.
     damage_only: bool,
-    /// Leads the team; itself when it is alone.
+    /// Master of its team; itself without a team.
     team_master: EntityNum,
-    /// Of a captain: all that move with it, itself first.
+    /// Members of the team, the master first; empty for other members.
     team: Arc<[EntityNum]>,
     team_name: Box<str>,
     activator: Option<ClientNum>,
-    /// The areas between which it holds a door open.
+    /// The two areas whose portal it holds open.
     open_portal: [Option<AreaNum>; 2],
     /// Origin and angles before the push of this frame.
     pub(super) before: [Vec3; 2],
@@ -125,7 +126,7 @@ impl Mover {
     }
 }
 
-/// A course that ends.
+/// Returns a linear trajectory that stops at `to`.
 fn linear_stop(from: Vec3, to: Vec3, ms: i32, at: LevelTime) -> Trajectory {
     let ms = ms.max(1);
     Trajectory {
@@ -137,12 +138,12 @@ fn linear_stop(from: Vec3, to: Vec3, ms: i32, at: LevelTime) -> Trajectory {
     }
 }
 
-/// A number from the map, within what makes sense.
+/// Returns a number of the map, clamped to [`MAX_VALUE`].
 fn number(map_entity: &MapEntity, key: &str, default: f32) -> f32 {
     map_entity.float(key).unwrap_or(default).clamp(-MAX_VALUE, MAX_VALUE)
 }
 
-/// A number from the map where 0 means the same as nothing.
+/// Returns a number of the map where 0 means the default.
 fn number_or(map_entity: &MapEntity, key: &str, default: f32) -> f32 {
     match number(map_entity, key, default) {
         0.0 => default,
@@ -150,18 +151,18 @@ fn number_or(map_entity: &MapEntity, key: &str, default: f32) -> f32 {
     }
 }
 
-/// Whether an entity's trajectories lead nowhere.
+/// Whether both trajectories of an entity are stationary.
 fn rests(entity: &Entity) -> bool {
     let still = TrajectoryKind::Stationary as i32;
     entity.state.pos.kind == still && entity.state.apos.kind == still
 }
 
-/// Whether it is time for what an entity does next.
+/// Whether an entity's next think is due.
 fn is_due(entity: &Entity, now: LevelTime) -> bool {
     entity.think_at.is_some_and(|at| at.distance(now) <= 0)
 }
 
-/// The direction that a map's angles mean for what moves or looks: two of them are up and down.
+/// Returns the movement direction of a map's angles; yaw −1 is up, −2 is down.
 pub(super) fn direction_of(given: Vec3) -> Vec3 {
     match given.0 {
         [0.0, -1.0, 0.0] => Vec3::new(0.0, 0.0, 1.0),
@@ -180,7 +181,7 @@ impl Entities {
         Some((entity, mover))
     }
 
-    /// Changes an entity and its mover at once.
+    /// Runs a change on an entity and its mover.
     pub(in crate::game::deathmatch) fn with_mover<R>(
         &mut self,
         number: EntityNum,
@@ -202,7 +203,7 @@ impl Entities {
 }
 
 impl Targets {
-    /// What all movers have: brushes, a second model, a sound, light.
+    /// Adds a mover with its brush model, second model, sound and light.
     fn add_mover(
         &mut self,
         cx: &mut Context<'_>,
@@ -210,7 +211,7 @@ impl Targets {
         mover: Mover,
     ) -> Option<EntityNum> {
         let number = self.add(cx, map_entity, EntityKind::Mover(Box::new(mover)))?;
-        if !give_brushes(cx, map_entity, number, -1) {
+        if !set_brush_model(cx, map_entity, number, -1) {
             cx.entities.remove(cx.host, number, cx.clients.now);
             return None;
         }
@@ -232,7 +233,7 @@ impl Targets {
     }
 }
 
-/// A space around a mover that sets it off, unseen.
+/// Adds the trigger box of a mover, hidden from clients.
 fn add_trigger_box(cx: &mut Context<'_>, kind: EntityKind, [mins, maxs]: [Vec3; 2]) {
     let (now, started) = cx.clock();
     let mut helper = Entity::new(kind, Vec3::ZERO);
@@ -245,7 +246,7 @@ fn add_trigger_box(cx: &mut Context<'_>, kind: EntityKind, [mins, maxs]: [Vec3; 
     }
 }
 
-/// Forms teams, and the boxes that open doors, once everything is there.
+/// Forms mover teams and adds the trigger boxes of doors, once all entities exist.
 pub(in crate::game::deathmatch) fn form_mover_teams(cx: &mut Context<'_>) {
     let numbers: Vec<EntityNum> =
         cx.entities.numbers().filter(|&number| cx.entities.mover(number).is_some()).collect();
@@ -263,7 +264,7 @@ pub(in crate::game::deathmatch) fn form_mover_teams(cx: &mut Context<'_>) {
             continue;
         }
         for &member in &team[1..] {
-            // Who uses one of a team means its captain.
+            // Use of any team member activates the master.
             let name = cx.entities.with_mover(member, |entity, mover| {
                 mover.team_master = team_master;
                 mover.team = Arc::new([]);
@@ -282,19 +283,18 @@ pub(in crate::game::deathmatch) fn form_mover_teams(cx: &mut Context<'_>) {
     }
 }
 impl Entities {
-    /// The movers that a captain leads, itself first.
+    /// Returns the members of a master's team, itself first.
     fn team_of(&self, team_master: EntityNum) -> Arc<[EntityNum]> {
         self.mover(team_master).map(|(_, mover)| Arc::clone(&mover.team)).unwrap_or_default()
     }
 
-    /// Whether damage sets a mover off.
+    /// Whether damage activates a mover.
     pub(in crate::game::deathmatch) fn is_shootable(&self, number: EntityNum) -> bool {
         self.mover(number).is_some_and(|(_, mover)| mover.shootable)
     }
 }
 
-/// Somebody or something damages a mover: one that is where it belongs and that damage sets off is
-/// used, others do not care.
+/// Uses a shootable mover in its first position when it is damaged.
 pub(in crate::game::deathmatch) fn shoot_mover(
     cx: &mut Context<'_>,
     number: EntityNum,
@@ -307,7 +307,7 @@ pub(in crate::game::deathmatch) fn shoot_mover(
     }
 }
 
-/// Somebody has run into a mover: buttons move, raised lifts wait.
+/// Touches a mover: a button is pressed, a raised plat waits longer.
 pub(in crate::game::deathmatch) fn bump_mover(
     cx: &mut Context<'_>,
     number: EntityNum,
@@ -323,7 +323,7 @@ pub(in crate::game::deathmatch) fn bump_mover(
     }
 }
 
-/// A team's frame: moves, arrives, sets out again.
+/// Runs the frame of a mover team: push, arrival, next think.
 pub(in crate::game::deathmatch) fn run_mover_team(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -369,7 +369,7 @@ fn arrive(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     }
 }
 
-/// Light and color of a mover in one number.
+/// Returns light intensity and color of a mover, packed as clients expect them.
 fn light_of(map_entity: &MapEntity) -> i32 {
     let light = map_entity.float("light");
     let color = map_entity.vec3("color");

@@ -1,6 +1,6 @@
 //! Plats: lifts that rise for a player and wait at the top.
 //!
-//! Source: the base game's plats.
+//! Source: the base game's plats. Engine names: `SP_func_plat`, `Touch_PlatCenterTrigger`.
 
 use super::{Mover, MoverKind, MoverState, number};
 use crate::game::deathmatch::{asset_index::sound_index, entities::EntityKind};
@@ -13,12 +13,13 @@ use crate::game::deathmatch::{
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 
-/// Bit of a lift that does not turn around for what is in its way.
+/// Spawn flag of a plat that does not reverse when blocked.
 const CRUSHER: i32 = 4;
-/// How far the box above a lift stays from its sides, and how much higher it is.
+/// Distance of the trigger box from the sides of the plat, in units.
 const INSET: f32 = 33.0;
+/// Height of the trigger box above the plat, in units.
 const RISE: f32 = 8.0;
-/// How long a lift waits for who stands on it, in milliseconds.
+/// Wait at the top, in ms; a player on the plat restarts it.
 const WAIT_MS: i32 = 1000;
 
 /// `func_plat`.
@@ -66,7 +67,7 @@ fn add_plat_trigger(cx: &mut Context<'_>, plat: EntityNum) {
     add_trigger_box(cx, EntityKind::PlatTrigger(plat), [mins, maxs]);
 }
 
-/// Somebody stands above a lift: it goes up.
+/// Raises a lowered plat for a player in its trigger box.
 pub(in crate::game::deathmatch) fn touch_plat_trigger(
     cx: &mut Context<'_>,
     plat: EntityNum,
@@ -77,7 +78,7 @@ pub(in crate::game::deathmatch) fn touch_plat_trigger(
     }
 }
 
-/// Somebody stands on a raised lift: it stays a while longer.
+/// Restarts the wait of a raised plat.
 pub(super) fn delay_plat(cx: &mut Context<'_>, plat: EntityNum) {
     return_after(cx, plat, WAIT_MS);
 }

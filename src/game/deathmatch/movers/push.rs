@@ -1,6 +1,7 @@
-//! Pushing by movers: all parts of a team move, or none does.
+//! Pusher: all members of a mover team move, or none does.
 //!
-//! Invariants: what was moved for a blocked team is where it was before. Source: the base game's pusher.
+//! Invariants: a blocked push restores every entity that it moved. Source: the base game's pusher. Engine
+//! names: `G_MoverTeam`, `G_MoverPush`, `G_TryPushingEntity`.
 
 use super::{MoverKind, MoverState};
 use crate::game::deathmatch::{
@@ -21,15 +22,16 @@ use crate::{
     game::movement::{angles, trajectory},
 };
 
-/// What somebody was before it was pushed.
+/// Position of an entity before a push.
 struct Pushed {
     number: EntityNum,
     origin: Vec3,
     yaw: i32,
 }
 
-/// Moves a team to where it is now. False when something was in the way: everything is where it was,
-/// and goes on from there as if the time since the last frame had not been.
+/// Moves a team to its current trajectory position. Returns false if it was blocked.
+///
+/// A blocked team keeps its position, and its trajectories are delayed by the frame.
 pub(super) fn push_team(cx: &mut Context<'_>, sys: &mut Systems, team: &[EntityNum]) -> bool {
     let now = cx.clients.now;
     let mut pushed = Vec::new();
@@ -51,7 +53,7 @@ pub(super) fn push_team(cx: &mut Context<'_>, sys: &mut Systems, team: &[EntityN
     true
 }
 
-/// Undoes a push that met something: of the parts up to number `last`, and of all that they moved.
+/// Undoes a blocked push: members up to index `last`, and all entities that they moved.
 fn undo_push(cx: &mut Context<'_>, team: &[EntityNum], last: usize, pushed: &[Pushed]) {
     for &member in &team[..=last] {
         cx.entities.with_mover(member, |entity, mover| {
@@ -70,7 +72,9 @@ fn undo_push(cx: &mut Context<'_>, team: &[EntityNum], last: usize, pushed: &[Pu
     }
 }
 
-/// Moves one part and what it takes along.
+/// Moves a team member and the entities that it carries or pushes.
+///
+/// Returns the blocking entity as the error.
 fn push(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -105,7 +109,7 @@ fn push(
         }
         let Some(entity) = cx.entities.get(member) else { continue };
         if entity.state.pos.kind == sine || entity.state.apos.kind == sine {
-            // What swings does not stop for anybody.
+            // Bobbing movers and pendulums never stop.
             crush(cx, sys, number);
             continue;
         }
@@ -114,7 +118,7 @@ fn push(
     Ok(())
 }
 
-/// What an entity stands on, of those that movers push: players and bodies.
+/// Returns the ground entity of a player, corpse or item that movers push.
 fn pushable(cx: &Context<'_>, number: EntityNum) -> Option<i32> {
     if let Some(client) = ClientNum::new(number.index()) {
         let player = cx.clients.player(client).filter(|_| cx.clients.plays(client))?;
@@ -130,7 +134,7 @@ fn pushable(cx: &Context<'_>, number: EntityNum) -> Option<i32> {
     solid.then_some(entity.state.ground_entity_num)
 }
 
-/// Where an entity is, its box, and what stops it.
+/// Returns the origin, bounds and clip mask of an entity.
 fn shape(cx: &Context<'_>, number: EntityNum) -> Option<(Vec3, Vec3, Vec3, i32)> {
     if let Some(client) = ClientNum::new(number.index()) {
         let player = cx.clients.player(client)?;
@@ -145,7 +149,7 @@ fn shape(cx: &Context<'_>, number: EntityNum) -> Option<(Vec3, Vec3, Vec3, i32)>
     Some((shared.current_origin, shared.mins, shared.maxs, mask))
 }
 
-/// Whether an entity is stuck where it is.
+/// Whether an entity starts in solid at its origin.
 fn is_stuck(cx: &Context<'_>, number: EntityNum) -> bool {
     let Some((origin, mins, maxs, mask)) = shape(cx, number) else { return false };
     cx.host.world().is_some_and(|world| {
@@ -188,7 +192,7 @@ fn try_push(
         relink_pushed(cx, number);
         return true;
     }
-    // It may stay where it is, when the mover has left it free.
+    // The old position is fine if the mover does not overlap it.
     restore_pushed(cx, &before);
     if !is_stuck(cx, number) {
         clear_ground(cx, number);
@@ -254,8 +258,9 @@ fn relink_pushed(cx: &mut Context<'_>, number: EntityNum) {
     }
 }
 
-/// What a team does about what is in its way: doors and lifts hurt players and turn around, and put
-/// an end to what is none. Others wait.
+/// Handles a blocked team: doors and plats damage players and reverse, other movers wait.
+///
+/// Doors and plats remove a blocking corpse or item.
 fn handle_blocked(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -267,7 +272,7 @@ fn handle_blocked(
         return;
     }
     let Some(client) = ClientNum::new(blocker.index()) else {
-        sys.items.take_out_of_the_way(cx, blocker);
+        sys.items.remove_blocking_entity(cx, blocker);
         return;
     };
     let turns = !mover.crusher && matches!(mover.state, MoverState::To(_));
@@ -280,9 +285,10 @@ fn handle_blocked(
     }
 }
 impl Items {
-    /// What happens to anything but a player that a door or a lift removes: a body or an item is gone,
-    /// a flag goes home.
-    fn take_out_of_the_way(&mut self, cx: &mut Context<'_>, number: EntityNum) {
+    /// Removes an entity that blocks a door or plat: a corpse or an item.
+    ///
+    /// A flag returns to its base.
+    fn remove_blocking_entity(&mut self, cx: &mut Context<'_>, number: EntityNum) {
         let Some(entity) = cx.entities.get_mut(number) else { return };
         if matches!(entity.kind, EntityKind::Item(_)) {
             self.crush_item(cx, number);
@@ -295,7 +301,7 @@ impl Items {
     }
 }
 
-/// Something swings into what cannot give way.
+/// Kills a player, or gibs a corpse, that a bobbing mover or pendulum cannot push.
 fn crush(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     if let Some(client) = ClientNum::new(number.index()) {
         damage_player(cx, sys, client, &Hit::by_world(LETHAL - 1, MeansOfDeath::Crush));

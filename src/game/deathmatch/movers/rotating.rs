@@ -8,7 +8,7 @@ use crate::game::movement::trajectory;
 use crate::model::{EntityNum, TrajectoryKind};
 use crate::world::entity_string::MapEntity;
 
-/// Shortest pendulum.
+/// Minimum length of a pendulum, in units.
 const MIN_PENDULUM: f32 = 8.0;
 
 /// `func_static`.
@@ -81,7 +81,7 @@ pub(in crate::game::deathmatch) fn pendulum(
     set_going(cx, place);
 }
 
-/// Puts a mover where its trajectories have it now.
+/// Moves an entity to the current position of its trajectories and links it.
 fn set_going(cx: &mut Context<'_>, number: Option<EntityNum>) {
     let now = cx.clients.now;
     let Some(number) = number else { return };

@@ -1,7 +1,7 @@
 //! Trains: movers that follow a loop of path corners.
 //!
-//! Invariants: a way that was found has no end: each corner names the next. Source: the base game's
-//! trains.
+//! Invariants: a route loops: each stop has a next one. Source: the base game's trains. Engine names:
+//! `SP_func_train`, `SP_path_corner`, `Reached_Train`.
 
 use super::{Mover, MoverKind, linear_stop, number, number_or};
 use crate::game::deathmatch::entities::EntityKind;
@@ -11,39 +11,40 @@ use crate::game::deathmatch::{
 use crate::model::{EntityNum, SvFlags, Trajectory, Vec3};
 use crate::world::entity_string::MapEntity;
 
-/// Bit of a train that hurts nobody.
+/// Spawn flag of a train without damage.
 const HARMLESS: i32 = 4;
-/// When a train looks for its way after the load, in milliseconds.
+/// Delay between the level start and the route search, in ms.
 const START_MS: i32 = 100;
-/// Most corners of a way.
+/// Maximum number of stops of a route.
 const MAX_CORNERS: usize = 256;
 
-/// A place that trains come by, as the map says it.
+/// Keys of a `path_corner`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::game::deathmatch) struct PathCorner {
-    /// Speed from here on, units per second; 0 for the train's own.
+    /// Speed to the next corner, in units per second; 0 for the train's own.
     speed: f32,
-    /// How long a train stays here.
+    /// Wait of a train at this corner, in ms.
     wait_ms: i32,
 }
 
-/// A train's way: empty until it was looked for, and when there is none.
+/// Route of a train; empty before the search and if it found no loop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::game::deathmatch) struct Route {
     speed: f32,
     stops: Vec<Stop>,
-    /// The stop that it is at, or comes from.
+    /// Index of the stop that the train is at, or comes from.
     at: usize,
 }
 
-/// One corner of a train's way.
+/// Stop of a train's route.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stop {
     corner: EntityNum,
     origin: Vec3,
     wait_ms: i32,
-    /// Time to the next; 0 when it is there at once.
+    /// Travel time to the next stop, in ms; 0 for a jump.
     travel_ms: i32,
+    /// Index of the next stop.
     next: usize,
 }
 
@@ -80,7 +81,7 @@ pub(in crate::game::deathmatch) fn train(
     }
 }
 
-/// The time of a train has come: to look for its way, or to leave a corner.
+/// Runs a train's think: finds its route, or leaves a corner.
 pub(super) fn run_train(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum) {
     let Some((entity, Mover { kind: MoverKind::Train(route), .. })) = cx.entities.mover(train)
     else {
@@ -93,7 +94,7 @@ pub(super) fn run_train(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNu
     let (speed, target) = (route.speed, entity.target.clone());
     let stops = cx.entities.find_route(&target, speed);
     if stops.is_empty() {
-        cx.host.print("a train has no way that leads on for ever; it stays");
+        cx.host.print("func_train disabled: path_corner chain does not loop");
         return;
     }
     cx.entities
@@ -101,7 +102,7 @@ pub(super) fn run_train(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNu
     reach_corner(cx, sys, train, 0);
 }
 impl Entities {
-    /// The corners from the first of a name on. None when the way ends somewhere.
+    /// Returns the route from the first corner of a name; empty if it does not loop.
     fn find_route(&self, first: &str, speed: f32) -> Vec<Stop> {
         let mut stops: Vec<Stop> = Vec::new();
         let mut at = self.corner_named(first);
@@ -143,7 +144,7 @@ pub(super) fn reach_next_corner(cx: &mut Context<'_>, sys: &mut Systems, train: 
     }
 }
 
-/// A train is at a corner, which fires its targets; it goes on, or waits first.
+/// Arrives at a corner: fires its targets, then waits or leaves.
 fn reach_corner(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum, at: usize) {
     let now = cx.clients.now;
     let stop = cx.entities.with_mover(train, |_, mover| {
@@ -179,7 +180,7 @@ fn leave_corner(cx: &mut Context<'_>, train: EntityNum) {
     set_train_visible(cx, train, stop.travel_ms > 0);
 }
 
-/// A train that is elsewhere at once is not seen on its way there.
+/// Shows or hides a train; a jumping train is hidden on its way.
 fn set_train_visible(cx: &mut Context<'_>, train: EntityNum, shown: bool) {
     if let Some(entity) = cx.entities.get_mut(train) {
         let hidden = if shown { SvFlags::default() } else { SvFlags::NO_CLIENT };

@@ -1,30 +1,30 @@
 //! Two-position movers: doors, plats and buttons.
 //!
-//! Invariants: areas are joined when a captain leaves its first place, and parted again, the same two,
-//! when it is back; parts of a team change their course together. Source: the base game's movers with
-//! two positions.
+//! Invariants: the area portal opens when the team master leaves its first position, and the same portal
+//! closes when it is back. Team members change direction together. Source: the base game's two-position
+//! movers. Engine names: `Use_BinaryMover`, `Reached_BinaryMover`, `MatchTeam`.
 
 use super::{Mover, linear_stop};
 use crate::game::deathmatch::{context::Context, systems::Systems, targets::fire_targets};
 use crate::model::{ClientNum, EntityNum, LevelTime, Trajectory, Vec3};
 use crate::{bg::Event, game::movement::trajectory};
 
-/// How long after its use a mover sets out, in milliseconds.
+/// Delay between the use and the start of a mover, in ms.
 const START_DELAY_MS: i32 = 50;
-/// Speed of what the map gives no sensible one, units per second.
+/// Speed of a mover without one in the map, in units per second.
 const SPEED: f32 = 100.0;
 
-/// Where a mover with two places is.
+/// State of a two-position mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::game::deathmatch) enum MoverState {
-    /// At one of them.
+    /// At this position.
     At(usize),
-    /// On its way there.
+    /// On its way to this position.
     To(usize),
 }
 
 impl Mover {
-    /// Where it goes to and fro, and how fast.
+    /// Sets the two positions and the speed.
     pub(super) fn set_positions(&mut self, positions: [Vec3; 2], speed: f32) {
         self.positions = positions;
         let distance = (positions[1] - positions[0]).length();
@@ -33,7 +33,7 @@ impl Mover {
     }
 }
 
-/// Sets a mover with two places, and its team, going or turns them around.
+/// Starts a two-position mover and its team, or reverses them.
 pub(in crate::game::deathmatch) fn use_mover(
     cx: &mut Context<'_>,
     number: EntityNum,
@@ -62,7 +62,7 @@ pub(in crate::game::deathmatch) fn use_mover(
     }
 }
 
-/// Every part of a team goes back to where it came from, from where it is.
+/// Reverses all members of a moving team at their current positions.
 fn reverse(cx: &mut Context<'_>, team_master: EntityNum, end: usize) {
     let now = cx.clients.now;
     for &member in &*cx.entities.team_of(team_master) {
@@ -80,7 +80,7 @@ fn reverse(cx: &mut Context<'_>, team_master: EntityNum, end: usize) {
     sound_start(cx, team_master, 1 - end);
 }
 
-/// The wait at the second place is over.
+/// Returns a team to the first position after its wait.
 pub(super) fn return_to_start(cx: &mut Context<'_>, team_master: EntityNum) {
     let now = cx.clients.now;
     for &member in &*cx.entities.team_of(team_master) {
@@ -89,8 +89,9 @@ pub(super) fn return_to_start(cx: &mut Context<'_>, team_master: EntityNum) {
     sound_start(cx, team_master, 0);
 }
 
-/// A mover leaves its second place after a while. A wait below zero, which maps write for "never",
-/// is over at once.
+/// Schedules the return of a mover.
+///
+/// A negative wait, which maps write for "never", is over at once.
 pub(super) fn return_after(cx: &mut Context<'_>, number: EntityNum, wait_ms: i32) {
     let now = cx.clients.now;
     if let Some(entity) = cx.entities.get_mut(number) {
@@ -150,7 +151,7 @@ pub(super) fn rest_at(cx: &mut Context<'_>, number: EntityNum, end: usize) {
     cx.entities.link(cx.host, number);
 }
 
-/// Opens the view between the areas that a door stands between.
+/// Opens the area portal of a door.
 fn open_area_portal(cx: &mut Context<'_>, team_master: EntityNum) {
     let Some(world) = cx.host.world_mut() else { return };
     let Some(areas) = world.pvs_location(team_master).map(|seen| seen.areas()) else { return };
@@ -162,7 +163,7 @@ fn open_area_portal(cx: &mut Context<'_>, team_master: EntityNum) {
     }
 }
 
-/// Shuts it again.
+/// Closes the area portal of a door.
 fn close_area_portal(cx: &mut Context<'_>, team_master: EntityNum) {
     let open_portal =
         cx.entities.with_mover(team_master, |_, mover| std::mem::take(&mut mover.open_portal));

@@ -1,6 +1,6 @@
 //! Targets that act on their activator: print, push, kill, give, score, teleport.
 //!
-//! Source: the base game's targets.
+//! Source: the base game's targets. Engine names: `SP_target_print`, `SP_target_push`, `Use_Target_Give`.
 
 use crate::game::deathmatch::{
     combat::Combat, combat::damage::damage_player, context::Context, items::touch::give_item,
@@ -24,17 +24,19 @@ use crate::{
     },
 };
 
-/// Bit of a print for whoever sets it off; of a push that sounds like a jump pad.
+/// Spawn flag of a print for the activator only.
 const PRIVATE: i32 = 4;
-const LIKE_A_PAD: i32 = 1;
-/// Longest text in the middle of the screen, in bytes.
+/// Spawn flag of a push with the sound of a jump pad.
+const JUMP_PAD_SOUND: i32 = 1;
+/// Maximum length of a center print, in bytes.
 const MAX_TEXT: usize = 1000;
-/// Heard when something throws that is no pad.
+/// Default sound of a push.
 const WIND_SOUND: &str = "sound/misc/windfly.wav";
-/// When a push is aimed after the load, and how often it is heard, in milliseconds.
+/// Delay between the level start and the aiming of a push, in ms.
 const AIM_MS: i32 = 100;
-const WIND_MS: i32 = 1500;
-/// Most points given or taken at once.
+/// Minimum time between two push sounds of a player, in ms.
+const PUSH_SOUND_MS: i32 = 1500;
+/// Maximum change of a score, in either direction.
 const MAX_POINTS: i32 = 32_767;
 
 /// `target_print`.
@@ -106,7 +108,7 @@ pub(in crate::game::deathmatch) fn push(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let like_a_pad = map_entity.int("spawnflags").unwrap_or(0) & LIKE_A_PAD != 0;
+    let like_a_pad = map_entity.int("spawnflags").unwrap_or(0) & JUMP_PAD_SOUND != 0;
     let noise = sound_index(cx.host, if like_a_pad { PAD_SOUND } else { WIND_SOUND });
     let speed = map_entity.float("speed").filter(|&speed| speed != 0.0).unwrap_or(1000.0);
     let due = cx.clients.now + AIM_MS;
@@ -118,7 +120,7 @@ pub(in crate::game::deathmatch) fn push(
     entity.think_at = (!entity.target.is_empty()).then_some(due);
 }
 
-/// A target acts on whoever set it off.
+/// Applies a target to its activator.
 pub(super) fn apply_to_activator(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -180,8 +182,9 @@ pub(super) fn print_target(
     }
 }
 
-/// Aims a push at its target, once that exists: the target is the top of the leap. One that cannot
-/// throw there is gone.
+/// Aims a push at its target, which becomes the apex of the flight.
+///
+/// A push without a reachable target is removed.
 pub(super) fn aim_push(cx: &mut Context<'_>, number: EntityNum) {
     let target = pick_target(cx, number).and_then(|target| cx.entities.get(target));
     let target = target.map(|target| target.state.origin);
@@ -207,13 +210,13 @@ impl Combat {
         let at = player.shared.current_origin;
         let body = &mut self.players[client.index()];
         if now.distance(body.fly_sound_until) > 0 {
-            body.fly_sound_until = now + WIND_MS;
+            body.fly_sound_until = now + PUSH_SOUND_MS;
             cx.temp_entity(at, Event::GeneralSound, |state, _| state.event_parm = sound);
         }
     }
 }
 
-/// Goes to one of the places that an entity aims at.
+/// Teleports a client to a random target of an entity.
 pub(in crate::game::deathmatch) fn teleport_to_target(
     cx: &mut Context<'_>,
     sys: &mut Systems,

@@ -1,6 +1,6 @@
-//! Lasers: beams that hurt entities in their way.
+//! Lasers: beams that damage the first entity that they hit.
 //!
-//! Source: the base game's laser.
+//! Source: the base game's laser. Engine names: `SP_target_laser`, `target_laser_think`.
 
 use super::{TargetKind, center};
 use crate::game::deathmatch::{combat::damage::damage_entity, context::Context, systems::Systems};
@@ -14,23 +14,24 @@ use crate::{
     },
 };
 
-/// Bit of a laser that is on from the start.
+/// Spawn flag of a laser that starts on.
 const ON: i32 = 1;
-/// How often it hurts, and when it begins after the load, in milliseconds.
+/// Interval of damage, and delay of the first think, in ms.
 const STEP_MS: i32 = 100;
-/// How far it reaches.
+/// Length of the beam, in units.
 const REACH: f32 = 2048.0;
-/// What stops it.
+/// Contents that stop the beam.
 const STOPS: i32 = content::SOLID | content::BODY | content::CORPSE;
 
-/// A laser.
+/// State of a laser.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::game::deathmatch) struct Laser {
     damage: i32,
-    /// Where it points; at the target when it has one.
+    /// Direction of the beam without a target.
     direction: Vec3,
+    /// Target of the beam.
     aim: Option<EntityNum>,
-    /// Its target was looked for; until then it cannot be used.
+    /// Whether the target was resolved; before that, use has no effect.
     ready: bool,
 }
 
@@ -54,7 +55,7 @@ pub(in crate::game::deathmatch) fn laser(
     }
 }
 
-/// A laser's time has come: to look for its target, or to burn.
+/// Runs a laser's think: resolves its target first, then damages.
 pub(super) fn run_laser(
     cx: &mut Context<'_>,
     sys: &mut Systems,

@@ -1,6 +1,6 @@
-//! Location entities: names that clients show for team mates.
+//! Location entities: names that clients show for teammates.
 //!
-//! Source: the base game's locations.
+//! Source: the base game's locations. Engine names: `SP_target_location`, `target_location_linkup`.
 
 use crate::game::deathmatch::{context::Context, systems::Systems};
 use crate::model::{ConfigIndex, EntityNum, limits::MAX_CLIENTS};
@@ -10,13 +10,13 @@ use crate::{
     game::{deathmatch::entities::EntityKind, userinfo::clean_text},
 };
 
-/// When the names are told after the load, in milliseconds.
+/// Delay between the level start and the location configstrings, in ms.
 const NAMES_MS: i32 = 200;
-/// Longest name, in bytes.
+/// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 127;
-/// Names that fit, with the one of no place.
+/// Maximum number of names, including [`NOWHERE`].
 const MAX_NAMES: u16 = MAX_CLIENTS as u16;
-/// What is told of where no place is.
+/// Name of positions without a location.
 const NOWHERE: &str = "unknown";
 
 /// `target_location`.
@@ -39,7 +39,7 @@ pub(in crate::game::deathmatch) fn location(
     }
 }
 
-/// Tells the names of all places, when it is time for it.
+/// Sets the configstrings of all locations when the think is due.
 pub(in crate::game::deathmatch) fn run_location(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let Some(entity) = cx.entities.get_mut(number) else { return };

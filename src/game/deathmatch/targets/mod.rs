@@ -1,7 +1,8 @@
 //! Targets and triggers: relays, delays, timers and their use.
 //!
-//! Invariants: targets that fire each other in a circle stop after [`MAX_LINKS`] links, and no frame sets
-//! off more than [`MAX_USES`] entities, however a map is wired. Source: the base game's triggers and targets.
+//! Invariants: a chain of targets ends after [`MAX_CHAIN`] links, and a frame uses at most [`MAX_USES`]
+//! entities, even with circular targets. Source: the base game's triggers and targets. Engine names:
+//! `G_UseTargets`, `G_PickTarget`.
 
 pub(super) mod actions;
 pub(super) mod laser;
@@ -41,20 +42,20 @@ pub(super) use shader_remaps::ShaderRemaps;
 pub(super) use shooters::{grenade_shooter, plasma_shooter, rocket_shooter};
 pub(super) use speakers::speaker;
 
-/// Most links of targets that fire targets.
+/// Maximum length of a chain of targets that fire targets.
 const MAX_CHAIN: u8 = 16;
-/// Most entities that are set off between two frames.
+/// Maximum number of uses between two frames.
 pub(super) const MAX_USES: u16 = 2048;
-/// Bits of what cares for one team only.
+/// Spawn flags of targets for one team.
 const RED_ONLY: i32 = 1;
 const BLUE_ONLY: i32 = 2;
 
 /// State of all targets.
 #[derive(Debug)]
 pub(super) struct Targets {
-    /// Shaders that are drawn in place of others.
+    /// Shader remaps of the level.
     remaps: ShaderRemaps,
-    /// Entities that may still be used before the next frame.
+    /// Uses left before the next frame.
     use_budget: u16,
 }
 
@@ -65,7 +66,7 @@ impl Default for Targets {
 }
 
 impl Targets {
-    /// Allows the uses of one frame.
+    /// Resets the budget of uses.
     pub(super) fn begin_frame(&mut self) {
         self.use_budget = MAX_USES;
     }
@@ -75,59 +76,61 @@ impl Targets {
         self.use_budget
     }
 
-    /// Starts a level.
+    /// Clears the state for a new level.
     pub(super) fn clear(&mut self) {
         self.remaps.clear();
     }
 
-    /// Reads the shader that an entity of the map replaces.
+    /// Reads the shader remap of a map entity.
     pub(super) fn read_remap(&mut self, map_entity: &MapEntity, number: EntityNum) {
         self.remaps.read(map_entity, number);
     }
 }
 
-/// What sets something off, or what it does when it is set off.
+/// Kind of a trigger or target.
 #[derive(Clone, Debug)]
 pub(super) enum TargetKind {
-    /// Touched or used: fires its targets, then rests. Once, when there is no rest.
+    /// Touched or used: fires its targets, then waits. Without a wait it fires once.
     Multiple,
-    /// By itself, once.
+    /// Fires once, after the level start.
     Always,
-    /// By itself, again and again while on.
+    /// Fires repeatedly while on.
     Timer,
     /// Used: fires its targets.
     Relay,
     /// Used: fires its targets later.
     Delay,
-    /// Used: a line in the middle of the screen.
+    /// Used: center print.
     Print(Arc<str>),
-    /// Used: goes to the target.
+    /// Used: teleports the activator to the target.
     Teleport,
-    /// Used: dies.
+    /// Used: kills the activator.
     Kill,
-    /// Used: is thrown at the velocity in the state's `origin2`; heard as this sound.
+    /// Used: sets the activator's velocity to the state's `origin2`, with this sound.
     Push(i32),
-    /// Used: gets what the targets are.
+    /// Used: gives the activator the targeted items.
     Give,
-    /// Used: loses all powerups.
+    /// Used: removes the activator's powerups.
     Strip,
-    /// Used: gets points.
+    /// Used: adds points to the activator's score.
     Score(i32),
     /// Used: plays a sound.
     Speaker(i32),
-    /// Used: goes on or off.
+    /// Used: toggles the laser.
     Laser(Laser),
-    /// Used: fires.
+    /// Used: fires a projectile.
     Shooter,
 }
 
-/// Something that is set off.
+/// State of a trigger or target.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) kind: TargetKind,
-    /// Seconds.
+    /// Base wait, in seconds.
     wait: f32,
+    /// Random deviation of the wait, in seconds; of a shooter's direction, in degrees.
     random: f32,
+    /// Activator of the pending think.
     activator: Option<ClientNum>,
 }
 
@@ -138,7 +141,7 @@ impl Target {
 }
 
 impl Targets {
-    /// Adds something that is set off.
+    /// Adds a target of a kind.
     fn add_target(
         &mut self,
         cx: &mut Context<'_>,
@@ -159,7 +162,7 @@ impl Entities {
         Some((entity, target))
     }
 
-    /// When something acts next by itself, and for whom.
+    /// Schedules the next think of a target and its activator.
     fn schedule(&mut self, number: EntityNum, at: Option<LevelTime>, activator: Option<ClientNum>) {
         let Some(entity) = self.get_mut(number) else { return };
         entity.think_at = at;
@@ -169,14 +172,14 @@ impl Entities {
     }
 }
 
-/// Whether something is for the other team.
+/// Whether spawn flags restrict a target to another team than the client's.
 fn is_for_other_team(cx: &Context<'_>, flags: i32, client: ClientNum) -> bool {
     let team =
         cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Team]);
     (flags & RED_ONLY != 0 && team != Team::Red) || (flags & BLUE_ONLY != 0 && team != Team::Blue)
 }
 
-/// An entity that another one aims at, by chance.
+/// Picks a random entity that another one targets.
 pub(in crate::game::deathmatch) fn pick_target(
     cx: &mut Context<'_>,
     from: EntityNum,
@@ -187,7 +190,7 @@ pub(in crate::game::deathmatch) fn pick_target(
     cx.entities.named(&name).nth(nth)
 }
 
-/// Uses everything that an entity aims at.
+/// Uses all targets of an entity.
 pub(in crate::game::deathmatch) fn fire_targets(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -221,7 +224,7 @@ pub(in crate::game::deathmatch) fn fire(
     }
 }
 
-/// Somebody, or something, uses an entity.
+/// Uses an entity.
 pub(in crate::game::deathmatch) fn use_entity(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -287,7 +290,7 @@ fn activate(
     }
 }
 
-/// A time of `wait` seconds give or take `random`, in milliseconds.
+/// Returns a random time of `wait` ± `random` seconds, in ms.
 pub(in crate::game::deathmatch) fn random_wait(cx: &mut Context<'_>, number: EntityNum) -> i32 {
     let Some((wait, random)) =
         cx.entities.target(number).map(|(_, target)| (target.wait, target.random))
@@ -298,7 +301,7 @@ pub(in crate::game::deathmatch) fn random_wait(cx: &mut Context<'_>, number: Ent
     ((wait + random * chance) * 1000.0).clamp(1.0, 86_400_000.0) as i32
 }
 
-/// A frame of something that acts by itself: clocks, delays, rests, lasers.
+/// Runs the think of a target: timer, delay, end of a wait, laser.
 pub(in crate::game::deathmatch) fn run_target(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -321,7 +324,7 @@ pub(in crate::game::deathmatch) fn run_target(
         }
         TargetKind::Delay => fire_targets(cx, sys, number, activator),
         TargetKind::Timer => fire_timer(cx, sys, number, activator, MAX_CHAIN),
-        // Without a rest it never comes back.
+        // Without a wait it is removed.
         TargetKind::Multiple if wait <= 0.0 => cx.entities.remove(cx.host, number, now),
         TargetKind::Laser(laser) => run_laser(cx, sys, number, laser, activator),
         TargetKind::Push(_) => aim_push(cx, number),
@@ -329,7 +332,7 @@ pub(in crate::game::deathmatch) fn run_target(
     }
 }
 
-/// Where the middle of an entity's box is, as it was placed.
+/// Returns the center of an entity's bounds at its spawn origin.
 fn center(entity: &Entity) -> Vec3 {
     entity.state.origin + (entity.shared.mins + entity.shared.maxs) * 0.5
 }

@@ -1,6 +1,7 @@
 //! Portal surfaces and mirrors, and their cameras.
 //!
-//! Source: the base game's portal surfaces and cameras.
+//! Source: the base game's portal surfaces and cameras. Engine names: `SP_misc_portal_surface`,
+//! `locateCamera`.
 
 use crate::game::deathmatch::{context::Context, systems::Systems, targets::pick_target};
 use crate::model::{EntityNum, SvFlags};
@@ -14,7 +15,7 @@ use crate::{
     },
 };
 
-/// Bits of a camera: turns slowly, or fast; does not swing.
+/// Spawn flags of a camera: slow rotation, fast rotation, no swing.
 const SLOW: i32 = 1;
 const FAST: i32 = 2;
 const STEADY: i32 = 4;
@@ -50,7 +51,9 @@ pub(in crate::game::deathmatch) fn camera(
     cx.entities.link(cx.host, number);
 }
 
-/// Portals show what their cameras see, once those are there; those without a target are mirrors.
+/// Connects portal surfaces to their cameras, once all entities exist.
+///
+/// A surface without a target is a mirror. A surface without a camera is removed.
 pub(in crate::game::deathmatch) fn aim_portals(cx: &mut Context<'_>) {
     for number in cx.entities.numbers() {
         let wants_camera = cx.entities.get(number).is_some_and(|entity| {
@@ -60,15 +63,15 @@ pub(in crate::game::deathmatch) fn aim_portals(cx: &mut Context<'_>) {
             continue;
         }
         if let Some(camera) = pick_target(cx, number) {
-            look_through(cx, number, camera);
+            connect_camera(cx, number, camera);
         } else {
-            cx.host.print("a portal has no camera; it is left out");
+            cx.host.print("misc_portal_surface removed: camera not found");
             cx.entities.remove(cx.host, number, cx.clients.now);
         }
     }
 }
 
-fn look_through(cx: &mut Context<'_>, portal: EntityNum, camera: EntityNum) {
+fn connect_camera(cx: &mut Context<'_>, portal: EntityNum, camera: EntityNum) {
     let Some(seen) = cx.entities.get(camera) else { return };
     let (at, angles) = (seen.state.origin, seen.state.angles);
     let (flags, roll) = (seen.spawnflags, seen.state.client_num);

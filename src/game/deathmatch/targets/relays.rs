@@ -1,6 +1,7 @@
-//! Triggers: entities that fire their targets on touch, on use, by timer or at the start.
+//! Relays: entities that fire their targets on touch, on use, by timer or at the start.
 //!
-//! Source: the base game's triggers, timer, relay and delay.
+//! Source: the base game's triggers, timer, relay and delay. Engine names: `multi_trigger`,
+//! `func_timer_think`, `target_relay_use`, `Think_Target_Delay`.
 
 use super::{Target, TargetKind};
 use crate::game::deathmatch::{
@@ -12,19 +13,23 @@ use crate::game::{Host, deathmatch::entities::EntityKind};
 use crate::model::{ClientNum, EntityNum};
 use crate::world::entity_string::MapEntity;
 
-/// When triggers that need no touch fire, and clocks start, after the load; milliseconds.
+/// Delay between the level start and a `trigger_always`, in ms.
 const START_MS: i32 = 300;
+/// Delay between the level start and the first firing of a timer, in ms.
 const CLOCK_MS: i32 = 100;
-/// How long a trigger that fires once stays, in milliseconds.
+/// Time between the firing and the removal of a trigger that fires once, in ms.
 const LAST_MS: i32 = 100;
-/// What is taken from a wait for a chance that is not below it: a frame in milliseconds, though the wait
-/// is in seconds. So such clocks are erratic, and maps are made for that.
-const TOO_RANDOM: f32 = 100.0;
-/// Bit of a clock that runs from the start; of a relay that fires one target by chance.
+/// Subtracted from the wait to replace a `random` that is not below it.
+///
+/// It is a frame in milliseconds, though the wait is in seconds, as in the base game. Such timers are
+/// erratic, and maps rely on that.
+const RANDOM_EXCESS: f32 = 100.0;
+/// Spawn flag of a timer that starts on.
 const ON: i32 = 1;
-const ONE_OF_ALL: i32 = 4;
+/// Spawn flag of a relay that fires one random target.
+const RANDOM_TARGET: i32 = 4;
 
-/// Something that rests, as the map says for how long.
+/// Creates a target with the map's wait and random keys.
 fn resting(
     host: &mut dyn Host,
     map_entity: &MapEntity,
@@ -36,7 +41,7 @@ fn resting(
     target.wait = map_entity.float("wait").unwrap_or(wait);
     target.random = map_entity.float("random").unwrap_or(random);
     if target.wait >= 0.0 && target.random >= target.wait {
-        target.random = target.wait - TOO_RANDOM;
+        target.random = target.wait - RANDOM_EXCESS;
         host.print(&format!("line {}: the chance is not below the wait", map_entity.line()));
     }
     EntityKind::Target(Box::new(target))
@@ -115,7 +120,7 @@ pub(super) fn use_multiple(
         return;
     }
     let rest = if wait > 0.0 { random_wait(cx, number) } else { LAST_MS };
-    // Before it fires: it may be used again by what it fires.
+    // Before it fires: its targets can use it again.
     cx.entities.schedule(number, Some(cx.clients.now + rest), activator);
     fire(cx, sys, number, activator, links);
 }
@@ -131,7 +136,7 @@ pub(super) fn use_relay(
     if activator.is_some_and(|client| is_for_other_team(cx, flags, client)) {
         return;
     }
-    if flags & ONE_OF_ALL == 0 {
+    if flags & RANDOM_TARGET == 0 {
         fire(cx, sys, number, activator, links);
     } else if let Some(target) = pick_target(cx, number)
         && links > 0
@@ -140,7 +145,7 @@ pub(super) fn use_relay(
     }
 }
 
-/// Stops a clock that runs; one that does not begins with firing.
+/// Stops a running timer, or starts it with an immediate firing.
 pub(super) fn toggle_timer(
     cx: &mut Context<'_>,
     sys: &mut Systems,

@@ -1,6 +1,6 @@
 //! Shader remaps that targets switch on.
 //!
-//! Source: the base game's shader remaps.
+//! Source: the base game's shader remaps. Engine names: `AddRemap`, `BuildShaderStateConfig`.
 
 use crate::game::deathmatch::{context::Context, targets::Targets};
 use std::fmt::Write as _;
@@ -9,25 +9,26 @@ use crate::model::EntityNum;
 use crate::world::entity_string::MapEntity;
 use crate::{bg::configstring, game::userinfo::clean_text};
 
-/// Remaps at a time.
+/// Maximum number of active remaps.
 const MAX_REMAPS: usize = 128;
-/// Longest name of a shader, and longest list of them, in bytes.
+/// Maximum length of a shader name, in bytes.
 const MAX_NAME: usize = 63;
+/// Maximum length of the configstring, in bytes.
 const MAX_LIST: usize = 4000;
 
-/// One shader in place of another.
+/// Replacement of a shader.
 #[derive(Clone, Debug)]
 struct Remap {
     from: Box<str>,
     to: Box<str>,
 }
 
-/// What is remapped, and what would be.
+/// Shader remaps of a level.
 #[derive(Clone, Debug, Default)]
 pub(in crate::game::deathmatch) struct ShaderRemaps {
-    /// By the entity whose firing does it.
+    /// Remaps by the entity that activates them.
     causes: Vec<(EntityNum, Remap)>,
-    /// In place, each with its time in seconds.
+    /// Active remaps, each with its time in seconds.
     done: Vec<(Remap, f32)>,
 }
 
@@ -37,7 +38,7 @@ impl ShaderRemaps {
         self.done.clear();
     }
 
-    /// Remembers what an entity of the map remaps.
+    /// Stores the remap of a map entity, if it has one.
     pub(in crate::game::deathmatch) fn read(&mut self, map_entity: &MapEntity, number: EntityNum) {
         let name = |key| {
             let name = clean_text(map_entity.field(key).unwrap_or_default(), MAX_NAME);
@@ -76,7 +77,7 @@ impl ShaderRemaps {
 }
 
 impl Targets {
-    /// Does what the firing of an entity does to shaders.
+    /// Activates the shader remap of an entity that fires.
     pub(super) fn remap_shader(&mut self, cx: &mut Context<'_>, number: EntityNum) {
         let seconds = cx.clients.now.0 as f32 * 0.001;
         if self.remaps.fire(number, seconds) {

@@ -1,6 +1,6 @@
 //! Shooters: map entities that fire projectiles when used.
 //!
-//! Source: the base game's shooters.
+//! Source: the base game's shooters. Engine names: `InitShooter`, `Use_Shooter`.
 
 use super::{TargetKind, center};
 use crate::game::deathmatch::{
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// How far a shot may stray unless the map says otherwise, in degrees.
+/// Default spread, in degrees.
 const SPREAD: f32 = 1.0;
 
 /// `shooter_rocket`.
@@ -61,7 +61,7 @@ impl Targets {
 }
 
 impl Entities {
-    /// The weapons in walls: clients must load them at the start.
+    /// Iterates the weapons of all shooters, which clients load at the start.
     pub(in crate::game::deathmatch) fn shooters(&self) -> impl Iterator<Item = i32> {
         let numbers = self.numbers();
         numbers.filter_map(|number| {
@@ -71,7 +71,7 @@ impl Entities {
     }
 }
 
-/// Fires along its direction or at its target, with some spread.
+/// Fires a projectile along the shooter's direction or at its target, with spread.
 pub(in crate::game::deathmatch) fn shoot(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let aim = pick_target(cx, number).and_then(|aim| cx.entities.get(aim)).map(center);

@@ -1,6 +1,6 @@
 //! Speakers: sounds that loop, repeat or play when used.
 //!
-//! Source: the base game's speakers.
+//! Source: the base game's speakers. Engine names: `SP_target_speaker`, `Use_Target_Speaker`.
 
 use super::TargetKind;
 use crate::game::deathmatch::{context::Context, systems::Systems};
@@ -11,11 +11,13 @@ use crate::{
     game::deathmatch::asset_index::sound_index,
 };
 
-/// Bits of a speaker: loops, and does so from the start; loops once used; heard everywhere; heard from
-/// whoever uses it.
+/// Spawn flag of a speaker that loops from the start.
 const LOOPS: i32 = 1;
+/// Spawn flag of a speaker that loops once used.
 const LOOPS_LATER: i32 = 2;
+/// Spawn flag of a speaker that is heard everywhere.
 const GLOBAL: i32 = 4;
+/// Spawn flag of a speaker whose sound comes from the activator.
 const ACTIVATOR: i32 = 8;
 
 /// `target_speaker`.
@@ -35,7 +37,7 @@ pub(in crate::game::deathmatch) fn speaker(
     };
     let Some(entity) = cx.entities.get_mut(place) else { return };
     if noise.starts_with('*') {
-        // Sounds of a player's model are its own.
+        // Sounds of player models play on the activator.
         entity.spawnflags |= ACTIVATOR;
     }
     let tenths = |key| (map_entity.float(key).unwrap_or(0.0) * 10.0) as i32;

@@ -1,4 +1,4 @@
-//! Movers: start, duration, distance, and the entities that they carry.
+//! Movers: start, duration, distance and carried entities.
 
 use super::{
     super::movers::MoverState,
@@ -9,11 +9,11 @@ use crate::game::Ruleset;
 use crate::game::deathmatch::{movers::shoot_mover, triggers::bump};
 use crate::model::{LevelTime, SvFlags, TrajectoryKind, Vec3};
 
-/// Stands between the halves of the hall. Its bounds are a unit larger on each side.
+/// Door between the halves of the hall. Its linked bounds are a unit larger on each side.
 pub(super) const DOOR: Corners = [[-8.0, -64.0, 0.0], [8.0, 64.0, 128.0]];
 const SLAB: Corners = [[-128.0, -128.0, 0.0], [128.0, 128.0, 16.0]];
 const CUBE: Corners = [[-16.0, -16.0, -16.0], [16.0, 16.0, 16.0]];
-/// Where players begin whom nobody puts anywhere.
+/// Spawn point away from the movers.
 pub(super) const SPOT: &str = "\n{ classname info_player_deathmatch origin \"600 600 16\" }\n";
 
 pub(super) fn mover_state(level: &TestLevel, number: usize) -> MoverState {
@@ -26,7 +26,7 @@ fn event_of(level: &TestLevel, number: usize) -> (i32, i32) {
 }
 
 #[test]
-fn a_door_opens_stays_for_its_wait_and_shuts() {
+fn door_opens_waits_and_closes() {
     let door = "{ classname func_door model *1 angle 90 targetname d }";
     let mut level = TestLevel::new(&[DOOR], door);
     let used = level.now;
@@ -62,7 +62,7 @@ fn a_door_opens_stays_for_its_wait_and_shuts() {
 }
 
 #[test]
-fn a_door_turns_around_where_it_is_and_waits_anew_when_used_again() {
+fn used_door_reverses_in_motion_and_restarts_its_wait() {
     let door = "{ classname func_door model *1 angle 90 targetname d }";
     let mut level = TestLevel::new(&[DOOR], door);
     let used = level.now;
@@ -86,7 +86,7 @@ fn a_door_turns_around_where_it_is_and_waits_anew_when_used_again() {
 }
 
 #[test]
-fn a_wait_below_zero_is_over_at_once_and_none_is_the_usual_one() {
+fn negative_wait_ends_at_once_and_zero_is_default() {
     let door =
         |wait| format!("{{ classname func_door model *1 angle 90 targetname d wait {wait} }}");
     let mut level = TestLevel::new(&[DOOR], &door(-1));
@@ -100,7 +100,7 @@ fn a_wait_below_zero_is_over_at_once_and_none_is_the_usual_one() {
 }
 
 #[test]
-fn a_door_that_starts_open_shuts_when_used() {
+fn door_that_starts_open_closes_when_used() {
     let door = "{ classname func_door model *1 angle 90 targetname d spawnflags 1 }";
     let mut level = TestLevel::new(&[DOOR], door);
     assert!((level.entity(64).state.pos.base[1] - 122.0).abs() < 0.01);
@@ -110,7 +110,7 @@ fn a_door_that_starts_open_shuts_when_used() {
 }
 
 #[test]
-fn doors_open_for_who_is_near_and_do_not_turn_around_for_them() {
+fn door_opens_for_nearby_player_without_reversing() {
     let mut level =
         TestLevel::new(&[DOOR], &format!("{SPOT}{{ classname func_door model *1 angle 90 }}"));
     let client = level.join(0, [-160.0, 0.0, STANDING]);
@@ -135,7 +135,7 @@ fn doors_open_for_who_is_near_and_do_not_turn_around_for_them() {
 }
 
 #[test]
-fn who_watches_passes_a_shut_door() {
+fn spectator_passes_closed_door() {
     let mut level =
         TestLevel::new(&[DOOR], &format!("{SPOT}{{ classname func_door model *1 angle 90 }}"));
     let client = level.watch(0, [-60.0, 0.0, 64.0]);
@@ -144,14 +144,14 @@ fn who_watches_passes_a_shut_door() {
     level.put(client, [-24.5, 0.0, 64.0]);
     let flags = level.state(client).e_flags;
     level.stand(client);
-    // The space around the door ends 131 units from its middle; they come out 10 beyond 100 before that.
+    // The trigger box ends 131 units from the center; a spectator appears 10 units deep in the margin of 100.
     assert_eq!(level.state(client).origin, Vec3::new(41.0, 0.0, 65.0));
     assert_eq!(level.state(client).e_flags ^ flags, entity_flag::TELEPORT);
     assert_eq!(mover_state(&level, 65), MoverState::At(0), "it does not open for them");
 }
 
 #[test]
-fn damage_opens_what_it_should() {
+fn damage_activates_shootable_movers_only() {
     let shoot = |keys: &str| {
         let mut level = TestLevel::new(&[DOOR], &format!("{SPOT}{{ model *1 angle 90 {keys} }}"));
         let client = level.join(0, [-100.0, 0.0, STANDING]);
@@ -168,7 +168,7 @@ fn damage_opens_what_it_should() {
     assert_eq!(shoot("classname func_button health 1"), (shut, opening));
     assert_eq!(shoot("classname func_button"), (shut, shut));
     assert_eq!(shoot("classname func_static"), (shut, shut));
-    // A door that opens for who is near opens to damage as well; one on its way does not turn around.
+    // A door with a trigger box opens to damage as well; a moving one does not reverse.
     let mut level = TestLevel::new(&[DOOR], "{ classname func_door model *1 angle 90 }");
     for _ in 0..2 {
         level.game.with(&mut level.host, |cx, _| shoot_mover(cx, entity(64), None));
@@ -177,7 +177,7 @@ fn damage_opens_what_it_should() {
 }
 
 #[test]
-fn a_button_goes_in_fires_and_comes_out_without_a_sound() {
+fn button_moves_fires_and_returns_silently() {
     let button = "{ classname func_button model *1 angle 0 target s }\n\
         { classname target_speaker noise a targetname s }\n";
     let mut level = TestLevel::new(&[DOOR], &format!("{button}{SPOT}"));
@@ -199,7 +199,7 @@ fn a_button_goes_in_fires_and_comes_out_without_a_sound() {
 }
 
 #[test]
-fn a_team_moves_together_and_its_first_answers_for_all() {
+fn mover_team_moves_together_under_its_master() {
     let other: Corners = [[-8.0, 200.0, 0.0], [8.0, 264.0, 128.0]];
     let doors = "{ classname func_door model *1 angle 90 team t }\n\
         { classname func_door model *2 angle 90 team t targetname x target s }\n\
@@ -225,7 +225,7 @@ fn a_team_moves_together_and_its_first_answers_for_all() {
 }
 
 #[test]
-fn a_lift_waits_for_who_stands_on_it() {
+fn plat_waits_for_player_on_it() {
     let lift: Corners = [[-64.0, -64.0, 0.0], [64.0, 64.0, 16.0]];
     let plat = "{ classname func_plat model *1 height 100 origin \"0 0 120\" }\n";
     let mut level = TestLevel::new(&[lift], &format!("{plat}{SPOT}"));
@@ -252,7 +252,7 @@ const WAY: &str = "{ classname func_train model *1 target a speed 200 }\n\
     { classname target_speaker noise a targetname c }\n";
 
 #[test]
-fn a_train_goes_from_corner_to_corner() {
+fn train_follows_its_corners() {
     let mut level = TestLevel::fresh(crate::game::Ruleset::BASEQ3, &[CUBE], WAY);
     assert_eq!(level.entity(64).shared.current_origin, Vec3::ZERO);
     level.frame(100);
@@ -284,7 +284,7 @@ fn a_train_goes_from_corner_to_corner() {
 }
 
 #[test]
-fn a_train_without_a_way_that_goes_on_stays() {
+fn train_without_loop_stays() {
     let way = "{ classname func_train model *1 target a }\n\
         { classname path_corner targetname a target b }\n{ classname path_corner targetname b }\n";
     let mut level = TestLevel::new(&[CUBE], way);
@@ -294,7 +294,7 @@ fn a_train_without_a_way_that_goes_on_stays() {
 }
 
 #[test]
-fn what_bobs_carries_who_stands_on_it() {
+fn bobbing_mover_carries_player() {
     let bobbing =
         "{ classname func_bobbing model *1 height 40 speed 2 phase 0.25 origin \"0 0 100\" }\n";
     let mut level = TestLevel::new(&[SLAB], &format!("{bobbing}{SPOT}"));
@@ -319,7 +319,7 @@ fn what_bobs_carries_who_stands_on_it() {
 }
 
 #[test]
-fn what_turns_carries_and_turns_who_stands_on_it() {
+fn rotating_mover_carries_and_turns_player() {
     let mut level =
         TestLevel::new(&[SLAB], &format!("{{ classname func_rotating model *1 speed 90 }}{SPOT}"));
     let apos = level.entity(64).state.apos;
@@ -345,7 +345,7 @@ fn what_turns_carries_and_turns_who_stands_on_it() {
 }
 
 #[test]
-fn a_pendulum_swings_by_its_length_and_gravity() {
+fn pendulum_period_depends_on_length_and_gravity() {
     let rod: Corners = [[-8.0, -8.0, -48.0], [8.0, 8.0, 0.0]];
     let pendulum = "{ classname func_pendulum model *1 origin \"0 0 300\" angle 90 phase 0.5 }";
     let level = TestLevel::new(&[rod], pendulum);
@@ -360,7 +360,7 @@ fn a_pendulum_swings_by_its_length_and_gravity() {
 }
 
 #[test]
-fn what_maps_say_of_light_models_and_sounds_is_told() {
+fn mover_light_model_and_sound_reach_entity_state() {
     let keys = "model2 models/a.md3 noise sound/b.wav light 200 color \"1 0.5 0\"";
     let level = TestLevel::new(&[DOOR], &format!("{{ classname func_static model *1 {keys} }}"));
     let state = &level.entity(64).state;
@@ -372,14 +372,14 @@ fn what_maps_say_of_light_models_and_sounds_is_told() {
 }
 
 #[test]
-fn a_door_that_is_left_out_hides_nothing() {
+fn omitted_door_opens_its_area_portal() {
     let level = TestLevel::new(&[DOOR], "{ classname func_door model *1 notfree 1 }");
     assert_ne!(level.entity(64).state.e_type, 4);
     assert!(level.is_open());
 }
 
 #[test]
-fn entities_that_are_not_for_the_game_are_left_out() {
+fn filtered_entities_are_not_spawned() {
     for (key, for_base, for_openarena) in
         [("notq3a", false, false), ("notta", true, false), ("notteam", true, true)]
     {

@@ -1,4 +1,4 @@
-//! Blocked movers: entities pushed, crushed or removed; or the mover waits.
+//! Blocked movers: entities are pushed, crushed or removed, or the mover waits.
 
 use super::{
     super::{combat::Hit, movers::MoverState},
@@ -9,7 +9,7 @@ use crate::bg::{MeansOfDeath, contents};
 use crate::game::deathmatch::{combat::damage::damage_player, think::respawn};
 use crate::model::Vec3;
 
-/// A door that is open, above the middle of the hall, and shuts in 2000 ms.
+/// Creates a door, open above the center of the hall, that shuts in 2000 ms.
 fn raised(flags: i32, damage: i32) -> TestLevel {
     let keys = format!("angle -1 spawnflags {flags} dmg {damage} targetname d");
     let mut level =
@@ -25,7 +25,7 @@ fn health(level: &TestLevel) -> i32 {
 }
 
 #[test]
-fn a_door_hurts_who_is_in_its_way_and_turns_around() {
+fn blocked_door_damages_player_and_reverses() {
     let mut level = raised(0, 5);
     level.join(0, [0.0, 0.0, STANDING]);
     let before = health(&level);
@@ -39,7 +39,7 @@ fn a_door_hurts_who_is_in_its_way_and_turns_around() {
 }
 
 #[test]
-fn a_crusher_goes_on() {
+fn crusher_damages_without_reversing() {
     let mut level = raised(4, 10);
     level.join(0, [0.0, 0.0, STANDING]);
     let before = health(&level);
@@ -59,7 +59,7 @@ fn a_crusher_goes_on() {
 }
 
 #[test]
-fn a_lift_turns_around_above_who_stands_under_it() {
+fn plat_reverses_above_player() {
     let lift: Corners = [[-64.0, -64.0, 100.0], [64.0, 64.0, 116.0]];
     let plat = "{ classname func_plat model *1 height 100 targetname p }\n";
     let mut level = TestLevel::new(&[lift], &format!("{plat}{SPOT}"));
@@ -72,7 +72,7 @@ fn a_lift_turns_around_above_who_stands_under_it() {
 }
 
 #[test]
-fn a_body_in_the_way_of_a_door_is_removed() {
+fn corpse_blocking_door_is_removed() {
     let mut level = raised(0, 2);
     let client = level.join(0, [0.0, 0.0, STANDING]);
     let deadly = Hit::by_world(health(&level) + 1, MeansOfDeath::Falling);
@@ -91,7 +91,7 @@ fn a_body_in_the_way_of_a_door_is_removed() {
 }
 
 #[test]
-fn what_swings_kills_who_cannot_give_way() {
+fn bobbing_mover_kills_stuck_player() {
     let slab: Corners = [[-64.0, -64.0, 0.0], [64.0, 64.0, 16.0]];
     let bobbing = "{ classname func_bobbing model *1 height 60 speed 4 origin \"0 0 100\" }\n";
     let mut level = TestLevel::new(&[slab], &format!("{bobbing}{SPOT}"));
@@ -106,7 +106,7 @@ fn what_swings_kills_who_cannot_give_way() {
 }
 
 #[test]
-fn a_door_pushes_who_can_give_way() {
+fn door_pushes_movable_player() {
     let mut level = TestLevel::new(
         &[DOOR],
         &format!("{{ classname func_door model *1 angle 90 targetname d }}{SPOT}"),
@@ -122,8 +122,8 @@ fn a_door_pushes_who_can_give_way() {
 }
 
 #[test]
-fn others_wait_for_who_is_in_their_way() {
-    // A train from above: it would be at the floor, and somebody stands there.
+fn train_waits_for_blocking_player() {
+    // A train comes down onto a player.
     let cube: Corners = [[-16.0, -16.0, -16.0], [16.0, 16.0, 16.0]];
     let way = "{ classname func_train model *1 target a }\n\
         { classname path_corner targetname a target b origin \"0 0 200\" }\n\

@@ -1,4 +1,4 @@
-//! Targets: the effect of each on its activator, and what clients are told.
+//! Targets: effects on the activator, and their configstrings and events.
 
 use super::{
     super::movers::MoverState,
@@ -8,7 +8,7 @@ use super::{
 use crate::model::{ClientNum, SvFlags, Vec3};
 use crate::{bg::MeansOfDeath, game::Ruleset};
 
-/// A target, and a player far from it.
+/// Creates a target and a player away from it.
 fn with_player(target: &str) -> (TestLevel, ClientNum) {
     let mut level = TestLevel::new(&[], &format!("{{ {target} }}\n{SPOT}"));
     let client = level.join(0, [100.0, 200.0, STANDING]);
@@ -16,7 +16,7 @@ fn with_player(target: &str) -> (TestLevel, ClientNum) {
 }
 
 #[test]
-fn a_push_throws_and_is_heard_every_1500_milliseconds() {
+fn push_sets_velocity_and_sounds_every_1500_ms() {
     let (mut level, client) = with_player("classname target_push angle -1 speed 700");
     level.use_entity(64, Some(client));
     assert_eq!(level.state(client).velocity, Vec3::new(0.0, 0.0, 700.0));
@@ -37,7 +37,7 @@ fn a_push_throws_and_is_heard_every_1500_milliseconds() {
 }
 
 #[test]
-fn a_push_at_a_target_makes_it_the_top_of_the_leap() {
+fn push_target_is_apex_of_flight() {
     let text = "{ classname target_push target t origin \"0 0 100\" spawnflags 1 }\n\
         { classname target_position targetname t origin \"400 0 500\" }\n\
         { classname target_push target t origin \"0 0 600\" }\n";
@@ -51,7 +51,7 @@ fn a_push_at_a_target_makes_it_the_top_of_the_leap() {
 }
 
 #[test]
-fn prints_go_to_whom_they_are_for() {
+fn target_print_reaches_its_recipients() {
     let told = |flags: i32, team: i32, nobody: bool| {
         let text = format!("classname target_print message \"a \\n b\" spawnflags {flags}");
         let (mut level, client) = with_player(&text);
@@ -74,7 +74,7 @@ fn prints_go_to_whom_they_are_for() {
 }
 
 #[test]
-fn a_score_is_given_and_shown_where_the_target_is() {
+fn target_score_adds_points_and_shows_plum() {
     let (mut level, client) = with_player("classname target_score count 5 origin \"1 2 3\"");
     level.use_entity(64, Some(client));
     assert_eq!(level.state(client).persistant[0], 5);
@@ -90,7 +90,7 @@ fn a_score_is_given_and_shown_where_the_target_is() {
 }
 
 #[test]
-fn powerups_are_taken() {
+fn target_remove_powerups_clears_powerups() {
     let (mut level, client) = with_player("classname target_remove_powerups");
     level.game.clients.players[0].as_mut().expect("a player").state.powerups = [9999; 16];
     level.use_entity(64, Some(client));
@@ -98,7 +98,7 @@ fn powerups_are_taken() {
 }
 
 #[test]
-fn a_kill_is_a_telefrag_by_the_world() {
+fn target_kill_telefrags_as_world() {
     let (mut level, client) = with_player("classname target_kill");
     level.use_entity(64, Some(client));
     assert!(level.state(client).stats[0] <= 0);
@@ -108,7 +108,7 @@ fn a_kill_is_a_telefrag_by_the_world() {
 }
 
 #[test]
-fn a_laser_burns_every_100_milliseconds() {
+fn laser_damages_every_100_ms() {
     let laser = "classname target_laser angle 0 dmg 3 origin \"0 200 24\" spawnflags 1";
     let (mut level, client) = with_player(laser);
     let state = level.entity(64).state;
@@ -132,7 +132,7 @@ fn a_laser_burns_every_100_milliseconds() {
 }
 
 #[test]
-fn a_laser_reaches_2048_units_and_sets_off_what_damage_sets_off() {
+fn laser_reaches_2048_units_and_activates_shootable_movers() {
     let button: Corners = [[300.0, -16.0, 0.0], [316.0, 16.0, 64.0]];
     let text = "{ classname target_laser target b origin \"-100 0 32\" spawnflags 1 }\n\
         { classname func_button model *1 targetname b health 1 }\n";
@@ -144,7 +144,7 @@ fn a_laser_reaches_2048_units_and_sets_off_what_damage_sets_off() {
 }
 
 #[test]
-fn speakers_say_how_they_sound_and_play_when_used() {
+fn speakers_publish_sounds_and_play_when_used() {
     let text = "{ classname target_speaker noise sound/a wait 2.5 random 1 origin \"9 0 0\" }\n\
         { classname target_speaker noise sound/b.wav spawnflags 1 }\n\
         { classname target_speaker noise sound/b.wav spawnflags 2 }\n\
@@ -173,7 +173,7 @@ fn speakers_say_how_they_sound_and_play_when_used() {
 }
 
 #[test]
-fn places_are_named_200_milliseconds_after_the_load() {
+fn locations_are_published_200_ms_after_load() {
     let text = "{ classname target_location message \"Red Base\" }\n{ classname light }\n\
         { classname target_location message Bridge count 3 }\n";
     let mut level = TestLevel::fresh(Ruleset::BASEQ3, &[], text);
@@ -188,7 +188,7 @@ fn places_are_named_200_milliseconds_after_the_load() {
 }
 
 #[test]
-fn portals_show_what_their_cameras_see() {
+fn portals_use_their_cameras() {
     let text = "{ classname misc_portal_surface target c origin \"1 2 3\" }\n\
         { classname misc_portal_camera targetname c target p origin \"10 20 30\" roll 90 spawnflags 6 }\n\
         { classname target_position targetname p origin \"10 20 90\" }\n\
@@ -208,7 +208,7 @@ fn portals_show_what_their_cameras_see() {
 }
 
 #[test]
-fn shooters_fire_when_used_and_clients_load_their_weapons() {
+fn shooters_fire_when_used_and_register_weapons() {
     let text = "{ classname shooter_rocket }\n{ classname shooter_plasma }\n{ classname shooter_grenade }\n";
     let mut level = TestLevel::new(&[], text);
     assert_eq!([64, 65, 66].map(|at| level.entity(at).state.weapon), [5, 8, 4]);
@@ -223,7 +223,7 @@ fn shooters_fire_when_used_and_clients_load_their_weapons() {
 }
 
 #[test]
-fn firing_puts_shaders_in_place_of_others() {
+fn target_use_remaps_shaders() {
     let text = "{ classname target_relay targetShaderName a/old targetShaderNewName a/new }\n\
         { classname target_relay targetShaderName b targetShaderNewName c }\n\
         { classname target_relay targetShaderName A/OLD targetShaderNewName d }\n";
@@ -239,7 +239,7 @@ fn firing_puts_shaders_in_place_of_others() {
 }
 
 #[test]
-fn a_target_teleporter_takes_whoever_uses_it() {
+fn target_teleporter_moves_activator() {
     let text = "{ classname target_teleporter target t }\n\
         { classname misc_teleporter_dest targetname t origin \"300 300 30\" angle 90 }\n";
     let mut level = TestLevel::new(&[], &format!("{text}{SPOT}"));
@@ -250,7 +250,7 @@ fn a_target_teleporter_takes_whoever_uses_it() {
 }
 
 #[test]
-fn classes_that_nobody_knows_are_named_once() {
+fn unknown_classes_are_logged_once() {
     let text = "{ classname target_nonsense }\n{ classname target_nonsense }\n{ classname item_what }\n\
         { classname item_scout }\n{ classname team_redobelisk }\n{ classname weapon_railgun }\n\
         { classname team_CTF_redspawn }\n{ classname info_x }\n{ classname ITEM_Health }\n";
@@ -268,7 +268,7 @@ fn classes_that_nobody_knows_are_named_once() {
 }
 
 #[test]
-fn a_laser_shows_where_it_hits() {
+fn laser_hit_has_direction() {
     let laser = "classname target_laser angle 0 dmg 20 origin \"0 200 24\" spawnflags 1";
     let (mut level, client) = with_player(laser);
     level.run(100);

@@ -1,4 +1,4 @@
-//! Test level: a hall with box movers, and players at chosen positions.
+//! Test level: a hall with box-shaped movers, and players at chosen positions.
 
 use super::super::{Deathmatch, entities::Entity};
 use crate::game::deathmatch::targets::use_entity;
@@ -15,17 +15,18 @@ use crate::{
 /// Two corners of a box.
 pub(super) type Corners = [[f32; 3]; 2];
 
-/// Half the sides of the hall, and its height. Its floor is at 0.
+/// Half the side of the hall, whose floor is at height 0.
 const HALF: f32 = 1024.0;
+/// Height of the hall.
 const HEIGHT: f32 = 512.0;
-/// How thick its walls are.
+/// Thickness of the walls.
 const WALL: f32 = 64.0;
-/// How high a standing player's origin is above the floor.
+/// Origin height of a standing player.
 pub(super) const STANDING: f32 = 24.125;
-/// One step of a player.
+/// Duration of a usercmd, in ms.
 pub(super) const FRAME_MS: i32 = 50;
 
-/// A level with players in it.
+/// Level with players.
 pub(super) struct TestLevel {
     pub(super) game: Deathmatch,
     pub(super) host: TestHost,
@@ -33,8 +34,9 @@ pub(super) struct TestLevel {
 }
 
 impl TestLevel {
-    /// A hall with these brush models (`*1` and so on) and these entities, the first of which is entity 64.
-    /// It has run for 300 ms, as levels have when the first player comes.
+    /// Creates a hall with brush models (`*1` and up) and map entities, the first of which is entity 64.
+    ///
+    /// It has run for 300 ms, as a level has before the first player enters.
     pub(super) fn new(models: &[Corners], entities: &str) -> Self {
         Self::of(Ruleset::BASEQ3, models, entities)
     }
@@ -47,7 +49,7 @@ impl TestLevel {
         level
     }
 
-    /// The same at the very moment of its load.
+    /// Creates the hall at the time of its load.
     pub(super) fn fresh(ruleset: &'static Ruleset, models: &[Corners], entities: &str) -> Self {
         let map = Bsp::load(&hall(models, entities)).expect("a sound map");
         let world = World::new(map, TracePrecision::Single).expect("a world");
@@ -64,14 +66,14 @@ impl TestLevel {
         self.game.run_frame(&mut self.host, self.now);
     }
 
-    /// Frames of 50 ms for so long.
+    /// Runs frames of 50 ms for a time.
     pub(super) fn run(&mut self, ms: i32) {
         for _ in 0..ms / FRAME_MS {
             self.frame(FRAME_MS);
         }
     }
 
-    /// A player who stands at a place.
+    /// Joins a player at an origin.
     pub(super) fn join(&mut self, number: usize, at: [f32; 3]) -> ClientNum {
         let client = ClientNum::new(number).expect("a client number");
         self.host.userinfos[number] = "\\name\\somebody\\model\\sarge".to_owned();
@@ -81,7 +83,7 @@ impl TestLevel {
         client
     }
 
-    /// Somebody who watches from a place.
+    /// Joins a spectator at an origin.
     pub(super) fn watch(&mut self, number: usize, at: [f32; 3]) -> ClientNum {
         let client = self.join(number, at);
         let words = crate::model::Words::parse("team spectator");
@@ -102,7 +104,7 @@ impl TestLevel {
         }
     }
 
-    /// A frame in which a player's command says nothing.
+    /// Runs a frame with an empty usercmd of a player.
     pub(super) fn stand(&mut self, client: ClientNum) {
         self.now = self.now + FRAME_MS;
         let command =
@@ -134,7 +136,7 @@ impl TestLevel {
         self.game.with(&mut self.host, |cx, sys| use_entity(cx, sys, entity(number), activator));
     }
 
-    /// Events that stand by themselves: number, parameter, place.
+    /// Returns the temporary entities: event, parameter, origin.
     pub(super) fn temp_entities(&self) -> Vec<(i32, i32, Vec3)> {
         let numbers = self.game.entities.numbers();
         let states = numbers.filter_map(|number| Some(self.game.entities.get(number)?.state));
@@ -142,7 +144,7 @@ impl TestLevel {
         events.map(|state| (state.e_type - 13, state.event_parm, state.pos.base)).collect()
     }
 
-    /// The number of a sound's name.
+    /// Returns the index of a sound.
     pub(super) fn sound(&self, name: &str) -> i32 {
         let at = |place: i32| usize::from(configstring::SOUNDS) + place as usize;
         (1..256)
@@ -157,7 +159,7 @@ impl TestLevel {
         self.host.configstring(ConfigIndex::new(index).expect("an index"))
     }
 
-    /// Whether the two halves of the hall see each other.
+    /// Whether the areas of the two halves are connected.
     pub(super) fn is_open(&self) -> bool {
         let areas = self.host.world().expect("a world").areas();
         areas.connected(areas.number(0), areas.number(1))
@@ -168,7 +170,7 @@ pub(super) fn entity(number: usize) -> EntityNum {
     EntityNum::new(number).expect("an entity number")
 }
 
-/// The map file of a hall whose halves, left and right of x = 0, are areas of their own.
+/// Builds the map file of a hall with an area on each side of x = 0.
 fn hall(models: &[Corners], entities: &str) -> Vec<u8> {
     let block = |[mins, maxs]: Corners| Block { mins, maxs, contents: 1, surface_flags: 0 };
     let (near, far) = (HALF, HALF + WALL);

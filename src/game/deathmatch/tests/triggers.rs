@@ -1,4 +1,4 @@
-//! Triggers: their activators and their rates.
+//! Triggers: activators and intervals.
 
 use super::{
     super::movers::MoverState,
@@ -7,12 +7,12 @@ use super::{
 };
 use crate::bg::Persistent;
 
-/// A space in the middle of the hall.
+/// Trigger box in the center of the hall.
 pub(super) const SPACE: Corners = [[-32.0, -32.0, 0.0], [32.0, 32.0, 64.0]];
-/// Something whose event tells that it was used: entity 65 after a trigger.
+/// Speaker whose event shows its use: entity 65 after a trigger.
 const SPEAKER: &str = "{ classname target_speaker noise a targetname s }\n";
 
-/// How often the speaker was used, as far as its event counts: modulo 4, and 0 for never.
+/// Returns the number of uses of a speaker, modulo 4, by its event counter.
 fn plays(level: &TestLevel, number: usize) -> i32 {
     level.entity(number).state.event >> 8
 }
@@ -23,7 +23,7 @@ fn of_trigger(keys: &str) -> TestLevel {
 }
 
 #[test]
-fn a_trigger_fires_rests_and_fires_again() {
+fn trigger_fires_again_after_its_wait() {
     let mut level = of_trigger("");
     let client = level.join(0, [0.0, 0.0, STANDING]);
     level.stand(client);
@@ -36,7 +36,7 @@ fn a_trigger_fires_rests_and_fires_again() {
 }
 
 #[test]
-fn a_trigger_without_a_rest_fires_once_and_is_gone() {
+fn trigger_without_wait_fires_once() {
     let mut level = of_trigger("wait -1");
     let client = level.join(0, [0.0, 0.0, STANDING]);
     level.stand(client);
@@ -47,7 +47,7 @@ fn a_trigger_without_a_rest_fires_once_and_is_gone() {
 }
 
 #[test]
-fn a_trigger_of_one_team_ignores_the_others() {
+fn team_trigger_ignores_other_teams() {
     for (flags, team, fires) in [(1, 1, 1), (1, 2, 0), (1, 0, 0), (2, 2, 1), (2, 1, 0), (0, 0, 1)] {
         let mut level = of_trigger(&format!("spawnflags {flags}"));
         let client = level.join(0, [600.0, 600.0, STANDING]);
@@ -59,7 +59,7 @@ fn a_trigger_of_one_team_ignores_the_others() {
 }
 
 #[test]
-fn trigger_always_fires_once_300_milliseconds_after_the_load() {
+fn trigger_always_fires_once_300_ms_after_load() {
     let text = format!("{{ classname trigger_always target s }}\n{SPEAKER}");
     let mut level = TestLevel::fresh(crate::game::Ruleset::BASEQ3, &[], &text);
     level.frame(250);
@@ -69,7 +69,7 @@ fn trigger_always_fires_once_300_milliseconds_after_the_load() {
 }
 
 #[test]
-fn a_timer_fires_by_itself_and_use_toggles_it() {
+fn timer_repeats_and_use_toggles_it() {
     let timer = |keys: &str| {
         let text = format!("{{ classname func_timer target s {keys} }}\n{SPEAKER}");
         TestLevel::fresh(crate::game::Ruleset::BASEQ3, &[], &text)
@@ -95,7 +95,7 @@ fn a_timer_fires_by_itself_and_use_toggles_it() {
 }
 
 #[test]
-fn relays_fire_all_or_one() {
+fn relays_fire_all_or_one_target() {
     let two = "{ classname target_speaker noise a targetname s }\n\
         { classname target_speaker noise b targetname s }\n";
     let mut level = TestLevel::new(&[], &format!("{{ classname target_relay target s }}\n{two}"));
@@ -115,7 +115,7 @@ fn relays_fire_all_or_one() {
 }
 
 #[test]
-fn a_delay_fires_later() {
+fn delay_fires_after_its_wait() {
     for (keys, ms) in [("", 1000), ("wait 2", 2000), ("delay 3 wait 2", 3000)] {
         let text = format!("{{ classname target_delay target s {keys} }}\n{SPEAKER}");
         let mut level = TestLevel::new(&[], &text);
@@ -128,7 +128,7 @@ fn a_delay_fires_later() {
 }
 
 #[test]
-fn what_fires_itself_in_circles_ends() {
+fn circular_targets_terminate() {
     // Each of 40 relays fires the 39 others, 16 links deep.
     let text = "{ classname target_relay targetname a target a }\n".repeat(40);
     let speaker = SPEAKER.replace("targetname s", "targetname a");
@@ -155,7 +155,7 @@ fn health(level: &TestLevel) -> i32 {
 }
 
 #[test]
-fn places_hurt_every_100_milliseconds_or_every_second() {
+fn hurt_trigger_damages_every_100_ms_or_second() {
     for (keys, points, ms) in [("", 5, 100), ("dmg 7", 7, 100), ("spawnflags 16", 5, 1000)] {
         let place = format!("{{ classname trigger_hurt model *1 targetname h {keys} }}\n");
         let mut level = TestLevel::new(&[SPACE], &format!("{place}{SPOT}"));
@@ -181,7 +181,7 @@ fn places_hurt_every_100_milliseconds_or_every_second() {
 }
 
 #[test]
-fn places_that_hurt_may_start_off_and_be_unheard() {
+fn hurt_trigger_can_start_off_and_silent() {
     let place = "{ classname trigger_hurt model *1 targetname h spawnflags 5 }\n";
     let mut level = TestLevel::new(&[SPACE], &format!("{place}{SPOT}"));
     let client = level.join(0, [0.0, 0.0, STANDING]);
@@ -195,7 +195,7 @@ fn places_that_hurt_may_start_off_and_be_unheard() {
 }
 
 #[test]
-fn some_places_hurt_whatever_protects() {
+fn hurt_trigger_can_ignore_protection() {
     for (flags, lost) in [(0, 0), (8, 5)] {
         let place = format!("{{ classname trigger_hurt model *1 spawnflags {flags} }}\n");
         let mut level = TestLevel::new(&[SPACE], &format!("{place}{SPOT}"));
@@ -208,7 +208,7 @@ fn some_places_hurt_whatever_protects() {
 }
 
 #[test]
-fn who_watches_opens_no_door_and_fires_nothing() {
+fn spectator_activates_no_mover_or_trigger() {
     let mut level = of_trigger("");
     let client = level.watch(0, [0.0, 0.0, STANDING]);
     level.stand_for(client, 200);
