@@ -1,17 +1,16 @@
-//! One end of a connection: numbers, checks, cuts and hides what leaves, and undoes that with what
-//! arrives.
+//! Sequenced channel to one peer: sequence numbers, checksums, fragments, scrambling.
 //!
 //! ```text
 //! receive ─ datagram: checksum, number, fragments ─ message, still scrambled
 //!    unscramble_client_message / unscramble_server_message (see `unscramble`) ─ parse ─ commit
 //!
-//! send ─┬ idle: number, scramble, a datagram at once ──── whole, or its first fragment
-//!       └ busy: waits clear and without a number ─ transmit_next: a fragment, or the next message
+//! send ─┬ idle: number, scramble, send the whole message or its first fragment at once
+//!       └ busy: queue unscrambled, without a number ─ transmit_next: a fragment, or the next message
 //! ```
 //!
-//! Invariants: a message's number and key are fixed when its first datagram leaves, in the order of
-//! [`Channel::send`]; the key's text is the one that was saved with the message; a received number
-//! counts only once it is committed. Source: Quake III protocol 68, ioquake3 protocol 71: netchan.
+//! Invariants: a message's number and key are fixed when its first datagram is sent, in the order
+//! of [`Channel::send`]; the key's text is the one given with the message; a received number counts
+//! only after its commit. Source: Quake III protocol 68, ioquake3 protocol 71: netchan.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -31,100 +30,103 @@ use crate::{
     },
 };
 
-/// Lost messages in a row that are believed without a checksum.
+/// Largest believed gap in sequence numbers without a checksum.
 pub const MAX_LOST: u32 = 2048;
-/// The same before anything was committed: a peer counts from 1, so what begins far from it is likely
-/// left over from an earlier connection.
+/// Largest believed gap before the first commit. A peer counts from 1, so a higher number probably
+/// belongs to an earlier connection.
 pub const MAX_LOST_AT_START: u32 = 64;
-/// Lost messages in a row beyond which nothing is believed: more than a client at 125 packets a second
-/// sends within the usual timeout of 200 seconds. A checksum alone does not vouch for a jump: for numbers
-/// one above a large power of two few values are possible, whatever the challenge.
+/// Largest believed gap at all: more than a client at 125 packets per second sends within the usual
+/// timeout.
+///
+/// That timeout is 200 seconds. A checksum is not proof of a jump: numbers just above a large power
+/// of two have few possible checksums under all challenges.
 pub const MAX_JUMP: u32 = 1 << 15;
-/// Messages that may wait behind fragments.
+/// Maximum number of messages queued behind fragments.
 pub const MAX_QUEUED: usize = 8;
-/// From here on numbers run out, at twenty messages a second after twenty months.
+/// Sequence number from which a connection should end: twenty months at twenty messages per second.
 const EXHAUSTED: Sequence = Sequence(1 << 30);
-/// A fragment of the number behind this one would look connectionless.
+/// Last usable number. A fragment of the next one would look connectionless.
 const LAST_SEQUENCE: Sequence = Sequence(Sequence::MASK - 1);
 
-/// Why a datagram was dropped. Where the channel stands has not changed.
+/// Reasons to drop a datagram. The channel's state is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DropReason {
-    /// It has no header.
+    /// Missing or invalid header.
     #[error(transparent)]
     Header(#[from] HeaderError),
-    /// Made by somebody who does not know the challenge.
+    /// Wrong checksum: the sender does not know the challenge.
     #[error("wrong checksum in message {0}")]
     Checksum(Sequence),
-    /// A duplicate, or overtaken by a newer message.
+    /// Duplicate, or overtaken by a newer message.
     #[error("message {sequence} after message {last}")]
     Old {
-        /// Its number.
+        /// Number of the message.
         sequence: Sequence,
-        /// The newest number committed.
+        /// Newest committed number.
         last: Sequence,
     },
-    /// Further ahead than any peer can be.
+    /// Farther ahead than any peer can be.
     #[error("message {sequence} after message {last}, too far ahead")]
     FarAhead {
-        /// Its number.
+        /// Number of the message.
         sequence: Sequence,
-        /// The newest number committed.
+        /// Newest committed number.
         last: Sequence,
     },
-    /// A fragment that does not continue its message.
+    /// Fragment that does not continue its message.
     #[error(transparent)]
     Fragment(#[from] FragmentError),
-    /// More bytes than a message has.
-    #[error("a message of {0} bytes")]
+    /// Longer than the largest message.
+    #[error("message too long: {0} bytes")]
     TooLong(usize),
 }
 
-/// A whole message that arrived. It counts once it is handed to [`Channel::commit`].
+/// A complete received message. It counts once it is passed to [`Channel::commit`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a message that is not committed never arrived"]
 pub struct ReceivedMessage {
-    /// Its number.
+    /// Number of the message.
     pub sequence: Sequence,
-    /// Messages that were skipped before it: lost, or late and now never taken.
+    /// Number of skipped messages before it: lost, or late and dropped from now on.
     pub lost: u32,
-    /// No checksum vouches for it and its number is implausibly far ahead: commit it only if every part
-    /// of it could be read, or one forged datagram makes all genuine ones look old.
+    /// Whether its number is implausibly far ahead without a checksum. Commit it only if it is
+    /// decoded completely; otherwise one forged datagram makes all genuine ones look old.
     pub far_ahead: bool,
 }
 
-/// Why a message was not sent.
+/// Reasons why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
-    /// Longer than any message.
-    #[error("a message of {0} bytes, more than {MAX_MESSAGE_LEN}")]
+    /// Longer than the largest message.
+    #[error("message too long: {0} bytes (max {MAX_MESSAGE_LEN})")]
     TooLong(usize),
-    /// Too many wait already.
-    #[error("{MAX_QUEUED} messages wait behind fragments")]
+    /// Queue full.
+    #[error("{MAX_QUEUED} messages queued behind fragments")]
     QueueFull,
-    /// The connection has used up its numbers.
+    /// Sequence numbers used up.
     #[error("no message numbers left")]
     Exhausted,
-    /// A client's message that does not begin with the numbers its key is made of.
-    #[error("a client message without its beginning")]
+    /// Client message without the header that its key is made of.
+    #[error("client message without header")]
     Headless,
 }
 
-/// A datagram that left.
+/// A sent datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmitted<K> {
-    /// The number its message got.
+    /// Number of its message.
     pub sequence: Sequence,
-    /// What the caller sent the message as.
+    /// The caller's `kind` of the message.
     pub kind: K,
-    /// Whether it begins the message: the number is fixed now.
+    /// Whether it is the first of its message: the number is fixed now.
     pub first: bool,
-    /// Whether it ends the message: now the other end can have it. True for every copy of the last fragment.
+    /// Whether it is the last of its message, which the peer may now have. True for every copy of
+    /// the last fragment.
     pub last: bool,
 }
 
-/// One end of a connection. `K` is what the caller wants to be told when a message leaves, for instance
-/// whether it is a gamestate.
+/// One side of a connection. `K` identifies messages to the caller when they are sent, e.g. as a
+/// gamestate.
 #[derive(Debug)]
 pub struct Channel<K = ()> {
     end: ChannelSide,
@@ -142,7 +144,7 @@ pub struct Channel<K = ()> {
     fragment_copies: u8,
 }
 
-/// The message whose fragments are leaving.
+/// Message in transmission as fragments.
 #[derive(Debug)]
 struct Unsent<K> {
     sequence: Sequence,
@@ -150,7 +152,7 @@ struct Unsent<K> {
     pieces: OutgoingFragments,
 }
 
-/// A message that waits, clear and without a number.
+/// Queued message, unscrambled and without a number.
 #[derive(Debug)]
 struct Queued<K> {
     message: Vec<u8>,
@@ -159,7 +161,7 @@ struct Queued<K> {
     kind: K,
 }
 
-/// What a message is to be scrambled with, as far as it is known before the message has a number.
+/// Scrambling key of a message that may not have a number yet.
 #[derive(Clone, Copy, Debug)]
 enum Key {
     Clear,
@@ -168,7 +170,7 @@ enum Key {
 }
 
 impl<K: Copy> Channel<K> {
-    /// The channel of a new connection. `end` is ours; `qport` is the client's.
+    /// Creates the channel of a new connection. `end` is our side; `qport` is the client's.
     #[must_use]
     pub fn new(
         end: ChannelSide,
@@ -193,8 +195,8 @@ impl<K: Copy> Channel<K> {
         }
     }
 
-    /// The same connection further on: for a relay or a replay that joins in its middle. The next
-    /// message to leave is `next_sequence`, the newest that arrived is `last_received`.
+    /// Moves a new channel to the middle of a connection, for a relay or a replay. The next message
+    /// sent is `next_sequence`, the newest received is `last_received`.
     #[must_use]
     pub fn resumed(self, next_sequence: Sequence, last_received: Sequence) -> Self {
         Self { next_sequence, last_received, ..self }
@@ -212,32 +214,32 @@ impl<K: Copy> Channel<K> {
         BitReader::with_encoding(self.protocol.encoding, message)
     }
 
-    /// The number that opened the connection.
+    /// Challenge of the connection.
     #[must_use]
     pub fn challenge(&self) -> Challenge {
         self.challenge
     }
 
-    /// The client's number.
+    /// Qport of the client.
     #[must_use]
     pub fn qport(&self) -> Qport {
         self.qport
     }
 
-    /// The newest message committed, which this end's messages acknowledge; 0 when there is none.
+    /// Newest committed message, which our messages acknowledge; 0 when there is none.
     #[must_use]
     pub fn last_received(&self) -> Sequence {
         self.last_received
     }
 
-    /// Messages of the other end that never arrived, over the whole connection.
+    /// Number of the peer's lost messages over the whole connection.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// The number of the next message that begins to leave. While the channel [is busy] that may be an
-    /// earlier message than the next one sent.
+    /// Number of the next message whose transmission starts. While the channel [is busy], that may
+    /// be an earlier message than the next one passed to [`Channel::send`].
     ///
     /// [is busy]: Channel::is_busy
     #[must_use]
@@ -245,32 +247,34 @@ impl<K: Copy> Channel<K> {
         self.next_sequence
     }
 
-    /// The newest message that has left whole. The other end can acknowledge none that is newer.
+    /// Newest message sent completely. The peer cannot acknowledge a newer one.
     #[must_use]
     pub fn last_sent(&self) -> Sequence {
         self.last_sent
     }
 
-    /// Length of the last datagram that left, in bytes, header included; 0 before the first.
+    /// Length of the last datagram sent, in bytes, header included; 0 before the first.
     #[must_use]
     pub fn last_datagram_len(&self) -> usize {
         self.last_datagram_len
     }
 
-    /// Whether so many messages have left that the connection should end politely.
+    /// Whether sequence numbers are nearly used up and the connection should end.
     #[must_use]
     pub fn outgoing_exhausted(&self) -> bool {
         self.next_sequence >= EXHAUSTED
     }
 
-    /// Takes a datagram. When it completes a message, fills `message` with it, still scrambled, and
-    /// returns what to hand to [`Channel::commit`] once the message has proved good; `None` when more
-    /// fragments are awaited.
+    /// Handles a datagram.
     ///
-    /// Connectionless datagrams and those of strangers are the caller's to keep away.
+    /// When it completes a message, fills `message` with it, still scrambled. The result is to be
+    /// passed to [`Channel::commit`] once the message is decoded; `None` while fragments are
+    /// missing.
+    ///
+    /// The caller filters connectionless datagrams and those of other peers.
     ///
     /// # Errors
-    /// [`DropReason`]; `message` is untouched then.
+    /// [`DropReason`]; `message` is unchanged then.
     pub fn receive(
         &mut self,
         datagram: &[u8],
@@ -305,8 +309,8 @@ impl<K: Copy> Channel<K> {
         Ok(whole.then_some(ReceivedMessage { sequence, lost, far_ahead }))
     }
 
-    /// Counts a message as received: it proved good. Older ones are dropped from now on, an older
-    /// assembly is given up. Only now may the other end's port be followed.
+    /// Accepts a decoded message. Older messages are dropped from now on, and an older reassembly
+    /// is discarded. Only after this may the peer's port be followed.
     pub fn commit(&mut self, received: ReceivedMessage) {
         if received.sequence.distance(self.last_received) > 0 {
             self.last_received = received.sequence;
@@ -315,25 +319,27 @@ impl<K: Copy> Channel<K> {
         }
     }
 
-    /// Sets how often each fragment is sent, for messages that begin to leave from now on. The other end
-    /// ignores a fragment that it has, so that a second copy only replaces a lost first one.
+    /// Sets the number of copies of each fragment, for messages whose transmission starts later.
+    /// The peer ignores a fragment that it has, so a second copy only replaces a lost first one.
     pub fn set_fragment_copies(&mut self, copies: u8) {
         self.fragment_copies = copies;
     }
 
-    /// Whether fragments or messages wait for [`Channel::transmit_next`]. No snapshot should be made
-    /// meanwhile, for nobody knows what number it would get.
+    /// Whether fragments or messages wait for [`Channel::transmit_next`]. No snapshot should be
+    /// built meanwhile, because its sequence number is not known.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.unsent.is_some() || !self.queue.is_empty()
     }
 
-    /// Sends a message. When the channel is idle, appends its only or first datagram to `out` and says
-    /// so; when it is busy the message waits, nothing is appended, and the result is `None`.
+    /// Sends a message.
     ///
-    /// `text` is that of the command which the message acknowledges. `kind` comes back with every
-    /// datagram of the message. A client sends the rest at once, by [`Channel::transmit_next`] until
-    /// nothing is left; a server does so as the client's rate allows.
+    /// An idle channel appends the only or first datagram to `out` and returns it. A busy channel
+    /// queues the message and returns `None`.
+    ///
+    /// `text` is that of the command which the message acknowledges. `kind` is returned with every
+    /// datagram of the message. A client sends the rest at once, by [`Channel::transmit_next`]
+    /// until nothing is left; a server sends it as the client's rate allows.
     ///
     /// # Errors
     /// [`SendError`]; nothing was sent or queued then.
@@ -362,21 +368,21 @@ impl<K: Copy> Channel<K> {
         Ok(None)
     }
 
-    /// Appends one more datagram to `out`: the next fragment, or the beginning of the next message that
-    /// waits. `None` when nothing waits.
+    /// Appends one more datagram to `out`: the next fragment, or the start of the next queued
+    /// message. `None` when nothing is left.
     pub fn transmit_next(&mut self, out: &mut Vec<u8>) -> Option<Transmitted<K>> {
         if self.unsent.is_some() {
-            return self.send_piece(out);
+            return self.send_fragment(out);
         }
         let Queued { message, key, text, kind } = self.queue.pop_front()?;
         if self.queue.is_empty() {
-            // Waiting is rare; an idle channel holds no memory for it.
+            // The queue is rarely used; an idle channel holds no memory for it.
             self.queue = VecDeque::new();
         }
         Some(self.begin(&message, key, text.as_bytes(), kind, out))
     }
 
-    /// Forgets everything that waits to be sent, for instance because the level it tells of has ended.
+    /// Drops everything not yet sent, e.g. because the level has ended.
     pub fn clear_unsent(&mut self) {
         self.unsent = None;
         self.queue = VecDeque::new();
@@ -394,7 +400,7 @@ impl<K: Copy> Channel<K> {
         }
     }
 
-    /// Gives a message its number and key, and sends its only or first datagram.
+    /// Assigns number and key to a message, and sends its only or first datagram.
     fn begin(
         &mut self,
         message: &[u8],
@@ -428,8 +434,8 @@ impl<K: Copy> Channel<K> {
         Transmitted { sequence, kind, first: true, last: true }
     }
 
-    /// Sends the next fragment of the message that is leaving.
-    fn send_piece(&mut self, out: &mut Vec<u8>) -> Option<Transmitted<K>> {
+    /// Sends the next fragment of the current message.
+    fn send_fragment(&mut self, out: &mut Vec<u8>) -> Option<Transmitted<K>> {
         let mut unsent = self.unsent.take()?;
         let transmitted = self.write_piece(unsent.sequence, unsent.kind, &mut unsent.pieces, out);
         if !unsent.pieces.is_done() {

@@ -1,39 +1,39 @@
-//! Fragments of one message, incoming and outgoing.
+//! Fragments of messages: reassembly and transmission.
 //!
-//! A message of [`FRAGMENT_LEN`] bytes or more travels as several datagrams with one sequence number.
-//! All but the last are full; the last is shorter, if need be empty: so the other end knows that the
-//! message is whole. A lost fragment is never requested again: its message is lost. A sender may send every
-//! fragment more than once instead, as receivers ignore a fragment that they have.
+//! A message of [`FRAGMENT_LEN`] bytes or more is sent as several datagrams with one sequence
+//! number. All but the last are full; the last is shorter or empty, which marks the end of the
+//! message. A lost fragment is never requested again: its message is lost. A sender may send every
+//! fragment several times instead, because receivers ignore duplicates.
 //!
-//! Invariants: one message at most is assembled and one sent; an assembly never exceeds the largest
-//! message, and its only allocation is made by a first fragment and freed with the assembly.
-//! Source: Quake III protocol 68, netchan receiving and sending.
+//! Invariants: one message at most is reassembled and one sent; a reassembly never exceeds the
+//! largest message, and its only allocation is made by a first fragment and freed with the
+//! reassembly. Source: Quake III protocol 68, netchan receiving and sending.
 
 use thiserror::Error;
 
 use super::header::{FRAGMENT_LEN, FragmentRange};
 use crate::model::{Sequence, limits::MAX_MESSAGE_LEN};
 
-/// Why a fragment was not taken. What was collected before stays.
+/// Reasons to drop a fragment. The reassembly is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FragmentError {
-    /// It does not begin where the collected bytes end.
-    #[error("a fragment from byte {start} where {expected} was due")]
+    /// Start other than the end of the collected bytes.
+    #[error("fragment at byte {start} (expected {expected})")]
     Misplaced {
-        /// Where it begins.
+        /// Offset of the fragment.
         start: u16,
         /// Bytes collected.
         expected: usize,
     },
-    /// The message would exceed the largest.
-    #[error("fragments of {0} bytes, more than a message holds")]
+    /// Message longer than the largest.
+    #[error("fragments too long: {0} bytes")]
     TooLong(usize),
-    /// Its sequence number is so far ahead that it is not believed while one nearer is assembled.
-    #[error("a fragment far ahead of the message being assembled")]
+    /// Sequence number too far ahead to be believed while a nearer message is reassembled.
+    #[error("fragment far ahead of the reassembled message")]
     FarAhead,
 }
 
-/// The message being put together, if any.
+/// Message in reassembly, if any.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
     current: Option<Collected>,
@@ -47,7 +47,7 @@ struct Collected {
 }
 
 impl Reassembly {
-    /// Takes a fragment of the message `sequence`, and moves the message to `message` when it is whole.
+    /// Handles a fragment of the message `sequence`, and moves the complete message to `message`.
     /// `far_ahead` marks a sequence number that is not to be believed.
     pub(super) fn take(
         &mut self,
@@ -75,7 +75,7 @@ impl Reassembly {
         Ok(true)
     }
 
-    /// What was collected of that message. A first fragment of another one starts over.
+    /// Returns the collected bytes of a message. A first fragment of another one starts over.
     fn collected_for(
         &mut self,
         sequence: Sequence,
@@ -99,44 +99,44 @@ impl Reassembly {
         }))
     }
 
-    /// Gives up a message that is not newer than `sequence`.
+    /// Discards a message that is not newer than `sequence`.
     pub(super) fn forget_until(&mut self, sequence: Sequence) {
         if self.current.as_ref().is_some_and(|current| current.sequence.distance(sequence) <= 0) {
             self.current = None;
         }
     }
 
-    /// Whether what is collected can have been collected, `newest` being the newest message that counts.
+    /// Checks the reassembly. `newest` is the newest committed message.
     pub(super) fn check_invariants(&self, newest: Sequence) -> Result<(), String> {
         let Some(Collected { sequence, bytes, .. }) = &self.current else { return Ok(()) };
         let (len, capacity) = (bytes.len(), bytes.capacity());
         if sequence.distance(newest) <= 0 {
-            return Err(format!("message {sequence} is assembled though {newest} was taken"));
+            return Err(format!("message {sequence} is reassembled after commit of {newest}"));
         }
         if len == 0 || len % FRAGMENT_LEN != 0 {
-            return Err(format!("{len} bytes are collected, which full fragments do not make"));
+            return Err(format!("{len} bytes collected, not a multiple of full fragments"));
         }
         if len > MAX_MESSAGE_LEN || capacity > MAX_MESSAGE_LEN {
-            return Err(format!("{len} bytes are collected in room for {capacity}"));
+            return Err(format!("{len} bytes collected with a capacity of {capacity}"));
         }
         Ok(())
     }
 
-    /// Whether a message is being assembled.
+    /// Whether no message is in reassembly.
     #[cfg(test)]
     pub(super) fn is_idle(&self) -> bool {
         self.current.is_none()
     }
 }
 
-/// A message that leaves piece by piece.
+/// Message in transmission as fragments.
 #[derive(Debug)]
 pub(super) struct OutgoingFragments {
     bytes: Vec<u8>,
     start: usize,
-    /// Times that each fragment is sent, at least 1.
+    /// Copies of each fragment, at least 1.
     copies: u8,
-    /// Times that the fragment at `start` was sent.
+    /// Copies sent of the fragment at `start`.
     sent: u8,
     is_done: bool,
 }
@@ -147,22 +147,22 @@ impl OutgoingFragments {
         Self { bytes, start: 0, copies: copies.max(1), sent: 0, is_done: false }
     }
 
-    /// Whether nothing has left yet.
+    /// Whether nothing is sent yet.
     pub(super) fn is_first(&self) -> bool {
         self.start == 0 && self.sent == 0
     }
 
-    /// Whether every copy of every fragment has left.
+    /// Whether every copy of every fragment is sent.
     pub(super) fn is_done(&self) -> bool {
         self.is_done
     }
 
-    /// Whether every fragment has left once, so that the other end can have the message.
+    /// Whether every fragment is sent once, so that the peer may have the message.
     pub(super) fn have_left_once(&self) -> bool {
         self.is_done || self.sent > 0 && self.start + FRAGMENT_LEN > self.bytes.len()
     }
 
-    /// Whether what has left and what is left can be so.
+    /// Checks the progress of the transmission.
     pub(super) fn check_invariants(&self) -> Result<(), String> {
         let (start, len) = (self.start, self.bytes.len());
         if self.is_done || self.sent >= self.copies {
@@ -177,8 +177,8 @@ impl OutgoingFragments {
         Ok(())
     }
 
-    /// The next piece with its place, or the last one again until all its copies have left. A piece that
-    /// is not full is the last.
+    /// Returns the next fragment with its range, or the last one again until all its copies are
+    /// sent. A fragment that is not full is the last.
     pub(super) fn take(&mut self) -> (FragmentRange, &[u8]) {
         let start = self.start;
         let len = (self.bytes.len() - start).min(FRAGMENT_LEN);
@@ -198,7 +198,7 @@ mod tests {
 
     const FULL: [u8; FRAGMENT_LEN] = [7; FRAGMENT_LEN];
 
-    /// A fragment for `assembly`, its length told by its bytes.
+    /// A fragment for `assembly`, whose bytes give its length.
     fn put(
         assembly: &mut Reassembly,
         sequence: u32,
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn n5_overlap_and_gap_are_dropped_and_the_collected_part_is_kept() {
+    fn n5_overlapping_or_misplaced_fragment_keeps_collected_part() {
         let mut assembly = Reassembly::default();
         assert_eq!(put(&mut assembly, 1, 0, &FULL), Ok(None));
         for start in [0, 650, 1299, 1301, 2600, 0x8000, 0xffff] {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn n6_a_piece_that_begins_beyond_any_message_allocates_nothing() {
+    fn n6_fragment_beyond_any_message_allocates_nothing() {
         let mut assembly = Reassembly::default();
         assert!(put(&mut assembly, 1, 0x8000, &FULL).is_err());
         assert!(assembly.is_idle());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn n8_a_first_fragment_of_another_message_starts_over() {
+    fn n8_first_fragment_of_another_message_starts_over() {
         let mut assembly = Reassembly::default();
         assert_eq!(put(&mut assembly, 5, 0, &FULL), Ok(None));
         assert_eq!(put(&mut assembly, 6, 0, &FULL), Ok(None));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn n9_a_message_without_its_empty_end_waits_for_a_newer_one() {
+    fn n9_message_without_last_fragment_waits_for_newer_one() {
         let mut assembly = Reassembly::default();
         assert_eq!(put(&mut assembly, 5, 0, &FULL), Ok(None));
         assembly.forget_until(Sequence(4));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forged_number_far_ahead_takes_no_assembly_away() {
+    fn forged_number_far_ahead_keeps_reassembly() {
         let mut assembly = Reassembly::default();
         let mut message = Vec::new();
         let span = FragmentRange { start: 0, len: 1300 };
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_have_been_collected_is_unsound() {
+    fn impossible_reassembly_violates_invariants() {
         let newest = Sequence(4);
         let mut assembly = Reassembly::default();
         assert_eq!(assembly.check_invariants(newest), Ok(()));
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_cannot_have_left_are_unsound() {
+    fn impossible_transmission_violates_invariants() {
         let pieces = |start, len| {
             let bytes = vec![0; len];
             OutgoingFragments { bytes, start, ..OutgoingFragments::new(Vec::new(), 2) }
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_end_with_one_that_is_not_full() {
+    fn fragments_end_with_one_that_is_not_full() {
         for (len, expected) in [
             (0, vec![(0, 0)]),
             (1299, vec![(0, 1299)]),

@@ -1,13 +1,13 @@
-//! What stands before a message, or a piece of one, in its datagram.
+//! Netchan header of a datagram.
 //!
 //! ```text
 //! u32 sequence, highest bit: a fragment | u16 qport | u32 checksum | u16 start | u16 len | bytes
 //!                                         to server   native only    └── fragment only ─┘
 //! ```
 //!
-//! All little endian. Which of the optional fields are there depends on the sender, on the framing and
-//! on the fragment bit; [`HeaderLayout`] is that table and drives reading and writing.
-//! Source: Quake III protocol 68, ioquake3 protocol 71: netchan headers and checksum.
+//! All little-endian. The optional fields depend on the sender, on the framing and on the fragment
+//! bit; [`HeaderLayout`] is that table and drives reading and writing. Source: Quake III protocol
+//! 68, ioquake3 protocol 71: netchan headers and checksum.
 
 use thiserror::Error;
 
@@ -16,28 +16,28 @@ use crate::{
     wire::protocol::{Framing, Protocol},
 };
 
-/// Bytes of a full fragment, and the length from which a message leaves in fragments.
+/// Length of a full fragment in bytes; messages of this length or more are fragmented.
 pub const FRAGMENT_LEN: usize = 1300;
-/// The longest header: native, from a client, of a fragment.
+/// Longest header in bytes: checksummed, from a client, of a fragment.
 pub const MAX_HEADER_LEN: usize = 14;
-/// The longest datagram a channel sends, in bytes.
+/// Longest datagram that a channel sends, in bytes.
 pub const MAX_DATAGRAM_LEN: usize = FRAGMENT_LEN + MAX_HEADER_LEN;
-/// The shortest datagram that a server can find a client by.
+/// Shortest datagram that identifies a client, in bytes.
 pub const MIN_CLIENT_DATAGRAM_LEN: usize = 6;
 
 const FRAGMENT_BIT: u32 = !Sequence::MASK;
 
-/// One of a connection's two ends.
+/// Side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelSide {
-    /// The end that accepted.
+    /// Server.
     Server,
-    /// The end that asked.
+    /// Client.
     Client,
 }
 
 impl ChannelSide {
-    /// The end that this one talks with.
+    /// Returns the opposite side.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -47,14 +47,14 @@ impl ChannelSide {
     }
 }
 
-/// Whether a datagram is a command outside any connection rather than part of one.
+/// Whether a datagram is connectionless.
 #[must_use]
 pub fn is_connectionless(datagram: &[u8]) -> bool {
     datagram.starts_with(&[0xff; 4])
 }
 
-/// Sequence and qport of a datagram that came to a server, by which it finds the client before it
-/// knows the protocol. `None` for what is too short, or connectionless.
+/// Returns sequence and qport of a client's datagram, before its protocol is known. `None` for
+/// short or connectionless datagrams.
 #[must_use]
 pub fn peek_client_header(datagram: &[u8]) -> Option<(Sequence, Qport)> {
     if is_connectionless(datagram) {
@@ -66,12 +66,13 @@ pub fn peek_client_header(datagram: &[u8]) -> Option<(Sequence, Qport)> {
     Some((Sequence(sequence), Qport(u16::from_le_bytes(*qport))))
 }
 
-/// Returns the protocol of a sequenced datagram, among the protocols with the number of `guess`: the
+/// Detects the protocol of a sequenced datagram, among those with the number of `guess`. It is the
 /// one whose header checksum is right, else the one without a checksum.
 ///
-/// Scrambled messages begin with Huffman codes, which are never the 0 of the first checksum. Of later
-/// ones, one in four billion passes for checksummed. A checksummed datagram of an earlier connection from
-/// the same address passes for scrambled. So the result holds only once the message was read to its end.
+/// Scrambled messages start with Huffman codes, which are never the 0 of the first checksum. Of
+/// later ones, one in four billion is mistaken for checksummed. A checksummed datagram of an
+/// earlier connection from the same address is mistaken for scrambled. The result is therefore
+/// valid only after the message is decoded completely.
 #[must_use]
 pub fn detect_protocol(
     guess: &'static Protocol,
@@ -89,53 +90,53 @@ pub fn detect_protocol(
     Protocol::with_number(guess.number).find(fits).or_else(without).unwrap_or(guess)
 }
 
-/// The checksum of a native header: who does not know the challenge cannot make one, save for message
-/// 1, where it is 0 under every challenge.
+/// Returns the checksum of a header. It requires the challenge, except for message 1, where it is 0
+/// under every challenge.
 #[must_use]
 pub const fn checksum(challenge: Challenge, sequence: Sequence) -> u32 {
     let challenge = challenge.0 as u32;
     challenge ^ sequence.0.wrapping_mul(challenge)
 }
 
-/// The fields of a header. One that the layout lacks is 0 when read and ignored when written.
+/// Fields of a header. A field that the layout lacks is 0 when read and ignored when written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Number of the message.
     pub sequence: Sequence,
-    /// Which client sends.
+    /// Qport of the client.
     pub qport: Qport,
     /// See [`checksum`].
     pub checksum: u32,
-    /// The piece that follows, when it is not the whole message.
+    /// Range of the fragment, unless the datagram has the whole message.
     pub fragment: Option<FragmentRange>,
 }
 
-/// Which piece of its message a fragment is, in bytes.
+/// Range of a fragment in its message, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FragmentRange {
     /// Offset in the message.
     pub start: u16,
-    /// Length; a full [`FRAGMENT_LEN`] says that more follows.
+    /// Length; a full [`FRAGMENT_LEN`] means that more fragments follow.
     pub len: u16,
 }
 
-/// Why a datagram has no header that could be read.
+/// Reasons why a header is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum HeaderError {
-    /// It ends inside its header.
-    #[error("{0} bytes are too short for a netchan header")]
+    /// Datagram that ends inside its header.
+    #[error("too short for a netchan header: {0} bytes")]
     Short(usize),
-    /// It announces a piece that no sender cuts, or more than it holds.
-    #[error("a fragment of {len} bytes announced, {left} are there")]
+    /// Fragment longer than any sender's, or than its datagram.
+    #[error("fragment of {len} bytes announced, {left} received")]
     FragmentLen {
-        /// Bytes announced.
+        /// Announced length, in bytes.
         len: u16,
         /// Bytes behind the header.
         left: usize,
     },
 }
 
-/// Which of the optional fields stand in a header.
+/// Optional fields of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderLayout {
     qport: bool,
@@ -143,16 +144,16 @@ pub struct HeaderLayout {
 }
 
 impl HeaderLayout {
-    /// The layout of what `sender` sends.
+    /// Returns the layout of datagrams from `sender`.
     #[must_use]
     pub const fn new(sender: ChannelSide, framing: Framing) -> Self {
         Self { qport: matches!(sender, ChannelSide::Client), checksum: framing.checksum }
     }
 
-    /// Splits a datagram into header and bytes. A fragment's bytes are as many as it announces.
+    /// Splits a datagram into header and payload. A fragment's payload has its announced length.
     ///
     /// # Errors
-    /// [`HeaderError`]. A connectionless datagram is the caller's to keep away.
+    /// [`HeaderError`]. The caller filters connectionless datagrams.
     pub fn read(self, datagram: &[u8]) -> Result<(Header, &[u8]), HeaderError> {
         let mut reader = Fields { rest: datagram, len: datagram.len() };
         let word = reader.u32()?;
@@ -192,10 +193,10 @@ impl HeaderLayout {
     }
 }
 
-/// Takes fields from the front of a datagram.
+/// Reader of fields from the front of a datagram.
 struct Fields<'a> {
     rest: &'a [u8],
-    /// Of the whole datagram.
+    /// Length of the whole datagram, in bytes.
     len: usize,
 }
 
@@ -219,7 +220,7 @@ impl Fields<'_> {
 mod tests {
     use super::*;
 
-    /// Every layout with its bytes spelled out: sender, protocol, fragment or not, header.
+    /// Every layout as bytes: sender, protocol, fragment or not, header.
     const LAYOUTS: [(ChannelSide, &Protocol, bool, &[u8]); 8] = [
         (ChannelSide::Client, Protocol::OA_71, false, &[5, 1, 0, 0, 0x34, 0x12]),
         (ChannelSide::Client, Protocol::IOQ3_71, false, &[5, 1, 0, 0, 0x34, 0x12, 9, 8, 7, 6]),
@@ -237,7 +238,7 @@ mod tests {
     ];
 
     #[test]
-    fn each_layout_is_written_and_read() {
+    fn header_layouts_round_trip() {
         for (sender, protocol, fragment, bytes) in LAYOUTS {
             let layout = HeaderLayout::new(sender, protocol.framing);
             let header = Header {
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn n6_a_fragment_longer_than_its_datagram_or_than_any_is_refused() {
+    fn n6_overlong_fragment_is_rejected() {
         let layout = HeaderLayout::new(ChannelSide::Server, Protocol::OA_71.framing);
         let datagram = |start: u16, len: u16, bytes: usize| {
             let mut datagram = vec![1, 0, 0, 0x80];
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_finds_clients_before_it_knows_the_protocol() {
+    fn client_header_is_read_before_protocol_is_known() {
         assert_eq!(
             peek_client_header(&[1, 0, 0, 0x80, 0x34, 0x12]),
             Some((Sequence(1), Qport(0x1234)))
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_wraps_and_ignores_the_fragment_bit() {
+    fn checksum_wraps_and_ignores_fragment_bit() {
         assert_eq!(checksum(Challenge(3), Sequence(5)), 3 ^ 15);
         assert_eq!(checksum(Challenge(-1), Sequence(2)), 0xffff_ffff ^ 0xffff_fffe);
         assert_eq!(checksum(Challenge(0), Sequence(2)), 0);

@@ -1,18 +1,18 @@
-//! One peer's numbered messages, at either end: headers, fragments, scrambling, reliable commands.
+//! Sequenced channel to one peer: headers, fragments, scrambling, reliable commands.
 //!
 //! ```text
-//! datagram ─ header ─ fragments ─ Channel ─ scramble ─ message (what `wire` reads and writes)
-//!                                    └──── commands: whose texts are the scrambling's key
+//! datagram ─ header ─ fragments ─ Channel ─ scramble ─ message (read and written by `wire`)
+//!                                    └──── reliable commands: their texts are the scrambling key
 //! ```
 //!
-//! A [`Channel`] stands at each end of a connection and speaks one [`Protocol`]. It knows nothing of
-//! what messages say beyond the numbers that begin them, for the key is made of those. It promises
-//! order, not arrival: a message may be lost, none comes twice or after a newer one. What must arrive
-//! is a reliable command, repeated in every message until it is acknowledged.
+//! A [`Channel`] is one side of a connection and has one [`Protocol`]. It reads no more of a
+//! message than the header numbers that the key is made of. Messages arrive in order or not at all:
+//! a message may be lost, none is delivered twice or after a newer one. Reliable commands are
+//! repeated in every message until they are acknowledged.
 //!
-//! Invariants: nothing received changes where a channel stands until the caller has found the whole
-//! message good and says so with [`Channel::commit`]; memory beyond a few hundred bytes is held only
-//! while a message is assembled or waits to be sent, and is bounded.
+//! Invariants: a received message changes a channel's state only after the caller has decoded it
+//! and calls [`Channel::commit`]; memory beyond a few hundred bytes is held only while a message is
+//! reassembled or queued, and is bounded.
 //! Source: Quake III protocol 68, ioquake3 protocol 71: netchan, scrambling, reliable commands.
 //!
 //! [`Protocol`]: crate::wire::protocol::Protocol

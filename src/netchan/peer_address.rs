@@ -1,15 +1,14 @@
-//! Where a peer is, as a server sees it: an address, and the qport that stays when a router gives the
-//! client another port.
+//! Address of a client: remote address and qport, with NAT rebinding.
 //!
-//! Invariant: the address changes only through [`PeerAddress::rebind`], which the caller calls for a message
-//! that proved good, and at most once a second: a forged datagram cannot take a client's place.
+//! Invariant: the address changes only through [`PeerAddress::rebind`], called for a decoded
+//! message, and at most once a second. A forged datagram therefore cannot take over a connection.
 //! Source: Quake III protocol 68, address and qport matching.
 
 use std::net::SocketAddr;
 
 use crate::model::{Millis, Qport};
 
-/// Least time between two changes of port.
+/// Minimum interval between two port changes.
 const REBIND_INTERVAL: Millis = Millis::seconds(1);
 
 /// Address and qport of a client.
@@ -20,38 +19,38 @@ pub struct PeerAddress {
     rebound_at: Option<Millis>,
 }
 
-/// How a datagram's sender compares with a client.
+/// Comparison of a datagram's source with a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressMatch {
-    /// The client, from where it was.
+    /// Same address and qport.
     Exact,
-    /// The client's host and qport from another port: the client, if the message proves good and no
-    /// other client is [`AddressMatch::Exact`].
+    /// Same host and qport, but another port. It is the client if the message is valid and no other
+    /// client is [`AddressMatch::Exact`].
     PortChanged,
-    /// Somebody else.
+    /// Another sender.
     Mismatch,
 }
 
 impl PeerAddress {
-    /// A client that proved its address.
+    /// Creates the address of a client that has proved it.
     #[must_use]
     pub const fn new(address: SocketAddr, qport: Qport) -> Self {
         Self { address, qport, rebound_at: None }
     }
 
-    /// Where messages go.
+    /// Destination of messages.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The number the client chose.
+    /// Qport of the client.
     #[must_use]
     pub const fn qport(&self) -> Qport {
         self.qport
     }
 
-    /// Whether a datagram from that address with that qport is this client's.
+    /// Compares the source of a datagram with this client.
     #[must_use]
     pub fn match_source(&self, from: SocketAddr, qport: Qport) -> AddressMatch {
         if qport != self.qport || from.ip().to_canonical() != self.address.ip().to_canonical() {
@@ -63,8 +62,8 @@ impl PeerAddress {
         }
     }
 
-    /// Sends messages to the port that a good message of this client came from, from now on. Returns
-    /// whether the port changed; it does not within a second of the last change.
+    /// Follows a valid message to its source port and returns whether the port changed. It does not
+    /// change within a second of the last change.
     pub fn rebind(&mut self, now: Millis, from: SocketAddr) -> bool {
         let too_soon = self.rebound_at.is_some_and(|last| now.since(last) < REBIND_INTERVAL);
         if from.port() == self.address.port() || too_soon {
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn host_and_qport_make_the_client_and_n11_the_port_decides_between_two() {
+    fn n11_client_matches_by_host_and_qport_then_port() {
         let remote = PeerAddress::new(at(1, 27_960), Qport(7));
         assert_eq!(remote.match_source(at(1, 27_960), Qport(7)), AddressMatch::Exact);
         assert_eq!(remote.match_source(at(1, 27_961), Qport(7)), AddressMatch::PortChanged);
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn n1_the_port_is_followed_at_most_once_a_second() {
+    fn n1_rebind_is_limited_to_once_a_second() {
         let mut remote = PeerAddress::new(at(1, 1), Qport(7));
         assert!(!remote.rebind(Millis(0), at(1, 1)));
         assert!(remote.rebind(Millis(0), at(1, 2)));

@@ -1,14 +1,14 @@
-//! What a datagram costs of a peer's rate: the time until the next may follow.
+//! Transmission time of a datagram under a peer's rate.
 //!
 //! Source: ioquake3's byte accounting, which counts the headers of IP and UDP.
 
-/// Bytes of IPv4 and UDP headers.
+/// Length of IPv4 and UDP headers, in bytes.
 const IPV4_OVERHEAD: u64 = 28;
-/// Bytes of IPv6 and UDP headers.
+/// Length of IPv6 and UDP headers, in bytes.
 const IPV6_OVERHEAD: u64 = 48;
 
-/// Milliseconds that a datagram of `datagram_len` bytes, netchan header included, takes at
-/// `rate_bytes_per_sec`, rounded down. A rate of 0 counts as 1.
+/// Returns the transmission time of a datagram in ms, rounded down. `datagram_len` includes the
+/// netchan header; a rate of 0 counts as 1.
 #[must_use]
 pub fn transmission_ms(datagram_len: usize, is_ipv6: bool, rate_bytes_per_sec: u32) -> u64 {
     let overhead = if is_ipv6 { IPV6_OVERHEAD } else { IPV4_OVERHEAD };
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_fragment_costs_what_was_measured() {
+    fn full_fragment_takes_measured_time() {
         for (rate, cost) in [(1000, 1336), (3000, 445), (25_000, 53)] {
             assert_eq!(transmission_ms(1308, false, rate), cost, "rate {rate}");
         }

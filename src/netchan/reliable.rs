@@ -1,15 +1,16 @@
-//! Reliable commands of one direction, as its sender and as its receiver keep them.
+//! Reliable commands of one direction, for sender and receiver.
 //!
-//! A command is repeated in every message until the other end acknowledges its number. The newest that
-//! was acknowledged keys the other end's messages, so its text stays until a later one takes its place.
+//! A command is repeated in every message until the peer acknowledges its number. The newest
+//! acknowledged command is the key of the peer's messages, so its text is kept until a later one
+//! replaces it.
 //!
 //! ```text
-//! acknowledged (text kept: the key) | acknowledged + 1 ..= last (sent again and again, at most 64)
+//! acknowledged (text kept: the key) | acknowledged + 1 ..= last (resent, at most 64)
 //! ```
 //!
 //! Invariants: numbers count from 1 without gaps; the texts kept are exactly those of
-//! `acknowledged..=last`, number 0 having the empty text; a text is one that the other end reads as it
-//! was written. Source: Quake III protocol 68, reliable commands.
+//! `acknowledged..=last`, with an empty text for number 0; the peer reads every text as it was
+//! written. Source: Quake III protocol 68, reliable commands.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -21,53 +22,53 @@ use crate::model::{
     text::truncated,
 };
 
-/// Longest text, in bytes, of either direction. One byte more fits too, but then the oldest peers leave
-/// its end unread and mistake it for what follows.
+/// Longest text of either direction, in bytes. With one byte more, the oldest engines leave the
+/// terminator unread and mistake it for the next operation.
 pub const MAX_COMMAND_LEN: usize = MAX_SERVER_COMMAND_LEN;
 
-/// Why a command was not added.
+/// Reasons why a command was not added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AddError {
-    /// The other end has not acknowledged for so long that it would lose commands. It is to be dropped.
-    #[error("{MAX_RELIABLE_COMMANDS} commands wait for acknowledgement")]
+    /// Too many unacknowledged commands: the peer would lose some and must be dropped.
+    #[error("{MAX_RELIABLE_COMMANDS} commands unacknowledged")]
     Overflow,
-    /// Longer than every peer can read.
-    #[error("a command of {0} bytes, more than {MAX_COMMAND_LEN}")]
+    /// Longer than every engine can read.
+    #[error("command too long: {0} bytes (max {MAX_COMMAND_LEN})")]
     TooLong(usize),
-    /// A zero byte inside, where the other end would stop reading.
-    #[error("a zero byte inside a command")]
+    /// Zero byte in the text, where the peer would stop reading.
+    #[error("zero byte in a command")]
     ZeroByte,
 }
 
-/// Why an acknowledgement cannot be true.
+/// Reasons why an acknowledgement is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AckError {
-    /// It names a command that was never sent.
+    /// Command that was never sent.
     #[error("command {acknowledged} acknowledged, the last is {last}")]
     Future {
-        /// The number acknowledged.
+        /// Acknowledged number.
         acknowledged: CommandNum,
-        /// The newest command.
+        /// Newest command.
         last: CommandNum,
     },
-    /// It is older than any other end that still follows can be.
-    #[error("command {acknowledged} acknowledged, {last} is too far ahead of it")]
+    /// Older than any peer that still follows can acknowledge.
+    #[error("command {acknowledged} acknowledged, too old: the last is {last}")]
     TooOld {
-        /// The number acknowledged.
+        /// Acknowledged number.
         acknowledged: CommandNum,
-        /// The newest command.
+        /// Newest command.
         last: CommandNum,
     },
 }
 
-/// Commands that this end sends.
+/// Commands that this side sends.
 ///
 /// Texts are shared: one that goes to every client is stored once.
 #[derive(Clone, Debug)]
 pub struct OutgoingCommands {
     last: CommandNum,
     acknowledged: CommandNum,
-    /// Of `acknowledged..=last`.
+    /// Texts of `acknowledged..=last`.
     texts: VecDeque<Arc<str>>,
 }
 
@@ -78,7 +79,7 @@ impl Default for OutgoingCommands {
 }
 
 impl OutgoingCommands {
-    /// No command yet.
+    /// Creates an empty queue.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -96,7 +97,7 @@ impl OutgoingCommands {
         self.add_within(MAX_RELIABLE_COMMANDS, text)
     }
 
-    /// Adds the command that says goodbye, for which one place more is kept.
+    /// Adds the disconnect command, for which one more slot is reserved.
     ///
     /// # Errors
     /// As [`OutgoingCommands::add`].
@@ -119,25 +120,25 @@ impl OutgoingCommands {
         Ok(self.last)
     }
 
-    /// The newest command's number.
+    /// Number of the newest command.
     #[must_use]
     pub fn last(&self) -> CommandNum {
         self.last
     }
 
-    /// The newest command that the other end is known to have.
+    /// Newest command that the peer has acknowledged.
     #[must_use]
     pub fn acknowledged(&self) -> CommandNum {
         self.acknowledged
     }
 
-    /// How many commands wait for acknowledgement.
+    /// Number of unacknowledged commands.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         self.texts.len() - 1
     }
 
-    /// The commands that belong into the next message, oldest first.
+    /// Iterates over the commands for the next message, oldest first.
     pub fn unacknowledged(&self) -> impl ExactSizeIterator<Item = (CommandNum, &Arc<str>)> {
         let first = self.acknowledged.0;
         self.texts
@@ -147,15 +148,16 @@ impl OutgoingCommands {
             .map(move |(at, text)| (CommandNum(first.wrapping_add_unsigned(at as u32)), text))
     }
 
-    /// The text of a command, from the newest acknowledged one on. Number 0 has the empty text.
+    /// Returns the text of a command, from the newest acknowledged one on. Number 0 has the empty
+    /// text.
     #[must_use]
     pub fn get(&self, number: CommandNum) -> Option<&Arc<str>> {
         let place = usize::try_from(number.distance(self.acknowledged)).ok()?;
         self.texts.get(place)
     }
 
-    /// The command whose number has that low byte: all that is readable for certain of a number in a
-    /// scrambled message, and enough, for far fewer than 256 are kept.
+    /// Returns the command whose number has this low byte. Only the low byte is always readable in
+    /// a scrambled message, and it is unique among the stored commands.
     #[must_use]
     pub fn get_by_low_byte(&self, low: u8) -> Option<(CommandNum, &Arc<str>)> {
         let place = low.wrapping_sub(self.acknowledged.0 as u8);
@@ -163,11 +165,11 @@ impl OutgoingCommands {
         self.texts.get(usize::from(place)).map(|text| (number, text))
     }
 
-    /// Notes that the other end has every command up to `number`. An older number than it said before
+    /// Records that the peer has every command up to `number`. A number older than the last one
     /// changes nothing.
     ///
     /// # Errors
-    /// [`AckError`]: the message that says so is not to be believed.
+    /// [`AckError`]: the message must be ignored.
     pub fn acknowledge(&mut self, number: CommandNum) -> Result<(), AckError> {
         let (acknowledged, last) = (number, self.last);
         match last.distance(number) {
@@ -184,25 +186,26 @@ impl OutgoingCommands {
         Ok(())
     }
 
-    /// Takes every command as acknowledged. A client does so when a server names one that is too old.
+    /// Marks every command as acknowledged. A client does so when a server acknowledges one that is
+    /// too old.
     pub fn acknowledge_all(&mut self) {
         self.acknowledged = self.last;
         self.texts.drain(..self.texts.len() - 1);
     }
 }
 
-/// How a command that arrived stands to those before.
+/// Order of a received command relative to those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandOrder {
-    /// It was there already: sent again before the acknowledgement arrived.
+    /// Already received: resent before the acknowledgement arrived.
     Duplicate,
-    /// It is the one awaited.
+    /// Next expected command.
     Next,
-    /// At least one between was never seen, and never will be.
+    /// At least one before it is lost forever.
     Lost,
 }
 
-/// Commands that this end receives.
+/// Commands that this side receives.
 #[derive(Clone, Debug, Default)]
 pub struct IncomingCommands {
     last: CommandNum,
@@ -210,25 +213,25 @@ pub struct IncomingCommands {
 }
 
 impl IncomingCommands {
-    /// No command yet.
+    /// Creates the state before the first command.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The newest command taken, which this end's messages acknowledge.
+    /// Newest accepted command, which our messages acknowledge.
     #[must_use]
     pub fn last(&self) -> CommandNum {
         self.last
     }
 
-    /// Its text, which keys this end's messages; empty before the first.
+    /// Its text, the key of our messages; empty before the first.
     #[must_use]
     pub fn text(&self) -> &Arc<str> {
         &self.text
     }
 
-    /// How a command of that number stands to those before. Changes nothing.
+    /// Returns the order of a command number, without a change of state.
     #[must_use]
     pub fn order(&self, number: CommandNum) -> CommandOrder {
         match number.distance(self.last) {
@@ -238,7 +241,8 @@ impl IncomingCommands {
         }
     }
 
-    /// Takes a command if it is the one awaited. The text is kept as far as a peer would store it.
+    /// Accepts a command if it is the next one. The text is truncated to the length that engines
+    /// store.
     pub fn take(&mut self, number: CommandNum, text: &str) -> CommandOrder {
         let order = self.order(number);
         if order == CommandOrder::Next {
@@ -248,8 +252,8 @@ impl IncomingCommands {
         order
     }
 
-    /// Goes on behind `number`: a gamestate says where its server's commands stand. The text stays, for
-    /// those up to `number` come in the same message or came before.
+    /// Continues behind `number`, the last command before a gamestate. The text is kept, because
+    /// commands up to `number` are in the same message or came before.
     pub fn skip_to(&mut self, number: CommandNum) {
         self.last = number;
     }
@@ -273,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_wait_until_acknowledged_and_the_acknowledged_text_stays() {
+    fn acknowledged_command_text_is_kept_as_key() {
         let mut commands = with_commands(3);
         assert_eq!(text(&commands, 0), Some(""));
         assert_eq!(commands.acknowledge(CommandNum(2)), Ok(()));
@@ -289,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn with_all_places_taken_the_acknowledged_text_is_still_there() {
+    fn full_command_queue_keeps_acknowledged_text() {
         let mut commands = with_commands(10);
         assert_eq!(commands.acknowledge(CommandNum(10)), Ok(()));
         for _ in 0..64 {
@@ -308,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn m1_acknowledgements_that_cannot_be_true_are_refused() {
+    fn m1_impossible_acknowledgements_are_rejected() {
         let mut commands = with_commands(40);
         assert_eq!(commands.acknowledge(CommandNum(40)), Ok(()));
         for _ in 41..=70 {
@@ -337,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_low_byte_finds_commands_across_its_wrap() {
+    fn command_lookup_by_low_byte_survives_wrap() {
         let mut commands = OutgoingCommands::new();
         for number in 1..=300 {
             assert!(commands.add(format!("{number}").into()).is_ok());
@@ -359,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_a_peer_would_read_otherwise_are_refused() {
+    fn ambiguous_command_texts_are_rejected() {
         let mut commands = OutgoingCommands::new();
         assert!(commands.add("x".repeat(1022).into()).is_ok());
         assert_eq!(commands.add("x".repeat(1023).into()), Err(AddError::TooLong(1023)));
@@ -368,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broadcast_is_stored_once() {
+    fn broadcast_text_is_stored_once() {
         let text: Arc<str> = "print \"hello\n\"".into();
         let mut clients = vec![OutgoingCommands::new(); 64];
         for client in &mut clients {
@@ -380,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn received_commands_come_once_and_in_order() {
+    fn received_commands_are_accepted_once_and_in_order() {
         let mut commands = IncomingCommands::new();
         assert_eq!((commands.last(), &**commands.text()), (CommandNum(0), ""));
         assert_eq!(commands.take(CommandNum(0), "x"), CommandOrder::Duplicate);

@@ -1,5 +1,7 @@
-//! The scrambling of compat messages, and the key of usercmds: one byte that runs over the message,
-//! changed at every step by a letter of a reliable command that both ends know.
+//! Scrambling of messages, and the key of usercmds.
+//!
+//! The key is one byte that runs over the message and changes at every step by a letter of a
+//! reliable command that both sides know.
 //!
 //! ```text
 //! direction          clear bytes   first key byte                                 text
@@ -7,43 +9,43 @@
 //! client to server   12            challenge ^ serverId ^ messageAcknowledge      server command
 //! ```
 //!
-//! The text is the command that the message acknowledges. The clear bytes always hold the low bytes of
-//! the numbers that are needed. Invariant: scrambling twice changes nothing.
-//! Source: Quake III protocol 68, scrambling and usercmd delta.
+//! The text is the command that the message acknowledges. The clear bytes always contain the low
+//! bytes of the numbers of the key. Invariant: scrambling twice changes nothing. Source: Quake III
+//! protocol 68, scrambling and usercmd delta.
 
 use crate::{
     model::{Challenge, Sequence, ServerId, limits::MAX_STRING_LEN},
     wire::bits::safe_byte,
 };
 
-/// What a message is scrambled with, besides the text.
+/// Scrambling key without the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scrambler {
-    /// Bytes that stay clear.
+    /// Number of bytes that are not scrambled.
     clear: usize,
-    /// The key before its first step.
+    /// Key before its first step.
     key: u8,
 }
 
 impl Scrambler {
-    /// For the message that a server sends under that number.
+    /// Creates the key of a server message with this number.
     #[must_use]
     pub const fn server(challenge: Challenge, sequence: Sequence) -> Self {
         Self { clear: 4, key: challenge.0 as u8 ^ sequence.0 as u8 }
     }
 
-    /// For the client message that begins with those numbers.
+    /// Creates the key of a client message with these header numbers.
     #[must_use]
     pub const fn client(challenge: Challenge, id: ServerId, message_acknowledge: i32) -> Self {
         Self { clear: 12, key: challenge.0 as u8 ^ id.0 as u8 ^ message_acknowledge as u8 }
     }
 
-    /// Scrambles a message in place, or undoes it. `text` counts up to [`MAX_STRING_LEN`] bytes.
+    /// Scrambles or unscrambles a message in place. `text` is used up to [`MAX_STRING_LEN`] bytes.
     pub fn apply(self, text: &[u8], message: &mut [u8]) {
         let Some(message) = message.get_mut(self.clear..) else { return };
         let mut letters = KeyStream::new(text, message.len());
-        // The key of eight bytes is what their steps change since the word began, and the key that the
-        // word began with in every byte. Only the latter waits for the word before.
+        // The keys of eight bytes are the sum of their steps since the word began, XORed with the
+        // key at its start in every byte. Only the latter depends on the word before.
         let mut key = u64::from(self.key) * EACH_BYTE;
         let (words, rest) = message.as_chunks_mut::<8>();
         for word in words {
@@ -58,15 +60,15 @@ impl Scrambler {
     }
 }
 
-/// Times a byte: that byte eight times.
+/// Multiplier that copies a byte to eight bytes.
 const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
-/// The first, third, fifth and seventh byte.
+/// Mask of the first, third, fifth and seventh byte.
 const EVEN_BYTES: u64 = 0x00ff_00ff_00ff_00ff;
 
-/// The letters of a text, over and over, eight at a time.
+/// Letters of a text, repeated, eight at a time.
 struct KeyStream {
-    /// The text repeated until it is at least eight letters long, then its beginning once more, so
-    /// that eight letters can be taken from any place.
+    /// Text repeated to at least eight letters, then its start once more. Eight letters can
+    /// therefore be read at any offset.
     text: [u8; MAX_STRING_LEN + 8],
     period: usize,
     at: usize,
@@ -77,7 +79,7 @@ impl KeyStream {
     fn new(text: &[u8], wanted: usize) -> Self {
         let text = &text[..text.len().min(MAX_STRING_LEN).min(wanted)];
         let mut letters = Self { text: [0; MAX_STRING_LEN + 8], period: 8, at: 0 };
-        // Without a text the letters stay 0, and so the key as it is.
+        // Without a text the letters are 0, and the key does not change.
         if text.is_empty() {
             return letters;
         }
@@ -91,7 +93,7 @@ impl KeyStream {
         letters
     }
 
-    /// What the next eight steps change the key by, each with all before it.
+    /// Returns the key changes of the next eight steps, each including those before.
     #[inline]
     fn next_steps(&mut self) -> u64 {
         let mut word = [0; 8];
@@ -101,7 +103,8 @@ impl KeyStream {
         if self.at >= self.period {
             self.at -= self.period;
         }
-        // Every second letter counts double. KeyStream are below 128, so none runs into its neighbour.
+        // Every second letter is shifted by one bit. Letters are below 128, so none overflows into
+        // the next byte.
         let terms = (word & EVEN_BYTES) | (word & !EVEN_BYTES) << 1;
         let terms = terms ^ terms << 8;
         let terms = terms ^ terms << 16;
@@ -109,14 +112,14 @@ impl KeyStream {
     }
 }
 
-/// The key of a message's usercmds, from its own acknowledgements, the level's checksum feed and the
-/// server command it acknowledges.
+/// Returns the usercmd key of a message. It depends on the message's own acknowledgements, the
+/// level's checksum feed and the acknowledged server command.
 #[must_use]
 pub fn usercmd_key(checksum_feed: i32, message_acknowledge: i32, text: &[u8]) -> u32 {
     checksum_feed as u32 ^ message_acknowledge as u32 ^ command_hash(text)
 }
 
-/// A hash of the first 32 bytes of a command.
+/// Returns a hash of the first 32 bytes of a command.
 #[must_use]
 pub fn command_hash(text: &[u8]) -> u32 {
     let letters = text.iter().take(32).take_while(|&&byte| byte != 0);
@@ -131,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition, byte by byte.
+    /// Reference definition, byte by byte.
     fn step_by_step(scrambler: Scrambler, text: &[u8], message: &mut [u8]) {
         let mut key = scrambler.key;
         let mut letters = text.iter().cycle();
@@ -144,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_accumulates() {
+    fn scrambling_key_accumulates() {
         let scrambler = Scrambler::server(Challenge(0x1122_3344), Sequence(0x0500));
         let mut message = [0; 8];
         scrambler.apply(b"a%", &mut message);
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn short_messages_stay_clear() {
+    fn short_messages_are_not_scrambled() {
         let client = Scrambler::client(Challenge(1), ServerId(2), 4);
         let mut message = [9; 13];
         client.apply(b"x", &mut message[..12]);
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_that_of_a_worked_example() {
+    fn command_hash_matches_worked_example() {
         // c=99*119, s=115*120, space=32*121, 9=57*122, %->.=46*123: 42065; 42065>>10 is 41.
         assert_eq!(11_781 + 13_800 + 3_872 + 6_954 + 5_658, 42_065);
         assert_eq!(command_hash(b"cs 9%"), 42_065 ^ 41);
@@ -179,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_definition_and_its_own_inverse(
+        fn scrambling_matches_definition_and_is_its_own_inverse(
             text in proptest::collection::vec(any::<u8>(), 0..1100),
             len in prop_oneof![0..40_usize, 0..3000_usize],
             key: i32,

@@ -1,8 +1,8 @@
-//! What a received message begins with, and its scrambling undone.
+//! Unscrambling of received messages.
 //!
-//! The numbers that make the key stand at the message's beginning. Of those only the low bytes are
-//! certain to lie in the bytes that stay clear; so they are read twice, first for the key and then, the
-//! message being clear, for themselves. Source: Quake III protocol 68, scrambling.
+//! The numbers of the key are in the message header. Only their low bytes are certain to be in the
+//! unscrambled bytes, so the header is read twice: first for the key and, after unscrambling, for
+//! its full values. Source: Quake III protocol 68, scrambling.
 
 use thiserror::Error;
 
@@ -12,29 +12,29 @@ use crate::{
     wire::{self, WireError, bits::BitReader, client_message::ClientHeader, protocol::Scrambling},
 };
 
-/// Why the beginning of a message is not one.
+/// Reasons why a message cannot be unscrambled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum UnscrambleError {
-    /// Its numbers could not be read.
+    /// Header that cannot be decoded.
     #[error(transparent)]
     Unreadable(#[from] WireError),
-    /// It acknowledges a command whose text is not kept, so nobody can have keyed it.
-    #[error("the message is keyed by command {0} (low byte), which is not outstanding")]
+    /// Acknowledgement of a command whose text is not stored and therefore not the key.
+    #[error("scrambled with command {0} (low byte), which is not outstanding")]
     UnknownCommand(u8),
 }
 
-/// Key of a client's message, from the numbers it begins with, and the low byte of the command it
-/// acknowledges. The message may be clear or scrambled.
+/// Returns the key numbers of a client message and the low byte of its acknowledged command. The
+/// message may be scrambled or not.
 pub(super) fn client_numbers(mut reader: BitReader<'_>) -> wire::Result<(ServerId, i32, u8)> {
     Ok((ServerId(reader.long()?), reader.long()?, reader.byte()?))
 }
 
 impl<K: Copy> Channel<K> {
-    /// At the server: clears a client's message in place and returns what it begins with. `commands`
-    /// are those the server sent to that client.
+    /// Unscrambles a client message in place, at the server, and returns its header. `commands` are
+    /// those sent to that client.
     ///
     /// # Errors
-    /// [`UnscrambleError`]: the message is to be ignored.
+    /// [`UnscrambleError`]: the message must be ignored.
     pub fn unscramble_client_message(
         &self,
         commands: &OutgoingCommands,
@@ -55,11 +55,11 @@ impl<K: Copy> Channel<K> {
         Ok(ClientHeader::read(&mut self.reader(message))?)
     }
 
-    /// At the client: clears the server's message `sequence` in place and returns the client command it
-    /// acknowledges, which it begins with. `commands` are those the client sent.
+    /// Unscrambles the server message `sequence` in place, at the client. Returns the acknowledged
+    /// client command; `commands` are those the client sent.
     ///
     /// # Errors
-    /// [`UnscrambleError`]: the message is to be ignored.
+    /// [`UnscrambleError`]: the message must be ignored.
     pub fn unscramble_server_message(
         &self,
         sequence: Sequence,

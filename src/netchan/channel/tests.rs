@@ -1,4 +1,6 @@
-use proptest::prelude::*;
+//! Tests of sequence numbers, fragments, queue and keys.
+
+mod transmission;
 
 use super::*;
 use crate::wire::Protocol;
@@ -15,7 +17,7 @@ use crate::{
 const CHALLENGE: Challenge = Challenge(-0x3579_bdf1);
 const QPORT: Qport = Qport(0xbeef);
 
-/// Both ends of a connection, and what the receiving one was last given.
+/// Both sides of a connection, and the last message received.
 struct Pair {
     server: Channel<u32>,
     client: Channel<u32>,
@@ -32,7 +34,7 @@ impl Pair {
         }
     }
 
-    /// The sending and the receiving end.
+    /// The sending and the receiving side.
     fn towards(
         &mut self,
         receiver: ChannelSide,
@@ -44,7 +46,7 @@ impl Pair {
     }
 }
 
-/// Every datagram of a message, the way a client sends: at once.
+/// Every datagram of a message, sent at once as by a client.
 fn datagrams(sender: &mut Channel<u32>, message: &[u8], text: &str) -> Vec<Vec<u8>> {
     let mut datagrams = vec![Vec::new()];
     let sent = sender.send(message, &text.into(), 0, &mut datagrams[0]);
@@ -57,7 +59,7 @@ fn datagrams(sender: &mut Channel<u32>, message: &[u8], text: &str) -> Vec<Vec<u
     datagrams
 }
 
-/// A compat server message made of a number and letters.
+/// A compat server message of a number and letters.
 fn server_message(acknowledged: i32, len: usize) -> Vec<u8> {
     let mut writer = BitWriter::new();
     server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(acknowledged));
@@ -74,7 +76,7 @@ fn client_message(head: &ClientHeader, len: usize) -> Vec<u8> {
     message
 }
 
-/// What `receiver` makes of a datagram, committed.
+/// Delivers a datagram to `receiver` and commits its message.
 fn deliver(
     receiver: &mut Channel<u32>,
     datagram: &[u8],
@@ -90,7 +92,7 @@ fn deliver(
 }
 
 #[test]
-fn numbers_begin_at_one_and_duplicates_and_late_messages_are_dropped() {
+fn sequence_starts_at_one_and_drops_old_messages() {
     for protocol in [Protocol::OA_71, Protocol::IOQ3_71] {
         let mut pair = Pair::new(protocol);
         let (sender, receiver, message) = pair.towards(ChannelSide::Client);
@@ -110,7 +112,7 @@ fn numbers_begin_at_one_and_duplicates_and_late_messages_are_dropped() {
 }
 
 #[test]
-fn n1_n2_what_is_not_committed_changes_nothing() {
+fn n1_n2_uncommitted_message_changes_nothing() {
     let mut pair = Pair::new(Protocol::OA_71);
     let (sender, receiver, message) = pair.towards(ChannelSide::Server);
     let head = client_message(&ClientHeader::default(), 20);
@@ -131,7 +133,7 @@ fn n1_n2_what_is_not_committed_changes_nothing() {
         let dropped = receiver.receive(&forged(sequence), message);
         assert!(matches!(dropped, Err(DropReason::FarAhead { .. })), "{sequence}");
     }
-    // By the shorter way around it lies behind.
+    // It is older, counted the shorter way around.
     assert!(matches!(receiver.receive(&forged(0x7fff_fffe), message), Err(DropReason::Old { .. })));
     assert_eq!(receiver.last_received(), Sequence(1));
     assert_eq!(deliver(receiver, &datagrams(sender, &head, "")[0], message), Ok(true));
@@ -141,7 +143,7 @@ fn n1_n2_what_is_not_committed_changes_nothing() {
 fn n13_right_checksum_vouches_for_no_jump() {
     let mut pair = Pair::new(Protocol::IOQ3_71);
     let (sender, receiver, message) = pair.towards(ChannelSide::Client);
-    // Four values are possible for this number, whatever the challenge.
+    // This number has four possible checksums under all challenges.
     receiver.last_received = Sequence(200);
     sender.next_sequence = Sequence((1 << 30) + 1);
     let dropped = receiver.receive(&datagrams(sender, b"abc", "")[0], message);
@@ -149,7 +151,7 @@ fn n13_right_checksum_vouches_for_no_jump() {
 }
 
 #[test]
-fn a_fresh_channel_believes_only_numbers_near_one() {
+fn new_channel_accepts_only_numbers_near_one() {
     for (protocol, far_ahead) in [(Protocol::OA_71, true), (Protocol::IOQ3_71, false)] {
         let mut pair = Pair::new(protocol);
         let (sender, receiver, message) = pair.towards(ChannelSide::Client);
@@ -160,7 +162,7 @@ fn a_fresh_channel_believes_only_numbers_near_one() {
 }
 
 #[test]
-fn n3_numbers_go_around() {
+fn n3_sequence_numbers_wrap() {
     for protocol in [Protocol::OA_71, Protocol::IOQ3_71] {
         let mut pair = Pair::new(protocol);
         let (sender, receiver, message) = pair.towards(ChannelSide::Client);
@@ -173,7 +175,7 @@ fn n3_numbers_go_around() {
             assert_eq!(deliver(receiver, &sent[1], message), Ok(true));
             assert_eq!(receiver.last_received(), Sequence(expected));
         }
-        // Here we stop; a peer that goes on is followed.
+        // We stop here; a peer that continues is followed.
         assert_eq!(sender.send(b"abc", &"".into(), 0, &mut Vec::new()), Err(SendError::Exhausted));
         sender.next_sequence = Sequence(1);
         assert_eq!(deliver(receiver, &datagrams(sender, b"abc", "")[0], message), Ok(true));
@@ -182,7 +184,7 @@ fn n3_numbers_go_around() {
 }
 
 #[test]
-fn n3_a_connection_ends_long_before_its_numbers() {
+fn n3_connection_ends_before_its_numbers_do() {
     let mut channel = Pair::new(Protocol::IOQ3_71).server;
     channel.next_sequence = Sequence(EXHAUSTED.0 - 1);
     assert!(!channel.outgoing_exhausted());
@@ -192,7 +194,7 @@ fn n3_a_connection_ends_long_before_its_numbers() {
 }
 
 #[test]
-fn n4_a_wrong_checksum_is_noticed_before_anything_else() {
+fn n4_wrong_checksum_is_detected_first() {
     let mut pair = Pair::new(Protocol::IOQ3_71);
     let (sender, receiver, message) = pair.towards(ChannelSide::Server);
     let sent = datagrams(sender, b"abc", "");
@@ -213,7 +215,7 @@ fn n4_a_wrong_checksum_is_noticed_before_anything_else() {
 }
 
 #[test]
-fn fragments_carry_the_same_number_and_checksum_and_are_cut_at_1300() {
+fn fragments_share_number_and_checksum_at_1300_bytes() {
     let mut pair = Pair::new(Protocol::IOQ3_71);
     let message = vec![7; 2600];
     let sent = datagrams(&mut pair.client, &message, "");
@@ -231,7 +233,7 @@ fn fragments_carry_the_same_number_and_checksum_and_are_cut_at_1300() {
 }
 
 #[test]
-fn a_newer_whole_message_ends_an_assembly() {
+fn newer_message_ends_reassembly() {
     let mut pair = Pair::new(Protocol::OA_71);
     let (sender, receiver, message) = pair.towards(ChannelSide::Client);
     let long = datagrams(sender, &server_message(0, 1500), "");
@@ -243,7 +245,7 @@ fn a_newer_whole_message_ends_an_assembly() {
 }
 
 #[test]
-fn while_fragments_wait_messages_queue_and_get_number_and_key_when_they_leave() {
+fn queued_message_gets_number_and_key_at_transmission() {
     let mut pair = Pair::new(Protocol::OA_71);
     let mut out = Vec::new();
     let mut wire: Vec<Vec<u8>> = Vec::new();
@@ -292,7 +294,7 @@ fn while_fragments_wait_messages_queue_and_get_number_and_key_when_they_leave() 
 }
 
 #[test]
-fn what_cannot_be_sent_is_refused() {
+fn unsendable_messages_are_rejected() {
     let mut server = Pair::new(Protocol::OA_71).server;
     let mut out = Vec::new();
     let text = Arc::default();
@@ -311,7 +313,7 @@ fn what_cannot_be_sent_is_refused() {
 }
 
 #[test]
-fn a_message_keyed_by_a_command_that_is_not_kept_is_refused() {
+fn message_with_unknown_key_is_rejected() {
     let mut pair = Pair::new(Protocol::OA_71);
     let head = ClientHeader { reliable_acknowledge: CommandNum(3), ..ClientHeader::default() };
     let sent = datagrams(&mut pair.client, &client_message(&head, 40), "cs 1");
@@ -322,8 +324,8 @@ fn a_message_keyed_by_a_command_that_is_not_kept_is_refused() {
 }
 
 #[test]
-fn numbers_that_reach_into_the_scrambled_bytes_still_make_the_key() {
-    // Codes of these bytes are the longest there are, so the last long ends behind the twelfth byte.
+fn header_numbers_in_scrambled_bytes_make_the_key() {
+    // Codes of these bytes are the longest, so the last long ends behind the twelfth byte.
     let head = ClientHeader {
         server_id: ServerId(0x59cd_cdcd),
         message_acknowledge: 0x59cd_cdcd,
@@ -347,157 +349,6 @@ fn numbers_that_reach_into_the_scrambled_bytes_still_make_the_key() {
 }
 
 #[test]
-fn an_idle_channel_is_small() {
+fn idle_channel_is_small() {
     assert!(size_of::<Channel<u64>>() <= 256, "{} bytes", size_of::<Channel<u64>>());
-}
-
-fn protocols() -> impl Strategy<Value = &'static Protocol> {
-    prop_oneof![Just(Protocol::OA_71), Just(Protocol::IOQ3_71)]
-}
-
-fn ends() -> impl Strategy<Value = ChannelSide> {
-    prop_oneof![Just(ChannelSide::Server), Just(ChannelSide::Client)]
-}
-
-/// A message of that length at most, or a little more, that begins as `receiver`'s messages do.
-fn message_for(receiver: ChannelSide, acknowledged: i32, len: usize) -> Vec<u8> {
-    match receiver {
-        ChannelSide::Client => server_message(acknowledged, len),
-        ChannelSide::Server => {
-            let head = ClientHeader {
-                server_id: ServerId(len as i32 * 77),
-                message_acknowledge: 5,
-                reliable_acknowledge: CommandNum(acknowledged),
-            };
-            client_message(&head, len)
-        }
-    }
-}
-
-fn open(
-    channel: &Channel<u32>,
-    sequence: Sequence,
-    commands: &OutgoingCommands,
-    message: &mut [u8],
-) -> Result<(), UnscrambleError> {
-    match channel.end {
-        ChannelSide::Server => channel.unscramble_client_message(commands, message).map(|_| ()),
-        ChannelSide::Client => {
-            channel.unscramble_server_message(sequence, commands, message).map(|_| ())
-        }
-    }
-}
-
-proptest! {
-    #[test]
-    fn any_message_crosses(
-        protocol in protocols(),
-        receiver in ends(),
-        len in prop_oneof![
-            0..40_usize,
-            1290..1310_usize,
-            Just(2600), Just(3900), Just(15_600),
-            16_370..=16_384_usize,
-            0..=16_384_usize
-        ],
-        text in "[ -~]{0,40}",
-    ) {
-        let mut pair = Pair::new(protocol);
-        let mut commands = OutgoingCommands::new();
-        prop_assert!(commands.add(text.as_str().into()).is_ok());
-        let clear = message_for(receiver, 1, len);
-        let (sender, receiver, message) = pair.towards(receiver);
-        let sent = datagrams(sender, &clear, &text);
-        let (last, earlier) = sent.split_last().expect("one at least");
-        for datagram in earlier {
-            prop_assert_eq!(receiver.receive(datagram, message), Ok(None));
-        }
-        let received = receiver.receive(last, message).expect("taken").expect("whole");
-        prop_assert_eq!(open(receiver, received.sequence, &commands, message), Ok(()));
-        prop_assert_eq!(&*message, &clear);
-        receiver.commit(received);
-        prop_assert!(receiver.assembly.is_idle());
-    }
-
-    #[test]
-    fn raw_bytes_of_any_length_cross_native(
-        receiver in ends(),
-        bytes in proptest::collection::vec(any::<u8>(), 0..3000),
-    ) {
-        let mut pair = Pair::new(Protocol::IOQ3_71);
-        let (sender, receiver, message) = pair.towards(receiver);
-        let mut whole = false;
-        for datagram in datagrams(sender, &bytes, "ignored") {
-            whole = deliver(receiver, &datagram, message).expect("taken");
-        }
-        prop_assert!(whole);
-        prop_assert_eq!(&*message, &bytes);
-    }
-
-    /// Datagrams of several messages, each of which is lost, doubled, or overtaken by others.
-    #[test]
-    fn a_bad_network_yields_the_exact_message_or_nothing_and_never_one_twice(
-        protocol in protocols(),
-        receiver in ends(),
-        lens in proptest::collection::vec(0..4000_usize, 1..8),
-        fates in proptest::collection::vec((0..8_usize, 0..6_usize), 64),
-    ) {
-        let mut pair = Pair::new(protocol);
-        let mut commands = OutgoingCommands::new();
-        prop_assert!(commands.add("print \"50% off\"".into()).is_ok());
-        let (sender, end, message) = pair.towards(receiver);
-        let mut sent = Vec::new();
-        let mut network = Vec::new();
-        for len in lens {
-            let clear = message_for(receiver, 1, len);
-            for datagram in datagrams(sender, &clear, "print \"50% off\"") {
-                let at = network.len();
-                let (copies, delay) = fates[at % fates.len()];
-                for copy in 0..[0, 1, 1, 1, 1, 1, 1, 2][copies] {
-                    network.push((at + [0, 0, 0, 0, 1, 4][delay] + copy, datagram.clone()));
-                }
-            }
-            sent.push(clear);
-        }
-        network.sort_by_key(|(due, _)| *due);
-        let mut newest = 0;
-        for (_, datagram) in network {
-            let Ok(Some(received)) = end.receive(&datagram, message) else { continue };
-            let number = received.sequence.0 as usize;
-            prop_assert!(number > newest);
-            prop_assert_eq!(received.lost as usize, number - newest - 1);
-            newest = number;
-            prop_assert_eq!(open(end, received.sequence, &commands, message), Ok(()));
-            prop_assert_eq!(&*message, &sent[number - 1]);
-            end.commit(received);
-        }
-    }
-
-    #[test]
-    fn no_bytes_make_a_channel_panic(
-        protocol in protocols(),
-        receiver in ends(),
-        datagrams in proptest::collection::vec(
-            (proptest::collection::vec(any::<u8>(), 0..60), any::<bool>(), any::<bool>()), 1..20),
-    ) {
-        let mut pair = Pair::new(protocol);
-        let (_, channel, message) = pair.towards(receiver);
-        let commands = OutgoingCommands::new();
-        for (at, (mut bytes, near, signed)) in datagrams.into_iter().enumerate() {
-            // Random numbers and checksums would nearly all be dropped at once.
-            if near && bytes.len() >= 10 {
-                let number = [at as u8 + 1, 0, 0, bytes[3] & 0x80];
-                bytes[..4].copy_from_slice(&number);
-                let at_checksum = if receiver == ChannelSide::Server { 6 } else { 4 };
-                if signed && protocol == Protocol::IOQ3_71 {
-                    let checksum = checksum(CHALLENGE, Sequence(at as u32 + 1)).to_le_bytes();
-                    bytes[at_checksum..at_checksum + 4].copy_from_slice(&checksum);
-                }
-            }
-            if let Ok(Some(received)) = channel.receive(&bytes, message) {
-                let _ = open(channel, received.sequence, &commands, message);
-                channel.commit(received);
-            }
-        }
-    }
 }

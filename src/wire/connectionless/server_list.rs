@@ -3,7 +3,7 @@
 //! ```text
 //! getserversResponse                   22 bytes with the prefix
 //!   { \ a.b.c.d port }                 7 bytes, numbers in network order
-//! \EOT 0 0 0                         in the last packet of a response
+//!   \EOT 0 0 0                         in the last packet of a response
 //! ```
 //!
 //! The extended form mixes in IPv6: `/`, 16 bytes, port. A backslash is a legal byte of an address,
