@@ -1,9 +1,9 @@
-//! Game files by their names in the game, wherever they are kept.
+//! Game files by name, from any source.
 //!
-//! Whoever needs a map asks an [`Assets`]; the files' room opens archives and folders, a test hands in
-//! bytes. Invariant: a [`GamePath`] cannot leave the game's folder, whatever made it.
+//! A consumer of maps reads them through [`Assets`]; `io` implements it with archives and folders,
+//! a test with bytes. Invariant: a [`GamePath`] cannot leave the game folder, for any input.
 //!
-//! Source: Quake III's data files and the checksums that it knows them by.
+//! Source: Quake III's data files and their checksums.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -14,13 +14,13 @@ use super::checksum::block_checksum;
 /// Longest name of a game file, in bytes.
 pub const MAX_GAME_PATH_LEN: usize = 255;
 
-/// Name of a game file: lower case, parts between single slashes, none of them a way out.
+/// Name of a game file: lower case, parts separated by single slashes, no `..`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GamePath(Box<str>);
 
 impl GamePath {
-    /// The name as the game compares it: without case, with `\` equal to `/`. `None` for what is empty,
-    /// too long, absolute, not ASCII, or has a part such as `..`.
+    /// Normalizes a name as the game compares it: lower case, with `\` as `/`. `None` for a name
+    /// that is empty, too long, absolute, not ASCII, or has a part such as `..`.
     #[must_use]
     pub fn new(name: &[u8]) -> Option<Self> {
         let is_fine = |byte: &u8| matches!(byte, 0x20..=0x7e) && !b":*?\"<>|".contains(byte);
@@ -31,18 +31,18 @@ impl GamePath {
             .iter()
             .map(|&byte| if byte == b'\\' { '/' } else { char::from(byte.to_ascii_lowercase()) })
             .collect();
-        // A part of dots alone is a way up, or is read as one by some file system.
+        // A part of dots only is a parent folder, on some file systems also with spaces.
         let is_way_out = |part: &str| part.bytes().all(|byte| byte == b'.' || byte == b' ');
         (!folded.split('/').any(is_way_out)).then(|| Self(folded.into()))
     }
 
-    /// The name.
+    /// Normalized name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether the file lies directly in `folder` and ends in `.extension`.
+    /// Whether the file is directly in `folder` and ends in `.extension`.
     #[must_use]
     pub fn is_in(&self, folder: &Self, extension: &str) -> bool {
         let rest = self.0.strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
@@ -63,75 +63,75 @@ impl fmt::Display for GamePath {
     }
 }
 
-/// Why a game file could not be had.
+/// Reasons why a game file was not read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AssetError {
-    /// No name of a game file.
-    #[error("\"{}\" is no name of a game file", name.escape_default())]
+    /// Invalid name.
+    #[error("invalid game file name: \"{}\"", name.escape_default())]
     Name {
-        /// What was asked for.
+        /// Requested name.
         name: String,
     },
-    /// In none of the places.
+    /// Not found in any folder or archive.
     #[error("{path}: not in the game data")]
     Missing {
-        /// The file.
+        /// File.
         path: GamePath,
     },
-    /// Larger than its kind may be.
-    #[error("{path} in {place}: {len} bytes are more than the {max} that are read")]
+    /// Larger than the limit of its kind.
+    #[error("{path} in {place}: too long: {len} bytes (max {max})")]
     TooLong {
-        /// The file.
+        /// File.
         path: GamePath,
         /// Archive or folder.
         place: String,
-        /// Bytes it has, as far as is known.
+        /// Length in bytes, as far as known.
         len: u64,
-        /// Most bytes taken.
+        /// Limit in bytes.
         max: u64,
     },
-    /// Whatever else went wrong.
+    /// Any other error.
     #[error("{path} in {place}: {why}")]
     Unreadable {
-        /// The file.
+        /// File.
         path: GamePath,
         /// Archive or folder.
         place: String,
-        /// What the system or the archive says.
+        /// Error of the system or the archive.
         why: String,
     },
 }
 
-/// Where a file would be read from.
+/// Location of a game file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Archive or folder, as an operator knows it.
+    /// Archive or folder, as shown to operators.
     pub place: String,
-    /// Which of [`Assets::packs`]; none for a loose file.
+    /// Index in [`Assets::packs`]; none for a loose file.
     pub pack: Option<usize>,
     /// Length in bytes.
     pub len: u64,
 }
 
-/// What an archive is known by.
+/// Identity of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackInfo {
-    /// Folder of the game that it belongs to, such as `baseoa`.
+    /// Folder of the game, such as `baseoa`.
     pub folder: String,
-    /// Its name without folder and extension.
+    /// Name without folder and extension.
     pub name: String,
-    /// CRC-32 of each file in it that is not empty, in the order of its directory.
+    /// CRC-32 of each non-empty file, in directory order.
     pub crcs: Arc<[u32]>,
 }
 
 impl PackInfo {
-    /// The checksum that servers list.
+    /// Returns the checksum that servers list.
     #[must_use]
     pub fn checksum(&self) -> i32 {
         self.sum(&[])
     }
 
-    /// The checksum that a client proves its archive with, for the feed of its gamestate.
+    /// Returns the checksum by which a client proves its archive, for the feed of its gamestate.
     #[must_use]
     pub fn pure_checksum(&self, feed: i32) -> i32 {
         self.sum(&feed.to_le_bytes())
@@ -144,22 +144,23 @@ impl PackInfo {
     }
 }
 
-/// Something that has game files. Names are compared without case.
+/// Source of game files. Names are compared without case.
 pub trait Assets {
-    /// Where a file would be read from, if anywhere.
+    /// Returns the location of a file.
     fn find(&self, name: &str) -> Option<Found>;
 
-    /// A whole file of at most `max` bytes.
+    /// Reads a whole file of at most `max` bytes.
     ///
     /// # Errors
     ///
-    /// When there is none of that name, or it is longer, or it cannot be read.
+    /// File missing, too long or unreadable.
     fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError>;
 
-    /// Names of the files that lie directly in `folder` and end in `.extension`, each once, ascending.
+    /// Lists the files directly in `folder` that end in `.extension`, without duplicates,
+    /// ascending.
     fn list(&self, folder: &str, extension: &str) -> Vec<GamePath>;
 
-    /// The archives, those searched first in front.
+    /// Archives, first searched first.
     fn packs(&self) -> &[PackInfo];
 }
 
@@ -181,16 +182,16 @@ impl<A: Assets + ?Sized> Assets for Box<A> {
     }
 }
 
-/// Files in memory: for tests, and for maps that come from elsewhere.
+/// Files in memory, for tests and for maps from other sources.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryAssets(BTreeMap<GamePath, Vec<u8>>);
 
 impl MemoryAssets {
-    /// Adds a file; one of the same name gives way.
+    /// Adds or replaces a file.
     ///
     /// # Errors
     ///
-    /// When that is no name of a game file.
+    /// Invalid name.
     pub fn insert(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), AssetError> {
         self.0.insert(path(name)?, bytes);
         Ok(())
@@ -235,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_folded_and_cannot_leave() {
+    fn game_paths_are_normalized_and_cannot_leave() {
         let folded = |name: &str| GamePath::new(name.as_bytes()).map(|path| path.to_string());
         assert_eq!(folded("Maps\\OA_dm1.BSP").as_deref(), Some("maps/oa_dm1.bsp"));
         assert_eq!(folded("a..b/.c").as_deref(), Some("a..b/.c"));
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_listed_and_read_like_a_folder() {
+    fn memory_assets_behave_like_a_folder() {
         let mut assets = MemoryAssets::default();
         for name in ["maps/B.bsp", "maps/a.bsp", "maps/c/d.bsp", "maps/bsp", "maps/e.aas"] {
             assets.insert(name, vec![1, 2, 3]).unwrap();

@@ -1,74 +1,73 @@
-//! What space is filled with and what its surfaces are like: bits that map compilers write and the
-//! rules read.
+//! Contents and surface flags: bits of map files used by the rules.
 //!
 //! Source: the base game's map files and rules.
 
-/// Bits of what a volume holds.
+/// Contents of a volume.
 pub mod content {
-    /// Cannot be entered.
+    /// Solid.
     pub const SOLID: i32 = 0x1;
-    /// Burns.
+    /// Lava.
     pub const LAVA: i32 = 0x8;
-    /// Burns less.
+    /// Slime.
     pub const SLIME: i32 = 0x10;
-    /// Can be swum in.
+    /// Water.
     pub const WATER: i32 = 0x20;
-    /// Dims the view.
+    /// Fog.
     pub const FOG: i32 = 0x40;
-    /// Joins two areas.
+    /// Area portal.
     pub const AREAPORTAL: i32 = 0x8000;
-    /// Stops players only.
+    /// Blocks players only.
     pub const PLAYERCLIP: i32 = 0x1_0000;
-    /// Stops monsters only.
+    /// Blocks monsters only.
     pub const MONSTERCLIP: i32 = 0x2_0000;
-    /// Bots stay out.
+    /// Avoided by bots.
     pub const DONOTENTER: i32 = 0x20_0000;
-    /// Stops bots only.
+    /// Blocks bots only.
     pub const BOTCLIP: i32 = 0x40_0000;
-    /// A living player; never in maps.
+    /// Living player; never in maps.
     pub const BODY: i32 = 0x200_0000;
-    /// A dead one; never in maps.
+    /// Dead player; never in maps.
     pub const CORPSE: i32 = 0x400_0000;
-    /// Does something to who touches it.
+    /// Trigger, which acts on the entities that touch it.
     pub const TRIGGER: i32 = 0x4000_0000;
-    /// Nothing is left lying here.
+    /// Volume in which dropped items are removed.
     pub const NODROP: i32 = i32::MIN;
 }
 
-/// Content bits that questions ask for.
+/// Clip masks: contents that a trace tests.
 pub mod mask {
     use super::content::{
         BODY, BOTCLIP, CORPSE, LAVA, PLAYERCLIP, SLIME, SOLID, WATER as PURE_WATER,
     };
 
-    /// Everything.
+    /// All contents.
     pub const ALL: i32 = -1;
-    /// What stops players.
+    /// Blocks players.
     pub const PLAYER_SOLID: i32 = SOLID | PLAYERCLIP | BODY;
-    /// What stops the dead, and spectators.
+    /// Blocks dead players and spectators.
     pub const DEAD_SOLID: i32 = SOLID | PLAYERCLIP;
-    /// What stops bots.
+    /// Blocks bots.
     pub const BOT_SOLID: i32 = PLAYER_SOLID | BOTCLIP;
-    /// What can be swum in, at whatever price.
+    /// Liquids that players swim in.
     pub const WATER: i32 = PURE_WATER | LAVA | SLIME;
-    /// What blocks sight.
+    /// Blocks sight.
     pub const OPAQUE: i32 = SOLID | SLIME | LAVA;
-    /// What stops shots.
+    /// Blocks shots.
     pub const SHOT: i32 = SOLID | BODY | CORPSE;
 }
 
-/// Bits of what a surface is like.
+/// Surface flags.
 pub mod surface {
-    /// Falling on it does not hurt and makes no sound.
+    /// No falling damage and no landing sound.
     pub const NODAMAGE: i32 = 0x1;
     /// Slippery.
     pub const SLICK: i32 = 0x2;
     /// Sky.
     pub const SKY: i32 = 0x4;
-    /// Missiles vanish without exploding.
+    /// Missiles disappear without an explosion.
     pub const NOIMPACT: i32 = 0x10;
-    /// Rings under feet.
+    /// Metallic footstep sound.
     pub const METALSTEPS: i32 = 0x1000;
-    /// Makes no sound under feet.
+    /// No footstep sound.
     pub const NOSTEPS: i32 = 0x2000;
 }

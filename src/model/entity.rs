@@ -1,13 +1,14 @@
-//! What clients are told of an entity, and what only the server knows of it.
+//! Entity state sent to clients, and entity data of the server.
 //!
-//! Layout of [`EntityState`] (208 bytes) and [`EntityShared`] (100 bytes) equals the game interface's,
-//! so a game module's memory can be viewed as them. The bits that travel are in `wire`.
+//! The layout of [`EntityState`] (208 bytes) and [`EntityShared`] (100 bytes) equals that of the
+//! game interface, so a game module's memory can be viewed as them. The bits on the wire are in
+//! `wire`.
 
 use bytemuck::{Pod, Zeroable};
 
 use super::{EntityNum, LevelTime, Vec3};
 
-/// How a value moves with time.
+/// Kind of motion over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum TrajectoryKind {
@@ -17,11 +18,11 @@ pub enum TrajectoryKind {
     Interpolate = 1,
     /// Base plus velocity times time.
     Linear = 2,
-    /// Linear until the duration is over.
+    /// Linear until the end of the duration.
     LinearStop = 3,
-    /// Swings about the base by the delta, once per duration.
+    /// Oscillates about the base by the delta, once per duration.
     Sine = 4,
-    /// Thrown: falls with gravity.
+    /// Falls with gravity.
     Gravity = 5,
 }
 
@@ -29,11 +30,11 @@ pub enum TrajectoryKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Trajectory {
-    /// A [`TrajectoryKind`] as travelling; other numbers are the sender's fault.
+    /// A [`TrajectoryKind`] as received; other numbers are invalid.
     pub kind: i32,
     /// Level time of the base.
     pub time: i32,
-    /// Milliseconds, where the kind has an end or a period.
+    /// Duration or period in ms, for kinds that have one.
     pub duration: i32,
     /// Value at `time`.
     pub base: Vec3,
@@ -42,14 +43,14 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// Something that clients interpolate between snapshots.
+    /// Creates a trajectory that clients interpolate between snapshots.
     #[must_use]
     pub const fn interpolate(base: Vec3, delta: Vec3) -> Self {
         Self { kind: TrajectoryKind::Interpolate as i32, time: 0, duration: 0, base, delta }
     }
 }
 
-/// The part of an entity that snapshots carry.
+/// Entity state, as sent in snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the field's standard names; meanings depend on the entity type")]
@@ -87,16 +88,16 @@ pub struct EntityState {
 const _: () = assert!(size_of::<EntityState>() == 208);
 
 impl EntityState {
-    /// Words of the struct, its number included.
+    /// Number of words of the struct, its number included.
     pub const WORDS: usize = size_of::<Self>() / 4;
 
-    /// The all-zero state of one entity.
+    /// Returns the all-zero state of an entity.
     #[must_use]
     pub fn numbered(number: EntityNum) -> Self {
         Self { number: number.index() as i32, ..Self::default() }
     }
 
-    /// The state with 0 for each component of a vector that is not finite; `None` if all are.
+    /// Returns the state with 0 for each vector component that is not finite; `None` if all are.
     #[must_use]
     pub fn mended(&self) -> Option<Self> {
         let mut state = *self;
@@ -117,19 +118,19 @@ impl EntityState {
         Some(state)
     }
 
-    /// The struct as plain words, in memory order.
+    /// Words of the struct, in memory order.
     #[must_use]
     pub fn words(&self) -> &[u32; Self::WORDS] {
         bytemuck::must_cast_ref(self)
     }
 
-    /// The struct as plain words, to be written.
+    /// Words of the struct, mutable.
     pub fn words_mut(&mut self) -> &mut [u32; Self::WORDS] {
         bytemuck::must_cast_mut(self)
     }
 }
 
-/// Server-only flags of an entity: who may be told of it.
+/// Server flags of an entity, which restrict its recipients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct SvFlags(pub i32);
@@ -139,13 +140,13 @@ impl SvFlags {
     pub const NO_CLIENT: Self = Self(0x1);
     /// Sent only to clients whose bit is set in `single_client`.
     pub const CLIENT_MASK: Self = Self(0x2);
-    /// A bot's entity.
+    /// Entity of a bot.
     pub const BOT: Self = Self(0x8);
-    /// Sent to everybody, seen or not.
+    /// Sent to every client, visible or not.
     pub const BROADCAST: Self = Self(0x20);
-    /// Adds what is seen from `origin2`.
+    /// Adds the entities visible from `origin2`.
     pub const PORTAL: Self = Self(0x40);
-    /// Linked by `current_origin` and not by the state's origin.
+    /// Linked at `current_origin` instead of the state's origin.
     pub const USE_CURRENT_ORIGIN: Self = Self(0x80);
     /// Sent only to client `single_client`.
     pub const SINGLE_CLIENT: Self = Self(0x100);
@@ -153,7 +154,7 @@ impl SvFlags {
     pub const NO_SERVERINFO: Self = Self(0x200);
     /// Collides as a capsule.
     pub const CAPSULE: Self = Self(0x400);
-    /// Sent to everybody but client `single_client`.
+    /// Sent to every client except `single_client`.
     pub const NOT_SINGLE_CLIENT: Self = Self(0x800);
 
     /// Whether all bits of `flags` are set.
@@ -170,42 +171,42 @@ impl std::ops::BitOr for SvFlags {
     }
 }
 
-/// The part of an entity that the server needs and clients never get.
+/// Entity data of the server, never sent to clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct EntityShared {
-    /// Non-zero while part of the world.
+    /// Non-zero while linked.
     pub linked: i32,
-    /// Grows with each link.
+    /// Number of links so far.
     pub linkcount: i32,
-    /// Who may be told of it.
+    /// Flags that restrict its recipients.
     pub sv_flags: SvFlags,
-    /// Client number or mask, as the flags say.
+    /// Client number or mask, depending on the flags.
     pub single_client: i32,
     /// Non-zero for a brush model of the map.
     pub bmodel: i32,
-    /// Box relative to the origin.
+    /// Lower corner of the box, relative to the origin.
     pub mins: Vec3,
-    /// Box relative to the origin.
+    /// Upper corner of the box, relative to the origin.
     pub maxs: Vec3,
-    /// Contents bits that traces test.
+    /// Contents that traces test.
     pub contents: i32,
-    /// Box in the world; set by linking.
+    /// Lower corner of the box in the world; set by linking.
     pub absmin: Vec3,
-    /// Box in the world; set by linking.
+    /// Upper corner of the box in the world; set by linking.
     pub absmax: Vec3,
-    /// Where it stands for collision.
+    /// Origin for collision.
     pub current_origin: Vec3,
-    /// How it is turned for collision.
+    /// Angles for collision.
     pub current_angles: Vec3,
-    /// Traces of the owner pass through it.
+    /// Owner. Traces of the owner pass through the entity.
     pub owner_num: i32,
 }
 
 const _: () = assert!(size_of::<EntityShared>() == 516 - 416);
 
 impl EntityShared {
-    /// Whether the entity is part of the world.
+    /// Whether the entity is linked.
     #[must_use]
     pub const fn is_linked(&self) -> bool {
         self.linked != 0
@@ -213,7 +214,7 @@ impl EntityShared {
 }
 
 impl Trajectory {
-    /// A thing at rest since `time`.
+    /// Creates a trajectory at rest since `time`.
     #[must_use]
     pub const fn stationary(base: Vec3, time: LevelTime) -> Self {
         Self {

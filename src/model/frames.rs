@@ -1,35 +1,35 @@
-//! Entity states of many frames, each distinct state stored once.
+//! Frame ring: entity states of the last frames, each distinct state stored once.
 //!
-//! A frame lists its entities by number and says where each one's state lies. A state that does not
-//! change from one frame to the next is one slot that both frames share, so an unchanged entity is
-//! recognised without a look at it. A server keeps one ring for all its clients, by server frame; a
-//! client keeps one, by message number.
+//! A frame lists its entities by number, with the slot of each state. A state that is equal in two
+//! consecutive frames is one slot that both share, so an unchanged entity is recognized without a
+//! comparison. A server has one ring for all its clients, by server frame; a client has one, by
+//! message number.
 //!
-//! Invariants: a frame's entries ascend strictly by number; a slot lives exactly as long as a frame of
-//! the ring lists it; a frame is found under its own number only.
+//! Invariants: a frame's entries ascend strictly by number; a slot lives exactly as long as a frame
+//! of the ring lists it; a frame is found under its own number only.
 
 use super::{EntityNum, EntityState};
 
 /// Number of a frame.
 pub type FrameNum = u32;
 
-/// Where a state lies.
+/// Slot of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlotId(u32);
 
 /// One entity of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Which entity.
+    /// Entity number.
     pub number: EntityNum,
-    /// Its state.
+    /// Slot of its state.
     pub slot: SlotId,
 }
 
 #[derive(Clone, Debug)]
 struct Slot {
     state: EntityState,
-    /// Frames that list it.
+    /// Number of frames that list it.
     uses: u32,
 }
 
@@ -39,7 +39,7 @@ struct Frame {
     entries: Vec<Entry>,
 }
 
-/// The last frames, as many as the ring is long.
+/// Ring of the last frames.
 #[derive(Clone, Debug)]
 pub struct FrameRing {
     frames: Vec<Frame>,
@@ -48,28 +48,28 @@ pub struct FrameRing {
 }
 
 impl FrameRing {
-    /// A ring of `len` frames, a power of two, all absent.
+    /// Creates a ring of `len` frames, a power of two, all absent.
     #[must_use]
     pub fn new(len: usize) -> Self {
-        // So that numbers may wrap.
+        // Required for the wrap of frame numbers.
         assert!(len.is_power_of_two(), "a ring's length divides the numbers of frames");
         Self { frames: vec![Frame::default(); len], slots: Vec::new(), free: Vec::new() }
     }
 
-    /// The entities of frame `number`, ascending, or `None` when it is not there (any more).
+    /// Returns the entities of frame `number`, ascending, or `None` when it is not stored.
     #[must_use]
     pub fn frame(&self, number: FrameNum) -> Option<&[Entry]> {
         let frame = &self.frames[self.place(number)];
         (frame.number == Some(number)).then_some(&frame.entries)
     }
 
-    /// The state that an entry of a present frame names.
+    /// Returns the state of an entry of a stored frame.
     #[must_use]
     pub fn state(&self, slot: SlotId) -> &EntityState {
         &self.slots[slot.0 as usize].state
     }
 
-    /// Begins frame `number` in place of the oldest; it is there once [`Recording::finish`] is called.
+    /// Starts frame `number` in place of the oldest. It is stored by [`Recording::finish`].
     pub fn begin(&mut self, number: FrameNum) -> Recording<'_> {
         let place = self.place(number);
         let mut entries = std::mem::take(&mut self.frames[place].entries);
@@ -80,9 +80,9 @@ impl FrameRing {
         Recording { ring: self, number, entries }
     }
 
-    /// Records frame `number` whole, sharing what did not change since frame `previous`. The states
-    /// must ascend by number; one that does not is left out. Returns how many had to be mended, for a
-    /// number in them was not finite.
+    /// Stores frame `number` as a whole and shares the states that equal those of frame `previous`.
+    /// The states must ascend by number; one that does not is skipped. Returns the number of states
+    /// with a component that was not finite, which became 0.
     pub fn record<'a>(
         &mut self,
         number: FrameNum,
@@ -116,24 +116,24 @@ impl FrameRing {
         mended_states
     }
 
-    /// Forgets frame `number`.
+    /// Removes frame `number`.
     pub fn forget(&mut self, number: FrameNum) {
         if self.frame(number).is_some() {
             drop(self.begin(number));
         }
     }
 
-    /// States stored now.
+    /// Number of stored states.
     #[must_use]
     pub fn states_in_use(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Whether frames and slots fit together: entries ascend, and a slot is free or used as often as
-    /// frames list it. For simulations to ask; it looks at everything.
+    /// Checks frames and slots in full, for simulations. Entries must ascend, and a slot must be
+    /// free or used as often as frames list it.
     ///
     /// # Errors
-    /// What does not, in a sentence.
+    /// A sentence with the violated invariant.
     pub fn check_invariants(&self) -> Result<(), String> {
         let mut uses = vec![0; self.slots.len()];
         for frame in &self.frames {
@@ -182,7 +182,7 @@ impl FrameRing {
     }
 }
 
-/// A frame being recorded. Dropped unfinished, it never was.
+/// A frame under construction. Dropped before [`Recording::finish`], it is not stored.
 #[derive(Debug)]
 pub struct Recording<'a> {
     ring: &'a mut FrameRing,
@@ -191,7 +191,7 @@ pub struct Recording<'a> {
 }
 
 impl Recording<'_> {
-    /// Lists an entity as another present frame does.
+    /// Adds an entity with the entry of another stored frame.
     pub fn keep(&mut self, entry: Entry) {
         if self.ascends(entry.number) {
             self.ring.slots[entry.slot.0 as usize].uses += 1;
@@ -199,7 +199,7 @@ impl Recording<'_> {
         }
     }
 
-    /// Lists an entity with a state of its own.
+    /// Adds an entity with a new state.
     pub fn tell(&mut self, number: EntityNum, state: &EntityState) {
         if self.ascends(number) {
             let slot = self.ring.store(state);
@@ -207,13 +207,13 @@ impl Recording<'_> {
         }
     }
 
-    /// The state that an entry of a present frame names.
+    /// Returns the state of an entry of a stored frame.
     #[must_use]
     pub fn state(&self, slot: SlotId) -> &EntityState {
         self.ring.state(slot)
     }
 
-    /// The frame is there from now on.
+    /// Stores the frame.
     pub fn finish(mut self) {
         let place = self.ring.place(self.number);
         let frame = &mut self.ring.frames[place];
@@ -234,16 +234,16 @@ impl Drop for Recording<'_> {
     }
 }
 
-/// What each entity of a level looked like at its start: the base of entities newly seen.
+/// Baselines of a level: delta bases of new entities.
 #[derive(Clone, Debug, Default)]
 pub struct Baselines {
-    /// Ascending by number.
+    /// States, ascending by number.
     states: Vec<EntityState>,
     nothing: EntityState,
 }
 
 impl Baselines {
-    /// The baselines `states`; of two with one number the later counts.
+    /// Creates baselines; of duplicate numbers the last one is used.
     #[must_use]
     pub fn new(mut states: Vec<EntityState>) -> Self {
         states.reverse();
@@ -252,7 +252,7 @@ impl Baselines {
         Self { states, nothing: EntityState::default() }
     }
 
-    /// The baseline of an entity; all zero where none was set.
+    /// Returns the baseline of an entity; all zero where none was set.
     #[must_use]
     pub fn get(&self, number: i32) -> &EntityState {
         match self.states.binary_search_by_key(&number, |state| state.number) {
@@ -261,7 +261,7 @@ impl Baselines {
         }
     }
 
-    /// All that were set, ascending.
+    /// Baselines that were set, ascending.
     #[must_use]
     pub fn all(&self) -> &[EntityState] {
         &self.states
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_found() {
+    fn every_inconsistency_is_reported() {
         let check = |change: fn(&mut FrameRing)| {
             let mut ring = FrameRing::new(4);
             for frame in 1..=6 {
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn unchanged_states_are_shared_and_freed_with_their_last_frame() {
+    fn unchanged_states_are_shared_until_last_frame_is_removed() {
         let mut ring = FrameRing::new(4);
         for frame in 1..=4 {
             record(&mut ring, frame, &[entity(1, 7), entity(2, frame as i32), entity(9, 7)]);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_that_is_dropped_never_was() {
+    fn dropped_frame_builder_stores_nothing() {
         let mut ring = FrameRing::new(2);
         let (number, state) = entity(3, 1);
         ring.begin(1).tell(number, &state);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn entities_out_of_order_are_left_out() {
+    fn entities_out_of_order_are_skipped() {
         let mut ring = FrameRing::new(2);
         record(&mut ring, 1, &[entity(5, 0), entity(4, 0), entity(5, 1), entity(6, 0)]);
         let numbers: Vec<_> = ring.frame(1).unwrap().iter().map(|e| e.number.index()).collect();
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_baseline_that_was_never_set_is_zero() {
+    fn missing_baseline_is_zero() {
         let states = vec![entity(8, 1).1, entity(2, 2).1, entity(8, 3).1];
         let baselines = Baselines::new(states);
         assert_eq!([2, 3, 8].map(|number| baselines.get(number).time), [2, 0, 3]);

@@ -1,4 +1,4 @@
-//! Numbers with names: each identifies one kind of thing, and none can be passed for another.
+//! Typed numbers: clients, entities, configstrings, sequences, challenges.
 
 use std::fmt;
 
@@ -11,19 +11,19 @@ macro_rules! bounded_id {
         pub struct $name($repr);
 
         impl $name {
-            /// The number, or `None` when it is out of range.
+            /// Returns the number, or `None` when it is out of range.
             #[must_use]
             pub const fn new(number: usize) -> Option<Self> {
                 if number < $limit { Some(Self(number as $repr)) } else { None }
             }
 
-            /// The number as an index.
+            /// Returns the number as an index.
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// Every number in range, ascending.
+            /// Iterates over all numbers in range, ascending.
             pub fn all() -> impl DoubleEndedIterator<Item = Self> {
                 (0..$limit).map(|number| Self(number as $repr))
             }
@@ -38,20 +38,20 @@ macro_rules! bounded_id {
 }
 
 bounded_id! {
-    /// A player slot, `0..64`. Also the number of the player's entity.
+    /// Client slot, `0..64`. Also the number of the player's entity.
     ClientNum(u8) < MAX_CLIENTS
 }
 bounded_id! {
-    /// An entity, `0..1024`. The last two are no real entity.
+    /// Entity number, `0..1024`. The last two are reserved.
     EntityNum(u16) < MAX_ENTITIES
 }
 bounded_id! {
-    /// A configstring's place, `0..1024`.
+    /// Configstring index, `0..1024`.
     ConfigIndex(u16) < MAX_CONFIGSTRINGS
 }
 
 impl EntityNum {
-    /// The world itself, as something to stand on or be killed by.
+    /// The world, as ground entity or attacker.
     pub const WORLD: Self = Self(1022);
     /// No entity; on the wire also the end of an entity list.
     pub const NONE: Self = Self(1023);
@@ -64,12 +64,12 @@ impl From<ClientNum> for EntityNum {
 }
 
 impl ConfigIndex {
-    /// Serverinfo: written by the engine only.
+    /// Serverinfo, written by the server only.
     pub const SERVERINFO: Self = Self(0);
-    /// Systeminfo: written by the engine only.
+    /// Systeminfo, written by the server only.
     pub const SYSTEMINFO: Self = Self(1);
 
-    /// A place known at compile time; out of range does not compile in a `const`.
+    /// Creates an index known at compile time; out of range does not compile in a `const`.
     #[must_use]
     pub const fn at(number: u16) -> Self {
         assert!((number as usize) < MAX_CONFIGSTRINGS);
@@ -77,25 +77,25 @@ impl ConfigIndex {
     }
 }
 
-/// Number of a netchan message, 31 bits, from 1 on; 0 means "none yet". The highest bit of the word
-/// it travels in says something else, so it is never part of the number.
+/// Sequence number of a netchan message, 31 bits, from 1 on; 0 means "none yet". The highest bit of
+/// its word on the wire is a flag and never part of the number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sequence(pub u32);
 
 impl Sequence {
-    /// The bits that are the number.
+    /// Mask of the number's bits.
     pub const MASK: u32 = 0x7fff_ffff;
 
-    /// The number after this one; after the highest comes 0.
+    /// Returns the next number; 0 follows the highest.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.wrapping_add(1) & Self::MASK)
     }
 
-    /// `self - other` by the shorter way around, negative when `self` is older.
+    /// Returns `self - other` by the shorter way around, negative when `self` is older.
     #[must_use]
     pub const fn distance(self, other: Self) -> i32 {
-        // Shifted up, the 31-bit difference takes its sign from its own highest bit.
+        // Shifted left, the 31-bit difference gets its sign from its own highest bit.
         ((self.0.wrapping_sub(other.0) << 1) as i32) >> 1
     }
 }
@@ -111,13 +111,13 @@ impl fmt::Display for Sequence {
 pub struct CommandNum(pub i32);
 
 impl CommandNum {
-    /// The number after this one.
+    /// Returns the next number.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.wrapping_add(1))
     }
 
-    /// `self - other`, negative when `self` is older. These numbers do not go around.
+    /// Returns `self - other`, negative when `self` is older. These numbers do not wrap.
     #[must_use]
     pub const fn distance(self, other: Self) -> i64 {
         self.0 as i64 - other.0 as i64
@@ -130,7 +130,7 @@ impl fmt::Display for CommandNum {
     }
 }
 
-/// The number that proves an address, and keys the connection it opens.
+/// Challenge: proves an address and is part of the connection's keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Challenge(pub i32);
 
@@ -140,7 +140,7 @@ impl fmt::Display for Challenge {
     }
 }
 
-/// The number a client chooses at start, so that a router that changes its port does not end it.
+/// Id chosen by a client at start, by which it keeps its connection after NAT rebinding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Qport(pub u16);
 
@@ -150,7 +150,7 @@ impl fmt::Display for Qport {
     }
 }
 
-/// Which level, and which restart of it, a client message is about. Positive and growing.
+/// Level and restart that a client message belongs to. Positive and increasing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerId(pub i32);
 
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_out_of_range_do_not_exist() {
+    fn ids_out_of_range_are_rejected() {
         assert_eq!(ClientNum::new(63).map(ClientNum::index), Some(63));
         assert_eq!(ClientNum::new(64), None);
         assert_eq!(EntityNum::new(1023), Some(EntityNum::NONE));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_are_compared_by_their_difference() {
+    fn sequences_compare_by_difference_across_wrap() {
         assert_eq!(Sequence(5).distance(Sequence(9)), -4);
         assert_eq!(Sequence(2).distance(Sequence(Sequence::MASK)), 3);
         assert_eq!(Sequence(Sequence::MASK).distance(Sequence(2)), -3);

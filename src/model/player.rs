@@ -1,12 +1,12 @@
-//! What a client needs to know of the player it views from, enough to predict the next step.
+//! Playerstate: state of the viewed player, for display and prediction.
 //!
-//! Layout (468 bytes) equals the game interface's; the bits that travel are in `wire`.
+//! The layout (468 bytes) equals that of the game interface; the bits on the wire are in `wire`.
 
 use bytemuck::{Pod, Zeroable};
 
 use super::Vec3;
 
-/// A player's whole state. The last five members never travel.
+/// Playerstate. The last five members are never sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the field's standard names; meanings are the game's")]
@@ -61,10 +61,10 @@ pub struct PlayerState {
 const _: () = assert!(size_of::<PlayerState>() == 468);
 
 impl PlayerState {
-    /// Words of the struct.
+    /// Number of words of the struct.
     pub const WORDS: usize = size_of::<Self>() / 4;
 
-    /// The state with 0 for each component of a vector that is not finite; `None` if all are.
+    /// Returns the state with 0 for each vector component that is not finite; `None` if all are.
     #[must_use]
     pub fn mended(&self) -> Option<Self> {
         let vectors = [self.origin, self.velocity, self.grapple_point, self.viewangles];
@@ -77,13 +77,13 @@ impl PlayerState {
         })
     }
 
-    /// The struct as plain words, in memory order.
+    /// Words of the struct, in memory order.
     #[must_use]
     pub fn words(&self) -> &[u32; Self::WORDS] {
         bytemuck::must_cast_ref(self)
     }
 
-    /// The struct as plain words, to be written.
+    /// Words of the struct, mutable.
     pub fn words_mut(&mut self) -> &mut [u32; Self::WORDS] {
         bytemuck::must_cast_mut(self)
     }

@@ -1,13 +1,13 @@
-//! Text as players see it: colour codes and bytes that no terminal should meet.
+//! Text functions: color codes, log escapes, C number parsing.
 
 use std::fmt::Write as _;
 
-/// Whether `rest` begins with a colour code: `^` and any byte but `^` and the end.
+/// Whether `rest` starts with a color code: `^` and any byte but `^` and the end.
 fn begins_with_colour(rest: &[u8]) -> bool {
     rest.len() >= 2 && rest[0] == b'^' && rest[1] != b'^'
 }
 
-/// The text without colour codes and without bytes outside printable ASCII, as name matching sees it.
+/// Returns the text without color codes and bytes outside printable ASCII, as for name matching.
 #[must_use]
 pub fn without_colours(text: &str) -> String {
     let mut rest = text.as_bytes();
@@ -25,8 +25,8 @@ pub fn without_colours(text: &str) -> String {
     plain
 }
 
-/// The text for a log line: everything outside printable ASCII escaped, so that nobody can forge a
-/// line or drive a terminal.
+/// Escapes the text for a log line: everything outside printable ASCII. The text then cannot forge
+/// a line or control a terminal.
 #[must_use]
 pub fn escaped(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len());
@@ -43,7 +43,7 @@ pub fn escaped(bytes: &[u8]) -> String {
     shown
 }
 
-/// At most `len` bytes of `text`, cut at a character border.
+/// Returns at most `len` bytes of `text`, cut at a character boundary.
 #[must_use]
 pub fn truncated(text: &str, len: usize) -> &str {
     let mut end = len.min(text.len());
@@ -53,8 +53,8 @@ pub fn truncated(text: &str, len: usize) -> &str {
     &text[..end]
 }
 
-/// The number a C program would read at the start of `text`: sign, digits, then anything; 0 otherwise.
-/// Saturates instead of overflowing.
+/// Returns the integer at the start of `text` as C's `atoi`: sign, digits, then anything; 0 without
+/// one. Saturates instead of overflowing.
 #[must_use]
 pub fn leading_int(text: &str) -> i32 {
     let text = text.trim_start();
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_and_control_bytes_go() {
+    fn colors_and_control_bytes_are_removed() {
         assert_eq!(without_colours("^1Sa^^7rge\x1b[2J"), "Sa^rge[2J");
         assert_eq!(without_colours("end^"), "end^");
     }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_as_c_reads_them() {
+    fn integers_parse_as_atoi() {
         for (text, value) in
             [("12abc", 12), ("", 0), ("-7", -7), ("  +3", 3), ("99999999999", i32::MAX), ("x", 0)]
         {

@@ -1,25 +1,25 @@
-//! Clocks: the process's, which only grows; the level's, which players see; the calendar's, for readers of logs.
+//! Clocks: monotonic process time, server time, calendar time.
 
 use std::{
     fmt,
     ops::{Add, AddAssign, Sub},
 };
 
-/// Milliseconds of the process's monotonic clock, or a span of them. Never goes back.
+/// Time of the process's monotonic clock or a duration, in ms. Never decreases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Millis(pub u64);
 
 impl Millis {
-    /// So far away that it never comes.
+    /// A time that is never reached.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// A span of whole seconds.
+    /// Creates a duration of whole seconds.
     #[must_use]
     pub const fn seconds(seconds: u64) -> Self {
         Self(seconds * 1000)
     }
 
-    /// Time passed since `earlier`; zero when that lies ahead.
+    /// Returns the time since `earlier`; zero when that is in the future.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
@@ -45,7 +45,7 @@ impl fmt::Display for Millis {
     }
 }
 
-/// Calendar time in UTC: milliseconds since 1970-01-01, leap seconds not counted. Shown as
+/// Calendar time in UTC: milliseconds since 1970-01-01, leap seconds not counted. Displayed as
 /// `2026-01-31 23:59:59`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnixMillis(pub u64);
@@ -61,8 +61,9 @@ impl fmt::Display for UnixMillis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0 / 1000;
         let (days, second) = (seconds / 86_400, seconds % 86_400);
-        // Years begin in March here, so that the leap day is the last of its year. An era is the 400 years
-        // after which the calendar repeats; 719 468 days lie between 0000-03-01 and 1970-01-01.
+        // Years start in March here, so that the leap day is the last of its year. An era is the
+        // 400 years after which the calendar repeats; there are 719,468 days between 0000-03-01 and
+        // 1970-01-01.
         let (era, day) = ((days + 719_468) / 146_097, (days + 719_468) % 146_097);
         let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
         let day = day - (365 * year + year / 4 - year / 100);
@@ -75,12 +76,12 @@ impl fmt::Display for UnixMillis {
     }
 }
 
-/// Milliseconds of the level clock, as snapshots and usercmds carry it: 32 bits, signed.
+/// Server time in ms, as in snapshots and usercmds: 32 bits, signed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LevelTime(pub i32);
 
 impl LevelTime {
-    /// `self - other` in milliseconds, by signed difference.
+    /// Returns `self - other` in milliseconds, by signed difference.
     #[must_use]
     pub const fn distance(self, other: Self) -> i32 {
         self.0.wrapping_sub(other.0)
@@ -112,8 +113,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calendar_time_knows_leap_years() {
-        // As `date -u --date=@SECONDS '+%F %T'` has them.
+    fn calendar_time_handles_leap_years() {
+        // Reference: `date -u --date=@SECONDS '+%F %T'`.
         for (seconds, text) in [
             (0, "1970-01-01 00:00:00"),
             (68_169_599, "1972-02-28 23:59:59"),

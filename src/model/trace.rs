@@ -1,45 +1,45 @@
-//! What a moved box or point ran into.
+//! Trace results.
 //!
-//! Shared by who computes it (the map's geometry, the entities in it) and who asks (movement, weapons).
-//! Source: the base game's interface to the engine.
+//! Shared by the provider (map and entities) and the users (pmove, weapons). Source: the base
+//! game's interface to the engine.
 
 use super::{EntityNum, Vec3};
 
-/// Answer to one question "how far does this get".
+/// Result of a trace.
 ///
-/// A trace that is all solid has fraction 0 and no plane; one that hit nothing has fraction 1, no plane
-/// and no entity.
+/// A trace that is all solid has fraction 0 and no plane; one without a hit has fraction 1, no
+/// plane and no entity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trace {
-    /// Part of the way that is free, 0 to 1. Exactly 1 when nothing was hit.
+    /// Free fraction of the path, 0 to 1. Exactly 1 without a hit.
     pub fraction: f32,
-    /// Position reached.
+    /// End position.
     pub endpos: Vec3,
-    /// Surface hit, in the world's coordinates; all zero when there is none.
+    /// Surface hit, in world coordinates; all zero without one.
     pub plane: TracePlane,
-    /// The whole way lay inside something.
+    /// Whether the whole path is in solid.
     pub allsolid: bool,
-    /// The start lay inside something.
+    /// Whether the start is in solid.
     pub startsolid: bool,
-    /// Content bits of what was hit or is stuck in.
+    /// Contents of the volume hit or of the solid at the start.
     pub contents: i32,
-    /// Surface bits of what was hit.
+    /// Surface flags of the side hit.
     pub surface_flags: i32,
-    /// Entity hit: [`EntityNum::WORLD`] for the map, [`EntityNum::NONE`] for nothing.
+    /// Entity hit: [`EntityNum::WORLD`] for the map, [`EntityNum::NONE`] for none.
     pub entity: EntityNum,
 }
 
-/// The surface that a trace hit.
+/// Plane of the surface that a trace hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TracePlane {
-    /// Direction that it faces, of length 1.
+    /// Normal, of length 1.
     pub normal: Vec3,
-    /// Distance from the coordinates' origin along the normal.
+    /// Distance from the origin along the normal.
     pub dist: f32,
 }
 
 impl Trace {
-    /// Nothing in the way to `end`.
+    /// Returns the result of a free path to `end`.
     #[must_use]
     pub const fn free(end: Vec3) -> Self {
         Self {

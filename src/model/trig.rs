@@ -1,35 +1,35 @@
-//! Sines, cosines and arc tangents as the engines give them to game code: widened to double precision,
-//! computed, rounded to single.
+//! Sine, cosine and arc tangent as in the engine: double precision, rounded to single.
 //!
-//! Computed by the same instructions on every machine, so that two builds of this program agree on
-//! every bit; the platform's own mathematics library would not promise that. Square roots need no such
-//! care: IEEE defines them to the last bit. Source: the engines' services to game code.
+//! Computed by the same instructions on every machine, so that all builds agree in every bit; the
+//! platform's math library does not guarantee that. Square roots are exact by IEEE. Source: the
+//! engine's services to game code.
 
 use super::Vec3;
 
-/// A degree in radians, π/180 rounded once: the factor of the rules.
+/// One degree in radians, π/180 rounded once: the factor of the game code.
 const DEGREE: f32 = 0.017_453_292;
 
-/// Three directions at right angles to each other.
+/// Three perpendicular directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Axes {
-    /// Where the view points.
+    /// View direction.
     pub forward: Vec3,
-    /// Its right-hand side.
+    /// Right side of the view.
     pub right: Vec3,
-    /// Its upper side.
+    /// Upper side of the view.
     pub up: Vec3,
 }
 
 impl Axes {
-    /// The axes of Euler angles (pitch, yaw, roll in degrees), with the rules' arithmetic.
+    /// Returns the axes of Euler angles (pitch, yaw, roll in degrees), with the game code's
+    /// arithmetic.
     #[must_use]
     pub fn of_angles(angles: Vec3) -> Self {
         Self::of_radians(angles.0.map(|degrees| degrees * DEGREE))
     }
 
-    /// The axes of Euler angles, with the engines' own arithmetic: they turn models by these. Differs
-    /// from [`of_angles`](Self::of_angles) in how degrees become radians.
+    /// Returns the axes of Euler angles, with the engine's own arithmetic for rotated models. It
+    /// converts degrees to radians differently from [`of_angles`](Self::of_angles).
     #[must_use]
     pub fn of_model(angles: Vec3) -> Self {
         const DEGREE: f64 = std::f64::consts::PI * 2.0 / 360.0;
@@ -46,14 +46,14 @@ impl Axes {
     }
 }
 
-/// Sine and cosine of an angle in radians.
+/// Returns sine and cosine of an angle in radians.
 #[must_use]
 pub fn sine_cosine(radians: f32) -> (f32, f32) {
     let (sine, cosine) = libm::sincos(f64::from(radians));
     (sine as f32, cosine as f32)
 }
 
-/// The angle, in radians, of the point `(x, y)`.
+/// Returns the angle of the point `(x, y)`, in radians.
 #[must_use]
 pub fn arc_tangent(y: f32, x: f32) -> f32 {
     libm::atan2(f64::from(y), f64::from(x)) as f32

@@ -1,5 +1,7 @@
-//! Three single-precision numbers. Every operation is one IEEE rounding per component, in the order
-//! written, so that results are the same on every machine and equal to a client's.
+//! Vectors of three single-precision numbers.
+//!
+//! Every operation is one IEEE rounding per component, in the order written, so that results are
+//! the same on every machine and equal to a client's.
 
 use std::ops::{Add, AddAssign, Index, IndexMut, Mul, Sub};
 
@@ -11,34 +13,34 @@ use bytemuck::{Pod, Zeroable};
 pub struct Vec3(pub [f32; 3]);
 
 impl Vec3 {
-    /// All components zero.
+    /// Zero vector.
     pub const ZERO: Self = Self([0.0; 3]);
 
-    /// A vector of these components.
+    /// Creates a vector.
     #[must_use]
     pub const fn new(x: f32, y: f32, z: f32) -> Self {
         Self([x, y, z])
     }
 
-    /// `(x·x' + y·y') + z·z'`.
+    /// Returns `(x·x' + y·y') + z·z'`.
     #[must_use]
     pub fn dot(self, other: Self) -> f32 {
         self[0] * other[0] + self[1] * other[1] + self[2] * other[2]
     }
 
-    /// Square root of the dot product with itself.
+    /// Returns the square root of the dot product with itself.
     #[must_use]
     pub fn length(self) -> f32 {
         self.dot(self).sqrt()
     }
 
-    /// `self + direction · scale`: the product first, then the sum.
+    /// Returns `self + direction · scale`: the product first, then the sum.
     #[must_use]
     pub fn add_scaled(self, direction: Self, scale: f32) -> Self {
         self + direction * scale
     }
 
-    /// The cross product `self × other`.
+    /// Returns the cross product `self × other`.
     #[must_use]
     pub fn cross(self, other: Self) -> Self {
         let (Self([x, y, z]), Self([ox, oy, oz])) = (self, other);
@@ -51,28 +53,29 @@ impl Vec3 {
         self.0.iter().all(|part| part.is_finite())
     }
 
-    /// Each component, or 0 where it is not a finite number.
+    /// Returns each component, or 0 where it is not a finite number.
     #[must_use]
     pub fn finite_or_zero(self) -> Self {
         Self(self.0.map(|part| if part.is_finite() { part } else { 0.0 }))
     }
 
-    /// Each component cut toward zero, as the engine "snaps" what it publishes. It goes through a 32-bit
-    /// integer there: no negative zero comes out, and what does not fit becomes the lowest integer.
+    /// Truncates each component toward zero, as the engine "snaps" published vectors. The engine
+    /// converts through a 32-bit integer: negative zero disappears, and a number out of range
+    /// becomes the lowest integer.
     #[must_use]
     pub fn truncated(self) -> Self {
         Self(self.0.map(|component| through_integer(component.trunc())))
     }
 
-    /// Each component brought to the nearest whole number, halves to the even one, as the engine "snaps"
-    /// velocities. The same limits as for [`truncated`](Self::truncated).
+    /// Rounds each component to the nearest whole number, halves to even, as the engine "snaps"
+    /// velocities. The limits are those of [`truncated`](Self::truncated).
     #[must_use]
     pub fn rounded(self) -> Self {
         Self(self.0.map(|component| through_integer(component.round_ties_even())))
     }
 }
 
-/// What is left of a whole number after a stay in a 32-bit integer.
+/// Converts a whole number to a 32-bit integer and back.
 fn through_integer(whole: f32) -> f32 {
     const LIMIT: f32 = 2_147_483_648.0;
     let whole = whole + 0.0;
@@ -124,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cutting_goes_through_an_integer() {
+    fn truncation_goes_through_an_integer() {
         for (value, cut) in [(1.9, 1.0), (-1.9, -1.0), (-0.5, 0.0), (3e9, -2_147_483_648.0)] {
             let bits = Vec3::new(value, 0.0, 0.0).truncated()[0].to_bits();
             assert_eq!(bits, f32::to_bits(cut), "{value}");

@@ -1,42 +1,43 @@
-//! A command line cut into words, as every engine of the family cuts it: console lines, config lines,
-//! reliable commands and connectionless requests.
+//! Command arguments: a line split into words as in every Quake III engine.
 //!
-//! Words are separated by bytes up to the space; `"…"` is one word without its quotes and knows no
-//! escapes; a quote inside a bare word begins a new word; `//` ends the line; `/* … */` is skipped.
+//! Used for console lines, config lines, reliable commands and connectionless packets.
+//!
+//! Words are separated by bytes up to the space; `"…"` is one word without its quotes and has no
+//! escapes; a quote inside a bare word starts a new word; `//` ends the line; `/* … */` is skipped.
 //! Source: Quake III protocol 68, connectionless packets.
 
 use std::ops::Range;
 
-/// Words kept of one line; the rest of the line is dropped.
+/// Maximum number of words of a line; the rest is dropped.
 pub const MAX_WORDS: usize = 1024;
 
-/// The words of one line.
+/// Words of one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
     words: Vec<String>,
 }
 
 impl Words {
-    /// Cuts `line`.
+    /// Splits `line` into words.
     #[must_use]
     pub fn parse(line: &str) -> Self {
         let word = |range: Range<usize>| line.get(range).unwrap_or_default().to_owned();
         Self { words: WordRanges::new(line.as_bytes()).map(word).collect() }
     }
 
-    /// Word `index`, or the empty string.
+    /// Returns word `index`, or the empty string.
     #[must_use]
     pub fn get(&self, index: usize) -> &str {
         self.words.get(index).map_or("", String::as_str)
     }
 
-    /// The command: word 0, or the empty string.
+    /// Returns the command: word 0, or the empty string.
     #[must_use]
     pub fn command(&self) -> &str {
         self.get(0)
     }
 
-    /// Words from `index` on, joined by single spaces.
+    /// Returns the words from `index` on, joined by single spaces.
     #[must_use]
     pub fn from(&self, index: usize) -> String {
         self.words.get(index..).unwrap_or(&[]).join(" ")
@@ -48,27 +49,28 @@ impl Words {
         self.words.len()
     }
 
-    /// Whether the line held no word.
+    /// Whether the line has no word.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The words after the command.
+    /// Words after the command.
     #[must_use]
     pub fn arguments(&self) -> &[String] {
         self.words.get(1..).unwrap_or(&[])
     }
 
-    /// Changes every word in place, as a server cleans what a client sent.
+    /// Changes every word in place, e.g. to sanitize client text.
     pub fn for_each_mut(&mut self, change: impl FnMut(&mut String)) {
         self.words.iter_mut().for_each(change);
     }
 }
 
-/// Where the words of a line are, found one by one without copying; at most [`MAX_WORDS`] of them.
+/// Ranges of the words of a line, found one by one without copying; at most [`MAX_WORDS`].
 ///
-/// A range lies within the line, holds no quotes, and begins and ends at character borders when the
+/// A range is within the line and contains no quotes. It starts and ends at character boundaries
+/// when the line is UTF-8, because every separator is ASCII.
 /// line is UTF-8: every separator is ASCII.
 #[derive(Clone, Debug)]
 pub struct WordRanges<'a> {
@@ -78,13 +80,13 @@ pub struct WordRanges<'a> {
 }
 
 impl<'a> WordRanges<'a> {
-    /// The words of `line`.
+    /// Creates the iterator for `line`.
     #[must_use]
     pub const fn new(line: &'a [u8]) -> Self {
         Self { line, at: 0, left: MAX_WORDS }
     }
 
-    /// The range of `len` bytes at the present place; the place moves on to `next`.
+    /// Returns the range of `len` bytes at the current position and advances to `next`.
     fn word(&mut self, len: usize, next: usize) -> Option<Range<usize>> {
         let range = self.at..self.at + len;
         self.at = next.min(self.line.len());
@@ -121,7 +123,7 @@ impl Iterator for WordRanges<'_> {
     }
 }
 
-/// How long a bare word is: up to a separator, a quote, or the start of a comment.
+/// Returns the length of a bare word: up to a separator, a quote, or the start of a comment.
 fn bare_word_len(text: &[u8]) -> usize {
     let ends = |at: usize| {
         let comment = matches!(text[at..], [b'/', b'/' | b'*', ..]);
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_cut_as_the_engines_cut_them() {
+    fn lines_are_split_as_in_the_engine() {
         check("say hello  world\n", &["say", "hello", "world"]);
         check("cs 5 \"a b\"", &["cs", "5", "a b"]);
         check("a\"b c\"d", &["a", "b c", "d"]);
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_where_they_stand() {
+    fn word_ranges_match_their_line() {
         let ranges: Vec<_> = WordRanges::new(b"rcon \"a b\" \xff").collect();
         assert_eq!(ranges, [0..4, 6..9, 11..12]);
         assert_eq!(WordRanges::new(b"\"").next(), Some(1..1));
@@ -162,12 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_many_words_is_bounded() {
+    fn words_of_a_line_are_bounded() {
         assert_eq!(Words::parse(&"a ".repeat(5000)).len(), MAX_WORDS);
     }
 
     #[test]
-    fn absent_words_are_empty() {
+    fn missing_words_are_empty() {
         let words = Words::parse("tell 3 hi there");
         assert_eq!((words.get(1), words.get(9), words.from(2).as_str()), ("3", "", "hi there"));
         assert_eq!(words.arguments(), ["3", "hi", "there"]);
